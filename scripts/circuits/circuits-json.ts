@@ -1,0 +1,67 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { BuildError } from "./build-error.ts";
+import { circuitsDirectory } from "./paths.ts";
+
+/** One public signal (or an array of them) in wire order. */
+export interface SignalEntry {
+  name: string;
+  size: number;
+  description: string;
+}
+
+export interface CircuitEntry {
+  template: string;
+  parameters: Record<string, number>;
+  publicSignals: SignalEntry[];
+  constraints: number;
+  wires?: number;
+}
+
+export type CircuitTable = Record<string, CircuitEntry>;
+
+const fail = (what: string): never => {
+  throw new BuildError("CIRCUITS_JSON_INVALID", `circuits/circuits.json: ${what}`);
+};
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function parseSignal(where: string, value: unknown): SignalEntry {
+  if (!isRecord(value) || typeof value["name"] !== "string") return fail(`${where} needs a name`);
+  const size = value["size"];
+  if (typeof size !== "number" || !Number.isInteger(size) || size < 1) return fail(`${where}.size must be 1 or more`);
+  return { name: value["name"], size, description: String(value["description"] ?? "") };
+}
+
+function parseCircuit(name: string, value: unknown): CircuitEntry {
+  if (!isRecord(value)) return fail(`${name} must be an object`);
+  const { template, parameters, publicSignals, constraints, wires } = value;
+  if (typeof template !== "string") return fail(`${name}.template must be a string`);
+  if (!Array.isArray(publicSignals) || publicSignals.length === 0) return fail(`${name}.publicSignals must be a list`);
+  if (typeof constraints !== "number") return fail(`${name}.constraints must be a number`);
+  const numbers = Object.entries(isRecord(parameters) ? parameters : {}).map(([key, parameter]): [string, number] =>
+    typeof parameter === "number" ? [key, parameter] : fail(`${name}.parameters.${key} must be a number`),
+  );
+  return {
+    template,
+    parameters: Object.fromEntries(numbers),
+    publicSignals: publicSignals.map((signal, index) => parseSignal(`${name}.publicSignals[${index}]`, signal)),
+    constraints,
+    ...(typeof wires === "number" ? { wires } : {}),
+  };
+}
+
+/** Reads circuits.json, the one place of signal names, order, parameters and exact constraint counts. */
+export function readCircuitTable(path = join(circuitsDirectory, "circuits.json")): CircuitTable {
+  if (!existsSync(path)) return fail("is missing");
+  const document: unknown = JSON.parse(readFileSync(path, "utf8"));
+  if (!isRecord(document) || !isRecord(document["circuits"])) return fail('expected { "circuits": { ... } }');
+  return Object.fromEntries(
+    Object.entries(document["circuits"]).map(([name, value]) => [name, parseCircuit(name, value)]),
+  );
+}
+
+/** How many field elements a circuit's public signals are. */
+export const publicSignalCount = (circuit: CircuitEntry): number =>
+  circuit.publicSignals.reduce((total, { size }) => total + size, 0);

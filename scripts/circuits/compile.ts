@@ -1,0 +1,45 @@
+// node scripts/circuits/compile.ts [NAME ...]: circuits/NAME.circom -> circuits/build/NAME/NAME.{r1cs,wasm,sym}, and
+// the counts of circuits.json compared with what came out. What did not change is not compiled again.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { BuildError, runMain } from "./build-error.ts";
+import { type CircuitEntry, publicSignalCount, readCircuitTable } from "./circuits-json.ts";
+import { type Compilation, compileCircuit } from "./compiler.ts";
+import { artifactPaths, type CircuitName, circuitsDirectory, parseCircuitNames } from "./paths.ts";
+
+/** Each compiler process takes a core and up to a few hundred megabytes. */
+const PARALLEL = 2;
+
+/** What circuits.json says of a circuit and the compiled r1cs contradicts; empty when they agree. */
+function differences(name: string, entry: CircuitEntry | undefined, compiled: Compilation): string[] {
+  if (entry === undefined) return [`${name}: not in circuits.json`];
+  const compare = (what: string, expected: number, actual: number) =>
+    expected === actual ? [] : [`${name}: circuits.json says ${expected} ${what}, compiled ${actual}`];
+  return [
+    ...compare("constraints", entry.constraints, compiled.constraints),
+    ...compare("wires", entry.wires ?? compiled.wires, compiled.wires),
+    ...compare("public signals", publicSignalCount(entry), compiled.publicInputs + compiled.publicOutputs),
+    ...compare("public outputs", 0, compiled.publicOutputs),
+  ];
+}
+
+/** Compiles the named circuits and throws if circuits.json does not describe them. */
+export async function compileCircuits(names: CircuitName[]): Promise<Map<CircuitName, Compilation>> {
+  const results = new Map<CircuitName, Compilation>();
+  const queue = [...names];
+  const worker = async (): Promise<void> => {
+    for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
+      const compiled = await compileCircuit(join(circuitsDirectory, `${name}.circom`), artifactPaths(name).directory);
+      results.set(name, compiled);
+      const how = compiled.cached ? "unchanged" : `${compiled.seconds.toFixed(1)} s`;
+      console.error(`circuits: ${name}: ${compiled.constraints} constraints, ${compiled.wires} wires (${how})`);
+    }
+  };
+  await Promise.all(Array.from({ length: PARALLEL }, worker));
+  const table = existsSync(join(circuitsDirectory, "circuits.json")) ? readCircuitTable() : {};
+  const wrong = [...results].flatMap(([name, compiled]) => differences(name, table[name], compiled));
+  if (wrong.length > 0) throw new BuildError("CIRCUITS_JSON_STALE", wrong.join("\n"));
+  return results;
+}
+
+if (import.meta.main) await runMain(async () => void (await compileCircuits(parseCircuitNames(process.argv.slice(2)))));

@@ -1,0 +1,71 @@
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join, relative } from "node:path";
+import { BuildError } from "./build-error.ts";
+import { artifactPaths, circomLibraryDirectory, packageVersion, root } from "./paths.ts";
+import { type R1csHeader, readR1csHeader } from "./r1cs-header.ts";
+import { sourceHash } from "./sources.ts";
+
+/** --O2 removes every linear constraint; the counts of circuits.json are counts under this flag. */
+const FLAGS = ["--O2", "--r1cs", "--wasm", "--sym"];
+const COLOUR = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, "g");
+
+export interface Compilation extends R1csHeader {
+  paths: ReturnType<typeof artifactPaths>;
+  /** Taken from an earlier run with the same sources, compiler and flags. */
+  cached: boolean;
+  seconds: number;
+}
+
+/**
+ * Compiles one circom main into `directory` (NAME.r1cs, NAME.wasm, NAME.sym), once for one content of its sources.
+ * Throws CIRCOM_FAILED with circom's own message, which names file and line.
+ */
+export async function compileCircuit(source: string, directory: string): Promise<Compilation> {
+  const start = performance.now();
+  if (!existsSync(source)) throw new BuildError("SOURCE_MISSING", `no circuit at ${relative(root, source)}`);
+  const name = basename(source, ".circom");
+  const paths = artifactPaths(name, directory);
+  const stamp = join(directory, ".compiled");
+  const library = circomLibraryDirectory();
+  const versions = ["circom2", "circomlib"].map((dependency) => `${dependency}@${packageVersion(dependency)}`);
+  // Hashed before compiling: a source edited meanwhile makes the stamp stale, never wrong.
+  const hash = sourceHash(source, [library], [name, ...versions, ...FLAGS]);
+  const outputs = [paths.r1cs, paths.wasm, paths.sym];
+  const cached = outputs.every(existsSync) && existsSync(stamp) && readFileSync(stamp, "utf8") === hash;
+  if (!cached) {
+    mkdirSync(directory, { recursive: true });
+    const scratch = mkdtempSync(join(directory, ".circom-"));
+    try {
+      await runCircom([source, "-l", library, "-o", scratch, ...FLAGS]);
+      rmSync(stamp, { force: true });
+      renameSync(join(scratch, `${name}.r1cs`), paths.r1cs);
+      renameSync(join(scratch, `${name}.sym`), paths.sym);
+      renameSync(join(scratch, `${name}_js`, `${name}.wasm`), paths.wasm);
+      writeFileSync(stamp, hash);
+    } finally {
+      rmSync(scratch, { recursive: true, force: true });
+    }
+  }
+  return { ...readR1csHeader(paths.r1cs), paths, cached, seconds: (performance.now() - start) / 1000 };
+}
+
+/** A child process each: the compiler is synchronous WASM and exits its process on an error. */
+async function runCircom(args: string[]): Promise<void> {
+  const cli = join(root, "node_modules", "circom2", "cli.js");
+  // The sandbox sees paths relative to where it was started, and circom quotes them in its messages.
+  const local = args.map((argument) => (argument.startsWith("/") ? relative(root, argument) : argument));
+  const child = spawn(process.execPath, ["--no-warnings", cli, ...local], {
+    cwd: root,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (output += text));
+  const status = await new Promise<number | null>((resolve, reject) =>
+    child.once("error", reject).once("close", resolve),
+  );
+  const messages = output.replace(COLOUR, "").trim();
+  if (status !== 0) throw new BuildError("CIRCOM_FAILED", messages.replace(/\n\s+at .*/g, ""));
+  if (messages.includes("warning["))
+    console.error(messages.slice(messages.indexOf("warning["), messages.indexOf("template instances")).trim());
+}

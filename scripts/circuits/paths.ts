@@ -1,0 +1,53 @@
+import { readFileSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { BuildError } from "./build-error.ts";
+
+export const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+export const circuitsDirectory = join(root, "circuits");
+export const buildDirectory = join(circuitsDirectory, "build");
+
+/** The four circuits, in the order of every table. Each has a main in circuits/NAME.circom. */
+export const circuitNames = ["payment", "elgamal_range", "withdrawal", "note_append"] as const;
+export type CircuitName = (typeof circuitNames)[number];
+
+/** Everything built for one circuit; `directory` need not exist yet. */
+export function artifactPaths(name: string, directory = join(buildDirectory, name)) {
+  const file = (extension: string) => join(directory, `${name}.${extension}`);
+  return {
+    directory,
+    r1cs: file("r1cs"),
+    wasm: file("wasm"),
+    sym: file("sym"),
+    zkey: file("zkey"),
+    vkey: file("vkey.json"),
+    trapdoor: file("trapdoor.json"),
+  };
+}
+
+/** Circuit names from a command line: all when none is given. */
+export function parseCircuitNames(names: string[]): CircuitName[] {
+  if (names.length === 0) return [...circuitNames];
+  return names.map((name) => {
+    const known = circuitNames.find((candidate) => candidate === name);
+    if (known === undefined)
+      throw new BuildError("CIRCUIT_UNKNOWN", `unknown circuit "${name}", expected one of: ${circuitNames.join(", ")}`);
+    return known;
+  });
+}
+
+/**
+ * The folder to give circom with -l, so that a source says `include "circomlib/circuits/poseidon.circom"`. The compiler
+ * is sandboxed WASM and follows no symlink, and pnpm's node_modules/circomlib is one: so the real path.
+ */
+export function circomLibraryDirectory(): string {
+  return dirname(realpathSync(join(root, "node_modules", "circomlib")));
+}
+
+/** The exact version of an installed package, from its own manifest. */
+export function packageVersion(name: string): string {
+  const manifest: unknown = JSON.parse(readFileSync(join(root, "node_modules", name, "package.json"), "utf8"));
+  if (typeof manifest !== "object" || manifest === null || !("version" in manifest))
+    throw new BuildError("PACKAGE_DAMAGED", `node_modules/${name}/package.json has no version: reinstall`);
+  return String(manifest.version);
+}

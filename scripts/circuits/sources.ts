@@ -1,0 +1,35 @@
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { BuildError } from "./build-error.ts";
+import { root } from "./paths.ts";
+
+const INCLUDE = /^\s*include\s+"([^"]+)"\s*;/gm;
+
+/** Every file a circom source is made of, itself first, found the way circom finds it: beside the includer, then in -l. */
+export function sourceFiles(main: string, libraries: string[]): string[] {
+  const found = new Set<string>();
+  const queue = [main];
+  for (let file = queue.pop(); file !== undefined; file = queue.pop()) {
+    if (found.has(file)) continue;
+    found.add(file);
+    for (const [, include] of readFileSync(file, "utf8").matchAll(INCLUDE)) {
+      const candidates = [dirname(file), ...libraries].map((directory) => join(directory, include as string));
+      const path = candidates.find(existsSync);
+      if (path === undefined)
+        throw new BuildError("INCLUDE_MISSING", `${relative(root, file)} includes "${include}", which does not exist`);
+      queue.push(path);
+    }
+  }
+  return [...found];
+}
+
+/** Names the result of a compilation: same sources, compiler and flags, same hash. Paths of libraries do not enter. */
+export function sourceHash(main: string, libraries: string[], settings: string[]): string {
+  const hash = createHash("sha256").update(JSON.stringify(settings));
+  const contents = sourceFiles(main, libraries).map((file) =>
+    createHash("sha256").update(readFileSync(file)).digest("hex"),
+  );
+  for (const content of contents.sort()) hash.update(content);
+  return hash.digest("hex");
+}
