@@ -1,0 +1,77 @@
+// Which package may import which: docs/architecture.md as a check. Whatever is not allowed here is an error.
+const allowed = {
+  protocol: [],
+  prover: ["protocol"],
+  client: ["protocol", "prover"],
+  "resource-server": ["protocol", "prover"],
+  "phone-registry": ["protocol"],
+  "verifier-service": ["protocol", "prover", "phone-registry"],
+};
+
+const direction = Object.entries(allowed).map(([name, others]) => ({
+  name: `${name}-imports-only-what-it-may`,
+  severity: "error",
+  comment: `packages/${name} may import of this project: ${others.join(", ") || "nothing"}`,
+  from: { path: `^packages/${name}/` },
+  to: {
+    path: "^(packages|circuits|contracts|scripts|test|ignition)/",
+    pathNot: [`^packages/(${[name, ...others].join("|")})/`, `^packages/${name}/test/`],
+  },
+}));
+
+module.exports = {
+  forbidden: [
+    ...direction,
+    {
+      name: "packages-are-listed",
+      severity: "error",
+      comment: "a new package has to say here what it may import",
+      from: { path: "^packages/", pathNot: `^packages/(${Object.keys(allowed).join("|")})/` },
+      to: {},
+    },
+    {
+      name: "no-cycles",
+      severity: "error",
+      comment: "files that import each other cannot be read or tested one at a time",
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: "no-way-into-a-package",
+      severity: "error",
+      comment: "a package is used by its entry, so that what it exports is what others rely on",
+      from: { path: "^(packages/([^/]+)|circuits|scripts|test|ignition)/" },
+      to: { path: "^packages/([^/]+)/(src|dist)/", pathNot: ["^packages/$2/", "^packages/[^/]+/dist/index\\.(js|d\\.ts)$"] },
+    },
+    {
+      name: "protocol-is-pure",
+      severity: "error",
+      comment: "the protocol runs in browsers: no module of Node's",
+      from: { path: "^packages/protocol/src/" },
+      to: { dependencyTypes: ["core"] },
+    },
+    {
+      name: "sources-import-no-tests",
+      severity: "error",
+      comment: "what is published cannot rest on what is not",
+      from: { path: "^packages/[^/]+/src/" },
+      to: { path: "^packages/[^/]+/test/" },
+    },
+    {
+      name: "declared-dependencies",
+      severity: "error",
+      comment: "what a published package imports is in its package.json, or it fails once installed elsewhere",
+      from: { path: "^packages/[^/]+/src/" },
+      to: { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown", "unknown", "undetermined"] },
+    },
+    { name: "resolvable", severity: "error", comment: "every import leads somewhere", from: {}, to: { couldNotResolve: true } },
+  ],
+  options: {
+    parser: "swc",
+    doNotFollow: { path: ["node_modules", "/dist/"] },
+    exclude: { path: ["^types/", "^artifacts/", "^cache/", "^circuits/build/"] },
+    moduleSystems: ["es6", "cjs"],
+    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "default"] },
+    progress: { type: "none" },
+  },
+};
