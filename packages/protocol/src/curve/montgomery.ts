@@ -1,0 +1,20 @@
+import { addField, invertField, invertModulo, multiplyField, subtractField } from "../field.ts";
+import { expectSubgroupPoint, multiplyPoint, type Point, SUBGROUP_ORDER } from "./babyjub.ts";
+
+const EIGHTH = invertModulo(8n, SUBGROUP_ORDER);
+
+/** circomlib's Montgomery form, v^2 = u^3 + 168698 u^2 + u: u = (1 + y) / (1 - y), v = u / x. */
+export function toMontgomery({ x, y }: Point): [u: bigint, v: bigint] {
+  const u = multiplyField(addField(1n, y), invertField(subtractField(1n, y)));
+  return [u, multiplyField(u, invertField(x))];
+}
+
+/**
+ * Q in Montgomery form with 8 Q = P: the witness by which the circuits prove that a key is in the prime-order subgroup
+ * and not the identity.
+ *
+ * @throws SottoError INVALID_POINT
+ */
+export function montgomeryEighth(point: Point): [u: bigint, v: bigint] {
+  return toMontgomery(multiplyPoint(expectSubgroupPoint(point), EIGHTH));
+}

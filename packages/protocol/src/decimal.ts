@@ -1,0 +1,33 @@
+import { describe, fail } from "./errors.ts";
+import { expectAmount, expectInteger } from "./validate.ts";
+
+/**
+ * Exact base units of a decimal amount, e.g. ("1.25", 6) is 1250000n. Never goes through floating point.
+ *
+ * @param text digits, with at most one point between digits; no sign, exponent or grouping
+ * @param decimals the token's decimals, 0 to 77
+ * @throws SottoError INVALID_AMOUNT for malformed text, fractions of a base unit, or more than 2^64 - 1 base units
+ */
+export function parseDecimalAmount(text: string, decimals: number): bigint {
+  expectInteger(decimals, 0, 77, "decimals");
+  const match = typeof text === "string" && text.length <= 128 ? /^([0-9]+)(?:\.([0-9]+))?$/.exec(text) : null;
+  if (match === null) {
+    fail("INVALID_AMOUNT", `amount must be a decimal such as 1.25, without a sign, got ${describe(text)}`);
+  }
+  const fraction = (match[2] ?? "").replace(/0+$/, "");
+  if (fraction.length > decimals) {
+    fail("INVALID_AMOUNT", `amount has ${fraction.length} decimals, the token has ${decimals}`, { decimals });
+  }
+  return expectAmount(BigInt(match[1]! + fraction.padEnd(decimals, "0")));
+}
+
+/** The shortest decimal text of an amount in base units; inverse of `parseDecimalAmount`. */
+export function formatDecimalAmount(amount: bigint, decimals: number): string {
+  expectInteger(decimals, 0, 77, "decimals");
+  const digits = expectAmount(amount)
+    .toString()
+    .padStart(decimals + 1, "0");
+  const whole = digits.slice(0, digits.length - decimals);
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, "");
+  return fraction === "" ? whole : `${whole}.${fraction}`;
+}

@@ -1,0 +1,110 @@
+import { Field } from "@noble/curves/abstract/modular.js";
+import { grainGenConstants } from "@noble/curves/abstract/poseidon.js";
+import { FIELD_MODULUS, invertField, multiplyField, subtractField, toField } from "../field.ts";
+
+/** Full rounds, half of them before and half after the partial rounds. */
+export const FULL_ROUNDS = 8;
+
+/** Partial rounds for t = 2 .. 17: circomlib's table (the Poseidon paper's, rounded up to what t divides). */
+const PARTIAL_ROUNDS = [56, 57, 56, 60, 60, 63, 64, 63, 60, 66, 60, 65, 70, 60, 64, 68] as const;
+
+/** One partial round after the sparse factorisation: an affine S-box on lane 0 and a matrix of 2t - 1 numbers. */
+export interface SparseRound {
+  readonly constant: bigint;
+  /** Row 0 of the matrix. */
+  readonly row: readonly bigint[];
+  /** Column 0 below the corner; the rest of the matrix is the identity. */
+  readonly column: readonly bigint[];
+}
+
+export interface PoseidonConstants {
+  readonly width: number;
+  /** Constants of the FULL_ROUNDS full rounds. */
+  readonly full: readonly (readonly bigint[])[];
+  readonly matrix: readonly (readonly bigint[])[];
+  /** Replaces `matrix` in the full round just before the partial ones. */
+  readonly entry: readonly (readonly bigint[])[];
+  readonly partial: readonly SparseRound[];
+}
+
+type Matrix = bigint[][];
+
+function multiply(a: Matrix, b: Matrix): Matrix {
+  return a.map((row) => b[0]!.map((_, j) => toField(row.reduce((sum, cell, k) => sum + cell * b[k]![j]!, 0n))));
+}
+
+/** Gauss-Jordan; the MDS matrix's minors are invertible, so a pivot is always found. */
+function invert(matrix: Matrix): Matrix {
+  const size = matrix.length;
+  const rows = matrix.map((row, i) => [...row, ...row.map((_, j) => (i === j ? 1n : 0n))]);
+  for (let column = 0; column < size; column++) {
+    const pivot = rows.findIndex((row, i) => i >= column && row[column] !== 0n);
+    [rows[column], rows[pivot]] = [rows[pivot]!, rows[column]!];
+    const scale = invertField(rows[column]![column]!);
+    rows[column] = rows[column]!.map((cell) => multiplyField(cell, scale));
+    for (let i = 0; i < size; i++) {
+      const factor = rows[i]![column]!;
+      if (i === column || factor === 0n) continue;
+      rows[i] = rows[i]!.map((cell, j) => subtractField(cell, factor * rows[column]![j]!));
+    }
+  }
+  return rows.map((row) => row.slice(size));
+}
+
+/**
+ * circomlib's constants for width `t`, made by the Grain LFSR of the Poseidon reference (generate_parameters_grain.sage
+ * 1 0 254 t 8 RP p), then rearranged as in appendix B of the Poseidon paper so that a partial round costs 2t - 1
+ * multiplications instead of t^2.
+ *
+ * Rearrangement. (1) In a partial round only lane 0 meets the S-box, so the constants of other lanes pass through it:
+ * they are moved, times the matrix, into the next round. (2) With M = [[m, v], [w, H]] write M = S D, D = [[1, 0], [0,
+ * H]], S = [[m, v H^-1], [w, I]]. D leaves lane 0 alone and so commutes with the round before it, where it multiplies
+ * that round's M: D M = [[m, v], [H w, H^2]] and so on. The k-th round from the end has row (m, v H^-k), column
+ * H^(k-1) w, and H^rounds is left for the full round before.
+ */
+function generate(width: number): PoseidonConstants {
+  const partialRounds = PARTIAL_ROUNDS[width - 2]!;
+  const options = { Fp: Field(FIELD_MODULUS), t: width, roundsFull: FULL_ROUNDS, roundsPartial: partialRounds };
+  const { mds, roundConstants } = grainGenConstants(options);
+  const apply = (lanes: readonly bigint[]) =>
+    mds.map((row) => toField(row.reduce((sum, cell, j) => sum + cell * lanes[j]!, 0n)));
+
+  const half = FULL_ROUNDS / 2;
+  const constants: bigint[] = [];
+  let carried = new Array<bigint>(width).fill(0n);
+  for (let round = half; round < half + partialRounds; round++) {
+    const lanes = roundConstants[round]!.map((constant, i) => toField(constant + carried[i]!));
+    constants.push(lanes[0]!);
+    carried = apply([0n, ...lanes.slice(1)]);
+  }
+  const after = roundConstants.slice(half + partialRounds);
+  after[0] = after[0]!.map((constant, i) => toField(constant + carried[i]!));
+
+  const corner = mds[0]![0]!;
+  const inner = mds.slice(1).map((row) => row.slice(1));
+  const innerInverse = invert(inner);
+  let row = [mds[0]!.slice(1)];
+  let column = mds.slice(1).map((cells) => [cells[0]!]);
+  let power: Matrix = inner.map((cells, i) => cells.map((_, j) => (i === j ? 1n : 0n)));
+  const partial: SparseRound[] = [];
+  for (let round = partialRounds - 1; round >= 0; round--) {
+    row = multiply(row, innerInverse);
+    partial.push({ constant: constants[round]!, row: [corner, ...row[0]!], column: column.map((cells) => cells[0]!) });
+    column = multiply(inner, column);
+    power = multiply(inner, power);
+  }
+  const entry = [mds[0]!, ...multiply(power, mds.slice(1))];
+  return { width, full: [...roundConstants.slice(0, half), ...after], matrix: mds, entry, partial: partial.reverse() };
+}
+
+const cache = new Map<number, PoseidonConstants>();
+
+/** Constants for `width` lanes (2 to 17), generated at first use: some tens of milliseconds, then kept. */
+export function poseidonConstants(width: number): PoseidonConstants {
+  let constants = cache.get(width);
+  if (constants === undefined) {
+    constants = generate(width);
+    cache.set(width, constants);
+  }
+  return constants;
+}

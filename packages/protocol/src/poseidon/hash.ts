@@ -1,0 +1,64 @@
+import { fail } from "../errors.ts";
+import { FIELD_MODULUS } from "../field.ts";
+import { expectArray, expectField } from "../validate.ts";
+import { permute } from "./permutation.ts";
+
+/**
+ * Capacity-lane constants: every use of Poseidon starts from its own, so that a hash of one kind can never be passed
+ * off as one of another. Commitments and tree nodes start from 0 (Solidity's Poseidon libraries know no other).
+ */
+export const DOMAIN = {
+  note: 0,
+  ownerTag: 1,
+  nullifier: 2,
+  encryption: 3,
+  senderCommitment: 4,
+  recipient: 5,
+  change: 6,
+} as const;
+
+/** Children of a tree node. */
+export const TREE_ARITY = 8;
+
+/**
+ * circomlib's PoseidonEx: several outputs of one permutation.
+ *
+ * @param inputs 1 to 16 field elements
+ * @param outputs 1 to inputs.length: the whole state is never given out, it could be inverted
+ * @param domain the capacity lane's start (circomlib's initialState), see DOMAIN
+ * @throws SottoError INVALID_HASH_INPUT, INVALID_FIELD_ELEMENT
+ */
+export function poseidonEx(inputs: readonly bigint[], outputs: number, domain: number | bigint = 0): bigint[] {
+  if (!Array.isArray(inputs) || inputs.length < 1 || inputs.length > 16) {
+    fail("INVALID_HASH_INPUT", "Poseidon takes an array of 1 to 16 inputs");
+  }
+  if (!Number.isInteger(outputs) || outputs < 1 || outputs > inputs.length) {
+    fail("INVALID_HASH_INPUT", `outputs must be 1 to ${inputs.length}, as many as there are inputs`);
+  }
+  if (typeof domain === "number" && !Number.isSafeInteger(domain)) {
+    fail("INVALID_HASH_INPUT", "domain must be an integer");
+  }
+  const state = [expectField(BigInt(domain), "domain")];
+  for (const input of inputs) state.push(expectField(input, "a hash input"));
+  return permute(state, outputs);
+}
+
+/** circomlib's Poseidon of 1 to 16 field elements, with the capacity lane starting from `domain`. */
+export function poseidon(inputs: readonly bigint[], domain: number | bigint = 0): bigint {
+  return poseidonEx(inputs, 1, domain)[0]!;
+}
+
+/**
+ * A tree node in compression mode: all eight children fill the state (t = 8, one lane fewer than a sponge needs), and
+ * child 0 is added to the truncated permutation's output, so that the permutation cannot be run backwards.
+ */
+export function hashNode(children: readonly bigint[]): bigint {
+  expectArray(children, TREE_ARITY, "INVALID_HASH_INPUT", "children");
+  for (const child of children) expectField(child, "a child");
+  return compress(children);
+}
+
+/** `hashNode` for children known to be eight field elements. */
+export function compress(children: readonly bigint[]): bigint {
+  return (permute(children, 1)[0]! + children[0]!) % FIELD_MODULUS;
+}

@@ -1,0 +1,82 @@
+import { describe, fail, type ProtocolErrorCode } from "./errors.ts";
+import { FIELD_MODULUS } from "./field.ts";
+
+/** Largest token amount a note can hold, in base units: amounts are 64-bit range-checked in the circuits. */
+export const MAX_AMOUNT = (1n << 64n) - 1n;
+
+function expectBigInt(value: unknown, bound: bigint, code: ProtocolErrorCode, name: string, expected: string): bigint {
+  if (typeof value !== "bigint") fail(code, `${name} must be ${expected}, got ${describe(value)}`, { name });
+  if (value < 0n || value >= bound) {
+    const problem = value < 0n ? "a negative number" : "a larger number";
+    fail(code, `${name} must be ${expected}, got ${problem}`, { name });
+  }
+  return value;
+}
+
+/** `value` as a canonical field element: a bigint in [0, p). Throws INVALID_FIELD_ELEMENT. */
+export function expectField(value: unknown, name = "value"): bigint {
+  return expectBigInt(value, FIELD_MODULUS, "INVALID_FIELD_ELEMENT", name, "a bigint from 0 to p - 1");
+}
+
+/** `value` as a token amount: a bigint in [0, 2^64). Throws INVALID_AMOUNT. */
+export function expectAmount(value: unknown, name = "amount"): bigint {
+  return expectBigInt(value, MAX_AMOUNT + 1n, "INVALID_AMOUNT", name, "a bigint from 0 to 2^64 - 1 base units");
+}
+
+/** `value` as an unsigned integer of `bits` bits. Throws INVALID_INTEGER. */
+export function expectUint(value: unknown, bits: number, name = "value"): bigint {
+  return expectBigInt(value, 1n << BigInt(bits), "INVALID_INTEGER", name, `a bigint from 0 to 2^${bits} - 1`);
+}
+
+/** A safe integer in [min, max], given as a number. Throws INVALID_INTEGER. */
+export function expectInteger(value: unknown, min: number, max: number, name = "value"): number {
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < min || value > max) {
+    const got = typeof value === "number" ? String(value) : describe(value);
+    fail("INVALID_INTEGER", `${name} must be an integer from ${min} to ${max}, got ${got}`, { name, min, max });
+  }
+  return value;
+}
+
+/** An array of exactly `length` elements. */
+export function expectArray(value: unknown, length: number, code: ProtocolErrorCode, name: string): readonly unknown[] {
+  if (!Array.isArray(value) || value.length !== length) {
+    fail(code, `${name} must be an array of ${length}, got ${describe(value)}`, { name, length });
+  }
+  return value;
+}
+
+/** Non-empty, well-formed text (a lone surrogate has no UTF-8 and would hash as something else). */
+export function expectText(value: unknown, name = "value"): string {
+  if (typeof value !== "string" || value === "") {
+    fail("INVALID_STRING", `${name} must be a text that is not empty, got ${describe(value)}`, { name });
+  }
+  // Lib ES2023 does not declare String.prototype.isWellFormed; a lone surrogate is what encodeURIComponent refuses.
+  try {
+    encodeURIComponent(value);
+  } catch {
+    fail("INVALID_STRING", `${name} holds half of a surrogate pair: well-formed Unicode was expected`, { name });
+  }
+  return value;
+}
+
+/** Decimal digits without sign or leading zeros: how integers travel on the wire. */
+export const CANONICAL_DECIMAL = /^(0|[1-9][0-9]*)$/;
+
+/** A field element from the wire: a canonical decimal string below p. Throws INVALID_FIELD_ELEMENT. */
+export function parseField(value: unknown, name = "value"): bigint {
+  // 77 digits hold p - 1; the length is checked first so that a megabyte of digits costs nothing.
+  if (typeof value !== "string" || value.length > 77 || !CANONICAL_DECIMAL.test(value)) {
+    const expected = "a decimal string without sign or leading zeros, below p";
+    fail("INVALID_FIELD_ELEMENT", `${name} must be ${expected}, got ${describe(value)}`, { name });
+  }
+  return expectField(BigInt(value), name);
+}
+
+/** An amount in base units from the wire: a canonical decimal string below 2^64. Throws INVALID_AMOUNT. */
+export function parseAmount(value: unknown, name = "amount"): bigint {
+  if (typeof value !== "string" || value.length > 20 || !CANONICAL_DECIMAL.test(value)) {
+    const expected = "a whole number of base units as a decimal string, at most 2^64 - 1";
+    fail("INVALID_AMOUNT", `${name} must be ${expected}, got ${describe(value)}`, { name });
+  }
+  return expectAmount(BigInt(value), name);
+}
