@@ -1,0 +1,20 @@
+pragma circom 2.2.0;
+
+include "circomlib/circuits/bitify.circom";
+
+// value is an integer in [0, 2^n), given back as bits, the lowest first. n <= 253, so that the bits of a field element
+// are unique.
+template Bits(n) {
+    signal input value;
+    signal output bits[n];
+
+    // [C:range.bits] a value of n bits has no other representation and a larger one has none; without it a negative
+    // number (p - x) passes as an amount and money appears from nowhere.
+    bits <== Num2Bits(n)(value);
+}
+
+// value is an integer in [0, 2^n).
+template Range(n) {
+    signal input value;
+    signal bits[n] <== Bits(n)(value);
+}
