@@ -41,7 +41,10 @@ module.exports = {
       severity: "error",
       comment: "a package is used by its entry, so that what it exports is what others rely on",
       from: { path: "^(packages/([^/]+)|circuits|scripts|test|ignition)/" },
-      to: { path: "^packages/([^/]+)/(src|dist)/", pathNot: ["^packages/$2/", "^packages/[^/]+/dist/index\\.(js|d\\.ts)$"] },
+      to: {
+        path: "^packages/([^/]+)/(src|dist)/",
+        pathNot: ["^packages/$2/", "^packages/[^/]+/dist/index\\.(js|d\\.ts)$"],
+      },
     },
     {
       name: "protocol-is-pure",
@@ -62,9 +65,18 @@ module.exports = {
       severity: "error",
       comment: "what a published package imports is in its package.json, or it fails once installed elsewhere",
       from: { path: "^packages/[^/]+/src/" },
-      to: { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown", "unknown", "undetermined"] },
+      to: {
+        dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown", "unknown", "undetermined"],
+        pathNot: "^packages/",
+      },
     },
-    { name: "resolvable", severity: "error", comment: "every import leads somewhere", from: {}, to: { couldNotResolve: true } },
+    {
+      name: "resolvable",
+      severity: "error",
+      comment: "every import leads somewhere",
+      from: {},
+      to: { couldNotResolve: true },
+    },
   ],
   options: {
     parser: "swc",

@@ -1,0 +1,37 @@
+// Every dependency's licence can be combined with GPL-3.0-or-later, the licence of this project (circomlib and snarkjs
+// are GPL-3.0). Prints what is not on the list and exits non-zero.
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { isCompatible } from "./spdx.ts";
+
+/** What `pnpm licenses list --json` says: licence -> packages. */
+type Licences = Record<string, { name: string; versions: string[] }[]>;
+
+/** Packages whose package.json names no SPDX identifier, with what their licence text says. */
+const READ_BY_HAND: Record<string, string> = {
+  esprima: "BSD-2-Clause",
+};
+
+export function offenders(licences: Licences): string[] {
+  return Object.entries(licences).flatMap(([licence, packages]) =>
+    packages
+      .filter(({ name }) => !isCompatible(licence) && !isCompatible(READ_BY_HAND[name] ?? ""))
+      .map(({ name, versions }) => `${name}@${versions.join(", ")}: ${licence}`),
+  );
+}
+
+if (import.meta.main) {
+  const options = {
+    cwd: join(import.meta.dirname, "..", ".."),
+    encoding: "utf8",
+    maxBuffer: 64 * 1024 * 1024,
+  } as const;
+  const licences = JSON.parse(execFileSync("pnpm", ["licenses", "list", "--json", "--recursive"], options)) as Licences;
+  const count = Object.values(licences).flat().length;
+  const found = offenders(licences);
+  // An empty list would pass every check: the tools alone are hundreds of packages.
+  if (count < 100) found.push(`pnpm listed only ${count} packages`);
+  for (const line of found) console.error(`not known to fit GPL-3.0-or-later: ${line}`);
+  console.log(`${count} dependencies, ${found.length} with a licence that does not fit`);
+  process.exitCode = found.length === 0 ? 0 : 1;
+}

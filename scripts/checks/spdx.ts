@@ -1,0 +1,67 @@
+// The little of SPDX licence expressions that package.json files use: identifiers, AND, OR, WITH and parentheses.
+
+/** Compatible with GPL-3.0-or-later, by the list of the Free Software Foundation (Apache-2.0 is, with version 3). */
+const COMPATIBLE = new Set([
+  "0BSD",
+  "Apache-2.0",
+  "Apache-2.0 WITH LLVM-exception",
+  "BSD-2-Clause",
+  "BSD-3-Clause",
+  // Permissive: the one condition is to pass on its text.
+  "BlueOak-1.0.0",
+  "CC0-1.0",
+  "GPL-3.0",
+  "GPL-3.0-only",
+  "GPL-3.0-or-later",
+  "ISC",
+  "LGPL-3.0",
+  "LGPL-3.0-only",
+  "LGPL-3.0-or-later",
+  "MIT",
+  "MIT-0",
+  "MPL-2.0",
+  "Python-2.0",
+  "Unlicense",
+  "WTFPL",
+  "Zlib",
+]);
+
+/**
+ * @param expression an SPDX expression, such as "(MIT OR Apache-2.0) AND ISC"
+ * @returns whether some reading of it may be combined with GPL-3.0-or-later; false for anything that cannot be read
+ */
+export function isCompatible(expression: string): boolean {
+  const tokens = expression.match(/[()]|[^\s()]+/g) ?? [];
+  let at = 0;
+  const primary = (): boolean => {
+    const token = tokens[at++];
+    if (token === undefined || token === ")" || token === "OR" || token === "AND" || token === "WITH") return false;
+    if (token === "(") {
+      const inner = alternatives();
+      return tokens[at++] === ")" && inner;
+    }
+    if (tokens[at] !== "WITH") return COMPATIBLE.has(token);
+    at += 2;
+    return COMPATIBLE.has(`${token} WITH ${tokens[at - 1]}`);
+  };
+  const conjunction = (): boolean => {
+    let result = primary();
+    while (tokens[at] === "AND") {
+      at += 1;
+      const next = primary();
+      result = result && next;
+    }
+    return result;
+  };
+  const alternatives = (): boolean => {
+    let result = conjunction();
+    while (tokens[at] === "OR") {
+      at += 1;
+      const next = conjunction();
+      result = result || next;
+    }
+    return result;
+  };
+  const result = alternatives();
+  return result && at === tokens.length;
+}

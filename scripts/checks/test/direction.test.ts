@@ -1,0 +1,79 @@
+// The rules about who may import whom, shown to find what they forbid: a check without a negative control proves nothing.
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { expect } from "chai";
+
+const root = join(import.meta.dirname, "..", "..", "..");
+
+describe("dependency direction", () => {
+  let folder: string;
+
+  const put = (path: string, text: string) => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  };
+  const cruise = () => {
+    const result = spawnSync("depcruise", ["packages"], { cwd: folder, encoding: "utf8" });
+    const broken = [...result.stdout.matchAll(/error ([\w-]+):/g)].map((match) => match[1]);
+    return { status: result.status, broken: [...new Set(broken)] };
+  };
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "sotto-direction-"));
+    cpSync(join(root, ".dependency-cruiser.cjs"), join(folder, ".dependency-cruiser.cjs"));
+    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+    put("package.json", '{ "type": "module" }');
+    for (const name of ["protocol", "prover", "client", "verifier-service"])
+      put(`packages/${name}/package.json`, '{ "type": "module", "dependencies": { "ethers": "6.17.0" } }');
+    put("packages/protocol/src/index.ts", "export const one = 1;");
+    put("packages/protocol/dist/index.js", "export const one = 1;");
+    put("packages/client/dist/index.js", "export const two = 2;");
+    put("packages/verifier-service/dist/index.js", "export const three = 3;");
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it("lets what may be imported pass", () => {
+    put("packages/prover/src/index.ts", 'import "../../protocol/dist/index.js";\nimport "ethers";');
+    expect(cruise()).to.deep.equal({ status: 0, broken: [] });
+  });
+
+  const forbidden: [string, string, string, string][] = [
+    [
+      "the protocol importing another package",
+      "protocol",
+      "../../client/dist/index.js",
+      "protocol-imports-only-what-it-may",
+    ],
+    [
+      "the client importing the service",
+      "client",
+      "../../verifier-service/dist/index.js",
+      "client-imports-only-what-it-may",
+    ],
+    ["a module of Node's in the protocol", "protocol", "node:fs", "protocol-is-pure"],
+    ["the inside of another package", "prover", "../../protocol/src/index.ts", "no-way-into-a-package"],
+    ["what package.json does not list", "prover", "mocha", "declared-dependencies"],
+    ["what is nowhere", "prover", "./nowhere.ts", "resolvable"],
+  ];
+  for (const [what, name, specifier, rule] of forbidden)
+    for (const form of ["import", "import type { X } from"])
+      it(`refuses ${what} (${form})`, () => {
+        put(`packages/${name}/src/bad.ts`, `${form} "${specifier}";\nexport {};`);
+        const { status, broken } = cruise();
+        expect(status).to.be.greaterThan(0);
+        expect(broken).to.include(rule);
+      });
+
+  it("refuses cycles", () => {
+    put("packages/protocol/src/a.ts", 'import { b } from "./b.ts";\nexport const a = () => b;');
+    put("packages/protocol/src/b.ts", 'import { a } from "./a.ts";\nexport const b = () => a;');
+    expect(cruise().broken).to.deep.equal(["no-cycles"]);
+  });
+
+  it("refuses a package it does not know", () => {
+    put("packages/newcomer/src/index.ts", 'import "../../protocol/dist/index.js";');
+    expect(cruise().broken).to.include("packages-are-listed");
+  });
+});

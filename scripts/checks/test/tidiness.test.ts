@@ -1,0 +1,40 @@
+import { expect } from "chai";
+import { problems } from "../tidiness.ts";
+
+const found = (path: string, text: string) => problems(path, Buffer.from(text));
+// Put together here, so that this file is tidy itself.
+const note = ["TO", "DO"].join("");
+const only = ["on", "ly"].join("");
+const skip = ["sk", "ip"].join("");
+
+describe("tidiness", () => {
+  it("names the file, the line and the text", () => {
+    expect(found("a.ts", `first\n// ${note}: later\n`)).to.deep.equal([
+      `a.ts:2: a note to do something later: // ${note}: later`,
+    ]);
+  });
+
+  it("finds tests that are switched off, in tests alone", () => {
+    for (const line of [`it.${only}("x")`, `describe.${skip}("x")`, `this.${skip}()`, `x${"it"}("x")`]) {
+      expect(found("a.test.ts", line), line).to.have.lengthOf(1);
+      expect(found("a.ts", line), line).to.have.lengthOf(0);
+    }
+  });
+
+  it("finds paths outside the checkout", () => {
+    for (const path of ["..", "../.."]) expect(found("a.md", `${path}/${"shared"}/x`)).to.have.lengthOf(1);
+    expect(found("a.md", "/Users" + "/someone/x")).to.have.lengthOf(1);
+  });
+
+  it("lets what merely looks alike pass", () => {
+    expect(found("a.test.ts", "this.skipped(); fits(1); audit.only; mastodon\nimport '../shared.ts'")).to.have.lengthOf(
+      0,
+    );
+  });
+
+  it("refuses large files, text or not, and reads no binary as text", () => {
+    expect(problems("a.bin", Buffer.alloc(1024 * 1024 + 1))).to.have.lengthOf(1);
+    expect(problems("a.bin", Buffer.alloc(1024 * 1024))).to.have.lengthOf(0);
+    expect(problems("a.bin", Buffer.from(`\0${note}`))).to.have.lengthOf(0);
+  });
+});

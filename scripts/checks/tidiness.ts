@@ -1,0 +1,57 @@
+// What no file of the project may contain: forgotten notes, tests that are switched off, large files, paths that exist
+// only on somebody's machine. Looks at what git tracks or would track.
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+const MAX_BYTES = 1024 * 1024;
+
+interface Rule {
+  readonly what: string;
+  readonly pattern: RegExp;
+  /** Paths the rule is about; all where left out. */
+  readonly files?: RegExp;
+}
+
+// The patterns are written so that this file does not match itself.
+const RULES: readonly Rule[] = [
+  { what: "a note to do something later", pattern: /\b(?:TO[D]O|FIX[M]E|X[X]X|HA[C]K)\b/ },
+  {
+    what: "a test that is switched off, or that switches off the others",
+    pattern:
+      /\b(?:describe|context|it|test|suite|specify)\.(?:only|skip)\b|\b(?:xit|xdescribe|xcontext|fit|fdescribe)\(|\bthis\.skip\(/,
+    files: /\.test\.[cm]?[jt]s$/,
+  },
+  {
+    what: "a path outside the checkout",
+    pattern: /\.\.\/shar[e]d\/|\/wor[k]\/(?:main|shared)|\/hom[e]\/\w+\/|\/User[s]\/\w+\//,
+  },
+];
+/** Texts of others, which are not ours to tidy. */
+const FOREIGN = /^(?:LICENSE|pnpm-lock\.yaml)$/;
+
+/** @param path relative to the checkout, with forward slashes */
+export function problems(path: string, content: Buffer): string[] {
+  const found: string[] = [];
+  if (content.length > MAX_BYTES) found.push(`${path}: ${content.length} bytes; at most ${MAX_BYTES}`);
+  if (FOREIGN.test(path) || content.includes(0)) return found;
+  for (const [index, line] of content.toString("utf8").split("\n").entries())
+    for (const { what, pattern, files } of RULES)
+      if ((!files || files.test(path)) && pattern.test(line))
+        found.push(`${path}:${index + 1}: ${what}: ${line.trim()}`);
+  return found;
+}
+
+if (import.meta.main) {
+  const root = join(import.meta.dirname, "..", "..");
+  const list = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: root });
+  const paths = list
+    .toString("utf8")
+    .split("\0")
+    .filter((path) => path !== "");
+  const files = paths.filter((path) => existsSync(join(root, path)) && statSync(join(root, path)).isFile());
+  const found = files.flatMap((path) => problems(path, readFileSync(join(root, path))));
+  for (const line of found) console.error(line);
+  console.log(`${files.length} files, ${found.length} problems`);
+  process.exitCode = found.length === 0 && files.length > 0 ? 0 : 1;
+}

@@ -1,0 +1,62 @@
+// Mocha reporter that writes what happens as JSON lines to the file named by SOTTO_TEST_EVENTS. A file survives a
+// crash of the suite, and lines appear while it runs: the runner shows progress from them and never guesses counts.
+// CommonJS, because mocha loads reporters with require, inside Hardhat too.
+const { appendFileSync } = require("node:fs");
+
+/** Where a test stands: the titles from its top-level group down. */
+const fullTitle = (test) => test.titlePath().join(" > ");
+
+function describeError(error) {
+  if (!(error instanceof Error)) return String(error);
+  const values =
+    error.showDiff !== false && "expected" in error && "actual" in error
+      ? `\nexpected ${show(error.expected)}\nactual   ${show(error.actual)}`
+      : "";
+  return `${error.stack ?? error.message}${values}`;
+}
+
+function show(value) {
+  const text = JSON.stringify(value, (_, inner) => (typeof inner === "bigint" ? `${inner}n` : inner));
+  return (text ?? String(value)).slice(0, 2000);
+}
+
+class EventReporter {
+  constructor(runner) {
+    const file = process.env.SOTTO_TEST_EVENTS;
+    if (!file) throw new Error("SOTTO_TEST_EVENTS has to name the file for the results");
+    const write = (event) => appendFileSync(file, `${JSON.stringify(event)}\n`);
+    const groups = new Map();
+    const groupOf = (test) => {
+      let suite = test.parent;
+      while (suite?.parent && !suite.parent.root) suite = suite.parent;
+      return suite;
+    };
+    const count = (test, field) => {
+      const group = groupOf(test);
+      if (!groups.has(group)) groups.set(group, { passed: 0, failed: 0, since: Date.now() });
+      groups.get(group)[field] += 1;
+    };
+    runner.on("pass", (test) => {
+      count(test, "passed");
+      write({ event: "pass", title: fullTitle(test) });
+    });
+    runner.on("fail", (test, error) => {
+      count(test, "failed");
+      write({ event: "fail", title: fullTitle(test), error: describeError(error) });
+    });
+    runner.on("pending", (test) => {
+      count(test, "failed");
+      write({ event: "fail", title: fullTitle(test), error: "skipped: a test runs or is taken out" });
+    });
+    runner.on("suite", (suite) => groups.set(suite, { passed: 0, failed: 0, since: Date.now() }));
+    runner.on("suite end", (suite) => {
+      const group = groups.get(suite);
+      if (!suite.parent?.root || !group || group.passed + group.failed === 0) return;
+      const seconds = (Date.now() - group.since) / 1000;
+      write({ event: "group", title: suite.title, passed: group.passed, failed: group.failed, seconds });
+    });
+    runner.on("end", () => write({ event: "end" }));
+  }
+}
+
+module.exports = EventReporter;
