@@ -1,0 +1,97 @@
+// The launcher as a user meets it: a copy of it in an empty folder, with an npm that does what each test needs.
+import { type SpawnSyncReturns, spawn, spawnSync } from "node:child_process";
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { expect } from "chai";
+
+const root = join(import.meta.dirname, "..", "..", "..");
+
+describe("the launcher", () => {
+  let folder: string;
+  let env: NodeJS.ProcessEnv;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "sotto-launcher-"));
+    for (const path of ["scripts/run.mjs", "scripts/tasks.mjs", "scripts/launcher", "package.json"])
+      cpSync(join(root, path), join(folder, path), { recursive: true });
+    for (const path of ["packages", "node_modules", "fake"]) mkdirSync(join(folder, path));
+    for (const path of ["pnpm-lock.yaml", "pnpm-workspace.yaml"]) writeFileSync(join(folder, path), "");
+    env = { ...process.env, PATH: [join(folder, "fake"), process.env["PATH"]].join(delimiter) };
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const put = (name: string, script: string) => {
+    writeFileSync(join(folder, "fake", name), `#!/bin/sh\n${script}\n`);
+    chmodSync(join(folder, "fake", name), 0o755);
+  };
+  /** An npm that "installs" a pnpm which does `pnpm`, and leaves Node as it is. */
+  const putNpm = (pnpm: string) => {
+    put("pnpm-to-be", pnpm);
+    put("npm", `mkdir -p node_modules/.bin && cp "${folder}/fake/pnpm-to-be" node_modules/.bin/pnpm`);
+  };
+  const run = (...args: string[]): SpawnSyncReturns<string> =>
+    spawnSync(process.execPath, [join(folder, "scripts", "run.mjs"), ...args], { cwd: folder, env, encoding: "utf8" });
+  const leftovers = () => readdirSync(folder).filter((name) => name.startsWith(".toolchain"));
+
+  it("refuses an unknown task with a code and the tasks there are, before it installs anything", () => {
+    for (const args of [[], ["nonsense"], ["constructor"]]) {
+      const { status, stderr } = run(...args);
+      expect(status).to.equal(1);
+      expect(stderr).to.match(/^sotto: UNKNOWN_TASK: unknown task ".*"; one of: demo, test, .*\n$/);
+    }
+    expect(leftovers()).to.deep.equal([]);
+  });
+
+  it("installs once, and again only when what is to be installed changed", () => {
+    putNpm(`echo "$@" >> "${folder}/installs"`);
+    const task = () => run("contracts:build", "--help");
+    const first = task();
+    expect(first.stderr).to.contain("fetching").and.contain("installing");
+    expect(task().stderr).not.to.contain("fetching").and.not.contain("installing");
+    writeFileSync(join(folder, "pnpm-lock.yaml"), "changed");
+    expect(task().stderr).to.contain("installing").and.not.contain("fetching");
+    expect(leftovers()).to.deep.equal([".toolchain"]);
+  });
+
+  it("says that the registry could not be reached and leaves nothing half done", () => {
+    put("npm", "exit 7");
+    const { status, stderr } = run("build");
+    expect(status).to.equal(1);
+    expect(stderr).to.contain("sotto: INSTALL_FAILED:").and.contain("exit 7").and.not.contain("    at ");
+    expect(leftovers()).to.deep.equal([]);
+  });
+
+  it("installs again after a failed install of the dependencies", () => {
+    putNpm("exit 9");
+    expect(run("build").stderr).to.contain("INSTALL_FAILED").and.contain("exit 9");
+    expect(existsSync(join(folder, "node_modules", ".sotto-stamp"))).to.equal(false);
+    expect(run("build").stderr).to.contain("installing").and.not.contain("fetching");
+  });
+
+  it("leaves nothing half done when it is stopped while it fetches", async () => {
+    put("npm", `mkdir -p node_modules && touch "${folder}/fetching" && exec sleep 30`);
+    const child = spawn(process.execPath, [join(folder, "scripts", "run.mjs"), "build"], { cwd: folder, env });
+    while (!existsSync(join(folder, "fetching"))) await new Promise((resolve) => setTimeout(resolve, 20));
+    child.kill("SIGTERM");
+    expect(await new Promise((resolve) => child.once("close", resolve))).to.equal(130);
+    expect(leftovers()).to.deep.equal([]);
+  });
+
+  it("hands on the arguments and the exit code of the task", () => {
+    putNpm("true");
+    put("hardhat", 'echo "got $@"; exit 5');
+    const { status, stdout } = run("contracts:build", "--some", "argument");
+    expect(stdout).to.equal("got build --quiet --some argument\n");
+    expect(status).to.equal(5);
+  });
+
+  it("hides from the task what npm run said about itself, and nothing else", () => {
+    putNpm("true");
+    put("hardhat", "env");
+    env["npm_lifecycle_event"] = "build";
+    env["npm_config_registry"] = "https://registry.example/";
+    const { stdout } = run("contracts:build");
+    expect(stdout).to.contain("npm_config_registry=https://registry.example/").and.not.contain("npm_lifecycle_event");
+  });
+});
