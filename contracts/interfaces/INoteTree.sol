@@ -97,5 +97,12 @@ interface INoteTree {
 
     /// @notice keccak256(abi.encode(chain, count, timestamp)) of a closed pending checkpoint, or of the open one.
     /// @dev Reverts with UnknownCheckpoint for all others.
+    /// @param sequence number of the checkpoint
     function checkpoint(uint256 sequence) external view returns (bytes32);
+
+    /// @notice Closed checkpoints that may be pending at once.
+    function ringSize() external view returns (uint256);
+
+    /// @notice The verifier of the note_append circuit.
+    function noteAppendVerifier() external view returns (address);
 }

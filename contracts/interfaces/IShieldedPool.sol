@@ -105,7 +105,7 @@ interface IShieldedPool is INoteTree {
         uint256 leafIndex
     );
 
-    /// @notice The constructor was given an address without code or a smallest deposit of 0.
+    /// @notice The constructor was given an address without code, another hash than Poseidon, or a smallest deposit of 0.
     error InvalidConfiguration();
     /// @notice A deposit needs at least one note, and as many amounts as owner tags.
     error InvalidNoteCount(uint256 ownerTags, uint256 amounts);
@@ -176,8 +176,12 @@ interface IShieldedPool is INoteTree {
     /// @notice Smallest amount of one deposited note, token base units.
     function smallestDeposit() external view returns (uint64);
 
-    /// @notice The verifiers of the three circuits.
+    /// @notice The verifier of the payment circuit.
     function paymentVerifier() external view returns (address);
+
+    /// @notice The verifier of the withdrawal circuit.
     function withdrawalVerifier() external view returns (address);
-    function noteAppendVerifier() external view returns (address);
+
+    /// @notice The deployed Poseidon library that hashes deposits.
+    function noteHasher() external view returns (address);
 }

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+pragma solidity ^0.8.28;
+
+import {INoteTree} from "./interfaces/INoteTree.sol";
+import {INoteAppendVerifier} from "./interfaces/IVerifier.sol";
+import {FIELD_MODULUS} from "./libraries/Field.sol";
+import {NoteQueue} from "./libraries/NoteQueue.sol";
+
+/// @title The note tree: an 8-ary Poseidon Merkle tree of depth 10, hashed off chain
+/// @notice The contract keeps the leaves' order (a keccak chain) and the roots; a proof of the note_append circuit shows
+/// that a new root is the old tree with the next queued leaves in it.
+abstract contract NoteTree is INoteTree {
+    using NoteQueue for NoteQueue.Storage;
+
+    /// @notice Leaves the tree can hold: 8^10.
+    uint256 public constant MAX_LEAVES = 2 ** 30;
+
+    /// @notice An append must reach every checkpoint older than this, seconds, as far as 64 leaves allow. Otherwise
+    /// appends of one leaf could be landed first for ever and make every honest proof stale.
+    uint256 public constant APPEND_GRACE = 120;
+
+    /// @notice Root of the tree without leaves.
+    uint256 public constant EMPTY_ROOT = 5898205162225594818942615480905168986343366627564171239214392616160582691672;
+
+    NoteQueue.Storage private _queue;
+    uint256 private _root = EMPTY_ROOT;
+    /// @dev Roots never expire: nullifiers are what stops a second spend, and a proof made earlier still settles.
+    mapping(uint256 root => bool known) private _knownRoots;
+
+    INoteAppendVerifier private immutable _NOTE_APPEND_VERIFIER;
+
+    constructor(INoteAppendVerifier verifier) {
+        _NOTE_APPEND_VERIFIER = verifier;
+    }
+
+    /// @inheritdoc INoteTree
+    function append(
+        uint256 newRoot,
+        uint256[] calldata leaves,
+        uint256[8] calldata proof,
+        Checkpoint calldata end,
+        Checkpoint calldata next
+    ) external {
+        NoteQueue.State memory state = _queue.state;
+        uint256 start = state.appended;
+        uint256 count = leaves.length;
+        uint256 expected = end.count > start ? end.count - start : 0;
+        if (count != expected || count == 0 || count > NoteQueue.CHECKPOINT_LEAVES) {
+            revert InvalidLeafCount(expected, count);
+        }
+        if (newRoot >= FIELD_MODULUS) revert InvalidRoot(newRoot);
+        _requirePending(state, end);
+        _requireNothingOldLeftOut(state, end, next);
+
+        bytes32 chain = NoteQueue.foldAll(_queue.appendedChain, leaves);
+        if (chain != end.chain) revert LeavesMismatch(end.chain, chain);
+
+        uint256[6] memory signals;
+        signals[0] = _root;
+        signals[1] = newRoot;
+        signals[2] = start;
+        signals[3] = count;
+        // newRoot commits the prover to its leaves before the challenge is known: other leaves than these give the same
+        // evaluation with probability 64/p (Schwartz-Zippel).
+        signals[4] =
+            uint256(keccak256(abi.encode(block.chainid, address(this), signals[0], newRoot, start, count, leaves))) %
+            FIELD_MODULUS;
+        signals[5] = NoteQueue.evaluate(leaves, signals[4]);
+        if (!_NOTE_APPEND_VERIFIER.verifyProof(proof, signals)) revert InvalidAppendProof();
+
+        _root = newRoot;
+        _knownRoots[newRoot] = true;
+        _queue.consume(state, end);
+        emit Appended(newRoot, start, count);
+    }
+
+    /// @inheritdoc INoteTree
+    function root() external view returns (uint256) {
+        return _root;
+    }
+
+    /// @inheritdoc INoteTree
+    function isKnownRoot(uint256 value) public view returns (bool) {
+        return _knownRoots[value];
+    }
+
+    /// @inheritdoc INoteTree
+    function queue() external view returns (QueueState memory) {
+        NoteQueue.State memory state = _queue.state;
+        return
+            QueueState({
+                size: state.size,
+                appended: state.appended,
+                chain: _queue.chain,
+                appendedChain: _queue.appendedChain,
+                firstPending: state.firstPending,
+                open: state.open,
+                openLeaves: state.openLeaves,
+                openBlock: state.openBlock,
+                openTimestamp: state.openTimestamp
+            });
+    }
+
+    /// @inheritdoc INoteTree
+    function checkpoint(uint256 sequence) external view returns (bytes32) {
+        return _queue.checkpoint(_queue.state, sequence, ringSize());
+    }
+
+    /// @inheritdoc INoteTree
+    function noteAppendVerifier() external view returns (address) {
+        return address(_NOTE_APPEND_VERIFIER);
+    }
+
+    /// @inheritdoc INoteTree
+    function ringSize() public view virtual returns (uint256) {
+        return 4096;
+    }
+
+    /// @dev Room for `leaves` more, or a revert: called before anything is verified.
+    function _beginPush(uint256 leaves) internal view returns (NoteQueue.Cursor memory) {
+        return _queue.begin(leaves, MAX_LEAVES, ringSize());
+    }
+
+    /// @dev Queue a commitment below p.
+    function _push(NoteQueue.Cursor memory cursor, uint256 commitment) internal returns (uint256 leafIndex) {
+        if (commitment == 0) revert InvalidCommitment(commitment);
+        return _queue.push(cursor, commitment);
+    }
+
+    function _commitPush(NoteQueue.Cursor memory cursor) internal {
+        _queue.commit(cursor);
+    }
+
+    function _requirePending(NoteQueue.State memory state, Checkpoint calldata point) private view {
+        bytes32 words = NoteQueue.hash(point.chain, point.count, point.timestamp);
+        if (_queue.checkpoint(state, point.sequence, ringSize()) != words) revert UnknownCheckpoint(point.sequence);
+    }
+
+    /// @dev Timestamps grow, so only the checkpoint after the end has to be looked at, and only if the end itself is old.
+    function _requireNothingOldLeftOut(
+        NoteQueue.State memory state,
+        Checkpoint calldata end,
+        Checkpoint calldata next
+    ) private view {
+        if (block.timestamp - end.timestamp <= APPEND_GRACE || end.sequence == state.open) return;
+        uint256 sequence = end.sequence + 1;
+        uint256 timestamp = state.openTimestamp;
+        uint256 count = state.size;
+        if (sequence != state.open) {
+            if (next.sequence != sequence) revert UnknownCheckpoint(next.sequence);
+            _requirePending(state, next);
+            timestamp = next.timestamp;
+            count = next.count;
+        }
+        if (block.timestamp - timestamp > APPEND_GRACE && count - state.appended <= NoteQueue.CHECKPOINT_LEAVES) {
+            revert AppendTooShort(sequence, timestamp);
+        }
+    }
+}

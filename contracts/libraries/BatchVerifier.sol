@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+pragma solidity ^0.8.28;
+
+import {IPaymentVerifier} from "../interfaces/IVerifier.sol";
+import {IShieldedPool} from "../interfaces/IShieldedPool.sol";
+import {Bn254} from "./Bn254.sol";
+import {FIELD_MODULUS} from "./Field.sol";
+
+/// @title Many payment proofs in one pairing check
+/// @notice N proofs of one key hold together, except with probability 2^-128 a try, if
+///
+///   prod e(w_i A_i, B_i) . e(-(sum w_i) alpha, beta) . e(-sum w_i IC(signals_i), gamma) . e(-sum w_i C_i, delta) = 1
+///
+/// for random weights w_i: N + 3 pairings instead of 4 N. The weights are 128 bits each, by index, of one hash over the
+/// key, N and every word of every proof and its signals: whoever changes one word gets other weights throughout, so no
+/// proof can be chosen to make up for another. The pairing precompile itself refuses points B outside the subgroup (a
+/// random combination could not: the cofactor has small primes).
+library BatchVerifier {
+    uint256 private constant SIGNALS = 10;
+    uint256 private constant PROOF_WORDS = 8;
+    uint256 private constant PAIR_WORDS = 6;
+    /// @dev Where IC begins in the flattened key.
+    uint256 private constant IC = 14;
+
+    /// @notice Whether all the chosen payments' proofs hold. All their signals must be below p.
+    /// @param verifier whose key to use
+    /// @param payments of which
+    /// @param chosen the indices of those to verify
+    function verify(
+        IPaymentVerifier verifier,
+        IShieldedPool.Payment[] calldata payments,
+        uint256[] memory chosen
+    ) internal view returns (bool) {
+        uint256[36] memory key = verifier.verificationKey();
+        uint256 count = chosen.length;
+        bytes32 seed = _seed(key, payments, chosen);
+
+        uint256[] memory pairs = new uint256[]((count + 3) * PAIR_WORDS);
+        uint256[SIGNALS + 1] memory scalars;
+        Bn254.Sum memory sumC;
+        bool ok = true;
+        for (uint256 i = 0; i < count; ++i) {
+            IShieldedPool.Payment calldata payment = payments[chosen[i]];
+            uint256 weight = uint256(keccak256(abi.encode(seed, i))) >> 128;
+
+            scalars[0] = addmod(scalars[0], weight, FIELD_MODULUS);
+            for (uint256 j = 0; j < SIGNALS; ++j) {
+                scalars[j + 1] = addmod(
+                    scalars[j + 1],
+                    mulmod(weight, payment.signals[j], FIELD_MODULUS),
+                    FIELD_MODULUS
+                );
+            }
+
+            uint256[PROOF_WORDS] calldata proof = payment.proof;
+            ok = Bn254.accumulate(sumC, proof[6], proof[7], weight) && ok;
+            (bool multiplied, uint256 x, uint256 y) = Bn254.multiply(proof[0], proof[1], weight);
+            ok = multiplied && ok;
+            uint256 offset = i * PAIR_WORDS;
+            pairs[offset] = x;
+            pairs[offset + 1] = y;
+            // The precompile wants the imaginary part first.
+            pairs[offset + 2] = proof[3];
+            pairs[offset + 3] = proof[2];
+            pairs[offset + 4] = proof[5];
+            pairs[offset + 5] = proof[4];
+        }
+        if (!ok) return false;
+        return _finish(key, scalars, sumC, pairs, count);
+    }
+
+    function _finish(
+        uint256[36] memory key,
+        uint256[SIGNALS + 1] memory scalars,
+        Bn254.Sum memory sumC,
+        uint256[] memory pairs,
+        uint256 count
+    ) private view returns (bool) {
+        Bn254.Sum memory sumAlpha;
+        Bn254.Sum memory sumSignals;
+        bool ok = Bn254.accumulate(sumAlpha, key[0], key[1], scalars[0]);
+        for (uint256 j = 0; j <= SIGNALS; ++j) {
+            ok = Bn254.accumulate(sumSignals, key[IC + 2 * j], key[IC + 2 * j + 1], scalars[j]) && ok;
+        }
+        _setPair(pairs, count, sumAlpha, key, 2);
+        _setPair(pairs, count + 1, sumSignals, key, 6);
+        _setPair(pairs, count + 2, sumC, key, 10);
+        return ok && Bn254.pairingIsOne(pairs);
+    }
+
+    /// @dev Pair number `index` is (-sum, the G2 point of the key at word `g2`).
+    function _setPair(
+        uint256[] memory pairs,
+        uint256 index,
+        Bn254.Sum memory sum,
+        uint256[36] memory key,
+        uint256 g2
+    ) private pure {
+        uint256 offset = index * PAIR_WORDS;
+        pairs[offset] = sum.x;
+        pairs[offset + 1] = Bn254.negate(sum.y);
+        for (uint256 i = 0; i < 4; ++i) pairs[offset + 2 + i] = key[g2 + i];
+    }
+
+    /// @dev keccak256 of the key's id (its hash), N, and for each proof its eight words and its signals.
+    function _seed(
+        uint256[36] memory key,
+        IShieldedPool.Payment[] calldata payments,
+        uint256[] memory chosen
+    ) private pure returns (bytes32) {
+        bytes32[] memory digests = new bytes32[](chosen.length);
+        for (uint256 i = 0; i < chosen.length; ++i) {
+            IShieldedPool.Payment calldata payment = payments[chosen[i]];
+            digests[i] = keccak256(abi.encode(payment.proof, payment.signals));
+        }
+        return keccak256(abi.encode(keccak256(abi.encode(key)), chosen.length, digests));
+    }
+}
