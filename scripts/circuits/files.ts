@@ -1,0 +1,28 @@
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+
+export const sha256 = (...parts: (Uint8Array | string)[]): string => {
+  const hash = createHash("sha256");
+  for (const part of parts) hash.update(part);
+  return hash.digest("hex");
+};
+
+export const sha256File = (path: string): string => sha256(readFileSync(path));
+
+/** Whole or not at all: an interrupted write leaves the old file, and readers never see half of a new one. */
+export function writeAtomically(path: string, ...parts: (Uint8Array | string)[]): void {
+  mkdirSync(dirname(path), { recursive: true });
+  const temporary = `${path}.${process.pid}.tmp`;
+  writeFileSync(temporary, Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part) : part))));
+  renameSync(temporary, path);
+}
+
+/** Writes only what differs, so that nothing downstream is built again; true if it did. */
+export function writeIfChanged(path: string, content: string): boolean {
+  if (existsSync(path) && readFileSync(path, "utf8") === content) return false;
+  writeAtomically(path, content);
+  return true;
+}
+
+export const toJson = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;

@@ -1,0 +1,113 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { buildBn128, type Curve } from "ffjavascript";
+import { zKey } from "snarkjs";
+import { BuildError } from "../circuits/build-error.ts";
+import { sha256, sha256File, toJson, writeAtomically } from "../circuits/files.ts";
+import { artifactPaths, packageVersion } from "../circuits/paths.ts";
+import { CombPool } from "./keys/comb-pool.ts";
+import { compileCurve } from "./keys/compile-curve.ts";
+import { beaconContribution } from "./keys/contribution.ts";
+import { fromBytes } from "./keys/field.ts";
+import { readR1cs } from "./keys/r1cs.ts";
+import { DEVELOPMENT_SEED, DEVELOPMENT_WARNING, deltaBeacon, phase1Secrets } from "./keys/secrets.ts";
+import { WasmCurve } from "./keys/wasm-curve.ts";
+import { makeZkey } from "./keys/zkey.ts";
+
+/** Threads and compiled code that make keys; one for any number of circuits. Stop it, or the process does not end. */
+export class KeyMaker {
+  readonly #curve: Curve;
+  readonly #wasm: WasmCurve;
+  readonly #pool: CombPool;
+
+  private constructor(curve: Curve, wasm: WasmCurve, pool: CombPool) {
+    this.#curve = curve;
+    this.#wasm = wasm;
+    this.#pool = pool;
+  }
+
+  static async start(): Promise<KeyMaker> {
+    const pool = await CombPool.start();
+    const { module } = await compileCurve();
+    return new KeyMaker(await buildBn128(true), new WasmCurve(module), pool);
+  }
+
+  get pool(): CombPool {
+    return this.#pool;
+  }
+
+  /** Writes NAME.zkey, NAME.vkey.json and NAME.trapdoor.json beside the NAME.r1cs in `directory`. */
+  async make(name: string, directory: string, seed = DEVELOPMENT_SEED): Promise<void> {
+    const paths = artifactPaths(name, directory);
+    const secrets = phase1Secrets(seed);
+    const contribution = beaconContribution(this.#curve, deltaBeacon(name, seed));
+    const tools = { curve: this.#curve, wasm: this.#wasm, pool: this.#pool };
+    const key = await makeZkey(readR1cs(paths.r1cs), secrets, contribution, tools);
+    writeAtomically(paths.zkey, ...key.file);
+    writeAtomically(paths.vkey, toJson(await zKey.exportVerificationKey(paths.zkey)));
+    const trapdoor = {
+      warning: DEVELOPMENT_WARNING,
+      alpha: secrets.alpha.toString(),
+      beta: secrets.beta.toString(),
+      delta: contribution.delta.toString(),
+      ic: fromBytes(key.icScalars).map(String),
+    };
+    writeAtomically(paths.trapdoor, toJson(trapdoor));
+  }
+
+  async stop(): Promise<void> {
+    await this.#pool.stop();
+    await stopSnarkjs();
+  }
+}
+
+/** snarkjs keeps a pool of threads in a global; nothing in its interface stops it. */
+export async function stopSnarkjs(): Promise<void> {
+  const { curve_bn128: curve } = globalThis as { curve_bn128?: Curve | null };
+  await curve?.terminate();
+}
+
+const outputsOf = ({ zkey, vkey, trapdoor }: ReturnType<typeof artifactPaths>) => [zkey, vkey, trapdoor];
+
+/** Everything a key depends on: the r1cs, the seed, this code and the libraries it runs on. */
+function inputHash(name: string, r1cs: string): string {
+  const code = join(dirname(fileURLToPath(import.meta.url)), "keys");
+  const sources = [
+    fileURLToPath(import.meta.url),
+    ...readdirSync(code)
+      .sort()
+      .map((file) => join(code, file)),
+  ];
+  const versions = ["snarkjs", "ffjavascript"].map(packageVersion);
+  return sha256(JSON.stringify([name, DEVELOPMENT_SEED, ...versions, ...[r1cs, ...sources].map(sha256File)]));
+}
+
+interface Stamp {
+  inputs: string;
+  outputs: string[];
+}
+
+function readStamp(path: string): Stamp | undefined {
+  if (!existsSync(path)) return undefined;
+  const { inputs, outputs } = JSON.parse(readFileSync(path, "utf8")) as Partial<Stamp>;
+  return typeof inputs === "string" && Array.isArray(outputs) ? { inputs, outputs } : undefined;
+}
+
+/** Makes the keys of one circuit unless they are there, undamaged, for the same r1cs and code. True if it made them. */
+export async function ensureKeys(name: string, maker: () => Promise<KeyMaker>): Promise<boolean> {
+  const paths = artifactPaths(name);
+  if (!existsSync(paths.r1cs))
+    throw new BuildError("R1CS_MISSING", `${paths.r1cs} is missing: run node scripts/circuits/compile.ts ${name}`);
+  const stampPath = join(paths.directory, ".keyed");
+  const inputs = inputHash(name, paths.r1cs);
+  const outputs = outputsOf(paths);
+  const stamp = readStamp(stampPath);
+  const unchanged =
+    stamp?.inputs === inputs &&
+    outputs.every((file, index) => existsSync(file) && sha256File(file) === stamp.outputs[index]);
+  if (unchanged) return false;
+  await (await maker()).make(name, paths.directory);
+  writeAtomically(stampPath, toJson({ inputs, outputs: outputs.map(sha256File) } satisfies Stamp));
+  return true;
+}

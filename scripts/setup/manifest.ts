@@ -1,0 +1,21 @@
+import { existsSync } from "node:fs";
+import { basename, join } from "node:path";
+import { sha256File, toJson, writeIfChanged } from "../circuits/files.ts";
+import { artifactPaths, buildDirectory, circuitNames } from "../circuits/paths.ts";
+import { DEVELOPMENT_SEED, DEVELOPMENT_WARNING } from "./keys/secrets.ts";
+
+/** circuits/build/manifest.json: what kind of keys these are, and the SHA-256 of every file an artifact server hands out. */
+export function writeManifest(): void {
+  const circuits = circuitNames.map((name) => {
+    const { r1cs, wasm, zkey, vkey } = artifactPaths(name);
+    const files = [r1cs, wasm, zkey, vkey].filter(existsSync);
+    return [name, Object.fromEntries(files.map((file) => [basename(file), sha256File(file)]))] as const;
+  });
+  const manifest = {
+    set: "development",
+    warning: DEVELOPMENT_WARNING,
+    seed: DEVELOPMENT_SEED,
+    circuits: Object.fromEntries(circuits),
+  };
+  writeIfChanged(join(buildDirectory, "manifest.json"), toJson(manifest));
+}
