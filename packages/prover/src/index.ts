@@ -1,1 +1,19 @@
-export {};
+export { assertAllowedOnChain, DEVELOPMENT_SET, LOCAL_CHAIN_IDS } from "./artifacts/development.ts";
+export { type Artifacts, DEFAULT_MAX_BYTES, type LoadOptions, loadArtifacts } from "./artifacts/load.ts";
+export { ARTIFACT_KINDS, type ArtifactKind, type ArtifactsLock, type CircuitHashes } from "./artifacts/lock.ts";
+export type { ProvingEngine } from "./engine/engine.ts";
+export { type SnarkjsOptions, snarkjsEngine } from "./engine/snarkjs-engine.ts";
+export { PROVER_ERROR_CODES, type ProverErrorCode } from "./errors.ts";
+export { decodeProof, decodeSignals, encodeProof, type ProofPoints } from "./proof/decode.ts";
+export { parseVerificationKey, type VerificationKey } from "./proof/verification-key.ts";
+export {
+  createProver,
+  type Proof,
+  type ProveOptions,
+  type Prover,
+  type ProverOptions,
+  type ProveStage,
+} from "./prover.ts";
+export { createVerifier, type VerificationKeys, type Verifier, type VerifierOptions } from "./verifier.ts";
+export type { Witness } from "./witness/calculator.ts";
+export type { CircuitInput, InputValue } from "./witness/input.ts";

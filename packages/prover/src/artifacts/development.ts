@@ -1,0 +1,27 @@
+/** Development keys come from a public seed: anyone can prove anything with them, so they are for local chains only. */
+import { proverError } from "../errors.ts";
+
+export const DEVELOPMENT_SET = "development";
+
+/** Hardhat's and Anvil's chain id, and Ganache's and Geth's dev chain. */
+export const LOCAL_CHAIN_IDS: readonly bigint[] = [31337n, 1337n];
+
+/**
+ * Refuses a set of keys that must not be used on a chain. Call it before deploying, serving, paying or accepting.
+ * @param set name of the set, or anything that has one (artifacts, a lock)
+ * @param chainId EIP-155 chain id
+ * Codes: `DEVELOPMENT_KEYS_REFUSED`, `CHAIN_ID_INVALID`.
+ */
+export function assertAllowedOnChain(set: string | { readonly set: string }, chainId: bigint | number): void {
+  const valid = typeof chainId === "bigint" ? chainId > 0n : Number.isSafeInteger(chainId) && chainId > 0;
+  if (!valid) throw proverError("CHAIN_ID_INVALID", "A chain id is a positive integer.", { found: String(chainId) });
+  const name = typeof set === "string" ? set : set.set;
+  if (name !== DEVELOPMENT_SET || LOCAL_CHAIN_IDS.includes(BigInt(chainId))) return;
+  const local = LOCAL_CHAIN_IDS.join(", ");
+  throw proverError(
+    "DEVELOPMENT_KEYS_REFUSED",
+    `The ${DEVELOPMENT_SET} keys are made from a public seed, anyone can forge proofs with them: refused on chain ` +
+      `${chainId}, allowed on ${local} only. Use the keys of a ceremony.`,
+    { set: name, chainId: String(chainId), allowed: local },
+  );
+}

@@ -1,0 +1,131 @@
+/** Artifacts on demand: read once, checked against the lock before anyone sees a byte, kept in memory. */
+import { proverError } from "../errors.ts";
+import { ARTIFACTS_LOCK } from "../generated/artifacts-lock.ts";
+import { parseVerificationKey, type VerificationKey } from "../proof/verification-key.ts";
+import { type ArtifactKind, type ArtifactsLock, artifactPath, assertLock } from "./lock.ts";
+import { type ArtifactSource, directorySource, urlSource } from "./source.ts";
+
+const MEBIBYTE = 1 << 20;
+
+/** Largest file taken, in bytes: ten times and more what the circuits need, far below what would hurt a browser. */
+export const DEFAULT_MAX_BYTES: Readonly<Record<ArtifactKind, number>> = {
+  wasm: 32 * MEBIBYTE,
+  zkey: 512 * MEBIBYTE,
+  vkey: MEBIBYTE,
+};
+
+export interface LoadOptions {
+  /** Directory with `NAME/NAME.zkey` and so on below it (Node only). Exactly one of `directory` and `baseUrl`. */
+  directory?: string;
+  /** http(s) URL with the same layout below it. */
+  baseUrl?: string;
+  /** Default: the lock compiled into this package. */
+  lock?: ArtifactsLock;
+  /** Default: the global fetch. */
+  fetch?: typeof fetch;
+  /** Overrides of the size limits, in bytes. */
+  maxBytes?: Partial<Record<ArtifactKind, number>>;
+}
+
+export interface Artifacts {
+  /** Name of the set of keys, `development` for keys anyone can forge proofs with. */
+  readonly set: string;
+  readonly lock: ArtifactsLock;
+  /** Names of the circuits in the lock. */
+  readonly circuits: readonly string[];
+  /** The file's bytes, as the lock wants them. Concurrent and later calls share one read; do not write to them. */
+  bytes(circuit: string, kind: ArtifactKind): Promise<Uint8Array>;
+  verificationKey(circuit: string): Promise<VerificationKey>;
+  /** Drops what is cached. */
+  clear(): void;
+}
+
+/**
+ * Nothing is read yet, apart from checking the arguments.
+ * Codes: `ARTIFACTS_SOURCE_INVALID`, `ARTIFACTS_LOCK_INVALID`. Reading adds `CIRCUIT_UNKNOWN`, `ARTIFACT_MISSING`,
+ * `ARTIFACT_UNREACHABLE`, `ARTIFACT_TOO_LARGE`, `ARTIFACT_CHANGED` (details: file, expected, found) and
+ * `VERIFICATION_KEY_INVALID`.
+ */
+export async function loadArtifacts(options: LoadOptions): Promise<Artifacts> {
+  const lock: unknown = options.lock === undefined ? ARTIFACTS_LOCK : options.lock;
+  assertLock(lock);
+  return new LockedArtifacts(lock, sourceOf(options), { ...DEFAULT_MAX_BYTES, ...options.maxBytes });
+}
+
+function sourceOf({ directory, baseUrl, fetch }: LoadOptions): ArtifactSource {
+  if (typeof directory === "string" && directory !== "" && baseUrl === undefined) return directorySource(directory);
+  if (typeof baseUrl === "string" && directory === undefined) return urlSource(baseUrl, fetch);
+  throw proverError("ARTIFACTS_SOURCE_INVALID", "Expected exactly one of `directory` and `baseUrl`, a string.");
+}
+
+class LockedArtifacts implements Artifacts {
+  readonly set: string;
+  readonly lock: ArtifactsLock;
+  readonly circuits: readonly string[];
+  readonly #source: ArtifactSource;
+  readonly #maxBytes: Readonly<Record<ArtifactKind, number>>;
+  readonly #files = new Map<string, Promise<Uint8Array>>();
+  readonly #keys = new Map<string, Promise<VerificationKey>>();
+
+  constructor(lock: ArtifactsLock, source: ArtifactSource, maxBytes: Readonly<Record<ArtifactKind, number>>) {
+    this.set = lock.set;
+    this.lock = lock;
+    this.circuits = Object.keys(lock.circuits);
+    this.#source = source;
+    this.#maxBytes = maxBytes;
+  }
+
+  bytes(circuit: string, kind: ArtifactKind): Promise<Uint8Array> {
+    return remember(this.#files, `${circuit}.${kind}`, () => this.#load(circuit, kind));
+  }
+
+  verificationKey(circuit: string): Promise<VerificationKey> {
+    return remember(this.#keys, circuit, async () => {
+      const bytes = await this.bytes(circuit, "vkey");
+      return parseVerificationKey(new TextDecoder().decode(bytes), circuit);
+    });
+  }
+
+  clear(): void {
+    this.#files.clear();
+    this.#keys.clear();
+  }
+
+  async #load(circuit: string, kind: ArtifactKind): Promise<Uint8Array> {
+    const hashes = Object.hasOwn(this.lock.circuits, circuit) ? this.lock.circuits[circuit] : undefined;
+    const expected = hashes?.[kind];
+    if (expected === undefined) {
+      const known = this.circuits.join(", ");
+      throw proverError("CIRCUIT_UNKNOWN", `No circuit ${JSON.stringify(circuit)}; this set has ${known}.`, {
+        circuit,
+        known,
+      });
+    }
+    const path = artifactPath(circuit, kind);
+    const bytes = await this.#source.read(path, this.#maxBytes[kind]);
+    const found = await sha256(bytes);
+    if (found !== expected) {
+      const file = this.#source.locate(path);
+      const message = `Artifact ${file} is not the one of the lock: expected SHA-256 ${expected}, found ${found}.`;
+      throw proverError("ARTIFACT_CHANGED", message, { file, expected, found });
+    }
+    return bytes;
+  }
+}
+
+/** A failure is not remembered: the file may be there the next time. */
+function remember<T>(cache: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
+  const cached = cache.get(key);
+  if (cached !== undefined) return cached;
+  const made = make();
+  cache.set(key, made);
+  made.catch(() => {
+    if (cache.get(key) === made) cache.delete(key);
+  });
+  return made;
+}
+
+async function sha256(bytes: Uint8Array): Promise<string> {
+  const digest = await globalThis.crypto.subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>);
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,52 @@
+/**
+ * The lock: which set of keys this is, and the SHA-256 of every file of it. It is compiled in, so whoever serves the
+ * files (a merchant, a mirror, a disk) can withhold them but cannot change them. That matters most for the witness
+ * generator: it sees the spending key.
+ */
+import { proverError } from "../errors.ts";
+
+/** The files a prover needs of a circuit. Others a lock may name (r1cs, verifier) are for builders and deployers. */
+export const ARTIFACT_KINDS = ["wasm", "zkey", "vkey"] as const;
+export type ArtifactKind = (typeof ARTIFACT_KINDS)[number];
+
+/** SHA-256 in lower-case hex, 64 digits, of each file of one circuit. */
+export type CircuitHashes = { readonly [kind in ArtifactKind]: string } & { readonly [other: string]: string };
+
+export interface ArtifactsLock {
+  /** Name of the set of keys: `development` for the ones made from a public seed. */
+  readonly set: string;
+  readonly circuits: { readonly [circuit: string]: CircuitHashes };
+}
+
+const HASH = /^[0-9a-f]{64}$/;
+const CIRCUIT = /^[a-z][a-z0-9_]{0,63}$/;
+
+/** Refuses a lock that is not one. Code `ARTIFACTS_LOCK_INVALID`; the message says which entry and why. */
+export function assertLock(lock: unknown): asserts lock is ArtifactsLock {
+  const fail = (reason: string): never => {
+    throw proverError("ARTIFACTS_LOCK_INVALID", `The artifacts lock is not valid: ${reason}.`, { reason });
+  };
+  if (!isRecord(lock)) return fail("expected an object");
+  if (typeof lock["set"] !== "string" || lock["set"].length === 0) return fail("`set` must be a non-empty string");
+  const circuits = lock["circuits"];
+  if (!isRecord(circuits)) return fail("`circuits` must be an object");
+  for (const [name, hashes] of Object.entries(circuits)) {
+    if (!CIRCUIT.test(name)) return fail(`circuit name ${JSON.stringify(name)} must match ${CIRCUIT.source}`);
+    if (!isRecord(hashes)) return fail(`circuit ${name} must be an object of hashes`);
+    for (const kind of ARTIFACT_KINDS) {
+      const hash = hashes[kind];
+      if (typeof hash !== "string" || !HASH.test(hash)) {
+        return fail(`${name}.${kind} must be a SHA-256 of 64 lower-case hex digits`);
+      }
+    }
+  }
+}
+
+/** Where a file lies below the directory or base URL: `payment/payment.zkey`, `payment/payment.vkey.json`. */
+export function artifactPath(circuit: string, kind: ArtifactKind): string {
+  return `${circuit}/${circuit}.${kind === "vkey" ? "vkey.json" : kind}`;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,119 @@
+/** Where artifact bytes come from: a directory (Node) or a base URL (anywhere with fetch). Nothing here is trusted. */
+import { SottoError } from "@sotto/protocol";
+import { proverError } from "../errors.ts";
+
+export interface ArtifactSource {
+  /** For error messages: the full path or URL of a file. */
+  locate(path: string): string;
+  /** Codes: `ARTIFACT_MISSING`, `ARTIFACT_TOO_LARGE`, `ARTIFACT_UNREACHABLE`. Never returns more than maxBytes. */
+  read(path: string, maxBytes: number): Promise<Uint8Array>;
+}
+
+/** The little of Node used here, said structurally: this package's types must not need Node's. */
+interface WithNode {
+  readonly process?: { getBuiltinModule?(name: "node:fs/promises"): FileSystem | undefined };
+}
+
+interface FileSystem {
+  stat(path: string): Promise<{ size: number }>;
+  readFile(path: string): Promise<Uint8Array>;
+}
+
+/** Node only: elsewhere the first read fails with `ARTIFACTS_SOURCE_INVALID`. */
+export function directorySource(directory: string): ArtifactSource {
+  const locate = (path: string): string => `${directory.replace(/[\\/]+$/, "")}/${path}`;
+  return {
+    locate,
+    async read(path, maxBytes) {
+      // Not an import: a bundler for browsers must not find one, and there is nothing to read from there.
+      const fs = (globalThis as WithNode).process?.getBuiltinModule?.("node:fs/promises");
+      if (fs === undefined) {
+        throw proverError("ARTIFACTS_SOURCE_INVALID", "Artifacts can be read from a directory under Node only.");
+      }
+      const file = locate(path);
+      try {
+        const { size } = await fs.stat(file);
+        if (size > maxBytes) throw tooLarge(file, maxBytes, size);
+        const bytes = await fs.readFile(file);
+        return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      } catch (error) {
+        if (error instanceof SottoError) throw error;
+        const reason = (error as { code?: string }).code ?? "unknown";
+        if (reason === "ENOENT" || reason === "ENOTDIR") throw missing(file, "no such file");
+        throw proverError("ARTIFACT_UNREACHABLE", `Could not read artifact ${file}: ${reason}.`, { file, reason });
+      }
+    },
+  };
+}
+
+/** @param fetcher for tests, proxies and runtimes without a global fetch. */
+export function urlSource(baseUrl: string, fetcher: typeof fetch = globalThis.fetch): ArtifactSource {
+  let base: URL;
+  try {
+    base = new URL(baseUrl.endsWith("/") ? baseUrl : `${baseUrl}/`);
+  } catch {
+    throw proverError("ARTIFACTS_SOURCE_INVALID", "`baseUrl` must be an absolute http or https URL.");
+  }
+  if (base.protocol !== "https:" && base.protocol !== "http:") {
+    throw proverError("ARTIFACTS_SOURCE_INVALID", `\`baseUrl\` must be http or https, found ${base.protocol}`);
+  }
+  const locate = (path: string): string => new URL(path, base).href;
+  return {
+    locate,
+    async read(path, maxBytes) {
+      const file = locate(path);
+      let response: Response;
+      try {
+        response = await fetcher(file);
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        throw proverError("ARTIFACT_UNREACHABLE", `Could not fetch artifact ${file}: ${reason}.`, { file, reason });
+      }
+      if (response.status === 404 || response.status === 410) throw missing(file, `status ${response.status}`);
+      if (!response.ok || response.body === null) {
+        const reason = `status ${response.status}`;
+        throw proverError("ARTIFACT_UNREACHABLE", `Could not fetch artifact ${file}: ${reason}.`, { file, reason });
+      }
+      return readCapped(response.body, file, maxBytes);
+    },
+  };
+}
+
+/** Counts while reading: a content-length is only what the server claims, and may be of the compressed body. */
+async function readCapped(body: ReadableStream<Uint8Array>, file: string, maxBytes: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let total = 0;
+  const reader = body.getReader();
+  for (;;) {
+    let next: ReadableStreamReadResult<Uint8Array>;
+    try {
+      next = await reader.read();
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw proverError("ARTIFACT_UNREACHABLE", `Fetching artifact ${file} broke off: ${reason}.`, { file, reason });
+    }
+    if (next.done) break;
+    total += next.value.byteLength;
+    if (total > maxBytes) {
+      await reader.cancel().catch(() => undefined);
+      throw tooLarge(file, maxBytes, total);
+    }
+    chunks.push(next.value);
+  }
+  const bytes = new Uint8Array(total);
+  let offset = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset);
+    offset += chunk.byteLength;
+  }
+  return bytes;
+}
+
+function missing(file: string, reason: string): SottoError {
+  return proverError("ARTIFACT_MISSING", `Artifact ${file} is missing (${reason}).`, { file, reason });
+}
+
+function tooLarge(file: string, maxBytes: number, found: number): SottoError {
+  const message = `Artifact ${file} is larger than the limit of ${maxBytes} bytes (at least ${found}).`;
+  return proverError("ARTIFACT_TOO_LARGE", message, { file, maxBytes, found });
+}

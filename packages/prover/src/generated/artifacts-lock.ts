@@ -1,0 +1,1 @@
+export const ARTIFACTS_LOCK = { set: "development", circuits: {} } as const;

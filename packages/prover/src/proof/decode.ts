@@ -1,0 +1,112 @@
+/**
+ * Strict decoding of what comes off the wire, before any pairing. The usual verifiers reduce coordinates mod q and
+ * signals mod r, and never ask whether B is in the subgroup: one proof then has many spellings, and with a point of
+ * another order soundness is no longer what Groth16 proves. So each thing has exactly one accepted encoding here.
+ */
+import { bn254 } from "@noble/curves/bn254.js";
+import { proverError } from "../errors.ts";
+
+/** Order q of BN254's base field, where coordinates live. */
+export const BASE_FIELD_ORDER: bigint = bn254.fields.Fp.ORDER;
+/** Order r of BN254's groups, and so of the circuits' field, where signals live. */
+export const SCALAR_FIELD_ORDER: bigint = bn254.fields.Fr.ORDER;
+
+/** Points as in the wire's eight words: a.x a.y b.x0 b.x1 b.y0 b.y1 c.x c.y, with x = x0 + x1·i (snarkjs's order). */
+export interface ProofPoints {
+  readonly a: readonly [bigint, bigint];
+  readonly b: readonly [readonly [bigint, bigint], readonly [bigint, bigint]];
+  readonly c: readonly [bigint, bigint];
+}
+
+export const PROOF_WORDS = 8;
+const WORD_NAMES = ["a.x", "a.y", "b.x0", "b.x1", "b.y0", "b.y1", "c.x", "c.y"] as const;
+/** q and r have 77 digits; no leading zeros, so that every number has one spelling. */
+const CANONICAL_DECIMAL = /^(?:0|[1-9][0-9]{0,76})$/;
+
+/**
+ * Codes: `PROOF_MALFORMED`, `PROOF_COORDINATE_RANGE`, `PROOF_AT_INFINITY`, `PROOF_NOT_ON_CURVE`,
+ * `PROOF_NOT_IN_SUBGROUP`. Each names the word or the point.
+ */
+export function decodeProof(proof: readonly string[]): ProofPoints {
+  if (!Array.isArray(proof) || proof.length !== PROOF_WORDS) {
+    const found = Array.isArray(proof) ? proof.length : typeof proof;
+    throw proverError("PROOF_MALFORMED", `A proof is ${PROOF_WORDS} decimal strings, found ${found}.`, { found });
+  }
+  const [ax, ay, bx0, bx1, by0, by1, cx, cy] = Array.from(proof, decodeCoordinate) as [
+    ...[bigint, bigint, bigint, bigint],
+    ...[bigint, bigint, bigint, bigint],
+  ];
+  assertG1("a", ax, ay);
+  assertG2("b", [bx0, bx1], [by0, by1]);
+  assertG1("c", cx, cy);
+  return {
+    a: [ax, ay],
+    b: [
+      [bx0, bx1],
+      [by0, by1],
+    ],
+    c: [cx, cy],
+  };
+}
+
+/** Codes: `SIGNALS_MALFORMED`, `SIGNAL_RANGE`. */
+export function decodeSignals(signals: readonly string[], count: number): bigint[] {
+  if (!Array.isArray(signals) || signals.length !== count) {
+    const found = Array.isArray(signals) ? signals.length : typeof signals;
+    const message = `This circuit has ${count} public signals, found ${found}.`;
+    throw proverError("SIGNALS_MALFORMED", message, { expected: count, found });
+  }
+  return Array.from(signals, (word: unknown, index) => {
+    if (typeof word !== "string" || !CANONICAL_DECIMAL.test(word)) {
+      const message = `Public signal ${index} is not a decimal string without leading zeros.`;
+      throw proverError("SIGNALS_MALFORMED", message, { index });
+    }
+    const value = BigInt(word);
+    if (value >= SCALAR_FIELD_ORDER) {
+      throw proverError("SIGNAL_RANGE", `Public signal ${index} is not below the scalar field's order.`, { index });
+    }
+    return value;
+  });
+}
+
+/** The eight words of a proof, the inverse of `decodeProof`. */
+export function encodeProof({ a, b, c }: ProofPoints): string[] {
+  return [...a, ...b[0], ...b[1], ...c].map(String);
+}
+
+/** Also used on verification keys. Infinity, written (0, 0) as in EIP-197, is refused: an honest key or proof has none. */
+export function assertG1(point: string, x: bigint, y: bigint): void {
+  if (x === 0n && y === 0n) throw proverError("PROOF_AT_INFINITY", `Point ${point} is at infinity.`, { point });
+  // Group order and curve order are the same number: on the curve is in the group.
+  if ((y * y - x * x * x - 3n) % BASE_FIELD_ORDER !== 0n) throw notOnCurve(point);
+}
+
+export function assertG2(point: string, x: readonly [bigint, bigint], y: readonly [bigint, bigint]): void {
+  if (x[0] === 0n && x[1] === 0n && y[0] === 0n && y[1] === 0n) {
+    throw proverError("PROOF_AT_INFINITY", `Point ${point} is at infinity.`, { point });
+  }
+  const { Fp2 } = bn254.fields;
+  const affine = { x: Fp2.fromBigTuple([...x]), y: Fp2.fromBigTuple([...y]) };
+  const { b } = bn254.G2.Point.CURVE();
+  if (!Fp2.eql(Fp2.sqr(affine.y), Fp2.add(Fp2.mul(Fp2.sqr(affine.x), affine.x), b))) throw notOnCurve(point);
+  // psi(P) = [6x^2]P holds in the subgroup only (Galbraith, Scott; El Housni et al., eprint 2022/352, section 4).
+  if (!bn254.G2.Point.fromAffine(affine).isTorsionFree()) {
+    throw proverError("PROOF_NOT_IN_SUBGROUP", `Point ${point} is not in the subgroup of order r.`, { point });
+  }
+}
+
+function decodeCoordinate(word: unknown, index: number): bigint {
+  const name = WORD_NAMES[index] ?? String(index);
+  if (typeof word !== "string" || !CANONICAL_DECIMAL.test(word)) {
+    throw proverError("PROOF_MALFORMED", `Word ${name} is not a decimal string without leading zeros.`, { word: name });
+  }
+  const value = BigInt(word);
+  if (value >= BASE_FIELD_ORDER) {
+    throw proverError("PROOF_COORDINATE_RANGE", `Word ${name} is not below the base field's order.`, { word: name });
+  }
+  return value;
+}
+
+function notOnCurve(point: string): Error {
+  return proverError("PROOF_NOT_ON_CURVE", `Point ${point} is not on the curve.`, { point });
+}

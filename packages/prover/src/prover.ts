@@ -1,0 +1,107 @@
+import type { Artifacts } from "./artifacts/load.ts";
+import { ARTIFACT_KINDS } from "./artifacts/lock.ts";
+import type { ProvingEngine } from "./engine/engine.ts";
+import { snarkjsEngine } from "./engine/snarkjs-engine.ts";
+import { proverError, throwIfAborted } from "./errors.ts";
+import { encodeProof } from "./proof/decode.ts";
+import { createWitnessCalculator, type WitnessCalculator } from "./witness/calculator.ts";
+import type { CircuitInput } from "./witness/input.ts";
+
+export type ProveStage = "artifacts" | "witness" | "proof" | "check" | "done";
+
+export interface ProveOptions {
+  /** Looked at between stages: a stage that has begun is finished. Code `ABORTED`. */
+  signal?: AbortSignal;
+  /** Called as each stage begins, and with `done`. */
+  onProgress?: (stage: ProveStage, circuit: string) => void;
+}
+
+/** A proof as it travels: eight decimal strings a.x a.y b.x0 b.x1 b.y0 b.y1 c.x c.y, and the public signals in order. */
+export interface Proof {
+  proof: string[];
+  publicSignals: string[];
+}
+
+export interface ProverOptions {
+  artifacts: Artifacts;
+  /** Default: snarkjs with a worker for each core. */
+  engine?: ProvingEngine;
+  /** Verify each proof before handing it out, some 10 ms. Default true. */
+  selfCheck?: boolean;
+}
+
+export interface Prover {
+  readonly artifacts: Artifacts;
+  readonly engine: ProvingEngine;
+  /**
+   * @param circuit a name of the artifacts' lock
+   * @param input every input signal of the circuit, public and private; @sotto/protocol's prepare functions make them
+   * Codes: those of reading artifacts, then `INPUT_INVALID`, `WITNESS_REFUSED`, `ENGINE_FAILED`,
+   * `PROOF_SELF_CHECK_FAILED`, `ABORTED`.
+   */
+  prove(circuit: string, input: CircuitInput, options?: ProveOptions): Promise<Proof>;
+  /** Reads and prepares all that proving this circuit needs, so that the first proof is not slower than the next. */
+  warm(circuit: string): Promise<void>;
+  /** Ends what would keep the process alive; the prover may still be used. */
+  close(): Promise<void>;
+}
+
+/** @param from artifacts, or options with them */
+export function createProver(from: Artifacts | ProverOptions): Prover {
+  const { artifacts, engine = snarkjsEngine(), selfCheck = true } = "artifacts" in from ? from : { artifacts: from };
+  const calculators = new WeakMap<Uint8Array, Promise<WitnessCalculator>>();
+  const calculatorOf = (circuit: string, wasm: Uint8Array): Promise<WitnessCalculator> => {
+    let calculator = calculators.get(wasm);
+    if (calculator === undefined) {
+      calculator = createWitnessCalculator(circuit, wasm);
+      calculators.set(wasm, calculator);
+    }
+    return calculator;
+  };
+  /** All files are checked before the first one is used. */
+  const read = async (circuit: string) => {
+    const [wasm, zkey] = await Promise.all(ARTIFACT_KINDS.map((kind) => artifacts.bytes(circuit, kind)));
+    return { wasm: wasm as Uint8Array, zkey: zkey as Uint8Array, key: await artifacts.verificationKey(circuit) };
+  };
+  return {
+    artifacts,
+    engine,
+    async prove(circuit, input, { signal, onProgress } = {}) {
+      const begin = (stage: ProveStage): void => {
+        throwIfAborted(signal);
+        onProgress?.(stage, circuit);
+      };
+      begin("artifacts");
+      const { wasm, zkey, key } = await read(circuit);
+      begin("witness");
+      const witness = await (await calculatorOf(circuit, wasm)).calculate(input);
+      const signals = publicSignalsOf(witness, key.nPublic);
+      begin("proof");
+      const points = await engine.prove(zkey, witness);
+      if (selfCheck) {
+        begin("check");
+        if (!(await engine.verify(key, points, signals))) {
+          const message = `The proof just made for circuit ${circuit} does not verify; it is not handed out.`;
+          throw proverError("PROOF_SELF_CHECK_FAILED", message, { circuit, engine: engine.name });
+        }
+      }
+      begin("done");
+      return { proof: encodeProof(points), publicSignals: signals.map(String) };
+    },
+    async warm(circuit) {
+      const { wasm } = await read(circuit);
+      await calculatorOf(circuit, wasm);
+    },
+    close: () => engine.close(),
+  };
+}
+
+/** Elements 1 to count of the witness, 32 bytes each, little-endian. */
+function publicSignalsOf(witness: Uint8Array, count: number): bigint[] {
+  const view = new DataView(witness.buffer, witness.byteOffset, witness.byteLength);
+  return Array.from({ length: count }, (_, index) => {
+    let value = 0n;
+    for (let word = 3; word >= 0; word--) value = (value << 64n) | view.getBigUint64(32 * (index + 1) + 8 * word, true);
+    return value;
+  });
+}

@@ -1,0 +1,55 @@
+import type { Artifacts } from "./artifacts/load.ts";
+import type { ProvingEngine } from "./engine/engine.ts";
+import { snarkjsEngine } from "./engine/snarkjs-engine.ts";
+import { proverError } from "./errors.ts";
+import { decodeProof, decodeSignals } from "./proof/decode.ts";
+import { parseVerificationKey, type VerificationKey } from "./proof/verification-key.ts";
+
+/** Verification keys by circuit: objects in snarkjs's format, as read from JSON. */
+export type VerificationKeys = { readonly [circuit: string]: unknown };
+
+export interface VerifierOptions {
+  /** Exactly one of `artifacts` (the keys are read from there, checked against the lock) and `vkeys`. */
+  artifacts?: Artifacts;
+  vkeys?: VerificationKeys;
+  engine?: ProvingEngine;
+}
+
+export interface Verifier {
+  /**
+   * @param proof eight decimal strings in the wire's order
+   * @param signals the public signals in order, decimal strings
+   * @returns whether the proof holds for these signals. What is not an encoding of a proof at all is not false but an
+   * error: `PROOF_*`, `SIGNALS_MALFORMED`, `SIGNAL_RANGE`; and `CIRCUIT_UNKNOWN`.
+   */
+  verify(circuit: string, proof: readonly string[], signals: readonly string[]): Promise<boolean>;
+}
+
+/** Codes: `VERIFICATION_KEY_INVALID` at once for keys given as objects. */
+export function createVerifier(from: VerifierOptions): Verifier {
+  const engine = from.engine ?? snarkjsEngine();
+  const keyOf = keySource(from);
+  return {
+    async verify(circuit, proof, signals) {
+      const key = await keyOf(circuit);
+      const numbers = decodeSignals(signals, key.nPublic);
+      const points = decodeProof(proof);
+      return engine.verify(key, points, numbers);
+    },
+  };
+}
+
+function keySource({ artifacts, vkeys }: VerifierOptions): (circuit: string) => Promise<VerificationKey> {
+  if (artifacts !== undefined && vkeys === undefined) return (circuit) => artifacts.verificationKey(circuit);
+  if (artifacts !== undefined || vkeys === undefined) {
+    throw proverError("ARTIFACTS_SOURCE_INVALID", "Expected exactly one of `artifacts` and `vkeys`.");
+  }
+  const keys = new Map(Object.entries(vkeys).map(([name, key]) => [name, parseVerificationKey(key, name)]));
+  return async (circuit) => {
+    const key = keys.get(circuit);
+    if (key !== undefined) return key;
+    const known = [...keys.keys()].join(", ");
+    const message = `No verification key for circuit ${JSON.stringify(circuit)}; there are ${known}.`;
+    throw proverError("CIRCUIT_UNKNOWN", message, { circuit, known });
+  };
+}

@@ -1,0 +1,165 @@
+/**
+ * Runs the witness generator that circom 2 compiles. snarkjs's own runner keeps one instance whose error text is never
+ * cleared, allocates 2 GiB up front, logs to the console and puts input values into errors; this one does none of it.
+ */
+import { proverError } from "../errors.ts";
+import { SCALAR_FIELD_ORDER } from "../proof/decode.ts";
+import { signalHash } from "./hash.ts";
+import { type CircuitInput, flattenInput, invalid } from "./input.ts";
+
+/** What circom 2 exports. Field elements cross through a shared buffer, 32 bits at a time, least significant first. */
+interface Generator {
+  readonly getVersion: () => number;
+  readonly getFieldNumLen32: () => number;
+  readonly getRawPrime: () => void;
+  readonly readSharedRWMemory: (index: number) => number;
+  readonly writeSharedRWMemory: (index: number, word: number) => void;
+  readonly init: (sanityCheck: number) => void;
+  readonly getInputSize: () => number;
+  readonly getInputSignalSize: (hashMsb: number, hashLsb: number) => number;
+  readonly setInputSignal: (hashMsb: number, hashLsb: number, index: number) => void;
+  readonly getWitnessSize: () => number;
+  readonly getWitness: (index: number) => void;
+  readonly getMessageChar: () => number;
+}
+
+/** 32-bit words of a field element. */
+const WORDS = 8;
+
+/** A witness: element i (0 is the constant one, then the public signals) in bytes 32i to 32i + 32, little-endian. */
+export type Witness = Uint8Array;
+
+export interface WitnessCalculator {
+  /** Codes: `INPUT_INVALID`, `WITNESS_REFUSED`. */
+  calculate(input: CircuitInput): Promise<Witness>;
+}
+
+/**
+ * Compiles the generator once; every calculation gets an instance of its own, so that neither an error nor a secret of
+ * one is left over for the next. Code: `WITNESS_GENERATOR_INVALID`.
+ */
+export async function createWitnessCalculator(circuit: string, wasm: Uint8Array): Promise<WitnessCalculator> {
+  const broken = (reason: string, cause?: unknown): Error => {
+    const message = `The witness generator of circuit ${circuit} is not usable: ${reason}.`;
+    return proverError("WITNESS_GENERATOR_INVALID", message, { circuit, reason }, cause);
+  };
+  const module = await WebAssembly.compile(wasm as Uint8Array<ArrayBuffer>).catch((error: unknown) => {
+    throw broken("it is not WebAssembly", error);
+  });
+  const instantiate = async (): Promise<{ generator: Generator; refusal: Refusal }> => {
+    const refusal: Refusal = { code: undefined, trace: [] };
+    let generator: Generator | undefined;
+    const runtime = {
+      exceptionHandler: (code: number) => {
+        refusal.code = code;
+        throw refusal;
+      },
+      printErrorMessage: () => {
+        if (generator !== undefined) refusal.trace.push(readMessage(generator));
+      },
+      // What a circuit logs may be secret: the buffer is drained, so that it does not turn up in an error's text.
+      writeBufferMessage: () => {
+        if (generator !== undefined) readMessage(generator);
+      },
+      showSharedRWMemory: () => undefined,
+    };
+    const instance = await WebAssembly.instantiate(module, { runtime }).catch((error: unknown) => {
+      throw broken("it does not have circom 2's interface", error);
+    });
+    generator = instance.exports as unknown as Generator;
+    return { generator, refusal };
+  };
+
+  const { generator: probe } = await instantiate();
+  if (typeof probe.getVersion !== "function" || probe.getVersion() !== 2) throw broken("it is not of circom 2");
+  if (typeof probe.getInputSignalSize !== "function") throw broken("its compiler is too old");
+  probe.getRawPrime();
+  if (probe.getFieldNumLen32() !== WORDS || readElement(probe) !== SCALAR_FIELD_ORDER) {
+    throw broken("it is not over BN254's scalar field");
+  }
+
+  return {
+    async calculate(input) {
+      const values = flattenInput(circuit, input);
+      const { generator, refusal } = await instantiate();
+      checkSizes(circuit, values, generator);
+      try {
+        generator.init(0);
+        for (const [name, elements] of values) {
+          const [msb, lsb] = signalHash(name);
+          elements.forEach((element, index) => {
+            writeElement(generator, element);
+            generator.setInputSignal(msb, lsb, index);
+          });
+        }
+      } catch {
+        throw refused(circuit, refusal);
+      }
+      return readWitness(generator);
+    },
+  };
+}
+
+/** What the generator said through its imports; one for each instance. */
+interface Refusal {
+  code: number | undefined;
+  readonly trace: string[];
+}
+
+/** All names and sizes are checked before the first value goes in: the last one starts the computation. */
+function checkSizes(circuit: string, values: Map<string, bigint[]>, generator: Generator): void {
+  let count = 0;
+  for (const [name, elements] of values) {
+    const expected = generator.getInputSignalSize(...signalHash(name));
+    if (expected < 0) throw invalid(circuit, name, "the circuit has no input of this name");
+    if (elements.length !== expected) {
+      throw invalid(circuit, name, `expected ${expected} field element(s), found ${elements.length}`);
+    }
+    count += expected;
+  }
+  const total = generator.getInputSize();
+  if (count !== total) throw invalid(circuit, "?", `the circuit takes ${total} field elements, found ${count}`);
+}
+
+/** The generator's trace names templates and lines, no values. */
+function refused(circuit: string, { code, trace }: Refusal): Error {
+  const where = trace.map((line) => line.trim()).join("; ");
+  const what = code === undefined ? "the generator crashed" : code === 4 ? "an assertion failed" : `exception ${code}`;
+  const message = `The inputs do not satisfy circuit ${circuit}: ${what}${where === "" ? "" : ` (${where})`}.`;
+  return proverError("WITNESS_REFUSED", message, { circuit, what, where });
+}
+
+function readMessage(generator: Generator): string {
+  let message = "";
+  for (let char = generator.getMessageChar(); char !== 0; char = generator.getMessageChar()) {
+    message += String.fromCharCode(char);
+  }
+  return message;
+}
+
+function readElement(generator: Generator): bigint {
+  let element = 0n;
+  for (let word = WORDS - 1; word >= 0; word--) {
+    element = (element << 32n) | BigInt(generator.readSharedRWMemory(word) >>> 0);
+  }
+  return element;
+}
+
+function writeElement(generator: Generator, element: bigint): void {
+  for (let word = 0; word < WORDS; word++) {
+    generator.writeSharedRWMemory(word, Number((element >> BigInt(32 * word)) & 0xffffffffn));
+  }
+}
+
+function readWitness(generator: Generator): Witness {
+  const size = generator.getWitnessSize();
+  const witness = new Uint8Array(size * WORDS * 4);
+  const view = new DataView(witness.buffer);
+  for (let index = 0; index < size; index++) {
+    generator.getWitness(index);
+    for (let word = 0; word < WORDS; word++) {
+      view.setUint32((index * WORDS + word) * 4, generator.readSharedRWMemory(word), true);
+    }
+  }
+  return witness;
+}

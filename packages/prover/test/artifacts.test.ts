@@ -1,0 +1,175 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { assert } from "chai";
+import { type Artifacts, type ArtifactsLock, createProver, type LoadOptions, loadArtifacts } from "../src/index.ts";
+import { expectCode } from "./support/expect-code.ts";
+import { buildToy, copyToy, TOY_INPUT, toyLock } from "./support/toy.ts";
+
+describe("artifacts", () => {
+  let build: string;
+  let lock: ArtifactsLock;
+  const copies: string[] = [];
+  const copy = (): string => {
+    const directory = copyToy(build);
+    copies.push(directory);
+    return directory;
+  };
+
+  before(async function () {
+    this.timeout(120_000);
+    build = await buildToy();
+    lock = toyLock(build);
+  });
+
+  after(() => {
+    for (const directory of copies) rmSync(directory, { recursive: true, force: true });
+  });
+
+  it("come from a directory, with the name of their set", async () => {
+    const artifacts = await loadArtifacts({ directory: `${build}/`, lock });
+    assert.equal(artifacts.set, "toy");
+    assert.deepEqual(artifacts.circuits, ["toy"]);
+    assert.deepEqual(Buffer.from(await artifacts.bytes("toy", "wasm")), readFileSync(join(build, "toy", "toy.wasm")));
+    assert.equal((await artifacts.verificationKey("toy")).nPublic, 2);
+  });
+
+  for (const file of ["toy.wasm", "toy.zkey", "toy.vkey.json"]) {
+    it(`are refused when one byte of ${file} changed, before anything is computed`, async () => {
+      const directory = copy();
+      const path = join(directory, "toy", file);
+      const bytes = readFileSync(path);
+      const middle = bytes.length >> 1;
+      bytes[middle] = (bytes[middle] ?? 0) ^ 1;
+      writeFileSync(path, bytes);
+      const prover = createProver(await loadArtifacts({ directory, lock }));
+      const stages: string[] = [];
+      const error = await expectCode("ARTIFACT_CHANGED", () =>
+        prover.prove("toy", TOY_INPUT, { onProgress: (stage) => stages.push(stage) }),
+      );
+      assert.deepEqual(stages, ["artifacts"]);
+      const kind = file.split(".")[1] as "wasm" | "zkey" | "vkey";
+      assert.equal(error.details["file"], path);
+      assert.equal(error.details["expected"], lock.circuits["toy"]?.[kind]);
+      assert.notEqual(error.details["found"], error.details["expected"]);
+    });
+
+    it(`are refused when ${file} is missing, and found again once it is there`, async () => {
+      const directory = copy();
+      const path = join(directory, "toy", file);
+      const bytes = readFileSync(path);
+      rmSync(path);
+      const artifacts = await loadArtifacts({ directory, lock });
+      const error = await expectCode("ARTIFACT_MISSING", () => createProver(artifacts).prove("toy", TOY_INPUT));
+      assert.equal(error.details["file"], path);
+      writeFileSync(path, bytes);
+      assert.lengthOf((await createProver(artifacts).prove("toy", TOY_INPUT)).proof, 8);
+    });
+  }
+
+  it("are refused under the lock of other files, and the compiled-in lock knows no toy", async () => {
+    const swapped = { ...lock, circuits: { toy: { ...lock.circuits["toy"], zkey: "0".repeat(64) } } } as ArtifactsLock;
+    const artifacts = await loadArtifacts({ directory: build, lock: swapped });
+    await expectCode("ARTIFACT_CHANGED", () => artifacts.bytes("toy", "zkey"));
+    const compiledIn = await loadArtifacts({ directory: build });
+    assert.equal(compiledIn.set, "development");
+    await expectCode("CIRCUIT_UNKNOWN", () => compiledIn.bytes("toy", "zkey"));
+    await expectCode("CIRCUIT_UNKNOWN", () => compiledIn.bytes("constructor", "zkey"));
+  });
+
+  it("refuse a size above the limit without reading it all", async () => {
+    const artifacts = await loadArtifacts({ directory: build, lock, maxBytes: { zkey: 100 } });
+    await expectCode("ARTIFACT_TOO_LARGE", () => artifacts.bytes("toy", "zkey"));
+  });
+
+  it("share one read among concurrent loads, and keep it", async () => {
+    let requests = 0;
+    const bytes = readFileSync(join(build, "toy", "toy.zkey"));
+    const fetch = async (): Promise<Response> => {
+      requests++;
+      return new Response(bytes);
+    };
+    const artifacts = await loadArtifacts({ baseUrl: "https://artifacts.example/v1", lock, fetch });
+    const [first, second] = await Promise.all([artifacts.bytes("toy", "zkey"), artifacts.bytes("toy", "zkey")]);
+    assert.strictEqual(first, second);
+    assert.strictEqual(await artifacts.bytes("toy", "zkey"), first);
+    assert.equal(requests, 1);
+    artifacts.clear();
+    await artifacts.bytes("toy", "zkey");
+    assert.equal(requests, 2);
+  });
+
+  const badLocks: [string, unknown][] = [
+    ["null", null],
+    ["no set", { circuits: {} }],
+    ["no circuits", { set: "x" }],
+    ["an upper-case hash", { set: "x", circuits: { toy: { wasm: "A".repeat(64), zkey: "", vkey: "" } } }],
+    ["a missing hash", { set: "x", circuits: { toy: { wasm: "a".repeat(64), zkey: "a".repeat(64) } } }],
+    ["a path for a name", { set: "x", circuits: { "../toy": {} } }],
+  ];
+  for (const [what, bad] of badLocks) {
+    it(`refuse ${what} for a lock`, async () => {
+      await expectCode("ARTIFACTS_LOCK_INVALID", () => loadArtifacts({ directory: "/", lock: bad as ArtifactsLock }));
+    });
+  }
+
+  const badSources: [string, LoadOptions][] = [
+    ["neither directory nor URL", {}],
+    ["both", { directory: "/", baseUrl: "https://x.example" }],
+    ["a relative URL", { baseUrl: "artifacts" }],
+    ["a file URL", { baseUrl: "file:///etc" }],
+  ];
+  for (const [what, bad] of badSources) {
+    it(`refuse ${what} as a source`, async () => {
+      await expectCode("ARTIFACTS_SOURCE_INVALID", () => loadArtifacts({ ...bad, lock }));
+    });
+  }
+
+  describe("over HTTP", () => {
+    let server: Server;
+    let url: string;
+
+    before((done) => {
+      server = createServer((request, response) => {
+        if (request.url?.startsWith("/broken")) return void response.writeHead(503).end();
+        if (request.url?.startsWith("/cut")) {
+          response.writeHead(200, { "content-length": "1000000" }).write("some");
+          return void setTimeout(() => response.destroy(), 20);
+        }
+        try {
+          response.end(readFileSync(join(build, ...(request.url ?? "").split("/").filter((part) => part !== ".."))));
+        } catch {
+          response.writeHead(404).end();
+        }
+      }).listen(0, "127.0.0.1", () => {
+        url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+        done();
+      });
+    });
+
+    after((done) => {
+      server.closeAllConnections();
+      server.close(done);
+    });
+
+    const load = (path: string, options: Partial<LoadOptions> = {}): Promise<Artifacts> =>
+      loadArtifacts({ baseUrl: `${url}${path}`, lock, ...options });
+
+    it("are fetched from a base URL with or without a slash, and prove", async () => {
+      assert.deepEqual(await (await load("")).bytes("toy", "vkey"), await (await load("/")).bytes("toy", "vkey"));
+      assert.lengthOf((await createProver(await load("/")).prove("toy", TOY_INPUT)).proof, 8);
+    });
+
+    it("say what is missing, broken, cut off, too large or out of reach", async () => {
+      const missing = await expectCode("ARTIFACT_MISSING", async () => (await load("/other/")).bytes("toy", "zkey"));
+      assert.equal(missing.details["file"], `${url}/other/toy/toy.zkey`);
+      await expectCode("ARTIFACT_UNREACHABLE", async () => (await load("/broken/")).bytes("toy", "zkey"));
+      await expectCode("ARTIFACT_UNREACHABLE", async () => (await load("/cut/")).bytes("toy", "zkey"));
+      const small = await load("/", { maxBytes: { zkey: 100 } });
+      await expectCode("ARTIFACT_TOO_LARGE", () => small.bytes("toy", "zkey"));
+      const nobody = await loadArtifacts({ baseUrl: "http://127.0.0.1:1", lock });
+      await expectCode("ARTIFACT_UNREACHABLE", () => nobody.bytes("toy", "zkey"));
+    });
+  });
+});

@@ -1,0 +1,24 @@
+import { assert } from "chai";
+import { assertAllowedOnChain } from "../src/index.ts";
+import { expectCode } from "./support/expect-code.ts";
+
+describe("development keys", () => {
+  it("are allowed on local chains only", async () => {
+    for (const local of [31337n, 1337n, 31337, 1337]) assertAllowedOnChain("development", local);
+    for (const chain of [1n, 8453n, 84532n, 31338n, 10]) {
+      const error = await expectCode("DEVELOPMENT_KEYS_REFUSED", () => assertAllowedOnChain("development", chain));
+      assert.equal(error.details["chainId"], String(chain));
+    }
+  });
+
+  it("are recognised in artifacts and locks, and other sets are allowed anywhere", async () => {
+    await expectCode("DEVELOPMENT_KEYS_REFUSED", () => assertAllowedOnChain({ set: "development" }, 1n));
+    assertAllowedOnChain({ set: "ceremony-2026" }, 1n);
+  });
+
+  for (const bad of [0n, -1n, 0, 1.5, Number.NaN, 2 ** 60, "1"]) {
+    it(`want a chain id, not ${typeof bad} ${bad}`, async () => {
+      await expectCode("CHAIN_ID_INVALID", () => assertAllowedOnChain("ceremony", bad as bigint));
+    });
+  }
+});

@@ -1,0 +1,191 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { bn254 } from "@noble/curves/bn254.js";
+import { assert } from "chai";
+import { groth16 } from "snarkjs";
+import {
+  type Artifacts,
+  createProver,
+  createVerifier,
+  loadArtifacts,
+  type Proof,
+  parseVerificationKey,
+  type Verifier,
+} from "../src/index.ts";
+import { BASE_FIELD_ORDER as q, SCALAR_FIELD_ORDER as r } from "../src/proof/decode.ts";
+import { expectCode } from "./support/expect-code.ts";
+import { twistPoint } from "./support/points.ts";
+import { buildToy, TOY_INPUT, TOY_SIGNALS, toyLock } from "./support/toy.ts";
+
+describe("proving and verifying", () => {
+  let artifacts: Artifacts;
+  let vkey: Record<string, unknown>;
+  let verifier: Verifier;
+  let proof: Proof;
+
+  before(async function () {
+    this.timeout(120_000);
+    const build = await buildToy();
+    artifacts = await loadArtifacts({ directory: build, lock: toyLock(build) });
+    vkey = JSON.parse(readFileSync(join(build, "toy", "toy.vkey.json"), "utf8"));
+    verifier = createVerifier({ vkeys: { toy: vkey } });
+    proof = await createProver(artifacts).prove("toy", TOY_INPUT);
+  });
+
+  it("proves what verifies, in the wire's order, and snarkjs agrees", async () => {
+    assert.deepEqual(proof.publicSignals, TOY_SIGNALS);
+    assert.isTrue(await verifier.verify("toy", proof.proof, proof.publicSignals));
+    assert.isTrue(await createVerifier({ artifacts }).verify("toy", proof.proof, proof.publicSignals));
+    const [ax, ay, bx0, bx1, by0, by1, cx, cy] = proof.proof as [string, ...string[]];
+    const json = {
+      pi_a: [ax, ay, "1"],
+      pi_b: [
+        [bx0, bx1],
+        [by0, by1],
+        ["1", "0"],
+      ],
+      pi_c: [cx, cy, "1"],
+      protocol: "groth16",
+      curve: "bn128",
+    };
+    try {
+      assert.isTrue(await groth16.verify(vkey, proof.publicSignals, json as never));
+    } finally {
+      await createProver(artifacts).close();
+    }
+  });
+
+  it("is false for other signals, in any place", async () => {
+    for (const index of TOY_SIGNALS.keys()) {
+      for (const other of ["0", "43", String(r - 1n)]) {
+        assert.isFalse(await verifier.verify("toy", proof.proof, TOY_SIGNALS.with(index, other)));
+      }
+    }
+  });
+
+  it("is false for the proof of another statement, and for parts of two proofs", async () => {
+    const other = await createProver(artifacts).prove("toy", { ...TOY_INPUT, label: 43n });
+    assert.isTrue(await verifier.verify("toy", other.proof, ["210", "43"]));
+    assert.isFalse(await verifier.verify("toy", other.proof, TOY_SIGNALS));
+    assert.isFalse(await verifier.verify("toy", proof.proof, ["210", "43"]));
+    const mixed = [...proof.proof.slice(0, 6), ...other.proof.slice(6)];
+    assert.isFalse(await verifier.verify("toy", mixed, TOY_SIGNALS));
+  });
+
+  it("is false for A and C swapped and for a negated point", async () => {
+    const [ax, ay, ...rest] = proof.proof as [string, string, ...string[]];
+    const [cx, cy] = rest.slice(4) as [string, string];
+    assert.isFalse(await verifier.verify("toy", [cx, cy, ...rest.slice(0, 4), ax, ay], TOY_SIGNALS));
+    assert.isFalse(await verifier.verify("toy", [ax, String(q - BigInt(ay)), ...rest], TOY_SIGNALS));
+  });
+
+  it("accepts a re-randomised proof: a proof's bytes identify nothing", async () => {
+    const { G1, G2 } = bn254;
+    const [ax, ay, bx0, bx1, by0, by1, ...c] = proof.proof.map(BigInt) as [
+      bigint,
+      bigint,
+      bigint,
+      bigint,
+      bigint,
+      bigint,
+    ];
+    const a = G1.Point.fromAffine({ x: ax, y: ay }).multiply(7n).toAffine();
+    const { Fp2, Fr } = bn254.fields;
+    const b = G2.Point.fromAffine({ x: Fp2.fromBigTuple([bx0, bx1]), y: Fp2.fromBigTuple([by0, by1]) })
+      .multiply(Fr.inv(7n))
+      .toAffine();
+    const words = [a.x, a.y, b.x.c0, b.x.c1, b.y.c0, b.y.c1, ...c].map(String);
+    assert.notDeepEqual(words, proof.proof);
+    assert.isTrue(await verifier.verify("toy", words, TOY_SIGNALS));
+  });
+
+  it("refuses aliases that the usual verifiers accept: x + q, s + r", async () => {
+    for (const index of proof.proof.keys()) {
+      const alias = proof.proof.with(index, String(BigInt(proof.proof[index] ?? 0) + q));
+      await expectCode("PROOF_COORDINATE_RANGE", () => verifier.verify("toy", alias, TOY_SIGNALS));
+    }
+    const signals = TOY_SIGNALS.with(1, String(42n + r));
+    await expectCode("SIGNAL_RANGE", () => verifier.verify("toy", proof.proof, signals));
+  });
+
+  it("refuses B outside the subgroup, and points off the curve", async () => {
+    const { x, y } = twistPoint();
+    const outside = [...proof.proof.slice(0, 2), ...[...x, ...y].map(String), ...proof.proof.slice(6)];
+    await expectCode("PROOF_NOT_IN_SUBGROUP", () => verifier.verify("toy", outside, TOY_SIGNALS));
+    await expectCode("PROOF_NOT_ON_CURVE", () => verifier.verify("toy", proof.proof.with(0, "1"), TOY_SIGNALS));
+  });
+
+  it("refuses wrong counts and unknown circuits", async () => {
+    await expectCode("SIGNALS_MALFORMED", () => verifier.verify("toy", proof.proof, ["210"]));
+    await expectCode("SIGNALS_MALFORMED", () => verifier.verify("toy", proof.proof, ["210", "42", "0"]));
+    await expectCode("PROOF_MALFORMED", () => verifier.verify("toy", proof.proof.slice(1), TOY_SIGNALS));
+    await expectCode("CIRCUIT_UNKNOWN", () => verifier.verify("constructor", proof.proof, TOY_SIGNALS));
+    await expectCode("CIRCUIT_UNKNOWN", () => createProver(artifacts).prove("other", TOY_INPUT));
+  });
+
+  it("makes no proof of what is not true", async () => {
+    await expectCode("WITNESS_REFUSED", () => createProver(artifacts).prove("toy", { ...TOY_INPUT, product: 1n }));
+  });
+
+  it("hands out no proof that does not verify: the self-check", async () => {
+    const { engine } = createProver(artifacts);
+    const faulty = {
+      ...engine,
+      prove: async (zkey: Uint8Array, witness: Uint8Array) => {
+        const good = await engine.prove(zkey, witness);
+        return { ...good, a: good.c };
+      },
+    };
+    await expectCode("PROOF_SELF_CHECK_FAILED", () =>
+      createProver({ artifacts, engine: faulty }).prove("toy", TOY_INPUT),
+    );
+    const unchecked = createProver({ artifacts, engine: faulty, selfCheck: false });
+    assert.isFalse(await verifier.verify("toy", (await unchecked.prove("toy", TOY_INPUT)).proof, TOY_SIGNALS));
+  });
+
+  it("reports stages in order and stops between them when aborted", async () => {
+    const stages: string[] = [];
+    const onProgress = (stage: string): number => stages.push(stage);
+    await createProver(artifacts).prove("toy", TOY_INPUT, { onProgress });
+    assert.deepEqual(stages, ["artifacts", "witness", "proof", "check", "done"]);
+    for (const [index, last] of ["artifacts", "witness", "proof", "check"].entries()) {
+      const seen: string[] = [];
+      const controller = new AbortController();
+      const error = await expectCode("ABORTED", () =>
+        createProver(artifacts).prove("toy", TOY_INPUT, {
+          signal: controller.signal,
+          onProgress: (stage) => {
+            seen.push(stage);
+            if (stage === last) controller.abort(new Error("enough"));
+          },
+        }),
+      );
+      assert.deepEqual(seen, stages.slice(0, index + 1));
+      assert.equal((error.cause as Error).message, "enough");
+    }
+  });
+
+  it("refuses verification keys that are not ones", async () => {
+    const offCurve = { ...vkey, vk_alpha_1: ["1", "1", "1"] };
+    const { x, y } = twistPoint();
+    const outside = { ...vkey, vk_delta_2: [x.map(String), y.map(String), ["1", "0"]] };
+    const short = { ...vkey, IC: (vkey["IC"] as unknown[]).slice(1) };
+    const infinity = { ...vkey, vk_alpha_1: ["0", "1", "0"] };
+    const alias = { ...vkey, vk_alpha_1: (vkey["vk_alpha_1"] as string[]).with(0, String(q + 1n)) };
+    const wrongs = [
+      offCurve,
+      outside,
+      short,
+      infinity,
+      alias,
+      { ...vkey, protocol: "plonk" },
+      { ...vkey, curve: "bls12381" },
+    ];
+    for (const wrong of [...wrongs, null, 7, [], "{", "null"]) {
+      await expectCode("VERIFICATION_KEY_INVALID", () => createVerifier({ vkeys: { toy: wrong } }));
+    }
+    assert.deepEqual(parseVerificationKey(JSON.stringify(vkey)), parseVerificationKey(vkey));
+    await expectCode("ARTIFACTS_SOURCE_INVALID", () => createVerifier({}));
+    await expectCode("ARTIFACTS_SOURCE_INVALID", () => createVerifier({ artifacts, vkeys: {} }));
+  });
+});

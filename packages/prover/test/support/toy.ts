@@ -1,0 +1,77 @@
+/** A small circuit with keys of its own, made with snarkjs's real setup: tests of this package need no other build. */
+import { createHash, getRandomValues } from "node:crypto";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as snarkjs from "snarkjs";
+import { compileCircuit } from "../../../../scripts/circuits/compiler.ts";
+import type { ArtifactsLock } from "../../src/index.ts";
+
+const directory = join(import.meta.dirname, "build");
+
+interface WithCurves {
+  curves: { getCurveFromName(name: string): Promise<{ terminate(): Promise<void> }> };
+}
+
+/** 2^4 holds the toy's constraints. */
+const POWER = 4;
+
+/** The build directory: toy/toy.wasm, toy/toy.zkey, toy/toy.vkey.json. Made once, kept for later runs. */
+export async function buildToy(): Promise<string> {
+  const toy = join(directory, "toy");
+  mkdirSync(toy, { recursive: true });
+  const { paths, cached } = await compileCircuit(join(import.meta.dirname, "toy.circom"), toy);
+  const files = { zkey: join(toy, "toy.zkey"), vkey: join(toy, "toy.vkey.json") };
+  if (cached && Object.values(files).every(existsSync)) return directory;
+  const scratch = mkdtempSync(join(tmpdir(), "sotto-toy-"));
+  const curve = await (snarkjs as unknown as WithCurves).curves.getCurveFromName("bn128");
+  try {
+    const [fresh, prepared] = [join(scratch, "fresh.ptau"), join(scratch, "prepared.ptau")];
+    await snarkjs.powersOfTau.newAccumulator(curve, POWER, fresh);
+    const contributed = join(scratch, "contributed.ptau");
+    await snarkjs.powersOfTau.contribute(fresh, contributed, "toy", String(getRandomValues(new Uint8Array(32))));
+    await snarkjs.powersOfTau.preparePhase2(contributed, prepared);
+    const initial = join(scratch, "initial.zkey");
+    await snarkjs.zKey.newZKey(paths.r1cs, prepared, initial);
+    await snarkjs.zKey.contribute(initial, files.zkey, "toy", String(getRandomValues(new Uint8Array(32))));
+    writeFileSync(files.vkey, JSON.stringify(await snarkjs.zKey.exportVerificationKey(files.zkey)));
+  } finally {
+    await curve.terminate();
+    rmSync(scratch, { recursive: true, force: true });
+  }
+  return directory;
+}
+
+/** The lock of the toy's files as they are on disk now. */
+export function toyLock(build: string): ArtifactsLock {
+  const hash = (file: string) =>
+    createHash("sha256")
+      .update(readFileSync(join(build, "toy", file)))
+      .digest("hex");
+  return {
+    set: "toy",
+    circuits: { toy: { wasm: hash("toy.wasm"), zkey: hash("toy.zkey"), vkey: hash("toy.vkey.json") } },
+  };
+}
+
+/** A copy of the files to damage. The caller removes it. */
+export function copyToy(build: string): string {
+  const copy = mkdtempSync(join(tmpdir(), "sotto-toy-copy-"));
+  mkdirSync(join(copy, "toy"));
+  for (const file of ["toy.wasm", "toy.zkey", "toy.vkey.json"]) {
+    copyFileSync(join(build, "toy", file), join(copy, "toy", file));
+  }
+  return copy;
+}
+
+/** 2·3·5·7 = 210. */
+export const TOY_INPUT = {
+  product: 210n,
+  label: "42",
+  factors: [
+    [2n, 3n],
+    [5n, 7n],
+  ],
+  secret: 123456789n,
+} as const;
+export const TOY_SIGNALS = ["210", "42"];
