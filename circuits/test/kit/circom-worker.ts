@@ -1,0 +1,61 @@
+// One thread that compiles circom, again and again, with the compiler's WASM loaded once.
+import fs from "node:fs";
+import { createRequire } from "node:module";
+import { parentPort } from "node:worker_threads";
+import type { Level } from "./compile.ts";
+
+export interface CompileMessage {
+  /** Holds source/ and takes main.r1cs, main.sym and main_js/main.wasm. */
+  directory: string;
+  /** The main, relative to `directory`. */
+  main: string;
+  level: Level;
+}
+
+interface Runner {
+  wasi: { getImports(module: WebAssembly.Module): WebAssembly.Imports; start(instance: WebAssembly.Instance): void };
+}
+interface Circom2 {
+  CircomRunner: new (options: object) => Runner;
+  bindings: object;
+}
+
+const require = createRequire(import.meta.url);
+const { CircomRunner, bindings } = require("circom2") as Circom2;
+const compiler = WebAssembly.compile(fs.readFileSync(require.resolve("circom2/circom.wasm")));
+const LEVELS: Record<Level, string> = { full: "--O2", plain: "--O0" };
+const COLOUR = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, "g");
+
+class Exit extends Error {}
+
+/** Null, or what the compiler said. */
+async function run({ directory, main, level }: CompileMessage): Promise<string | null> {
+  let output = "";
+  let status = 0;
+  const writeSync = (descriptor: number, data: Uint8Array, ...rest: [number?, number?, number?]) => {
+    if (descriptor > 2) return fs.writeSync(descriptor, data, ...rest);
+    const [offset = 0, length = data.length - offset] = rest;
+    output += Buffer.from(data.subarray(offset, offset + length)).toString();
+    return length;
+  };
+  const exit = (code: number) => {
+    status = code;
+    throw new Exit();
+  };
+  const flags = [LEVELS[level], "--r1cs", "--sym", "--wasm"];
+  const { wasi } = new CircomRunner({
+    args: [`/work/${main}`, ...flags, "-l", "/work/source", "-o", "/work"],
+    env: {},
+    preopens: { "/work": directory },
+    bindings: { ...bindings, fs: { ...fs, writeSync }, exit, kill: exit },
+  });
+  const module = await compiler;
+  try {
+    wasi.start(await WebAssembly.instantiate(module, wasi.getImports(module)));
+  } catch (error) {
+    if (!(error instanceof Exit)) return `${output.replace(COLOUR, "")}\n${String(error)}`;
+  }
+  return status === 0 && fs.existsSync(`${directory}/main.r1cs`) ? null : output.replace(COLOUR, "");
+}
+
+parentPort?.on("message", async (message: CompileMessage) => parentPort?.postMessage(await run(message)));

@@ -1,0 +1,124 @@
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { dirname, join } from "node:path";
+import { Worker } from "node:worker_threads";
+import { buildDirectory, packageVersion } from "../../../scripts/circuits/paths.ts";
+import { finishNames } from "./anonymous.ts";
+import type { CompileMessage } from "./circom-worker.ts";
+import { type R1cs, readR1cs } from "./r1cs.ts";
+import { closure, type Sources } from "./sources.ts";
+import { Symbols } from "./symbols.ts";
+import { generate, type Inputs } from "./witness.ts";
+
+/**
+ * "full" is --O2, what ships. "plain" is --O0: every constraint and every signal of the source is there, wire i is
+ * label i, so a witness of a changed circuit can be read in another one.
+ */
+export type Level = "full" | "plain";
+
+const VERSIONS = ["circom2", "circomlib"].map((name) => `${name}@${packageVersion(name)}`);
+const cacheDirectory = join(buildDirectory, "test");
+
+/** A compiled circuit; files are read when first asked for. */
+export class Build {
+  readonly directory: string;
+  #r1cs: R1cs | undefined;
+  #symbols: Symbols | undefined;
+  #module: Promise<WebAssembly.Module> | undefined;
+
+  constructor(directory: string) {
+    this.directory = directory;
+  }
+
+  get r1cs(): R1cs {
+    this.#r1cs ??= readR1cs(join(this.directory, "main.r1cs"));
+    return this.#r1cs;
+  }
+
+  get symbols(): Symbols {
+    this.#symbols ??= new Symbols(join(this.directory, "main.sym"));
+    return this.#symbols;
+  }
+
+  /** The witness the generator makes for these inputs, one value for each wire. GeneratorRefusal where a `===` does not hold. */
+  async witness(inputs: Inputs): Promise<bigint[]> {
+    this.#module ??= WebAssembly.compile(readFileSync(join(this.directory, "main_js", "main.wasm")));
+    return generate(await this.#module, inputs);
+  }
+}
+
+interface Job extends CompileMessage {
+  resolve: () => void;
+  reject: (error: Error) => void;
+}
+
+const queue: Job[] = [];
+const started = new Map<string, Promise<Build>>();
+let running = 0;
+
+/** Runs queued jobs in up to two threads (a compiler takes a core and some 300 MB) and ends them when there is no more. */
+function pump(): void {
+  while (running < Math.min(2, availableParallelism()) && queue.length > 0) {
+    running++;
+    void drain().finally(() => {
+      running--;
+      if (queue.length > 0) pump();
+    });
+  }
+}
+
+async function drain(): Promise<void> {
+  const worker = new Worker(new URL("./circom-worker.ts", import.meta.url));
+  for (let job = queue.shift(); job !== undefined; job = queue.shift()) {
+    const { resolve, reject, ...message } = job;
+    const failure = await new Promise<string | null>((done) => {
+      worker.once("message", done);
+      worker.once("error", (error) => done(String(error)));
+      worker.postMessage(message);
+    });
+    worker.removeAllListeners();
+    if (failure === null) resolve();
+    else reject(new Error(failure));
+  }
+  await worker.terminate();
+}
+
+/**
+ * Compiles `main` (its text, or the path of one of the sources) once for each content of everything it includes.
+ */
+export function compile(sources: Sources, main: string, level: Level): Promise<Build> {
+  const all = new Map(sources);
+  const path = main.endsWith(".circom") ? main : "main.circom";
+  if (path !== main) all.set(path, main);
+  const files = new Map([...closure(all, path)].map(([file, text]) => [file, finishNames(text)]));
+  const hash = createHash("sha256").update(JSON.stringify([VERSIONS, level, path, [...files].sort()]));
+  const directory = join(cacheDirectory, hash.digest("hex").slice(0, 32));
+  const known = started.get(directory);
+  if (known !== undefined) return known;
+  const build = run(files, path, level, directory);
+  started.set(directory, build);
+  return build;
+}
+
+async function run(files: Sources, path: string, level: Level, directory: string): Promise<Build> {
+  if (existsSync(directory)) return new Build(directory);
+  const scratch = `${directory}.${process.pid}`;
+  for (const [file, text] of files) {
+    const target = join(scratch, "source", file === path ? file.replace(/[^/]+$/, "main.circom") : file);
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, text);
+  }
+  try {
+    await new Promise<void>((resolve, reject) => {
+      queue.push({ directory: scratch, main: join("source", dirname(path), "main.circom"), level, resolve, reject });
+      pump();
+    });
+    // The sources stay out of the cache: circomlib's tables are 1.5 MB.
+    rmSync(join(scratch, "source"), { recursive: true });
+    if (!existsSync(directory)) renameSync(scratch, directory);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+  return new Build(directory);
+}

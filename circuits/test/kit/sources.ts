@@ -1,0 +1,66 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, posix } from "node:path";
+import { circomLibraryDirectory, circuitsDirectory } from "../../../scripts/circuits/paths.ts";
+
+/**
+ * Circom sources by path: "payment.circom", "lib/note.circom" as under circuits/, and circomlib's as circom includes
+ * them ("circomlib/circuits/bitify.circom"). What a test changes, it changes here; nothing on disk is touched.
+ */
+export type Sources = ReadonlyMap<string, string>;
+
+/** One replacement of text that must occur exactly once (or exactly `times` times). */
+export interface Edit {
+  file: string;
+  find: string;
+  replace: string;
+  times?: number;
+}
+
+const INCLUDE = /^\s*include\s+"([^"]+)"\s*;/gm;
+const LIBRARY = "circomlib/";
+
+/** The project's own circuits: the mains and lib/, as they are on disk now. */
+export function readSources(directory = circuitsDirectory): Map<string, string> {
+  const files = (under: string) =>
+    existsSync(join(directory, under))
+      ? readdirSync(join(directory, under)).map((name) => posix.join(under, name))
+      : [];
+  const found = [...files("."), ...files("lib")].filter((path) => path.endsWith(".circom")).sort();
+  return new Map(found.map((path) => [path, readFileSync(join(directory, path), "utf8")]));
+}
+
+/** A copy of `sources` with the edits made. Throws if a text is not there as often as expected. */
+export function edit(sources: Sources, edits: readonly Edit[]): Map<string, string> {
+  const result = new Map(sources);
+  for (const { file, find, replace, times = 1 } of edits) {
+    const before = readSource(result, file);
+    const parts = before.split(find);
+    if (parts.length !== times + 1)
+      throw new Error(`${file}: "${find}" occurs ${parts.length - 1} times, expected ${times}; adapt the attack`);
+    result.set(file, parts.join(replace));
+  }
+  return result;
+}
+
+/** The text of one file, from the project or from the installed circomlib. */
+export function readSource(sources: Sources, path: string): string {
+  const text = sources.get(path);
+  if (text !== undefined) return text;
+  const installed = join(circomLibraryDirectory(), path);
+  if (!path.startsWith(LIBRARY) || !existsSync(installed)) throw new Error(`no circom source ${path}`);
+  return readFileSync(installed, "utf8");
+}
+
+/** Every file `main` needs, with its text, in the order found. */
+export function closure(sources: Sources, main: string): Map<string, string> {
+  const found = new Map<string, string>();
+  const queue = [main];
+  for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
+    if (found.has(path)) continue;
+    const text = readSource(sources, path);
+    found.set(path, text);
+    for (const [, include = ""] of text.matchAll(INCLUDE))
+      queue.push(include.startsWith(LIBRARY) ? include : posix.join(dirname(path), include));
+  }
+  return found;
+}

@@ -1,0 +1,43 @@
+import { babyjubjub } from "@noble/curves/misc.js";
+import { divide, mod, P } from "../kit/field.ts";
+
+/** Baby Jubjub by @noble/curves: another implementation than the circuits' and the protocol package's own checks. */
+export type Point = { x: bigint; y: bigint };
+export type Pair = [bigint, bigint];
+
+export const ORDER = babyjubjub.Point.Fn.ORDER;
+export const BASE8: Point = affine(babyjubjub.Point.BASE);
+export const IDENTITY: Point = { x: 0n, y: 1n };
+export const A = 168698n;
+
+function affine(point: { x: bigint; y: bigint }): Point {
+  return { x: point.x, y: point.y };
+}
+
+const lift = (point: Point) => babyjubjub.Point.fromAffine(point);
+
+export const add = (a: Point, b: Point): Point => affine(lift(a).add(lift(b)));
+export const negate = (a: Point): Point => ({ x: mod(-a.x), y: a.y });
+
+/** k P for any point of the curve (also outside the subgroup) and any k >= 0. */
+export function multiply(point: Point, k: bigint): Point {
+  let [result, power] = [babyjubjub.Point.ZERO, lift(point)];
+  for (let rest = k; rest > 0n; rest >>= 1n, power = power.double()) if (rest & 1n) result = result.add(power);
+  return affine(result);
+}
+
+/** circomlib's Montgomery form: u = (1 + y) / (1 - y), v = u / x. Not for the points with x = 0. */
+export function toMontgomery({ x, y }: Point): Pair {
+  const u = divide(1n + y, 1n - y);
+  return [u, divide(u, x)];
+}
+
+/** The Montgomery form of Q with 8 Q = point, for a point of the prime-order subgroup. */
+export function montgomeryEighth(point: Point): Pair {
+  let inverse = 1n;
+  while ((inverse * 8n) % ORDER !== 1n) inverse = (inverse * ((ORDER + 1n) / 2n)) % ORDER;
+  return toMontgomery(multiply(point, inverse));
+}
+
+/** The point of order 2, and one of order 8 that generates all eight points of small order. */
+export const ORDER_TWO: Point = { x: 0n, y: P - 1n };

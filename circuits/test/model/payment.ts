@@ -1,0 +1,95 @@
+import { mod } from "../kit/field.ts";
+import type { Inputs } from "../kit/witness.ts";
+import { BASE8, montgomeryEighth, multiply, ORDER, type Pair, type Point } from "./curve.ts";
+import { type Encryption, encrypt } from "./encrypt.ts";
+import { commitment, DOMAIN, nullifier, ownerTag, poseidon } from "./hash.ts";
+import type { Random } from "./random.ts";
+import { Tree } from "./tree.ts";
+
+/** Everything a payment is made from. What a test does not choose is random. */
+export interface PaymentChoices {
+  depth: number;
+  spendingKey: bigint;
+  inputBlinding: bigint;
+  leafIndex: bigint;
+  /** The tree without the note that is spent; it is added. */
+  tree: Tree;
+  wallet: bigint;
+  recipientKey: Point;
+  recipientQ: Pair;
+  recipientTag: bigint;
+  senderNonce: bigint;
+  scalar: bigint;
+  amount: bigint;
+  changeAmount: bigint;
+  changeTag: bigint;
+  changeBlinding: bigint;
+  resourceUrl: bigint;
+  changeHint: bigint;
+}
+
+export interface Payment {
+  choices: PaymentChoices;
+  inputs: Inputs;
+  encryption: Encryption;
+  /** The ten public signals as the protocol defines them, in order. */
+  signals: bigint[];
+}
+
+export function choosePayment(random: Random, chosen: Partial<PaymentChoices> = {}): PaymentChoices {
+  const depth = chosen.depth ?? 10;
+  const recipientKey = chosen.recipientKey ?? multiply(BASE8, random.below(ORDER - 1n) + 1n);
+  return {
+    depth,
+    spendingKey: random.field(),
+    inputBlinding: random.field(),
+    leafIndex: random.below(8n ** BigInt(depth)),
+    tree: new Tree(depth),
+    wallet: random.bits(160),
+    recipientKey,
+    recipientQ: chosen.recipientQ ?? montgomeryEighth(recipientKey),
+    recipientTag: random.field(),
+    senderNonce: random.field(),
+    scalar: random.bits(249),
+    amount: random.bits(40),
+    changeAmount: random.bits(40),
+    changeTag: random.field(),
+    changeBlinding: random.field(),
+    resourceUrl: random.field(),
+    changeHint: random.field(),
+    ...chosen,
+  };
+}
+
+/** The payment these choices make, by the model: inputs for the circuit and the signals it must show. */
+export function makePayment(choices: PaymentChoices): Payment {
+  const { amount, changeAmount, leafIndex, spendingKey, tree } = choices;
+  const spentTag = ownerTag(spendingKey);
+  const spent = commitment(mod(amount + changeAmount), spentTag, choices.inputBlinding);
+  tree.set(leafIndex, spent);
+  const encryption = encrypt(choices.recipientKey, amount, choices.scalar);
+  const senderCommitment = poseidon([spentTag, choices.senderNonce], DOMAIN.senderCommitment);
+  const publicInputs = {
+    recipientAddress: poseidon(
+      [choices.wallet, choices.recipientKey.x, choices.recipientTag, senderCommitment],
+      DOMAIN.recipient,
+    ),
+    resourceUrl: choices.resourceUrl,
+    encryptedAmount: [encryption.R.x, encryption.C.x],
+    amountHint: mod(encryption.pad + amount),
+    root: tree.root,
+    nullifier: nullifier(spendingKey, spent, leafIndex),
+    commitments: [
+      commitment(amount, choices.recipientTag, encryption.blinding),
+      commitment(changeAmount, choices.changeTag, choices.changeBlinding),
+    ],
+    changeHint: choices.changeHint,
+  };
+  const { depth: _, tree: __, recipientKey: ___, ...witness } = choices;
+  return {
+    choices,
+    inputs: { ...publicInputs, ...witness, pathChildren: tree.path(leafIndex) },
+    encryption,
+    signals: Object.values(publicInputs).flat(),
+  };
+}

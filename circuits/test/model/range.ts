@@ -1,0 +1,46 @@
+import type { Inputs } from "../kit/witness.ts";
+import { BASE8, montgomeryEighth, multiply, ORDER, type Pair, type Point } from "./curve.ts";
+import { type Encryption, encrypt } from "./encrypt.ts";
+import type { Random } from "./random.ts";
+
+export interface RangeChoices {
+  recipientKey: Point;
+  recipientQ: Pair;
+  recipientTag: bigint;
+  lowerBound: bigint;
+  upperBound: bigint;
+  scalar: bigint;
+  amount: bigint;
+}
+
+/** A range statement by the model: inputs for the circuit and the six signals it must show. */
+export function makeRange(
+  random: Random,
+  chosen: Partial<RangeChoices> = {},
+): { inputs: Inputs; signals: bigint[]; encryption: Encryption } {
+  const recipientKey = chosen.recipientKey ?? multiply(BASE8, random.below(ORDER - 1n) + 1n);
+  const choices: RangeChoices = {
+    recipientKey,
+    recipientQ: chosen.recipientQ ?? montgomeryEighth(recipientKey),
+    recipientTag: random.field(),
+    lowerBound: 2n ** 40n,
+    upperBound: 2n ** 41n,
+    scalar: random.bits(249),
+    amount: 2n ** 40n + random.bits(39),
+    ...chosen,
+  };
+  const encryption = encrypt(recipientKey, choices.amount, choices.scalar);
+  const publicInputs = {
+    encryptedAmount: [encryption.R.x, encryption.C.x],
+    recipientKey: recipientKey.x,
+    recipientTag: choices.recipientTag,
+    lowerBound: choices.lowerBound,
+    upperBound: choices.upperBound,
+  };
+  const { recipientQ, scalar, amount } = choices;
+  return {
+    inputs: { ...publicInputs, recipientQ, scalar, amount },
+    signals: Object.values(publicInputs).flat(),
+    encryption,
+  };
+}
