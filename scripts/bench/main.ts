@@ -1,0 +1,50 @@
+/** `pnpm bench NAME...`: runs the named benches. Figures as JSON lines on stdout, everything else on stderr. */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+
+/** A figure: a dotted name that stays the same over time, a number, its unit. */
+export type Print = (name: string, value: number, unit: string) => void;
+
+interface Bench {
+  /** One line on what is measured. */
+  readonly about: string;
+  run(print: Print): void | Promise<void>;
+}
+
+/** Files of this directory that are no bench of their own. */
+const SUPPORT = ["main.ts"];
+const directory = import.meta.dirname;
+
+function names(): string[] {
+  return readdirSync(directory)
+    .filter((file) => file.endsWith(".ts") && !SUPPORT.includes(file))
+    .map((file) => file.slice(0, -".ts".length));
+}
+
+async function load(name: string): Promise<Bench> {
+  return import(join(directory, `${name}.ts`));
+}
+
+function print(name: string, value: number, unit: string): void {
+  if (!Number.isFinite(value)) throw new Error(`figure ${name} is no number: ${value}`);
+  process.stdout.write(`${JSON.stringify({ name, value: Number(value.toPrecision(6)), unit })}\n`);
+}
+
+async function usage(): Promise<void> {
+  process.stderr.write("usage: pnpm bench NAME...   (or all)\n");
+  for (const name of names()) process.stderr.write(`  ${name.padEnd(12)} ${(await load(name)).about}\n`);
+}
+
+const known = names();
+const asked = process.argv.slice(2).flatMap((name) => (name === "all" ? known : [name]));
+const unknown = asked.filter((name) => !known.includes(name));
+if (asked.length === 0 || unknown.length > 0) {
+  if (unknown.length > 0) process.stderr.write(`BENCH_UNKNOWN: no bench ${unknown.join(", ")}\n`);
+  await usage();
+  process.exitCode = 2;
+} else {
+  for (const name of asked) {
+    process.stderr.write(`bench ${name}\n`);
+    await (await load(name)).run(print);
+  }
+}
