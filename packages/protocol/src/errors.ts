@@ -37,8 +37,12 @@ export const PROTOCOL_ERROR_CODES = [
   "INVALID_TREE_STATE",
   /** The tree holds another commitment at the spent note's index. */
   "NOTE_NOT_IN_TREE",
-  /** A note is too small for what is to be paid out of it. */
-  "AMOUNT_TOO_LARGE",
+  /** Notes are worth less than what is to be paid out of them; details say how much is missing. */
+  "INSUFFICIENT_NOTES",
+  /** An amount outside the bounds that a range proof states. */
+  "AMOUNT_OUT_OF_BOUNDS",
+  /** A withdrawal spends 1 to 8 different notes. */
+  "INVALID_WITHDRAWAL_INPUTS",
   /** A payment proof bundle with a missing, malformed or inconsistent field. */
   "INVALID_BUNDLE",
 ] as const;

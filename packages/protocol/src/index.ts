@@ -1,3 +1,20 @@
+export { decodeShieldedAddress, encodeShieldedAddress, type ShieldedAddress } from "./address.ts";
+export { APPEND_LEAVES, type AppendStatement, appendChallenge, evaluateLeaves, foldQueue } from "./append.ts";
+export { decodeBundle, encodeBundle, MAX_URL_LENGTH, type PaymentBundle, type WireBundle } from "./bundle.ts";
+export {
+  type Bytes32,
+  type DepositNotes,
+  depositAuthorizationNonce,
+  depositBlinding,
+  paymentContext,
+  type Resource,
+  resourceDigest,
+  SETTLE_WINDOW_SECONDS,
+  signalsDigest,
+  validUntilOf,
+  type WithdrawalTerms,
+  withdrawalContext,
+} from "./contexts.ts";
 export {
   addPoints,
   BASE8,
@@ -13,8 +30,56 @@ export {
 export { packPoint, unpackPoint } from "./curve/codec.ts";
 export { montgomeryEighth, toMontgomery } from "./curve/montgomery.ts";
 export { formatDecimalAmount, parseDecimalAmount } from "./decimal.ts";
+export {
+  type Ciphertext,
+  type Encryption,
+  encryptAmount,
+  exponentOf,
+  packCiphertext,
+  randomScalar,
+  SCALAR_BITS,
+  unpackCiphertext,
+} from "./elgamal.ts";
 export { type ErrorDetails, PROTOCOL_ERROR_CODES, type ProtocolErrorCode, SottoError } from "./errors.ts";
-export { FIELD_MODULUS, toField } from "./field.ts";
+export { BASE_FIELD_MODULUS, FIELD_MODULUS, toField } from "./field.ts";
 export { bytesToHex, hexToBytes } from "./hex.ts";
+export { type Address, addressToBigInt, type Deployment, parseAddress } from "./keccak.ts";
+export { deriveKeys, MAX_KEY_INDEX, randomSeed, WalletKeys } from "./keys.ts";
+export { type Note, noteCommitment, nullifier, ownerTagOf } from "./note.ts";
 export { DOMAIN, hashNode, poseidon, poseidonEx, TREE_ARITY } from "./poseidon/hash.ts";
-export { expectAmount, expectField, expectUint, MAX_AMOUNT, parseAmount, parseField } from "./validate.ts";
+export { type AppendArguments, type PreparedAppend, prepareAppend } from "./prepare/append.ts";
+export { type PaymentArguments, type PreparedPayment, preparePayment } from "./prepare/payment.ts";
+export { prepareRange, type RangeArguments } from "./prepare/range.ts";
+export type { CircuitInput, CircuitValue, SpendableNote, Statement } from "./prepare/types.ts";
+export {
+  type PreparedWithdrawal,
+  prepareWithdrawal,
+  WITHDRAWAL_INPUTS,
+  type WithdrawalArguments,
+} from "./prepare/withdrawal.ts";
+export { randomField } from "./random.ts";
+export { type ChangeReader, type DeliveredChange, readChange } from "./scan/change.ts";
+export { type DeliveredNote, scanNotes, tryDecrypt, type Viewer } from "./scan/scanner.ts";
+export {
+  changeSecrets,
+  hintOf,
+  type NoteSecrets,
+  noteSecrets,
+  openHint,
+  type Recipient,
+  recipientSignal,
+  senderCommitment,
+  senderNonce,
+} from "./secrets.ts";
+export { SEED_TYPED_DATA, seedFromSignature } from "./seed-signature.ts";
+export { NoteTree, type TreePath } from "./tree/note-tree.ts";
+export { emptyRoots, TREE_CAPACITY, TREE_DEPTH } from "./tree/shape.ts";
+export {
+  expectAmount,
+  expectField,
+  expectUint,
+  MAX_AMOUNT,
+  parseAmount,
+  parseBaseField,
+  parseField,
+} from "./validate.ts";

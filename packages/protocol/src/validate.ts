@@ -1,5 +1,5 @@
 import { describe, fail, type ProtocolErrorCode } from "./errors.ts";
-import { FIELD_MODULUS } from "./field.ts";
+import { BASE_FIELD_MODULUS, FIELD_MODULUS } from "./field.ts";
 
 /** Largest token amount a note can hold, in base units: amounts are 64-bit range-checked in the circuits. */
 export const MAX_AMOUNT = (1n << 64n) - 1n;
@@ -62,14 +62,25 @@ export function expectText(value: unknown, name = "value"): string {
 /** Decimal digits without sign or leading zeros: how integers travel on the wire. */
 export const CANONICAL_DECIMAL = /^(0|[1-9][0-9]*)$/;
 
-/** A field element from the wire: a canonical decimal string below p. Throws INVALID_FIELD_ELEMENT. */
-export function parseField(value: unknown, name = "value"): bigint {
-  // 77 digits hold p - 1; the length is checked first so that a megabyte of digits costs nothing.
-  if (typeof value !== "string" || value.length > 77 || !CANONICAL_DECIMAL.test(value)) {
-    const expected = "a decimal string without sign or leading zeros, below p";
+function parseDecimalBelow(value: unknown, modulus: bigint, symbol: string, name: string): bigint {
+  // 77 digits hold either modulus; the length is checked first so that a megabyte of digits costs nothing.
+  const decimal =
+    typeof value === "string" && value.length <= 77 && CANONICAL_DECIMAL.test(value) ? BigInt(value) : null;
+  if (decimal === null || decimal >= modulus) {
+    const expected = `a decimal string without sign or leading zeros, below ${symbol}`;
     fail("INVALID_FIELD_ELEMENT", `${name} must be ${expected}, got ${describe(value)}`, { name });
   }
-  return expectField(BigInt(value), name);
+  return decimal;
+}
+
+/** A field element from the wire: a canonical decimal string below p. Throws INVALID_FIELD_ELEMENT. */
+export function parseField(value: unknown, name = "value"): bigint {
+  return parseDecimalBelow(value, FIELD_MODULUS, "p, the order of BN254", name);
+}
+
+/** A coordinate of a proof point from the wire: below BN254's base field order q. Throws INVALID_FIELD_ELEMENT. */
+export function parseBaseField(value: unknown, name = "value"): bigint {
+  return parseDecimalBelow(value, BASE_FIELD_MODULUS, "q, the order of BN254's base field", name);
 }
 
 /** An amount in base units from the wire: a canonical decimal string below 2^64. Throws INVALID_AMOUNT. */

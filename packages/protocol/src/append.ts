@@ -1,0 +1,61 @@
+import type { Bytes32 } from "./contexts.ts";
+import { fail } from "./errors.ts";
+import { FIELD_MODULUS } from "./field.ts";
+import { bigIntToBytes, bytesToBigInt, bytesToHex, hexToBytes } from "./hex.ts";
+import { type Deployment, deploymentWords, keccakToField, keccakWords } from "./keccak.ts";
+import { expectLeafIndex } from "./note.ts";
+import { expectField } from "./validate.ts";
+
+/** Leaves one append moves at most. */
+export const APPEND_LEAVES = 64;
+
+/** The statement of an append. */
+export interface AppendStatement extends Deployment {
+  readonly oldRoot: bigint;
+  readonly newRoot: bigint;
+  /** Leaves in the tree before. */
+  readonly startIndex: number;
+  /** 1 to 64 commitments. */
+  readonly leaves: readonly bigint[];
+}
+
+/** 1 to 64 leaves, none of them 0. Throws INVALID_LEAF, INVALID_FIELD_ELEMENT. */
+export function expectAppendLeaves(leaves: readonly bigint[]): readonly bigint[] {
+  if (!Array.isArray(leaves) || leaves.length < 1 || leaves.length > APPEND_LEAVES) {
+    fail("INVALID_LEAF", `an append takes an array of 1 to ${APPEND_LEAVES} leaves`);
+  }
+  for (const leaf of leaves) {
+    if (expectField(leaf, "a leaf") === 0n) fail("INVALID_LEAF", "a leaf must not be 0: 0 is the empty leaf");
+  }
+  return leaves;
+}
+
+/**
+ * z = keccak256(abi.encode(chain id, pool, oldRoot, newRoot, startIndex, count, leaves)) mod p, `leaves` a uint256[].
+ * newRoot commits the prover to its leaves before z is known.
+ */
+export function appendChallenge(statement: AppendStatement): bigint {
+  const leaves = expectAppendLeaves(statement.leaves);
+  const count = BigInt(leaves.length);
+  const roots = [expectField(statement.oldRoot, "oldRoot"), expectField(statement.newRoot, "newRoot")];
+  const startIndex = BigInt(expectLeafIndex(statement.startIndex, "startIndex"));
+  const head = [...deploymentWords(statement), ...roots, startIndex, count];
+  const offset = BigInt(32 * (head.length + 1));
+  return keccakToField([...head, offset, count, ...leaves]);
+}
+
+/** y = sum of leaf_i z^i mod p, i from 0: the polynomial that the circuit evaluates over its own leaves. */
+export function evaluateLeaves(challenge: bigint, leaves: readonly bigint[]): bigint {
+  expectField(challenge, "challenge");
+  let sum = 0n;
+  for (let i = leaves.length - 1; i >= 0; i--) {
+    sum = (sum * challenge + expectField(leaves[i], `leaves[${i}]`)) % FIELD_MODULUS;
+  }
+  return sum;
+}
+
+/** One step of the queue's keccak chain: keccak256(abi.encode(chain, leaf)). */
+export function foldQueue(chain: Bytes32, leaf: bigint): Bytes32 {
+  const words = [bytesToBigInt(hexToBytes(chain, 32, "chain")), expectField(leaf, "leaf")];
+  return bytesToHex(bigIntToBytes(keccakWords(words), 32));
+}

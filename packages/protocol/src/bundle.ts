@@ -1,0 +1,135 @@
+import { expectTimestamp } from "./contexts.ts";
+import { type Ciphertext, packCiphertext, unpackCiphertext } from "./elgamal.ts";
+import { describe, fail, SottoError } from "./errors.ts";
+import { type Address, parseAddress } from "./keccak.ts";
+import { expectAmount, expectArray, expectField, expectText, parseBaseField, parseField } from "./validate.ts";
+
+/** Characters a resourceUrl may have on the wire. */
+export const MAX_URL_LENGTH = 2048;
+
+/** The payment proof bundle as it travels (JSON). */
+export interface WireBundle {
+  readonly proof: readonly string[];
+  readonly publicSignals: readonly string[];
+  readonly encryptedAmount: string;
+  readonly amountProof: readonly string[];
+  readonly amountPublicSignals: readonly string[];
+  readonly senderCommitment: string;
+  readonly recipientPublicKey: string;
+  readonly resourceUrl: string;
+  readonly timestamp: number;
+}
+
+/** The bundle with its values read. */
+export interface PaymentBundle {
+  /** Groth16 proof of the payment circuit: a.x a.y b.x0 b.x1 b.y0 b.y1 c.x c.y, each below the base field's order. */
+  readonly proof: readonly bigint[];
+  /** The payment circuit's ten public signals. */
+  readonly publicSignals: readonly bigint[];
+  readonly encryptedAmount: Ciphertext;
+  /** Groth16 proof of the elgamal_range circuit. */
+  readonly amountProof: readonly bigint[];
+  /** Its six public signals: R.x, C.x, PK.x, tag, lower bound, upper bound. */
+  readonly amountPublicSignals: readonly bigint[];
+  readonly senderCommitment: bigint;
+  /** The recipient's wallet address. */
+  readonly recipientPublicKey: Address;
+  readonly resourceUrl: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly timestamp: number;
+}
+
+const PROOF_WORDS = 8;
+const PAYMENT_SIGNALS = 10;
+const RANGE_SIGNALS = 6;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function decimals(fields: Fields, name: string, length: number, parse: (value: unknown, name: string) => bigint) {
+  return expectArray(fields[name], length, "INVALID_BUNDLE", name).map((word, i) => parse(word, `${name}[${i}]`));
+}
+
+/** A URL as the wire carries it: an opaque text, compared byte for byte, never normalised. */
+function readUrl(value: unknown): string {
+  const url = expectText(value, "resourceUrl");
+  if (url.length > MAX_URL_LENGTH) {
+    fail("INVALID_STRING", `resourceUrl must have at most ${MAX_URL_LENGTH} characters, got ${url.length}`);
+  }
+  return url;
+}
+
+function readAddress(value: unknown): Address {
+  const address = parseAddress(value, "recipientPublicKey");
+  if (address !== value) fail("INVALID_HEX", "recipientPublicKey must be in lower case");
+  return address;
+}
+
+function read(fields: Fields): PaymentBundle {
+  const bundle = {
+    proof: decimals(fields, "proof", PROOF_WORDS, parseBaseField),
+    publicSignals: decimals(fields, "publicSignals", PAYMENT_SIGNALS, parseField),
+    amountProof: decimals(fields, "amountProof", PROOF_WORDS, parseBaseField),
+    amountPublicSignals: decimals(fields, "amountPublicSignals", RANGE_SIGNALS, parseField),
+    senderCommitment: parseField(fields["senderCommitment"], "senderCommitment"),
+    recipientPublicKey: readAddress(fields["recipientPublicKey"]),
+    resourceUrl: readUrl(fields["resourceUrl"]),
+    timestamp: expectTimestamp(fields["timestamp"]),
+  };
+  // Points last: decoding them is the expensive part.
+  checkBounds(bundle.amountPublicSignals);
+  const encryptedAmount = unpackCiphertext(fields["encryptedAmount"] as string);
+  checkCiphertext(encryptedAmount, bundle.publicSignals, bundle.amountPublicSignals);
+  return { ...bundle, encryptedAmount };
+}
+
+function checkBounds(signals: readonly bigint[]): void {
+  const lower = expectAmount(signals[4], "amountPublicSignals[4] (the lower bound)");
+  const upper = expectAmount(signals[5], "amountPublicSignals[5] (the upper bound)");
+  if (lower > upper) fail("INVALID_BUNDLE", "the lower bound of amountPublicSignals is above the upper bound");
+}
+
+function checkCiphertext({ R, C }: Ciphertext, payment: readonly bigint[], range: readonly bigint[]): void {
+  if (payment[2] !== R.x || payment[3] !== C.x) {
+    fail("INVALID_BUNDLE", "encryptedAmount is not the ciphertext of publicSignals[2..3]");
+  }
+  if (range[0] !== R.x || range[1] !== C.x) {
+    fail("INVALID_BUNDLE", "encryptedAmount is not the ciphertext of amountPublicSignals[0..1]");
+  }
+}
+
+/**
+ * Reads a bundle strictly: every decimal canonical and below its modulus, every array of its size, points in the
+ * prime-order subgroup, both proofs about the ciphertext it carries. Fields it does not know are left alone (the proof
+ * header carries more). Whether the proofs hold, and for whom, is for the caller to check.
+ *
+ * @param value the parsed JSON
+ * @throws SottoError INVALID_BUNDLE; the message names the field
+ */
+export function decodeBundle(value: unknown): PaymentBundle {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    fail("INVALID_BUNDLE", `a bundle must be an object, got ${describe(value)}`);
+  }
+  try {
+    return read(value as Fields);
+  } catch (cause) {
+    if (!(cause instanceof SottoError) || cause.code === "INVALID_BUNDLE") throw cause;
+    throw new SottoError("INVALID_BUNDLE", `not a payment bundle: ${cause.message}`, cause.details, { cause });
+  }
+}
+
+/** The wire form of a bundle. Throws INVALID_BUNDLE for one that `decodeBundle` would refuse. */
+export function encodeBundle(bundle: PaymentBundle): WireBundle {
+  const wire: WireBundle = {
+    proof: bundle.proof.map(String),
+    publicSignals: bundle.publicSignals.map((signal, i) => expectField(signal, `publicSignals[${i}]`).toString()),
+    encryptedAmount: packCiphertext(bundle.encryptedAmount),
+    amountProof: bundle.amountProof.map(String),
+    amountPublicSignals: bundle.amountPublicSignals.map(String),
+    senderCommitment: bundle.senderCommitment.toString(),
+    recipientPublicKey: parseAddress(bundle.recipientPublicKey, "recipientPublicKey"),
+    resourceUrl: bundle.resourceUrl,
+    timestamp: bundle.timestamp,
+  };
+  decodeBundle(wire);
+  return wire;
+}

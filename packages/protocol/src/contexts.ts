@@ -1,0 +1,109 @@
+import { fail } from "./errors.ts";
+import { bigIntToBytes, bytesToBigInt, bytesToHex, hexToBytes } from "./hex.ts";
+import { addressToBigInt, type Deployment, deploymentWords, keccakText, keccakToField, keccakWords } from "./keccak.ts";
+import { expectLeafIndex } from "./note.ts";
+import { expectAmount, expectArray, expectField, expectInteger, expectUint } from "./validate.ts";
+
+/** Seconds a payment may take to settle. Confirmations take at most 60 s more, and a header is fresh for 300 s. */
+export const SETTLE_WINDOW_SECONDS = 180;
+
+/** Latest Date a platform can hold; timestamps beyond are mistakes. */
+const MAX_TIMESTAMP = 8_640_000_000_000_000;
+
+/** Milliseconds since the Unix epoch, as in a bundle. */
+export function expectTimestamp(timestamp: unknown, name = "timestamp"): number {
+  return expectInteger(timestamp, 0, MAX_TIMESTAMP, name);
+}
+
+/** Seconds until which a payment made at `timestamp` (ms) may be settled: + 180 s, rounded down to a minute. */
+export function validUntilOf(timestamp: number): bigint {
+  const end = BigInt(expectTimestamp(timestamp)) + BigInt(SETTLE_WINDOW_SECONDS) * 1000n;
+  return (end / 60_000n) * 60n;
+}
+
+/** What a payment is for. */
+export interface Resource {
+  readonly resourceUrl: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly timestamp: number;
+  readonly senderCommitment: bigint;
+}
+
+/** 32 bytes as hex with 0x: what Solidity calls bytes32. */
+export type Bytes32 = string;
+
+function bytes32(value: bigint): Bytes32 {
+  return bytesToHex(bigIntToBytes(value, 32));
+}
+
+/** keccak256(keccak256(url), timestamp, senderCommitment), 32 bytes as hex. */
+export function resourceDigest({ resourceUrl, timestamp, senderCommitment }: Resource): Bytes32 {
+  const time = BigInt(expectTimestamp(timestamp));
+  const sender = expectField(senderCommitment, "senderCommitment");
+  return bytes32(keccakWords([keccakText(resourceUrl, "resourceUrl"), time, sender]));
+}
+
+/** Signal 1 of a payment: keccak256(chain id, pool, validUntil, resourceDigest) mod p. */
+export function paymentContext(context: Deployment & { validUntil: bigint; resourceDigest: Bytes32 }): bigint {
+  const validUntil = expectUint(context.validUntil, 64, "validUntil");
+  const digest = bytesToBigInt(hexToBytes(context.resourceDigest, 32, "resourceDigest"));
+  return keccakToField([...deploymentWords(context), validUntil, digest]);
+}
+
+/** Blinding of a deposited note: keccak256(chain id, pool, leaf index) mod p. Public, and different for each note. */
+export function depositBlinding(deployment: Deployment, leafIndex: number): bigint {
+  return keccakToField([...deploymentWords(deployment), BigInt(expectLeafIndex(leafIndex))]);
+}
+
+/** What a withdrawal does beyond its notes: all of it is bound by the proof, whoever submits it. */
+export interface WithdrawalTerms {
+  /** Receives amount - fee. */
+  readonly recipient: string;
+  /** Base units. */
+  readonly fee: bigint;
+  readonly feeRecipient: string;
+  /** Seconds. */
+  readonly validUntil: bigint;
+}
+
+/** Signal 0 of a withdrawal: keccak256(chain id, pool, recipient, fee, fee recipient, validUntil) mod p. */
+export function withdrawalContext(context: Deployment & WithdrawalTerms): bigint {
+  const recipient = addressToBigInt(context.recipient, "recipient");
+  const fee = expectAmount(context.fee, "fee");
+  const feeRecipient = addressToBigInt(context.feeRecipient, "feeRecipient");
+  const validUntil = expectUint(context.validUntil, 64, "validUntil");
+  return keccakToField([...deploymentWords(context), recipient, fee, feeRecipient, validUntil]);
+}
+
+/** What identifies a settled proof (its bytes can be re-randomised): keccak256 of all its public signals. */
+export function signalsDigest(signals: readonly bigint[]): Bytes32 {
+  if (!Array.isArray(signals) || signals.length === 0) fail("INVALID_FIELD_ELEMENT", "signals must be an array");
+  return bytes32(keccakWords(signals.map((signal, i) => expectField(signal, `signal ${i}`))));
+}
+
+/** What an EIP-3009 deposit commits to: all notes it makes. */
+export interface DepositNotes {
+  readonly ownerTags: readonly bigint[];
+  /** Base units, one for each tag. */
+  readonly amounts: readonly bigint[];
+}
+
+/**
+ * The nonce of a deposit's EIP-3009 authorization: keccak256(abi.encode(uint256[] tags, uint64[] amounts, bytes32 salt)).
+ * The authorization itself does not cover the notes' owners; by its nonce it does.
+ *
+ * @param salt 32 random bytes as hex
+ */
+export function depositAuthorizationNonce({ ownerTags, amounts }: DepositNotes, salt: Bytes32): Bytes32 {
+  if (!Array.isArray(ownerTags) || ownerTags.length === 0) {
+    fail("INVALID_FIELD_ELEMENT", "ownerTags must be an array of at least one tag");
+  }
+  expectArray(amounts, ownerTags.length, "INVALID_AMOUNT", "amounts");
+  const tags = ownerTags.map((tag, i) => expectField(tag, `ownerTags[${i}]`));
+  const values = amounts.map((amount, i) => expectAmount(amount, `amounts[${i}]`));
+  const count = BigInt(tags.length);
+  // Head: two offsets and the salt, 96 bytes; tail: each array behind its length.
+  const offsets = [96n, 96n + 32n * (count + 1n)];
+  const head = [...offsets, bytesToBigInt(hexToBytes(salt, 32, "salt"))];
+  return bytes32(keccakWords([...head, count, ...tags, count, ...values]));
+}

@@ -1,0 +1,65 @@
+import { addPoints, BASE8, expectSubgroupPoint, multiplyPoint, type Point } from "./curve/babyjub.ts";
+import { packPoint, unpackPoint } from "./curve/codec.ts";
+import { fail } from "./errors.ts";
+import { hexToBytes } from "./hex.ts";
+import { randomBits } from "./random.ts";
+import { expectAmount } from "./validate.ts";
+
+/** Bits of the random scalar b of an encryption. */
+export const SCALAR_BITS = 249;
+
+/** Lifted ElGamal: R = r Base8, C = r PK + amount Base8. Additively homomorphic. */
+export interface Ciphertext {
+  readonly R: Point;
+  readonly C: Point;
+}
+
+/** A ciphertext with the shared point S = r PK, which only sender and recipient know. */
+export interface Encryption extends Ciphertext {
+  readonly S: Point;
+}
+
+/** A fresh b, uniform in [0, 2^249). Never use one twice: two ciphertexts with one r open each other. */
+export function randomScalar(): bigint {
+  return randomBits(SCALAR_BITS);
+}
+
+/** Throws INVALID_SCALAR unless b is in [0, 2^249). */
+export function expectScalar(scalar: unknown): bigint {
+  if (typeof scalar !== "bigint" || scalar < 0n || scalar >> BigInt(SCALAR_BITS) !== 0n) {
+    fail("INVALID_SCALAR", `scalar must be a bigint from 0 to 2^${SCALAR_BITS} - 1`);
+  }
+  return scalar;
+}
+
+/**
+ * r = 2 b + 2^249 + 1, what the circuits multiply by: their double-and-add starts at 2 P so that none of its incomplete
+ * additions can meet an exceptional case, and r < 3 * 2^249 < l.
+ */
+export function exponentOf(scalar: bigint): bigint {
+  return 2n * expectScalar(scalar) + (1n << BigInt(SCALAR_BITS)) + 1n;
+}
+
+/**
+ * Encrypts `amount` (base units, below 2^64) to a public key with the random scalar b.
+ *
+ * @throws SottoError INVALID_POINT, INVALID_AMOUNT, INVALID_SCALAR
+ */
+export function encryptAmount(publicKey: Point, amount: bigint, scalar: bigint): Encryption {
+  expectSubgroupPoint(publicKey, "publicKey");
+  const message = multiplyPoint(BASE8, expectAmount(amount));
+  const exponent = exponentOf(scalar);
+  const S = multiplyPoint(publicKey, exponent);
+  return { R: multiplyPoint(BASE8, exponent), C: addPoints(S, message), S };
+}
+
+/** `encryptedAmount` of the wire: pack(R) then pack(C), 64 bytes, hex with 0x. */
+export function packCiphertext({ R, C }: Ciphertext): string {
+  return packPoint(R) + packPoint(C).slice(2);
+}
+
+/** Strict inverse of `packCiphertext`. Throws INVALID_HEX, INVALID_POINT. */
+export function unpackCiphertext(hex: string): Ciphertext {
+  hexToBytes(hex, 64, "encryptedAmount");
+  return { R: unpackPoint(hex.slice(0, 66), "R"), C: unpackPoint(`0x${hex.slice(66)}`, "C") };
+}

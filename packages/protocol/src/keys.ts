@@ -1,0 +1,108 @@
+import { hkdf } from "@noble/hashes/hkdf.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { randomBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { encodeShieldedAddress } from "./address.ts";
+import { BASE8, multiplyPoint, type Point, SUBGROUP_ORDER } from "./curve/babyjub.ts";
+import { fail } from "./errors.ts";
+import { FIELD_MODULUS } from "./field.ts";
+import { bytesToBigInt } from "./hex.ts";
+import { ownerTagOf } from "./note.ts";
+import { expectInteger } from "./validate.ts";
+
+/** Largest index of a spending key. */
+export const MAX_KEY_INDEX = 2 ** 31 - 1;
+
+/** A fresh seed, 32 bytes from the platform's cryptographic generator. */
+export function randomSeed(): Uint8Array {
+  return randomBytes(32);
+}
+
+function expand(seed: Uint8Array, purpose: string, size: number): Uint8Array {
+  return hkdf(sha256, seed, undefined, utf8ToBytes(`sotto/v1/${purpose}`), size);
+}
+
+/** 48 bytes reduced modulo a 254-bit number: uniform up to 2^-130. */
+function expandScalar(seed: Uint8Array, purpose: string, modulus: bigint): bigint {
+  return bytesToBigInt(expand(seed, purpose, 48)) % modulus;
+}
+
+/** A viewing key is odd, in [1, l): then the x of vk R is the same for both points R with one x. */
+export function expectViewingKey(viewingKey: unknown): bigint {
+  if (typeof viewingKey !== "bigint" || viewingKey < 1n || viewingKey >= SUBGROUP_ORDER || (viewingKey & 1n) === 0n) {
+    fail("INVALID_KEY", "a viewing key must be an odd bigint from 1 to l - 1");
+  }
+  return viewingKey;
+}
+
+/**
+ * All keys of a wallet, made from its seed by HKDF-SHA256 with a purpose of its own for each. Keys are not properties of
+ * the object but computed by getters, so that a logged wallet shows none.
+ */
+export class WalletKeys {
+  readonly #seed: Uint8Array;
+  readonly #viewingKey: bigint;
+  readonly #changeKey: bigint;
+  readonly #encryptionKey: Point;
+  readonly #ownerTags = new Map<number, bigint>();
+
+  /** @param seed 32 to 64 bytes. Throws INVALID_KEY. */
+  constructor(seed: Uint8Array) {
+    if (!(seed instanceof Uint8Array) || seed.length < 32 || seed.length > 64) {
+      fail("INVALID_KEY", "a seed must be 32 to 64 bytes");
+    }
+    this.#seed = Uint8Array.from(seed);
+    // l is odd, so the odd numbers below it are 2 x + 1 for x below (l - 1) / 2.
+    this.#viewingKey = 2n * expandScalar(this.#seed, "viewing-key", (SUBGROUP_ORDER - 1n) / 2n) + 1n;
+    this.#changeKey = expandScalar(this.#seed, "change-key", FIELD_MODULUS);
+    this.#encryptionKey = multiplyPoint(BASE8, this.#viewingKey);
+  }
+
+  /** sk_i: spends the notes of tag i. Index 0 is for payments received and for change, 1 up for deposits. */
+  spendingKey(index: number): bigint {
+    expectInteger(index, 0, MAX_KEY_INDEX, "index");
+    const key = expandScalar(this.#seed, `spending-key/${index}`, FIELD_MODULUS);
+    // Nobody will ever see this; 0 would make a nullifier that anyone can compute.
+    if (key === 0n) fail("INVALID_KEY", `the seed has no spending key ${index}`);
+    return key;
+  }
+
+  /** tag_i = Poseidon1(sk_i), public for i = 0. */
+  ownerTag(index: number): bigint {
+    let tag = this.#ownerTags.get(index);
+    if (tag === undefined) {
+      tag = ownerTagOf(this.spendingKey(index));
+      this.#ownerTags.set(index, tag);
+    }
+    return tag;
+  }
+
+  /** Reads what came in, nothing that went out. Odd, in [1, l). */
+  get viewingKey(): bigint {
+    return this.#viewingKey;
+  }
+
+  /** Finds change, so it shows what went out. */
+  get changeKey(): bigint {
+    return this.#changeKey;
+  }
+
+  /** 32 bytes, the secret of sender nonces. */
+  get nonceKey(): Uint8Array {
+    return expand(this.#seed, "nonce-key", 32);
+  }
+
+  /** PK = vk Base8. */
+  get encryptionKey(): Point {
+    return this.#encryptionKey;
+  }
+
+  /** pack(PK) then tag_0: 64 bytes as hex with 0x, the `encryptionPublicKey` of the wire. */
+  shieldedAddress(): string {
+    return encodeShieldedAddress({ encryptionKey: this.#encryptionKey, ownerTag: this.ownerTag(0) });
+  }
+}
+
+/** The keys of a seed of 32 to 64 bytes. Throws INVALID_KEY. */
+export function deriveKeys(seed: Uint8Array): WalletKeys {
+  return new WalletKeys(seed);
+}

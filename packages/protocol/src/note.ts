@@ -1,0 +1,42 @@
+import { describe, fail } from "./errors.ts";
+import { DOMAIN, poseidon } from "./poseidon/hash.ts";
+import { TREE_CAPACITY } from "./tree/shape.ts";
+import { expectAmount, expectField, expectInteger } from "./validate.ts";
+
+/** What the owner of a note knows. */
+export interface Note {
+  /** Token base units, 0 to 2^64 - 1. */
+  readonly amount: bigint;
+  /** Poseidon1 of the owner's spending key. */
+  readonly ownerTag: bigint;
+  readonly blinding: bigint;
+}
+
+/** cm = Poseidon3(amount, tag, blinding). Throws INVALID_AMOUNT, INVALID_FIELD_ELEMENT. */
+export function noteCommitment(note: Note): bigint {
+  if (typeof note !== "object" || note === null) fail("INVALID_AMOUNT", `a note was expected, got ${describe(note)}`);
+  const amount = expectAmount(note.amount, "note.amount");
+  const ownerTag = expectField(note.ownerTag, "note.ownerTag");
+  return poseidon([amount, ownerTag, expectField(note.blinding, "note.blinding")], DOMAIN.note);
+}
+
+/** tag = Poseidon1(sk): what a note is locked to. */
+export function ownerTagOf(spendingKey: bigint): bigint {
+  return poseidon([expectField(spendingKey, "spendingKey")], DOMAIN.ownerTag);
+}
+
+/** A leaf index of the note tree, 0 to 2^30 - 1. */
+export function expectLeafIndex(leafIndex: unknown, name = "leafIndex"): number {
+  return expectInteger(leafIndex, 0, TREE_CAPACITY - 1, name);
+}
+
+/**
+ * nf = Poseidon3(sk, cm, leafIndex). The leaf index keeps two notes with the same commitment both spendable.
+ *
+ * @param leafIndex 0 to 2^30 - 1
+ */
+export function nullifier(spendingKey: bigint, commitment: bigint, leafIndex: number): bigint {
+  const sk = expectField(spendingKey, "spendingKey");
+  const index = BigInt(expectLeafIndex(leafIndex));
+  return poseidon([sk, expectField(commitment, "commitment"), index], DOMAIN.nullifier);
+}

@@ -1,0 +1,55 @@
+import { APPEND_LEAVES, appendChallenge, evaluateLeaves, expectAppendLeaves } from "../append.ts";
+import { fail } from "../errors.ts";
+import type { Deployment } from "../keccak.ts";
+import type { NoteTree } from "../tree/note-tree.ts";
+import { TREE_ARITY, TREE_CAPACITY } from "../tree/shape.ts";
+import type { Statement } from "./types.ts";
+
+export interface AppendArguments extends Deployment {
+  /** The tree before the append. Unchanged by the call. */
+  readonly tree: NoteTree;
+  /** 1 to 64 queued commitments, in order. */
+  readonly leaves: readonly bigint[];
+}
+
+/** An append ready to be proved. */
+export interface PreparedAppend extends Statement {
+  readonly oldRoot: bigint;
+  readonly newRoot: bigint;
+  readonly startIndex: number;
+}
+
+/**
+ * The note_append circuit's input and public signals.
+ *
+ * @throws SottoError INVALID_LEAF, TREE_FULL and the codes of malformed arguments
+ */
+export function prepareAppend({ chainId, pool, tree, leaves: appended }: AppendArguments): PreparedAppend {
+  const leaves = expectAppendLeaves(appended);
+  const oldRoot = tree.root;
+  const startIndex = tree.size;
+  if (startIndex === TREE_CAPACITY) fail("TREE_FULL", "the tree has no room for another leaf");
+  // Read before the append: the nodes left of the path to the first new leaf. What is right of them is empty.
+  const leftSiblings = tree.slotChildren(startIndex).map((children, level) => {
+    const position = Math.floor(startIndex / TREE_ARITY ** level) % TREE_ARITY;
+    return children.slice(0, TREE_ARITY - 1).map((child, i) => (i < position ? child : 0n));
+  });
+  const newRoot = tree.rootAfter(leaves);
+  const challenge = appendChallenge({ chainId, pool, oldRoot, newRoot, startIndex, leaves });
+  const publicInput = {
+    oldRoot,
+    newRoot,
+    startIndex: BigInt(startIndex),
+    count: BigInt(leaves.length),
+    challenge,
+    evaluation: evaluateLeaves(challenge, leaves),
+  };
+  const padding = new Array<bigint>(APPEND_LEAVES - leaves.length).fill(0n);
+  return {
+    input: { ...publicInput, leaves: [...leaves, ...padding], leftSiblings },
+    publicSignals: Object.values(publicInput),
+    oldRoot,
+    newRoot,
+    startIndex,
+  };
+}

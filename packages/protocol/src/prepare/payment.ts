@@ -1,0 +1,129 @@
+import type { ShieldedAddress } from "../address.ts";
+import { type Bytes32, paymentContext, resourceDigest, signalsDigest, validUntilOf } from "../contexts.ts";
+import { montgomeryEighth } from "../curve/montgomery.ts";
+import { encryptAmount, packCiphertext, randomScalar } from "../elgamal.ts";
+import { fail } from "../errors.ts";
+import { addressToBigInt, type Deployment } from "../keccak.ts";
+import { type Note, noteCommitment, nullifier } from "../note.ts";
+import {
+  changeSecrets,
+  senderCommitment as commitToSender,
+  hintOf,
+  senderNonce as nonceOf,
+  noteSecrets,
+  recipientSignal,
+} from "../secrets.ts";
+import type { NoteTree } from "../tree/note-tree.ts";
+import { expectAmount } from "../validate.ts";
+import { locate, type SpendableNote, type Statement } from "./types.ts";
+
+export interface PaymentArguments extends Deployment {
+  /** The tree on a root that the pool knows; proofs on the newest confirmed root stand out least. */
+  readonly tree: NoteTree;
+  readonly note: SpendableNote;
+  /** The payer's change key, nonce key and the tag its change goes to. */
+  readonly changeKey: bigint;
+  readonly nonceKey: Uint8Array;
+  readonly changeTag: bigint;
+  readonly recipient: ShieldedAddress & { readonly wallet: string };
+  /** Base units, at most the note's amount. */
+  readonly amount: bigint;
+  readonly resourceUrl: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly timestamp: number;
+  /** Random b of 249 bits; only tests give one. A scalar used twice opens both amounts. */
+  readonly scalar?: bigint;
+}
+
+/** A payment ready to be proved. */
+export interface PreparedPayment extends Statement {
+  /** Wire form, 64 bytes as hex. */
+  readonly encryptedAmount: string;
+  readonly senderCommitment: bigint;
+  /** Opens the sender commitment: proves later who paid. */
+  readonly senderNonce: bigint;
+  readonly scalar: bigint;
+  readonly nullifier: bigint;
+  readonly validUntil: bigint;
+  readonly resourceDigest: Bytes32;
+  /** keccak256 of the public signals: identifies the payment. */
+  readonly digest: Bytes32;
+  readonly recipientNote: Note;
+  readonly changeNote: Note;
+}
+
+/**
+ * The payment circuit's input and public signals.
+ *
+ * @throws SottoError INSUFFICIENT_NOTES (details.missing in base units), NOTE_NOT_IN_TREE, LEAF_NOT_FOUND and the codes
+ *   of malformed arguments
+ */
+export function preparePayment(args: PaymentArguments): PreparedPayment {
+  const amount = expectAmount(args.amount);
+  const { wallet, encryptionKey, ownerTag: recipientTag } = args.recipient;
+  const walletNumber = addressToBigInt(wallet, "recipient.wallet");
+  const recipientQ = montgomeryEighth(encryptionKey);
+  const spent = locate(args.tree, args.note);
+  if (amount > spent.amount) {
+    const missing = (amount - spent.amount).toString();
+    const message = `the note holds ${spent.amount} base units, ${missing} fewer than the ${amount} to pay`;
+    fail("INSUFFICIENT_NOTES", message, { missing, needed: amount.toString() });
+  }
+
+  const scalar = args.scalar ?? randomScalar();
+  const { R, C, S } = encryptAmount(encryptionKey, amount, scalar);
+  const delivered = noteSecrets(S.x, R.x);
+  const recipientNote: Note = { amount, ownerTag: recipientTag, blinding: delivered.blinding };
+
+  const nf = nullifier(spent.spendingKey, spent.commitment, spent.leafIndex);
+  const change = changeSecrets(args.changeKey, nf, R.x);
+  const changeAmount = spent.amount - amount;
+  const changeNote: Note = { amount: changeAmount, ownerTag: args.changeTag, blinding: change.blinding };
+
+  const senderNonce = nonceOf(args.nonceKey, nf, R.x);
+  const senderCommitment = commitToSender(spent.ownerTag, senderNonce);
+  const validUntil = validUntilOf(args.timestamp);
+  const { chainId, pool, resourceUrl, timestamp } = args;
+  const digest = resourceDigest({ resourceUrl, timestamp, senderCommitment });
+
+  const publicInput = {
+    recipientAddress: recipientSignal({ wallet, keyX: encryptionKey.x, ownerTag: recipientTag }, senderCommitment),
+    resourceUrl: paymentContext({ chainId, pool, validUntil, resourceDigest: digest }),
+    encryptedAmount: [R.x, C.x],
+    amountHint: hintOf(delivered.pad, amount),
+    root: args.tree.root,
+    nullifier: nf,
+    commitments: [noteCommitment(recipientNote), noteCommitment(changeNote)],
+    changeHint: hintOf(change.pad, changeAmount),
+  };
+  const publicSignals = Object.values(publicInput).flat();
+  const privateInput = {
+    spendingKey: spent.spendingKey,
+    inputBlinding: spent.blinding,
+    leafIndex: BigInt(spent.leafIndex),
+    pathChildren: spent.path.pathChildren,
+    wallet: walletNumber,
+    recipientQ,
+    recipientTag,
+    senderNonce,
+    scalar,
+    amount,
+    changeAmount,
+    changeTag: args.changeTag,
+    changeBlinding: change.blinding,
+  };
+  return {
+    input: { ...publicInput, ...privateInput },
+    publicSignals,
+    encryptedAmount: packCiphertext({ R, C }),
+    senderCommitment,
+    senderNonce,
+    scalar,
+    nullifier: nf,
+    validUntil,
+    resourceDigest: digest,
+    digest: signalsDigest(publicSignals),
+    recipientNote,
+    changeNote,
+  };
+}

@@ -1,0 +1,45 @@
+import type { ShieldedAddress } from "../address.ts";
+import { montgomeryEighth } from "../curve/montgomery.ts";
+import { encryptAmount } from "../elgamal.ts";
+import { fail } from "../errors.ts";
+import { expectAmount, expectField } from "../validate.ts";
+import type { Statement } from "./types.ts";
+
+export interface RangeArguments {
+  readonly recipient: ShieldedAddress;
+  /** Base units. */
+  readonly amount: bigint;
+  /** The scalar of the payment, so that both proofs speak of one ciphertext. */
+  readonly scalar: bigint;
+  /** Base units, both bounds included. */
+  readonly lowerBound: bigint;
+  readonly upperBound: bigint;
+}
+
+/**
+ * The elgamal_range circuit's input and public signals: lowerBound <= amount <= upperBound.
+ *
+ * @throws SottoError AMOUNT_OUT_OF_BOUNDS and the codes of malformed arguments
+ */
+export function prepareRange(args: RangeArguments): Statement {
+  const amount = expectAmount(args.amount);
+  const lowerBound = expectAmount(args.lowerBound, "lowerBound");
+  const upperBound = expectAmount(args.upperBound, "upperBound");
+  if (amount < lowerBound || amount > upperBound) {
+    fail("AMOUNT_OUT_OF_BOUNDS", `the amount is not between the bounds ${lowerBound} and ${upperBound}`);
+  }
+  const { encryptionKey, ownerTag } = args.recipient;
+  const { R, C } = encryptAmount(encryptionKey, amount, args.scalar);
+  const publicInput = {
+    encryptedAmount: [R.x, C.x],
+    recipientKey: encryptionKey.x,
+    recipientTag: expectField(ownerTag, "recipient.ownerTag"),
+    lowerBound,
+    upperBound,
+  };
+  const recipientQ = montgomeryEighth(encryptionKey);
+  return {
+    input: { ...publicInput, recipientQ, scalar: args.scalar, amount },
+    publicSignals: Object.values(publicInput).flat(),
+  };
+}

@@ -1,0 +1,42 @@
+import { fail } from "../errors.ts";
+import { noteCommitment, ownerTagOf } from "../note.ts";
+import type { NoteTree, TreePath } from "../tree/note-tree.ts";
+
+/** A value of a circuit's input object: a field element or nested arrays of them. */
+export type CircuitValue = bigint | readonly CircuitValue[];
+
+/** A circuit's input object by signal name, public and private. */
+export type CircuitInput = Readonly<Record<string, CircuitValue>>;
+
+/** A circuit's input with the public signals it must produce, in wire order, computed without the circuit. */
+export interface Statement {
+  readonly input: CircuitInput;
+  readonly publicSignals: readonly bigint[];
+}
+
+/** A note with what spending it takes. */
+export interface SpendableNote {
+  /** Base units. */
+  readonly amount: bigint;
+  readonly blinding: bigint;
+  readonly spendingKey: bigint;
+  readonly leafIndex: number;
+}
+
+/** A spendable note found in the tree. */
+export interface LocatedNote extends SpendableNote {
+  readonly ownerTag: bigint;
+  readonly commitment: bigint;
+  readonly path: TreePath;
+}
+
+/** Finds the note in the tree. Throws NOTE_NOT_IN_TREE where another commitment is at its index. */
+export function locate(tree: NoteTree, note: SpendableNote): LocatedNote {
+  const ownerTag = ownerTagOf(note.spendingKey);
+  const commitment = noteCommitment({ amount: note.amount, ownerTag, blinding: note.blinding });
+  if (tree.leaf(note.leafIndex) !== commitment) {
+    const message = `leaf ${note.leafIndex} of the tree is not this note: check amount, blinding, key and index`;
+    fail("NOTE_NOT_IN_TREE", message, { leafIndex: note.leafIndex });
+  }
+  return { ...note, ownerTag, commitment, path: tree.path(note.leafIndex) };
+}

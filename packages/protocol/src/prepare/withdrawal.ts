@@ -1,0 +1,115 @@
+import { type Bytes32, signalsDigest, type WithdrawalTerms, withdrawalContext } from "../contexts.ts";
+import { fail } from "../errors.ts";
+import type { Deployment } from "../keccak.ts";
+import { type Note, noteCommitment, nullifier, ownerTagOf } from "../note.ts";
+import { compress } from "../poseidon/hash.ts";
+import { changeSecrets, hintOf } from "../secrets.ts";
+import type { NoteTree } from "../tree/note-tree.ts";
+import { TREE_ARITY, TREE_DEPTH } from "../tree/shape.ts";
+import { expectAmount } from "../validate.ts";
+import { type LocatedNote, locate, type SpendableNote, type Statement } from "./types.ts";
+
+/** Notes one withdrawal can spend. */
+export const WITHDRAWAL_INPUTS = 8;
+
+export interface WithdrawalArguments extends Deployment, WithdrawalTerms {
+  readonly tree: NoteTree;
+  /** 1 to 8 different notes. */
+  readonly notes: readonly SpendableNote[];
+  /** Base units that leave the pool: the recipient's part and the fee. What is left becomes one note. */
+  readonly amount: bigint;
+  readonly changeKey: bigint;
+  readonly outputTag: bigint;
+}
+
+/** A withdrawal ready to be proved. */
+export interface PreparedWithdrawal extends Statement {
+  /** Of the spent notes only, in order. */
+  readonly nullifiers: readonly bigint[];
+  readonly context: bigint;
+  readonly digest: Bytes32;
+  readonly outputNote: Note;
+}
+
+/** An unused input: amount 0, key 0, and a path that satisfies the circuit's mux though its root is compared to none. */
+function unusedInput(): LocatedNote {
+  const ownerTag = ownerTagOf(0n);
+  const commitment = noteCommitment({ amount: 0n, ownerTag, blinding: 0n });
+  const pathChildren: bigint[][] = [];
+  for (let level = 0, node = commitment; level < TREE_DEPTH; level++) {
+    const children = [node, ...new Array<bigint>(TREE_ARITY - 1).fill(0n)];
+    pathChildren.push(children);
+    node = compress(children);
+  }
+  const path = { leafIndex: 0, pathChildren };
+  return { amount: 0n, blinding: 0n, spendingKey: 0n, leafIndex: 0, ownerTag, commitment, path };
+}
+
+function expectNotes(notes: readonly SpendableNote[]): void {
+  if (!Array.isArray(notes) || notes.length < 1 || notes.length > WITHDRAWAL_INPUTS) {
+    fail("INVALID_WITHDRAWAL_INPUTS", `a withdrawal spends an array of 1 to ${WITHDRAWAL_INPUTS} notes`);
+  }
+  if (new Set(notes.map((note) => note.leafIndex)).size !== notes.length) {
+    fail("INVALID_WITHDRAWAL_INPUTS", "a withdrawal cannot spend one note twice: leaf indices must differ");
+  }
+}
+
+function outputAmountOf(args: WithdrawalArguments): bigint {
+  const amount = expectAmount(args.amount);
+  const total = args.notes.reduce((sum, note) => sum + note.amount, 0n);
+  if (amount > total) {
+    const missing = (amount - total).toString();
+    const message = `the notes hold ${total} base units, ${missing} fewer than the ${amount} to withdraw`;
+    fail("INSUFFICIENT_NOTES", message, { missing, needed: amount.toString() });
+  }
+  if (expectAmount(args.fee, "fee") > amount)
+    fail("INVALID_AMOUNT", "the fee is part of the amount: it cannot exceed it");
+  return expectAmount(total - amount, "the amount left over");
+}
+
+/**
+ * The withdrawal circuit's input and public signals.
+ *
+ * @throws SottoError INVALID_WITHDRAWAL_INPUTS, INSUFFICIENT_NOTES (details.missing in base units), NOTE_NOT_IN_TREE,
+ *   LEAF_NOT_FOUND and the codes of malformed arguments
+ */
+export function prepareWithdrawal(args: WithdrawalArguments): PreparedWithdrawal {
+  expectNotes(args.notes);
+  const spent = args.notes.map((note) => locate(args.tree, note));
+  const outputAmount = outputAmountOf(args);
+  const nullifiers = spent.map((note) => nullifier(note.spendingKey, note.commitment, note.leafIndex));
+  const context = withdrawalContext(args);
+  const { blinding, pad } = changeSecrets(args.changeKey, nullifiers[0]!, context);
+  const outputNote: Note = { amount: outputAmount, ownerTag: args.outputTag, blinding };
+
+  const unused = WITHDRAWAL_INPUTS - spent.length;
+  const inputs = unused === 0 ? spent : [...spent, ...new Array<LocatedNote>(unused).fill(unusedInput())];
+  const publicInput = {
+    context,
+    amount: args.amount,
+    root: args.tree.root,
+    nullifiers: inputs.map((_, i) => nullifiers[i] ?? 0n),
+    commitment: noteCommitment(outputNote),
+    changeHint: hintOf(pad, outputAmount),
+  };
+  const publicSignals = Object.values(publicInput).flat();
+  const privateInput = {
+    enabled: inputs.map((_, i) => (i < spent.length ? 1n : 0n)),
+    spendingKeys: inputs.map((note) => note.spendingKey),
+    amounts: inputs.map((note) => note.amount),
+    blindings: inputs.map((note) => note.blinding),
+    leafIndices: inputs.map((note) => BigInt(note.leafIndex)),
+    pathChildren: inputs.map((note) => note.path.pathChildren),
+    outputAmount,
+    outputTag: args.outputTag,
+    outputBlinding: blinding,
+  };
+  return {
+    input: { ...publicInput, ...privateInput },
+    publicSignals,
+    nullifiers,
+    context,
+    digest: signalsDigest(publicSignals),
+    outputNote,
+  };
+}

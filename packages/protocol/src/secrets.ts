@@ -1,0 +1,80 @@
+import { hmac } from "@noble/hashes/hmac.js";
+import { sha512 } from "@noble/hashes/sha2.js";
+import { fail } from "./errors.ts";
+import { FIELD_MODULUS } from "./field.ts";
+import { bigIntToBytes, bytesToBigInt, concatBytes } from "./hex.ts";
+import { addressToBigInt } from "./keccak.ts";
+import { DOMAIN, poseidon, poseidonEx } from "./poseidon/hash.ts";
+import { expectField } from "./validate.ts";
+
+/** What makes a note out of an amount, and the pad under which its amount travels. */
+export interface NoteSecrets {
+  readonly blinding: bigint;
+  readonly pad: bigint;
+}
+
+/** (blinding, pad) = PoseidonEx(2->2)(S.x, R.x): known to the payer, and to the recipient from R.x alone. */
+export function noteSecrets(sharedX: bigint, ephemeralX: bigint): NoteSecrets {
+  const [blinding, pad] = poseidonEx(
+    [expectField(sharedX, "S.x"), expectField(ephemeralX, "R.x")],
+    2,
+    DOMAIN.encryption,
+  );
+  return { blinding: blinding!, pad: pad! };
+}
+
+/**
+ * (blinding, pad) = PoseidonEx(3->2)(ck, nf, unique) of a note a wallet makes for itself.
+ *
+ * @param nf nullifier of the (first) spent note: by it a restored wallet finds its change
+ * @param unique what differs between two attempts with the same note, so that no pad is used twice: R.x of a payment,
+ *   the context of a withdrawal
+ */
+export function changeSecrets(changeKey: bigint, nf: bigint, unique: bigint): NoteSecrets {
+  const inputs = [expectField(changeKey, "changeKey"), expectField(nf, "nullifier"), expectField(unique, "unique")];
+  const [blinding, pad] = poseidonEx(inputs, 2, DOMAIN.change);
+  return { blinding: blinding!, pad: pad! };
+}
+
+/** hint = pad + amount: a one-time pad in the field. */
+export function hintOf(pad: bigint, amount: bigint): bigint {
+  return (expectField(pad, "pad") + expectField(amount, "amount")) % FIELD_MODULUS;
+}
+
+/** hint - pad: an amount where it is below 2^64, otherwise the note is somebody else's. */
+export function openHint(hint: bigint, pad: bigint): bigint {
+  const difference = expectField(hint, "hint") - expectField(pad, "pad");
+  return difference < 0n ? difference + FIELD_MODULUS : difference;
+}
+
+/**
+ * The nonce of a sender commitment: HMAC-SHA512 of nf and R.x under a wallet secret, mod p. r is fresh for each attempt,
+ * so the nonce is too; the wallet can make it again to prove later who paid.
+ *
+ * @param nonceKey 32 bytes
+ */
+export function senderNonce(nonceKey: Uint8Array, nf: bigint, ephemeralX: bigint): bigint {
+  if (!(nonceKey instanceof Uint8Array) || nonceKey.length !== 32) fail("INVALID_KEY", "nonceKey must be 32 bytes");
+  const words = [expectField(nf, "nullifier"), expectField(ephemeralX, "R.x")].map((word) => bigIntToBytes(word, 32));
+  return bytesToBigInt(hmac(sha512, nonceKey, concatBytes(...words))) % FIELD_MODULUS;
+}
+
+/** senderCommitment = Poseidon2(tag of the spent note, nonce): hides the sender, and salts signals 0 and 1. */
+export function senderCommitment(ownerTag: bigint, nonce: bigint): bigint {
+  return poseidon([expectField(ownerTag, "ownerTag"), expectField(nonce, "nonce")], DOMAIN.senderCommitment);
+}
+
+/** Who a payment is for: the wallet of the wire and the two halves of its shielded address. */
+export interface Recipient {
+  /** Ethereum address. */
+  readonly wallet: string;
+  /** PK.x; in the prime-order subgroup it determines the key. */
+  readonly keyX: bigint;
+  readonly ownerTag: bigint;
+}
+
+/** Signal 0 of a payment: Poseidon4(wallet, PK.x, tag, senderCommitment). */
+export function recipientSignal({ wallet, keyX, ownerTag }: Recipient, sender: bigint): bigint {
+  const inputs = [addressToBigInt(wallet, "wallet"), keyX, ownerTag, sender];
+  return poseidon(inputs, DOMAIN.recipient);
+}

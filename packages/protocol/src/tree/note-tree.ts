@@ -1,0 +1,122 @@
+import { fail } from "../errors.ts";
+import { compress } from "../poseidon/hash.ts";
+import { expectField, expectInteger } from "../validate.ts";
+import { emptyRoots, TREE_ARITY, TREE_CAPACITY, TREE_DEPTH } from "./shape.ts";
+
+/** The witness of one membership proof. */
+export interface TreePath {
+  readonly leafIndex: number;
+  /** For each level, from the leaves up: all eight children of the node that the path goes through. */
+  readonly pathChildren: readonly (readonly bigint[])[];
+}
+
+/**
+ * The pool's tree of note commitments: arity 8, depth 10, append only (`truncate` undoes appends that a reorganisation
+ * of the chain took back). Holds every node that is not an empty subtree, so paths are read, never computed, and cost
+ * no request to a server that could learn which note is about to be spent.
+ */
+export class NoteTree {
+  /** levels[0] are the leaves; a node beyond a level's length is an empty subtree. */
+  readonly #levels: bigint[][] = Array.from({ length: TREE_DEPTH + 1 }, () => []);
+
+  constructor(leaves: readonly bigint[] = []) {
+    this.append(leaves);
+  }
+
+  /** Number of leaves. */
+  get size(): number {
+    return this.#levels[0]!.length;
+  }
+
+  get root(): bigint {
+    return this.#levels[TREE_DEPTH]![0] ?? emptyRoots()[TREE_DEPTH]!;
+  }
+
+  /** The leaf at `index`. Throws LEAF_NOT_FOUND. */
+  leaf(index: number): bigint {
+    expectInteger(index, 0, TREE_CAPACITY - 1, "index");
+    const leaf = this.#levels[0]![index];
+    if (leaf === undefined) fail("LEAF_NOT_FOUND", `the tree has ${this.size} leaves, none at ${index}`, { index });
+    return leaf;
+  }
+
+  /** All leaves in order, as a copy. */
+  leaves(): bigint[] {
+    return [...this.#levels[0]!];
+  }
+
+  /**
+   * Appends one leaf or many; each node above them is hashed once.
+   *
+   * @throws SottoError INVALID_LEAF for 0 or no field element, TREE_FULL; the tree is then unchanged
+   */
+  append(leaves: bigint | readonly bigint[]): void {
+    const batch = typeof leaves === "bigint" ? [leaves] : leaves;
+    if (!Array.isArray(batch)) fail("INVALID_LEAF", "append takes a bigint or an array of bigints");
+    for (const leaf of batch) {
+      if (expectField(leaf, "a leaf") === 0n) fail("INVALID_LEAF", "a leaf must not be 0: 0 is the empty leaf");
+    }
+    const start = this.size;
+    if (start + batch.length > TREE_CAPACITY) {
+      fail("TREE_FULL", `the tree has room for ${TREE_CAPACITY - start} more leaves, got ${batch.length}`);
+    }
+    for (const leaf of batch) this.#levels[0]!.push(leaf);
+    if (batch.length > 0) this.#hashFrom(start);
+  }
+
+  /** The root that appending `leaves` would give; the tree is unchanged. Throws like `append`. */
+  rootAfter(leaves: bigint | readonly bigint[]): bigint {
+    const size = this.size;
+    this.append(leaves);
+    const root = this.root;
+    this.truncate(size);
+    return root;
+  }
+
+  /** Keeps the first `size` leaves. Throws LEAF_NOT_FOUND when there are fewer. */
+  truncate(size: number): void {
+    expectInteger(size, 0, TREE_CAPACITY, "size");
+    if (size > this.size) fail("LEAF_NOT_FOUND", `cannot keep ${size} leaves, the tree has ${this.size}`, { size });
+    if (size === this.size) return;
+    let length = size;
+    for (const level of this.#levels) {
+      level.length = length;
+      length = Math.ceil(length / TREE_ARITY);
+    }
+    if (size > 0) this.#hashFrom(size - 1);
+  }
+
+  /** The path of the leaf at `leafIndex`, as the circuits take it. Throws LEAF_NOT_FOUND. */
+  path(leafIndex: number): TreePath {
+    this.leaf(leafIndex);
+    return { leafIndex, pathChildren: this.slotChildren(leafIndex) };
+  }
+
+  /** Like `path`, for any slot, also one that is still empty: where the next append goes. */
+  slotChildren(index: number): bigint[][] {
+    expectInteger(index, 0, TREE_CAPACITY - 1, "index");
+    const children: bigint[][] = [];
+    for (let level = 0, node = index >> 3; level < TREE_DEPTH; level++, node >>= 3) {
+      children.push(this.children(level, node));
+    }
+    return children;
+  }
+
+  /** The eight nodes of `level` (0: leaves) below the node `parent` of the level above. */
+  children(level: number, parent: number): bigint[] {
+    const nodes = this.#levels[level]!;
+    const empty = emptyRoots()[level]!;
+    return Array.from({ length: TREE_ARITY }, (_, i) => nodes[parent * TREE_ARITY + i] ?? empty);
+  }
+
+  /** Recomputes all nodes above the leaves from `firstLeaf` on. */
+  #hashFrom(firstLeaf: number): void {
+    let first = firstLeaf >> 3;
+    for (let level = 0; level < TREE_DEPTH; level++, first >>= 3) {
+      const last = (this.#levels[level]!.length - 1) >> 3;
+      for (let node = first; node <= last; node++) {
+        this.#levels[level + 1]![node] = compress(this.children(level, node));
+      }
+    }
+  }
+}
