@@ -12,7 +12,7 @@ export default defineConfig({
   plugins: [hardhatToolboxMochaEthers],
   paths: { sources: "./contracts", tests: { mocha: "./test/contracts" } },
   solidity: {
-    // The deposit hash: a library that the pool is linked with.
+    // The deposit hash: a library whose pure function the pool calls.
     npmFilesToBuild: ["poseidon-solidity/PoseidonT4.sol"],
     compilers: [{ ...compiler, settings: { evmVersion: "prague", viaIR: true, optimizer } }],
     overrides: {

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+pragma solidity ^0.8.28;
+
+import {NoteTree} from "../NoteTree.sol";
+import {ShieldedPool} from "../ShieldedPool.sol";
+import {INoteTree} from "../interfaces/INoteTree.sol";
+
+/// @title A pool with room for few checkpoints, so that tests can fill the ring and go round it many times
+contract SmallRingPool is ShieldedPool {
+    uint256 private immutable _RING_SIZE;
+
+    constructor(
+        uint256 size,
+        address token_,
+        address paymentVerifier_,
+        address withdrawalVerifier_,
+        address noteAppendVerifier_,
+        address noteHasher_,
+        uint64 smallestDeposit_
+    ) ShieldedPool(token_, paymentVerifier_, withdrawalVerifier_, noteAppendVerifier_, noteHasher_, smallestDeposit_) {
+        _RING_SIZE = size;
+    }
+
+    function ringSize() public view override(INoteTree, NoteTree) returns (uint256) {
+        return _RING_SIZE;
+    }
+}

@@ -1,0 +1,59 @@
+import { type NetworkConnection, network } from "hardhat";
+import "@nomicfoundation/hardhat-toolbox-mocha-ethers";
+import type { ShieldedPool, TestUSDC } from "../../types/ethers-contracts/index.js";
+
+export type Connection = NetworkConnection<"l1">;
+export type Signer = Awaited<ReturnType<Connection["ethers"]["getSigners"]>>[number];
+
+export const SMALLEST_DEPOSIT = 10_000n;
+
+/** A fresh in-process chain. Its clock goes by the blocks, not by the wall. */
+export async function connect(chainId = 31337): Promise<Connection> {
+  return network.create({ network: "node", override: { chainId } });
+}
+
+export interface Deployed {
+  readonly connection: Connection;
+  readonly pool: ShieldedPool;
+  readonly token: TestUSDC;
+  readonly poolAddress: string;
+  readonly chainId: bigint;
+  readonly signers: readonly Signer[];
+}
+
+export interface DeployOptions {
+  /** Deploys the pool with a ring of this size instead of 4,096. */
+  readonly ringSize?: number;
+  /** Another token than the test dollar. */
+  readonly token?: string;
+}
+
+/** The verifiers exported from the development keys, and the hash library: what every pool of a chain shares. */
+export async function deployLibraries(connection: Connection): Promise<readonly [string, string, string, string]> {
+  const names = ["PaymentVerifier", "WithdrawalVerifier", "NoteAppendVerifier", "PoseidonT4"] as const;
+  const addresses: string[] = [];
+  for (const name of names) {
+    const contract = await connection.ethers.deployContract(name);
+    addresses.push(await contract.getAddress());
+  }
+  return addresses as unknown as readonly [string, string, string, string];
+}
+
+export async function deployPool(connection: Connection, options: DeployOptions = {}): Promise<Deployed> {
+  const { ethers } = connection;
+  const token = await ethers.deployContract("TestUSDC");
+  const libraries = await deployLibraries(connection);
+  const args = [options.token ?? (await token.getAddress()), ...libraries, SMALLEST_DEPOSIT] as const;
+  const pool =
+    options.ringSize === undefined
+      ? await ethers.deployContract("ShieldedPool", [...args])
+      : ((await ethers.deployContract("SmallRingPool", [options.ringSize, ...args])) as unknown as ShieldedPool);
+  return {
+    connection,
+    pool,
+    token,
+    poolAddress: await pool.getAddress(),
+    chainId: (await ethers.provider.getNetwork()).chainId,
+    signers: await ethers.getSigners(),
+  };
+}

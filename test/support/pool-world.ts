@@ -1,0 +1,140 @@
+import { appendChallenge, depositBlinding, evaluateLeaves, NoteTree, noteCommitment } from "@sotto/protocol";
+import type { ContractTransactionResponse, TransactionReceipt } from "ethers";
+import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
+import { connect, type Deployed, type DeployOptions, deployPool, SMALLEST_DEPOSIT } from "./deploy.ts";
+import { type AppendCall, type Checkpoint, QueueModel } from "./queue-model.ts";
+import { Random } from "./random.ts";
+import { type Payment, type PaymentFields, provePayment, proveWithdrawal, type WithdrawalFields } from "./statements.ts";
+
+/** Arguments of `append`. */
+export type AppendArguments = [bigint, readonly bigint[], readonly string[], Checkpoint, Checkpoint];
+
+/** A pool with its oracle: the tree and the queue as they should be after what was done through this class. */
+export class PoolWorld {
+  readonly deployed: Deployed;
+  readonly random: Random;
+  readonly tree = new NoteTree();
+  readonly queue: QueueModel;
+
+  constructor(deployed: Deployed, random: Random, ringSize?: number) {
+    this.deployed = deployed;
+    this.random = random;
+    this.queue = new QueueModel(ringSize);
+  }
+
+  static async create(seed: string, options: DeployOptions & { chainId?: number } = {}): Promise<PoolWorld> {
+    const deployed = await deployPool(await connect(options.chainId), options);
+    const world = new PoolWorld(deployed, new Random(seed), options.ringSize);
+    const [payer] = deployed.signers;
+    await deployed.token.mint(payer!.address, 10n ** 15n);
+    await deployed.token.approve(deployed.poolAddress, 10n ** 15n);
+    return world;
+  }
+
+  get place(): { chainId: bigint; pool: string } {
+    return { chainId: this.deployed.chainId, pool: this.deployed.poolAddress };
+  }
+
+  get pool(): Deployed["pool"] {
+    return this.deployed.pool;
+  }
+
+  async now(): Promise<number> {
+    return (await this.deployed.connection.ethers.provider.getBlock("latest"))!.timestamp;
+  }
+
+  /** A date that is not over for the next minutes of the chain's clock. */
+  async soon(): Promise<bigint> {
+    return BigInt((await this.now()) + 180);
+  }
+
+  /** Records what a mined transaction queued, as its events say. */
+  async record(receipt: TransactionReceipt): Promise<void> {
+    const block = await this.deployed.connection.ethers.provider.getBlock(receipt.blockNumber);
+    for (const log of receipt.logs) {
+      if (log.address !== this.deployed.poolAddress) continue;
+      const event = this.pool.interface.parseLog(log);
+      if (event === null) continue;
+      const { commitment, recipientCommitment, changeCommitment } = event.args.toObject();
+      const leaves = event.name === "Settled" ? [recipientCommitment, changeCommitment] : [commitment];
+      if (event.name === "Appended" || event.name === "Skipped") continue;
+      this.queue.push(leaves, receipt.blockNumber, block!.timestamp);
+    }
+  }
+
+  async mined(sent: Promise<ContractTransactionResponse>): Promise<TransactionReceipt> {
+    const receipt = await (await sent).wait();
+    if (receipt === null) throw new Error("not mined");
+    await this.record(receipt);
+    return receipt;
+  }
+
+  /** Deposits notes of the first signer. */
+  async deposit(amounts: readonly bigint[] = [SMALLEST_DEPOSIT]): Promise<TransactionReceipt> {
+    const tags = amounts.map(() => this.random.field());
+    return this.mined(this.pool.deposit(tags, [...amounts]));
+  }
+
+  /** The commitment that the pool must compute for a deposited note. */
+  depositCommitment(amount: bigint, ownerTag: bigint, leafIndex: number): bigint {
+    return noteCommitment({ amount, ownerTag, blinding: depositBlinding(this.place, leafIndex) });
+  }
+
+  async payment(fields: Partial<PaymentFields> = {}): Promise<Payment> {
+    const validUntil = fields.validUntil ?? (await this.soon());
+    return provePayment(this.place, this.random, { root: this.tree.root, ...fields, validUntil });
+  }
+
+  async withdrawal(fields: Partial<WithdrawalFields> = {}): Promise<ReturnType<typeof proveWithdrawal>> {
+    const nullifiers = fields.nullifiers ?? [this.random.field()];
+    const defaults = { root: this.tree.root, amount: 0n, nullifiers, recipient: this.random.address() };
+    return proveWithdrawal(this.place, this.random, {
+      ...defaults,
+      ...fields,
+      validUntil: fields.validUntil ?? (await this.soon()),
+    });
+  }
+
+  async settle(...payments: readonly Payment[]): Promise<TransactionReceipt> {
+    return this.mined(this.pool.settle(settleArguments(payments)));
+  }
+
+  /** The arguments of an append of the first `count` pending checkpoints, with its proof. */
+  appendArguments(count = this.queue.longest(), change: Partial<AppendCall & { newRoot: bigint }> = {}): AppendArguments {
+    const call = { ...this.queue.appendCall(count), ...change };
+    const newRoot = change.newRoot ?? this.tree.rootAfter(call.leaves);
+    const statement = { ...this.place, oldRoot: this.tree.root, newRoot, startIndex: call.startIndex, leaves: call.leaves };
+    const z = appendChallenge(statement);
+    const y = evaluateLeaves(z, call.leaves);
+    const signals = [this.tree.root, newRoot, BigInt(call.startIndex), BigInt(call.leaves.length), z, y];
+    return [newRoot, call.leaves, proveWithTrapdoor("note_append", signals).proof, call.end, call.next];
+  }
+
+  /** Appends the first `count` pending checkpoints and follows it in the oracle. */
+  async append(count = this.queue.longest()): Promise<TransactionReceipt> {
+    const receipt = await this.mined(this.pool.append(...appendTuple(this.appendArguments(count))));
+    this.tree.append(this.queue.consume(count));
+    return receipt;
+  }
+
+  /** One deposit in the tree: its root is known. */
+  async withRoot(): Promise<this> {
+    await this.deposit([1_000_000n]);
+    await this.append();
+    return this;
+  }
+}
+
+type Fixed<T> = T extends readonly [infer A, ...infer Rest] ? [A, ...Rest] : never;
+export type SettleArgument = Parameters<Deployed["pool"]["settle"]>[0];
+export type WithdrawArgument = Parameters<Deployed["pool"]["withdraw"]>[0];
+
+/** ethers types fixed arrays as tuples; the ABI checks their lengths. */
+export const settleArguments = (payments: readonly Payment[]): SettleArgument => payments as unknown as SettleArgument;
+
+export const withdrawArgument = (withdrawal: ReturnType<typeof proveWithdrawal>): WithdrawArgument =>
+  withdrawal as unknown as WithdrawArgument;
+
+type AppendTuple = Fixed<Parameters<Deployed["pool"]["append"]>>;
+export const appendTuple = (args: AppendArguments): [AppendTuple[0], AppendTuple[1], AppendTuple[2], AppendTuple[3], AppendTuple[4]] =>
+  args as unknown as [AppendTuple[0], AppendTuple[1], AppendTuple[2], AppendTuple[3], AppendTuple[4]];

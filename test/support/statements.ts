@@ -1,0 +1,73 @@
+import { type Deployment, paymentContext, withdrawalContext } from "@sotto/protocol";
+import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
+import type { Random } from "./random.ts";
+
+/** Where a pool lives, as the protocol's contexts want it. */
+export type Place = Deployment;
+
+/** A payment as `settle` takes it. */
+export interface Payment {
+  proof: string[];
+  signals: bigint[];
+  validUntil: bigint;
+  resourceDigest: string;
+}
+
+export const PAYMENT = { recipient: 0, resource: 1, r: 2, c: 3, amountHint: 4, root: 5, nullifier: 6, paid: 7, change: 8 };
+export const WITHDRAWAL = { context: 0, amount: 1, root: 2, nullifiers: 3, commitment: 11, changeHint: 12 };
+
+export interface PaymentFields {
+  readonly root: bigint;
+  readonly validUntil: bigint;
+  readonly nullifier?: bigint;
+  readonly commitments?: readonly [bigint, bigint];
+  readonly resourceDigest?: string;
+}
+
+/** Signals of a payment with everything random that is not given, and its date and resource bound to the place. */
+export function paymentStatement(place: Place, random: Random, fields: PaymentFields): Omit<Payment, "proof"> {
+  const resourceDigest = fields.resourceDigest ?? random.bytes32();
+  const [paid, change] = fields.commitments ?? [random.field(), random.field()];
+  const context = paymentContext({ ...place, validUntil: fields.validUntil, resourceDigest });
+  const [recipient, r, c, hint] = [random.field(), random.field(), random.field(), random.field()];
+  const nullifier = fields.nullifier ?? random.field();
+  const signals = [recipient, context, r, c, hint, fields.root, nullifier, paid, change, random.field()];
+  return { signals, validUntil: fields.validUntil, resourceDigest };
+}
+
+/** A payment with a proof that the real verifier accepts, made from the development key's trapdoor. */
+export function provePayment(place: Place, random: Random, fields: PaymentFields): Payment {
+  const statement = paymentStatement(place, random, fields);
+  return { ...statement, proof: proveWithTrapdoor("payment", statement.signals).proof };
+}
+
+/** A withdrawal as `withdraw` takes it. */
+export interface Withdrawal {
+  proof: string[];
+  signals: bigint[];
+  recipient: string;
+  fee: bigint;
+  feeRecipient: string;
+  validUntil: bigint;
+}
+
+export interface WithdrawalFields {
+  readonly root: bigint;
+  readonly validUntil: bigint;
+  readonly amount: bigint;
+  /** 1 to 8; the rest are 0. */
+  readonly nullifiers: readonly bigint[];
+  readonly recipient: string;
+  readonly fee?: bigint;
+  readonly feeRecipient?: string;
+  readonly commitment?: bigint;
+}
+
+export function proveWithdrawal(place: Place, random: Random, fields: WithdrawalFields): Withdrawal {
+  const { recipient, validUntil, fee = 0n, feeRecipient = `0x${"00".repeat(20)}` } = fields;
+  const context = withdrawalContext({ ...place, recipient, fee, feeRecipient, validUntil });
+  const nullifiers = Array.from({ length: 8 }, (_, i) => fields.nullifiers[i] ?? 0n);
+  const commitment = fields.commitment ?? random.field();
+  const signals = [context, fields.amount, fields.root, ...nullifiers, commitment, random.field()];
+  return { proof: proveWithTrapdoor("withdrawal", signals).proof, signals, recipient, fee, feeRecipient, validUntil };
+}
