@@ -1,10 +1,20 @@
 /** A small circuit with keys of its own, made with snarkjs's real setup: tests of this package need no other build. */
+import { execFileSync } from "node:child_process";
 import { createHash, getRandomValues } from "node:crypto";
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import * as snarkjs from "snarkjs";
-import { compileCircuit } from "../../../../scripts/circuits/compiler.ts";
 import type { ArtifactsLock } from "../../src/index.ts";
 
 const directory = join(import.meta.dirname, "build");
@@ -19,10 +29,16 @@ const POWER = 4;
 /** The build directory: toy/toy.wasm, toy/toy.zkey, toy/toy.vkey.json. Made once, kept for later runs. */
 export async function buildToy(): Promise<string> {
   const toy = join(directory, "toy");
+  const files = { zkey: join(toy, "toy.zkey"), vkey: join(toy, "toy.vkey.json"), source: join(toy, "source") };
+  const source = readFileSync(join(import.meta.dirname, "toy.circom"), "utf8");
+  if (existsSync(files.source) && readFileSync(files.source, "utf8") === source) return directory;
+  rmSync(toy, { recursive: true, force: true });
   mkdirSync(toy, { recursive: true });
-  const { paths, cached } = await compileCircuit(join(import.meta.dirname, "toy.circom"), toy);
-  const files = { zkey: join(toy, "toy.zkey"), vkey: join(toy, "toy.vkey.json") };
-  if (cached && Object.values(files).every(existsSync)) return directory;
+  // The compiler is WASM in a sandbox: it sees only what is below the directory it is started in.
+  const cli = fileURLToPath(import.meta.resolve("circom2/cli.js"));
+  const args = ["--no-warnings", cli, "toy.circom", "-o", "build/toy", "--O2", "--r1cs", "--wasm"];
+  execFileSync(process.execPath, args, { cwd: import.meta.dirname, stdio: ["ignore", "ignore", "inherit"] });
+  renameSync(join(toy, "toy_js", "toy.wasm"), join(toy, "toy.wasm"));
   const scratch = mkdtempSync(join(tmpdir(), "sotto-toy-"));
   const curve = await (snarkjs as unknown as WithCurves).curves.getCurveFromName("bn128");
   try {
@@ -32,9 +48,10 @@ export async function buildToy(): Promise<string> {
     await snarkjs.powersOfTau.contribute(fresh, contributed, "toy", String(getRandomValues(new Uint8Array(32))));
     await snarkjs.powersOfTau.preparePhase2(contributed, prepared);
     const initial = join(scratch, "initial.zkey");
-    await snarkjs.zKey.newZKey(paths.r1cs, prepared, initial);
+    await snarkjs.zKey.newZKey(join(toy, "toy.r1cs"), prepared, initial);
     await snarkjs.zKey.contribute(initial, files.zkey, "toy", String(getRandomValues(new Uint8Array(32))));
     writeFileSync(files.vkey, JSON.stringify(await snarkjs.zKey.exportVerificationKey(files.zkey)));
+    writeFileSync(files.source, source);
   } finally {
     await curve.terminate();
     rmSync(scratch, { recursive: true, force: true });
