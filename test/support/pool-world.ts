@@ -4,7 +4,13 @@ import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
 import { connect, type Deployed, type DeployOptions, deployPool, SMALLEST_DEPOSIT } from "./deploy.ts";
 import { type AppendCall, type Checkpoint, QueueModel } from "./queue-model.ts";
 import { Random } from "./random.ts";
-import { type Payment, type PaymentFields, provePayment, proveWithdrawal, type WithdrawalFields } from "./statements.ts";
+import {
+  type Payment,
+  type PaymentFields,
+  provePayment,
+  proveWithdrawal,
+  type WithdrawalFields,
+} from "./statements.ts";
 
 /** Arguments of `append`. */
 export type AppendArguments = [bigint, readonly bigint[], readonly string[], Checkpoint, Checkpoint];
@@ -100,10 +106,19 @@ export class PoolWorld {
   }
 
   /** The arguments of an append of the first `count` pending checkpoints, with its proof. */
-  appendArguments(count = this.queue.longest(), change: Partial<AppendCall & { newRoot: bigint }> = {}): AppendArguments {
+  appendArguments(
+    count = this.queue.longest(),
+    change: Partial<AppendCall & { newRoot: bigint }> = {},
+  ): AppendArguments {
     const call = { ...this.queue.appendCall(count), ...change };
     const newRoot = change.newRoot ?? this.tree.rootAfter(call.leaves);
-    const statement = { ...this.place, oldRoot: this.tree.root, newRoot, startIndex: call.startIndex, leaves: call.leaves };
+    const statement = {
+      ...this.place,
+      oldRoot: this.tree.root,
+      newRoot,
+      startIndex: call.startIndex,
+      leaves: call.leaves,
+    };
     const z = appendChallenge(statement);
     const y = evaluateLeaves(z, call.leaves);
     const signals = [this.tree.root, newRoot, BigInt(call.startIndex), BigInt(call.leaves.length), z, y];
@@ -136,5 +151,7 @@ export const withdrawArgument = (withdrawal: ReturnType<typeof proveWithdrawal>)
   withdrawal as unknown as WithdrawArgument;
 
 type AppendTuple = Fixed<Parameters<Deployed["pool"]["append"]>>;
-export const appendTuple = (args: AppendArguments): [AppendTuple[0], AppendTuple[1], AppendTuple[2], AppendTuple[3], AppendTuple[4]] =>
+export const appendTuple = (
+  args: AppendArguments,
+): [AppendTuple[0], AppendTuple[1], AppendTuple[2], AppendTuple[3], AppendTuple[4]] =>
   args as unknown as [AppendTuple[0], AppendTuple[1], AppendTuple[2], AppendTuple[3], AppendTuple[4]];

@@ -1,0 +1,8 @@
+import { buildModule } from "@nomicfoundation/hardhat-ignition/modules";
+import { poolFutures } from "../support/pool.ts";
+
+/**
+ * A pool for a token that exists. Parameters: `token` (its address; an ERC-20 with EIP-3009, for example USDC) and
+ * `smallestDeposit` (base units, 10,000 by default).
+ */
+export default buildModule("ShieldedPool", (m) => poolFutures(m, () => m.getParameter<string>("token")).contracts);

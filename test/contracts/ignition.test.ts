@@ -1,0 +1,83 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { ZeroAddress } from "ethers";
+import LocalShieldedPool from "../../ignition/modules/LocalShieldedPool.ts";
+import ShieldedPool from "../../ignition/modules/ShieldedPool.ts";
+import { areDevelopmentKeys } from "../../ignition/support/key-set.ts";
+import { connect } from "../support/deploy.ts";
+
+describe("deployment", () => {
+  it("puts up the test dollar, the verifiers and a pool for it", async () => {
+    const { ethers, ignition } = await connect();
+    const deployed = await ignition.deploy(LocalShieldedPool, {
+      parameters: { LocalShieldedPool: { smallestDeposit: 5n } },
+    });
+    const pool = await ethers.getContractAt("ShieldedPool", await deployed.pool.getAddress());
+    expect(await pool.token()).to.equal(await deployed.token.getAddress());
+    expect(await pool.paymentVerifier()).to.equal(await deployed.paymentVerifier.getAddress());
+    expect(await pool.withdrawalVerifier()).to.equal(await deployed.withdrawalVerifier.getAddress());
+    expect(await pool.noteAppendVerifier()).to.equal(await deployed.noteAppendVerifier.getAddress());
+    expect(await pool.smallestDeposit()).to.equal(5n);
+  });
+
+  it("puts up a pool for a token that exists", async () => {
+    const { ethers, ignition } = await connect();
+    const token = await (await ethers.deployContract("TestUSDC")).getAddress();
+    const deployed = await ignition.deploy(ShieldedPool, { parameters: { ShieldedPool: { token } } });
+    const pool = await ethers.getContractAt("ShieldedPool", await deployed.pool.getAddress());
+    expect(await pool.token()).to.equal(token);
+    expect(await pool.smallestDeposit()).to.equal(10_000n);
+  });
+
+  for (const chainId of [1, 8453, 84532]) {
+    it(`refuses development keys on chain ${chainId} before anything is there`, async () => {
+      const { ethers, ignition } = await connect(chainId);
+      const [deployer] = await ethers.getSigners();
+      const refused = ignition.deploy(LocalShieldedPool).then(
+        () => "deployed",
+        (error: Error) => error.message,
+      );
+      expect(await refused).to.include("DevelopmentKeysRefused");
+      const count = await deployer!.getNonce();
+      for (let nonce = 0; nonce < count; nonce++) {
+        const address = ethers.getCreateAddress({ from: deployer!.address, nonce });
+        const { length } = await ethers.provider.getCode(address);
+        expect(length, `bytes deployed by transaction ${nonce}`).to.equal("0x".length);
+      }
+    });
+  }
+
+  it("takes everything but a ceremony's lock for development", () => {
+    const folder = mkdtempSync(join(tmpdir(), "sotto-lock-"));
+    const lock = (content: string) => {
+      const path = join(folder, "artifacts.lock.json");
+      writeFileSync(path, content);
+      return path;
+    };
+    expect(areDevelopmentKeys(join(folder, "missing.json"))).to.equal(true);
+    expect(areDevelopmentKeys(lock("{"))).to.equal(true);
+    expect(areDevelopmentKeys(lock("{}"))).to.equal(true);
+    expect(areDevelopmentKeys(lock('{"set":"development"}'))).to.equal(true);
+    expect(areDevelopmentKeys(lock('{"set":"ceremony"}'))).to.equal(false);
+    expect(areDevelopmentKeys(), "this tree").to.equal(true);
+  });
+
+  it("refuses a configuration that could never work", async () => {
+    const { ethers } = await connect();
+    const token = await ethers.deployContract("TestUSDC");
+    const names = ["PaymentVerifier", "WithdrawalVerifier", "NoteAppendVerifier", "PoseidonT4"];
+    const contracts = await Promise.all(names.map((name) => ethers.deployContract(name)));
+    const good = await Promise.all([token, ...contracts].map((contract) => contract.getAddress()));
+    const { interface: abi } = await ethers.deployContract("ShieldedPool", [...good, 1n]);
+    const factory = await ethers.getContractFactory("ShieldedPool");
+    const deploy = (args: readonly unknown[]) => factory.deploy(...(args as Parameters<typeof factory.deploy>));
+    const attempts: unknown[][] = [...good.keys()].map((i) => [...good.with(i, ZeroAddress), 1n]);
+    attempts.push([...good, 0n]);
+    for (const args of attempts) {
+      await expect(deploy(args)).to.be.revertedWithCustomError({ interface: abi }, "InvalidConfiguration");
+    }
+    await expect(deploy([...good.with(4, good[1]!), 1n]), "a contract that is no hash").to.revert(ethers);
+  });
+});
