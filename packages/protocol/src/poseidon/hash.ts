@@ -35,7 +35,7 @@ export function poseidonEx(inputs: readonly bigint[], outputs: number, domain: n
   if (!Number.isInteger(outputs) || outputs < 1 || outputs > inputs.length) {
     fail("INVALID_HASH_INPUT", `outputs must be 1 to ${inputs.length}, as many as there are inputs`);
   }
-  if (typeof domain === "number" && !Number.isSafeInteger(domain)) {
+  if (typeof domain !== "bigint" && !Number.isSafeInteger(domain)) {
     fail("INVALID_HASH_INPUT", "domain must be an integer");
   }
   const state = [expectField(BigInt(domain), "domain")];

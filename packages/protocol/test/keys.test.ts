@@ -1,0 +1,123 @@
+import { inspect } from "node:util";
+import { expect } from "chai";
+import fc from "fast-check";
+import {
+  BASE8,
+  bytesToHex,
+  decodeShieldedAddress,
+  deriveKeys,
+  encodeShieldedAddress,
+  FIELD_MODULUS,
+  hexToBytes,
+  MAX_KEY_INDEX,
+  multiplyPoint,
+  type Point,
+  randomSeed,
+  SUBGROUP_ORDER,
+} from "../src/index.ts";
+import { runs } from "./support/arbitraries.ts";
+import { expectCode } from "./support/expect-code.ts";
+import { vectors } from "./support/vectors.ts";
+
+interface Vector {
+  seed: string;
+  viewingKey: bigint;
+  changeKey: bigint;
+  nonceKey: string;
+  encryptionKey: Point;
+  spendingKeys: { index: number; value: bigint }[];
+  ownerTags: { index: number; value: bigint }[];
+  shieldedAddress: string;
+}
+
+const seedBytes = (hex: string) => hexToBytes(hex, (hex.length - 2) / 2);
+const anySeed = fc.uint8Array({ minLength: 32, maxLength: 64 });
+
+describe("keys", () => {
+  it("derives the known keys of known seeds", () => {
+    const known = vectors<Vector[]>("keys");
+    expect(known).to.have.length(3);
+    for (const vector of known) {
+      const keys = deriveKeys(seedBytes(vector.seed));
+      expect(keys.viewingKey).to.equal(vector.viewingKey);
+      expect(keys.changeKey).to.equal(vector.changeKey);
+      expect(bytesToHex(keys.nonceKey)).to.equal(vector.nonceKey);
+      expect(keys.encryptionKey).to.deep.equal(vector.encryptionKey);
+      expect(keys.shieldedAddress()).to.equal(vector.shieldedAddress);
+      for (const { index, value } of vector.spendingKeys) expect(keys.spendingKey(index)).to.equal(value);
+      for (const { index, value } of vector.ownerTags) expect(keys.ownerTag(index)).to.equal(value);
+    }
+  });
+
+  it("keeps every key in its range, and the viewing key odd", () => {
+    fc.assert(
+      fc.property(anySeed, fc.nat(MAX_KEY_INDEX), (seed, index) => {
+        const keys = deriveKeys(seed);
+        expect(keys.viewingKey & 1n).to.equal(1n);
+        expect(keys.viewingKey > 0n && keys.viewingKey < SUBGROUP_ORDER).to.equal(true);
+        expect(keys.spendingKey(index) < FIELD_MODULUS).to.equal(true);
+        expect(keys.encryptionKey).to.deep.equal(multiplyPoint(BASE8, keys.viewingKey));
+        const { encryptionKey, ownerTag } = decodeShieldedAddress(keys.shieldedAddress());
+        expect(encryptionKey).to.deep.equal(keys.encryptionKey);
+        expect(ownerTag).to.equal(keys.ownerTag(0));
+      }),
+      runs(10),
+    );
+  });
+
+  it("gives each purpose and index a key of its own", () => {
+    const keys = deriveKeys(randomSeed());
+    const spending = Array.from({ length: 20 }, (_, i) => keys.spendingKey(i));
+    const all = [...spending, keys.viewingKey, keys.changeKey, BigInt(bytesToHex(keys.nonceKey))];
+    expect(new Set(all).size).to.equal(23);
+    expect(randomSeed()).to.have.length(32);
+    expect(randomSeed()).to.not.deep.equal(randomSeed());
+  });
+
+  it("does not follow later changes of the seed's bytes, and shows no key when printed", () => {
+    const seed = randomSeed();
+    const keys = deriveKeys(seed);
+    const before = keys.spendingKey(3);
+    seed.fill(0);
+    expect(keys.spendingKey(3)).to.equal(before);
+    const printed = inspect(keys, { depth: 5, showHidden: true }) + JSON.stringify(keys);
+    for (const secret of [keys.viewingKey, keys.changeKey, before]) {
+      expect(printed).to.not.include(secret.toString());
+      expect(printed).to.not.include(secret.toString(16));
+    }
+  });
+
+  it("refuses seeds and indices of the wrong size, without repeating them", () => {
+    for (const seed of [new Uint8Array(31), new Uint8Array(65), "00".repeat(32), undefined]) {
+      const error = expectCode("INVALID_KEY", () => deriveKeys(seed as never), /32 to 64 bytes/);
+      expect(error.message).to.not.include("0000");
+    }
+    const keys = deriveKeys(randomSeed());
+    for (const index of [-1, 1.5, MAX_KEY_INDEX + 1, "0", 1n]) {
+      expectCode("INVALID_INTEGER", () => keys.spendingKey(index as never), /index/);
+      expectCode("INVALID_INTEGER", () => keys.ownerTag(index as never), /index/);
+    }
+  });
+});
+
+describe("shielded addresses", () => {
+  const keys = deriveKeys(new Uint8Array(32));
+  const address = keys.shieldedAddress();
+
+  it("are refused when malformed, and say why", () => {
+    const refused = (value: unknown, reason: RegExp) =>
+      expectCode("INVALID_SHIELDED_ADDRESS", () => decodeShieldedAddress(value), reason);
+    refused(undefined, /64 bytes/);
+    refused(address.slice(0, -2), /64 bytes/);
+    refused(address.toUpperCase(), /lower-case/);
+    refused(`0x01${"00".repeat(31)}${address.slice(66)}`, /identity/);
+    refused(address.slice(0, 66) + FIELD_MODULUS.toString(16).padStart(64, "0"), /not below p/);
+    refused(`0x${"ff".repeat(32)}${address.slice(66)}`, /below p/);
+  });
+
+  it("are made only of sound parts", () => {
+    const { encryptionKey } = keys;
+    expectCode("INVALID_FIELD_ELEMENT", () => encodeShieldedAddress({ encryptionKey, ownerTag: FIELD_MODULUS }));
+    expectCode("INVALID_POINT", () => encodeShieldedAddress({ encryptionKey: { x: 0n, y: 1n }, ownerTag: 1n }));
+  });
+});

@@ -1,0 +1,102 @@
+/**
+ * The protocol once more, from parts that share no code with the package: circomlibjs for Poseidon (its reference form,
+ * not the optimised one) and Baby Jubjub, node:crypto for HKDF and HMAC, ethers for keccak and the ABI.
+ */
+import { createHmac, hkdfSync } from "node:crypto";
+import { buildBabyjub, buildPoseidonReference, type Element } from "circomlibjs";
+import { AbiCoder, keccak256, toUtf8Bytes } from "ethers";
+
+const hash = await buildPoseidonReference();
+const curve = await buildBabyjub();
+
+export const P = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;
+export const L = 2736030358979909402780800718157159386076813972158567259200215660948447373041n;
+
+export interface OraclePoint {
+  x: bigint;
+  y: bigint;
+}
+
+export function poseidonEx(inputs: readonly bigint[], outputs: number, domain: bigint): bigint[] {
+  const result = hash(inputs, domain, outputs);
+  // One output comes bare, several as an array of elements.
+  const elements = outputs === 1 ? [result as Element] : (result as Element[]);
+  return elements.map((element) => hash.F.toObject(element));
+}
+
+export const poseidon = (inputs: readonly bigint[], domain: bigint) => poseidonEx(inputs, 1, domain)[0]!;
+
+export const node = (children: readonly bigint[]) => (poseidon(children.slice(1), children[0]!) + children[0]!) % P;
+
+const toElements = ({ x, y }: OraclePoint): [Element, Element] => [curve.F.e(x), curve.F.e(y)];
+const fromElements = ([x, y]: [Element, Element]): OraclePoint => ({ x: curve.F.toObject(x), y: curve.F.toObject(y) });
+
+export const base8 = fromElements(curve.Base8);
+export const generator = fromElements(curve.Generator);
+export const multiply = (point: OraclePoint, k: bigint) => fromElements(curve.mulPointEscalar(toElements(point), k));
+export const add = (a: OraclePoint, b: OraclePoint) => fromElements(curve.addPoint(toElements(a), toElements(b)));
+export const pack = (point: OraclePoint) => `0x${Buffer.from(curve.packPoint(toElements(point))).toString("hex")}`;
+export const inSubgroup = (point: OraclePoint) => curve.inSubgroup(toElements(point));
+
+export function montgomery(point: OraclePoint): [bigint, bigint] {
+  const { F } = curve;
+  const [x, y] = toElements(point);
+  const u = F.div(F.add(F.e(1), y), F.sub(F.e(1), y));
+  return [F.toObject(u), F.toObject(F.div(u, x))];
+}
+
+/** Inverse of 8 modulo l, by Fermat. */
+export function eighth(): bigint {
+  let [result, power] = [1n, 8n];
+  for (let e = L - 2n; e > 0n; e >>= 1n, power = (power * power) % L) if (e & 1n) result = (result * power) % L;
+  return result;
+}
+
+export function expand(seed: Uint8Array, purpose: string, size: number): Uint8Array {
+  return new Uint8Array(hkdfSync("sha256", seed, new Uint8Array(0), toUtf8Bytes(`sotto/v1/${purpose}`), size));
+}
+
+export const toBigInt = (bytes: Uint8Array) => BigInt(`0x${Buffer.from(bytes).toString("hex")}`);
+
+export function keys(seed: Uint8Array) {
+  const field = (purpose: string) => toBigInt(expand(seed, purpose, 48)) % P;
+  const viewingKey = 2n * (toBigInt(expand(seed, "viewing-key", 48)) % ((L - 1n) / 2n)) + 1n;
+  const encryptionKey = multiply(base8, viewingKey);
+  const spendingKeys = [0, 1, 100].map((index) => ({ index, value: field(`spending-key/${index}`) }));
+  const ownerTags = spendingKeys.map(({ index, value }) => ({ index, value: poseidon([value], 1n) }));
+  const nonceKey = expand(seed, "nonce-key", 32);
+  const tagHex = ownerTags[0]!.value.toString(16).padStart(64, "0");
+  const shieldedAddress = pack(encryptionKey) + tagHex;
+  return {
+    viewingKey,
+    changeKey: field("change-key"),
+    nonceKey,
+    encryptionKey,
+    spendingKeys,
+    ownerTags,
+    shieldedAddress,
+  };
+}
+
+export function senderNonce(nonceKey: Uint8Array, nf: bigint, ephemeralX: bigint): bigint {
+  const words = [nf, ephemeralX].map((word) => Buffer.from(word.toString(16).padStart(64, "0"), "hex"));
+  return toBigInt(createHmac("sha512", nonceKey).update(Buffer.concat(words)).digest()) % P;
+}
+
+export const keccak = (types: string[], values: unknown[]) =>
+  keccak256(AbiCoder.defaultAbiCoder().encode(types, values));
+export const keccakField = (types: string[], values: unknown[]) => BigInt(keccak(types, values)) % P;
+export const keccakText = (text: string) => keccak256(toUtf8Bytes(text));
+
+/** The tree by definition: every node hashed from its children, nothing cached. */
+export function treeRoot(leaves: readonly bigint[]): bigint {
+  let [level, empty] = [[...leaves], 0n];
+  for (let height = 0; height < 10; height++) {
+    const above: bigint[] = [];
+    for (let i = 0; i < level.length; i += 8) {
+      above.push(node(Array.from({ length: 8 }, (_, j) => level[i + j] ?? empty)));
+    }
+    [level, empty] = [above, node(new Array<bigint>(8).fill(empty))];
+  }
+  return level[0] ?? empty;
+}
