@@ -1,1 +1,45 @@
-export {};
+export { NoteAppender, type NoteAppenderOptions, type PreparedNoteAppend } from "./append/appender.ts";
+export { poolInterface, tokenInterface } from "./chain/abi.ts";
+export {
+  type AppendCall,
+  appendCall,
+  approveCall,
+  type CheckpointWords,
+  type DepositRequest,
+  depositCall,
+  depositWithAuthorizationCall,
+  type PaymentCall,
+  settleCall,
+  type WithdrawalCall,
+  withdrawCall,
+} from "./chain/calls.ts";
+export { EthersChain, ethersChain } from "./chain/ethers.ts";
+export {
+  type AppendedEvent,
+  type DepositedEvent,
+  decodeEvent,
+  type PoolEvent,
+  type SettledEvent,
+  type WithdrawnEvent,
+} from "./chain/events.ts";
+export type { Block, Call, ChainSource, RawLog } from "./chain/source.ts";
+export { WalletError, type WalletErrorCode } from "./errors.ts";
+export type { Findings, FoundNote, FoundSpend, NoteOrigin } from "./scan/notes.ts";
+export { DEPOSIT_GAP, NoteScanner, type ScanKeys } from "./scan/scanner.ts";
+export type { ScanProgress, ScanResult } from "./scan/sync.ts";
+export { createSeedWords, type SeedSigner, seedFromAccount, seedFromWords, wordsFromSeed } from "./seed.ts";
+export { sendCall } from "./send.ts";
+export { MemoryStore } from "./store/memory.ts";
+export type { Store, StoreChange, StoredRecord, StoreValue } from "./store/store.ts";
+export type { PoolInfo, PoolOptions } from "./wallet/connect.ts";
+export type { ScanOptions, WalletProver } from "./wallet/core.ts";
+export type { DepositSigner } from "./wallet/deposit.ts";
+export type { AuthorizeOptions, DepositCalls, DepositOptions } from "./wallet/fund.ts";
+export type { AutoMerge } from "./wallet/merge-first.ts";
+export type { Payment } from "./wallet/pay.ts";
+export type { PaymentRecipient, PaymentRequest } from "./wallet/payment-request.ts";
+export { splitAmount } from "./wallet/select.ts";
+export type { Balance, NoteState, PaymentState, PaymentStatus, WalletNote } from "./wallet/state.ts";
+export { type Received, ViewingWallet, type ViewingWalletOptions } from "./wallet/viewing.ts";
+export { type PayOptions, Wallet, type WalletOptions } from "./wallet/wallet.ts";
+export type { Fee, MergeRequest, Withdrawal, WithdrawalRequest } from "./wallet/withdraw.ts";

@@ -1,0 +1,134 @@
+import { prepareAppend } from "@sotto/protocol";
+import { assertAllowedOnChain } from "@sotto/prover";
+import { poolInterface } from "../chain/abi.ts";
+import type { AppendCall } from "../chain/calls.ts";
+import type { ChainSource } from "../chain/source.ts";
+import { WalletError } from "../errors.ts";
+import { PoolSync, type ScanResult } from "../scan/sync.ts";
+import { TreeView } from "../scan/tree.ts";
+import type { Store } from "../store/store.ts";
+import { ask, connectPool, expectCount, type PoolInfo, type PoolOptions } from "../wallet/connect.ts";
+import type { ScanOptions, WalletProver } from "../wallet/core.ts";
+import { claimStore } from "../wallet/identity.ts";
+import { Lock } from "../wallet/lock.ts";
+import { appendEnd, checkpointWords, pendingCheckpoints, type QueueStart } from "./checkpoints.ts";
+
+export interface NoteAppenderOptions extends PoolOptions {
+  store: Store;
+  prover: WalletProver;
+  rangeSize?: number;
+}
+
+/** An append ready to be sent. */
+export interface PreparedNoteAppend {
+  /** For `appendCall`. */
+  append: AppendCall;
+  /** Leaves it moves into the tree. */
+  count: number;
+  /** Leaves that stay in the queue. */
+  left: number;
+}
+
+const MOST_TRIES = 5;
+
+/**
+ * Moves queued notes into the tree. Anyone can: it needs no key, only gas. It works on the newest block, without
+ * waiting for confirmations: an append that a reorganisation makes stale reverts and harms nothing.
+ */
+export class NoteAppender {
+  readonly pool: PoolInfo;
+  readonly #chain: ChainSource;
+  readonly #prover: WalletProver;
+  readonly #sync: PoolSync;
+  readonly #tree = new TreeView();
+  readonly #lock = new Lock();
+
+  private constructor(pool: PoolInfo, chain: ChainSource, prover: WalletProver, sync: PoolSync) {
+    this.pool = pool;
+    this.#chain = chain;
+    this.#prover = prover;
+    this.#sync = sync;
+  }
+
+  /** @throws like `Wallet.open` */
+  static async open(options: NoteAppenderOptions): Promise<NoteAppender> {
+    const { chain, store, prover } = Object(options) as NoteAppenderOptions;
+    for (const [name, value] of Object.entries({ chain, store, prover }))
+      if (typeof value !== "object" || value === null) throw new WalletError("INVALID_OPTION", `${name} is missing`);
+    const range = options.rangeSize === undefined ? {} : { rangeSize: expectCount(options.rangeSize, "rangeSize", 1) };
+    const info = await connectPool(options);
+    assertAllowedOnChain(prover.artifacts, info.chainId);
+    await claimStore(store, { ...info, owner: "appender" });
+    const { deploymentBlock } = info;
+    const sync = await PoolSync.open({ chain, deployment: info, deploymentBlock, store, finality: 0, ...range });
+    return new NoteAppender(info, chain, prover, sync);
+  }
+
+  /** Reads what is new on the chain. */
+  scan({ onProgress, signal }: ScanOptions = {}): Promise<ScanResult> {
+    return this.#lock.run(() => this.#sync.scan(onProgress, signal));
+  }
+
+  /** Leaves waiting in the queue, as of the last scan. */
+  get queued(): number {
+    return this.#sync.ledger.leaves.length - this.#sync.ledger.appended;
+  }
+
+  /**
+   * Proves the next append: as many leaves as one can take. Reads the chain first.
+   * @throws WalletError QUEUE_EMPTY, NODE_INCONSISTENT, ROOT_MISMATCH
+   */
+  prepare(options: ScanOptions = {}): Promise<PreparedNoteAppend> {
+    return this.#lock.run(() => this.#prepare(options));
+  }
+
+  async #prepare({ onProgress, signal }: ScanOptions): Promise<PreparedNoteAppend> {
+    const start = await this.#queueStart(onProgress, signal);
+    const { ledger } = this.#sync;
+    const blocks = ledger.leafBlocks(start.appended);
+    const queue = ledger.leaves.slice(start.appended).map((leaf, i) => ({ leaf, blockNumber: blocks[i]! }));
+    const { end, next } = appendEnd(start, pendingCheckpoints(start, queue));
+    if (end === undefined) throw new WalletError("QUEUE_EMPTY", "no note is waiting to be appended");
+    const leaves = ledger.leaves.slice(start.appended, end.count);
+    const tree = this.#tree.at(ledger, ledger.appends.at(-1));
+    const prepared = prepareAppend({ chainId: this.pool.chainId, pool: this.pool.pool, tree, leaves });
+    const options = signal === undefined ? {} : { signal };
+    const { proof, publicSignals } = await this.#prover.prove("note_append", prepared.input, options);
+    if (publicSignals.join() !== prepared.publicSignals.join())
+      throw new WalletError("PROOF_MISMATCH", "the prover proved another statement than the note_append it was given");
+    const append = {
+      newRoot: String(prepared.newRoot),
+      leaves: leaves.map(String),
+      proof,
+      end: checkpointWords(end, await this.#timestamp(end.blockNumber)),
+      next: checkpointWords(next, next ? await this.#timestamp(next.blockNumber) : 0),
+    };
+    return { append, count: leaves.length, left: queue.length - leaves.length };
+  }
+
+  /** The state of the queue in the very block the events were read up to. */
+  async #queueStart(onProgress: ScanOptions["onProgress"], signal?: AbortSignal): Promise<QueueStart> {
+    for (let i = 0; i < MOST_TRIES; i += 1) {
+      await this.#sync.scan(onProgress, signal);
+      const { ledger, height } = this.#sync;
+      const queue = await ask(this.#chain, this.pool.pool, poolInterface, "queue", [], height);
+      const { size, appended, appendedChain, firstPending } = queue as Record<string, bigint | string>;
+      if (Number(size) === ledger.leaves.length && Number(appended) === ledger.appended)
+        return {
+          appended: Number(appended),
+          appendedChain: String(appendedChain),
+          firstPending: Number(firstPending),
+        };
+    }
+    throw new WalletError(
+      "NODE_INCONSISTENT",
+      "the pool's queue is not what its events say: try again or another node",
+    );
+  }
+
+  async #timestamp(block: number): Promise<number> {
+    const found = await this.#chain.block(block);
+    if (found === undefined) throw new WalletError("NODE_INCONSISTENT", `the node has no block ${block} any more`);
+    return found.timestamp;
+  }
+}

@@ -1,0 +1,62 @@
+import { APPEND_LEAVES, foldQueue } from "@sotto/protocol";
+import type { CheckpointWords } from "../chain/calls.ts";
+
+/** A queued commitment and the block that queued it. */
+export interface QueuedLeaf {
+  leaf: bigint;
+  blockNumber: number;
+}
+
+/** A pending checkpoint: a place where an append may end. */
+export interface Checkpoint {
+  sequence: number;
+  /** Value of the keccak chain after its last leaf. */
+  chain: string;
+  /** Leaves queued up to and including its last one, since the pool exists. */
+  count: number;
+  blockNumber: number;
+}
+
+/** Where the queue begins: `INoteTree.QueueState`, as far as it matters here. */
+export interface QueueStart {
+  appended: number;
+  appendedChain: string;
+  firstPending: number;
+}
+
+/**
+ * The pending checkpoints, found as the contract makes them: a new one where the block changes and where one holds 64
+ * leaves, counted from where the last append ended.
+ */
+export function pendingCheckpoints(start: QueueStart, queue: readonly QueuedLeaf[]): Checkpoint[] {
+  const checkpoints: Checkpoint[] = [];
+  let chain = start.appendedChain;
+  let held = 0;
+  for (const [i, { leaf, blockNumber }] of queue.entries()) {
+    chain = foldQueue(chain, leaf);
+    const count = start.appended + i + 1;
+    const open = checkpoints.at(-1);
+    if (open === undefined || open.blockNumber !== blockNumber || held === APPEND_LEAVES) {
+      checkpoints.push({ sequence: start.firstPending + checkpoints.length, chain, count, blockNumber });
+      held = 1;
+    } else {
+      Object.assign(open, { chain, count });
+      held += 1;
+    }
+  }
+  return checkpoints;
+}
+
+/** The farthest checkpoint an append of at most 64 leaves reaches, and the one behind it. */
+export function appendEnd(start: QueueStart, checkpoints: readonly Checkpoint[]) {
+  const end = checkpoints.findLast(({ count }) => count - start.appended <= APPEND_LEAVES);
+  const next = end && checkpoints.find(({ sequence }) => sequence === end.sequence + 1);
+  return { end, next };
+}
+
+/** A checkpoint as the contract takes it; zeros where there is none. @param timestamp of its block, seconds */
+export function checkpointWords(checkpoint: Checkpoint | undefined, timestamp: number): CheckpointWords {
+  if (checkpoint === undefined) return { sequence: "0", chain: `0x${"0".repeat(64)}`, count: "0", timestamp: "0" };
+  const { sequence, chain, count } = checkpoint;
+  return { sequence: String(sequence), chain, count: String(count), timestamp: String(timestamp) };
+}

@@ -1,0 +1,100 @@
+import { expectUint, parseAddress } from "@sotto/protocol";
+
+import { poolInterface, tokenInterface } from "./abi.ts";
+import type { Call } from "./source.ts";
+
+/** Eight words: a.x a.y b.x0 b.x1 b.y0 b.y1 c.x c.y, as decimal strings or numbers. */
+export type ProofWords = readonly (string | bigint)[];
+
+/** What the contract needs to settle a payment: `IShieldedPool.Payment`. */
+export interface PaymentCall {
+  proof: readonly string[];
+  /** The ten public signals, decimal. */
+  signals: readonly string[];
+  /** Seconds, decimal. */
+  validUntil: string;
+  resourceDigest: string;
+}
+
+/** What the contract needs for a withdrawal or a merge: `IShieldedPool.Withdrawal`. */
+export interface WithdrawalCall {
+  proof: readonly string[];
+  /** The thirteen public signals, decimal. */
+  signals: readonly string[];
+  recipient: string;
+  /** Base units, decimal, part of the amount. */
+  fee: string;
+  feeRecipient: string;
+  validUntil: string;
+}
+
+/** A place in the queue where an append may end: `INoteTree.Checkpoint`, decimal numbers. */
+export interface CheckpointWords {
+  sequence: string;
+  chain: string;
+  count: string;
+  timestamp: string;
+}
+
+/** What the contract needs to move queued notes into the tree. */
+export interface AppendCall {
+  newRoot: string;
+  leaves: readonly string[];
+  proof: readonly string[];
+  end: CheckpointWords;
+  next: CheckpointWords;
+}
+
+/** A deposit that anyone may submit: the tokens are the depositor's, the gas is the submitter's. JSON as it is. */
+export interface DepositRequest {
+  chainId: string;
+  pool: string;
+  from: string;
+  ownerTags: readonly string[];
+  amounts: readonly string[];
+  salt: string;
+  validAfter: string;
+  validBefore: string;
+  v: number;
+  r: string;
+  s: string;
+}
+
+/** Settles one or many payments. Anyone may send it. */
+export function settleCall(pool: string, payments: readonly PaymentCall[]): Call {
+  return { to: parseAddress(pool, "pool"), data: poolInterface.encodeFunctionData("settle", [payments]) };
+}
+
+/** Executes a withdrawal or a merge. Anyone may send it. */
+export function withdrawCall(pool: string, withdrawal: WithdrawalCall): Call {
+  return { to: parseAddress(pool, "pool"), data: poolInterface.encodeFunctionData("withdraw", [withdrawal]) };
+}
+
+/** Moves queued notes into the tree. Anyone may send it. */
+export function appendCall(pool: string, append: AppendCall): Call {
+  const { newRoot, leaves, proof, end, next } = append;
+  const data = poolInterface.encodeFunctionData("append", [newRoot, leaves, proof, end, next]);
+  return { to: parseAddress(pool, "pool"), data };
+}
+
+/** Deposits tokens that the sender approved before. */
+export function depositCall(pool: string, ownerTags: readonly bigint[], amounts: readonly bigint[]): Call {
+  const data = poolInterface.encodeFunctionData("deposit", [ownerTags, amounts]);
+  return { to: parseAddress(pool, "pool"), data };
+}
+
+/** Lets `pool` take `amount` base units of the sender's tokens. */
+export function approveCall(token: string, pool: string, amount: bigint): Call {
+  const parameters = [parseAddress(pool, "pool"), expectUint(amount, 256, "amount")];
+  return { to: parseAddress(token, "token"), data: tokenInterface.encodeFunctionData("approve", parameters) };
+}
+
+/** Submits a deposit that its depositor authorized. Anyone may send it. */
+export function depositWithAuthorizationCall(request: DepositRequest): Call {
+  const { pool, from, ownerTags, amounts, salt, validAfter, validBefore, v, r, s } = request;
+  const parameters = [from, ownerTags, amounts, salt, validAfter, validBefore, v, r, s];
+  return {
+    to: parseAddress(pool, "pool"),
+    data: poolInterface.encodeFunctionData("depositWithAuthorization", parameters),
+  };
+}

@@ -1,0 +1,41 @@
+/** A block as far as a wallet needs it. `timestamp` is in seconds. */
+export interface Block {
+  number: number;
+  hash: string;
+  timestamp: number;
+}
+
+/** A log of the pool, still encoded. Hashes, topics and data are lower-case hex with 0x. */
+export interface RawLog {
+  topics: readonly string[];
+  data: string;
+  blockNumber: number;
+  blockHash: string;
+  transactionHash: string;
+  logIndex: number;
+}
+
+/** A call to be sent by anyone, or to be asked of a node. */
+export interface Call {
+  to: string;
+  data: string;
+}
+
+/**
+ * All that a wallet asks of a chain. Nothing asked tells the node which notes are the wallet's: logs are fetched whole,
+ * paths are computed here. Implementations throw WalletError NODE_UNREACHABLE, NODE_ERROR, or RANGE_TOO_LARGE where the
+ * node refuses to give that many logs at once.
+ */
+export interface ChainSource {
+  chainId(): Promise<bigint>;
+  /** Number of the newest block. */
+  height(): Promise<number>;
+  /** The block of the canonical chain, undefined where there is none (yet). */
+  block(number: number): Promise<Block | undefined>;
+  /** All logs of `address` in the blocks `from` to `to`, both included, in the order of the chain. */
+  logs(address: string, from: number, to: number): Promise<RawLog[]>;
+  /** The code at `address`, "0x" where there is none. */
+  code(address: string): Promise<string>;
+  /** What a call returns, hex. `block` is the state it is asked of, the newest if left out. */
+  call(call: Call, block?: number): Promise<string>;
+}

@@ -1,0 +1,76 @@
+import type { FoundNote, FoundSpend } from "./notes.ts";
+import type { Append, Page } from "./page.ts";
+
+/** What a list of pages amounts to, in memory. */
+export class Ledger {
+  readonly pages: Page[] = [];
+  /** All commitments in order of their leaf index. */
+  readonly leaves: bigint[] = [];
+  readonly appends: Append[] = [];
+  /** The wallet's notes by leaf index, spent ones too. */
+  readonly notes = new Map<number, FoundNote>();
+  /** What spent them, by leaf index. */
+  readonly spends = new Map<number, FoundSpend>();
+  #untouched = 0;
+
+  get last(): Page | undefined {
+    return this.pages.at(-1);
+  }
+
+  /** Leaves already in the tree. */
+  get appended(): number {
+    return this.appends.at(-1)?.size ?? 0;
+  }
+
+  add(page: Page): void {
+    this.pages.push(page);
+    // Not push(...page.leaves): a page can hold more than a call takes arguments.
+    for (const leaf of page.leaves) this.leaves.push(leaf);
+    this.appends.push(...page.appends);
+    for (const note of page.notes) this.notes.set(note.leafIndex, note);
+    for (const spend of page.spends) this.spends.set(spend.leafIndex, spend);
+  }
+
+  /** Puts one page in the place of the last two, which it joins. */
+  replaceLastTwo(page: Page): void {
+    this.pages.splice(-2, 2, page);
+  }
+
+  /** Takes the last page off again. */
+  removeLast(): Page | undefined {
+    const page = this.pages.pop();
+    if (page === undefined) return undefined;
+    this.leaves.length -= page.leaves.length;
+    this.#untouched = Math.min(this.#untouched, this.leaves.length);
+    this.appends.length -= page.appends.length;
+    for (const note of page.notes) this.notes.delete(note.leafIndex);
+    for (const spend of page.spends) this.spends.delete(spend.leafIndex);
+    return page;
+  }
+
+  /** How many leaves, from the first, have never been taken back since the last call: what a tree may keep. */
+  takeUntouched(): number {
+    const untouched = this.#untouched;
+    this.#untouched = this.leaves.length;
+    return untouched;
+  }
+
+  /** The newest append in a block up to `block`. */
+  appendAt(block: number): Append | undefined {
+    return this.appends.findLast((append) => append.blockNumber <= block);
+  }
+
+  /** Block numbers of the leaves from index `start` on, in order. */
+  leafBlocks(start: number): number[] {
+    const blocks: number[] = [];
+    let end = this.leaves.length;
+    for (let p = this.pages.length - 1; p >= 0 && end > start; p -= 1) {
+      const runs = this.pages[p]!.runs;
+      for (let r = runs.length - 1; r >= 0 && end > start; r -= 1) {
+        const [block, count] = runs[r]!;
+        for (let i = 0; i < count && end > start; i += 1, end -= 1) blocks.push(block);
+      }
+    }
+    return blocks.reverse();
+  }
+}

@@ -1,0 +1,121 @@
+import { WalletError } from "../errors.ts";
+import type { StoreValue } from "../store/store.ts";
+import type { FoundNote, FoundSpend } from "./notes.ts";
+
+/** An append as the chain showed it: after it the tree has `size` leaves and this root. */
+export interface Append {
+  blockNumber: number;
+  size: number;
+  root: bigint;
+}
+
+/**
+ * What one range of blocks held. A wallet's whole knowledge of the chain is the list of its pages, without gaps, each
+ * written at once: a crash leaves a shorter list, a reorganisation takes pages off its end, and either way the rest
+ * stands by itself.
+ */
+export interface Page {
+  /** First and last block, both included. */
+  from: number;
+  to: number;
+  /** Hash of the last block: while it is canonical, the whole page is. */
+  hash: string;
+  /** Commitments queued in these blocks, in order. */
+  leaves: bigint[];
+  /** Runs of leaves of one block: [block number, leaves]. */
+  runs: [block: number, leaves: number][];
+  appends: Append[];
+  notes: FoundNote[];
+  spends: FoundSpend[];
+}
+
+export function emptyPage(from: number, to: number, hash: string): Page {
+  return { from, to, hash, leaves: [], runs: [], appends: [], notes: [], spends: [] };
+}
+
+/** The key sorts like the block number. */
+export function pageKey(from: number): string {
+  return `page/${String(from).padStart(12, "0")}`;
+}
+
+const WORD = 64;
+
+export function encodePage(page: Page): StoreValue {
+  return {
+    from: page.from,
+    to: page.to,
+    hash: page.hash,
+    // One string: a store keeps and reads 100,000 leaves a lot faster than as many strings.
+    leaves: page.leaves.map((leaf) => leaf.toString(16).padStart(WORD, "0")).join(""),
+    runs: page.runs,
+    appends: page.appends.map((append) => ({ ...append, root: String(append.root) })),
+    notes: page.notes.map((note) => ({
+      ...note,
+      amount: String(note.amount),
+      blinding: String(note.blinding),
+      commitment: String(note.commitment),
+      nullifier: note.nullifier === undefined ? null : String(note.nullifier),
+    })),
+    spends: page.spends.map((spend) => ({ ...spend, nullifier: String(spend.nullifier) })),
+  };
+}
+
+/** @throws WalletError STORE_DAMAGED for what `encodePage` did not write. */
+export function decodePage(key: string, value: StoreValue): Page {
+  try {
+    // The shape is our own; what cannot be trusted after a fault of the disk is checked by what follows.
+    const page = value as unknown as Omit<Page, "leaves"> & { leaves: string };
+    const leaves = page.leaves.match(/.{64}/gs)?.map((word) => BigInt(`0x${word}`)) ?? [];
+    const counted = page.runs.reduce((sum, [, count]) => sum + count, 0);
+    if (leaves.length !== counted || page.leaves.length !== WORD * counted || pageKey(page.from) !== key)
+      throw new Error("counts differ");
+    return {
+      from: page.from,
+      to: page.to,
+      hash: page.hash,
+      leaves,
+      runs: page.runs,
+      appends: page.appends.map((append) => ({ ...append, root: BigInt(append.root) })),
+      notes: page.notes.map((note) => ({
+        ...note,
+        amount: BigInt(note.amount),
+        blinding: BigInt(note.blinding),
+        commitment: BigInt(note.commitment),
+        nullifier: note.nullifier === null || note.nullifier === undefined ? undefined : BigInt(note.nullifier),
+      })),
+      spends: page.spends.map((spend) => ({ ...spend, nullifier: BigInt(spend.nullifier) })),
+    };
+  } catch (cause) {
+    throw new WalletError(
+      "STORE_DAMAGED",
+      `record ${key} is damaged: delete the store, the chain has it all`,
+      {},
+      { cause },
+    );
+  }
+}
+
+/** Two pages that follow each other, as one. */
+export function joinPages(first: Page, second: Page): Page {
+  return {
+    from: first.from,
+    to: second.to,
+    hash: second.hash,
+    leaves: [...first.leaves, ...second.leaves],
+    runs: [...first.runs, ...second.runs],
+    appends: [...first.appends, ...second.appends],
+    notes: [...first.notes, ...second.notes],
+    spends: [...first.spends, ...second.spends],
+  };
+}
+
+const MOST_LEAVES = 8192;
+const weight = (page: Page): number => 1 + page.leaves.length + page.notes.length + page.spends.length;
+
+/**
+ * Whether two final pages are better kept as one: a wallet that looks at every block would have as many pages. By
+ * weight, so that a page is written again only when it at least grows by half: some logarithm of times.
+ */
+export function worthJoining(first: Page, second: Page): boolean {
+  return weight(first) <= 2 * weight(second) && weight(first) + weight(second) <= MOST_LEAVES;
+}

@@ -1,0 +1,66 @@
+import { decodeEvent, type PoolEvent, queuedLeaves } from "../chain/events.ts";
+import type { ChainSource } from "../chain/source.ts";
+import { WalletError } from "../errors.ts";
+import type { Page } from "./page.ts";
+import type { NoteScanner } from "./scanner.ts";
+
+/** Where a page starts: how many leaves were queued and appended before it. */
+export interface PageStart {
+  leaves: number;
+  appended: number;
+}
+
+/** Makes a page of the events of some blocks. @throws WalletError NODE_INCONSISTENT where events are missing. */
+export function readPage(page: Page, start: PageStart, events: Iterable<PoolEvent>, scanner?: NoteScanner): Page {
+  let appended = start.appended;
+  for (const event of events) {
+    const size = start.leaves + page.leaves.length;
+    if (event.type === "appended") {
+      const fits = event.startIndex === appended && event.startIndex + event.count <= size;
+      if (!fits) throw missing(`an append of leaves from ${event.startIndex} in block ${event.blockNumber}`);
+      appended += event.count;
+      page.appends.push({ blockNumber: event.blockNumber, size: appended, root: event.newRoot });
+      continue;
+    }
+    if (event.leafIndex !== size) throw missing(`leaf ${event.leafIndex} in block ${event.blockNumber}, not ${size}`);
+    const leaves = queuedLeaves(event);
+    page.leaves.push(...leaves);
+    const run = page.runs.at(-1);
+    if (run?.[0] === event.blockNumber) run[1] += leaves.length;
+    else page.runs.push([event.blockNumber, leaves.length]);
+    const findings = scanner?.scan(event);
+    if (findings) {
+      page.notes.push(...findings.notes);
+      page.spends.push(...findings.spends);
+    }
+  }
+  return page;
+}
+
+function missing(what: string): WalletError {
+  return new WalletError("NODE_INCONSISTENT", `the node left out events of the pool: the next one is ${what}`);
+}
+
+/**
+ * The events of a range and the hash of its last block, from one and the same chain: undefined where the node changed
+ * its mind in between. `previous` is the last block of the page before.
+ */
+export async function fetchRange(
+  chain: ChainSource,
+  pool: string,
+  range: { from: number; to: number },
+  previous: { to: number; hash: string } | undefined,
+): Promise<{ hash: string; events: PoolEvent[] } | undefined> {
+  const { from, to } = range;
+  const before = await chain.block(to);
+  if (before === undefined) return undefined;
+  const logs = await chain.logs(pool, from, to);
+  const after = await chain.block(to);
+  if (after?.hash !== before.hash) return undefined;
+  if (previous !== undefined && (await chain.block(previous.to))?.hash !== previous.hash) return undefined;
+  if (logs.some((log) => log.blockNumber === to && log.blockHash !== before.hash)) return undefined;
+  if (logs.some((log) => log.blockNumber < from || log.blockNumber > to))
+    throw new WalletError("NODE_INCONSISTENT", `the node gave logs outside of blocks ${from} to ${to}`);
+  const events = logs.map(decodeEvent).filter((event) => event !== undefined);
+  return { hash: before.hash, events };
+}

@@ -1,0 +1,200 @@
+import type { Deployment } from "@sotto/protocol";
+import type { Block, ChainSource } from "../chain/source.ts";
+import { WalletError } from "../errors.ts";
+import type { Store, StoreChange } from "../store/store.ts";
+import { Ledger } from "./ledger.ts";
+import { decodePage, emptyPage, encodePage, joinPages, type Page, pageKey, worthJoining } from "./page.ts";
+import { fetchRange, readPage } from "./reader.ts";
+import { NoteScanner, type ScanKeys } from "./scanner.ts";
+
+export interface SyncOptions {
+  chain: ChainSource;
+  deployment: Deployment;
+  /** Block the pool was deployed in: nothing is looked for before it. */
+  deploymentBlock: number;
+  store: Store;
+  /** Blocks on top of an event's block before it counts, 0 or more. */
+  finality: number;
+  /** Whose notes are looked for; left out: nobody's, only the queue and the tree are followed. */
+  keys?: ScanKeys;
+  /** Most blocks asked for at once (10,000 if left out); fewer where the node refuses. */
+  rangeSize?: number;
+}
+
+/** How far a scan has come. */
+export interface ScanProgress {
+  /** Last block read. */
+  block: number;
+  /** Newest block when the scan began. */
+  height: number;
+  /** Leaves seen so far. */
+  leaves: number;
+}
+
+export interface ScanResult {
+  /** Blocks read. */
+  blocks: number;
+  /** Notes found by this scan. */
+  notes: number;
+  /** Notes seen spent by this scan. */
+  spends: number;
+  /** Blocks whose reading was taken back because the chain reorganised. */
+  rolledBack: number;
+}
+
+const MOST_RESTARTS = 5;
+
+/** Keeps a ledger in step with the canonical chain, page by page, each written to the store before the next is read. */
+export class PoolSync {
+  readonly ledger = new Ledger();
+  /** The newest block with the configured confirmations, at the last scan; undefined before the first one. */
+  confirmed: Block | undefined;
+  height = 0;
+  readonly #options: SyncOptions;
+  #scanner: NoteScanner | undefined;
+  #range: number;
+
+  private constructor(options: SyncOptions) {
+    this.#options = options;
+    this.#range = options.rangeSize ?? 10_000;
+    this.#rebuildScanner();
+  }
+
+  /** Opens the ledger as the store has it. */
+  static async open(options: SyncOptions): Promise<PoolSync> {
+    const sync = new PoolSync(options);
+    for (const { key, value } of await options.store.list("page/")) {
+      const page = decodePage(key, value);
+      const expected = sync.#next();
+      if (page.from !== expected)
+        throw new WalletError("STORE_DAMAGED", `record ${key} follows block ${expected - 1}: delete the store`);
+      sync.ledger.add(page);
+    }
+    sync.#rebuildScanner();
+    return sync;
+  }
+
+  /** Highest owner tag index the chain has shown. */
+  get highestTag(): number {
+    return this.#scanner?.highestTag ?? 0;
+  }
+
+  /** Reads what the chain has that the ledger has not. Call it from one place at a time. */
+  async scan(onProgress?: (progress: ScanProgress) => void, signal?: AbortSignal): Promise<ScanResult> {
+    const result: ScanResult = { blocks: 0, notes: 0, spends: 0, rolledBack: 0 };
+    const { chain, finality, deploymentBlock } = this.#options;
+    const height = await chain.height();
+    if (height < deploymentBlock)
+      throw new WalletError(
+        "NODE_INCONSISTENT",
+        `the node is at block ${height}, the pool was deployed in ${deploymentBlock}`,
+      );
+    const final = height - finality;
+    for (let restarts = 0; ; restarts += 1) {
+      result.rolledBack += await this.#rollBack();
+      if (await this.#readTo(height, final, result, onProgress, signal)) break;
+      if (restarts >= MOST_RESTARTS)
+        throw new WalletError("NODE_INCONSISTENT", "the node's chain kept changing during the scan: try again");
+    }
+    this.height = height;
+    this.confirmed = await this.#confirmedBlock(final);
+    return result;
+  }
+
+  /** Reads pages up to `height`; false when the chain changed in between. */
+  async #readTo(
+    height: number,
+    final: number,
+    result: ScanResult,
+    onProgress?: (progress: ScanProgress) => void,
+    signal?: AbortSignal,
+  ): Promise<boolean> {
+    while (this.#next() <= height) {
+      signal?.throwIfAborted();
+      const from = this.#next();
+      // No page reaches over the border of what is final: a common reorganisation then costs a small page only.
+      const border = from <= final ? Math.min(final, height) : height;
+      const page = await this.#fetch(from, Math.min(from + this.#range - 1, border));
+      if (page === "too large") continue;
+      if (page === undefined) return false;
+      await this.#write(page, final);
+      result.blocks += page.to - page.from + 1;
+      result.notes += page.notes.length;
+      result.spends += page.spends.length;
+      onProgress?.({ block: page.to, height, leaves: this.ledger.leaves.length });
+    }
+    return true;
+  }
+
+  async #fetch(from: number, to: number): Promise<Page | "too large" | undefined> {
+    const { chain, deployment, rangeSize = 10_000 } = this.#options;
+    try {
+      const fetched = await fetchRange(chain, deployment.pool, { from, to }, this.ledger.last);
+      if (fetched === undefined) return undefined;
+      this.#range = Math.min(this.#range * 2, rangeSize);
+      const start = { leaves: this.ledger.leaves.length, appended: this.ledger.appended };
+      return readPage(emptyPage(from, to, fetched.hash), start, fetched.events, this.#scanner);
+    } catch (error) {
+      this.#rebuildScanner();
+      if (!(error instanceof WalletError) || error.code !== "RANGE_TOO_LARGE" || to === from) throw error;
+      this.#range = Math.max(1, Math.floor((to - from + 1) / 2));
+      return "too large";
+    }
+  }
+
+  /** Writes a page, joined with its final predecessors where that keeps the pages few. */
+  async #write(page: Page, final: number): Promise<void> {
+    const { pages } = this.ledger;
+    let [joined, count] = [page, 0];
+    for (let i = pages.length - 1; i >= 0 && page.to <= final && worthJoining(pages[i]!, joined); i -= 1, count += 1)
+      joined = joinPages(pages[i]!, joined);
+    const changes: StoreChange[] = pages
+      .slice(pages.length - count)
+      .map(({ from }) => pageKey(from))
+      .filter((key) => key !== pageKey(joined.from))
+      .map((key) => ({ delete: key }));
+    try {
+      await this.#options.store.batch([...changes, { put: pageKey(joined.from), value: encodePage(joined) }]);
+    } catch (error) {
+      this.#rebuildScanner();
+      throw error;
+    }
+    this.ledger.add(page);
+    for (let i = 0; i < count; i += 1)
+      this.ledger.replaceLastTwo(joinPages(this.ledger.pages.at(-2)!, this.ledger.pages.at(-1)!));
+  }
+
+  /** Takes off the pages that are no longer of the canonical chain. Gives the number of blocks taken back. */
+  async #rollBack(): Promise<number> {
+    const { chain, store } = this.#options;
+    const { pages } = this.ledger;
+    let keep = pages.length;
+    while (keep > 0 && (await chain.block(pages[keep - 1]!.to))?.hash !== pages[keep - 1]!.hash) keep -= 1;
+    if (keep === pages.length) return 0;
+    const gone = pages.slice(keep);
+    // From the end, all in one batch: what is left has no gap whenever the process dies.
+    await store.batch(gone.map(({ from }) => ({ delete: pageKey(from) })));
+    while (pages.length > keep) this.ledger.removeLast();
+    this.#rebuildScanner();
+    return gone.at(-1)!.to - gone[0]!.from + 1;
+  }
+
+  async #confirmedBlock(final: number): Promise<Block | undefined> {
+    if (final < this.#options.deploymentBlock) return undefined;
+    const block = await this.#options.chain.block(final);
+    if (block === undefined) throw new WalletError("NODE_INCONSISTENT", `the node has no block ${final}`);
+    return block;
+  }
+
+  #next(): number {
+    const { last } = this.ledger;
+    return last === undefined ? this.#options.deploymentBlock : last.to + 1;
+  }
+
+  #rebuildScanner(): void {
+    const { keys, deployment } = this.#options;
+    if (keys === undefined) return;
+    this.#scanner = new NoteScanner(keys, deployment);
+    for (const note of this.ledger.notes.values()) this.#scanner.recall(note);
+  }
+}

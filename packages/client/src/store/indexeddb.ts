@@ -1,0 +1,83 @@
+import { type DBSchema, type IDBPDatabase, openDB } from "idb";
+import { WalletError } from "../errors.ts";
+import { BatchStore, checkChanges, checkVersion, type StoreChange, type StoredRecord } from "./store.ts";
+
+interface Schema extends DBSchema {
+  records: { key: number; value: { version: number; key: string; text: string }; indexes: { key: string } };
+}
+
+/** A store in the browser's IndexedDB. Make one with `IndexedDbStore.open`. */
+export class IndexedDbStore extends BatchStore {
+  readonly #database: IDBPDatabase<Schema>;
+  #closed = false;
+
+  private constructor(database: IDBPDatabase<Schema>) {
+    super();
+    this.#database = database;
+  }
+
+  /** @param name the database's name, one for each wallet of an origin. */
+  static async open(name: string): Promise<IndexedDbStore> {
+    const database = await openDB<Schema>(name, 1, {
+      upgrade(db) {
+        // The key generator of an object store never goes back: it gives the versions.
+        const records = db.createObjectStore("records", { keyPath: "version", autoIncrement: true });
+        records.createIndex("key", "key", { unique: true });
+      },
+    });
+    return new IndexedDbStore(database);
+  }
+
+  async get(key: string): Promise<StoredRecord | undefined> {
+    const found = await this.#open().getFromIndex("records", "key", key);
+    return found && { key, version: found.version, value: JSON.parse(found.text) };
+  }
+
+  async list(prefix: string): Promise<StoredRecord[]> {
+    const range = IDBKeyRange.bound(prefix, `${prefix}\uffff`, false, true);
+    const found = await this.#open().getAllFromIndex("records", "key", range);
+    return found.map(({ key, version, text }) => ({ key, version, value: JSON.parse(text) }));
+  }
+
+  async batch(changes: readonly StoreChange[]): Promise<void> {
+    const database = this.#open();
+    checkChanges(changes);
+    const steps = changes.map((change) =>
+      "put" in change
+        ? { key: change.put, text: JSON.stringify(change.value), expected: change.expected }
+        : { key: change.delete, text: undefined, expected: change.expected },
+    );
+    // "strict": the promise settles only when the data is on disk, which the journal relies on.
+    const transaction = database.transaction("records", "readwrite", { durability: "strict" });
+    try {
+      const byKey = transaction.store.index("key");
+      const versions = await Promise.all(steps.map(({ key }) => byKey.getKey(key)));
+      steps.forEach(({ key, expected }, i) => {
+        checkVersion(key, versions[i], expected);
+      });
+      const writes: Promise<unknown>[] = [];
+      for (const [i, { key, text }] of steps.entries()) {
+        const version = versions[i];
+        if (version !== undefined) writes.push(transaction.store.delete(version));
+        // The cast: the key path "version" is filled in by the key generator.
+        if (text !== undefined) writes.push(transaction.store.add({ key, text } as Schema["records"]["value"]));
+      }
+      await Promise.all([...writes, transaction.done]);
+    } catch (error) {
+      // A refused write has aborted the transaction already; only ours of checkVersion has not.
+      if (error instanceof WalletError) transaction.abort();
+      await transaction.done.catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#database.close();
+  }
+
+  #open(): IDBPDatabase<Schema> {
+    if (this.#closed) throw new WalletError("STORE_CLOSED", "the store was closed");
+    return this.#database;
+  }
+}

@@ -1,0 +1,51 @@
+import { WalletError } from "../errors.ts";
+import { BatchStore, checkChanges, checkVersion, type StoreChange, type StoredRecord } from "./store.ts";
+
+/** A store that ends with the process: for tests, and for wallets that are restored from the chain each time. */
+export class MemoryStore extends BatchStore {
+  #records = new Map<string, { version: number; text: string }>();
+  #version = 0;
+  #closed = false;
+
+  async get(key: string): Promise<StoredRecord | undefined> {
+    this.#checkOpen();
+    const found = this.#records.get(key);
+    return found && { key, version: found.version, value: JSON.parse(found.text) };
+  }
+
+  async list(prefix: string): Promise<StoredRecord[]> {
+    this.#checkOpen();
+    return [...this.#records]
+      .filter(([key]) => key.startsWith(prefix))
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, { version, text }]) => ({ key, version, value: JSON.parse(text) }));
+  }
+
+  async batch(changes: readonly StoreChange[]): Promise<void> {
+    this.#checkOpen();
+    checkChanges(changes);
+    // Serialised before the first change: a value that is not JSON must leave the store as it was. Kept as text, a
+    // caller that goes on changing its object does not change the record.
+    const steps = changes.map((change) =>
+      "put" in change
+        ? { key: change.put, text: JSON.stringify(change.value), expected: change.expected }
+        : { key: change.delete, text: undefined, expected: change.expected },
+    );
+    for (const { key, expected } of steps) checkVersion(key, this.#records.get(key)?.version, expected);
+    for (const { key, text } of steps) {
+      if (text === undefined) this.#records.delete(key);
+      else {
+        this.#version += 1;
+        this.#records.set(key, { version: this.#version, text });
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+  }
+
+  #checkOpen(): void {
+    if (this.#closed) throw new WalletError("STORE_CLOSED", "the store was closed");
+  }
+}

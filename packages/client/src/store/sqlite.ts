@@ -1,0 +1,90 @@
+import { chmodSync, closeSync, openSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { WalletError } from "../errors.ts";
+import { BatchStore, checkChanges, checkVersion, type StoreChange, type StoredRecord } from "./store.ts";
+
+interface Row {
+  version: number;
+  key: string;
+  value: string;
+}
+
+const MEMORY = ":memory:";
+
+/**
+ * A store in one SQLite file, by the SQLite that comes with Node (22.13 or newer): a subpath of its own, so that a
+ * browser never meets `node:`. The file is readable by its owner only: it shows what the wallet received and paid.
+ */
+export class SqliteStore extends BatchStore {
+  readonly #database: DatabaseSync;
+
+  /** @param path the file, made if it does not exist; ":memory:" for none. */
+  constructor(path: string) {
+    super();
+    if (path !== MEMORY) {
+      closeSync(openSync(path, "a", 0o600));
+      chmodSync(path, 0o600);
+    }
+    this.#database = new DatabaseSync(path);
+    // FULL: a commit that returned survives a power cut. AUTOINCREMENT: a version is never given out a second time.
+    this.#database.exec(`
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = FULL;
+      PRAGMA busy_timeout = 5000;
+      CREATE TABLE IF NOT EXISTS records (
+        version INTEGER PRIMARY KEY AUTOINCREMENT,
+        key TEXT NOT NULL UNIQUE,
+        value TEXT NOT NULL
+      ) STRICT;`);
+  }
+
+  async get(key: string): Promise<StoredRecord | undefined> {
+    const row = this.#open().prepare("SELECT version, key, value FROM records WHERE key = ?").get(key);
+    return row && toRecord(row as unknown as Row);
+  }
+
+  async list(prefix: string): Promise<StoredRecord[]> {
+    // U+FFFF sorts behind every character a key may have.
+    const rows = this.#open()
+      .prepare("SELECT version, key, value FROM records WHERE key >= ? AND key < ? ORDER BY key")
+      .all(prefix, `${prefix}\uffff`);
+    return rows.map((row) => toRecord(row as unknown as Row));
+  }
+
+  async batch(changes: readonly StoreChange[]): Promise<void> {
+    const database = this.#open();
+    checkChanges(changes);
+    const steps = changes.map((change) =>
+      "put" in change
+        ? { key: change.put, text: JSON.stringify(change.value), expected: change.expected }
+        : { key: change.delete, text: undefined, expected: change.expected },
+    );
+    // IMMEDIATE takes the write lock before the versions are read: another process cannot slip between.
+    database.exec("BEGIN IMMEDIATE");
+    try {
+      const version = database.prepare("SELECT version FROM records WHERE key = ?");
+      const put = database.prepare("INSERT OR REPLACE INTO records (key, value) VALUES (?, ?)");
+      const remove = database.prepare("DELETE FROM records WHERE key = ?");
+      for (const { key, expected } of steps)
+        checkVersion(key, (version.get(key) as { version: number } | undefined)?.version, expected);
+      for (const { key, text } of steps) text === undefined ? remove.run(key) : put.run(key, text);
+      database.exec("COMMIT");
+    } catch (error) {
+      if (database.isTransaction) database.exec("ROLLBACK");
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#database.isOpen) this.#database.close();
+  }
+
+  #open(): DatabaseSync {
+    if (!this.#database.isOpen) throw new WalletError("STORE_CLOSED", "the store was closed");
+    return this.#database;
+  }
+}
+
+function toRecord({ version, key, value }: Row): StoredRecord {
+  return { key, version, value: JSON.parse(value) };
+}

@@ -1,0 +1,87 @@
+import { type Deployment, expectUint, parseAddress } from "@sotto/protocol";
+import type { Interface } from "ethers";
+import { poolInterface } from "../chain/abi.ts";
+import type { ChainSource } from "../chain/source.ts";
+import { WalletError } from "../errors.ts";
+
+/** The pool a wallet works with, and where. */
+export interface PoolOptions {
+  chain: ChainSource;
+  /** EIP-155 chain id that is expected of the node. */
+  chainId: bigint;
+  /** Address of the ShieldedPool. */
+  pool: string;
+  /** Block it was deployed in. */
+  deploymentBlock: number;
+  /** The token it must hold, where that is known. */
+  token?: string;
+}
+
+/** The pool as the chain has it. */
+export interface PoolInfo extends Deployment {
+  token: string;
+  /** Smallest amount of a deposited note, base units. */
+  smallestDeposit: bigint;
+  deploymentBlock: number;
+}
+
+/** An option that has to be a whole number of at least `least`. @throws WalletError INVALID_OPTION */
+export function expectCount(value: unknown, name: string, least: number, most = Number.MAX_SAFE_INTEGER): number {
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < least || value > most)
+    throw new WalletError(
+      "INVALID_OPTION",
+      `${name} is ${String(value)}, expected a whole number from ${least} to ${most}`,
+    );
+  return value;
+}
+
+/**
+ * Looks at the node before anything is read, signed or spent.
+ * @throws WalletError NODE_UNREACHABLE, WRONG_CHAIN, POOL_NOT_DEPLOYED, POOL_MISMATCH; SottoError INVALID_ADDRESS
+ */
+export async function connectPool(options: PoolOptions): Promise<PoolInfo> {
+  const pool = parseAddress(options.pool, "pool");
+  const token = options.token === undefined ? undefined : parseAddress(options.token, "token");
+  const chainId = expectUint(options.chainId, 256, "chainId");
+  const deploymentBlock = expectCount(options.deploymentBlock, "deploymentBlock", 0);
+  const { chain } = options;
+  const found = await chain.chainId();
+  if (found !== chainId)
+    throw new WalletError("WRONG_CHAIN", `the node is on chain ${found}, expected ${chainId}`, {
+      found: String(found),
+      expected: String(chainId),
+    });
+  if ((await chain.code(pool)) === "0x")
+    throw new WalletError("POOL_NOT_DEPLOYED", `there is no contract at ${pool} on chain ${chainId}`, { pool });
+  const info = { chainId, pool, deploymentBlock, ...(await readConstants(chain, pool)) };
+  if (token !== undefined && token !== info.token)
+    throw new WalletError("POOL_MISMATCH", `the pool holds token ${info.token}, expected ${token}`, { pool });
+  return info;
+}
+
+async function readConstants(chain: ChainSource, pool: string) {
+  try {
+    const [token, smallest] = await Promise.all([view(chain, pool, "token"), view(chain, pool, "smallestDeposit")]);
+    return { token: parseAddress(token), smallestDeposit: BigInt(smallest as bigint) };
+  } catch (cause) {
+    if (cause instanceof WalletError && cause.code === "NODE_UNREACHABLE") throw cause;
+    throw new WalletError("POOL_MISMATCH", `the contract at ${pool} is not a ShieldedPool`, { pool }, { cause });
+  }
+}
+
+function view(chain: ChainSource, pool: string, name: string): Promise<unknown> {
+  return ask(chain, pool, poolInterface, name, []);
+}
+
+/** The (first) value a view function returns. */
+export async function ask(
+  chain: ChainSource,
+  to: string,
+  abi: Interface,
+  name: string,
+  parameters: readonly unknown[],
+  block?: number,
+): Promise<unknown> {
+  const data = await chain.call({ to, data: abi.encodeFunctionData(name, parameters) }, block);
+  return abi.decodeFunctionResult(name, data)[0];
+}

@@ -1,0 +1,153 @@
+import type { NoteTree, SpendableNote, Statement, WalletKeys } from "@sotto/protocol";
+import { assertAllowedOnChain, type Prover } from "@sotto/prover";
+import { poolInterface } from "../chain/abi.ts";
+import type { ChainSource } from "../chain/source.ts";
+import { WalletError } from "../errors.ts";
+import { PoolSync, type ScanProgress, type ScanResult } from "../scan/sync.ts";
+import { TreeView } from "../scan/tree.ts";
+import type { Store } from "../store/store.ts";
+import { ask, type PoolInfo } from "./connect.ts";
+import { Journal } from "./journal.ts";
+import { Lock } from "./lock.ts";
+import type { Funds } from "./select.ts";
+import { statusOf, type View, type WalletNote, walletNotes } from "./state.ts";
+
+/** What a wallet needs of a prover: one of @sotto/prover's. */
+export type WalletProver = Pick<Prover, "prove"> & { artifacts: Pick<Prover["artifacts"], "set"> };
+
+export interface ScanOptions {
+  onProgress?: (progress: ScanProgress) => void;
+  signal?: AbortSignal;
+}
+
+export interface CoreOptions {
+  chain: ChainSource;
+  info: PoolInfo;
+  keys: WalletKeys;
+  store: Store;
+  prover: WalletProver | undefined;
+  finality: number;
+  clock: () => number;
+  rangeSize?: number;
+}
+
+/** The parts every action of the wallet works with. */
+export class WalletCore {
+  readonly lock = new Lock();
+  readonly tree = new TreeView();
+  readonly options: CoreOptions;
+  readonly sync: PoolSync;
+  readonly journal: Journal;
+
+  private constructor(options: CoreOptions, sync: PoolSync, journal: Journal) {
+    this.options = options;
+    this.sync = sync;
+    this.journal = journal;
+  }
+
+  static async open(options: CoreOptions): Promise<WalletCore> {
+    const { chain, info, keys, store, finality, rangeSize } = options;
+    const sync = await PoolSync.open({
+      chain,
+      deployment: info,
+      deploymentBlock: info.deploymentBlock,
+      store,
+      finality,
+      keys: { viewingKey: keys.viewingKey, ownerTag: keys.ownerTag(0), keys },
+      ...(rangeSize === undefined ? {} : { rangeSize }),
+    });
+    return new WalletCore(options, sync, await Journal.open(store));
+  }
+
+  get view(): View {
+    return { ledger: this.sync.ledger, journal: this.journal, confirmed: this.sync.confirmed };
+  }
+
+  notes(): WalletNote[] {
+    return walletNotes(this.view);
+  }
+
+  /** Reads the chain, checks the tree against the contract's, and gives free the notes of what is over. */
+  async scan({ onProgress, signal }: ScanOptions = {}): Promise<ScanResult> {
+    const result = await this.sync.scan(onProgress, signal);
+    await this.#checkRoot();
+    const over = [...this.journal.holds].filter(([, id]) => statusOf(this.journal.get(id), this.view).final);
+    await this.journal.release(over.map(([nullifier]) => nullifier));
+    return result;
+  }
+
+  /** The tree on the newest confirmed root. Older roots are known to the pool too, but an odd one is a fingerprint. */
+  confirmedTree(): NoteTree {
+    const { ledger, confirmed } = this.sync;
+    return this.tree.at(ledger, ledger.appendAt(confirmed?.number ?? -1));
+  }
+
+  /** What coin selection chooses from. */
+  funds(): Funds<WalletNote> {
+    const notes = this.notes();
+    const waiting = notes.filter(({ state }) => state === "pending" || state === "queued" || state === "held");
+    return {
+      spendable: notes.filter(({ state }) => state === "spendable"),
+      waiting: waiting.reduce((total, { amount }) => total + amount, 0n),
+    };
+  }
+
+  spendable(note: { amount: bigint; blinding: bigint; keyIndex: number; leafIndex: number }): SpendableNote {
+    const { amount, blinding, leafIndex } = note;
+    return { amount, blinding, leafIndex, spendingKey: this.options.keys.spendingKey(note.keyIndex) };
+  }
+
+  /** @throws WalletError INVALID_OPTION without a prover; SottoError DEVELOPMENT_KEYS_REFUSED */
+  prover(): WalletProver {
+    const { prover, info } = this.options;
+    if (prover === undefined)
+      throw new WalletError(
+        "INVALID_OPTION",
+        "this wallet was opened without a prover: it can read, deposit, not spend",
+      );
+    assertAllowedOnChain(prover.artifacts, info.chainId);
+    return prover;
+  }
+
+  /** Proves `statement` and makes sure that the proof is of it. @returns eight decimal words */
+  async prove(circuit: string, statement: Statement, signal?: AbortSignal): Promise<string[]> {
+    const options = signal === undefined ? {} : { signal };
+    const { proof, publicSignals } = await this.prover().prove(circuit, statement.input, options);
+    const expected = statement.publicSignals.map(String);
+    if (publicSignals.length !== expected.length || publicSignals.some((word, i) => word !== expected[i]))
+      throw new WalletError("PROOF_MISMATCH", `the prover proved another statement than the ${circuit} it was given`);
+    return proof;
+  }
+
+  /**
+   * Now, in milliseconds, for a proof that must not be born expired.
+   * @throws WalletError CLOCK_BEHIND where the chain is ahead of this machine by more than `lead` seconds
+   */
+  now(lead: number): number {
+    const now = this.options.clock();
+    const ahead = (this.sync.confirmed?.timestamp ?? 0) - Math.floor(now / 1000);
+    if (ahead > lead)
+      throw new WalletError("CLOCK_BEHIND", `the chain's time is ${ahead} s ahead of this machine's: set its clock`);
+    return now;
+  }
+
+  async #checkRoot(): Promise<void> {
+    const { chain, info } = this.options;
+    const { ledger, confirmed } = this.sync;
+    const append = ledger.appendAt(confirmed?.number ?? -1);
+    if (append === undefined || confirmed === undefined) return;
+    const { root } = this.confirmedTree();
+    const known = await this.#newestRoot(confirmed.number).catch(async (error: unknown) => {
+      // A node that keeps no old state still knows whether the pool ever had this root.
+      if (!(error instanceof WalletError) || error.code !== "NODE_ERROR") throw error;
+      return (await ask(chain, info.pool, poolInterface, "isKnownRoot", [root])) === true ? root : undefined;
+    });
+    if (known !== root)
+      throw new WalletError("ROOT_MISMATCH", "the pool's root is not that of its events: the node left some out");
+  }
+
+  async #newestRoot(block: number): Promise<bigint> {
+    const { chain, info } = this.options;
+    return BigInt((await ask(chain, info.pool, poolInterface, "root", [], block)) as bigint);
+  }
+}

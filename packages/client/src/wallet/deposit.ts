@@ -1,0 +1,131 @@
+import { depositAuthorizationNonce, expectAmount, parseAddress } from "@sotto/protocol";
+import {
+  getAddress,
+  hexlify,
+  randomBytes,
+  Signature,
+  type Signer,
+  type TypedDataDomain,
+  TypedDataEncoder,
+} from "ethers";
+import { tokenInterface } from "../chain/abi.ts";
+import type { DepositRequest } from "../chain/calls.ts";
+import type { ChainSource } from "../chain/source.ts";
+import { WalletError } from "../errors.ts";
+import { ask, type PoolInfo } from "./connect.ts";
+
+/** The notes of a deposit: each with its owner's tag and its base units. */
+export interface DepositNotes {
+  ownerTags: bigint[];
+  amounts: bigint[];
+}
+
+/** Most notes of one deposit: as many as an append takes. */
+export const DEPOSIT_NOTES = 64;
+
+/** @throws WalletError INVALID_OPTION; SottoError INVALID_AMOUNT */
+export function expectDepositAmounts(amounts: unknown, pool: PoolInfo): bigint[] {
+  if (!Array.isArray(amounts) || amounts.length === 0 || amounts.length > DEPOSIT_NOTES)
+    throw new WalletError("INVALID_OPTION", `amounts must be 1 to ${DEPOSIT_NOTES} amounts, one for each note`);
+  const checked = amounts.map((amount, i) => {
+    const value = expectAmount(amount, `amounts[${i}]`);
+    if (value >= pool.smallestDeposit) return value;
+    const problem = `amounts[${i}] is ${value} base units, the pool's smallest deposit is ${pool.smallestDeposit}`;
+    throw new WalletError("INVALID_OPTION", problem, { smallestDeposit: String(pool.smallestDeposit) });
+  });
+  expectAmount(totalOf(checked), "the sum of amounts");
+  return checked;
+}
+
+export function totalOf(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((total, amount) => total + amount, 0n);
+}
+
+/** @throws WalletError INSUFFICIENT_TOKENS, TOKEN_MISMATCH */
+export async function checkTokens(chain: ChainSource, pool: PoolInfo, account: string, needed: bigint): Promise<void> {
+  const balance = BigInt((await askToken(chain, pool, "balanceOf", [account])) as bigint);
+  if (balance >= needed) return;
+  const missing = String(needed - balance);
+  throw new WalletError(
+    "INSUFFICIENT_TOKENS",
+    `${account} has ${balance} base units of ${needed}: ${missing} missing`,
+    {
+      needed: String(needed),
+      available: String(balance),
+      missing,
+    },
+  );
+}
+
+async function askToken(chain: ChainSource, pool: PoolInfo, name: string, parameters: unknown[]): Promise<unknown> {
+  try {
+    return await ask(chain, pool.token, tokenInterface, name, parameters);
+  } catch (cause) {
+    if (cause instanceof WalletError && cause.code === "NODE_UNREACHABLE") throw cause;
+    throw new WalletError("TOKEN_MISMATCH", `the token ${pool.token} does not answer ${name}`, {}, { cause });
+  }
+}
+
+/** The token's EIP-712 domain. Made from its name and version, and compared with what the contract uses. */
+async function tokenDomain(chain: ChainSource, pool: PoolInfo): Promise<TypedDataDomain> {
+  const [name, version, separator] = await Promise.all(
+    ["name", "version", "DOMAIN_SEPARATOR"].map((field) => askToken(chain, pool, field, [])),
+  );
+  const domain = {
+    name: String(name),
+    version: String(version),
+    chainId: pool.chainId,
+    verifyingContract: getAddress(pool.token),
+  };
+  if (TypedDataEncoder.hashDomain(domain) !== separator)
+    throw new WalletError("TOKEN_MISMATCH", `the token ${pool.token} signs under another EIP-712 domain than expected`);
+  return domain;
+}
+
+const AUTHORIZATION = {
+  ReceiveWithAuthorization: [
+    { name: "from", type: "address" },
+    { name: "to", type: "address" },
+    { name: "value", type: "uint256" },
+    { name: "validAfter", type: "uint256" },
+    { name: "validBefore", type: "uint256" },
+    { name: "nonce", type: "bytes32" },
+  ],
+};
+
+/** The part of an ethers v6 signer that authorizes a deposit. It needs no ETH. */
+export type DepositSigner = Pick<Signer, "getAddress" | "signTypedData">;
+
+/**
+ * An EIP-3009 authorization of `account` for exactly these notes, which anyone may submit.
+ * @param validBefore seconds
+ * @throws WalletError TOKEN_MISMATCH
+ */
+export async function signDeposit(
+  chain: ChainSource,
+  pool: PoolInfo,
+  account: DepositSigner,
+  notes: DepositNotes,
+  validBefore: bigint,
+): Promise<DepositRequest> {
+  const from = parseAddress(await account.getAddress(), "account");
+  const domain = await tokenDomain(chain, pool);
+  const salt = hexlify(randomBytes(32));
+  const value = totalOf(notes.amounts);
+  const nonce = depositAuthorizationNonce(notes, salt);
+  const message = { from, to: pool.pool, value, validAfter: 0n, validBefore, nonce };
+  const { v, r, s } = Signature.from(await account.signTypedData(domain, AUTHORIZATION, message));
+  return {
+    chainId: String(pool.chainId),
+    pool: pool.pool,
+    from,
+    ownerTags: notes.ownerTags.map(String),
+    amounts: notes.amounts.map(String),
+    salt,
+    validAfter: "0",
+    validBefore: String(validBefore),
+    v,
+    r,
+    s,
+  };
+}

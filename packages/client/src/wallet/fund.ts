@@ -1,0 +1,83 @@
+import { decodeShieldedAddress, expectAmount, parseAddress } from "@sotto/protocol";
+import { approveCall, type DepositRequest, depositCall } from "../chain/calls.ts";
+import type { Call } from "../chain/source.ts";
+import { WalletError } from "../errors.ts";
+import { DEPOSIT_GAP } from "../scan/scanner.ts";
+import { expectCount } from "./connect.ts";
+import type { WalletCore } from "./core.ts";
+import { checkTokens, type DepositSigner, expectDepositAmounts, signDeposit, totalOf } from "./deposit.ts";
+
+export interface DepositOptions {
+  /** Base units of each note, 1 to 64 notes. Payments in parallel need a note each (`splitAmount`). */
+  amounts: readonly bigint[];
+  /** The account that will send the calls: its balance is checked, where it is given. */
+  account?: string;
+}
+
+/** A deposit to be sent by the depositor's account: first `approve`, then `deposit`. */
+export interface DepositCalls {
+  keyIndex: number;
+  approve: Call;
+  deposit: Call;
+}
+
+export interface AuthorizeOptions {
+  amounts: readonly bigint[];
+  /** The depositor's account. It signs; it needs tokens, but no ETH. */
+  account: DepositSigner;
+  /** Who submits it, where it asks for a fee: a note of its own, on top of `amounts`. Nothing else would bind a fee. */
+  sponsor?: { shieldedAddress: string; fee: bigint };
+  /** Seconds it may be submitted in, 60 to 86,400; 1,800 if left out. */
+  validFor?: number;
+}
+
+/** The two calls of a deposit by approval. @throws see `expectDepositAmounts`, and INSUFFICIENT_TOKENS */
+export async function depositCalls(core: WalletCore, options: DepositOptions): Promise<DepositCalls> {
+  const { chain, info } = core.options;
+  const amounts = expectDepositAmounts(Object(options).amounts, info);
+  const total = totalOf(amounts);
+  if (options.account !== undefined) await checkTokens(chain, info, parseAddress(options.account, "account"), total);
+  const { keyIndex, ownerTag } = await openTag(core, amounts);
+  const ownerTags = amounts.map(() => ownerTag);
+  return {
+    keyIndex,
+    approve: approveCall(info.token, info.pool, total),
+    deposit: depositCall(info.pool, ownerTags, amounts),
+  };
+}
+
+/** A deposit signed by its depositor, for submission by anyone. The fee of a sponsor is one of its notes. */
+export async function authorizeDeposit(core: WalletCore, options: AuthorizeOptions): Promise<DepositRequest> {
+  const { chain, info, clock } = core.options;
+  const own = expectDepositAmounts(Object(options).amounts, info);
+  const validFor = expectCount(options.validFor ?? 1_800, "validFor", 60, 86_400);
+  if (typeof options.account?.signTypedData !== "function")
+    throw new WalletError("INVALID_OPTION", "account must be an ethers signer that can sign typed data");
+  const sponsor = options.sponsor && {
+    ownerTag: decodeShieldedAddress(options.sponsor.shieldedAddress).ownerTag,
+    fee: expectAmount(options.sponsor.fee, "sponsor.fee"),
+  };
+  const amounts = expectDepositAmounts(sponsor ? [...own, sponsor.fee] : own, info);
+  await checkTokens(chain, info, parseAddress(await options.account.getAddress()), totalOf(amounts));
+  const { ownerTag } = await openTag(core, own);
+  const ownerTags = [...own.map(() => ownerTag), ...(sponsor ? [sponsor.ownerTag] : [])];
+  const validBefore = BigInt(Math.floor(clock() / 1000) + validFor);
+  return signDeposit(chain, info, options.account, { ownerTags, amounts }, validBefore);
+}
+
+/**
+ * A fresh owner tag: deposits show it on chain, and one tag twice would link them. Journalled before it is used.
+ * Beyond the gap a restored wallet would not look: there, the oldest tag whose deposit never came is used again.
+ */
+function openTag(core: WalletCore, amounts: readonly bigint[]): Promise<{ keyIndex: number; ownerTag: bigint }> {
+  return core.lock.run(async () => {
+    await core.scan();
+    const { highestTag } = core.sync;
+    const landed = new Set([...core.sync.ledger.notes.values()].map((note) => note.keyIndex));
+    const next = Math.max(highestTag, ...core.journal.deposits.keys()) + 1;
+    const lost = [...core.journal.deposits.keys()].filter((index) => !landed.has(index)).sort((a, b) => a - b);
+    const keyIndex = next <= highestTag + DEPOSIT_GAP ? next : lost[0]!;
+    await core.journal.beginDeposit({ keyIndex, amounts: amounts.map(String), created: core.options.clock() });
+    return { keyIndex, ownerTag: core.options.keys.ownerTag(keyIndex) };
+  });
+}

@@ -1,0 +1,146 @@
+import type { WireBundle } from "@sotto/protocol";
+import type { PaymentCall, WithdrawalCall } from "../chain/calls.ts";
+import { WalletError } from "../errors.ts";
+import type { Store, StoreChange, StoreValue } from "../store/store.ts";
+
+/** One try to spend: a proof that could settle until `validUntil`. */
+export interface Attempt {
+  /** Seconds. */
+  validUntil: number;
+  /** keccak256 of its public signals: by it the chain tells what became of it. */
+  digest: string;
+}
+
+interface SpendRecord {
+  id: string;
+  /** Milliseconds. */
+  created: number;
+  /** Leaf indices of the notes it spends. */
+  notes: number[];
+  /** Their nullifiers, decimal. The first is always one of a real note. */
+  nullifiers: string[];
+  attempts: Attempt[];
+}
+
+/** A payment, as it is journalled before its proof is made. Amounts are decimal base units. */
+export interface PaymentRecord extends SpendRecord {
+  kind: "payment";
+  recipient: { wallet: string; shieldedAddress: string };
+  amount: string;
+  lowerBound: string;
+  upperBound: string;
+  resourceUrl: string;
+  /** The proof of the newest attempt, null until it is made. */
+  proof: { bundle: WireBundle; settle: PaymentCall } | null;
+}
+
+/** A withdrawal or a merge. */
+export interface WithdrawalRecord extends SpendRecord {
+  kind: "withdrawal";
+  recipient: string;
+  /** What leaves the pool, the fee included. */
+  amount: string;
+  fee: string;
+  feeRecipient: string;
+  proof: { withdraw: WithdrawalCall } | null;
+}
+
+export type JournalRecord = PaymentRecord | WithdrawalRecord;
+
+/** A deposit that was begun; the chain tells whether it arrived. */
+export interface DepositRecord {
+  /** Index of its owner tag. */
+  keyIndex: number;
+  amounts: string[];
+  /** Milliseconds. */
+  created: number;
+}
+
+const spendKey = (id: string): string => `spend/${id}`;
+const holdKey = (nullifier: string): string => `hold/${nullifier}`;
+const validityKey = (nullifier: string): string => `validity/${nullifier}`;
+const depositKey = (index: number): string => `deposit/${String(index).padStart(10, "0")}`;
+
+/**
+ * What a wallet has begun, written before it acts. A spend and the hold on its notes are one batch: a note is held by
+ * exactly one spend, or by none. Nothing in it is needed to recover funds.
+ */
+export class Journal {
+  readonly spends = new Map<string, JournalRecord>();
+  /** Id of the spend that holds a note, by nullifier (decimal). */
+  readonly holds = new Map<string, string>();
+  readonly deposits = new Map<number, DepositRecord>();
+  readonly #store: Store;
+
+  private constructor(store: Store) {
+    this.#store = store;
+  }
+
+  static async open(store: Store): Promise<Journal> {
+    const journal = new Journal(store);
+    for (const { value } of await store.list("spend/")) {
+      const record = value as unknown as JournalRecord;
+      journal.spends.set(record.id, record);
+    }
+    for (const { key, value } of await store.list("hold/")) journal.holds.set(key.slice("hold/".length), String(value));
+    for (const { value } of await store.list("deposit/")) {
+      const record = value as unknown as DepositRecord;
+      journal.deposits.set(record.keyIndex, record);
+    }
+    return journal;
+  }
+
+  /** The spend of this id. @throws WalletError UNKNOWN_PAYMENT */
+  get(id: string): JournalRecord {
+    const record = this.spends.get(id);
+    if (record === undefined)
+      throw new WalletError("UNKNOWN_PAYMENT", `this wallet has no payment ${JSON.stringify(id)}`);
+    return record;
+  }
+
+  /** Writes a new spend, or a new attempt of one, and holds its notes. Its proof may be made only afterwards. */
+  async begin(record: JournalRecord): Promise<void> {
+    const changes: StoreChange[] = [{ put: spendKey(record.id), value: toValue(record) }];
+    for (const nullifier of record.nullifiers) {
+      const holder = this.holds.get(nullifier);
+      if (holder === record.id) continue;
+      if (holder !== undefined) throw new WalletError("STORE_CONFLICT", `payment ${holder} holds a note of this one`);
+      changes.push({ put: holdKey(nullifier), value: record.id, expected: 0 });
+    }
+    if (record.kind === "withdrawal") {
+      const { validUntil } = record.attempts.at(-1)!;
+      changes.push({ put: validityKey(record.nullifiers[0]!), value: validUntil });
+    }
+    await this.#store.batch(changes);
+    this.spends.set(record.id, record);
+    for (const nullifier of record.nullifiers) this.holds.set(nullifier, record.id);
+  }
+
+  /** Keeps the proof of the newest attempt, so that it can be sent again after a crash. */
+  async prove(record: JournalRecord): Promise<void> {
+    await this.#store.put(spendKey(record.id), toValue(record));
+    this.spends.set(record.id, record);
+  }
+
+  /** Gives notes free. */
+  async release(nullifiers: readonly string[]): Promise<void> {
+    if (nullifiers.length === 0) return;
+    await this.#store.batch(nullifiers.map((nullifier) => ({ delete: holdKey(nullifier) })));
+    for (const nullifier of nullifiers) this.holds.delete(nullifier);
+  }
+
+  /** The last validUntil a withdrawal with this first nullifier was given, 0 if none. */
+  async lastValidity(nullifier: string): Promise<number> {
+    return Number((await this.#store.get(validityKey(nullifier)))?.value ?? 0);
+  }
+
+  async beginDeposit(record: DepositRecord): Promise<void> {
+    await this.#store.put(depositKey(record.keyIndex), toValue(record));
+    this.deposits.set(record.keyIndex, record);
+  }
+}
+
+/** The records hold JSON values only; their interfaces lack the index signature that StoreValue asks for. */
+function toValue(record: JournalRecord | DepositRecord): StoreValue {
+  return record as unknown as StoreValue;
+}

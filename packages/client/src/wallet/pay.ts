@@ -1,0 +1,132 @@
+import { type PreparedPayment, preparePayment, prepareRange, type WireBundle } from "@sotto/protocol";
+import { hexlify, randomBytes } from "ethers";
+import type { PaymentCall } from "../chain/calls.ts";
+import { WalletError } from "../errors.ts";
+import type { FoundNote } from "../scan/notes.ts";
+import type { ScanOptions, WalletCore } from "./core.ts";
+import type { PaymentRecord } from "./journal.ts";
+import { type CheckedPayment, checkPayment, type PaymentRequest } from "./payment-request.ts";
+import { reusableNotes } from "./reuse.ts";
+import { selectPaymentCoin } from "./select.ts";
+
+/** A payment ready to be sent: to the verify endpoint of a service, or to the chain by anyone. */
+export interface Payment {
+  id: string;
+  /** The body of the verify request. */
+  bundle: WireBundle;
+  /** For `settleCall`. */
+  settle: PaymentCall;
+  /** Last second in which it may settle. */
+  validUntil: number;
+  /** Decimal. With the digest it identifies the payment on chain. */
+  nullifier: string;
+  /** keccak256 of the public signals. */
+  digest: string;
+}
+
+/** A proof stays valid for two minutes at least; the chain may be this many seconds ahead of the clock. */
+const CLOCK_LEAD = 60;
+
+/**
+ * Makes a payment: chooses a note, journals the attempt, proves it. Nothing is sent. The note is held until the payment
+ * settles or can settle no more.
+ */
+export async function pay(core: WalletCore, request: PaymentRequest, options: ScanOptions = {}): Promise<Payment> {
+  const checked = checkPayment(request);
+  core.prover();
+  const begun = await core.lock.run(async () => {
+    await core.scan(options);
+    const note = selectPaymentCoin(core.funds(), checked.amount);
+    const { recipient, resourceUrl } = checked;
+    const record: PaymentRecord = {
+      kind: "payment",
+      id: hexlify(randomBytes(16)).slice(2),
+      created: core.now(CLOCK_LEAD),
+      notes: [note.leafIndex],
+      nullifiers: [String(note.nullifier)],
+      attempts: [],
+      recipient,
+      amount: String(checked.amount),
+      lowerBound: String(checked.lowerBound),
+      upperBound: String(checked.upperBound),
+      resourceUrl,
+      proof: null,
+    };
+    return begin(core, record, checked, note);
+  });
+  return finish(core, begun, options.signal);
+}
+
+/**
+ * Another attempt of a payment from the same note, with fresh randomness and a new date: at most one of all attempts can
+ * settle, so this is safe at any time.
+ * @throws WalletError PAYMENT_SETTLED, PAYMENT_CLOSED, UNKNOWN_PAYMENT
+ */
+export async function payAgain(core: WalletCore, id: string, options: ScanOptions = {}): Promise<Payment> {
+  const known = core.journal.get(id);
+  if (known.kind !== "payment") throw new WalletError("UNKNOWN_PAYMENT", `${id} is a withdrawal, not a payment`);
+  core.prover();
+  const begun = await core.lock.run(async () => {
+    await core.scan(options);
+    const [note] = reusableNotes(core, known);
+    const { recipient, resourceUrl } = known;
+    const [amount, lowerBound, upperBound] = [known.amount, known.lowerBound, known.upperBound].map(BigInt);
+    const bounds = { lowerBound: lowerBound!, upperBound: upperBound! };
+    return begin(core, known, checkPayment({ recipient, amount: amount!, resourceUrl, ...bounds }), note!);
+  });
+  return finish(core, begun, options.signal);
+}
+
+interface Begun {
+  record: PaymentRecord;
+  prepared: PreparedPayment;
+  checked: CheckedPayment;
+  timestamp: number;
+}
+
+/** Journals an attempt. Only then may its proof be made: a proof that nobody knows of could settle. */
+async function begin(core: WalletCore, known: PaymentRecord, checked: CheckedPayment, note: FoundNote): Promise<Begun> {
+  const { keys, info } = core.options;
+  const timestamp = core.now(CLOCK_LEAD);
+  const prepared = preparePayment({
+    chainId: info.chainId,
+    pool: info.pool,
+    tree: core.confirmedTree(),
+    note: core.spendable(note),
+    changeKey: keys.changeKey,
+    nonceKey: keys.nonceKey,
+    changeTag: keys.ownerTag(0),
+    recipient: { ...checked.address, wallet: checked.recipient.wallet },
+    amount: checked.amount,
+    resourceUrl: checked.resourceUrl,
+    timestamp,
+  });
+  const attempt = { validUntil: Number(prepared.validUntil), digest: prepared.digest };
+  const record: PaymentRecord = { ...known, attempts: [...known.attempts, attempt], proof: null };
+  await core.journal.begin(record);
+  return { record, prepared, checked, timestamp };
+}
+
+async function finish(core: WalletCore, begun: Begun, signal?: AbortSignal): Promise<Payment> {
+  const { record, prepared, checked, timestamp } = begun;
+  const { scalar, encryptedAmount, senderCommitment, validUntil, resourceDigest, digest, nullifier } = prepared;
+  const { address, amount, lowerBound, upperBound } = checked;
+  const range = prepareRange({ recipient: address, amount, scalar, lowerBound, upperBound });
+  const proof = await core.prove("payment", prepared, signal);
+  const amountProof = await core.prove("elgamal_range", range, signal);
+  const publicSignals = prepared.publicSignals.map(String);
+  const bundle: WireBundle = {
+    proof,
+    publicSignals,
+    encryptedAmount,
+    amountProof,
+    amountPublicSignals: range.publicSignals.map(String),
+    senderCommitment: String(senderCommitment),
+    recipientPublicKey: checked.recipient.wallet,
+    resourceUrl: checked.resourceUrl,
+    timestamp,
+  };
+  const settle: PaymentCall = { proof, signals: publicSignals, validUntil: String(validUntil), resourceDigest };
+  await core.journal.prove({ ...record, proof: { bundle, settle } });
+  return { id: record.id, bundle, settle, validUntil: Number(validUntil), nullifier: String(nullifier), digest };
+}

@@ -1,0 +1,55 @@
+import {
+  decodeShieldedAddress,
+  expectAmount,
+  MAX_AMOUNT,
+  MAX_URL_LENGTH,
+  parseAddress,
+  type ShieldedAddress,
+} from "@sotto/protocol";
+import { WalletError } from "../errors.ts";
+
+/** Who is paid: the wallet address of the wire, and the shielded address that is bound to it by a signature. */
+export interface PaymentRecipient {
+  wallet: string;
+  shieldedAddress: string;
+}
+
+export interface PaymentRequest {
+  recipient: PaymentRecipient;
+  /** Base units, 1 up. */
+  amount: bigint;
+  /** What is paid for: bound by the proof, compared byte for byte by who is paid. */
+  resourceUrl: string;
+  /** What the amount proof shows: left out, from `amount` to 1.1 times `amount`, as a server with that price asks. */
+  lowerBound?: bigint;
+  upperBound?: bigint;
+}
+
+export interface CheckedPayment extends PaymentRequest {
+  address: ShieldedAddress;
+  lowerBound: bigint;
+  upperBound: bigint;
+}
+
+/**
+ * @throws WalletError INVALID_OPTION; SottoError INVALID_AMOUNT, INVALID_ADDRESS, INVALID_SHIELDED_ADDRESS
+ */
+export function checkPayment(request: PaymentRequest): CheckedPayment {
+  const { recipient, resourceUrl } = Object(request) as PaymentRequest;
+  if (typeof recipient !== "object" || recipient === null)
+    throw new WalletError("INVALID_OPTION", "recipient must be an object with wallet and shieldedAddress");
+  const wallet = parseAddress(recipient.wallet, "recipient.wallet");
+  const address = decodeShieldedAddress(recipient.shieldedAddress);
+  const amount = expectAmount(request.amount);
+  if (amount === 0n) throw new WalletError("INVALID_OPTION", "amount is 0, expected 1 base unit or more");
+  if (typeof resourceUrl !== "string" || resourceUrl === "" || resourceUrl.length > MAX_URL_LENGTH)
+    throw new WalletError("INVALID_OPTION", `resourceUrl must be a text of 1 to ${MAX_URL_LENGTH} characters`);
+  const lowerBound = expectAmount(request.lowerBound ?? amount, "lowerBound");
+  const tenPercentMore = (amount * 11n) / 10n;
+  const highest = tenPercentMore < MAX_AMOUNT ? tenPercentMore : MAX_AMOUNT;
+  const upperBound = expectAmount(request.upperBound ?? highest, "upperBound");
+  if (amount < lowerBound || amount > upperBound)
+    throw new WalletError("INVALID_OPTION", `amount is not within its bounds, ${lowerBound} to ${upperBound}`);
+  const { shieldedAddress } = recipient;
+  return { recipient: { wallet, shieldedAddress }, address, amount, resourceUrl, lowerBound, upperBound };
+}

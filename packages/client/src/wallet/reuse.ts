@@ -1,0 +1,24 @@
+import { WalletError } from "../errors.ts";
+import type { FoundNote } from "../scan/notes.ts";
+import type { WalletCore } from "./core.ts";
+import type { JournalRecord } from "./journal.ts";
+import { statusOf } from "./state.ts";
+
+/**
+ * The notes of an earlier attempt, for another one: only with the very same notes can at most one attempt settle.
+ * @throws WalletError PAYMENT_SETTLED, PAYMENT_CLOSED
+ */
+export function reusableNotes(core: WalletCore, record: JournalRecord): FoundNote[] {
+  const { id, notes, nullifiers } = record;
+  const { state, transactionHash = "" } = statusOf(record, core.view);
+  if (state === "settled")
+    throw new WalletError("PAYMENT_SETTLED", `payment ${id} was settled in ${transactionHash}`, { transactionHash });
+  const known = new Map(core.notes().map((note) => [String(note.nullifier), note]));
+  return notes.map((_, i) => {
+    const note = known.get(nullifiers[i]!);
+    const own = core.journal.holds.get(nullifiers[i]!) === id;
+    if (note?.state === "spendable" || (note?.state === "held" && own)) return note;
+    const found = note === undefined ? "gone since a reorganisation" : own ? note.state : `${note.state} otherwise`;
+    throw new WalletError("PAYMENT_CLOSED", `payment ${id} cannot be tried again: its note is ${found}`);
+  });
+}

@@ -1,0 +1,108 @@
+import { WalletError } from "../errors.ts";
+
+/** What coin selection needs to know of a note. */
+export interface Coin {
+  leafIndex: number;
+  amount: bigint;
+}
+
+/** Notes a withdrawal can take in. */
+export const WITHDRAWAL_INPUTS = 8;
+
+export interface Funds<C extends Coin> {
+  /** Notes that can be spent now. */
+  spendable: readonly C[];
+  /** Base units in notes that cannot be spent yet: unconfirmed, queued, or held by payments in flight. */
+  waiting: bigint;
+}
+
+const sum = (coins: readonly Coin[]): bigint => coins.reduce((total, { amount }) => total + amount, 0n);
+const ascending = <C extends Coin>(coins: readonly C[]): C[] =>
+  [...coins].sort((a, b) => (a.amount === b.amount ? a.leafIndex - b.leafIndex : a.amount < b.amount ? -1 : 1));
+
+/**
+ * The note a payment is made from: the smallest that is enough, so that large ones stay for large payments.
+ * @throws WalletError INSUFFICIENT_FUNDS, FUNDS_NOT_READY, or MERGE_REQUIRED where only several notes together suffice
+ */
+export function selectPaymentCoin<C extends Coin>(funds: Funds<C>, amount: bigint): C {
+  const found = ascending(funds.spendable).find((coin) => coin.amount >= amount);
+  if (found !== undefined) return found;
+  checkFunds(funds, amount);
+  const largest = ascending(funds.spendable).at(-1)!;
+  throw new WalletError(
+    "MERGE_REQUIRED",
+    `a payment is made from one note: the largest holds ${largest.amount}, ${amount} is needed. Merge notes first`,
+    { needed: String(amount), largest: String(largest.amount) },
+  );
+}
+
+/**
+ * Up to eight notes that together are enough, the small ones first: what is taken out tidies up as well.
+ * @throws WalletError INSUFFICIENT_FUNDS, FUNDS_NOT_READY, or MERGE_REQUIRED where eight are not enough
+ */
+export function selectWithdrawalCoins<C extends Coin>(funds: Funds<C>, amount: bigint): C[] {
+  const window = firstWindow(funds.spendable, amount);
+  if (window !== undefined) return window;
+  checkFunds(funds, amount);
+  const most = sum(ascending(funds.spendable).slice(-WITHDRAWAL_INPUTS));
+  throw new WalletError(
+    "MERGE_REQUIRED",
+    `a withdrawal takes ${WITHDRAWAL_INPUTS} notes: the largest hold ${most}, ${amount} is needed. Merge notes first`,
+    { needed: String(amount), largest: String(most) },
+  );
+}
+
+/**
+ * The notes to merge into one. With a `target` (of the merged note): the smallest eight that reach it, or the largest
+ * eight where no eight do, which brings the next merge nearer. Without: the smallest eight.
+ * @param fee taken from the merged note
+ * @throws WalletError INSUFFICIENT_FUNDS, FUNDS_NOT_READY
+ */
+export function selectMergeCoins<C extends Coin>(funds: Funds<C>, fee: bigint, target?: bigint): C[] {
+  const coins = ascending(funds.spendable);
+  const needed = fee + (target ?? 1n);
+  checkFunds(funds, needed);
+  if (coins.length < 2)
+    throw new WalletError("FUNDS_NOT_READY", `a merge takes two notes or more, ${coins.length} can be spent now`);
+  const chosen = firstWindow(coins, needed) ?? coins.slice(-WITHDRAWAL_INPUTS);
+  // A fee that eats the smallest notes whole: let the large ones pay it.
+  return sum(chosen) > fee ? chosen : coins.slice(-WITHDRAWAL_INPUTS);
+}
+
+/** The first eight (or all, if fewer) in ascending order that are enough. */
+function firstWindow<C extends Coin>(spendable: readonly C[], amount: bigint): C[] | undefined {
+  const coins = ascending(spendable);
+  for (let start = 0; start === 0 || start + WITHDRAWAL_INPUTS <= coins.length; start += 1) {
+    const window = coins.slice(start, start + WITHDRAWAL_INPUTS);
+    if (sum(window) >= amount && window.length > 0) return window;
+  }
+  return undefined;
+}
+
+function checkFunds(funds: Funds<Coin>, amount: bigint): void {
+  const spendable = sum(funds.spendable);
+  if (spendable >= amount && funds.spendable.length > 0) return;
+  const total = spendable + funds.waiting;
+  if (total < amount || amount === 0n)
+    throw new WalletError(
+      "INSUFFICIENT_FUNDS",
+      `${amount} needed, the wallet has ${total}: ${amount - total} missing`,
+      {
+        needed: String(amount),
+        available: String(total),
+        missing: String(amount - total),
+      },
+    );
+  throw new WalletError(
+    "FUNDS_NOT_READY",
+    `${amount} needed, ${spendable} can be spent now; ${funds.waiting} more is unconfirmed, queued or held by payments`,
+    { needed: String(amount), spendable: String(spendable), waiting: String(funds.waiting) },
+  );
+}
+
+/** `total` in `notes` nearly equal parts (the first ones a unit larger), for payments in parallel. */
+export function splitAmount(total: bigint, notes: number): bigint[] {
+  const count = BigInt(notes);
+  const [part, rest] = [total / count, total % count];
+  return Array.from({ length: notes }, (_, i) => (BigInt(i) < rest ? part + 1n : part));
+}

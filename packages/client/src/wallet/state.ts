@@ -1,0 +1,88 @@
+import type { Block } from "../chain/source.ts";
+import type { Ledger } from "../scan/ledger.ts";
+import type { FoundNote } from "../scan/notes.ts";
+import type { Journal, JournalRecord } from "./journal.ts";
+
+/**
+ * pending: its block has not enough confirmations. queued: it waits to be appended to the tree. held: a payment in
+ * flight may spend it. spendable. spending: an unconfirmed block spends it. spent.
+ */
+export type NoteState = "pending" | "queued" | "held" | "spendable" | "spending" | "spent";
+
+/** A note of the wallet and what can be done with it. */
+export interface WalletNote extends FoundNote {
+  state: NoteState;
+}
+
+/** Token base units. `total` is all that is the wallet's: spendable + held + queued + pending. */
+export interface Balance {
+  spendable: bigint;
+  held: bigint;
+  queued: bigint;
+  pending: bigint;
+  total: bigint;
+}
+
+/** What the classification rests on: the chain as scanned, the journal, and the newest confirmed block. */
+export interface View {
+  ledger: Ledger;
+  journal: Journal | undefined;
+  confirmed: Block | undefined;
+}
+
+export function walletNotes({ ledger, journal, confirmed }: View): WalletNote[] {
+  const final = confirmed?.number ?? -1;
+  const size = ledger.appendAt(final)?.size ?? 0;
+  const stateOf = (note: FoundNote): NoteState => {
+    const spend = ledger.spends.get(note.leafIndex);
+    if (spend !== undefined) return spend.blockNumber <= final ? "spent" : "spending";
+    if (note.blockNumber > final) return "pending";
+    if (note.leafIndex >= size) return "queued";
+    return journal?.holds.has(String(note.nullifier)) ? "held" : "spendable";
+  };
+  return [...ledger.notes.values()].map((note) => ({ ...note, state: stateOf(note) }));
+}
+
+export function balanceOf(notes: readonly WalletNote[]): Balance {
+  const sum = (state: NoteState): bigint =>
+    notes.reduce((total, note) => (note.state === state ? total + note.amount : total), 0n);
+  const parts = { spendable: sum("spendable"), held: sum("held"), queued: sum("queued"), pending: sum("pending") };
+  return { ...parts, total: parts.spendable + parts.held + parts.queued + parts.pending };
+}
+
+/**
+ * open: it may still settle. settled: the chain holds exactly this payment. failed: its note was spent otherwise.
+ * expired: it did not settle and never can; its note is free again.
+ */
+export type PaymentState = "open" | "settled" | "failed" | "expired";
+
+export interface PaymentStatus {
+  id: string;
+  kind: "payment" | "withdrawal";
+  state: PaymentState;
+  /** Last second in which an attempt of it may settle. */
+  validUntil: number;
+  /** Whether the state can only be changed by a reorganisation deeper than `finality`. */
+  final: boolean;
+  /** The transaction that spent its (first) note. */
+  transactionHash?: string;
+  blockNumber?: number;
+}
+
+/** What became of a spend: found by nullifier and digest, never by proof bytes, which anyone can change. */
+export function statusOf(record: JournalRecord, { ledger, confirmed }: View): PaymentStatus {
+  const { id, kind, notes, nullifiers, attempts } = record;
+  const validUntil = Math.max(...attempts.map((attempt) => attempt.validUntil));
+  const spend = notes
+    .map((leafIndex, i) => ({ spend: ledger.spends.get(leafIndex), nullifier: nullifiers[i] }))
+    .find(({ spend, nullifier }) => spend !== undefined && String(spend.nullifier) === nullifier)?.spend;
+  if (spend !== undefined) {
+    const { digest, blockNumber, transactionHash } = spend;
+    const state = attempts.some((attempt) => attempt.digest === digest) ? "settled" : "failed";
+    const final = confirmed !== undefined && blockNumber <= confirmed.number;
+    return { id, kind, state, validUntil, final, transactionHash, blockNumber };
+  }
+  // A block later than validUntil has the confirmations and the note is unspent there: nothing can settle any more.
+  const over = confirmed !== undefined && confirmed.timestamp > validUntil;
+  return { id, kind, state: over ? "expired" : "open", validUntil, final: over };
+}

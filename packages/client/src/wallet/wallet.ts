@@ -1,0 +1,163 @@
+import { deriveKeys, type WalletKeys } from "@sotto/protocol";
+import { assertAllowedOnChain } from "@sotto/prover";
+import type { DepositRequest } from "../chain/calls.ts";
+import { WalletError } from "../errors.ts";
+import type { ScanResult } from "../scan/sync.ts";
+import { checkSeed } from "../seed.ts";
+import type { Store } from "../store/store.ts";
+import { connectPool, expectCount, type PoolInfo, type PoolOptions } from "./connect.ts";
+import { type ScanOptions, WalletCore, type WalletProver } from "./core.ts";
+import {
+  type AuthorizeOptions,
+  authorizeDeposit,
+  type DepositCalls,
+  type DepositOptions,
+  depositCalls,
+} from "./fund.ts";
+import { claimStore } from "./identity.ts";
+import { type AutoMerge, payMerging } from "./merge-first.ts";
+import { type Payment, pay, payAgain } from "./pay.ts";
+import type { PaymentRequest } from "./payment-request.ts";
+import { type Balance, balanceOf, type PaymentStatus, statusOf, type WalletNote } from "./state.ts";
+import {
+  type MergeRequest,
+  merge,
+  type Withdrawal,
+  type WithdrawalRequest,
+  withdraw,
+  withdrawAgain,
+} from "./withdraw.ts";
+
+export interface WalletOptions extends PoolOptions {
+  /** 32 bytes, e.g. of `seedFromWords`. It is not written to the store. */
+  seed: Uint8Array;
+  /** Used by this wallet alone, and by one process at a time. */
+  store: Store;
+  /** Left out: the wallet can receive and deposit, not spend. */
+  prover?: WalletProver;
+  /** Blocks on top of an event before it counts, 0 to 1,000. What the chain may still take back is `pending` till then. */
+  finality: number;
+  /** Most blocks asked of the node at once; 10,000 if left out. */
+  rangeSize?: number;
+  /** Milliseconds since the Unix epoch; Date.now if left out. */
+  clock?: () => number;
+}
+
+export interface PayOptions extends ScanOptions {
+  /** Merges notes first where no single one is large enough. Left out: the wallet says MERGE_REQUIRED. */
+  merge?: AutoMerge;
+}
+
+/**
+ * A shielded wallet: everything in it follows from its seed and the chain. It makes proofs and calls; sending them is up
+ * to the caller, a service or anyone, because nothing the chain sees may point at the wallet's owner.
+ */
+export class Wallet {
+  readonly pool: PoolInfo;
+  readonly #core: WalletCore;
+
+  private constructor(core: WalletCore) {
+    this.#core = core;
+    this.pool = core.options.info;
+  }
+
+  /**
+   * Opens a wallet, after looking at the node, the pool, the prover's keys and the store.
+   * @throws WalletError NODE_UNREACHABLE, WRONG_CHAIN, POOL_NOT_DEPLOYED, POOL_MISMATCH, STORE_FOREIGN, INVALID_OPTION;
+   *   SottoError INVALID_KEY, INVALID_ADDRESS, DEVELOPMENT_KEYS_REFUSED
+   */
+  static async open(options: WalletOptions): Promise<Wallet> {
+    if (typeof options !== "object" || options === null)
+      throw new WalletError("INVALID_OPTION", "a wallet needs its options: seed, chain, chainId, pool and so on");
+    checkSeed(options.seed);
+    const { chain, store, prover, clock = Date.now } = options;
+    const finality = expectCount(options.finality, "finality", 0, 1_000);
+    const range = options.rangeSize === undefined ? {} : { rangeSize: expectCount(options.rangeSize, "rangeSize", 1) };
+    for (const [name, value] of Object.entries({ chain, store }))
+      if (typeof value !== "object" || value === null) throw new WalletError("INVALID_OPTION", `${name} is missing`);
+    const info = await connectPool(options);
+    if (prover !== undefined) assertAllowedOnChain(prover.artifacts, info.chainId);
+    const keys: WalletKeys = deriveKeys(options.seed);
+    await claimStore(store, { ...info, owner: keys.shieldedAddress() });
+    return new Wallet(await WalletCore.open({ chain, info, keys, store, prover, finality, clock, ...range }));
+  }
+
+  /** Where it can be paid: public. */
+  get shieldedAddress(): string {
+    return this.#core.options.keys.shieldedAddress();
+  }
+
+  /** What a `ViewingWallet` is opened with: shows all that came in, can spend nothing. For a server, or an auditor. */
+  exportViewingKey(): { viewingKey: bigint; shieldedAddress: string } {
+    return { viewingKey: this.#core.options.keys.viewingKey, shieldedAddress: this.shieldedAddress };
+  }
+
+  /** Reads what is new on the chain. Spending does it by itself. */
+  scan(options: ScanOptions = {}): Promise<ScanResult> {
+    return this.#core.lock.run(() => this.#core.scan(options));
+  }
+
+  /** All notes found, spent ones too, as of the last scan. */
+  notes(): WalletNote[] {
+    return this.#core.notes();
+  }
+
+  /** As of the last scan; before the first one after opening, everything is pending. */
+  balance(): Balance {
+    return balanceOf(this.#core.notes());
+  }
+
+  /** A deposit to be sent by the depositor's own account: `approve`, then `deposit`. */
+  deposit(options: DepositOptions): Promise<DepositCalls> {
+    return depositCalls(this.#core, options);
+  }
+
+  /** A deposit that anyone may submit (EIP-3009): the depositor signs and needs no ETH. */
+  authorizeDeposit(options: AuthorizeOptions): Promise<DepositRequest> {
+    return authorizeDeposit(this.#core, options);
+  }
+
+  /**
+   * Makes a payment and proves it. Send its bundle to a service, or its `settle` to the chain.
+   * @throws WalletError INSUFFICIENT_FUNDS (details.missing), FUNDS_NOT_READY, MERGE_REQUIRED, CLOCK_BEHIND
+   */
+  pay(request: PaymentRequest, { merge: auto, ...options }: PayOptions = {}): Promise<Payment> {
+    return auto === undefined ? pay(this.#core, request, options) : payMerging(this.#core, request, auto, options);
+  }
+
+  /** Another attempt of a payment, from the same note: never paid twice. */
+  payAgain(id: string, options: ScanOptions = {}): Promise<Payment> {
+    return payAgain(this.#core, id, options);
+  }
+
+  /** Joins up to eight notes into one. */
+  merge(request: MergeRequest = {}, options: ScanOptions = {}): Promise<Withdrawal> {
+    return merge(this.#core, request, options);
+  }
+
+  /** Takes tokens out of the pool. */
+  withdraw(request: WithdrawalRequest, options: ScanOptions = {}): Promise<Withdrawal> {
+    return withdraw(this.#core, request, options);
+  }
+
+  /** Another attempt of a withdrawal or merge, with the same notes and terms. */
+  withdrawAgain(id: string, options: ScanOptions = {}): Promise<Withdrawal> {
+    return withdrawAgain(this.#core, id, options);
+  }
+
+  /** What became of a payment, withdrawal or merge, as of the last scan. @throws WalletError UNKNOWN_PAYMENT */
+  status(id: string): PaymentStatus {
+    return statusOf(this.#core.journal.get(id), this.#core.view);
+  }
+
+  /** All payments, withdrawals and merges this store knows, oldest first. */
+  history(): PaymentStatus[] {
+    const records = [...this.#core.journal.spends.values()].sort((a, b) => a.created - b.created);
+    return records.map((record) => statusOf(record, this.#core.view));
+  }
+
+  /** The newest proof of a payment that was made before, e.g. to send it again after a crash; undefined: none yet. */
+  proofOf(id: string) {
+    return this.#core.journal.get(id).proof ?? undefined;
+  }
+}

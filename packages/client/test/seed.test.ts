@@ -1,0 +1,117 @@
+import { expect } from "chai";
+import { Wallet as Account, Signature, type Signer } from "ethers";
+import { checkSeed, createSeedWords, seedFromAccount, seedFromWords, wordsFromSeed } from "../src/seed.ts";
+import { rejection, thrown } from "./support/rejection.ts";
+
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");
+
+describe("seed words", () => {
+  it("are 24, different each time, and give the seed back", () => {
+    const words = createSeedWords();
+    expect(words.split(" ")).to.have.length(24);
+    expect(createSeedWords()).not.to.equal(words);
+    expect(seedFromWords(words)).to.have.length(32);
+    expect(wordsFromSeed(seedFromWords(words))).to.equal(words);
+  });
+
+  it("follow the BIP-39 test vectors", () => {
+    // Trezor's vectors of BIP-39: entropy 8080..80 and f585..438f.
+    const repeated = `${"letter advice cage absurd amount doctor acoustic avoid ".repeat(2)}letter advice cage absurd amount doctor acoustic bless`;
+    expect(hex(seedFromWords(repeated))).to.equal("80".repeat(32));
+    expect(
+      hex(
+        seedFromWords(
+          "void come effort suffer camp survey warrior heavy shoot primary clutch crush open amazing screen patrol group space point ten exist slush involve unfold",
+        ),
+      ),
+    ).to.equal("f585c11aec520db57dd353c69554b21a89b20fb0650966fa0a9d6f74fd989d8f");
+  });
+
+  it("are read whatever their case and white space", () => {
+    const words = createSeedWords();
+    const untidy = `  ${words.toUpperCase().replaceAll(" ", "\n\t ")} \n`;
+    expect(seedFromWords(untidy)).to.deep.equal(seedFromWords(words));
+  });
+
+  it("are refused with what is wrong with them, without repeating them", () => {
+    const words = createSeedWords().split(" ");
+    const refuse = (text: string) => {
+      const error = thrown(() => seedFromWords(text));
+      expect(error.code).to.equal("INVALID_WORDS");
+      return error.message;
+    };
+    expect(refuse(words.slice(1).join(" "))).to.match(/24 words, got 23/);
+    const misspelt = refuse(words.with(4, "sekret").join(" "));
+    expect(misspelt).to.match(/word 5 /);
+    expect(misspelt).not.to.include("sekret");
+    const swapped = words.with(0, words[0] === "zoo" ? "zone" : "zoo").join(" ");
+    // One in 256 wrong phrases has a right checksum: then it is another wallet, and no program can know.
+    const other = words.with(23, words[23] === "zoo" ? "zone" : "zoo").join(" ");
+    const errors = [swapped, other].map((text) => {
+      try {
+        seedFromWords(text);
+        return "fits";
+      } catch {
+        return refuse(text);
+      }
+    });
+    expect(errors.join()).to.match(/checksum/);
+    expect(refuse(undefined as unknown as string)).to.match(/24 words/);
+  });
+
+  it("never come from a seed that is not one", () => {
+    for (const seed of [new Uint8Array(31), new Uint8Array(32), new Uint8Array(32).fill(7), "00" as never])
+      expect(thrown(() => checkSeed(seed)).code).to.equal("INVALID_KEY");
+    expect(thrown(() => wordsFromSeed(new Uint8Array(16))).code).to.equal("INVALID_KEY");
+  });
+});
+
+describe("seed from an EIP-712 signature", () => {
+  const account = new Account(`0x${"11".repeat(32)}`);
+  const signer = (change: (signature: string, call: number) => string | Promise<string>) => {
+    let calls = 0;
+    return {
+      getAddress: () => account.getAddress(),
+      signTypedData: async (...args: Parameters<Signer["signTypedData"]>) => {
+        calls += 1;
+        return change(await account.signTypedData(...args), calls);
+      },
+    };
+  };
+
+  it("is the same each time, and another for another account", async () => {
+    const seed = await seedFromAccount(account);
+    expect(seed).to.have.length(32);
+    expect(await seedFromAccount(account)).to.deep.equal(seed);
+    expect(await seedFromAccount(new Account(`0x${"22".repeat(32)}`))).not.to.deep.equal(seed);
+    // A known answer: a change of the text or of the derivation would lose everybody's funds.
+    expect(hex(seed)).to.equal("2a924e14cc84957d58788b6444372b96d8b46913c6df5af1837106a0d614ef42");
+  });
+
+  it("does not depend on how the signer writes v", async () => {
+    const zeroOne = signer((signature) => {
+      const v = Number.parseInt(signature.slice(130), 16) - 27;
+      return `${signature.slice(0, 130)}0${v}`;
+    });
+    expect(await seedFromAccount(zeroOne)).to.deep.equal(await seedFromAccount(account));
+  });
+
+  it("refuses a signer that signs differently, high s, another account's and a contract's signature", async () => {
+    const code = async (change: Parameters<typeof signer>[0]) => {
+      const error = await rejection(seedFromAccount(signer(change)));
+      expect(error.code).to.equal("INVALID_SIGNATURE");
+      return error.message;
+    };
+    const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+    const high = (text: string) => {
+      const { r, s, v } = Signature.from(text);
+      return `${r}${(order - BigInt(s)).toString(16).padStart(64, "0")}${v === 27 ? "1c" : "1b"}`;
+    };
+    expect(await code((text) => high(text))).to.match(/lower half/);
+    expect(await code((text) => `${text}00`)).to.match(/65 bytes/);
+    const stranger = new Account(`0x${"33".repeat(32)}`);
+    expect(await code(() => stranger.signMessage("x"))).to.match(/expected 0x/);
+    // Valid both times, but not alike: a signer with random nonces, or one that was asked for another text.
+    expect(await code((text, call) => (call === 1 ? text : account.signMessage("x")))).to.match(/differently/);
+  });
+});

@@ -1,0 +1,177 @@
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import "fake-indexeddb/auto";
+import { IndexedDbStore } from "../src/store/indexeddb.ts";
+import { MemoryStore } from "../src/store/memory.ts";
+import { SqliteStore } from "../src/store/sqlite.ts";
+import type { Store, StoreValue } from "../src/store/store.ts";
+import { rejection } from "./support/rejection.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "sotto-store-"));
+let count = 0;
+
+/** Each opens the store of a name; opening the name again is what a restarted process does. */
+const implementations: Record<string, { open(name: string): Promise<Store>; durable: boolean }> = {
+  MemoryStore: { open: async () => new MemoryStore(), durable: false },
+  SqliteStore: { open: async (name) => new SqliteStore(join(folder, `${name}.db`)), durable: true },
+  IndexedDbStore: { open: (name) => IndexedDbStore.open(name), durable: true },
+};
+
+after(() => rmSync(folder, { recursive: true }));
+
+for (const [title, { open, durable }] of Object.entries(implementations)) {
+  describe(`store conformance: ${title}`, () => {
+    let name: string;
+    let store: Store;
+    beforeEach(async () => {
+      count += 1;
+      name = `store-${count}`;
+      store = await open(name);
+    });
+    afterEach(() => store.close());
+
+    const keys = async (prefix = "") => (await store.list(prefix)).map(({ key }) => key);
+
+    it("gives back what was put", async () => {
+      const value = { text: "ä", list: [1, null, true, { deep: "0" }], empty: {} };
+      await store.put("a", value);
+      expect((await store.get("a"))?.value).to.deep.equal(value);
+      expect(await store.get("b")).to.equal(undefined);
+    });
+
+    it("keeps the value as it was when it was put", async () => {
+      const value = { n: 1 };
+      await store.put("a", value);
+      value.n = 2;
+      expect((await store.get("a"))?.value).to.deep.equal({ n: 1 });
+    });
+
+    it("lists a prefix in the order of the keys", async () => {
+      for (const key of ["p/10", "p/2", "q/1", "p/1", "p", "P/1"]) await store.put(key, key);
+      expect(await keys("p/")).to.deep.equal(["p/1", "p/10", "p/2"]);
+      expect(await keys()).to.deep.equal(["P/1", "p", "p/1", "p/10", "p/2", "q/1"]);
+      expect((await store.list("p/"))[1]?.value).to.equal("p/10");
+    });
+
+    it("deletes, and takes no offence at a key that is not there", async () => {
+      await store.put("a", 1);
+      await store.delete("a");
+      await store.delete("a");
+      expect(await keys()).to.deep.equal([]);
+    });
+
+    it("raises the version with every put and never gives one out twice", async () => {
+      const versions: number[] = [];
+      for (let i = 0; i < 3; i += 1) {
+        await store.put("a", i);
+        versions.push((await store.get("a"))!.version);
+      }
+      await store.delete("a");
+      await store.put("a", 3);
+      versions.push((await store.get("a"))!.version);
+      expect(versions).to.deep.equal([...versions].sort((a, b) => a - b));
+      expect(new Set(versions).size).to.equal(4);
+      expect(versions[0]).to.be.greaterThan(0);
+    });
+
+    it("refuses a write that expected another version, and the whole batch with it", async () => {
+      await store.put("a", 1);
+      const { version } = (await store.get("a"))!;
+      await store.put("a", 2);
+      const conflict = await rejection(
+        store.batch([
+          { put: "b", value: 1 },
+          { put: "a", value: 3, expected: version },
+        ]),
+      );
+      expect(conflict.code).to.equal("STORE_CONFLICT");
+      expect((await rejection(store.put("a", 3, 0))).code).to.equal("STORE_CONFLICT");
+      expect((await rejection(store.delete("a", version))).code).to.equal("STORE_CONFLICT");
+      expect((await rejection(store.delete("c", version))).code).to.equal("STORE_CONFLICT");
+      expect(await keys()).to.deep.equal(["a"]);
+      expect((await store.get("a"))?.value).to.equal(2);
+      await store.put("c", 1, 0);
+      await store.put("a", 3, (await store.get("a"))!.version);
+      expect(await keys()).to.deep.equal(["a", "c"]);
+    });
+
+    it("lets only one of two writers that saw the same version win", async () => {
+      const tries = await Promise.allSettled([store.put("a", 1, 0), store.put("a", 2, 0)]);
+      expect(tries.filter(({ status }) => status === "fulfilled")).to.have.length(1);
+    });
+
+    it("writes nothing of a batch that holds something it cannot keep", async () => {
+      const circular: StoreValue[] = [];
+      circular.push(circular);
+      const bad = [circular, 1n as unknown as StoreValue];
+      for (const value of bad) {
+        const error = await store
+          .batch([
+            { put: "a", value: 1 },
+            { put: "b", value },
+          ])
+          .catch((e: unknown) => e);
+        expect(error).to.be.instanceOf(TypeError);
+      }
+      for (const key of ["", "a b", "ä", "a".repeat(201)])
+        expect((await rejection(store.put(key, 1))).code).to.equal("INVALID_STORE_KEY");
+      const twice = store.batch([{ put: "a", value: 1 }, { delete: "a" }]);
+      expect((await rejection(twice)).code).to.equal("INVALID_STORE_KEY");
+      expect(await keys()).to.deep.equal([]);
+    });
+
+    it("takes an empty batch and batches that put and delete", async () => {
+      await store.batch([]);
+      await store.batch([1, 2, 3].map((value) => ({ put: `k/${value}`, value })));
+      await store.batch([{ delete: "k/1" }, { put: "k/2", value: "two" }, { put: "k/4", value: 4 }]);
+      expect((await store.list("k/")).map(({ value }) => value)).to.deep.equal(["two", 3, 4]);
+    });
+
+    it("answers nothing after it was closed", async () => {
+      await store.put("a", 1);
+      await store.close();
+      expect((await rejection(store.get("a"))).code).to.equal("STORE_CLOSED");
+      expect((await rejection(store.list(""))).code).to.equal("STORE_CLOSED");
+      expect((await rejection(store.put("a", 2))).code).to.equal("STORE_CLOSED");
+      await store.close();
+    });
+
+    if (durable)
+      it("still holds everything when it is opened again", async () => {
+        await store.batch([
+          { put: "a", value: 1 },
+          { put: "b", value: 2 },
+        ]);
+        await store.delete("b");
+        const before = await store.get("a");
+        await store.close();
+        store = await open(name);
+        expect(await keys()).to.deep.equal(["a"]);
+        expect(await store.get("a")).to.deep.equal(before);
+        await store.put("b", 3);
+        expect((await store.get("b"))!.version).to.be.greaterThan(before!.version);
+      });
+  });
+}
+
+describe("SqliteStore", () => {
+  it("makes a file only its owner can read", async () => {
+    const path = join(folder, "private.db");
+    const store = new SqliteStore(path);
+    await store.put("a", 1);
+    expect(statSync(path).mode & 0o077).to.equal(0);
+    await store.close();
+  });
+
+  it("is shared by two processes without losing a write", async () => {
+    const path = join(folder, "shared.db");
+    const [one, two] = [new SqliteStore(path), new SqliteStore(path)];
+    await one.put("a", 1, 0);
+    expect((await rejection(two.put("a", 2, 0))).code).to.equal("STORE_CONFLICT");
+    expect((await two.get("a"))?.value).to.equal(1);
+    await one.close();
+    await two.close();
+  });
+});
