@@ -1,0 +1,54 @@
+// Starts the local chain as a child process and ends it again.
+import { fork } from "node:child_process";
+import { Socket } from "node:net";
+import { join } from "node:path";
+import { CommandError } from "../lib/command.ts";
+import type { ServerMessage } from "./server.ts";
+
+export interface LocalNode {
+  readonly url: string;
+  /** Ends the node and waits until it is gone. May be called more than once. */
+  stop(): Promise<void>;
+}
+
+const START_TIMEOUT_MS = 60_000;
+
+/**
+ * @param port 0 (the default) for any free one
+ * @throws CommandError PORT_BUSY, NODE_FAILED
+ */
+export async function startNode(port = 0): Promise<LocalNode> {
+  const root = join(import.meta.dirname, "..", "..");
+  const child = fork(join(import.meta.dirname, "server.ts"), [String(port)], {
+    cwd: root,
+    stdio: ["ignore", "ignore", "pipe", "ipc"],
+  });
+  let output = "";
+  child.stderr?.on("data", (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  const stop = async () => {
+    child.ref();
+    child.kill("SIGTERM");
+    await closed;
+  };
+  const message = await new Promise<ServerMessage>((resolve) => {
+    const fail = (text: string) => resolve({ error: { code: "NODE_FAILED", message: text } });
+    const timer = setTimeout(() => fail("the local chain did not start in a minute"), START_TIMEOUT_MS);
+    child.once("message", (received: ServerMessage) => resolve(received));
+    child.once("error", (error) => fail(error.message));
+    void closed.then(() => fail(`the local chain ended while it started: ${output.trim()}`));
+    void closed.then(() => clearTimeout(timer));
+    child.once("message", () => clearTimeout(timer));
+  });
+  if ("error" in message) {
+    await stop();
+    throw new CommandError(message.error.code, message.error.message);
+  }
+  // A parent that ends without stop() is not kept alive; its chain ends with it.
+  child.unref();
+  child.channel?.unref();
+  if (child.stderr instanceof Socket) child.stderr.unref();
+  return { url: `http://127.0.0.1:${message.listening.port}`, stop };
+}

@@ -1,0 +1,59 @@
+// The local chain: a Hardhat node in this process. As a child process of another script it reports over the IPC channel
+// and ends with its parent, however that ends; nothing is ever left running.
+import { createServer } from "node:net";
+import hre from "hardhat";
+import { CommandError } from "../lib/command.ts";
+
+/** Only programs of this machine reach it: its accounts and their keys are public. */
+const HOST = "127.0.0.1";
+
+export type ServerMessage =
+  | { readonly listening: { readonly port: number } }
+  | { readonly error: { readonly code: string; readonly message: string } };
+
+/**
+ * Listens on a port.
+ * @param port 0 for any free one
+ * @returns the port it listens on
+ * @throws CommandError PORT_BUSY
+ */
+export async function serve(port: number): Promise<number> {
+  // Asked first, because Hardhat's server ends the process with a stack trace where the port is taken.
+  if (port !== 0) await probe(port);
+  const server = await hre.network.createServer({ network: "node" }, HOST, port);
+  return (await server.listen()).port;
+}
+
+function probe(port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      reject(
+        error.code === "EADDRINUSE"
+          ? new CommandError(
+              "PORT_BUSY",
+              `port ${port} is in use; end what listens there or choose another with --port`,
+            )
+          : new CommandError(
+              "PORT_DENIED",
+              `port ${port} cannot be opened (${error.code}); choose another with --port`,
+            ),
+      );
+    });
+    server.listen(port, HOST, () => server.close(() => resolve()));
+  });
+}
+
+if (import.meta.main) {
+  const send = (message: ServerMessage) => process.send?.(message);
+  process.once("disconnect", () => process.exit(0));
+  // Ctrl-C reaches the whole process group: the parent decides when its chain ends.
+  process.on("SIGINT", () => {});
+  try {
+    send({ listening: { port: await serve(Number(process.argv[2])) } });
+  } catch (error) {
+    const code = error instanceof CommandError ? error.code : "NODE_FAILED";
+    send({ error: { code, message: error instanceof Error ? error.message : String(error) } });
+    process.disconnect();
+  }
+}

@@ -1,0 +1,11 @@
+// `pnpm chain [--port 8545]`: a local chain for development, until Ctrl-C. It forgets everything when it ends.
+import { parseOptions, parsePort, runCommand } from "../lib/command.ts";
+import { serve } from "./server.ts";
+
+await runCommand(async () => {
+  const { port = "8545" } = parseOptions(process.argv.slice(2), ["port"]);
+  const actual = await serve(parsePort(port));
+  console.log(`local chain 31337 at http://127.0.0.1:${actual}; Ctrl-C ends it`);
+  console.log("Its accounts are Hardhat's public test accounts: never send anything of value to them.");
+  console.log("Next: pnpm deploy:local");
+});

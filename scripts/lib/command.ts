@@ -1,0 +1,60 @@
+// How every command of the checkout ends: 0, or one line `sotto: CODE: what was wrong and what was expected`.
+
+/** An error a user can act on. `code` is stable: scripts and tests rely on it. */
+export class CommandError extends Error {
+  readonly code: string;
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "CommandError";
+    this.code = code;
+  }
+}
+
+/** The line shown for an error; a stack trace only where somebody asks for it with SOTTO_DEBUG=1. */
+export function errorLine(error: unknown): string {
+  if (!(error instanceof Error)) return `sotto: UNEXPECTED: ${String(error)}`;
+  const code = "code" in error && typeof error.code === "string" ? error.code : "UNEXPECTED";
+  const text = process.env["SOTTO_DEBUG"] === "1" ? (error.stack ?? error.message) : error.message;
+  return `sotto: ${code}: ${text}`;
+}
+
+/** Runs a command's main function; what it throws becomes one line and exit code 1. */
+export async function runCommand(main: () => Promise<void>): Promise<void> {
+  try {
+    await main();
+  } catch (error) {
+    console.error(errorLine(error));
+    process.exitCode = 1;
+  }
+}
+
+/**
+ * Reads `--name value` and `--name=value` options.
+ * @throws CommandError UNKNOWN_OPTION for anything that is not one of `names`, or has no value
+ */
+export function parseOptions<Name extends string>(
+  args: string[],
+  names: readonly Name[],
+): Partial<Record<Name, string>> {
+  const found: Partial<Record<Name, string>> = {};
+  for (let index = 0; index < args.length; index += 1) {
+    const [flag = "", inline] = (args[index] ?? "").split(/=(.*)/s);
+    const name = names.find((candidate) => flag === `--${candidate}`);
+    const value = inline ?? args[index + 1];
+    if (name === undefined || value === undefined || value === "") {
+      const known = names.map((candidate) => `--${candidate} VALUE`).join(", ") || "none";
+      throw new CommandError("UNKNOWN_OPTION", `cannot read "${args[index]}"; options: ${known}`);
+    }
+    if (inline === undefined) index += 1;
+    found[name] = value;
+  }
+  return found;
+}
+
+/** @throws CommandError INVALID_PORT */
+export function parsePort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(port >= 1 && port <= 65535))
+    throw new CommandError("INVALID_PORT", `"${text}" is not a port; expected a number from 1 to 65535`);
+  return port;
+}
