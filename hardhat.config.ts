@@ -11,6 +11,8 @@ const optimizer = { enabled: true, runs: 1_000_000 };
 export default defineConfig({
   plugins: [hardhatToolboxMochaEthers],
   paths: { sources: "./contracts", tests: { mocha: "./test/contracts" } },
+  // `npm test` counts through a reporter of its own; a developer's `hardhat test` prints the usual list.
+  test: { mocha: process.env["SOTTO_TEST_EVENTS"] ? { reporter: "./scripts/test/reporter.cjs" } : {} },
   solidity: {
     // The deposit hash: a library whose pure function the pool calls.
     npmFilesToBuild: ["poseidon-solidity/PoseidonT4.sol"],
