@@ -1,0 +1,170 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import {
+  addPoints,
+  BASE8,
+  changeSecrets,
+  type DeliveredNote,
+  deriveKeys,
+  encryptAmount,
+  FIELD_MODULUS,
+  hintOf,
+  MAX_AMOUNT,
+  multiplyPoint,
+  negatePoint,
+  noteCommitment,
+  noteSecrets,
+  type Point,
+  pointFromX,
+  readChange,
+  SUBGROUP_ORDER,
+  scanNotes,
+  tryDecrypt,
+} from "../src/index.ts";
+import { multiplyX } from "../src/scan/ladder.ts";
+import { amount, encryptionScalar, runs, scalar } from "./support/arbitraries.ts";
+import { expectCode } from "./support/expect-code.ts";
+
+const merchant = deriveKeys(new Uint8Array(32).fill(7));
+const stranger = deriveKeys(new Uint8Array(32).fill(8));
+const viewer = { viewingKey: merchant.viewingKey, ownerTag: merchant.ownerTag(0) };
+
+function deliver(key: Point, ownerTag: bigint, value: bigint, b: bigint): DeliveredNote {
+  const { R, C, S } = encryptAmount(key, value, b);
+  const { blinding, pad } = noteSecrets(S.x, R.x);
+  return {
+    encryptedAmountR: R.x,
+    encryptedAmountC: C.x,
+    amountHint: hintOf(pad, value),
+    recipientCommitment: noteCommitment({ amount: value, ownerTag, blinding }),
+  };
+}
+
+const odd = scalar.map((k) => (k | 1n) % SUBGROUP_ORDER).filter((k) => (k & 1n) === 1n);
+
+describe("x of a multiple from x alone", () => {
+  it("equals point arithmetic for random and extreme odd scalars", () => {
+    const check = (k: bigint, base: Point) => expect(multiplyX(base.x, k)).to.equal(multiplyPoint(base, k).x);
+    const other = multiplyPoint(BASE8, 987654321n);
+    const powers = Array.from({ length: 251 }, (_, i) => (1n << BigInt(i)) | 1n);
+    for (const k of [1n, 3n, 5n, 7n, SUBGROUP_ORDER - 2n, SUBGROUP_ORDER - 4n, ...powers]) check(k, other);
+    const nonZero = scalar.filter((value) => value !== 0n);
+    fc.assert(
+      fc.property(odd, nonZero, (k, base) => {
+        check(k, multiplyPoint(BASE8, base));
+      }),
+      runs(15),
+    );
+  });
+
+  it("does not depend on which of the two points with that x was meant", () => {
+    const R = multiplyPoint(BASE8, 12345n);
+    const twin = { x: R.x, y: FIELD_MODULUS - R.y };
+    expect(twin).to.deep.equal(addPoints(negatePoint(R), { x: 0n, y: FIELD_MODULUS - 1n }));
+    const k = merchant.viewingKey;
+    expect(multiplyPoint(twin, k).x).to.equal(multiplyPoint(R, k).x);
+    expect(multiplyX(R.x, k)).to.equal(multiplyPoint(R, k).x);
+    expect(multiplyPoint(twin, k + 1n).x).to.not.equal(multiplyPoint(R, k + 1n).x);
+  });
+
+  it("survives every x, also one that no point has", () => {
+    for (const x of [0n, 1n, 2n, 3n, FIELD_MODULUS - 1n]) {
+      const result = multiplyX(x, merchant.viewingKey);
+      expect(result === null || (result >= 0n && result < FIELD_MODULUS)).to.equal(true);
+    }
+  });
+});
+
+describe("reading delivered notes", () => {
+  it("reads the recipient's amount and blinding, whatever they are", () => {
+    fc.assert(
+      fc.property(amount, encryptionScalar, (value, b) => {
+        const note = tryDecrypt(viewer, deliver(merchant.encryptionKey, viewer.ownerTag, value, b));
+        expect(note?.amount).to.equal(value);
+      }),
+      runs(8),
+    );
+  });
+
+  it("finds its own among others', in order", () => {
+    const notes = [1n, 2n, 3n, 4n, 5n].map((b) => {
+      const mine = b % 2n === 0n;
+      const keys = mine ? merchant : stranger;
+      return deliver(keys.encryptionKey, keys.ownerTag(0), 100n * b, b);
+    });
+    expect(scanNotes(viewer, notes).map((note) => note?.amount ?? null)).to.deep.equal([null, 200n, null, 400n, null]);
+    expect(scanNotes(viewer, [])).to.deep.equal([]);
+  });
+
+  it("reads nothing where any part of the event is not what the circuit proves", () => {
+    const sound = deliver(merchant.encryptionKey, viewer.ownerTag, 500n, 77n);
+    expect(tryDecrypt(viewer, sound)).to.not.equal(null);
+    const other = deliver(merchant.encryptionKey, viewer.ownerTag, 500n, 78n);
+    for (const part of Object.keys(sound) as (keyof DeliveredNote)[]) {
+      expect(tryDecrypt(viewer, { ...sound, [part]: other[part] }), part).to.equal(null);
+    }
+    expect(tryDecrypt({ ...viewer, ownerTag: stranger.ownerTag(0) }, sound)).to.equal(null);
+    expect(tryDecrypt({ ...viewer, viewingKey: stranger.viewingKey }, sound)).to.equal(null);
+    // An amount that fits, under a commitment to it, but with another ciphertext: only C tells.
+    expect(tryDecrypt(viewer, { ...sound, encryptedAmountC: BASE8.x })).to.equal(null);
+  });
+
+  it("refuses to read amounts of more than 64 bits even where all else fits", () => {
+    const { R, S } = encryptAmount(merchant.encryptionKey, 0n, 5n);
+    const { blinding, pad } = noteSecrets(S.x, R.x);
+    const tooMuch = MAX_AMOUNT + 1n;
+    expectCode("INVALID_AMOUNT", () => noteCommitment({ amount: tooMuch, ownerTag: viewer.ownerTag, blinding }));
+    const C = addPoints(S, multiplyPoint(BASE8, tooMuch));
+    const event = {
+      encryptedAmountR: R.x,
+      encryptedAmountC: C.x,
+      amountHint: hintOf(pad, tooMuch),
+      recipientCommitment: 1n,
+    };
+    expect(tryDecrypt(viewer, event)).to.equal(null);
+  });
+
+  it("refuses viewing keys that are even, zero or too large, and events that are no field elements", () => {
+    const note = deliver(merchant.encryptionKey, viewer.ownerTag, 1n, 1n);
+    for (const viewingKey of [0n, 2n, SUBGROUP_ORDER, -1n, 3, undefined]) {
+      expectCode("INVALID_KEY", () => tryDecrypt({ ...viewer, viewingKey: viewingKey as never }, note), /odd/);
+      expectCode("INVALID_KEY", () => scanNotes({ ...viewer, viewingKey: viewingKey as never }, [note]), /odd/);
+    }
+    for (const part of Object.keys(note)) {
+      expectCode(
+        "INVALID_FIELD_ELEMENT",
+        () => tryDecrypt(viewer, { ...note, [part]: FIELD_MODULUS }),
+        new RegExp(part),
+      );
+      expectCode("INVALID_FIELD_ELEMENT", () => scanNotes(viewer, [{ ...note, [part]: undefined }]), new RegExp(part));
+    }
+  });
+
+  it("needs the y of the subgroup for C only: it is found from x", () => {
+    const R = multiplyPoint(BASE8, 31n);
+    expect(pointFromX(R.x)).to.deep.equal(R);
+  });
+});
+
+describe("reading one's own change", () => {
+  const reader = { changeKey: merchant.changeKey, ownerTag: merchant.ownerTag(0) };
+  const { blinding, pad } = changeSecrets(reader.changeKey, 5n, 6n);
+  const change = { amount: 42n, ownerTag: reader.ownerTag, blinding };
+  const event = { nullifier: 5n, unique: 6n, changeHint: hintOf(pad, 42n), changeCommitment: noteCommitment(change) };
+
+  it("reads what the wallet made, and nothing else", () => {
+    expect(readChange(reader, event)).to.deep.equal(change);
+    for (const part of Object.keys(event) as (keyof typeof event)[]) {
+      expect(readChange(reader, { ...event, [part]: event[part] + 1n }), part).to.equal(null);
+    }
+    expect(readChange({ ...reader, changeKey: stranger.changeKey }, event)).to.equal(null);
+    expect(readChange({ ...reader, ownerTag: 1n }, event)).to.equal(null);
+  });
+
+  it("refuses what is no field element", () => {
+    for (const part of Object.keys(event)) {
+      expectCode("INVALID_FIELD_ELEMENT", () => readChange(reader, { ...event, [part]: -1n }));
+    }
+    expectCode("INVALID_FIELD_ELEMENT", () => readChange({ ...reader, changeKey: FIELD_MODULUS }, event));
+  });
+});

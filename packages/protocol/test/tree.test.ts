@@ -1,0 +1,132 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { emptyRoots, FIELD_MODULUS, hashNode, NoteTree, TREE_CAPACITY, TREE_DEPTH } from "../src/index.ts";
+import { runs } from "./support/arbitraries.ts";
+import { expectCode } from "./support/expect-code.ts";
+import * as oracle from "./support/oracle.ts";
+import { vectors } from "./support/vectors.ts";
+
+const leavesUpTo = (size: number) => Array.from({ length: size }, (_, i) => BigInt(i + 1));
+
+/** The root that a path leads to: what the circuits check. */
+function rootOf(
+  leaf: bigint,
+  { leafIndex, pathChildren }: { leafIndex: number; pathChildren: readonly (readonly bigint[])[] },
+) {
+  let [node, index] = [leaf, leafIndex];
+  for (const children of pathChildren) {
+    expect(children).to.have.length(8);
+    expect(children[index % 8]).to.equal(node);
+    node = hashNode(children);
+    index = Math.floor(index / 8);
+  }
+  return node;
+}
+
+const sizes = fc.nat({ max: 80 });
+
+describe("NoteTree", () => {
+  it("has the oracle's roots", () => {
+    const { roots } = vectors<{ roots: { size: number; root: bigint }[] }>("tree");
+    expect(roots.length).to.be.greaterThan(5);
+    for (const { size, root } of roots) expect(new NoteTree(leavesUpTo(size)).root).to.equal(root);
+    expect(emptyRoots()[TREE_DEPTH]).to.equal(roots[0]!.root);
+  });
+
+  it("is the same tree however its leaves are batched, and equals the definition", () => {
+    fc.assert(
+      fc.property(fc.array(sizes, { maxLength: 5 }), (batches) => {
+        const tree = new NoteTree();
+        const all = leavesUpTo(batches.reduce((sum, size) => sum + size, 0));
+        let start = 0;
+        for (const size of batches) {
+          const batch = all.slice(start, start + size);
+          const expected = tree.rootAfter(batch);
+          tree.append(batch.length === 1 ? batch[0]! : batch);
+          expect(tree.root).to.equal(expected);
+          start += size;
+        }
+        expect(tree.size).to.equal(all.length);
+        expect(tree.leaves()).to.deep.equal(all);
+        expect(tree.root).to.equal(oracle.treeRoot(all));
+      }),
+      runs(8),
+    );
+  });
+
+  it("gives paths that lead to the root, at the first and last leaf and across subtree boundaries", () => {
+    const tree = new NoteTree(leavesUpTo(600));
+    for (const index of [0, 1, 7, 8, 63, 64, 511, 512, 599]) {
+      const path = tree.path(index);
+      expect(path.pathChildren).to.have.length(TREE_DEPTH);
+      expect(rootOf(tree.leaf(index), path)).to.equal(tree.root);
+    }
+  });
+
+  it("takes appends back", () => {
+    fc.assert(
+      fc.property(fc.nat({ max: 200 }), fc.nat({ max: 200 }), (kept, undone) => {
+        const tree = new NoteTree(leavesUpTo(kept + undone));
+        tree.truncate(kept);
+        expect(tree.size).to.equal(kept);
+        expect(tree.root).to.equal(new NoteTree(leavesUpTo(kept)).root);
+        tree.append([99n]);
+        expect(tree.root).to.equal(new NoteTree([...leavesUpTo(kept), 99n]).root);
+      }),
+      runs(8),
+    );
+  });
+
+  it("is stored and read back, ready for more leaves", () => {
+    for (const size of [0, 1, 8, 65, 700]) {
+      const tree = new NoteTree(leavesUpTo(size).map((leaf) => FIELD_MODULUS - leaf));
+      const stored = tree.serialize();
+      const padded = new Uint8Array(stored.length + 3);
+      padded.set(stored, 3);
+      const read = NoteTree.deserialize(padded.subarray(3));
+      expect(read.root).to.equal(tree.root);
+      expect(read.leaves()).to.deep.equal(tree.leaves());
+      for (const grown of [tree, read]) grown.append(leavesUpTo(70));
+      expect(read.root).to.equal(tree.root);
+    }
+  });
+
+  it("refuses damaged state, wherever a bit flips", () => {
+    const stored = new NoteTree(leavesUpTo(20)).serialize();
+    fc.assert(
+      fc.property(fc.nat({ max: stored.length - 1 }), fc.nat({ max: 7 }), (at, bit) => {
+        const damaged = Uint8Array.from(stored);
+        damaged[at]! ^= 1 << bit;
+        expectCode("INVALID_TREE_STATE", () => NoteTree.deserialize(damaged));
+      }),
+      runs(100),
+    );
+    for (const bad of [stored.subarray(1), stored.subarray(0, -1), new Uint8Array(0), [], undefined, "x"]) {
+      expectCode("INVALID_TREE_STATE", () => NoteTree.deserialize(bad as never));
+    }
+  });
+
+  it("refuses leaves that are 0 or no field element, and stays as it was", () => {
+    const tree = new NoteTree(leavesUpTo(3));
+    const { root } = tree;
+    expectCode("INVALID_LEAF", () => tree.append([5n, 0n]), /must not be 0/);
+    expectCode("INVALID_FIELD_ELEMENT", () => tree.append([5n, FIELD_MODULUS]));
+    expectCode("INVALID_FIELD_ELEMENT", () => tree.append(["5" as never]));
+    expectCode("INVALID_LEAF", () => tree.append(5 as never));
+    expectCode("INVALID_LEAF", () => tree.rootAfter([0n]));
+    expect(tree.size).to.equal(3);
+    expect(tree.root).to.equal(root);
+  });
+
+  it("refuses indices and sizes beyond its leaves", () => {
+    const tree = new NoteTree(leavesUpTo(3));
+    expectCode("LEAF_NOT_FOUND", () => tree.path(3), /3 leaves/);
+    expectCode("LEAF_NOT_FOUND", () => tree.leaf(3));
+    expectCode("LEAF_NOT_FOUND", () => tree.truncate(4));
+    for (const index of [-1, 0.5, TREE_CAPACITY, 1n, undefined]) {
+      expectCode("INVALID_INTEGER", () => tree.path(index as never));
+      expectCode("INVALID_INTEGER", () => tree.slotChildren(index as never));
+    }
+    expectCode("INVALID_INTEGER", () => tree.truncate(-1));
+  });
+});
