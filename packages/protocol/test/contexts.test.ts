@@ -1,0 +1,198 @@
+import { expect } from "chai";
+import { getAddress, Wallet } from "ethers";
+import {
+  addressToBigInt,
+  appendChallenge,
+  depositAuthorizationNonce,
+  depositBlinding,
+  evaluateLeaves,
+  FIELD_MODULUS,
+  foldQueue,
+  parseAddress,
+  paymentContext,
+  resourceDigest,
+  SEED_TYPED_DATA,
+  seedFromSignature,
+  signalsDigest,
+  validUntilOf,
+  withdrawalContext,
+} from "../src/index.ts";
+import { expectCode } from "./support/expect-code.ts";
+
+const deployment = { chainId: 31337n, pool: "0x5fbdb2315678afecb367f032d93f642f64180aa3" };
+const account = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
+const digest = `0x${"00".repeat(32)}`;
+
+describe("addresses", () => {
+  it("are read in lower, upper and checksummed case", () => {
+    const checksummed = getAddress(account);
+    expect(checksummed).to.not.equal(account);
+    for (const spelling of [account, checksummed, `0x${account.slice(2).toUpperCase()}`]) {
+      expect(parseAddress(spelling)).to.equal(account);
+      expect(addressToBigInt(spelling)).to.equal(BigInt(account));
+    }
+  });
+
+  it("are refused when mistyped", () => {
+    const mistyped = getAddress(account).replace("C", "c");
+    expectCode("INVALID_ADDRESS", () => parseAddress(mistyped, "wallet"), /wallet has a wrong EIP-55/);
+    for (const bad of [
+      "",
+      "0x",
+      account.slice(2),
+      `${account}00`,
+      account.replace("7", "g"),
+      `0X${account.slice(2)}`,
+      5,
+      null,
+    ]) {
+      expectCode("INVALID_ADDRESS", () => parseAddress(bad), /20 bytes/);
+    }
+  });
+});
+
+describe("validUntil", () => {
+  it("is 180 s later, rounded down to a minute", () => {
+    expect(validUntilOf(0)).to.equal(180n);
+    expect(validUntilOf(59_999)).to.equal(180n);
+    expect(validUntilOf(60_000)).to.equal(240n);
+    expect(validUntilOf(1_795_243_853_123)).to.equal(1_795_243_980n);
+    for (const now of [1_795_243_853_123, 1_795_243_800_000, 1_795_243_859_999]) {
+      const seconds = Number(validUntilOf(now)) - now / 1000;
+      expect(seconds > 120 && seconds <= 180).to.equal(true);
+    }
+  });
+
+  it("needs a timestamp in whole milliseconds", () => {
+    for (const bad of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 60, "0", 0n]) {
+      expectCode("INVALID_INTEGER", () => validUntilOf(bad as never), /timestamp/);
+    }
+  });
+});
+
+describe("contexts", () => {
+  const terms = { recipient: account, fee: 1n, feeRecipient: account, validUntil: 60n };
+  const resource = { resourceUrl: "https://a.example/", timestamp: 1, senderCommitment: 5n };
+
+  it("differ with every one of their parts", () => {
+    const other = "0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc";
+    const withdrawals = [
+      terms,
+      { ...terms, recipient: other },
+      { ...terms, fee: 2n },
+      { ...terms, feeRecipient: other },
+    ];
+    const contexts = [...withdrawals, { ...terms, validUntil: 61n }].map((each) =>
+      withdrawalContext({ ...deployment, ...each }),
+    );
+    contexts.push(
+      withdrawalContext({ ...deployment, ...terms, chainId: 1n }),
+      withdrawalContext({ ...deployment, ...terms, pool: other }),
+    );
+    expect(new Set(contexts).size).to.equal(7);
+    const digests = [resource, { ...resource, resourceUrl: "https://a.example" }, { ...resource, timestamp: 2 }].map(
+      resourceDigest,
+    );
+    digests.push(resourceDigest({ ...resource, senderCommitment: 6n }));
+    expect(new Set(digests).size).to.equal(4);
+  });
+
+  it("are refused when a part is malformed, which is named", () => {
+    const payment = { ...deployment, validUntil: 60n, resourceDigest: digest };
+    expectCode("INVALID_INTEGER", () => paymentContext({ ...payment, chainId: -1n }), /chainId/);
+    expectCode("INVALID_ADDRESS", () => paymentContext({ ...payment, pool: "0x12" }), /pool/);
+    expectCode("INVALID_INTEGER", () => paymentContext({ ...payment, validUntil: 1n << 64n }), /validUntil/);
+    expectCode("INVALID_HEX", () => paymentContext({ ...payment, resourceDigest: "0x12" }), /resourceDigest/);
+    expectCode("INVALID_STRING", () => resourceDigest({ ...resource, resourceUrl: "" }), /resourceUrl/);
+    expectCode("INVALID_STRING", () => resourceDigest({ ...resource, resourceUrl: "a\ud800" }), /surrogate/);
+    expectCode("INVALID_INTEGER", () => resourceDigest({ ...resource, timestamp: -1 }), /timestamp/);
+    expectCode("INVALID_FIELD_ELEMENT", () => resourceDigest({ ...resource, senderCommitment: FIELD_MODULUS }));
+    const bad = (change: object) => () => withdrawalContext({ ...deployment, ...terms, ...change });
+    expectCode("INVALID_ADDRESS", bad({ recipient: "x" }), /recipient/);
+    expectCode("INVALID_AMOUNT", bad({ fee: 1n << 64n }), /fee/);
+    expectCode("INVALID_ADDRESS", bad({ feeRecipient: null }), /feeRecipient/);
+    expectCode("INVALID_INTEGER", bad({ validUntil: 5 }), /validUntil/);
+    expectCode("INVALID_INTEGER", () => depositBlinding(deployment, -1), /leafIndex/);
+    expectCode("INVALID_FIELD_ELEMENT", () => signalsDigest([FIELD_MODULUS]));
+    expectCode("INVALID_FIELD_ELEMENT", () => signalsDigest([]));
+  });
+
+  it("bind a deposit's authorization to its notes", () => {
+    const notes = { ownerTags: [1n, 2n], amounts: [3n, 4n] };
+    const nonce = depositAuthorizationNonce(notes, digest);
+    expect(depositAuthorizationNonce({ ...notes, ownerTags: [2n, 1n] }, digest)).to.not.equal(nonce);
+    expectCode("INVALID_AMOUNT", () => depositAuthorizationNonce({ ...notes, amounts: [3n] }, digest), /array of 2/);
+    expectCode("INVALID_FIELD_ELEMENT", () => depositAuthorizationNonce({ ownerTags: [], amounts: [] }, digest));
+    expectCode("INVALID_HEX", () => depositAuthorizationNonce(notes, "0x"), /salt/);
+  });
+});
+
+describe("append statements", () => {
+  const statement = { ...deployment, oldRoot: 1n, newRoot: 2n, startIndex: 3, leaves: [4n, 5n] };
+
+  it("evaluate the leaves as a polynomial", () => {
+    expect(evaluateLeaves(10n, [4n, 5n, 6n])).to.equal(654n);
+    expect(evaluateLeaves(10n, [])).to.equal(0n);
+    expect(evaluateLeaves(FIELD_MODULUS - 1n, [0n, 1n])).to.equal(FIELD_MODULUS - 1n);
+  });
+
+  it("have a challenge that depends on all of it", () => {
+    const changes = [
+      {},
+      { oldRoot: 9n },
+      { newRoot: 9n },
+      { startIndex: 9 },
+      { leaves: [4n] },
+      { leaves: [5n, 4n] },
+      { chainId: 9n },
+    ];
+    const challenges = changes.map((change) => appendChallenge({ ...statement, ...change }));
+    expect(new Set(challenges).size).to.equal(changes.length);
+  });
+
+  it("are refused when malformed", () => {
+    expectCode("INVALID_LEAF", () => appendChallenge({ ...statement, leaves: [] }), /1 to 64/);
+    expectCode("INVALID_LEAF", () => appendChallenge({ ...statement, leaves: new Array(65).fill(1n) }), /1 to 64/);
+    expectCode("INVALID_LEAF", () => appendChallenge({ ...statement, leaves: [0n] }), /must not be 0/);
+    expectCode("INVALID_FIELD_ELEMENT", () => appendChallenge({ ...statement, oldRoot: FIELD_MODULUS }), /oldRoot/);
+    expectCode("INVALID_INTEGER", () => appendChallenge({ ...statement, startIndex: -1 }), /startIndex/);
+    expectCode("INVALID_FIELD_ELEMENT", () => evaluateLeaves(FIELD_MODULUS, [1n]), /challenge/);
+    expectCode("INVALID_HEX", () => foldQueue("0x", 1n), /chain/);
+  });
+});
+
+describe("a seed from a signature", () => {
+  const wallet = new Wallet(`0x${"42".repeat(32)}`);
+  const { domain, types, message } = SEED_TYPED_DATA;
+  const sign = () => wallet.signTypedData(domain, { SottoSeed: [...types.SottoSeed] }, message);
+
+  it("is the same each time, and for both spellings of v", async () => {
+    const signature = await sign();
+    const seed = seedFromSignature(signature);
+    expect(seed).to.have.length(32);
+    expect(seedFromSignature(await sign())).to.deep.equal(seed);
+    const v = Number.parseInt(signature.slice(-2), 16);
+    expect(seedFromSignature(signature.slice(0, -2) + (v - 27).toString(16).padStart(2, "0"))).to.deep.equal(seed);
+    const otherSignature = await new Wallet(`0x${"43".repeat(32)}`).signTypedData(
+      domain,
+      { SottoSeed: [...types.SottoSeed] },
+      message,
+    );
+    expect(seedFromSignature(otherSignature)).to.not.deep.equal(seed);
+  });
+
+  it("refuses the other signature with the same r, and malformed ones", async () => {
+    const signature = await sign();
+    const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+    const s = BigInt(`0x${signature.slice(66, 130)}`);
+    const high = (order - s).toString(16).padStart(64, "0");
+    const replaceS = (hex: string) => `${signature.slice(0, 66)}${hex}${signature.slice(130)}`;
+    expectCode("INVALID_SIGNATURE", () => seedFromSignature(replaceS(high)), /lower half/);
+    expectCode("INVALID_SIGNATURE", () => seedFromSignature(replaceS("00".repeat(32))), /from 1/);
+    expectCode("INVALID_SIGNATURE", () => seedFromSignature(`${signature.slice(0, -2)}05`), /v must be/);
+    for (const bad of [signature.slice(0, -2), signature.slice(2), "0x", undefined]) {
+      const error = expectCode("INVALID_SIGNATURE", () => seedFromSignature(bad as never), /65 bytes/);
+      expect(error.message).to.not.include(signature.slice(10, 30));
+    }
+  });
+});

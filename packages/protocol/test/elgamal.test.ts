@@ -1,0 +1,127 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import {
+  addPoints,
+  BASE8,
+  deriveKeys,
+  encryptAmount,
+  exponentOf,
+  FIELD_MODULUS,
+  hintOf,
+  IDENTITY,
+  MAX_AMOUNT,
+  multiplyPoint,
+  negatePoint,
+  noteCommitment,
+  nullifier,
+  openHint,
+  ownerTagOf,
+  packCiphertext,
+  randomScalar,
+  recipientSignal,
+  SUBGROUP_ORDER,
+  senderNonce,
+  TREE_CAPACITY,
+  unpackCiphertext,
+} from "../src/index.ts";
+import { amount, encryptionScalar, field, runs } from "./support/arbitraries.ts";
+import { expectCode } from "./support/expect-code.ts";
+
+const { encryptionKey, viewingKey } = deriveKeys(new Uint8Array(32).fill(3));
+
+describe("ElGamal", () => {
+  it("opens with the viewing key, for every amount and scalar", () => {
+    fc.assert(
+      fc.property(amount, encryptionScalar, (value, b) => {
+        const { R, C, S } = encryptAmount(encryptionKey, value, b);
+        expect(multiplyPoint(R, viewingKey)).to.deep.equal(S);
+        expect(addPoints(C, negatePoint(S))).to.deep.equal(multiplyPoint(BASE8, value));
+        expect(unpackCiphertext(packCiphertext({ R, C }))).to.deep.equal({ R, C });
+      }),
+      runs(8),
+    );
+  });
+
+  it("adds up: the sum of ciphertexts holds the sum of amounts", () => {
+    const [first, second] = [encryptAmount(encryptionKey, 30n, 1n), encryptAmount(encryptionKey, 12n, 2n)];
+    const R = addPoints(first.R, second.R);
+    const C = addPoints(first.C, second.C);
+    const message = addPoints(C, negatePoint(multiplyPoint(R, viewingKey)));
+    expect(message).to.deep.equal(multiplyPoint(BASE8, 42n));
+  });
+
+  it("multiplies by r = 2 b + 2^249 + 1, always odd and below l", () => {
+    expect(exponentOf(0n)).to.equal((1n << 249n) + 1n);
+    expect(exponentOf((1n << 249n) - 1n)).to.equal(3n * (1n << 249n) - 1n);
+    expect(3n * (1n << 249n) - 1n < SUBGROUP_ORDER).to.equal(true);
+    const drawn = Array.from({ length: 30 }, randomScalar);
+    expect(new Set(drawn).size).to.equal(30);
+    expect(drawn.every((b) => exponentOf(b) < SUBGROUP_ORDER && exponentOf(b) % 2n === 1n)).to.equal(true);
+  });
+
+  it("refuses scalars beyond 249 bits, amounts beyond 64 bits and keys outside the subgroup", () => {
+    for (const b of [-1n, 1n << 249n, 5, undefined]) {
+      expectCode("INVALID_SCALAR", () => encryptAmount(encryptionKey, 1n, b as never));
+    }
+    for (const value of [-1n, MAX_AMOUNT + 1n, 5, undefined]) {
+      expectCode("INVALID_AMOUNT", () => encryptAmount(encryptionKey, value as never, 1n));
+    }
+    for (const key of [IDENTITY, { x: BASE8.x, y: FIELD_MODULUS - BASE8.y }, { x: 0n, y: FIELD_MODULUS - 1n }]) {
+      expectCode("INVALID_POINT", () => encryptAmount(key, 1n, 1n));
+    }
+  });
+
+  it("refuses ciphertexts of the wrong size", () => {
+    const packed = packCiphertext(encryptAmount(encryptionKey, 1n, 1n));
+    for (const bad of [packed.slice(0, -2), `${packed}00`, packed.slice(2), undefined]) {
+      expectCode("INVALID_HEX", () => unpackCiphertext(bad as never), /encryptedAmount/);
+    }
+    expectCode(
+      "INVALID_POINT",
+      () => unpackCiphertext(`${packed.slice(0, 66)}01${"00".repeat(31)}`),
+      /^C is the identity/,
+    );
+  });
+});
+
+describe("hints", () => {
+  it("hide an amount under a pad and give it back", () => {
+    fc.assert(
+      fc.property(field, amount, (pad, value) => {
+        expect(openHint(hintOf(pad, value), pad)).to.equal(value);
+      }),
+      runs(50),
+    );
+  });
+});
+
+describe("notes", () => {
+  it("have a nullifier for each leaf index, key and commitment", () => {
+    const all = [nullifier(1n, 2n, 3), nullifier(1n, 2n, 4), nullifier(1n, 3n, 3), nullifier(2n, 2n, 3)];
+    expect(new Set(all).size).to.equal(4);
+  });
+
+  it("are refused when any part is out of range", () => {
+    const note = { amount: 1n, ownerTag: 2n, blinding: 3n };
+    expectCode("INVALID_AMOUNT", () => noteCommitment({ ...note, amount: MAX_AMOUNT + 1n }), /note.amount/);
+    expectCode("INVALID_AMOUNT", () => noteCommitment(undefined as never));
+    expectCode("INVALID_FIELD_ELEMENT", () => noteCommitment({ ...note, ownerTag: FIELD_MODULUS }), /note.ownerTag/);
+    expectCode("INVALID_FIELD_ELEMENT", () => noteCommitment({ ...note, blinding: -1n }), /note.blinding/);
+    expectCode("INVALID_FIELD_ELEMENT", () => ownerTagOf(FIELD_MODULUS), /spendingKey/);
+    expectCode("INVALID_FIELD_ELEMENT", () => nullifier(FIELD_MODULUS, 1n, 0), /spendingKey/);
+    expectCode("INVALID_FIELD_ELEMENT", () => nullifier(1n, FIELD_MODULUS, 0), /commitment/);
+    for (const index of [-1, TREE_CAPACITY, 0.5, 1n]) {
+      expectCode("INVALID_INTEGER", () => nullifier(1n, 1n, index as never), /leafIndex/);
+    }
+  });
+
+  it("are tied to sender and recipient by sound parts only", () => {
+    const key = new Uint8Array(32);
+    expect(senderNonce(key, 1n, 2n)).to.not.equal(senderNonce(key, 2n, 1n));
+    expectCode("INVALID_KEY", () => senderNonce(new Uint8Array(31), 1n, 2n));
+    expectCode("INVALID_FIELD_ELEMENT", () => senderNonce(key, FIELD_MODULUS, 2n));
+    const recipient = { wallet: `0x${"11".repeat(20)}`, keyX: 1n, ownerTag: 2n };
+    expectCode("INVALID_ADDRESS", () => recipientSignal({ ...recipient, wallet: "0x11" }, 3n));
+    expectCode("INVALID_FIELD_ELEMENT", () => recipientSignal(recipient, FIELD_MODULUS));
+  });
+});
