@@ -241,9 +241,7 @@ contract ShieldedPool is IShieldedPool, NoteTree, ReentrancyGuardTransient {
     }
 
     function _checkPayment(uint256 index, Payment calldata payment) private view {
-        for (uint256 i = 0; i < 10; ++i) {
-            if (payment.signals[i] >= FIELD_MODULUS) revert SignalOutOfField(index, i);
-        }
+        Signals.requirePayment(index, payment.signals);
         uint256 expected = PoolContext.payment(payment.validUntil, payment.resourceDigest);
         uint256 actual = payment.signals[Signals.PAYMENT_RESOURCE];
         if (expected != actual) revert ContextMismatch(index, expected, actual);
@@ -294,9 +292,7 @@ contract ShieldedPool is IShieldedPool, NoteTree, ReentrancyGuardTransient {
 
     function _checkWithdrawal(Withdrawal calldata withdrawal) private view {
         uint256[13] calldata signals = withdrawal.signals;
-        for (uint256 i = 0; i < 13; ++i) {
-            if (signals[i] >= FIELD_MODULUS) revert SignalOutOfField(0, i);
-        }
+        Signals.requireWithdrawal(signals);
         uint256 expected = PoolContext.withdrawal(
             withdrawal.recipient,
             withdrawal.fee,

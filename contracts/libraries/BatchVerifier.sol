@@ -38,24 +38,16 @@ library BatchVerifier {
         uint256[] memory pairs = new uint256[]((count + 3) * PAIR_WORDS);
         uint256[SIGNALS + 1] memory scalars;
         Bn254.Sum memory sumC;
-        bool ok = true;
         for (uint256 i = 0; i < count; ++i) {
             IShieldedPool.Payment calldata payment = payments[chosen[i]];
             uint256 weight = uint256(keccak256(abi.encode(seed, i))) >> 128;
 
-            scalars[0] = addmod(scalars[0], weight, FIELD_MODULUS);
-            for (uint256 j = 0; j < SIGNALS; ++j) {
-                scalars[j + 1] = addmod(
-                    scalars[j + 1],
-                    mulmod(weight, payment.signals[j], FIELD_MODULUS),
-                    FIELD_MODULUS
-                );
-            }
-
+            _addSignals(scalars, payment.signals, weight);
             uint256[PROOF_WORDS] calldata proof = payment.proof;
-            ok = Bn254.accumulate(sumC, proof[6], proof[7], weight) && ok;
-            (bool multiplied, uint256 x, uint256 y) = Bn254.multiply(proof[0], proof[1], weight);
-            ok = multiplied && ok;
+            // A precompile that fails takes all gas it got with it, so what is left must do nothing more.
+            if (!Bn254.accumulate(sumC, proof[6], proof[7], weight)) return false;
+            (bool ok, uint256 x, uint256 y) = Bn254.multiply(proof[0], proof[1], weight);
+            if (!ok) return false;
             uint256 offset = i * PAIR_WORDS;
             pairs[offset] = x;
             pairs[offset + 1] = y;
@@ -65,8 +57,27 @@ library BatchVerifier {
             pairs[offset + 4] = proof[5];
             pairs[offset + 5] = proof[4];
         }
-        if (!ok) return false;
         return _finish(key, scalars, sumC, pairs, count);
+    }
+
+    /// @dev scalars += weight * (1, signals...) mod p.
+    function _addSignals(
+        uint256[SIGNALS + 1] memory scalars,
+        uint256[SIGNALS] calldata signals,
+        uint256 weight
+    ) private pure {
+        assembly ("memory-safe") {
+            mstore(scalars, addmod(mload(scalars), weight, FIELD_MODULUS))
+            for {
+                let i := 0
+            } lt(i, SIGNALS) {
+                i := add(i, 1)
+            } {
+                let slot := add(scalars, shl(5, add(i, 1)))
+                let term := mulmod(weight, calldataload(add(signals, shl(5, i))), FIELD_MODULUS)
+                mstore(slot, addmod(mload(slot), term, FIELD_MODULUS))
+            }
+        }
     }
 
     function _finish(
