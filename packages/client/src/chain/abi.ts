@@ -16,6 +16,7 @@ export const poolInterface = new Interface([
   "function isKnownRoot(uint256 value) view returns (bool)",
   "function isSpent(uint256 nullifier) view returns (bool)",
   "function queue() view returns ((uint256 size, uint256 appended, bytes32 chain, bytes32 appendedChain, uint256 firstPending, uint256 open, uint256 openLeaves, uint256 openBlock, uint256 openTimestamp))",
+  "function EMPTY_ROOT() view returns (uint256)",
   "function token() view returns (address)",
   "function smallestDeposit() view returns (uint64)",
 ]);

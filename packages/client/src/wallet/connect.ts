@@ -1,4 +1,4 @@
-import { type Deployment, expectUint, parseAddress } from "@sotto/protocol";
+import { type Deployment, emptyRoots, expectUint, parseAddress, TREE_DEPTH } from "@sotto/protocol";
 import type { Interface } from "ethers";
 import { poolInterface } from "../chain/abi.ts";
 import type { ChainSource } from "../chain/source.ts";
@@ -60,17 +60,21 @@ export async function connectPool(options: PoolOptions): Promise<PoolInfo> {
 }
 
 async function readConstants(chain: ChainSource, pool: string) {
+  const view = (name: string) => ask(chain, pool, poolInterface, name, []);
+  let values: unknown[];
   try {
-    const [token, smallest] = await Promise.all([view(chain, pool, "token"), view(chain, pool, "smallestDeposit")]);
-    return { token: parseAddress(token), smallestDeposit: BigInt(smallest as bigint) };
+    values = await Promise.all(["token", "smallestDeposit", "EMPTY_ROOT"].map(view));
   } catch (cause) {
     if (cause instanceof WalletError && cause.code === "NODE_UNREACHABLE") throw cause;
     throw new WalletError("POOL_MISMATCH", `the contract at ${pool} is not a ShieldedPool`, { pool }, { cause });
   }
-}
-
-function view(chain: ChainSource, pool: string, name: string): Promise<unknown> {
-  return ask(chain, pool, poolInterface, name, []);
+  const [token, smallest, emptyRoot] = values;
+  // Another hash, arity or depth would show here, and not only when no proof of a spent note is accepted.
+  if (emptyRoot !== emptyRoots()[TREE_DEPTH])
+    throw new WalletError("POOL_MISMATCH", `the pool at ${pool} has another tree than this version of the wallet`, {
+      pool,
+    });
+  return { token: parseAddress(token), smallestDeposit: BigInt(smallest as bigint) };
 }
 
 /** The (first) value a view function returns. */

@@ -1,0 +1,133 @@
+import { keccak256, toUtf8Bytes } from "ethers";
+import type { Block, Call, ChainSource, RawLog } from "../../src/chain/source.ts";
+import { WalletError } from "../../src/errors.ts";
+
+/** What executes calls on the local chain. Its state is cloned for each block, so that blocks can be taken back. */
+export interface LocalContract {
+  readonly address: string;
+  /** Runs a call in a new block; returns its logs, or throws to revert. */
+  execute(call: Call, context: CallContext): { topics: string[]; data: string }[];
+  view(call: Call): string;
+  snapshot(): unknown;
+  restore(snapshot: unknown): void;
+}
+
+export interface CallContext {
+  sender: string;
+  blockNumber: number;
+  timestamp: number;
+}
+
+export interface LocalBlock extends Block {
+  logs: RawLog[];
+  /** State of all contracts after it. */
+  states: unknown[];
+}
+
+/** Addresses of accounts that send calls without a signature. */
+export const SENDER = `0x${"5e".repeat(20)}`;
+
+/** A chain in memory that executes calls and can reorganise: a real source of real events, without a node. */
+export class LocalChain implements ChainSource {
+  readonly blocks: LocalBlock[] = [];
+  readonly #contracts: LocalContract[];
+  /** Most blocks a question for logs may span; more is refused as real nodes do. */
+  mostBlocks = Number.POSITIVE_INFINITY;
+  /** Ranges asked for. */
+  asked: [number, number][] = [];
+  /** Run before each question for logs: where tests let the chain change under a scan. */
+  beforeLogs: () => void = () => undefined;
+  /** Seconds. */
+  time = 1_800_000_000;
+  #fork = 0;
+
+  constructor(contracts: LocalContract[]) {
+    this.#contracts = contracts;
+    this.mine();
+  }
+
+  /** A new block with these calls in it; a call that reverts throws, and there is no block. */
+  mine(...calls: Call[]): LocalBlock {
+    const number = this.blocks.length;
+    this.time += 12;
+    const hash = keccak256(toUtf8Bytes(`block ${number} of fork ${this.#fork} at ${this.time}`));
+    const before = this.#contracts.map((contract) => contract.snapshot());
+    const context = { sender: SENDER, blockNumber: number, timestamp: this.time };
+    const logs: RawLog[] = [];
+    try {
+      for (const [i, call] of calls.entries()) {
+        const transactionHash = keccak256(toUtf8Bytes(`${hash} ${i}`));
+        const made = this.#at(call.to).execute(call, context);
+        for (const log of made)
+          logs.push({ ...log, blockNumber: number, blockHash: hash, transactionHash, logIndex: logs.length });
+      }
+    } catch (error) {
+      this.#contracts.forEach((contract, i) => {
+        contract.restore(before[i]);
+      });
+      throw error;
+    }
+    const states = this.#contracts.map((contract) => contract.snapshot());
+    const block = { number, hash, timestamp: this.time, logs, states };
+    this.blocks.push(block);
+    return block;
+  }
+
+  mineMany(count: number): void {
+    for (let i = 0; i < count; i += 1) this.mine();
+  }
+
+  /** Takes the last `count` blocks back, state and all. What is mined next has other hashes. */
+  takeBack(count: number): void {
+    this.blocks.length -= count;
+    this.#fork += 1;
+    const last = this.blocks.at(-1)!;
+    this.#contracts.forEach((contract, i) => {
+      contract.restore(last.states[i]);
+    });
+  }
+
+  async chainId(): Promise<bigint> {
+    return 31337n;
+  }
+
+  async height(): Promise<number> {
+    return this.blocks.length - 1;
+  }
+
+  async block(number: number): Promise<Block | undefined> {
+    const block = this.blocks[number];
+    return block && { number, hash: block.hash, timestamp: block.timestamp };
+  }
+
+  async logs(address: string, from: number, to: number): Promise<RawLog[]> {
+    this.asked.push([from, to]);
+    this.beforeLogs();
+    if (to - from + 1 > this.mostBlocks) throw new WalletError("RANGE_TOO_LARGE", "too many blocks");
+    if (address !== this.#contracts[0]!.address) return [];
+    return this.blocks.slice(from, to + 1).flatMap(({ logs }) => logs);
+  }
+
+  async code(address: string): Promise<string> {
+    return this.#contracts.some((contract) => contract.address === address) ? "0x60" : "0x";
+  }
+
+  async call(call: Call, block?: number): Promise<string> {
+    const contract = this.#at(call.to);
+    const state = block === undefined ? undefined : this.blocks[block]?.states[this.#contracts.indexOf(contract)];
+    if (state === undefined) return contract.view(call);
+    const now = contract.snapshot();
+    try {
+      contract.restore(state);
+      return contract.view(call);
+    } finally {
+      contract.restore(now);
+    }
+  }
+
+  #at(address: string): LocalContract {
+    const contract = this.#contracts.find((candidate) => candidate.address === address);
+    if (contract === undefined) throw new WalletError("NODE_ERROR", `no contract at ${address}`);
+    return contract;
+  }
+}

@@ -1,0 +1,210 @@
+import {
+  depositAuthorizationNonce,
+  depositBlinding,
+  emptyRoots,
+  FIELD_MODULUS,
+  foldQueue,
+  NoteTree,
+  noteCommitment,
+  paymentContext,
+  signalsDigest,
+  TREE_DEPTH,
+  type WithdrawalTerms,
+  withdrawalContext,
+} from "@sotto/protocol";
+import { type Result, Signature } from "ethers";
+import { poolInterface } from "../../src/chain/abi.ts";
+import type { Call } from "../../src/chain/source.ts";
+import type { CallContext, LocalContract } from "./local-chain.ts";
+import { type LocalToken, TOKEN } from "./local-token.ts";
+
+export const POOL = `0x${"90".repeat(20)}`;
+const ZERO_CHAIN = `0x${"0".repeat(64)}`;
+const EMPTY_ROOT = emptyRoots()[TREE_DEPTH]!;
+
+interface State {
+  leaves: bigint[];
+  blocks: number[];
+  appended: number;
+  appendedChain: string;
+  firstPending: number;
+  root: bigint;
+  roots: Set<bigint>;
+  spent: Map<bigint, string>;
+}
+
+type Log = { topics: string[]; data: string };
+
+function check(condition: boolean, message: string): asserts condition {
+  if (!condition) throw new Error(`revert: ${message}`);
+}
+
+/**
+ * The pool's rules over protocol's own functions, all but the verification of proofs: what it emits is what the contract
+ * would. The contract itself, with real proofs, is met in test/e2e.
+ */
+export class LocalPool implements LocalContract {
+  readonly address = POOL;
+  readonly deployment = { chainId: 31337n, pool: POOL };
+  readonly smallestDeposit = 1_000n;
+  readonly #token: LocalToken;
+  #state: State = {
+    leaves: [],
+    blocks: [],
+    appended: 0,
+    appendedChain: ZERO_CHAIN,
+    firstPending: 0,
+    root: EMPTY_ROOT,
+    roots: new Set(),
+    spent: new Map(),
+  };
+
+  constructor(token: LocalToken) {
+    this.#token = token;
+  }
+
+  get queued(): number {
+    return this.#state.leaves.length - this.#state.appended;
+  }
+
+  execute(call: Call, context: CallContext): Log[] {
+    const { name, args } = poolInterface.parseTransaction(call)!;
+    switch (name) {
+      case "deposit":
+        this.#token.transfer(
+          context.sender,
+          POOL,
+          [...args[1]].reduce((sum, amount) => sum + amount, 0n),
+        );
+        return this.#deposit([...args[0]], [...args[1]], context);
+      case "depositWithAuthorization":
+        return this.#authorized(args, context);
+      case "settle":
+        return [...args[0]].flatMap((payment: Result) => this.#settle(payment, context));
+      case "withdraw":
+        return [this.#withdraw(args[0], context)];
+      case "append":
+        return [this.#append(args)];
+      default:
+        throw new Error(`unknown call ${name}`);
+    }
+  }
+
+  #authorized(args: Result, context: CallContext): Log[] {
+    const [from, tags, amounts, salt, validAfter, validBefore, v, r, s] = args;
+    const [ownerTags, values] = [[...tags] as bigint[], [...amounts] as bigint[]];
+    const value = values.reduce((sum, amount) => sum + amount, 0n);
+    const nonce = depositAuthorizationNonce({ ownerTags, amounts: values }, salt);
+    const signature = Signature.from({ v: Number(v), r, s }).serialized;
+    this.#token.receiveWithAuthorization({ from, to: POOL, value, validAfter, validBefore, nonce }, signature, context);
+    return this.#deposit(ownerTags, values, context);
+  }
+
+  #deposit(tags: bigint[], amounts: bigint[], context: CallContext): Log[] {
+    return tags.map((ownerTag, i) => {
+      const amount = amounts[i]!;
+      check(amount >= this.smallestDeposit, "AmountTooSmall");
+      const leafIndex = this.#state.leaves.length;
+      const blinding = depositBlinding(this.deployment, leafIndex);
+      const commitment = noteCommitment({ amount, ownerTag, blinding });
+      this.#push(commitment, context);
+      return poolInterface.encodeEventLog("Deposited", [ownerTag, amount, commitment, leafIndex]);
+    });
+  }
+
+  #settle(payment: Result, context: CallContext): Log[] {
+    const signals: bigint[] = [...payment["signals"]];
+    const { validUntil, resourceDigest } = payment as unknown as { validUntil: bigint; resourceDigest: string };
+    check(
+      signals.every((signal) => signal < FIELD_MODULUS),
+      "SignalOutOfField",
+    );
+    check(paymentContext({ ...this.deployment, validUntil, resourceDigest }) === signals[1], "ContextMismatch");
+    const nullifier = signals[6]!;
+    const skip =
+      this.#state.spent.has(nullifier) || context.timestamp > validUntil || !this.#state.roots.has(signals[5]!);
+    if (skip) return [];
+    const digest = signalsDigest(signals);
+    this.#state.spent.set(nullifier, digest);
+    const leafIndex = this.#push(signals[7]!, context);
+    this.#push(signals[8]!, context);
+    const [, , R, C, amountHint, , , recipient, change, changeHint] = signals;
+    const values = [nullifier, digest, R, C, amountHint, changeHint, recipient, change, leafIndex];
+    return [poolInterface.encodeEventLog("Settled", values)];
+  }
+
+  #withdraw(withdrawal: Result, context: CallContext): Log {
+    const signals: bigint[] = [...withdrawal["signals"]];
+    const { recipient, fee, feeRecipient, validUntil } = withdrawal as unknown as WithdrawalTerms;
+    const terms = { recipient, fee, feeRecipient, validUntil };
+    check(context.timestamp <= validUntil, "WithdrawalExpired");
+    check(withdrawalContext({ ...this.deployment, ...terms }) === signals[0], "ContextMismatch");
+    check(this.#state.roots.has(signals[2]!), "RootUnknown");
+    const digest = signalsDigest(signals);
+    const nullifiers = signals.slice(3, 11);
+    check(nullifiers[0] !== 0n, "NullifierAlreadySpent");
+    for (const nullifier of nullifiers.filter((word) => word !== 0n)) {
+      check(!this.#state.spent.has(nullifier), "NullifierAlreadySpent");
+      this.#state.spent.set(nullifier, digest);
+    }
+    const [amount, commitment, changeHint] = [signals[1]!, signals[11]!, signals[12]!];
+    const leafIndex = this.#push(commitment, context);
+    this.#token.transfer(POOL, recipient, amount - fee);
+    this.#token.transfer(POOL, feeRecipient, fee);
+    const values = [recipient, digest, nullifiers, amount, fee, feeRecipient, validUntil, changeHint, commitment];
+    return poolInterface.encodeEventLog("Withdrawn", [...values, leafIndex]);
+  }
+
+  #append(args: Result): Log {
+    const state = this.#state;
+    const leaves: bigint[] = [...args["leaves"]];
+    const { count, chain, sequence } = args["end"] as { count: bigint; chain: string; sequence: bigint };
+    check(Number(count) === state.appended + leaves.length && leaves.length <= 64, "InvalidLeafCount");
+    const folded = leaves.reduce((value, leaf) => foldQueue(value, leaf), state.appendedChain);
+    check(folded === chain, "LeavesMismatch");
+    const tree = new NoteTree(state.leaves.slice(0, Number(count)));
+    check(
+      leaves.every((leaf, i) => leaf === state.leaves[state.appended + i]),
+      "LeavesMismatch",
+    );
+    check(tree.root === args["newRoot"], "InvalidAppendProof");
+    const startIndex = state.appended;
+    Object.assign(state, { appended: Number(count), appendedChain: chain, firstPending: Number(sequence) + 1 });
+    state.root = tree.root;
+    state.roots.add(tree.root);
+    return poolInterface.encodeEventLog("Appended", [tree.root, startIndex, leaves.length]);
+  }
+
+  #push(commitment: bigint, { blockNumber }: CallContext): number {
+    this.#state.blocks.push(blockNumber);
+    return this.#state.leaves.push(commitment) - 1;
+  }
+
+  view(call: Call): string {
+    const { name, args } = poolInterface.parseTransaction(call)!;
+    const word = [...args][0];
+    const { leaves, appended, appendedChain, firstPending, root, roots, spent } = this.#state;
+    const chain = leaves.slice(appended).reduce((value, leaf) => foldQueue(value, leaf), appendedChain);
+    const queue = [leaves.length, appended, chain, appendedChain, firstPending, 0, 0, 0, 0];
+    const values: Record<string, unknown> = {
+      token: TOKEN,
+      smallestDeposit: this.smallestDeposit,
+      EMPTY_ROOT,
+      root,
+      isKnownRoot: roots.has(word),
+      isSpent: spent.has(word),
+      queue,
+    };
+    return poolInterface.encodeFunctionResult(name, [values[name]]);
+  }
+
+  snapshot(): State {
+    const { leaves, blocks, roots, spent } = this.#state;
+    return { ...this.#state, leaves: [...leaves], blocks: [...blocks], roots: new Set(roots), spent: new Map(spent) };
+  }
+
+  restore(snapshot: unknown): void {
+    this.#state = snapshot as State;
+    this.#state = this.snapshot();
+  }
+}

@@ -1,0 +1,85 @@
+import { TypedDataEncoder, verifyTypedData } from "ethers";
+import { tokenInterface } from "../../src/chain/abi.ts";
+import type { Call } from "../../src/chain/source.ts";
+import type { CallContext, LocalContract } from "./local-chain.ts";
+
+export const TOKEN = `0x${"70".repeat(20)}`;
+
+const TYPES = {
+  ReceiveWithAuthorization: ["from address", "to address", "value uint256", "validAfter uint256"]
+    .concat(["validBefore uint256", "nonce bytes32"])
+    .map((field) => ({ name: field.split(" ")[0]!, type: field.split(" ")[1]! })),
+};
+
+interface State {
+  balances: Map<string, bigint>;
+  used: Set<string>;
+}
+
+/** An authorization as the token takes it. */
+export interface Authorization {
+  from: string;
+  to: string;
+  value: bigint;
+  validAfter: bigint;
+  validBefore: bigint;
+  nonce: string;
+}
+
+/** A dollar with EIP-3009, as far as the pool and the wallet use one. */
+export class LocalToken implements LocalContract {
+  readonly address = TOKEN;
+  readonly domain = { name: "USD Coin", version: "2", chainId: 31337n, verifyingContract: TOKEN };
+  separator = TypedDataEncoder.hashDomain(this.domain);
+  #state: State = { balances: new Map(), used: new Set() };
+
+  mint(account: string, amount: bigint): void {
+    this.#state.balances.set(account.toLowerCase(), this.balanceOf(account) + amount);
+  }
+
+  balanceOf(account: string): bigint {
+    return this.#state.balances.get(account.toLowerCase()) ?? 0n;
+  }
+
+  transfer(from: string, to: string, amount: bigint): void {
+    if (this.balanceOf(from) < amount) throw new Error("ERC20: transfer amount exceeds balance");
+    this.#state.balances.set(from.toLowerCase(), this.balanceOf(from) - amount);
+    this.mint(to, amount);
+  }
+
+  receiveWithAuthorization(message: Authorization, signature: string, { timestamp }: CallContext): void {
+    const recovered = verifyTypedData(this.domain, TYPES, message, signature);
+    if (recovered.toLowerCase() !== message.from.toLowerCase()) throw new Error("invalid signature");
+    if (timestamp <= message.validAfter || timestamp >= message.validBefore) throw new Error("not valid now");
+    const key = `${message.from} ${message.nonce}`.toLowerCase();
+    if (this.#state.used.has(key)) throw new Error("authorization is used");
+    this.#state.used.add(key);
+    this.transfer(message.from, message.to, message.value);
+  }
+
+  execute(call: Call): never[] {
+    if (call.data.slice(0, 10) !== tokenInterface.getFunction("approve")!.selector) throw new Error("unknown call");
+    // Allowances are the token's business, not the wallet's: the local pool takes what it needs.
+    return [];
+  }
+
+  view(call: Call): string {
+    const parsed = tokenInterface.parseTransaction(call)!;
+    const values: Record<string, unknown> = {
+      balanceOf: parsed.name === "balanceOf" ? this.balanceOf(parsed.args[0]) : 0n,
+      name: this.domain.name,
+      version: this.domain.version,
+      DOMAIN_SEPARATOR: this.separator,
+    };
+    return tokenInterface.encodeFunctionResult(parsed.name, [values[parsed.name]]);
+  }
+
+  snapshot(): State {
+    return { balances: new Map(this.#state.balances), used: new Set(this.#state.used) };
+  }
+
+  restore(snapshot: unknown): void {
+    const { balances, used } = snapshot as State;
+    this.#state = { balances: new Map(balances), used: new Set(used) };
+  }
+}
