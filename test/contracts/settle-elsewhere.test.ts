@@ -1,0 +1,124 @@
+import { bn254 } from "@noble/curves/bn254.js";
+import { FIELD_MODULUS } from "@sotto/protocol";
+import { expect } from "chai";
+import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
+import { deployPool } from "../support/deploy.ts";
+import { PoolWorld, settleArguments } from "../support/pool-world.ts";
+import { PAYMENT, type Payment, provePayment } from "../support/statements.ts";
+
+describe("settle: proofs that hold, but not here", () => {
+  let world: PoolWorld;
+  const refused = (...payments: Payment[]) => expect(world.pool.settle.staticCall(settleArguments(payments))).to.be;
+  const several = (count: number) => Promise.all(Array.from({ length: count }, () => world.payment()));
+
+  before(async () => {
+    world = await (await PoolWorld.create("elsewhere")).withRoot();
+  });
+
+  it("refuses a payment of another pool on the same chain", async () => {
+    const other = await deployPool(world.deployed.connection);
+    const place = { ...world.place, pool: other.poolAddress };
+    const fields = { root: world.tree.root, validUntil: await world.soon() };
+    const foreign = provePayment(place, world.random, fields);
+    await refused(foreign).revertedWithCustomError(world.pool, "ContextMismatch");
+    await refused(await world.payment(), foreign).revertedWithCustomError(world.pool, "ContextMismatch");
+  });
+
+  it("refuses a payment of the pool with the same address and tree on another chain", async () => {
+    const twin = await (await PoolWorld.create("elsewhere", { chainId: 1337 })).withRoot();
+    expect(twin.deployed.poolAddress).to.equal(world.deployed.poolAddress);
+    const payment = await world.payment({ validUntil: BigInt((await world.now()) + 3600) });
+    // The tree there knows the same root once it has the same leaf: only the chain id tells them apart.
+    const signals = payment.signals.with(PAYMENT.root, twin.tree.root);
+    const moved = { ...payment, signals, proof: proveWithTrapdoor("payment", signals).proof };
+    const call = twin.pool.settle.staticCall(settleArguments([moved]));
+    await expect(call).to.be.revertedWithCustomError(twin.pool, "ContextMismatch");
+  });
+
+  it("refuses proofs of the other circuits", async () => {
+    const payment = await world.payment();
+    for (const [name, count] of [
+      ["withdrawal", 13],
+      ["note_append", 6],
+    ] as const) {
+      const signals = Array.from({ length: count }, (_, i) => payment.signals[i] ?? 0n);
+      const foreign = { ...payment, proof: proveWithTrapdoor(name, signals).proof };
+      await refused(foreign).revertedWithCustomError(world.pool, "InvalidProof");
+      await refused(foreign, await world.payment()).revertedWithCustomError(world.pool, "InvalidProof");
+    }
+  });
+
+  describe("in a batch", () => {
+    it("refuses all of it for one proof that does not hold, wherever it is", async () => {
+      const batch = await several(8);
+      for (const at of [0, 3, 7]) {
+        const wrong = batch.with(at, { ...batch[at]!, proof: batch[(at + 1) % 8]!.proof });
+        await refused(...wrong).revertedWithCustomError(world.pool, "InvalidProof");
+      }
+    });
+
+    it("refuses proofs in each other's place", async () => {
+      const [a, b] = await several(2);
+      const swapped = [
+        { ...a!, proof: b!.proof },
+        { ...b!, proof: a!.proof },
+      ];
+      await refused(...swapped).revertedWithCustomError(world.pool, "InvalidProof");
+    });
+
+    it("refuses two wrong proofs whose errors cancel without weights", async () => {
+      const [a, b] = await several(2);
+      const shift = bn254.G1.Point.BASE.multiply(5n);
+      const moved = (payment: Payment, by: typeof shift): Payment => {
+        const c = bn254.G1.Point.fromAffine({ x: BigInt(payment.proof[6]!), y: BigInt(payment.proof[7]!) });
+        const { x, y } = c.add(by).toAffine();
+        return { ...payment, proof: [...payment.proof.slice(0, 6), String(x), String(y)] };
+      };
+      const sum = [a!, b!].map(({ proof }) =>
+        bn254.G1.Point.fromAffine({ x: BigInt(proof[6]!), y: BigInt(proof[7]!) }),
+      );
+      const wrong = [moved(a!, shift), moved(b!, shift.negate())];
+      const wrongSum = wrong.map(({ proof }) =>
+        bn254.G1.Point.fromAffine({ x: BigInt(proof[6]!), y: BigInt(proof[7]!) }),
+      );
+      expect(wrongSum[0]!.add(wrongSum[1]!).equals(sum[0]!.add(sum[1]!)), "the plain sum is the same").to.equal(true);
+      await refused(...wrong).revertedWithCustomError(world.pool, "InvalidProof");
+    });
+
+    it("refuses two wrong statements whose errors cancel without weights", async () => {
+      const [a, b] = await several(2);
+      const signals = (payment: Payment, by: bigint) =>
+        payment.signals.with(PAYMENT.amountHint, (payment.signals[PAYMENT.amountHint]! + by) % FIELD_MODULUS);
+      const wrong = [
+        { ...a!, signals: signals(a!, 1n) },
+        { ...b!, signals: signals(b!, FIELD_MODULUS - 1n) },
+      ];
+      await refused(...wrong).revertedWithCustomError(world.pool, "InvalidProof");
+    });
+
+    it("verifies only what can settle: a skipped payment's proof is never looked at", async () => {
+      const [good, other] = await several(2);
+      const lost = { ...other!, signals: other!.signals.with(PAYMENT.root, 1n), proof: other!.proof.map(() => "1") };
+      const outcomes = await world.pool.settle.staticCall(settleArguments([lost, good!, lost]));
+      expect([...outcomes]).to.deep.equal([3n, 0n, 3n]);
+    });
+
+    for (const count of [2, 3, 5, 16]) {
+      it(`settles ${count} at once`, async () => {
+        const batch = await several(count);
+        const receipt = await world.settle(...batch);
+        expect(receipt.logs).to.have.length(count);
+        expect((await world.pool.queue()).size).to.equal(world.queue.size);
+      });
+    }
+  });
+
+  it("takes a re-randomised proof for the same payment", async () => {
+    const payment = await world.payment();
+    const again = { ...payment, proof: proveWithTrapdoor("payment", payment.signals).proof };
+    expect(again.proof).to.not.deep.equal(payment.proof);
+    await world.settle(payment);
+    const receipt = await world.settle(again);
+    await expect(receipt).to.emit(world.pool, "Skipped").withArgs(payment.signals[PAYMENT.nullifier]!, 1n);
+  });
+});

@@ -1,0 +1,220 @@
+import { FIELD_MODULUS, signalsDigest } from "@sotto/protocol";
+import { expect } from "chai";
+import { ZeroAddress } from "ethers";
+import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
+import { deployPool } from "../support/deploy.ts";
+import { PoolWorld, withdrawArgument } from "../support/pool-world.ts";
+import { proveWithdrawal, WITHDRAWAL } from "../support/statements.ts";
+
+type Proved = ReturnType<typeof proveWithdrawal>;
+
+describe("withdraw", () => {
+  let world: PoolWorld;
+  const withdraw = (withdrawal: Proved) => world.mined(world.pool.withdraw(withdrawArgument(withdrawal)));
+  const refused = (withdrawal: Proved) => expect(world.pool.withdraw.staticCall(withdrawArgument(withdrawal))).to.be;
+  const balance = (account: string) => world.deployed.token.balanceOf(account);
+  const fresh = (count: number) => Array.from({ length: count }, () => world.random.field());
+
+  before(async () => {
+    world = await (await PoolWorld.create("withdraw")).withRoot();
+  });
+
+  it("pays the recipient and the fee, marks every nullifier and emits all that a scanner needs", async () => {
+    const [recipient, feeRecipient] = [world.random.address(), world.random.address()];
+    const nullifiers = fresh(5);
+    const withdrawal = await world.withdrawal({ amount: 900n, fee: 40n, recipient, feeRecipient, nullifiers });
+    const { signals } = withdrawal;
+    const leafIndex = world.queue.size;
+    const receipt = await withdraw(withdrawal);
+    await expect(receipt)
+      .to.emit(world.pool, "Withdrawn")
+      .withArgs(
+        (value: string) => value.toLowerCase() === recipient,
+        signalsDigest(signals),
+        [...nullifiers, 0n, 0n, 0n],
+        900n,
+        40n,
+        (value: string) => value.toLowerCase() === feeRecipient,
+        withdrawal.validUntil,
+        signals[WITHDRAWAL.changeHint]!,
+        signals[WITHDRAWAL.commitment]!,
+        leafIndex,
+      );
+    expect([await balance(recipient), await balance(feeRecipient)]).to.deep.equal([860n, 40n]);
+    for (const nullifier of nullifiers) expect(await world.pool.spentBy(nullifier)).to.equal(signalsDigest(signals));
+    expect(await world.pool.isSpent(0n), "an unused input marks nothing").to.equal(false);
+    expect((await world.pool.queue()).chain).to.equal(world.queue.groups().at(-1)!.end.chain);
+  });
+
+  it("merges without moving tokens, and sponsors a merge with a fee alone", async () => {
+    const pool = world.deployed.poolAddress;
+    const before = await balance(pool);
+    const merge = await withdraw(await world.withdrawal({ recipient: ZeroAddress, nullifiers: fresh(8) }));
+    expect(merge.logs, "no transfer of 0").to.have.length(1);
+    const feeRecipient = world.random.address();
+    const sponsored = await world.withdrawal({ recipient: ZeroAddress, amount: 7n, fee: 7n, feeRecipient });
+    expect((await withdraw(sponsored)).logs).to.have.length(2);
+    expect(await balance(feeRecipient)).to.equal(7n);
+    expect(await balance(pool)).to.equal(before - 7n);
+  });
+
+  it("gives a stranger who submits it first nothing but the cost", async () => {
+    const stranger = world.deployed.signers[6]!;
+    const withdrawal = await world.withdrawal({ amount: 300n, recipient: world.random.address() });
+    await world.mined(world.pool.connect(stranger).withdraw(withdrawArgument(withdrawal)));
+    expect(await balance(stranger.address)).to.equal(0n);
+    expect(await balance(withdrawal.recipient)).to.equal(300n);
+    const [nullifier] = withdrawal.signals.slice(WITHDRAWAL.nullifiers);
+    await refused(withdrawal).revertedWithCustomError(world.pool, "NullifierAlreadySpent").withArgs(nullifier);
+  });
+
+  it("refuses to go anywhere else than was proved", async () => {
+    const fields = { amount: 300n, fee: 20n, feeRecipient: world.random.address() };
+    const good = await world.withdrawal(fields);
+    const thief = world.deployed.signers[6]!.address;
+    const changes = [
+      { recipient: thief },
+      { feeRecipient: thief },
+      { fee: 300n },
+      { validUntil: good.validUntil + 1n },
+    ];
+    for (const change of changes) {
+      await refused({ ...good, ...change }).revertedWithCustomError(world.pool, "ContextMismatch");
+      // With a context that fits, the proof does not.
+      const redone = await world.withdrawal({ ...fields, validUntil: good.validUntil, ...change });
+      await refused({ ...redone, proof: good.proof }).revertedWithCustomError(world.pool, "InvalidProof");
+    }
+    await expect(world.pool.withdraw.staticCall(withdrawArgument(good))).to.not.revert(
+      world.deployed.connection.ethers,
+    );
+  });
+
+  it("refuses every public signal changed by one", async () => {
+    const good = await world.withdrawal({ amount: 300n, nullifiers: fresh(8) });
+    const errors: Record<number, string> = {
+      [WITHDRAWAL.context]: "ContextMismatch",
+      [WITHDRAWAL.root]: "RootUnknown",
+    };
+    for (let i = 0; i < 13; i++) {
+      const changed = { ...good, signals: good.signals.with(i, (good.signals[i]! + 1n) % FIELD_MODULUS) };
+      await refused(changed).revertedWithCustomError(world.pool, errors[i] ?? "InvalidProof");
+    }
+    for (let i = 1; i < 8; i++) {
+      const hidden = { ...good, signals: good.signals.with(WITHDRAWAL.nullifiers + i, 0n) };
+      await refused(hidden).revertedWithCustomError(world.pool, "InvalidProof");
+    }
+  });
+
+  it("refuses aliases of every public signal", async () => {
+    const good = await world.withdrawal({ amount: 300n, nullifiers: fresh(6) });
+    for (let i = 0; i < 13; i++) {
+      const changed = { ...good, signals: good.signals.with(i, good.signals[i]! + FIELD_MODULUS) };
+      await refused(changed).revertedWithCustomError(world.pool, "SignalOutOfField").withArgs(0n, i);
+    }
+  });
+
+  it("refuses recipients above 160 bits before anything else", async () => {
+    const good = await world.withdrawal({ amount: 300n });
+    const data = world.pool.interface.encodeFunctionData("withdraw", [withdrawArgument(good)]);
+    const { ethers } = world.deployed.connection;
+    const accepted = (calldata: string) =>
+      ethers.provider.call({ to: world.deployed.poolAddress, data: calldata }).then(
+        () => true,
+        () => false,
+      );
+    expect(await accepted(data)).to.equal(true);
+    // The struct is static: 4 bytes, 8 words of proof, 13 of signals, then recipient, fee, feeRecipient, validUntil.
+    for (const [word, lowest] of [
+      [21, 23],
+      [23, 23],
+      [24, 47],
+    ] as const) {
+      const position = 2 + 8 + word * 64 + lowest;
+      expect(data[position]).to.equal("0");
+      expect(await accepted(`${data.slice(0, position)}1${data.slice(position + 1)}`), `word ${word}`).to.equal(false);
+    }
+  });
+
+  it("refuses a spent note, the same note twice, and no note at all", async () => {
+    const spent = (await world.payment()).signals[6]!;
+    await world.settle(await world.payment({ nullifier: spent }));
+    const twice = world.random.field();
+    for (const nullifiers of [[spent], [...fresh(7), spent], [twice, twice], [twice, ...fresh(6), twice]]) {
+      const error = nullifiers.includes(spent) ? spent : twice;
+      const withdrawal = await world.withdrawal({ amount: 1n, nullifiers });
+      await refused(withdrawal).revertedWithCustomError(world.pool, "NullifierAlreadySpent").withArgs(error);
+    }
+    for (const nullifiers of [[], [0n, world.random.field()]]) {
+      const withdrawal = await world.withdrawal({ amount: 1n, nullifiers });
+      await refused(withdrawal).revertedWithCustomError(world.pool, "NullifierAlreadySpent").withArgs(0n);
+    }
+  });
+
+  it("ends a payment that was racing for one of its notes", async () => {
+    const nullifiers = fresh(3);
+    await withdraw(await world.withdrawal({ amount: 1n, nullifiers }));
+    const receipt = await world.settle(await world.payment({ nullifier: nullifiers[2]! }));
+    await expect(receipt).to.emit(world.pool, "Skipped").withArgs(nullifiers[2]!, 1n);
+  });
+
+  it("refuses unknown roots, a date that is over, fees above the amount and recipients that cannot be", async () => {
+    const late = BigInt(await world.now()) - 1n;
+    const pool = world.deployed.poolAddress;
+    await refused(await world.withdrawal({ root: 5n }))
+      .revertedWithCustomError(world.pool, "RootUnknown")
+      .withArgs(5n);
+    await refused(await world.withdrawal({ validUntil: late })).revertedWithCustomError(
+      world.pool,
+      "WithdrawalExpired",
+    );
+    const greedy = await world.withdrawal({ amount: 5n, fee: 6n, feeRecipient: world.random.address() });
+    await refused(greedy).revertedWithCustomError(world.pool, "FeeAboveAmount").withArgs(6n, 5n);
+    for (const address of [ZeroAddress, pool]) {
+      const lost = await world.withdrawal({ amount: 5n, recipient: address });
+      await refused(lost).revertedWithCustomError(world.pool, "InvalidRecipient");
+      const lostFee = await world.withdrawal({ amount: 5n, fee: 1n, feeRecipient: address });
+      await refused(lostFee).revertedWithCustomError(world.pool, "InvalidRecipient");
+    }
+    await refused(await world.withdrawal({ commitment: 0n })).revertedWithCustomError(world.pool, "InvalidCommitment");
+  });
+
+  it("refuses a withdrawal of another pool, of another chain, and proofs of other circuits", async () => {
+    const other = await deployPool(world.deployed.connection);
+    const fields = { root: world.tree.root, validUntil: await world.soon(), amount: 1n, nullifiers: fresh(1) };
+    const complete = { ...fields, recipient: world.random.address() };
+    for (const place of [
+      { ...world.place, pool: other.poolAddress },
+      { ...world.place, chainId: 1337n },
+    ]) {
+      const foreign = proveWithdrawal(place, world.random, complete);
+      await refused(foreign).revertedWithCustomError(world.pool, "ContextMismatch");
+    }
+    const good = await world.withdrawal();
+    for (const [name, count] of [
+      ["payment", 10],
+      ["note_append", 6],
+    ] as const) {
+      const { proof } = proveWithTrapdoor(name, good.signals.slice(0, count));
+      await refused({ ...good, proof }).revertedWithCustomError(world.pool, "InvalidProof");
+    }
+  });
+
+  it("cannot pay out more than the pool has, even with forged proofs", async () => {
+    const all = await balance(world.deployed.poolAddress);
+    const withdrawal = await world.withdrawal({ amount: all + 1n });
+    await refused(withdrawal).revertedWith("ERC20: transfer amount exceeds balance");
+  });
+
+  it("leaves everything as it was when the token refuses the recipient", async () => {
+    const { token } = world.deployed;
+    const withdrawal = await world.withdrawal({ amount: 5n });
+    await token.blacklist(withdrawal.recipient);
+    await refused(withdrawal).revertedWith("Blacklistable: account is blacklisted");
+    await expect(world.pool.withdraw(withdrawArgument(withdrawal))).to.be.revertedWith(
+      "Blacklistable: account is blacklisted",
+    );
+    expect(await world.pool.isSpent(withdrawal.signals[WITHDRAWAL.nullifiers]!)).to.equal(false);
+    await token.unBlacklist(withdrawal.recipient);
+    await withdraw(withdrawal);
+  });
+});
