@@ -1,14 +1,14 @@
 pragma circom 2.2.0;
 
 include "lib/bound.circom";
-include "lib/merkle.circom";
 include "lib/note.circom";
-include "lib/nullifier.circom";
 include "lib/range.circom";
+include "lib/spent_note.circom";
 
-// Up to eight notes in, a public amount and one note out: merges, withdraws, or both.
+// Up to `inputs` notes are spent; a public amount leaves the pool and the rest becomes one note. It merges, withdraws, or
+// both. Signals are described in circuits.json.
 template Withdrawal(depth, inputs) {
-    // ======================================================================================================== PUBLIC
+    // ====================================================================================================== PUBLIC ==
     signal input context;
     signal input amount;
     signal input root;
@@ -16,7 +16,7 @@ template Withdrawal(depth, inputs) {
     signal input commitment;
     signal input changeHint;
 
-    // ======================================================================================================= PRIVATE
+    // ===================================================================================================== PRIVATE ==
     signal input enabled[inputs];
     signal input spendingKeys[inputs];
     signal input amounts[inputs];
@@ -27,39 +27,63 @@ template Withdrawal(depth, inputs) {
     signal input outputTag;
     signal input outputBlinding;
 
-    // 1. The first input is a real note.
+    // =================================================================================================== STATEMENT ==
+    // 1. An input is used or it is not; the first is.
+    // [C:withdrawal.first_enabled] a proof that spends nothing shows no nullifier and could be replayed for ever.
     enabled[0] === 1;
+
     for (var i = 1; i < inputs; i++) {
+        // [C:withdrawal.enabled_boolean] with another flag a note worth 0 shows any number as its nullifier, and so
+        // blocks somebody else's note.
         enabled[i] * (enabled[i] - 1) === 0;
     }
 
-    signal tags[inputs];
-    signal notes[inputs];
-    signal indexBits[inputs][3 * depth];
+    // 2. Every used input is a note in the tree that the spender owns, with its nullifier; an unused one is worth 0 and
+    //    shows nullifier 0.
     signal roots[inputs];
-    signal ownNullifiers[inputs];
-    var total = 0;
+    signal spentNullifiers[inputs];
+    var spent = 0;
     for (var i = 0; i < inputs; i++) {
+        // [C:withdrawal.input_range] sums of 64-bit amounts cannot wrap.
         Range(64)(amounts[i]);
-        tags[i] <== OwnerTag()(spendingKeys[i]);
-        notes[i] <== NoteCommitment()(amounts[i], tags[i], blindings[i]);
-        indexBits[i] <== Bits(3 * depth)(leafIndices[i]);
-        roots[i] <== MerklePath(depth)(notes[i], indexBits[i], pathChildren[i]);
+
+        // [C:withdrawal.spent_note] money comes from notes, and from nowhere else.
+        (_, roots[i], spentNullifiers[i]) <== SpentNote(depth)(
+            spendingKeys[i], amounts[i], blindings[i], leafIndices[i], pathChildren[i]
+        );
+
+        // [C:withdrawal.root] the tree of a used note is the pool's.
         enabled[i] * (roots[i] - root) === 0;
+
+        // [C:withdrawal.unused_is_empty] an unused input is in no tree: it must be worth nothing.
         (1 - enabled[i]) * amounts[i] === 0;
-        ownNullifiers[i] <== Nullifier()(spendingKeys[i], notes[i], leafIndices[i]);
-        nullifiers[i] === enabled[i] * ownNullifiers[i];
-        total += amounts[i];
+
+        // [C:withdrawal.nullifier] a used note is marked as spent.
+        nullifiers[i] === enabled[i] * spentNullifiers[i];
+
+        spent += amounts[i];
     }
 
+    // 3. What goes in comes out.
+    // [C:withdrawal.amount_range] a negative amount to the recipient would enlarge the output note.
     Range(64)(amount);
-    Range(64)(outputAmount);
-    total === amount + outputAmount;
 
+    // [C:withdrawal.output_range] a negative output note would enlarge the amount to the recipient.
+    Range(64)(outputAmount);
+
+    // [C:withdrawal.balance] the inputs are worth the public amount and the output note together.
+    spent === amount + outputAmount;
+
+    // 4. The output note holds the rest.
+    // [C:withdrawal.output_note] it is worth the output amount and no other.
     signal outputNote <== NoteCommitment()(outputAmount, outputTag, outputBlinding);
     commitment === outputNote;
 
+    // 5. The withdrawal is for one recipient, fee, chain, pool and time, and carries one hint for its output note.
+    // [C:withdrawal.context] without it a front-runner could send the money to itself.
     Bound()(context);
+
+    // [C:withdrawal.change_hint] without it a front-runner could replace the hint and so hide the output from its owner.
     Bound()(changeHint);
 }
 

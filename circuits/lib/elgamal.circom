@@ -1,12 +1,16 @@
 pragma circom 2.2.0;
 
-include "circomlib/circuits/babyjub.circom";
-include "circomlib/circuits/escalarmulfix.circom";
-include "circomlib/circuits/montgomery.circom";
-include "range.circom";
+include "amount_point.circom";
+include "edwards.circom";
+include "ephemeral_point.circom";
 include "recipient_key.circom";
+include "signs.circom";
 include "variable_base.circom";
 
+// Lifted ElGamal for the key PK = 8 Q: R = r Base8, S = r PK, C = S + amount Base8, with r = 2b + 2^249 + 1 for the 249
+// bits b of `scalar`. r is odd and never 0 modulo l. With s_i = 2 b_i - 1 it is 2^250 + s_0 + 2 s_1 + .. + 2^248 s_248,
+// what both multiplications compute from the same signs. Out: the x of PK, S, R and C; in the subgroup x determines the
+// point.
 template ElGamal() {
     signal input recipientQ[2];
     signal input scalar;
@@ -16,25 +20,24 @@ template ElGamal() {
     signal output ephemeralX;
     signal output cipherX;
 
-    var BASE8[2] = [
-        5299619240641551281634865583518297030282874472190772894086521144482721001553,
-        16950150798460657717958625567821834550301663161624707787222815936182638968203
-    ];
-    signal scalarBits[249] <== Bits(249)(scalar);
+    // [C:elgamal.recipient_key] a key of order l.
     signal key[2] <== RecipientKey()(recipientQ);
-    signal keyEdwards[2] <== Montgomery2Edwards()(key);
-    recipientKeyX <== keyEdwards[0];
-    signal sharedM[2] <== VariableBase(249)(key, scalarBits);
-    signal shared[2] <== Montgomery2Edwards()(sharedM);
-    sharedX <== shared[0];
+    recipientKeyX <== EdwardsX()(key);
 
-    component r = EscalarMulFix(250, BASE8);
-    r.e[0] <== 1;
-    for (var i = 0; i < 249; i++) { r.e[i + 1] <== scalarBits[i]; }
-    signal (ex, ey) <== BabyAdd()(r.out[0], r.out[1], 19770875486055357231464976665155595723245424221724704572412615515366030800948, 11426680139972549304394780604480797483302238743554080027960742755442896461615);
-    ephemeralX <== ex;
-    component a = EscalarMulFix(64, BASE8);
-    a.e <== amountBits;
-    signal (cx, cy) <== BabyAdd()(shared[0], shared[1], a.out[0], a.out[1]);
-    cipherX <== cx;
+    // [C:elgamal.signs] one set of signs for both multiplications, as +-v, v that of the key.
+    signal square <== key[1] * key[1];
+    signal signs[249] <== Signs(249)(scalar, key[1], square);
+
+    // [C:elgamal.shared] S = r PK, of order l, so that its v is not 0.
+    signal shared[2] <== VariableBase(249)(key, signs);
+    sharedX <== EdwardsX()(shared);
+    signal sharedY <== EdwardsY()(shared);
+
+    // [C:elgamal.ephemeral] R = r Base8.
+    ephemeralX <== EphemeralPoint()(signs, key[1], square);
+
+    // [C:elgamal.cipher] C = S + amount Base8. Who pays an own key can make S any point, so only a complete addition
+    // will do.
+    signal amountPoint[2] <== AmountPoint()(amountBits);
+    cipherX <== EdwardsSumX()([sharedX, sharedY], amountPoint);
 }

@@ -3,12 +3,11 @@ pragma circom 2.2.0;
 include "circomlib/circuits/poseidon.circom";
 
 // Poseidon of n field elements under a domain constant: circomlib's permutation of width n + 1 with the domain in the
-// capacity lane, first lane out.
-template Hash(n, domain) {
+// capacity lane. m outputs of one permutation, m <= n: the whole state would let it be run backwards.
+template Hash(n, m, domain) {
     signal input inputs[n];
-    signal output out;
+    signal output out[m];
 
     // [C:hash.permutation] without it the hash is any number the prover likes, and every commitment opens to anything.
-    signal state[1] <== PoseidonEx(n, 1)(inputs, domain);
-    out <== state[0];
+    out <== PoseidonEx(n, m)(inputs, domain);
 }

@@ -8,7 +8,9 @@ template OwnerTag() {
     signal input spendingKey;
     signal output tag;
 
-    tag <== Hash(1, DOMAIN_OWNER_TAG())([spendingKey]);
+    // [C:note.owner_tag] the tag follows from the key: who cannot open it does not own the note.
+    signal hash[1] <== Hash(1, 1, DOMAIN_OWNER_TAG())([spendingKey]);
+    tag <== hash[0];
 }
 
 // The leaf of a note in the tree. amount: token base units; who uses it range-checks the amount. The blinding hides
@@ -19,5 +21,7 @@ template NoteCommitment() {
     signal input blinding;
     signal output commitment;
 
-    commitment <== Hash(3, DOMAIN_NOTE())([amount, ownerTag, blinding]);
+    // [C:note.commitment] binds amount and owner: a commitment opens to one note only.
+    signal hash[1] <== Hash(3, 1, DOMAIN_NOTE())([amount, ownerTag, blinding]);
+    commitment <== hash[0];
 }

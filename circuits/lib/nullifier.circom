@@ -11,5 +11,7 @@ template Nullifier() {
     signal input leafIndex;
     signal output nullifier;
 
-    nullifier <== Hash(3, DOMAIN_NULLIFIER())([spendingKey, commitment, leafIndex]);
+    // [C:nullifier.hash] one nullifier for a note at its place: with another one it could be spent again.
+    signal hash[1] <== Hash(3, 1, DOMAIN_NULLIFIER())([spendingKey, commitment, leafIndex]);
+    nullifier <== hash[0];
 }

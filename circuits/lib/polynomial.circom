@@ -7,10 +7,14 @@ template Polynomial(n) {
     signal output value;
 
     signal partial[n];
+    // [C:polynomial.start] the highest coefficient.
     partial[n - 1] <== coefficients[n - 1];
+
     for (var i = n - 2; i >= 0; i--) {
-        // [C:polynomial.horner] one step of the evaluation.
+        // [C:polynomial.step] what there is times the argument, plus the next coefficient.
         partial[i] <== partial[i + 1] * at + coefficients[i];
     }
+
+    // [C:polynomial.value] after the lowest coefficient.
     value <== partial[0];
 }
