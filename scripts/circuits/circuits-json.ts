@@ -10,10 +10,18 @@ export interface SignalEntry {
   description: string;
 }
 
+/** One private input: shape [] is a number, [n] an array, [n, m] an array of arrays. */
+export interface PrivateInputEntry {
+  name: string;
+  shape: number[];
+  description: string;
+}
+
 export interface CircuitEntry {
   template: string;
   parameters: Record<string, number>;
   publicSignals: SignalEntry[];
+  privateInputs: PrivateInputEntry[];
   constraints: number;
   wires?: number;
 }
@@ -34,11 +42,20 @@ function parseSignal(where: string, value: unknown): SignalEntry {
   return { name: value["name"], size, description: String(value["description"] ?? "") };
 }
 
+function parsePrivateInput(where: string, value: unknown): PrivateInputEntry {
+  if (!isRecord(value) || typeof value["name"] !== "string") return fail(`${where} needs a name`);
+  const shape: unknown = value["shape"];
+  if (!Array.isArray(shape) || !shape.every((size) => Number.isInteger(size) && size > 0))
+    return fail(`${where}.shape must be a list of sizes`);
+  return { name: value["name"], shape, description: String(value["description"] ?? "") };
+}
+
 function parseCircuit(name: string, value: unknown): CircuitEntry {
   if (!isRecord(value)) return fail(`${name} must be an object`);
-  const { template, parameters, publicSignals, constraints, wires } = value;
+  const { template, parameters, publicSignals, privateInputs, constraints, wires } = value;
   if (typeof template !== "string") return fail(`${name}.template must be a string`);
   if (!Array.isArray(publicSignals) || publicSignals.length === 0) return fail(`${name}.publicSignals must be a list`);
+  if (!Array.isArray(privateInputs)) return fail(`${name}.privateInputs must be a list`);
   if (typeof constraints !== "number") return fail(`${name}.constraints must be a number`);
   const numbers = Object.entries(isRecord(parameters) ? parameters : {}).map(([key, parameter]): [string, number] =>
     typeof parameter === "number" ? [key, parameter] : fail(`${name}.parameters.${key} must be a number`),
@@ -47,6 +64,7 @@ function parseCircuit(name: string, value: unknown): CircuitEntry {
     template,
     parameters: Object.fromEntries(numbers),
     publicSignals: publicSignals.map((signal, index) => parseSignal(`${name}.publicSignals[${index}]`, signal)),
+    privateInputs: privateInputs.map((input, index) => parsePrivateInput(`${name}.privateInputs[${index}]`, input)),
     constraints,
     ...(typeof wires === "number" ? { wires } : {}),
   };

@@ -1,9 +1,11 @@
 // node scripts/setup/dev.ts [--check] [NAME ...]: development keys for the compiled circuits, their Solidity verifiers
-// and the lock that pins them. What did not change is not made again. With --check nothing in the tree is written: the
+// and the lock that pins them (also compiled into the prover). What did not change is not made again. With --check nothing in the tree is written: the
 // keys are made if they are missing, and verifiers and lock must be what comes out.
 import { existsSync } from "node:fs";
 import { runMain } from "../circuits/build-error.ts";
 import { type CircuitName, parseCircuitNames } from "../circuits/paths.ts";
+import { generate } from "../generate/generated-file.ts";
+import { generateLock } from "../generate/lock.ts";
 import { ensureKeys, KeyMaker, stopSnarkjs } from "./development-keys.ts";
 import { checkLock, writeLock } from "./lock.ts";
 import { writeManifest } from "./manifest.ts";
@@ -45,8 +47,9 @@ async function main(): Promise<void> {
   } finally {
     await stopSnarkjs();
   }
-  if (check) checkLock(names);
-  else writeLock(SET);
+  if (check) return checkLock(names);
+  writeLock(SET);
+  await generate([generateLock], false);
 }
 
 await runMain(main);

@@ -1,0 +1,27 @@
+// packages/protocol/src/generated/shielded-pool-abi.ts: the pool's interface, from what Hardhat compiled.
+import { existsSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { BuildError } from "../circuits/build-error.ts";
+import { root } from "../circuits/paths.ts";
+import { type GeneratedFile, header, runGenerators } from "./generated-file.ts";
+
+const ARTIFACT = join(root, "artifacts", "contracts", "ShieldedPool.sol", "ShieldedPool.json");
+
+/** internalType names Solidity's types: noise to a caller. */
+const withoutInternalTypes = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withoutInternalTypes);
+  if (typeof value !== "object" || value === null) return value;
+  const kept = Object.entries(value).filter(([key]) => key !== "internalType");
+  return Object.fromEntries(kept.map(([key, inner]) => [key, withoutInternalTypes(inner)]));
+};
+
+export async function generateAbi(): Promise<GeneratedFile> {
+  if (!existsSync(ARTIFACT))
+    throw new BuildError("CONTRACTS_NOT_BUILT", `${relative(root, ARTIFACT)} is missing: run npm run contracts:build`);
+  const { abi } = JSON.parse(readFileSync(ARTIFACT, "utf8")) as { abi: unknown[] };
+  const entries = abi.map((entry) => `  ${JSON.stringify(withoutInternalTypes(entry))},\n`).join("");
+  const content = `${header("contracts/ShieldedPool.sol")}\nexport const shieldedPoolAbi = [\n${entries}] as const;\n`;
+  return { path: join(root, "packages", "protocol", "src", "generated", "shielded-pool-abi.ts"), content };
+}
+
+if (import.meta.main) await runGenerators(generateAbi);

@@ -1,0 +1,15 @@
+// node scripts/generate/all.ts [--check]: every generated source file, and with --check also that keys, verifiers and
+// artifacts are the ones the lock pins.
+import { checkLock } from "../setup/lock.ts";
+import { generateAbi } from "./abi.ts";
+import { generateCircuits } from "./circuits.ts";
+import { generateConstants } from "./constants.ts";
+import { type Generator, runGenerators } from "./generated-file.ts";
+import { generateLock } from "./lock.ts";
+
+const checkArtifacts: Generator = async () => {
+  if (process.argv.includes("--check")) checkLock();
+  return generateLock();
+};
+
+await runGenerators(generateCircuits, generateConstants, generateAbi, checkArtifacts);

@@ -1,0 +1,55 @@
+// packages/protocol/src/generated/circuits.ts: names, order, sizes and input types of the circuits, from circuits.json.
+import { join } from "node:path";
+import { type CircuitEntry, publicSignalCount, readCircuitTable } from "../circuits/circuits-json.ts";
+import { root } from "../circuits/paths.ts";
+import { treeConstants } from "./constants.ts";
+import { type GeneratedFile, header, runGenerators } from "./generated-file.ts";
+
+const arrayOf = (shape: readonly number[]): string =>
+  shape.reduce((inner) => (inner === "bigint" ? "readonly bigint[]" : `readonly (${inner})[]`), "bigint");
+
+/** The witness input of a circuit: public signals first, in wire order, then private inputs. */
+function inputType(circuit: CircuitEntry): string {
+  const fields = [
+    ...circuit.publicSignals.map(({ size, ...signal }) => ({ ...signal, shape: size === 1 ? [] : [size] })),
+    ...circuit.privateInputs,
+  ].map(({ name, shape, description }) => {
+    const sizes = shape.length === 0 ? "" : `[${shape.join("][")}]: `;
+    return `  /** ${sizes}${description.replace(/\.$/, "")}. */\n  readonly ${name}: ${arrayOf(shape)};\n`;
+  });
+  return `export interface ${circuit.template}Input {\n${fields.join("")}}\n`;
+}
+
+function tableEntry(name: string, circuit: CircuitEntry): string {
+  let offset = 0;
+  const signals = circuit.publicSignals.map(({ name: signal, size }) => {
+    const line = `      { name: "${signal}", offset: ${offset}, size: ${size} },\n`;
+    offset += size;
+    return line;
+  });
+  return (
+    `  ${name}: {\n    template: "${circuit.template}",\n    constraints: ${circuit.constraints},\n` +
+    `    publicSignalCount: ${publicSignalCount(circuit)},\n    publicSignals: [\n${signals.join("")}    ],\n  },\n`
+  );
+}
+
+export async function generateCircuits(): Promise<GeneratedFile> {
+  const table = readCircuitTable();
+  const circuits = Object.entries(table);
+  const constants = treeConstants(table).map(
+    ({ name, value, description }) => `/** ${description}. */\nexport const ${name} = ${value};\n`,
+  );
+  const content = [
+    header("circuits/circuits.json"),
+    ...constants,
+    "/** Each circuit's public signals in wire order; `offset` is the place of a signal's first element. */\n" +
+      `export const CIRCUITS = {\n${circuits.map(([name, circuit]) => tableEntry(name, circuit)).join("")}} as const;\n`,
+    "export type CircuitName = keyof typeof CIRCUITS;\n",
+    ...circuits.map(([, circuit]) => inputType(circuit)),
+    "/** The witness input of each circuit. */\n" +
+      `export interface CircuitInputs {\n${circuits.map(([name, { template }]) => `  readonly ${name}: ${template}Input;\n`).join("")}}\n`,
+  ].join("\n");
+  return { path: join(root, "packages", "protocol", "src", "generated", "circuits.ts"), content };
+}
+
+if (import.meta.main) await runGenerators(generateCircuits);

@@ -1,0 +1,60 @@
+// contracts/libraries/CircuitConstants.sol: where each public signal is and how large the tree is, from circuits.json.
+import { join } from "node:path";
+import { BuildError } from "../circuits/build-error.ts";
+import { type CircuitTable, publicSignalCount, readCircuitTable } from "../circuits/circuits-json.ts";
+import { root } from "../circuits/paths.ts";
+import { type GeneratedFile, header, runGenerators } from "./generated-file.ts";
+
+export interface NamedConstant {
+  name: string;
+  value: number;
+  description: string;
+}
+
+function shapeOf(table: CircuitTable, circuit: string, input: string): number[] {
+  const found = table[circuit]?.privateInputs.find(({ name }) => name === input);
+  if (found === undefined) throw new BuildError("CIRCUITS_JSON_INVALID", `circuits.json: ${circuit} has no ${input}`);
+  return found.shape;
+}
+
+/** Sizes that the circuits fix for everyone else, read off the shapes of their inputs. */
+export function treeConstants(table: CircuitTable): NamedConstant[] {
+  const [depth = 0, arity = 0] = shapeOf(table, "payment", "pathChildren");
+  const [leaves = 0] = shapeOf(table, "note_append", "leaves");
+  const [inputs = 0] = shapeOf(table, "withdrawal", "enabled");
+  return [
+    { name: "TREE_ARITY", value: arity, description: "Children of a node of the note tree" },
+    { name: "TREE_DEPTH", value: depth, description: "Levels between a leaf and the root" },
+    { name: "TREE_CAPACITY", value: arity ** depth, description: "Leaves the tree has room for" },
+    { name: "MAX_APPEND_LEAVES", value: leaves, description: "Most leaves one append moves into the tree" },
+    { name: "WITHDRAWAL_INPUTS", value: inputs, description: "Most notes one withdrawal spends" },
+  ];
+}
+
+const upper = (name: string): string => name.replace(/([A-Z])/g, "_$1").toUpperCase();
+
+export async function generateConstants(): Promise<GeneratedFile> {
+  const table = readCircuitTable();
+  const line = ({ name, value, description }: NamedConstant) =>
+    `    /// @dev ${description}.\n    uint256 internal constant ${name} = ${value};\n`;
+  const groups = Object.entries(table).map(([circuit, entry]) => {
+    const prefix = circuit.toUpperCase();
+    let offset = 0;
+    const lines = entry.publicSignals.map(({ name, size }) => {
+      const constant = `    uint256 internal constant ${prefix}_${upper(name)} = ${offset};\n`;
+      offset += size;
+      return constant;
+    });
+    return (
+      `    /// @dev Public signals of the ${circuit} circuit, then the place of each (of an array's first element).\n` +
+      `    uint256 internal constant ${prefix}_SIGNALS = ${publicSignalCount(entry)};\n${lines.join("")}`
+    );
+  });
+  const content =
+    `// SPDX-License-Identifier: GPL-3.0-or-later\n${header("circuits/circuits.json")}pragma solidity ^0.8.28;\n\n` +
+    "/// @title What the circuits fix: sizes, and where each public signal is in wire order\n" +
+    `library CircuitConstants {\n${[...treeConstants(table).map(line), ...groups].join("\n")}}\n`;
+  return { path: join(root, "contracts", "libraries", "CircuitConstants.sol"), content };
+}
+
+if (import.meta.main) await runGenerators(generateConstants);

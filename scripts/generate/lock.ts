@@ -1,0 +1,18 @@
+// packages/prover/src/generated/artifacts-lock.ts: the hashes compiled into the prover, from circuits/artifacts.lock.json.
+import { join } from "node:path";
+import { root } from "../circuits/paths.ts";
+import { readLock } from "../setup/lock.ts";
+import { type GeneratedFile, header, runGenerators } from "./generated-file.ts";
+
+/** JSON as TypeScript: no quotes around keys that need none. */
+const literal = (value: unknown): string =>
+  JSON.stringify(value, undefined, 2)
+    .replace(/^(\s*)"([a-z_][a-z0-9_]*)":/gim, "$1$2:")
+    .replace(/([^,{[\n])(?=\n\s*[}\]])/g, "$1,");
+
+export async function generateLock(): Promise<GeneratedFile> {
+  const content = `${header("circuits/artifacts.lock.json")}\nexport const ARTIFACTS_LOCK = ${literal(readLock())} as const;\n`;
+  return { path: join(root, "packages", "prover", "src", "generated", "artifacts-lock.ts"), content };
+}
+
+if (import.meta.main) await runGenerators(generateLock);
