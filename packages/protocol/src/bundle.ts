@@ -2,7 +2,7 @@ import { expectTimestamp } from "./contexts.ts";
 import { type Ciphertext, packCiphertext, unpackCiphertext } from "./elgamal.ts";
 import { describe, fail, SottoError } from "./errors.ts";
 import { type Address, parseAddress } from "./keccak.ts";
-import { expectAmount, expectArray, expectField, expectText, parseBaseField, parseField } from "./validate.ts";
+import { expectAmount, expectArray, expectText, parseBaseField, parseField } from "./validate.ts";
 
 /** Characters a resourceUrl may have on the wire. */
 export const MAX_URL_LENGTH = 2048;
@@ -117,15 +117,23 @@ export function decodeBundle(value: unknown): PaymentBundle {
   }
 }
 
-/** The wire form of a bundle. Throws INVALID_BUNDLE for one that `decodeBundle` would refuse. */
+/** Decimal strings; what is no array is left for `decodeBundle` to refuse. */
+function decimalsOf(words: readonly bigint[]): readonly string[] {
+  return Array.isArray(words) ? words.map(String) : (words as never);
+}
+
+/** The wire form of a bundle. Throws like `decodeBundle` for one that it would refuse. */
 export function encodeBundle(bundle: PaymentBundle): WireBundle {
+  if (typeof bundle !== "object" || bundle === null) {
+    fail("INVALID_BUNDLE", `a bundle must be an object, got ${describe(bundle)}`);
+  }
   const wire: WireBundle = {
-    proof: bundle.proof.map(String),
-    publicSignals: bundle.publicSignals.map((signal, i) => expectField(signal, `publicSignals[${i}]`).toString()),
-    encryptedAmount: packCiphertext(bundle.encryptedAmount),
-    amountProof: bundle.amountProof.map(String),
-    amountPublicSignals: bundle.amountPublicSignals.map(String),
-    senderCommitment: bundle.senderCommitment.toString(),
+    proof: decimalsOf(bundle.proof),
+    publicSignals: decimalsOf(bundle.publicSignals),
+    encryptedAmount: packCiphertext(Object(bundle.encryptedAmount)),
+    amountProof: decimalsOf(bundle.amountProof),
+    amountPublicSignals: decimalsOf(bundle.amountPublicSignals),
+    senderCommitment: String(bundle.senderCommitment),
     recipientPublicKey: parseAddress(bundle.recipientPublicKey, "recipientPublicKey"),
     resourceUrl: bundle.resourceUrl,
     timestamp: bundle.timestamp,

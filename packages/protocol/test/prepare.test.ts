@@ -1,0 +1,203 @@
+import { expect } from "chai";
+import {
+  BASE8,
+  deriveKeys,
+  FIELD_MODULUS,
+  hashNode,
+  NoteTree,
+  noteCommitment,
+  type PaymentArguments,
+  prepareAppend,
+  preparePayment,
+  prepareRange,
+  prepareWithdrawal,
+  type WithdrawalArguments,
+} from "../src/index.ts";
+import { expectCode } from "./support/expect-code.ts";
+
+const payer = deriveKeys(new Uint8Array(32).fill(1));
+const merchant = deriveKeys(new Uint8Array(32).fill(2));
+const wallet = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
+const deployment = { chainId: 31337n, pool: "0x5fbdb2315678afecb367f032d93f642f64180aa3" };
+const recipient = { encryptionKey: merchant.encryptionKey, ownerTag: merchant.ownerTag(0) };
+
+const tree = new NoteTree();
+const notes = Array.from({ length: 9 }, (_, index) => {
+  const note = {
+    amount: 100n + BigInt(index),
+    blinding: BigInt(index),
+    spendingKey: payer.spendingKey(index),
+    leafIndex: index,
+  };
+  tree.append(noteCommitment({ ...note, ownerTag: payer.ownerTag(index) }));
+  return note;
+});
+
+const payment: PaymentArguments = {
+  ...deployment,
+  tree,
+  note: notes[3]!,
+  changeKey: payer.changeKey,
+  nonceKey: payer.nonceKey,
+  changeTag: payer.ownerTag(0),
+  recipient: { ...recipient, wallet },
+  amount: 40n,
+  resourceUrl: "https://shop.example/",
+  timestamp: 1_795_243_853_123,
+};
+
+const withdrawal: WithdrawalArguments = {
+  ...deployment,
+  tree,
+  notes: notes.slice(0, 8),
+  amount: 500n,
+  recipient: wallet,
+  fee: 5n,
+  feeRecipient: wallet,
+  validUntil: 1_795_250_000n,
+  changeKey: payer.changeKey,
+  outputTag: payer.ownerTag(0),
+};
+
+describe("preparePayment", () => {
+  it("draws a fresh scalar each time, so no two attempts share a signal that must differ", () => {
+    const [first, second] = [preparePayment(payment), preparePayment(payment)];
+    expect(first.scalar).to.not.equal(second.scalar);
+    const differs = first.publicSignals.map((signal, i) => signal !== second.publicSignals[i]);
+    const [root, nullifier] = [5, 6];
+    expect(differs.map((different, i) => different || i === root || i === nullifier)).to.not.include(false);
+    expect([differs[root], differs[nullifier]]).to.deep.equal([false, false]);
+    expect(first.senderNonce).to.not.equal(second.senderNonce);
+  });
+
+  it("spends a note to the last unit, and pays 0", () => {
+    expect(preparePayment({ ...payment, amount: 103n }).changeNote.amount).to.equal(0n);
+    expect(preparePayment({ ...payment, amount: 0n }).changeNote.amount).to.equal(103n);
+  });
+
+  it("says how much is missing", () => {
+    const error = expectCode(
+      "INSUFFICIENT_NOTES",
+      () => preparePayment({ ...payment, amount: 104n }),
+      /1 fewer than the 104/,
+    );
+    expect(error.details).to.deep.equal({ missing: "1", needed: "104" });
+  });
+
+  it("refuses a note that the tree does not hold there", () => {
+    const refused = (change: object) => () => preparePayment({ ...payment, note: { ...notes[3]!, ...change } });
+    expectCode("NOTE_NOT_IN_TREE", refused({ amount: 104n }), /leaf 3/);
+    expectCode("NOTE_NOT_IN_TREE", refused({ blinding: 4n }));
+    expectCode("NOTE_NOT_IN_TREE", refused({ spendingKey: 4n }));
+    expectCode("NOTE_NOT_IN_TREE", refused({ leafIndex: 4 }), /leaf 4/);
+    expectCode("LEAF_NOT_FOUND", refused({ leafIndex: 9 }));
+  });
+
+  it("refuses malformed arguments", () => {
+    const refused = (change: object) => () => preparePayment({ ...payment, ...change });
+    for (const amount of [-1n, 1n << 64n, 1.5, "1"]) expectCode("INVALID_AMOUNT", refused({ amount }));
+    expectCode("INVALID_ADDRESS", refused({ recipient: { ...recipient, wallet: "0x12" } }), /recipient.wallet/);
+    const twin = { x: BASE8.x, y: FIELD_MODULUS - BASE8.y };
+    expectCode("INVALID_POINT", refused({ recipient: { ...payment.recipient, encryptionKey: twin } }));
+    expectCode("INVALID_FIELD_ELEMENT", refused({ recipient: { ...payment.recipient, ownerTag: FIELD_MODULUS } }));
+    expectCode("INVALID_FIELD_ELEMENT", refused({ changeKey: FIELD_MODULUS }), /changeKey/);
+    expectCode("INVALID_FIELD_ELEMENT", refused({ changeTag: -1n }));
+    expectCode("INVALID_KEY", refused({ nonceKey: new Uint8Array(5) }), /nonceKey/);
+    expectCode("INVALID_STRING", refused({ resourceUrl: "" }), /resourceUrl/);
+    expectCode("INVALID_INTEGER", refused({ timestamp: 1.5 }), /timestamp/);
+    expectCode("INVALID_SCALAR", refused({ scalar: 1n << 249n }));
+    expectCode("INVALID_ADDRESS", refused({ pool: "0x" }), /pool/);
+    expectCode("INVALID_INTEGER", refused({ chainId: 1 }), /chainId/);
+  });
+});
+
+describe("prepareRange", () => {
+  const range = { recipient, amount: 10n, scalar: 5n, lowerBound: 10n, upperBound: 11n };
+
+  it("includes both bounds", () => {
+    expect(prepareRange(range).publicSignals).to.have.length(6);
+    expect(prepareRange({ ...range, amount: 11n }).publicSignals.slice(4)).to.deep.equal([10n, 11n]);
+  });
+
+  it("refuses an amount outside of them, and malformed arguments", () => {
+    expectCode("AMOUNT_OUT_OF_BOUNDS", () => prepareRange({ ...range, amount: 9n }));
+    expectCode("AMOUNT_OUT_OF_BOUNDS", () => prepareRange({ ...range, amount: 12n }));
+    expectCode("INVALID_AMOUNT", () => prepareRange({ ...range, upperBound: 1n << 64n }), /upperBound/);
+    expectCode("INVALID_AMOUNT", () => prepareRange({ ...range, lowerBound: -1n }), /lowerBound/);
+    expectCode("INVALID_SCALAR", () => prepareRange({ ...range, scalar: -1n }));
+    expectCode("INVALID_FIELD_ELEMENT", () => prepareRange({ ...range, recipient: { ...recipient, ownerTag: -1n } }));
+  });
+});
+
+describe("prepareWithdrawal", () => {
+  it("merges 1 to 8 notes; unused inputs have nullifier 0 and a path that holds in itself", () => {
+    for (const count of [1, 3, 8]) {
+      const spent = notes.slice(0, count);
+      const total = spent.reduce((sum, note) => sum + note.amount, 0n);
+      const prepared = prepareWithdrawal({ ...withdrawal, notes: spent, amount: 5n });
+      expect(prepared.outputNote.amount).to.equal(total - 5n);
+      expect(prepared.nullifiers).to.have.length(count);
+      expect(new Set(prepared.nullifiers).size).to.equal(count);
+      const nullifiers = prepared.publicSignals.slice(3, 11);
+      expect(nullifiers).to.deep.equal([...prepared.nullifiers, ...new Array<bigint>(8 - count).fill(0n)]);
+      const paths = prepared.input["pathChildren"] as readonly (readonly (readonly bigint[])[])[];
+      for (const path of paths.slice(count)) {
+        for (let level = 1; level < path.length; level++) expect(path[level]![0]).to.equal(hashNode(path[level - 1]!));
+      }
+    }
+  });
+
+  it("says how much is missing", () => {
+    const tooMuch = () => prepareWithdrawal({ ...withdrawal, notes: notes.slice(0, 2), amount: 300n });
+    expect(expectCode("INSUFFICIENT_NOTES", tooMuch).details["missing"]).to.equal("99");
+  });
+
+  it("refuses no notes, nine notes and one note twice", () => {
+    const refused = (spent: unknown) => () => prepareWithdrawal({ ...withdrawal, notes: spent as never });
+    expectCode("INVALID_WITHDRAWAL_INPUTS", refused([]), /1 to 8/);
+    expectCode("INVALID_WITHDRAWAL_INPUTS", refused(notes), /1 to 8/);
+    expectCode("INVALID_WITHDRAWAL_INPUTS", refused(undefined), /1 to 8/);
+    expectCode("INVALID_WITHDRAWAL_INPUTS", refused([notes[1], notes[1]]), /twice/);
+    expectCode("NOTE_NOT_IN_TREE", refused([{ ...notes[1]!, leafIndex: 2 }]));
+  });
+
+  it("refuses a fee above the amount, an output above 64 bits, and malformed terms", () => {
+    const refused = (change: object) => () => prepareWithdrawal({ ...withdrawal, ...change });
+    expectCode("INVALID_AMOUNT", refused({ amount: 4n }), /fee/);
+    const huge = [0, 1].map((leafIndex) => ({ amount: (1n << 64n) - 1n, blinding: 1n, spendingKey: 1n, leafIndex }));
+    const rich = new NoteTree(huge.map((note) => noteCommitment({ ...note, ownerTag: payer.ownerTag(0) })));
+    const owned = huge.map((note) => ({ ...note, spendingKey: payer.spendingKey(0) }));
+    expectCode("INVALID_AMOUNT", refused({ tree: rich, notes: owned, amount: 5n }), /left over/);
+    expectCode("INVALID_ADDRESS", refused({ recipient: "0x" }), /recipient/);
+    expectCode("INVALID_INTEGER", refused({ validUntil: -1n }), /validUntil/);
+    expectCode("INVALID_FIELD_ELEMENT", refused({ outputTag: FIELD_MODULUS }));
+    expectCode("INVALID_FIELD_ELEMENT", refused({ changeKey: -1n }));
+  });
+});
+
+describe("prepareAppend", () => {
+  it("continues wherever the tree ends, with what stands left of there", () => {
+    for (const size of [0, 1, 7, 8, 63, 64, 65]) {
+      const before = new NoteTree(Array.from({ length: size }, (_, i) => BigInt(i + 1)));
+      const leaves = Array.from({ length: 64 }, (_, i) => BigInt(i + 1000));
+      const prepared = prepareAppend({ ...deployment, tree: before, leaves });
+      expect(before.size).to.equal(size);
+      const siblings = prepared.input["leftSiblings"] as readonly (readonly bigint[])[];
+      expect(siblings.map((level) => level.length)).to.deep.equal(new Array(10).fill(7));
+      expect(siblings[0]!.filter((leaf) => leaf !== 0n)).to.have.length(size % 8);
+      before.append(leaves);
+      expect(prepared.newRoot).to.equal(before.root);
+      expect(prepared.publicSignals.slice(2, 4)).to.deep.equal([BigInt(size), 64n]);
+    }
+  });
+
+  it("refuses none, too many and empty leaves, and leaves the tree alone", () => {
+    const { root } = tree;
+    const refused = (leaves: unknown) => () => prepareAppend({ ...deployment, tree, leaves: leaves as never });
+    for (const leaves of [[], new Array(65).fill(1n), [0n], 5n, undefined]) expectCode("INVALID_LEAF", refused(leaves));
+    expectCode("INVALID_FIELD_ELEMENT", refused([FIELD_MODULUS]));
+    expectCode("INVALID_ADDRESS", () => prepareAppend({ ...deployment, pool: "", tree, leaves: [1n] }));
+    expect(tree.root).to.equal(root);
+    expect(tree.size).to.equal(9);
+  });
+});
