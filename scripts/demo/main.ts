@@ -1,0 +1,40 @@
+// `npm run demo [-- --port N]`: a private payment from deposit to withdrawal on a local chain, with real proofs and real
+// transactions. Ends by checking every balance; exit code 1 on any difference.
+import { CommandError, parseOptions, parsePort, runCommand } from "../lib/command.ts";
+import { printBalances, readBalances } from "./balances.ts";
+import { playStep } from "./step.ts";
+import { story } from "./story.ts";
+import { paint, screenOf } from "./terminal.ts";
+import { Cleanup, createWorld } from "./world.ts";
+
+const cleanup = new Cleanup();
+for (const [signal, code] of [
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+] as const)
+  process.once(signal, () => void cleanup.run().finally(() => process.exit(code)));
+
+async function demo(): Promise<void> {
+  const { port } = parseOptions(process.argv.slice(2), ["port"]);
+  const screen = screenOf(process.stdout);
+  const start = performance.now();
+  const world = await createWorld(screen, port === undefined ? 0 : parsePort(port), cleanup);
+  for (const [index, step] of story.entries()) await playStep(world, index + 1, step);
+
+  screen.write(`\n${paint(screen, "bold", "Balances")}\n`);
+  const different = printBalances(screen, await readBalances(world));
+  if (different.length > 0)
+    throw new CommandError("BALANCES_DIFFER", `not as they must be: ${different.map(({ what }) => what).join("; ")}`);
+  const gas = world.receipts.reduce((sum, { gasUsed }) => sum + gasUsed, 0n);
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  const cost = `${world.receipts.length} transactions, ${gas.toLocaleString("en")} gas`;
+  screen.write(`\n${paint(screen, "green", `All ${cost}: every balance is exact.`)} ${seconds} s\n`);
+}
+
+await runCommand(async () => {
+  try {
+    await demo();
+  } finally {
+    await cleanup.run();
+  }
+});

@@ -1,0 +1,88 @@
+// How the demo looks: three columns side by side, progress of long steps, a table of balances. No colours and no cursor
+// movements where the output is not a terminal.
+import { stripVTControlCharacters, styleText } from "node:util";
+
+const MAX_WIDTH = 120;
+const MIN_WIDTH = 60;
+const SEPARATOR = " | ";
+
+export interface Screen {
+  readonly width: number;
+  readonly colours: boolean;
+  write(text: string): void;
+}
+
+export function screenOf(stream: NodeJS.WriteStream): Screen {
+  const width = Math.max(MIN_WIDTH, Math.min(MAX_WIDTH, stream.isTTY ? stream.columns : MAX_WIDTH));
+  const colours = stream.isTTY === true && stream.hasColors() && !process.env["NO_COLOR"];
+  return { width, colours, write: (text) => void stream.write(text) };
+}
+
+type Style = Parameters<typeof styleText>[0];
+
+/** The text in a style, on a screen that has them. */
+export const paint = (screen: Screen, style: Style, text: string): string =>
+  screen.colours ? styleText(style, text, { validateStream: false }) : text;
+
+/** Breaks a text into lines of at most `width` characters, at spaces where there are any. */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    let rest = word;
+    if (line !== "" && line.length + 1 + rest.length > width) {
+      lines.push(line);
+      line = "";
+    }
+    while (rest.length > width) {
+      lines.push(rest.slice(0, width));
+      rest = rest.slice(width);
+    }
+    line = line === "" ? rest : `${line} ${rest}`;
+  }
+  return [...lines, line];
+}
+
+/** Texts side by side, each paragraph of a column wrapped and marked with a dash. */
+export function columns(titles: readonly string[], cells: readonly (readonly string[])[], screen: Screen): string {
+  const width = Math.floor((screen.width - SEPARATOR.length * (titles.length - 1)) / titles.length);
+  const wrapped = cells.map((paragraphs) =>
+    paragraphs.flatMap((text) => wrap(text, width - 2).map((line, index) => (index === 0 ? "- " : "  ") + line)),
+  );
+  const height = Math.max(...wrapped.map((lines) => lines.length));
+  const row = (texts: readonly string[]) =>
+    texts
+      .map((text) => pad(text, width))
+      .join(SEPARATOR)
+      .trimEnd();
+  const body = Array.from({ length: height }, (_, index) => row(wrapped.map((lines) => lines[index] ?? "")));
+  return [row(titles.map((title) => paint(screen, "bold", title))), ...body].map((line) => `${line}\n`).join("");
+}
+
+/** A table whose columns are as wide as their widest text. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => visible(row[column] ?? ""))));
+  return rows
+    .map(
+      (row) =>
+        `${row
+          .map((text, column) => pad(text, widths[column] ?? 0))
+          .join("  ")
+          .trimEnd()}\n`,
+    )
+    .join("");
+}
+
+const visible = (text: string) => stripVTControlCharacters(text).length;
+const pad = (text: string, width: number) => text + " ".repeat(Math.max(0, width - visible(text)));
+
+/** Says what takes time before it does, and how long it took. */
+export async function progress<T>(screen: Screen, what: string, action: () => Promise<T>): Promise<T> {
+  const start = performance.now();
+  screen.write(paint(screen, "dim", `   ${what} ... `));
+  try {
+    return await action();
+  } finally {
+    screen.write(paint(screen, "dim", `${((performance.now() - start) / 1000).toFixed(1)} s\n`));
+  }
+}
