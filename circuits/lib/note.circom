@@ -9,8 +9,7 @@ template OwnerTag() {
     signal output tag;
 
     // [C:note.owner_tag] the tag follows from the key: who cannot open it does not own the note.
-    signal hash[1] <== Hash(1, 1, DOMAIN_OWNER_TAG())([spendingKey]);
-    tag <== hash[0];
+    tag <== Hash(1, DOMAIN_OWNER_TAG())([spendingKey]);
 }
 
 // The leaf of a note in the tree. amount: token base units; who uses it range-checks the amount. The blinding hides
@@ -22,6 +21,5 @@ template NoteCommitment() {
     signal output commitment;
 
     // [C:note.commitment] binds amount and owner: a commitment opens to one note only.
-    signal hash[1] <== Hash(3, 1, DOMAIN_NOTE())([amount, ownerTag, blinding]);
-    commitment <== hash[0];
+    commitment <== Hash(3, DOMAIN_NOTE())([amount, ownerTag, blinding]);
 }

@@ -12,6 +12,5 @@ template Nullifier() {
     signal output nullifier;
 
     // [C:nullifier.hash] one nullifier for a note at its place: with another one it could be spent again.
-    signal hash[1] <== Hash(3, 1, DOMAIN_NULLIFIER())([spendingKey, commitment, leafIndex]);
-    nullifier <== hash[0];
+    nullifier <== Hash(3, DOMAIN_NULLIFIER())([spendingKey, commitment, leafIndex]);
 }

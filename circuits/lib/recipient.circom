@@ -10,8 +10,7 @@ template SenderCommitment() {
     signal output commitment;
 
     // [C:recipient.sender] binds the sender: otherwise anyone could later claim to have paid.
-    signal hash[1] <== Hash(2, 1, DOMAIN_SENDER_COMMITMENT())([ownerTag, nonce]);
-    commitment <== hash[0];
+    commitment <== Hash(2, DOMAIN_SENDER_COMMITMENT())([ownerTag, nonce]);
 }
 
 // Who is paid, as the chain sees it: wallet address and shielded address (encryption key, owner tag), salted by the
@@ -25,6 +24,5 @@ template Recipient() {
     signal output address;
 
     // [C:recipient.address] binds the recipient: otherwise one payment could be shown to any merchant as its own.
-    signal hash[1] <== Hash(4, 1, DOMAIN_RECIPIENT())([wallet, keyX, ownerTag, senderCommitment]);
-    address <== hash[0];
+    address <== Hash(4, DOMAIN_RECIPIENT())([wallet, keyX, ownerTag, senderCommitment]);
 }
