@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { BuildError } from "./build-error.ts";
+import { CommandError } from "../lib/command.ts";
 import { circuitsDirectory } from "./paths.ts";
 
 /** One public signal (or an array of them) in wire order. */
@@ -29,7 +29,7 @@ export interface CircuitEntry {
 export type CircuitTable = Record<string, CircuitEntry>;
 
 const fail = (what: string): never => {
-  throw new BuildError("CIRCUITS_JSON_INVALID", `circuits/circuits.json: ${what}`);
+  throw new CommandError("CIRCUITS_JSON_INVALID", `circuits/circuits.json: ${what}`);
 };
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>

@@ -2,7 +2,7 @@
 // the counts of circuits.json compared with what came out. What did not change is not compiled again.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { BuildError, runMain } from "./build-error.ts";
+import { CommandError, runCommand } from "../lib/command.ts";
 import { type CircuitEntry, publicSignalCount, readCircuitTable } from "./circuits-json.ts";
 import { type Compilation, compileCircuit } from "./compiler.ts";
 import { artifactPaths, type CircuitName, circuitsDirectory, parseCircuitNames } from "./paths.ts";
@@ -38,8 +38,9 @@ export async function compileCircuits(names: CircuitName[]): Promise<Map<Circuit
   await Promise.all(Array.from({ length: PARALLEL }, worker));
   const table = existsSync(join(circuitsDirectory, "circuits.json")) ? readCircuitTable() : {};
   const wrong = [...results].flatMap(([name, compiled]) => differences(name, table[name], compiled));
-  if (wrong.length > 0) throw new BuildError("CIRCUITS_JSON_STALE", wrong.join("\n"));
+  if (wrong.length > 0) throw new CommandError("CIRCUITS_JSON_STALE", wrong.join("\n"));
   return results;
 }
 
-if (import.meta.main) await runMain(async () => void (await compileCircuits(parseCircuitNames(process.argv.slice(2)))));
+if (import.meta.main)
+  await runCommand(async () => void (await compileCircuits(parseCircuitNames(process.argv.slice(2)))));

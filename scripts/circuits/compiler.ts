@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join, relative } from "node:path";
-import { BuildError } from "./build-error.ts";
+import { CommandError } from "../lib/command.ts";
 import { artifactPaths, circomLibraryDirectory, packageVersion, root } from "./paths.ts";
 import { type R1csHeader, readR1csHeader } from "./r1cs-header.ts";
 import { sourceHash } from "./sources.ts";
@@ -23,7 +23,7 @@ export interface Compilation extends R1csHeader {
  */
 export async function compileCircuit(source: string, directory: string): Promise<Compilation> {
   const start = performance.now();
-  if (!existsSync(source)) throw new BuildError("SOURCE_MISSING", `no circuit at ${relative(root, source)}`);
+  if (!existsSync(source)) throw new CommandError("SOURCE_MISSING", `no circuit at ${relative(root, source)}`);
   const name = basename(source, ".circom");
   const paths = artifactPaths(name, directory);
   const stamp = join(directory, ".compiled");
@@ -65,7 +65,7 @@ async function runCircom(args: string[]): Promise<void> {
     child.once("error", reject).once("close", resolve),
   );
   const messages = output.replace(COLOUR, "").trim();
-  if (status !== 0) throw new BuildError("CIRCOM_FAILED", messages.replace(/\n\s+at .*/g, ""));
+  if (status !== 0) throw new CommandError("CIRCOM_FAILED", messages.replace(/\n\s+at .*/g, ""));
   if (messages.includes("warning["))
     console.error(messages.slice(messages.indexOf("warning["), messages.indexOf("template instances")).trim());
 }

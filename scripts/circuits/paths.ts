@@ -1,7 +1,7 @@
 import { readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { BuildError } from "./build-error.ts";
+import { CommandError } from "../lib/command.ts";
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 export const circuitsDirectory = join(root, "circuits");
@@ -31,7 +31,10 @@ export function parseCircuitNames(names: string[]): CircuitName[] {
   return names.map((name) => {
     const known = circuitNames.find((candidate) => candidate === name);
     if (known === undefined)
-      throw new BuildError("CIRCUIT_UNKNOWN", `unknown circuit "${name}", expected one of: ${circuitNames.join(", ")}`);
+      throw new CommandError(
+        "CIRCUIT_UNKNOWN",
+        `unknown circuit "${name}", expected one of: ${circuitNames.join(", ")}`,
+      );
     return known;
   });
 }
@@ -48,6 +51,6 @@ export function circomLibraryDirectory(): string {
 export function packageVersion(name: string): string {
   const manifest: unknown = JSON.parse(readFileSync(join(root, "node_modules", name, "package.json"), "utf8"));
   if (typeof manifest !== "object" || manifest === null || !("version" in manifest))
-    throw new BuildError("PACKAGE_DAMAGED", `node_modules/${name}/package.json has no version: reinstall`);
+    throw new CommandError("PACKAGE_DAMAGED", `node_modules/${name}/package.json has no version: reinstall`);
   return String(manifest.version);
 }

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from "node:fs";
-import { BuildError } from "./build-error.ts";
+import { CommandError } from "../lib/command.ts";
 
 export interface R1csHeader {
   wires: number;
@@ -19,11 +19,11 @@ export function readR1csHeader(path: string): R1csHeader {
     const read = (position: number, length: number) => {
       const buffer = Buffer.alloc(length);
       if (readSync(descriptor, buffer, 0, length, position) !== length)
-        throw new BuildError("R1CS_DAMAGED", `${path} ends early: compile it again`);
+        throw new CommandError("R1CS_DAMAGED", `${path} ends early: compile it again`);
       return buffer;
     };
     const start = read(0, 12);
-    if (start.readUInt32LE(0) !== MAGIC) throw new BuildError("R1CS_DAMAGED", `${path} is not an r1cs file`);
+    if (start.readUInt32LE(0) !== MAGIC) throw new CommandError("R1CS_DAMAGED", `${path} is not an r1cs file`);
     let position = 12;
     for (let section = 0; section < start.readUInt32LE(8); section++) {
       const head = read(position, 12);
@@ -31,7 +31,7 @@ export function readR1csHeader(path: string): R1csHeader {
         return parseHeader(read(position + 12, Number(head.readBigUInt64LE(4))));
       position += 12 + Number(head.readBigUInt64LE(4));
     }
-    throw new BuildError("R1CS_DAMAGED", `${path} has no header section`);
+    throw new CommandError("R1CS_DAMAGED", `${path} has no header section`);
   } finally {
     closeSync(descriptor);
   }

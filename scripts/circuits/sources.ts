@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { BuildError } from "./build-error.ts";
+import { CommandError } from "../lib/command.ts";
 import { root } from "./paths.ts";
 
 const INCLUDE = /^\s*include\s+"([^"]+)"\s*;/gm;
@@ -17,7 +17,10 @@ export function sourceFiles(main: string, libraries: string[]): string[] {
       const candidates = [dirname(file), ...libraries].map((directory) => join(directory, include as string));
       const path = candidates.find(existsSync);
       if (path === undefined)
-        throw new BuildError("INCLUDE_MISSING", `${relative(root, file)} includes "${include}", which does not exist`);
+        throw new CommandError(
+          "INCLUDE_MISSING",
+          `${relative(root, file)} includes "${include}", which does not exist`,
+        );
       queue.push(path);
     }
   }

@@ -1,8 +1,8 @@
 // packages/protocol/src/generated/shielded-pool-abi.ts: the pool's interface, from what Hardhat compiled.
 import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { BuildError } from "../circuits/build-error.ts";
 import { root } from "../circuits/paths.ts";
+import { CommandError } from "../lib/command.ts";
 import { type GeneratedFile, header, runGenerators } from "./generated-file.ts";
 
 const ARTIFACT = join(root, "artifacts", "contracts", "ShieldedPool.sol", "ShieldedPool.json");
@@ -17,7 +17,10 @@ const withoutInternalTypes = (value: unknown): unknown => {
 
 export async function generateAbi(): Promise<GeneratedFile> {
   if (!existsSync(ARTIFACT))
-    throw new BuildError("CONTRACTS_NOT_BUILT", `${relative(root, ARTIFACT)} is missing: run npm run contracts:build`);
+    throw new CommandError(
+      "CONTRACTS_NOT_BUILT",
+      `${relative(root, ARTIFACT)} is missing: run npm run contracts:build`,
+    );
   const { abi } = JSON.parse(readFileSync(ARTIFACT, "utf8")) as { abi: unknown[] };
   const entries = abi.map((entry) => `  ${JSON.stringify(withoutInternalTypes(entry))},\n`).join("");
   const content = `${header("contracts/ShieldedPool.sol")}\nexport const shieldedPoolAbi = [\n${entries}] as const;\n`;

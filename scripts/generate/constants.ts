@@ -1,8 +1,8 @@
 // contracts/libraries/CircuitConstants.sol: where each public signal is and how large the tree is, from circuits.json.
 import { join } from "node:path";
-import { BuildError } from "../circuits/build-error.ts";
 import { type CircuitTable, publicSignalCount, readCircuitTable } from "../circuits/circuits-json.ts";
 import { root } from "../circuits/paths.ts";
+import { CommandError } from "../lib/command.ts";
 import { type GeneratedFile, header, runGenerators } from "./generated-file.ts";
 
 export interface NamedConstant {
@@ -13,7 +13,7 @@ export interface NamedConstant {
 
 function shapeOf(table: CircuitTable, circuit: string, input: string): number[] {
   const found = table[circuit]?.privateInputs.find(({ name }) => name === input);
-  if (found === undefined) throw new BuildError("CIRCUITS_JSON_INVALID", `circuits.json: ${circuit} has no ${input}`);
+  if (found === undefined) throw new CommandError("CIRCUITS_JSON_INVALID", `circuits.json: ${circuit} has no ${input}`);
   return found.shape;
 }
 

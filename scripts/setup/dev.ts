@@ -2,10 +2,10 @@
 // and the lock that pins them (also compiled into the prover). What did not change is not made again. With --check nothing in the tree is written: the
 // keys are made if they are missing, and verifiers and lock must be what comes out.
 import { existsSync } from "node:fs";
-import { runMain } from "../circuits/build-error.ts";
 import { type CircuitName, parseCircuitNames } from "../circuits/paths.ts";
 import { generate } from "../generate/generated-file.ts";
 import { generateLock } from "../generate/lock.ts";
+import { runCommand } from "../lib/command.ts";
 import { ensureKeys, KeyMaker, stopSnarkjs } from "./development-keys.ts";
 import { checkLock, writeLock } from "./lock.ts";
 import { writeManifest } from "./manifest.ts";
@@ -52,4 +52,4 @@ async function main(): Promise<void> {
   await generate([generateLock], false);
 }
 
-await runMain(main);
+await runCommand(main);

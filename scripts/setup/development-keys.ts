@@ -3,9 +3,9 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildBn128, type Curve } from "ffjavascript";
 import { zKey } from "snarkjs";
-import { BuildError } from "../circuits/build-error.ts";
 import { sha256, sha256File, toJson, writeAtomically } from "../circuits/files.ts";
 import { artifactPaths, packageVersion } from "../circuits/paths.ts";
+import { CommandError } from "../lib/command.ts";
 import { CombPool } from "./keys/comb-pool.ts";
 import { compileCurve } from "./keys/compile-curve.ts";
 import { beaconContribution } from "./keys/contribution.ts";
@@ -98,7 +98,7 @@ function readStamp(path: string): Stamp | undefined {
 export async function ensureKeys(name: string, maker: () => Promise<KeyMaker>): Promise<boolean> {
   const paths = artifactPaths(name);
   if (!existsSync(paths.r1cs))
-    throw new BuildError("R1CS_MISSING", `${paths.r1cs} is missing: run node scripts/circuits/compile.ts ${name}`);
+    throw new CommandError("R1CS_MISSING", `${paths.r1cs} is missing: run node scripts/circuits/compile.ts ${name}`);
   const stampPath = join(paths.directory, ".keyed");
   const inputs = inputHash(name, paths.r1cs);
   const outputs = outputsOf(paths);

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { BuildError } from "../circuits/build-error.ts";
 import { sha256File, toJson, writeIfChanged } from "../circuits/files.ts";
 import { artifactPaths, type CircuitName, circuitNames, circuitsDirectory, root } from "../circuits/paths.ts";
+import { CommandError } from "../lib/command.ts";
 import { verifierPath } from "./verifiers/export.ts";
 
 /** SHA-256 in hex of what was built for one circuit; `verifier` only where the chain checks its proofs. */
@@ -37,10 +37,10 @@ export function lockedFiles(name: CircuitName): [key: keyof ArtifactHashes, path
 
 export function readLock(path = lockPath): ArtifactLock {
   if (!existsSync(path))
-    throw new BuildError("LOCK_MISSING", `${relative(root, path)} is missing: run npm run setup:dev and commit it`);
+    throw new CommandError("LOCK_MISSING", `${relative(root, path)} is missing: run npm run setup:dev and commit it`);
   const lock: unknown = JSON.parse(readFileSync(path, "utf8"));
   if (typeof lock !== "object" || lock === null || !("set" in lock) || !("circuits" in lock))
-    throw new BuildError("LOCK_DAMAGED", `${relative(root, path)} is not a lock: expected { set, circuits }`);
+    throw new CommandError("LOCK_DAMAGED", `${relative(root, path)} is not a lock: expected { set, circuits }`);
   return lock as ArtifactLock;
 }
 
@@ -73,7 +73,7 @@ export function checkLock(names: readonly CircuitName[] = circuitNames, lock = r
     }),
   );
   if (changed.length > 0)
-    throw new BuildError(
+    throw new CommandError(
       "ARTIFACT_CHANGED",
       `artifacts are not the ones pinned in ${relative(root, lockPath)} (SHA-256):\n${changed.join("\n")}\n` +
         "if a circuit was changed on purpose, accept with npm run setup:dev; otherwise something is damaged",

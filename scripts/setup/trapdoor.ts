@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { bn254 } from "@noble/curves/bn254.js";
-import { BuildError } from "../circuits/build-error.ts";
 import { artifactPaths } from "../circuits/paths.ts";
+import { CommandError } from "../lib/command.ts";
 import { invert, mod, SCALAR_MODULUS } from "./keys/field.ts";
 
 /** The secrets of one circuit's development key. */
@@ -23,7 +23,7 @@ export interface ForgedProof {
 /** Reads circuits/build/NAME/NAME.trapdoor.json. Throws TRAPDOOR_MISSING before the set-up has run. */
 export function loadTrapdoor(name: string, path = artifactPaths(name).trapdoor): Trapdoor {
   if (!existsSync(path))
-    throw new BuildError("TRAPDOOR_MISSING", `${path} is missing: run node scripts/setup/dev.ts ${name}`);
+    throw new CommandError("TRAPDOOR_MISSING", `${path} is missing: run node scripts/setup/dev.ts ${name}`);
   const { alpha, beta, delta, ic } = JSON.parse(readFileSync(path, "utf8")) as Record<keyof Trapdoor, string> & {
     ic: string[];
   };
@@ -46,9 +46,9 @@ export function proveWithTrapdoor(name: string, publicSignals: readonly bigint[]
 
 export function forge({ alpha, beta, delta, ic }: Trapdoor, publicSignals: readonly bigint[]): ForgedProof {
   if (publicSignals.length !== ic.length - 1)
-    throw new BuildError("SIGNALS_INVALID", `${publicSignals.length} public signals, expected ${ic.length - 1}`);
+    throw new CommandError("SIGNALS_INVALID", `${publicSignals.length} public signals, expected ${ic.length - 1}`);
   const wrong = publicSignals.findIndex((signal) => signal < 0n || signal >= SCALAR_MODULUS);
-  if (wrong >= 0) throw new BuildError("SIGNALS_INVALID", `public signal ${wrong} is not a field element below r`);
+  if (wrong >= 0) throw new CommandError("SIGNALS_INVALID", `public signal ${wrong} is not a field element below r`);
   // e(A, B) = e(alpha, beta) * e(IC(x), gamma) * e(C, delta) with gamma = 1, solved for C in the exponent.
   const statement = publicSignals.reduce((sum, signal, index) => mod(sum + signal * ic[index + 1]!), ic[0]!);
   const [a, b] = [randomScalar(), randomScalar()];

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { BuildError } from "../../circuits/build-error.ts";
 import { type R1csHeader, readR1csHeader } from "../../circuits/r1cs-header.ts";
+import { CommandError } from "../../lib/command.ts";
 import { SIZES } from "./wasm-curve.ts";
 
 /** The three linear combinations of a constraint A * B = C. */
@@ -51,7 +51,7 @@ function findSection(file: Buffer, path: string): Buffer {
       return file.subarray(position + 12, position + 12 + length);
     position += 12 + length;
   }
-  throw new BuildError("R1CS_DAMAGED", `${path} has no constraints section: compile it again`);
+  throw new CommandError("R1CS_DAMAGED", `${path} has no constraints section: compile it again`);
 }
 
 type Visit = (constraint: number, matrix: number, count: number, position: number) => void;

@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import prettier from "prettier";
 import { zKey } from "snarkjs";
-import { BuildError } from "../../circuits/build-error.ts";
 import { writeIfChanged } from "../../circuits/files.ts";
 import { artifactPaths, type CircuitName, root } from "../../circuits/paths.ts";
+import { CommandError } from "../../lib/command.ts";
 
 /** The circuits whose proofs the chain checks. The amount proof goes to the service and the resource server only. */
 const CONTRACTS: Partial<Record<CircuitName, string>> = {
@@ -37,7 +37,7 @@ export async function exportVerifier(circuit: CircuitName, set: string, check: b
   const source = await renderVerifier(circuit, set);
   if (!check) writeIfChanged(path, source);
   else if (!existsSync(path) || readFileSync(path, "utf8") !== source)
-    throw new BuildError(
+    throw new CommandError(
       "VERIFIER_STALE",
       `${relative(root, path)} is not the export of this tree's ${circuit} key: run npm run setup:dev, never edit it`,
     );
