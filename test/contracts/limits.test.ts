@@ -1,0 +1,95 @@
+import { expect } from "chai";
+import { SMALLEST_DEPOSIT } from "../support/deploy.ts";
+import { PoolWorld, settleArguments, withdrawArgument } from "../support/pool-world.ts";
+import { patchQueue } from "../support/storage.ts";
+
+const CODE_LIMIT = 24_576;
+const MAX_LEAVES = 8n ** 10n;
+
+describe("limits", () => {
+  it("fits into what a chain accepts (EIP-170), with all that belongs to it", async () => {
+    const { pool, connection } = (await PoolWorld.create("limits")).deployed;
+    const addresses = [
+      await pool.getAddress(),
+      await pool.paymentVerifier(),
+      await pool.withdrawalVerifier(),
+      await pool.noteAppendVerifier(),
+      await pool.noteHasher(),
+    ];
+    for (const address of addresses) {
+      const bytes = ((await connection.ethers.provider.getCode(address)).length - 2) / 2;
+      expect(bytes).to.be.within(1, CODE_LIMIT);
+    }
+  });
+
+  it("has no function beyond those of the interface: nobody to trust", async () => {
+    const { pool } = (await PoolWorld.create("limits")).deployed;
+    const changing = pool.interface.fragments.filter(
+      (fragment) =>
+        fragment.type === "function" &&
+        !["view", "pure"].includes((fragment as { stateMutability?: string }).stateMutability ?? ""),
+    );
+    const names = changing.map((fragment) => (fragment as unknown as { name: string }).name).sort();
+    expect(names).to.deep.equal(["append", "deposit", "depositWithAuthorization", "settle", "withdraw"]);
+    const payable = changing.filter((fragment) => (fragment as { payable?: boolean }).payable);
+    expect(payable, "ether could never leave").to.deep.equal([]);
+  });
+
+  it("is full after 8^10 leaves: the last place is used, one more is refused before anything is verified", async () => {
+    const world = await (await PoolWorld.create("limits")).withRoot();
+    const { pool, deployed } = world;
+    const refuses = async (room: bigint) => {
+      const payment = await world.payment();
+      const broken = { ...payment, proof: Array(8).fill("1") };
+      const error = [MAX_LEAVES - room, 2n] as const;
+      const settle = pool.settle.staticCall(settleArguments([broken]));
+      await expect(settle)
+        .to.be.revertedWithCustomError(pool, "TreeFull")
+        .withArgs(...error);
+    };
+    await patchQueue(deployed, { size: MAX_LEAVES - 3n });
+    await pool.settle.staticCall(settleArguments([await world.payment()]));
+    await patchQueue(deployed, { size: MAX_LEAVES - 1n });
+    await refuses(1n);
+    const last = await pool.deposit([world.random.field()], [SMALLEST_DEPOSIT]);
+    const events = (await last.wait())!.logs
+      .map((log) => pool.interface.parseLog(log))
+      .filter((event) => event !== null);
+    expect(events.map(({ args }) => args["leafIndex"])).to.deep.equal([MAX_LEAVES - 1n]);
+    await refuses(0n);
+    const more = pool.deposit.staticCall([world.random.field()], [SMALLEST_DEPOSIT]);
+    await expect(more).to.be.revertedWithCustomError(pool, "TreeFull").withArgs(MAX_LEAVES, 1n);
+    const withdrawal = { ...(await world.withdrawal()), proof: Array(8).fill("1") };
+    const withdraw = pool.withdraw.staticCall(withdrawArgument(withdrawal));
+    await expect(withdraw).to.be.revertedWithCustomError(pool, "TreeFull").withArgs(MAX_LEAVES, 1n);
+  });
+
+  it("keeps 4,096 closed checkpoints and one open, then asks for an append before anything is verified", async () => {
+    const world = await (await PoolWorld.create("limits")).withRoot();
+    const { pool, deployed } = world;
+    await world.deposit();
+    const { firstPending } = await pool.queue();
+    await patchQueue(deployed, { open: firstPending + 4095n });
+    await pool.deposit([5n], [SMALLEST_DEPOSIT]);
+    expect((await pool.queue()).open).to.equal(firstPending + 4096n);
+    // A call on the latest block would run in the open checkpoint's own block, where there is still room.
+    await deployed.connection.networkHelpers.mine();
+    const broken = { ...(await world.payment()), proof: Array(8).fill("1") };
+    const refused = [
+      pool.settle.staticCall(settleArguments([broken])),
+      pool.deposit.staticCall([5n], [SMALLEST_DEPOSIT]),
+      pool.withdraw.staticCall(withdrawArgument({ ...(await world.withdrawal()), proof: broken.proof })),
+    ];
+    for (const call of refused) await expect(call).to.be.revertedWithCustomError(pool, "QueueFull").withArgs(4096n);
+  });
+
+  it("reports a full queue only for what would settle", async () => {
+    const world = await (await PoolWorld.create("limits")).withRoot();
+    await world.deposit();
+    const { firstPending } = await world.pool.queue();
+    await patchQueue(world.deployed, { open: firstPending + 4096n });
+    await world.deployed.connection.networkHelpers.mine();
+    const unknown = await world.payment({ root: 5n });
+    expect([...(await world.pool.settle.staticCall(settleArguments([unknown])))]).to.deep.equal([3n]);
+  });
+});

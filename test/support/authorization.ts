@@ -1,0 +1,64 @@
+import { depositAuthorizationNonce } from "@sotto/protocol";
+import { Signature } from "ethers";
+import type { Deployed, Signer } from "./deploy.ts";
+
+const FIELDS = [
+  { name: "from", type: "address" },
+  { name: "to", type: "address" },
+  { name: "value", type: "uint256" },
+  { name: "validAfter", type: "uint256" },
+  { name: "validBefore", type: "uint256" },
+  { name: "nonce", type: "bytes32" },
+];
+
+export interface Authorization {
+  readonly from: string;
+  readonly to: string;
+  readonly value: bigint;
+  readonly validAfter: bigint;
+  readonly validBefore: bigint;
+  readonly nonce: string;
+}
+
+/** The EIP-712 domain of the test dollar. */
+export async function tokenDomain(deployed: Deployed) {
+  const verifyingContract = await deployed.token.getAddress();
+  return { name: "USD Coin", version: "2", chainId: deployed.chainId, verifyingContract };
+}
+
+/** Signs an EIP-3009 message. */
+export async function authorize(
+  deployed: Deployed,
+  signer: Signer,
+  message: Authorization,
+  primaryType: "ReceiveWithAuthorization" | "TransferWithAuthorization" = "ReceiveWithAuthorization",
+): Promise<Signature> {
+  const domain = await tokenDomain(deployed);
+  return Signature.from(await signer.signTypedData(domain, { [primaryType]: FIELDS }, message));
+}
+
+/** Arguments of `depositWithAuthorization` up to and with the salt. */
+export interface SponsoredDeposit {
+  readonly from: string;
+  readonly ownerTags: readonly bigint[];
+  readonly amounts: readonly bigint[];
+  readonly salt: string;
+  readonly validAfter: bigint;
+  readonly validBefore: bigint;
+}
+
+/** The message that a depositor signs for these notes. */
+export function depositMessage(deployed: Deployed, deposit: SponsoredDeposit): Authorization {
+  const { from, validAfter, validBefore } = deposit;
+  const value = deposit.amounts.reduce((sum, amount) => sum + amount, 0n);
+  const nonce = depositAuthorizationNonce(deposit, deposit.salt);
+  return { from, to: deployed.poolAddress, value, validAfter, validBefore, nonce };
+}
+
+/** Sends a deposit with a signature, whether or not they belong together. */
+export function sendDeposit(deployed: Deployed, relayer: Signer, deposit: SponsoredDeposit, signature: Signature) {
+  const { from, ownerTags, amounts, salt, validAfter, validBefore } = deposit;
+  const { v, r, s } = signature;
+  const pool = deployed.pool.connect(relayer);
+  return pool.depositWithAuthorization(from, [...ownerTags], [...amounts], salt, validAfter, validBefore, v, r, s);
+}

@@ -1,0 +1,48 @@
+import type { Deployed } from "./deploy.ts";
+
+/** Where NoteTree keeps its queue: the packed counters, then the two chains and the ring. */
+const STATE_SLOT = 0n;
+const RING_SLOT = 3n;
+
+/** The packed counters, lowest bits first: name and width, as declared in NoteQueue.State. */
+const LAYOUT = [
+  ["size", 32],
+  ["appended", 32],
+  ["firstPending", 32],
+  ["open", 32],
+  ["openLeaves", 8],
+  ["openBlock", 64],
+  ["openTimestamp", 48],
+] as const;
+
+type Counters = Record<(typeof LAYOUT)[number][0], bigint>;
+
+const word = (value: bigint): string => `0x${value.toString(16).padStart(64, "0")}`;
+
+/**
+ * Sets some of the queue's counters as if the pool had a long past: a billion leaves or thousands of checkpoints are
+ * out of reach of a test otherwise. Fails if the layout is not the one above.
+ */
+export async function patchQueue(deployed: Deployed, change: Partial<Counters>): Promise<void> {
+  const { ethers, networkHelpers } = deployed.connection;
+  let packed = BigInt(await ethers.provider.getStorage(deployed.poolAddress, STATE_SLOT));
+  const state = await deployed.pool.queue();
+  let shift = 0n;
+  for (const [name, width] of LAYOUT) {
+    const mask = ((1n << BigInt(width)) - 1n) << shift;
+    if ((packed & mask) >> shift !== state[name]) throw new Error(`${name} is not where it was expected`);
+    const value = change[name];
+    if (value !== undefined) packed = (packed & ~mask) | (value << shift);
+    shift += BigInt(width);
+  }
+  await networkHelpers.setStorageAt(deployed.poolAddress, STATE_SLOT, word(packed));
+}
+
+/** Makes a ring slot one that was used before. */
+export async function useRingSlot(deployed: Deployed, slot: bigint): Promise<void> {
+  const { ethers, networkHelpers } = deployed.connection;
+  const position = ethers.keccak256(
+    ethers.AbiCoder.defaultAbiCoder().encode(["uint256", "uint256"], [slot, RING_SLOT]),
+  );
+  await networkHelpers.setStorageAt(deployed.poolAddress, position, word(1n));
+}
