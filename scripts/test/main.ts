@@ -13,7 +13,8 @@ const seconds = (value: number) => `${value.toFixed(1)} s`;
 const indent = (text: string) => text.replaceAll(/^/gm, "       ");
 
 function choose(all: Work[], names: string[]): Work[] {
-  const matches = (work: Work, name: string) => work.name === name || `${work.kind}s` === name;
+  const matches = ({ name, kind }: Work, wanted: string) =>
+    name === wanted || `${kind}s` === wanted || name.startsWith(`${wanted} of `);
   const unknown = names.find((name) => !all.some((work) => matches(work, name)));
   if (unknown !== undefined) {
     const known = ["checks", "suites", ...all.map((work) => work.name)].join(", ");
@@ -45,9 +46,8 @@ async function lane(queue: Work[], counts: Map<string, number>, outcomes: Map<Wo
 
 function build(): Outcome {
   console.log("building what changed ...");
-  const args = ["run", "build", "contracts:build", "--output-logs=new-only", "--ui=stream", "--log-order=stream"];
   const start = performance.now();
-  const { status } = spawnSync("turbo", args, { cwd: root, stdio: "inherit", shell: process.platform === "win32" });
+  const { status } = spawnSync("node", ["scripts/run.mjs", "build"], { cwd: root, stdio: "inherit" });
   const failures = status === 0 ? [] : ["the build failed: see above; nothing else was run"];
   const took = (performance.now() - start) / 1000;
   return { passed: status === 0 ? 1 : 0, failed: failures.length, failures, seconds: took };
@@ -57,7 +57,7 @@ async function main(names: string[]): Promise<boolean> {
   const works = choose(plan(root, process.env["SOTTO_LONG"] === "1"), names);
   const outcomes = new Map<Work, Outcome>();
   const built = build();
-  outcomes.set({ name: "build", kind: "check", command: ["turbo"], cwd: root }, built);
+  outcomes.set({ name: "build", kind: "check", command: [], cwd: root }, built);
   if (built.failed === 0) {
     const counts = new Map<string, number>();
     const heartbeat = setInterval(() => {
