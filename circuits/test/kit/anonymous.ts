@@ -4,7 +4,7 @@ import { closure, type Sources } from "./sources.ts";
  * circom's anonymous components, `x <== T(p)(a, b)`, written out with a name, so that a test can take single
  * connections of them away. The names are `cut0`, `cut1`, ... in the order of the text.
  */
-interface Interface {
+export interface Interface {
   inputs: string[];
   outputs: string[];
 }
@@ -13,7 +13,7 @@ const TEMPLATE = /\btemplate\s+(?:custom\s+|parallel\s+)*(\w+)\s*\([^)]*\)\s*\{/
 const SIGNAL = /\bsignal\s+(input|output)\s+(?:\{[^}]*\}\s*)?([^;<]+)/g;
 
 /** Input and output names in order of declaration, for every template that `file` can see. */
-function interfaces(sources: Sources, file: string): Map<string, Interface> {
+export function interfaces(sources: Sources, file: string): Map<string, Interface> {
   const found = new Map<string, Interface>();
   for (const text of closure(sources, file).values()) {
     const heads = [...text.replace(/\/\/.*$/gm, "").matchAll(TEMPLATE)];

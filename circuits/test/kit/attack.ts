@@ -1,4 +1,4 @@
-import { type Build, compile } from "./compile.ts";
+import { type Build, compile, type Level } from "./compile.ts";
 import { difference, violations } from "./r1cs.ts";
 import { type Edit, edit, type Sources } from "./sources.ts";
 import { removeGroup, type Tag } from "./tags.ts";
@@ -12,8 +12,10 @@ export interface Attack {
   tag: string;
   /** What the cheater does, as the end of the sentence "refuses ...". */
   title: string;
-  /** The circuit: the text of a main over the gadget. */
+  /** The circuit: the text of a main over the gadget, or the path of one of the four mains. */
   main: string;
+  /** Makes a main small, by its parameters. Only the last line of its file may change, below every tag. */
+  shrink?: Edit;
   /**
    * What the cheater's generator computes otherwise, made after the group is gone (so `<==` in it reads `<--`, and its
    * anonymous components are cut0, cut1, ...). The file is the tag's unless named.
@@ -44,21 +46,28 @@ export class Values {
   }
 }
 
+const small = (sources: Sources, { shrink }: Attack): Sources =>
+  shrink === undefined ? sources : edit(sources, [shrink]);
+
+/** The circuit that is attacked, before simplification or as it ships. */
+export const target = async (sources: Sources, attack: Attack, level: Level): Promise<Build> =>
+  compile(small(sources, attack), attack.main, level);
+
 /** The cheater's circuit: the group gone, the generator edited. */
-export function hostileBuild(sources: Sources, tag: Tag, attack: Attack): Promise<Build> {
+export async function hostile(sources: Sources, tag: Tag, attack: Attack): Promise<Build> {
   const edits = (attack.edits ?? []).map((change) => ({ file: tag.file, ...change }));
-  return compile(edit(removeGroup(sources, tag), edits), attack.main, "plain");
+  return compile(edit(removeGroup(small(sources, attack), tag), edits), attack.main, "plain");
 }
 
 /** The witness the cheater makes. */
 export async function cheat(sources: Sources, tag: Tag, attack: Attack): Promise<Values> {
-  const build = await hostileBuild(sources, tag, attack);
+  const build = await hostile(sources, tag, attack);
   return new Values(build, await build.witness(await attack.inputs()));
 }
 
-/** Whether a circuit, as it ships, takes these values. */
-export async function accepts(sources: Sources, main: string, values: Values): Promise<boolean> {
-  const build = await compile(sources, main, "full");
+/** Whether the circuit, as it ships, takes these values. */
+export async function accepts(sources: Sources, attack: Attack, values: Values): Promise<boolean> {
+  const build = await target(sources, attack, "full");
   return violations(build.r1cs, values.in(build)).length === 0;
 }
 
@@ -79,11 +88,10 @@ export interface Outcome {
 }
 
 export async function runAttack(sources: Sources, tag: Tag, attack: Attack): Promise<Outcome> {
-  const original = await compile(sources, attack.main, "plain");
-  const hostile = await hostileBuild(sources, tag, attack);
+  const [original, cheaters] = await Promise.all([target(sources, attack, "plain"), hostile(sources, tag, attack)]);
   const values = await cheat(sources, tag, attack);
-  const labels = hostile.symbols.labelsIn(original.symbols);
-  const { missing, foreign } = difference(original.r1cs, hostile.r1cs, labels);
+  const labels = cheaters.symbols.labelsIn(original.symbols);
+  const { missing, foreign } = difference(original.r1cs, cheaters.r1cs, labels);
   const broken = violations(original.r1cs, values.in(original));
   const inGroup = broken.filter((constraint) => missing.has(constraint)).length;
   return {
@@ -91,7 +99,7 @@ export async function runAttack(sources: Sources, tag: Tag, attack: Attack): Pro
     removed: missing.size,
     brokenElsewhere: broken.length - inGroup,
     brokenInGroup: inGroup,
-    accepted: await accepts(sources, attack.main, values),
+    accepted: await accepts(sources, attack, values),
     harm: await attack.harm(values.read),
   };
 }

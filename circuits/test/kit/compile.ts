@@ -55,33 +55,36 @@ interface Job extends CompileMessage {
 
 const queue: Job[] = [];
 const started = new Map<string, Promise<Build>>();
-let running = 0;
+/** Threads without a job. Each compiler takes a core and some 300 MB, so there are two at most. */
+const idle: Worker[] = [];
+let threads = 0;
 
-/** Runs queued jobs in up to two threads (a compiler takes a core and some 300 MB) and ends them when there is no more. */
 function pump(): void {
-  while (running < Math.min(2, availableParallelism()) && queue.length > 0) {
-    running++;
-    void drain().finally(() => {
-      running--;
-      if (queue.length > 0) pump();
-    });
+  while (queue.length > 0 && (idle.length > 0 || threads < Math.min(2, availableParallelism()))) {
+    if (idle.length === 0) {
+      threads++;
+      idle.push(new Worker(new URL("./circom-worker.ts", import.meta.url)));
+    }
+    work(idle.pop() as Worker, queue.shift() as Job);
   }
 }
 
-async function drain(): Promise<void> {
-  const worker = new Worker(new URL("./circom-worker.ts", import.meta.url));
-  for (let job = queue.shift(); job !== undefined; job = queue.shift()) {
-    const { resolve, reject, ...message } = job;
-    const failure = await new Promise<string | null>((done) => {
-      worker.once("message", done);
-      worker.once("error", (error) => done(String(error)));
-      worker.postMessage(message);
-    });
-    worker.removeAllListeners();
+/** Gives one job to a thread. An idle thread does not keep the process alive. */
+function work(worker: Worker, { resolve, reject, ...message }: Job): void {
+  const onMessage = (failure: string | null) => settle(failure);
+  const onError = (error: Error) => settle(String(error));
+  const settle = (failure: string | null) => {
+    worker.off("message", onMessage).off("error", onError);
+    idle.push(worker);
     if (failure === null) resolve();
     else reject(new Error(failure));
-  }
-  await worker.terminate();
+    pump();
+    if (idle.includes(worker)) worker.unref();
+  };
+  worker.on("message", onMessage).on("error", onError);
+  // After the listeners: adding one refs the thread again, taking the last one away unrefs it.
+  worker.ref();
+  worker.postMessage(message);
 }
 
 /**

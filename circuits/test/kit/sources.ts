@@ -18,6 +18,18 @@ export interface Edit {
 
 const INCLUDE = /^\s*include\s+"([^"]+)"\s*;/gm;
 const LIBRARY = "circomlib/";
+const CONSTANTS = "circomlib/circuits/poseidon_constants.circom";
+/** Widths of Poseidon in the circuits. */
+const WIDTHS = [2, 3, 4, 5, 8];
+
+/**
+ * circomlib's tables for 16 widths go into every generator and take three quarters of a compilation. Unused widths are
+ * left out here; circom stops at the assertion behind the last branch if one is missing.
+ */
+const trimConstants = (text: string): string =>
+  text.replace(/\} else if \(t\s*==\s*(\d+)\) \{[^{}]*(?=\} else)/g, (branch, width) =>
+    WIDTHS.includes(Number(width)) ? branch : "",
+  );
 
 /** The project's own circuits: the mains and lib/, as they are on disk now. */
 export function readSources(directory = circuitsDirectory): Map<string, string> {
@@ -57,7 +69,8 @@ export function closure(sources: Sources, main: string): Map<string, string> {
   const queue = [main];
   for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
     if (found.has(path)) continue;
-    const text = readSource(sources, path);
+    const source = readSource(sources, path);
+    const text = path === CONSTANTS ? trimConstants(source) : source;
     found.set(path, text);
     for (const [, include = ""] of text.matchAll(INCLUDE))
       queue.push(include.startsWith(LIBRARY) ? include : posix.join(dirname(path), include));

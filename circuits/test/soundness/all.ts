@@ -1,0 +1,7 @@
+import type { Attack } from "../kit/attack.ts";
+import { hashAttacks } from "./hashes.ts";
+import { merkleAttacks } from "./merkle.ts";
+import { smallAttacks } from "./small.ts";
+
+/** Every attack, by area. A constraint group may have several. */
+export const attacks: readonly Attack[] = [...smallAttacks, ...hashAttacks, ...merkleAttacks];
