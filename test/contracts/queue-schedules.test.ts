@@ -1,0 +1,147 @@
+import { expect } from "chai";
+import type { ContractTransactionResponse, Overrides } from "ethers";
+import { SMALLEST_DEPOSIT } from "../support/deploy.ts";
+import { appendTuple, PoolWorld, settleArguments } from "../support/pool-world.ts";
+
+/** Blocks of each schedule. */
+const BLOCKS = process.env["SOTTO_LONG"] ? 1_500 : 40;
+
+interface Planned {
+  readonly accepted: boolean;
+  readonly what: string;
+  readonly send: (overrides: Overrides) => Promise<ContractTransactionResponse>;
+}
+
+/** Random transactions, several a block, next to a model that says which of them must succeed. */
+class Schedule {
+  readonly world: PoolWorld;
+  #block = 0;
+  #now = 0;
+  refused = 0;
+  full = 0;
+
+  constructor(world: PoolWorld) {
+    this.world = world;
+  }
+
+  /** Mines one block of one to four random transactions and compares the contract with the model. */
+  async block(): Promise<void> {
+    const { random, deployed } = this.world;
+    const { ethers, networkHelpers } = deployed.connection;
+    this.#block = (await ethers.provider.getBlockNumber()) + 1;
+    this.#now = (await this.world.now()) + random.pick([0, 1, 12, 12, 60, 119, 120, 121, 400]);
+    await networkHelpers.time.setNextBlockTimestamp(this.#now);
+    const nonce = await deployed.signers[0]!.getNonce();
+    await ethers.provider.send("evm_setAutomine", [false]);
+    const sent: { plan: Planned; transaction: ContractTransactionResponse }[] = [];
+    for (let count = random.between(1, 4); count > 0; count--) {
+      const plan = await this.#plan();
+      const transaction = await plan.send({ nonce: nonce + sent.length, gasLimit: 7_000_000 });
+      sent.push({ plan, transaction });
+    }
+    await networkHelpers.mine();
+    await ethers.provider.send("evm_setAutomine", [true]);
+    for (const { plan, transaction } of sent) {
+      const receipt = await ethers.provider.getTransactionReceipt(transaction.hash);
+      expect(receipt!.blockNumber).to.equal(this.#block);
+      expect(receipt!.status, `${plan.what} in block ${this.#block}`).to.equal(plan.accepted ? 1 : 0);
+      if (!plan.accepted) this.refused++;
+    }
+    await this.compare();
+  }
+
+  async #plan(): Promise<Planned> {
+    const { random, queue } = this.world;
+    if (queue.groups().length > 0 && random.below(5) < 2) return this.#append();
+    return random.below(3) === 0 ? this.#settle() : this.#deposit();
+  }
+
+  #push(leaves: readonly bigint[]): boolean {
+    const { queue } = this.world;
+    const accepted = queue.accepts(leaves.length, this.#block);
+    if (accepted) queue.push(leaves, this.#block, this.#now);
+    else this.full++;
+    return accepted;
+  }
+
+  #deposit(): Planned {
+    const { random, queue, pool } = this.world;
+    const tags = Array.from({ length: random.pick([1, 1, 1, 2, 2, 3, 5, 30, 66]) }, () => random.field());
+    const amounts = tags.map(() => SMALLEST_DEPOSIT);
+    const leaves = tags.map((tag, i) => this.world.depositCommitment(SMALLEST_DEPOSIT, tag, queue.size + i));
+    const accepted = this.#push(leaves);
+    return { what: `deposit of ${tags.length}`, accepted, send: (overrides) => pool.deposit(tags, amounts, overrides) };
+  }
+
+  async #settle(): Promise<Planned> {
+    const { random, pool } = this.world;
+    const validUntil = BigInt(this.#now + 100);
+    const count = random.pick([1, 1, 1, 2, 3, 7, 33]);
+    const payments = await Promise.all(Array.from({ length: count }, () => this.world.payment({ validUntil })));
+    const accepted = this.#push(payments.flatMap(({ signals }) => signals.slice(7, 9)));
+    const send = (overrides: Overrides) => pool.settle(settleArguments(payments), overrides);
+    return { what: `settle of ${count}`, accepted, send };
+  }
+
+  #append(): Planned {
+    const { random, queue, tree, pool } = this.world;
+    const count = random.pick([
+      1,
+      queue.shortest(this.#now),
+      queue.longest(),
+      random.between(1, queue.groups().length),
+    ]);
+    const accepted = count >= queue.shortest(this.#now) && count <= queue.longest();
+    const what = `append of ${count} of ${queue.groups().length} checkpoints`;
+    const [newRoot, leaves, proof, end, next] = this.world.appendArguments(Math.min(count, queue.longest()));
+    // Beyond 64 leaves there is nothing to prove; any proof does, the count is refused first.
+    const call = count > queue.longest() ? queue.appendCall(count) : { leaves, end };
+    const args = appendTuple([newRoot, call.leaves, proof, call.end, next]);
+    if (accepted) tree.append(queue.consume(count));
+    return { what, accepted, send: (overrides) => pool.append(...args, overrides) };
+  }
+
+  async compare(): Promise<void> {
+    const { pool, queue, tree } = this.world;
+    const state = await pool.queue();
+    const last = queue.groups().at(-1);
+    expect(state.size, "size").to.equal(BigInt(queue.size));
+    expect(state.appended, "appended").to.equal(BigInt(queue.appended));
+    expect(state.firstPending, "firstPending").to.equal(queue.firstPending);
+    expect(state.appendedChain, "appendedChain").to.equal(queue.appendedChain);
+    expect(state.chain, "chain").to.equal(last?.end.chain ?? queue.appendedChain);
+    expect(state.openLeaves, "openLeaves").to.equal(BigInt(last?.leaves.length ?? 0));
+    expect(await pool.root(), "root").to.equal(tree.root);
+  }
+
+  /** Whatever the past was, appends as long as possible empty the queue, and each makes room. */
+  async drain(): Promise<void> {
+    while (this.world.queue.groups().length > 0) {
+      await this.world.append();
+      await this.compare();
+      const payment = await this.world.payment();
+      expect([...(await this.world.pool.settle.staticCall(settleArguments([payment])))]).to.deep.equal([0n]);
+    }
+  }
+}
+
+describe("the queue over random schedules", () => {
+  for (const ringSize of [1, 3, 4096]) {
+    it(`agrees with its model and never freezes: ${BLOCKS} blocks, a ring of ${ringSize}`, async function () {
+      this.timeout(3_600_000);
+      const world = await PoolWorld.create(`schedule ${ringSize}`, { ringSize });
+      await world.withRoot();
+      const schedule = new Schedule(world);
+      for (let i = 0; i < BLOCKS; i++) {
+        await schedule.block();
+        if (i % 25 === 24) await schedule.drain();
+      }
+      await schedule.drain();
+      expect(schedule.refused, "schedules that refuse nothing test nothing").to.be.greaterThan(0);
+      if (ringSize < 4096) {
+        expect(schedule.full, "the ring was full").to.be.greaterThan(0);
+        expect(world.queue.firstPending, "the ring wrapped").to.be.greaterThan(BigInt(3 * ringSize));
+      }
+    });
+  }
+});
