@@ -15,8 +15,8 @@ function MONTGOMERY_A() {
 template OnMontgomeryCurve() {
     signal input point[2];
 
-    // [C:montgomery.on_curve] without it 8 Q can be a point of another curve, where discrete logarithms are easy and
-    // the recipient's key reads something else.
+    // [C:montgomery.on_curve] the formulas do not notice a point of another curve, v^2 = u^3 + A u^2 + u + e: the payer
+    // would choose its group, and the recipient would derive other secrets than the payer.
     signal uSquared <== point[0] * point[0];
     signal cubic <== point[0] * (uSquared + MONTGOMERY_A() * point[0] + 1);
     point[1] * point[1] === cubic;
