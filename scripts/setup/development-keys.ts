@@ -15,6 +15,13 @@ import { DEVELOPMENT_SEED, DEVELOPMENT_WARNING, deltaBeacon, phase1Secrets } fro
 import { WasmCurve } from "./keys/wasm-curve.ts";
 import { makeZkey } from "./keys/zkey.ts";
 
+export interface DevelopmentKey {
+  /** The zkey file, in parts. */
+  zkey: Uint8Array[];
+  /** The secrets, as JSON. */
+  trapdoor: string;
+}
+
 /** Threads and compiled code that make keys; one for any number of circuits. Stop it, or the process does not end. */
 export class KeyMaker {
   readonly #curve: Curve;
@@ -37,23 +44,34 @@ export class KeyMaker {
     return this.#pool;
   }
 
-  /** Writes NAME.zkey, NAME.vkey.json and NAME.trapdoor.json beside the NAME.r1cs in `directory`. */
-  async make(name: string, directory: string, seed = DEVELOPMENT_SEED): Promise<void> {
-    const paths = artifactPaths(name, directory);
+  /** The key of the circuit compiled to NAME.r1cs in `directory`, in memory. */
+  async key(name: string, directory: string, seed = DEVELOPMENT_SEED): Promise<DevelopmentKey> {
     const secrets = phase1Secrets(seed);
     const contribution = beaconContribution(this.#curve, deltaBeacon(name, seed));
     const tools = { curve: this.#curve, wasm: this.#wasm, pool: this.#pool };
-    const key = await makeZkey(readR1cs(paths.r1cs), secrets, contribution, tools);
-    writeAtomically(paths.zkey, ...key.file);
-    writeAtomically(paths.vkey, toJson(await zKey.exportVerificationKey(paths.zkey)));
+    const { file, icScalars } = await makeZkey(
+      readR1cs(artifactPaths(name, directory).r1cs),
+      secrets,
+      contribution,
+      tools,
+    );
     const trapdoor = {
       warning: DEVELOPMENT_WARNING,
       alpha: secrets.alpha.toString(),
       beta: secrets.beta.toString(),
       delta: contribution.delta.toString(),
-      ic: fromBytes(key.icScalars).map(String),
+      ic: fromBytes(icScalars).map(String),
     };
-    writeAtomically(paths.trapdoor, toJson(trapdoor));
+    return { zkey: file, trapdoor: toJson(trapdoor) };
+  }
+
+  /** Writes NAME.zkey, NAME.vkey.json and NAME.trapdoor.json beside NAME.r1cs. */
+  async make(name: string, directory: string, seed = DEVELOPMENT_SEED): Promise<void> {
+    const paths = artifactPaths(name, directory);
+    const { zkey, trapdoor } = await this.key(name, directory, seed);
+    writeAtomically(paths.zkey, ...zkey);
+    writeAtomically(paths.vkey, toJson(await zKey.exportVerificationKey(paths.zkey)));
+    writeAtomically(paths.trapdoor, trapdoor);
   }
 
   async stop(): Promise<void> {

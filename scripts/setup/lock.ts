@@ -64,9 +64,13 @@ export function writeLock(set: string): void {
 }
 
 /** Throws ARTIFACT_CHANGED, naming every file of `names` that is not the one the lock pins. */
-export function checkLock(names: readonly CircuitName[] = circuitNames, lock = readLock()): void {
+export function checkLock(
+  names: readonly CircuitName[] = circuitNames,
+  lock = readLock(),
+  filesOf: typeof lockedFiles = lockedFiles,
+): void {
   const changed = names.flatMap((name) =>
-    lockedFiles(name).flatMap(([key, path]) => {
+    filesOf(name).flatMap(([key, path]) => {
       const expected = lock.circuits[name]?.[key];
       const actual = existsSync(path) ? sha256File(path) : "no file";
       return actual === expected ? [] : [`${relative(root, path)}: ${actual}, expected ${expected ?? "nothing"}`];

@@ -20,14 +20,16 @@ export interface ForgedProof {
   publicSignals: string[];
 }
 
-/** Reads circuits/build/NAME/NAME.trapdoor.json. Throws TRAPDOOR_MISSING before the set-up has run. */
+/** Reads circuits/build/NAME/NAME.trapdoor.json. Throws TRAPDOOR_MISSING before the set-up has run, TRAPDOOR_DAMAGED. */
 export function loadTrapdoor(name: string, path = artifactPaths(name).trapdoor): Trapdoor {
   if (!existsSync(path))
     throw new CommandError("TRAPDOOR_MISSING", `${path} is missing: run node scripts/setup/dev.ts ${name}`);
-  const { alpha, beta, delta, ic } = JSON.parse(readFileSync(path, "utf8")) as Record<keyof Trapdoor, string> & {
-    ic: string[];
-  };
-  return { alpha: BigInt(alpha), beta: BigInt(beta), delta: BigInt(delta), ic: ic.map(BigInt) };
+  try {
+    const { alpha, beta, delta, ic } = JSON.parse(readFileSync(path, "utf8"));
+    return { alpha: BigInt(alpha), beta: BigInt(beta), delta: BigInt(delta), ic: ic.map(BigInt) };
+  } catch (cause) {
+    throw new CommandError("TRAPDOOR_DAMAGED", `${path} is no trapdoor: delete it and run the set-up again`, { cause });
+  }
 }
 
 const loaded = new Map<string, Trapdoor>();

@@ -5,6 +5,7 @@ declare module "ffjavascript" {
     readonly n8: number;
     readonly zero: Uint8Array;
     fromRng(rng: ChaCha): Uint8Array;
+    e(value: bigint): Uint8Array;
     toObject(element: Uint8Array): bigint;
   }
   export interface Group {

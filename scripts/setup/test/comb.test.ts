@@ -1,0 +1,98 @@
+import { bn254 } from "@noble/curves/bn254.js";
+import { expect } from "chai";
+import { buildBn128, type Curve } from "ffjavascript";
+import { CombPool } from "../keys/comb-pool.ts";
+import { fromBytes, invertAll, mod, power, rootOfUnity, SCALAR_MODULUS, toBytes } from "../keys/field.ts";
+import { lagrangeAt, powersOf } from "../keys/lagrange.ts";
+
+const R = SCALAR_MODULUS;
+/** Around every edge of a window (13 and 11 bits), and the ends of the field. */
+const SCALARS = [
+  ...[0n, 1n, 2n, 3n, 2n ** 11n - 1n, 2n ** 11n, 2n ** 13n - 1n, 2n ** 13n, 2n ** 13n + 1n, 2n ** 26n, 2n ** 64n - 1n],
+  ...[2n ** 253n, 2n ** 253n - 1n, R - 1n, R - 2n, (R - 1n) / 2n, mod(0x123456789abcdefn ** 9n)],
+];
+
+describe("fixed-base multiplication", () => {
+  let pool: CombPool;
+  let curve: Curve;
+  before(async () => {
+    pool = await CombPool.start();
+    curve = await buildBn128(true);
+  });
+  after(() => pool.stop());
+
+  it("agrees with @noble/curves in G1", async () => {
+    const { points, uncompressed } = await pool.multiply("g1", toBytes(SCALARS), true);
+    for (const [index, scalar] of SCALARS.entries()) {
+      const expected = new Uint8Array(64);
+      const { x, y } = bn254.G1.Point.BASE.multiplyUnsafe(scalar).toAffine();
+      if (scalar !== 0n)
+        expected.set(Buffer.from(x.toString(16).padStart(64, "0") + y.toString(16).padStart(64, "0"), "hex"));
+      expect(Buffer.from(uncompressed.subarray(index * 64, (index + 1) * 64)), `${scalar}`).to.deep.equal(
+        Buffer.from(expected),
+      );
+      const internal = new Uint8Array(64);
+      curve.G1.toRprLEM(internal, 0, curve.G1.timesFr(curve.G1.g, curve.Fr.e(scalar)));
+      expect(Buffer.from(points.subarray(index * 64, (index + 1) * 64))).to.deep.equal(Buffer.from(internal));
+    }
+  });
+
+  it("agrees with @noble/curves in G2", async () => {
+    const { uncompressed } = await pool.multiply("g2", toBytes(SCALARS), true);
+    for (const [index, scalar] of SCALARS.entries()) {
+      if (scalar === 0n) continue;
+      const { x, y } = bn254.G2.Point.BASE.multiplyUnsafe(scalar).toAffine();
+      const words = [x.c1, x.c0, y.c1, y.c0].map((word) => word.toString(16).padStart(64, "0"));
+      expect(Buffer.from(uncompressed.subarray(index * 128, (index + 1) * 128)).toString("hex"), `${scalar}`).to.equal(
+        words.join(""),
+      );
+    }
+  });
+
+  it("keeps the order over many chunks and threads", async () => {
+    const many = Array.from({ length: 10_000 }, (_, index) => BigInt(index % SCALARS.length));
+    const { points } = await pool.multiply("g1", toBytes(many));
+    const { points: few } = await pool.multiply("g1", toBytes(many.slice(0, SCALARS.length)));
+    for (const index of [0, 1, 4_095, 4_096, 8_191, 8_192, 9_999]) {
+      const at = (index % SCALARS.length) * 64;
+      expect(Buffer.from(points.subarray(index * 64, (index + 1) * 64))).to.deep.equal(
+        Buffer.from(few.subarray(at, at + 64)),
+      );
+    }
+  });
+
+  it("of nothing is nothing", async () => {
+    expect((await pool.multiply("g1", new Uint8Array(0), true)).points).to.have.length(0);
+  });
+});
+
+describe("field and Lagrange polynomials", () => {
+  it("bytes and back", () => {
+    expect(fromBytes(toBytes(SCALARS))).to.deep.equal(SCALARS);
+  });
+
+  it("inverses of a whole list", () => {
+    const values = SCALARS.filter((value) => value !== 0n);
+    for (const [index, inverse] of invertAll(values).entries()) expect(mod(inverse * values[index]!)).to.equal(1n);
+  });
+
+  it("interpolate every polynomial below their number, at any point", () => {
+    const [logarithm, point] = [3, 987_654_321n];
+    const evaluate = (x: bigint) =>
+      mod(powersOf(x, 8).reduce((sum, value, index) => sum + value * BigInt(index + 1), 0n));
+    const values = powersOf(rootOfUnity(logarithm), 8).map(evaluate);
+    const basis = lagrangeAt(point, logarithm);
+    expect(mod(basis.reduce((sum, value, index) => sum + value * values[index]!, 0n))).to.equal(evaluate(point));
+  });
+
+  it("with offset and stride are the same, fewer", () => {
+    const all = lagrangeAt(5n, 4);
+    expect(lagrangeAt(5n, 4, 1, 2)).to.deep.equal(all.filter((_, index) => index % 2 === 1));
+  });
+
+  it("roots of unity are primitive", () => {
+    for (const logarithm of [1, 2, 13, 28])
+      expect(power(rootOfUnity(logarithm), 1n << BigInt(logarithm - 1))).to.equal(R - 1n);
+    expect(() => rootOfUnity(29)).to.throw(RangeError);
+  });
+});

@@ -1,0 +1,69 @@
+import { appendFileSync, copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { expect } from "chai";
+import { circuitNames } from "../../circuits/paths.ts";
+import { stopSnarkjs } from "../development-keys.ts";
+import { type ArtifactHashes, checkLock, lockedFiles, readLock } from "../lock.ts";
+import { exportVerifier, verifierPath } from "../verifiers/export.ts";
+import { rejected } from "./support/rejected.ts";
+
+describe("artifacts lock", () => {
+  it("pins exactly what is built, for every circuit", () => {
+    checkLock();
+    expect(Object.keys(readLock().circuits)).to.deep.equal([...circuitNames]);
+  });
+
+  it("is marked development", () => {
+    expect(readLock().set).to.equal("development");
+  });
+
+  for (const [index, [kind, path]] of lockedFiles("payment").entries())
+    it(`refuses a changed ${kind} and names it`, async () => {
+      const directory = mkdtempSync(join(tmpdir(), "sotto-lock-"));
+      try {
+        const files = lockedFiles("payment").map(([key, original]): [keyof ArtifactHashes, string] => {
+          copyFileSync(original, join(directory, basename(original)));
+          return [key, join(directory, basename(original))];
+        });
+        checkLock(["payment"], readLock(), () => files);
+        const changed = files[index]![1];
+        appendFileSync(changed, " ");
+        const message = await rejected("ARTIFACT_CHANGED", () => checkLock(["payment"], readLock(), () => files));
+        expect(message).to.include(basename(path));
+        for (const [, other] of files) if (other !== changed) expect(message).to.not.include(`${basename(other)}:`);
+        rmSync(changed);
+        const missing = await rejected("ARTIFACT_CHANGED", () => checkLock(["payment"], readLock(), () => files));
+        expect(missing).to.include(`${basename(path)}: no file`);
+      } finally {
+        rmSync(directory, { recursive: true });
+      }
+    });
+
+  it("refuses a circuit that the lock does not pin", async () => {
+    const lock = { ...readLock(), circuits: {} };
+    expect(await rejected("ARTIFACT_CHANGED", () => checkLock(["payment"], lock))).to.include("payment.r1cs");
+  });
+
+  it("says what to do when there is no lock, or none that can be read", async () => {
+    expect(await rejected("LOCK_MISSING", () => readLock(join(tmpdir(), "no.lock.json")))).to.include("setup:dev");
+    await rejected("LOCK_DAMAGED", () => readLock(join(import.meta.dirname, "..", "..", "..", "biome.json")));
+  });
+});
+
+describe("exported verifiers", () => {
+  after(stopSnarkjs);
+  for (const name of circuitNames.filter((circuit) => verifierPath(circuit) !== undefined))
+    it(`${name}: the one in the tree is the export of the tree's key, byte for byte`, () =>
+      exportVerifier(name, readLock().set, true));
+
+  it("one that was edited is refused and named", async () => {
+    const message = await rejected("VERIFIER_STALE", () => exportVerifier("payment", "another set", true));
+    expect(message).to.include("PaymentVerifier.sol");
+  });
+
+  it("there is none for the amount proof, which never goes on chain", () => {
+    expect(verifierPath("elgamal_range")).to.equal(undefined);
+    expect(existsSync("contracts/verifiers/ElgamalRangeVerifier.sol")).to.equal(false);
+  });
+});

@@ -1,0 +1,50 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { compileCircuit } from "../../../circuits/compiler.ts";
+import { artifactPaths } from "../../../circuits/paths.ts";
+
+/**
+ * A circuit with everything a set-up treats apart: an output, two public inputs (one of them bound by nothing but a
+ * square), private wires, rows of several terms with large coefficients, wires that are in no B.
+ */
+const TOY = `pragma circom 2.2.0;
+
+template Toy() {
+    signal input a;
+    signal input bound;
+    signal input secret;
+    signal output out;
+    signal square <== bound * bound;
+    signal chain[12];
+    var sum = secret + 3 * a - 5;
+    for (var i = 0; i < 12; i++) {
+        chain[i] <== (sum - 7) * (sum + a);
+        sum = 2 * sum - chain[i];
+    }
+    out <== sum * secret + a;
+}
+
+component main {public [a, bound]} = Toy();
+`;
+
+export interface Toy {
+  directory: string;
+  paths: ReturnType<typeof artifactPaths>;
+  remove(): void;
+}
+
+/** Compiles the toy into a directory of its own. */
+export async function compileToy(): Promise<Toy> {
+  const directory = mkdtempSync(join(tmpdir(), "sotto-setup-"));
+  const source = join(directory, "toy.circom");
+  writeFileSync(source, TOY);
+  await compileCircuit(source, directory);
+  return {
+    directory,
+    paths: artifactPaths("toy", directory),
+    remove: () => rmSync(directory, { recursive: true, force: true }),
+  };
+}
+
+export const toyInput = { a: 5n, bound: 7n, secret: 11n };

@@ -1,0 +1,51 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { SCALAR_MODULUS } from "../keys/field.ts";
+import { forge, loadTrapdoor, proveWithTrapdoor, type Trapdoor } from "../trapdoor.ts";
+import { rejected } from "./support/rejected.ts";
+
+describe("trapdoor prover", () => {
+  const trapdoor: Trapdoor = { alpha: 2n, beta: 3n, delta: 5n, ic: [7n, 11n, 13n] };
+
+  it("gives eight coordinates and the signals as decimals", () => {
+    const { proof, publicSignals } = forge(trapdoor, [0n, SCALAR_MODULUS - 1n]);
+    expect(proof).to.have.length(8);
+    for (const word of proof) expect(word).to.match(/^(0|[1-9]\d*)$/);
+    expect(publicSignals).to.deep.equal(["0", String(SCALAR_MODULUS - 1n)]);
+  });
+
+  for (const [what, signals] of [
+    ["a signal too few", [1n]],
+    ["a signal too many", [1n, 2n, 3n]],
+    ["a signal equal to r", [1n, SCALAR_MODULUS]],
+    ["a negative signal", [-1n, 2n]],
+  ] as const)
+    it(`refuses ${what}`, () => rejected("SIGNALS_INVALID", () => forge(trapdoor, signals)));
+
+  it("says what to run when there is no trapdoor", async () => {
+    const message = await rejected("TRAPDOOR_MISSING", () => proveWithTrapdoor("no_such_circuit", [1n]));
+    expect(message).to.include("scripts/setup/dev.ts");
+  });
+
+  it("refuses a file that is no trapdoor, and names it", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "sotto-trapdoor-"));
+    try {
+      const path = join(directory, "toy.trapdoor.json");
+      for (const content of [
+        "{",
+        "[]",
+        '{"alpha":"1","beta":"2","delta":"x","ic":["1"]}',
+        '{"alpha":"1","beta":"2","delta":"3"}',
+      ]) {
+        writeFileSync(path, content);
+        expect(await rejected("TRAPDOOR_DAMAGED", () => loadTrapdoor("toy", path))).to.include(path);
+      }
+      writeFileSync(path, '{"alpha":"1","beta":"2","delta":"3","ic":["4","5"]}');
+      expect(loadTrapdoor("toy", path)).to.deep.equal({ alpha: 1n, beta: 2n, delta: 3n, ic: [4n, 5n] });
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+});

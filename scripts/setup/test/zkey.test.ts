@@ -1,0 +1,103 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { groth16, type ZKArtifact, zKey } from "snarkjs";
+import { sha256File } from "../../circuits/files.ts";
+import { KeyMaker } from "../development-keys.ts";
+import { CONTRIBUTION_NAME } from "../keys/contribution.ts";
+import { makePtau } from "../keys/ptau.ts";
+import { readR1cs } from "../keys/r1cs.ts";
+import { deltaBeacon, phase1Secrets } from "../keys/secrets.ts";
+import { compileToy, type Toy, toyInput } from "./support/toy.ts";
+
+/** snarkjs's beacon takes the exponent of its iterations; a development key uses the least it accepts. */
+const ITERATIONS = 10;
+
+describe("development key of a small circuit", () => {
+  let toy: Toy;
+  let ptau: string;
+  let maker: KeyMaker;
+
+  before(async () => {
+    toy = await compileToy();
+    maker = await KeyMaker.start();
+    await maker.make("toy", toy.directory);
+    ptau = join(toy.directory, "known.ptau");
+    const { logDomain } = readR1cs(toy.paths.r1cs);
+    writeFileSync(ptau, Buffer.concat(await makePtau(phase1Secrets(), logDomain + 1, maker.pool)));
+  });
+  after(async () => {
+    await maker.stop();
+    toy.remove();
+  });
+
+  /** All from memory: snarkjs leaves the files of a key it refuses open. */
+  const snarkjsVerifies = (key: Buffer): Promise<boolean> =>
+    zKey.verifyFromR1cs(readFileSync(toy.paths.r1cs), readFileSync(ptau), key);
+
+  it("is byte for byte the key snarkjs makes from the same powers of tau and beacon", async () => {
+    const [initial, final] = ["initial.zkey", "final.zkey"].map((file) => join(toy.directory, file)) as [
+      string,
+      string,
+    ];
+    await zKey.newZKey(toy.paths.r1cs, ptau, initial);
+    const beacon = Buffer.from(deltaBeacon("toy")).toString("hex");
+    await zKey.beacon(initial, final, CONTRIBUTION_NAME, beacon, ITERATIONS);
+    expect(readFileSync(final).equals(readFileSync(toy.paths.zkey))).to.equal(true);
+  });
+
+  it("passes snarkjs zkey verify", async () => {
+    expect(await snarkjsVerifies(readFileSync(toy.paths.zkey))).to.equal(true);
+  });
+
+  for (const [section, name] of [
+    [3, "IC"],
+    [4, "coefficients"],
+    [5, "A"],
+    [7, "B2"],
+    [8, "C"],
+    [9, "H"],
+  ] as const)
+    it(`snarkjs zkey verify refuses it with two elements of section ${name} exchanged`, async () => {
+      expect(await snarkjsVerifies(exchangeElements(readFileSync(toy.paths.zkey), section))).to.equal(false);
+    });
+
+  it("lets snarkjs prove and verify, and nothing else verifies", async () => {
+    const { proof, publicSignals } = await groth16.fullProve(toyInput, toy.paths.wasm, toy.paths.zkey as ZKArtifact);
+    const key: unknown = JSON.parse(readFileSync(toy.paths.vkey, "utf8"));
+    expect(publicSignals).to.have.length(3);
+    expect(await groth16.verify(key, publicSignals, proof)).to.equal(true);
+    for (const index of publicSignals.keys()) {
+      const other = publicSignals.map((signal, at) => (at === index ? String(BigInt(signal) + 1n) : signal));
+      expect(await groth16.verify(key, other, proof), `signal ${index}`).to.equal(false);
+    }
+  });
+
+  it("comes out the same again, and different from another seed", async () => {
+    const files = [toy.paths.zkey, toy.paths.vkey, toy.paths.trapdoor];
+    const first = files.map(sha256File);
+    const again = await KeyMaker.start();
+    try {
+      await again.make("toy", toy.directory);
+      expect(files.map(sha256File)).to.deep.equal(first);
+      await again.make("toy", toy.directory, "another seed");
+      for (const [index, file] of files.entries()) expect(sha256File(file)).to.not.equal(first[index]);
+      await again.make("toy", toy.directory);
+    } finally {
+      await again.stop();
+    }
+  });
+});
+
+/** Swaps the first two elements of a section that differ, each 64 bytes from where the section's content starts. */
+function exchangeElements(file: Buffer, section: number): Buffer {
+  const damaged = Buffer.from(file);
+  for (let position = 12; position < file.length; position += 12 + Number(file.readBigUInt64LE(position + 4))) {
+    if (file.readUInt32LE(position) !== section) continue;
+    const start = position + 12;
+    file.copy(damaged, start, start + 64, start + 128);
+    file.copy(damaged, start + 64, start, start + 64);
+  }
+  if (damaged.equals(file)) throw new Error(`section ${section} was not changed`);
+  return damaged;
+}
