@@ -1,0 +1,81 @@
+// An empty project of a stranger: packed packages are installed into it, and nothing of the checkout is in reach.
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const root = join(import.meta.dirname, "..", "..");
+
+/** The part of a package.json the tests read. */
+export interface Manifest {
+  readonly name: string;
+  readonly private?: boolean;
+  readonly exports: Record<string, { types: string; default: string }>;
+}
+
+export interface Packed {
+  /** Folder under packages/. */
+  readonly folder: string;
+  readonly manifest: Manifest;
+  readonly tarball: string;
+  /** Paths in the tarball. */
+  readonly files: readonly string[];
+}
+
+export const packageFolders = (): string[] =>
+  readdirSync(join(root, "packages")).filter((folder) => readManifest(folder).private !== true);
+
+export const readManifest = (folder: string): Manifest =>
+  JSON.parse(readFileSync(join(root, "packages", folder, "package.json"), "utf8"));
+
+/** Packs a package the way it is published. */
+export function pack(folder: string, destination: string): Packed {
+  const options = { cwd: join(root, "packages", folder), encoding: "utf8" } as const;
+  const output = execFileSync("pnpm", ["pack", "--json", "--pack-destination", destination], options);
+  const { filename, files } = JSON.parse(output) as { filename: string; files: { path: string }[] };
+  return { folder, manifest: readManifest(folder), tarball: filename, files: files.map(({ path }) => path) };
+}
+
+export class Project {
+  readonly folder = mkdtempSync(join(tmpdir(), "sotto-project-"));
+
+  /**
+   * Installs one package. Its siblings come from their tarballs too; a package that imports what it does not declare
+   * fails, because pnpm puts only declared dependencies in reach.
+   */
+  constructor(wanted: Packed, all: readonly Packed[]) {
+    const name = wanted.manifest.name;
+    const dependencies = { [name]: `file:${wanted.tarball}` };
+    this.write("package.json", JSON.stringify({ private: true, type: "module", dependencies }));
+    const overrides = all.map(({ manifest, tarball }) => `  "${manifest.name}": "file:${tarball}"\n`).join("");
+    this.write("pnpm-workspace.yaml", `overrides:\n${overrides}`);
+    this.run("pnpm", "install", "--ignore-scripts", "--prefer-offline", "--reporter=silent");
+  }
+
+  write(path: string, text: string): void {
+    mkdirSync(join(this.folder, path, ".."), { recursive: true });
+    writeFileSync(join(this.folder, path), text);
+  }
+
+  /** Runs a command in the project. @returns what it printed @throws with its output where it fails */
+  run(command: string, ...args: string[]): string {
+    try {
+      return execFileSync(command, args, { cwd: this.folder, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+    } catch (error) {
+      const { stdout, stderr } = error as { stdout: string; stderr: string };
+      throw new Error(`${command} ${args.join(" ")} failed:\n${stdout}${stderr}`, { cause: error });
+    }
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** The first ```js block of a package's README. */
+export function readmeSnippet(folder: string): string {
+  const text = readFileSync(join(root, "packages", folder, "README.md"), "utf8");
+  const snippet = /^```js\n(.*?)^```$/ms.exec(text)?.[1];
+  if (snippet === undefined) throw new Error(`packages/${folder}/README.md has no js block`);
+  return snippet;
+}

@@ -1,0 +1,61 @@
+// Every published package, as a stranger gets it: packed, installed into an empty project, its README's snippet run.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { type Packed, Project, pack, packageFolders, readManifest, readmeSnippet } from "./project.ts";
+
+describe("published packages", () => {
+  const tarballs = mkdtempSync(join(tmpdir(), "sotto-packed-"));
+  let all: Packed[];
+
+  before(() => {
+    all = packageFolders().map((folder) => pack(folder, tarballs));
+  });
+  after(() => rmSync(tarballs, { recursive: true }));
+
+  for (const folder of packageFolders())
+    describe(readManifest(folder).name, () => {
+      let packed: Packed;
+      let project: Project;
+      before(() => {
+        packed = all.find((one) => one.folder === folder)!;
+        project = new Project(packed, all);
+      });
+      after(() => project.remove());
+
+      it("holds what is needed and nothing else", () => {
+        expect(packed.files).to.include.members(["package.json", "README.md", "LICENSE"]);
+        const others = packed.files.filter((path) => !/^(?:dist\/|package\.json$|README\.md$|LICENSE$)/.test(path));
+        expect(others).to.deep.equal([]);
+        expect(packed.files.filter((path) => /\.test\./.test(path))).to.deep.equal([]);
+      });
+
+      it("exports files that are there", () => {
+        const targets = Object.values(packed.manifest.exports).flatMap((target) => Object.values(target));
+        expect(packed.files).to.include.members(targets.map((path) => path.replace(/^\.\//, "")));
+      });
+
+      it("can be imported, every entry of it", () => {
+        const entries = Object.keys(packed.manifest.exports).map((entry) => join(packed.manifest.name, entry));
+        const text = entries.map((entry) => `await import(${JSON.stringify(entry)});`).join("\n");
+        project.write("entries.mjs", `${text}\nconsole.log("imported");\n`);
+        expect(project.run("node", "entries.mjs")).to.equal("imported\n");
+      });
+
+      it("brings types that hold under the strictest settings", () => {
+        const entries = Object.keys(packed.manifest.exports).map((entry) => join(packed.manifest.name, entry));
+        const text = entries
+          .map((entry, index) => `export * as entry${index} from ${JSON.stringify(entry)};`)
+          .join("\n");
+        project.write("types.ts", text);
+        const lib = ["--lib", "es2023,dom"];
+        project.run("tsc", "--noEmit", "--strict", "--module", "nodenext", "--types", "", ...lib, "types.ts");
+      });
+
+      it("does what its README shows", () => {
+        project.write("snippet.mjs", readmeSnippet(folder));
+        expect(project.run("node", "snippet.mjs")).to.match(/\S/);
+      });
+    });
+});
