@@ -5,8 +5,8 @@ include "lib/note.circom";
 include "lib/range.circom";
 include "lib/spent_note.circom";
 
-// Up to `inputs` notes are spent; a public amount leaves the pool and the rest becomes one note. It merges, withdraws, or
-// both. Signals are described in circuits.json.
+// Up to `inputs` notes are spent; a public amount leaves the pool and the rest becomes one note. It merges, withdraws,
+// or both. Signals are described in circuits.json.
 template Withdrawal(depth, inputs) {
     // ====================================================================================================== PUBLIC ==
     signal input context;
@@ -83,7 +83,7 @@ template Withdrawal(depth, inputs) {
     // [C:withdrawal.context] without it a front-runner could send the money to itself.
     Bound()(context);
 
-    // [C:withdrawal.change_hint] without it a front-runner could replace the hint and so hide the output from its owner.
+    // [C:withdrawal.change_hint] without it a front-runner could replace the hint, and so hide the output note.
     Bound()(changeHint);
 }
 

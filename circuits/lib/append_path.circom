@@ -43,12 +43,16 @@ template AppendPath(depth) {
 
     // [C:append_path.leaves] the first new leaf is at the place startBits, in the old tree nothing from there on.
     signal slots[72];
-    (oldChildren[0], slots) <== AppendChildren(64, EMPTY_SUBTREE(0))(bits[0], leftSiblings[0], EMPTY_SUBTREE(0), leaves);
+    (oldChildren[0], slots) <== AppendChildren(64, EMPTY_SUBTREE(0))(
+        bits[0], leftSiblings[0], EMPTY_SUBTREE(0), leaves
+    );
     oldNodes[0] <== TreeNode()(oldChildren[0]);
     signal groups[9] <== Parents(9)(slots);
 
     // [C:append_path.groups] the nine groups, side by side under two parents.
-    (oldChildren[1], newChildren[1]) <== AppendChildren(9, EMPTY_SUBTREE(1))(bits[1], leftSiblings[1], oldNodes[0], groups);
+    (oldChildren[1], newChildren[1]) <== AppendChildren(9, EMPTY_SUBTREE(1))(
+        bits[1], leftSiblings[1], oldNodes[0], groups
+    );
     oldNodes[1] <== TreeNode()(oldChildren[1]);
     newNodes[1] <== Parents(2)(newChildren[1]);
 

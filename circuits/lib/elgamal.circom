@@ -8,9 +8,9 @@ include "signs.circom";
 include "variable_base.circom";
 
 // Lifted ElGamal for the key PK = 8 Q: R = r Base8, S = r PK, C = S + amount Base8, with r = 2b + 2^249 + 1 for the 249
-// bits b of `scalar`: between 2^249 + 1 and 3 * 2^249 - 1, so never 0 modulo l. With s_i = 2 b_i - 1 it is 2^250 + s_0 +
-// 2 s_1 + .. + 2^248 s_248, what both multiplications compute from the same signs. Out: the x of PK, S, R and C; in the
-// subgroup x determines the point.
+// bits b of `scalar`: between 2^249 + 1 and 3 * 2^249 - 1, so never 0 modulo l. With s_i = 2 b_i - 1 it is 2^250 +
+// s_0 + 2 s_1 + .. + 2^248 s_248, what both multiplications compute from the same signs. Out: the x of PK, S, R and C;
+// in the subgroup x determines the point.
 template ElGamal() {
     signal input recipientQ[2];
     signal input scalar;
