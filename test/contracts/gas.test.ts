@@ -1,0 +1,45 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { type GasFigures, measureGas } from "../support/gas.ts";
+
+const snapshotPath = join(import.meta.dirname, "gas.snapshot.json");
+
+/** What the project promises. Calldata of random proofs varies by a few zero bytes, 12 gas each. */
+const LIMITS: Partial<Record<keyof GasFigures, number>> = {
+  "settle.1": 355_000,
+  "settle.1.reused": 338_000,
+  "append.64": 370_000,
+  "deposit.approve": 170_000,
+  "deposit.eip3009": 170_000,
+};
+
+describe("gas", () => {
+  let figures: GasFigures;
+
+  before(async function () {
+    this.timeout(120_000);
+    figures = await measureGas();
+  });
+
+  for (const [name, limit] of Object.entries(LIMITS)) {
+    it(`${name} is at most ${limit}`, () => {
+      expect(figures[name as keyof GasFigures].gas).to.be.within(21_000, limit);
+    });
+  }
+
+  it("is what the snapshot says, to the last unit of gas (SOTTO_UPDATE_GAS=1 writes it anew)", () => {
+    const measured = Object.fromEntries(Object.entries(figures).map(([name, { execution }]) => [name, execution]));
+    const content = {
+      "//": "Gas of each transaction without its calldata. Written by SOTTO_UPDATE_GAS=1 hardhat test mocha test/contracts/gas.test.ts",
+      ...measured,
+    };
+    if (process.env["SOTTO_UPDATE_GAS"]) writeFileSync(snapshotPath, `${JSON.stringify(content, null, 2)}\n`);
+    expect(existsSync(snapshotPath), "gas.snapshot.json is missing").to.equal(true);
+    expect(measured).to.deep.equal(omitComment(JSON.parse(readFileSync(snapshotPath, "utf8"))));
+  });
+});
+
+function omitComment(snapshot: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(snapshot).filter(([name]) => name !== "//"));
+}
