@@ -3,8 +3,8 @@ pragma circom 2.2.0;
 include "fixed_base.circom";
 include "fixed_base_table.circom";
 
-// R = r Base8, from the signs of r = 2^250 + s_0 + 2 s_1 + .. + 2^248 s_248, given as s_i v; its x on the Edwards
-// curve.
+// x on the Edwards curve of R = r Base8, from the signs of r = 2^250 + s_0 + 2 s_1 + .. + 2^248 s_248, given as s_i v.
+//
 // The start of the sum is 2^250 and the terms add up to less than 2^249: every sum is in (2^249, 3 * 2^249), and
 // 3 * 2^249 < l, as FixedBase wants.
 template EphemeralPoint() {
