@@ -101,10 +101,14 @@ export function violations(r1cs: R1cs, witness: readonly bigint[]): number[] {
  */
 export function difference(whole: R1cs, part: R1cs, wires: Uint32Array): { missing: Set<number>; foreign: number } {
   if (whole.wires !== part.wires) throw new Error(`${whole.wires} and ${part.wires} wires: not the same signals`);
+  // With the same wires the compiler writes a constraint in the same bytes; otherwise signs and terms may differ.
+  const same = wires.every((there, here) => there === here);
+  const identity = Uint32Array.from(wires.keys());
   const counts = new Map<string, number>();
-  for (const constraint of keys(part, wires)) counts.set(constraint, (counts.get(constraint) ?? 0) + 1);
+  for (const constraint of keys(part, same ? undefined : wires))
+    counts.set(constraint, (counts.get(constraint) ?? 0) + 1);
   const missing = new Set<number>();
-  for (const [index, constraint] of keys(whole).entries()) {
+  for (const [index, constraint] of keys(whole, same ? undefined : identity).entries()) {
     const left = counts.get(constraint) ?? 0;
     if (left === 0) missing.add(index);
     else counts.set(constraint, left - 1);
@@ -114,30 +118,29 @@ export function difference(whole: R1cs, part: R1cs, wires: Uint32Array): { missi
   return { missing, foreign };
 }
 
-/** Each constraint as a string, equal for equal constraints, with wires renamed. */
+/** Each constraint as a string, equal for equal constraints; with `wires` renamed, terms and sign put in order. */
 function keys(r1cs: R1cs, wires?: Uint32Array): string[] {
-  const renames = wires?.some((there, here) => there !== here) ?? false;
   return Array.from({ length: r1cs.constraints }, (_, index) => {
     const [start, end] = [r1cs.offsets[index] as number, r1cs.offsets[index + 1] as number];
-    if (!renames) return r1cs.bytes.toString("latin1", start, end);
-    const copy = Buffer.from(r1cs.bytes.subarray(start, end));
-    for (let position = 0; position < copy.length; ) position = renameTerms(copy, position, wires as Uint32Array);
-    return copy.toString("latin1");
+    if (wires === undefined) return r1cs.bytes.toString("latin1", start, end);
+    const sides: Term[][] = [];
+    for (let position = start; position < end; ) {
+      const terms = termsAt(r1cs.bytes, position);
+      position += 4 + terms.length * (4 + FIELD_BYTES);
+      sides.push(terms.map(([wire, value]): Term => [wires[wire] as number, value]).sort((a, b) => a[0] - b[0]));
+    }
+    const linear = sides[0]?.length === 0 || sides[1]?.length === 0;
+    if (linear && sides[2]?.[0] !== undefined && sides[2][0][1] > P / 2n)
+      sides[2] = sides[2].map(([wire, value]): Term => [wire, P - value]);
+    return sides.map((terms) => terms.map((term) => term.join("*")).join("+")).join("|");
   });
 }
 
-/** Renames the wires of the linear combination at `position` and puts its terms in order. Returns where it ends. */
-function renameTerms(buffer: Buffer, position: number, wires: Uint32Array): number {
-  const size = 4 + FIELD_BYTES;
-  const start = position + 4;
-  const end = start + buffer.readUInt32LE(position) * size;
-  const terms: Buffer[] = [];
-  for (let at = start; at < end; at += size) {
-    const term = Buffer.from(buffer.subarray(at, at + size));
-    term.writeUInt32LE(wires[term.readUInt32LE(0)] as number);
-    terms.push(term);
-  }
-  terms.sort((a, b) => a.readUInt32LE(0) - b.readUInt32LE(0));
-  for (const [i, term] of terms.entries()) term.copy(buffer, start + i * size);
-  return end;
+type Term = [wire: number, coefficient: bigint];
+
+function termsAt(bytes: Buffer, position: number): Term[] {
+  return Array.from({ length: bytes.readUInt32LE(position) }, (_, i): Term => {
+    const at = position + 4 + i * (4 + FIELD_BYTES);
+    return [bytes.readUInt32LE(at), readField(bytes, at + 4)];
+  });
 }

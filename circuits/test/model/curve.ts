@@ -1,5 +1,5 @@
 import { babyjubjub } from "@noble/curves/misc.js";
-import { divide, mod, P } from "../kit/field.ts";
+import { divide, mod, squareRoot } from "../kit/field.ts";
 
 /** Baby Jubjub by @noble/curves: another implementation than the circuits' and the protocol package's own checks. */
 export type Point = { x: bigint; y: bigint };
@@ -34,10 +34,32 @@ export function toMontgomery({ x, y }: Point): Pair {
 
 /** The Montgomery form of Q with 8 Q = point, for a point of the prime-order subgroup. */
 export function montgomeryEighth(point: Point): Pair {
-  let inverse = 1n;
-  while ((inverse * 8n) % ORDER !== 1n) inverse = (inverse * ((ORDER + 1n) / 2n)) % ORDER;
-  return toMontgomery(multiply(point, inverse));
+  const half = (ORDER + 1n) / 2n;
+  return toMontgomery(multiply(point, (half * half * half) % ORDER));
 }
 
-/** The point of order 2, and one of order 8 that generates all eight points of small order. */
-export const ORDER_TWO: Point = { x: 0n, y: P - 1n };
+/** A point of the curve with this x, or undefined. a = 168700, d = 168696. */
+function atX(x: bigint): Point | undefined {
+  const y = squareRoot(divide(1n - 168700n * x * x, 1n - 168696n * x * x));
+  return y === undefined ? undefined : { x, y };
+}
+
+/** A point of order exactly 8: what is left of some point of the curve after multiplication by l. */
+function orderEight(): Point {
+  for (let x = 2n; ; x++) {
+    const point = atX(x);
+    if (point === undefined) continue;
+    const small = multiply(point, ORDER);
+    if (multiply(small, 4n).x !== 0n || multiply(small, 4n).y !== 1n) return small;
+  }
+}
+
+/** Small order: 8, 4, 2. */
+export const T8 = orderEight();
+export const T4 = multiply(T8, 2n);
+export const T2 = multiply(T8, 4n);
+
+/** The other point with the same x: not in the subgroup. */
+export const otherY = ({ x, y }: Point): Point => ({ x, y: mod(-y) });
+
+export const inSubgroup = (point: Point): boolean => multiply(point, ORDER).y === 1n && point.y !== 1n;
