@@ -5,14 +5,14 @@ export const ARTIFACTS_LOCK = {
   circuits: {
     payment: {
       r1cs: "ee85ae68237c740f23dbbc21672e70bcbd8a2ceb3d4075e74095848a3b0f362d",
-      wasm: "4561f4ac7c68d1df9403e5076768dfe581c9aee004bb4fdf35ece1a5d4f239da",
+      wasm: "f0e0493a51d1819140fe8e4941644f381716fdd663283efeec3e2f5701b5790a",
       zkey: "c267a190afd788d43f11a8c43e823a4da5e158fbed3dd95ffe6111378ef4af6a",
       vkey: "caef454fb1691ce0156929db9351a25b6d7ff619dc73a8c3d5b29e44cec92ddc",
       verifier: "b3a0f1130d4b3220477f10b0b98d93e55e127579829850030e33afe1d67f273f",
     },
     elgamal_range: {
       r1cs: "14baeddfb14546df6c936ce03ec9411b5728dd490972d0910cc7b80ec5f50fdb",
-      wasm: "b16c7db07502ab0ec00c63d6c8e1bad986317367d9bbf72d8023804fce32e814",
+      wasm: "81984f12e3dacb818c89e3dbde4ea7b2129eeb0c1639e35552ad8b151933e4d2",
       zkey: "03359dea9d55c8732c76088fb1aadcd14aecfee668d6b843c6552aa8dd0757f8",
       vkey: "4f3d214447d2b47e4b899aa450f9a085b731f7de56a94b73aa0cf741d164a711",
     },
@@ -25,7 +25,7 @@ export const ARTIFACTS_LOCK = {
     },
     note_append: {
       r1cs: "e41b0211f0f6f9f44749990993f3a37393be7151932c4a946c8ff07ae310970a",
-      wasm: "0141e1121910fffaaa5d24eedd56968fd18f6cd18a6290551fad0642c1538c2f",
+      wasm: "81951aa4fc54fba58f71779339a37e069f0617264f46d2e5cac934c7fbc185b2",
       zkey: "ba112a89af3a69ce9cd7f849a54e0dfe11d1f77ca0c3a298535e169c2c294065",
       vkey: "71e983d000f935049b3722e02e5675ca2292307cb9a57ff9e0009a939eb86a62",
       verifier: "23a155a7208b58a574d2f74b2edbcd5d0f3f58e7758c1c8908804335c08bba21",
