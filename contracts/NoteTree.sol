@@ -3,6 +3,7 @@ pragma solidity ^0.8.28;
 
 import {INoteTree} from "./interfaces/INoteTree.sol";
 import {INoteAppendVerifier} from "./interfaces/IVerifier.sol";
+import {CircuitConstants} from "./libraries/CircuitConstants.sol";
 import {FIELD_MODULUS} from "./libraries/Field.sol";
 import {NoteQueue} from "./libraries/NoteQueue.sol";
 
@@ -13,7 +14,7 @@ abstract contract NoteTree is INoteTree {
     using NoteQueue for NoteQueue.Storage;
 
     /// @notice Leaves the tree can hold: 8^10.
-    uint256 public constant MAX_LEAVES = 2 ** 30;
+    uint256 public constant MAX_LEAVES = CircuitConstants.TREE_CAPACITY;
 
     /// @notice An append must reach every checkpoint older than this, seconds, as far as 64 leaves allow. Otherwise
     /// appends of one leaf could be landed first for ever and make every honest proof stale.

@@ -16,6 +16,7 @@ import {FIELD_MODULUS} from "./Field.sol";
 /// proof can be chosen to make up for another. The pairing precompile itself refuses points B outside the subgroup (a
 /// random combination could not: the cofactor has small primes).
 library BatchVerifier {
+    /// @dev CircuitConstants.PAYMENT_SIGNALS, which the compiler does not take for the length of an array.
     uint256 private constant SIGNALS = 10;
     uint256 private constant PROOF_WORDS = 8;
     uint256 private constant PAIR_WORDS = 6;

@@ -2,6 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {Hashes} from "@openzeppelin/contracts/utils/cryptography/Hashes.sol";
+import {CircuitConstants} from "./CircuitConstants.sol";
 import {FIELD_MODULUS} from "./Field.sol";
 import {INoteTree} from "../interfaces/INoteTree.sol";
 
@@ -13,7 +14,7 @@ import {INoteTree} from "../interfaces/INoteTree.sol";
 library NoteQueue {
     /// @dev Leaves a checkpoint holds at most, which is also what one append moves at most: the first pending checkpoint
     /// can always be appended.
-    uint256 internal constant CHECKPOINT_LEAVES = 64;
+    uint256 internal constant CHECKPOINT_LEAVES = CircuitConstants.MAX_APPEND_LEAVES;
 
     /// @dev All counters in one slot. Leaves and checkpoints are at most 2^30; checkpoints are never more than leaves.
     struct State {

@@ -2,26 +2,11 @@
 pragma solidity ^0.8.28;
 
 import {IShieldedPool} from "../interfaces/IShieldedPool.sol";
+import {CircuitConstants} from "./CircuitConstants.sol";
 import {FIELD_MODULUS} from "./Field.sol";
 
-/// @title Public signals: where each is, in wire order, and that all are field elements
-library Signals {
-    uint256 internal constant PAYMENT_RECIPIENT = 0;
-    uint256 internal constant PAYMENT_RESOURCE = 1;
-    uint256 internal constant PAYMENT_ENCRYPTED_AMOUNT = 2;
-    uint256 internal constant PAYMENT_AMOUNT_HINT = 4;
-    uint256 internal constant PAYMENT_ROOT = 5;
-    uint256 internal constant PAYMENT_NULLIFIER = 6;
-    uint256 internal constant PAYMENT_COMMITMENTS = 7;
-    uint256 internal constant PAYMENT_CHANGE_HINT = 9;
-
-    uint256 internal constant WITHDRAWAL_CONTEXT = 0;
-    uint256 internal constant WITHDRAWAL_AMOUNT = 1;
-    uint256 internal constant WITHDRAWAL_ROOT = 2;
-    uint256 internal constant WITHDRAWAL_NULLIFIERS = 3;
-    uint256 internal constant WITHDRAWAL_COMMITMENT = 11;
-    uint256 internal constant WITHDRAWAL_CHANGE_HINT = 12;
-
+/// @title Public signals are field elements, or nothing happens
+library SignalRange {
     /// @notice Reverts with SignalOutOfField unless every signal is below p. A verifier computes modulo p, so without this
     /// x and x + p would be two nullifiers of one note.
     /// @param index of the payment, for the error
@@ -31,7 +16,7 @@ library Signals {
         assembly ("memory-safe") {
             position := signals
         }
-        _require(index, position, 10);
+        _require(index, position, CircuitConstants.PAYMENT_SIGNALS);
     }
 
     /// @notice The same for a withdrawal.
@@ -41,7 +26,7 @@ library Signals {
         assembly ("memory-safe") {
             position := signals
         }
-        _require(0, position, 13);
+        _require(0, position, CircuitConstants.WITHDRAWAL_SIGNALS);
     }
 
     /// @dev `count` words of calldata from `position` on. Assembly, because this loop runs for every payment and a checked

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+pragma solidity ^0.8.28;
+
+import {IPaymentVerifier} from "../interfaces/IVerifier.sol";
+import {IShieldedPool} from "../interfaces/IShieldedPool.sol";
+import {BatchVerifier} from "../libraries/BatchVerifier.sol";
+import {CircuitConstants as Circuit} from "../libraries/CircuitConstants.sol";
+import {NoteQueue} from "../libraries/NoteQueue.sol";
+import {PoolContext} from "../libraries/PoolContext.sol";
+import {SignalRange} from "../libraries/SignalRange.sol";
+import {PoolState} from "./PoolState.sol";
+
+/// @title Private payments: a note out, two notes in, no token moves
+abstract contract PoolPayments is PoolState {
+    IPaymentVerifier private immutable _PAYMENT_VERIFIER;
+
+    constructor(address paymentVerifier_) {
+        _requireCode(paymentVerifier_);
+        _PAYMENT_VERIFIER = IPaymentVerifier(paymentVerifier_);
+    }
+
+    /// @inheritdoc IShieldedPool
+    function settle(Payment[] calldata payments) external returns (uint8[] memory outcomes) {
+        if (payments.length == 0) revert NoPayments();
+        uint256[] memory chosen;
+        (outcomes, chosen) = _choose(payments);
+        if (chosen.length == 0) return outcomes;
+
+        NoteQueue.Cursor memory cursor = _beginPush(2 * chosen.length);
+        if (!_verify(payments, chosen)) revert InvalidProof();
+        for (uint256 i = 0; i < chosen.length; ++i) _settleOne(cursor, payments[chosen[i]].signals);
+        _commitPush(cursor);
+    }
+
+    /// @inheritdoc IShieldedPool
+    function paymentVerifier() external view returns (address) {
+        return address(_PAYMENT_VERIFIER);
+    }
+
+    /// @dev Which payments can settle, decided before the first write and before the pairing. What is malformed whatever
+    /// the state reverts; what lost a race is skipped.
+    function _choose(Payment[] calldata payments) private returns (uint8[] memory outcomes, uint256[] memory chosen) {
+        outcomes = new uint8[](payments.length);
+        chosen = new uint256[](payments.length);
+        uint256 count = 0;
+        for (uint256 i = 0; i < payments.length; ++i) {
+            _checkPayment(i, payments[i]);
+            Outcome outcome = _outcome(payments, i, chosen, count);
+            if (outcome == Outcome.Settled) {
+                chosen[count++] = i;
+            } else {
+                outcomes[i] = uint8(outcome);
+                emit Skipped(payments[i].signals[Circuit.PAYMENT_NULLIFIER], outcome);
+            }
+        }
+        // The array only ever gets shorter.
+        assembly ("memory-safe") {
+            mstore(chosen, count)
+        }
+    }
+
+    function _checkPayment(uint256 index, Payment calldata payment) private view {
+        SignalRange.requirePayment(index, payment.signals);
+        uint256 expected = PoolContext.payment(payment.validUntil, payment.resourceDigest);
+        uint256 actual = payment.signals[Circuit.PAYMENT_RESOURCE_URL];
+        if (expected != actual) revert ContextMismatch(index, expected, actual);
+        if (payment.signals[Circuit.PAYMENT_COMMITMENTS] == 0) revert InvalidCommitment(0);
+        if (payment.signals[Circuit.PAYMENT_COMMITMENTS + 1] == 0) revert InvalidCommitment(0);
+    }
+
+    function _outcome(
+        Payment[] calldata payments,
+        uint256 index,
+        uint256[] memory chosen,
+        uint256 count
+    ) private view returns (Outcome) {
+        Payment calldata payment = payments[index];
+        uint256 nullifier = payment.signals[Circuit.PAYMENT_NULLIFIER];
+        if (isSpent(nullifier)) return Outcome.NullifierSpent;
+        if (block.timestamp > payment.validUntil) return Outcome.Expired;
+        if (!isKnownRoot(payment.signals[Circuit.PAYMENT_ROOT])) return Outcome.UnknownRoot;
+        for (uint256 i = 0; i < count; ++i) {
+            if (payments[chosen[i]].signals[Circuit.PAYMENT_NULLIFIER] == nullifier) return Outcome.NullifierSpent;
+        }
+        return Outcome.Settled;
+    }
+
+    function _verify(Payment[] calldata payments, uint256[] memory chosen) private view returns (bool) {
+        if (chosen.length > 1) return BatchVerifier.verify(_PAYMENT_VERIFIER, payments, chosen);
+        Payment calldata payment = payments[chosen[0]];
+        return _PAYMENT_VERIFIER.verifyProof(payment.proof, payment.signals);
+    }
+
+    function _settleOne(NoteQueue.Cursor memory cursor, uint256[10] calldata signals) private {
+        bytes32 digest = keccak256(abi.encode(signals));
+        _spend(signals[Circuit.PAYMENT_NULLIFIER], digest);
+        uint256 leafIndex = _push(cursor, signals[Circuit.PAYMENT_COMMITMENTS]);
+        _push(cursor, signals[Circuit.PAYMENT_COMMITMENTS + 1]);
+        emit Settled(
+            signals[Circuit.PAYMENT_NULLIFIER],
+            digest,
+            signals[Circuit.PAYMENT_ENCRYPTED_AMOUNT],
+            signals[Circuit.PAYMENT_ENCRYPTED_AMOUNT + 1],
+            signals[Circuit.PAYMENT_AMOUNT_HINT],
+            signals[Circuit.PAYMENT_CHANGE_HINT],
+            signals[Circuit.PAYMENT_COMMITMENTS],
+            signals[Circuit.PAYMENT_COMMITMENTS + 1],
+            leafIndex
+        );
+    }
+}

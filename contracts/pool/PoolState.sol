@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+pragma solidity ^0.8.28;
+
+import {INoteAppendVerifier} from "../interfaces/IVerifier.sol";
+import {IShieldedPool} from "../interfaces/IShieldedPool.sol";
+import {NoteTree} from "../NoteTree.sol";
+
+/// @title What the pool's parts share: the tree, the spent notes, the token
+abstract contract PoolState is IShieldedPool, NoteTree {
+    address internal immutable _TOKEN;
+
+    /// @dev keccak256 of the public signals that spent the note: as dear as a flag, and a payment can be told from
+    /// another with the same nullifier.
+    mapping(uint256 nullifier => bytes32 digest) private _spent;
+
+    constructor(address token_, address noteAppendVerifier_) NoteTree(INoteAppendVerifier(noteAppendVerifier_)) {
+        _requireCode(token_);
+        _requireCode(noteAppendVerifier_);
+        _TOKEN = token_;
+    }
+
+    /// @inheritdoc IShieldedPool
+    function isSpent(uint256 nullifier) public view returns (bool) {
+        return _spent[nullifier] != 0;
+    }
+
+    /// @inheritdoc IShieldedPool
+    function spentBy(uint256 nullifier) external view returns (bytes32 digest) {
+        return _spent[nullifier];
+    }
+
+    /// @inheritdoc IShieldedPool
+    function token() external view returns (address) {
+        return _TOKEN;
+    }
+
+    /// @dev The nullifier must be known to be unspent.
+    function _spend(uint256 nullifier, bytes32 digest) internal {
+        _spent[nullifier] = digest;
+    }
+
+    function _requireCode(address contract_) internal view {
+        if (contract_.code.length == 0) revert InvalidConfiguration();
+    }
+}
