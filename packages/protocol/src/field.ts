@@ -50,6 +50,25 @@ export function invertModulo(value: bigint, modulus: bigint): bigint {
   return x < 0n ? x + modulus : x;
 }
 
+/** Inverses of many elements for the price of one (Montgomery's trick); 0 where the element is 0. */
+export function invertFields(values: readonly bigint[]): bigint[] {
+  const before: bigint[] = [];
+  let product = 1n;
+  for (const value of values) {
+    before.push(product);
+    if (value !== 0n) product = (product * value) % FIELD_MODULUS;
+  }
+  let inverse = invertField(product);
+  const inverses = new Array<bigint>(values.length).fill(0n);
+  for (let i = values.length - 1; i >= 0; i--) {
+    const value = values[i]!;
+    if (value === 0n) continue;
+    inverses[i] = (inverse * before[i]!) % FIELD_MODULUS;
+    inverse = (inverse * value) % FIELD_MODULUS;
+  }
+  return inverses;
+}
+
 // p - 1 = 2^28 * ODD: the 2-adicity decides how long Tonelli-Shanks may take.
 const TWO_ADICITY = 28;
 const ODD = (FIELD_MODULUS - 1n) >> BigInt(TWO_ADICITY);

@@ -1,55 +1,48 @@
 import { CURVE_A, CURVE_D } from "../curve/babyjub.ts";
-import { FIELD_MODULUS, invertField } from "../field.ts";
+import { climb } from "../curve/ladder.ts";
+import { FIELD_MODULUS, invertField, invertFields, multiplyField, sqrtField, toField } from "../field.ts";
 
 const P = FIELD_MODULUS;
-const AD = (CURVE_A * CURVE_D) % P;
-const SUM = CURVE_A + CURVE_D;
+const ROOT_A = sqrtField(CURVE_A)!;
+const TWO_ROOT_A = toField(2n * ROOT_A);
+const HALF_ROOT_A = invertField(TWO_ROOT_A);
+/** (A + 2) / 4 of the Montgomery curve below, A = (a + 4) / (2 sqrt a) (with a - d = 4). */
+const A24 = multiplyField((ROOT_A + 2n) ** 2n, invertField(8n * ROOT_A));
 
 /**
- * The x of k R for an odd k, from the x of R alone: no square root, no y.
+ * The x of k R, for an odd k, from the x of R alone: no square root, no y. For many R at once, which share two
+ * inversions.
  *
- * On a x^2 + y^2 = 1 + d x^2 y^2 the addition law, with y^2 = (1 - a x^2) / (1 - d x^2) put in, gives
+ * On a x^2 + y^2 = 1 + d x^2 y^2 the addition law, with y^2 = (1 - a x^2) / (1 - d x^2) put in, becomes
  *
  *     x(P + Q) x(P - Q) = (X1 - X2) / (1 - a d X1 X2),                 X = x^2
  *     X(2 P) = 4 X (1 - a X) (1 - d X) / (1 - a d X^2)^2
  *
- * so a Montgomery ladder runs on u = 1 / X = U / Z (u is an x-coordinate of the 2-isogenous curve E / <(0, -1)>). With k
- * = 2 h + 1 the last addition, of h R and (h + 1) R with difference R, is taken before squaring and yields x itself. X
- * does not see the difference between the two points with one x, which is why k must be odd. Each bit costs the same
- * operations; bigint arithmetic is nevertheless not constant-time.
+ * X is an x-coordinate of the 2-isogenous curve E / <(0, -1)>: with u = (1 / X - a) / (2 sqrt a) that is the Montgomery
+ * curve of A above (4 a = (2 sqrt a)^2 is the product of its other two roots), on which a Montgomery ladder runs. With k
+ * = 2 h + 1 the last addition, of (h + 1) R and h R with difference R, is taken before squaring and yields x itself. X
+ * is the same for both points with one x, which is why k must be odd.
  *
- * Checked against point arithmetic for random and extreme k, and derived symbolically (test/scan).
+ * Every bit costs the same operations, but neither bigints nor WebAssembly promise constant time.
  *
- * @param x the x of a point of order l
+ * @param xs of points of order l
  * @param k odd, in [1, l)
- * @returns x(k R), or null where x is not the x of such a point and a denominator vanishes
+ * @returns x(k R) for each, or null where there is no such point and a denominator vanishes
  */
-export function multiplyX(x: bigint, k: bigint): bigint | null {
-  const base = (x * x) % P;
-  // (U0 : Z0) = h R, (U1 : Z1) = (h + 1) R, with h growing bit by bit from 0. The identity has X = 0, u = infinity.
-  let [u0, z0, u1, z1] = [1n, 0n, 1n, base];
+export function multiplyXs(xs: readonly bigint[], k: bigint): (bigint | null)[] {
   const bits = (k >> 1n).toString(2);
-  for (let i = 0; i < bits.length; i++) {
-    const one = bits[i] === "1";
-    // Sums of products are reduced once: reduction is the expensive step for bigints.
-    const plus = (u0 * u1 - AD * z0 * z1) % P;
-    const cross = (u0 * z1 - u1 * z0) % P;
-    const sumU = (((plus * plus) % P) * base) % P;
-    const sumZ = (cross * cross) % P;
-    const [u, z] = one ? [u1, z1] : [u0, z0];
-    const u2 = (u * u) % P;
-    const uz = (u * z) % P;
-    const adz2 = (AD * z * z) % P;
-    const minus = u2 - adz2;
-    const doubleU = (minus * minus) % P;
-    const doubleZ = (4n * uz * (u2 - SUM * uz + adz2)) % P;
-    if (one) [u0, z0, u1, z1] = [sumU, sumZ, doubleU, doubleZ];
-    else [u0, z0, u1, z1] = [doubleU, doubleZ, sumU, sumZ];
+  const inverses = invertFields(xs);
+  const numerators: bigint[] = [];
+  const denominators: bigint[] = [];
+  for (const inverse of inverses) {
+    const base = toField((inverse * inverse - CURVE_A) * HALF_ROOT_A);
+    const [u0, w0, u1, w1] = climb({ u: base, a24: A24 }, bits);
+    // X = w / v
+    const v0 = (CURVE_A * w0 + TWO_ROOT_A * u0) % P;
+    const v1 = (CURVE_A * w1 + TWO_ROOT_A * u1) % P;
+    numerators.push(toField((w1 * v0 - w0 * v1) % P) * inverse);
+    denominators.push(toField(v0 * v1 - CURVE_A * CURVE_D * w0 * w1));
   }
-  // x = (X1 - X0) / ((1 - a d X0 X1) x(R)) with X = Z / U.
-  const numerator = z1 * u0 - z0 * u1;
-  const denominator = (((u0 * u1 - AD * z0 * z1) % P) * x) % P;
-  if (denominator === 0n) return null;
-  const result = (numerator * invertField(denominator < 0n ? denominator + P : denominator)) % P;
-  return result < 0n ? result + P : result;
+  const quotients = invertFields(denominators);
+  return quotients.map((quotient, i) => (quotient === 0n || xs[i] === 0n ? null : toField(numerators[i]! * quotient)));
 }

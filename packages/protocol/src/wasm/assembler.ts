@@ -1,0 +1,88 @@
+/** Bytes of a piece of WebAssembly code. */
+export type Code = readonly number[];
+
+/** LEB128, unsigned. */
+export function unsigned(value: number): number[] {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest >= 128; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 128);
+  return [...bytes, rest];
+}
+
+/** LEB128, signed. */
+export function signed(value: bigint): number[] {
+  const bytes: number[] = [];
+  for (let rest = value; ; ) {
+    const low = Number(rest & 127n);
+    rest >>= 7n;
+    if ((rest === 0n && low < 64) || (rest === -1n && low >= 64)) return [...bytes, low];
+    bytes.push(low | 128);
+  }
+}
+
+/** The instructions used here, by their names in the specification (WebAssembly 1.0; all memory is 8-byte aligned). */
+export const op = {
+  get: (local: number): Code => [0x20, ...unsigned(local)],
+  set: (local: number): Code => [0x21, ...unsigned(local)],
+  call: (index: number): Code => [0x10, ...unsigned(index)],
+  const32: (value: number): Code => [0x41, ...signed(BigInt(value))],
+  const64: (value: bigint): Code => [0x42, ...signed(value)],
+  load: (offset: number): Code => [0x29, 3, ...unsigned(offset)],
+  store: (offset: number): Code => [0x37, 3, ...unsigned(offset)],
+  add32: [0x6a] as Code,
+  sub32: [0x6b] as Code,
+  mul32: [0x6c] as Code,
+  add: [0x7c] as Code,
+  sub: [0x7d] as Code,
+  mul: [0x7e] as Code,
+  and: [0x83] as Code,
+  or: [0x84] as Code,
+  shl: [0x86] as Code,
+  /** Arithmetic shift right. */
+  shr: [0x87] as Code,
+  /** Logical shift right. */
+  shrUnsigned: [0x88] as Code,
+};
+
+/** Runs `body` and then again as long as the i32 that `condition` leaves is not 0. */
+export function repeat(body: Code, condition: Code): Code {
+  return [0x03, 0x40, ...body, ...condition, 0x0d, 0, 0x0b];
+}
+
+/** A function without results. Parameters are i32 and are the first locals, then come the i32 and the i64 locals. */
+export interface FunctionCode {
+  readonly name: string;
+  readonly parameters: number;
+  readonly locals32?: number;
+  readonly locals64?: number;
+  readonly code: Code;
+}
+
+const I32 = 0x7f;
+const I64 = 0x7e;
+
+const vector = (items: readonly Code[]): number[] => [...unsigned(items.length), ...items.flat()];
+const section = (id: number, content: Code): number[] => [id, ...unsigned(content.length), ...content];
+const text = (name: string): number[] => [...unsigned(name.length), ...[...name].map((letter) => letter.charCodeAt(0))];
+
+/** A module with one exported memory ("memory") and the given functions, each exported under its name. */
+export function assemble(functions: readonly FunctionCode[], pages: number): Uint8Array {
+  const types = functions.map(({ parameters }) => [0x60, ...vector(new Array(parameters).fill([I32])), 0]);
+  const bodies = functions.map(({ code, locals32 = 0, locals64 = 0 }) => {
+    const locals = vector([
+      [...unsigned(locals32), I32],
+      [...unsigned(locals64), I64],
+    ]);
+    const body = [...locals, ...code, 0x0b];
+    return [...unsigned(body.length), ...body];
+  });
+  const exports = functions.map(({ name }, index) => [...text(name), 0, ...unsigned(index)]);
+  return Uint8Array.from([
+    ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
+    ...section(1, vector(types)),
+    ...section(3, vector(functions.map((_, index) => unsigned(index)))),
+    ...section(5, vector([[0, ...unsigned(pages)]])),
+    ...section(7, vector([[...text("memory"), 2, 0], ...exports])),
+    ...section(10, vector(bodies)),
+  ]);
+}
