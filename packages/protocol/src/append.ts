@@ -1,13 +1,14 @@
 import type { Bytes32 } from "./contexts.ts";
 import { fail } from "./errors.ts";
 import { FIELD_MODULUS } from "./field.ts";
+import { MAX_APPEND_LEAVES } from "./generated/circuits.ts";
 import { bigIntToBytes, bytesToBigInt, bytesToHex, hexToBytes } from "./hex.ts";
 import { type Deployment, deploymentWords, keccakToField, keccakWords } from "./keccak.ts";
 import { expectLeafIndex } from "./note.ts";
 import { expectField } from "./validate.ts";
 
 /** Leaves one append moves at most. */
-export const APPEND_LEAVES = 64;
+export const APPEND_LEAVES = MAX_APPEND_LEAVES;
 
 /** The statement of an append. */
 export interface AppendStatement extends Deployment {

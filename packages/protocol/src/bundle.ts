@@ -1,6 +1,7 @@
 import { expectTimestamp } from "./contexts.ts";
 import { type Ciphertext, packCiphertext, unpackCiphertext } from "./elgamal.ts";
 import { describe, fail, SottoError } from "./errors.ts";
+import { CIRCUITS } from "./generated/circuits.ts";
 import { type Address, parseAddress } from "./keccak.ts";
 import { expectAmount, expectArray, expectText, parseBaseField, parseField } from "./validate.ts";
 
@@ -40,8 +41,6 @@ export interface PaymentBundle {
 }
 
 const PROOF_WORDS = 8;
-const PAYMENT_SIGNALS = 10;
-const RANGE_SIGNALS = 6;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -67,9 +66,9 @@ function readAddress(value: unknown): Address {
 function read(fields: Fields): PaymentBundle {
   const bundle = {
     proof: decimals(fields, "proof", PROOF_WORDS, parseBaseField),
-    publicSignals: decimals(fields, "publicSignals", PAYMENT_SIGNALS, parseField),
+    publicSignals: decimals(fields, "publicSignals", CIRCUITS.payment.publicSignalCount, parseField),
     amountProof: decimals(fields, "amountProof", PROOF_WORDS, parseBaseField),
-    amountPublicSignals: decimals(fields, "amountPublicSignals", RANGE_SIGNALS, parseField),
+    amountPublicSignals: decimals(fields, "amountPublicSignals", CIRCUITS.elgamal_range.publicSignalCount, parseField),
     senderCommitment: parseField(fields["senderCommitment"], "senderCommitment"),
     recipientPublicKey: readAddress(fields["recipientPublicKey"]),
     resourceUrl: readUrl(fields["resourceUrl"]),

@@ -42,11 +42,21 @@ export {
 } from "./elgamal.ts";
 export { type ErrorDetails, PROTOCOL_ERROR_CODES, type ProtocolErrorCode, SottoError } from "./errors.ts";
 export { BASE_FIELD_MODULUS, FIELD_MODULUS, toField } from "./field.ts";
+export {
+  CIRCUITS,
+  type CircuitInputs,
+  type CircuitName,
+  TREE_ARITY,
+  TREE_CAPACITY,
+  TREE_DEPTH,
+  WITHDRAWAL_INPUTS,
+} from "./generated/circuits.ts";
+export { shieldedPoolAbi } from "./generated/shielded-pool-abi.ts";
 export { bytesToHex, hexToBytes } from "./hex.ts";
 export { type Address, addressToBigInt, type Deployment, parseAddress } from "./keccak.ts";
 export { deriveKeys, MAX_KEY_INDEX, randomSeed, WalletKeys } from "./keys.ts";
 export { type Note, noteCommitment, nullifier, ownerTagOf } from "./note.ts";
-export { DOMAIN, hashNode, poseidon, poseidonEx, TREE_ARITY } from "./poseidon/hash.ts";
+export { DOMAIN, hashNode, poseidon, poseidonEx } from "./poseidon/hash.ts";
 export { type AppendArguments, type PreparedAppend, prepareAppend } from "./prepare/append.ts";
 export { type PaymentArguments, type PreparedPayment, preparePayment } from "./prepare/payment.ts";
 export { prepareRange, type RangeArguments } from "./prepare/range.ts";
@@ -54,7 +64,6 @@ export type { CircuitInput, CircuitValue, SpendableNote, Statement } from "./pre
 export {
   type PreparedWithdrawal,
   prepareWithdrawal,
-  WITHDRAWAL_INPUTS,
   type WithdrawalArguments,
 } from "./prepare/withdrawal.ts";
 export { randomField } from "./random.ts";
@@ -73,7 +82,7 @@ export {
 } from "./secrets.ts";
 export { SEED_TYPED_DATA, seedFromSignature } from "./seed-signature.ts";
 export { NoteTree, type TreePath } from "./tree/note-tree.ts";
-export { emptyRoots, TREE_CAPACITY, TREE_DEPTH } from "./tree/shape.ts";
+export { emptyRoots } from "./tree/shape.ts";
 export {
   expectAmount,
   expectField,

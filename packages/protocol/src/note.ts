@@ -1,6 +1,6 @@
 import { describe, fail } from "./errors.ts";
+import { TREE_CAPACITY } from "./generated/circuits.ts";
 import { DOMAIN, poseidon } from "./poseidon/hash.ts";
-import { TREE_CAPACITY } from "./tree/shape.ts";
 import { expectAmount, expectField, expectInteger } from "./validate.ts";
 
 /** What the owner of a note knows. */

@@ -1,5 +1,6 @@
 import { fail } from "../errors.ts";
 import { FIELD_MODULUS } from "../field.ts";
+import { TREE_ARITY } from "../generated/circuits.ts";
 import { expectArray, expectField } from "../validate.ts";
 import { permute } from "./permutation.ts";
 
@@ -16,9 +17,6 @@ export const DOMAIN = {
   recipient: 5,
   change: 6,
 } as const;
-
-/** Children of a tree node. */
-export const TREE_ARITY = 8;
 
 /**
  * circomlib's PoseidonEx: several outputs of one permutation.

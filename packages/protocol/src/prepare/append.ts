@@ -1,9 +1,9 @@
 import { APPEND_LEAVES, appendChallenge, evaluateLeaves, expectAppendLeaves } from "../append.ts";
 import { fail } from "../errors.ts";
+import { TREE_ARITY, TREE_CAPACITY } from "../generated/circuits.ts";
 import type { Deployment } from "../keccak.ts";
 import type { NoteTree } from "../tree/note-tree.ts";
-import { TREE_ARITY, TREE_CAPACITY } from "../tree/shape.ts";
-import type { Statement } from "./types.ts";
+import { publicSignalsOf, type Statement } from "./types.ts";
 
 export interface AppendArguments extends Deployment {
   /** The tree before the append. Unchanged by the call. */
@@ -13,7 +13,7 @@ export interface AppendArguments extends Deployment {
 }
 
 /** An append ready to be proved. */
-export interface PreparedAppend extends Statement {
+export interface PreparedAppend extends Statement<"note_append"> {
   readonly oldRoot: bigint;
   readonly newRoot: bigint;
   readonly startIndex: number;
@@ -47,7 +47,7 @@ export function prepareAppend({ chainId, pool, tree, leaves: appended }: AppendA
   const padding = new Array<bigint>(APPEND_LEAVES - leaves.length).fill(0n);
   return {
     input: { ...publicInput, leaves: [...leaves, ...padding], leftSiblings },
-    publicSignals: Object.values(publicInput),
+    publicSignals: publicSignalsOf("note_append", publicInput),
     oldRoot,
     newRoot,
     startIndex,

@@ -15,7 +15,7 @@ import {
 } from "../secrets.ts";
 import type { NoteTree } from "../tree/note-tree.ts";
 import { expectAmount } from "../validate.ts";
-import { locate, type SpendableNote, type Statement } from "./types.ts";
+import { locate, publicSignalsOf, type SpendableNote, type Statement } from "./types.ts";
 
 export interface PaymentArguments extends Deployment {
   /** The tree on a root that the pool knows; proofs on the newest confirmed root stand out least. */
@@ -36,7 +36,7 @@ export interface PaymentArguments extends Deployment {
 }
 
 /** A payment ready to be proved. */
-export interface PreparedPayment extends Statement {
+export interface PreparedPayment extends Statement<"payment"> {
   /** Wire form, 64 bytes as hex. */
   readonly encryptedAmount: string;
   readonly senderCommitment: bigint;
@@ -96,7 +96,7 @@ export function preparePayment(args: PaymentArguments): PreparedPayment {
     commitments: [noteCommitment(recipientNote), noteCommitment(changeNote)],
     changeHint: hintOf(change.pad, changeAmount),
   };
-  const publicSignals = Object.values(publicInput).flat();
+  const publicSignals = publicSignalsOf("payment", publicInput);
   const privateInput = {
     spendingKey: spent.spendingKey,
     inputBlinding: spent.blinding,

@@ -3,7 +3,7 @@ import { montgomeryEighth } from "../curve/montgomery.ts";
 import { encryptAmount } from "../elgamal.ts";
 import { fail } from "../errors.ts";
 import { expectAmount, expectField } from "../validate.ts";
-import type { Statement } from "./types.ts";
+import { publicSignalsOf, type Statement } from "./types.ts";
 
 export interface RangeArguments {
   readonly recipient: ShieldedAddress;
@@ -21,7 +21,7 @@ export interface RangeArguments {
  *
  * @throws SottoError AMOUNT_OUT_OF_BOUNDS and the codes of malformed arguments
  */
-export function prepareRange(args: RangeArguments): Statement {
+export function prepareRange(args: RangeArguments): Statement<"elgamal_range"> {
   const amount = expectAmount(args.amount);
   const lowerBound = expectAmount(args.lowerBound, "lowerBound");
   const upperBound = expectAmount(args.upperBound, "upperBound");
@@ -40,6 +40,6 @@ export function prepareRange(args: RangeArguments): Statement {
   const recipientQ = montgomeryEighth(encryptionKey);
   return {
     input: { ...publicInput, recipientQ, scalar: args.scalar, amount },
-    publicSignals: Object.values(publicInput).flat(),
+    publicSignals: publicSignalsOf("elgamal_range", publicInput),
   };
 }

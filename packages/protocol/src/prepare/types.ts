@@ -1,4 +1,5 @@
 import { fail } from "../errors.ts";
+import { CIRCUITS, type CircuitInputs, type CircuitName } from "../generated/circuits.ts";
 import { noteCommitment, ownerTagOf } from "../note.ts";
 import type { NoteTree, TreePath } from "../tree/note-tree.ts";
 
@@ -9,9 +10,14 @@ export type CircuitValue = bigint | readonly CircuitValue[];
 export type CircuitInput = Readonly<Record<string, CircuitValue>>;
 
 /** A circuit's input with the public signals it must produce, in wire order, computed without the circuit. */
-export interface Statement {
-  readonly input: CircuitInput;
+export interface Statement<Name extends CircuitName = CircuitName> {
+  readonly input: CircuitInput & CircuitInputs[Name];
   readonly publicSignals: readonly bigint[];
+}
+
+/** The circuit's public signals in wire order, taken from its input by name. */
+export function publicSignalsOf(circuit: CircuitName, input: CircuitInput): bigint[] {
+  return CIRCUITS[circuit].publicSignals.flatMap(({ name }) => input[name] as bigint | bigint[]);
 }
 
 /** A note with what spending it takes. */

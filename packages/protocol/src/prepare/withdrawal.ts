@@ -1,16 +1,13 @@
 import { type Bytes32, signalsDigest, type WithdrawalTerms, withdrawalContext } from "../contexts.ts";
 import { fail } from "../errors.ts";
+import { TREE_ARITY, TREE_DEPTH, WITHDRAWAL_INPUTS } from "../generated/circuits.ts";
 import type { Deployment } from "../keccak.ts";
 import { type Note, noteCommitment, nullifier, ownerTagOf } from "../note.ts";
 import { compress } from "../poseidon/hash.ts";
 import { changeSecrets, hintOf } from "../secrets.ts";
 import type { NoteTree } from "../tree/note-tree.ts";
-import { TREE_ARITY, TREE_DEPTH } from "../tree/shape.ts";
 import { expectAmount } from "../validate.ts";
-import { type LocatedNote, locate, type SpendableNote, type Statement } from "./types.ts";
-
-/** Notes one withdrawal can spend. */
-export const WITHDRAWAL_INPUTS = 8;
+import { type LocatedNote, locate, publicSignalsOf, type SpendableNote, type Statement } from "./types.ts";
 
 export interface WithdrawalArguments extends Deployment, WithdrawalTerms {
   readonly tree: NoteTree;
@@ -23,7 +20,7 @@ export interface WithdrawalArguments extends Deployment, WithdrawalTerms {
 }
 
 /** A withdrawal ready to be proved. */
-export interface PreparedWithdrawal extends Statement {
+export interface PreparedWithdrawal extends Statement<"withdrawal"> {
   /** Of the spent notes only, in order. */
   readonly nullifiers: readonly bigint[];
   readonly context: bigint;
@@ -92,7 +89,7 @@ export function prepareWithdrawal(args: WithdrawalArguments): PreparedWithdrawal
     commitment: noteCommitment(outputNote),
     changeHint: hintOf(pad, outputAmount),
   };
-  const publicSignals = Object.values(publicInput).flat();
+  const publicSignals = publicSignalsOf("withdrawal", publicInput);
   const privateInput = {
     enabled: inputs.map((_, i) => (i < spent.length ? 1n : 0n)),
     spendingKeys: inputs.map((note) => note.spendingKey),

@@ -1,7 +1,8 @@
 import { fail } from "../errors.ts";
+import { TREE_ARITY, TREE_CAPACITY, TREE_DEPTH } from "../generated/circuits.ts";
 import { compress } from "../poseidon/hash.ts";
 import { expectField, expectInteger } from "../validate.ts";
-import { emptyRoots, TREE_ARITY, TREE_CAPACITY, TREE_DEPTH } from "./shape.ts";
+import { emptyRoots } from "./shape.ts";
 import { decodeLevels, encodeLevels } from "./state.ts";
 
 /** The witness of one membership proof. */

@@ -1,12 +1,5 @@
-import { compress, TREE_ARITY } from "../poseidon/hash.ts";
-
-export { TREE_ARITY };
-
-/** Levels of nodes above the leaves. */
-export const TREE_DEPTH = 10;
-
-/** Leaves the tree has room for: 8^10 = 2^30. */
-export const TREE_CAPACITY = TREE_ARITY ** TREE_DEPTH;
+import { TREE_ARITY, TREE_DEPTH } from "../generated/circuits.ts";
+import { compress } from "../poseidon/hash.ts";
 
 let zeros: readonly bigint[] | undefined;
 

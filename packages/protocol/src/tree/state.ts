@@ -2,7 +2,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { describe, fail } from "../errors.ts";
 import { FIELD_MODULUS } from "../field.ts";
-import { TREE_ARITY, TREE_CAPACITY, TREE_DEPTH } from "./shape.ts";
+import { TREE_ARITY, TREE_CAPACITY, TREE_DEPTH } from "../generated/circuits.ts";
 
 /*
  * Stored form of a tree: magic (16 bytes), number of leaves (4 bytes, big-endian), the nodes of every level from the
