@@ -55,10 +55,13 @@ function splitArguments(text: string): string[] {
   return parts.filter((part) => part !== "");
 }
 
-const LOOP = /for\s*\(\s*var\s+(\w+)\s*=\s*[^;]+;\s*\w+\s*<\s*([^;]+);[^)]*\)\s*\{/g;
+const LOOP = /for\s*\(\s*var\s+(\w+)\s*=\s*([^;]+);\s*\w+\s*<\s*([^;]+);[^)]*\)\s*\{/g;
 
-/** The loops that are open at the end of `before`: variable, bound, and where the outermost starts. */
-function openLoops(before: string): { variables: string[]; bounds: string[]; start: number } {
+/**
+ * The loops that are open at the end of `before`: how often each has run (circom counts anonymous components of a loop
+ * from 0), how often it will, and where the outermost starts.
+ */
+function openLoops(before: string): { indices: string[]; bounds: string[]; start: number } {
   const open = [...before.matchAll(LOOP)].filter((loop) => {
     const brace = loop.index + loop[0].length - 1;
     let depth = 0;
@@ -69,12 +72,14 @@ function openLoops(before: string): { variables: string[]; bounds: string[]; sta
     return true;
   });
   return {
-    variables: open.map((loop) => loop[1] as string),
-    bounds: open.map((loop) => (loop[2] as string).trim()),
+    indices: open.map((loop) => since(loop[1] as string, loop)),
+    bounds: open.map((loop) => since((loop[3] as string).trim(), loop)),
     start: open[0]?.index ?? before.length,
   };
 }
 
+const since = (value: string, loop: RegExpExecArray): string =>
+  loop[2]?.trim() === "0" ? value : `${value} - ${loop[2]?.trim()}`;
 const blank = (comment: string) => " ".repeat(comment.length);
 const CALL = /(?:(signal\s+)?([\w.[\]\s*+\-()\\,]+?)\s*<==\s*)?\b([A-Za-z_]\w*)\s*\(/y;
 
@@ -102,13 +107,13 @@ export function nameComponents(sources: Sources, file: string, start: number, en
     const { inputs, outputs } = known.get(template as string) as Interface;
     const name = `cut${count++}`;
     const loops = openLoops(text.slice(0, call.index));
-    const indexed = name + loops.variables.map((variable) => `[${variable}]`).join("");
+    const indexed = name + loops.indices.map((index) => `[${index}]`).join("");
     const values = splitArguments(text.slice(second + 1, finish - 1));
     if (values.length !== inputs.length) throw new Error(`${file}: ${template} wants ${inputs.join(", ")}`);
     const built = `${template}${text.slice(open, second)}`;
     const targets = target === undefined || target.trim() === "_" ? [] : splitTargets(target);
     const statements = [
-      loops.variables.length === 0 ? `component ${name} = ${built};` : `${indexed} = ${built};`,
+      loops.indices.length === 0 ? `component ${name} = ${built};` : `${indexed} = ${built};`,
       ...inputs.map((input, i) => `${indexed}.${input} <== ${values[i]};`),
       ...targets.flatMap((to, i) =>
         to === "_" ? [] : [`${declaration ? "signal " : ""}${to} <== ${indexed}.${outputs[i]};`],
@@ -117,7 +122,7 @@ export function nameComponents(sources: Sources, file: string, start: number, en
     text = text.slice(0, call.index) + statements + text.slice(finish + 1);
     at = call.index + statements.length;
     stop += statements.length - (finish + 1 - call.index);
-    if (loops.variables.length > 0) {
+    if (loops.indices.length > 0) {
       const declared = `component ${name}${loops.bounds.map((bound) => `[${bound}]`).join("")};\n`;
       text = text.slice(0, loops.start) + declared + text.slice(loops.start);
       at += declared.length;
@@ -140,7 +145,7 @@ const splitTargets = (target: string): string[] => {
  */
 export function finishNames(text: string): string {
   const digits = (value: number) => String(value).padStart(8, "0");
-  const cuts = [...text.matchAll(/\b(cut(\d+))(?:\[\w+\])*\s*=\s*([A-Za-z_]\w*)\s*\(/g)].map(
+  const cuts = [...text.matchAll(/\b(cut(\d+))(?:\[[^\]]+\])*\s*=\s*([A-Za-z_]\w*)\s*\(/g)].map(
     ([, name, number, template]) => ({ name, template, stand: `${template}_0_${digits(99999999 - Number(number))}` }),
   );
   // First names of the final length, so that no later rename moves a position.

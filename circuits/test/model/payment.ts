@@ -26,6 +26,8 @@ export interface PaymentChoices {
   changeBlinding: bigint;
   resourceUrl: bigint;
   changeHint: bigint;
+  /** What the ciphertext holds, for payments that lie; otherwise `amount`. */
+  encryptedAmount?: bigint;
 }
 
 export interface Payment {
@@ -67,7 +69,7 @@ export function makePayment(choices: PaymentChoices): Payment {
   const spentTag = ownerTag(spendingKey);
   const spent = commitment(mod(amount + changeAmount), spentTag, choices.inputBlinding);
   tree.set(leafIndex, spent);
-  const encryption = encrypt(choices.recipientKey, amount, choices.scalar);
+  const encryption = encrypt(choices.recipientKey, choices.encryptedAmount ?? amount, choices.scalar);
   const senderCommitment = poseidon([spentTag, choices.senderNonce], DOMAIN.senderCommitment);
   const publicInputs = {
     recipientAddress: poseidon(
@@ -80,12 +82,12 @@ export function makePayment(choices: PaymentChoices): Payment {
     root: tree.root,
     nullifier: nullifier(spendingKey, spent, leafIndex),
     commitments: [
-      commitment(amount, choices.recipientTag, encryption.blinding),
+      commitment(mod(amount), choices.recipientTag, encryption.blinding),
       commitment(changeAmount, choices.changeTag, choices.changeBlinding),
     ],
     changeHint: choices.changeHint,
   };
-  const { depth: _, tree: __, recipientKey: ___, ...witness } = choices;
+  const { depth: _, tree: __, recipientKey: ___, encryptedAmount: ____, ...witness } = choices;
   return {
     choices,
     inputs: { ...publicInputs, ...witness, pathChildren: tree.path(leafIndex) },

@@ -31,7 +31,7 @@ export interface Withdrawal {
   tree: Tree;
 }
 
-const leafOf = (note: SpentNote) => commitment(note.amount, ownerTag(note.spendingKey), note.blinding);
+const leafOf = (note: SpentNote) => commitment(mod(note.amount), ownerTag(note.spendingKey), note.blinding);
 
 /** `notes` inputs of which the first `enabled` are real; everything not chosen is random. */
 export function chooseWithdrawal(
