@@ -56,6 +56,11 @@ describe("field arithmetic in WebAssembly", () => {
         expect(engine.read(e)).to.equal(toField(4n * (x + y) ** 2n));
         program.mul(e, d, d);
         expect(engine.read(e)).to.equal(toField((x - y) ** 2n));
+        program.addsub(c, a, b);
+        program.mul(e, c, d);
+        expect(engine.read(e)).to.equal(toField((x + y) * (x - y)));
+        program.mul2(e, a, b, b, b);
+        expect(engine.read(e)).to.equal(toField(x * y + y * y));
       }),
       runs(300),
     );

@@ -31,7 +31,8 @@ export const op = {
   store: (offset: number): Code => [0x37, 3, ...unsigned(offset)],
   add32: [0x6a] as Code,
   sub32: [0x6b] as Code,
-  mul32: [0x6c] as Code,
+  and32: [0x71] as Code,
+  shr32: [0x76] as Code,
   add: [0x7c] as Code,
   sub: [0x7d] as Code,
   mul: [0x7e] as Code,
@@ -47,6 +48,11 @@ export const op = {
 /** Runs `body` and then again as long as the i32 that `condition` leaves is not 0. */
 export function repeat(body: Code, condition: Code): Code {
   return [0x03, 0x40, ...body, ...condition, 0x0d, 0, 0x0b];
+}
+
+/** Runs `then` if the i32 that `condition` leaves is not 0, otherwise `otherwise`. */
+export function branch(condition: Code, then: Code, otherwise: Code = []): Code {
+  return [...condition, 0x04, 0x40, ...then, 0x05, ...otherwise, 0x0b];
 }
 
 /** A function without results. Parameters are i32 and are the first locals, then come the i32 and the i64 locals. */

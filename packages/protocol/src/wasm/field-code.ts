@@ -90,6 +90,35 @@ function multiplication(): FunctionCode {
   return { name: "mul", parameters: 3, locals64: 2 * LIMBS + 2, code };
 }
 
+/**
+ * mul2(dst, a, b, c, d): a b + c d with one reduction. All four carried, which keeps a column below 27 * 2^58 < 2^63.
+ */
+function twoProducts(): FunctionCode {
+  const [C, D, limb, other, column] = [3, 4, 5, 5 + LIMBS, 5 + 2 * LIMBS];
+  const [left, right, quotient] = [5 + 3 * LIMBS, 6 + 3 * LIMBS, 7 + 3 * LIMBS];
+  const loads = indices.flatMap((j) => [
+    ...[...get(B), ...load(8 * j), ...set(limb + j)],
+    ...[...get(D), ...load(8 * j), ...set(other + j)],
+  ]);
+  const prepare = (row: number) => [
+    ...get(A),
+    ...load(8 * row),
+    ...set(left),
+    ...get(C),
+    ...load(8 * row),
+    ...set(right),
+  ];
+  const product = (factor: number, limbs: number) => (j: number) => [...get(factor), ...get(limbs + j), ...op.mul];
+  const terms = () => indices.map((j) => [...product(left, limb)(j), ...product(right, other)(j), ...op.add]);
+  const code = [
+    ...loads,
+    ...montgomery(column, quotient, terms, prepare),
+    ...lastColumn(column),
+    ...storeCarried(column),
+  ];
+  return { name: "mul2", parameters: 5, locals64: 3 * LIMBS + 3, code };
+}
+
 /** sqr(dst, a): row i adds a_i^2 and 2 a_i a_j for j > i, half the products of a multiplication. */
 function squaring(): FunctionCode {
   const [limb, column, double, quotient] = [2, 2 + LIMBS, 2 + 2 * LIMBS, 3 + 2 * LIMBS];
@@ -117,16 +146,29 @@ const limbwise = (operation: Code) => (i: number) => [
   ...operation,
 ];
 
+const sums: Code = indices.flatMap((i) => [...limbwise(op.add)(i), ...set(4 + i)]);
+const differences: Code = indices.flatMap((i) => [...limbwise(op.sub)(i), ...set(4 + LIMBS + i)]);
+
 /** add(dst, a, b), carried so that a sum of sums still fits. */
 function addition(): FunctionCode {
-  const sums = indices.flatMap((i) => [...limbwise(op.add)(i), ...set(3 + i)]);
-  return { name: "add", parameters: 3, locals64: LIMBS, code: [...sums, ...storeCarried(3)] };
+  return { name: "add", parameters: 3, locals64: LIMBS + 1, code: [...sums, ...storeCarried(4)] };
 }
 
 /** sub(dst, a, b) of two carried elements; the limbs of the result are not carried. */
 function subtraction(): FunctionCode {
   const code = indices.flatMap((i) => [...get(DST), ...limbwise(op.sub)(i), ...store(8 * i)]);
   return { name: "sub", parameters: 3, code };
+}
+
+/** addsub(dst, a, b): a + b, and after it a - b, with one read of the operands. */
+function both(): FunctionCode {
+  const stored = indices.flatMap((i) => [...get(DST), ...get(4 + LIMBS + i), ...store(ELEMENT + 8 * i)]);
+  return {
+    name: "addsub",
+    parameters: 3,
+    locals64: 2 * LIMBS + 1,
+    code: [...sums, ...differences, ...storeCarried(4), ...stored],
+  };
 }
 
 /** split(dst, words): limbs of a number below 2^256 in four 64-bit words. */
@@ -161,6 +203,8 @@ export const FIELD_FUNCTIONS: readonly FunctionCode[] = [
   squaring(),
   addition(),
   subtraction(),
+  both(),
+  twoProducts(),
   splitting(),
   joining(),
 ];

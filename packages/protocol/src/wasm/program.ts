@@ -1,4 +1,4 @@
-import { assemble, type Code, type FunctionCode, op, repeat } from "./assembler.ts";
+import { assemble, branch, type Code, type FunctionCode, op, repeat } from "./assembler.ts";
 import { ELEMENT, FIELD_FUNCTIONS } from "./field-code.ts";
 
 const { get, set, call, const32 } = op;
@@ -27,20 +27,23 @@ function sbox(lane: number, constant: number): Code {
   ];
 }
 
-/** out <- sum of row[j] * state[j], j < width. Moves `row` to its end; `lane` and `count` are overwritten. */
+/**
+ * out <- sum of row[j] * state[j], j < width, two products at a time. Moves `row` to its end; `lane` and `count` are
+ * overwritten.
+ */
 function dotProduct(out: Code, row: number, state: number, width: number, lane: number, count: number): Code {
-  const products = [
-    ...run("mul", scratch(0), at(row), at(lane)),
-    ...run("add", out, out, scratch(0)),
-    ...advance(row, const32(ELEMENT)),
-    ...advance(lane, const32(ELEMENT)),
+  const pair = (to: Code) => run("mul2", to, at(row), at(lane), at(row, ELEMENT), at(lane, ELEMENT));
+  const move = (elements: number) => [
+    ...advance(row, const32(elements * ELEMENT)),
+    ...advance(lane, const32(elements * ELEMENT)),
   ];
+  const odd = [...get(width), ...const32(1), ...op.and32];
+  const pairsLeft = [...get(width), ...const32(1), ...op.sub32, ...const32(1), ...op.shr32, 0x22, count];
+  const pairs = repeat([...pair(scratch(0)), ...run("add", out, out, scratch(0)), ...move(2)], countDown(count));
   return [
-    ...run("mul", out, at(row), at(state)),
-    ...advance(row, const32(ELEMENT)),
-    ...[...get(state), ...const32(ELEMENT), ...op.add32, ...set(lane)],
-    ...[...get(width), ...const32(1), ...op.sub32, ...set(count)],
-    ...repeat(products, countDown(count)),
+    ...[...get(state), ...set(lane)],
+    ...branch(odd, [...run("mul", out, at(row), at(lane)), ...move(1)], [...pair(out), ...move(2)]),
+    ...branch(pairsLeft, pairs),
   ];
 }
 
@@ -92,10 +95,9 @@ function ladderStep(): FunctionCode {
     scratch,
   );
   const code = [
-    ...run("add", sum0!, u0, w0),
-    ...run("sub", difference0!, u0, w0),
-    ...run("add", sum1!, u1, w1),
-    ...run("sub", difference1!, u1, w1),
+    // A sum and, right behind it, the difference.
+    ...run("addsub", sum0!, u0, w0),
+    ...run("addsub", sum1!, u1, w1),
     ...run("mul", cross0!, difference1!, sum0!),
     ...run("mul", cross1!, sum1!, difference0!),
     ...run("sqr", square0!, sum0!),
@@ -107,9 +109,8 @@ function ladderStep(): FunctionCode {
     ...run("add", difference0!, difference0!, square1!),
     ...run("mul", w0, sum0!, difference0!),
     // near + far: U = (c0 + c1)^2, W = base (c0 - c1)^2
-    ...run("add", sum1!, cross0!, cross1!),
+    ...run("addsub", sum1!, cross0!, cross1!),
     ...run("sqr", u1, sum1!),
-    ...run("sub", difference1!, cross0!, cross1!),
     ...run("sqr", difference1!, difference1!),
     ...run("mul", w1, at(base), difference1!),
   ];
@@ -122,6 +123,8 @@ export interface Program {
   sqr(dst: number, a: number): void;
   add(dst: number, a: number, b: number): void;
   sub(dst: number, a: number, b: number): void;
+  addsub(dst: number, a: number, b: number): void;
+  mul2(dst: number, a: number, b: number, c: number, d: number): void;
   split(dst: number, words: number): void;
   join(words: number, a: number): void;
   fullRound(out: number, state: number, constants: number, matrix: number, width: number, outputs: number): void;
