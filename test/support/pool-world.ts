@@ -81,9 +81,13 @@ export class PoolWorld {
     return this.mined(this.pool.deposit(tags, [...amounts]));
   }
 
+  depositBlinding(leafIndex: number): bigint {
+    return depositBlinding(this.place, leafIndex);
+  }
+
   /** The commitment that the pool must compute for a deposited note. */
   depositCommitment(amount: bigint, ownerTag: bigint, leafIndex: number): bigint {
-    return noteCommitment({ amount, ownerTag, blinding: depositBlinding(this.place, leafIndex) });
+    return noteCommitment({ amount, ownerTag, blinding: this.depositBlinding(leafIndex) });
   }
 
   async payment(fields: Partial<PaymentFields> = {}): Promise<Payment> {
