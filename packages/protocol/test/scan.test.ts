@@ -69,6 +69,14 @@ describe("x of a multiple from x alone", () => {
     expect(multiplyPoint(twin, k + 1n).x).to.not.equal(multiplyPoint(R, k + 1n).x);
   });
 
+  it("gives each x of a batch its own result, whatever its neighbours are", () => {
+    const bases = [3n, 5n, 7n].map((k) => multiplyPoint(BASE8, k).x);
+    const batch = multiplyXs([bases[0]!, 0n, bases[1]!, 1n, bases[2]!], merchant.viewingKey);
+    const alone = bases.map((x) => multiplyX(x, merchant.viewingKey));
+    expect([batch[0], batch[2], batch[4]]).to.deep.equal(alone);
+    expect(batch[1]).to.equal(null);
+  });
+
   it("survives every x, also one that no point has", () => {
     for (const x of [0n, 1n, 2n, 3n, FIELD_MODULUS - 1n]) {
       const result = multiplyX(x, merchant.viewingKey);

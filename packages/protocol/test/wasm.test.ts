@@ -7,7 +7,7 @@ import { BASE8, multiplyPoint, packPoint, poseidonEx, toField } from "../src/ind
 import { permuteWithBigInts } from "../src/poseidon/permute-bigint.ts";
 import { permuteWithWasm } from "../src/poseidon/permute-wasm.ts";
 import { type FieldEngine, fieldEngine } from "../src/wasm/engine.ts";
-import { ELEMENT } from "../src/wasm/field-code.ts";
+import { ELEMENT } from "../src/wasm/limb-code.ts";
 import { field, runs } from "./support/arbitraries.ts";
 
 const engine = fieldEngine() as FieldEngine;

@@ -1,6 +1,6 @@
 import { FIELD_MODULUS } from "../field.ts";
 import { type FieldEngine, fieldEngine } from "../wasm/engine.ts";
-import { ELEMENT } from "../wasm/field-code.ts";
+import { ELEMENT } from "../wasm/limb-code.ts";
 
 const P = FIELD_MODULUS;
 

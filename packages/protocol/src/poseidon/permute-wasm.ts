@@ -1,5 +1,5 @@
 import type { FieldEngine } from "../wasm/engine.ts";
-import { ELEMENT } from "../wasm/field-code.ts";
+import { ELEMENT } from "../wasm/limb-code.ts";
 import { FULL_ROUNDS, poseidonConstants } from "./constants.ts";
 
 /** Addresses of a width's constants and of its two states. */

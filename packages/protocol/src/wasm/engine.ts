@@ -1,5 +1,5 @@
 import { FIELD_MODULUS } from "../field.ts";
-import { ELEMENT, RADIX } from "./field-code.ts";
+import { ELEMENT, RADIX } from "./limb-code.ts";
 import { FREE, type Program, programBytes } from "./program.ts";
 
 const PAGE = 65_536;

@@ -1,5 +1,9 @@
 import { assemble, branch, type Code, type FunctionCode, op, repeat } from "./assembler.ts";
-import { ELEMENT, FIELD_FUNCTIONS } from "./field-code.ts";
+import { ELEMENT, LIMB_FUNCTIONS } from "./limb-code.ts";
+import { PRODUCT_FUNCTIONS } from "./product-code.ts";
+
+/** By place: what `call` takes. */
+const FIELD_FUNCTIONS = [...PRODUCT_FUNCTIONS, ...LIMB_FUNCTIONS];
 
 const { get, set, call, const32 } = op;
 
