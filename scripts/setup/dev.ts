@@ -6,10 +6,11 @@ import { type CircuitName, parseCircuitNames } from "../circuits/paths.ts";
 import { generate } from "../generate/generated-file.ts";
 import { generateLock } from "../generate/lock.ts";
 import { runCommand } from "../lib/command.ts";
-import { ensureKeys, KeyMaker, stopSnarkjs } from "./development-keys.ts";
+import { ensureKeys, KeyMaker } from "./development-keys.ts";
 import { checkLock, writeLock } from "./lock.ts";
 import { writeManifest } from "./manifest.ts";
 import { exportVerifier, verifierPath } from "./verifiers/export.ts";
+import { stopSnarkjs } from "./verifiers/stop-snarkjs.ts";
 
 const SET = "development";
 

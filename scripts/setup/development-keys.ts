@@ -2,7 +2,6 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildBn128, type Curve } from "ffjavascript";
-import { zKey } from "snarkjs";
 import { sha256, sha256File, toJson, writeAtomically } from "../circuits/files.ts";
 import { artifactPaths, packageVersion } from "../circuits/paths.ts";
 import { CommandError } from "../lib/command.ts";
@@ -12,12 +11,15 @@ import { beaconContribution } from "./keys/contribution.ts";
 import { fromBytes } from "./keys/field.ts";
 import { readR1cs } from "./keys/r1cs.ts";
 import { DEVELOPMENT_SEED, DEVELOPMENT_WARNING, deltaBeacon, phase1Secrets } from "./keys/secrets.ts";
+import { verificationKey } from "./keys/vkey.ts";
 import { WasmCurve } from "./keys/wasm-curve.ts";
 import { makeZkey } from "./keys/zkey.ts";
 
 export interface DevelopmentKey {
   /** The zkey file, in parts. */
   zkey: Uint8Array[];
+  /** JSON, as snarkjs exports it. */
+  vkey: string;
   /** The secrets, as JSON. */
   trapdoor: string;
 }
@@ -35,9 +37,9 @@ export class KeyMaker {
   }
 
   static async start(): Promise<KeyMaker> {
-    const pool = await CombPool.start();
-    const { module } = await compileCurve();
-    return new KeyMaker(await buildBn128(true), new WasmCurve(module), pool);
+    const curve = await buildBn128(true);
+    const compiled = await compileCurve(curve);
+    return new KeyMaker(curve, new WasmCurve(compiled.module), CombPool.start(compiled));
   }
 
   get pool(): CombPool {
@@ -49,41 +51,29 @@ export class KeyMaker {
     const secrets = phase1Secrets(seed);
     const contribution = beaconContribution(this.#curve, deltaBeacon(name, seed));
     const tools = { curve: this.#curve, wasm: this.#wasm, pool: this.#pool };
-    const { file, icScalars } = await makeZkey(
-      readR1cs(artifactPaths(name, directory).r1cs),
-      secrets,
-      contribution,
-      tools,
-    );
+    const key = await makeZkey(readR1cs(artifactPaths(name, directory).r1cs), secrets, contribution, tools);
     const trapdoor = {
       warning: DEVELOPMENT_WARNING,
       alpha: secrets.alpha.toString(),
       beta: secrets.beta.toString(),
       delta: contribution.delta.toString(),
-      ic: fromBytes(icScalars).map(String),
+      ic: fromBytes(key.icScalars).map(String),
     };
-    return { zkey: file, trapdoor: toJson(trapdoor) };
+    return { zkey: key.file, vkey: toJson(verificationKey(this.#curve, key)), trapdoor: toJson(trapdoor) };
   }
 
   /** Writes NAME.zkey, NAME.vkey.json and NAME.trapdoor.json beside NAME.r1cs. */
   async make(name: string, directory: string, seed = DEVELOPMENT_SEED): Promise<void> {
     const paths = artifactPaths(name, directory);
-    const { zkey, trapdoor } = await this.key(name, directory, seed);
+    const { zkey, vkey, trapdoor } = await this.key(name, directory, seed);
     writeAtomically(paths.zkey, ...zkey);
-    writeAtomically(paths.vkey, toJson(await zKey.exportVerificationKey(paths.zkey)));
+    writeAtomically(paths.vkey, vkey);
     writeAtomically(paths.trapdoor, trapdoor);
   }
 
-  async stop(): Promise<void> {
-    await this.#pool.stop();
-    await stopSnarkjs();
+  stop(): Promise<void> {
+    return this.#pool.stop();
   }
-}
-
-/** snarkjs keeps a pool of threads in a global; nothing in its interface stops it. */
-export async function stopSnarkjs(): Promise<void> {
-  const { curve_bn128: curve } = globalThis as { curve_bn128?: Curve | null };
-  await curve?.terminate();
 }
 
 const outputsOf = ({ zkey, vkey, trapdoor }: ReturnType<typeof artifactPaths>) => [zkey, vkey, trapdoor];

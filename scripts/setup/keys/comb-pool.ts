@@ -1,8 +1,7 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import type { CombResult, CombTask } from "./comb-worker.ts";
-import { compileCurve } from "./compile-curve.ts";
-import { type GroupName, SIZES } from "./wasm-curve.ts";
+import { type CurveModule, type GroupName, SIZES } from "./wasm-curve.ts";
 
 /** Each thread holds its own tables (some 17 MB). */
 const MAXIMUM_THREADS = 8;
@@ -33,8 +32,7 @@ export class CombPool {
     this.#idle = [...workers];
   }
 
-  static async start(): Promise<CombPool> {
-    const workerData = await compileCurve();
+  static start(workerData: CurveModule): CombPool {
     const threads = Math.min(availableParallelism(), MAXIMUM_THREADS);
     const source = new URL("./comb-worker.ts", import.meta.url);
     return new CombPool(Array.from({ length: threads }, () => new Worker(source, { workerData })));

@@ -13,6 +13,7 @@ declare module "ffjavascript" {
     fromRng(rng: ChaCha): Uint8Array;
     toAffine(point: Uint8Array): Uint8Array;
     timesFr(point: Uint8Array, scalar: Uint8Array): Uint8Array;
+    toObject(point: Uint8Array): unknown;
     toRprLEM(buffer: Uint8Array, offset: number, point: Uint8Array): void;
     toRprUncompressed(buffer: Uint8Array, offset: number, point: Uint8Array): void;
   }
@@ -20,6 +21,8 @@ declare module "ffjavascript" {
     readonly Fr: Field;
     readonly G1: Group;
     readonly G2: Group;
+    readonly Gt: { toObject(element: Uint8Array): unknown };
+    pairing(g1: Uint8Array, g2: Uint8Array): Uint8Array;
     readonly tm: { readonly code: Uint8Array<ArrayBuffer>; readonly pG1gen: number; readonly pG2gen: number };
     terminate(): Promise<void>;
   }

@@ -17,6 +17,8 @@ const HASH_PIECE = 1 << 14;
 export interface Groth16Key {
   /** The zkey file, in parts. */
   file: Uint8Array[];
+  /** Points of the verification key, internal form: alpha in G1; beta, gamma and delta in G2; IC in G1. */
+  verification: { alpha1: Uint8Array; beta2: Uint8Array; gamma2: Uint8Array; delta2: Uint8Array; ic: Uint8Array[] };
   /** The scalars of IC (wires 0 to publicSignals), 32 bytes each: what a forger needs besides the secrets. */
   icScalars: Uint8Array;
 }
@@ -70,7 +72,8 @@ export async function makeZkey(
     [9, [h.points]],
     [10, contributionSection(curve, circuitHash, delta1, contribution)],
   ]);
-  return { file, icScalars: qap.combined.subarray(0, split) };
+  const verification = { alpha1, beta2, gamma2, delta2, ic: pieces(ic.points, SIZES.g1.affine) };
+  return { file, verification, icScalars: qap.combined.subarray(0, split) };
 }
 
 const pieces = (bytes: Uint8Array, size: number): Uint8Array[] =>

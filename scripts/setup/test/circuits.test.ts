@@ -10,6 +10,7 @@ import { readR1cs } from "../keys/r1cs.ts";
 import { phase1Secrets } from "../keys/secrets.ts";
 import { readLock } from "../lock.ts";
 import { proveWithTrapdoor } from "../trapdoor.ts";
+import { stopSnarkjs } from "../verifiers/stop-snarkjs.ts";
 
 const LONG = process.env["SOTTO_LONG"] === "1";
 
@@ -33,7 +34,10 @@ describe("development keys of the circuits", () => {
   before(async () => {
     maker = await KeyMaker.start();
   });
-  after(() => maker.stop());
+  after(async () => {
+    await maker.stop();
+    await stopSnarkjs();
+  });
 
   it("snarkjs proves and verifies an amount proof with them", async () => {
     const { wasm, zkey } = artifactPaths("elgamal_range");

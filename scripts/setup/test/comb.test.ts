@@ -2,6 +2,7 @@ import { bn254 } from "@noble/curves/bn254.js";
 import { expect } from "chai";
 import { buildBn128, type Curve } from "ffjavascript";
 import { CombPool } from "../keys/comb-pool.ts";
+import { compileCurve } from "../keys/compile-curve.ts";
 import { fromBytes, invertAll, mod, power, rootOfUnity, SCALAR_MODULUS, toBytes } from "../keys/field.ts";
 import { lagrangeAt, powersOf } from "../keys/lagrange.ts";
 
@@ -16,8 +17,8 @@ describe("fixed-base multiplication", () => {
   let pool: CombPool;
   let curve: Curve;
   before(async () => {
-    pool = await CombPool.start();
     curve = await buildBn128(true);
+    pool = CombPool.start(await compileCurve(curve));
   });
   after(() => pool.stop());
 

@@ -2,12 +2,13 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { groth16, type ZKArtifact, zKey } from "snarkjs";
-import { sha256File } from "../../circuits/files.ts";
+import { sha256File, toJson } from "../../circuits/files.ts";
 import { KeyMaker } from "../development-keys.ts";
 import { CONTRIBUTION_NAME } from "../keys/contribution.ts";
 import { makePtau } from "../keys/ptau.ts";
 import { readR1cs } from "../keys/r1cs.ts";
 import { deltaBeacon, phase1Secrets } from "../keys/secrets.ts";
+import { stopSnarkjs } from "../verifiers/stop-snarkjs.ts";
 import { compileToy, type Toy, toyInput } from "./support/toy.ts";
 
 /** snarkjs's beacon takes the exponent of its iterations; a development key uses the least it accepts. */
@@ -28,6 +29,7 @@ describe("development key of a small circuit", () => {
   });
   after(async () => {
     await maker.stop();
+    await stopSnarkjs();
     toy.remove();
   });
 
@@ -44,6 +46,11 @@ describe("development key of a small circuit", () => {
     const beacon = Buffer.from(deltaBeacon("toy")).toString("hex");
     await zKey.beacon(initial, final, CONTRIBUTION_NAME, beacon, ITERATIONS);
     expect(readFileSync(final).equals(readFileSync(toy.paths.zkey))).to.equal(true);
+  });
+
+  it("has the verification key that snarkjs exports", async () => {
+    const exported = await zKey.exportVerificationKey(toy.paths.zkey);
+    expect(readFileSync(toy.paths.vkey, "utf8")).to.equal(toJson(exported));
   });
 
   it("passes snarkjs zkey verify", async () => {

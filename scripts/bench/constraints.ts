@@ -1,0 +1,15 @@
+import { existsSync } from "node:fs";
+import { artifactPaths, circuitNames } from "../circuits/paths.ts";
+import { readR1csHeader } from "../circuits/r1cs-header.ts";
+import { CommandError } from "../lib/command.ts";
+import type { Print } from "./main.ts";
+
+export const about = "R1CS constraints of each circuit, read from what the compiler wrote";
+
+export function run(print: Print): void {
+  for (const name of circuitNames) {
+    const { r1cs } = artifactPaths(name);
+    if (!existsSync(r1cs)) throw new CommandError("R1CS_MISSING", `${r1cs} is missing: run npm run circuits:build`);
+    print(`constraints.${name}`, readR1csHeader(r1cs).constraints, "constraints");
+  }
+}

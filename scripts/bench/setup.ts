@@ -1,0 +1,66 @@
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { zKey } from "snarkjs";
+import { artifactPaths, type CircuitName, circuitNames } from "../circuits/paths.ts";
+import { KeyMaker } from "../setup/development-keys.ts";
+import { makePtau } from "../setup/keys/ptau.ts";
+import { readR1cs } from "../setup/keys/r1cs.ts";
+import { phase1Secrets } from "../setup/keys/secrets.ts";
+import { stopSnarkjs } from "../setup/verifiers/stop-snarkjs.ts";
+import type { Print } from "./main.ts";
+
+export const about = "development keys of all circuits, and against snarkjs groth16 setup of one, in the same run";
+
+/** The circuit that is set up most often, being the one whose artifacts every payer loads. */
+const COMPARED: CircuitName = "payment";
+
+async function seconds(action: () => Promise<void>): Promise<number> {
+  const start = performance.now();
+  await action();
+  return (performance.now() - start) / 1000;
+}
+
+/** Everything from the r1cs files to zkeys and verification keys on disk, starting and stopping the threads included. */
+async function makeKeys(names: readonly CircuitName[], scratch: string): Promise<void> {
+  const maker = await KeyMaker.start();
+  try {
+    for (const name of names) await maker.make(name, join(scratch, name));
+  } finally {
+    await maker.stop();
+  }
+}
+
+/** A prepared powers-of-tau file of the known secrets. snarkjs's own preparation takes minutes and is not counted. */
+async function writePtau(r1cs: string, path: string): Promise<void> {
+  const maker = await KeyMaker.start();
+  try {
+    writeFileSync(path, Buffer.concat(await makePtau(phase1Secrets(), readR1cs(r1cs).logDomain + 1, maker.pool)));
+  } finally {
+    await maker.stop();
+  }
+}
+
+export async function run(print: Print): Promise<void> {
+  const scratch = mkdtempSync(join(tmpdir(), "sotto-bench-"));
+  try {
+    for (const name of circuitNames) {
+      mkdirSync(join(scratch, name));
+      copyFileSync(artifactPaths(name).r1cs, artifactPaths(name, join(scratch, name)).r1cs);
+    }
+    print("setup.dev.seconds", await seconds(() => makeKeys(circuitNames, scratch)), "s");
+    const ours = await seconds(() => makeKeys([COMPARED], scratch));
+    const { r1cs } = artifactPaths(COMPARED);
+    const ptau = join(scratch, "known.ptau");
+    await writePtau(r1cs, ptau);
+    const theirs = await seconds(async () => {
+      await zKey.newZKey(r1cs, ptau, join(scratch, "snarkjs.zkey"));
+      await stopSnarkjs();
+    });
+    print(`setup.${COMPARED}.seconds`, ours, "s");
+    print(`setup.snarkjs.${COMPARED}.seconds`, theirs, "s");
+    print("setup.speedup", theirs / ours, "x");
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
