@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import type { CombResult, CombTask } from "./comb-worker.ts";
 import { type CurveModule, type GroupName, SIZES } from "./wasm-curve.ts";
 
-/** Each thread holds its own tables (some 17 MB). */
+/** Each thread holds its own tables (some 8 MB). */
 const MAXIMUM_THREADS = 8;
 /** Scalars in one message: small enough to share the work evenly, large enough that messages cost nothing. */
 const CHUNK = 4_096;

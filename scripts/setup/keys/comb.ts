@@ -4,7 +4,7 @@ import { type GroupName, SIZES, type WasmCurve } from "./wasm-curve.ts";
  * Window widths in bits: wider is fewer additions and a larger table (2^width points for each of 254 / width windows).
  * An addition in G2 costs four in G1 and there are ten times fewer products to spread the table over.
  */
-const WINDOW = { g1: 13, g2: 11 } as const;
+const WINDOW = { g1: 12, g2: 9 } as const;
 const SCALAR_BITS = 254;
 
 /** Products of a group's generator and many scalars, from a table of its multiples: one addition for each window. */

@@ -7,9 +7,9 @@ import { fromBytes, invertAll, mod, power, rootOfUnity, SCALAR_MODULUS, toBytes 
 import { lagrangeAt, powersOf } from "../keys/lagrange.ts";
 
 const R = SCALAR_MODULUS;
-/** Around every edge of a window (13 and 11 bits), and the ends of the field. */
+/** Around every edge of a window (12 and 9 bits), and the ends of the field. */
 const SCALARS = [
-  ...[0n, 1n, 2n, 3n, 2n ** 11n - 1n, 2n ** 11n, 2n ** 13n - 1n, 2n ** 13n, 2n ** 13n + 1n, 2n ** 26n, 2n ** 64n - 1n],
+  ...[0n, 1n, 2n, 3n, 2n ** 9n - 1n, 2n ** 9n, 2n ** 12n - 1n, 2n ** 12n, 2n ** 12n + 1n, 2n ** 24n, 2n ** 64n - 1n],
   ...[2n ** 253n, 2n ** 253n - 1n, R - 1n, R - 2n, (R - 1n) / 2n, mod(0x123456789abcdefn ** 9n)],
 ];
 
