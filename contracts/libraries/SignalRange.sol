@@ -3,6 +3,7 @@ pragma solidity ^0.8.28;
 
 import {IShieldedPool} from "../interfaces/IShieldedPool.sol";
 import {CircuitConstants} from "./CircuitConstants.sol";
+// solhint-disable-next-line no-unused-import -- used in assembly, which solhint does not read
 import {FIELD_MODULUS} from "./Field.sol";
 
 /// @title Public signals are field elements, or nothing happens
