@@ -4,7 +4,8 @@ pragma solidity ^0.8.28;
 import {IPaymentVerifier} from "../interfaces/IVerifier.sol";
 import {IShieldedPool} from "../interfaces/IShieldedPool.sol";
 import {Bn254} from "./Bn254.sol";
-// solhint-disable-next-line no-unused-import -- used in assembly, which solhint does not read
+// Used in assembly, which solhint does not read.
+// solhint-disable-next-line no-unused-import
 import {FIELD_MODULUS} from "./Field.sol";
 
 /// @title Many payment proofs in one pairing check

@@ -3,7 +3,8 @@ pragma solidity ^0.8.28;
 
 import {IShieldedPool} from "../interfaces/IShieldedPool.sol";
 import {CircuitConstants} from "./CircuitConstants.sol";
-// solhint-disable-next-line no-unused-import -- used in assembly, which solhint does not read
+// Used in assembly, which solhint does not read.
+// solhint-disable-next-line no-unused-import
 import {FIELD_MODULUS} from "./Field.sol";
 
 /// @title Public signals are field elements, or nothing happens
