@@ -44,9 +44,9 @@ async function run({ directory, main, level }: CompileMessage): Promise<string |
   };
   const flags = [LEVELS[level], "--r1cs", "--sym", "--wasm"];
   const { wasi } = new CircomRunner({
-    args: [`/work/${main}`, ...flags, "-l", "/work/source", "-o", "/work"],
+    args: [`/build/${main}`, ...flags, "-l", "/build/source", "-o", "/build"],
     env: {},
-    preopens: { "/work": directory },
+    preopens: { "/build": directory },
     bindings: { ...bindings, fs: { ...fs, writeSync }, exit, kill: exit },
   });
   const module = await compiler;

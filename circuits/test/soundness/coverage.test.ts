@@ -1,0 +1,52 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { root } from "../../../scripts/circuits/paths.ts";
+import { sources } from "../kit/gadget.ts";
+import { readTags } from "../kit/tags.ts";
+import { attacks } from "./all.ts";
+
+const tags = readTags(sources);
+
+describe("coverage of constraint groups", () => {
+  it("every statement that constrains belongs to a group with a reason", () => {
+    const loose = [...sources].flatMap(([file, text]) => {
+      const covered = tags.filter((tag) => tag.file === file);
+      const code = text.replace(/\/\/.*$/gm, (comment) => " ".repeat(comment.length));
+      return [...code.matchAll(/<==|==>|===/g)]
+        .filter(({ index }) => !covered.some((tag) => tag.start <= index && index < tag.end))
+        .map(({ index }) => `${file}:${code.slice(0, index).split("\n").length}`);
+    });
+    expect(loose).to.deep.equal([]);
+  });
+
+  it("no component is instantiated outside a group", () => {
+    // An anonymous component that constrains only its inputs has no operator to find it by: "T(p)(a, b);".
+    const loose = [...sources].flatMap(([file, text]) => {
+      const covered = tags.filter((tag) => tag.file === file);
+      const code = text.replace(/\/\/.*$/gm, (comment) => " ".repeat(comment.length));
+      return [...code.matchAll(/^\s*[A-Z]\w*\([^;{}]*\)\s*\([^;{}]*\)\s*;/gm)]
+        .map((match) => match.index + match[0].search(/\S/))
+        .filter((at) => !covered.some((tag) => tag.start <= at && at < tag.end))
+        .map((at) => `${file}:${code.slice(0, at).split("\n").length}`);
+    });
+    expect(loose).to.deep.equal([]);
+  });
+
+  it("every group has an attack, and every attack a group", () => {
+    const attacked = new Set(attacks.map(({ tag }) => tag));
+    const known = new Set(tags.map(({ id }) => id));
+    expect([...known].filter((id) => !attacked.has(id))).to.deep.equal([]);
+    expect([...attacked].filter((id) => !known.has(id))).to.deep.equal([]);
+  });
+
+  it("docs/mutation.md has a row for every group, with its file and reason, and no other", () => {
+    const path = join(root, "docs", "mutation.md");
+    expect(existsSync(path), "docs/mutation.md: run pnpm test:mutation").to.equal(true);
+    const rows = readFileSync(path, "utf8")
+      .split("\n")
+      .filter((line) => line.startsWith("| `"));
+    const listed = rows.map((row) => row.split(" | ").slice(0, 3).join(" | "));
+    expect(listed).to.deep.equal(tags.map(({ id, file, reason }) => `| \`${id}\` | ${file} | ${reason}`));
+  });
+});

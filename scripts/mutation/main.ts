@@ -1,0 +1,39 @@
+// node scripts/mutation/main.ts [PREFIX ...]: takes each constraint group of the circuits away (all, or those whose id
+// starts with a prefix), compiles what is left as it ships and shows that the suite notices: that a test of
+// circuits/test/soundness which expects a refusal now sees its attack accepted. A complete run writes docs/mutation.md.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { readSources } from "../../circuits/test/kit/sources.ts";
+import { readTags, type Tag } from "../../circuits/test/kit/tags.ts";
+import { attacks } from "../../circuits/test/soundness/all.ts";
+import { root } from "../circuits/paths.ts";
+import { type Mutant, mutate } from "./mutate.ts";
+import { table } from "./table.ts";
+
+const prefixes = process.argv.slice(2);
+const sources = readSources();
+const tags = readTags(sources);
+const chosen = tags.filter(({ id }) => prefixes.length === 0 || prefixes.some((prefix) => id.startsWith(prefix)));
+if (chosen.length === 0) {
+  console.error(
+    `no constraint group starts with ${prefixes.join(" or ")}; there are ${tags.map(({ id }) => id).join(", ")}`,
+  );
+  process.exit(2);
+}
+
+const start = performance.now();
+let done = 0;
+
+async function report(tag: Tag): Promise<Mutant> {
+  const mutant = await mutate(sources, tag, attacks);
+  const seconds = ((performance.now() - start) / 1000).toFixed(0);
+  const verdict = mutant.caught.length > 0 ? `caught by ${mutant.caught.length}` : `SURVIVED: ${mutant.why}`;
+  console.log(`${String(++done).padStart(3)}/${chosen.length} ${seconds.padStart(4)} s  ${tag.id}: ${verdict}`);
+  return mutant;
+}
+
+const mutants = await Promise.all(chosen.map(report));
+const survivors = mutants.filter(({ caught }) => caught.length === 0);
+console.log(`${mutants.length - survivors.length} of ${mutants.length} constraint groups are guarded by a test`);
+if (survivors.length > 0) process.exitCode = 1;
+else if (chosen.length === tags.length) writeFileSync(join(root, "docs", "mutation.md"), table(mutants));

@@ -1,0 +1,33 @@
+import { type Attack, accepts, cheat } from "../../circuits/test/kit/attack.ts";
+import type { Sources } from "../../circuits/test/kit/sources.ts";
+import { removeGroup, type Tag } from "../../circuits/test/kit/tags.ts";
+
+/** A constraint group that was taken away, and the tests that fail without it. */
+export interface Mutant {
+  tag: Tag;
+  /** Titles of the soundness tests whose attack the circuit now accepts. */
+  caught: string[];
+  /** Where nothing was caught: what happened instead. */
+  why: string;
+}
+
+/**
+ * Takes the group away and runs its soundness tests against what is left. Only `===` and `<==` change: the attack's
+ * own edits are in the cheater's generator, not here.
+ */
+export async function mutate(sources: Sources, tag: Tag, attacks: readonly Attack[]): Promise<Mutant> {
+  const caught: string[] = [];
+  const reasons: string[] = [];
+  for (const attack of attacks.filter((candidate) => candidate.tag === tag.id)) {
+    const title = `refuses ${attack.title}`;
+    try {
+      const values = await cheat(sources, tag, attack);
+      if (await accepts(sources, attack, values)) reasons.push(`"${title}" fails already`);
+      else if (await accepts(removeGroup(sources, tag), attack, values)) caught.push(title);
+      else reasons.push(`"${title}" still passes`);
+    } catch (error) {
+      reasons.push(`"${title}": ${error instanceof Error ? error.message.split("\n")[0] : String(error)}`);
+    }
+  }
+  return { tag, caught, why: reasons.length === 0 ? "no test is about it" : reasons.join("; ") };
+}
