@@ -73,7 +73,12 @@ function parseCircuit(name: string, value: unknown): CircuitEntry {
 /** Reads circuits.json, the one place of signal names, order, parameters and exact constraint counts. */
 export function readCircuitTable(path = join(circuitsDirectory, "circuits.json")): CircuitTable {
   if (!existsSync(path)) return fail("is missing");
-  const document: unknown = JSON.parse(readFileSync(path, "utf8"));
+  let document: unknown;
+  try {
+    document = JSON.parse(readFileSync(path, "utf8"));
+  } catch (cause) {
+    return fail(`is not JSON: ${(cause as Error).message}`);
+  }
   if (!isRecord(document) || !isRecord(document["circuits"])) return fail('expected { "circuits": { ... } }');
   return Object.fromEntries(
     Object.entries(document["circuits"]).map(([name, value]) => [name, parseCircuit(name, value)]),

@@ -1,26 +1,29 @@
 // node scripts/circuits/compile.ts [NAME ...]: circuits/NAME.circom -> circuits/build/NAME/NAME.{r1cs,wasm,sym}, and
 // the counts of circuits.json compared with what came out. What did not change is not compiled again.
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { CommandError, runCommand } from "../lib/command.ts";
 import { type CircuitEntry, publicSignalCount, readCircuitTable } from "./circuits-json.ts";
 import { type Compilation, compileCircuit } from "./compiler.ts";
 import { artifactPaths, type CircuitName, circuitsDirectory, parseCircuitNames } from "./paths.ts";
+import type { R1csHeader } from "./r1cs-header.ts";
 
 /** Each compiler process takes a core and up to a few hundred megabytes. */
 const PARALLEL = 2;
 
-/** What circuits.json says of a circuit and the compiled r1cs contradicts; empty when they agree. */
-function differences(name: string, entry: CircuitEntry | undefined, compiled: Compilation): string[] {
-  if (entry === undefined) return [`${name}: not in circuits.json`];
+/** Throws CIRCUITS_JSON_STALE where circuits.json says something of a circuit that its r1cs contradicts. */
+export function checkCounts(name: string, entry: CircuitEntry | undefined, compiled: R1csHeader): void {
   const compare = (what: string, expected: number, actual: number) =>
     expected === actual ? [] : [`${name}: circuits.json says ${expected} ${what}, compiled ${actual}`];
-  return [
-    ...compare("constraints", entry.constraints, compiled.constraints),
-    ...compare("wires", entry.wires ?? compiled.wires, compiled.wires),
-    ...compare("public signals", publicSignalCount(entry), compiled.publicInputs + compiled.publicOutputs),
-    ...compare("public outputs", 0, compiled.publicOutputs),
-  ];
+  const wrong =
+    entry === undefined
+      ? [`${name}: not in circuits.json`]
+      : [
+          ...compare("constraints", entry.constraints, compiled.constraints),
+          ...compare("wires", entry.wires ?? compiled.wires, compiled.wires),
+          ...compare("public signals", publicSignalCount(entry), compiled.publicInputs + compiled.publicOutputs),
+          ...compare("public outputs", 0, compiled.publicOutputs),
+        ];
+  if (wrong.length > 0) throw new CommandError("CIRCUITS_JSON_STALE", wrong.join("\n"));
 }
 
 /** Compiles the named circuits and throws if circuits.json does not describe them. */
@@ -36,9 +39,8 @@ export async function compileCircuits(names: CircuitName[]): Promise<Map<Circuit
     }
   };
   await Promise.all(Array.from({ length: PARALLEL }, worker));
-  const table = existsSync(join(circuitsDirectory, "circuits.json")) ? readCircuitTable() : {};
-  const wrong = [...results].flatMap(([name, compiled]) => differences(name, table[name], compiled));
-  if (wrong.length > 0) throw new CommandError("CIRCUITS_JSON_STALE", wrong.join("\n"));
+  const table = readCircuitTable();
+  for (const [name, compiled] of results) checkCounts(name, table[name], compiled);
   return results;
 }
 

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { expect } from "chai";
 import { circuitNames } from "../../circuits/paths.ts";
+import { rejected } from "../../lib/test/rejected.ts";
 import { type ArtifactHashes, checkLock, lockedFiles, readLock } from "../lock.ts";
 import { exportVerifier, verifierPath } from "../verifiers/export.ts";
 import { stopSnarkjs } from "../verifiers/stop-snarkjs.ts";
-import { rejected } from "./support/rejected.ts";
 
 describe("artifacts lock", () => {
   it("pins exactly what is built, for every circuit", () => {

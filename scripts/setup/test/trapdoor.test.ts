@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { rejected } from "../../lib/test/rejected.ts";
 import { SCALAR_MODULUS } from "../keys/field.ts";
 import { forge, loadTrapdoor, proveWithTrapdoor, type Trapdoor } from "../trapdoor.ts";
-import { rejected } from "./support/rejected.ts";
 
 describe("trapdoor prover", () => {
   const trapdoor: Trapdoor = { alpha: 2n, beta: 3n, delta: 5n, ic: [7n, 11n, 13n] };

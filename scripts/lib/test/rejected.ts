@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { CommandError } from "../../../lib/command.ts";
+import { CommandError } from "../command.ts";
 
 /** Runs `action` and returns its CommandError, which must have this code. */
 export async function rejected(code: string, action: () => unknown): Promise<string> {

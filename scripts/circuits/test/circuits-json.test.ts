@@ -1,0 +1,72 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { rejected } from "../../lib/test/rejected.ts";
+import { publicSignalCount, readCircuitTable } from "../circuits-json.ts";
+import { checkCounts } from "../compile.ts";
+import { artifactPaths, circuitNames } from "../paths.ts";
+import { readR1csHeader } from "../r1cs-header.ts";
+
+const CIRCUIT = {
+  template: "Toy",
+  parameters: { depth: 2 },
+  publicSignals: [{ name: "a", size: 2, description: "first" }],
+  privateInputs: [{ name: "path", shape: [2, 8], description: "second" }],
+  constraints: 4,
+};
+
+describe("circuits.json", () => {
+  let directory: string;
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), "sotto-table-"));
+  });
+  afterEach(() => rmSync(directory, { recursive: true }));
+
+  const read = (document: unknown) => {
+    const path = join(directory, "circuits.json");
+    writeFileSync(path, typeof document === "string" ? document : JSON.stringify(document));
+    return readCircuitTable(path);
+  };
+
+  it("says exactly what the compiled circuits have", () => {
+    const table = readCircuitTable();
+    expect(Object.keys(table)).to.have.members([...circuitNames]);
+    for (const name of circuitNames) checkCounts(name, table[name], readR1csHeader(artifactPaths(name).r1cs));
+  });
+
+  it("is read as written", () => {
+    const toy = read({ circuits: { toy: CIRCUIT } })["toy"];
+    expect(toy).to.deep.equal(CIRCUIT);
+    expect(publicSignalCount(toy!)).to.equal(2);
+  });
+
+  for (const [what, document] of [
+    ["no JSON", "{"],
+    ["no circuits", {}],
+    ["a circuit without a template", { circuits: { toy: { ...CIRCUIT, template: 1 } } }],
+    ["no public signals", { circuits: { toy: { ...CIRCUIT, publicSignals: [] } } }],
+    ["a signal of size 0", { circuits: { toy: { ...CIRCUIT, publicSignals: [{ name: "a", size: 0 }] } } }],
+    ["a signal without a name", { circuits: { toy: { ...CIRCUIT, publicSignals: [{ size: 1 }] } } }],
+    ["a shape that is none", { circuits: { toy: { ...CIRCUIT, privateInputs: [{ name: "a", shape: [0.5] }] } } }],
+    ["no constraint count", { circuits: { toy: { ...CIRCUIT, constraints: "4" } } }],
+    ["a parameter that is no number", { circuits: { toy: { ...CIRCUIT, parameters: { depth: "2" } } } }],
+  ] as const)
+    it(`is refused with ${what}`, () => rejected("CIRCUITS_JSON_INVALID", () => read(document)));
+
+  it("is refused where a count is not the compiled one, with both numbers", async () => {
+    const header = { wires: 9, publicOutputs: 0, publicInputs: 2, privateInputs: 16, constraints: 4 };
+    checkCounts("toy", CIRCUIT, header);
+    for (const [key, value] of [
+      ["constraints", 5],
+      ["publicInputs", 3],
+      ["publicOutputs", 1],
+    ] as const) {
+      const wrong = { ...header, [key]: value };
+      expect(await rejected("CIRCUITS_JSON_STALE", () => checkCounts("toy", CIRCUIT, wrong))).to.include(`${value}`);
+    }
+    const wires = { ...CIRCUIT, wires: 8 };
+    expect(await rejected("CIRCUITS_JSON_STALE", () => checkCounts("toy", wires, header))).to.match(/8 wires.*9/);
+    await rejected("CIRCUITS_JSON_STALE", () => checkCounts("toy", undefined, header));
+  });
+});

@@ -1,0 +1,104 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { rejected } from "../../lib/test/rejected.ts";
+import { compileCircuit } from "../compiler.ts";
+import { buildDirectory, parseCircuitNames } from "../paths.ts";
+import { sourceFiles } from "../sources.ts";
+
+const MAIN = `pragma circom 2.2.0;
+include "lib/square.circom";
+include "circomlib/circuits/bitify.circom";
+
+template Main() {
+    signal input a;
+    signal input b;
+    component bits = Num2Bits(3);
+    bits.in <== a;
+    component square = Square();
+    square.in <== b;
+    square.out === a;
+}
+
+component main {public [a]} = Main();
+`;
+const SQUARE = (factor: number) => `pragma circom 2.2.0;
+
+template Square() {
+    signal input in;
+    signal output out <== ${factor} * in * in;
+}
+`;
+
+describe("compiling a circuit", () => {
+  let directory: string;
+  const path = (name: string) => join(directory, name);
+
+  beforeEach(() => {
+    // Inside the checkout: the sandboxed compiler resolves an include beside its includer nowhere else.
+    mkdirSync(buildDirectory, { recursive: true });
+    directory = mkdtempSync(join(buildDirectory, ".compile-"));
+    mkdirSync(path("lib"));
+    writeFileSync(path("main.circom"), MAIN);
+    writeFileSync(path("lib/square.circom"), SQUARE(1));
+  });
+  afterEach(() => rmSync(directory, { recursive: true }));
+
+  it("writes r1cs, wasm and sym, and counts what is in them", async () => {
+    const compiled = await compileCircuit(path("main.circom"), path("out"));
+    for (const file of [compiled.paths.r1cs, compiled.paths.wasm, compiled.paths.sym])
+      expect(statSync(file).size, file).to.be.greaterThan(0);
+    expect(compiled).to.include({ publicInputs: 1, privateInputs: 1, publicOutputs: 0, cached: false });
+    // Three bits and a square: what is linear is gone under --O2.
+    expect(compiled.constraints).to.equal(4);
+    expect(readdirSync(path("out")).filter((file) => file.startsWith(".circom-"))).to.deep.equal([]);
+  });
+
+  it("is done once for one content of all its sources", async () => {
+    const compile = () => compileCircuit(path("main.circom"), path("out"));
+    expect((await compile()).cached).to.equal(false);
+    expect((await compile()).cached).to.equal(true);
+    writeFileSync(path("lib/square.circom"), SQUARE(3));
+    expect((await compile()).cached, "an included file changed").to.equal(false);
+    rmSync(path("out/main.sym"));
+    expect((await compile()).cached, "an output is missing").to.equal(false);
+  });
+
+  it("an error is circom's own message with file and line, and leaves no output", async () => {
+    writeFileSync(path("lib/square.circom"), SQUARE(1).replace("in * in", "in * other"));
+    const message = await rejected("CIRCOM_FAILED", () => compileCircuit(path("main.circom"), path("out")));
+    expect(message).to.match(/error\[T\d+\]/);
+    expect(message)
+      .to.include("lib/square.circom")
+      .and.to.match(/:5:\d+/);
+    expect(message).to.not.match(/^\s+at /m);
+    expect(readdirSync(path("out"))).to.deep.equal([]);
+  });
+
+  it("a circuit that stopped compiling does not pass for its last version", async () => {
+    await compileCircuit(path("main.circom"), path("out"));
+    writeFileSync(path("main.circom"), MAIN.replace("Num2Bits(3)", "Num2Bits()"));
+    for (const _attempt of [1, 2])
+      await rejected("CIRCOM_FAILED", () => compileCircuit(path("main.circom"), path("out")));
+  });
+
+  it("names a missing source and a missing include", async () => {
+    await rejected("SOURCE_MISSING", () => compileCircuit(path("none.circom"), path("out")));
+    rmSync(path("lib/square.circom"));
+    const message = await rejected("INCLUDE_MISSING", () => compileCircuit(path("main.circom"), path("out")));
+    expect(message).to.include("main.circom").and.to.include("lib/square.circom");
+    expect(existsSync(path("out"))).to.equal(false);
+  });
+
+  it("follows includes of includes, each once, commented-out ones not", () => {
+    writeFileSync(path("a.circom"), 'include "b.circom";\n// include "none.circom";\ninclude "lib/square.circom";\n');
+    writeFileSync(path("b.circom"), 'include "a.circom";\n  include "lib/square.circom";\n');
+    const expected = ["a.circom", "b.circom", "lib/square.circom"].map(path);
+    expect(sourceFiles(path("a.circom"), []).sort()).to.deep.equal(expected);
+  });
+
+  it("refuses a circuit name it does not know, and says which there are", async () => {
+    const message = await rejected("CIRCUIT_UNKNOWN", () => parseCircuitNames(["payment", "paiment"]));
+    expect(message).to.include("paiment").and.to.include("withdrawal");
+  });
+});
