@@ -26,7 +26,7 @@ export type { Block, Call, ChainSource, RawLog } from "./chain/source.ts";
 export { WalletError, type WalletErrorCode } from "./errors.ts";
 export type { Findings, FoundNote, FoundSpend, NoteOrigin } from "./scan/notes.ts";
 export { DEPOSIT_GAP, NoteScanner, type ScanKeys } from "./scan/scanner.ts";
-export type { ScanProgress, ScanResult } from "./scan/sync.ts";
+export type { ScanProgress, ScanResult } from "./scan/types.ts";
 export { createSeedWords, type SeedSigner, seedFromAccount, seedFromWords, wordsFromSeed } from "./seed.ts";
 export { sendCall } from "./send.ts";
 export { MemoryStore } from "./store/memory.ts";

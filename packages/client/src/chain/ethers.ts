@@ -1,5 +1,6 @@
 import { isError, JsonRpcProvider, type Provider } from "ethers";
 import { WalletError } from "../errors.ts";
+import { QuietProvider } from "./provider.ts";
 import type { Block, Call, ChainSource, RawLog } from "./source.ts";
 
 /** How nodes say that a range holds too many blocks or logs (-32005 and free text; there is no standard). */
@@ -29,11 +30,7 @@ export class EthersChain implements ChainSource {
         "INVALID_OPTION",
         "the node's address is not a URL, expected one like http://127.0.0.1:8545",
       );
-    // staticNetwork: ethers would otherwise ask for the chain id before every question, and for ever without a node.
-    this.provider =
-      typeof provider === "string"
-        ? new JsonRpcProvider(provider, undefined, { staticNetwork: true, cacheTimeout: -1, batchMaxCount: 1 })
-        : provider;
+    this.provider = typeof provider === "string" ? new QuietProvider(provider) : provider;
     // A provider's key may be part of its URL's path: only the host is shown in errors.
     this.#url = typeof provider === "string" ? new URL(provider).host : "the provider";
     this.#attempts = attempts;

@@ -31,11 +31,6 @@ export class Ledger {
     for (const spend of page.spends) this.spends.set(spend.leafIndex, spend);
   }
 
-  /** Puts one page in the place of the last two, which it joins. */
-  replaceLastTwo(page: Page): void {
-    this.pages.splice(-2, 2, page);
-  }
-
   /** Takes the last page off again. */
   removeLast(): Page | undefined {
     const page = this.pages.pop();

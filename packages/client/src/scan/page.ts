@@ -95,8 +95,7 @@ export function decodePage(key: string, value: StoreValue): Page {
   }
 }
 
-/** Two pages that follow each other, as one. */
-export function joinPages(first: Page, second: Page): Page {
+function joinPages(first: Page, second: Page): Page {
   return {
     from: first.from,
     to: second.to,
@@ -113,9 +112,23 @@ const MOST_LEAVES = 8192;
 const weight = (page: Page): number => 1 + page.leaves.length + page.notes.length + page.spends.length;
 
 /**
- * Whether two final pages are better kept as one: a wallet that looks at every block would have as many pages. By
- * weight, so that a page is written again only when it at least grows by half: some logarithm of times.
+ * The pages with final neighbours joined where it is worth it. By weight, so that a page is written again only when it
+ * grows by half at least: a logarithm of times.
+ * @param final last block that counts as final; a page beyond it can still be taken back and stays small
  */
-export function worthJoining(first: Page, second: Page): boolean {
+export function joinFinalPages(pages: readonly Page[], final: number): Page[] {
+  const joined: Page[] = [];
+  for (const page of pages) {
+    let last = page;
+    for (let before = joined.at(-1); before && last.to <= final && worthJoining(before, last); before = joined.at(-1)) {
+      last = joinPages(before, last);
+      joined.pop();
+    }
+    joined.push(last);
+  }
+  return joined;
+}
+
+function worthJoining(first: Page, second: Page): boolean {
   return weight(first) <= 2 * weight(second) && weight(first) + weight(second) <= MOST_LEAVES;
 }

@@ -1,46 +1,11 @@
-import type { Deployment } from "@sotto/protocol";
-import type { Block, ChainSource } from "../chain/source.ts";
+import type { Block } from "../chain/source.ts";
 import { WalletError } from "../errors.ts";
-import type { Store, StoreChange } from "../store/store.ts";
+import type { StoreChange } from "../store/store.ts";
 import { Ledger } from "./ledger.ts";
-import { decodePage, emptyPage, encodePage, joinPages, type Page, pageKey, worthJoining } from "./page.ts";
+import { decodePage, emptyPage, encodePage, joinFinalPages, type Page, pageKey } from "./page.ts";
 import { fetchRange, readPage } from "./reader.ts";
-import { NoteScanner, type ScanKeys } from "./scanner.ts";
-
-export interface SyncOptions {
-  chain: ChainSource;
-  deployment: Deployment;
-  /** Block the pool was deployed in: nothing is looked for before it. */
-  deploymentBlock: number;
-  store: Store;
-  /** Blocks on top of an event's block before it counts, 0 or more. */
-  finality: number;
-  /** Whose notes are looked for; left out: nobody's, only the queue and the tree are followed. */
-  keys?: ScanKeys;
-  /** Most blocks asked for at once (10,000 if left out); fewer where the node refuses. */
-  rangeSize?: number;
-}
-
-/** How far a scan has come. */
-export interface ScanProgress {
-  /** Last block read. */
-  block: number;
-  /** Newest block when the scan began. */
-  height: number;
-  /** Leaves seen so far. */
-  leaves: number;
-}
-
-export interface ScanResult {
-  /** Blocks read. */
-  blocks: number;
-  /** Notes found by this scan. */
-  notes: number;
-  /** Notes seen spent by this scan. */
-  spends: number;
-  /** Blocks whose reading was taken back because the chain reorganised. */
-  rolledBack: number;
-}
+import { NoteScanner } from "./scanner.ts";
+import type { ScanProgress, ScanResult, SyncOptions } from "./types.ts";
 
 const MOST_RESTARTS = 5;
 
@@ -53,10 +18,13 @@ export class PoolSync {
   readonly #options: SyncOptions;
   #scanner: NoteScanner | undefined;
   #range: number;
+  /** What the node gives at once, as far as known. */
+  #most: number;
 
   private constructor(options: SyncOptions) {
     this.#options = options;
     this.#range = options.rangeSize ?? 10_000;
+    this.#most = this.#range;
     this.#rebuildScanner();
   }
 
@@ -96,6 +64,7 @@ export class PoolSync {
       if (restarts >= MOST_RESTARTS)
         throw new WalletError("NODE_INCONSISTENT", "the node's chain kept changing during the scan: try again");
     }
+    await this.#join(final);
     this.height = height;
     this.confirmed = await this.#confirmedBlock(final);
     return result;
@@ -117,7 +86,7 @@ export class PoolSync {
       const page = await this.#fetch(from, Math.min(from + this.#range - 1, border));
       if (page === "too large") continue;
       if (page === undefined) return false;
-      await this.#write(page, final);
+      await this.#write(page);
       result.blocks += page.to - page.from + 1;
       result.notes += page.notes.length;
       result.spends += page.spends.length;
@@ -131,37 +100,42 @@ export class PoolSync {
     try {
       const fetched = await fetchRange(chain, deployment.pool, { from, to }, this.ledger.last);
       if (fetched === undefined) return undefined;
-      this.#range = Math.min(this.#range * 2, rangeSize);
+      // Up to what was refused last, and a little beyond from time to time: some nodes count logs, not blocks.
+      this.#range = Math.min(this.#range * 2, this.#most, rangeSize);
+      this.#most += Math.floor(this.#most / 16);
       const start = { leaves: this.ledger.leaves.length, appended: this.ledger.appended };
       return readPage(emptyPage(from, to, fetched.hash), start, fetched.events, this.#scanner);
     } catch (error) {
       this.#rebuildScanner();
       if (!(error instanceof WalletError) || error.code !== "RANGE_TOO_LARGE" || to === from) throw error;
+      this.#most = to - from;
       this.#range = Math.max(1, Math.floor((to - from + 1) / 2));
       return "too large";
     }
   }
 
-  /** Writes a page, joined with its final predecessors where that keeps the pages few. */
-  async #write(page: Page, final: number): Promise<void> {
-    const { pages } = this.ledger;
-    let [joined, count] = [page, 0];
-    for (let i = pages.length - 1; i >= 0 && page.to <= final && worthJoining(pages[i]!, joined); i -= 1, count += 1)
-      joined = joinPages(pages[i]!, joined);
-    const changes: StoreChange[] = pages
-      .slice(pages.length - count)
-      .map(({ from }) => pageKey(from))
-      .filter((key) => key !== pageKey(joined.from))
-      .map((key) => ({ delete: key }));
+  async #write(page: Page): Promise<void> {
     try {
-      await this.#options.store.batch([...changes, { put: pageKey(joined.from), value: encodePage(joined) }]);
+      await this.#options.store.put(pageKey(page.from), encodePage(page));
     } catch (error) {
       this.#rebuildScanner();
       throw error;
     }
     this.ledger.add(page);
-    for (let i = 0; i < count; i += 1)
-      this.ledger.replaceLastTwo(joinPages(this.ledger.pages.at(-2)!, this.ledger.pages.at(-1)!));
+  }
+
+  /** Joins final pages, so that they stay few however often the wallet looks. */
+  async #join(final: number): Promise<void> {
+    const { pages } = this.ledger;
+    const joined = joinFinalPages(pages, final);
+    if (joined.length === pages.length) return;
+    const kept = new Set(joined);
+    const changes = new Map<string, StoreChange>();
+    for (const { from } of pages) changes.set(pageKey(from), { delete: pageKey(from) });
+    for (const page of joined) changes.set(pageKey(page.from), { put: pageKey(page.from), value: encodePage(page) });
+    for (const page of pages) if (kept.has(page)) changes.delete(pageKey(page.from));
+    await this.#options.store.batch([...changes.values()]);
+    pages.splice(0, pages.length, ...joined);
   }
 
   /** Takes off the pages that are no longer of the canonical chain. Gives the number of blocks taken back. */

@@ -3,14 +3,15 @@ import { assertAllowedOnChain, type Prover } from "@sotto/prover";
 import { poolInterface } from "../chain/abi.ts";
 import type { ChainSource } from "../chain/source.ts";
 import { WalletError } from "../errors.ts";
-import { PoolSync, type ScanProgress, type ScanResult } from "../scan/sync.ts";
+import { PoolSync } from "../scan/sync.ts";
 import { TreeView } from "../scan/tree.ts";
+import type { ScanProgress, ScanResult } from "../scan/types.ts";
 import type { Store } from "../store/store.ts";
 import { ask, type PoolInfo } from "./connect.ts";
 import { Journal } from "./journal.ts";
 import { Lock } from "./lock.ts";
 import type { Funds } from "./select.ts";
-import { statusOf, type View, type WalletNote, walletNotes } from "./state.ts";
+import { type View, type WalletNote, walletNotes } from "./state.ts";
 
 /** What a wallet needs of a prover: one of @sotto/prover's. */
 export type WalletProver = Pick<Prover, "prove"> & { artifacts: Pick<Prover["artifacts"], "set"> };
@@ -67,12 +68,10 @@ export class WalletCore {
     return walletNotes(this.view);
   }
 
-  /** Reads the chain, checks the tree against the contract's, and gives free the notes of what is over. */
+  /** Reads the chain and checks the tree against the contract's. */
   async scan({ onProgress, signal }: ScanOptions = {}): Promise<ScanResult> {
     const result = await this.sync.scan(onProgress, signal);
     await this.#checkRoot();
-    const over = [...this.journal.holds].filter(([, id]) => statusOf(this.journal.get(id), this.view).final);
-    await this.journal.release(over.map(([nullifier]) => nullifier));
     return result;
   }
 

@@ -56,19 +56,24 @@ export interface DepositRecord {
   created: number;
 }
 
+/** The last second in which an attempt of a spend can settle. */
+export function lastDate({ attempts }: JournalRecord): number {
+  return Math.max(0, ...attempts.map(({ validUntil }) => validUntil));
+}
+
 const spendKey = (id: string): string => `spend/${id}`;
-const holdKey = (nullifier: string): string => `hold/${nullifier}`;
 const validityKey = (nullifier: string): string => `validity/${nullifier}`;
 const depositKey = (index: number): string => `deposit/${String(index).padStart(10, "0")}`;
 
 /**
- * What a wallet has begun, written before it acts. A spend and the hold on its notes are one batch: a note is held by
- * exactly one spend, or by none. Nothing in it is needed to recover funds.
+ * What a wallet has begun, written before it acts. Nothing in it is needed to recover funds. That a note is held follows
+ * from the spends and the chain (see state.ts) and is written nowhere: it cannot be wrong after a crash or a
+ * reorganisation.
  */
 export class Journal {
   readonly spends = new Map<string, JournalRecord>();
-  /** Id of the spend that holds a note, by nullifier (decimal). */
-  readonly holds = new Map<string, string>();
+  /** The newest spend of a note, by nullifier (decimal). */
+  readonly newest = new Map<string, JournalRecord>();
   readonly deposits = new Map<number, DepositRecord>();
   readonly #store: Store;
 
@@ -78,11 +83,7 @@ export class Journal {
 
   static async open(store: Store): Promise<Journal> {
     const journal = new Journal(store);
-    for (const { value } of await store.list("spend/")) {
-      const record = value as unknown as JournalRecord;
-      journal.spends.set(record.id, record);
-    }
-    for (const { key, value } of await store.list("hold/")) journal.holds.set(key.slice("hold/".length), String(value));
+    for (const { value } of await store.list("spend/")) journal.#take(value as unknown as JournalRecord);
     for (const { value } of await store.list("deposit/")) {
       const record = value as unknown as DepositRecord;
       journal.deposits.set(record.keyIndex, record);
@@ -98,40 +99,33 @@ export class Journal {
     return record;
   }
 
-  /** Writes a new spend, or a new attempt of one, and holds its notes. Its proof may be made only afterwards. */
+  /** Writes a new spend, or a new attempt of one. Its proof may be made only afterwards. */
   async begin(record: JournalRecord): Promise<void> {
     const changes: StoreChange[] = [{ put: spendKey(record.id), value: toValue(record) }];
-    for (const nullifier of record.nullifiers) {
-      const holder = this.holds.get(nullifier);
-      if (holder === record.id) continue;
-      if (holder !== undefined) throw new WalletError("STORE_CONFLICT", `payment ${holder} holds a note of this one`);
-      changes.push({ put: holdKey(nullifier), value: record.id, expected: 0 });
-    }
-    if (record.kind === "withdrawal") {
-      const { validUntil } = record.attempts.at(-1)!;
-      changes.push({ put: validityKey(record.nullifiers[0]!), value: validUntil });
-    }
+    if (record.kind === "withdrawal")
+      changes.push({ put: validityKey(record.nullifiers[0]!), value: lastDate(record) });
     await this.#store.batch(changes);
-    this.spends.set(record.id, record);
-    for (const nullifier of record.nullifiers) this.holds.set(nullifier, record.id);
+    this.#take(record);
   }
 
   /** Keeps the proof of the newest attempt, so that it can be sent again after a crash. */
   async prove(record: JournalRecord): Promise<void> {
     await this.#store.put(spendKey(record.id), toValue(record));
-    this.spends.set(record.id, record);
-  }
-
-  /** Gives notes free. */
-  async release(nullifiers: readonly string[]): Promise<void> {
-    if (nullifiers.length === 0) return;
-    await this.#store.batch(nullifiers.map((nullifier) => ({ delete: holdKey(nullifier) })));
-    for (const nullifier of nullifiers) this.holds.delete(nullifier);
+    this.#take(record);
   }
 
   /** The last validUntil a withdrawal with this first nullifier was given, 0 if none. */
   async lastValidity(nullifier: string): Promise<number> {
     return Number((await this.#store.get(validityKey(nullifier)))?.value ?? 0);
+  }
+
+  #take(record: JournalRecord): void {
+    this.spends.set(record.id, record);
+    for (const nullifier of record.nullifiers) {
+      const known = this.newest.get(nullifier);
+      if (known === undefined || known.id === record.id || lastDate(known) <= lastDate(record))
+        this.newest.set(nullifier, record);
+    }
   }
 
   async beginDeposit(record: DepositRecord): Promise<void> {

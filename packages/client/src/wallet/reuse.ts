@@ -2,7 +2,7 @@ import { WalletError } from "../errors.ts";
 import type { FoundNote } from "../scan/notes.ts";
 import type { WalletCore } from "./core.ts";
 import type { JournalRecord } from "./journal.ts";
-import { statusOf } from "./state.ts";
+import { holderOf, statusOf } from "./state.ts";
 
 /**
  * The notes of an earlier attempt, for another one: only with the very same notes can at most one attempt settle.
@@ -16,9 +16,9 @@ export function reusableNotes(core: WalletCore, record: JournalRecord): FoundNot
   const known = new Map(core.notes().map((note) => [String(note.nullifier), note]));
   return notes.map((_, i) => {
     const note = known.get(nullifiers[i]!);
-    const own = core.journal.holds.get(nullifiers[i]!) === id;
-    if (note?.state === "spendable" || (note?.state === "held" && own)) return note;
-    const found = note === undefined ? "gone since a reorganisation" : own ? note.state : `${note.state} otherwise`;
-    throw new WalletError("PAYMENT_CLOSED", `payment ${id} cannot be tried again: its note is ${found}`);
+    const own = note?.state === "held" && holderOf(note, core.view)?.id === id;
+    if (note?.state === "spendable" || (note && own)) return note;
+    const found = note === undefined ? "not there any more" : note.state;
+    throw new WalletError("PAYMENT_CLOSED", `payment ${id} cannot be tried again now: its note is ${found}`);
   });
 }

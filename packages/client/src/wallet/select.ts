@@ -1,13 +1,13 @@
+import { expectAmount, WITHDRAWAL_INPUTS } from "@sotto/protocol";
 import { WalletError } from "../errors.ts";
+import { expectCount } from "./connect.ts";
+import { DEPOSIT_NOTES } from "./deposit.ts";
 
 /** What coin selection needs to know of a note. */
 export interface Coin {
   leafIndex: number;
   amount: bigint;
 }
-
-/** Notes a withdrawal can take in. */
-export const WITHDRAWAL_INPUTS = 8;
 
 export interface Funds<C extends Coin> {
   /** Notes that can be spent now. */
@@ -100,9 +100,15 @@ function checkFunds(funds: Funds<Coin>, amount: bigint): void {
   );
 }
 
-/** `total` in `notes` nearly equal parts (the first ones a unit larger), for payments in parallel. */
+/**
+ * `total` in `notes` nearly equal parts (the first ones a unit larger): a deposit for as many payments in parallel.
+ * @param notes 1 to 64, at most `total`
+ */
 export function splitAmount(total: bigint, notes: number): bigint[] {
+  expectAmount(total, "total");
+  expectCount(notes, "notes", 1, DEPOSIT_NOTES);
   const count = BigInt(notes);
+  if (total < count) throw new WalletError("INVALID_OPTION", `${total} base units do not make ${notes} notes`);
   const [part, rest] = [total / count, total % count];
   return Array.from({ length: notes }, (_, i) => (BigInt(i) < rest ? part + 1n : part));
 }

@@ -1,7 +1,7 @@
 import type { Block } from "../chain/source.ts";
 import type { Ledger } from "../scan/ledger.ts";
 import type { FoundNote } from "../scan/notes.ts";
-import type { Journal, JournalRecord } from "./journal.ts";
+import { type Journal, type JournalRecord, lastDate } from "./journal.ts";
 
 /**
  * pending: its block has not enough confirmations. queued: it waits to be appended to the tree. held: a payment in
@@ -30,7 +30,8 @@ export interface View {
   confirmed: Block | undefined;
 }
 
-export function walletNotes({ ledger, journal, confirmed }: View): WalletNote[] {
+export function walletNotes(view: View): WalletNote[] {
+  const { ledger, confirmed } = view;
   const final = confirmed?.number ?? -1;
   const size = ledger.appendAt(final)?.size ?? 0;
   const stateOf = (note: FoundNote): NoteState => {
@@ -38,9 +39,15 @@ export function walletNotes({ ledger, journal, confirmed }: View): WalletNote[] 
     if (spend !== undefined) return spend.blockNumber <= final ? "spent" : "spending";
     if (note.blockNumber > final) return "pending";
     if (note.leafIndex >= size) return "queued";
-    return journal?.holds.has(String(note.nullifier)) ? "held" : "spendable";
+    return holderOf(note, view) === undefined ? "spendable" : "held";
   };
   return [...ledger.notes.values()].map((note) => ({ ...note, state: stateOf(note) }));
+}
+
+/** The spend that may still take this note. */
+export function holderOf({ nullifier }: FoundNote, view: View): JournalRecord | undefined {
+  const record = view.journal?.newest.get(String(nullifier));
+  return record && statusOf(record, view).state === "open" ? record : undefined;
 }
 
 export function balanceOf(notes: readonly WalletNote[]): Balance {
@@ -72,7 +79,7 @@ export interface PaymentStatus {
 /** What became of a spend: found by nullifier and digest, never by proof bytes, which anyone can change. */
 export function statusOf(record: JournalRecord, { ledger, confirmed }: View): PaymentStatus {
   const { id, kind, notes, nullifiers, attempts } = record;
-  const validUntil = Math.max(...attempts.map((attempt) => attempt.validUntil));
+  const validUntil = lastDate(record);
   const spend = notes
     .map((leafIndex, i) => ({ spend: ledger.spends.get(leafIndex), nullifier: nullifiers[i] }))
     .find(({ spend, nullifier }) => spend !== undefined && String(spend.nullifier) === nullifier)?.spend;

@@ -1,6 +1,7 @@
 import { BASE8, decodeShieldedAddress, multiplyPoint, SottoError } from "@sotto/protocol";
 import { WalletError } from "../errors.ts";
-import { PoolSync, type ScanResult } from "../scan/sync.ts";
+import { PoolSync } from "../scan/sync.ts";
+import type { ScanResult } from "../scan/types.ts";
 import type { Store } from "../store/store.ts";
 import { connectPool, expectCount, type PoolInfo, type PoolOptions } from "./connect.ts";
 import type { ScanOptions } from "./core.ts";

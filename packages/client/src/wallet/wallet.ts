@@ -2,7 +2,7 @@ import { deriveKeys, type WalletKeys } from "@sotto/protocol";
 import { assertAllowedOnChain } from "@sotto/prover";
 import type { DepositRequest } from "../chain/calls.ts";
 import { WalletError } from "../errors.ts";
-import type { ScanResult } from "../scan/sync.ts";
+import type { ScanResult } from "../scan/types.ts";
 import { checkSeed } from "../seed.ts";
 import type { Store } from "../store/store.ts";
 import { connectPool, expectCount, type PoolInfo, type PoolOptions } from "./connect.ts";

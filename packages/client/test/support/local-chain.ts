@@ -37,6 +37,7 @@ export class LocalChain implements ChainSource {
   asked: [number, number][] = [];
   /** Run before each question for logs: where tests let the chain change under a scan. */
   beforeLogs: () => void = () => undefined;
+  id = 31337n;
   /** Seconds. */
   time = 1_800_000_000;
   #fork = 0;
@@ -88,7 +89,7 @@ export class LocalChain implements ChainSource {
   }
 
   async chainId(): Promise<bigint> {
-    return 31337n;
+    return this.id;
   }
 
   async height(): Promise<number> {

@@ -33,6 +33,10 @@ export class LocalToken implements LocalContract {
   separator = TypedDataEncoder.hashDomain(this.domain);
   #state: State = { balances: new Map(), used: new Set() };
 
+  constructor(holder: string, amount: bigint) {
+    this.mint(holder, amount);
+  }
+
   mint(account: string, amount: bigint): void {
     this.#state.balances.set(account.toLowerCase(), this.balanceOf(account) + amount);
   }

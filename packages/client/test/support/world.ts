@@ -17,15 +17,11 @@ export const SHOP = `0x${"ab".repeat(20)}`;
 
 /** A chain, a token, a pool, and helpers that send what wallets make. */
 export class World {
-  readonly token = new LocalToken();
+  readonly token = new LocalToken(SENDER, 1_000_000_000n);
   readonly pool = new LocalPool(this.token);
   readonly chain = new LocalChain([this.pool, this.token]);
   readonly prover = new OracleProver();
   #appender: Promise<NoteAppender> | undefined;
-
-  constructor() {
-    this.token.mint(SENDER, 1_000_000_000n);
-  }
 
   /** Milliseconds: the chain's own time. */
   readonly clock = (): number => this.chain.time * 1000;

@@ -1,0 +1,94 @@
+import { expect } from "chai";
+import { MemoryStore } from "../src/store/memory.ts";
+import type { Store } from "../src/store/store.ts";
+import { dyingStore, URL, World } from "./support/world.ts";
+
+const SEED = new Uint8Array(32).map((_, i) => 11 * i + 1);
+
+/**
+ * A life of a wallet, with a store that may die at any write. What was made before the death may have been sent by
+ * somebody: `sent` says whether the world gets to see it.
+ */
+async function live(world: World, store: Store, shopAddress: string): Promise<void> {
+  const wallet = await world.wallet({ seed: SEED, store, rangeSize: 1 });
+  const recipient = { wallet: `0x${"ab".repeat(20)}`, shieldedAddress: shopAddress };
+  const request = { recipient, amount: 1_500n, resourceUrl: URL };
+  await wallet.scan();
+  await world.deposit(wallet, [5_000n, 4_000n]);
+  await world.append();
+  const payment = await wallet.pay(request);
+  const again = await wallet.payAgain(payment.id);
+  world.settle(again);
+  await world.append();
+  world.withdraw(await wallet.merge());
+  await world.append();
+  await wallet.scan();
+  world.withdraw(await wallet.withdraw({ recipient: `0x${"cc".repeat(20)}`, amount: 2_000n }));
+  await wallet.scan();
+}
+
+/** Every write of that life, counted. */
+async function countWrites(shopAddress: string): Promise<number> {
+  let writes = 0;
+  const store = new MemoryStore();
+  const count = <T>(action: Promise<T>) => {
+    writes += 1;
+    return action;
+  };
+  const counting: Store = {
+    get: (key) => store.get(key),
+    list: (prefix) => store.list(prefix),
+    batch: (changes) => count(store.batch(changes)),
+    put: (key, value, expected) => count(store.put(key, value, expected)),
+    delete: (key, expected) => count(store.delete(key, expected)),
+    close: () => store.close(),
+  };
+  await live(new World(), counting, shopAddress);
+  return writes;
+}
+
+describe("a crash", () => {
+  let shopAddress: string;
+  before(async () => {
+    shopAddress = (await new World().wallet()).shieldedAddress;
+  });
+
+  it("between any two writes to the store loses nothing", async function () {
+    this.timeout(120_000);
+    const writes = await countWrites(shopAddress);
+    expect(writes).to.be.greaterThan(15);
+    for (const after of [false, true])
+      for (let n = 0; n < writes; n += 1) {
+        const title = `${after ? "after" : "before"} write ${n} of ${writes}`;
+        const world = new World();
+        const disk = new MemoryStore();
+        const death = await live(world, dyingStore(disk, n, after), shopAddress).catch((error: Error) => error.message);
+        expect(death, title).to.equal("the process died");
+
+        await world.append();
+        const reopened = await world.wallet({ seed: SEED, store: disk });
+        const fresh = await world.wallet({ seed: SEED });
+        await Promise.all([reopened.scan(), fresh.scan()]);
+        expect(reopened.balance().total, title).to.equal(fresh.balance().total);
+        const free = reopened
+          .notes()
+          .map((note) => ({ ...note, state: note.state === "held" ? "spendable" : note.state }));
+        expect(free, title).to.deep.equal(fresh.notes());
+
+        // What was in flight is over in minutes; then everything can be spent, and is there to the last unit.
+        world.chain.time += 1_200;
+        world.chain.mine();
+        await reopened.scan();
+        expect(reopened.balance(), title).to.deep.equal(fresh.balance());
+        expect(
+          reopened.history().filter(({ state }) => state === "open"),
+          title,
+        ).to.deep.equal([]);
+        const { total } = reopened.balance();
+        if (total === 0n) continue;
+        const recipient = `0x${"dd".repeat(20)}`;
+        world.withdraw(await reopened.withdraw({ recipient, amount: total }));
+        expect(world.token.balanceOf(recipient), title).to.equal(total);
+      }
+  });
+});

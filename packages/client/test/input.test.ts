@@ -1,0 +1,210 @@
+import { randomSeed, type SottoError } from "@sotto/protocol";
+import { expect } from "chai";
+import { Wallet as Account, JsonRpcProvider } from "ethers";
+import { NoteAppender } from "../src/append/appender.ts";
+import { approveCall, settleCall } from "../src/chain/calls.ts";
+import { ethersChain } from "../src/chain/ethers.ts";
+import { MemoryStore } from "../src/store/memory.ts";
+import { ViewingWallet } from "../src/wallet/viewing.ts";
+import type { WalletOptions } from "../src/wallet/wallet.ts";
+import { Wallet } from "../src/wallet/wallet.ts";
+import { POOL } from "./support/local-pool.ts";
+import { TOKEN } from "./support/local-token.ts";
+import { rejection, thrown } from "./support/rejection.ts";
+import { SHOP, URL, World } from "./support/world.ts";
+
+const HUGE = 1n << 64n;
+/** For values that the types forbid. */
+const bad = (value: unknown) => value as never;
+
+describe("bad input", () => {
+  let world: World;
+  let store: MemoryStore;
+  let wallet: Wallet;
+  let before: string;
+  const records = async () => JSON.stringify(await store.list(""));
+  const address = () => wallet.shieldedAddress;
+
+  beforeEach(async () => {
+    world = new World();
+    store = new MemoryStore();
+    wallet = await world.funded([50_000n], { store });
+    before = await records();
+    world.prover.asked.length = 0;
+  });
+
+  /** Rejected with this code, before anything was written, proved or spent. */
+  async function refuses(code: string, action: () => Promise<unknown>): Promise<SottoError> {
+    const error = await rejection(action());
+    expect(error.code, error.message).to.equal(code);
+    expect(error.message.length).to.be.greaterThan(15);
+    expect(await records()).to.equal(before);
+    expect(world.prover.asked).to.deep.equal([]);
+    return error;
+  }
+
+  it("for a payment", async () => {
+    const good = { recipient: { wallet: SHOP, shieldedAddress: address() }, amount: 1_000n, resourceUrl: URL };
+    const cases: [string, object][] = [
+      ["INVALID_AMOUNT", { amount: -1n }],
+      ["INVALID_AMOUNT", { amount: HUGE }],
+      ["INVALID_AMOUNT", { amount: 1.5 }],
+      ["INVALID_AMOUNT", { amount: "1000" }],
+      ["INVALID_AMOUNT", { amount: undefined }],
+      ["INVALID_OPTION", { amount: 0n }],
+      ["INVALID_OPTION", { recipient: undefined }],
+      ["INVALID_ADDRESS", { recipient: { ...good.recipient, wallet: "0x12" } }],
+      ["INVALID_ADDRESS", { recipient: { ...good.recipient, wallet: "0xABababababababababababababababababababab" } }],
+      ["INVALID_SHIELDED_ADDRESS", { recipient: { ...good.recipient, shieldedAddress: "0x00" } }],
+      ["INVALID_SHIELDED_ADDRESS", { recipient: { ...good.recipient, shieldedAddress: `0x${"00".repeat(64)}` } }],
+      ["INVALID_SHIELDED_ADDRESS", { recipient: { ...good.recipient, shieldedAddress: address().toUpperCase() } }],
+      ["INVALID_OPTION", { resourceUrl: "" }],
+      ["INVALID_OPTION", { resourceUrl: `https://x.example/${"a".repeat(2048)}` }],
+      ["INVALID_STRING", { resourceUrl: "https://x.example/\ud800" }],
+      ["INVALID_AMOUNT", { lowerBound: -1n }],
+      ["INVALID_AMOUNT", { upperBound: HUGE }],
+      ["INVALID_OPTION", { lowerBound: 1_001n }],
+      ["INVALID_OPTION", { upperBound: 999n }],
+    ];
+    for (const [code, change] of cases) await refuses(code, () => wallet.pay({ ...good, ...change }));
+    await refuses("INVALID_OPTION", () => wallet.pay(bad(undefined)));
+    const missing = await refuses("INSUFFICIENT_FUNDS", () => wallet.pay({ ...good, amount: 50_001n }));
+    expect(missing.details).to.include({ missing: "1", needed: "50001", available: "50000" });
+    await refuses("INVALID_OPTION", () => wallet.pay(good, { merge: bad({}) }));
+    await refuses("UNKNOWN_PAYMENT", () => wallet.payAgain("nothing"));
+    expect(thrown(() => wallet.status("nothing")).code).to.equal("UNKNOWN_PAYMENT");
+  });
+
+  it("for a withdrawal or a merge", async () => {
+    const recipient = `0x${"cc".repeat(20)}`;
+    const good = { recipient, amount: 1_000n };
+    const cases: [string, object][] = [
+      ["INVALID_AMOUNT", { amount: -1n }],
+      ["INVALID_AMOUNT", { amount: HUGE }],
+      ["INVALID_AMOUNT", { amount: HUGE - 1n, fee: { amount: 1n, recipient } }],
+      ["INVALID_AMOUNT", { fee: { amount: 0.5, recipient } }],
+      ["INVALID_ADDRESS", { fee: { amount: 1n } }],
+      ["INVALID_OPTION", { amount: 0n }],
+      ["INVALID_ADDRESS", { recipient: undefined }],
+      ["INVALID_OPTION", { recipient: `0x${"00".repeat(20)}` }],
+      ["INVALID_OPTION", { recipient: POOL }],
+      ["INVALID_OPTION", { validFor: 59 }],
+      ["INVALID_OPTION", { validFor: 1e9 }],
+      ["INSUFFICIENT_FUNDS", { amount: 50_001n }],
+      ["INSUFFICIENT_FUNDS", { amount: 50_000n, fee: { amount: 1n, recipient } }],
+    ];
+    for (const [code, change] of cases) await refuses(code, () => wallet.withdraw({ ...good, ...change }));
+    await refuses("INVALID_ADDRESS", () => wallet.withdraw(bad(undefined)));
+    await refuses("FUNDS_NOT_READY", () => wallet.merge());
+    await refuses("INVALID_AMOUNT", () => wallet.merge({ target: -1n }));
+    await refuses("INSUFFICIENT_FUNDS", () => wallet.merge({ target: 50_001n }));
+    await refuses("UNKNOWN_PAYMENT", () => wallet.withdrawAgain("nothing"));
+  });
+
+  it("for a deposit", async () => {
+    const account = new Account(`0x${"77".repeat(32)}`);
+    const good = { amounts: [1_000n], account };
+    world.token.mint(account.address, 999n);
+    for (const amounts of [undefined, [], "1000", Array(65).fill(1_000n), [999n], [1_000n, 999n]])
+      await refuses("INVALID_OPTION", () => wallet.deposit({ amounts: bad(amounts) }));
+    for (const amounts of [[-1n], [HUGE], [1_000], [1.5], [HUGE - 1n, HUGE - 1n]])
+      await refuses("INVALID_AMOUNT", () => wallet.deposit({ amounts: bad(amounts) }));
+    await refuses("INVALID_OPTION", () => wallet.deposit(bad(undefined)));
+    await refuses("INVALID_ADDRESS", () => wallet.deposit({ amounts: [1_000n], account: "0x1" }));
+    const missing = await refuses("INSUFFICIENT_TOKENS", () => wallet.authorizeDeposit(good));
+    expect(missing.details).to.include({ missing: "1" });
+    world.token.mint(account.address, 5_000n);
+    await refuses("INVALID_OPTION", () => wallet.authorizeDeposit({ ...good, account: bad({}) }));
+    await refuses("INVALID_OPTION", () => wallet.authorizeDeposit({ ...good, validFor: 1 }));
+    const sponsor = { shieldedAddress: "0x", fee: 1_000n };
+    await refuses("INVALID_SHIELDED_ADDRESS", () => wallet.authorizeDeposit({ ...good, sponsor }));
+    const free = { shieldedAddress: address(), fee: 0n };
+    await refuses("INVALID_OPTION", () => wallet.authorizeDeposit({ ...good, sponsor: free }));
+  });
+
+  it("for a token that signs under another domain than it says", async () => {
+    const account = new Account(`0x${"77".repeat(32)}`);
+    world.token.mint(account.address, 5_000n);
+    world.token.separator = `0x${"12".repeat(32)}`;
+    const error = await rejection(wallet.authorizeDeposit({ amounts: [1_000n], account }));
+    expect(error.code).to.equal("TOKEN_MISMATCH");
+  });
+
+  it("for opening a wallet: key, chain, pool, store, prover", async () => {
+    const open = (changes: object) => () => Wallet.open({ ...world.options({ store: new MemoryStore() }), ...changes });
+    const cases: [string, object][] = [
+      ["INVALID_KEY", { seed: new Uint8Array(16) }],
+      ["INVALID_KEY", { seed: undefined }],
+      ["INVALID_KEY", { seed: new Uint8Array(32) }],
+      ["INVALID_OPTION", { chain: undefined }],
+      ["INVALID_OPTION", { store: null }],
+      ["INVALID_OPTION", { finality: undefined }],
+      ["INVALID_OPTION", { finality: -1 }],
+      ["INVALID_OPTION", { finality: 1.5 }],
+      ["INVALID_OPTION", { rangeSize: 0 }],
+      ["INVALID_OPTION", { deploymentBlock: -1 }],
+      ["INVALID_ADDRESS", { pool: "0x" }],
+      ["INVALID_INTEGER", { chainId: 31337 }],
+      ["WRONG_CHAIN", { chainId: 1n }],
+      ["POOL_NOT_DEPLOYED", { pool: `0x${"12".repeat(20)}` }],
+      ["POOL_MISMATCH", { pool: TOKEN }],
+      ["POOL_MISMATCH", { token: SHOP }],
+    ];
+    for (const [code, change] of cases) await refuses(code, open(change));
+    await refuses("INVALID_OPTION", () => Wallet.open(bad(undefined)));
+    await refuses("STORE_FOREIGN", open({ store }));
+    const foreign = new MemoryStore();
+    await foreign.put("something", 1);
+    await refuses("STORE_FOREIGN", open({ store: foreign }));
+  });
+
+  it("for development keys on a chain that is not local", async () => {
+    world.chain.id = 8453n;
+    const options = { ...world.options({ store: new MemoryStore() }), chainId: 8453n };
+    await refuses("DEVELOPMENT_KEYS_REFUSED", () => Wallet.open(options));
+    await refuses("DEVELOPMENT_KEYS_REFUSED", () => NoteAppender.open(options as never));
+    const { prover: _, ...reading } = options;
+    expect((await Wallet.open(reading as WalletOptions)).balance().total).to.equal(0n);
+  });
+
+  it("for a wallet without a prover: it reads and deposits, it does not spend", async () => {
+    const { prover: _, ...options } = world.options({ seed: randomSeed(), store: new MemoryStore() });
+    const reading = await Wallet.open(options);
+    await world.deposit(reading, [2_000n]);
+    await reading.scan();
+    expect(reading.balance().total).to.equal(2_000n);
+    const request = { recipient: world.recipient(wallet), amount: 1_000n, resourceUrl: URL };
+    expect((await rejection(reading.pay(request))).code).to.equal("INVALID_OPTION");
+    expect((await rejection(reading.withdraw({ recipient: SHOP, amount: 1n }))).code).to.equal("INVALID_OPTION");
+  });
+
+  it("for a viewing wallet: a key that is not the address's", async () => {
+    const { seed: _, prover: __, ...options } = world.options({ store: new MemoryStore() });
+    const { viewingKey, shieldedAddress } = wallet.exportViewingKey();
+    const open = (changes: object) => () => ViewingWallet.open({ ...options, viewingKey, shieldedAddress, ...changes });
+    await refuses("INVALID_KEY", open({ viewingKey: viewingKey + 2n }));
+    await refuses("INVALID_KEY", open({ viewingKey: 2n }));
+    await refuses("INVALID_KEY", open({ viewingKey: 1n << 255n }));
+    await refuses("INVALID_KEY", open({ viewingKey: "1" }));
+    await refuses("INVALID_SHIELDED_ADDRESS", open({ shieldedAddress: "" }));
+    await refuses("INVALID_OPTION", open({ finality: 1001 }));
+    await refuses("STORE_FOREIGN", open({ store }));
+  });
+
+  it("for calls", () => {
+    expect(thrown(() => settleCall("0x", [])).code).to.equal("INVALID_ADDRESS");
+    expect(thrown(() => approveCall(TOKEN, POOL, -1n)).code).to.equal("INVALID_INTEGER");
+  });
+
+  it("for a node that is not there, or is something else", async () => {
+    const nowhere = ethersChain("http://127.0.0.1:9", { attempts: 2, delay: 1 });
+    await refuses("NODE_UNREACHABLE", () =>
+      Wallet.open({ ...world.options(), chain: nowhere, store: new MemoryStore() }),
+    );
+    nowhere.close();
+    expect(thrown(() => ethersChain("not a url")).code).to.equal("INVALID_OPTION");
+    const provider = new JsonRpcProvider("http://127.0.0.1:9", 31337, { staticNetwork: true });
+    expect((await rejection(ethersChain(provider, { attempts: 1 }).height())).code).to.equal("NODE_UNREACHABLE");
+    provider.destroy();
+  });
+});
