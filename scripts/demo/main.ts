@@ -1,5 +1,6 @@
-// `npm run demo [-- --port N]`: a private payment from deposit to withdrawal on a local chain, with real proofs and real
-// transactions. Ends by checking every balance; exit code 1 on any difference.
+// `npm run demo [-- --port N --artifacts FOLDER]`: a private payment from deposit to withdrawal on a local chain, with
+// real proofs and real transactions. Ends by checking every balance; exit code 1 on any difference.
+import { join } from "node:path";
 import { CommandError, parseOptions, parsePort, runCommand } from "../lib/command.ts";
 import { printBalances, readBalances } from "./balances.ts";
 import { playStep } from "./step.ts";
@@ -7,6 +8,7 @@ import { story } from "./story.ts";
 import { paint, screenOf } from "./terminal.ts";
 import { Cleanup, createWorld } from "./world.ts";
 
+const BUILT = join(import.meta.dirname, "..", "..", "circuits", "build");
 const cleanup = new Cleanup();
 for (const [signal, code] of [
   ["SIGINT", 130],
@@ -15,10 +17,11 @@ for (const [signal, code] of [
   process.once(signal, () => void cleanup.run().finally(() => process.exit(code)));
 
 async function demo(): Promise<void> {
-  const { port } = parseOptions(process.argv.slice(2), ["port"]);
+  const { port = "0", artifacts = BUILT } = parseOptions(process.argv.slice(2), ["port", "artifacts"]);
+  const places = { port: port === "0" ? 0 : parsePort(port), artifacts };
   const screen = screenOf(process.stdout);
   const start = performance.now();
-  const world = await createWorld(screen, port === undefined ? 0 : parsePort(port), cleanup);
+  const world = await createWorld(screen, places, cleanup);
   for (const [index, step] of story.entries()) await playStep(world, index + 1, step);
 
   screen.write(`\n${paint(screen, "bold", "Balances")}\n`);

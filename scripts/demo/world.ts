@@ -1,5 +1,4 @@
 // Everybody who plays in the demo, on a real local chain. Only the relayer owns ETH.
-import { join } from "node:path";
 import {
   createSeedWords,
   ethersChain,
@@ -47,6 +46,13 @@ export interface World {
   openWallet(words: string): Promise<Wallet>;
 }
 
+export interface Places {
+  /** Port of the chain; 0 for any free one. */
+  readonly port: number;
+  /** Folder with the circuits' artifacts. */
+  readonly artifacts: string;
+}
+
 /** What has to be ended again, last one first. */
 export class Cleanup {
   readonly #actions: (() => Promise<void>)[] = [];
@@ -60,9 +66,11 @@ export class Cleanup {
 
 /**
  * Starts the chain, deploys the contracts, opens the wallets and gives the payer its dollars.
- * @param port of the chain; 0 for any free one
+ * @throws CommandError PORT_BUSY, and the errors of loading artifacts, before anything else is done
  */
-export async function createWorld(screen: Screen, port: number, cleanup: Cleanup): Promise<World> {
+export async function createWorld(screen: Screen, { port, artifacts }: Places, cleanup: Cleanup): Promise<World> {
+  const prover = await progress(screen, "checking the circuits' artifacts", () => openProver(artifacts));
+  cleanup.add(() => prover.close());
   const node = await progress(screen, "starting a local chain", () => startNode(port));
   cleanup.add(() => node.stop());
   const { chainId, pool, token, deploymentBlock } = await progress(screen, "deploying the contracts", () =>
@@ -71,8 +79,6 @@ export async function createWorld(screen: Screen, port: number, cleanup: Cleanup
   const options = { staticNetwork: true, cacheTimeout: -1, pollingInterval: POLLING_MS };
   const provider = new JsonRpcProvider(node.url, undefined, options);
   cleanup.add(async () => provider.destroy());
-  const prover = await openProver();
-  cleanup.add(() => prover.close());
 
   const place = { chain: ethersChain(provider), chainId: BigInt(chainId), pool, token, deploymentBlock };
   const openWallet = (words: string) =>
@@ -110,7 +116,10 @@ export async function createWorld(screen: Screen, port: number, cleanup: Cleanup
   };
 }
 
-async function openProver(): Promise<Prover> {
-  const directory = join(import.meta.dirname, "..", "..", "circuits", "build");
-  return createProver(await loadArtifacts({ directory }));
+/** Reads and checks every file now: a damaged one is found before the first transaction. */
+async function openProver(directory: string): Promise<Prover> {
+  const artifacts = await loadArtifacts({ directory });
+  const prover = createProver(artifacts);
+  for (const circuit of artifacts.circuits) await prover.warm(circuit);
+  return prover;
 }

@@ -1,0 +1,109 @@
+// `pnpm chain`, `pnpm deploy:local` and a wallet on them, each with what can go wrong.
+
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createSeedWords, ethersChain, MemoryStore, seedFromWords, Wallet, WalletError } from "@sotto/client";
+import { expect } from "chai";
+import hre from "hardhat";
+import { deployLocal, saveDeployment } from "../../scripts/chain/deployment.ts";
+import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
+import { command, expectRefused } from "./command.ts";
+
+const codeOf = (error: unknown) => (error instanceof Error && "code" in error ? error.code : error);
+const refused = (promise: Promise<unknown>) => promise.then(() => "accepted", codeOf);
+
+describe("local chain", () => {
+  let node: LocalNode;
+  before(async () => {
+    node = await startNode();
+  });
+  after(() => node.stop());
+
+  it("runs until it is stopped, and says where", async () => {
+    const { status, stdout } = await command("chain/start.ts", ["--port", "48545"], (text, child) => {
+      if (text.includes("deploy:local")) child.kill("SIGINT");
+    });
+    expect(stdout).to.contain("http://127.0.0.1:48545");
+    expect(status).to.equal(null);
+  });
+
+  it("refuses a busy port and one that is none", async () => {
+    const port = new URL(node.url).port;
+    expectRefused(await command("chain/start.ts", ["--port", port]), "PORT_BUSY", port);
+    for (const wrong of ["0", "-1", "65536", "80a", "1e3"])
+      expectRefused(await command("chain/start.ts", ["--port", wrong]), "INVALID_PORT", wrong);
+  });
+
+  it("gets the contracts, and a wallet finds them", async () => {
+    const deployment = await deployLocal(node.url);
+    const folder = mkdtempSync(join(tmpdir(), "sotto-deployment-"));
+    saveDeployment(deployment, join(folder, "new", "deployment.json"));
+    const saved = JSON.parse(readFileSync(join(folder, "new", "deployment.json"), "utf8"));
+    rmSync(folder, { recursive: true });
+    expect(saved).to.deep.equal(deployment);
+    const { pool, token, deploymentBlock } = deployment;
+    const wallet = await Wallet.open({
+      ...{ chain: ethersChain(node.url), chainId: 31337n, pool, token, deploymentBlock },
+      ...{ seed: seedFromWords(createSeedWords()), store: new MemoryStore(), finality: 0 },
+    });
+    await wallet.scan();
+    expect(wallet.balance().total).to.equal(0n);
+  });
+
+  it("a second deployment is another pool: none is reused from a chain that is gone", async () => {
+    const [first, second] = [await deployLocal(node.url), await deployLocal(node.url)];
+    expect(second.pool).not.to.equal(first.pool);
+    expect(second.deploymentBlock).to.be.greaterThan(first.deploymentBlock);
+  });
+
+  it("deploy refuses an address that is none, a node that is not there, and what is no node", async () => {
+    expectRefused(await command("chain/deploy.ts", ["--url", "nonsense"]), "INVALID_URL", "nonsense");
+    expectRefused(await command("chain/deploy.ts", ["--url", "ftp://127.0.0.1"]), "INVALID_URL");
+    const unreachable = await command("chain/deploy.ts", ["--url", "http://127.0.0.1:9"]);
+    expectRefused(unreachable, "NODE_UNREACHABLE", "http://127.0.0.1:9", "pnpm chain");
+    const server = createServer((_, response) => response.end("<html>hello</html>"));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+    expectRefused(await command("chain/deploy.ts", ["--url", url]), "NODE_ERROR", url);
+    server.close();
+  });
+
+  it("deploy and wallet refuse another chain", async () => {
+    const other = await hre.network.createServer({ network: "node", override: { chainId: 8453 } }, "127.0.0.1", 0);
+    const { port } = await other.listen();
+    const url = `http://127.0.0.1:${port}`;
+    try {
+      expectRefused(await command("chain/deploy.ts", ["--url", url]), "WRONG_CHAIN", "8453", "31337");
+      expect(await refused(openAt(url, `0x${"11".repeat(20)}`))).to.equal("WRONG_CHAIN");
+    } finally {
+      await other.close();
+    }
+  });
+
+  it("a wallet refuses a node that is not there, a pool that is not deployed, and a contract that is none", async () => {
+    expect(await refused(openAt("http://127.0.0.1:9", `0x${"11".repeat(20)}`))).to.equal("NODE_UNREACHABLE");
+    expect(await refused(openAt(node.url, `0x${"11".repeat(20)}`))).to.equal("POOL_NOT_DEPLOYED");
+    const { token } = await deployLocal(node.url);
+    expect(await refused(openAt(node.url, token))).to.equal("POOL_MISMATCH");
+    await openAt(node.url, `0x${"11".repeat(20)}`).catch((error) => expect(error).to.be.instanceOf(WalletError));
+  });
+
+  it("a node that is not there writes nothing to the console and keeps no process from ending", async () => {
+    const ask = `
+      import { ethersChain } from "@sotto/client";
+      await ethersChain("http://127.0.0.1:9", { attempts: 2 }).chainId().catch((error) => console.log(error.code));
+    `;
+    const options = { cwd: import.meta.dirname, timeout: 20_000, encoding: "utf8" } as const;
+    const { stdout, stderr, status } = spawnSync("node", ["--input-type=module", "--eval", ask], options);
+    expect({ stdout, stderr, status }).to.deep.equal({ stdout: "NODE_UNREACHABLE\n", stderr: "", status: 0 });
+  });
+});
+
+const openAt = (url: string, pool: string) =>
+  Wallet.open({
+    ...{ chain: ethersChain(url, { attempts: 1 }), chainId: 31337n, pool, deploymentBlock: 0 },
+    ...{ seed: seedFromWords(createSeedWords()), store: new MemoryStore(), finality: 0 },
+  });

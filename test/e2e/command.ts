@@ -1,0 +1,44 @@
+// Runs a command of the checkout as a user does and keeps what it said.
+import { type ChildProcess, spawn } from "node:child_process";
+import { join } from "node:path";
+import { expect } from "chai";
+
+const root = join(import.meta.dirname, "..", "..");
+
+export interface Result {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** @param watch sees the output as it grows, for example to stop the command half way */
+export function command(
+  script: string,
+  args: readonly string[] = [],
+  watch: (stdout: string, child: ChildProcess) => void = () => {},
+): Promise<Result> {
+  const child = spawn("node", [join(root, "scripts", script), ...args], {
+    cwd: root,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    stdout += chunk.toString();
+    watch(stdout, child);
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (status) => resolve({ status, stdout, stderr }));
+  });
+}
+
+/** A command that could not do what it was asked: exit code 1 and one line with a code, no stack trace. */
+export function expectRefused({ status, stderr }: Result, code: string, ...texts: string[]): void {
+  expect(stderr).to.match(new RegExp(`^sotto: ${code}: .*\n$`));
+  for (const text of texts) expect(stderr).to.contain(text);
+  expect(status).to.equal(1);
+}
