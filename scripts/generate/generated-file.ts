@@ -21,9 +21,7 @@ export async function generate(generators: Generator[], check: boolean): Promise
   if (check && stale.length > 0)
     throw new CommandError("GENERATED_STALE", `${names.join(", ")}: not what its sources say; run npm run generate`);
   for (const { path, content } of stale) writeIfChanged(path, content);
-  console.error(
-    `generate: ${files.length} files, ${stale.length === 0 ? "all up to date" : `wrote ${names.join(", ")}`}`,
-  );
+  return `${files.length} files, ${stale.length === 0 ? "all up to date" : `wrote ${names.join(", ")}`}`;
 }
 
 /** The command line of every generator: writes its files, or compares them with --check. */

@@ -50,7 +50,7 @@ async function main(): Promise<void> {
   }
   if (check) return checkLock(names);
   writeLock(SET);
-  await generate([generateLock], false);
+  console.error(`setup: lock: ${await generate([generateLock], false)}`);
 }
 
 await runCommand(main);
