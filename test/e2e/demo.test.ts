@@ -20,7 +20,7 @@ import { playStep } from "../../scripts/demo/step.ts";
 import { deposit } from "../../scripts/demo/steps/deposit.ts";
 import { story } from "../../scripts/demo/story.ts";
 import { Cleanup, createWorld } from "../../scripts/demo/world.ts";
-import { command, expectRefused } from "./command.ts";
+import { command, expectRefused, type Result } from "./command.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const built = join(root, "circuits", "build");
@@ -45,9 +45,15 @@ const freePort = async () => {
 };
 
 describe("npm run demo", () => {
+  let port: number;
+  let whole: Result;
+  before(async () => {
+    port = await freePort();
+    whole = await command("demo/main.ts", ["--port", String(port)]);
+  });
+
   it("plays the whole story and finds every balance exact", async () => {
-    const port = await freePort();
-    const { status, stdout, stderr } = await command("demo/main.ts", ["--port", String(port)]);
+    const { status, stdout, stderr } = whole;
     expect(stderr).to.equal("");
     expect(status).to.equal(0);
     for (const [index, { title }] of story.entries()) expect(stdout).to.contain(`\n${index + 1}. ${title}\n`);
@@ -65,8 +71,8 @@ describe("npm run demo", () => {
     server.close();
   });
 
-  it("shows the observer no amount and no party of a payment", async () => {
-    const lines = (await command("demo/main.ts")).stdout.split("\n");
+  it("shows the observer no amount and no party of a payment", () => {
+    const lines = whole.stdout.split("\n");
     const start = lines.findIndex((line) => line.startsWith("4. "));
     const end = lines.findIndex((line) => line.startsWith("5. "));
     const observer = lines.slice(start + 2, end - 1).map((line) => line.split(" | ")[2] ?? "");
