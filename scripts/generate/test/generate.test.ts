@@ -2,54 +2,67 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { expect } from "chai";
-import { CIRCUITS, TREE_CAPACITY, TREE_DEPTH } from "../../../packages/protocol/src/generated/circuits.ts";
-import { shieldedPoolAbi } from "../../../packages/protocol/src/generated/shielded-pool-abi.ts";
-import { ARTIFACTS_LOCK } from "../../../packages/prover/src/generated/artifacts-lock.ts";
 import { publicSignalCount, readCircuitTable } from "../../circuits/circuits-json.ts";
 import { rejected } from "../../lib/test/rejected.ts";
 import { readLock } from "../../setup/lock.ts";
 import { generateAbi } from "../abi.ts";
 import { generateCircuits } from "../circuits.ts";
 import { generateConstants } from "../constants.ts";
-import { generate } from "../generated-file.ts";
+import { type Generator, generate } from "../generated-file.ts";
 import { generateLock } from "../lock.ts";
 
 const GENERATORS = [generateCircuits, generateConstants, generateAbi, generateLock];
 
+/** What a generated TypeScript module exports, run from a place of its own: packages are not entered by their sources. */
+async function load(generator: Generator, directory: string): Promise<Record<string, unknown>> {
+  const { path, content } = await generator();
+  const copy = join(directory, basename(path));
+  writeFileSync(copy, content);
+  return import(copy);
+}
+
+interface GeneratedCircuit {
+  constraints: number;
+  publicSignalCount: number;
+  publicSignals: { name: string; offset: number; size: number }[];
+}
+
 describe("generated sources", () => {
+  let directory: string;
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), "sotto-generate-"));
+  });
+  afterEach(() => rmSync(directory, { recursive: true }));
+
   it("are what their sources say, and come out the same twice", async () => {
     await generate(GENERATORS, true);
     for (const generator of GENERATORS) expect(await generator()).to.deep.equal(await generator());
   });
 
   it("a stale one is refused and named, then written, once", async () => {
-    const directory = mkdtempSync(join(tmpdir(), "sotto-generate-"));
-    try {
-      const copies = GENERATORS.map((generator) => async () => {
-        const { path, content } = await generator();
-        return { path: join(directory, basename(path)), content };
-      });
-      await generate(copies, false);
-      const path = join(directory, "CircuitConstants.sol");
-      writeFileSync(path, `${readFileSync(path, "utf8")} `);
-      const message = await rejected("GENERATED_STALE", () => generate(copies, true));
-      expect(message).to.include("CircuitConstants.sol").and.to.not.include("circuits.ts");
-      await generate(copies, false);
-      const written = statSync(path).mtimeMs;
-      await generate(copies, true);
-      await generate(copies, false);
-      expect(statSync(path).mtimeMs, "an unchanged file is not touched").to.equal(written);
-      rmSync(path);
-      await rejected("GENERATED_STALE", () => generate(copies, true));
-      expect(existsSync(path)).to.equal(false);
-    } finally {
-      rmSync(directory, { recursive: true });
-    }
+    const copies = GENERATORS.map((generator) => async () => {
+      const { path, content } = await generator();
+      return { path: join(directory, basename(path)), content };
+    });
+    await generate(copies, false);
+    const path = join(directory, "CircuitConstants.sol");
+    writeFileSync(path, `${readFileSync(path, "utf8")} `);
+    const message = await rejected("GENERATED_STALE", () => generate(copies, true));
+    expect(message).to.include("CircuitConstants.sol").and.to.not.include("circuits.ts");
+    await generate(copies, false);
+    const written = statSync(path).mtimeMs;
+    await generate(copies, true);
+    await generate(copies, false);
+    expect(statSync(path).mtimeMs, "an unchanged file is not touched").to.equal(written);
+    rmSync(path);
+    await rejected("GENERATED_STALE", () => generate(copies, true));
+    expect(existsSync(path)).to.equal(false);
   });
 
-  it("circuits: every signal of circuits.json, at the place its predecessors leave it", () => {
+  it("circuits: every signal of circuits.json, at the place its predecessors leave it", async () => {
+    const { CIRCUITS, TREE_CAPACITY, TREE_DEPTH } = await load(generateCircuits, directory);
     for (const [name, circuit] of Object.entries(readCircuitTable())) {
-      const generated = CIRCUITS[name as keyof typeof CIRCUITS];
+      const generated = (CIRCUITS as Record<string, GeneratedCircuit>)[name]!;
       expect(generated.constraints).to.equal(circuit.constraints);
       expect(generated.publicSignalCount).to.equal(publicSignalCount(circuit));
       expect(generated.publicSignals.map((signal) => signal.name)).to.deep.equal(
@@ -62,15 +75,17 @@ describe("generated sources", () => {
       }
       expect(next).to.equal(generated.publicSignalCount);
     }
-    expect(TREE_CAPACITY).to.equal(8 ** TREE_DEPTH);
+    expect(TREE_CAPACITY).to.equal(8 ** (TREE_DEPTH as number));
   });
 
-  it("lock: the hashes of artifacts.lock.json", () => {
+  it("lock: the hashes of artifacts.lock.json", async () => {
+    const { ARTIFACTS_LOCK } = await load(generateLock, directory);
     expect(ARTIFACTS_LOCK).to.deep.equal(readLock());
   });
 
-  it("ABI: the pool's functions, events and errors, without Solidity's internal types", () => {
-    const names = shieldedPoolAbi.flatMap((entry) => ("name" in entry ? [`${entry.type} ${entry.name}`] : []));
+  it("ABI: the pool's functions, events and errors, without Solidity's internal types", async () => {
+    const { shieldedPoolAbi } = await load(generateAbi, directory);
+    const names = (shieldedPoolAbi as { type: string; name?: string }[]).map(({ type, name }) => `${type} ${name}`);
     for (const expected of ["function settle", "function withdraw", "function append", "function deposit"])
       expect(names).to.include(expected);
     expect(names.some((name) => name.startsWith("event "))).to.equal(true);
