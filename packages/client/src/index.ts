@@ -27,7 +27,14 @@ export { WalletError, type WalletErrorCode } from "./errors.ts";
 export type { Findings, FoundNote, FoundSpend, NoteOrigin } from "./scan/notes.ts";
 export { DEPOSIT_GAP, NoteScanner, type ScanKeys } from "./scan/scanner.ts";
 export type { ScanProgress, ScanResult } from "./scan/types.ts";
-export { createSeedWords, type SeedSigner, seedFromAccount, seedFromWords, wordsFromSeed } from "./seed.ts";
+export {
+  createSeedWords,
+  type SeedSigner,
+  seedFromAccount,
+  seedFromWords,
+  shieldedAddressOf,
+  wordsFromSeed,
+} from "./seed.ts";
 export { sendCall } from "./send.ts";
 export { MemoryStore } from "./store/memory.ts";
 export type { Store, StoreChange, StoredRecord, StoreValue } from "./store/store.ts";

@@ -1,6 +1,6 @@
 import { entropyToMnemonic, generateMnemonic, mnemonicToEntropy } from "@scure/bip39";
 import { wordlist } from "@scure/bip39/wordlists/english.js";
-import { SEED_TYPED_DATA, SottoError, seedFromSignature } from "@sotto/protocol";
+import { deriveKeys, SEED_TYPED_DATA, SottoError, seedFromSignature } from "@sotto/protocol";
 import { getAddress, type Signer, verifyTypedData } from "ethers";
 import { WalletError } from "./errors.ts";
 
@@ -38,6 +38,12 @@ export function seedFromWords(words: string): Uint8Array {
       "the words do not fit together (wrong checksum): one is mistaken or misplaced",
     );
   }
+}
+
+/** Where the wallet of this seed is paid: the same on every chain, public. @throws SottoError INVALID_KEY */
+export function shieldedAddressOf(seed: Uint8Array): string {
+  checkSeed(seed);
+  return deriveKeys(seed).shieldedAddress();
 }
 
 /** Refuses what is not 32 bytes, and a seed of equal bytes, which is a forgotten initialisation. */
