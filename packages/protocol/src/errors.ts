@@ -77,5 +77,6 @@ export function describe(value: unknown): string {
   if (Array.isArray(value)) return `an array of ${value.length}`;
   if (value instanceof Uint8Array) return `${value.length} bytes`;
   if (typeof value === "string") return `a string of ${value.length} characters`;
-  return value === undefined ? "nothing" : `a ${typeof value}`;
+  if (value === undefined) return "nothing";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }

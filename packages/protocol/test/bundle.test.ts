@@ -7,9 +7,11 @@ import {
   encodeBundle,
   encryptAmount,
   FIELD_MODULUS,
+  MAX_AMOUNT,
   MAX_URL_LENGTH,
   type PaymentBundle,
   packCiphertext,
+  type SottoError,
   type WireBundle,
 } from "../src/index.ts";
 import { runs } from "./support/arbitraries.ts";
@@ -46,6 +48,23 @@ describe("the payment bundle", () => {
     expect(decodeBundle(JSON.parse(JSON.stringify(wire)))).to.deep.equal(bundle);
     expect(wire.encryptedAmount).to.equal(packCiphertext({ R, C }));
     expect(wire.proof[7]).to.equal((BASE_FIELD_MODULUS - 1n).toString());
+  });
+
+  it("may be at every limit", () => {
+    const longest = { ...wire, resourceUrl: "x".repeat(MAX_URL_LENGTH) };
+    expect(decodeBundle(longest).resourceUrl).to.have.length(MAX_URL_LENGTH);
+    const exact = { ...bundle, amountPublicSignals: [R.x, C.x, 0n, 0n, MAX_AMOUNT, MAX_AMOUNT] };
+    expect(decodeBundle(encodeBundle(exact))).to.deep.equal(exact);
+  });
+
+  it("is refused with a reason that is said once", () => {
+    const error = refused((copy) => (copy["proof"] = []), /^proof must be an array of 8, got an array of 0$/);
+    expect(error.cause).to.equal(undefined);
+    const inner = refused(
+      (copy) => (copy["timestamp"] = -1),
+      /^not a payment bundle: timestamp must be an integer from 0/,
+    );
+    expect((inner.cause as SottoError).code).to.equal("INVALID_INTEGER");
   });
 
   it("may carry more: the proof header adds a token and a transaction", () => {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { describe as describeValue } from "../src/errors.ts";
 import { invertField, powField, sqrtField } from "../src/field.ts";
 import {
   BASE_FIELD_MODULUS,
@@ -180,6 +181,11 @@ describe("errors", () => {
       "INVALID_AMOUNT",
       "amount",
       1,
+    ]);
+    const values = [null, [1, 2], new Uint8Array(3), "abcd", undefined, 5, 5n, {}];
+    expect(values.map(describeValue)).to.deep.equal([
+      ...["null", "an array of 2", "3 bytes", "a string of 4 characters"],
+      ...["nothing", "a number", "a bigint", "an object"],
     ]);
     expect(new Set(PROTOCOL_ERROR_CODES).size).to.equal(PROTOCOL_ERROR_CODES.length);
   });
