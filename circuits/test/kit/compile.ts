@@ -20,33 +20,46 @@ export type Level = "full" | "plain";
 const VERSIONS = ["circom2", "circomlib"].map((name) => `${name}@${packageVersion(name)}`);
 const cacheDirectory = join(buildDirectory, "test");
 
+export interface BuildFiles {
+  r1cs: string;
+  sym: string;
+  wasm: string;
+}
+
 /** A compiled circuit; files are read when first asked for. */
 export class Build {
-  readonly directory: string;
+  readonly #files: BuildFiles;
   #r1cs: R1cs | undefined;
   #symbols: Symbols | undefined;
   #module: Promise<WebAssembly.Module> | undefined;
 
-  constructor(directory: string) {
-    this.directory = directory;
+  constructor(files: BuildFiles) {
+    this.#files = files;
   }
 
   get r1cs(): R1cs {
-    this.#r1cs ??= readR1cs(join(this.directory, "main.r1cs"));
+    this.#r1cs ??= readR1cs(this.#files.r1cs);
     return this.#r1cs;
   }
 
   get symbols(): Symbols {
-    this.#symbols ??= new Symbols(join(this.directory, "main.sym"));
+    this.#symbols ??= new Symbols(this.#files.sym);
     return this.#symbols;
   }
 
-  /** The witness the generator makes for these inputs, one value for each wire. GeneratorRefusal where a `===` does not hold. */
+  /** The witness the generator makes for these inputs, one value for each wire. GeneratorRefusal where a `===` fails. */
   async witness(inputs: Inputs): Promise<bigint[]> {
-    this.#module ??= WebAssembly.compile(readFileSync(join(this.directory, "main_js", "main.wasm")));
+    this.#module ??= WebAssembly.compile(readFileSync(this.#files.wasm));
     return generate(await this.#module, inputs);
   }
 }
+
+const inDirectory = (directory: string): Build =>
+  new Build({
+    r1cs: join(directory, "main.r1cs"),
+    sym: join(directory, "main.sym"),
+    wasm: join(directory, "main_js", "main.wasm"),
+  });
 
 interface Job extends CompileMessage {
   resolve: () => void;
@@ -105,7 +118,7 @@ export function compile(sources: Sources, main: string, level: Level): Promise<B
 }
 
 async function run(files: Sources, path: string, level: Level, directory: string): Promise<Build> {
-  if (existsSync(directory)) return new Build(directory);
+  if (existsSync(directory)) return inDirectory(directory);
   const scratch = `${directory}.${process.pid}`;
   for (const [file, text] of files) {
     const target = join(scratch, "source", file === path ? file.replace(/[^/]+$/, "main.circom") : file);
@@ -123,5 +136,5 @@ async function run(files: Sources, path: string, level: Level, directory: string
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
-  return new Build(directory);
+  return inDirectory(directory);
 }

@@ -32,11 +32,11 @@ export function toMontgomery({ x, y }: Point): Pair {
   return [u, divide(u, x)];
 }
 
+/** 1/k modulo the subgroup's order. */
+export const invert = (k: bigint): bigint => babyjubjub.Point.Fn.inv(k);
+
 /** The Montgomery form of Q with 8 Q = point, for a point of the prime-order subgroup. */
-export function montgomeryEighth(point: Point): Pair {
-  const half = (ORDER + 1n) / 2n;
-  return toMontgomery(multiply(point, (half * half * half) % ORDER));
-}
+export const montgomeryEighth = (point: Point): Pair => toMontgomery(multiply(point, invert(8n)));
 
 /** A point of the curve with this x, or undefined. a = 168700, d = 168696. */
 function atX(x: bigint): Point | undefined {

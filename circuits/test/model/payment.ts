@@ -77,7 +77,8 @@ export function makePayment(choices: PaymentChoices): Payment {
       DOMAIN.recipient,
     ),
     resourceUrl: choices.resourceUrl,
-    encryptedAmount: [encryption.R.x, encryption.C.x],
+    // C itself would let the chain confirm a guessed amount: it travels under the sender commitment.
+    encryptedAmount: [encryption.R.x, mod(encryption.C.x + senderCommitment)],
     amountHint: mod(encryption.pad + amount),
     root: tree.root,
     nullifier: nullifier(spendingKey, spent, leafIndex),

@@ -113,7 +113,14 @@ export const paymentAttacks: readonly Attack[] = [
   }),
   attack("sender", "a payment in somebody else's name", {
     ...swap("senderCommitment <-- cut0.commitment", "senderCommitment <-- 4711"),
-    inputs: () => pay({}, { recipientAddress: addressWith(4711n) }),
+    inputs: () =>
+      pay(
+        {},
+        {
+          recipientAddress: addressWith(4711n),
+          encryptedAmount: [rx as bigint, (honest.encryption.C.x + 4711n) % P],
+        },
+      ),
   }),
   attack("recipient", "an address that is not the recipient's", {
     inputs: () => pay({}, { recipientAddress: addressWith(poseidon([spentTag, 1n], DOMAIN.senderCommitment)) }),

@@ -1,0 +1,78 @@
+import { expect } from "chai";
+import { mod, P } from "../kit/field.ts";
+import { gadget, list, prepare, run } from "../kit/gadget.ts";
+import * as curve from "../model/curve.ts";
+import { Random } from "../model/random.ts";
+
+const { add, BASE8, IDENTITY, multiply, negate, ORDER, T2, T4, T8, toMontgomery } = curve;
+const random = new Random(3);
+const point = () => multiply(BASE8, random.below(ORDER - 1n) + 1n);
+const onCurve = gadget("lib/montgomery.circom", "OnMontgomeryCurve()");
+const addScaled = gadget("lib/montgomery.circom", "AddScaled()");
+const edwardsX = gadget("lib/edwards.circom", "EdwardsX()");
+const edwardsY = gadget("lib/edwards.circom", "EdwardsY()");
+const sumX = gadget("lib/edwards.circom", "EdwardsSumX()");
+const recipientKey = gadget("lib/recipient_key.circom", "RecipientKey()");
+
+describe("curve gadgets against @noble/curves", () => {
+  before(() => prepare(onCurve, addScaled, edwardsX, edwardsY, sumX, recipientKey));
+
+  it("the points of the curve are on it, in the subgroup or not", async () => {
+    for (const candidate of [BASE8, negate(BASE8), point(), T8, T4, add(BASE8, T8), curve.otherY(BASE8)])
+      await run(onCurve, { point: toMontgomery(candidate) });
+    // (0, 0) is the point of order 2.
+    await run(onCurve, { point: [0, 0] });
+  });
+
+  it("adds on the curve and on the curve scaled by w", async () => {
+    for (const w of [1n, 2n, P - 1n, random.field()]) {
+      const scale = ([u, v]: curve.Pair) => [mod(w * w * u), mod(w * w * w * v)];
+      const [a, b] = [point(), point()];
+      const read = await run(addScaled, { a: scale(toMontgomery(a)), b: scale(toMontgomery(b)), square: w * w });
+      expect(list(read, "sum", 2)).to.deep.equal(scale(toMontgomery(add(a, b))));
+    }
+  });
+
+  it("takes every point but (0, 0) to Edwards form", async () => {
+    for (const candidate of [BASE8, negate(BASE8), point(), T8, T4, multiply(BASE8, ORDER - 1n)]) {
+      expect((await run(edwardsX, { point: toMontgomery(candidate) }))("x")).to.equal(candidate.x);
+      expect((await run(edwardsY, { point: toMontgomery(candidate) }))("y")).to.equal(candidate.y);
+    }
+    expect((await run(edwardsY, { point: [0, 0] }))("y")).to.equal(T2.y);
+  });
+
+  it("the Edwards sum is complete: doubles, opposites, the identity, small orders", async () => {
+    const [a, b] = [point(), point()];
+    for (const [left, right] of [
+      [a, b],
+      [a, a],
+      [a, negate(a)],
+      [a, IDENTITY],
+      [IDENTITY, IDENTITY],
+      [a, T2],
+      [T8, T8],
+      [T8, negate(T8)],
+      [add(a, T8), add(b, T4)],
+    ] as const) {
+      const read = await run(sumX, { a: [left.x, left.y], b: [right.x, right.y] });
+      expect(read("x")).to.equal(add(left, right).x);
+    }
+  });
+
+  it("the recipient's key is 8 Q, whichever of the eight points Q is", async () => {
+    const key = point();
+    const eighth = multiply(key, curve.invert(8n));
+    for (let i = 0n; i < 8n; i++) {
+      const q = add(eighth, multiply(T8, i));
+      const read = await run(recipientKey, { q: toMontgomery(q) });
+      expect(list(read, "key", 2)).to.deep.equal(toMontgomery(key));
+    }
+  });
+
+  it("the recipient's key for the viewing keys 1 and l - 1", async () => {
+    for (const key of [BASE8, multiply(BASE8, ORDER - 1n)]) {
+      const read = await run(recipientKey, { q: curve.montgomeryEighth(key) });
+      expect(list(read, "key", 2)).to.deep.equal(toMontgomery(key));
+    }
+  });
+});
