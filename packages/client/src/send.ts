@@ -1,4 +1,5 @@
 import { isError, type Signer, type TransactionReceipt } from "ethers";
+import { poolInterface } from "./chain/abi.ts";
 import type { Call } from "./chain/source.ts";
 import { WalletError } from "./errors.ts";
 
@@ -15,7 +16,7 @@ export async function sendCall(signer: Signer, { to, data }: Call, confirmations
     throw new WalletError("TRANSACTION_FAILED", `transaction ${receipt?.hash ?? ""} to ${to} was not executed`);
   } catch (cause) {
     if (!isError(cause, "CALL_EXCEPTION")) throw cause;
-    const reason = cause.reason ?? cause.shortMessage;
+    const reason = cause.reason ?? (cause.data && poolInterface.parseError(cause.data)?.name) ?? cause.shortMessage;
     throw new WalletError("TRANSACTION_FAILED", `the call to ${to} fails: ${reason}`, {}, { cause });
   }
 }

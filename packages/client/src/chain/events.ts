@@ -28,7 +28,7 @@ export interface SettledEvent extends EventPlace {
   digest: string;
   /** x of R. */
   encryptedAmountR: bigint;
-  /** x of C. */
+  /** x of C, hidden by the sender commitment. */
   encryptedAmountC: bigint;
   amountHint: bigint;
   changeHint: bigint;

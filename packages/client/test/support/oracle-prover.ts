@@ -1,21 +1,6 @@
+import { CIRCUITS, type CircuitName } from "@sotto/protocol";
 import type { CircuitInput } from "@sotto/prover";
 import type { WalletProver } from "../../src/wallet/core.ts";
-
-/** Public signals by circuit, in the order of the wire. */
-const SIGNALS: Record<string, string[]> = {
-  payment: [
-    "recipientAddress",
-    "resourceUrl",
-    "encryptedAmount",
-    "amountHint",
-    "root",
-    "nullifier",
-    "commitments",
-  ].concat("changeHint"),
-  elgamal_range: ["encryptedAmount", "recipientKey", "recipientTag", "lowerBound", "upperBound"],
-  withdrawal: ["context", "amount", "root", "nullifiers", "commitment", "changeHint"],
-  note_append: ["oldRoot", "newRoot", "startIndex", "count", "challenge", "evaluation"],
-};
 
 /**
  * Stands in for the prover where a test is not about proofs: it gives back the public signals of the input, as every
@@ -33,7 +18,9 @@ export class OracleProver implements WalletProver {
     this.asked.push(circuit);
     await this.before(circuit);
     this.#count += 1;
-    const publicSignals = SIGNALS[circuit]!.flatMap((name) => [input[name]].flat()).map(String);
+    const publicSignals = CIRCUITS[circuit as CircuitName].publicSignals
+      .flatMap(({ name }) => [input[name]].flat())
+      .map(String);
     return { proof: Array.from({ length: 8 }, (_, i) => String(1000 * this.#count + i)), publicSignals };
   }
 }
