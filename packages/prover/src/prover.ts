@@ -1,7 +1,7 @@
 import type { Artifacts } from "./artifacts/load.ts";
 import { ARTIFACT_KINDS } from "./artifacts/lock.ts";
 import type { ProvingEngine } from "./engine/engine.ts";
-import { snarkjsEngine } from "./engine/snarkjs-engine.ts";
+import { defaultEngine } from "./engine/fast-engine.ts";
 import { proverError, throwIfAborted } from "./errors.ts";
 import { encodeProof } from "./proof/decode.ts";
 import { createWitnessCalculator, type WitnessCalculator } from "./witness/calculator.ts";
@@ -24,7 +24,7 @@ export interface Proof {
 
 export interface ProverOptions {
   artifacts: Artifacts;
-  /** Default: snarkjs with a worker for each core. */
+  /** Default: the fast engine where it can run, snarkjs elsewhere. */
   engine?: ProvingEngine;
   /** Verify each proof before handing it out, some 10 ms. Default true. */
   selfCheck?: boolean;
@@ -42,14 +42,14 @@ export interface Prover {
   prove(circuit: string, input: CircuitInput, options?: ProveOptions): Promise<Proof>;
   /** Reads and prepares all that proving this circuit needs, so that the first proof is not slower than the next. */
   warm(circuit: string): Promise<void>;
-  /** Ends what would keep the process alive; the prover may still be used. */
+  /** Forgets what was prepared and cached, also in the artifacts; the prover may still be used. */
   close(): Promise<void>;
 }
 
 /** @param from artifacts, or options with them */
 export function createProver(from: Artifacts | ProverOptions): Prover {
-  const { artifacts, engine = snarkjsEngine(), selfCheck = true } = "artifacts" in from ? from : { artifacts: from };
-  const calculators = new WeakMap<Uint8Array, Promise<WitnessCalculator>>();
+  const { artifacts, engine = defaultEngine(), selfCheck = true } = "artifacts" in from ? from : { artifacts: from };
+  let calculators = new WeakMap<Uint8Array, Promise<WitnessCalculator>>();
   const calculatorOf = (circuit: string, wasm: Uint8Array): Promise<WitnessCalculator> => {
     let calculator = calculators.get(wasm);
     if (calculator === undefined) {
@@ -89,10 +89,13 @@ export function createProver(from: Artifacts | ProverOptions): Prover {
       return { proof: encodeProof(points), publicSignals: signals.map(String) };
     },
     async warm(circuit) {
-      const { wasm } = await read(circuit);
-      await calculatorOf(circuit, wasm);
+      const { wasm, zkey } = await read(circuit);
+      await Promise.all([calculatorOf(circuit, wasm), engine.warm?.(zkey)]);
     },
-    close: () => engine.close(),
+    async close() {
+      calculators = new WeakMap();
+      artifacts.clear();
+    },
   };
 }
 

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { bn254 } from "@noble/curves/bn254.js";
 import { assert } from "chai";
 import { groth16 } from "snarkjs";
+import { withWorkers } from "../src/engine/curve.ts";
 import {
   type Artifacts,
   createProver,
@@ -48,11 +49,7 @@ describe("proving and verifying", () => {
       protocol: "groth16",
       curve: "bn128",
     };
-    try {
-      assert.isTrue(await groth16.verify(vkey, proof.publicSignals, json as never));
-    } finally {
-      await createProver(artifacts).close();
-    }
+    assert.isTrue(await withWorkers(() => groth16.verify(vkey, proof.publicSignals, json as never)));
   });
 
   it("is false for other signals, in any place", async () => {

@@ -36,10 +36,33 @@ interface WithCurves {
   readonly curves: { getCurveFromName(name: string, options: { singleThread: boolean }): Promise<Curve> };
 }
 
+const { curves } = snarkjs as unknown as WithCurves;
 let shared: Promise<Curve> | undefined;
+let threaded: Promise<Curve> | undefined;
+let users = 0;
 
 /** The process's single-threaded curve. Its calls are synchronous. */
 export function sharedCurve(): Promise<Curve> {
-  shared ??= (snarkjs as unknown as WithCurves).curves.getCurveFromName("bn128", { singleThread: true });
+  shared ??= curves.getCurveFromName("bn128", { singleThread: true });
   return shared;
+}
+
+/**
+ * Runs what uses snarkjs's multi-threaded curve, and ends its workers when nobody needs them any more: idle ones would
+ * keep the process alive for ever. snarkjs keeps that curve in a global, and two calls at a time that find none would
+ * each build one, of which one is lost with its workers; so it is built here, once.
+ */
+export async function withWorkers<T>(run: () => Promise<T>): Promise<T> {
+  users++;
+  threaded ??= curves.getCurveFromName("bn128", { singleThread: false });
+  const curve = await threaded;
+  try {
+    return await run();
+  } finally {
+    users--;
+    if (users === 0) {
+      threaded = undefined;
+      await curve.terminate();
+    }
+  }
 }

@@ -118,7 +118,10 @@ function checkSizes(circuit: string, values: Map<string, bigint[]>, generator: G
     count += expected;
   }
   const total = generator.getInputSize();
-  if (count !== total) throw invalid(circuit, "?", `the circuit takes ${total} field elements, found ${count}`);
+  if (count === total) return;
+  const given = [...values.keys()].join(", ");
+  const reason = `the circuit takes ${total} field elements, found ${count}: an input is missing (given: ${given})`;
+  throw invalid(circuit, "?", reason);
 }
 
 /** The generator's trace names templates and lines, no values. */

@@ -1,0 +1,135 @@
+/**
+ * A WebAssembly assembler of just what the fast engine needs. The kernels are generated for a modulus when the engine
+ * starts: generator code can be read and tested, a binary in the tree could only be trusted.
+ */
+
+/** Instructions of one expression, nested so that composing them costs nothing. */
+export type Code = readonly (number | Code)[];
+export type ValueType = "i32" | "i64" | "v128";
+
+const VALUE_TYPES: Readonly<Record<ValueType, number>> = { i32: 0x7f, i64: 0x7e, v128: 0x7b };
+
+/** Unsigned LEB128. */
+export function unsigned(value: number): number[] {
+  const bytes: number[] = [];
+  for (let rest = value; ; ) {
+    const low = rest % 128;
+    rest = Math.floor(rest / 128);
+    if (rest === 0) return [...bytes, low];
+    bytes.push(low | 0x80);
+  }
+}
+
+/** Signed LEB128, for constants. */
+export function signed(value: bigint): number[] {
+  const bytes: number[] = [];
+  for (let rest = value; ; ) {
+    const low = Number(rest & 127n);
+    rest >>= 7n;
+    const last = (rest === 0n && (low & 64) === 0) || (rest === -1n && (low & 64) !== 0);
+    if (last) return [...bytes, low];
+    bytes.push(low | 0x80);
+  }
+}
+
+export interface Local {
+  readonly get: Code;
+  set(value: Code): Code;
+}
+
+/** Hands out a function's parameters and locals. */
+export class FunctionBuilder {
+  readonly #types: ValueType[] = [];
+  readonly params: readonly Local[];
+  readonly #count: number;
+
+  constructor(params: readonly ValueType[]) {
+    this.#count = params.length;
+    this.params = params.map((_, index) => local(index));
+  }
+
+  local(type: ValueType): Local {
+    this.#types.push(type);
+    return local(this.#count + this.#types.length - 1);
+  }
+
+  locals(type: ValueType, count: number): Local[] {
+    return Array.from({ length: count }, () => this.local(type));
+  }
+
+  body(code: Code): number[] {
+    const declared = this.#types.flatMap((type) => [1, VALUE_TYPES[type]]);
+    const bytes = [...unsigned(this.#types.length), ...declared, ...flatten(code), 0x0b];
+    return [...unsigned(bytes.length), ...bytes];
+  }
+}
+
+function local(index: number): Local {
+  return { get: [0x20, ...unsigned(index)], set: (value) => [value, 0x21, ...unsigned(index)] };
+}
+
+interface Entry {
+  readonly name: string;
+  readonly params: readonly ValueType[];
+  readonly results: readonly ValueType[];
+  readonly body: number[];
+}
+
+/** Functions over one memory, which is imported as env.memory. All functions are exported; none is imported. */
+export class ModuleBuilder {
+  readonly #functions: Entry[] = [];
+
+  /** @returns how to call it: pushes the arguments, then calls */
+  define(
+    name: string,
+    params: readonly ValueType[],
+    write: (f: FunctionBuilder) => Code,
+    results: readonly ValueType[] = [],
+  ): (...args: Code[]) => Code {
+    const builder = new FunctionBuilder(params);
+    const index = this.#functions.length;
+    this.#functions.push({ name, params, results, body: builder.body(write(builder)) });
+    return (...args) => [...args, 0x10, ...unsigned(index)];
+  }
+
+  build(): Uint8Array<ArrayBuffer> {
+    const functions = this.#functions;
+    const types = functions.map(({ params, results }) => [
+      0x60,
+      ...vector(params.map((type) => [VALUE_TYPES[type]])),
+      ...vector(results.map((type) => [VALUE_TYPES[type]])),
+    ]);
+    // Limits: no maximum, and at least no pages: the memory handed in decides.
+    const memory = [...text("env"), ...text("memory"), 0x02, 0x00, 0x00];
+    const exports = functions.map(({ name }, index) => [...text(name), 0x00, ...unsigned(index)]);
+    return Uint8Array.from([
+      ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
+      ...section(1, vector(types)),
+      ...section(2, vector([memory])),
+      ...section(3, vector(functions.map((_, index) => unsigned(index)))),
+      ...section(7, vector(exports)),
+      ...section(10, vector(functions.map(({ body }) => body))),
+    ]);
+  }
+}
+
+function section(id: number, content: number[]): number[] {
+  return [id, ...unsigned(content.length), ...content];
+}
+
+function vector(items: readonly number[][]): number[] {
+  return [...unsigned(items.length), ...items.flat()];
+}
+
+function text(value: string): number[] {
+  const bytes = new TextEncoder().encode(value);
+  return [...unsigned(bytes.length), ...bytes];
+}
+
+function flatten(code: Code, into: number[] = []): number[] {
+  for (const part of code) {
+    if (typeof part === "number") into.push(part);
+    else flatten(part, into);
+  }
+  return into;
+}

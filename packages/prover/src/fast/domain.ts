@@ -1,0 +1,71 @@
+/** The evaluation domain of a circuit: tables of roots, and the move from the domain to its coset. */
+import { PAIR_BYTES } from "./constants.ts";
+import { type Kernel, power } from "./kernel.ts";
+import { MONTGOMERY_BITS } from "./limbs.ts";
+import { TABLE_BYTES } from "./ntt-kernel.ts";
+
+/** r - 1 = 2^28·odd; 5 is the smallest number that is no square mod r, and snarkjs's choice. */
+const TWO_ADICITY = 28n;
+const NON_SQUARE = 5n;
+
+export class Domain {
+  readonly size: number;
+  readonly #kernel: Kernel;
+  readonly #forward: number;
+  readonly #backward: number;
+  readonly #shift: number;
+
+  /** @param size a power of two, from 2 to 2^27 */
+  constructor(kernel: Kernel, size: number) {
+    const { modulus } = kernel;
+    this.#kernel = kernel;
+    this.size = size;
+    const root = (order: bigint): bigint => power(NON_SQUARE, (modulus - 1n) / order, modulus);
+    if (BigInt(size) * 2n > 1n << TWO_ADICITY) throw new RangeError("domain is too large");
+    const inverse = (value: bigint): bigint => power(value, modulus - 2n, modulus);
+    this.#forward = this.#powers(1n, root(BigInt(size)), size / 2);
+    this.#backward = this.#powers(1n, inverse(root(BigInt(size))), size / 2);
+    // The coset is the odd powers of a root of twice the order, as H's points in the key want it.
+    this.#shift = this.#powers(inverse(BigInt(size)), root(2n * BigInt(size)), size);
+    this.#reverseBits(this.#shift);
+  }
+
+  /** Evaluations on the domain become evaluations on the coset, in place; pairs in order. */
+  toCoset(data: number): void {
+    const end = data + this.size * PAIR_BYTES;
+    for (let half = this.size / 2, stride = 1; half >= 1; half /= 2, stride *= 2) {
+      this.#kernel.call("stageFrequency", data, end, half * PAIR_BYTES, this.#backward, stride * TABLE_BYTES);
+    }
+    this.#kernel.call("scale", data, end, this.#shift);
+    for (let half = 1, stride = this.size / 2; half < this.size; half *= 2, stride /= 2) {
+      this.#kernel.call("stageTime", data, end, half * PAIR_BYTES, this.#forward, stride * TABLE_BYTES);
+    }
+  }
+
+  #powers(first: bigint, factor: bigint, count: number): number {
+    const kernel = this.#kernel;
+    const table = kernel.allocate(count * TABLE_BYTES);
+    const mark = kernel.mark();
+    const [value, step] = [first, factor].map((number) =>
+      kernel.allocatePair((number << MONTGOMERY_BITS) % kernel.modulus),
+    ) as [number, number];
+    kernel.call("powers", value, step, table, table + count * TABLE_BYTES);
+    kernel.release(mark);
+    return table;
+  }
+
+  /** Decimation in frequency leaves coefficient i at the place with i's bits reversed. */
+  #reverseBits(table: number): void {
+    const words = TABLE_BYTES / 8;
+    const doubles = this.#kernel.doubles(table, this.size * words);
+    const bits = Math.log2(this.size);
+    for (let index = 0; index < this.size; index++) {
+      let reversed = 0;
+      for (let bit = 0; bit < bits; bit++) reversed = (reversed << 1) | ((index >> bit) & 1);
+      if (reversed <= index) continue;
+      const kept = doubles.slice(index * words, (index + 1) * words);
+      doubles.copyWithin(index * words, reversed * words, (reversed + 1) * words);
+      doubles.set(kept, reversed * words);
+    }
+  }
+}

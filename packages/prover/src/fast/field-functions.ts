@@ -1,0 +1,111 @@
+/** Functions on pairs in memory that every kernel has. */
+import type { Code, Local, ModuleBuilder } from "./assembler.ts";
+import { i32, i64, increase, loop, v128 } from "./instructions.ts";
+import { LIMBS, MONTGOMERY_BITS } from "./limbs.ts";
+import type { FieldEmitter } from "./multiply.ts";
+import type { Operand } from "./operands.ts";
+
+/** A pair at an address, as an operand. */
+export function pairAt(address: Code, offset = 0): Operand {
+  return (limb) => v128.load(address, offset + 16 * limb);
+}
+
+/** Two elements stored each on its own (40 bytes), as the two lanes. */
+export function lanesAt(first: Code, second: Code, offset = 0): Operand {
+  return (limb) => v128.loadHigh(second, offset + 8 * limb, v128.loadLow(first, offset + 8 * limb));
+}
+
+/** Stores a pair's lanes as two elements. */
+export function scatter(pair: Operand, first: Code, second: Code, offset = 0): Code {
+  return Array.from({ length: LIMBS }, (_, limb) => [
+    v128.storeLane(0, first, offset + 8 * limb, pair(limb)),
+    v128.storeLane(1, second, offset + 8 * limb, pair(limb)),
+  ]);
+}
+
+export interface FieldFunctions {
+  /** out = a·b/R as doubles; out may be one of the operands. */
+  readonly multiply: (out: Code, a: Code, b: Code) => Code;
+  /** out = 1/a for both lanes in Montgomery form, by Fermat; out and a must differ. 0 gives 0. */
+  readonly invert: (out: Code, a: Code) => Code;
+}
+
+export function defineField(module: ModuleBuilder, field: FieldEmitter): FieldFunctions {
+  const multiply = module.define("multiply", ["i32", "i32", "i32"], (f) => {
+    const [out, a, b] = f.params as [Local, Local, Local];
+    return field.multiply(f, out.get, [{ left: pairAt(a.get), right: pairAt(b.get) }]);
+  }) as FieldFunctions["multiply"];
+
+  const invert = module.define("invert", ["i32", "i32"], (f) => {
+    const [out, a] = f.params as [Local, Local];
+    const bits = (field.modulus - 2n).toString(2).slice(1);
+    const copy = Array.from({ length: LIMBS }, (_, limb) =>
+      v128.store(out.get, v128.load(a.get, 16 * limb), 16 * limb),
+    );
+    const steps = Array.from(bits, (bit) => [
+      multiply(out.get, out.get, out.get),
+      bit === "1" ? multiply(out.get, out.get, a.get) : [],
+    ]);
+    return [copy, steps];
+  });
+
+  defineImport(module, field);
+  return { multiply, invert };
+}
+
+/**
+ * import(from, to, count, factor): numbers of 32 bytes, little-endian, to canonical elements of five doubles, times the
+ * factor (a pair) and divided by R: one pass changes representation and Montgomery factor.
+ */
+function defineImport(module: ModuleBuilder, field: FieldEmitter): void {
+  const raw = field.pool.scratch();
+  const done = field.pool.scratch();
+  module.define("import", ["i32", "i32", "i32", "i32"], (f) => {
+    const [from, to, count, factor] = f.params as [Local, Local, Local, Local];
+    const end = f.local("i32");
+    const word = (index: number): Code => i64.load(from.get, 8 * index);
+    const mask = i64.const((1n << 51n) - 1n);
+    const shift = (value: Code, bits: number): Code =>
+      bits >= 0 ? i64.shrU(value, i64.const(BigInt(bits))) : i64.shl(value, i64.const(BigInt(-bits)));
+    // Limb i is bits 51i to 51i + 51, which start in word 51i / 64.
+    const limbs = Array.from({ length: LIMBS }, (_, limb) => {
+      const [start, offset] = [Math.floor((51 * limb) / 64), (51 * limb) % 64];
+      const low = shift(word(start), offset);
+      const both = offset > 13 && start < 3 ? i64.or(low, shift(word(start + 1), offset - 64)) : low;
+      const value = i64.and(both, mask);
+      // f64.convert_i64_u, then f64.store into lane 0.
+      return [i32.const(0), value, 0xba, 0x39, 3, ...address(raw + 16 * limb)];
+    });
+    const product = [{ left: pairAt(i32.const(0), raw), right: pairAt(factor.get) }];
+    return [
+      end.set(i32.add(from.get, i32.shl(count.get, i32.const(5)))),
+      loop(
+        i32.ltU(from.get, end.get),
+        limbs,
+        field.multiply(f, i32.const(done), product, { bias: 1, steps: [1] }),
+        Array.from({ length: LIMBS }, (_, limb) =>
+          v128.storeLane(0, to.get, 8 * limb, v128.load(i32.const(0), done + 16 * limb)),
+        ),
+        increase(from, 32),
+        increase(to, 8 * LIMBS),
+      ),
+    ];
+  });
+}
+
+function address(offset: number): number[] {
+  const bytes: number[] = [];
+  for (let rest = offset; ; rest = Math.floor(rest / 128)) {
+    if (rest < 128) return [...bytes, rest];
+    bytes.push((rest % 128) | 0x80);
+  }
+}
+
+/** The factor with which `import` makes value·R out of value·2^scale. */
+export function importFactor(modulus: bigint, scale: bigint): bigint {
+  let factor = 1n;
+  for (let bit = 0n; bit < 2n * MONTGOMERY_BITS - scale; bit++) factor = (factor * 2n) % modulus;
+  // 2^-1 = (p + 1)/2, for scales above 2·255.
+  for (let bit = 0n; bit < scale - 2n * MONTGOMERY_BITS; bit++) factor = (factor * ((modulus + 1n) / 2n)) % modulus;
+  return factor;
+}

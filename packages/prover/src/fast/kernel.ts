@@ -1,0 +1,120 @@
+/** Instantiating a kernel, and its memory. */
+import { ModuleBuilder } from "./assembler.ts";
+import { ConstantPool, PAIR_BYTES } from "./constants.ts";
+import { fromLimbs, LIMBS, MONTGOMERY_BITS, toLimbs } from "./limbs.ts";
+import { FieldEmitter } from "./multiply.ts";
+
+const PAGE = 65536;
+
+export type KernelFunction = (...args: number[]) => number | undefined;
+
+/** A compiled kernel and the constants its memory starts with. */
+export interface Program {
+  readonly modulus: bigint;
+  readonly module: WebAssembly.Module;
+  readonly constants: Uint8Array;
+}
+
+export async function compileKernel(
+  modulus: bigint,
+  write: (module: ModuleBuilder, field: FieldEmitter) => void,
+): Promise<Program> {
+  const pool = new ConstantPool();
+  const builder = new ModuleBuilder();
+  write(builder, new FieldEmitter(modulus, pool));
+  return { modulus, module: await WebAssembly.compile(builder.build()), constants: pool.bytes() };
+}
+
+export class Kernel {
+  readonly modulus: bigint;
+  readonly memory: WebAssembly.Memory;
+  readonly #functions: Readonly<Record<string, KernelFunction>>;
+  readonly #inverse: bigint;
+  #free: number;
+
+  private constructor(modulus: bigint, memory: WebAssembly.Memory, functions: unknown, free: number) {
+    this.modulus = modulus;
+    this.memory = memory;
+    this.#functions = functions as Readonly<Record<string, KernelFunction>>;
+    this.#free = free;
+    // R^-1 by Fermat would do; 2 has the simple inverse (p + 1)/2.
+    this.#inverse = power((modulus + 1n) / 2n, MONTGOMERY_BITS, modulus);
+  }
+
+  /** A kernel with a memory of its own. */
+  static async instantiate({ modulus, module, constants }: Program): Promise<Kernel> {
+    const memory = new WebAssembly.Memory({ initial: Math.ceil(constants.byteLength / PAGE) });
+    new Uint8Array(memory.buffer).set(constants);
+    const instance = await WebAssembly.instantiate(module, { env: { memory } });
+    return new Kernel(modulus, memory, instance.exports, constants.byteLength);
+  }
+
+  call(name: string, ...args: number[]): number {
+    const target = this.#functions[name];
+    if (target === undefined) throw new Error(`kernel has no function ${name}`);
+    return target(...args) ?? 0;
+  }
+
+  /** Addresses are multiples of 16. What was viewed of the memory before may be stale afterwards. */
+  allocate(bytes: number): number {
+    const address = this.#free;
+    this.#free += Math.ceil(bytes / 16) * 16;
+    const missing = this.#free - this.memory.buffer.byteLength;
+    if (missing > 0) this.memory.grow(Math.ceil(missing / PAGE));
+    return address;
+  }
+
+  mark(): number {
+    return this.#free;
+  }
+
+  /** Everything allocated after the mark was taken is free again. */
+  release(mark: number): void {
+    this.#free = mark;
+  }
+
+  /** The same, and nothing of it stays in memory: witnesses are secret. */
+  wipe(mark: number): void {
+    this.#free = mark;
+    new Uint8Array(this.memory.buffer).fill(0, mark);
+  }
+
+  doubles(address: number, count: number): Float64Array {
+    return new Float64Array(this.memory.buffer, address, count);
+  }
+
+  words(address: number, count: number): Int32Array {
+    return new Int32Array(this.memory.buffer, address, count);
+  }
+
+  bytes(address: number, count: number): Uint8Array {
+    return new Uint8Array(this.memory.buffer, address, count);
+  }
+
+  /** The number that an element in Montgomery form stands for. */
+  read(address: number): bigint {
+    return (fromLimbs(this.doubles(address, LIMBS)) * this.#inverse) % this.modulus;
+  }
+
+  /** A number in both lanes of a pair, as it is. */
+  allocatePair(value: bigint): number {
+    const address = this.allocate(PAIR_BYTES);
+    const doubles = this.doubles(address, 2 * LIMBS);
+    for (const [limb, double] of toLimbs(value).entries()) doubles.fill(double, 2 * limb, 2 * limb + 2);
+    return address;
+  }
+
+  /** @param value from 0 up to below the modulus */
+  write(address: number, value: bigint): void {
+    this.doubles(address, LIMBS).set(toLimbs((value << MONTGOMERY_BITS) % this.modulus));
+  }
+}
+
+export function power(base: bigint, exponent: bigint, modulus: bigint): bigint {
+  let result = 1n;
+  for (let square = base % modulus, rest = exponent; rest > 0n; rest >>= 1n) {
+    if (rest & 1n) result = (result * square) % modulus;
+    square = (square * square) % modulus;
+  }
+  return result;
+}

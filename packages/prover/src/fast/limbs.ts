@@ -1,0 +1,37 @@
+/** Field elements as five limbs of 51 bits: the radix at which a product splits into two exact doubles. */
+
+export const LIMBS = 5;
+export const RADIX_BITS = 51n;
+const RADIX = 1n << RADIX_BITS;
+const MASK = RADIX - 1n;
+/** Montgomery's R, 2^255. */
+export const MONTGOMERY_BITS = RADIX_BITS * BigInt(LIMBS);
+
+/** @param value from 0 up to below 2^257: the last limb takes what is left */
+export function toLimbs(value: bigint): number[] {
+  return Array.from({ length: LIMBS }, (_, limb) => {
+    const rest = value >> (RADIX_BITS * BigInt(limb));
+    return Number(limb === LIMBS - 1 ? rest : rest & MASK);
+  });
+}
+
+/** Any five doubles that hold integers, also negative ones. */
+export function fromLimbs(limbs: ArrayLike<number>, offset = 0): bigint {
+  let value = 0n;
+  for (let limb = LIMBS - 1; limb >= 0; limb--) value = value * RADIX + BigInt(limbs[offset + limb] ?? 0);
+  return value;
+}
+
+/** The bits of a double, as the integer that i64 arithmetic sees. */
+export function bitsOf(double: number): bigint {
+  const view = new DataView(new ArrayBuffer(8));
+  view.setFloat64(0, double);
+  return view.getBigUint64(0);
+}
+
+/** -1 / modulus mod 2^51, by Newton's iteration. */
+export function negativeInverse(modulus: bigint): bigint {
+  let inverse = 1n;
+  for (let bits = 1n; bits < RADIX_BITS; bits *= 2n) inverse = (inverse * (2n - modulus * inverse)) & MASK;
+  return (RADIX - (((inverse % RADIX) + RADIX) & MASK)) & MASK;
+}

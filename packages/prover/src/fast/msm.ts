@@ -1,0 +1,168 @@
+/**
+ * Multi-scalar multiplication by buckets (Pippenger), affine throughout. Bases are fixed and few (10^4), so what counts
+ * is the price of an addition: everything is arranged in large batches for the kernel.
+ */
+import { BatchAdder } from "./batch-sums.ts";
+import { type Degree, pointBytes } from "./curve-kernel.ts";
+import type { Digits } from "./digits.ts";
+import type { Kernel } from "./kernel.ts";
+import { copyPoint } from "./points.ts";
+
+export interface Task {
+  /** Address of the first point; the others follow. */
+  readonly points: number;
+  readonly digits: Digits;
+}
+
+/** 2^position times the point at the address (bit 0: negated). */
+export interface Term {
+  readonly position: number;
+  readonly address: number;
+}
+
+/** Digits handled at a time; their sums should not fall out of the processor's cache. */
+const GROUP_DIGITS = 1 << 15;
+
+/**
+ * @returns for each task the terms whose sum is its result: some 250, for the caller to add up by doubling. They stay
+ * valid until the kernel's memory is released.
+ */
+export function multiplyMany(kernel: Kernel, degree: Degree, tasks: readonly Task[]): Term[][] {
+  const adder = new BatchAdder(kernel, degree);
+  const windows = tasks.flatMap((task, index) =>
+    bucketSums(kernel, degree, adder, task).map((buckets, window) => ({
+      task: index,
+      position: window * task.digits.bits,
+      buckets,
+    })),
+  );
+  return weightedSums(adder, windows, tasks.length);
+}
+
+/** For each window the addresses of its buckets' sums: index = weight, 0 where a bucket is empty. */
+function bucketSums(kernel: Kernel, degree: Degree, adder: BatchAdder, task: Task): Int32Array[] {
+  const { bits, windows, count } = task.digits;
+  const half = 1 << (bits - 1);
+  const bytes = pointBytes(degree);
+  const kept = kernel.allocate(windows * half * bytes);
+  const perGroup = Math.max(1, Math.floor(GROUP_DIGITS / count));
+  const sums: Int32Array[] = [];
+  for (let first = 0; first < windows; first += perGroup) {
+    const group = Math.min(perGroup, windows - first);
+    const mark = kernel.mark();
+    const lists = sortIntoBuckets(task, bytes, first, group);
+    adder.sum(lists);
+    for (let window = 0; window < group; window++) {
+      const buckets = new Int32Array(half + 1);
+      for (let weight = 1; weight <= half; weight++) {
+        const list = window * half + weight - 1;
+        if (lists.lengths[list] === 0) continue;
+        let address = lists.addresses[lists.starts[list] as number] as number;
+        if (address >= mark) {
+          const home = kept + ((first + window) * half + weight - 1) * bytes;
+          copyPoint(kernel, degree, address, home);
+          address = home;
+        }
+        buckets[weight] = address;
+      }
+      sums.push(buckets);
+    }
+    kernel.release(mark);
+  }
+  return sums;
+}
+
+/** Counting sort of the points of some windows by the size of their digit; the sign goes into the address. */
+function sortIntoBuckets({ points, digits }: Task, bytes: number, first: number, group: number) {
+  const { bits, count, values } = digits;
+  const half = 1 << (bits - 1);
+  const lengths = new Int32Array(group * half);
+  const starts = new Int32Array(group * half);
+  const each = (visit: (bucket: number, point: number, digit: number) => void): void => {
+    for (let window = 0; window < group; window++) {
+      const row = (first + window) * count;
+      for (let point = 0; point < count; point++) {
+        const digit = values[row + point] as number;
+        if (digit !== 0) visit(window * half + Math.abs(digit) - 1, point, digit);
+      }
+    }
+  };
+  each((bucket) => {
+    lengths[bucket] = (lengths[bucket] as number) + 1;
+  });
+  let total = 0;
+  for (let bucket = 0; bucket < lengths.length; bucket++) {
+    starts[bucket] = total;
+    total += lengths[bucket] as number;
+  }
+  const addresses = new Int32Array(total);
+  const next = starts.slice();
+  each((bucket, point, digit) => {
+    const place = next[bucket] as number;
+    next[bucket] = place + 1;
+    addresses[place] = (points + point * bytes) | (digit < 0 ? 1 : 0);
+  });
+  return { addresses, starts, lengths };
+}
+
+interface Window {
+  readonly task: number;
+  readonly position: number;
+  readonly buckets: Int32Array;
+}
+
+/**
+ * Sum of weight·bucket, without doublings and in few rounds: the buckets of odd weight are summed, neighbours 2m and
+ * 2m + 1 are added into a bucket of weight m that counts twice, and so on: 2 additions a bucket in all.
+ */
+function weightedSums(adder: BatchAdder, windows: readonly Window[], tasks: number): Term[][] {
+  const odd: { task: number; position: number; addresses: number[] }[] = [];
+  let level = windows;
+  while (level.length > 0) {
+    for (const { task, position, buckets } of level) {
+      const addresses = Array.from(buckets).filter((address, weight) => weight % 2 === 1 && address !== 0);
+      if (addresses.length > 0) odd.push({ task, position, addresses });
+    }
+    level = halve(adder, level);
+  }
+  const lengths = Int32Array.from(odd, ({ addresses }) => addresses.length);
+  const starts = new Int32Array(odd.length);
+  for (let list = 1; list < odd.length; list++)
+    starts[list] = (starts[list - 1] as number) + (lengths[list - 1] as number);
+  const addresses = Int32Array.from(odd.flatMap((list) => list.addresses));
+  adder.sum({ addresses, starts, lengths });
+  const terms: Term[][] = Array.from({ length: tasks }, () => []);
+  for (const [list, { task, position }] of odd.entries()) {
+    terms[task]?.push({ position, address: addresses[starts[list] as number] as number });
+  }
+  return terms;
+}
+
+/** Buckets of half the weights: neighbours added in one batch over all windows. */
+function halve(adder: BatchAdder, windows: readonly Window[]): Window[] {
+  const halved = windows
+    .filter(({ buckets }) => buckets.length > 2)
+    .map(({ task, position, buckets }) => {
+      const half = new Int32Array((buckets.length + 1) >> 1);
+      return { task, position: position + 1, from: buckets, buckets: half };
+    });
+  const pairs: number[] = [];
+  const places: [Int32Array, number][] = [];
+  for (const { from, buckets } of halved) {
+    for (let weight = 1; weight < buckets.length; weight++) {
+      const [even, odd] = [from[2 * weight] ?? 0, from[2 * weight + 1] ?? 0];
+      if (even !== 0 && odd !== 0) {
+        pairs.push(even, odd);
+        places.push([buckets, weight]);
+      } else buckets[weight] = even === 0 ? odd : even;
+    }
+  }
+  if (places.length > 0) {
+    let sum = adder.add(Int32Array.from(pairs), places.length);
+    for (const [buckets, weight] of places) {
+      buckets[weight] = sum;
+      sum += adder.pointBytes;
+    }
+  }
+  return halved;
+}

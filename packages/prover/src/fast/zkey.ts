@@ -1,0 +1,114 @@
+/** snarkjs's .zkey container: sections of a Groth16 proving key. Source: snarkjs 0.7, src/zkey_utils.js. */
+import { proverError } from "../errors.ts";
+import { BASE_FIELD_ORDER, SCALAR_FIELD_ORDER } from "../proof/decode.ts";
+
+const ELEMENT_BYTES = 32;
+const COEFFICIENT_BYTES = 12 + ELEMENT_BYTES;
+
+/** All points are affine, coordinates in Montgomery form (R = 2^256), little-endian; zeros are infinity. */
+export interface Zkey {
+  readonly variables: number;
+  readonly publicSignals: number;
+  readonly domainSize: number;
+  readonly alpha1: Uint8Array;
+  readonly beta1: Uint8Array;
+  readonly beta2: Uint8Array;
+  readonly delta1: Uint8Array;
+  readonly delta2: Uint8Array;
+  /** Entries of the matrices A (0) and B (1): matrix, row, variable (32 bits each), value·2^512 mod r. */
+  readonly coefficients: readonly Coefficient[];
+  readonly a: Uint8Array;
+  readonly b1: Uint8Array;
+  readonly b2: Uint8Array;
+  /** For the private variables only. */
+  readonly c: Uint8Array;
+  readonly h: Uint8Array;
+}
+
+export interface Coefficient {
+  readonly matrix: number;
+  readonly row: number;
+  readonly variable: number;
+  readonly value: Uint8Array;
+}
+
+/** Code: `PROVING_KEY_INVALID`. Points are not checked: the file's hash is. */
+export function parseZkey(file: Uint8Array): Zkey {
+  const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
+  const sections = readSections(file, view);
+  const take = (id: number, offset: number, length: number): Uint8Array => {
+    const bytes = sections.get(id);
+    if (bytes === undefined || offset + length > bytes.byteLength) throw invalid(`section ${id} is missing or short`);
+    return bytes.subarray(offset, offset + length);
+  };
+  const number = (id: number, offset: number): number => {
+    const bytes = take(id, offset, 4);
+    return new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0, true);
+  };
+  if (number(1, 0) !== 1) throw invalid("it is not a Groth16 key");
+  if (number(2, 0) !== ELEMENT_BYTES || toNumber(take(2, 4, ELEMENT_BYTES)) !== BASE_FIELD_ORDER)
+    throw invalid("it is not over BN254");
+  if (number(2, 36) !== ELEMENT_BYTES || toNumber(take(2, 40, ELEMENT_BYTES)) !== SCALAR_FIELD_ORDER)
+    throw invalid("it is not over BN254");
+  const [variables, publicSignals, domainSize] = [number(2, 72), number(2, 76), number(2, 80)] as const;
+  const isPower = domainSize >= 2 && (domainSize & (domainSize - 1)) === 0;
+  if (!isPower || publicSignals >= variables) throw invalid("its header makes no sense");
+  const count = number(4, 0);
+  const coefficients = Array.from({ length: count }, (_, index) => {
+    const entry = take(4, 4 + index * COEFFICIENT_BYTES, COEFFICIENT_BYTES);
+    const words = new DataView(entry.buffer, entry.byteOffset, 12);
+    const [matrix, row, variable] = [0, 4, 8].map((offset) => words.getUint32(offset, true)) as [
+      number,
+      number,
+      number,
+    ];
+    if (matrix > 1 || row >= domainSize || variable >= variables) throw invalid(`coefficient ${index} is out of range`);
+    return { matrix, row, variable, value: entry.subarray(12) };
+  });
+  return {
+    variables,
+    publicSignals,
+    domainSize,
+    alpha1: take(2, 84, 64),
+    beta1: take(2, 148, 64),
+    beta2: take(2, 212, 128),
+    // 128 bytes of gamma2 lie between: only verifying needs it.
+    delta1: take(2, 468, 64),
+    delta2: take(2, 532, 128),
+    coefficients,
+    a: take(5, 0, 64 * variables),
+    b1: take(6, 0, 64 * variables),
+    b2: take(7, 0, 128 * variables),
+    c: take(8, 0, 64 * (variables - publicSignals - 1)),
+    h: take(9, 0, 64 * domainSize),
+  };
+}
+
+function readSections(file: Uint8Array, view: DataView): Map<number, Uint8Array> {
+  const sections = new Map<number, Uint8Array>();
+  if (
+    file.byteLength < 12 ||
+    new TextDecoder().decode(file.subarray(0, 4)) !== "zkey" ||
+    view.getUint32(4, true) !== 1
+  ) {
+    throw invalid("it is not a version 1 zkey file");
+  }
+  let offset = 12;
+  for (let left = view.getUint32(8, true); left > 0; left--) {
+    if (offset + 12 > file.byteLength) throw invalid("it is cut off");
+    const [id, length] = [view.getUint32(offset, true), Number(view.getBigUint64(offset + 4, true))];
+    offset += 12;
+    if (offset + length > file.byteLength) throw invalid("it is cut off");
+    sections.set(id, file.subarray(offset, offset + length));
+    offset += length;
+  }
+  return sections;
+}
+
+function toNumber(bytes: Uint8Array): bigint {
+  return bytes.reduceRight((value, byte) => (value << 8n) | BigInt(byte), 0n);
+}
+
+function invalid(reason: string): Error {
+  return proverError("PROVING_KEY_INVALID", `The proving key is not usable: ${reason}.`, { reason });
+}

@@ -1,0 +1,72 @@
+import { join } from "node:path";
+import { assert } from "chai";
+import {
+  type Artifacts,
+  createProver,
+  createVerifier,
+  fastEngine,
+  loadArtifacts,
+  snarkjsEngine,
+  type Verifier,
+} from "../src/index.ts";
+import { expectCode } from "./support/expect-code.ts";
+import { type Statement, statements } from "./support/statements.ts";
+
+const BUILD = join(import.meta.dirname, "..", "..", "..", "circuits", "build");
+
+describe("the four circuits, under the compiled-in lock", () => {
+  let artifacts: Artifacts;
+  let verifier: Verifier;
+  let prepared: Record<string, Statement>;
+  const proofs = new Map<string, string[]>();
+
+  before(async () => {
+    artifacts = await loadArtifacts({ directory: BUILD });
+    verifier = createVerifier({ artifacts });
+    prepared = statements();
+  });
+
+  for (const name of ["payment", "elgamal_range", "withdrawal", "note_append"]) {
+    it(`${name}: proved by the fast engine, with the signals prepared outside the circuit`, async function () {
+      this.timeout(60_000);
+      const { input, publicSignals } = prepared[name]!;
+      const made = await createProver({ artifacts, engine: fastEngine() }).prove(name, input);
+      assert.deepEqual(made.publicSignals, publicSignals.map(String));
+      assert.isTrue(await verifier.verify(name, made.proof, made.publicSignals));
+      proofs.set(name, made.proof);
+      for (const index of publicSignals.keys()) {
+        const changed = made.publicSignals.with(index, String(publicSignals[index]! + 1n));
+        assert.isFalse(await verifier.verify(name, made.proof, changed), `signal ${index}`);
+      }
+    });
+  }
+
+  it("payment: proved by snarkjs from the same files", async function () {
+    this.timeout(60_000);
+    const { input } = prepared["payment"]!;
+    const made = await createProver({ artifacts, engine: snarkjsEngine() }).prove("payment", input);
+    assert.isTrue(await verifier.verify("payment", made.proof, made.publicSignals));
+  });
+
+  it("take no proof of another circuit", async () => {
+    for (const [name, { publicSignals }] of Object.entries(prepared)) {
+      for (const [other, proof] of proofs) {
+        if (other !== name) assert.isFalse(await verifier.verify(name, proof, publicSignals.map(String)));
+      }
+    }
+  });
+
+  it("refuse inputs with a wrong size, a missing name or a false statement, and say which", async () => {
+    const prover = createProver(artifacts);
+    const { input } = prepared["payment"]!;
+    const short = { ...input, pathChildren: (input["pathChildren"] as bigint[][]).slice(1) };
+    const sized = await expectCode("INPUT_INVALID", () => prover.prove("payment", short));
+    assert.equal(sized.details["signal"], "pathChildren");
+    const { spendingKey, ...without } = input;
+    const missing = await expectCode("INPUT_INVALID", () => prover.prove("payment", without));
+    assert.match(missing.message, /takes \d+ field elements, found \d+: an input is missing/);
+    const richer = { ...input, amount: (input["amount"] as bigint) + 1n };
+    const refused = await expectCode("WITNESS_REFUSED", () => prover.prove("payment", richer));
+    assert.notInclude(`${refused.message}${JSON.stringify(refused.details)}`, String(spendingKey));
+  });
+});

@@ -1,0 +1,117 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { assert } from "chai";
+import {
+  createProver,
+  createVerifier,
+  defaultEngine,
+  fastEngine,
+  loadArtifacts,
+  type ProvingEngine,
+  snarkjsEngine,
+  type Verifier,
+} from "../src/index.ts";
+import { createWitnessCalculator } from "../src/witness/calculator.ts";
+import { expectCode } from "./support/expect-code.ts";
+import { buildToy, TOY_INPUT, TOY_SIGNALS, toyLock } from "./support/toy.ts";
+
+const ROUNDS = process.env["SOTTO_LONG"] === "1" ? 200 : 3;
+
+const ENGINES: [string, () => ProvingEngine][] = [
+  ["the fast engine", fastEngine],
+  ["snarkjs", snarkjsEngine],
+  ["snarkjs on one thread", () => snarkjsEngine({ singleThread: true })],
+];
+
+describe("engines", () => {
+  let build: string;
+  let verifier: Verifier;
+
+  before(async function () {
+    this.timeout(120_000);
+    build = await buildToy();
+    verifier = createVerifier({ vkeys: { toy: readFileSync(join(build, "toy", "toy.vkey.json"), "utf8") } });
+  });
+
+  for (const [name, create] of ENGINES) {
+    it(`${name}: every proof of another witness verifies, none is like another`, async () => {
+      const artifacts = await loadArtifacts({ directory: build, lock: toyLock(build) });
+      const prover = createProver({ artifacts, engine: create(), selfCheck: false });
+      const seen = new Set<string>();
+      for (let round = 0; round < ROUNDS; round++) {
+        const label = String(round);
+        const { proof, publicSignals } = await prover.prove("toy", { ...TOY_INPUT, label });
+        assert.deepEqual(publicSignals, ["210", label]);
+        assert.isTrue(await verifier.verify("toy", proof, publicSignals));
+        assert.isFalse(await verifier.verify("toy", proof, ["210", String(round + 1)]));
+        for (const word of proof) seen.add(word);
+      }
+      assert.equal(seen.size, 8 * ROUNDS, "each proof is blinded anew");
+    });
+
+    it(`${name}: several proofs at a time with one key`, async () => {
+      const artifacts = await loadArtifacts({ directory: build, lock: toyLock(build) });
+      const prover = createProver({ artifacts, engine: create() });
+      const labels = ["1", "2", "3"];
+      const proofs = await Promise.all(labels.map((label) => prover.prove("toy", { ...TOY_INPUT, label })));
+      for (const [index, { proof }] of proofs.entries()) {
+        assert.isTrue(await verifier.verify("toy", proof, ["210", labels[index]!]));
+      }
+    });
+
+    it(`${name}: refuses damaged keys and witnesses of another circuit, by code`, async () => {
+      const engine = create();
+      const [wasm, zkey] = ["toy.wasm", "toy.zkey"].map((file) => readFileSync(join(build, "toy", file)));
+      const witness = await (await createWitnessCalculator("toy", wasm!)).calculate(TOY_INPUT);
+      const code = name === "the fast engine" ? "PROVING_KEY_INVALID" : "ENGINE_FAILED";
+      for (const damaged of [
+        new Uint8Array(0),
+        zkey!.subarray(0, 500),
+        Buffer.from("no key at all, but long enough"),
+      ]) {
+        await expectCode(code, () => engine.prove(new Uint8Array(damaged), witness));
+      }
+      await expectCode("ENGINE_FAILED", () => engine.prove(new Uint8Array(zkey!), witness.subarray(32)));
+    });
+  }
+
+  it("leave nothing behind that keeps a process alive", function () {
+    this.timeout(60_000);
+    const entry = pathToFileURL(join(import.meta.dirname, "..", "src", "index.ts")).href;
+    const script = `
+      import { createProver, createVerifier, fastEngine, loadArtifacts, snarkjsEngine } from ${JSON.stringify(entry)};
+      const artifacts = await loadArtifacts(${JSON.stringify({ directory: build, lock: toyLock(build) })});
+      const input = { product: "210", label: "42", factors: ["2", "3", "5", "7"], secret: "1" };
+      for (const engine of [fastEngine(), snarkjsEngine()]) {
+        const { proof, publicSignals } = await createProver({ artifacts, engine }).prove("toy", input);
+        console.log(await createVerifier({ artifacts, engine }).verify("toy", proof, publicSignals));
+      }`;
+    const options = { encoding: "utf8", timeout: 45_000 } as const;
+    const output = execFileSync(process.execPath, ["--input-type=module", "--no-warnings", "-e", script], options);
+    assert.equal(output, "true\ntrue\n");
+  });
+
+  it("prove the same after warming up and after closing", async () => {
+    const artifacts = await loadArtifacts({ directory: build, lock: toyLock(build) });
+    for (const engine of [fastEngine(), snarkjsEngine({ singleThread: true })]) {
+      const prover = createProver({ artifacts, engine });
+      await prover.warm("toy");
+      for (let round = 0; round < 2; round++) {
+        const { proof, publicSignals } = await prover.prove("toy", TOY_INPUT);
+        assert.isTrue(await verifier.verify("toy", proof, publicSignals));
+        await prover.close();
+      }
+      await expectCode("CIRCUIT_UNKNOWN", () => prover.warm("other"));
+    }
+  });
+
+  it("default to the fast one here, and the signals are those of the toy", async () => {
+    assert.equal(defaultEngine().name, fastEngine().name);
+    const artifacts = await loadArtifacts({ directory: build, lock: toyLock(build) });
+    const prover = createProver(artifacts);
+    assert.equal(prover.engine.name, fastEngine().name);
+    assert.deepEqual((await prover.prove("toy", TOY_INPUT)).publicSignals, TOY_SIGNALS);
+  });
+});

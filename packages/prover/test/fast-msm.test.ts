@@ -1,0 +1,120 @@
+import { bn254 } from "@noble/curves/bn254.js";
+import { assert } from "chai";
+import { COORDINATE_BYTES, compileCurveKernel, type Degree, pointBytes } from "../src/fast/curve-kernel.ts";
+import { digitBits, toDigits } from "../src/fast/digits.ts";
+import { Kernel } from "../src/fast/kernel.ts";
+import { multiplyMany } from "../src/fast/msm.ts";
+import { readPoint } from "../src/fast/points.ts";
+import { BASE_FIELD_ORDER as q, SCALAR_FIELD_ORDER as r } from "../src/proof/decode.ts";
+import { randomBelow } from "./support/random.ts";
+
+function toWords(scalars: readonly bigint[]): Uint32Array {
+  return Uint32Array.from(
+    scalars.flatMap((scalar) =>
+      Array.from({ length: 8 }, (_, word) => Number((scalar >> BigInt(32 * word)) & 0xffffffffn)),
+    ),
+  );
+}
+
+const EDGES = [0n, 1n, 2n, r - 1n, r - 2n, r >> 1n, (1n << 253n) - 1n, 1n << 253n, 0xffffffffn, 1n << 32n];
+
+describe("fast engine: signed digits", () => {
+  for (let bits = 2; bits <= 16; bits++) {
+    it(`give the scalar back, ${bits} bits at a time`, () => {
+      const scalars = [...EDGES, ...Array.from({ length: 50 }, () => randomBelow(r))];
+      const { windows, count, values } = toDigits(toWords(scalars), bits);
+      for (const [index, scalar] of scalars.entries()) {
+        let sum = 0n;
+        for (let window = windows - 1; window >= 0; window--) {
+          const digit = values[window * count + index] ?? 0;
+          assert.isTrue(digit > -(2 ** (bits - 1)) && digit <= 2 ** (bits - 1));
+          sum = (sum << BigInt(bits)) + BigInt(digit);
+        }
+        assert.equal(sum, scalar);
+      }
+    });
+  }
+
+  it("grow with the number of points", () => {
+    assert.isTrue(digitBits(4) < digitBits(1000) && digitBits(1000) < digitBits(100_000));
+  });
+});
+
+describe("fast engine: multi-scalar multiplication", () => {
+  const { G1, G2 } = bn254;
+
+  function writePoint(kernel: Kernel, degree: Degree, address: number, k: bigint): void {
+    const { x, y } = (degree === 1 ? G1 : G2).Point.BASE.multiply(k).toAffine() as { x: unknown; y: unknown };
+    const parts = [x, y].flatMap((part) => {
+      if (typeof part === "bigint") return [part];
+      const { c0, c1 } = part as { c0: bigint; c1: bigint };
+      return [c0, c1];
+    });
+    for (const [place, part] of parts.entries()) kernel.write(address + place * COORDINATE_BYTES, part);
+  }
+
+  /** Logarithm of the terms' sum: the kernel's points are looked up among known multiples of the generator. */
+  function total(kernel: Kernel, degree: Degree, terms: readonly { position: number; address: number }[]): string {
+    const { Fp2 } = bn254.fields;
+    let sum1 = G1.Point.ZERO;
+    let sum2 = G2.Point.ZERO;
+    for (const { position, address } of terms) {
+      const parts = readPoint(kernel, degree, address);
+      if (parts.every((part) => part === 0n)) continue;
+      const [x0 = 0n, x1 = 0n, y0 = 0n, y1 = 0n] = parts;
+      const weight = (1n << BigInt(position)) % r;
+      if (degree === 1) sum1 = sum1.add(G1.Point.fromAffine({ x: x0, y: x1 }).multiplyUnsafe(weight));
+      else {
+        const point = G2.Point.fromAffine({ x: Fp2.fromBigTuple([x0, x1]), y: Fp2.fromBigTuple([y0, y1]) });
+        sum2 = sum2.add(point.multiplyUnsafe(weight));
+      }
+    }
+    return degree === 1 ? sum1.toHex() : sum2.toHex();
+  }
+
+  for (const degree of [1, 2] as const) {
+    const expected = (k: bigint): string =>
+      k === 0n ? "" : degree === 1 ? G1.Point.BASE.multiply(k).toHex() : G2.Point.BASE.multiply(k).toHex();
+
+    it(`agrees with @noble/curves in G${degree}, several at a time, with repeated and opposite bases`, async () => {
+      const kernel = await Kernel.instantiate(await compileCurveKernel(q));
+      // Few different bases, so that buckets meet the same point, its opposite and infinity all the time.
+      const logarithms = [
+        1n,
+        1n,
+        2n,
+        3n,
+        r - 1n,
+        r - 3n,
+        ...Array.from({ length: 10 }, () => 1n + randomBelow(r - 1n)),
+      ];
+      const points = kernel.allocate(logarithms.length * pointBytes(degree));
+      for (const [index, k] of logarithms.entries()) writePoint(kernel, degree, points + index * pointBytes(degree), k);
+      const count = logarithms.length;
+      const sets = [
+        Array.from({ length: count }, () => randomBelow(r)),
+        Array.from({ length: count }, (_, index) => EDGES[index % EDGES.length]!),
+        Array.from({ length: count }, () => 1n),
+        Array.from({ length: count }, (_, index) => (index === 3 ? 5n : 0n)),
+      ];
+      const mark = kernel.mark();
+      const tasks = sets.map((scalars, index) => ({ points, digits: toDigits(toWords(scalars), 3 + index) }));
+      const results = multiplyMany(kernel, degree, tasks);
+      for (const [index, scalars] of sets.entries()) {
+        const sum = scalars.reduce((all, scalar, place) => (all + scalar * logarithms[place]!) % r, 0n);
+        assert.equal(total(kernel, degree, results[index] ?? []), expected(sum), `set ${index}`);
+      }
+      kernel.wipe(mark);
+      assert.isTrue(kernel.bytes(mark, 1000).every((byte) => byte === 0));
+    });
+
+    it(`gives no terms in G${degree} for scalars that are all zero, and for no scalars`, async () => {
+      const kernel = await Kernel.instantiate(await compileCurveKernel(q));
+      const points = kernel.allocate(pointBytes(degree));
+      writePoint(kernel, degree, points, 7n);
+      const zero = { points, digits: toDigits(toWords([0n])) };
+      const none = { points, digits: toDigits(new Uint32Array(0)) };
+      assert.deepEqual(multiplyMany(kernel, degree, [zero, none]), [[], []]);
+    });
+  }
+});

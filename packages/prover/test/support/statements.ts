@@ -1,0 +1,71 @@
+/** True statements for the four circuits, by the protocol package. */
+import {
+  type CircuitInput,
+  deriveKeys,
+  NoteTree,
+  noteCommitment,
+  prepareAppend,
+  preparePayment,
+  prepareRange,
+  prepareWithdrawal,
+} from "@sotto/protocol";
+
+export interface Statement {
+  readonly input: CircuitInput;
+  readonly publicSignals: readonly bigint[];
+}
+
+const POOL = "0x5fbdb2315678afecb367f032d93f642f64180aa3";
+const WALLET = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
+const DEPLOYMENT = { chainId: 31337n, pool: POOL };
+
+export function statements(): Record<"payment" | "elgamal_range" | "withdrawal" | "note_append", Statement> {
+  const payer = deriveKeys(new Uint8Array(32).fill(1));
+  const merchant = deriveKeys(new Uint8Array(32).fill(2));
+  const notes = Array.from({ length: 9 }, (_, index) => {
+    const [amount, blinding] = [BigInt(index + 1) * 1_000_000n, BigInt(index) + 77n];
+    const commitment = noteCommitment({ amount, ownerTag: payer.ownerTag(0), blinding });
+    return { leafIndex: index, amount, blinding, spendingKey: payer.spendingKey(0), commitment };
+  });
+  const tree = new NoteTree(notes.map(({ commitment }) => commitment));
+  const recipient = { encryptionKey: merchant.encryptionKey, ownerTag: merchant.ownerTag(0), wallet: WALLET };
+  const payment = preparePayment({
+    ...DEPLOYMENT,
+    tree,
+    note: notes[4]!,
+    changeKey: payer.changeKey,
+    nonceKey: payer.nonceKey,
+    changeTag: payer.ownerTag(0),
+    recipient,
+    amount: 1_250_000n,
+    resourceUrl: "https://merchant.example/report",
+    timestamp: 1_800_000_000_000,
+  });
+  return {
+    payment,
+    elgamal_range: prepareRange({
+      recipient,
+      amount: 1_250_000n,
+      scalar: payment.scalar,
+      lowerBound: 1_250_000n,
+      upperBound: 1_375_000n,
+    }),
+    withdrawal: prepareWithdrawal({
+      ...DEPLOYMENT,
+      tree,
+      notes: notes.slice(0, 8),
+      amount: 30_000_000n,
+      changeKey: payer.changeKey,
+      outputTag: payer.ownerTag(0),
+      recipient: WALLET,
+      fee: 10_000n,
+      feeRecipient: WALLET,
+      validUntil: 1_800_000_060n,
+    }),
+    note_append: prepareAppend({
+      ...DEPLOYMENT,
+      tree,
+      leaves: Array.from({ length: 64 }, (_, index) => BigInt(index + 1)),
+    }),
+  };
+}
