@@ -77,7 +77,7 @@ async function readConstants(chain: ChainSource, pool: string) {
   return { token: parseAddress(token), smallestDeposit: BigInt(smallest as bigint) };
 }
 
-/** The (first) value a view function returns. */
+/** The (first) value a view function returns. @throws WalletError NODE_ERROR also where it returns nothing of the kind */
 export async function ask(
   chain: ChainSource,
   to: string,
@@ -87,5 +87,9 @@ export async function ask(
   block?: number,
 ): Promise<unknown> {
   const data = await chain.call({ to, data: abi.encodeFunctionData(name, parameters) }, block);
-  return abi.decodeFunctionResult(name, data)[0];
+  try {
+    return abi.decodeFunctionResult(name, data)[0];
+  } catch (cause) {
+    throw new WalletError("NODE_ERROR", `${to} does not answer ${name}`, {}, { cause });
+  }
 }

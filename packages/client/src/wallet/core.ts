@@ -132,17 +132,19 @@ export class WalletCore {
 
   async #checkRoot(): Promise<void> {
     const { chain, info } = this.options;
-    const { ledger, confirmed } = this.sync;
-    const append = ledger.appendAt(confirmed?.number ?? -1);
-    if (append === undefined || confirmed === undefined) return;
-    const { root } = this.confirmedTree();
-    const known = await this.#newestRoot(confirmed.number).catch(async (error: unknown) => {
-      // A node that keeps no old state still knows whether the pool ever had this root.
+    const { confirmed } = this.sync;
+    if (confirmed === undefined) return;
+    const { root, size } = this.confirmedTree();
+    const newest = await this.#newestRoot(confirmed.number).catch(async (error: unknown) => {
+      // A node that keeps no old state still knows whether the pool ever had this root (the empty tree's is not noted).
       if (!(error instanceof WalletError) || error.code !== "NODE_ERROR") throw error;
-      return (await ask(chain, info.pool, poolInterface, "isKnownRoot", [root])) === true ? root : undefined;
+      const known = size === 0 || (await ask(chain, info.pool, poolInterface, "isKnownRoot", [root])) === true;
+      return known ? root : undefined;
     });
-    if (known !== root)
-      throw new WalletError("ROOT_MISMATCH", "the pool's root is not that of its events: the node left some out");
+    if (newest === root) return;
+    if ((await chain.block(confirmed.number))?.hash !== confirmed.hash)
+      throw new WalletError("NODE_INCONSISTENT", "the node's chain changed during the scan: try again");
+    throw new WalletError("ROOT_MISMATCH", "the pool's root is not that of its events: the node left some out");
   }
 
   async #newestRoot(block: number): Promise<bigint> {

@@ -1,0 +1,150 @@
+import { foldQueue, NoteTree } from "@sotto/protocol";
+import { expect } from "chai";
+import { NoteAppender } from "../src/append/appender.ts";
+import { appendEnd, checkpointWords, pendingCheckpoints } from "../src/append/checkpoints.ts";
+import { appendCall } from "../src/chain/calls.ts";
+import { MemoryStore } from "../src/store/memory.ts";
+import { POOL } from "./support/local-pool.ts";
+import { rejection } from "./support/rejection.ts";
+import { World } from "./support/world.ts";
+
+const START = { appended: 10, appendedChain: `0x${"11".repeat(32)}`, firstPending: 5 };
+
+/** Leaves 1, 2, 3 .. in runs of so many for each block. */
+function queueOf(runs: [block: number, leaves: number][]) {
+  let leaf = 0n;
+  return runs.flatMap(([blockNumber, count]) =>
+    Array.from({ length: count }, () => {
+      leaf += 1n;
+      return { leaf, blockNumber };
+    }),
+  );
+}
+
+describe("pending checkpoints", () => {
+  const counts = (runs: [number, number][]) =>
+    pendingCheckpoints(START, queueOf(runs)).map(({ sequence, count }) => [sequence, count]);
+
+  it("begin where the block changes and where one holds 64 leaves", () => {
+    expect(counts([])).to.deep.equal([]);
+    expect(counts([[7, 2]])).to.deep.equal([[5, 12]]);
+    expect(
+      counts([
+        [7, 2],
+        [8, 3],
+        [9, 1],
+      ]),
+    ).to.deep.equal([
+      [5, 12],
+      [6, 15],
+      [7, 16],
+    ]);
+    expect(
+      counts([
+        [7, 64],
+        [8, 65],
+        [9, 129],
+      ]),
+    ).to.deep.equal([
+      [5, 74],
+      [6, 138],
+      [7, 139],
+      [8, 203],
+      [9, 267],
+      [10, 268],
+    ]);
+  });
+
+  it("carry the keccak chain's value", () => {
+    const [first, second] = pendingCheckpoints(
+      START,
+      queueOf([
+        [7, 2],
+        [8, 1],
+      ]),
+    );
+    const folded = foldQueue(foldQueue(START.appendedChain, 1n), 2n);
+    expect(first!.chain).to.equal(folded);
+    expect(second!.chain).to.equal(foldQueue(folded, 3n));
+  });
+
+  it("end an append as far as 64 leaves allow, with the next one beside it", () => {
+    const end = (runs: [number, number][]) => {
+      const found = appendEnd(START, pendingCheckpoints(START, queueOf(runs)));
+      return [found.end?.count, found.next?.count];
+    };
+    expect(end([])).to.deep.equal([undefined, undefined]);
+    expect(end([[7, 3]])).to.deep.equal([13, undefined]);
+    expect(
+      end([
+        [7, 60],
+        [8, 4],
+      ]),
+    ).to.deep.equal([74, undefined]);
+    expect(
+      end([
+        [7, 60],
+        [8, 5],
+      ]),
+    ).to.deep.equal([70, 75]);
+    expect(end([[7, 200]])).to.deep.equal([74, 138]);
+    expect(checkpointWords(undefined, 9).count).to.equal("0");
+  });
+});
+
+describe("note appender", () => {
+  const open = (world: World, store = new MemoryStore()) =>
+    NoteAppender.open({ ...world.options(), store, prover: world.prover });
+
+  it("moves what is queued into the tree, 64 leaves at a time, for anyone", async () => {
+    const world = new World();
+    const [wallet, appender] = [await world.wallet(), await open(world)];
+    expect((await rejection(appender.prepare())).code).to.equal("QUEUE_EMPTY");
+    await world.deposit(wallet, Array(50).fill(1_000n));
+    await world.deposit(wallet, Array(50).fill(1_000n));
+    await world.deposit(wallet, [1_000n]);
+    const sizes: number[] = [];
+    for (let left = 1; left > 0; ) {
+      const prepared = await appender.prepare();
+      sizes.push(prepared.count);
+      left = prepared.left;
+      world.chain.mine(appendCall(POOL, prepared.append));
+    }
+    // The first checkpoint holds 50, and with the second it would be more than 64.
+    expect(sizes).to.deep.equal([50, 51]);
+    await appender.scan();
+    expect(appender.queued).to.equal(0);
+    await wallet.scan();
+    expect(wallet.balance().spendable).to.equal(101_000n);
+  });
+
+  it("starts again where it was, and after a reorganisation", async () => {
+    const world = new World();
+    const store = new MemoryStore();
+    const wallet = await world.wallet();
+    await world.deposit(wallet, [1_000n, 2_000n]);
+    const appender = await open(world, store);
+    world.chain.mine(appendCall(POOL, (await appender.prepare()).append));
+    await appender.scan();
+    world.chain.takeBack(2);
+    await world.deposit(wallet, [3_000n]);
+    const reopened = await open(world, store);
+    const { append, count } = await reopened.prepare();
+    expect(count).to.equal(1);
+    world.chain.mine(appendCall(POOL, append));
+    expect(BigInt(append.newRoot)).to.equal(new NoteTree([BigInt(append.leaves[0]!)]).root);
+    await wallet.scan();
+    expect(wallet.balance().spendable).to.equal(3_000n);
+  });
+
+  it("refuses a prover that proves something else", async () => {
+    const world = new World();
+    await world.deposit(await world.wallet(), [1_000n]);
+    const prover = {
+      artifacts: world.prover.artifacts,
+      prove: async () => ({ proof: [], publicSignals: ["1"] }),
+    };
+    const appender = await NoteAppender.open({ ...world.options(), store: new MemoryStore(), prover });
+    expect((await rejection(appender.prepare())).code).to.equal("PROOF_MISMATCH");
+  });
+});

@@ -1,0 +1,140 @@
+import { expect } from "chai";
+import { poolInterface } from "../src/chain/abi.ts";
+import type { ChainSource, RawLog } from "../src/chain/source.ts";
+import { WalletError } from "../src/errors.ts";
+import { MemoryStore } from "../src/store/memory.ts";
+import { rejection } from "./support/rejection.ts";
+import { World } from "./support/world.ts";
+
+const SEED = new Uint8Array(32).map((_, i) => 13 * i + 1);
+
+/** The world's chain, with some of its answers changed. */
+function changed(world: World, changes: Partial<ChainSource>): ChainSource {
+  const { chain } = world;
+  return {
+    chainId: () => chain.chainId(),
+    height: () => chain.height(),
+    block: (number) => chain.block(number),
+    logs: (address, from, to) => chain.logs(address, from, to),
+    code: (address) => chain.code(address),
+    call: (call, block) => chain.call(call, block),
+    ...changes,
+  };
+}
+
+const logsWhere = (world: World, edit: (logs: RawLog[]) => RawLog[]): Partial<ChainSource> => ({
+  logs: async (address, from, to) => edit(await world.chain.logs(address, from, to)),
+});
+const topic = (name: string) => poolInterface.getEvent(name)!.topicHash;
+
+async function scanWith(world: World, changes: Partial<ChainSource>) {
+  const store = new MemoryStore();
+  const wallet = await world.wallet({ seed: SEED, chain: changed(world, changes), store });
+  return { wallet, error: await rejection(wallet.scan()), store };
+}
+
+describe("a node that is wrong", () => {
+  let world: World;
+  beforeEach(async () => {
+    world = new World();
+    await world.funded([5_000n, 6_000n], { seed: SEED });
+    world.chain.mineMany(3);
+  });
+
+  it("is noticed when it leaves out a deposit", async () => {
+    const { error } = await scanWith(
+      world,
+      logsWhere(world, (logs) => logs.slice(1)),
+    );
+    expect(error.code).to.equal("NODE_INCONSISTENT");
+    expect(error.message).to.match(/left out/);
+  });
+
+  it("is noticed when it leaves out an append", async () => {
+    const { error } = await scanWith(
+      world,
+      logsWhere(world, (logs) => logs.filter(({ topics }) => topics[0] !== topic("Appended"))),
+    );
+    // Nothing is in the tree then, and nothing can be spent; the contract's root tells.
+    expect(error.code).to.equal("ROOT_MISMATCH");
+  });
+
+  it("is noticed when it changes somebody's commitment", async () => {
+    const { error } = await scanWith(
+      world,
+      logsWhere(world, (logs) =>
+        logs.map((log) => {
+          if (log.topics[0] !== topic("Deposited")) return log;
+          const [amount, , leafIndex] = [...poolInterface.parseLog(log)!.args].slice(1);
+          const tag = BigInt(log.topics[1]!);
+          return { ...log, ...poolInterface.encodeEventLog("Deposited", [tag, amount, 12345n, leafIndex]) };
+        }),
+      ),
+    );
+    expect(error.code).to.equal("ROOT_MISMATCH");
+    expect(error.message).to.match(/another node/);
+  });
+
+  it("is noticed when it gives logs of other blocks, or of another contract", async () => {
+    const shifted = logsWhere(world, (logs) => logs.map((log) => ({ ...log, blockNumber: 10_000 })));
+    expect((await scanWith(world, shifted)).error.code).to.equal("NODE_INCONSISTENT");
+    const garbage = logsWhere(world, (logs) => logs.map((log) => ({ ...log, data: "0x12" })));
+    expect((await scanWith(world, garbage)).error.code).to.equal("POOL_MISMATCH");
+    const strange = await world.wallet({
+      seed: SEED,
+      chain: changed(
+        world,
+        logsWhere(world, (logs) => [...logs, { ...logs[0]!, topics: [`0x${"99".repeat(32)}`] }]),
+      ),
+    });
+    await strange.scan();
+    expect(strange.balance().total).to.equal(11_000n);
+  });
+
+  it("that keeps no old state is still good enough", async () => {
+    const pruned = changed(world, {
+      call: async (call, block) => {
+        if (block !== undefined) throw new WalletError("NODE_ERROR", "missing trie node");
+        return world.chain.call(call);
+      },
+    });
+    const wallet = await world.wallet({ seed: SEED, chain: pruned });
+    await wallet.scan();
+    expect(wallet.balance().spendable).to.equal(11_000n);
+  });
+
+  it("that is behind the pool's deployment is not believed", async () => {
+    const { error } = await scanWith(world, { height: async () => -1 });
+    expect(error.code).to.equal("NODE_INCONSISTENT");
+  });
+
+  it("leaves nothing wrong behind: with another one the wallet goes on", async () => {
+    const { store } = await scanWith(
+      world,
+      logsWhere(world, (logs) => logs.slice(1)),
+    );
+    const wallet = await world.wallet({ seed: SEED, store });
+    await wallet.scan();
+    expect(wallet.balance().spendable).to.equal(11_000n);
+  });
+});
+
+describe("a damaged store", () => {
+  it("is named, not trusted", async () => {
+    const world = new World();
+    const store = new MemoryStore();
+    await world.funded([5_000n], { seed: SEED, store });
+    const [page] = await store.list("page/");
+    const value = page!.value as { leaves: string };
+    const open = () => world.wallet({ seed: SEED, store });
+    for (const damaged of [null, {}, { ...value, leaves: value.leaves.slice(1) }, { ...value, from: 7 }]) {
+      await store.put(page!.key, damaged);
+      const error = await rejection(open());
+      expect(error.code).to.equal("STORE_DAMAGED");
+      expect(error.message).to.include(page!.key);
+    }
+    await store.put(page!.key, value);
+    await store.put("page/000000009999", { ...value, from: 9999 });
+    expect((await rejection(open())).code).to.equal("STORE_DAMAGED");
+  });
+});
