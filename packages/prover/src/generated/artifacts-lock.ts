@@ -4,9 +4,9 @@ export const ARTIFACTS_LOCK = {
   set: "development",
   circuits: {
     payment: {
-      r1cs: "ee85ae68237c740f23dbbc21672e70bcbd8a2ceb3d4075e74095848a3b0f362d",
-      wasm: "f0e0493a51d1819140fe8e4941644f381716fdd663283efeec3e2f5701b5790a",
-      zkey: "c267a190afd788d43f11a8c43e823a4da5e158fbed3dd95ffe6111378ef4af6a",
+      r1cs: "48897b9a18ef7bbc0029ef09e022784415f020058b1b633a05278f5b9e1decc4",
+      wasm: "ae6b80e5eeee51b4c8402bb9ae25c6ba8eda11b8977ba1636913938d296bdb8e",
+      zkey: "ca04e13a356a05dfe0cae9a0bcc471733143951499fc751cb2988279f68c669e",
       vkey: "caef454fb1691ce0156929db9351a25b6d7ff619dc73a8c3d5b29e44cec92ddc",
       verifier: "b3a0f1130d4b3220477f10b0b98d93e55e127579829850030e33afe1d67f273f",
     },
