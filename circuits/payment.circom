@@ -57,24 +57,31 @@ template Payment(depth) {
     // [C:payment.nullifier] with a free nullifier a note could be spent again and again.
     nullifier === spentNullifier;
 
-    // 4. The ciphertext holds the amount, for the recipient's key.
+    // 4. The payment names its sender, to those who are told how to open it.
+    // [C:payment.sender] the sender is the owner of the spent note.
+    signal senderCommitment <== SenderCommitment()(spentTag, senderNonce);
+
+    // 5. The ciphertext holds the amount, for the recipient's key.
     // [C:payment.encryption] encryption of exactly this amount, under a key of the prime-order subgroup.
     signal (recipientKeyX, sharedX, ephemeralX, cipherX) <== ElGamal()(recipientQ, scalar, amountBits);
 
     // [C:payment.ephemeral] the point R on chain, from which the recipient derives everything.
     encryptedAmount[0] === ephemeralX;
 
-    // [C:payment.cipher] the point C on chain, which sums of amounts are proved about.
-    encryptedAmount[1] === cipherX;
+    // [C:payment.cipher] the point C, which the range proof is about. The chain must not see it: whoever guesses the
+    // amount has S = C - amount Base8 from it, and from S the pad and the blinding, which say whether the guess was
+    // right. The sender commitment is fresh, secret and bound by the recipient's signal, so it hides C as a one-time
+    // pad does, from all but those the payer shows the bundle to.
+    encryptedAmount[1] === cipherX + senderCommitment;
 
-    // 5. The hint gives the recipient the amount without a discrete logarithm.
+    // 6. The hint gives the recipient the amount without a discrete logarithm.
     // [C:payment.secrets] blinding and pad are those the recipient will derive.
     signal (recipientBlinding, pad) <== NoteSecrets()(sharedX, ephemeralX);
 
     // [C:payment.hint] a false hint would show the recipient another amount than it was paid.
     amountHint === pad + amount;
 
-    // 6. The first note is the recipient's, the second the change.
+    // 7. The first note is the recipient's, the second the change.
     // [C:payment.recipient_note] the recipient can open it: amount and blinding are those of the ciphertext.
     signal recipientNote <== NoteCommitment()(amount, recipientTag, recipientBlinding);
     commitments[0] === recipientNote;
@@ -83,15 +90,12 @@ template Payment(depth) {
     signal changeNote <== NoteCommitment()(changeAmount, changeTag, changeBlinding);
     commitments[1] === changeNote;
 
-    // 7. The payment names its sender and its recipient, to those who are told how to open it.
-    // [C:payment.sender] the sender is the owner of the spent note.
-    signal senderCommitment <== SenderCommitment()(spentTag, senderNonce);
-
+    // 8. The payment names its recipient, to the same.
     // [C:payment.recipient] key and tag of the paid note are those of the recipient whose wallet is named.
     signal recipient <== Recipient()(wallet, recipientKeyX, recipientTag, senderCommitment);
     recipientAddress === recipient;
 
-    // 8. The payment is for one resource on one chain and pool, and carries one hint for its change.
+    // 9. The payment is for one resource on one chain and pool, and carries one hint for its change.
     // [C:payment.resource] without it the proof could be moved to another resource.
     Bound()(resourceUrl);
 

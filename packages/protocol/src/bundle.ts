@@ -3,6 +3,7 @@ import { type Ciphertext, packCiphertext, unpackCiphertext } from "./elgamal.ts"
 import { describe, fail, SottoError } from "./errors.ts";
 import { CIRCUITS } from "./generated/circuits.ts";
 import { type Address, parseAddress } from "./keccak.ts";
+import { hiddenCipher } from "./secrets.ts";
 import { expectAmount, expectArray, expectText, parseBaseField, parseField } from "./validate.ts";
 
 /** Characters a resourceUrl may have on the wire. */
@@ -76,9 +77,7 @@ function read(fields: Fields): PaymentBundle {
   };
   // Points last: decoding them is the expensive part.
   checkBounds(bundle.amountPublicSignals);
-  const encryptedAmount = unpackCiphertext(fields["encryptedAmount"] as string);
-  checkCiphertext(encryptedAmount, bundle.publicSignals, bundle.amountPublicSignals);
-  return { ...bundle, encryptedAmount };
+  return { ...bundle, encryptedAmount: unpackCiphertext(fields["encryptedAmount"] as string) };
 }
 
 function checkBounds(signals: readonly bigint[]): void {
@@ -87,19 +86,27 @@ function checkBounds(signals: readonly bigint[]): void {
   if (lower > upper) fail("INVALID_BUNDLE", "the lower bound of amountPublicSignals is above the upper bound");
 }
 
-function checkCiphertext({ R, C }: Ciphertext, payment: readonly bigint[], range: readonly bigint[]): void {
-  if (payment[2] !== R.x || payment[3] !== C.x) {
-    fail("INVALID_BUNDLE", "encryptedAmount is not the ciphertext of publicSignals[2..3]");
+/**
+ * Both proofs are about the ciphertext the bundle carries: the range proof shows C, the payment C under the sender
+ * commitment.
+ *
+ * @throws SottoError CIPHERTEXT_MISMATCH
+ */
+export function expectOneCiphertext(bundle: PaymentBundle): void {
+  const { R, C } = bundle.encryptedAmount;
+  const [, , ephemeralX, cipher] = bundle.publicSignals;
+  if (ephemeralX !== R.x || cipher !== hiddenCipher(C.x, bundle.senderCommitment)) {
+    fail("CIPHERTEXT_MISMATCH", "encryptedAmount is not the ciphertext of publicSignals[2..3] and senderCommitment");
   }
-  if (range[0] !== R.x || range[1] !== C.x) {
-    fail("INVALID_BUNDLE", "encryptedAmount is not the ciphertext of amountPublicSignals[0..1]");
+  if (bundle.amountPublicSignals[0] !== R.x || bundle.amountPublicSignals[1] !== C.x) {
+    fail("CIPHERTEXT_MISMATCH", "encryptedAmount is not the ciphertext of amountPublicSignals[0..1]");
   }
 }
 
 /**
  * Reads a bundle strictly: every decimal canonical and below its modulus, every array of its size, points in the
- * prime-order subgroup, both proofs about the ciphertext it carries. Fields it does not know are left alone (the proof
- * header carries more). Whether the proofs hold, and for whom, is for the caller to check.
+ * prime-order subgroup. Fields it does not know are left alone (the proof header carries more). Whether the proofs hold,
+ * for whom, and for one ciphertext (`expectOneCiphertext`), is for the caller to check.
  *
  * @param value the parsed JSON
  * @throws SottoError INVALID_BUNDLE; the message names the field
@@ -121,7 +128,7 @@ function decimalsOf(words: readonly bigint[]): readonly string[] {
   return Array.isArray(words) ? words.map(String) : (words as never);
 }
 
-/** The wire form of a bundle. Throws like `decodeBundle` for one that it would refuse. */
+/** The wire form of a bundle. Throws like `decodeBundle` and `expectOneCiphertext` for one they refuse. */
 export function encodeBundle(bundle: PaymentBundle): WireBundle {
   if (typeof bundle !== "object" || bundle === null) {
     fail("INVALID_BUNDLE", `a bundle must be an object, got ${describe(bundle)}`);
@@ -137,6 +144,6 @@ export function encodeBundle(bundle: PaymentBundle): WireBundle {
     resourceUrl: bundle.resourceUrl,
     timestamp: bundle.timestamp,
   };
-  decodeBundle(wire);
+  expectOneCiphertext(decodeBundle(wire));
   return wire;
 }

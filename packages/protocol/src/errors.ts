@@ -45,6 +45,8 @@ export const PROTOCOL_ERROR_CODES = [
   "INVALID_WITHDRAWAL_INPUTS",
   /** A payment proof bundle with a missing, malformed or inconsistent field. */
   "INVALID_BUNDLE",
+  /** The proofs of a bundle are about different ciphertexts, or not about the one it carries. */
+  "CIPHERTEXT_MISMATCH",
 ] as const;
 
 /** One of this package's error codes. */

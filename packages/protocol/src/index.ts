@@ -1,6 +1,13 @@
 export { decodeShieldedAddress, encodeShieldedAddress, type ShieldedAddress } from "./address.ts";
 export { APPEND_LEAVES, type AppendStatement, appendChallenge, evaluateLeaves, foldQueue } from "./append.ts";
-export { decodeBundle, encodeBundle, MAX_URL_LENGTH, type PaymentBundle, type WireBundle } from "./bundle.ts";
+export {
+  decodeBundle,
+  encodeBundle,
+  expectOneCiphertext,
+  MAX_URL_LENGTH,
+  type PaymentBundle,
+  type WireBundle,
+} from "./bundle.ts";
 export {
   type Bytes32,
   type DepositNotes,
@@ -71,6 +78,7 @@ export { type ChangeReader, type DeliveredChange, readChange } from "./scan/chan
 export { type DeliveredNote, scanNotes, tryDecrypt, type Viewer } from "./scan/scanner.ts";
 export {
   changeSecrets,
+  hiddenCipher,
   hintOf,
   type NoteSecrets,
   noteSecrets,

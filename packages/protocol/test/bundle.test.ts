@@ -6,7 +6,9 @@ import {
   deriveKeys,
   encodeBundle,
   encryptAmount,
+  expectOneCiphertext,
   FIELD_MODULUS,
+  hiddenCipher,
   MAX_AMOUNT,
   MAX_URL_LENGTH,
   type PaymentBundle,
@@ -22,11 +24,11 @@ const { R, C } = encryptAmount(encryptionKey, 5n, 6n);
 const proof = [1n, 2n, 3n, 4n, 5n, 6n, 7n, BASE_FIELD_MODULUS - 1n];
 const bundle: PaymentBundle = {
   proof,
-  publicSignals: [11n, 12n, R.x, C.x, 15n, 16n, 17n, 18n, 19n, FIELD_MODULUS - 1n],
+  publicSignals: [11n, 12n, R.x, hiddenCipher(C.x, 21n), 15n, 16n, 17n, 18n, 19n, FIELD_MODULUS - 1n],
   encryptedAmount: { R, C },
   amountProof: proof,
   amountPublicSignals: [R.x, C.x, 23n, 24n, 5n, 6n],
-  senderCommitment: 0n,
+  senderCommitment: 21n,
   recipientPublicKey: "0x70997970c51812dc3a010c7d01b50e0d17dc79c8",
   resourceUrl: "https://shop.example/a?b=c#d",
   timestamp: 1_795_243_853_123,
@@ -102,11 +104,18 @@ describe("the payment bundle", () => {
     refused((copy) => (copy["senderCommitment"] = alias), /senderCommitment/);
   });
 
-  it("is refused when its parts speak of different ciphertexts", () => {
-    refused((copy) => ((copy["publicSignals"] as string[])[2] = "1"), /ciphertext of publicSignals/);
-    refused((copy) => ((copy["publicSignals"] as string[])[3] = "1"), /ciphertext of publicSignals/);
-    refused((copy) => ((copy["amountPublicSignals"] as string[])[0] = "1"), /ciphertext of amountPublicSignals/);
-    refused((copy) => ((copy["amountPublicSignals"] as string[])[1] = "1"), /ciphertext of amountPublicSignals/);
+  it("is not of one ciphertext when its parts speak of different ones", () => {
+    const differs = (change: (copy: Record<string, unknown>) => void, reason: RegExp) =>
+      expectCode("CIPHERTEXT_MISMATCH", () => expectOneCiphertext(decodeBundle(changed(change))), reason);
+    expectOneCiphertext(decodeBundle(wire));
+    differs((copy) => ((copy["publicSignals"] as string[])[2] = "1"), /ciphertext of publicSignals/);
+    differs((copy) => ((copy["publicSignals"] as string[])[3] = C.x.toString()), /ciphertext of publicSignals/);
+    differs((copy) => (copy["senderCommitment"] = "22"), /ciphertext of publicSignals/);
+    differs((copy) => ((copy["amountPublicSignals"] as string[])[0] = "1"), /ciphertext of amountPublicSignals/);
+    differs((copy) => ((copy["amountPublicSignals"] as string[])[1] = "1"), /ciphertext of amountPublicSignals/);
+  });
+
+  it("is refused with a ciphertext that is no two points", () => {
     refused((copy) => (copy["encryptedAmount"] = `0x${"00".repeat(64)}`), /no point|subgroup/);
     refused((copy) => (copy["encryptedAmount"] = wire.encryptedAmount.toUpperCase()), /lower-case/);
   });
@@ -142,7 +151,7 @@ describe("the payment bundle", () => {
     expectCode("INVALID_BUNDLE", encode({ proof: [...proof.slice(1), BASE_FIELD_MODULUS] }));
     expectCode("INVALID_BUNDLE", encode({ timestamp: 1.5 }));
     expectCode("INVALID_BUNDLE", encode({ publicSignals: [FIELD_MODULUS, ...bundle.publicSignals.slice(1)] }));
-    expectCode("INVALID_BUNDLE", encode({ encryptedAmount: { R: C, C: R } }));
+    expectCode("CIPHERTEXT_MISMATCH", encode({ encryptedAmount: { R: C, C: R } }));
     expectCode("INVALID_ADDRESS", encode({ recipientPublicKey: "0x12" }));
     expectCode("INVALID_BUNDLE", () => encodeBundle(undefined as never));
     expectCode("INVALID_FIELD_ELEMENT", () => encodeBundle({ ...bundle, encryptedAmount: undefined as never }));

@@ -102,7 +102,6 @@ describe("a payment from deposit to withdrawal, against the oracle's known answe
     const signals = known.publicSignals;
     const event = {
       encryptedAmountR: signals[2]!,
-      encryptedAmountC: signals[3]!,
       amountHint: signals[4]!,
       recipientCommitment: signals[7]!,
     };

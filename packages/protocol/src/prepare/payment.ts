@@ -8,6 +8,7 @@ import { type Note, noteCommitment, nullifier } from "../note.ts";
 import {
   changeSecrets,
   senderCommitment as commitToSender,
+  hiddenCipher,
   hintOf,
   senderNonce as nonceOf,
   noteSecrets,
@@ -89,7 +90,7 @@ export function preparePayment(args: PaymentArguments): PreparedPayment {
   const publicInput = {
     recipientAddress: recipientSignal({ wallet, keyX: encryptionKey.x, ownerTag: recipientTag }, senderCommitment),
     resourceUrl: paymentContext({ chainId, pool, validUntil, resourceDigest: digest }),
-    encryptedAmount: [R.x, C.x],
+    encryptedAmount: [R.x, hiddenCipher(C.x, senderCommitment)],
     amountHint: hintOf(delivered.pad, amount),
     root: args.tree.root,
     nullifier: nf,

@@ -2,7 +2,6 @@ import { expectViewingKey } from "../keys.ts";
 import { type Note, noteCommitment } from "../note.ts";
 import { noteSecrets, openHint } from "../secrets.ts";
 import { expectField, MAX_AMOUNT } from "../validate.ts";
-import { opensTo } from "./ciphertext.ts";
 import { multiplyXs } from "./ladder.ts";
 
 /** What reading received notes takes: enough for a merchant's server, which can then spend nothing. */
@@ -17,8 +16,6 @@ export interface Viewer {
 export interface DeliveredNote {
   /** x of R. */
   readonly encryptedAmountR: bigint;
-  /** x of C. */
-  readonly encryptedAmountC: bigint;
   /** pad + amount. */
   readonly amountHint: bigint;
   readonly recipientCommitment: bigint;
@@ -26,7 +23,6 @@ export interface DeliveredNote {
 
 function expectNote(note: DeliveredNote): void {
   expectField(note.encryptedAmountR, "encryptedAmountR");
-  expectField(note.encryptedAmountC, "encryptedAmountC");
   expectField(note.amountHint, "amountHint");
   expectField(note.recipientCommitment, "recipientCommitment");
 }
@@ -38,16 +34,15 @@ function open(viewer: Viewer, note: DeliveredNote, sharedX: bigint | null): Note
   const amount = openHint(note.amountHint, pad);
   if (amount > MAX_AMOUNT) return null;
   const read = { amount, ownerTag: viewer.ownerTag, blinding };
-  if (noteCommitment(read) !== note.recipientCommitment) return null;
-  return opensTo(sharedX, note.encryptedAmountC, amount) ? read : null;
+  return noteCommitment(read) === note.recipientCommitment ? read : null;
 }
 
 /**
  * Reads delivered notes; the result at i is that of note i, null where it is not for this viewer.
  *
  * Somebody else's note costs one multiplication on x alone and one permutation: under a wrong key the amount read is a
- * random field element, which fits into 64 bits with probability 2^-190. What fits is checked against the commitment
- * and the ciphertext. Notes of one call share inversions: give some dozens or more at a time.
+ * random field element, which fits into 64 bits with probability 2^-190. What fits is checked against the commitment,
+ * which commits to amount, owner and blinding. Notes of one call share inversions: give some dozens or more at a time.
  *
  * @throws SottoError INVALID_KEY, INVALID_FIELD_ELEMENT
  */

@@ -53,7 +53,7 @@ export function payment(sample: (label: string, modulus: bigint) => bigint) {
     recipientSignal,
     context,
     R.x,
-    C.x,
+    (C.x + senderCommitment) % oracle.P,
     (pad + amount) % oracle.P,
     root,
     nullifier,

@@ -1,0 +1,77 @@
+import {
+  addPoints,
+  BASE8,
+  multiplyPoint,
+  negatePoint,
+  noteCommitment,
+  noteSecrets,
+  openHint,
+  type Point,
+  pointFromX,
+  unpackCiphertext,
+} from "@sotto/protocol";
+import { expect } from "chai";
+import { type Merchant, merchant, type Observed, observe, payers } from "../support/observed.ts";
+import { PoolWorld } from "../support/pool-world.ts";
+
+const AMOUNTS = [1n, 250_000n, 1_000_000n];
+
+/**
+ * Amounts are prices: anybody can try them all. With C = S + amount Base8 in hand a guess of the amount gives S, and S
+ * gives the pad and the blinding, which say whether the guess was right. So C must not be on the chain in any form that
+ * an observer can undo.
+ */
+describe("an observer who tries every amount", () => {
+  let observed: Observed;
+  let merchants: Merchant[];
+
+  before(async function () {
+    this.timeout(60_000);
+    const world = await PoolWorld.create("dictionary");
+    merchants = [1, 2, 3].map((seed) => merchant(world, seed));
+    const [[payer]] = (await payers(world, 1, 1)) as [[Awaited<ReturnType<typeof payers>>[number][number]]];
+    const secret = { payer, merchant: merchants[1]!, amount: AMOUNTS[1]!, resourceUrl: "https://api.example/" };
+    observed = await observe(world, secret);
+  });
+
+  /** Amounts and recipients that the points confirm, each number of the payment tried as R.x, hint and commitment. */
+  function confirmed(points: readonly Point[]): string[] {
+    const shown = observed.prepared.publicSignals;
+    const found: string[] = [];
+    for (const point of points.flatMap((one) => [one, negatePoint(one)])) {
+      for (const amount of AMOUNTS) {
+        const { x } = addPoints(point, negatePoint(multiplyPoint(BASE8, amount)));
+        for (const ephemeral of shown) {
+          const { blinding, pad } = noteSecrets(x, ephemeral);
+          if (shown.some((hint) => openHint(hint, pad) === amount)) found.push(`amount ${amount}`);
+          for (const [m, { ownerTag }] of merchants.entries()) {
+            if (shown.includes(noteCommitment({ amount, ownerTag, blinding }))) found.push(`recipient ${m}`);
+          }
+        }
+      }
+    }
+    return found;
+  }
+
+  /** Every number of the payment that is the x of a point. */
+  const pointsOf = (numbers: readonly bigint[]) =>
+    numbers.flatMap((number) => {
+      try {
+        return [pointFromX(number)];
+      } catch {
+        return [];
+      }
+    });
+
+  it("learns nothing from what the chain shows", () => {
+    const { publicSignals } = observed.prepared;
+    const differences = publicSignals.flatMap((a) => publicSignals.map((b) => a - b)).filter((value) => value > 0n);
+    expect(confirmed(pointsOf(publicSignals))).to.deep.equal([]);
+    expect(confirmed(pointsOf(differences))).to.deep.equal([]);
+  }).timeout(60_000);
+
+  it("would learn all of it from the ciphertext in the bundle, which is why that stays off the chain", () => {
+    const { C } = unpackCiphertext(observed.prepared.encryptedAmount);
+    expect(confirmed([C])).to.include.members(["amount 250000", "recipient 1"]);
+  });
+});
