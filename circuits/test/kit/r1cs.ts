@@ -71,8 +71,11 @@ function readField(buffer: Buffer, at: number): bigint {
   );
 }
 
-/** The indices of the constraints that `witness` (one value for each wire, wire 0 is 1) does not satisfy. */
-export function violations(r1cs: R1cs, witness: readonly bigint[]): number[] {
+/**
+ * The indices of the constraints (of all, or of `among`) that `witness` does not satisfy: one value for each wire, wire
+ * 0 is 1.
+ */
+export function violations(r1cs: R1cs, witness: readonly bigint[], among?: readonly number[]): number[] {
   if (witness.length !== r1cs.wires) throw new Error(`${witness.length} values for ${r1cs.wires} wires`);
   if (witness[0] !== 1n) throw new Error("wire 0 must be 1");
   const { bytes, offsets } = r1cs;
@@ -86,12 +89,21 @@ export function violations(r1cs: R1cs, witness: readonly bigint[]): number[] {
       sum += readField(bytes, position + 4) * (witness[bytes.readUInt32LE(position)] as bigint);
     return sum % P;
   };
-  for (let i = 0; i < r1cs.constraints; i++) {
+  for (const i of among ?? Array(r1cs.constraints).keys()) {
     position = offsets[i] as number;
     const product = combination() * combination();
     if ((product - combination()) % P !== 0n) broken.push(i);
   }
   return broken;
+}
+
+/** Every place a wire has in a constraint, constraint by constraint. */
+export function* allTerms(r1cs: R1cs): Generator<[constraint: number, wire: number]> {
+  for (let i = 0; i < r1cs.constraints; i++)
+    for (let position = r1cs.offsets[i] as number; position < (r1cs.offsets[i + 1] as number); ) {
+      const end = position + 4 + r1cs.bytes.readUInt32LE(position) * (4 + FIELD_BYTES);
+      for (position += 4; position < end; position += 4 + FIELD_BYTES) yield [i, r1cs.bytes.readUInt32LE(position)];
+    }
 }
 
 /**

@@ -1,0 +1,67 @@
+import { expect } from "chai";
+import { type CircuitEntry, readCircuitTable } from "../../../scripts/circuits/circuits-json.ts";
+import { compileCircuit } from "../../../scripts/circuits/compiler.ts";
+import { artifactPaths, type CircuitName, circuitsDirectory } from "../../../scripts/circuits/paths.ts";
+import { Build } from "./compile.ts";
+import { allTerms, type R1cs, violations } from "./r1cs.ts";
+import type { Inputs } from "./witness.ts";
+
+/** One of the four circuits at full size, as `pnpm build` leaves it. */
+export class Circuit {
+  readonly name: CircuitName;
+  readonly build: Build;
+  readonly entry: CircuitEntry;
+
+  constructor(name: CircuitName, build: Build, entry: CircuitEntry) {
+    this.name = name;
+    this.build = build;
+    this.entry = entry;
+  }
+
+  /** Compiles the circuit if that was not done. */
+  static async load(name: CircuitName): Promise<Circuit> {
+    const paths = artifactPaths(name);
+    await compileCircuit(`${circuitsDirectory}/${name}.circom`, paths.directory);
+    const entry = readCircuitTable()[name];
+    if (entry === undefined) throw new Error(`circuits.json has no ${name}`);
+    return new Circuit(name, new Build(paths), entry);
+  }
+
+  /** Signal names in wire order, arrays written out. */
+  get publicNames(): string[] {
+    return this.entry.publicSignals.flatMap(({ name, size }) =>
+      size === 1 ? [name] : Array.from({ length: size }, (_, i) => `${name}[${i}]`),
+    );
+  }
+
+  /** Runs a statement: every constraint holds, and the public wires are these signals. Returns the witness. */
+  async accept({ inputs, signals }: { inputs: Inputs; signals: readonly bigint[] }): Promise<bigint[]> {
+    const witness = await this.build.witness(inputs);
+    expect(violations(this.build.r1cs, witness), "constraints broken by an honest witness").to.deep.equal([]);
+    expect(witness.slice(1, 1 + signals.length)).to.deep.equal(signals);
+    return witness;
+  }
+}
+
+/** How many constraints of a wire are looked at before all are. */
+const FEW = 4;
+
+/** The wires of which the value can be replaced by value + 1, all else unchanged, and no constraint breaks. */
+export function looseWires(r1cs: R1cs, witness: readonly bigint[]): number[] {
+  const some = Array.from({ length: r1cs.wires }, (): number[] => []);
+  for (const [constraint, wire] of allTerms(r1cs)) {
+    const list = some[wire] as number[];
+    if (list.length < FEW && list.at(-1) !== constraint) list.push(constraint);
+  }
+  const loose: number[] = [];
+  const changed = [...witness];
+  for (let wire = 1; wire < r1cs.wires; wire++) {
+    const value = changed[wire] as bigint;
+    changed[wire] = value + 1n;
+    const list = some[wire] as number[];
+    const holds = violations(r1cs, changed, list).length === 0;
+    if (holds && (list.length < FEW || violations(r1cs, changed).length === 0)) loose.push(wire);
+    changed[wire] = value;
+  }
+  return loose;
+}

@@ -1,0 +1,27 @@
+import { expect } from "chai";
+import { circuitNames } from "../../../scripts/circuits/paths.ts";
+import { Circuit } from "../kit/circuit.ts";
+
+describe("the circuits and circuits.json", () => {
+  for (const name of circuitNames)
+    it(`${name}: constraint and wire count, no outputs, public signals in this order on the first wires`, async () => {
+      const { build, entry, publicNames } = await Circuit.load(name);
+      const { r1cs, symbols } = build;
+      expect(r1cs.constraints).to.equal(entry.constraints);
+      expect(r1cs.wires).to.equal(entry.wires);
+      expect(r1cs.publicOutputs).to.equal(0);
+      expect(r1cs.publicInputs).to.equal(publicNames.length);
+      const labels = [...r1cs.wireLabels.slice(1, 1 + publicNames.length)];
+      expect(publicNames.map((signal) => symbols.label(signal))).to.deep.equal(labels);
+    });
+
+  it("the sizes that the project promises", async () => {
+    const counts = await Promise.all(circuitNames.map(async (name) => (await Circuit.load(name)).entry.constraints));
+    const [payment, range, withdrawal, append] = counts as [number, number, number, number];
+    // 8,182 and the ten public signals with the one are what an FFT domain of 8,192 holds.
+    expect(payment).to.be.at.most(8_182);
+    expect(range).to.be.at.most(2_750);
+    expect(withdrawal).to.be.at.most(42_000);
+    expect(append).to.be.at.most(16_000);
+  });
+});

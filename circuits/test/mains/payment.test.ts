@@ -1,0 +1,68 @@
+import { expect } from "chai";
+import { Circuit, looseWires } from "../kit/circuit.ts";
+import { violations } from "../kit/r1cs.ts";
+import { BASE8, multiply, ORDER } from "../model/curve.ts";
+import { choosePayment, makePayment, type PaymentChoices } from "../model/payment.ts";
+import { Random } from "../model/random.ts";
+import { Tree } from "../model/tree.ts";
+
+const ROUNDS = process.env["SOTTO_LONG"] ? 200 : 8;
+const MAX = 2n ** 64n - 1n;
+const SCALARS = 2n ** 249n - 1n;
+const random = new Random(20);
+
+describe("payment at full size", () => {
+  let circuit: Circuit;
+  let witness: bigint[];
+
+  before(async () => {
+    circuit = await Circuit.load("payment");
+  });
+
+  const pay = (chosen: Partial<PaymentChoices> = {}) => circuit.accept(makePayment(choosePayment(random, chosen)));
+
+  it(`${ROUNDS} random payments show the signals of the model`, async () => {
+    for (let i = 0; i < ROUNDS; i++) {
+      const tree = new Tree(10);
+      for (let other = 0; other < 5; other++) tree.set(random.below(2n ** 30n), random.field());
+      witness = await pay({ tree });
+    }
+  });
+
+  const edges: Record<string, Partial<PaymentChoices>> = {
+    "amount 0": { amount: 0n },
+    "change 0": { changeAmount: 0n },
+    "nothing at all": { amount: 0n, changeAmount: 0n },
+    "the largest amount and the largest change": { amount: MAX, changeAmount: MAX },
+    "the first leaf": { leafIndex: 0n },
+    "the last leaf": { leafIndex: 2n ** 30n - 1n },
+    "both sides of a subtree boundary": { leafIndex: 2n ** 15n },
+    "the smallest scalar": { scalar: 0n },
+    "the largest scalar": { scalar: SCALARS },
+    "the key Base8": { recipientKey: BASE8 },
+    "the key -Base8": { recipientKey: multiply(BASE8, ORDER - 1n) },
+    "zeros wherever a number is free": {
+      spendingKey: 0n,
+      inputBlinding: 0n,
+      wallet: 0n,
+      recipientTag: 0n,
+      senderNonce: 0n,
+    },
+  };
+  for (const [name, chosen] of Object.entries(edges))
+    it(`takes ${name}`, async () => {
+      await pay(chosen);
+    });
+
+  it("refuses each public signal changed by one", () => {
+    const { r1cs } = circuit.build;
+    for (let wire = 1; wire <= r1cs.publicInputs; wire++) {
+      const changed = witness.with(wire, (witness[wire] as bigint) + 1n);
+      expect(violations(r1cs, changed), circuit.publicNames[wire - 1]).not.to.deep.equal([]);
+    }
+  });
+
+  it("refuses a witness with any one wire changed", () => {
+    expect(looseWires(circuit.build.r1cs, witness)).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,41 @@
+import { expect } from "chai";
+import { Circuit, looseWires } from "../kit/circuit.ts";
+import { Random } from "../model/random.ts";
+import { chooseWithdrawal, makeWithdrawal, type WithdrawalChoices } from "../model/withdrawal.ts";
+
+const ROUNDS = process.env["SOTTO_LONG"] ? 20 : 1;
+const MAX = 2n ** 64n - 1n;
+const random = new Random(22);
+
+describe("withdrawal at full size", () => {
+  let circuit: Circuit;
+  let witness: bigint[];
+
+  before(async () => {
+    circuit = await Circuit.load("withdrawal");
+  });
+
+  const withdraw = (enabled: number, chosen: Partial<WithdrawalChoices> = {}) =>
+    circuit.accept(makeWithdrawal(chooseWithdrawal(random, { depth: 10, inputs: 8, enabled }, chosen)));
+
+  it(`1 to 8 notes, ${ROUNDS} time(s), show the signals of the model`, async () => {
+    for (let round = 0; round < ROUNDS; round++) for (const enabled of [1, 3, 8]) witness = await withdraw(enabled);
+  });
+
+  it("takes a withdrawal of everything and a merge of everything", async () => {
+    const choices = chooseWithdrawal(random, { depth: 10, inputs: 8, enabled: 2 });
+    const total = choices.notes.reduce((sum, { amount }) => sum + amount, 0n);
+    await circuit.accept(makeWithdrawal({ ...choices, amount: total, outputAmount: 0n }));
+    await circuit.accept(makeWithdrawal({ ...choices, amount: 0n, outputAmount: total }));
+  });
+
+  it("takes the largest amount and the largest output: eight inputs can be worth more than 64 bits", async () => {
+    const choices = chooseWithdrawal(random, { depth: 10, inputs: 8, enabled: 2 });
+    const notes = choices.notes.map((note) => (note.enabled === 1n ? { ...note, amount: MAX } : note));
+    await circuit.accept(makeWithdrawal({ ...choices, notes, amount: MAX, outputAmount: MAX }));
+  });
+
+  it("refuses a witness with any one wire changed", () => {
+    expect(looseWires(circuit.build.r1cs, witness)).to.deep.equal([]);
+  });
+});
