@@ -32,7 +32,9 @@ export async function compileCircuits(names: CircuitName[]): Promise<Map<Circuit
   const queue = [...names];
   const worker = async (): Promise<void> => {
     for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
-      const compiled = await compileCircuit(join(circuitsDirectory, `${name}.circom`), artifactPaths(name).directory);
+      const source = join(circuitsDirectory, `${name}.circom`);
+      const onStart = () => console.error(`circuits: ${name}: compiling ...`);
+      const compiled = await compileCircuit(source, artifactPaths(name).directory, onStart);
       results.set(name, compiled);
       const how = compiled.cached ? "unchanged" : `${compiled.seconds.toFixed(1)} s`;
       console.error(`circuits: ${name}: ${compiled.constraints} constraints, ${compiled.wires} wires (${how})`);

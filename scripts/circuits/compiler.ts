@@ -1,10 +1,11 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { basename, join, relative } from "node:path";
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { basename, isAbsolute, join, relative } from "node:path";
 import { CommandError } from "../lib/command.ts";
 import { artifactPaths, circomLibraryDirectory, packageVersion, root } from "./paths.ts";
 import { type R1csHeader, readR1csHeader } from "./r1cs-header.ts";
 import { sourceHash } from "./sources.ts";
+import { isFresh, writeStamp } from "./stamp.ts";
 
 /** --O2 removes every linear constraint; the counts of circuits.json are counts under this flag. */
 const FLAGS = ["--O2", "--r1cs", "--wasm", "--sym"];
@@ -20,8 +21,13 @@ export interface Compilation extends R1csHeader {
 /**
  * Compiles one circom main into `directory` (NAME.r1cs, NAME.wasm, NAME.sym), once for one content of its sources.
  * Throws CIRCOM_FAILED with circom's own message, which names file and line.
+ * @param onStart called if there is something to compile, which can take a minute
  */
-export async function compileCircuit(source: string, directory: string): Promise<Compilation> {
+export async function compileCircuit(
+  source: string,
+  directory: string,
+  onStart: () => void = () => {},
+): Promise<Compilation> {
   const start = performance.now();
   if (!existsSync(source)) throw new CommandError("SOURCE_MISSING", `no circuit at ${relative(root, source)}`);
   const name = basename(source, ".circom");
@@ -29,11 +35,11 @@ export async function compileCircuit(source: string, directory: string): Promise
   const stamp = join(directory, ".compiled");
   const library = circomLibraryDirectory();
   const versions = ["circom2", "circomlib"].map((dependency) => `${dependency}@${packageVersion(dependency)}`);
-  // Hashed before compiling: a source edited meanwhile makes the stamp stale, never wrong.
-  const hash = sourceHash(source, [library], [name, ...versions, ...FLAGS]);
+  const inputs = sourceHash(source, [library], [name, ...versions, ...FLAGS]);
   const outputs = [paths.r1cs, paths.wasm, paths.sym];
-  const cached = outputs.every(existsSync) && existsSync(stamp) && readFileSync(stamp, "utf8") === hash;
+  const cached = isFresh(stamp, inputs, outputs);
   if (!cached) {
+    onStart();
     mkdirSync(directory, { recursive: true });
     const scratch = mkdtempSync(join(directory, ".circom-"));
     try {
@@ -42,7 +48,7 @@ export async function compileCircuit(source: string, directory: string): Promise
       renameSync(join(scratch, `${name}.r1cs`), paths.r1cs);
       renameSync(join(scratch, `${name}.sym`), paths.sym);
       renameSync(join(scratch, `${name}_js`, `${name}.wasm`), paths.wasm);
-      writeFileSync(stamp, hash);
+      writeStamp(stamp, inputs, outputs);
     } finally {
       rmSync(scratch, { recursive: true, force: true });
     }
@@ -54,7 +60,7 @@ export async function compileCircuit(source: string, directory: string): Promise
 async function runCircom(args: string[]): Promise<void> {
   const cli = join(root, "node_modules", "circom2", "cli.js");
   // The sandbox sees paths relative to where it was started, and circom quotes them in its messages.
-  const local = args.map((argument) => (argument.startsWith("/") ? relative(root, argument) : argument));
+  const local = args.map((argument) => (isAbsolute(argument) ? relative(root, argument) : argument));
   const child = spawn(process.execPath, ["--no-warnings", cli, ...local], {
     cwd: root,
     stdio: ["ignore", "pipe", "pipe"],
@@ -65,7 +71,8 @@ async function runCircom(args: string[]): Promise<void> {
     child.once("error", reject).once("close", resolve),
   );
   const messages = output.replace(COLOUR, "").trim();
-  if (status !== 0) throw new CommandError("CIRCOM_FAILED", messages.replace(/\n\s+at .*/g, ""));
+  if (status !== 0)
+    throw new CommandError("CIRCOM_FAILED", messages.replace(/\n\s+at .*/g, "") || "the circom compiler was stopped");
   if (messages.includes("warning["))
     console.error(messages.slice(messages.indexOf("warning["), messages.indexOf("template instances")).trim());
 }

@@ -17,13 +17,14 @@ const SET = "development";
 async function makeKeys(names: CircuitName[]): Promise<Set<CircuitName>> {
   const made = new Set<CircuitName>();
   let running: Promise<KeyMaker> | undefined;
-  const maker = () => {
-    running ??= KeyMaker.start();
-    return running;
-  };
   try {
     for (const name of names) {
       const start = performance.now();
+      const maker = () => {
+        console.error(`setup: ${name}: making the development key ...`);
+        running ??= KeyMaker.start();
+        return running;
+      };
       if (await ensureKeys(name, maker)) made.add(name);
       const how = made.has(name) ? `${((performance.now() - start) / 1000).toFixed(1)} s` : "unchanged";
       console.error(`setup: ${name}: development key (${how})`);

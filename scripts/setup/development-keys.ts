@@ -1,9 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildBn128, type Curve } from "ffjavascript";
 import { sha256, sha256File, toJson, writeAtomically } from "../circuits/files.ts";
 import { artifactPaths, packageVersion } from "../circuits/paths.ts";
+import { isFresh, writeStamp } from "../circuits/stamp.ts";
 import { CommandError } from "../lib/command.ts";
 import { CombPool } from "./keys/comb-pool.ts";
 import { compileCurve } from "./keys/compile-curve.ts";
@@ -91,31 +92,16 @@ function inputHash(name: string, r1cs: string): string {
   return sha256(JSON.stringify([name, DEVELOPMENT_SEED, ...versions, ...[r1cs, ...sources].map(sha256File)]));
 }
 
-interface Stamp {
-  inputs: string;
-  outputs: string[];
-}
-
-function readStamp(path: string): Stamp | undefined {
-  if (!existsSync(path)) return undefined;
-  const { inputs, outputs } = JSON.parse(readFileSync(path, "utf8")) as Partial<Stamp>;
-  return typeof inputs === "string" && Array.isArray(outputs) ? { inputs, outputs } : undefined;
-}
-
 /** Makes the keys of one circuit unless they are there, undamaged, for the same r1cs and code. True if it made them. */
 export async function ensureKeys(name: string, maker: () => Promise<KeyMaker>): Promise<boolean> {
   const paths = artifactPaths(name);
   if (!existsSync(paths.r1cs))
     throw new CommandError("R1CS_MISSING", `${paths.r1cs} is missing: run node scripts/circuits/compile.ts ${name}`);
-  const stampPath = join(paths.directory, ".keyed");
+  const stamp = join(paths.directory, ".keyed");
   const inputs = inputHash(name, paths.r1cs);
   const outputs = outputsOf(paths);
-  const stamp = readStamp(stampPath);
-  const unchanged =
-    stamp?.inputs === inputs &&
-    outputs.every((file, index) => existsSync(file) && sha256File(file) === stamp.outputs[index]);
-  if (unchanged) return false;
+  if (isFresh(stamp, inputs, outputs)) return false;
   await (await maker()).make(name, paths.directory);
-  writeAtomically(stampPath, toJson({ inputs, outputs: outputs.map(sha256File) } satisfies Stamp));
+  writeStamp(stamp, inputs, outputs);
   return true;
 }

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { rejected } from "../../lib/test/rejected.ts";
@@ -62,6 +71,11 @@ describe("compiling a circuit", () => {
     expect((await compile()).cached, "an included file changed").to.equal(false);
     rmSync(path("out/main.sym"));
     expect((await compile()).cached, "an output is missing").to.equal(false);
+    appendFileSync(path("out/main.r1cs"), " ");
+    expect((await compile()).cached, "an output is damaged").to.equal(false);
+    writeFileSync(path("out/.compiled"), "{");
+    expect((await compile()).cached, "the stamp is damaged").to.equal(false);
+    expect((await compile()).cached).to.equal(true);
   });
 
   it("an error is circom's own message with file and line, and leaves no output", async () => {

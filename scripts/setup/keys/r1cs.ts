@@ -21,8 +21,18 @@ export interface R1cs extends R1csHeader {
 
 const CONSTRAINTS_SECTION = 2;
 
-/** Reads an .r1cs file as circom writes it (format: iden3/r1csfile). */
+/** Reads an .r1cs file as circom writes it (format: iden3/r1csfile). Throws R1CS_DAMAGED for anything else. */
 export function readR1cs(path: string): R1cs {
+  try {
+    return parseR1cs(path);
+  } catch (cause) {
+    // Node's for a read past the end of the file.
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new CommandError("R1CS_DAMAGED", `${path} ends early: compile it again`, { cause });
+  }
+}
+
+function parseR1cs(path: string): R1cs {
   const header = readR1csHeader(path);
   const section = findSection(readFileSync(path), path);
   const entries = countEntries(section, header.constraints);
