@@ -1,0 +1,94 @@
+import { sql } from "kysely";
+import { type DatabaseOptions, openDatabase } from "./database.ts";
+import { isUnavailable, StoreError } from "./errors.ts";
+import { dayOf, gasSpent } from "./gas.ts";
+import { fenced, type Lease, leaseRepository } from "./leases.ts";
+import { ledgerReads, ledgerWrites } from "./ledger.ts";
+import { migrate } from "./migrations.ts";
+import { operationWrites } from "./operation-writes.ts";
+import { operationRepository } from "./operations.ts";
+import { outboxReads, outboxWrites } from "./outbox.ts";
+import { quotaRepository } from "./quotas.ts";
+import { reservationRepository } from "./reservations.ts";
+
+export type { DatabaseOptions } from "./database.ts";
+export { isUnavailable, StoreError, type StoreErrorCode } from "./errors.ts";
+export { dayOf } from "./gas.ts";
+export type { Lease } from "./leases.ts";
+export type { LedgerPage } from "./ledger.ts";
+export type { EnqueuePaymentResult, EnqueueResult, NewOperation, Operation } from "./operations.ts";
+export type { Attempt, NewAttempt, NewTransaction, OutboxTransaction } from "./outbox.ts";
+export type { Quota, QuotaResult } from "./quotas.ts";
+export type { NewReservation, Reservation, ReserveResult } from "./reservations.ts";
+export type { OperationKind, OperationState, Row, TransactionKind, TransactionState } from "./schema.ts";
+
+export interface StoreOptions extends DatabaseOptions {
+  /** Now in ms; for tests. */
+  clock?: () => number;
+}
+
+/**
+ * Opens the database and brings its tables up to date.
+ * @throws StoreError INVALID_STORE_URL, STORE_UNAVAILABLE, STORE_TOO_NEW
+ */
+export async function openStore({ clock = Date.now, ...options }: StoreOptions) {
+  const database = openDatabase(options);
+  const { db } = database;
+  try {
+    await migrate(db);
+  } catch (cause) {
+    await db.destroy();
+    if (!isUnavailable(cause)) throw cause;
+    throw new StoreError("STORE_UNAVAILABLE", "the database does not answer", {}, { cause });
+  }
+  return {
+    kind: database.kind,
+    reservations: reservationRepository(database, clock),
+    operations: operationRepository(database, clock),
+    quotas: quotaRepository(database, clock),
+    leases: leaseRepository(database),
+    outbox: outboxReads(db),
+    ledger: ledgerReads(db),
+    /** Wei the relayer spent today (UTC), with the most that what is under way may cost. */
+    gasToday: () => gasSpent(db, dayOf(clock())),
+
+    /**
+     * What only the relayer in charge writes, all in one transaction.
+     * @throws StoreError LEASE_LOST
+     */
+    asRelayer<T>(lease: Lease, action: (writes: RelayerWrites) => Promise<T>): Promise<T> {
+      return fenced(database, lease, (transaction) =>
+        action({
+          outbox: outboxWrites(transaction, clock),
+          operations: operationWrites(transaction, clock),
+          ledger: ledgerWrites(transaction),
+        }),
+      );
+    },
+
+    /** @throws StoreError STORE_UNAVAILABLE */
+    async ping(): Promise<void> {
+      try {
+        await sql`select 1`.execute(db);
+      } catch (cause) {
+        throw new StoreError("STORE_UNAVAILABLE", "the database does not answer", {}, { cause });
+      }
+    },
+
+    /** Forgets what has no use any more. */
+    async sweep(): Promise<void> {
+      await this.reservations.sweep();
+      await this.quotas.sweep(clock() - 2 * 86_400_000);
+    },
+
+    close: () => db.destroy(),
+  };
+}
+
+export type Store = Awaited<ReturnType<typeof openStore>>;
+
+export interface RelayerWrites {
+  outbox: ReturnType<typeof outboxWrites>;
+  operations: ReturnType<typeof operationWrites>;
+  ledger: ReturnType<typeof ledgerWrites>;
+}

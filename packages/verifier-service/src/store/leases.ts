@@ -1,0 +1,60 @@
+import type { Database } from "./database.ts";
+import { StoreError } from "./errors.ts";
+import type { Db } from "./schema.ts";
+
+/** The right to act as the relayer, until it expires. */
+export interface Lease {
+  name: string;
+  holder: string;
+  /** Grows with each new holder. */
+  token: number;
+}
+
+const keyOf = (name: string) => `lease:${name}`;
+
+export function leaseRepository(database: Database) {
+  return {
+    /**
+     * Takes or renews a lease, by the database's clock.
+     * @param ttl ms
+     * @returns undefined while another holds it
+     */
+    acquire(name: string, holder: string, ttl: number): Promise<Lease | undefined> {
+      return database.transaction([keyOf(name)], async (db) => {
+        const now = await database.now(db);
+        const expires_at = now + ttl;
+        const row = await db.selectFrom("leases").selectAll().where("name", "=", name).executeTakeFirst();
+        if (row === undefined) {
+          await db.insertInto("leases").values({ name, holder, token: 1, expires_at }).execute();
+          return { name, holder, token: 1 };
+        }
+        const mine = row.holder === holder;
+        if (!mine && row.expires_at > now) return undefined;
+        // Even its last holder gets a new number after it expired: in between another may have come and gone.
+        const token = mine && row.expires_at > now ? row.token : row.token + 1;
+        await db.updateTable("leases").set({ holder, token, expires_at }).where("name", "=", name).execute();
+        return { name, holder, token };
+      });
+    },
+
+    /** Gives it back, so that another need not wait. */
+    async release({ name, holder, token }: Lease): Promise<void> {
+      const row = database.db.updateTable("leases").set({ expires_at: 0 }).where("name", "=", name);
+      await row.where("holder", "=", holder).where("token", "=", token).execute();
+    },
+  };
+}
+
+/**
+ * Runs `action` in a transaction that only the holder of the newest lease may commit: one that was away for too long
+ * (a pause of the process, a lost network) cannot write over its successor.
+ * @throws StoreError LEASE_LOST
+ */
+export function fenced<T>(database: Database, lease: Lease, action: (db: Db) => Promise<T>): Promise<T> {
+  return database.transaction([keyOf(lease.name)], async (db) => {
+    const row = await db.selectFrom("leases").select("token").where("name", "=", lease.name).executeTakeFirst();
+    if (row?.token !== lease.token)
+      throw new StoreError("LEASE_LOST", "another replica is the relayer now", { token: lease.token });
+    return action(db);
+  });
+}

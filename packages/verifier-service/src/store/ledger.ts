@@ -1,0 +1,72 @@
+import type { Db, Row } from "./schema.ts";
+
+/** What the pool's events said in a range of blocks. */
+export interface LedgerPage {
+  leaves: readonly Row<"leaves">[];
+  appends: readonly Row<"appends">[];
+  spends: readonly Row<"spends">[];
+  /** Ends of what was read, to notice reorganisations by. */
+  blocks: readonly Row<"blocks">[];
+}
+
+/** Rows of one insert: SQLite takes 32,766 values at most. */
+const CHUNK = 4_000;
+
+export function ledgerReads(db: Db) {
+  return {
+    /** Blocks that were read, newest first. */
+    blocks: (): Promise<Row<"blocks">[]> => db.selectFrom("blocks").selectAll().orderBy("number", "desc").execute(),
+
+    async spend(nullifier: string): Promise<Row<"spends"> | undefined> {
+      return db.selectFrom("spends").selectAll().where("nullifier", "=", nullifier).executeTakeFirst();
+    },
+
+    async spends(nullifiers: readonly string[]): Promise<Map<string, Row<"spends">>> {
+      if (nullifiers.length === 0) return new Map();
+      const rows = await db.selectFrom("spends").selectAll().where("nullifier", "in", nullifiers).execute();
+      return new Map(rows.map((row) => [row.nullifier, row]));
+    },
+
+    leaves: (from: number, limit: number): Promise<Row<"leaves">[]> =>
+      db.selectFrom("leaves").selectAll().where("leaf_index", ">=", from).orderBy("leaf_index").limit(limit).execute(),
+
+    async lastAppend(): Promise<Row<"appends"> | undefined> {
+      return db.selectFrom("appends").selectAll().orderBy("size", "desc").limit(1).executeTakeFirst();
+    },
+
+    async leafCount(): Promise<number> {
+      const query = db.selectFrom("leaves").select("leaf_index").orderBy("leaf_index", "desc").limit(1);
+      return ((await query.executeTakeFirst())?.leaf_index ?? -1) + 1;
+    },
+  };
+}
+
+export function ledgerWrites(db: Db) {
+  return {
+    /** @param keep number of newest blocks to remember */
+    async add({ leaves, appends, spends, blocks }: LedgerPage, keep: number): Promise<void> {
+      for (const rows of chunks(leaves)) await db.insertInto("leaves").values(rows).execute();
+      for (const rows of chunks(appends)) await db.insertInto("appends").values(rows).execute();
+      for (const rows of chunks(spends)) await db.insertInto("spends").values(rows).execute();
+      for (const rows of chunks(blocks)) await db.insertInto("blocks").values(rows).execute();
+      const last = blocks.at(-1)?.number;
+      if (last !== undefined)
+        await db
+          .deleteFrom("blocks")
+          .where("number", "<=", last - keep)
+          .execute();
+    },
+
+    /** Takes back everything after a block. */
+    async rollBack(block: number): Promise<void> {
+      await db.deleteFrom("leaves").where("block_number", ">", block).execute();
+      await db.deleteFrom("appends").where("block_number", ">", block).execute();
+      await db.deleteFrom("spends").where("block_number", ">", block).execute();
+      await db.deleteFrom("blocks").where("number", ">", block).execute();
+    },
+  };
+}
+
+function* chunks<T>(rows: readonly T[]): Generator<T[]> {
+  for (let i = 0; i < rows.length; i += CHUNK) yield rows.slice(i, i + CHUNK);
+}

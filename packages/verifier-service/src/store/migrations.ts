@@ -1,0 +1,154 @@
+import { type Kysely, sql } from "kysely";
+import { type Migration, Migrator } from "kysely/migration";
+import { StoreError } from "./errors.ts";
+import type { Db } from "./schema.ts";
+
+/** `bigint` is 64 bits in both databases; `text` where a number is wider. */
+const initial: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    const table = (name: string) => db.schema.createTable(name);
+    await table("reservations")
+      .addColumn("id", "text", (c) => c.primaryKey())
+      .addColumn("nullifier", "text", (c) => c.notNull())
+      .addColumn("digest", "text", (c) => c.notNull())
+      .addColumn("bundle", "text", (c) => c.notNull())
+      .addColumn("recipient", "text", (c) => c.notNull())
+      .addColumn("client", "text", (c) => c.notNull())
+      .addColumn("expires_at", "bigint", (c) => c.notNull())
+      .addColumn("valid_until", "bigint", (c) => c.notNull())
+      .addColumn("created_at", "bigint", (c) => c.notNull())
+      .execute();
+    await db.schema.createIndex("reservations_expiry").on("reservations").column("expires_at").execute();
+    await table("claims")
+      .addColumn("nullifier", "text", (c) => c.primaryKey())
+      .addColumn("holder", "text", (c) => c.notNull())
+      .addColumn("digest", "text", (c) => c.notNull())
+      .addColumn("queued", "bigint", (c) => c.notNull())
+      .addColumn("expires_at", "bigint", (c) => c.notNull())
+      .execute();
+    await db.schema.createIndex("claims_holder").on("claims").column("holder").execute();
+    await table("operations")
+      .addColumn("id", "text", (c) => c.primaryKey())
+      .addColumn("kind", "text", (c) => c.notNull())
+      .addColumn("digest", "text", (c) => c.notNull())
+      .addColumn("nullifiers", "text", (c) => c.notNull())
+      .addColumn("call", "text", (c) => c.notNull())
+      .addColumn("client", "text", (c) => c.notNull())
+      .addColumn("valid_until", "bigint", (c) => c.notNull())
+      .addColumn("state", "text", (c) => c.notNull())
+      .addColumn("transaction_id", "text")
+      .addColumn("tx_hash", "text")
+      .addColumn("block_number", "bigint")
+      .addColumn("reason", "text")
+      .addColumn("reverts", "bigint", (c) => c.notNull())
+      .addColumn("retry_at", "bigint", (c) => c.notNull())
+      .addColumn("created_at", "bigint", (c) => c.notNull())
+      .addColumn("updated_at", "bigint", (c) => c.notNull())
+      .execute();
+    await db.schema.createIndex("operations_digest").on("operations").columns(["kind", "digest"]).execute();
+    await db.schema.createIndex("operations_transaction").on("operations").column("transaction_id").execute();
+    await db.schema.createIndex("operations_block").on("operations").column("block_number").execute();
+    await sql`create index operations_open on operations (created_at, id) where state in ('queued', 'broadcast')`.execute(
+      db,
+    );
+    await table("transactions")
+      .addColumn("id", "text", (c) => c.primaryKey())
+      .addColumn("kind", "text", (c) => c.notNull())
+      .addColumn("sender", "text", (c) => c.notNull())
+      .addColumn("nonce", "bigint", (c) => c.notNull())
+      .addColumn("state", "text", (c) => c.notNull())
+      .addColumn("to", "text", (c) => c.notNull())
+      .addColumn("data", "text", (c) => c.notNull())
+      .addColumn("gas_limit", "text", (c) => c.notNull())
+      .addColumn("cost", "text", (c) => c.notNull())
+      .addColumn("day", "text", (c) => c.notNull())
+      .addColumn("block_number", "bigint")
+      .addColumn("block_hash", "text")
+      .addColumn("status", "bigint")
+      .addColumn("created_at", "bigint", (c) => c.notNull())
+      .addColumn("updated_at", "bigint", (c) => c.notNull())
+      .execute();
+    // The one sequence: two live transactions never share a nonce, whatever the program believes.
+    await sql`create unique index transactions_nonce on transactions (sender, nonce) where state <> 'dropped'`.execute(
+      db,
+    );
+    await sql`create index transactions_open on transactions (nonce) where state in ('sent', 'mined')`.execute(db);
+    await db.schema.createIndex("transactions_block").on("transactions").column("block_number").execute();
+    await table("attempts")
+      .addColumn("hash", "text", (c) => c.primaryKey())
+      .addColumn("transaction_id", "text", (c) => c.notNull().references("transactions.id"))
+      .addColumn("raw", "text", (c) => c.notNull())
+      .addColumn("max_fee", "text", (c) => c.notNull())
+      .addColumn("max_priority", "text", (c) => c.notNull())
+      .addColumn("created_at", "bigint", (c) => c.notNull())
+      .addColumn("sent_at", "bigint")
+      .execute();
+    await db.schema.createIndex("attempts_transaction").on("attempts").column("transaction_id").execute();
+    await table("leases")
+      .addColumn("name", "text", (c) => c.primaryKey())
+      .addColumn("holder", "text", (c) => c.notNull())
+      .addColumn("token", "bigint", (c) => c.notNull())
+      .addColumn("expires_at", "bigint", (c) => c.notNull())
+      .execute();
+    await createLedger(db);
+    await table("quotas")
+      .addColumn("key", "text", (c) => c.notNull())
+      .addColumn("window_start", "bigint", (c) => c.notNull())
+      .addColumn("used", "bigint", (c) => c.notNull())
+      .addPrimaryKeyConstraint("quotas_key", ["key", "window_start"])
+      .execute();
+    await table("gas_days")
+      .addColumn("day", "text", (c) => c.primaryKey())
+      .addColumn("wei", "text", (c) => c.notNull())
+      .execute();
+  },
+};
+
+/** What the pool's events said. */
+async function createLedger(db: Kysely<unknown>): Promise<void> {
+  const table = (name: string) => db.schema.createTable(name);
+  await table("blocks")
+    .addColumn("number", "bigint", (c) => c.primaryKey())
+    .addColumn("hash", "text", (c) => c.notNull())
+    .addColumn("timestamp", "bigint", (c) => c.notNull())
+    .execute();
+  await table("leaves")
+    .addColumn("leaf_index", "bigint", (c) => c.primaryKey())
+    .addColumn("commitment", "text", (c) => c.notNull())
+    .addColumn("block_number", "bigint", (c) => c.notNull())
+    .execute();
+  await table("appends")
+    .addColumn("size", "bigint", (c) => c.primaryKey())
+    .addColumn("root", "text", (c) => c.notNull())
+    .addColumn("block_number", "bigint", (c) => c.notNull())
+    .execute();
+  await table("spends")
+    .addColumn("nullifier", "text", (c) => c.primaryKey())
+    .addColumn("digest", "text", (c) => c.notNull())
+    .addColumn("tx_hash", "text", (c) => c.notNull())
+    .addColumn("block_number", "bigint", (c) => c.notNull())
+    .execute();
+  for (const name of ["leaves", "appends", "spends"])
+    await db.schema.createIndex(`${name}_block`).on(name).column("block_number").execute();
+}
+
+/** In order of their names. A migration that was released is never changed: another one follows it. */
+const MIGRATIONS: Record<string, Migration> = { "0001-initial": initial };
+
+/**
+ * Brings the tables up to date. Replicas that start together wait for one another: PostgreSQL by an advisory lock,
+ * SQLite by its write lock.
+ * @throws StoreError STORE_TOO_NEW where the database knows a migration that this version does not
+ */
+export async function migrate(db: Db): Promise<void> {
+  const { error } = await new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } }).migrateToLatest();
+  if (error === undefined) return;
+  if (error instanceof Error && error.message.startsWith("corrupted migrations"))
+    throw new StoreError(
+      "STORE_TOO_NEW",
+      "the database was written by a newer version of the service",
+      {},
+      { cause: error },
+    );
+  throw error;
+}

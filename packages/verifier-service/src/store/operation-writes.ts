@@ -1,0 +1,55 @@
+import type { Db } from "./schema.ts";
+
+/** What the relayer in charge does to operations. */
+export function operationWrites(db: Db, clock: () => number) {
+  const change = (id: string) => db.updateTable("operations").set({ updated_at: clock() }).where("id", "=", id);
+  return {
+    /** It is on chain with its confirmations, in this transaction: ours or another's. */
+    async settled(id: string, txHash: string, blockNumber: number): Promise<void> {
+      await change(id).set({ state: "settled", tx_hash: txHash, block_number: blockNumber, reason: null }).execute();
+    },
+
+    /** Nothing of it can land any more; its notes are free. */
+    async over(id: string, state: "failed" | "expired", reason: string): Promise<void> {
+      await change(id).set({ state, reason, tx_hash: null, block_number: null }).execute();
+      await db.deleteFrom("claims").where("holder", "=", id).execute();
+    },
+
+    /** It waits again: its transaction did nothing of it. */
+    async requeue(id: string, reason: string | null, retryAt: number): Promise<void> {
+      await change(id).set({ state: "queued", transaction_id: null, reason, retry_at: retryAt }).execute();
+    },
+
+    /** Why it is kept back. `reverts`: simulations that reverted in a row. */
+    async keptBack(id: string, reason: string, reverts: number, retryAt: number): Promise<void> {
+      await change(id).set({ reason, reverts, retry_at: retryAt }).execute();
+    },
+
+    /** A reorganisation took these blocks: what was settled in them is under way again. */
+    async unsettle(after: number): Promise<string[]> {
+      const rows = await db
+        .updateTable("operations")
+        .set((eb) => ({
+          state: eb.case().when("transaction_id", "is", null).then("queued").else("broadcast").end() as never,
+          block_number: null,
+          reason: "REORGANISED",
+          updated_at: clock(),
+        }))
+        .where("state", "=", "settled")
+        .where("block_number", ">", after)
+        .returning("id")
+        .execute();
+      return rows.map(({ id }) => id);
+    },
+
+    /** Transactions mined in blocks that are gone. */
+    async unmine(after: number): Promise<void> {
+      await db
+        .updateTable("transactions")
+        .set({ state: "sent", block_number: null, block_hash: null, status: null, updated_at: clock() })
+        .where("block_number", ">", after)
+        .where("state", "in", ["mined", "final"])
+        .execute();
+    },
+  };
+}

@@ -1,0 +1,125 @@
+import type { Database } from "./database.ts";
+import { expectRecord } from "./errors.ts";
+import type { Db, OperationState, Row } from "./schema.ts";
+
+export interface NewReservation {
+  /** The token's jti: the payment's id from now on. */
+  id: string;
+  /** Decimal. */
+  nullifier: string;
+  /** keccak256 of the ten public signals. */
+  digest: string;
+  /** Canonical JSON of the whole bundle that was verified. */
+  bundle: string;
+  /** When the token expires, ms. */
+  expiresAt: number;
+  /** Seconds, as the contract takes it. */
+  validUntil: number;
+  recipient: string;
+  /** Whom quotas count for. */
+  client: string;
+}
+
+export interface Reservation extends NewReservation {
+  createdAt: number;
+}
+
+/**
+ * reserved: under the new id. same: this very bundle is already reserved (or even queued) under `id`, whose token may be
+ * given out again. taken: another bundle of the same note, or a withdrawal of it, was queued before.
+ */
+export type ReserveResult =
+  | { kind: "reserved"; id: string }
+  | { kind: "same"; id: string }
+  | { kind: "taken"; reason: "NULLIFIER_QUEUED" | "NULLIFIER_SPENT" };
+
+/** Seconds beyond this are milliseconds by mistake. */
+const LATEST_SECONDS = 100_000_000_000;
+
+export const nullifierKey = (nullifier: string): string => `nullifier:${nullifier}`;
+
+export function reservationRepository(database: Database, clock: () => number) {
+  return {
+    /**
+     * Reserves a nullifier for a verified bundle. Another bundle of the same note replaces it as long as nothing was
+     * queued: the older id is then unknown.
+     */
+    async reserve(next: NewReservation): Promise<ReserveResult> {
+      expectRecord(next.id !== "" && next.nullifier !== "", "a reservation needs an id and a nullifier");
+      const seconds = Number.isSafeInteger(next.validUntil) && next.validUntil < LATEST_SECONDS;
+      expectRecord(seconds, `validUntil is in seconds, got ${next.validUntil}`);
+      expectRecord(Number.isSafeInteger(next.expiresAt), `expiresAt is in milliseconds, got ${next.expiresAt}`);
+      return database.transaction([nullifierKey(next.nullifier)], async (db) => {
+        const claim = await claimOf(db, next.nullifier);
+        if (claim?.queued === 1) return queuedClaim(db, claim, next);
+        const older = claim && (await find(db, claim.holder));
+        if (
+          claim &&
+          older &&
+          claim.digest === next.digest &&
+          older.bundle === next.bundle &&
+          claim.expires_at > clock()
+        ) {
+          const expires_at = Math.max(next.expiresAt, older.expiresAt);
+          await db.updateTable("reservations").set({ expires_at }).where("id", "=", older.id).execute();
+          await db.updateTable("claims").set({ expires_at }).where("nullifier", "=", next.nullifier).execute();
+          return { kind: "same", id: older.id };
+        }
+        if (claim) {
+          await db.deleteFrom("reservations").where("id", "=", claim.holder).execute();
+          await db.deleteFrom("claims").where("nullifier", "=", next.nullifier).execute();
+        }
+        await insert(db, next, clock());
+        return { kind: "reserved", id: next.id };
+      });
+    },
+
+    /** The reservation of a token; undefined once it was replaced or swept away. */
+    get: (id: string): Promise<Reservation | undefined> => find(database.db, id),
+
+    /** Forgets reservations whose token expired without being settled. @returns how many */
+    async sweep(before = clock()): Promise<number> {
+      const { db } = database;
+      const gone = db.selectFrom("claims").select("holder").where("queued", "=", 0).where("expires_at", "<=", before);
+      return database.transaction(["sweep"], async (transaction) => {
+        const rows = await transaction.deleteFrom("reservations").where("id", "in", gone).returning("id").execute();
+        await transaction.deleteFrom("claims").where("queued", "=", 0).where("expires_at", "<=", before).execute();
+        return rows.length;
+      });
+    },
+  };
+}
+
+export async function claimOf(db: Db, nullifier: string): Promise<Row<"claims"> | undefined> {
+  return db.selectFrom("claims").selectAll().where("nullifier", "=", nullifier).executeTakeFirst();
+}
+
+async function queuedClaim(db: Db, claim: Row<"claims">, next: NewReservation): Promise<ReserveResult> {
+  const holder = await find(db, claim.holder);
+  if (holder?.bundle === next.bundle) return { kind: "same", id: claim.holder };
+  return { kind: "taken", reason: takenReason(await stateOf(db, claim.holder)) };
+}
+
+export const takenReason = (state: OperationState | undefined) =>
+  state === "settled" ? ("NULLIFIER_SPENT" as const) : ("NULLIFIER_QUEUED" as const);
+
+export async function stateOf(db: Db, id: string): Promise<OperationState | undefined> {
+  return (await db.selectFrom("operations").select("state").where("id", "=", id).executeTakeFirst())?.state;
+}
+
+async function insert(db: Db, next: NewReservation, created_at: number): Promise<void> {
+  const { id, nullifier, digest, bundle, recipient, client, expiresAt: expires_at, validUntil: valid_until } = next;
+  await db
+    .insertInto("reservations")
+    .values({ id, nullifier, digest, bundle, recipient, client, expires_at, valid_until, created_at })
+    .execute();
+  await db.insertInto("claims").values({ nullifier, holder: id, digest, queued: 0, expires_at }).execute();
+}
+
+async function find(db: Db, id: string): Promise<Reservation | undefined> {
+  const row = await db.selectFrom("reservations").selectAll().where("id", "=", id).executeTakeFirst();
+  if (row === undefined) return undefined;
+  const { nullifier, digest, bundle, recipient, client } = row;
+  const times = { expiresAt: row.expires_at, validUntil: row.valid_until, createdAt: row.created_at };
+  return { id, nullifier, digest, bundle, recipient, client, ...times };
+}
