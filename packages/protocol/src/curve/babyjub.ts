@@ -70,11 +70,6 @@ export function multiplyPoint(point: Point, scalar: bigint): Point {
   return (isBase ? Curve.BASE : base).multiply(scalar).toAffine();
 }
 
-/** scalar * Base8 for a scalar that is no secret to whoever measures time: some times faster. In [0, l). */
-export function multiplyBaseByPublic(scalar: bigint): Point {
-  return Curve.BASE.multiplyUnsafe(scalar).toAffine();
-}
-
 const ORDER_BITS = SUBGROUP_ORDER.toString(2);
 /** (168698 + 2) / 4 of circomlib's Montgomery form. */
 const MONTGOMERY_A24 = 42175n;
