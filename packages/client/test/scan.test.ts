@@ -128,8 +128,11 @@ describe("scan", () => {
     const events = world.chain.blocks.flatMap(({ logs }) => logs.map((log) => decodeEvent(log)!));
     const scanKeys = { viewingKey: keys.viewingKey, ownerTag: keys.ownerTag(0), keys };
     const scanner = new NoteScanner(scanKeys, { chainId: 31337n, pool: POOL });
-    const notes = events.flatMap((event) => scanner.scan(event)?.notes ?? []);
+    const { notes, spends } = scanner.scan(events);
     expect(notes).to.deep.equal(wallet.notes().map(({ state: _, ...note }) => note));
     expect(notes.map(({ origin }) => origin)).to.deep.equal(["deposit", "deposit", "payment", "change"]);
+    expect(spends).to.have.length(1);
+    const inParts = new NoteScanner(scanKeys, { chainId: 31337n, pool: POOL });
+    expect(events.flatMap((event) => inParts.scan([event]).notes)).to.deep.equal(notes);
   });
 });

@@ -10,8 +10,13 @@ export interface PageStart {
   appended: number;
 }
 
-/** Makes a page of the events of some blocks. @throws WalletError NODE_INCONSISTENT where events are missing. */
-export function readPage(page: Page, start: PageStart, events: Iterable<PoolEvent>, scanner?: NoteScanner): Page {
+/** Makes a page of the events of some blocks. @throws WalletError NODE_INCONSISTENT where events are missing */
+export async function readPage(
+  page: Page,
+  start: PageStart,
+  events: readonly PoolEvent[],
+  scanner?: NoteScanner,
+): Promise<Page> {
   let appended = start.appended;
   for (const event of events) {
     const size = start.leaves + page.leaves.length;
@@ -28,14 +33,19 @@ export function readPage(page: Page, start: PageStart, events: Iterable<PoolEven
     const run = page.runs.at(-1);
     if (run?.[0] === event.blockNumber) run[1] += leaves.length;
     else page.runs.push([event.blockNumber, leaves.length]);
-    const findings = scanner?.scan(event);
-    if (findings) {
-      page.notes.push(...findings.notes);
-      page.spends.push(...findings.spends);
-    }
+  }
+  for (let i = 0; scanner !== undefined && i < events.length; i += BREATH) {
+    // Between batches other work gets its turn: a page in a browser must not freeze.
+    if (i > 0) await new Promise((resolve) => setTimeout(resolve));
+    const { notes, spends } = scanner.scan(events.slice(i, i + BREATH));
+    page.notes.push(...notes);
+    page.spends.push(...spends);
   }
   return page;
 }
+
+/** Events read without a pause: some tens of milliseconds. */
+const BREATH = 256;
 
 function missing(what: string): WalletError {
   return new WalletError("NODE_INCONSISTENT", `the node left out events of the pool: the next one is ${what}`);

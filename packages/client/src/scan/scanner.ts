@@ -6,7 +6,7 @@ import {
   noteCommitment,
   nullifier as nullifierOf,
   readChange,
-  tryDecrypt,
+  scanNotes,
   type WalletKeys,
   withdrawalContext,
 } from "@sotto/protocol";
@@ -15,6 +15,9 @@ import type { Findings, FoundNote, FoundSpend, NoteOrigin } from "./notes.ts";
 
 /** Owner tags a wallet looks for beyond the highest one seen: a wallet never opens an index beyond it. */
 export const DEPOSIT_GAP = 100;
+
+/** Payments read under the viewing key at once: they share inversions. */
+const BATCH = 256;
 
 /** What a scan needs to know. Without `keys` it reads what came in to the shielded address and nothing else. */
 export interface ScanKeys {
@@ -49,17 +52,28 @@ export class NoteScanner {
     return this.#highestTag;
   }
 
-  /** What `event` means to the wallet; undefined: nothing. */
-  scan(event: PoolEvent): Findings | undefined {
-    switch (event.type) {
-      case "deposited":
-        return this.#scanDeposit(event);
-      case "settled":
-        return this.#scanPayment(event);
-      case "withdrawn":
-        return this.#scanWithdrawal(event);
-      case "appended":
-        return undefined;
+  /** What these events mean to the wallet, in the order of the chain. */
+  scan(events: Iterable<PoolEvent>): Findings {
+    const findings: Findings = { notes: [], spends: [] };
+    let batch: PoolEvent[] = [];
+    for (const event of events) {
+      batch.push(event);
+      if (batch.length < BATCH) continue;
+      this.#scanBatch(batch, findings);
+      batch = [];
+    }
+    this.#scanBatch(batch, findings);
+    return findings;
+  }
+
+  #scanBatch(events: readonly PoolEvent[], findings: Findings): void {
+    // Reading under the viewing key depends on nothing found before, and is a lot cheaper for many at once.
+    const settled = events.filter((event) => event.type === "settled");
+    const received = scanNotes(this.#scan, settled).values();
+    for (const event of events) {
+      if (event.type === "deposited") this.#scanDeposit(event, findings);
+      else if (event.type === "settled") this.#scanPayment(event, received.next().value ?? null, findings);
+      else if (event.type === "withdrawn") this.#scanWithdrawal(event, findings);
     }
   }
 
@@ -72,65 +86,59 @@ export class NoteScanner {
     }
   }
 
-  #scanDeposit(event: DepositedEvent): Findings | undefined {
+  #scanDeposit(event: DepositedEvent, findings: Findings): void {
     const { ownerTag, amount, leafIndex, commitment } = event;
-    if (!this.#tags.has(ownerTag)) return undefined;
+    if (!this.#tags.has(ownerTag)) return;
     const note = { amount, ownerTag, blinding: depositBlinding(this.#deployment, leafIndex), leafIndex };
     // The contract computes the commitment; a node that lies about it is caught here rather than by a failing proof.
-    if (noteCommitment(note) !== commitment) return undefined;
-    return { notes: [this.#found(event, note, commitment, "deposit")], spends: [] };
+    if (noteCommitment(note) === commitment) this.#found(event, note, commitment, "deposit", findings);
   }
 
-  #scanPayment(event: SettledEvent): Findings | undefined {
-    const findings: Findings = { notes: [], spends: [] };
+  #scanPayment(event: SettledEvent, received: Note | null, findings: Findings): void {
     const { leafIndex, nullifier } = event;
-    const received = tryDecrypt(this.#scan, event);
-    if (received !== null && received.amount > 0n)
-      findings.notes.push(this.#found(event, { ...received, leafIndex }, event.recipientCommitment, "payment"));
-    this.#spend(event, nullifier, "payment", findings);
-    if (findings.spends.length > 0) {
-      const delivered = { ...event, unique: event.encryptedAmountR };
-      this.#ownOutput(event, leafIndex + 1, delivered, "change", findings);
-    }
-    return findings.notes.length + findings.spends.length > 0 ? findings : undefined;
+    if (received !== null)
+      this.#found(event, { ...received, leafIndex }, event.recipientCommitment, "payment", findings);
+    if (!this.#spend(event, nullifier, "payment", findings)) return;
+    this.#ownOutput(event, leafIndex + 1, { ...event, unique: event.encryptedAmountR }, "change", findings);
   }
 
-  #scanWithdrawal(event: WithdrawnEvent): Findings | undefined {
-    const findings: Findings = { notes: [], spends: [] };
-    for (const nullifier of event.nullifiers) this.#spend(event, nullifier, "withdrawal", findings);
+  #scanWithdrawal(event: WithdrawnEvent, findings: Findings): void {
+    const spent = event.nullifiers.filter((nullifier) => this.#spend(event, nullifier, "withdrawal", findings));
     const first = event.nullifiers[0];
-    if (first === undefined || findings.spends.length === 0) return undefined;
+    if (first === undefined || spent.length === 0) return;
     const unique = withdrawalContext({ ...this.#deployment, ...event });
     const delivered = { nullifier: first, unique, changeHint: event.changeHint, changeCommitment: event.commitment };
     this.#ownOutput(event, event.leafIndex, delivered, "output", findings);
-    return findings;
   }
 
   /** The note this wallet made for itself out of a note of its own: change, or what was merged. */
   #ownOutput(event: PoolEvent, leafIndex: number, delivered: DeliveredChange, origin: NoteOrigin, findings: Findings) {
     const { keys, ownerTag } = this.#scan;
     const note = keys && readChange({ changeKey: keys.changeKey, ownerTag }, delivered);
-    if (note && note.amount > 0n)
-      findings.notes.push(this.#found(event, { ...note, leafIndex }, delivered.changeCommitment, origin));
+    if (note) this.#found(event, { ...note, leafIndex }, delivered.changeCommitment, origin, findings);
   }
 
-  #spend(event: SettledEvent | WithdrawnEvent, nullifier: bigint, by: FoundSpend["by"], findings: Findings): void {
+  /** Whether the nullifier is that of a note of this wallet. */
+  #spend(event: SettledEvent | WithdrawnEvent, nullifier: bigint, by: FoundSpend["by"], findings: Findings): boolean {
     const note = this.#byNullifier.get(nullifier);
-    if (note === undefined) return;
+    if (note === undefined) return false;
     const { digest, blockNumber, transactionHash } = event;
     findings.spends.push({ leafIndex: note.leafIndex, nullifier, digest, by, blockNumber, transactionHash });
+    return true;
   }
 
-  #found(event: PoolEvent, own: Note & { leafIndex: number }, commitment: bigint, origin: NoteOrigin): FoundNote {
+  #found(event: PoolEvent, own: Note & { leafIndex: number }, commitment: bigint, origin: NoteOrigin, all: Findings) {
     const { blockNumber, transactionHash, logIndex } = event;
     const { amount, blinding, leafIndex } = own;
+    // A note of nothing (the change of a whole note) can pay nothing.
+    if (amount === 0n) return;
     const keyIndex = this.#tags.get(own.ownerTag) ?? 0;
     const { keys } = this.#scan;
     const nullifier = keys && nullifierOf(keys.spendingKey(keyIndex), commitment, leafIndex);
     const place = { blockNumber, transactionHash, logIndex };
     const note: FoundNote = { leafIndex, amount, keyIndex, blinding, commitment, nullifier, origin, ...place };
     this.recall(note);
-    return note;
+    all.notes.push(note);
   }
 
   /** Keeps the tags up to the gap behind the highest one seen ready for comparison. */

@@ -104,7 +104,7 @@ export class PoolSync {
       this.#range = Math.min(this.#range * 2, this.#most, rangeSize);
       this.#most += Math.floor(this.#most / 16);
       const start = { leaves: this.ledger.leaves.length, appended: this.ledger.appended };
-      return readPage(emptyPage(from, to, fetched.hash), start, fetched.events, this.#scanner);
+      return await readPage(emptyPage(from, to, fetched.hash), start, fetched.events, this.#scanner);
     } catch (error) {
       this.#rebuildScanner();
       if (!(error instanceof WalletError) || error.code !== "RANGE_TOO_LARGE" || to === from) throw error;
@@ -116,7 +116,8 @@ export class PoolSync {
 
   async #write(page: Page): Promise<void> {
     try {
-      await this.#options.store.put(pageKey(page.from), encodePage(page));
+      // 0: the page must be new. Two processes on one store would each keep a journal the other does not see.
+      await this.#options.store.put(pageKey(page.from), encodePage(page), 0);
     } catch (error) {
       this.#rebuildScanner();
       throw error;

@@ -1,0 +1,70 @@
+// What must not get out of its place: secrets into the store, Node into the browser, one store into two hands.
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { deriveKeys } from "@sotto/protocol";
+import { expect } from "chai";
+import { MemoryStore } from "../src/store/memory.ts";
+import { rejection } from "./support/rejection.ts";
+import { URL, World } from "./support/world.ts";
+
+const SEED = new Uint8Array(32).map((_, i) => 17 * i + 1);
+
+describe("boundaries", () => {
+  it("no secret is put in the store", async () => {
+    const world = new World();
+    const store = new MemoryStore();
+    const wallet = await world.funded([5_000n, 6_000n], { seed: SEED, store });
+    const request = { recipient: world.recipient(await world.wallet()), amount: 1_000n, resourceUrl: URL };
+    world.settle(await wallet.pay(request));
+    await world.append();
+    await wallet.merge();
+    const text = JSON.stringify(await store.list("")).toLowerCase();
+    const keys = deriveKeys(SEED);
+    const numbers = [keys.viewingKey, keys.changeKey, ...[0, 1, 2].map((index) => keys.spendingKey(index))];
+    const secrets = [
+      ...numbers.flatMap((key) => [key.toString(), key.toString(16)]),
+      Buffer.from(SEED).toString("hex"),
+      Buffer.from(keys.nonceKey).toString("hex"),
+    ];
+    for (const secret of secrets) expect(text.includes(secret)).to.equal(false);
+    // The control: what is no secret is found by the same search.
+    expect(text).to.include(wallet.shieldedAddress);
+    expect(text).to.include(wallet.notes()[0]!.nullifier!.toString());
+  });
+
+  it("no module of the main entry or of the IndexedDB store imports from Node", () => {
+    const source = join(import.meta.dirname, "..", "src");
+    const reached = (entry: string): { files: Set<string>; packages: Set<string> } => {
+      const files = new Set<string>();
+      const packages = new Set<string>();
+      const visit = (file: string) => {
+        if (files.has(file)) return;
+        files.add(file);
+        for (const [, target] of readFileSync(file, "utf8").matchAll(/(?:from|import) "([^"]+)"/g))
+          if (target!.startsWith(".")) visit(join(dirname(file), target!));
+          else packages.add(target!);
+      };
+      visit(join(source, entry));
+      return { files, packages };
+    };
+    const main = reached("index.ts");
+    expect(main.files.size).to.be.greaterThan(25);
+    for (const { packages } of [main, reached("store/indexeddb.ts")])
+      expect([...packages].filter((name) => name.startsWith("node:"))).to.deep.equal([]);
+    expect([...reached("store/sqlite.ts").packages]).to.include("node:sqlite");
+  });
+
+  it("a store in the hands of two wallets is noticed, and harms neither", async () => {
+    const world = new World();
+    const store = new MemoryStore();
+    const one = await world.funded([5_000n], { seed: SEED, store });
+    const two = await world.wallet({ seed: SEED, store });
+    await two.scan();
+    world.chain.mine();
+    await one.scan();
+    expect((await rejection(two.scan())).code).to.equal("STORE_CONFLICT");
+    const reopened = await world.wallet({ seed: SEED, store });
+    await reopened.scan();
+    expect(reopened.balance()).to.deep.equal(one.balance());
+  });
+});

@@ -1,0 +1,206 @@
+// The wallet against the contracts on a real node, with real proofs.
+import { join } from "node:path";
+import {
+  appendCall,
+  createSeedWords,
+  depositWithAuthorizationCall,
+  type EthersChain,
+  ethersChain,
+  MemoryStore,
+  NoteAppender,
+  type Payment,
+  seedFromWords,
+  sendCall,
+  settleCall,
+  splitAmount,
+  ViewingWallet,
+  Wallet,
+  type WalletOptions,
+  withdrawCall,
+} from "@sotto/client";
+import { SqliteStore } from "@sotto/client/sqlite";
+import { decodeBundle } from "@sotto/protocol";
+import { createProver, createVerifier, loadArtifacts, type Prover, type Verifier } from "@sotto/prover";
+import { expect } from "chai";
+import { Wallet as Account, Contract, type JsonRpcProvider, type JsonRpcSigner } from "ethers";
+import { deployLocal, type LocalDeployment } from "../../scripts/chain/deployment.ts";
+import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
+
+const RESOURCE = "https://shop.example/article/1";
+const SHOP = `0x${"ab".repeat(20)}`;
+
+describe("wallet on a real chain", () => {
+  let node: LocalNode;
+  let deployment: LocalDeployment;
+  let provider: JsonRpcProvider;
+  let chain: EthersChain;
+  let relayer: JsonRpcSigner;
+  let token: Contract;
+  let prover: Prover;
+  let verifier: Verifier;
+  let appender: NoteAppender;
+
+  before(async () => {
+    const artifacts = await loadArtifacts({ directory: join(import.meta.dirname, "..", "..", "circuits", "build") });
+    prover = createProver(artifacts);
+    verifier = createVerifier({ artifacts });
+    node = await startNode();
+    deployment = await deployLocal(node.url);
+    chain = ethersChain(node.url);
+    provider = chain.provider as JsonRpcProvider;
+    relayer = await provider.getSigner(0);
+    token = new Contract(
+      deployment.token,
+      ["function mint(address,uint256)", "function balanceOf(address) view returns (uint256)"],
+      relayer,
+    );
+    appender = await NoteAppender.open({ ...place(), store: new MemoryStore(), prover });
+  });
+  after(async () => {
+    chain?.close();
+    await prover?.close();
+    await node?.stop();
+  });
+
+  const place = () => ({
+    chain,
+    chainId: BigInt(deployment.chainId),
+    pool: deployment.pool,
+    deploymentBlock: deployment.deploymentBlock,
+  });
+  const open = (changes: Partial<WalletOptions> = {}) =>
+    Wallet.open({
+      ...place(),
+      seed: seedFromWords(createSeedWords()),
+      store: new MemoryStore(),
+      prover,
+      finality: 0,
+      ...changes,
+    });
+  const recipient = (wallet: Wallet) => ({ wallet: SHOP, shieldedAddress: wallet.shieldedAddress });
+  const settle = (...payments: Payment[]) =>
+    sendCall(
+      relayer,
+      settleCall(
+        deployment.pool,
+        payments.map((payment) => payment.settle),
+      ),
+    );
+  const append = async () => {
+    await appender.scan();
+    while (appender.queued > 0) {
+      await sendCall(relayer, appendCall(deployment.pool, (await appender.prepare()).append));
+      await appender.scan();
+    }
+  };
+  /** A deposit by an account that has tokens and no ETH, submitted by the relayer. */
+  const fund = async (wallet: Wallet, amounts: bigint[]) => {
+    const account = Account.createRandom();
+    const total = amounts.reduce((sum, amount) => sum + amount, 0n);
+    await (await token["mint"]!(account.address, total)).wait();
+    const request = await wallet.authorizeDeposit({ amounts, account });
+    await sendCall(relayer, depositWithAuthorizationCall(request));
+    expect(await provider.getBalance(account.address)).to.equal(0n);
+    expect(await token["balanceOf"]!(account.address)).to.equal(0n);
+  };
+
+  it("deposits without ETH, pays, is read by the merchant, and is restored from its words alone", async () => {
+    const words = createSeedWords();
+    const [payer, shop] = [await open({ seed: seedFromWords(words) }), await open()];
+    await fund(payer, [5_000_000n]);
+    await append();
+    await payer.scan();
+    expect(payer.balance()).to.include({ spendable: 5_000_000n, total: 5_000_000n });
+
+    const payment = await payer.pay({ recipient: recipient(shop), amount: 1_250_000n, resourceUrl: RESOURCE });
+    decodeBundle(payment.bundle);
+    const { proof, publicSignals, amountProof, amountPublicSignals } = payment.bundle;
+    expect(await verifier.verify("payment", proof, publicSignals)).to.equal(true);
+    expect(await verifier.verify("elgamal_range", amountProof, amountPublicSignals)).to.equal(true);
+    const receipt = await settle(payment);
+    await payer.scan();
+    expect(payer.status(payment.id)).to.include({ state: "settled", transactionHash: receipt.hash });
+
+    const viewing = await ViewingWallet.open({
+      ...place(),
+      ...shop.exportViewingKey(),
+      store: new MemoryStore(),
+      finality: 0,
+    });
+    await viewing.scan();
+    expect(viewing.received()[0]).to.include({ amount: 1_250_000n, transactionHash: receipt.hash, confirmed: true });
+
+    const restored = await open({ seed: seedFromWords(words) });
+    await append();
+    await restored.scan();
+    expect(restored.balance()).to.include({ spendable: 3_750_000n, total: 3_750_000n });
+    await settle(await restored.pay({ recipient: recipient(shop), amount: 750_000n, resourceUrl: RESOURCE }));
+    await restored.scan();
+    expect(restored.balance().total).to.equal(3_000_000n);
+    await viewing.scan();
+    expect(viewing.total()).to.equal(2_000_000n);
+
+    await append();
+    await shop.scan();
+    const fee = { amount: 20_000n, recipient: `0x${"fe".repeat(20)}` };
+    const withdrawal = await shop.withdraw({ recipient: SHOP, amount: 1_500_000n, fee });
+    expect(withdrawal.notes).to.have.length(2);
+    await sendCall(relayer, withdrawCall(deployment.pool, withdrawal.withdraw));
+    await shop.scan();
+    expect(shop.status(withdrawal.id).state).to.equal("settled");
+    expect(await token["balanceOf"]!(SHOP)).to.equal(1_500_000n);
+    expect(await token["balanceOf"]!(fee.recipient)).to.equal(20_000n);
+    expect(shop.balance().total).to.equal(480_000n);
+  });
+
+  it("pays several at once from a split deposit, settled in one batch", async () => {
+    const [payer, shop] = [await open(), await open()];
+    await fund(payer, splitAmount(3_000_000n, 3));
+    await append();
+    const request = { recipient: recipient(shop), amount: 400_000n, resourceUrl: RESOURCE };
+    const payments = await Promise.all([payer.pay(request), payer.pay(request), payer.pay(request)]);
+    expect(new Set(payments.map(({ nullifier }) => nullifier)).size).to.equal(3);
+    await settle(...payments);
+    await Promise.all([payer.scan(), shop.scan()]);
+    expect(payments.map(({ id }) => payer.status(id).state)).to.deep.equal(["settled", "settled", "settled"]);
+    expect(payer.balance().total).to.equal(1_800_000n);
+    expect(shop.balance().total).to.equal(1_200_000n);
+  });
+
+  it("reads its notes anew after a reorganisation, and survives one that takes a settled payment back", async () => {
+    const store = new SqliteStore(":memory:");
+    const [payer, shop] = [await open({ store }), await open()];
+    await fund(payer, [2_000_000n]);
+    await append();
+    const before = await provider.send("evm_snapshot", []);
+    const request = { recipient: recipient(shop), amount: 500_000n, resourceUrl: RESOURCE };
+    const payment = await payer.pay(request);
+    await settle(payment);
+    await append();
+    await payer.scan();
+    expect(payer.status(payment.id).state).to.equal("settled");
+    const [settled] = payer.notes().filter(({ origin }) => origin === "change");
+
+    // The chain forgets these blocks; another wallet's deposit takes the leaf of the change note.
+    expect(await provider.send("evm_revert", [before])).to.equal(true);
+    const other = await open();
+    await fund(other, [1_000_000n]);
+    await append();
+    const { rolledBack } = await payer.scan();
+    expect(rolledBack).to.be.greaterThan(0);
+    expect(payer.status(payment.id).state).to.equal("open");
+    expect(payer.balance()).to.include({ held: 2_000_000n, total: 2_000_000n });
+
+    // The very same proof still settles: the root it was made on is one the pool knows on this chain, too.
+    await settle(payment);
+    await append();
+    await payer.scan();
+    expect(payer.status(payment.id).state).to.equal("settled");
+    const [again] = payer.notes().filter(({ origin }) => origin === "change");
+    expect(again).to.include({ amount: 1_500_000n, state: "spendable" });
+    expect(again!.leafIndex).to.be.greaterThan(settled!.leafIndex);
+    await settle(await payer.pay(request));
+    await payer.scan();
+    expect(payer.balance().total).to.equal(1_000_000n);
+  });
+});
