@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { compile } from "../kit/compile.ts";
+import { violations } from "../kit/evaluate.ts";
 import { P } from "../kit/field.ts";
 import { gadget, list, run, sources } from "../kit/gadget.ts";
-import { violations } from "../kit/r1cs.ts";
 import { bitsOf } from "../model/tree.ts";
 
 const EDGES_OF_64 = [0n, 1n, 2n, 2n ** 32n, 2n ** 63n, 2n ** 64n - 2n, 2n ** 64n - 1n];

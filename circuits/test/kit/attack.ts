@@ -1,5 +1,6 @@
 import { type Build, compile, type Level } from "./compile.ts";
-import { difference, violations } from "./r1cs.ts";
+import { difference } from "./difference.ts";
+import { violations } from "./evaluate.ts";
 import { type Edit, edit, type Sources } from "./sources.ts";
 import { removeGroup, type Tag } from "./tags.ts";
 import type { Inputs } from "./witness.ts";

@@ -3,7 +3,8 @@ import { type CircuitEntry, readCircuitTable } from "../../../scripts/circuits/c
 import { compileCircuit } from "../../../scripts/circuits/compiler.ts";
 import { artifactPaths, type CircuitName, circuitsDirectory } from "../../../scripts/circuits/paths.ts";
 import { Build } from "./compile.ts";
-import { allTerms, type R1cs, violations } from "./r1cs.ts";
+import { allTerms, violations } from "./evaluate.ts";
+import type { R1cs } from "./r1cs.ts";
 import type { Inputs } from "./witness.ts";
 
 /** One of the four circuits at full size, as `pnpm build` leaves it. */

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { interfaces } from "./anonymous.ts";
 import { type Build, compile } from "./compile.ts";
+import { violations } from "./evaluate.ts";
 import { P } from "./field.ts";
-import { violations } from "./r1cs.ts";
 import { readSources, type Sources } from "./sources.ts";
 import type { Inputs } from "./witness.ts";
 

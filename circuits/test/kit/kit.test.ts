@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { finishNames } from "./anonymous.ts";
 import { type Attack, runAttack } from "./attack.ts";
 import { compile } from "./compile.ts";
-import { violations } from "./r1cs.ts";
+import { violations } from "./evaluate.ts";
 import { edit } from "./sources.ts";
 import { readTags, removeGroup, type Tag, withoutConstraints } from "./tags.ts";
 import { GeneratorRefusal } from "./witness.ts";

@@ -59,8 +59,9 @@ export class Symbols {
     return label;
   }
 
-  get names(): IterableIterator<string> {
-    return this.#labels.keys();
+  /** The names of signals by label. */
+  names(): Map<number, string> {
+    return new Map(Array.from(this.#labels, ([name, label]) => [label, name]));
   }
 
   /** For each label of this circuit the label of the signal of the same name in `other`. Both have the same signals. */

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Circuit, looseWires } from "../kit/circuit.ts";
-import { violations } from "../kit/r1cs.ts";
+import { violations } from "../kit/evaluate.ts";
 import { BASE8, multiply, ORDER } from "../model/curve.ts";
 import { choosePayment, makePayment, type PaymentChoices } from "../model/payment.ts";
 import { Random } from "../model/random.ts";

@@ -1,0 +1,43 @@
+import { evaluateSides } from "./evaluate.ts";
+import { P } from "./field.ts";
+import { type R1cs, sidesOf } from "./r1cs.ts";
+
+/**
+ * The wires in some constraint whose value the inputs do not settle: what is left after every constraint with one open wire has settled
+ * it. A constraint settles a wire if its derivative by that wire is not 0 at this witness: then the wire has no freedom
+ * nearby, only other isolated values (another root of b^2 = b or t^2 = v^2, which are the attacks' to look at). A
+ * forgotten constraint shows as an open wire, whichever lie it would allow. For circuits compiled without
+ * simplification, where constraints follow the source; behind a simplification two wires can settle each other.
+ */
+export function openWires(r1cs: R1cs, witness: readonly bigint[]): number[] {
+  const inputs = r1cs.publicOutputs + r1cs.publicInputs + r1cs.privateInputs;
+  const settled = new Uint8Array(r1cs.wires).fill(1, 0, inputs + 1);
+  const open: Set<number>[] = [];
+  const uses = Array.from({ length: r1cs.wires }, (): number[] => []);
+  for (let i = 0; i < r1cs.constraints; i++) {
+    const wires = new Set(sidesOf(r1cs, i).flatMap((side) => side.map(([wire]) => wire)));
+    open.push(new Set([...wires].filter((wire) => settled[wire] === 0)));
+    for (const wire of open[i] as Set<number>) (uses[wire] as number[]).push(i);
+  }
+  const queue = [...open.keys()].filter((i) => open[i]?.size === 1);
+  for (let i = queue.pop(); i !== undefined; i = queue.pop()) {
+    const [wire] = open[i] as Set<number>;
+    if (wire === undefined || derivative(r1cs, witness, i, wire) === 0n) continue;
+    settled[wire] = 1;
+    for (const use of uses[wire] as number[]) {
+      const left = open[use] as Set<number>;
+      left.delete(wire);
+      if (left.size === 1) queue.push(use);
+    }
+  }
+  return [...settled.keys()].filter((wire) => settled[wire] === 0 && (uses[wire] as number[]).length > 0);
+}
+
+/** The derivative of A B - C by one wire. */
+function derivative(r1cs: R1cs, witness: readonly bigint[], constraint: number, wire: number): bigint {
+  const [a, b] = evaluateSides(r1cs, witness, constraint);
+  const [inA, inB, inC] = sidesOf(r1cs, constraint).map(
+    (side) => side.find(([candidate]) => candidate === wire)?.[1] ?? 0n,
+  ) as [bigint, bigint, bigint];
+  return (inA * b + inB * a - inC) % P;
+}

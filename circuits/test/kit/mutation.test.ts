@@ -1,0 +1,59 @@
+import { expect } from "chai";
+import { mutate } from "../../../scripts/mutation/mutate.ts";
+import { table } from "../../../scripts/mutation/table.ts";
+import type { Attack } from "./attack.ts";
+import { readTags, type Tag } from "./tags.ts";
+
+const sources = new Map([
+  [
+    "lib/gadget.circom",
+    `pragma circom 2.2.0;
+template Product() {
+    signal input a;
+    signal input b;
+    signal input product;
+    // [C:product.equal] the | product.
+    product === a * b;
+
+    // [C:product.again] the same once more, so that nothing is missed without it.
+    a * b === product;
+}
+`,
+  ],
+]);
+const tag = (id: string) => readTags(sources).find((candidate) => candidate.id === id) as Tag;
+const attack = (id: string, inputs: { a: number; b: number; product: number }): Attack => ({
+  tag: id,
+  title: "a wrong product",
+  main: 'pragma circom 2.2.0;\ninclude "lib/gadget.circom";\ncomponent main { public [a, b, product] } = Product();',
+  inputs: () => inputs,
+  harm: (read) => read("a") * read("b") !== read("product"),
+});
+
+describe("the mutation run", () => {
+  it("does not count a group without a test, or with a test that notices nothing", async () => {
+    const untested = await mutate(sources, tag("product.equal"), []);
+    expect(untested).to.include({ why: "no test is about it" });
+    expect(untested.caught).to.deep.equal([]);
+    const honest = await mutate(sources, tag("product.equal"), [attack("product.equal", { a: 2, b: 3, product: 6 })]);
+    expect(honest.caught).to.deep.equal([]);
+    expect(honest.why).to.contain("fails already");
+  });
+
+  it("does not count a group that another one doubles: a test about it is never the one that fails", async () => {
+    const doubled = await mutate(sources, tag("product.again"), [attack("product.again", { a: 2, b: 3, product: 7 })]);
+    expect(doubled.caught).to.deep.equal([]);
+    expect(doubled.why).to.contain("a wrong product");
+  });
+
+  it("counts the tests that fail without the group", async () => {
+    const once = new Map(
+      [...sources].map(([file, text]) => [file, text.replace("a * b === product;", "a * 1 === a;")]),
+    );
+    const caught = await mutate(once, tag("product.equal"), [attack("product.equal", { a: 2, b: 3, product: 7 })]);
+    expect(caught.caught).to.deep.equal(["refuses a wrong product"]);
+    expect(table([caught])).to.contain(
+      "| `product.equal` | lib/gadget.circom | the \\| product. | refuses a wrong product |",
+    );
+  });
+});

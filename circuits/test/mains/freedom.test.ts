@@ -1,0 +1,48 @@
+import { expect } from "chai";
+import { compile } from "../kit/compile.ts";
+import { openWires } from "../kit/determined.ts";
+import { sources } from "../kit/gadget.ts";
+import { edit, type Sources } from "../kit/sources.ts";
+import { readTags, removeGroup, type Tag } from "../kit/tags.ts";
+import { makeAppend, treeOf } from "../model/append.ts";
+import { choosePayment, makePayment } from "../model/payment.ts";
+import { Random } from "../model/random.ts";
+import { makeRange } from "../model/range.ts";
+import { chooseWithdrawal, makeWithdrawal } from "../model/withdrawal.ts";
+
+const random = new Random(25);
+/** The mains, small, each with a statement. */
+const CASES = {
+  payment: ["Payment(10)", "Payment(2)", () => makePayment(choosePayment(random, { depth: 2 }))],
+  elgamal_range: ["ElgamalRange()", "ElgamalRange()", () => makeRange(random)],
+  withdrawal: [
+    "Withdrawal(10, 8)",
+    "Withdrawal(1, 3)",
+    () => makeWithdrawal(chooseWithdrawal(random, { depth: 1, inputs: 3, enabled: 2 })),
+  ],
+  note_append: ["NoteAppend(10)", "NoteAppend(3)", () => makeAppend(treeOf(3, 77), 77n, [1n, 2n, 3n], 99n)],
+} as const;
+
+async function openSignals(all: Sources, name: keyof typeof CASES): Promise<string[]> {
+  const [find, replace, make] = CASES[name];
+  const small = edit(all, [{ file: `${name}.circom`, find: `= ${find};`, replace: `= ${replace};` }]);
+  const build = await compile(small, `${name}.circom`, "plain");
+  const names = build.symbols.names();
+  const witness = await build.witness(make().inputs);
+  // Without simplification wire and label are one number.
+  return openWires(build.r1cs, witness).map((wire) => names.get(wire) ?? `wire ${wire}`);
+}
+
+describe("freedom: the inputs settle every signal of a witness", () => {
+  for (const name of ["payment", "elgamal_range", "withdrawal", "note_append"] as const)
+    it(name, async () => {
+      expect(await openSignals(sources, name)).to.deep.equal([]);
+    });
+
+  it("and a constraint that is missing shows (control)", async () => {
+    for (const id of ["edwards.x", "signs.square", "double_and_add.second"]) {
+      const tag = readTags(sources).find((candidate) => candidate.id === id) as Tag;
+      expect(await openSignals(removeGroup(sources, tag), "elgamal_range"), id).not.to.deep.equal([]);
+    }
+  });
+});
