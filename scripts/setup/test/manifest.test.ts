@@ -1,0 +1,36 @@
+import { readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { expect } from "chai";
+import { buildDirectory, circuitNames } from "../../circuits/paths.ts";
+import { rejected } from "../../lib/test/rejected.ts";
+import { ensureKeys } from "../development-keys.ts";
+import { lockedFiles, readLock } from "../lock.ts";
+
+describe("what is built", () => {
+  const manifest = JSON.parse(readFileSync(join(buildDirectory, "manifest.json"), "utf8"));
+
+  it("says of itself that its keys are for development, and why they protect nothing", () => {
+    expect(manifest.set).to.equal("development");
+    expect(manifest.warning).to.match(/anyone can forge proofs/);
+    expect(manifest.seed).to.be.a("string");
+  });
+
+  for (const name of circuitNames)
+    it(`lists the files of ${name} with the hashes of the lock, and no secret`, () => {
+      const expected = lockedFiles(name).filter(([kind]) => kind !== "verifier");
+      const hashes = expected.map(([kind, path]) => [basename(path), readLock().circuits[name]?.[kind]]);
+      expect(manifest.circuits[name]).to.deep.equal(Object.fromEntries(hashes));
+      expect(Object.keys(manifest.circuits[name]).join()).to.not.include("trapdoor");
+    });
+
+  it("is not made again", async () => {
+    const start = () => expect.fail("threads were started for a key that is there");
+    for (const name of circuitNames) expect(await ensureKeys(name, start)).to.equal(false);
+  });
+
+  it("needs a compiled circuit, and says how to get it", async () => {
+    const start = () => expect.fail("threads were started for nothing");
+    const message = await rejected("R1CS_MISSING", () => ensureKeys("no_such_circuit", start));
+    expect(message).to.include("scripts/circuits/compile.ts no_such_circuit");
+  });
+});
