@@ -5,7 +5,7 @@ import { MAX_APPEND_LEAVES } from "./generated/circuits.ts";
 import { bigIntToBytes, bytesToBigInt, bytesToHex, hexToBytes } from "./hex.ts";
 import { type Deployment, deploymentWords, keccakToField, keccakWords } from "./keccak.ts";
 import { expectLeafIndex } from "./note.ts";
-import { expectField } from "./validate.ts";
+import { expectField, expectObject } from "./validate.ts";
 
 /** Leaves one append moves at most. */
 export const APPEND_LEAVES = MAX_APPEND_LEAVES;
@@ -36,6 +36,7 @@ export function expectAppendLeaves(leaves: readonly bigint[]): readonly bigint[]
  * newRoot commits the prover to its leaves before z is known.
  */
 export function appendChallenge(statement: AppendStatement): bigint {
+  expectObject(statement, "an append");
   const leaves = expectAppendLeaves(statement.leaves);
   const count = BigInt(leaves.length);
   const roots = [expectField(statement.oldRoot, "oldRoot"), expectField(statement.newRoot, "newRoot")];
@@ -48,6 +49,7 @@ export function appendChallenge(statement: AppendStatement): bigint {
 /** y = sum of leaf_i z^i mod p, i from 0: the polynomial that the circuit evaluates over its own leaves. */
 export function evaluateLeaves(challenge: bigint, leaves: readonly bigint[]): bigint {
   expectField(challenge, "challenge");
+  if (!Array.isArray(leaves)) fail("INVALID_LEAF", "leaves must be an array");
   let sum = 0n;
   for (let i = leaves.length - 1; i >= 0; i--) {
     sum = (sum * challenge + expectField(leaves[i], `leaves[${i}]`)) % FIELD_MODULUS;

@@ -4,7 +4,7 @@ import { describe, fail, SottoError } from "./errors.ts";
 import { CIRCUITS } from "./generated/circuits.ts";
 import { type Address, parseAddress } from "./keccak.ts";
 import { hiddenCipher } from "./secrets.ts";
-import { expectAmount, expectArray, expectText, parseBaseField, parseField } from "./validate.ts";
+import { expectAmount, expectArray, expectObject, expectText, parseBaseField, parseField } from "./validate.ts";
 
 /** Characters a resourceUrl may have on the wire. */
 export const MAX_URL_LENGTH = 2048;
@@ -93,12 +93,16 @@ function checkBounds(signals: readonly bigint[]): void {
  * @throws SottoError CIPHERTEXT_MISMATCH
  */
 export function expectOneCiphertext(bundle: PaymentBundle): void {
-  const { R, C } = bundle.encryptedAmount;
-  const [, , ephemeralX, cipher] = bundle.publicSignals;
+  const { encryptedAmount, publicSignals, amountPublicSignals } = Object(bundle) as PaymentBundle;
+  for (const part of [encryptedAmount, publicSignals, amountPublicSignals]) expectObject(part, "a part of the bundle");
+  const { R, C } = encryptedAmount;
+  const [, , ephemeralX, cipher] = publicSignals;
+  expectObject(R, "R");
+  expectObject(C, "C");
   if (ephemeralX !== R.x || cipher !== hiddenCipher(C.x, bundle.senderCommitment)) {
     fail("CIPHERTEXT_MISMATCH", "encryptedAmount is not the ciphertext of publicSignals[2..3] and senderCommitment");
   }
-  if (bundle.amountPublicSignals[0] !== R.x || bundle.amountPublicSignals[1] !== C.x) {
+  if (amountPublicSignals[0] !== R.x || amountPublicSignals[1] !== C.x) {
     fail("CIPHERTEXT_MISMATCH", "encryptedAmount is not the ciphertext of amountPublicSignals[0..1]");
   }
 }

@@ -2,7 +2,7 @@ import { fail } from "./errors.ts";
 import { bigIntToBytes, bytesToBigInt, bytesToHex, hexToBytes } from "./hex.ts";
 import { addressToBigInt, type Deployment, deploymentWords, keccakText, keccakToField, keccakWords } from "./keccak.ts";
 import { expectLeafIndex } from "./note.ts";
-import { expectAmount, expectArray, expectField, expectInteger, expectUint } from "./validate.ts";
+import { expectAmount, expectArray, expectField, expectInteger, expectObject, expectUint } from "./validate.ts";
 
 /** Seconds a payment may take to settle. Confirmations take at most 60 s more, and a header is fresh for 300 s. */
 export const SETTLE_WINDOW_SECONDS = 180;
@@ -37,7 +37,9 @@ function bytes32(value: bigint): Bytes32 {
 }
 
 /** keccak256(keccak256(url), timestamp, senderCommitment), 32 bytes as hex. */
-export function resourceDigest({ resourceUrl, timestamp, senderCommitment }: Resource): Bytes32 {
+export function resourceDigest(resource: Resource): Bytes32 {
+  expectObject(resource, "the resource");
+  const { resourceUrl, timestamp, senderCommitment } = resource;
   const time = BigInt(expectTimestamp(timestamp));
   const sender = expectField(senderCommitment, "senderCommitment");
   return bytes32(keccakWords([keccakText(resourceUrl, "resourceUrl"), time, sender]));
@@ -45,6 +47,7 @@ export function resourceDigest({ resourceUrl, timestamp, senderCommitment }: Res
 
 /** Signal 1 of a payment: keccak256(chain id, pool, validUntil, resourceDigest) mod p. */
 export function paymentContext(context: Deployment & { validUntil: bigint; resourceDigest: Bytes32 }): bigint {
+  expectObject(context, "the context");
   const validUntil = expectUint(context.validUntil, 64, "validUntil");
   const digest = bytesToBigInt(hexToBytes(context.resourceDigest, 32, "resourceDigest"));
   return keccakToField([...deploymentWords(context), validUntil, digest]);
@@ -68,6 +71,7 @@ export interface WithdrawalTerms {
 
 /** Signal 0 of a withdrawal: keccak256(chain id, pool, recipient, fee, fee recipient, validUntil) mod p. */
 export function withdrawalContext(context: Deployment & WithdrawalTerms): bigint {
+  expectObject(context, "the context");
   const recipient = addressToBigInt(context.recipient, "recipient");
   const fee = expectAmount(context.fee, "fee");
   const feeRecipient = addressToBigInt(context.feeRecipient, "feeRecipient");
@@ -94,7 +98,9 @@ export interface DepositNotes {
  *
  * @param salt 32 random bytes as hex
  */
-export function depositAuthorizationNonce({ ownerTags, amounts }: DepositNotes, salt: Bytes32): Bytes32 {
+export function depositAuthorizationNonce(notes: DepositNotes, salt: Bytes32): Bytes32 {
+  expectObject(notes, "the notes");
+  const { ownerTags, amounts } = notes;
   if (!Array.isArray(ownerTags) || ownerTags.length === 0) {
     fail("INVALID_FIELD_ELEMENT", "ownerTags must be an array of at least one tag");
   }

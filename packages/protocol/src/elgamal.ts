@@ -54,7 +54,8 @@ export function encryptAmount(publicKey: Point, amount: bigint, scalar: bigint):
 }
 
 /** `encryptedAmount` of the wire: pack(R) then pack(C), 64 bytes, hex with 0x. */
-export function packCiphertext({ R, C }: Ciphertext): string {
+export function packCiphertext(ciphertext: Ciphertext): string {
+  const { R, C } = Object(ciphertext) as Ciphertext;
   return packPoint(R) + packPoint(C).slice(2);
 }
 

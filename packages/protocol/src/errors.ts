@@ -3,6 +3,8 @@
  * Other packages of sotto throw `SottoError` with codes of their own.
  */
 export const PROTOCOL_ERROR_CODES = [
+  /** Not the object, array or bytes that was expected. */
+  "INVALID_ARGUMENT",
   /** An integer is missing, not an integer, or outside its stated range. */
   "INVALID_INTEGER",
   /** Not a canonical element of the BN254 scalar field. */

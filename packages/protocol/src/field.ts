@@ -8,6 +8,7 @@ export const BASE_FIELD_MODULUS = 2188824287183927522224640574525727508869631115
 
 /** The representative of `value` in [0, p). */
 export function toField(value: bigint): bigint {
+  if (typeof value !== "bigint") fail("INVALID_FIELD_ELEMENT", "a bigint was expected");
   const reduced = value % FIELD_MODULUS;
   return reduced < 0n ? reduced + FIELD_MODULUS : reduced;
 }

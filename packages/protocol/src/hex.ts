@@ -4,6 +4,7 @@ const DIGITS = "0123456789abcdef";
 
 /** Lower-case hex with 0x. */
 export function bytesToHex(bytes: Uint8Array): string {
+  if (!(bytes instanceof Uint8Array)) fail("INVALID_ARGUMENT", `bytes were expected, got ${describe(bytes)}`);
   let hex = "0x";
   for (const byte of bytes) hex += DIGITS[byte >> 4]! + DIGITS[byte & 15]!;
   return hex;

@@ -3,7 +3,7 @@ import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { describe, fail } from "./errors.ts";
 import { FIELD_MODULUS } from "./field.ts";
 import { bigIntToBytes, bytesToBigInt, bytesToHex, concatBytes } from "./hex.ts";
-import { expectText, expectUint } from "./validate.ts";
+import { expectObject, expectText, expectUint } from "./validate.ts";
 
 /** An Ethereum address in lower case. */
 export type Address = `0x${string}`;
@@ -63,6 +63,8 @@ export interface Deployment {
 }
 
 /** The first two words of every context. Throws INVALID_INTEGER, INVALID_ADDRESS. */
-export function deploymentWords({ chainId, pool }: Deployment): [chainId: bigint, pool: bigint] {
+export function deploymentWords(deployment: Deployment): [chainId: bigint, pool: bigint] {
+  expectObject(deployment, "the deployment");
+  const { chainId, pool } = deployment;
   return [expectUint(chainId, 256, "chainId"), addressToBigInt(pool, "pool")];
 }

@@ -1,7 +1,6 @@
-import { describe, fail } from "./errors.ts";
 import { TREE_CAPACITY } from "./generated/circuits.ts";
 import { DOMAIN, poseidon } from "./poseidon/hash.ts";
-import { expectAmount, expectField, expectInteger } from "./validate.ts";
+import { expectAmount, expectField, expectInteger, expectObject } from "./validate.ts";
 
 /** What the owner of a note knows. */
 export interface Note {
@@ -14,7 +13,7 @@ export interface Note {
 
 /** cm = Poseidon3(amount, tag, blinding). Throws INVALID_AMOUNT, INVALID_FIELD_ELEMENT. */
 export function noteCommitment(note: Note): bigint {
-  if (typeof note !== "object" || note === null) fail("INVALID_AMOUNT", `a note was expected, got ${describe(note)}`);
+  expectObject(note, "a note");
   const amount = expectAmount(note.amount, "note.amount");
   const ownerTag = expectField(note.ownerTag, "note.ownerTag");
   return poseidon([amount, ownerTag, expectField(note.blinding, "note.blinding")], DOMAIN.note);

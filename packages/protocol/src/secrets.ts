@@ -5,7 +5,7 @@ import { FIELD_MODULUS } from "./field.ts";
 import { bigIntToBytes, bytesToBigInt, concatBytes } from "./hex.ts";
 import { addressToBigInt } from "./keccak.ts";
 import { DOMAIN, poseidon, poseidonEx } from "./poseidon/hash.ts";
-import { expectField } from "./validate.ts";
+import { expectField, expectObject } from "./validate.ts";
 
 /** What makes a note out of an amount, and the pad under which its amount travels. */
 export interface NoteSecrets {
@@ -82,7 +82,9 @@ export interface Recipient {
 }
 
 /** Signal 0 of a payment: Poseidon4(wallet, PK.x, tag, senderCommitment). */
-export function recipientSignal({ wallet, keyX, ownerTag }: Recipient, sender: bigint): bigint {
+export function recipientSignal(recipient: Recipient, sender: bigint): bigint {
+  expectObject(recipient, "the recipient");
+  const { wallet, keyX, ownerTag } = recipient;
   const inputs = [addressToBigInt(wallet, "wallet"), keyX, ownerTag, sender];
   return poseidon(inputs, DOMAIN.recipient);
 }

@@ -13,6 +13,13 @@ function expectBigInt(value: unknown, bound: bigint, code: ProtocolErrorCode, na
   return value;
 }
 
+/** Throws INVALID_ARGUMENT for what has no properties: a forgotten argument, above all. */
+export function expectObject(value: unknown, name: string): void {
+  if (typeof value !== "object" || value === null) {
+    fail("INVALID_ARGUMENT", `${name} must be an object, got ${describe(value)}`, { name });
+  }
+}
+
 /** `value` as a canonical field element: a bigint in [0, p). Throws INVALID_FIELD_ELEMENT. */
 export function expectField(value: unknown, name = "value"): bigint {
   return expectBigInt(value, FIELD_MODULUS, "INVALID_FIELD_ELEMENT", name, "a bigint from 0 to p - 1");

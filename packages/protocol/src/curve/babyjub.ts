@@ -29,8 +29,9 @@ export const IDENTITY: Point = Object.freeze({ x: 0n, y: 1n });
 const Curve = babyjubjub.Point;
 type CurvePoint = InstanceType<typeof Curve>;
 
-export function isOnCurve({ x, y }: Point): boolean {
-  const [x2, y2] = [multiplyField(x, x), multiplyField(y, y)];
+export function isOnCurve(point: Point): boolean {
+  const { x, y } = Object(point) as Point;
+  const [x2, y2] = [multiplyField(expectField(x, "x"), x), multiplyField(expectField(y, "y"), y)];
   return addField(CURVE_A * x2, y2) === addField(1n, CURVE_D * multiplyField(x2, y2));
 }
 

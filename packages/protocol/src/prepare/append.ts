@@ -3,7 +3,8 @@ import { fail } from "../errors.ts";
 import { TREE_ARITY, TREE_CAPACITY } from "../generated/circuits.ts";
 import type { Deployment } from "../keccak.ts";
 import type { NoteTree } from "../tree/note-tree.ts";
-import { publicSignalsOf, type Statement } from "./types.ts";
+import { expectObject } from "../validate.ts";
+import { expectTree, publicSignalsOf, type Statement } from "./types.ts";
 
 export interface AppendArguments extends Deployment {
   /** The tree before the append. Unchanged by the call. */
@@ -24,8 +25,11 @@ export interface PreparedAppend extends Statement<"note_append"> {
  *
  * @throws SottoError INVALID_LEAF, TREE_FULL and the codes of malformed arguments
  */
-export function prepareAppend({ chainId, pool, tree, leaves: appended }: AppendArguments): PreparedAppend {
-  const leaves = expectAppendLeaves(appended);
+export function prepareAppend(args: AppendArguments): PreparedAppend {
+  expectObject(args, "the append");
+  const { chainId, pool, tree } = args;
+  expectTree(tree);
+  const leaves = expectAppendLeaves(args.leaves);
   const oldRoot = tree.root;
   const startIndex = tree.size;
   if (startIndex === TREE_CAPACITY) fail("TREE_FULL", "the tree has no room for another leaf");

@@ -15,7 +15,7 @@ import {
   recipientSignal,
 } from "../secrets.ts";
 import type { NoteTree } from "../tree/note-tree.ts";
-import { expectAmount } from "../validate.ts";
+import { expectAmount, expectObject } from "../validate.ts";
 import { locate, publicSignalsOf, type SpendableNote, type Statement } from "./types.ts";
 
 export interface PaymentArguments extends Deployment {
@@ -60,6 +60,8 @@ export interface PreparedPayment extends Statement<"payment"> {
  *   of malformed arguments
  */
 export function preparePayment(args: PaymentArguments): PreparedPayment {
+  expectObject(args, "the payment");
+  expectObject(args.recipient, "recipient");
   const amount = expectAmount(args.amount);
   const { wallet, encryptionKey, ownerTag: recipientTag } = args.recipient;
   const walletNumber = addressToBigInt(wallet, "recipient.wallet");

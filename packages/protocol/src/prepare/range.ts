@@ -2,7 +2,7 @@ import type { ShieldedAddress } from "../address.ts";
 import { montgomeryEighth } from "../curve/montgomery.ts";
 import { encryptAmount } from "../elgamal.ts";
 import { fail } from "../errors.ts";
-import { expectAmount, expectField } from "../validate.ts";
+import { expectAmount, expectField, expectObject } from "../validate.ts";
 import { publicSignalsOf, type Statement } from "./types.ts";
 
 export interface RangeArguments {
@@ -22,6 +22,8 @@ export interface RangeArguments {
  * @throws SottoError AMOUNT_OUT_OF_BOUNDS and the codes of malformed arguments
  */
 export function prepareRange(args: RangeArguments): Statement<"elgamal_range"> {
+  expectObject(args, "the range");
+  expectObject(args.recipient, "recipient");
   const amount = expectAmount(args.amount);
   const lowerBound = expectAmount(args.lowerBound, "lowerBound");
   const upperBound = expectAmount(args.upperBound, "upperBound");

@@ -6,7 +6,7 @@ import { type Note, noteCommitment, nullifier, ownerTagOf } from "../note.ts";
 import { compress } from "../poseidon/hash.ts";
 import { changeSecrets, hintOf } from "../secrets.ts";
 import type { NoteTree } from "../tree/note-tree.ts";
-import { expectAmount } from "../validate.ts";
+import { expectAmount, expectObject } from "../validate.ts";
 import { type LocatedNote, locate, publicSignalsOf, type SpendableNote, type Statement } from "./types.ts";
 
 export interface WithdrawalArguments extends Deployment, WithdrawalTerms {
@@ -46,6 +46,7 @@ function expectNotes(notes: readonly SpendableNote[]): void {
   if (!Array.isArray(notes) || notes.length < 1 || notes.length > WITHDRAWAL_INPUTS) {
     fail("INVALID_WITHDRAWAL_INPUTS", `a withdrawal spends an array of 1 to ${WITHDRAWAL_INPUTS} notes`);
   }
+  for (const note of notes) expectObject(note, "a note");
   if (new Set(notes.map((note) => note.leafIndex)).size !== notes.length) {
     fail("INVALID_WITHDRAWAL_INPUTS", "a withdrawal cannot spend one note twice: leaf indices must differ");
   }
@@ -71,6 +72,7 @@ function outputAmountOf(args: WithdrawalArguments): bigint {
  *   LEAF_NOT_FOUND and the codes of malformed arguments
  */
 export function prepareWithdrawal(args: WithdrawalArguments): PreparedWithdrawal {
+  expectObject(args, "the withdrawal");
   expectNotes(args.notes);
   const spent = args.notes.map((note) => locate(args.tree, note));
   const outputAmount = outputAmountOf(args);

@@ -1,7 +1,8 @@
+import { fail } from "../errors.ts";
 import { expectViewingKey } from "../keys.ts";
 import { type Note, noteCommitment } from "../note.ts";
 import { noteSecrets, openHint } from "../secrets.ts";
-import { expectField, MAX_AMOUNT } from "../validate.ts";
+import { expectField, expectObject, MAX_AMOUNT } from "../validate.ts";
 import { multiplyXs } from "./ladder.ts";
 
 /** What reading received notes takes: enough for a merchant's server, which can then spend nothing. */
@@ -22,6 +23,7 @@ export interface DeliveredNote {
 }
 
 function expectNote(note: DeliveredNote): void {
+  expectObject(note, "a note");
   expectField(note.encryptedAmountR, "encryptedAmountR");
   expectField(note.amountHint, "amountHint");
   expectField(note.recipientCommitment, "recipientCommitment");
@@ -47,6 +49,8 @@ function open(viewer: Viewer, note: DeliveredNote, sharedX: bigint | null): Note
  * @throws SottoError INVALID_KEY, INVALID_FIELD_ELEMENT
  */
 export function scanNotes(viewer: Viewer, notes: readonly DeliveredNote[]): (Note | null)[] {
+  expectObject(viewer, "the viewer");
+  if (!Array.isArray(notes)) fail("INVALID_ARGUMENT", "notes must be an array");
   const viewingKey = expectViewingKey(viewer.viewingKey);
   expectField(viewer.ownerTag, "ownerTag");
   for (const note of notes) expectNote(note);

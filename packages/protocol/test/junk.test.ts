@@ -1,0 +1,35 @@
+import { expect } from "chai";
+import * as sotto from "../src/index.ts";
+import { PROTOCOL_ERROR_CODES, SottoError } from "../src/index.ts";
+
+/** What callers without types, parsed JSON and forgotten arguments look like. */
+const junk: readonly unknown[] = [
+  ...[undefined, null, true, 5, -1, 0.5, Number.NaN, 5n, -5n, 1n << 300n, "", "x", "0x", () => 1],
+  ...[{}, [], [undefined], [null], new Uint8Array(3), { amount: 1n }, new Date(0)],
+];
+
+/** Their second parameter is a constant of the caller's source, never data. */
+const fixedSecond: Record<string, unknown> = { expectUint: 64, hexToBytes: 4 };
+const functions = Object.entries(sotto).filter(([name, value]) => typeof value === "function" && /^[a-z]/.test(name));
+
+describe("every exported function, given junk", () => {
+  for (const [name, value] of functions) {
+    it(`${name} succeeds or throws a coded error`, () => {
+      const act = value as (...args: unknown[]) => unknown;
+      for (const first of junk) {
+        for (const rest of name in fixedSecond ? [fixedSecond[name]] : junk) {
+          try {
+            act(first, rest, rest, rest);
+          } catch (error) {
+            expect(error, String((error as Error).stack)).to.be.instanceOf(SottoError);
+            expect(PROTOCOL_ERROR_CODES).to.include((error as SottoError).code);
+          }
+        }
+      }
+    });
+  }
+
+  it("is more than a handful of functions", () => {
+    expect(functions.length).to.be.greaterThan(50);
+  });
+});
