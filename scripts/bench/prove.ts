@@ -1,0 +1,74 @@
+import { dirname } from "node:path";
+import { createProver, loadArtifacts } from "@sotto/prover";
+import { groth16 } from "snarkjs";
+import { artifactPaths, type CircuitName } from "../circuits/paths.ts";
+import { stopSnarkjs } from "../setup/verifiers/stop-snarkjs.ts";
+import { benchInputs } from "./inputs/statements.ts";
+import type { Print } from "./main.ts";
+
+export const about = "proving each circuit, witness and self-check included, beside snarkjs fullProve in the same run";
+
+const RUNS = 5;
+/** Names of the figures. */
+const CIRCUITS = {
+  payment: "payment",
+  elgamal_range: "range",
+  withdrawal: "withdrawal",
+  note_append: "append",
+} as const;
+
+interface Cost {
+  /** Milliseconds by the clock, and of all cores. */
+  wall: number;
+  cpu: number;
+}
+
+async function cost(action: () => Promise<unknown>): Promise<Cost> {
+  const [start, before] = [performance.now(), process.cpuUsage()];
+  await action();
+  const wall = performance.now() - start;
+  const { user, system } = process.cpuUsage(before);
+  return { wall, cpu: (user + system) / 1000 };
+}
+
+function median(costs: readonly Cost[], of: keyof Cost): number {
+  const sorted = costs.map((one) => one[of]).sort((left, right) => left - right);
+  return sorted[(sorted.length - 1) >> 1] ?? Number.NaN;
+}
+
+/**
+ * Both are warm: ours has its key prepared and snarkjs its threads, after one proof that is not counted. They take
+ * turns, so that whatever else the machine does meets both. snarkjs uses a thread for each core, ours one.
+ */
+export async function run(print: Print): Promise<void> {
+  const inputs = benchInputs();
+  const artifacts = await loadArtifacts({ directory: dirname(dirname(artifactPaths("payment").zkey)) });
+  const prover = createProver(artifacts);
+  process.stderr.write(`  engine ${prover.engine.name}\n`);
+  try {
+    for (const [circuit, name] of Object.entries(CIRCUITS) as [CircuitName, string][]) {
+      const { wasm, zkey } = artifactPaths(circuit);
+      const input = inputs[circuit];
+      const ours = () => cost(() => prover.prove(circuit, input));
+      const theirs = () => cost(() => groth16.fullProve(input as never, wasm, zkey));
+      const first = await ours();
+      await theirs();
+      const costs: [Cost[], Cost[]] = [[], []];
+      for (let run = 0; run < RUNS; run++) {
+        process.stderr.write(`  ${circuit}, proof ${run + 1} of ${RUNS}\n`);
+        costs[0].push(await ours());
+        costs[1].push(await theirs());
+      }
+      const [mine, snarkjs] = costs;
+      print(`prove.${name}.ms`, median(mine, "wall"), "ms");
+      print(`prove.${name}.snarkjs.ms`, median(snarkjs, "wall"), "ms");
+      print(`prove.${name}.ratio`, median(snarkjs, "wall") / median(mine, "wall"), "times");
+      print(`prove.${name}.cpu.ms`, median(mine, "cpu"), "ms");
+      print(`prove.${name}.snarkjs.cpu.ms`, median(snarkjs, "cpu"), "ms");
+      print(`prove.${name}.first.ms`, first.wall, "ms");
+      await prover.close();
+    }
+  } finally {
+    await stopSnarkjs();
+  }
+}
