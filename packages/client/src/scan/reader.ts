@@ -1,7 +1,7 @@
 import { decodeEvent, type PoolEvent, queuedLeaves } from "../chain/events.ts";
 import type { ChainSource } from "../chain/source.ts";
 import { WalletError } from "../errors.ts";
-import type { Page } from "./page.ts";
+import { emptyPage, type Page } from "./page.ts";
 import type { NoteScanner } from "./scanner.ts";
 
 /** Where a page starts: how many leaves were queued and appended before it. */
@@ -10,13 +10,13 @@ export interface PageStart {
   appended: number;
 }
 
-/** Makes a page of the events of some blocks. @throws WalletError NODE_INCONSISTENT where events are missing */
+/** Makes a page of a range. @throws WalletError NODE_INCONSISTENT where events are missing */
 export async function readPage(
-  page: Page,
+  { from, to, hash, events }: Range,
   start: PageStart,
-  events: readonly PoolEvent[],
   scanner?: NoteScanner,
 ): Promise<Page> {
+  const page = emptyPage(from, to, hash);
   let appended = start.appended;
   for (const event of events) {
     const size = start.leaves + page.leaves.length;
@@ -51,17 +51,24 @@ function missing(what: string): WalletError {
   return new WalletError("NODE_INCONSISTENT", `the node left out events of the pool: the next one is ${what}`);
 }
 
+/** The events of some blocks and the hash of the last one. */
+export interface Range {
+  from: number;
+  to: number;
+  hash: string;
+  events: PoolEvent[];
+}
+
 /**
- * The events of a range and the hash of its last block, from one and the same chain: undefined where the node changed
- * its mind in between. `previous` is the last block of the page before.
+ * The events of a range, from one and the same chain: undefined where the node changed its mind in between.
+ * @param previous the last block of the page before
  */
 export async function fetchRange(
   chain: ChainSource,
   pool: string,
-  range: { from: number; to: number },
+  { from, to }: { from: number; to: number },
   previous: { to: number; hash: string } | undefined,
-): Promise<{ hash: string; events: PoolEvent[] } | undefined> {
-  const { from, to } = range;
+): Promise<Range | undefined> {
   const before = await chain.block(to);
   if (before === undefined) return undefined;
   const logs = await chain.logs(pool, from, to);
@@ -72,5 +79,23 @@ export async function fetchRange(
   if (logs.some((log) => log.blockNumber < from || log.blockNumber > to))
     throw new WalletError("NODE_INCONSISTENT", `the node gave logs outside of blocks ${from} to ${to}`);
   const events = logs.map(decodeEvent).filter((event) => event !== undefined);
-  return { hash: before.hash, events };
+  return { from, to, hash: before.hash, events };
+}
+
+/** Events of a page at least, where a range has many more: so much is lost at most when the process dies. */
+const PAGE_EVENTS = 2048;
+
+/** The range in parts of some thousand events, each ending with a block. */
+export function splitRange({ from, to, hash, events }: Range): Range[] {
+  const parts: Range[] = [];
+  let start = 0;
+  for (let i = PAGE_EVENTS; i < events.length; i += 1) {
+    const last = events[i - 1]!;
+    if (i - start < PAGE_EVENTS || events[i]!.blockNumber === last.blockNumber) continue;
+    const before = parts.at(-1)?.to ?? from - 1;
+    parts.push({ from: before + 1, to: last.blockNumber, hash: last.blockHash, events: events.slice(start, i) });
+    start = i;
+  }
+  parts.push({ from: (parts.at(-1)?.to ?? from - 1) + 1, to, hash, events: events.slice(start) });
+  return parts;
 }

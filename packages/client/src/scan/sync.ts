@@ -2,12 +2,13 @@ import type { Block } from "../chain/source.ts";
 import { WalletError } from "../errors.ts";
 import type { StoreChange } from "../store/store.ts";
 import { Ledger } from "./ledger.ts";
-import { decodePage, emptyPage, encodePage, joinFinalPages, type Page, pageKey } from "./page.ts";
-import { fetchRange, readPage } from "./reader.ts";
+import { decodePage, encodePage, joinFinalPages, type Page, pageKey } from "./page.ts";
+import { fetchRange, type Range, readPage, splitRange } from "./reader.ts";
 import { NoteScanner } from "./scanner.ts";
 import type { ScanProgress, ScanResult, SyncOptions } from "./types.ts";
 
 const MOST_RESTARTS = 5;
+const DEFAULT_RANGE = 10_000;
 
 /** Keeps a ledger in step with the canonical chain, page by page, each written to the store before the next is read. */
 export class PoolSync {
@@ -23,7 +24,7 @@ export class PoolSync {
 
   private constructor(options: SyncOptions) {
     this.#options = options;
-    this.#range = options.rangeSize ?? 10_000;
+    this.#range = options.rangeSize ?? DEFAULT_RANGE;
     this.#most = this.#range;
     this.#rebuildScanner();
   }
@@ -83,30 +84,30 @@ export class PoolSync {
       const from = this.#next();
       // No page reaches over the border of what is final: a common reorganisation then costs a small page only.
       const border = from <= final ? Math.min(final, height) : height;
-      const page = await this.#fetch(from, Math.min(from + this.#range - 1, border));
-      if (page === "too large") continue;
-      if (page === undefined) return false;
-      await this.#write(page);
-      result.blocks += page.to - page.from + 1;
-      result.notes += page.notes.length;
-      result.spends += page.spends.length;
-      onProgress?.({ block: page.to, height, leaves: this.ledger.leaves.length });
+      const range = await this.#fetch(from, Math.min(from + this.#range - 1, border));
+      if (range === "too large") continue;
+      if (range === undefined) return false;
+      for (const part of splitRange(range)) {
+        signal?.throwIfAborted();
+        const page = await this.#read(part);
+        result.blocks += page.to - page.from + 1;
+        result.notes += page.notes.length;
+        result.spends += page.spends.length;
+        onProgress?.({ block: page.to, height, leaves: this.ledger.leaves.length });
+      }
     }
     return true;
   }
 
-  async #fetch(from: number, to: number): Promise<Page | "too large" | undefined> {
-    const { chain, deployment, rangeSize = 10_000 } = this.#options;
+  async #fetch(from: number, to: number): Promise<Range | "too large" | undefined> {
+    const { chain, deployment, rangeSize = DEFAULT_RANGE } = this.#options;
     try {
       const fetched = await fetchRange(chain, deployment.pool, { from, to }, this.ledger.last);
-      if (fetched === undefined) return undefined;
       // Up to what was refused last, and a little beyond from time to time: some nodes count logs, not blocks.
       this.#range = Math.min(this.#range * 2, this.#most, rangeSize);
       this.#most += Math.floor(this.#most / 16);
-      const start = { leaves: this.ledger.leaves.length, appended: this.ledger.appended };
-      return await readPage(emptyPage(from, to, fetched.hash), start, fetched.events, this.#scanner);
+      return fetched;
     } catch (error) {
-      this.#rebuildScanner();
       if (!(error instanceof WalletError) || error.code !== "RANGE_TOO_LARGE" || to === from) throw error;
       this.#most = to - from;
       this.#range = Math.max(1, Math.floor((to - from + 1) / 2));
@@ -114,15 +115,20 @@ export class PoolSync {
     }
   }
 
-  async #write(page: Page): Promise<void> {
+  /** Reads a page and writes it. */
+  async #read(range: Range): Promise<Page> {
+    const start = { leaves: this.ledger.leaves.length, appended: this.ledger.appended };
     try {
+      const page = await readPage(range, start, this.#scanner);
       // 0: the page must be new. Two processes on one store would each keep a journal the other does not see.
       await this.#options.store.put(pageKey(page.from), encodePage(page), 0);
+      this.ledger.add(page);
+      return page;
     } catch (error) {
+      // The scanner may know notes of a page that is not there.
       this.#rebuildScanner();
       throw error;
     }
-    this.ledger.add(page);
   }
 
   /** Joins final pages, so that they stay few however often the wallet looks. */

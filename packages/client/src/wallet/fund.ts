@@ -7,6 +7,9 @@ import { expectCount } from "./connect.ts";
 import type { WalletCore } from "./core.ts";
 import { checkTokens, type DepositSigner, expectDepositAmounts, signDeposit, totalOf } from "./deposit.ts";
 
+/** Seconds the chain may be ahead of the clock: an authorization is dated by it. */
+const CLOCK_LEAD = 30;
+
 export interface DepositOptions {
   /** Base units of each note, 1 to 64 notes. Payments in parallel need a note each (`splitAmount`). */
   amounts: readonly bigint[];
@@ -72,6 +75,7 @@ export async function authorizeDeposit(core: WalletCore, options: AuthorizeOptio
 function openTag(core: WalletCore, amounts: readonly bigint[]): Promise<{ keyIndex: number; ownerTag: bigint }> {
   return core.lock.run(async () => {
     await core.scan();
+    core.now(CLOCK_LEAD);
     const { highestTag } = core.sync;
     const landed = new Set([...core.sync.ledger.notes.values()].map((note) => note.keyIndex));
     const next = Math.max(highestTag, ...core.journal.deposits.keys()) + 1;
