@@ -4,7 +4,6 @@ export {
   type AppendCall,
   appendCall,
   approveCall,
-  type CheckpointWords,
   type DepositRequest,
   depositCall,
   depositWithAuthorizationCall,

@@ -1,7 +1,6 @@
-import { foldQueue, NoteTree } from "@sotto/protocol";
+import { appendEnd, checkpointWords, foldQueue, NoteTree, pendingCheckpoints } from "@sotto/protocol";
 import { expect } from "chai";
 import { NoteAppender } from "../src/append/appender.ts";
-import { appendEnd, checkpointWords, pendingCheckpoints } from "../src/append/checkpoints.ts";
 import { appendCall } from "../src/chain/calls.ts";
 import { MemoryStore } from "../src/store/memory.ts";
 import { POOL } from "./support/local-pool.ts";

@@ -9,6 +9,15 @@ export {
   type WireBundle,
 } from "./bundle.ts";
 export {
+  appendEnd,
+  type Checkpoint,
+  type CheckpointWords,
+  checkpointWords,
+  pendingCheckpoints,
+  type QueuedLeaf,
+  type QueueStart,
+} from "./checkpoints.ts";
+export {
   type Bytes32,
   type DepositNotes,
   depositAuthorizationNonce,

@@ -1,4 +1,4 @@
-import { prepareAppend } from "@sotto/protocol";
+import { appendEnd, checkpointWords, pendingCheckpoints, prepareAppend, type QueueStart } from "@sotto/protocol";
 import { assertAllowedOnChain } from "@sotto/prover";
 import { poolInterface } from "../chain/abi.ts";
 import type { AppendCall } from "../chain/calls.ts";
@@ -12,7 +12,6 @@ import { ask, connectPool, expectCount, type PoolInfo, type PoolOptions } from "
 import type { ScanOptions, WalletProver } from "../wallet/core.ts";
 import { claimStore } from "../wallet/identity.ts";
 import { Lock } from "../wallet/lock.ts";
-import { appendEnd, checkpointWords, pendingCheckpoints, type QueueStart } from "./checkpoints.ts";
 
 export interface NoteAppenderOptions extends PoolOptions {
   store: Store;

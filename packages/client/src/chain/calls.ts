@@ -1,4 +1,4 @@
-import { expectUint, parseAddress } from "@sotto/protocol";
+import { type CheckpointWords, expectUint, parseAddress } from "@sotto/protocol";
 
 import { poolInterface, tokenInterface } from "./abi.ts";
 import type { Call } from "./source.ts";
@@ -26,14 +26,6 @@ export interface WithdrawalCall {
   fee: string;
   feeRecipient: string;
   validUntil: string;
-}
-
-/** A place in the queue where an append may end: `INoteTree.Checkpoint`, decimal numbers. */
-export interface CheckpointWords {
-  sequence: string;
-  chain: string;
-  count: string;
-  timestamp: string;
 }
 
 /** What the contract needs to move queued notes into the tree. */

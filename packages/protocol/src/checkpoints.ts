@@ -1,5 +1,13 @@
-import { APPEND_LEAVES, foldQueue } from "@sotto/protocol";
-import type { CheckpointWords } from "../chain/calls.ts";
+import { APPEND_LEAVES, foldQueue } from "./append.ts";
+import type { Bytes32 } from "./contexts.ts";
+
+/** A place in the queue where an append may end: `INoteTree.Checkpoint`, decimal numbers. */
+export interface CheckpointWords {
+  sequence: string;
+  chain: Bytes32;
+  count: string;
+  timestamp: string;
+}
 
 /** A queued commitment and the block that queued it. */
 export interface QueuedLeaf {
