@@ -45,7 +45,7 @@ export {
 } from "./curve/babyjub.ts";
 export { packPoint, unpackPoint } from "./curve/codec.ts";
 export { montgomeryEighth, toMontgomery } from "./curve/montgomery.ts";
-export { formatDecimalAmount, parseDecimalAmount } from "./decimal.ts";
+export { type AmountBounds, amountBounds, formatDecimalAmount, parseDecimalAmount } from "./decimal.ts";
 export {
   type Ciphertext,
   type Encryption,

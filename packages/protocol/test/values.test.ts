@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe as describeValue } from "../src/errors.ts";
 import { invertField, powField, sqrtField } from "../src/field.ts";
 import {
+  amountBounds,
   BASE_FIELD_MODULUS,
   bytesToHex,
   expectAmount,
@@ -82,6 +83,15 @@ describe("decimal amounts", () => {
     expect(formatDecimalAmount(1_250_000n, 6)).to.equal("1.25");
     expect(formatDecimalAmount(0n, 6)).to.equal("0");
     expect(formatDecimalAmount(5n, 0)).to.equal("5");
+  });
+
+  it("have bounds of the price and a tenth more, exactly", () => {
+    expect(amountBounds(10n)).to.deep.equal({ lowerBound: 10n, upperBound: 11n });
+    expect(amountBounds(19n)).to.deep.equal({ lowerBound: 19n, upperBound: 20n });
+    expect(amountBounds(0n)).to.deep.equal({ lowerBound: 0n, upperBound: 0n });
+    expect(amountBounds(MAX_AMOUNT)).to.deep.equal({ lowerBound: MAX_AMOUNT, upperBound: MAX_AMOUNT });
+    expect(amountBounds(1_250_000n).upperBound).to.equal(1_375_000n);
+    expectCode("INVALID_AMOUNT", () => amountBounds(-1n), /price/);
   });
 
   it("are refused when negative, malformed, finer than the token or too large", () => {
