@@ -81,6 +81,36 @@ describe("reorganisation", () => {
     expect((await rejection((await world.wallet({ seed: SEED })).scan())).code).to.equal("NODE_INCONSISTENT");
   });
 
+  it("notices one between two ranges", async () => {
+    const world = new World();
+    const wallet = await world.wallet({ seed: SEED });
+    await world.deposit(wallet, [5_000n]);
+    world.chain.mineMany(8);
+    const restored = await world.wallet({ seed: SEED, rangeSize: 5 });
+    let once = true;
+    const { rolledBack } = await restored.scan({
+      onProgress: () => {
+        if (once) world.chain.takeBack(world.chain.blocks.length - 1);
+        if (once) world.chain.mineMany(9);
+        once = false;
+      },
+    });
+    expect(rolledBack).to.equal(5);
+    expect(restored.balance().total).to.equal(0n);
+    expect(seen(restored)).to.deep.equal(await fresh(world, 0));
+  });
+
+  it("of what is not final costs no more than that to read again", async () => {
+    const world = new World();
+    await world.funded([5_000n], { seed: SEED });
+    world.chain.mineMany(200);
+    const wallet = await world.wallet({ seed: SEED, finality: 6 });
+    await wallet.scan();
+    world.chain.takeBack(2);
+    world.chain.mineMany(2);
+    expect((await wallet.scan()).rolledBack).to.equal(6);
+  });
+
   it("takes a node that fell back for a shorter chain, not for a longer one", async () => {
     const world = new World();
     const wallet = await world.funded([5_000n], { seed: SEED });

@@ -1,6 +1,4 @@
-import type { LogDescription } from "ethers";
-import { WalletError } from "../errors.ts";
-import { poolInterface } from "./abi.ts";
+import { decodeLog } from "./log.ts";
 import type { RawLog } from "./source.ts";
 
 /** Where on the chain an event stands. */
@@ -65,52 +63,53 @@ export type PoolEvent = DepositedEvent | SettledEvent | WithdrawnEvent | Appende
 
 /** The event of a log of the pool, undefined for one a wallet does not read (a skipped payment). */
 export function decodeEvent(log: RawLog): PoolEvent | undefined {
-  let parsed: LogDescription | null;
-  try {
-    parsed = poolInterface.parseLog(log);
-  } catch (cause) {
-    throw new WalletError("POOL_MISMATCH", `a log in block ${log.blockNumber} is not the pool's`, {}, { cause });
-  }
-  if (parsed === null) return undefined;
+  const fields = decodeLog(log);
+  if (fields === undefined) return undefined;
   const { blockNumber, blockHash, transactionHash, logIndex } = log;
   const place = { blockNumber, blockHash, transactionHash, logIndex };
-  const { args } = parsed;
-  const [leafIndex, commitment] = [Number(args["leafIndex"]), args["commitment"]];
-  switch (parsed.name) {
+  const { name, number, numbers, hex } = fields;
+  switch (name) {
     case "Deposited":
-      return { ...place, type: "deposited", ownerTag: args["ownerTag"], amount: args["amount"], commitment, leafIndex };
+      return {
+        ...place,
+        type: "deposited",
+        ownerTag: number("ownerTag"),
+        amount: number("amount"),
+        commitment: number("commitment"),
+        leafIndex: Number(number("leafIndex")),
+      };
     case "Settled":
       return {
         ...place,
         type: "settled",
-        nullifier: args["nullifier"],
-        digest: args["digest"],
-        encryptedAmountR: args["encryptedAmountR"],
-        encryptedAmountC: args["encryptedAmountC"],
-        amountHint: args["amountHint"],
-        changeHint: args["changeHint"],
-        recipientCommitment: args["recipientCommitment"],
-        changeCommitment: args["changeCommitment"],
-        leafIndex,
+        nullifier: number("nullifier"),
+        digest: hex("digest", 32),
+        encryptedAmountR: number("encryptedAmountR"),
+        encryptedAmountC: number("encryptedAmountC"),
+        amountHint: number("amountHint"),
+        changeHint: number("changeHint"),
+        recipientCommitment: number("recipientCommitment"),
+        changeCommitment: number("changeCommitment"),
+        leafIndex: Number(number("leafIndex")),
       };
     case "Withdrawn":
       return {
         ...place,
         type: "withdrawn",
-        recipient: args["recipient"],
-        digest: args["digest"],
-        nullifiers: [...args["nullifiers"]],
-        amount: args["amount"],
-        fee: args["fee"],
-        feeRecipient: args["feeRecipient"],
-        validUntil: args["validUntil"],
-        changeHint: args["changeHint"],
-        commitment,
-        leafIndex,
+        recipient: hex("recipient", 20),
+        digest: hex("digest", 32),
+        nullifiers: numbers("nullifiers"),
+        amount: number("amount"),
+        fee: number("fee"),
+        feeRecipient: hex("feeRecipient", 20),
+        validUntil: number("validUntil"),
+        changeHint: number("changeHint"),
+        commitment: number("commitment"),
+        leafIndex: Number(number("leafIndex")),
       };
     case "Appended": {
-      const [newRoot, startIndex, count] = [args["newRoot"], Number(args["startIndex"]), Number(args["count"])];
-      return { ...place, type: "appended", newRoot, startIndex, count };
+      const [startIndex, count] = [Number(number("startIndex")), Number(number("count"))];
+      return { ...place, type: "appended", newRoot: number("newRoot"), startIndex, count };
     }
     default:
       return undefined;

@@ -1,0 +1,87 @@
+import { expect } from "chai";
+import { poolInterface } from "../src/chain/abi.ts";
+import { decodeEvent } from "../src/chain/events.ts";
+import { thrown } from "./support/rejection.ts";
+
+const HASH = `0x${"ab".repeat(32)}`;
+const place = { blockNumber: 5, blockHash: HASH, transactionHash: HASH, logIndex: 2 };
+const ADDRESS = `0x${"Ab".repeat(20)}`.toLowerCase();
+const word = (i: number) => 2n ** 255n - BigInt(i);
+
+/** The event as ethers encodes it, read by the wallet's own decoder. */
+const read = (name: string, values: unknown[]) =>
+  decodeEvent({ ...place, ...poolInterface.encodeEventLog(name, values) });
+
+describe("events of the pool", () => {
+  it("are read as ethers writes them", () => {
+    const digest = `0x${"cd".repeat(32)}`;
+    expect(read("Deposited", [word(1), 7n, word(2), 9n])).to.deep.equal({
+      ...place,
+      type: "deposited",
+      ownerTag: word(1),
+      amount: 7n,
+      commitment: word(2),
+      leafIndex: 9,
+    });
+    expect(read("Settled", [word(1), digest, 2n, 3n, 4n, 5n, 6n, 7n, 8n])).to.deep.equal({
+      ...place,
+      type: "settled",
+      nullifier: word(1),
+      digest,
+      encryptedAmountR: 2n,
+      encryptedAmountC: 3n,
+      amountHint: 4n,
+      changeHint: 5n,
+      recipientCommitment: 6n,
+      changeCommitment: 7n,
+      leafIndex: 8,
+    });
+    const nullifiers = [1n, 2n, 3n, 4n, 5n, 6n, 7n, word(3)];
+    expect(read("Withdrawn", [ADDRESS, digest, nullifiers, 10n, 11n, ADDRESS, 12n, 13n, 14n, 15n])).to.deep.equal({
+      ...place,
+      type: "withdrawn",
+      recipient: ADDRESS,
+      digest,
+      nullifiers,
+      amount: 10n,
+      fee: 11n,
+      feeRecipient: ADDRESS,
+      validUntil: 12n,
+      changeHint: 13n,
+      commitment: 14n,
+      leafIndex: 15,
+    });
+    expect(read("Appended", [word(4), 64n, 17n])).to.deep.equal({
+      ...place,
+      type: "appended",
+      newRoot: word(4),
+      startIndex: 64,
+      count: 17,
+    });
+  });
+
+  it("that a wallet does not read are passed over", () => {
+    expect(read("Skipped", [1n, 1])).to.equal(undefined);
+    expect(decodeEvent({ ...place, topics: [HASH], data: "0x" })).to.equal(undefined);
+    expect(decodeEvent({ ...place, topics: [], data: "0x" })).to.equal(undefined);
+  });
+
+  it("that are malformed are refused", () => {
+    const { topics, data } = poolInterface.encodeEventLog("Appended", [1n, 2n, 3n]);
+    const cases = [
+      { topics, data: data.slice(0, -2) },
+      { topics, data: `${data}00` },
+      { topics, data: `${data.slice(0, -1)}g` },
+      { topics: [...topics, HASH], data },
+      { topics: topics.slice(0, 1), data },
+      { topics: [topics[0]!, "0x12"], data },
+    ];
+    for (const log of cases) expect(thrown(() => decodeEvent({ ...place, ...log })).code).to.equal("POOL_MISMATCH");
+  });
+
+  it("have words only: what the decoder relies on", () => {
+    poolInterface.forEachEvent(({ inputs }) => {
+      for (const { type } of inputs) expect(type).to.match(/^(uint\d+|bytes32|address)(\[\d+\])?$/);
+    });
+  });
+});
