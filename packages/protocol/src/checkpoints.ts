@@ -1,5 +1,8 @@
 import { APPEND_LEAVES, foldQueue } from "./append.ts";
 import type { Bytes32 } from "./contexts.ts";
+import { fail } from "./errors.ts";
+import { TREE_CAPACITY } from "./generated/circuits.ts";
+import { expectInteger, expectObject } from "./validate.ts";
 
 /** A place in the queue where an append may end: `INoteTree.Checkpoint`, decimal numbers. */
 export interface CheckpointWords {
@@ -32,11 +35,26 @@ export interface QueueStart {
   firstPending: number;
 }
 
+function expectStart(start: QueueStart): void {
+  expectObject(start, "the start of the queue");
+  expectInteger(start.appended, 0, TREE_CAPACITY, "appended");
+  expectInteger(start.firstPending, 0, TREE_CAPACITY, "firstPending");
+}
+
+function expectList(list: unknown, name: string): void {
+  if (!Array.isArray(list)) fail("INVALID_ARGUMENT", `${name} must be an array`);
+  for (const each of list) expectObject(each, `one of ${name}`);
+}
+
 /**
  * The pending checkpoints, found as the contract makes them: a new one where the block changes and where one holds 64
  * leaves, counted from where the last append ended.
+ *
+ * @throws SottoError INVALID_ARGUMENT, INVALID_INTEGER, INVALID_HEX, INVALID_FIELD_ELEMENT
  */
 export function pendingCheckpoints(start: QueueStart, queue: readonly QueuedLeaf[]): Checkpoint[] {
+  expectStart(start);
+  expectList(queue, "the queued leaves");
   const checkpoints: Checkpoint[] = [];
   let chain = start.appendedChain;
   let held = 0;
@@ -57,6 +75,8 @@ export function pendingCheckpoints(start: QueueStart, queue: readonly QueuedLeaf
 
 /** The farthest checkpoint an append of at most 64 leaves reaches, and the one behind it. */
 export function appendEnd(start: QueueStart, checkpoints: readonly Checkpoint[]) {
+  expectStart(start);
+  expectList(checkpoints, "the checkpoints");
   const end = checkpoints.findLast(({ count }) => count - start.appended <= APPEND_LEAVES);
   const next = end && checkpoints.find(({ sequence }) => sequence === end.sequence + 1);
   return { end, next };
@@ -65,6 +85,8 @@ export function appendEnd(start: QueueStart, checkpoints: readonly Checkpoint[])
 /** A checkpoint as the contract takes it; zeros where there is none. @param timestamp of its block, seconds */
 export function checkpointWords(checkpoint: Checkpoint | undefined, timestamp: number): CheckpointWords {
   if (checkpoint === undefined) return { sequence: "0", chain: `0x${"0".repeat(64)}`, count: "0", timestamp: "0" };
+  expectObject(checkpoint, "a checkpoint");
+  expectInteger(timestamp, 0, Number.MAX_SAFE_INTEGER, "timestamp");
   const { sequence, chain, count } = checkpoint;
   return { sequence: String(sequence), chain, count: String(count), timestamp: String(timestamp) };
 }
