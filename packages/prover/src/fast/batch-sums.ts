@@ -1,7 +1,7 @@
 /** Sums of many lists of points at a time: in rounds, each adding neighbours of all lists in one batch. */
 import { type Degree, pointBytes, scratchBytes } from "./curve-kernel.ts";
 import type { Kernel } from "./kernel.ts";
-import { addSlowly } from "./points.ts";
+import { correctSum } from "./points.ts";
 
 /** Steps (two additions each) of one call: what they need stays in a core's cache, an inversion costs 1% of them. */
 const MAX_STEPS = 2048;
@@ -55,33 +55,43 @@ export class BatchAdder {
     for (const step of kernel.words(this.#exceptions, found).slice()) {
       for (const pair of [2 * step, 2 * step + 1]) {
         const [left, right] = kernel.words(this.#pairs + pair * PAIR_ADDRESS_BYTES, 2) as unknown as [number, number];
-        addSlowly(kernel, this.#degree, left, right, out + pair * this.pointBytes);
+        correctSum(kernel, this.#degree, left, right, out + pair * this.pointBytes);
       }
     }
   }
 
   /** Sums each list; the sum's address is its first element afterwards, and its length 1 (an empty list stays so). */
   sum({ addresses, starts, lengths }: Lists): void {
-    const bytes = this.pointBytes;
-    let active = Array.from(lengths.keys()).filter((list) => (lengths[list] as number) > 1);
-    while (active.length > 0) {
-      const count = active.reduce((sum, list) => sum + ((lengths[list] as number) >> 1), 0);
-      const pairs = new Int32Array(2 * count);
+    // Lists that still have something to add, and the pairs of a round: shrinking, so allocated once.
+    const active = new Int32Array(lengths.length);
+    const pairs = new Int32Array(addresses.length);
+    let count = 0;
+    for (let list = 0; list < lengths.length; list++) if ((lengths[list] as number) > 1) active[count++] = list;
+    while (count > 0) {
       let next = 0;
-      for (const list of active) {
+      for (let index = 0; index < count; index++) {
+        const list = active[index] as number;
         const start = starts[list] as number;
-        const paired = (lengths[list] as number) & -2;
-        pairs.set(addresses.subarray(start, start + paired), next);
-        next += paired;
+        const end = start + ((lengths[list] as number) & -2);
+        for (let place = start; place < end; place++) pairs[next++] = addresses[place] as number;
       }
-      let sum = this.add(pairs, count);
-      for (const list of active) {
-        const [start, length] = [starts[list] as number, lengths[list] as number];
-        for (let index = 0; index < length >> 1; index++, sum += bytes) addresses[start + index] = sum;
-        if (length % 2 === 1) addresses[start + (length >> 1)] = addresses[start + length - 1] as number;
-        lengths[list] = (length + 1) >> 1;
-      }
-      active = active.filter((list) => (lengths[list] as number) > 1);
+      const first = this.add(pairs.subarray(0, next), next >> 1);
+      count = this.#replace({ addresses, starts, lengths }, active, count, first);
     }
+  }
+
+  /** Puts the sums, from `sum` on, in place of what was added; keeps the active lists in front. @returns their number */
+  #replace({ addresses, starts, lengths }: Lists, active: Int32Array, count: number, first: number): number {
+    let [sum, kept] = [first, 0];
+    for (let index = 0; index < count; index++) {
+      const list = active[index] as number;
+      const [start, length] = [starts[list] as number, lengths[list] as number];
+      const half = length >> 1;
+      for (let place = start; place < start + half; place++, sum += this.pointBytes) addresses[place] = sum;
+      if (length % 2 === 1) addresses[start + half] = addresses[start + length - 1] as number;
+      lengths[list] = length - half;
+      if (length - half > 1) active[kept++] = list;
+    }
+    return kept;
   }
 }

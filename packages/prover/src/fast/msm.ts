@@ -2,16 +2,17 @@
  * Multi-scalar multiplication by buckets (Pippenger), affine throughout. Bases are fixed and few (10^4), so what counts
  * is the price of an addition: everything is arranged in large batches for the kernel.
  */
-import { BatchAdder } from "./batch-sums.ts";
+import { BatchAdder, type Lists } from "./batch-sums.ts";
 import { type Degree, pointBytes } from "./curve-kernel.ts";
 import type { Digits } from "./digits.ts";
 import type { Kernel } from "./kernel.ts";
-import { copyPoint } from "./points.ts";
 
 export interface Task {
   /** Address of the first point; the others follow. */
   readonly points: number;
   readonly digits: Digits;
+  /** Which scalar each point goes with; left out: all, in order. */
+  readonly indices?: Uint32Array;
 }
 
 /** 2^position times the point at the address (bit 0: negated). */
@@ -41,17 +42,19 @@ export function multiplyMany(kernel: Kernel, degree: Degree, tasks: readonly Tas
 
 /** For each window the addresses of its buckets' sums: index = weight, 0 where a bucket is empty. */
 function bucketSums(kernel: Kernel, degree: Degree, adder: BatchAdder, task: Task): Int32Array[] {
-  const { bits, windows, count } = task.digits;
+  const { bits, windows } = task.digits;
+  const count = task.indices?.length ?? task.digits.count;
   const half = 1 << (bits - 1);
   const bytes = pointBytes(degree);
   const kept = kernel.allocate(windows * half * bytes);
-  const perGroup = Math.max(1, Math.floor(GROUP_DIGITS / count));
+  const perGroup = Math.max(1, Math.floor(GROUP_DIGITS / Math.max(1, count)));
   const sums: Int32Array[] = [];
   for (let first = 0; first < windows; first += perGroup) {
     const group = Math.min(perGroup, windows - first);
     const mark = kernel.mark();
     const lists = sortIntoBuckets(task, bytes, first, group);
     adder.sum(lists);
+    const memory = kernel.doubles(0, kernel.memory.buffer.byteLength / 8);
     for (let window = 0; window < group; window++) {
       const buckets = new Int32Array(half + 1);
       for (let weight = 1; weight <= half; weight++) {
@@ -60,7 +63,7 @@ function bucketSums(kernel: Kernel, degree: Degree, adder: BatchAdder, task: Tas
         let address = lists.addresses[lists.starts[list] as number] as number;
         if (address >= mark) {
           const home = kept + ((first + window) * half + weight - 1) * bytes;
-          copyPoint(kernel, degree, address, home);
+          memory.copyWithin(home / 8, address / 8, (address + bytes) / 8);
           address = home;
         }
         buckets[weight] = address;
@@ -73,16 +76,17 @@ function bucketSums(kernel: Kernel, degree: Degree, adder: BatchAdder, task: Tas
 }
 
 /** Counting sort of the points of some windows by the size of their digit; the sign goes into the address. */
-function sortIntoBuckets({ points, digits }: Task, bytes: number, first: number, group: number) {
-  const { bits, count, values } = digits;
+function sortIntoBuckets({ points, digits, indices }: Task, bytes: number, first: number, group: number): Lists {
+  const { bits, values } = digits;
+  const count = indices?.length ?? digits.count;
   const half = 1 << (bits - 1);
   const lengths = new Int32Array(group * half);
   const starts = new Int32Array(group * half);
   const each = (visit: (bucket: number, point: number, digit: number) => void): void => {
     for (let window = 0; window < group; window++) {
-      const row = (first + window) * count;
+      const row = (first + window) * digits.count;
       for (let point = 0; point < count; point++) {
-        const digit = values[row + point] as number;
+        const digit = values[row + (indices === undefined ? point : (indices[point] as number))] as number;
         if (digit !== 0) visit(window * half + Math.abs(digit) - 1, point, digit);
       }
     }
@@ -120,7 +124,10 @@ function weightedSums(adder: BatchAdder, windows: readonly Window[], tasks: numb
   let level = windows;
   while (level.length > 0) {
     for (const { task, position, buckets } of level) {
-      const addresses = Array.from(buckets).filter((address, weight) => weight % 2 === 1 && address !== 0);
+      const addresses: number[] = [];
+      for (let weight = 1; weight < buckets.length; weight += 2) {
+        if (buckets[weight] !== 0) addresses.push(buckets[weight] as number);
+      }
       if (addresses.length > 0) odd.push({ task, position, addresses });
     }
     level = halve(adder, level);
@@ -140,15 +147,11 @@ function weightedSums(adder: BatchAdder, windows: readonly Window[], tasks: numb
 
 /** Buckets of half the weights: neighbours added in one batch over all windows. */
 function halve(adder: BatchAdder, windows: readonly Window[]): Window[] {
-  const halved = windows
-    .filter(({ buckets }) => buckets.length > 2)
-    .map(({ task, position, buckets }) => {
-      const half = new Int32Array((buckets.length + 1) >> 1);
-      return { task, position: position + 1, from: buckets, buckets: half };
-    });
-  const pairs: number[] = [];
-  const places: [Int32Array, number][] = [];
-  for (const { from, buckets } of halved) {
+  const halved: Window[] = [];
+  const [pairs, places]: [number[], [Int32Array, number][]] = [[], []];
+  for (const { task, position, buckets: from } of windows) {
+    if (from.length <= 2) continue;
+    const buckets = new Int32Array((from.length + 1) >> 1);
     for (let weight = 1; weight < buckets.length; weight++) {
       const [even, odd] = [from[2 * weight] ?? 0, from[2 * weight + 1] ?? 0];
       if (even !== 0 && odd !== 0) {
@@ -156,6 +159,7 @@ function halve(adder: BatchAdder, windows: readonly Window[]): Window[] {
         places.push([buckets, weight]);
       } else buckets[weight] = even === 0 ? odd : even;
     }
+    halved.push({ task, position: position + 1, buckets });
   }
   if (places.length > 0) {
     let sum = adder.add(Int32Array.from(pairs), places.length);

@@ -19,39 +19,37 @@ export function isInfinity(point: Coordinates): boolean {
 }
 
 /**
- * Adds two points with complete formulas and writes the sum: for the few pairs that batch addition cannot do, where a
- * point meets itself, its opposite or infinity. @noble/curves takes some 100 microseconds for it.
+ * Corrects the sum of a pair that batch addition may have got wrong: where a point meets itself, its opposite or
+ * infinity. Coordinates are canonical, so looking at the limbs is enough to tell.
  */
-export function addSlowly(kernel: Kernel, degree: Degree, left: number, right: number, out: number): void {
-  const [a, b] = [readPoint(kernel, degree, left), readPoint(kernel, degree, right)];
-  const sum = degree === 1 ? add1(a, b) : add2(a, b);
+export function correctSum(kernel: Kernel, degree: Degree, left: number, right: number, out: number): void {
+  const sum = exceptionalSum(kernel, degree, left, right) ?? [];
   for (const [index, part] of sum.entries()) kernel.write(out + index * COORDINATE_BYTES, part);
 }
 
-function add1(left: Coordinates, right: Coordinates): Coordinates {
-  const { Point } = bn254.G1;
-  const [a, b] = [left, right].map(([x = 0n, y = 0n]) =>
-    x === 0n && y === 0n ? Point.ZERO : Point.fromAffine({ x, y }),
-  );
-  const { x, y } = (a ?? Point.ZERO).add(b ?? Point.ZERO).toAffine();
-  return [x, y];
+/** The sum where it is such a case. */
+function exceptionalSum(kernel: Kernel, degree: Degree, left: number, right: number): Coordinates | undefined {
+  const doubles = pointBytes(degree) / 8;
+  const [a, b] = [kernel.doubles(left & -2, doubles), kernel.doubles(right & -2, doubles)];
+  if (a.every((limb) => limb === 0)) return readPoint(kernel, degree, right);
+  if (b.every((limb) => limb === 0)) return readPoint(kernel, degree, left);
+  const same = (from: number, to: number): boolean =>
+    a.subarray(from, to).every((limb, index) => limb === b[from + index]);
+  if (!same(0, doubles / 2)) return undefined;
+  // With one x the points are equal or opposite, and no point of odd order is its own opposite.
+  const equal = same(doubles / 2, doubles) === ((left & 1) === (right & 1));
+  return equal ? double(readPoint(kernel, degree, left)) : Array.from({ length: 2 * degree }, () => 0n);
 }
 
-function add2(left: Coordinates, right: Coordinates): Coordinates {
-  const { Point } = bn254.G2;
+/** Some 100 microseconds by @noble/curves; keys have few bases that are the same point. */
+function double(point: Coordinates): Coordinates {
+  const [x0 = 0n, x1 = 0n, y0 = 0n, y1 = 0n] = point;
+  if (point.length === 2) {
+    const { x, y } = bn254.G1.Point.fromAffine({ x: x0, y: x1 }).double().toAffine();
+    return [x, y];
+  }
   const { Fp2 } = bn254.fields;
-  const [a, b] = [left, right].map((point) => {
-    const [x0 = 0n, x1 = 0n, y0 = 0n, y1 = 0n] = point;
-    return isInfinity(point)
-      ? Point.ZERO
-      : Point.fromAffine({ x: Fp2.fromBigTuple([x0, x1]), y: Fp2.fromBigTuple([y0, y1]) });
-  });
-  const { x, y } = (a ?? Point.ZERO).add(b ?? Point.ZERO).toAffine();
+  const affine = { x: Fp2.fromBigTuple([x0, x1]), y: Fp2.fromBigTuple([y0, y1]) };
+  const { x, y } = bn254.G2.Point.fromAffine(affine).double().toAffine();
   return [x.c0, x.c1, y.c0, y.c1];
-}
-
-/** Copies points that would be overwritten to a place of their own. */
-export function copyPoint(kernel: Kernel, degree: Degree, from: number, to: number): void {
-  const bytes = pointBytes(degree);
-  kernel.bytes(0, kernel.memory.buffer.byteLength).copyWithin(to, from, from + bytes);
 }

@@ -14,7 +14,6 @@ import { isInfinity, readPoint } from "./points.ts";
 import type { Bases, ProvingKey } from "./proving-key.ts";
 
 const ELEMENT_BYTES = 32;
-const SCALAR_WORDS = ELEMENT_BYTES / 4;
 
 /** Synchronous, so that two proofs with one key cannot disturb each other. */
 export function proveWithKey(key: ProvingKey, curve: Curve, witness: Witness): ProofPoints {
@@ -22,14 +21,17 @@ export function proveWithKey(key: ProvingKey, curve: Curve, witness: Witness): P
   const scalars = new Uint32Array(witness.slice().buffer);
   const quotient = quotientScalars(key, witness);
   const [mark, kernel] = [key.curve.mark(), key.curve];
-  const task = ({ points, indices }: Bases, all: Uint32Array): Task => ({
-    points,
-    digits: toDigits(pick(all, indices)),
-  });
-  const inG1 = [task(key.a, scalars), task(key.b1, scalars), task(key.c, scalars), task(key.h, quotient)];
+  const digits = toDigits(scalars);
+  const task = ({ points, indices }: Bases): Task => ({ points, indices, digits });
+  const inG1 = [
+    task(key.a),
+    task(key.b1),
+    task(key.c),
+    { points: key.h.points, indices: key.h.indices, digits: toDigits(quotient) },
+  ];
   const sums = multiplyMany(kernel, 1, inG1).map((terms) => addUp(curve, kernel, 1, terms));
   const [a, b1, c, h] = sums as [Raw, Raw, Raw, Raw];
-  const [b2] = multiplyMany(kernel, 2, [task(key.b2, scalars)]).map((terms) => addUp(curve, kernel, 2, terms)) as [Raw];
+  const [b2] = multiplyMany(kernel, 2, [task(key.b2)]).map((terms) => addUp(curve, kernel, 2, terms)) as [Raw];
   kernel.wipe(mark);
 
   const { alpha1, beta1, beta2, delta1, delta2 } = key.zkey;
@@ -70,14 +72,6 @@ function quotientScalars({ zkey, scalars: kernel, domain, ...key }: ProvingKey, 
     .subarray(0, 40 * variables)
     .fill(0);
   return result;
-}
-
-function pick(words: Uint32Array, indices: Uint32Array): Uint32Array {
-  const picked = new Uint32Array(indices.length * SCALAR_WORDS);
-  for (const [place, index] of indices.entries()) {
-    picked.set(words.subarray(index * SCALAR_WORDS, (index + 1) * SCALAR_WORDS), place * SCALAR_WORDS);
-  }
-  return picked;
 }
 
 /** Sum of 2^position times point, from the highest position down. */
