@@ -153,9 +153,12 @@ describe("wallet on a real chain", () => {
     expect(shop.balance().total).to.equal(480_000n);
   });
 
-  it("pays several at once from a split deposit, settled in one batch", async () => {
+  it("pays several at once from a split deposit by approval, settled in one batch", async () => {
     const [payer, shop] = [await open(), await open()];
-    await fund(payer, splitAmount(3_000_000n, 3));
+    await (await token["mint"]!(relayer.address, 3_000_000n)).wait();
+    const calls = await payer.deposit({ amounts: splitAmount(3_000_000n, 3), account: relayer.address });
+    await sendCall(relayer, calls.approve);
+    await sendCall(relayer, calls.deposit);
     await append();
     const request = { recipient: recipient(shop), amount: 400_000n, resourceUrl: RESOURCE };
     const payments = await Promise.all([payer.pay(request), payer.pay(request), payer.pay(request)]);

@@ -1,13 +1,9 @@
-import { randomSeed, type SottoError } from "@sotto/protocol";
+import type { SottoError } from "@sotto/protocol";
 import { expect } from "chai";
-import { Wallet as Account, JsonRpcProvider } from "ethers";
-import { NoteAppender } from "../src/append/appender.ts";
+import { Wallet as Account } from "ethers";
 import { approveCall, settleCall } from "../src/chain/calls.ts";
-import { ethersChain } from "../src/chain/ethers.ts";
 import { MemoryStore } from "../src/store/memory.ts";
-import { ViewingWallet } from "../src/wallet/viewing.ts";
-import type { WalletOptions } from "../src/wallet/wallet.ts";
-import { Wallet } from "../src/wallet/wallet.ts";
+import type { Wallet } from "../src/wallet/wallet.ts";
 import { POOL } from "./support/local-pool.ts";
 import { TOKEN } from "./support/local-token.ts";
 import { rejection, thrown } from "./support/rejection.ts";
@@ -130,81 +126,8 @@ describe("bad input", () => {
     expect(error.code).to.equal("TOKEN_MISMATCH");
   });
 
-  it("for opening a wallet: key, chain, pool, store, prover", async () => {
-    const open = (changes: object) => () => Wallet.open({ ...world.options({ store: new MemoryStore() }), ...changes });
-    const cases: [string, object][] = [
-      ["INVALID_KEY", { seed: new Uint8Array(16) }],
-      ["INVALID_KEY", { seed: undefined }],
-      ["INVALID_KEY", { seed: new Uint8Array(32) }],
-      ["INVALID_OPTION", { chain: undefined }],
-      ["INVALID_OPTION", { store: null }],
-      ["INVALID_OPTION", { finality: undefined }],
-      ["INVALID_OPTION", { finality: -1 }],
-      ["INVALID_OPTION", { finality: 1.5 }],
-      ["INVALID_OPTION", { rangeSize: 0 }],
-      ["INVALID_OPTION", { deploymentBlock: -1 }],
-      ["INVALID_ADDRESS", { pool: "0x" }],
-      ["INVALID_INTEGER", { chainId: 31337 }],
-      ["WRONG_CHAIN", { chainId: 1n }],
-      ["POOL_NOT_DEPLOYED", { pool: `0x${"12".repeat(20)}` }],
-      ["POOL_MISMATCH", { pool: TOKEN }],
-      ["POOL_MISMATCH", { token: SHOP }],
-    ];
-    for (const [code, change] of cases) await refuses(code, open(change));
-    await refuses("INVALID_OPTION", () => Wallet.open(bad(undefined)));
-    await refuses("STORE_FOREIGN", open({ store }));
-    const foreign = new MemoryStore();
-    await foreign.put("something", 1);
-    await refuses("STORE_FOREIGN", open({ store: foreign }));
-  });
-
-  it("for development keys on a chain that is not local", async () => {
-    world.chain.id = 8453n;
-    const options = { ...world.options({ store: new MemoryStore() }), chainId: 8453n };
-    await refuses("DEVELOPMENT_KEYS_REFUSED", () => Wallet.open(options));
-    await refuses("DEVELOPMENT_KEYS_REFUSED", () => NoteAppender.open(options as never));
-    const { prover: _, ...reading } = options;
-    expect((await Wallet.open(reading as WalletOptions)).balance().total).to.equal(0n);
-  });
-
-  it("for a wallet without a prover: it reads and deposits, it does not spend", async () => {
-    const { prover: _, ...options } = world.options({ seed: randomSeed(), store: new MemoryStore() });
-    const reading = await Wallet.open(options);
-    await world.deposit(reading, [2_000n]);
-    await reading.scan();
-    expect(reading.balance().total).to.equal(2_000n);
-    const request = { recipient: world.recipient(wallet), amount: 1_000n, resourceUrl: URL };
-    expect((await rejection(reading.pay(request))).code).to.equal("INVALID_OPTION");
-    expect((await rejection(reading.withdraw({ recipient: SHOP, amount: 1n }))).code).to.equal("INVALID_OPTION");
-  });
-
-  it("for a viewing wallet: a key that is not the address's", async () => {
-    const { seed: _, prover: __, ...options } = world.options({ store: new MemoryStore() });
-    const { viewingKey, shieldedAddress } = wallet.exportViewingKey();
-    const open = (changes: object) => () => ViewingWallet.open({ ...options, viewingKey, shieldedAddress, ...changes });
-    await refuses("INVALID_KEY", open({ viewingKey: viewingKey + 2n }));
-    await refuses("INVALID_KEY", open({ viewingKey: 2n }));
-    await refuses("INVALID_KEY", open({ viewingKey: 1n << 255n }));
-    await refuses("INVALID_KEY", open({ viewingKey: "1" }));
-    await refuses("INVALID_SHIELDED_ADDRESS", open({ shieldedAddress: "" }));
-    await refuses("INVALID_OPTION", open({ finality: 1001 }));
-    await refuses("STORE_FOREIGN", open({ store }));
-  });
-
   it("for calls", () => {
     expect(thrown(() => settleCall("0x", [])).code).to.equal("INVALID_ADDRESS");
     expect(thrown(() => approveCall(TOKEN, POOL, -1n)).code).to.equal("INVALID_INTEGER");
-  });
-
-  it("for a node that is not there, or is something else", async () => {
-    const nowhere = ethersChain("http://127.0.0.1:9", { attempts: 2, delay: 1 });
-    await refuses("NODE_UNREACHABLE", () =>
-      Wallet.open({ ...world.options(), chain: nowhere, store: new MemoryStore() }),
-    );
-    nowhere.close();
-    expect(thrown(() => ethersChain("not a url")).code).to.equal("INVALID_OPTION");
-    const provider = new JsonRpcProvider("http://127.0.0.1:9", 31337, { staticNetwork: true });
-    expect((await rejection(ethersChain(provider, { attempts: 1 }).height())).code).to.equal("NODE_UNREACHABLE");
-    provider.destroy();
   });
 });

@@ -59,6 +59,19 @@ describe("a node that is wrong", () => {
     expect(error.code).to.equal("ROOT_MISMATCH");
   });
 
+  it("is noticed when it leaves out one append of several", async () => {
+    await world.deposit(await world.wallet(), [7_000n]);
+    await world.append();
+    const { error } = await scanWith(
+      world,
+      logsWhere(world, (logs) => {
+        const first = logs.findIndex(({ topics }) => topics[0] === topic("Appended"));
+        return logs.filter((_, i) => i !== first);
+      }),
+    );
+    expect(error.code).to.equal("NODE_INCONSISTENT");
+  });
+
   it("is noticed when it changes somebody's commitment", async () => {
     const { error } = await scanWith(
       world,
