@@ -5,25 +5,23 @@ const command = (line, variables = {}) => {
   return { command: name, args, variables };
 };
 
-// Turbo builds only what changed: it shows the output of what it builds and one line for what it takes from its cache.
+// Builds only what changed: turbo shows the output of what it builds and one line for what it takes from its cache.
 const turbo = (what) => command(`turbo run ${what} --output-logs=new-only --ui=stream --log-order=stream`);
-// Keys, verifiers and the lock of a changed circuit are sources of the second step, which hashes them as it starts.
-const circuits = turbo("build --filter=@sotto/circuits");
-const build = [circuits, turbo("build contracts:build")];
+const build = turbo("build contracts:build");
 
 export const tasks = {
-  demo: [...build, command("node scripts/demo/main.ts")],
+  demo: [build, command("node scripts/demo/main.ts")],
   test: [command("node scripts/test/main.ts")],
   "test:long": [command("node scripts/test/main.ts", { SOTTO_LONG: "1" })],
-  "test:mutation": [...build, command("node scripts/mutation/main.ts")],
-  build,
-  bench: [...build, command("node scripts/bench/main.ts")],
+  "test:mutation": [build, command("node scripts/mutation/main.ts")],
+  build: [build],
+  bench: [build, command("node scripts/bench/main.ts")],
   chain: [command("node scripts/chain/start.ts")],
-  "deploy:local": [...build, command("node scripts/chain/deploy.ts")],
+  "deploy:local": [build, command("node scripts/chain/deploy.ts")],
   "setup:dev": [command("node scripts/circuits/compile.ts"), command("node scripts/setup/dev.ts")],
-  "circuits:build": [circuits],
+  "circuits:build": [turbo("build --filter=@sotto/circuits")],
   "contracts:build": [command("hardhat build --quiet")],
-  generate: [...build, command("node scripts/generate/all.ts")],
+  generate: [build, command("node scripts/generate/all.ts")],
   types: [command("node scripts/test/main.ts types")],
   lint: [command("node scripts/test/main.ts checks")],
   format: [command("biome check --write"), command("prettier --write contracts/**/*.sol --log-level warn")],

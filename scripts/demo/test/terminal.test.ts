@@ -1,0 +1,70 @@
+import { stripVTControlCharacters } from "node:util";
+import { expect } from "chai";
+import { columns, paint, progress, type Screen, screenOf, table, wrap } from "../terminal.ts";
+
+const screen = (width = 120, colours = false): Screen & { readonly text: string } => {
+  const parts: string[] = [];
+  return {
+    width,
+    colours,
+    write: (part) => void parts.push(part),
+    get text() {
+      return parts.join("");
+    },
+  };
+};
+
+describe("demo terminal", () => {
+  it("wraps at spaces, and inside a word only where it must", () => {
+    expect(wrap("one two three", 7)).to.deep.equal(["one two", "three"]);
+    expect(wrap("0123456789", 4)).to.deep.equal(["0123", "4567", "89"]);
+    expect(wrap("a 0123456789", 4)).to.deep.equal(["a", "0123", "4567", "89"]);
+    expect(wrap("", 4)).to.deep.equal([""]);
+  });
+
+  for (const width of [60, 80, 119, 120])
+    it(`puts three columns side by side within ${width} characters, and loses no word`, () => {
+      const cells = [["some words that need more than one line", "second"], [], ["x".repeat(100), "last word"]];
+      const text = columns(["ONE", "TWO", "THREE"], cells, screen(width));
+      const lines = text.trimEnd().split("\n");
+      for (const line of lines) expect(line.length).to.be.at.most(width);
+      const column = (index: number) => lines.map((line) => line.split(" | ")[index] ?? "").join("\n");
+      expect(column(0).replaceAll(/[\s-]+/g, " ")).to.contain("some words that need more than one line second");
+      expect(column(2).replaceAll(/[\s-]+/g, ""))
+        .to.contain("x".repeat(100))
+        .and.contain("lastword");
+    });
+
+  it("aligns columns and tables alike with and without colours", () => {
+    const [plain, coloured] = [screen(), screen(120, true)];
+    const cells = [["a"], ["b"], ["c"]];
+    const titles = ["ONE", "TWO", "THREE"];
+    expect(stripVTControlCharacters(columns(titles, cells, coloured))).to.equal(columns(titles, cells, plain));
+    expect(columns(titles, cells, coloured)).not.to.equal(columns(titles, cells, plain));
+    const rows = (where: Screen) => [
+      [paint(where, "bold", "name"), "x"],
+      ["longer name", paint(where, "red", "y")],
+    ];
+    expect(table(rows(plain))).to.equal("name         x\nlonger name  y\n");
+    expect(stripVTControlCharacters(table(rows(coloured)))).to.equal(table(rows(plain)));
+  });
+
+  it("is never wider than 120, knows a terminal from a file", () => {
+    const stream = (isTTY: boolean, width: number) =>
+      ({ isTTY, columns: width, hasColors: () => true }) as NodeJS.WriteStream;
+    expect(screenOf(stream(true, 300))).to.include({ width: 120 });
+    expect(screenOf(stream(true, 20))).to.include({ width: 60 });
+    expect(screenOf(stream(false, 80))).to.include({ width: 120, colours: false });
+  });
+
+  it("says what takes time before it does, and ends the line when it fails too", async () => {
+    const output = screen();
+    const during: string[] = [];
+    expect(await progress(output, "working", async () => during.push(output.text))).to.equal(1);
+    expect(during).to.deep.equal(["   working ... "]);
+    expect(output.text).to.match(/^ {3}working \.\.\. \d+\.\d s\n$/);
+    const failing = progress(output, "failing", () => Promise.reject(new Error("because")));
+    expect(await failing.catch((error: Error) => error.message)).to.equal("because");
+    expect(output.text).to.match(/failing \.\.\. \d+\.\d s\n$/);
+  });
+});

@@ -1,0 +1,31 @@
+import { expect } from "chai";
+import { CommandError, errorLine, parseOptions, parsePort } from "../command.ts";
+
+describe("commands", () => {
+  it("read options in both forms", () => {
+    const options = parseOptions(["--port", "80", "--url=http://a/?b=c"], ["port", "url"]);
+    expect(options).to.deep.equal({ port: "80", url: "http://a/?b=c" });
+    expect(parseOptions([], ["port"])).to.deep.equal({});
+  });
+
+  for (const args of [["--prt", "80"], ["--port"], ["--port="], ["port", "80"], ["80"], ["--constructor", "1"]])
+    it(`refuse ${args.join(" ")}`, () => {
+      expect(() => parseOptions(args, ["port"]))
+        .to.throw(CommandError, "--port VALUE")
+        .with.property("code", "UNKNOWN_OPTION");
+    });
+
+  it("take ports from 1 to 65535", () => {
+    for (const port of [1, 80, 65535]) expect(parsePort(String(port))).to.equal(port);
+    for (const text of ["", "0", "65536", "1.5", "-1", "0x50", "8e1", " 80"])
+      expect(() => parsePort(text), text)
+        .to.throw(CommandError, `"${text}"`)
+        .with.property("code", "INVALID_PORT");
+  });
+
+  it("show an error as one line with its code, without a stack trace", () => {
+    expect(errorLine(new CommandError("SOME_CODE", "what and why"))).to.equal("sotto: SOME_CODE: what and why");
+    expect(errorLine(new Error("no code"))).to.equal("sotto: UNEXPECTED: no code");
+    expect(errorLine("thrown text")).to.equal("sotto: UNEXPECTED: thrown text");
+  });
+});
