@@ -10,6 +10,7 @@ import { importFactor } from "./field-functions.ts";
 import type { Kernel } from "./kernel.ts";
 import { MONTGOMERY_BITS } from "./limbs.ts";
 import { multiplyMany, type Task, type Term } from "./msm.ts";
+import { TABLE_BYTES } from "./ntt-kernel.ts";
 import { isInfinity, readPoint } from "./points.ts";
 import type { Bases, ProvingKey } from "./proving-key.ts";
 
@@ -49,7 +50,7 @@ export function proveWithKey(key: ProvingKey, curve: Curve, witness: Witness): P
 }
 
 /** The values of (A·B - C)/Z on the coset, up to the constant that H's points have in them. */
-function quotientScalars({ zkey, scalars: kernel, domain, ...key }: ProvingKey, witness: Witness): Uint32Array {
+function quotientScalars({ zkey, scalars: kernel, domain, matrices }: ProvingKey, witness: Witness): Uint32Array {
   const { variables } = zkey;
   const size = domain.size * PAIR_BYTES;
   const mark = kernel.mark();
@@ -57,9 +58,9 @@ function quotientScalars({ zkey, scalars: kernel, domain, ...key }: ProvingKey, 
   kernel.bytes(raw, witness.byteLength).set(witness);
   // The witness stays as it is: this factor only undoes the division by R.
   const factor = kernel.allocatePair(importFactor(kernel.modulus, MONTGOMERY_BITS));
-  kernel.call("import", raw, key.witness, variables, factor);
+  kernel.call("import", raw, matrices.witness, variables, factor);
   const [ab, c] = [kernel.allocate(size), kernel.allocate(size)] as const;
-  kernel.call("rows", key.program, key.counts, key.counts + 4 * domain.size, ab);
+  kernel.call("rows", matrices.program, matrices.counts, matrices.counts + 4 * domain.size, ab);
   kernel.call("products", ab, ab + size, c);
   domain.toCoset(ab);
   domain.toCoset(c);
@@ -67,10 +68,7 @@ function quotientScalars({ zkey, scalars: kernel, domain, ...key }: ProvingKey, 
   kernel.call("finish", ab, ab + size, c, out);
   const result = new Uint32Array(kernel.bytes(out, domain.size * ELEMENT_BYTES).slice().buffer);
   kernel.wipe(mark);
-  kernel
-    .bytes(key.witness, key.program - key.witness)
-    .subarray(0, 40 * variables)
-    .fill(0);
+  kernel.bytes(matrices.witness, variables * TABLE_BYTES).fill(0);
   return result;
 }
 

@@ -3,7 +3,10 @@ import { proverError } from "../errors.ts";
 import { BASE_FIELD_ORDER, SCALAR_FIELD_ORDER } from "../proof/decode.ts";
 
 const ELEMENT_BYTES = 32;
-const COEFFICIENT_BYTES = 12 + ELEMENT_BYTES;
+/** Montgomery's R of these files, in bits. */
+export const FILE_MONTGOMERY_BITS = 256n;
+/** 32-bit words of an entry of the matrices. */
+export const COEFFICIENT_WORDS = 3 + ELEMENT_BYTES / 4;
 
 /** All points are affine, coordinates in Montgomery form (R = 2^256), little-endian; zeros are infinity. */
 export interface Zkey {
@@ -15,21 +18,14 @@ export interface Zkey {
   readonly beta2: Uint8Array;
   readonly delta1: Uint8Array;
   readonly delta2: Uint8Array;
-  /** Entries of the matrices A (0) and B (1): matrix, row, variable (32 bits each), value·2^512 mod r. */
-  readonly coefficients: readonly Coefficient[];
+  /** Entries of the matrices A (0) and B (1), eleven words each: matrix, row, variable, then value·2^512 mod r. */
+  readonly coefficients: Uint32Array;
   readonly a: Uint8Array;
   readonly b1: Uint8Array;
   readonly b2: Uint8Array;
   /** For the private variables only. */
   readonly c: Uint8Array;
   readonly h: Uint8Array;
-}
-
-export interface Coefficient {
-  readonly matrix: number;
-  readonly row: number;
-  readonly variable: number;
-  readonly value: Uint8Array;
 }
 
 /** Code: `PROVING_KEY_INVALID`. Points are not checked: the file's hash is. */
@@ -53,18 +49,12 @@ export function parseZkey(file: Uint8Array): Zkey {
   const [variables, publicSignals, domainSize] = [number(2, 72), number(2, 76), number(2, 80)] as const;
   const isPower = domainSize >= 2 && (domainSize & (domainSize - 1)) === 0;
   if (!isPower || publicSignals >= variables) throw invalid("its header makes no sense");
-  const count = number(4, 0);
-  const coefficients = Array.from({ length: count }, (_, index) => {
-    const entry = take(4, 4 + index * COEFFICIENT_BYTES, COEFFICIENT_BYTES);
-    const words = new DataView(entry.buffer, entry.byteOffset, 12);
-    const [matrix, row, variable] = [0, 4, 8].map((offset) => words.getUint32(offset, true)) as [
-      number,
-      number,
-      number,
-    ];
-    if (matrix > 1 || row >= domainSize || variable >= variables) throw invalid(`coefficient ${index} is out of range`);
-    return { matrix, row, variable, value: entry.subarray(12) };
-  });
+  // Sections begin anywhere: a copy can be read by words.
+  const coefficients = new Uint32Array(take(4, 4, number(4, 0) * 4 * COEFFICIENT_WORDS).slice().buffer);
+  for (let entry = 0; entry < coefficients.length; entry += COEFFICIENT_WORDS) {
+    const [matrix, row, variable] = coefficients.subarray(entry, entry + 3) as unknown as [number, number, number];
+    if (matrix > 1 || row >= domainSize || variable >= variables) throw invalid("a coefficient is out of range");
+  }
   return {
     variables,
     publicSignals,
