@@ -1,0 +1,150 @@
+import {
+  APPEND_LEAVES,
+  appendEnd,
+  checkpointWords,
+  NoteTree,
+  pendingCheckpoints,
+  prepareAppend,
+  type QueueStart,
+} from "@sotto/protocol";
+import { latestTime, type RelayerContext, type Round } from "./context.ts";
+import { CallReverted, codeOf, RelayerError } from "./errors.ts";
+import { poolInterface } from "./pool.ts";
+import type { Sender } from "./sender.ts";
+import type { AppendProver } from "./types.ts";
+
+/** An append that is proved: valid as long as the tree is as it was. */
+interface Proved {
+  data: string;
+  /** Leaves in the tree before it. */
+  start: number;
+}
+
+/** Leaves read from the store at once. */
+const PAGE = 10_000;
+
+/**
+ * Moves queued notes into the tree. The proof takes seconds, so it is made beside the rounds; what it is worth is
+ * looked at again when it is there. Anyone may append: losing that race costs nothing but the proof.
+ */
+export class Appender {
+  readonly #context: RelayerContext;
+  readonly #sender: Sender;
+  readonly #prover: AppendProver;
+  readonly #tree = new NoteTree();
+  #proving: Promise<void> | undefined;
+  #proved: Proved | undefined;
+
+  constructor(context: RelayerContext, sender: Sender, prover: AppendProver) {
+    this.#context = context;
+    this.#sender = sender;
+    this.#prover = prover;
+  }
+
+  /** @returns whether an append was sent, or a proof begun */
+  async append(round: Round, onProved: () => void): Promise<boolean> {
+    const { store, log } = this.#context;
+    if (this.#proving !== undefined) return false;
+    if ((await store.outbox.open()).some(({ kind, state }) => kind === "append" && state === "sent")) return false;
+    const appended = (await store.ledger.lastAppend())?.size ?? 0;
+    const proved = this.#proved;
+    this.#proved = undefined;
+    if (proved?.start === appended && (await this.#send(proved, round))) return true;
+    if (!(await this.#isTime(appended, round))) return false;
+    this.#proving = this.#prove(appended, round)
+      .catch((error: unknown) => log.warn({ code: codeOf(error) }, "the append could not be proved"))
+      .finally(() => {
+        this.#proving = undefined;
+        onProved();
+      });
+    return true;
+  }
+
+  /** Waits for a proof in the making. */
+  async settle(): Promise<void> {
+    await this.#proving;
+  }
+
+  /** Blocks are gone: leaves that were read may have others in their places. */
+  async reorganised(): Promise<void> {
+    const left = await this.#context.store.ledger.leafCount();
+    this.#tree.truncate(Math.min(this.#tree.size, left));
+    this.#proved = undefined;
+  }
+
+  async #isTime(appended: number, round: Round): Promise<boolean> {
+    const { store, config, chain, metrics } = this.#context;
+    const queued = (await store.ledger.leafCount()) - appended;
+    metrics.gauge("relayer_queued_notes", queued);
+    if (queued === 0) return false;
+    if (queued >= APPEND_LEAVES || config.appendAfter === 0) return true;
+    const [oldest] = await store.ledger.leaves(appended, 1);
+    const block = oldest && (await chain.block(oldest.block_number));
+    return block !== undefined && (latestTime(this.#context, round) - block.timestamp) * 1000 >= config.appendAfter;
+  }
+
+  async #send({ data }: Proved, round: Round): Promise<boolean> {
+    const { chain, address, pool, log } = this.#context;
+    try {
+      const gas = await chain.estimateGas({ from: address, to: pool.pool, data });
+      const plan = { kind: "append" as const, to: pool.pool, data, gasLimit: gas + gas / 4n, operationIds: [] };
+      return (await this.#sender.send(plan, round)) === "sent";
+    } catch (error) {
+      if (!(error instanceof CallReverted)) throw error;
+      log.debug({ data: error.data.slice(0, 10) }, "the append came too late");
+      return false;
+    }
+  }
+
+  async #prove(appended: number, { head }: Round): Promise<void> {
+    const { store, chain, pool } = this.#context;
+    const start = await this.#queueStart(head.number);
+    // The chain moved between the question and the events: the next round sees both.
+    if (start.appended !== appended) return;
+    const tree = await this.#treeAt(appended);
+    const rows = await store.ledger.leaves(appended, 3 * APPEND_LEAVES);
+    const queue = rows.map((row) => ({ leaf: BigInt(row.commitment), blockNumber: row.block_number }));
+    const { end, next } = appendEnd(start, pendingCheckpoints(start, queue));
+    if (end === undefined) return;
+    const leaves = queue.slice(0, end.count - appended).map(({ leaf }) => leaf);
+    const prepared = prepareAppend({ chainId: pool.chainId, pool: pool.pool, tree, leaves });
+    const { proof, publicSignals } = await this.#prover.prove("note_append", prepared.input);
+    if (publicSignals.join() !== prepared.publicSignals.join())
+      throw new RelayerError("PROOF_MISMATCH", "the prover proved another statement than the append it was given");
+    const time = async (block: number | undefined) =>
+      block === undefined ? 0 : ((await chain.block(block))?.timestamp ?? 0);
+    const words = [
+      checkpointWords(end, await time(end.blockNumber)),
+      checkpointWords(next, await time(next?.blockNumber)),
+    ];
+    const data = poolInterface.encodeFunctionData("append", [prepared.newRoot, leaves, proof, ...words]);
+    this.#proved = { data, start: appended };
+  }
+
+  async #queueStart(block: number): Promise<QueueStart> {
+    const { chain, pool } = this.#context;
+    const result = await chain.call({ to: pool.pool, data: poolInterface.encodeFunctionData("queue") }, block);
+    const [queue] = poolInterface.decodeFunctionResult("queue", result);
+    const { appended, appendedChain, firstPending } = queue as Record<string, bigint | string>;
+    return { appended: Number(appended), appendedChain: String(appendedChain), firstPending: Number(firstPending) };
+  }
+
+  /** The tree with its first `size` leaves, checked against the root the contract gave out. */
+  async #treeAt(size: number): Promise<NoteTree> {
+    const { store } = this.#context;
+    const tree = this.#tree;
+    tree.truncate(Math.min(tree.size, size));
+    while (tree.size < size) {
+      const rows = await store.ledger.leaves(tree.size, Math.min(PAGE, size - tree.size));
+      if (rows[0]?.leaf_index !== tree.size)
+        throw new RelayerError("NODE_INCONSISTENT", `leaf ${tree.size} is missing`);
+      tree.append(rows.map(({ commitment }) => BigInt(commitment)));
+    }
+    const last = await store.ledger.lastAppend();
+    if (last !== undefined && last.size === size && String(tree.root) !== last.root) {
+      tree.truncate(0);
+      throw new RelayerError("NODE_INCONSISTENT", "the leaves that were read do not make the contract's root");
+    }
+    return tree;
+  }
+}

@@ -1,0 +1,124 @@
+// What nodes answer, checked: they may be wrong about anything, so nothing of the wrong form gets past here.
+import { RelayerError } from "../errors.ts";
+
+export interface Block {
+  number: number;
+  hash: string;
+  /** Seconds. */
+  timestamp: number;
+}
+
+export interface Head extends Block {
+  /** Wei for a unit of gas. */
+  baseFee: bigint;
+}
+
+export interface Log {
+  address: string;
+  topics: string[];
+  data: string;
+  blockNumber: number;
+  blockHash: string;
+  transactionHash: string;
+  logIndex: number;
+}
+
+export interface Receipt {
+  transactionHash: string;
+  blockNumber: number;
+  blockHash: string;
+  succeeded: boolean;
+  gasUsed: bigint;
+  /** Wei for a unit of gas. */
+  gasPrice: bigint;
+  logs: Log[];
+}
+
+/** A call as nodes take it. */
+export interface Call {
+  from?: string;
+  to: string;
+  data: string;
+}
+
+export const hexNumber = (value: number): string => `0x${value.toString(16)}`;
+
+function wrong(what: string): RelayerError {
+  return new RelayerError("NODE_ERROR", `a node's answer has no ${what}`);
+}
+
+export function readHex(value: unknown, bytes?: number): string {
+  const pattern = /^0x([0-9a-f]{2})*$/i;
+  if (typeof value !== "string" || !pattern.test(value) || (bytes !== undefined && value.length !== 2 + 2 * bytes))
+    throw wrong(bytes === undefined ? "bytes" : `${bytes} bytes`);
+  return value.toLowerCase();
+}
+
+export function readQuantity(value: unknown): bigint {
+  if (typeof value !== "string" || !/^0x[0-9a-f]{1,64}$/i.test(value)) throw wrong("quantity");
+  return BigInt(value);
+}
+
+function readNumber(value: unknown): number {
+  const number = Number(readQuantity(value));
+  if (!Number.isSafeInteger(number)) throw wrong("number below 2^53");
+  return number;
+}
+
+function record(value: unknown, what: string): Record<string, unknown> {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) throw wrong(what);
+  return value as Record<string, unknown>;
+}
+
+export function readBlock(value: unknown): Block | undefined {
+  if (value === null) return undefined;
+  const block = record(value, "block");
+  return {
+    number: readNumber(block["number"]),
+    hash: readHex(block["hash"], 32),
+    timestamp: readNumber(block["timestamp"]),
+  };
+}
+
+export function readHead(value: unknown): Head {
+  const block = readBlock(value);
+  if (block === undefined) throw wrong("newest block");
+  const baseFee = (value as Record<string, unknown>)["baseFeePerGas"];
+  return { ...block, baseFee: baseFee === undefined ? 0n : readQuantity(baseFee) };
+}
+
+export function readLogs(value: unknown): Log[] {
+  if (!Array.isArray(value)) throw wrong("list of logs");
+  const logs = value.map((entry) => {
+    const log = record(entry, "log");
+    const topics = log["topics"];
+    if (!Array.isArray(topics)) throw wrong("topics");
+    if (log["removed"] === true) throw wrong("canonical log");
+    return {
+      address: readHex(log["address"], 20),
+      topics: topics.map((topic) => readHex(topic, 32)),
+      data: readHex(log["data"]),
+      blockNumber: readNumber(log["blockNumber"]),
+      blockHash: readHex(log["blockHash"], 32),
+      transactionHash: readHex(log["transactionHash"], 32),
+      logIndex: readNumber(log["logIndex"]),
+    };
+  });
+  return logs.sort((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex);
+}
+
+export function readReceipt(value: unknown): Receipt | undefined {
+  if (value === null) return undefined;
+  const receipt = record(value, "receipt");
+  // Some nodes give a receipt without a block for what is only in their pool.
+  if (receipt["blockHash"] === null || receipt["blockHash"] === undefined) return undefined;
+  return {
+    transactionHash: readHex(receipt["transactionHash"], 32),
+    blockNumber: readNumber(receipt["blockNumber"]),
+    blockHash: readHex(receipt["blockHash"], 32),
+    succeeded: readQuantity(receipt["status"]) === 1n,
+    gasUsed: readQuantity(receipt["gasUsed"]),
+    gasPrice: receipt["effectiveGasPrice"] === undefined ? 0n : readQuantity(receipt["effectiveGasPrice"]),
+    logs: readLogs(receipt["logs"]),
+  };
+}

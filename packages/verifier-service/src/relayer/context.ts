@@ -1,0 +1,36 @@
+import type { Lease, Store } from "../store/index.ts";
+import type { ChainReader } from "./chain/reader.ts";
+import type { Head } from "./chain/values.ts";
+import type { PoolPlace, RelayerConfig, RelayerLog, RelayerMetrics, RelayerSigner } from "./types.ts";
+
+/** What all parts of the relayer work with. */
+export interface RelayerContext {
+  store: Store;
+  chain: ChainReader;
+  signer: RelayerSigner;
+  /** The relayer's address, lower case. */
+  address: string;
+  pool: PoolPlace;
+  config: RelayerConfig;
+  metrics: RelayerMetrics;
+  log: RelayerLog;
+  /** Now, ms. */
+  clock: () => number;
+}
+
+/** One look at the chain, and what follows from it. */
+export interface Round {
+  lease: Lease;
+  head: Head;
+  /** Newest block with the configured confirmations; below the deployment there is none. */
+  confirmedNumber: number;
+  /** Its time, seconds. */
+  confirmedTimestamp: number;
+}
+
+/** The chain's clock or this machine's, whichever is later: seconds. */
+export const latestTime = ({ clock }: RelayerContext, { head }: Round): number =>
+  Math.max(head.timestamp, Math.floor(clock() / 1000));
+
+/** Seconds a transaction needs to be mined, with something to spare. */
+export const margin = ({ config }: RelayerContext): number => Math.max(30, 2 * config.blockSeconds);

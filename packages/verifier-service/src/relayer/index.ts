@@ -1,0 +1,16 @@
+export { ChainReader } from "./chain/reader.ts";
+export { RelayerError, type RelayerErrorCode } from "./errors.ts";
+export { type DepositCall, type PaymentCall, paymentCallOf, type WithdrawalCall } from "./pool.ts";
+export { createRelayer, type Relayer, type RelayerOptions } from "./relayer.ts";
+export {
+  type AppendProver,
+  DEFAULT_RELAYER_CONFIG,
+  LOCAL_RELAYER_CONFIG,
+  type Outcome,
+  type PoolPlace,
+  type RelayerConfig,
+  type RelayerLog,
+  type RelayerMetrics,
+  type RelayerSigner,
+  type RelayerStatus,
+} from "./types.ts";

@@ -1,0 +1,115 @@
+import { LOCAL_CHAIN_IDS } from "@sotto/prover";
+import type { Operation, RelayerWrites, Row } from "../store/index.ts";
+import { latestTime, type RelayerContext, type Round } from "./context.ts";
+import { type DepositCall, poolInterface, tokenInterface } from "./pool.ts";
+
+/** What became of an operation. */
+type Verdict =
+  | { state: "settled"; txHash: string; blockNumber: number; ours: boolean }
+  | { state: "failed" | "expired"; reason: string };
+
+/** Where a deposit's authorization was used, as the chain shows it. */
+interface Authorization {
+  txHash: string;
+  blockNumber: number;
+  deposited: boolean;
+}
+
+/** How far back the use of a deposit's authorization is looked for, blocks. */
+const AUTHORIZATION_BLOCKS = 7_200;
+
+/** Reasons for which something that ran out of time has failed rather than expired. */
+const OWN_REASONS = /^(REORGANISED|REVERTED|GAS_BUDGET_EXHAUSTED|FEES_TOO_HIGH|UNKNOWN_ROOT)/;
+
+/** Decides by the chain's events what is settled and what can never be. */
+export class Judge {
+  readonly #context: RelayerContext;
+
+  constructor(context: RelayerContext) {
+    this.#context = context;
+  }
+
+  /**
+   * @param operations those that are not over
+   * @returns nullifiers that the chain shows as spent
+   */
+  async judge(round: Round, operations: readonly Operation[]): Promise<Set<string>> {
+    const { store, metrics, log } = this.#context;
+    const spends = await store.ledger.spends(operations.flatMap(({ nullifiers }) => nullifiers));
+    const verdicts: [Operation, Verdict][] = [];
+    for (const operation of operations) {
+      const verdict =
+        operation.kind === "deposit" ? await this.#deposit(operation, round) : this.#spending(operation, spends, round);
+      if (verdict) verdicts.push([operation, verdict]);
+    }
+    if (verdicts.length === 0) return new Set(spends.keys());
+    await store.asRelayer(round.lease, async (writes) => {
+      for (const [operation, verdict] of verdicts) await write(writes, operation.id, verdict);
+    });
+    for (const [{ id, kind }, verdict] of verdicts) {
+      if (verdict.state === "settled") {
+        metrics.count("relayer_settled_total", 1, { kind });
+        if (!verdict.ours) metrics.count("relayer_front_run_total", 1, { kind });
+      } else metrics.count("relayer_failed_total", 1, { kind, reason: verdict.reason });
+      log.info({ id, kind, ...verdict }, `${kind} ${verdict.state}`);
+    }
+    return new Set(spends.keys());
+  }
+
+  /** Whoever sent it: a nullifier spent with the digest of these signals is this payment or withdrawal. */
+  #spending(operation: Operation, spends: ReadonlyMap<string, Row<"spends">>, round: Round): Verdict | undefined {
+    const spend = operation.nullifiers.map((nullifier) => spends.get(nullifier)).find((found) => found !== undefined);
+    if (spend === undefined) return this.#outOfTime(operation, round);
+    if (spend.block_number > round.confirmedNumber) return undefined;
+    if (spend.digest !== operation.digest) return { state: "failed", reason: "NULLIFIER_SPENT" };
+    const { tx_hash: txHash, block_number: blockNumber } = spend;
+    return { state: "settled", txHash, blockNumber, ours: txHash === operation.txHash };
+  }
+
+  /** A deposit is known by its authorization, whose nonce commits to the notes. */
+  async #deposit(operation: Operation, round: Round): Promise<Verdict | undefined> {
+    const used = await this.#authorization(operation, round);
+    if (used === undefined) return this.#outOfTime(operation, round);
+    if (used.blockNumber > round.confirmedNumber) return undefined;
+    if (!used.deposited) return { state: "failed", reason: "AUTHORIZATION_SPENT" };
+    const { txHash, blockNumber } = used;
+    return { state: "settled", txHash, blockNumber, ours: txHash === operation.txHash };
+  }
+
+  async #authorization({ call, digest }: Operation, { head }: Round): Promise<Authorization | undefined> {
+    const { chain, pool } = this.#context;
+    const { from, ownerTags } = call as DepositCall;
+    const nonce = digest.slice(digest.indexOf(":") + 1);
+    const topics = (name: string) => tokenInterface.encodeFilterTopics(name, [from, nonce]) as string[];
+    const first = Math.max(pool.deploymentBlock, head.number - AUTHORIZATION_BLOCKS);
+    for (const name of ["AuthorizationUsed", "AuthorizationCanceled"]) {
+      const log = (await chain.use((view) => view.logs(pool.token, first, head.number, topics(name)))).at(-1);
+      if (log === undefined) continue;
+      const { transactionHash: txHash, blockNumber } = log;
+      const tags = new Set<string>();
+      for (const entry of (await chain.receipt(txHash))?.logs ?? []) {
+        const event = entry.address === pool.pool ? poolInterface.parseLog(entry) : null;
+        if (event?.name === "Deposited") tags.add(String(event.args["ownerTag"]));
+      }
+      return { txHash, blockNumber, deposited: ownerTags.every((tag) => tags.has(tag)) };
+    }
+    return undefined;
+  }
+
+  /**
+   * The contract refuses it after its date, so once a block later than that has its confirmations, nothing of it can
+   * land. A local chain makes no blocks while nobody uses it: there this machine's clock has to do.
+   */
+  #outOfTime({ validUntil, reason }: Operation, round: Round): Verdict | undefined {
+    const local = LOCAL_CHAIN_IDS.includes(this.#context.pool.chainId);
+    const idle = local && latestTime(this.#context, round) > validUntil + 1;
+    if (round.confirmedTimestamp <= validUntil && !idle) return undefined;
+    if (reason !== undefined && OWN_REASONS.test(reason)) return { state: "failed", reason };
+    return { state: "expired", reason: "EXPIRED" };
+  }
+}
+
+async function write({ operations }: RelayerWrites, id: string, verdict: Verdict): Promise<void> {
+  if (verdict.state === "settled") await operations.settled(id, verdict.txHash, verdict.blockNumber);
+  else await operations.over(id, verdict.state, verdict.reason);
+}

@@ -1,0 +1,88 @@
+import { decodeBundle, resourceDigest, shieldedPoolAbi, validUntilOf } from "@sotto/protocol";
+import { Interface } from "ethers";
+import type { Operation } from "../store/index.ts";
+
+export const poolInterface = new Interface(shieldedPoolAbi);
+
+/** What a deposit's authorization leaves on the token: EIP-3009. */
+export const tokenInterface = new Interface([
+  "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)",
+  "event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)",
+  "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
+]);
+
+/** `IShieldedPool.Payment`; numbers decimal. */
+export interface PaymentCall {
+  proof: readonly string[];
+  signals: readonly string[];
+  /** Seconds. */
+  validUntil: string;
+  resourceDigest: string;
+}
+
+/** `IShieldedPool.Withdrawal`; numbers decimal. */
+export interface WithdrawalCall {
+  proof: readonly string[];
+  signals: readonly string[];
+  recipient: string;
+  fee: string;
+  feeRecipient: string;
+  validUntil: string;
+}
+
+/** Arguments of `depositWithAuthorization`; numbers decimal. */
+export interface DepositCall {
+  from: string;
+  ownerTags: readonly string[];
+  amounts: readonly string[];
+  salt: string;
+  validAfter: string;
+  validBefore: string;
+  v: number;
+  r: string;
+  s: string;
+}
+
+/** What the contract gets of a bundle: the proof that was verified, and what opens signal 1. */
+export function paymentCallOf(bundle: string): PaymentCall {
+  const wire = JSON.parse(bundle);
+  const { resourceUrl, timestamp, senderCommitment } = decodeBundle(wire);
+  return {
+    proof: wire.proof,
+    signals: wire.publicSignals,
+    validUntil: String(validUntilOf(timestamp)),
+    resourceDigest: resourceDigest({ resourceUrl, timestamp, senderCommitment }),
+  };
+}
+
+export function settleData(operations: readonly Operation[]): string {
+  return poolInterface.encodeFunctionData("settle", [operations.map(({ call }) => call)]);
+}
+
+/** Calldata of a deposit or withdrawal. */
+export function singleData({ kind, call }: Operation): string {
+  if (kind === "withdrawal") return poolInterface.encodeFunctionData("withdraw", [call]);
+  const { from, ownerTags, amounts, salt, validAfter, validBefore, v, r, s } = call as DepositCall;
+  const values = [from, ownerTags, amounts, salt, validAfter, validBefore, v, r, s];
+  return poolInterface.encodeFunctionData("depositWithAuthorization", values);
+}
+
+const OUTCOMES = ["Settled", "NullifierSpent", "Expired", "UnknownRoot"];
+
+/** What `settle` would do with each payment. */
+export function decodeOutcomes(result: string): string[] {
+  const [outcomes] = poolInterface.decodeFunctionResult("settle", result);
+  return [...outcomes].map((outcome: bigint) => OUTCOMES[Number(outcome)] ?? "Unknown");
+}
+
+/** The name of the error a call reverts with: REVERTED_ and the contract's name for it, where that is known. */
+export function revertReason(data: string): string {
+  if (data === "0x") return "REVERTED";
+  try {
+    const error = poolInterface.parseError(data);
+    if (error) return `REVERTED_${error.name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase()}`;
+  } catch {
+    // Not one of the pool's: the token's, or none at all.
+  }
+  return "REVERTED";
+}

@@ -1,0 +1,112 @@
+import { randomUUID } from "node:crypto";
+import { keccak256 } from "ethers";
+import { dayOf, type NewAttempt, type OutboxTransaction, type TransactionKind } from "../store/index.ts";
+import type { RelayerContext, Round } from "./context.ts";
+import { currentFees, type Fees, replacementFees } from "./fees.ts";
+
+/** What is to be sent. */
+export interface Plan {
+  kind: TransactionKind;
+  to: string;
+  data: string;
+  gasLimit: bigint;
+  /** Operations it carries. */
+  operationIds: readonly string[];
+}
+
+export type SendResult = "sent" | "FEES_TOO_HIGH" | "GAS_BUDGET_EXHAUSTED";
+
+const TRANSFER_GAS = 21_000n;
+
+/** Signs, stores and sends, in this order: after a crash the store knows all that may be on its way. */
+export class Sender {
+  readonly #context: RelayerContext;
+
+  constructor(context: RelayerContext) {
+    this.#context = context;
+  }
+
+  /** Sends something new under the lowest free nonce: a gap is filled before the sequence goes on. */
+  async send(plan: Plan, round: Round): Promise<SendResult> {
+    const { chain, store, config, address, metrics, clock, log } = this.#context;
+    const fees = await currentFees(chain, round.head, config);
+    if (fees === undefined) return "FEES_TOO_HIGH";
+    const day = dayOf(clock());
+    if ((await store.gasToday()) + plan.gasLimit * fees.maxFee > config.gasBudgetPerDay) return "GAS_BUDGET_EXHAUSTED";
+    const nonce = await this.nextNonce();
+    const attempt = await this.#sign(plan, nonce, fees);
+    const { operationIds, ...rest } = plan;
+    const id = randomUUID();
+    await store.asRelayer(round.lease, ({ outbox }) =>
+      outbox.record({ ...rest, id, sender: address, nonce, day }, attempt, operationIds),
+    );
+    metrics.count("relayer_transactions_total", 1, { kind: plan.kind });
+    log.info({ kind: plan.kind, nonce, hash: attempt.hash, operations: operationIds.length }, "transaction stored");
+    await this.broadcast(attempt, round);
+    return "sent";
+  }
+
+  /** Hands a stored transaction to the nodes. That none takes it now is no error: it is sent again. */
+  async broadcast({ hash, raw }: Pick<NewAttempt, "hash" | "raw">, { lease }: Round): Promise<void> {
+    const { chain, store, log } = this.#context;
+    const refusal = await chain.send(raw);
+    if (refusal !== undefined) log.warn({ hash, refusal: refusal.slice(0, 200) }, "no node took the transaction");
+    await store.asRelayer(lease, ({ outbox }) => outbox.sent(hash));
+  }
+
+  /**
+   * Replaces a transaction that is not mined by a dearer one with the same nonce, or by one that does nothing.
+   * @returns false where that would cost more than the cap
+   */
+  async replace(old: OutboxTransaction, round: Round, cancel: boolean): Promise<boolean> {
+    const { chain, config, address, store, metrics, log } = this.#context;
+    const fees = replacementFees(dearest(old), await currentFees(chain, round.head, config), config);
+    if (fees === undefined) return false;
+    const nothing = { kind: "cancel" as const, to: address, data: "0x", gasLimit: TRANSFER_GAS };
+    const attempt = await this.#sign(cancel ? nothing : old, old.nonce, fees);
+    await store.asRelayer(round.lease, ({ outbox }) => outbox.replace(old.id, attempt, cancel ? nothing : undefined));
+    metrics.count("relayer_replacements_total", 1, { kind: cancel ? "cancel" : old.kind });
+    log.warn(
+      { nonce: old.nonce, hash: attempt.hash, cancel, maxFee: String(fees.maxFee) },
+      "stuck transaction replaced",
+    );
+    await this.broadcast(attempt, round);
+    return true;
+  }
+
+  /** Uses up a nonce that the transactions behind it wait for. */
+  fill(round: Round): Promise<SendResult> {
+    const { address } = this.#context;
+    return this.send({ kind: "cancel", to: address, data: "0x", gasLimit: TRANSFER_GAS, operationIds: [] }, round);
+  }
+
+  /** The lowest nonce from the chain's count on that no live transaction of the store has. */
+  async nextNonce(): Promise<number> {
+    const { chain, store, address } = this.#context;
+    let nonce = await chain.transactionCount(address);
+    const used = await store.outbox.nonces(address, nonce);
+    while (used.has(nonce)) nonce += 1;
+    return nonce;
+  }
+
+  async #sign(plan: Pick<Plan, "to" | "data" | "gasLimit">, nonce: number, fees: Fees): Promise<NewAttempt> {
+    const { signer, pool } = this.#context;
+    const raw = await signer.signTransaction({
+      type: 2,
+      chainId: pool.chainId,
+      nonce,
+      to: plan.to,
+      data: plan.data,
+      value: 0n,
+      gasLimit: plan.gasLimit,
+      maxFeePerGas: fees.maxFee,
+      maxPriorityFeePerGas: fees.maxPriority,
+    });
+    return { hash: keccak256(raw), raw, ...fees };
+  }
+}
+
+function dearest({ attempts }: OutboxTransaction): Fees {
+  const { maxFee, maxPriority } = attempts.at(-1)!;
+  return { maxFee, maxPriority };
+}
