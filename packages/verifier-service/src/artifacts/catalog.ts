@@ -1,0 +1,116 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { open, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { CIRCUITS } from "@sotto/protocol";
+import { type Artifacts, loadArtifacts } from "@sotto/prover";
+import { ServiceError } from "../errors/errors.ts";
+
+export const FILE_KINDS = ["wasm", "zkey", "vkey", "r1cs"] as const;
+export type FileKind = (typeof FILE_KINDS)[number];
+
+/** A file as the lock wants it; what is on the disk was compared with that at start. */
+export interface ArtifactFile {
+  readonly circuit: string;
+  readonly kind: FileKind;
+  readonly path: string;
+  /** SHA-256, 64 hex digits. */
+  readonly sha256: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly contentType: string;
+}
+
+export interface Circuit {
+  readonly name: string;
+  readonly template: string;
+  readonly constraints: number;
+  readonly publicSignals: readonly { readonly name: string; readonly offset: number; readonly size: number }[];
+  readonly files: Readonly<Partial<Record<FileKind, ArtifactFile>>>;
+}
+
+export interface Catalog {
+  /** Name of the set, `development` for keys of a public seed. */
+  readonly set: string;
+  /** What tells this set of keys from every other: SHA-256 over its verification keys' hashes. */
+  readonly id: string;
+  readonly circuits: ReadonlyMap<string, Circuit>;
+  readonly byHash: ReadonlyMap<string, ArtifactFile>;
+  /** As in snarkjs's JSON, by circuit. */
+  readonly verificationKeys: Readonly<Record<string, unknown>>;
+}
+
+const TYPES: Readonly<Record<FileKind, string>> = {
+  wasm: "application/wasm",
+  zkey: "application/octet-stream",
+  vkey: "application/json; charset=utf-8",
+  r1cs: "application/octet-stream",
+};
+
+/**
+ * Reads what is to be served and compares every file with the compiled-in lock.
+ * @throws ServiceError ARTIFACT_DAMAGED; ProverError ARTIFACT_MISSING and others of loading
+ */
+export async function openCatalog(directory: string): Promise<Catalog> {
+  const { lock, set }: Artifacts = await loadArtifacts({ directory });
+  const circuits = new Map<string, Circuit>();
+  const byHash = new Map<string, ArtifactFile>();
+  const verificationKeys: Record<string, unknown> = {};
+  for (const [name, description] of Object.entries(CIRCUITS)) {
+    const files: Partial<Record<FileKind, ArtifactFile>> = {};
+    for (const kind of FILE_KINDS) {
+      const sha256 = lock.circuits[name]?.[kind];
+      if (sha256 === undefined) continue;
+      const path = join(directory, name, `${name}.${kind === "vkey" ? "vkey.json" : kind}`);
+      const size = await checkFile(path, sha256);
+      files[kind] = { circuit: name, kind, path, sha256, size, contentType: TYPES[kind] };
+      byHash.set(sha256, files[kind]);
+    }
+    verificationKeys[name] = JSON.parse(await readFile(files.vkey!.path, "utf8"));
+    const { template, constraints, publicSignals } = description;
+    circuits.set(name, { name, template, constraints, publicSignals, files });
+  }
+  return { set, id: setId([...circuits.values()]), circuits, byHash, verificationKeys };
+}
+
+function setId(circuits: readonly Circuit[]): string {
+  const lines = circuits.map(({ name, files }) => `${name} ${files.vkey!.sha256}\n`).sort();
+  return createHash("sha256").update(lines.join("")).digest("hex");
+}
+
+/** @returns the file's size in bytes */
+async function checkFile(path: string, expected: string): Promise<number> {
+  const hash = createHash("sha256");
+  let size = 0;
+  try {
+    const file = await open(path);
+    ({ size } = await file.stat());
+    await file.close();
+    await pipeline(createReadStream(path), hash);
+  } catch (cause) {
+    throw new ServiceError("ARTIFACT_DAMAGED", `${path} cannot be read; build the circuits first`, { path }, { cause });
+  }
+  const found = hash.digest("hex");
+  if (found === expected) return size;
+  throw new ServiceError("ARTIFACT_DAMAGED", `${path} is not the file the lock names: SHA-256 ${found}`, {
+    path,
+    expected,
+    found,
+  });
+}
+
+/** Whether the files are still there and of their size; contents were compared at start. */
+export async function artifactsPresent({ byHash }: Catalog): Promise<boolean> {
+  for (const { path, size } of byHash.values()) {
+    try {
+      const file = await open(path);
+      const found = (await file.stat()).size;
+      await file.close();
+      if (found !== size) return false;
+    } catch {
+      return false;
+    }
+  }
+  return true;
+}

@@ -1,0 +1,29 @@
+export interface ByteRange {
+  /** First byte, and last byte, inclusive. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Reads a Range header (RFC 9110, 14.2): one range of bytes. Several ranges, other units and what cannot be read are
+ * left aside, as the standard allows: the whole file is the answer.
+ * @returns undefined for the whole file, `unsatisfiable` for 416
+ */
+export function parseRange(header: string | undefined, size: number): ByteRange | "unsatisfiable" | undefined {
+  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? "");
+  const [, first = "", last = ""] = match ?? [];
+  if (first === "" && last === "") return undefined;
+  if (first === "") {
+    const length = Math.min(Number(last), size);
+    return length === 0 ? "unsatisfiable" : { start: size - length, end: size - 1 };
+  }
+  const [start, end] = [Number(first), last === "" ? size - 1 : Math.min(Number(last), size - 1)];
+  if (last !== "" && Number(last) < start) return undefined;
+  return start >= size ? "unsatisfiable" : { start, end };
+}
+
+/** Whether an If-None-Match header (a list of entity tags, or *) names this one. Weak tags count as their strong ones. */
+export function matchesEtag(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  return header.split(",").some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag);
+}

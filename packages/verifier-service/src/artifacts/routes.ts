@@ -1,0 +1,119 @@
+import { createReadStream } from "node:fs";
+import { Type } from "@fastify/type-provider-typebox";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { ServiceError } from "../errors/errors.ts";
+import { ErrorBody } from "../http/schemas.ts";
+import type { App } from "../http/types.ts";
+import type { ArtifactFile, Catalog, Circuit, FileKind } from "./catalog.ts";
+import { matchesEtag, parseRange } from "./range.ts";
+
+const DEFAULT_CIRCUIT = "payment";
+/** Names may come to mean other files in a new version; a hash never does. */
+const BY_NAME = "public, max-age=300";
+const BY_HASH = "public, max-age=31536000, immutable";
+
+const Name = Type.Object({ name: Type.String({ maxLength: 64, description: "circuit" }) });
+const Hash = Type.Object({ sha256: Type.String({ maxLength: 128, description: "SHA-256 of the file, hex" }) });
+const Binary = Type.Unsafe<unknown>({ type: "string", format: "binary" });
+const FileAnswers = { 200: Binary, 206: Binary, 304: Type.Null(), 404: ErrorBody, 416: ErrorBody };
+
+const FileDescription = Type.Object({
+  url: Type.String({ description: "content-addressed path, relative to the base address" }),
+  sha256: Type.String(),
+  size: Type.Integer({ description: "bytes" }),
+});
+const CircuitsAnswer = Type.Object({
+  artifactSet: Type.Object({ name: Type.String(), id: Type.String() }),
+  proofSystem: Type.Literal("groth16"),
+  curve: Type.Literal("bn128"),
+  circuits: Type.Record(
+    Type.String(),
+    Type.Object({
+      template: Type.String(),
+      constraints: Type.Integer(),
+      publicSignals: Type.Array(Type.Object({ name: Type.String(), offset: Type.Integer(), size: Type.Integer() })),
+      files: Type.Record(Type.String(), FileDescription),
+    }),
+  ),
+});
+
+export function artifactRoutes(app: App, catalog: Catalog): void {
+  const tags = ["artifacts"];
+  const circuits = describeCircuits(catalog);
+  app.get(
+    "/circuits",
+    {
+      schema: {
+        tags,
+        summary: "All circuits: signals, files, hashes",
+        response: { 200: CircuitsAnswer, 304: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      const etag = `"${catalog.id}"`;
+      reply.header("cache-control", BY_NAME).header("etag", etag);
+      if (matchesEtag(request.headers["if-none-match"], etag)) return reply.code(304).send(null);
+      return circuits;
+    },
+  );
+  for (const [path, kind, what] of [
+    ["/proving-key", "zkey", "proving key"],
+    ["/verification-key", "vkey", "verification key"],
+  ] as const) {
+    const summary = `The ${what} of the payment circuit`;
+    app.get(path, { schema: { tags, summary, response: FileAnswers } }, (request, reply) =>
+      sendFile(request, reply, fileOf(catalog, DEFAULT_CIRCUIT, kind), BY_NAME),
+    );
+    const params = { tags, summary: `The ${what} of a circuit`, params: Name, response: FileAnswers };
+    app.get(`${path}/:name`, { schema: params }, (request, reply) =>
+      sendFile(request, reply, fileOf(catalog, request.params.name, kind), BY_NAME),
+    );
+  }
+  const schema = { tags, summary: "Any file under its content hash", params: Hash, response: FileAnswers };
+  app.get("/artifacts/:sha256", { schema }, (request, reply) => {
+    const file = catalog.byHash.get(request.params.sha256);
+    if (file === undefined) throw new ServiceError("NOT_FOUND", "no artifact of this set has this hash");
+    return sendFile(request, reply, file, BY_HASH);
+  });
+}
+
+function fileOf(catalog: Catalog, name: string, kind: FileKind): ArtifactFile {
+  const file = catalog.circuits.get(name)?.files[kind];
+  if (file !== undefined) return file;
+  throw new ServiceError("NOT_FOUND", `no such circuit; there are ${[...catalog.circuits.keys()].join(", ")}`);
+}
+
+function describeCircuits({ set, id, circuits }: Catalog) {
+  const describe = ({ template, constraints, publicSignals, files }: Circuit) => ({
+    template,
+    constraints,
+    publicSignals: publicSignals.map(({ name, offset, size }) => ({ name, offset, size })),
+    files: Object.fromEntries(
+      Object.values(files).map(({ kind, sha256, size }) => [kind, { url: `artifacts/${sha256}`, sha256, size }]),
+    ),
+  });
+  return {
+    artifactSet: { name: set, id },
+    proofSystem: "groth16" as const,
+    curve: "bn128" as const,
+    circuits: Object.fromEntries([...circuits.values()].map((circuit) => [circuit.name, describe(circuit)])),
+  };
+}
+
+function sendFile(request: FastifyRequest, reply: FastifyReply, file: ArtifactFile, caching: string): FastifyReply {
+  const etag = `"${file.sha256}"`;
+  reply.header("etag", etag).header("cache-control", caching).header("accept-ranges", "bytes");
+  if (matchesEtag(request.headers["if-none-match"], etag)) return reply.code(304).send();
+  // A range of another version must not be appended to what the client has.
+  const ifRange = request.headers["if-range"];
+  const header = ifRange === undefined || ifRange === etag ? request.headers.range : undefined;
+  const range = parseRange(header, file.size);
+  if (range === "unsatisfiable") {
+    reply.header("content-range", `bytes */${file.size}`).header("cache-control", "no-store").removeHeader("etag");
+    throw new ServiceError("RANGE_NOT_SATISFIABLE", `the file has ${file.size} bytes`);
+  }
+  const { start, end } = range ?? { start: 0, end: file.size - 1 };
+  if (range !== undefined) reply.code(206).header("content-range", `bytes ${start}-${end}/${file.size}`);
+  reply.type(file.contentType).header("content-length", end - start + 1);
+  return request.method === "HEAD" ? reply.send() : reply.send(createReadStream(file.path, { start, end }));
+}

@@ -1,0 +1,61 @@
+import { parseAddress } from "@sotto/protocol";
+
+/** Reads one setting. Throws an Error whose message ends a sentence that begins with the variable's name. */
+export type Parse<T> = (text: string) => T;
+
+const wrong = (expected: string): never => {
+  throw new Error(`must be ${expected}`);
+};
+
+/** Decimal integer from `least` to `most`. */
+export const integer =
+  (least: number, most = Number.MAX_SAFE_INTEGER): Parse<number> =>
+  (text) => {
+    const value = /^(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= least && value <= most) return value;
+    return wrong(`an integer from ${least} to ${most}`);
+  };
+
+export const wholeNumber: Parse<bigint> = (text) =>
+  /^(0|[1-9][0-9]{0,77})$/.test(text) ? BigInt(text) : wrong("a whole number without sign or leading zeros");
+
+export const address: Parse<string> = (text) => {
+  try {
+    return parseAddress(text);
+  } catch {
+    return wrong("an address: 0x and 40 hex digits, with a right checksum where it is of mixed case");
+  }
+};
+
+export const text: Parse<string> = (value) => value;
+
+export const oneOf =
+  <T extends string>(...values: readonly T[]): Parse<T> =>
+  (value) =>
+    values.find((known) => known === value) ?? wrong(`one of ${values.join(", ")}`);
+
+export const list =
+  <T>(item: Parse<T>): Parse<readonly T[]> =>
+  (value) =>
+    value
+      .split(",")
+      .map((part) => part.trim())
+      .filter((part) => part !== "")
+      .map(item);
+
+export const httpUrl: Parse<string> = (value) => {
+  const valid = URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
+  return valid ? value.replace(/\/$/, "") : wrong("an http or https URL");
+};
+
+export const storeUrl: Parse<string> = (value) =>
+  /^(sqlite:.+|postgres(ql)?:\/\/.+)$/.test(value) ? value : wrong("sqlite: with a path, or a postgres:// URL");
+
+/** `/zk`, `/a/b` or `/` for none. @returns without a slash at the end, `""` for none */
+export const basePath: Parse<string> = (value) =>
+  /^\/([A-Za-z0-9_~-]+(\/[A-Za-z0-9_~-]+)*)?$/.test(value)
+    ? value.replace(/\/$/, "")
+    : wrong("a path like /zk, or / for none");
+
+export const privateKey: Parse<string> = (value) =>
+  /^0x[0-9a-fA-F]{64}$/.test(value) && BigInt(value) > 0n ? value : wrong("32 bytes as hex with 0x");

@@ -1,0 +1,196 @@
+import {
+  address,
+  basePath,
+  httpUrl,
+  integer,
+  list,
+  oneOf,
+  type Parse,
+  privateKey,
+  storeUrl,
+  text,
+  wholeNumber,
+} from "./parse.ts";
+
+/** One environment variable. The table in docs/operations.md is made of these. */
+export interface Setting<T> {
+  readonly variable: string;
+  readonly parse: Parse<T>;
+  /** As it would stand in the environment; undefined where there is none. */
+  readonly fallback: string | undefined;
+  readonly about: string;
+  /** Never shown, not even in errors. May also be given as VARIABLE_FILE, the path of a file with it. */
+  readonly secret: boolean;
+}
+
+function setting<T>(
+  variable: string,
+  parse: Parse<T>,
+  fallback: string | undefined,
+  about: string,
+  secret = false,
+): Setting<T> {
+  return { variable, parse, fallback, about, secret };
+}
+
+const DAY_SECONDS = 86_400;
+
+/** Settings that must be there have no fallback and are checked in config.ts. */
+export const SETTINGS = {
+  host: setting("SOTTO_HOST", text, "127.0.0.1", "address to listen on"),
+  port: setting("SOTTO_PORT", integer(0, 65535), "8402", "port to listen on, 0 for any free one"),
+  basePath: setting("SOTTO_BASE_PATH", basePath, "/zk", "path of the interface; / for none"),
+  publicUrl: setting(
+    "SOTTO_PUBLIC_URL",
+    httpUrl,
+    undefined,
+    "base address as clients see it: issuer of the tokens, and where to ask for a pending payment. Left out: the address it listens on",
+  ),
+  trustProxy: setting(
+    "SOTTO_TRUST_PROXY",
+    list(text),
+    "",
+    "addresses or networks of the proxies whose X-Forwarded-For is believed, comma-separated",
+  ),
+  corsOrigins: setting("SOTTO_CORS_ORIGINS", list(text), "*", "origins of web pages that may call, or * for all"),
+  logLevel: setting(
+    "SOTTO_LOG_LEVEL",
+    oneOf("fatal", "error", "warn", "info", "debug", "silent"),
+    "info",
+    "least level that is logged",
+  ),
+  rateLimit: setting("SOTTO_RATE_LIMIT", integer(1), "600", "requests a minute of one address, for each replica"),
+  bodyLimit: setting("SOTTO_BODY_LIMIT", integer(4096, 1 << 20), "65536", "largest body in bytes"),
+  shutdownMs: setting(
+    "SOTTO_SHUTDOWN_MS",
+    integer(100, 600_000),
+    "15000",
+    "most time for requests under way at the end",
+  ),
+
+  chainId: setting("SOTTO_CHAIN_ID", integer(1), undefined, "EIP-155 chain id; required"),
+  pool: setting("SOTTO_POOL", address, undefined, "address of the ShieldedPool; required"),
+  deploymentBlock: setting("SOTTO_DEPLOYMENT_BLOCK", integer(0), "0", "block after which the pool's events begin"),
+  rpcUrls: setting(
+    "SOTTO_RPC_URLS",
+    list(httpUrl),
+    "http://127.0.0.1:8545",
+    "JSON-RPC nodes, comma-separated, in order of preference",
+    true,
+  ),
+  rpcTimeoutMs: setting("SOTTO_RPC_TIMEOUT_MS", integer(100, 60_000), "5000", "how long a node may take to answer"),
+  confirmations: setting(
+    "SOTTO_CONFIRMATIONS",
+    integer(1, 60),
+    undefined,
+    "blocks until a payment counts, its own included; left out: 2, on a local chain 1",
+  ),
+  blockTimeMs: setting(
+    "SOTTO_BLOCK_TIME_MS",
+    integer(100, 60_000),
+    undefined,
+    "the chain's time between blocks, times the confirmations at most 60 s; left out: 12000, on a local chain 1000",
+  ),
+  pollMs: setting(
+    "SOTTO_POLL_MS",
+    integer(10, 60_000),
+    undefined,
+    "how often the chain is asked; left out: 1000, on a local chain 100",
+  ),
+
+  relayerKey: setting(
+    "SOTTO_RELAYER_KEY",
+    privateKey,
+    undefined,
+    "private key of the account that pays the gas; required",
+    true,
+  ),
+  maxFeePerGas: setting("SOTTO_MAX_FEE_PER_GAS", wholeNumber, "100000000000", "most wei a gas it ever offers"),
+  gasBudget: setting("SOTTO_GAS_BUDGET", wholeNumber, "1000000000000000000", "most wei it spends a day (UTC)"),
+  leastBalance: setting("SOTTO_LEAST_BALANCE", wholeNumber, "10000000000000000", "wei below which it is not ready"),
+  appendAfterMs: setting(
+    "SOTTO_APPEND_AFTER_MS",
+    integer(0, 600_000),
+    undefined,
+    "age of the oldest queued note at which the queue goes into the tree; left out: 30000, on a local chain 0",
+  ),
+  settleWaitMs: setting(
+    "SOTTO_SETTLE_WAIT_MS",
+    integer(0, 120_000),
+    undefined,
+    "how long settle waits before it answers pending; left out: confirmations and two blocks more, at least 10 s",
+  ),
+
+  store: setting(
+    "SOTTO_STORE",
+    storeUrl,
+    "sqlite:.sotto/service.sqlite",
+    "sqlite:PATH, or postgres://.. for several replicas",
+    true,
+  ),
+  artifacts: setting("SOTTO_ARTIFACTS", text, "circuits/build", "folder with the circuits' artifacts"),
+  otherKeys: setting(
+    "SOTTO_OTHER_KEYS",
+    list(text),
+    "",
+    "folders with the verification keys of retired sets, so that their proofs are told from wrong ones",
+  ),
+  tokenKeys: setting(
+    "SOTTO_TOKEN_KEYS",
+    text,
+    ".sotto/token-keys",
+    "folder of Ed25519 private keys, one JWK a file; the last name signs",
+  ),
+  tokenKey: setting(
+    "SOTTO_TOKEN_KEY",
+    text,
+    undefined,
+    "the same as one JWK or a JWK set, in place of the folder",
+    true,
+  ),
+  workers: setting(
+    "SOTTO_VERIFY_WORKERS",
+    integer(1, 64),
+    undefined,
+    "threads that verify; left out: by the processors",
+  ),
+
+  smallestAmount: setting(
+    "SOTTO_SMALLEST_AMOUNT",
+    integer(0),
+    "1000",
+    "least lower bound of a payment, token base units",
+  ),
+  recipients: setting("SOTTO_RECIPIENTS", list(address), "", "wallets whose payments are relayed; empty: all"),
+  recipientQuota: setting("SOTTO_RECIPIENT_QUOTA", integer(0), "100000", "payments to one wallet a day"),
+  clientQuota: setting("SOTTO_CLIENT_QUOTA", integer(0), "10000", "payments of one network address a day"),
+  sponsorQuota: setting(
+    "SOTTO_SPONSOR_QUOTA",
+    integer(0),
+    "100",
+    "deposits and withdrawals without a fee of one address a day",
+  ),
+  depositFee: setting(
+    "SOTTO_DEPOSIT_FEE",
+    integer(0),
+    "0",
+    "least note, base units, to the relayer's owner tag in a deposit; 0: they are sponsored",
+  ),
+  feeTag: setting("SOTTO_FEE_TAG", wholeNumber, undefined, "owner tag that the notes for SOTTO_DEPOSIT_FEE go to"),
+  withdrawalFee: setting(
+    "SOTTO_WITHDRAWAL_FEE",
+    integer(0),
+    "0",
+    "least fee, base units, of a withdrawal or merge to the relayer's account; 0: they are sponsored",
+  ),
+  longestValidity: setting(
+    "SOTTO_LONGEST_VALIDITY",
+    integer(60, DAY_SECONDS * 30),
+    String(DAY_SECONDS),
+    "most seconds a deposit or withdrawal may still be valid",
+  ),
+} as const;
+
+export type Settings = {
+  readonly [K in keyof typeof SETTINGS]: (typeof SETTINGS)[K] extends Setting<infer T> ? T | undefined : never;
+};

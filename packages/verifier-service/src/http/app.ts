@@ -1,0 +1,110 @@
+import { randomUUID } from "node:crypto";
+import cors from "@fastify/cors";
+import helmet from "@fastify/helmet";
+import rateLimit from "@fastify/rate-limit";
+import swagger from "@fastify/swagger";
+import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
+import underPressure from "@fastify/under-pressure";
+import Fastify, { type FastifyBaseLogger, type FastifyRequest } from "fastify";
+import type { Config } from "../config/config.ts";
+import { ServiceError } from "../errors/errors.ts";
+import type { HttpMetrics } from "../ops/metrics.ts";
+import { handleClientError, handleError } from "./errors.ts";
+import { parseStrictJson } from "./json.ts";
+import { watchMethods } from "./methods.ts";
+import { openApiOptions } from "./openapi.ts";
+import type { App } from "./types.ts";
+
+const LONGEST_PATH_PARAMETER = 128;
+const REQUEST_TIMEOUT_MS = 20_000;
+const MINUTE_MS = 60_000;
+/** Proofs are verified in other threads: a loop this late is overloaded by something else. */
+const LATEST_LOOP_MS = 1_000;
+
+export interface AppOptions {
+  readonly config: Config;
+  readonly log: FastifyBaseLogger;
+  readonly metrics: HttpMetrics;
+  /** Defines the routes. */
+  readonly routes: (app: App) => void;
+}
+
+/** The HTTP server with everything that is the same for all routes. */
+export async function createApp({ config, log, metrics, routes }: AppOptions): Promise<App> {
+  const app: App = Fastify({
+    loggerInstance: log,
+    disableRequestLogging: true,
+    genReqId: () => randomUUID(),
+    // An id from outside could carry anything into the logs.
+    requestIdHeader: false,
+    trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
+    bodyLimit: config.bodyLimit,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    routerOptions: { maxParamLength: LONGEST_PATH_PARAMETER, ignoreTrailingSlash: false },
+    forceCloseConnections: "idle",
+    return503OnClosing: true,
+    // Nothing is converted or dropped silently: a number is no string, and an unknown field stays where it is.
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false } },
+    clientErrorHandler: handleClientError,
+    frameworkErrors: (error, request, reply) => void handleError(error, request, reply),
+  }).withTypeProvider<TypeBoxTypeProvider>();
+  readBodies(app);
+  app.setErrorHandler(handleError);
+  app.addHook("onRequest", async (request, reply) => {
+    reply.header("x-request-id", request.id);
+  });
+  app.addHook("onResponse", async (request, reply) => {
+    // The pattern, never the URL: paths and queries can hold what no log should.
+    const route = request.routeOptions.url ?? "none";
+    const ms = Math.round(reply.elapsedTime);
+    metrics.observe(request.method, route, reply.statusCode, reply.elapsedTime / 1000);
+    request.log.info({ method: request.method, route, status: reply.statusCode, ms }, "request");
+  });
+  await app.register(helmet, {
+    contentSecurityPolicy: { directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+    crossOriginResourcePolicy: { policy: "cross-origin" },
+  });
+  await app.register(cors, {
+    origin: config.corsOrigins.includes("*") ? "*" : [...config.corsOrigins],
+    methods: ["GET", "HEAD", "POST"],
+    allowedHeaders: ["content-type", "range", "if-none-match", "if-range"],
+    exposedHeaders: ["x-request-id", "retry-after", "location", "etag", "content-range", "accept-ranges"],
+    maxAge: 86_400,
+  });
+  await app.register(rateLimit, {
+    max: config.rateLimit,
+    timeWindow: MINUTE_MS,
+    errorResponseBuilder: (_request, { max, ttl }) =>
+      new ServiceError("RATE_LIMITED", `more than ${max} requests a minute`, { resetAt: Date.now() + ttl }),
+  });
+  await app.register(underPressure, {
+    maxEventLoopDelay: LATEST_LOOP_MS,
+    pressureHandler: () => {
+      throw new ServiceError("OVERLOADED", "the service is overloaded; try again");
+    },
+  });
+  await app.register(swagger, openApiOptions(config));
+  const refuseOtherMethods = watchMethods(app);
+  app.setNotFoundHandler({ preHandler: app.rateLimit() }, () => {
+    throw new ServiceError("NOT_FOUND", "there is nothing at this path; see openapi.json");
+  });
+  await app.register(async (scope) => routes(scope.withTypeProvider<TypeBoxTypeProvider>()));
+  refuseOtherMethods();
+  return app;
+}
+
+const JSON_TYPE = /^application\/json(\s*;\s*charset=("?)utf-8\2)?\s*$/i;
+
+function readBodies(app: App): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, async (request: FastifyRequest, body: Buffer) => {
+    const { "content-type": type = "", "content-encoding": encoding = "identity" } = request.headers;
+    if (!JSON_TYPE.test(type) || encoding !== "identity")
+      throw new ServiceError(
+        "UNSUPPORTED_MEDIA_TYPE",
+        "the body must be sent as application/json in UTF-8, not encoded",
+      );
+    if (body.length === 0) throw new ServiceError("INVALID_JSON", "the body is empty");
+    return parseStrictJson(body);
+  });
+}

@@ -1,0 +1,73 @@
+import { ServiceError } from "../errors/errors.ts";
+
+/** Arrays of strings in an object: nothing of the interface is nested deeper than 2. */
+const MAX_DEPTH = 8;
+/** Keys that mean something to JavaScript objects; the interface has none of them. */
+const FORBIDDEN = new Set(["__proto__", "constructor", "prototype"]);
+
+interface Level {
+  /** Keys seen so far; undefined in an array. */
+  readonly keys: Set<string> | undefined;
+  expectsKey: boolean;
+}
+
+/**
+ * Reads JSON as strictly as two parsers must agree on it: UTF-8, no key twice (the first and the last reader of a
+ * request would otherwise see different values), no key that reaches a prototype, no deep nesting.
+ * @throws ServiceError INVALID_JSON, DUPLICATE_KEY, FORBIDDEN_KEY, NESTED_TOO_DEEPLY
+ */
+export function parseStrictJson(bytes: Uint8Array): unknown {
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new ServiceError("INVALID_JSON", "the body is not UTF-8");
+  }
+  checkKeys(text);
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The engine's message quotes the body.
+    throw new ServiceError("INVALID_JSON", "the body is not JSON");
+  }
+}
+
+/** Only looks at keys and depth; what is no JSON at all is found by the parser afterwards. */
+function checkKeys(text: string): void {
+  const levels: Level[] = [];
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    const level = levels.at(-1);
+    if (character === '"') {
+      const end = endOfString(text, at);
+      if (level?.keys !== undefined && level.expectsKey) addKey(level.keys, text.slice(at, end + 1));
+      at = end;
+    } else if (character === "{" || character === "[") {
+      levels.push({ keys: character === "{" ? new Set() : undefined, expectsKey: true });
+      if (levels.length > MAX_DEPTH)
+        throw new ServiceError("NESTED_TOO_DEEPLY", `the body is nested deeper than ${MAX_DEPTH} levels`);
+    } else if (character === "}" || character === "]") levels.pop();
+    else if (level !== undefined && (character === "," || character === ":")) level.expectsKey = character === ",";
+  }
+}
+
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at += 1) {
+    if (text[at] === "\\") at += 1;
+    else if (text[at] === '"') return at;
+  }
+  throw new ServiceError("INVALID_JSON", "the body is not JSON");
+}
+
+function addKey(keys: Set<string>, literal: string): void {
+  let key: string;
+  try {
+    // Compared as decoded: "\u0061" is "a".
+    key = JSON.parse(literal);
+  } catch {
+    throw new ServiceError("INVALID_JSON", "the body is not JSON");
+  }
+  if (FORBIDDEN.has(key)) throw new ServiceError("FORBIDDEN_KEY", `the key ${key} is not allowed`);
+  if (keys.has(key)) throw new ServiceError("DUPLICATE_KEY", "a key stands twice in the same object");
+  keys.add(key);
+}

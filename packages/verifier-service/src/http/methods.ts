@@ -1,0 +1,38 @@
+import { ServiceError } from "../errors/errors.ts";
+import type { App } from "./types.ts";
+
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
+
+/**
+ * Answers 405 with Allow, instead of 404, where a path is served but not with this method.
+ * @returns to be called when all routes are known
+ */
+export function watchMethods(app: App): () => void {
+  const served = new Map<string, Set<string>>();
+  let complete = false;
+  app.addHook("onRoute", ({ url, method }) => {
+    if (complete || url.includes("*")) return;
+    const methods = served.get(url) ?? new Set<string>();
+    for (const name of [method].flat()) methods.add(name.toUpperCase());
+    served.set(url, methods);
+  });
+  return () => {
+    complete = true;
+    for (const [url, methods] of served) {
+      const others = METHODS.filter((method) => !methods.has(method));
+      const allow = METHODS.filter((method) => methods.has(method)).join(", ");
+      app.route({
+        url,
+        method: others,
+        exposeHeadRoute: false,
+        schema: { hide: true },
+        // Before the body is read.
+        onRequest: async (_request, reply) => {
+          reply.header("allow", allow);
+          throw new ServiceError("METHOD_NOT_ALLOWED", `this path takes ${allow}`);
+        },
+        handler: async () => undefined,
+      });
+    }
+  };
+}

@@ -1,0 +1,27 @@
+import type { SwaggerOptions } from "@fastify/swagger";
+import type { Config } from "../config/config.ts";
+
+/** Version of the interface: see docs/versioning.md. */
+export const API_VERSION = "1.0.0";
+
+export function openApiOptions({ basePath }: Pick<Config, "basePath">): SwaggerOptions {
+  return {
+    openapi: {
+      openapi: "3.1.0",
+      info: {
+        title: "sotto verifier service",
+        description: "Verifies private payments, settles them on chain at its own gas, serves the circuits' artifacts.",
+        version: API_VERSION,
+        license: { name: "GPL-3.0-or-later", identifier: "GPL-3.0-or-later" },
+      },
+      servers: [{ url: basePath === "" ? "/" : basePath }],
+      tags: [
+        { name: "payments", description: "verify, settle" },
+        { name: "relay", description: "deposits and withdrawals without gas" },
+        { name: "artifacts", description: "circuits and keys" },
+        { name: "operations", description: "keys of the tokens, health" },
+      ],
+    },
+    stripBasePath: true,
+  };
+}

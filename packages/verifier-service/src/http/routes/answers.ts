@@ -1,0 +1,51 @@
+import type { FastifyReply } from "fastify";
+import type { Operation } from "../../store/index.ts";
+import type { VerifyResult } from "../../verify/verify.ts";
+
+/** What the interface promises of every payment. */
+const VERIFIED_PRIVACY = { amountEncrypted: true, senderHidden: true, proofSystem: "groth16" } as const;
+const SETTLED_PRIVACY = {
+  amountVisibleOnChain: false,
+  senderAddressHidden: true,
+  observerCannotLinkTransactions: true,
+} as const;
+
+/** Body of a verification result; all fields whatever the result. */
+export function verifyAnswer(result: VerifyResult) {
+  if (result.valid)
+    return { valid: true, paymentToken: result.token, expiresIn: result.expiresIn, privacy: VERIFIED_PRIVACY };
+  const { reason, message } = result;
+  return { valid: false, paymentToken: "", expiresIn: 0, privacy: VERIFIED_PRIVACY, reason, message };
+}
+
+export interface AnswerContext {
+  /** Address of the relayer. */
+  readonly relayer: string;
+  /** Where to ask again: followed by the id. */
+  readonly statusUrl: string;
+}
+
+const NO_TRANSACTION = "0x";
+
+/** Body of what is known of an operation, without `privacy`. */
+export function relayAnswer(operation: Operation, { relayer, statusUrl }: AnswerContext) {
+  const { id, state, txHash = NO_TRANSACTION, blockNumber = 0, reason } = operation;
+  if (state === "settled")
+    return { status: "success" as const, txSignature: txHash, blockNumber, gasFeePaidBy: relayer, id };
+  const open = { blockNumber: 0, gasFeePaidBy: relayer, id };
+  if (state === "queued" || state === "broadcast")
+    return { status: "pending" as const, txSignature: txHash, ...open, statusUrl: `${statusUrl}/${id}` };
+  const why = state === "expired" ? "EXPIRED" : (reason ?? "FAILED");
+  return { status: "failed" as const, txSignature: NO_TRANSACTION, ...open, reason: why };
+}
+
+export function settleAnswer(operation: Operation, context: AnswerContext) {
+  return { ...relayAnswer(operation, context), privacy: SETTLED_PRIVACY };
+}
+
+/** 202 with Location while it is pending. */
+export function sendOutcome<T extends { status: string; statusUrl?: string }>(reply: FastifyReply, answer: T): T {
+  reply.header("cache-control", "no-store");
+  if (answer.statusUrl !== undefined) reply.code(202).header("location", answer.statusUrl).header("retry-after", 2);
+  return answer;
+}

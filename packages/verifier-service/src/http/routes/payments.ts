@@ -1,0 +1,111 @@
+import { Type } from "@fastify/type-provider-typebox";
+import type { FastifyRequest } from "fastify";
+import { ServiceError } from "../../errors/errors.ts";
+import type { ServiceMetrics } from "../../ops/metrics.ts";
+import { relayDeposit } from "../../verify/deposit.ts";
+import type { RelayServices } from "../../verify/relay.ts";
+import { settlePayment } from "../../verify/settle.ts";
+import { type VerifyServices, verifyBundle } from "../../verify/verify.ts";
+import { relayWithdrawal } from "../../verify/withdraw.ts";
+import {
+  DepositBody,
+  errors,
+  RelayAnswer,
+  SettleAnswer,
+  SettleBody,
+  VerifyAnswer,
+  VerifyBody,
+  WithdrawBody,
+} from "../schemas.ts";
+import type { App } from "../types.ts";
+import { type AnswerContext, relayAnswer, sendOutcome, settleAnswer, verifyAnswer } from "./answers.ts";
+
+export interface PaymentRoutes extends VerifyServices, RelayServices {
+  readonly store: VerifyServices["store"] & RelayServices["store"];
+  readonly metrics: Pick<ServiceMetrics, "verified" | "settled">;
+  readonly answers: AnswerContext;
+  /** Whom quotas count for: nothing an address can be read from. */
+  readonly clientOf: (request: FastifyRequest) => string;
+}
+
+const Id = Type.Object({ id: Type.String({ maxLength: 64, description: "of the payment, deposit or withdrawal" }) });
+const refused = errors(400, 405, 413, 415, 429, 503);
+
+export function paymentRoutes(app: App, services: PaymentRoutes): void {
+  const { metrics, answers, clientOf } = services;
+  const payments = ["payments"];
+  app.post(
+    "/verify",
+    {
+      schema: {
+        tags: payments,
+        summary: "Verify a payment proof bundle and reserve its note",
+        body: VerifyBody,
+        response: { 200: VerifyAnswer, ...refused },
+      },
+    },
+    async (request, reply) => {
+      const result = await verifyBundle(request.body, clientOf(request), services);
+      metrics.verified(result.valid ? "valid" : result.reason);
+      reply.header("cache-control", "no-store");
+      return verifyAnswer(result);
+    },
+  );
+  app.post(
+    "/settle",
+    {
+      schema: {
+        tags: payments,
+        summary: "Settle a verified payment on chain; the relayer pays the gas",
+        body: SettleBody,
+        response: { 200: SettleAnswer, 202: SettleAnswer, ...errors(401, 409, 410), ...refused },
+      },
+    },
+    async (request, reply) => {
+      const answer = settleAnswer(await settlePayment(request.body, services), answers);
+      metrics.settled(answer.status);
+      return sendOutcome(reply, answer);
+    },
+  );
+  app.get(
+    "/settle/:id",
+    {
+      schema: {
+        tags: payments,
+        summary: "Ask again for a payment, deposit or withdrawal",
+        params: Id,
+        response: { 200: SettleAnswer, 202: SettleAnswer, ...errors(404, 429, 503) },
+      },
+    },
+    async (request, reply) => {
+      const operation = await services.store.operations.get(request.params.id);
+      if (operation === undefined) throw new ServiceError("UNKNOWN_PAYMENT", "nothing was queued under this id");
+      return sendOutcome(reply, settleAnswer(operation, answers));
+    },
+  );
+  relayRoutes(app, services);
+}
+
+function relayRoutes(app: App, services: PaymentRoutes): void {
+  const { metrics, answers, clientOf } = services;
+  const response = { 200: RelayAnswer, 202: RelayAnswer, ...errors(409, 422), ...refused };
+  const tags = ["relay"];
+  app.post(
+    "/deposit",
+    { schema: { tags, summary: "Relay a deposit that its depositor authorized", body: DepositBody, response } },
+    async (request, reply) => {
+      const answer = relayAnswer(await relayDeposit(request.body, clientOf(request), services), answers);
+      metrics.settled(answer.status);
+      return sendOutcome(reply, answer);
+    },
+  );
+  app.post(
+    "/withdraw",
+    { schema: { tags, summary: "Relay a withdrawal or a merge of notes", body: WithdrawBody, response } },
+    async (request, reply) => {
+      const answer = relayAnswer(await relayWithdrawal(request.body, clientOf(request), services), answers);
+      metrics.settled(answer.status);
+      return sendOutcome(reply, answer);
+    },
+  );
+}

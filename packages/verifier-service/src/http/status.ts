@@ -1,0 +1,71 @@
+/**
+ * The one table from error codes to HTTP statuses. A code that is not here is a fault of the service: 500, and its
+ * message stays inside.
+ */
+export const STATUS: Readonly<Record<string, number>> = {
+  // The body or its encoding
+  INVALID_REQUEST: 400,
+  INVALID_JSON: 400,
+  DUPLICATE_KEY: 400,
+  FORBIDDEN_KEY: 400,
+  NESTED_TOO_DEEPLY: 400,
+  INVALID_BUNDLE: 400,
+  INVALID_INTEGER: 400,
+  INVALID_FIELD_ELEMENT: 400,
+  INVALID_AMOUNT: 400,
+  INVALID_HEX: 400,
+  INVALID_ADDRESS: 400,
+  INVALID_STRING: 400,
+  INVALID_POINT: 400,
+  INVALID_SIGNATURE: 400,
+  PROOF_MALFORMED: 400,
+  PROOF_COORDINATE_RANGE: 400,
+  PROOF_AT_INFINITY: 400,
+  PROOF_NOT_ON_CURVE: 400,
+  PROOF_NOT_IN_SUBGROUP: 400,
+  SIGNALS_MALFORMED: 400,
+  SIGNAL_RANGE: 400,
+  BODY_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  HEADERS_TOO_LARGE: 431,
+  REQUEST_TIMEOUT: 408,
+  // Where and how
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  RANGE_NOT_SATISFIABLE: 416,
+  // Tokens and payments
+  INVALID_TOKEN: 401,
+  TOKEN_EXPIRED: 410,
+  TOKEN_REPLACED: 409,
+  PAYMENT_MISMATCH: 409,
+  NULLIFIER_QUEUED: 409,
+  NULLIFIER_SPENT: 409,
+  UNKNOWN_PAYMENT: 404,
+  // Deposits and withdrawals that decode and cannot be relayed
+  WRONG_DEPLOYMENT: 422,
+  INVALID_PROOF: 422,
+  CONTEXT_MISMATCH: 422,
+  UNKNOWN_ROOT: 422,
+  EXPIRED: 422,
+  VALIDITY_TOO_LONG: 422,
+  AMOUNT_TOO_SMALL: 422,
+  FEE_TOO_SMALL: 422,
+  AUTHORIZATION_MISMATCH: 422,
+  // Limits
+  RATE_LIMITED: 429,
+  QUOTA_EXCEEDED: 429,
+  // What the service needs does not answer
+  STORE_UNAVAILABLE: 503,
+  CHAIN_UNAVAILABLE: 503,
+  ENGINE_OVERLOADED: 503,
+  OVERLOADED: 503,
+  SHUTTING_DOWN: 503,
+  INTERNAL: 500,
+};
+
+/** Codes whose status asks the client to come back; seconds for Retry-After. */
+export const RETRY_AFTER_SECONDS: Readonly<Record<number, number>> = { 503: 5 };
+
+export function statusOf(code: string): number {
+  return Object.hasOwn(STATUS, code) ? STATUS[code]! : 500;
+}

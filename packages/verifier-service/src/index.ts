@@ -1,0 +1,18 @@
+export { type Config, type Environment, readConfig } from "./config/config.ts";
+export { withDevelopmentDefaults } from "./config/development.ts";
+export { ServiceError, type ServiceErrorCode } from "./errors/errors.ts";
+export { STATUS, statusOf } from "./http/status.ts";
+export { createLog } from "./ops/log.ts";
+export {
+  type AppendProver,
+  ChainReader,
+  createRelayer,
+  LOCAL_RELAYER_CONFIG,
+  type Relayer,
+  type RelayerOptions,
+} from "./relayer/index.ts";
+export { type RunningService, startService } from "./service.ts";
+export { openStore, type Store } from "./store/index.ts";
+export { addKey } from "./token/keys.ts";
+export { TOKEN_TYPE, type TokenClaims } from "./token/token.ts";
+export { FRESH_MS, type Reason, SKEW_MS } from "./verify/checks.ts";

@@ -1,0 +1,33 @@
+/** What has to be ended again, last one first. One that fails does not keep the others open. */
+export class Closing {
+  readonly #actions: (() => Promise<unknown> | unknown)[] = [];
+  readonly #onError: (error: unknown) => void;
+  #done: Promise<void> | undefined;
+
+  constructor(onError: (error: unknown) => void) {
+    this.#onError = onError;
+  }
+
+  get begun(): boolean {
+    return this.#done !== undefined;
+  }
+
+  add(action: () => Promise<unknown> | unknown): void {
+    this.#actions.push(action);
+  }
+
+  run(): Promise<void> {
+    this.#done ??= this.#run();
+    return this.#done;
+  }
+
+  async #run(): Promise<void> {
+    for (let action = this.#actions.pop(); action; action = this.#actions.pop()) {
+      try {
+        await action();
+      } catch (error) {
+        this.#onError(error);
+      }
+    }
+  }
+}

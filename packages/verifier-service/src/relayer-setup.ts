@@ -1,0 +1,54 @@
+import type { Wallet } from "ethers";
+import type { Config } from "./config/config.ts";
+import {
+  type AppendProver,
+  type ChainReader,
+  createRelayer,
+  DEFAULT_RELAYER_CONFIG,
+  LOCAL_RELAYER_CONFIG,
+  type Relayer,
+  type RelayerLog,
+  type RelayerMetrics,
+} from "./relayer/index.ts";
+import type { Store } from "./store/index.ts";
+
+export interface RelayerParts {
+  readonly config: Config;
+  readonly store: Store;
+  readonly chain: ChainReader;
+  readonly signer: Wallet;
+  readonly token: string;
+  readonly prover: AppendProver;
+  readonly metrics: RelayerMetrics;
+  readonly log: RelayerLog;
+  readonly clock: () => number;
+}
+
+/** The relayer as the settings want it. Not started yet. */
+export function setUpRelayer({
+  config,
+  token,
+  signer,
+  ...parts
+}: RelayerParts): Relayer & { readonly address: string } {
+  const { chainId, pool, deploymentBlock, local } = config;
+  const defaults = local ? LOCAL_RELAYER_CONFIG : DEFAULT_RELAYER_CONFIG;
+  const relayer = createRelayer({
+    ...parts,
+    signer,
+    pool: { chainId: BigInt(chainId), pool, token, deploymentBlock },
+    config: {
+      ...defaults,
+      confirmations: config.confirmations,
+      blockSeconds: config.blockTimeMs / 1000,
+      pollInterval: config.pollMs,
+      maxFeePerGas: config.maxFeePerGas,
+      maxPriorityFeePerGas: least(defaults.maxPriorityFeePerGas, config.maxFeePerGas),
+      gasBudgetPerDay: config.gasBudget,
+      appendAfter: config.appendAfterMs,
+    },
+  });
+  return Object.assign(relayer, { address: signer.address.toLowerCase() });
+}
+
+const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);

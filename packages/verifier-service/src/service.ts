@@ -1,0 +1,134 @@
+// The service put together: opens everything in the order in which a fault is cheapest to find, and closes it again.
+import { createProver, loadArtifacts } from "@sotto/prover";
+import { Wallet } from "ethers";
+import type { Logger } from "pino";
+import { openCatalog } from "./artifacts/catalog.ts";
+import { artifactRoutes } from "./artifacts/routes.ts";
+import { type Config, refuseDevelopmentKeys } from "./config/config.ts";
+import { ServiceError } from "./errors/errors.ts";
+import { createApp } from "./http/app.ts";
+import { metricsRoute, operationRoutes } from "./http/routes/operations.ts";
+import { paymentRoutes } from "./http/routes/payments.ts";
+import type { App } from "./http/types.ts";
+import { clientIds } from "./ops/client-id.ts";
+import { Closing } from "./ops/closing.ts";
+import { createMetrics } from "./ops/metrics.ts";
+import { createReadiness } from "./ops/readiness.ts";
+import { ChainReader } from "./relayer/chain/reader.ts";
+import { setUpRelayer } from "./relayer-setup.ts";
+import { openStore } from "./store/index.ts";
+import { keySource } from "./token/development.ts";
+import { KeyRing } from "./token/key-ring.ts";
+import { TokenIssuer } from "./token/token.ts";
+import { openEngine } from "./verify/engine.ts";
+import { poolState } from "./verify/pool.ts";
+import { checkPool } from "./verify/pool-facts.ts";
+import { openRetiredKeys } from "./verify/retired.ts";
+
+export interface RunningService {
+  /** Base address, with the base path. */
+  readonly url: string;
+  /** Where the root of the server is. */
+  readonly origin: string;
+  readonly app: App;
+  /** Name of the set of keys it serves. */
+  readonly set: string;
+  readonly relayer: string;
+  /** Ends requests under way, then everything else. May be called more than once. */
+  close(): Promise<void>;
+}
+
+const SWEEP_MS = 60_000;
+
+/**
+ * Starts the service.
+ * @param clock now, ms
+ * @throws SottoError DEVELOPMENT_KEYS_REFUSED, ARTIFACT_DAMAGED, CHAIN_UNAVAILABLE, WRONG_CHAIN, POOL_MISSING,
+ * VERIFIER_MISMATCH, TOKEN_KEY_INVALID, STORE_UNAVAILABLE, PORT_UNAVAILABLE; nothing is left open then
+ */
+export async function startService(
+  config: Config,
+  log: Logger,
+  clock: () => number = Date.now,
+): Promise<RunningService> {
+  const closing = new Closing((error) => log.error({ err: error }, "closing failed"));
+  try {
+    return await open(config, log, clock, closing);
+  } catch (error) {
+    await closing.run();
+    throw error;
+  }
+}
+
+async function open(config: Config, log: Logger, clock: () => number, closing: Closing): Promise<RunningService> {
+  const catalog = await openCatalog(config.artifacts);
+  refuseDevelopmentKeys(catalog.set, config);
+  const retired = openRetiredKeys(config.otherKeys);
+  const keys = await KeyRing.open(await keySource(config), clock, (error) =>
+    log.error({ err: error }, "the token keys cannot be read; those known stay in use"),
+  );
+  const chainId = BigInt(config.chainId);
+  const chain = new ChainReader({ urls: config.rpcUrls, chainId, timeout: config.rpcTimeoutMs, log, clock });
+  const facts = await checkPool(chain, config.pool, catalog.verificationKeys);
+  const store = await openStore({ url: config.store, clock, onError: (error) => log.warn({ err: error }, "database") });
+  closing.add(() => store.close());
+  const proofs = await openEngine(catalog.verificationKeys, config.workers);
+  closing.add(() => proofs.close());
+  const metrics = createMetrics();
+  const prover = createProver(await loadArtifacts({ directory: config.artifacts }));
+  const signer = new Wallet(config.relayerKey);
+  const relayer = setUpRelayer({ config, store, chain, signer, token: facts.token, prover, metrics, log, clock });
+  const sweeping = setInterval(() => {
+    store.sweep().catch((error: unknown) => log.warn({ err: error }, "sweeping failed"));
+  }, SWEEP_MS);
+  closing.add(async () => clearInterval(sweeping));
+
+  const { basePath, publicUrl, settleWaitMs, leastBalance } = config;
+  const clientId = clientIds(config.relayerKey);
+  const services = {
+    ...{ config, proofs, retired, facts, store, relayer, settleWaitMs, clock, metrics },
+    setId: catalog.id,
+    pool: poolState(chain, config.pool),
+    tokens: new TokenIssuer(keys, publicUrl ?? `urn:sotto:${config.chainId}:${config.pool}`, clock),
+    answers: { relayer: relayer.address, statusUrl: `${publicUrl ?? basePath}/settle` },
+    clientOf: ({ ip }: { ip: string }) => clientId(ip),
+  };
+  const sources = { chain, store, catalog, relayer: relayer.address, leastBalance, closing: () => closing.begun };
+  const operations = { keys, readiness: createReadiness(sources, clock) };
+  const app = await createApp({
+    ...{ config, log, metrics },
+    routes(root) {
+      metricsRoute(root, metrics);
+      operationRoutes(root, operations);
+      const interfaceRoutes = (scope: App) => {
+        if (basePath !== "") operationRoutes(scope, operations);
+        artifactRoutes(scope, catalog);
+        paymentRoutes(scope, services);
+      };
+      if (basePath === "") interfaceRoutes(root);
+      else root.register(async (scope) => interfaceRoutes(scope as App), { prefix: basePath });
+    },
+  });
+  // Together: a request that waits for its payment is answered when the relayer stops.
+  closing.add(() => Promise.all([app.close(), relayer.stop()]));
+  const origin = await listen(app, config);
+  relayer.start();
+  return {
+    url: `${origin}${basePath}`,
+    origin,
+    app,
+    set: catalog.set,
+    relayer: relayer.address,
+    close: () => closing.run(),
+  };
+}
+
+async function listen(app: App, { host, port }: Config): Promise<string> {
+  try {
+    return await app.listen({ host, port });
+  } catch (cause) {
+    const { code = "" } = cause as { code?: string };
+    if (!/^(EADDR|EACCES|ENOTFOUND)/.test(code)) throw cause;
+    throw new ServiceError("PORT_UNAVAILABLE", `${host}:${port} cannot be listened on (${code})`, { port }, { cause });
+  }
+}

@@ -1,0 +1,14 @@
+import { existsSync, readdirSync } from "node:fs";
+import type { Config } from "../config/config.ts";
+import { addKey, type KeySource, keysOfFolder, keysOfText } from "./keys.ts";
+
+/** Where the keys come from: the setting, or the folder. On a local chain an empty folder gets a first key. */
+export async function keySource({ tokenKey, tokenKeys, local }: Config): Promise<KeySource> {
+  if (tokenKey !== undefined) {
+    const keys = await keysOfText(tokenKey, "SOTTO_TOKEN_KEY");
+    return async () => keys;
+  }
+  const empty = !existsSync(tokenKeys) || !readdirSync(tokenKeys).some((name) => name.endsWith(".json"));
+  if (local && empty) await addKey(tokenKeys);
+  return () => keysOfFolder(tokenKeys);
+}

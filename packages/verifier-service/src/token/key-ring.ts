@@ -1,0 +1,64 @@
+import type { JWK } from "jose";
+import type { KeySource, TokenKey } from "./keys.ts";
+
+/** The folder is looked at again after this time, and at once where a token names a key that is not known. */
+const REREAD_MS = 10_000;
+/** But not more often than this: a token can name any key. */
+const LEAST_REREAD_MS = 1_000;
+
+/** The keys in use. New ones are taken up, and removed ones dropped, while the service runs. */
+export class KeyRing {
+  readonly #source: KeySource;
+  readonly #clock: () => number;
+  readonly #onError: (error: unknown) => void;
+  #keys: readonly TokenKey[];
+  #readAt: number;
+
+  private constructor(
+    source: KeySource,
+    keys: readonly TokenKey[],
+    clock: () => number,
+    onError: (error: unknown) => void,
+  ) {
+    this.#source = source;
+    this.#keys = keys;
+    this.#clock = clock;
+    this.#onError = onError;
+    this.#readAt = clock();
+  }
+
+  /**
+   * @param onError told when the keys can no longer be read; those known stay in use
+   * @throws ServiceError TOKEN_KEY_INVALID
+   */
+  static async open(source: KeySource, clock: () => number, onError: (error: unknown) => void): Promise<KeyRing> {
+    return new KeyRing(source, await source(), clock, onError);
+  }
+
+  /** The newest key. */
+  async signer(): Promise<TokenKey> {
+    await this.#refresh(REREAD_MS);
+    return this.#keys.at(-1)!;
+  }
+
+  async find(kid: string): Promise<TokenKey | undefined> {
+    const known = this.#keys.find((key) => key.kid === kid);
+    await this.#refresh(known === undefined ? LEAST_REREAD_MS : REREAD_MS);
+    return this.#keys.find((key) => key.kid === kid);
+  }
+
+  async publicKeys(): Promise<{ keys: JWK[] }> {
+    await this.#refresh(LEAST_REREAD_MS);
+    return { keys: this.#keys.map(({ publicJwk }) => publicJwk) };
+  }
+
+  async #refresh(age: number): Promise<void> {
+    if (this.#clock() - this.#readAt < age) return;
+    this.#readAt = this.#clock();
+    try {
+      this.#keys = await this.#source();
+    } catch (error) {
+      this.#onError(error);
+    }
+  }
+}

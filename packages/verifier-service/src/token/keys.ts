@@ -1,0 +1,80 @@
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from "jose";
+import { ServiceError } from "../errors/errors.ts";
+
+export interface TokenKey {
+  /** RFC 7638 thumbprint. */
+  readonly kid: string;
+  readonly privateKey: CryptoKey;
+  /** What the key set shows: no private part. */
+  readonly publicJwk: JWK;
+}
+
+/** Keys, oldest first: the last signs, all verify. */
+export type KeySource = () => Promise<readonly TokenKey[]>;
+
+export const ALGORITHM = "EdDSA";
+
+/** @throws ServiceError TOKEN_KEY_INVALID; the message never holds a part of the key */
+async function readKey(value: unknown, where: string): Promise<TokenKey> {
+  const jwk = (typeof value === "object" && value !== null ? value : {}) as JWK;
+  const invalid = (reason: string, cause?: unknown) =>
+    new ServiceError("TOKEN_KEY_INVALID", `the token key of ${where} ${reason}`, {}, { cause });
+  if (jwk.kty !== "OKP" || jwk.crv !== "Ed25519" || typeof jwk.x !== "string" || typeof jwk.d !== "string")
+    throw invalid("is not the JWK of an Ed25519 private key (kty OKP, crv Ed25519, x, d)");
+  const publicPart = { kty: "OKP", crv: "Ed25519", x: jwk.x };
+  try {
+    const kid = await calculateJwkThumbprint(publicPart);
+    const privateKey = (await importJWK({ ...publicPart, d: jwk.d }, ALGORITHM)) as CryptoKey;
+    return { kid, privateKey, publicJwk: { ...publicPart, kid, alg: ALGORITHM, use: "sig" } };
+  } catch (cause) {
+    throw invalid("cannot be used", cause);
+  }
+}
+
+function parseKeys(text: string, where: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ServiceError("TOKEN_KEY_INVALID", `the token key of ${where} is not JSON`);
+  }
+}
+
+/** Keys given as text: one JWK or a JWK set, oldest first. */
+export async function keysOfText(text: string, where: string): Promise<readonly TokenKey[]> {
+  const value = parseKeys(text, where);
+  const set = (value as { keys?: unknown } | null)?.keys;
+  const keys = Array.isArray(set) ? set : [value];
+  if (keys.length === 0) throw new ServiceError("TOKEN_KEY_INVALID", `the key set of ${where} is empty`);
+  return Promise.all(keys.map((key) => readKey(key, where)));
+}
+
+/** Keys of a folder, `*.json`, in order of their names: name them by date and the newest signs. */
+export async function keysOfFolder(folder: string): Promise<readonly TokenKey[]> {
+  let names: string[];
+  try {
+    names = readdirSync(folder).filter((name) => name.endsWith(".json"));
+  } catch (cause) {
+    throw new ServiceError("TOKEN_KEY_INVALID", `the folder of token keys ${folder} cannot be read`, {}, { cause });
+  }
+  if (names.length === 0) throw new ServiceError("TOKEN_KEY_INVALID", `the folder of token keys ${folder} is empty`);
+  const keys: TokenKey[] = [];
+  for (const name of names.sort()) {
+    const path = join(folder, name);
+    if ((statSync(path).mode & 0o077) !== 0)
+      throw new ServiceError("TOKEN_KEY_INVALID", `${path} must be readable by its owner alone (chmod 600)`);
+    keys.push(...(await keysOfText(readFileSync(path, "utf8"), path)));
+  }
+  return keys;
+}
+
+/** Adds a key to a folder; it signs as soon as the service looks at the folder again. @returns the file */
+export async function addKey(folder: string, now = new Date()): Promise<string> {
+  const { privateKey } = await generateKeyPair(ALGORITHM, { crv: "Ed25519", extractable: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const path = join(folder, `${now.toISOString().replace(/[-:.]/g, "")}.json`);
+  // wx: a key that exists is never written over.
+  writeFileSync(path, `${JSON.stringify(await exportJWK(privateKey))}\n`, { mode: 0o600, flag: "wx" });
+  return path;
+}

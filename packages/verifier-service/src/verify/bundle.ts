@@ -1,0 +1,69 @@
+import {
+  type Bytes32,
+  type Deployment,
+  decodeBundle,
+  type PaymentBundle,
+  resourceDigest,
+  signalsDigest,
+  validUntilOf,
+  type WireBundle,
+} from "@sotto/protocol";
+
+/** Where each public signal of a payment stands. */
+export const PAYMENT_SIGNAL = { recipient: 0, resource: 1, root: 5, nullifier: 6 } as const;
+/** And of a range proof. */
+export const RANGE_SIGNAL = { recipientKey: 2, recipientTag: 3, lowerBound: 4 } as const;
+
+/** A bundle as it came, and all that follows from it. */
+export interface Bundle {
+  /** The nine fields in the order of the interface. */
+  readonly wire: WireBundle;
+  readonly decoded: PaymentBundle;
+  readonly resourceDigest: Bytes32;
+  /** Seconds. */
+  readonly validUntil: bigint;
+  /** keccak256 of the ten signals. */
+  readonly digest: Bytes32;
+  readonly root: bigint;
+  readonly nullifier: bigint;
+}
+
+/** @throws SottoError INVALID_BUNDLE */
+export function readBundle(body: unknown): Bundle {
+  const decoded = decodeBundle(body);
+  const signals = decoded.publicSignals;
+  return {
+    wire: pick(body as WireBundle),
+    decoded,
+    resourceDigest: resourceDigest(decoded),
+    validUntil: validUntilOf(decoded.timestamp),
+    digest: signalsDigest(signals),
+    root: signals[PAYMENT_SIGNAL.root]!,
+    nullifier: signals[PAYMENT_SIGNAL.nullifier]!,
+  };
+}
+
+/** Every value has one spelling, so the same bundle is the same text. */
+export function canonicalJson({ wire }: Bundle): string {
+  return JSON.stringify(wire);
+}
+
+function pick(body: WireBundle): WireBundle {
+  return {
+    proof: body.proof,
+    publicSignals: body.publicSignals,
+    encryptedAmount: body.encryptedAmount,
+    amountProof: body.amountProof,
+    amountPublicSignals: body.amountPublicSignals,
+    senderCommitment: body.senderCommitment,
+    recipientPublicKey: body.recipientPublicKey,
+    resourceUrl: body.resourceUrl,
+    timestamp: body.timestamp,
+  };
+}
+
+/** Where this service settles. */
+export const deploymentOf = ({ chainId, pool }: { chainId: number; pool: string }): Deployment => ({
+  chainId: BigInt(chainId),
+  pool,
+});

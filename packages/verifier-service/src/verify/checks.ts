@@ -1,0 +1,123 @@
+// The checks of a decoded bundle, in the order in which verify makes them. Each says why it fails, or nothing.
+import { expectOneCiphertext, paymentContext, recipientSignal, SottoError } from "@sotto/protocol";
+import type { Config } from "../config/config.ts";
+import { type Bundle, deploymentOf, PAYMENT_SIGNAL, RANGE_SIGNAL } from "./bundle.ts";
+import type { PoolState, ProofVerifier } from "./ports.ts";
+import type { RetiredKeys } from "./retired.ts";
+
+/** Reasons of a verification that fails. Stable. */
+export type Reason =
+  | "ARTIFACT_SET_MISMATCH"
+  | "INVALID_PROOF"
+  | "INVALID_AMOUNT_PROOF"
+  | "CIPHERTEXT_MISMATCH"
+  | "RECIPIENT_MISMATCH"
+  | "RESOURCE_MISMATCH"
+  | "TIMESTAMP_TOO_OLD"
+  | "TIMESTAMP_IN_FUTURE"
+  | "TOO_LATE_TO_SETTLE"
+  | "UNKNOWN_ROOT"
+  | "NULLIFIER_SPENT"
+  | "NULLIFIER_QUEUED"
+  | "AMOUNT_TOO_SMALL"
+  | "RECIPIENT_NOT_SERVED";
+
+export interface Refusal {
+  readonly reason: Reason;
+  readonly message: string;
+}
+
+const refuse = (reason: Reason, message: string): Refusal => ({ reason, message });
+
+/** Ms: as long as the header of a payment is fresh. */
+export const FRESH_MS = 300_000;
+/** Ms a client's clock may be ahead. */
+export const SKEW_MS = 30_000;
+
+/** What the relayer needs to land a transaction, ms: nothing is broadcast with less time left. */
+export function leastTimeMs({ blockTimeMs }: Pick<Config, "blockTimeMs">): number {
+  return Math.max(30_000, 2 * blockTimeMs);
+}
+
+/** Both proofs, at the same time. What is no encoding of a proof rejects: it is a bad request, not a failed check. */
+export async function checkProofs(
+  { wire }: Bundle,
+  proofs: ProofVerifier,
+  retired: RetiredKeys,
+): Promise<Refusal | undefined> {
+  const statements: readonly Parameters<ProofVerifier["verify"]>[] = [
+    ["payment", wire.proof, wire.publicSignals],
+    ["elgamal_range", wire.amountProof, wire.amountPublicSignals],
+  ];
+  const results = await Promise.allSettled(statements.map((statement) => proofs.verify(...statement)));
+  const rejected = results.find((result) => result.status === "rejected");
+  if (rejected !== undefined) throw rejected.reason;
+  const wrong = results.findIndex((result) => result.status === "fulfilled" && !result.value);
+  if (wrong < 0) return undefined;
+  if (await retired.accepts(...statements[wrong]!))
+    return refuse(
+      "ARTIFACT_SET_MISMATCH",
+      "the proofs are made with the keys of another set; load the artifacts again",
+    );
+  if (wrong === 0) return refuse("INVALID_PROOF", "proof does not hold for publicSignals");
+  return refuse("INVALID_AMOUNT_PROOF", "amountProof does not hold for amountPublicSignals");
+}
+
+export function checkSet(artifactSet: string | undefined, id: string): Refusal | undefined {
+  if (artifactSet === undefined || artifactSet === id) return undefined;
+  return refuse("ARTIFACT_SET_MISMATCH", `the service verifies with the set ${id}; load the artifacts again`);
+}
+
+/** Ciphertext, recipient and resource: what the signals mean. */
+export function checkMeaning(bundle: Bundle, config: Config): Refusal | undefined {
+  const { decoded } = bundle;
+  try {
+    expectOneCiphertext(decoded);
+  } catch (error) {
+    if (error instanceof SottoError) return refuse("CIPHERTEXT_MISMATCH", error.message);
+    throw error;
+  }
+  const [payment, range] = [decoded.publicSignals, decoded.amountPublicSignals];
+  const recipient = {
+    wallet: decoded.recipientPublicKey,
+    keyX: range[RANGE_SIGNAL.recipientKey]!,
+    ownerTag: range[RANGE_SIGNAL.recipientTag]!,
+  };
+  if (recipientSignal(recipient, decoded.senderCommitment) !== payment[PAYMENT_SIGNAL.recipient])
+    return refuse(
+      "RECIPIENT_MISMATCH",
+      "publicSignals[0] does not open with recipientPublicKey, amountPublicSignals[2..3] and senderCommitment",
+    );
+  const { validUntil, resourceDigest } = bundle;
+  if (paymentContext({ ...deploymentOf(config), validUntil, resourceDigest }) === payment[PAYMENT_SIGNAL.resource])
+    return undefined;
+  return refuse(
+    "RESOURCE_MISMATCH",
+    `publicSignals[1] does not open with resourceUrl, timestamp and senderCommitment for chain ${config.chainId} and pool ${config.pool}`,
+  );
+}
+
+/** @param now ms */
+export function checkTime({ decoded, validUntil }: Bundle, config: Config, now: number): Refusal | undefined {
+  const age = now - decoded.timestamp;
+  if (age > FRESH_MS) return refuse("TIMESTAMP_TOO_OLD", `timestamp is ${age} ms old, at most ${FRESH_MS} are allowed`);
+  if (age < -SKEW_MS)
+    return refuse("TIMESTAMP_IN_FUTURE", `timestamp is ${-age} ms ahead, at most ${SKEW_MS} are allowed`);
+  const left = Number(validUntil) * 1000 - now;
+  if (left >= leastTimeMs(config)) return undefined;
+  return refuse("TOO_LATE_TO_SETTLE", `${left} ms are left to settle, ${leastTimeMs(config)} are needed; pay again`);
+}
+
+export async function checkChain({ root, nullifier }: Bundle, pool: PoolState): Promise<Refusal | undefined> {
+  const [known, spent] = await Promise.all([pool.isKnownRoot(root), pool.isSpent(nullifier)]);
+  if (!known) return refuse("UNKNOWN_ROOT", "publicSignals[5] is not a root the pool's tree had");
+  return spent ? refuse("NULLIFIER_SPENT", "the note is spent") : undefined;
+}
+
+export function checkPolicy({ decoded }: Bundle, config: Config): Refusal | undefined {
+  const { smallestAmount, recipients } = config;
+  if (decoded.amountPublicSignals[RANGE_SIGNAL.lowerBound]! < BigInt(smallestAmount))
+    return refuse("AMOUNT_TOO_SMALL", `the lower bound is below the smallest amount, ${smallestAmount} base units`);
+  if (recipients.length === 0 || recipients.includes(decoded.recipientPublicKey)) return undefined;
+  return refuse("RECIPIENT_NOT_SERVED", "this service does not relay payments to this wallet");
+}

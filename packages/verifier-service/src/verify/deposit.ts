@@ -1,0 +1,105 @@
+import { randomUUID } from "node:crypto";
+import { depositAuthorizationNonce, parseAddress, parseAmount, parseField } from "@sotto/protocol";
+import { AbiCoder, concat, keccak256, id as keccakText, recoverAddress, Signature } from "ethers";
+import { ServiceError } from "../errors/errors.ts";
+import type { DepositRequest } from "../http/schemas.ts";
+import type { Operation } from "../store/index.ts";
+import { takeSponsorship } from "./quotas.ts";
+import { expectDate, expectQueued, type RelayServices, readSeconds } from "./relay.ts";
+import { waitFor } from "./settle.ts";
+
+const AUTHORIZATION_TYPE = keccakText(
+  "ReceiveWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)",
+);
+const AUTHORIZATION_WORDS = ["bytes32", "address", "address", "uint256", "uint256", "uint256", "bytes32"];
+
+/** The authorization's own words, read. */
+interface Terms {
+  readonly from: string;
+  readonly ownerTags: readonly bigint[];
+  readonly amounts: readonly bigint[];
+  readonly nonce: string;
+  readonly validAfter: bigint;
+  readonly validBefore: bigint;
+}
+
+/**
+ * Queues a deposit that its depositor authorized, and waits for it.
+ * @throws ServiceError INVALID_REQUEST, WRONG_DEPLOYMENT, EXPIRED, VALIDITY_TOO_LONG, AMOUNT_TOO_SMALL, FEE_TOO_SMALL,
+ * AUTHORIZATION_MISMATCH, QUOTA_EXCEEDED; SottoError of a field that does not decode
+ */
+export async function relayDeposit(body: DepositRequest, client: string, services: RelayServices): Promise<Operation> {
+  const { config, facts, store } = services;
+  const pool = parseAddress(body.pool, "pool");
+  if (body.chainId !== String(config.chainId) || pool !== config.pool)
+    throw new ServiceError(
+      "WRONG_DEPLOYMENT",
+      `this service serves the pool ${config.pool} of chain ${config.chainId}`,
+    );
+  const terms = readTerms(body);
+  expectAmounts(terms.amounts, facts.smallestDeposit);
+  expectDate(terms.validBefore, "validBefore", services);
+  if (Number(terms.validAfter) * 1000 >= services.clock())
+    throw new ServiceError("AUTHORIZATION_MISMATCH", "validAfter is not over yet");
+  expectSignature(body, terms, facts.tokenDomain, pool);
+  expectFee(terms, services);
+  if (config.depositFee === 0) await takeSponsorship(store, config, client);
+  const { from, ownerTags, amounts, salt, validAfter, validBefore, v, r, s } = body;
+  const queued = await store.operations.enqueueDeposit({
+    id: randomUUID(),
+    digest: `${terms.from}:${terms.nonce}`,
+    call: { from, ownerTags, amounts, salt, validAfter, validBefore, v, r, s },
+    client,
+    validUntil: Number(terms.validBefore),
+  });
+  return waitFor(expectQueued(queued), services);
+}
+
+function readTerms(body: DepositRequest): Terms {
+  const ownerTags = body.ownerTags.map((tag, i) => parseField(tag, `ownerTags[${i}]`));
+  const amounts = body.amounts.map((amount, i) => parseAmount(amount, `amounts[${i}]`));
+  if (ownerTags.length !== amounts.length)
+    throw new ServiceError("INVALID_REQUEST", "ownerTags and amounts must be of the same length");
+  if (ownerTags.includes(0n)) throw new ServiceError("INVALID_REQUEST", "an owner tag is 0");
+  return {
+    from: parseAddress(body.from, "from"),
+    ownerTags,
+    amounts,
+    nonce: depositAuthorizationNonce({ ownerTags, amounts }, body.salt),
+    validAfter: readSeconds(body.validAfter, "validAfter"),
+    validBefore: readSeconds(body.validBefore, "validBefore"),
+  };
+}
+
+function expectAmounts(amounts: readonly bigint[], smallest: bigint): void {
+  const small = amounts.findIndex((amount) => amount < smallest);
+  if (small < 0) return;
+  throw new ServiceError("AMOUNT_TOO_SMALL", `amounts[${small}] is below the pool's smallest deposit, ${smallest}`);
+}
+
+function expectSignature({ v, r, s }: DepositRequest, terms: Terms, domain: string, pool: string): void {
+  const value = terms.amounts.reduce((sum, amount) => sum + amount, 0n);
+  const { from, validAfter, validBefore, nonce } = terms;
+  const words = [AUTHORIZATION_TYPE, from, pool, value, validAfter, validBefore, nonce];
+  const struct = keccak256(AbiCoder.defaultAbiCoder().encode(AUTHORIZATION_WORDS, words));
+  const digest = keccak256(concat(["0x1901", domain, struct]));
+  let signer: string | undefined;
+  try {
+    signer = recoverAddress(digest, Signature.from({ v, r, s })).toLowerCase();
+  } catch {
+    // Not a signature of anybody.
+  }
+  if (signer !== from)
+    throw new ServiceError("AUTHORIZATION_MISMATCH", "the signature is not that of `from` for these notes and dates");
+}
+
+function expectFee({ ownerTags, amounts }: Terms, { config }: RelayServices): void {
+  const { depositFee, feeTag } = config;
+  if (depositFee === 0) return;
+  const paid = ownerTags.some((tag, index) => tag === feeTag && amounts[index]! >= BigInt(depositFee));
+  if (!paid)
+    throw new ServiceError(
+      "FEE_TOO_SMALL",
+      `one note must be of ${depositFee} base units or more and of tag ${feeTag}`,
+    );
+}

@@ -1,0 +1,41 @@
+// What deposits and withdrawals have in common: dates, fees, and the way into the relayer's queue.
+import type { Config } from "../config/config.ts";
+import { ServiceError } from "../errors/errors.ts";
+import type { EnqueueResult, Operation, Store } from "../store/index.ts";
+import type { TokenIssuer } from "../token/token.ts";
+import { leastTimeMs } from "./checks.ts";
+import type { PoolFacts } from "./pool-facts.ts";
+import type { PoolState, ProofVerifier, RelayerPort } from "./ports.ts";
+
+export interface RelayServices {
+  readonly config: Config;
+  readonly proofs: ProofVerifier;
+  readonly pool: PoolState;
+  readonly facts: PoolFacts;
+  readonly store: Pick<Store, "reservations" | "operations" | "quotas">;
+  readonly tokens: TokenIssuer;
+  readonly relayer: RelayerPort;
+  readonly settleWaitMs: number;
+  readonly clock: () => number;
+}
+
+/** Seconds a decimal string names. @throws ServiceError INVALID_REQUEST */
+export function readSeconds(text: string, name: string): bigint {
+  if (/^(0|[1-9][0-9]{0,18})$/.test(text)) return BigInt(text);
+  throw new ServiceError("INVALID_REQUEST", `${name} must be whole seconds, decimal without leading zeros`);
+}
+
+/** @throws ServiceError EXPIRED, VALIDITY_TOO_LONG */
+export function expectDate(until: bigint, name: string, { config, clock }: RelayServices): void {
+  const left = Number(until) * 1000 - clock();
+  if (left < leastTimeMs(config))
+    throw new ServiceError("EXPIRED", `${name} leaves ${left} ms, ${leastTimeMs(config)} are needed`);
+  if (left > config.longestValidity * 1000)
+    throw new ServiceError("VALIDITY_TOO_LONG", `${name} is more than ${config.longestValidity} s away`);
+}
+
+/** @throws ServiceError NULLIFIER_QUEUED, NULLIFIER_SPENT */
+export function expectQueued(result: EnqueueResult): Operation {
+  if (result.kind !== "taken") return result.operation;
+  throw new ServiceError(result.reason, "a note of it is being spent by another request, or is spent");
+}

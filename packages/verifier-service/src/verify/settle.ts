@@ -1,0 +1,77 @@
+import type { WireBundle } from "@sotto/protocol";
+import { ServiceError } from "../errors/errors.ts";
+import type { SettleRequest } from "../http/schemas.ts";
+import { paymentCallOf } from "../relayer/pool.ts";
+import type { Operation, Reservation, Store } from "../store/index.ts";
+import type { TokenIssuer } from "../token/token.ts";
+import type { RelayerPort } from "./ports.ts";
+
+export interface SettleServices {
+  readonly store: Pick<Store, "reservations" | "operations">;
+  readonly tokens: TokenIssuer;
+  readonly relayer: RelayerPort;
+  /** Longest time settle waits for the confirmations, ms. */
+  readonly settleWaitMs: number;
+}
+
+/**
+ * Queues the payment a token stands for, once, and waits for it.
+ * @returns the payment as it is after the wait
+ * @throws ServiceError INVALID_TOKEN, TOKEN_EXPIRED, TOKEN_REPLACED, PAYMENT_MISMATCH
+ */
+export async function settlePayment(request: SettleRequest, services: SettleServices): Promise<Operation> {
+  const { claims, expired } = await services.tokens.read(request.paymentToken);
+  const { store } = services;
+  const gone = () =>
+    expired
+      ? new ServiceError("TOKEN_EXPIRED", "the token expired before its payment was queued; verify again or pay again")
+      : new ServiceError("TOKEN_REPLACED", "another payment of the same note replaced the one of this token");
+  const reservation = await store.reservations.get(claims.jti);
+  if (reservation === undefined) throw gone();
+  expectSame(request, reservation);
+  if (expired && (await store.operations.get(claims.jti)) === undefined) throw gone();
+  const queued = await store.operations.enqueuePayment(claims.jti, paymentCallOf);
+  if (queued.kind === "gone") throw gone();
+  return waitFor(queued.operation, services);
+}
+
+/** Waits until an operation is over, as long as settle may. */
+export async function waitFor(
+  operation: Operation,
+  { store, relayer, settleWaitMs }: Pick<SettleServices, "store" | "relayer" | "settleWaitMs">,
+): Promise<Operation> {
+  if (isOver(operation)) return operation;
+  relayer.settle(operation.id);
+  await relayer.waitFor(operation.id, settleWaitMs);
+  return (await store.operations.get(operation.id)) ?? operation;
+}
+
+export const isOver = ({ state }: Operation): boolean => state !== "queued" && state !== "broadcast";
+
+/** Fields of settle that stand for a bundle's field of another name. */
+const ALIASES: Readonly<Record<string, keyof WireBundle>> = { resource: "resourceUrl" };
+
+const FIELDS = [
+  "proof",
+  "publicSignals",
+  "encryptedAmount",
+  "recipientPublicKey",
+  "resource",
+  "amountProof",
+  "amountPublicSignals",
+  "senderCommitment",
+  "resourceUrl",
+  "timestamp",
+] as const satisfies readonly (keyof SettleRequest)[];
+
+/** What was verified is what is sent: a request for anything else is refused. */
+function expectSame(request: SettleRequest, { bundle }: Reservation): void {
+  const verified = JSON.parse(bundle) as WireBundle;
+  for (const field of FIELDS) {
+    const given = request[field];
+    if (given === undefined) continue;
+    const expected = verified[ALIASES[field] ?? (field as keyof WireBundle)];
+    if (JSON.stringify(given) !== JSON.stringify(expected))
+      throw new ServiceError("PAYMENT_MISMATCH", `${field} is not that of the payment the token stands for`, { field });
+  }
+}

@@ -1,0 +1,88 @@
+import { randomUUID } from "node:crypto";
+import type { Config } from "../config/config.ts";
+import type { Store } from "../store/index.ts";
+import type { TokenIssuer } from "../token/token.ts";
+import { type Bundle, canonicalJson, RANGE_SIGNAL, readBundle } from "./bundle.ts";
+import { checkChain, checkMeaning, checkPolicy, checkProofs, checkSet, checkTime, type Refusal } from "./checks.ts";
+import type { PoolState, ProofVerifier } from "./ports.ts";
+import { takeQuotas } from "./quotas.ts";
+import type { RetiredKeys } from "./retired.ts";
+
+export interface VerifyServices {
+  readonly config: Config;
+  /** Id of the set of keys the proofs are verified with. */
+  readonly setId: string;
+  readonly proofs: ProofVerifier;
+  readonly retired: RetiredKeys;
+  readonly pool: PoolState;
+  readonly store: Pick<Store, "reservations" | "quotas">;
+  readonly tokens: TokenIssuer;
+  /** Now, ms. */
+  readonly clock: () => number;
+}
+
+export type VerifyResult =
+  | { readonly valid: true; readonly token: string /** Seconds. */; readonly expiresIn: number }
+  | ({ readonly valid: false } & Refusal);
+
+const LONGEST_TOKEN_SECONDS = 300;
+
+/**
+ * Checks a bundle, reserves its nullifier and gives a token for it.
+ * @param body the parsed JSON
+ * @param client whom the quota counts for
+ * @throws SottoError INVALID_BUNDLE, PROOF_*, QUOTA_EXCEEDED, CHAIN_UNAVAILABLE, STORE_UNAVAILABLE
+ */
+export async function verifyBundle(body: unknown, client: string, services: VerifyServices): Promise<VerifyResult> {
+  const bundle = readBundle(body);
+  const { config } = services;
+  const { artifactSet } = body as { artifactSet?: string };
+  const refusal =
+    checkSet(artifactSet, services.setId) ??
+    (await checkProofs(bundle, services.proofs, services.retired)) ??
+    checkMeaning(bundle, config) ??
+    checkTime(bundle, config, services.clock()) ??
+    (await checkChain(bundle, services.pool)) ??
+    checkPolicy(bundle, config);
+  if (refusal !== undefined) return { valid: false, ...refusal };
+  await takeQuotas(services.store, config, client, bundle.decoded.recipientPublicKey);
+  return reserve(bundle, client, services);
+}
+
+async function reserve(bundle: Bundle, client: string, services: VerifyServices): Promise<VerifyResult> {
+  const { decoded, digest, validUntil } = bundle;
+  const now = services.clock();
+  const expiresIn = Math.min(LONGEST_TOKEN_SECONDS, Math.floor(Number(validUntil) - now / 1000));
+  const result = await services.store.reservations.reserve({
+    id: randomUUID(),
+    nullifier: String(bundle.nullifier),
+    digest,
+    bundle: canonicalJson(bundle),
+    expiresAt: now + expiresIn * 1000,
+    validUntil: Number(validUntil),
+    recipient: decoded.recipientPublicKey,
+    client,
+  });
+  if (result.kind === "taken") {
+    const message = "another payment of the same note is under way or settled";
+    return { valid: false, reason: result.reason, message };
+  }
+  const token = await services.tokens.issue(
+    {
+      jti: result.id,
+      digest,
+      chainId: String(services.config.chainId),
+      pool: services.config.pool,
+      recipient: decoded.recipientPublicKey,
+      recipientKey: String(decoded.amountPublicSignals[RANGE_SIGNAL.recipientKey]),
+      recipientTag: String(decoded.amountPublicSignals[RANGE_SIGNAL.recipientTag]),
+      resource: decoded.resourceUrl,
+      senderCommitment: String(decoded.senderCommitment),
+      nullifier: String(bundle.nullifier),
+      timestamp: decoded.timestamp,
+      validUntil: Number(validUntil),
+    },
+    expiresIn,
+  );
+  return { valid: true, token, expiresIn };
+}

@@ -1,0 +1,86 @@
+import { randomUUID } from "node:crypto";
+import {
+  parseAddress,
+  parseAmount,
+  parseField,
+  signalsDigest,
+  WITHDRAWAL_INPUTS,
+  withdrawalContext,
+} from "@sotto/protocol";
+import { ServiceError } from "../errors/errors.ts";
+import type { WithdrawRequest } from "../http/schemas.ts";
+import type { Operation } from "../store/index.ts";
+import { deploymentOf } from "./bundle.ts";
+import { takeSponsorship } from "./quotas.ts";
+import { expectDate, expectQueued, type RelayServices, readSeconds } from "./relay.ts";
+import { waitFor } from "./settle.ts";
+
+const SIGNAL = { context: 0, amount: 1, root: 2, nullifiers: 3 } as const;
+
+/**
+ * Queues a withdrawal or a merge and waits for it.
+ * @throws ServiceError INVALID_REQUEST, INVALID_PROOF, CONTEXT_MISMATCH, EXPIRED, VALIDITY_TOO_LONG, FEE_TOO_SMALL,
+ * UNKNOWN_ROOT, NULLIFIER_SPENT, NULLIFIER_QUEUED, QUOTA_EXCEEDED; SottoError of a field that does not decode
+ */
+export async function relayWithdrawal(
+  body: WithdrawRequest,
+  client: string,
+  services: RelayServices,
+): Promise<Operation> {
+  const { config, store } = services;
+  const signals = body.signals.map((signal, i) => parseField(signal, `signals[${i}]`));
+  const terms = {
+    recipient: parseAddress(body.recipient, "recipient"),
+    fee: parseAmount(body.fee, "fee"),
+    feeRecipient: parseAddress(body.feeRecipient, "feeRecipient"),
+    validUntil: readSeconds(body.validUntil, "validUntil"),
+  };
+  const nullifiers = nullifiersOf(signals);
+  if (!(await services.proofs.verify("withdrawal", body.proof, body.signals)))
+    throw new ServiceError("INVALID_PROOF", "proof does not hold for signals");
+  if (withdrawalContext({ ...deploymentOf(config), ...terms }) !== signals[SIGNAL.context])
+    throw new ServiceError(
+      "CONTEXT_MISMATCH",
+      `signals[0] is not of recipient, fee, feeRecipient and validUntil for chain ${config.chainId} and pool ${config.pool}`,
+    );
+  const digest = signalsDigest(signals);
+  expectDate(terms.validUntil, "validUntil", services);
+  await expectSponsored(terms, signals[SIGNAL.amount]!, client, services);
+  if (!(await services.pool.isKnownRoot(signals[SIGNAL.root]!)))
+    throw new ServiceError("UNKNOWN_ROOT", "signals[2] is not a root the pool's tree had");
+  const { proof, recipient, fee, feeRecipient, validUntil } = body;
+  const next = {
+    id: randomUUID(),
+    digest,
+    call: { proof, signals: body.signals, recipient, fee, feeRecipient, validUntil },
+    client,
+    validUntil: Number(terms.validUntil),
+    nullifiers: nullifiers.map(String),
+  };
+  const queued = await store.operations.enqueueWithdrawal(next);
+  return waitFor(expectQueued(queued), services);
+}
+
+/** Those in use. @throws ServiceError INVALID_REQUEST */
+function nullifiersOf(signals: readonly bigint[]): bigint[] {
+  const all = signals.slice(SIGNAL.nullifiers, SIGNAL.nullifiers + WITHDRAWAL_INPUTS);
+  const used = all.filter((nullifier) => nullifier !== 0n);
+  if (used.length === 0 || new Set(used).size !== used.length)
+    throw new ServiceError("INVALID_REQUEST", "signals[3..10] must hold at least one nullifier, and none twice");
+  return used;
+}
+
+async function expectSponsored(
+  { fee, feeRecipient, recipient }: { fee: bigint; feeRecipient: string; recipient: string },
+  amount: bigint,
+  client: string,
+  { config, store, relayer }: RelayServices,
+): Promise<void> {
+  if (fee > amount) throw new ServiceError("INVALID_REQUEST", "fee is above the amount, signals[1]");
+  if (amount > fee && (BigInt(recipient) === 0n || recipient === config.pool))
+    throw new ServiceError("INVALID_REQUEST", "recipient must not be the zero address nor the pool");
+  const paid = feeRecipient === relayer.address.toLowerCase() ? fee : 0n;
+  if (paid < BigInt(config.withdrawalFee))
+    throw new ServiceError("FEE_TOO_SMALL", `the fee to ${relayer.address} must be ${config.withdrawalFee} or more`);
+  if (config.withdrawalFee === 0) await takeSponsorship(store, config, client);
+}
