@@ -129,6 +129,13 @@ describe("reading delivered notes", () => {
     expect(tryDecrypt(viewer, event)).to.equal(null);
   });
 
+  it("takes the smallest and the largest viewing key", () => {
+    for (const viewingKey of [1n, SUBGROUP_ORDER - 2n]) {
+      const delivered = deliver(multiplyPoint(BASE8, viewingKey), viewer.ownerTag, 9n, 10n);
+      expect(tryDecrypt({ ...viewer, viewingKey }, delivered)?.amount).to.equal(9n);
+    }
+  });
+
   it("refuses viewing keys that are even, zero or too large, and events that are no field elements", () => {
     const note = deliver(merchant.encryptionKey, viewer.ownerTag, 1n, 1n);
     for (const viewingKey of [0n, 2n, SUBGROUP_ORDER, -1n, 3, undefined]) {
