@@ -7,7 +7,6 @@ import {
   NoteTree,
   noteCommitment,
   type PaymentArguments,
-  prepareAppend,
   preparePayment,
   prepareRange,
   prepareWithdrawal,
@@ -172,32 +171,5 @@ describe("prepareWithdrawal", () => {
     expectCode("INVALID_INTEGER", refused({ validUntil: -1n }), /validUntil/);
     expectCode("INVALID_FIELD_ELEMENT", refused({ outputTag: FIELD_MODULUS }));
     expectCode("INVALID_FIELD_ELEMENT", refused({ changeKey: -1n }));
-  });
-});
-
-describe("prepareAppend", () => {
-  it("continues wherever the tree ends, with what stands left of there", () => {
-    for (const size of [0, 1, 7, 8, 63, 64, 65]) {
-      const before = new NoteTree(Array.from({ length: size }, (_, i) => BigInt(i + 1)));
-      const leaves = Array.from({ length: 64 }, (_, i) => BigInt(i + 1000));
-      const prepared = prepareAppend({ ...deployment, tree: before, leaves });
-      expect(before.size).to.equal(size);
-      const siblings = prepared.input["leftSiblings"] as readonly (readonly bigint[])[];
-      expect(siblings.map((level) => level.length)).to.deep.equal(new Array(10).fill(7));
-      expect(siblings[0]!.filter((leaf) => leaf !== 0n)).to.have.length(size % 8);
-      before.append(leaves);
-      expect(prepared.newRoot).to.equal(before.root);
-      expect(prepared.publicSignals.slice(2, 4)).to.deep.equal([BigInt(size), 64n]);
-    }
-  });
-
-  it("refuses none, too many and empty leaves, and leaves the tree alone", () => {
-    const { root } = tree;
-    const refused = (leaves: unknown) => () => prepareAppend({ ...deployment, tree, leaves: leaves as never });
-    for (const leaves of [[], new Array(65).fill(1n), [0n], 5n, undefined]) expectCode("INVALID_LEAF", refused(leaves));
-    expectCode("INVALID_FIELD_ELEMENT", refused([FIELD_MODULUS]));
-    expectCode("INVALID_ADDRESS", () => prepareAppend({ ...deployment, pool: "", tree, leaves: [1n] }));
-    expect(tree.root).to.equal(root);
-    expect(tree.size).to.equal(9);
   });
 });
