@@ -84,6 +84,8 @@ describe("bad input", () => {
       ["INVALID_ADDRESS", { recipient: undefined }],
       ["INVALID_OPTION", { recipient: `0x${"00".repeat(20)}` }],
       ["INVALID_OPTION", { recipient: POOL }],
+      ["INVALID_OPTION", { fee: { amount: 1n, recipient: POOL } }],
+      ["INVALID_OPTION", { fee: { amount: 1n, recipient: `0x${"00".repeat(20)}` } }],
       ["INVALID_OPTION", { validFor: 59 }],
       ["INVALID_OPTION", { validFor: 1e9 }],
       ["INSUFFICIENT_FUNDS", { amount: 50_001n }],

@@ -133,6 +133,8 @@ describe("scan", () => {
     expect(notes).to.deep.equal(wallet.notes().map(({ state: _, ...note }) => note));
     expect(notes.map(({ origin }) => origin)).to.deep.equal(["deposit", "deposit", "payment", "change"]);
     expect(spends).to.have.length(1);
+    const lie = events.map((event) => (event.type === "deposited" ? { ...event, commitment: 5n } : event));
+    expect(new NoteScanner(scanKeys, { chainId: 31337n, pool: POOL }).scan(lie).notes[0]?.origin).to.equal("payment");
     const inParts = new NoteScanner(scanKeys, { chainId: 31337n, pool: POOL });
     expect(events.flatMap((event) => inParts.scan([event]).notes)).to.deep.equal(notes);
   });

@@ -102,6 +102,7 @@ describe("wallet", () => {
     world.withdraw(await wallet.withdraw({ recipient, amount: usd("1.98") }));
     await wallet.scan();
     expect(wallet.balance().total).to.equal(0n);
+    expect(wallet.notes().filter(({ state }) => state !== "spent")).to.deep.equal([]);
     expect(world.token.balanceOf(POOL)).to.equal(0n);
   });
 

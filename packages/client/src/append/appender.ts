@@ -1,4 +1,11 @@
-import { appendEnd, checkpointWords, pendingCheckpoints, prepareAppend, type QueueStart } from "@sotto/protocol";
+import {
+  appendEnd,
+  checkpointWords,
+  type NoteTree,
+  pendingCheckpoints,
+  prepareAppend,
+  type QueueStart,
+} from "@sotto/protocol";
 import { assertAllowedOnChain } from "@sotto/prover";
 import { poolInterface } from "../chain/abi.ts";
 import type { AppendCall } from "../chain/calls.ts";
@@ -90,7 +97,7 @@ export class NoteAppender {
     const { end, next } = appendEnd(start, pendingCheckpoints(start, queue));
     if (end === undefined) throw new WalletError("QUEUE_EMPTY", "no note is waiting to be appended");
     const leaves = ledger.leaves.slice(start.appended, end.count);
-    const tree = this.#tree.at(ledger, ledger.appends.at(-1));
+    const tree = await this.#newestTree();
     const prepared = prepareAppend({ chainId: this.pool.chainId, pool: this.pool.pool, tree, leaves });
     const options = signal === undefined ? {} : { signal };
     const { proof, publicSignals } = await this.#prover.prove("note_append", prepared.input, options);
@@ -124,6 +131,16 @@ export class NoteAppender {
       "NODE_INCONSISTENT",
       "the pool's queue is not what its events say: try again or another node",
     );
+  }
+
+  async #newestTree(): Promise<NoteTree> {
+    const { ledger } = this.#sync;
+    try {
+      return this.#tree.at(ledger, ledger.appends.at(-1));
+    } catch (error) {
+      await this.#sync.forgetUnchecked();
+      throw error;
+    }
   }
 
   async #timestamp(block: number): Promise<number> {

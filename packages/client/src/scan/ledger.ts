@@ -55,6 +55,16 @@ export class Ledger {
     return this.appends.findLast((append) => append.blockNumber <= block);
   }
 
+  /** The page that holds a leaf. */
+  pageOf(leafIndex: number): Page | undefined {
+    if (leafIndex < 0) return undefined;
+    let end = 0;
+    return this.pages.find((page) => {
+      end += page.leaves.length;
+      return end > leafIndex;
+    });
+  }
+
   /** Block numbers of the leaves from index `start` on, in order. */
   leafBlocks(start: number): number[] {
     const blocks: number[] = [];

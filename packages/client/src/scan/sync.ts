@@ -16,6 +16,8 @@ export class PoolSync {
   /** The newest block with the configured confirmations, at the last scan; undefined before the first one. */
   confirmed: Block | undefined;
   height = 0;
+  /** Up to this block the events are known to make the contract's root. */
+  checked = -1;
   readonly #options: SyncOptions;
   #scanner: NoteScanner | undefined;
   #range: number;
@@ -127,6 +129,7 @@ export class PoolSync {
     } catch (error) {
       // The scanner may know notes of a page that is not there.
       this.#rebuildScanner();
+      if (error instanceof WalletError && error.code === "NODE_INCONSISTENT") await this.forgetUnchecked();
       throw error;
     }
   }
@@ -147,15 +150,30 @@ export class PoolSync {
 
   /** Takes off the pages that are no longer of the canonical chain. Gives the number of blocks taken back. */
   async #rollBack(): Promise<number> {
-    const { chain, store } = this.#options;
+    const { chain } = this.#options;
     const { pages } = this.ledger;
     let keep = pages.length;
     while (keep > 0 && (await chain.block(pages[keep - 1]!.to))?.hash !== pages[keep - 1]!.hash) keep -= 1;
-    if (keep === pages.length) return 0;
-    const gone = pages.slice(keep);
-    // From the end, all in one batch: what is left has no gap whenever the process dies.
-    await store.batch(gone.map(({ from }) => ({ delete: pageKey(from) })));
-    while (pages.length > keep) this.ledger.removeLast();
+    return this.#keep(keep);
+  }
+
+  /**
+   * Takes off the pages not yet checked against a root of the contract: what a node left out or made up would stay wrong
+   * for ever, because the hashes of its blocks are right.
+   */
+  async forgetUnchecked(): Promise<void> {
+    const index = this.ledger.pages.findIndex(({ to }) => to > this.checked);
+    if (index >= 0) await this.#keep(index);
+  }
+
+  async #keep(count: number): Promise<number> {
+    const { pages } = this.ledger;
+    const gone = pages.slice(count);
+    if (gone.length === 0) return 0;
+    // All in one batch: what is left has no gap whenever the process dies.
+    await this.#options.store.batch(gone.map(({ from }) => ({ delete: pageKey(from) })));
+    while (pages.length > count) this.ledger.removeLast();
+    this.checked = Math.min(this.checked, gone[0]!.from - 1);
     this.#rebuildScanner();
     return gone.at(-1)!.to - gone[0]!.from + 1;
   }

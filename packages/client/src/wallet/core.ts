@@ -71,7 +71,15 @@ export class WalletCore {
   /** Reads the chain and checks the tree against the contract's. */
   async scan({ onProgress, signal }: ScanOptions = {}): Promise<ScanResult> {
     const result = await this.sync.scan(onProgress, signal);
-    await this.#checkRoot();
+    try {
+      await this.#checkRoot();
+    } catch (error) {
+      if (error instanceof WalletError && error.code === "ROOT_MISMATCH") await this.sync.forgetUnchecked();
+      throw error;
+    }
+    // The root vouches for all events before its last leaf, not for what may be missing behind it.
+    const { ledger } = this.sync;
+    this.sync.checked = (ledger.pageOf(this.confirmedTree().size - 1)?.from ?? 0) - 1;
     return result;
   }
 

@@ -59,23 +59,21 @@ interface Terms {
 
 const CLOCK_LEAD = 30;
 
-/** @throws SottoError INVALID_AMOUNT, INVALID_ADDRESS; WalletError INVALID_OPTION */
-function checkTerms({
-  recipient,
-  amount,
-  fee,
-  validFor,
-}: Omit<WithdrawalRequest, "recipient"> & { recipient?: string }): Terms {
+/** @param amount base units for the recipient @throws SottoError INVALID_AMOUNT, INVALID_ADDRESS; WalletError INVALID_OPTION */
+function checkTerms(core: WalletCore, recipient: string, amount: bigint, { fee, validFor = 600 }: MergeRequest): Terms {
   const feeAmount = expectAmount(fee?.amount ?? 0n, "fee.amount");
   const feeRecipient = fee === undefined ? ZeroAddress : parseAddress(fee.recipient, "fee.recipient");
   const total = expectAmount(expectAmount(amount) + feeAmount, "amount and fee together");
-  return {
-    recipient: recipient === undefined ? ZeroAddress : parseAddress(recipient, "recipient"),
-    amount: total,
-    fee: feeAmount,
-    feeRecipient,
-    validFor: expectCount(validFor ?? 600, "validFor", 60, 86_400),
-  };
+  expectCount(validFor, "validFor", 60, 86_400);
+  if (amount > 0n) checkReceiver(core, recipient, "recipient");
+  if (feeAmount > 0n) checkReceiver(core, feeRecipient, "fee.recipient");
+  return { recipient, amount: total, fee: feeAmount, feeRecipient, validFor };
+}
+
+/** The pool sends nothing to nobody, nor to itself, where it would be lost. */
+function checkReceiver(core: WalletCore, address: string, name: string): void {
+  if (BigInt(address) === 0n || address === core.options.info.pool)
+    throw new WalletError("INVALID_OPTION", `${name} is ${address}: tokens cannot go to the zero address or the pool`);
 }
 
 /** Takes tokens out of up to eight notes; what they hold beyond it comes back as one note. Nothing is sent. */
@@ -84,10 +82,9 @@ export async function withdraw(
   request: WithdrawalRequest,
   options: ScanOptions = {},
 ): Promise<Withdrawal> {
-  const terms = checkTerms({ ...request, recipient: parseAddress(Object(request).recipient, "recipient") });
-  if (request.amount === 0n) throw new WalletError("INVALID_OPTION", "amount is 0: to join notes, use merge");
-  if (BigInt(terms.recipient) === 0n || terms.recipient === core.options.info.pool)
-    throw new WalletError("INVALID_OPTION", "the recipient must not be the zero address nor the pool");
+  const { recipient, amount, ...rest } = Object(request) as WithdrawalRequest;
+  const terms = checkTerms(core, parseAddress(recipient, "recipient"), amount, rest);
+  if (amount === 0n) throw new WalletError("INVALID_OPTION", "amount is 0: to join notes, use merge");
   return start(core, terms, (funds) => selectWithdrawalCoins(funds, terms.amount), options);
 }
 
@@ -98,7 +95,7 @@ export async function merge(
   options: ScanOptions = {},
 ): Promise<Withdrawal> {
   const { target, ...rest } = Object(request) as MergeRequest;
-  const terms = checkTerms({ ...rest, amount: 0n });
+  const terms = checkTerms(core, ZeroAddress, 0n, rest);
   const least = target === undefined ? undefined : expectAmount(target, "target");
   return start(core, terms, (funds) => selectMergeCoins(funds, terms.fee, least), options);
 }
