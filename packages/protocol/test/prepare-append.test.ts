@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { FIELD_MODULUS, NoteTree, prepareAppend } from "../src/index.ts";
+import { FIELD_MODULUS, NoteTree, prepareAppend, TREE_CAPACITY } from "../src/index.ts";
 import { expectCode } from "./support/expect-code.ts";
 
 const deployment = { chainId: 31337n, pool: "0x5fbdb2315678afecb367f032d93f642f64180aa3" };
@@ -13,10 +13,28 @@ describe("prepareAppend", () => {
       expect(before.size).to.equal(size);
       const siblings = prepared.input["leftSiblings"] as readonly (readonly bigint[])[];
       expect(siblings.map((level) => level.length)).to.deep.equal(new Array(10).fill(7));
-      expect(siblings[0]!.filter((leaf) => leaf !== 0n)).to.have.length(size % 8);
+      for (const [level, row] of siblings.entries()) {
+        const position = Math.floor(size / 8 ** level) % 8;
+        expect(row.slice(position), "places from the path on").to.deep.equal(new Array(7 - position).fill(0n));
+        expect(row.slice(0, position)).to.not.include(0n);
+      }
       before.append(leaves);
       expect(prepared.newRoot).to.equal(before.root);
       expect(prepared.publicSignals.slice(2, 4)).to.deep.equal([BigInt(size), 64n]);
+    }
+  });
+
+  it("refuses a full tree, and what is no tree", () => {
+    const full = new NoteTree([1n]);
+    Object.defineProperty(full, "size", { value: TREE_CAPACITY });
+    expectCode("TREE_FULL", () => prepareAppend({ ...deployment, tree: full, leaves: [1n] }), /no room/);
+    expectCode("TREE_FULL", () => full.append(1n), /room for 0 more leaves, got 1/);
+    for (const tree of [undefined, {}, { root: 1n, size: 0 }]) {
+      expectCode(
+        "INVALID_ARGUMENT",
+        () => prepareAppend({ ...deployment, tree: tree as never, leaves: [1n] }),
+        /NoteTree/,
+      );
     }
   });
 

@@ -107,6 +107,9 @@ describe("preparePayment", () => {
     expectCode("INVALID_SCALAR", refused({ scalar: 1n << 249n }));
     expectCode("INVALID_ADDRESS", refused({ pool: "0x" }), /pool/);
     expectCode("INVALID_INTEGER", refused({ chainId: 1 }), /chainId/);
+    expectCode("INVALID_ARGUMENT", refused({ tree: {} }), /NoteTree/);
+    expectCode("INVALID_ARGUMENT", refused({ note: null }), /note/);
+    expectCode("INVALID_ARGUMENT", refused({ recipient: undefined }), /recipient/);
   });
 });
 
@@ -144,6 +147,12 @@ describe("prepareWithdrawal", () => {
         for (let level = 1; level < path.length; level++) expect(path[level]![0]).to.equal(hashNode(path[level - 1]!));
       }
     }
+  });
+
+  it("takes everything out, and leaves a note of nothing", () => {
+    const prepared = prepareWithdrawal({ ...withdrawal, notes: notes.slice(0, 2), amount: 201n });
+    expect(prepared.outputNote.amount).to.equal(0n);
+    expect(prepareWithdrawal({ ...withdrawal, amount: 5n }).publicSignals[1]).to.equal(withdrawal.fee);
   });
 
   it("says how much is missing", () => {
