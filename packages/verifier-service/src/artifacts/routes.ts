@@ -1,4 +1,5 @@
 import { createReadStream } from "node:fs";
+import { Readable } from "node:stream";
 import { Type } from "@fastify/type-provider-typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "../errors/errors.ts";
@@ -115,5 +116,7 @@ function sendFile(request: FastifyRequest, reply: FastifyReply, file: ArtifactFi
   const { start, end } = range ?? { start: 0, end: file.size - 1 };
   if (range !== undefined) reply.code(206).header("content-range", `bytes ${start}-${end}/${file.size}`);
   reply.type(file.contentType).header("content-length", end - start + 1);
-  return request.method === "HEAD" ? reply.send() : reply.send(createReadStream(file.path, { start, end }));
+  // An empty stream, because for HEAD the framework would set the length of anything else.
+  const body = request.method === "HEAD" ? Readable.from([]) : createReadStream(file.path, { start, end });
+  return reply.send(body);
 }

@@ -5,7 +5,7 @@ import rateLimit from "@fastify/rate-limit";
 import swagger from "@fastify/swagger";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import underPressure from "@fastify/under-pressure";
-import Fastify, { type FastifyBaseLogger, type FastifyRequest } from "fastify";
+import Fastify, { type FastifyBaseLogger, type FastifyRequest, LogController } from "fastify";
 import type { Config } from "../config/config.ts";
 import { ServiceError } from "../errors/errors.ts";
 import type { HttpMetrics } from "../ops/metrics.ts";
@@ -33,7 +33,7 @@ export interface AppOptions {
 export async function createApp({ config, log, metrics, routes }: AppOptions): Promise<App> {
   const app: App = Fastify({
     loggerInstance: log,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     // An id from outside could carry anything into the logs.
     requestIdHeader: false,
@@ -61,7 +61,7 @@ export async function createApp({ config, log, metrics, routes }: AppOptions): P
     request.log.info({ method: request.method, route, status: reply.statusCode, ms }, "request");
   });
   await app.register(helmet, {
-    contentSecurityPolicy: { directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+    contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
     crossOriginResourcePolicy: { policy: "cross-origin" },
   });
   await app.register(cors, {

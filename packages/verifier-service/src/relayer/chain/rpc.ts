@@ -31,11 +31,13 @@ export function rpcNode(url: string, timeout: number): RpcNode {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new RelayerError("INVALID_RELAYER_OPTION", "a node's address must be an http or https URL");
   const name = new URL(url).host;
-  let id = 0;
+  let questions = 0;
   return {
     name,
     async ask(method, params) {
-      id += 1;
+      // Of this question alone: several are on their way at once.
+      questions += 1;
+      const id = questions;
       const question = JSON.stringify({ jsonrpc: "2.0", id, method, params });
       const answer = await post(url, question, timeout).catch((cause: unknown) => {
         throw new RelayerError("NODE_UNREACHABLE", `${name} does not answer ${method}`, { node: name }, { cause });
