@@ -140,6 +140,8 @@ describe("prepareWithdrawal", () => {
       expect(prepared.outputNote.amount).to.equal(total - 5n);
       expect(prepared.nullifiers).to.have.length(count);
       expect(new Set(prepared.nullifiers).size).to.equal(count);
+      const expectedFlags = Array.from({ length: 8 }, (_, i) => (i < count ? 1n : 0n));
+      expect(prepared.input.enabled).to.deep.equal(expectedFlags);
       const nullifiers = prepared.publicSignals.slice(3, 11);
       expect(nullifiers).to.deep.equal([...prepared.nullifiers, ...new Array<bigint>(8 - count).fill(0n)]);
       const paths = prepared.input["pathChildren"] as readonly (readonly (readonly bigint[])[])[];

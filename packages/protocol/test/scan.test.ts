@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { invertField, sqrtField } from "../src/field.ts";
 import {
   addPoints,
   BASE8,
@@ -74,6 +75,16 @@ describe("x of a multiple from x alone", () => {
     const alone = bases.map((x) => multiplyX(x, merchant.viewingKey));
     expect([batch[0], batch[2], batch[4]]).to.deep.equal(alone);
     expect(batch[1]).to.equal(null);
+  });
+
+  it("has no result for the x of points of order 1, 2 and 4, and such a note is nobody's", () => {
+    const ofOrder4 = invertField(sqrtField(168700n)!); // y = 0 and a x^2 = 1
+    expect(multiplyPoint({ x: ofOrder4, y: 0n }, 4n)).to.deep.equal({ x: 0n, y: 1n });
+    for (const x of [0n, ofOrder4, FIELD_MODULUS - ofOrder4]) {
+      expect(multiplyX(x, merchant.viewingKey)).to.equal(null);
+      const note = deliver(merchant.encryptionKey, viewer.ownerTag, 1n, 1n);
+      expect(tryDecrypt(viewer, { ...note, encryptedAmountR: x })).to.equal(null);
+    }
   });
 
   it("survives every x, also one that no point has", () => {
@@ -165,6 +176,10 @@ describe("reading one's own change", () => {
   const event = { nullifier: 5n, unique: 6n, changeHint: hintOf(pad, 42n), changeCommitment: noteCommitment(change) };
 
   it("reads what the wallet made, and nothing else", () => {
+    const most = { amount: MAX_AMOUNT, ownerTag: reader.ownerTag, blinding };
+    const full = { ...event, changeHint: hintOf(pad, MAX_AMOUNT), changeCommitment: noteCommitment(most) };
+    expect(readChange(reader, full)).to.deep.equal(most);
+    expect(readChange(reader, { ...full, changeHint: hintOf(pad, MAX_AMOUNT + 1n) })).to.equal(null);
     expect(readChange(reader, event)).to.deep.equal(change);
     for (const part of Object.keys(event) as (keyof typeof event)[]) {
       expect(readChange(reader, { ...event, [part]: event[part] + 1n }), part).to.equal(null);
