@@ -1,4 +1,5 @@
-// What must not get out of its place: secrets into the store, Node into the browser, one store into two hands.
+// What must not get out of its place: secrets into the store, Node into the browser, one store into two hands, damage
+// into the wallet.
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { deriveKeys } from "@sotto/protocol";
@@ -66,5 +67,25 @@ describe("boundaries", () => {
     const reopened = await world.wallet({ seed: SEED, store });
     await reopened.scan();
     expect(reopened.balance()).to.deep.equal(one.balance());
+  });
+});
+
+describe("a damaged store", () => {
+  it("is named, not trusted", async () => {
+    const world = new World();
+    const store = new MemoryStore();
+    await world.funded([5_000n], { seed: SEED, store });
+    const [page] = await store.list("page/");
+    const value = page!.value as { leaves: string };
+    const open = () => world.wallet({ seed: SEED, store });
+    for (const damaged of [null, {}, { ...value, leaves: value.leaves.slice(1) }, { ...value, from: 7 }]) {
+      await store.put(page!.key, damaged);
+      const error = await rejection(open());
+      expect(error.code).to.equal("STORE_DAMAGED");
+      expect(error.message).to.include(page!.key);
+    }
+    await store.put(page!.key, value);
+    await store.put("page/000000009999", { ...value, from: 9999 });
+    expect((await rejection(open())).code).to.equal("STORE_DAMAGED");
   });
 });

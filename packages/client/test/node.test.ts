@@ -192,23 +192,3 @@ describe("a node that is wrong", () => {
     expect(wallet.balance().spendable).to.equal(11_000n);
   });
 });
-
-describe("a damaged store", () => {
-  it("is named, not trusted", async () => {
-    const world = new World();
-    const store = new MemoryStore();
-    await world.funded([5_000n], { seed: SEED, store });
-    const [page] = await store.list("page/");
-    const value = page!.value as { leaves: string };
-    const open = () => world.wallet({ seed: SEED, store });
-    for (const damaged of [null, {}, { ...value, leaves: value.leaves.slice(1) }, { ...value, from: 7 }]) {
-      await store.put(page!.key, damaged);
-      const error = await rejection(open());
-      expect(error.code).to.equal("STORE_DAMAGED");
-      expect(error.message).to.include(page!.key);
-    }
-    await store.put(page!.key, value);
-    await store.put("page/000000009999", { ...value, from: 9999 });
-    expect((await rejection(open())).code).to.equal("STORE_DAMAGED");
-  });
-});

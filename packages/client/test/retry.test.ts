@@ -127,6 +127,52 @@ describe("another attempt", () => {
     expect(reopened.proofOf(id)).to.deep.equal({ bundle, settle });
   });
 
+  it("keeps a proof for an hour after it is over, then no longer", async () => {
+    const store = new MemoryStore();
+    const { world, payer, request } = await start([5_000n, 5_000n], { store });
+    const [settled, open] = [await payer.pay(request), await payer.pay(request)];
+    world.settle(settled);
+    world.chain.time = settled.validUntil + 3_590;
+    await payer.scan();
+    expect(payer.status(settled.id).final).to.equal(true);
+    expect(payer.proofOf(settled.id)).not.to.equal(undefined);
+    world.chain.mine();
+    await payer.scan();
+    for (const wallet of [payer, await world.wallet({ seed: SEED, store })]) {
+      expect(wallet.proofOf(settled.id)).to.equal(undefined);
+      expect(wallet.proofOf(open.id)).to.equal(undefined);
+      expect(wallet.history().map(({ id }) => id)).to.have.members([settled.id, open.id]);
+    }
+    expect(payer.history().map(({ state }) => state)).to.have.members(["settled", "expired"]);
+  });
+
+  it("begun while the first is still being proved loses neither", async () => {
+    const store = new MemoryStore();
+    const { world, payer, request } = await start([5_000n], { store });
+    let release = () => undefined as unknown;
+    const waiting = new Promise((resolve) => {
+      release = () => resolve(undefined);
+    });
+    let slow = true;
+    world.prover.before = async () => {
+      if (slow) await waiting;
+    };
+    const first = payer.pay(request);
+    while (payer.history().length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    slow = false;
+    const second = await payer.payAgain(payer.history()[0]!.id);
+    release();
+    const settled = world.settle(await first);
+    expect(settled.logs).to.have.length(1);
+    const reopened = await world.wallet({ seed: SEED, store });
+    await reopened.scan();
+    for (const wallet of [payer, reopened]) {
+      await wallet.scan();
+      expect(wallet.status(second.id).state).to.equal("settled");
+      expect(wallet.proofOf(second.id)).to.deep.equal({ bundle: second.bundle, settle: second.settle });
+    }
+  });
+
   it("is refused by a clock that lags behind the chain: the proof would be expired at once", async () => {
     const { world, request } = await start([5_000n]);
     const late = await world.wallet({ seed: SEED, clock: () => world.clock() - 3_600_000 });

@@ -8,13 +8,16 @@ import { TreeView } from "../scan/tree.ts";
 import type { ScanProgress, ScanResult } from "../scan/types.ts";
 import type { Store } from "../store/store.ts";
 import { ask, type PoolInfo } from "./connect.ts";
-import { Journal } from "./journal.ts";
+import { Journal, lastDate } from "./journal.ts";
 import { Lock } from "./lock.ts";
 import type { Funds } from "./select.ts";
-import { type View, type WalletNote, walletNotes } from "./state.ts";
+import { statusOf, type View, type WalletNote, walletNotes } from "./state.ts";
 
 /** What a wallet needs of a prover: one of @sotto/prover's. */
 export type WalletProver = Pick<Prover, "prove"> & { artifacts: Pick<Prover["artifacts"], "set"> };
+
+/** Seconds a proof is kept behind its validUntil: it is shown to a resource server for minutes after it settled. */
+const PROOF_KEPT = 3_600;
 
 export interface ScanOptions {
   onProgress?: (progress: ScanProgress) => void;
@@ -80,6 +83,8 @@ export class WalletCore {
     // The root vouches for all events before its last leaf, not for what may be missing behind it.
     const { ledger } = this.sync;
     this.sync.checked = (ledger.pageOf(this.confirmedTree().size - 1)?.from ?? 0) - 1;
+    const end = this.options.clock() / 1000 - PROOF_KEPT;
+    await this.journal.dropProofs((record) => lastDate(record) < end && statusOf(record, this.view).final);
     return result;
   }
 

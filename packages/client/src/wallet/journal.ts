@@ -75,6 +75,8 @@ export class Journal {
   /** The newest spend of a note, by nullifier (decimal). */
   readonly newest = new Map<string, JournalRecord>();
   readonly deposits = new Map<number, DepositRecord>();
+  /** Ids of the spends whose proof is kept. */
+  readonly #proved = new Set<string>();
   readonly #store: Store;
 
   private constructor(store: Store) {
@@ -108,8 +110,19 @@ export class Journal {
     this.#take(record);
   }
 
-  /** Keeps the proof of the newest attempt, so that it can be sent again after a crash. */
-  async prove(record: JournalRecord): Promise<void> {
+  /** Keeps the proof of an attempt, so that it can be sent again after a crash; not where there is a newer attempt. */
+  async prove<R extends JournalRecord>({ id }: R, digest: string, proof: NonNullable<R["proof"]>): Promise<void> {
+    const record = this.get(id);
+    if (record.attempts.at(-1)?.digest === digest) await this.#rewrite({ ...record, proof } as JournalRecord);
+  }
+
+  /** Drops the proofs of what is over: a wallet that pays for each request would keep gigabytes. */
+  async dropProofs(over: (record: JournalRecord) => boolean): Promise<void> {
+    for (const record of [...this.#proved].map((id) => this.get(id)))
+      if (over(record)) await this.#rewrite({ ...record, proof: null });
+  }
+
+  async #rewrite(record: JournalRecord): Promise<void> {
     await this.#store.put(spendKey(record.id), toValue(record));
     this.#take(record);
   }
@@ -121,6 +134,8 @@ export class Journal {
 
   #take(record: JournalRecord): void {
     this.spends.set(record.id, record);
+    if (record.proof === null) this.#proved.delete(record.id);
+    else this.#proved.add(record.id);
     for (const nullifier of record.nullifiers) {
       const known = this.newest.get(nullifier);
       if (known === undefined || known.id === record.id || lastDate(known) <= lastDate(record))

@@ -127,6 +127,6 @@ async function finish(core: WalletCore, begun: Begun, signal?: AbortSignal): Pro
     timestamp,
   };
   const settle: PaymentCall = { proof, signals: publicSignals, validUntil: String(validUntil), resourceDigest };
-  await core.journal.prove({ ...record, proof: { bundle, settle } });
+  await core.journal.prove(record, digest, { bundle, settle });
   return { id: record.id, bundle, settle, validUntil: Number(validUntil), nullifier: String(nullifier), digest };
 }

@@ -156,7 +156,10 @@ export class Wallet {
     return records.map((record) => statusOf(record, this.#core.view));
   }
 
-  /** The newest proof of a payment that was made before, e.g. to send it again after a crash; undefined: none yet. */
+  /**
+   * The newest proof of a payment that was made before, e.g. to send it again after a crash. Undefined: not made yet, or
+   * over for an hour.
+   */
   proofOf(id: string) {
     return this.#core.journal.get(id).proof ?? undefined;
   }

@@ -184,6 +184,6 @@ async function finish(
   const proof = await core.prove("withdrawal", prepared, signal);
   const signals = prepared.publicSignals.map(String);
   const call: WithdrawalCall = { proof, signals, recipient, fee, feeRecipient, validUntil: String(validUntil) };
-  await core.journal.prove({ ...record, proof: { withdraw: call } });
+  await core.journal.prove(record, prepared.digest, { withdraw: call });
   return { id, withdraw: call, validUntil, notes, output: prepared.outputNote.amount, digest: prepared.digest };
 }
