@@ -80,7 +80,9 @@ export function revertReason(data: string): string {
   if (data === "0x") return "REVERTED";
   try {
     const error = poolInterface.parseError(data);
-    if (error) return `REVERTED_${error.name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase()}`;
+    // Error(string) and Panic(uint256) are Solidity's own: their texts are no codes.
+    if (error && !["Error", "Panic"].includes(error.name))
+      return `REVERTED_${error.name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase()}`;
   } catch {
     // Not one of the pool's: the token's, or none at all.
   }

@@ -1,0 +1,135 @@
+// kill -9 of a relayer's process at every state of the outbox, and what the next one makes of it.
+import { type ChildProcess, fork } from "node:child_process";
+import { join } from "node:path";
+import { openStore } from "@sotto/verifier-service";
+import { expect } from "chai";
+import { Wallet } from "ethers";
+import { RELAYER_KEY, TestChain } from "./support/chain.ts";
+import type { ChildOptions } from "./support/child.ts";
+import type { Fault } from "./support/fault.ts";
+import {
+  authorizedDeposit,
+  enqueue,
+  enqueueDeposit,
+  enqueueWithdrawal,
+  eventually,
+  Services,
+} from "./support/service.ts";
+
+const WAIT = 30_000;
+const CONFIG = { leaseTtl: 500, rebroadcastAfter: 300 };
+
+const STATES: Record<string, Fault> = {
+  "before it is stored": { point: "outbox.record", when: "before" },
+  "while it is stored": { point: "outbox.record", when: "inside" },
+  "stored, not sent": { point: "outbox.record", when: "after" },
+  "about to be sent": { point: "send", when: "before" },
+  "sent, not noted": { point: "send", when: "after" },
+  "while it is noted as sent": { point: "outbox.sent", when: "inside" },
+  "noted as sent": { point: "outbox.sent", when: "after" },
+  "mined, not noted": { point: "outbox.mined", when: "before" },
+  "while it is noted as mined": { point: "outbox.mined", when: "inside" },
+  "noted as mined": { point: "outbox.mined", when: "after" },
+  "final, not noted": { point: "outbox.final", when: "before" },
+  "before it is noted as settled": { point: "operations.settled", when: "before" },
+  "while it is noted as settled": { point: "operations.settled", when: "inside" },
+  "noted as settled, not answered": { point: "operations.settled", when: "after" },
+};
+
+describe("kill -9 of the relayer", () => {
+  let chain: TestChain;
+  let services: Services;
+  const children: ChildProcess[] = [];
+  before(async function () {
+    this.timeout(60_000);
+    chain = await TestChain.start();
+  });
+  after(() => chain.stop());
+  beforeEach(() => {
+    services = new Services(chain);
+  });
+  afterEach(async () => {
+    for (const child of children.splice(0)) child.kill("SIGKILL");
+    await services.stopAll();
+    await chain.automine(true);
+  });
+
+  /** Starts a relayer's process and waits until it is dead. @returns the signal that ended it */
+  async function dies(storeUrl: string, fault: Fault): Promise<NodeJS.Signals | null> {
+    const { pool, token, deploymentBlock } = chain.deployment;
+    const options: ChildOptions = {
+      ...{ storeUrl, fault, key: RELAYER_KEY, url: chain.node.url, config: CONFIG },
+      pool: { pool, token, deploymentBlock },
+    };
+    const child = fork(join(import.meta.dirname, "support", "child.ts"), [JSON.stringify(options)], {
+      stdio: "inherit",
+    });
+    children.push(child);
+    return new Promise((resolve) => child.once("exit", (_, signal) => resolve(signal)));
+  }
+
+  async function queued(add: (store: Awaited<ReturnType<typeof openStore>>) => Promise<string>) {
+    const storeUrl = services.newStoreUrl();
+    const store = await openStore({ url: storeUrl });
+    const id = await add(store);
+    await store.close();
+    return { storeUrl, id };
+  }
+
+  const nonceOf = () => chain.provider.getTransactionCount(new Wallet(RELAYER_KEY).address);
+
+  for (const [state, fault] of Object.entries(STATES))
+    it(`${state}: one transaction, and the answer is settled`, async () => {
+      const payment = await chain.payment();
+      const nonce = await nonceOf();
+      const { storeUrl, id } = await queued((store) => enqueue(store, payment));
+      expect(await dies(storeUrl, fault)).to.equal("SIGKILL");
+      const { relayer, store } = await services.start({ storeUrl, config: CONFIG });
+      const outcome = await relayer.waitFor(id, WAIT);
+      expect(outcome.state).to.equal("settled");
+      expect(await chain.settlements(payment.signals[6]!)).to.deep.equal([outcome.txHash]);
+      await eventually(async () => (await store.outbox.open()).length === 0);
+      expect(await nonceOf()).to.equal(nonce + 1);
+      expect(await enqueue(store, payment)).to.equal(id);
+      expect(await relayer.waitFor(id, 0)).to.deep.equal(outcome);
+    });
+
+  it("with its transaction waiting to be mined, and lost by the node: it is sent again, the same", async () => {
+    const payment = await chain.payment();
+    const { storeUrl, id } = await queued((store) => enqueue(store, payment));
+    await chain.automine(false);
+    expect(await dies(storeUrl, { point: "outbox.sent", when: "after" })).to.equal("SIGKILL");
+    const [hash] = (await chain.rpc("eth_pendingTransactions").then((all) => all as { hash: string }[])).map(
+      (t) => t.hash,
+    );
+    expect(await chain.rpc("hardhat_dropTransaction", hash)).to.equal(true);
+    const { relayer } = await services.start({ storeUrl, config: CONFIG });
+    await eventually(async () => ((await chain.rpc("eth_pendingTransactions")) as unknown[]).length === 1);
+    await chain.automine(true);
+    await chain.mine();
+    const outcome = await relayer.waitFor(id, WAIT);
+    expect(outcome).to.include({ state: "settled", txHash: hash });
+  });
+
+  it("again and again, with payments, a withdrawal and a deposit in flight: each takes effect once", async () => {
+    const account = new Wallet(Wallet.createRandom().privateKey);
+    await (await chain.token.getFunction("mint")(account.address, 1_000_000n)).wait();
+    const deposit = await authorizedDeposit(chain, account, [1_000_000n]);
+    const withdrawal = await chain.withdrawal();
+    const payments = await Promise.all(Array.from({ length: 5 }, () => chain.payment()));
+    const nonce = await nonceOf();
+    const ids: string[] = [];
+    const { storeUrl } = await queued(async (store) => {
+      for (const payment of payments) ids.push(await enqueue(store, payment));
+      ids.push(await enqueueWithdrawal(store, withdrawal), await enqueueDeposit(store, deposit));
+      return "";
+    });
+    for (const fault of [STATES["stored, not sent"]!, STATES["sent, not noted"]!, STATES["mined, not noted"]!])
+      expect(await dies(storeUrl, fault)).to.equal("SIGKILL");
+    const { relayer } = await services.start({ storeUrl, config: CONFIG });
+    for (const id of ids) expect((await relayer.waitFor(id, WAIT)).state).to.equal("settled");
+    for (const { signals } of payments) expect(await chain.settlements(signals[6]!)).to.have.length(1);
+    expect(await chain.token.getFunction("balanceOf")(account.address)).to.equal(0n);
+    expect(await nonceOf()).to.equal(nonce + 3);
+  });
+});

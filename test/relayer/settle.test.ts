@@ -1,0 +1,189 @@
+// Payments, withdrawals and deposits through the relayer on a real node.
+import { expect } from "chai";
+import { Wallet } from "ethers";
+import { RELAYER_KEY, TestChain } from "./support/chain.ts";
+import {
+  authorizedDeposit,
+  enqueue,
+  enqueueDeposit,
+  enqueueWithdrawal,
+  eventually,
+  Services,
+} from "./support/service.ts";
+
+const WAIT = 20_000;
+const relayerAddress = new Wallet(RELAYER_KEY).address.toLowerCase();
+
+describe("relayer", () => {
+  let chain: TestChain;
+  let services: Services;
+  before(async function () {
+    this.timeout(60_000);
+    chain = await TestChain.start();
+  });
+  after(() => chain.stop());
+  beforeEach(() => {
+    services = new Services(chain);
+  });
+  afterEach(async () => {
+    await services.stopAll();
+    await chain.automine(true);
+  });
+
+  it("settles a payment, and gives the same answer again", async () => {
+    const { store, relayer } = await services.start();
+    const payment = await chain.payment();
+    const id = await enqueue(store, payment);
+    relayer.settle(id);
+    const outcome = await relayer.waitFor(id, WAIT);
+    expect(outcome.state).to.equal("settled");
+    const receipt = (await chain.provider.getTransactionReceipt(outcome.txHash))!;
+    expect(receipt).to.include({ status: 1, blockNumber: outcome.blockNumber });
+    expect(receipt.from.toLowerCase()).to.equal(relayerAddress);
+    expect(await enqueue(store, payment)).to.equal(id);
+    expect(await relayer.waitFor(id, 0)).to.deep.equal(outcome);
+    expect(await chain.settlements(payment.signals[6]!)).to.deep.equal([outcome.txHash]);
+    expect(await store.gasToday()).to.equal(receipt.gasUsed * receipt.gasPrice);
+  });
+
+  it("settles what waits together in one transaction, at most as many as allowed", async () => {
+    const { store, relayer } = await services.open({ config: { maxBatch: 8 } });
+    const payments = await Promise.all(Array.from({ length: 12 }, () => chain.payment()));
+    const ids: string[] = [];
+    for (const payment of payments) ids.push(await enqueue(store, payment));
+    relayer.start();
+    const outcomes = await Promise.all(ids.map((id) => relayer.waitFor(id, WAIT)));
+    expect(outcomes.map(({ state }) => state)).to.deep.equal(ids.map(() => "settled"));
+    expect(new Set(outcomes.map(({ txHash }) => txHash)).size).to.equal(2);
+  });
+
+  it("leaves out of a batch what would sink it, and fails that alone", async () => {
+    const { store, relayer } = await services.open();
+    const payments = await Promise.all(Array.from({ length: 7 }, () => chain.payment()));
+    const wrong = [1, 4];
+    for (const i of wrong) payments[i]!.proof = payments[0]!.proof;
+    const ids: string[] = [];
+    for (const payment of payments) ids.push(await enqueue(store, payment));
+    relayer.start();
+    const outcomes = await Promise.all(ids.map((id) => relayer.waitFor(id, WAIT)));
+    for (const [i, { state, reason }] of outcomes.entries())
+      if (wrong.includes(i)) expect([state, reason]).to.deep.equal(["failed", "REVERTED_INVALID_PROOF"]);
+      else expect(state).to.equal("settled");
+    const settled = outcomes.filter(({ state }) => state === "settled");
+    expect(new Set(settled.map(({ txHash }) => txHash)).size).to.equal(1);
+  });
+
+  it("waits for the confirmations it was told, and says pending with the transaction until then", async () => {
+    const { store, relayer } = await services.start({ config: { confirmations: 3 } });
+    const id = await enqueue(store, await chain.payment());
+    const mined = await eventually(async () => (await store.outbox.open()).find(({ state }) => state === "mined"));
+    const pending = await relayer.waitFor(id, 300);
+    expect(pending).to.deep.equal({ state: "pending", txHash: mined.attempts[0]!.hash, blockNumber: 0 });
+    await chain.mine(2);
+    const outcome = await relayer.waitFor(id, WAIT);
+    expect(outcome).to.deep.equal({ state: "settled", txHash: pending.txHash, blockNumber: mined.blockNumber });
+  });
+
+  it("reports a payment that somebody else settled first as settled, with that transaction", async () => {
+    const { store, relayer, counts } = await services.open();
+    const payment = await chain.payment();
+    const id = await enqueue(store, payment);
+    const { hash, blockNumber } = await chain.settle(payment);
+    relayer.start();
+    expect(await relayer.waitFor(id, WAIT)).to.deep.equal({ state: "settled", txHash: hash, blockNumber });
+    expect(counts.get("relayer_front_run_total")).to.equal(1);
+    expect(counts.get("relayer_transactions_total")).to.equal(undefined);
+  });
+
+  it("finds the front-runner even when its own transaction is already out", async () => {
+    const { store, relayer } = await services.start();
+    await chain.automine(false);
+    const payment = await chain.payment();
+    const id = await enqueue(store, payment);
+    await eventually(async () => (await store.outbox.open()).length > 0);
+    // A dearer transaction of another account goes first into the block.
+    const rival = await chain.pool.getFunction("settle")([payment], {
+      maxPriorityFeePerGas: 10n ** 10n,
+      maxFeePerGas: 10n ** 11n,
+      gasLimit: 2_000_000n,
+    });
+    await chain.mine();
+    const outcome = await relayer.waitFor(id, WAIT);
+    expect(outcome).to.include({ state: "settled", txHash: rival.hash });
+    expect(await chain.settlements(payment.signals[6]!)).to.deep.equal([rival.hash]);
+  });
+
+  it("fails a payment whose note was spent by another", async () => {
+    const { store, relayer } = await services.open();
+    const nullifier = chain.random.field();
+    const id = await enqueue(store, await chain.payment(180, nullifier));
+    await chain.settle(await chain.payment(180, nullifier));
+    relayer.start();
+    const outcome = await relayer.waitFor(id, WAIT);
+    expect(outcome).to.deep.equal({ state: "failed", txHash: "0x", blockNumber: 0, reason: "NULLIFIER_SPENT" });
+  });
+
+  it("sends nothing that could miss its date, and calls it expired only when nothing can land any more", async () => {
+    const { store, relayer, counts } = await services.start();
+    const payment = await chain.payment(25);
+    const id = await enqueue(store, payment);
+    expect((await relayer.waitFor(id, 700)).state).to.equal("pending");
+    expect(counts.get("relayer_transactions_total")).to.equal(undefined);
+    await chain.rpc("evm_setNextBlockTimestamp", Number(payment.validUntil) + 1);
+    await chain.mine();
+    expect(await relayer.waitFor(id, WAIT)).to.include({ state: "failed", reason: "EXPIRED", txHash: "0x" });
+    const again = await enqueue(store, await chain.payment(180, payment.signals[6]!));
+    expect((await relayer.waitFor(again, WAIT)).state).to.equal("settled");
+  });
+
+  it("relays withdrawals, and reserves all their notes against payments", async () => {
+    const { store, relayer } = await services.start();
+    const withdrawal = await chain.withdrawal();
+    const id = await enqueueWithdrawal(store, withdrawal);
+    expect((await relayer.waitFor(id, WAIT)).state).to.equal("settled");
+    const nullifier = withdrawal.signals[4]!;
+    const refused = await enqueue(store, await chain.payment(180, nullifier)).catch((error: Error) => error.message);
+    expect(refused).to.equal("NULLIFIER_SPENT");
+  });
+
+  it("relays deposits of somebody without gas, once, and finds one that another submitted", async () => {
+    const { store, relayer, counts } = await services.start();
+    const depositor = Wallet.createRandom();
+    const account = new Wallet(depositor.privateKey);
+    await (await chain.token.getFunction("mint")(account.address, 5_000_000n)).wait();
+    const deposit = await authorizedDeposit(chain, account, [1_000_000n, 2_000_000n]);
+    const id = await enqueueDeposit(store, deposit);
+    const outcome = await relayer.waitFor(id, WAIT);
+    expect(outcome.state).to.equal("settled");
+    expect(await enqueueDeposit(store, deposit)).to.equal(id);
+    expect(await chain.token.getFunction("balanceOf")(account.address)).to.equal(2_000_000n);
+
+    const other = await authorizedDeposit(chain, account, [1_500_000n]);
+    const { from, ownerTags, amounts, salt, validAfter, validBefore, v, r, s } = other.call;
+    const submit = chain.pool.getFunction("depositWithAuthorization");
+    const rival = await (await submit(from, ownerTags, amounts, salt, validAfter, validBefore, v, r, s)).wait();
+    const second = await enqueueDeposit(store, other);
+    expect(await relayer.waitFor(second, WAIT)).to.include({ state: "settled", txHash: rival.hash });
+    expect(counts.get("relayer_front_run_total")).to.equal(1);
+
+    const poor = await enqueueDeposit(store, await authorizedDeposit(chain, account, [9_000_000n]));
+    expect(await relayer.waitFor(poor, WAIT)).to.include({ state: "failed", reason: "REVERTED" });
+  });
+
+  it("spends no more gas a day than it may", async () => {
+    const { store, relayer, counts } = await services.start({ config: { gasBudgetPerDay: 1_000n } });
+    const payment = await chain.payment(60);
+    const id = await enqueue(store, payment);
+    await eventually(async () => (await store.operations.get(id))?.reason === "GAS_BUDGET_EXHAUSTED");
+    expect(counts.get("relayer_transactions_total")).to.equal(undefined);
+    await chain.rpc("evm_setNextBlockTimestamp", Number(payment.validUntil) + 1);
+    await chain.mine();
+    expect(await relayer.waitFor(id, WAIT)).to.include({ state: "failed", reason: "GAS_BUDGET_EXHAUSTED" });
+  });
+
+  it("knows no payment that was never queued", async () => {
+    const { relayer } = await services.start();
+    const error = await relayer.waitFor("nothing", 10).catch((failure: { code?: string }) => failure.code);
+    expect(error).to.equal("UNKNOWN_OPERATION");
+  });
+});

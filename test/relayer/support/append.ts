@@ -1,0 +1,35 @@
+import { checkpointWords, type NoteTree, pendingCheckpoints, prepareAppend } from "@sotto/protocol";
+import type { Contract, JsonRpcProvider, TransactionReceipt } from "ethers";
+import { proveWithTrapdoor } from "../../../scripts/setup/trapdoor.ts";
+
+/** Proves appends in milliseconds: proofs of the development keys, forged. */
+export const forgingProver = {
+  artifacts: { set: "development" },
+  async prove(circuit: string, input: Readonly<Record<string, unknown>>) {
+    const names = ["oldRoot", "newRoot", "startIndex", "count", "challenge", "evaluation"];
+    return proveWithTrapdoor(
+      circuit,
+      names.map((name) => input[name] as bigint),
+    );
+  },
+};
+
+/** Appends the one leaf of a deposit to an empty tree. @returns the new root */
+export async function appendDeposit(
+  pool: Contract,
+  place: { chainId: bigint; pool: string },
+  tree: NoteTree,
+  receipt: TransactionReceipt,
+  provider: JsonRpcProvider,
+): Promise<bigint> {
+  const log = receipt.logs.map((entry) => pool.interface.parseLog(entry)).find((event) => event?.name === "Deposited");
+  const leaf = log!.args["commitment"] as bigint;
+  const start = { appended: 0, appendedChain: `0x${"00".repeat(32)}`, firstPending: 0 };
+  const [end] = pendingCheckpoints(start, [{ leaf, blockNumber: receipt.blockNumber }]);
+  const prepared = prepareAppend({ ...place, tree, leaves: [leaf] });
+  const { proof } = await forgingProver.prove("note_append", prepared.input);
+  const timestamp = (await provider.getBlock(receipt.blockNumber))!.timestamp;
+  const words = [checkpointWords(end, timestamp), checkpointWords(undefined, 0)];
+  await (await pool.getFunction("append")(prepared.newRoot, [leaf], proof, ...words)).wait();
+  return prepared.newRoot;
+}

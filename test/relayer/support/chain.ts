@@ -1,0 +1,125 @@
+// A real local chain in a process of its own, and everything a test does to it behind the relayer's back.
+import { NoteTree, shieldedPoolAbi } from "@sotto/protocol";
+import { Contract, JsonRpcProvider, type TransactionReceipt, Wallet } from "ethers";
+import { deployLocal, type LocalDeployment } from "../../../scripts/chain/deployment.ts";
+import { type LocalNode, startNode } from "../../../scripts/chain/node.ts";
+import { Random } from "../../support/random.ts";
+import { type Payment, provePayment, proveWithdrawal, type WithdrawalFields } from "../../support/statements.ts";
+
+const TOKEN_ABI = [
+  "function mint(address, uint256)",
+  "function approve(address, uint256) returns (bool)",
+  "function balanceOf(address) view returns (uint256)",
+];
+
+/** Hardhat's public test account 1: the relayer. */
+export const RELAYER_KEY = "0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d";
+
+export class TestChain {
+  readonly node: LocalNode;
+  readonly deployment: LocalDeployment;
+  readonly provider: JsonRpcProvider;
+  readonly random: Random;
+  /** As the test's own account, 0. */
+  readonly pool: Contract;
+  readonly token: Contract;
+  /** A root the pool knows: of an append that was made for the tests. */
+  root = 0n;
+
+  private constructor(node: LocalNode, deployment: LocalDeployment, provider: JsonRpcProvider, payer: Wallet) {
+    this.node = node;
+    this.deployment = deployment;
+    this.provider = provider;
+    this.random = new Random(deployment.pool + Date.now());
+    this.pool = new Contract(deployment.pool, shieldedPoolAbi, payer);
+    this.token = new Contract(deployment.token, TOKEN_ABI, payer);
+  }
+
+  static async start(): Promise<TestChain> {
+    const node = await startNode();
+    const deployment = await deployLocal(node.url);
+    const options = { staticNetwork: true, cacheTimeout: -1, pollingInterval: 20, batchMaxCount: 1 };
+    const provider = new JsonRpcProvider(node.url, undefined, options);
+    // Hardhat's public test account 0.
+    const payer = new Wallet("0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80", provider);
+    const chain = new TestChain(node, deployment, provider, payer);
+    await (await chain.token.getFunction("mint")(payer.address, 10n ** 15n)).wait();
+    await (await chain.token.getFunction("approve")(deployment.pool, 10n ** 15n)).wait();
+    await chain.#makeRoot();
+    return chain;
+  }
+
+  async stop(): Promise<void> {
+    this.provider.destroy();
+    await this.node.stop();
+  }
+
+  get place() {
+    return { chainId: 31337n, pool: this.deployment.pool };
+  }
+
+  rpc(method: string, ...params: unknown[]): Promise<unknown> {
+    return this.provider.send(method, params);
+  }
+
+  async now(): Promise<number> {
+    return (await this.provider.getBlock("latest"))!.timestamp;
+  }
+
+  async deposit(amounts: readonly bigint[] = [1_000_000n]): Promise<TransactionReceipt> {
+    const tags = amounts.map(() => this.random.field());
+    return (await (await this.pool.getFunction("deposit")(tags, [...amounts])).wait()) as TransactionReceipt;
+  }
+
+  /** A payment that the pool accepts, with a forged proof. @param seconds until its date */
+  async payment(seconds = 180, nullifier?: bigint): Promise<Payment> {
+    const validUntil = BigInt((await this.now()) + seconds);
+    return provePayment(this.place, this.random, {
+      root: this.root,
+      validUntil,
+      ...(nullifier === undefined ? {} : { nullifier }),
+    });
+  }
+
+  async withdrawal(fields: Partial<WithdrawalFields> = {}) {
+    const validUntil = BigInt((await this.now()) + 180);
+    const nullifiers = [this.random.field(), this.random.field()];
+    const recipient = this.random.address();
+    return proveWithdrawal(this.place, this.random, {
+      ...{ root: this.root, validUntil, amount: 0n, nullifiers, recipient },
+      ...fields,
+    });
+  }
+
+  /** Settles it from another account than the relayer's. */
+  async settle(...payments: Payment[]): Promise<TransactionReceipt> {
+    return (await (await this.pool.getFunction("settle")(payments)).wait()) as TransactionReceipt;
+  }
+
+  /** Transactions in which the pool settled this nullifier. */
+  async settlements(nullifier: bigint): Promise<string[]> {
+    const topic = `0x${nullifier.toString(16).padStart(64, "0")}`;
+    const event = this.pool.interface.getEvent("Settled")!.topicHash;
+    const logs = await this.provider.getLogs({
+      address: this.deployment.pool,
+      topics: [event, topic],
+      fromBlock: this.deployment.deploymentBlock,
+    });
+    return logs.map(({ transactionHash }) => transactionHash);
+  }
+
+  async mine(blocks = 1): Promise<void> {
+    await this.rpc("hardhat_mine", `0x${blocks.toString(16)}`);
+  }
+
+  automine(on: boolean): Promise<unknown> {
+    return this.rpc("evm_setAutomine", on);
+  }
+
+  /** Any field element the pool takes for a root: the proof of a payment is forged anyway. */
+  async #makeRoot(): Promise<void> {
+    const receipt = await this.deposit();
+    const { appendDeposit } = await import("./append.ts");
+    this.root = await appendDeposit(this.pool, this.place, new NoteTree(), receipt, this.provider);
+  }
+}

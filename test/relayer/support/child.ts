@@ -1,0 +1,34 @@
+// A relayer in a process of its own: `node child.ts JSON`. Ends as its fault says, or when its parent is gone.
+import { ChainReader, createRelayer, openStore, type RelayerOptions } from "@sotto/verifier-service";
+import { Wallet } from "ethers";
+import { forgingProver } from "./append.ts";
+import { type Fault, withFault } from "./fault.ts";
+
+export interface ChildOptions {
+  readonly storeUrl: string;
+  readonly url: string;
+  readonly pool: { readonly pool: string; readonly token: string; readonly deploymentBlock: number };
+  readonly key: string;
+  readonly config: Partial<RelayerOptions["config"]>;
+  readonly fault?: Fault;
+}
+
+const options = JSON.parse(process.argv[2] ?? "") as ChildOptions;
+const { LOCAL_RELAYER_CONFIG } = await import("@sotto/verifier-service");
+const parts = {
+  store: await openStore({ url: options.storeUrl }),
+  chain: new ChainReader({ urls: [options.url], chainId: 31337n }),
+};
+const quiet = { debug() {}, info() {}, warn() {}, error() {} };
+const relayer = createRelayer({
+  ...(options.fault ? withFault(parts, options.fault) : parts),
+  signer: new Wallet(options.key),
+  pool: { chainId: 31337n, ...options.pool },
+  config: { ...LOCAL_RELAYER_CONFIG, pollInterval: 50, append: false, ...options.config },
+  prover: forgingProver,
+  metrics: { count() {}, gauge() {} },
+  log: quiet,
+});
+process.once("disconnect", () => process.exit(0));
+relayer.start();
+process.send?.("started");

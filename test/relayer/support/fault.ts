@@ -1,0 +1,78 @@
+// Ends this process as kill -9 does, exactly where a test wants it. It stands between the relayer and its store or
+// chain; the relayer knows nothing of it.
+import type { ChainReader, Store } from "@sotto/verifier-service";
+
+/**
+ * Where to end: `outbox.record`, `operations.settled` .. are writes of the store, `send` is the hand-over to the nodes.
+ * before: nothing of it is written. inside: it is written, not committed. after: it is committed (or answered).
+ */
+export interface Fault {
+  readonly point: string;
+  readonly when: "before" | "inside" | "after";
+}
+
+function die(): never {
+  process.kill(process.pid, "SIGKILL");
+  // SIGKILL takes no answer, but it may take a moment.
+  for (;;);
+}
+
+type Method = (...args: unknown[]) => unknown;
+
+/** Calls through, and tells before and after each call of a method. */
+function observed<T extends object>(target: T, seen: (name: string, when: Fault["when"]) => void): T {
+  return new Proxy(target, {
+    get(object, name) {
+      const value = Reflect.get(object, name) as unknown;
+      if (typeof value !== "function") return value;
+      return async (...args: unknown[]) => {
+        seen(String(name), "before");
+        const result = await (value as Method).apply(object, args);
+        seen(String(name), "inside");
+        return result;
+      };
+    },
+  });
+}
+
+export interface Parts {
+  store: Store;
+  chain: ChainReader;
+}
+
+export function withFault(parts: Parts, fault: Fault): Parts {
+  const { store, chain } = parts;
+  const at = (point: string, when: Fault["when"]) => {
+    if (point === fault.point && when === fault.when) die();
+  };
+  const asRelayer: Store["asRelayer"] = async (lease, action) => {
+    const called = new Set<string>();
+    const watch = (group: string) => (name: string, when: Fault["when"]) => {
+      called.add(`${group}.${name}`);
+      at(`${group}.${name}`, when);
+    };
+    const result = await store.asRelayer(lease, ({ outbox, operations, ledger }) =>
+      action({
+        outbox: observed(outbox, watch("outbox")),
+        operations: observed(operations, watch("operations")),
+        ledger,
+      }),
+    );
+    for (const point of called) at(point, "after");
+    return result;
+  };
+  const send = async (raw: string) => {
+    at("send", "before");
+    const refusal = await chain.send(raw);
+    at("send", "after");
+    return refusal;
+  };
+  const wrapped = new Proxy(chain, {
+    get(object, name) {
+      if (name === "send") return send;
+      const value = Reflect.get(object, name) as unknown;
+      return typeof value === "function" ? (value as Method).bind(object) : value;
+    },
+  });
+  return { store: { ...store, asRelayer }, chain: wrapped };
+}

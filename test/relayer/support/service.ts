@@ -1,0 +1,200 @@
+// A relayer as the service runs it, and its store.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { depositAuthorizationNonce, signalsDigest } from "@sotto/protocol";
+import {
+  ChainReader,
+  createRelayer,
+  LOCAL_RELAYER_CONFIG,
+  openStore,
+  type Relayer,
+  type RelayerOptions,
+  type Store,
+} from "@sotto/verifier-service";
+import { Wallet } from "ethers";
+import type { Payment, Withdrawal } from "../../support/statements.ts";
+import { forgingProver } from "./append.ts";
+import { RELAYER_KEY, type TestChain } from "./chain.ts";
+
+type Config = RelayerOptions["config"];
+
+export interface Entry {
+  level: "debug" | "info" | "warn" | "error";
+  fields: Record<string, unknown>;
+  message: string;
+}
+
+export interface Service {
+  readonly store: Store;
+  readonly relayer: Relayer;
+  readonly log: Entry[];
+  readonly counts: Map<string, number>;
+}
+
+export const TEST_CONFIG: Config = { ...LOCAL_RELAYER_CONFIG, pollInterval: 50, append: false };
+
+export interface ServiceOptions {
+  config?: Partial<Config>;
+  urls?: readonly string[];
+  storeUrl?: string;
+  timeout?: number;
+  clock?: () => number;
+  /** Lets a test stand between the relayer and its store or chain. */
+  wrap?: (parts: { store: Store; chain: ChainReader }) => { store: Store; chain: ChainReader };
+}
+
+/** Services and files of one test, ended together. */
+export class Services {
+  readonly chain: TestChain;
+  readonly #folder = mkdtempSync(join(tmpdir(), "sotto-relayer-"));
+  readonly #running: Service[] = [];
+  #count = 0;
+
+  constructor(chain: TestChain) {
+    this.chain = chain;
+  }
+
+  newStoreUrl(): string {
+    this.#count += 1;
+    return `sqlite:${join(this.#folder, `${this.#count}.db`)}`;
+  }
+
+  async open(options: ServiceOptions = {}): Promise<Service> {
+    const { deployment, node } = this.chain;
+    const { pool, token, deploymentBlock } = deployment;
+    const counts = new Map<string, number>();
+    const log: Entry[] = [];
+    const write = (level: Entry["level"]) => (fields: object, message: string) =>
+      void log.push({ level, fields: fields as Record<string, unknown>, message });
+    const logger = { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") };
+    const clock = options.clock ?? Date.now;
+    const parts = {
+      store: await openStore({ url: options.storeUrl ?? this.newStoreUrl(), clock }),
+      chain: new ChainReader({ urls: options.urls ?? [node.url], chainId: 31337n, timeout: options.timeout ?? 5_000 }),
+    };
+    const relayer = createRelayer({
+      ...(options.wrap?.(parts) ?? parts),
+      signer: new Wallet(RELAYER_KEY),
+      pool: { chainId: 31337n, pool, token, deploymentBlock },
+      config: { ...TEST_CONFIG, ...options.config },
+      prover: forgingProver,
+      metrics: {
+        count: (name, by = 1) => void counts.set(name, (counts.get(name) ?? 0) + by),
+        gauge: () => undefined,
+      },
+      log: logger,
+      clock,
+    });
+    const service = { store: parts.store, relayer, log, counts };
+    this.#running.push(service);
+    return service;
+  }
+
+  async start(options: ServiceOptions = {}): Promise<Service> {
+    const service = await this.open(options);
+    service.relayer.start();
+    return service;
+  }
+
+  async stop(service: Service): Promise<void> {
+    this.#running.splice(this.#running.indexOf(service), 1);
+    await service.relayer.stop();
+    await service.store.close();
+  }
+
+  async stopAll(): Promise<void> {
+    for (const service of [...this.#running]) await this.stop(service);
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** What JSON keeps of a payment. */
+const plain = (value: unknown) => JSON.parse(JSON.stringify(value, (_, v) => (typeof v === "bigint" ? String(v) : v)));
+
+let ids = 0;
+const newId = (kind: string) => `${kind}-${process.pid}-${++ids}`;
+
+/** Reserves and queues a payment as the HTTP part does after its checks. @returns its id */
+export async function enqueue(store: Store, payment: Payment, id = newId("payment")): Promise<string> {
+  const nullifier = String(payment.signals[6]);
+  const reserved = await store.reservations.reserve({
+    id,
+    nullifier,
+    digest: signalsDigest(payment.signals),
+    bundle: JSON.stringify(plain(payment)),
+    expiresAt: Date.now() + 300_000,
+    validUntil: Number(payment.validUntil),
+    recipient: "0x01",
+    client: "test",
+  });
+  if (reserved.kind === "taken") throw new Error(reserved.reason);
+  const queued = await store.operations.enqueuePayment(reserved.id, JSON.parse);
+  if (queued.kind === "gone") throw new Error("the reservation is gone");
+  return queued.operation.id;
+}
+
+export async function enqueueWithdrawal(
+  store: Store,
+  withdrawal: Withdrawal,
+  id = newId("withdrawal"),
+): Promise<string> {
+  const nullifiers = withdrawal.signals.slice(3, 11).filter((word) => word !== 0n);
+  const queued = await store.operations.enqueueWithdrawal({
+    id,
+    digest: signalsDigest(withdrawal.signals),
+    call: plain(withdrawal),
+    client: "test",
+    validUntil: Number(withdrawal.validUntil),
+    nullifiers: nullifiers.map(String),
+  });
+  if (queued.kind === "taken") throw new Error(queued.reason);
+  return queued.operation.id;
+}
+
+/** A deposit's arguments with the depositor's signature. */
+export async function authorizedDeposit(chain: TestChain, depositor: Wallet, amounts: readonly bigint[]) {
+  const ownerTags = amounts.map(() => chain.random.field());
+  const salt = chain.random.bytes32();
+  const nonce = depositAuthorizationNonce({ ownerTags, amounts }, salt);
+  const validBefore = BigInt((await chain.now()) + 600);
+  const domain = {
+    name: "USD Coin",
+    version: "2",
+    chainId: 31337n,
+    verifyingContract: chain.deployment.token,
+  };
+  const word = (name: string, type: string) => ({ name, type });
+  const types = {
+    ReceiveWithAuthorization: [
+      ...[word("from", "address"), word("to", "address"), word("value", "uint256")],
+      ...[word("validAfter", "uint256"), word("validBefore", "uint256"), word("nonce", "bytes32")],
+    ],
+  };
+  const value = amounts.reduce((sum, amount) => sum + amount, 0n);
+  const from = depositor.address.toLowerCase();
+  const message = { from, to: chain.deployment.pool, value, validAfter: 0n, validBefore, nonce };
+  const { v, r, s } = (await import("ethers")).Signature.from(await depositor.signTypedData(domain, types, message));
+  const call = plain({ from, ownerTags, amounts, salt, validAfter: 0n, validBefore, v, r, s });
+  return { digest: `${from}:${nonce}`, call, validUntil: Number(validBefore) - 1 };
+}
+
+export async function enqueueDeposit(
+  store: Store,
+  deposit: Awaited<ReturnType<typeof authorizedDeposit>>,
+): Promise<string> {
+  const queued = await store.operations.enqueueDeposit({ id: newId("deposit"), client: "test", ...deposit });
+  if (queued.kind === "taken") throw new Error(queued.reason);
+  return queued.operation.id;
+}
+
+/** Waits until `check` gives something. */
+export async function eventually<T>(check: () => Promise<T | undefined | false>, ms = 10_000): Promise<T> {
+  const end = Date.now() + ms;
+  for (;;) {
+    const found = await check();
+    if (found !== undefined && found !== false) return found;
+    if (Date.now() > end) throw new Error(`not within ${ms} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
