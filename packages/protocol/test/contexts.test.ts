@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { getAddress, Wallet } from "ethers";
+import { getAddress } from "ethers";
 import {
   addressToBigInt,
   appendChallenge,
@@ -11,8 +11,6 @@ import {
   parseAddress,
   paymentContext,
   resourceDigest,
-  SEED_TYPED_DATA,
-  seedFromSignature,
   signalsDigest,
   validUntilOf,
   withdrawalContext,
@@ -158,41 +156,5 @@ describe("append statements", () => {
     expectCode("INVALID_INTEGER", () => appendChallenge({ ...statement, startIndex: -1 }), /startIndex/);
     expectCode("INVALID_FIELD_ELEMENT", () => evaluateLeaves(FIELD_MODULUS, [1n]), /challenge/);
     expectCode("INVALID_HEX", () => foldQueue("0x", 1n), /chain/);
-  });
-});
-
-describe("a seed from a signature", () => {
-  const wallet = new Wallet(`0x${"42".repeat(32)}`);
-  const { domain, types, message } = SEED_TYPED_DATA;
-  const sign = () => wallet.signTypedData(domain, { SottoSeed: [...types.SottoSeed] }, message);
-
-  it("is the same each time, and for both spellings of v", async () => {
-    const signature = await sign();
-    const seed = seedFromSignature(signature);
-    expect(seed).to.have.length(32);
-    expect(seedFromSignature(await sign())).to.deep.equal(seed);
-    const v = Number.parseInt(signature.slice(-2), 16);
-    expect(seedFromSignature(signature.slice(0, -2) + (v - 27).toString(16).padStart(2, "0"))).to.deep.equal(seed);
-    const otherSignature = await new Wallet(`0x${"43".repeat(32)}`).signTypedData(
-      domain,
-      { SottoSeed: [...types.SottoSeed] },
-      message,
-    );
-    expect(seedFromSignature(otherSignature)).to.not.deep.equal(seed);
-  });
-
-  it("refuses the other signature with the same r, and malformed ones", async () => {
-    const signature = await sign();
-    const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
-    const s = BigInt(`0x${signature.slice(66, 130)}`);
-    const high = (order - s).toString(16).padStart(64, "0");
-    const replaceS = (hex: string) => `${signature.slice(0, 66)}${hex}${signature.slice(130)}`;
-    expectCode("INVALID_SIGNATURE", () => seedFromSignature(replaceS(high)), /lower half/);
-    expectCode("INVALID_SIGNATURE", () => seedFromSignature(replaceS("00".repeat(32))), /from 1/);
-    expectCode("INVALID_SIGNATURE", () => seedFromSignature(`${signature.slice(0, -2)}05`), /v must be/);
-    for (const bad of [signature.slice(0, -2), signature.slice(2), "0x", undefined]) {
-      const error = expectCode("INVALID_SIGNATURE", () => seedFromSignature(bad as never), /65 bytes/);
-      expect(error.message).to.not.include(signature.slice(10, 30));
-    }
   });
 });

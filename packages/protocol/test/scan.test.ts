@@ -153,6 +153,7 @@ describe("reading delivered notes", () => {
       expectCode("INVALID_KEY", () => tryDecrypt({ ...viewer, viewingKey: viewingKey as never }, note), /odd/);
       expectCode("INVALID_KEY", () => scanNotes({ ...viewer, viewingKey: viewingKey as never }, [note]), /odd/);
     }
+    for (const bad of [undefined, {}]) expectCode("INVALID_ARGUMENT", () => scanNotes(viewer, bad as never), /array/);
     for (const part of Object.keys(note)) {
       expectCode(
         "INVALID_FIELD_ELEMENT",
