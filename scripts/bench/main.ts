@@ -1,6 +1,7 @@
 /** `pnpm bench NAME...`: runs the named benches. Figures as JSON lines on stdout, everything else on stderr. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { CommandError, runCommand } from "../lib/command.ts";
 
 /** A figure: a dotted name that stays the same over time, a number, its unit. */
 export type Print = (name: string, value: number, unit: string) => void;
@@ -35,16 +36,15 @@ async function usage(): Promise<void> {
   for (const name of names()) process.stderr.write(`  ${name.padEnd(12)} ${(await load(name)).about}\n`);
 }
 
-const known = names();
-const asked = process.argv.slice(2).flatMap((name) => (name === "all" ? known : [name]));
-const unknown = asked.filter((name) => !known.includes(name));
-if (asked.length === 0 || unknown.length > 0) {
-  if (unknown.length > 0) process.stderr.write(`BENCH_UNKNOWN: no bench ${unknown.join(", ")}\n`);
-  await usage();
-  process.exitCode = 2;
-} else {
+await runCommand(async () => {
+  const known = names();
+  const asked = process.argv.slice(2).flatMap((name) => (name === "all" ? known : [name]));
+  const unknown = asked.filter((name) => !known.includes(name));
+  if (unknown.length > 0)
+    throw new CommandError("BENCH_UNKNOWN", `no bench "${unknown.join('", "')}"; one of: all, ${known.join(", ")}`);
+  if (asked.length === 0) return usage();
   for (const name of asked) {
     process.stderr.write(`bench ${name}\n`);
     await (await load(name)).run(print);
   }
-}
+});

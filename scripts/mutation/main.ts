@@ -7,6 +7,7 @@ import { readSources } from "../../circuits/test/kit/sources.ts";
 import { readTags, type Tag } from "../../circuits/test/kit/tags.ts";
 import { attacks } from "../../circuits/test/soundness/all.ts";
 import { root } from "../circuits/paths.ts";
+import { CommandError, errorLine } from "../lib/command.ts";
 import { type Mutant, mutate } from "./mutate.ts";
 import { table } from "./table.ts";
 
@@ -15,10 +16,10 @@ const sources = readSources();
 const tags = readTags(sources);
 const chosen = tags.filter(({ id }) => prefixes.length === 0 || prefixes.some((prefix) => id.startsWith(prefix)));
 if (chosen.length === 0) {
-  console.error(
-    `no constraint group starts with ${prefixes.join(" or ")}; there are ${tags.map(({ id }) => id).join(", ")}`,
-  );
-  process.exit(2);
+  const known = tags.map(({ id }) => id).join(", ");
+  const message = `no constraint group starts with "${prefixes.join('" or "')}"; there are ${known}`;
+  console.error(errorLine(new CommandError("GROUP_UNKNOWN", message)));
+  process.exit(1);
 }
 
 const start = performance.now();

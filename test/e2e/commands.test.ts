@@ -1,0 +1,18 @@
+// What the other commands of the checkout say to names and options they do not know: a code, what was wrong, what is
+// expected; nothing is begun.
+import { command, expectRefused } from "./command.ts";
+
+describe("commands given what they do not know", () => {
+  const cases: [script: string, args: string[], code: string, ...texts: string[]][] = [
+    ["bench/main.ts", ["nonsense"], "BENCH_UNKNOWN", "nonsense", "constraints", "gas"],
+    ["bench/main.ts", ["constraints", "nonsense"], "BENCH_UNKNOWN", "nonsense"],
+    ["circuits/compile.ts", ["nonsense"], "CIRCUIT_UNKNOWN", "nonsense", "payment"],
+    ["setup/dev.ts", ["nonsense"], "CIRCUIT_UNKNOWN", "nonsense", "payment"],
+    ["generate/all.ts", ["--nonsense"], "UNKNOWN_OPTION", "--nonsense", "--check"],
+    ["mutation/main.ts", ["nonsense"], "GROUP_UNKNOWN", "nonsense", "payment.nullifier"],
+    ["test/main.ts", ["nonsense"], "UNKNOWN_SUITE", "nonsense", "contracts"],
+    ["chain/deploy.ts", ["--nonsense", "1"], "UNKNOWN_OPTION", "--nonsense", "--url"],
+  ];
+  for (const [script, args, code, ...texts] of cases)
+    it(`${script} ${args.join(" ")}`, async () => expectRefused(await command(script, args), code, ...texts));
+});
