@@ -121,10 +121,12 @@ describe("another attempt", () => {
 
   it("gives the proof back after a crash, to be sent again", async () => {
     const store = new MemoryStore();
-    const { world, payer, request } = await start([5_000n], { store });
+    const { world, payer, request } = await start([5_000n, 6_000n], { store });
     const { id, bundle, settle } = await payer.pay(request);
+    const withdrawal = await payer.withdraw({ recipient: `0x${"cc".repeat(20)}`, amount: 4_000n });
     const reopened = await world.wallet({ seed: SEED, store });
     expect(reopened.proofOf(id)).to.deep.equal({ bundle, settle });
+    expect(reopened.proofOf(withdrawal.id)).to.deep.equal({ withdraw: withdrawal.withdraw });
   });
 
   it("keeps a proof for an hour after it is over, then no longer", async () => {

@@ -47,11 +47,14 @@ export class NoteAppender {
   readonly #chain: ChainSource;
   readonly #prover: WalletProver;
   readonly #sync: PoolSync;
-  readonly #tree = new TreeView();
+  readonly #tree: TreeView;
+  readonly #store: Store;
   readonly #lock = new Lock();
 
-  private constructor(pool: PoolInfo, chain: ChainSource, prover: WalletProver, sync: PoolSync) {
+  private constructor(pool: PoolInfo, { chain, store, prover }: NoteAppenderOptions, sync: PoolSync, tree: TreeView) {
     this.pool = pool;
+    this.#store = store;
+    this.#tree = tree;
     this.#chain = chain;
     this.#prover = prover;
     this.#sync = sync;
@@ -68,7 +71,7 @@ export class NoteAppender {
     await claimStore(store, { ...info, owner: "appender" });
     const { deploymentBlock } = info;
     const sync = await PoolSync.open({ chain, deployment: info, deploymentBlock, store, finality: 0, ...range });
-    return new NoteAppender(info, chain, prover, sync);
+    return new NoteAppender(info, options, sync, await TreeView.open(store));
   }
 
   /** Reads what is new on the chain. */
@@ -136,7 +139,9 @@ export class NoteAppender {
   async #newestTree(): Promise<NoteTree> {
     const { ledger } = this.#sync;
     try {
-      return this.#tree.at(ledger, ledger.appends.at(-1));
+      const tree = this.#tree.at(ledger, ledger.appends.at(-1));
+      await this.#tree.keep(this.#store);
+      return tree;
     } catch (error) {
       await this.#sync.forgetUnchecked();
       throw error;

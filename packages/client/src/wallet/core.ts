@@ -38,13 +38,14 @@ export interface CoreOptions {
 /** The parts every action of the wallet works with. */
 export class WalletCore {
   readonly lock = new Lock();
-  readonly tree = new TreeView();
+  readonly tree: TreeView;
   readonly options: CoreOptions;
   readonly sync: PoolSync;
   readonly journal: Journal;
 
-  private constructor(options: CoreOptions, sync: PoolSync, journal: Journal) {
+  private constructor(options: CoreOptions, sync: PoolSync, tree: TreeView, journal: Journal) {
     this.options = options;
+    this.tree = tree;
     this.sync = sync;
     this.journal = journal;
   }
@@ -60,7 +61,7 @@ export class WalletCore {
       keys: { viewingKey: keys.viewingKey, ownerTag: keys.ownerTag(0), keys },
       ...(rangeSize === undefined ? {} : { rangeSize }),
     });
-    return new WalletCore(options, sync, await Journal.open(store));
+    return new WalletCore(options, sync, await TreeView.open(store), await Journal.open(store));
   }
 
   get view(): View {
@@ -80,6 +81,7 @@ export class WalletCore {
       if (error instanceof WalletError && error.code === "ROOT_MISMATCH") await this.sync.forgetUnchecked();
       throw error;
     }
+    await this.tree.keep(this.options.store);
     // The root vouches for all events before its last leaf, not for what may be missing behind it.
     const { ledger } = this.sync;
     this.sync.checked = (ledger.pageOf(this.confirmedTree().size - 1)?.from ?? 0) - 1;

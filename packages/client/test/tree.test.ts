@@ -1,0 +1,89 @@
+import { NoteTree } from "@sotto/protocol";
+import { expect } from "chai";
+import { Ledger } from "../src/scan/ledger.ts";
+import { emptyPage } from "../src/scan/page.ts";
+import { TreeView } from "../src/scan/tree.ts";
+import { MemoryStore } from "../src/store/memory.ts";
+import { thrown } from "./support/rejection.ts";
+
+const leavesOf = (count: number, first = 1) => Array.from({ length: count }, (_, i) => BigInt(first + i));
+const rootOf = (leaves: bigint[]) => new NoteTree(leaves).root;
+
+/** A ledger of pages with these leaves, the first `size` of them appended at the end. */
+function ledgerOf(...pages: bigint[][]) {
+  const ledger = new Ledger();
+  for (const [i, leaves] of pages.entries()) {
+    const runs: [number, number][] = [[i, leaves.length]];
+    ledger.add({ ...emptyPage(i, i, `0x${i}`), leaves, runs });
+  }
+  return ledger;
+}
+const append = (ledger: Ledger, size: number) => ({
+  blockNumber: 0,
+  size,
+  root: rootOf(ledger.leaves.slice(0, size)),
+});
+
+describe("tree of the wallet", () => {
+  it("is the tree after an append, also after an earlier one", async () => {
+    const view = await TreeView.open(new MemoryStore());
+    const ledger = ledgerOf(leavesOf(20), leavesOf(20, 100));
+    for (const size of [10, 40, 25, 0]) {
+      const tree = view.at(ledger, size === 0 ? undefined : append(ledger, size));
+      expect([tree.size, tree.root]).to.deep.equal([size, rootOf(ledger.leaves.slice(0, size))]);
+    }
+  });
+
+  it("follows a ledger whose end was taken back and read anew", async () => {
+    const view = await TreeView.open(new MemoryStore());
+    const ledger = ledgerOf(leavesOf(20), leavesOf(20, 100));
+    view.at(ledger, append(ledger, 40));
+    ledger.removeLast();
+    ledger.add({ ...emptyPage(1, 1, "0x"), leaves: leavesOf(20, 500), runs: [[1, 20]] });
+    expect(view.at(ledger, append(ledger, 40)).root).to.equal(rootOf([...leavesOf(20), ...leavesOf(20, 500)]));
+  });
+
+  it("refuses leaves that do not make the root, and keeps none of them", async () => {
+    const view = await TreeView.open(new MemoryStore());
+    const ledger = ledgerOf(leavesOf(20));
+    expect(thrown(() => view.at(ledger, { ...append(ledger, 20), root: 5n })).code).to.equal("ROOT_MISMATCH");
+    expect(view.at(ledger, append(ledger, 20)).root).to.equal(rootOf(leavesOf(20)));
+  });
+
+  it("is taken from the store as far as the ledger agrees", async () => {
+    const store = new MemoryStore();
+    const view = await TreeView.open(store);
+    const ledger = ledgerOf(leavesOf(30));
+    view.at(ledger, append(ledger, 30));
+    await view.keep(store);
+    expect(await store.get("tree")).to.equal(undefined);
+    await view.keep(store, 30);
+    const { version } = (await store.get("tree"))!;
+    await view.keep(store, 30);
+    expect((await store.get("tree"))!.version).to.equal(version);
+
+    for (const other of [
+      ledgerOf(leavesOf(30)),
+      ledgerOf(leavesOf(30), leavesOf(9, 70)),
+      ledgerOf(leavesOf(11), leavesOf(50, 200)),
+      ledgerOf(leavesOf(8)),
+    ]) {
+      const size = other.leaves.length;
+      const reopened = await TreeView.open(store);
+      expect(reopened.at(other, append(other, size)).root).to.equal(rootOf(other.leaves));
+      expect(reopened.at(other, append(other, 5)).root).to.equal(rootOf(other.leaves.slice(0, 5)));
+    }
+  });
+
+  it("does without a stored one that is damaged", async () => {
+    const ledger = ledgerOf(leavesOf(30));
+    const good = Buffer.from(new NoteTree(leavesOf(30)).serialize());
+    good[100]! ^= 1;
+    for (const damaged of ["", "!", 7, null, good.toString("base64")]) {
+      const store = new MemoryStore();
+      await store.put("tree", damaged);
+      const view = await TreeView.open(store);
+      expect(view.at(ledger, append(ledger, 30)).root).to.equal(rootOf(leavesOf(30)));
+    }
+  });
+});
