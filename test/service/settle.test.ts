@@ -1,0 +1,166 @@
+import { randomField } from "@sotto/protocol";
+import { expect } from "chai";
+import { forgeBundle } from "./support/bundles.ts";
+import { type Answer, call, claimsOf, post, settleRequest } from "./support/http.ts";
+import { knownRoot, openService, openWorld, RELAYER, type TestService, type World } from "./support/world.ts";
+
+const PRIVACY = { amountVisibleOnChain: false, senderAddressHidden: true, observerCannotLinkTransactions: true };
+
+describe("POST /settle", () => {
+  let world: World;
+  let service: TestService;
+  let root: bigint;
+  const verify = async (bundle: unknown, by = service) =>
+    String((await post(`${by.url}/verify`, bundle)).body["paymentToken"]);
+  const settle = (body: unknown, by = service): Promise<Answer> => post(`${by.url}/settle`, body);
+  const verified = async () => {
+    const bundle = forgeBundle(world, { root });
+    const token = await verify(bundle);
+    return { bundle, token, request: settleRequest(bundle, token) };
+  };
+  const isSpent = (nullifier: string): Promise<boolean> => world.poolContract.getFunction("isSpent")(BigInt(nullifier));
+
+  before(async () => {
+    world = await openWorld();
+    service = await openService();
+    root = await knownRoot(world);
+  });
+  after(() => service.close());
+
+  it("settles from the six fields, and answers in the fields of the interface", async () => {
+    const { bundle, token, request } = await verified();
+    const { status, body } = await settle(request);
+    const { txSignature, blockNumber, ...rest } = body;
+    const id = claimsOf(token)["jti"];
+    expect(rest).to.deep.equal({ status: "success", gasFeePaidBy: RELAYER, privacy: PRIVACY, id });
+    expect(status).to.equal(200);
+    const receipt = await world.provider.getTransactionReceipt(String(txSignature));
+    expect(receipt).to.include({ status: 1, blockNumber });
+    expect(receipt!.from.toLowerCase()).to.equal(RELAYER);
+    expect(await isSpent(bundle.publicSignals[6]!)).to.equal(true);
+  });
+
+  it("gives the same token the same answer, at once or later, and sends one transaction", async () => {
+    const { token, request } = await verified();
+    const answers = await Promise.all([settle(request), settle(request), settle(request)]);
+    const later = await settle(request);
+    const asked = await call(`${service.url}/settle/${claimsOf(token)["jti"]}`);
+    for (const answer of [...answers, asked]) expect(answer.body).to.deep.equal(later.body);
+    expect(later.body["status"]).to.equal("success");
+  });
+
+  it("takes the whole bundle too, and no resource at all", async () => {
+    const [first, second] = [await verified(), await verified()];
+    const full = await settle({ ...first.bundle, ...first.request });
+    const { resource: _, ...least } = second.request;
+    expect([full.body["status"], (await settle(least)).body["status"]]).to.deep.equal(["success", "success"]);
+  });
+
+  it("answers 409 to anything but what the token stands for, and sends nothing", async () => {
+    const { bundle, request } = await verified();
+    const other = forgeBundle(world, { root });
+    const same = { root, nullifier: BigInt(bundle.publicSignals[6]!) };
+    const changes = [
+      { proof: other.proof },
+      { publicSignals: forgeBundle(world, same).publicSignals },
+      { encryptedAmount: other.encryptedAmount },
+      { recipientPublicKey: `0x${"11".repeat(20)}` },
+      { resource: `${bundle.resourceUrl}?` },
+      { timestamp: bundle.timestamp + 1 },
+      { senderCommitment: other.senderCommitment },
+      { amountProof: other.amountProof },
+    ];
+    for (const change of changes) {
+      const { status, body } = await settle({ ...request, ...change });
+      expect([status, body["code"]], Object.keys(change)[0]).to.deep.equal([409, "PAYMENT_MISMATCH"]);
+    }
+    expect(await isSpent(bundle.publicSignals[6]!)).to.equal(false);
+  });
+
+  it("refuses tokens that are not its own", async () => {
+    const { request, token } = await verified();
+    const [header = "", payload = "", signature = ""] = token.split(".");
+    const claims = { ...claimsOf(token), jti: "other" };
+    const forged = Buffer.from(JSON.stringify(claims)).toString("base64url");
+    const none = Buffer.from(JSON.stringify({ alg: "none", typ: "sotto-payment+jwt" })).toString("base64url");
+    const tokens = [`${header}.${forged}.${signature}`, `${none}.${payload}.`, `${header}.${payload}`, "x", "a.b.c"];
+    for (const paymentToken of tokens) {
+      const { status, body } = await settle({ ...request, paymentToken });
+      expect([status, body["code"]]).to.deep.equal([401, "INVALID_TOKEN"]);
+    }
+    const stranger = await openService();
+    try {
+      const { status } = await settle(request, stranger);
+      expect(status).to.equal(401);
+    } finally {
+      await stranger.close();
+    }
+  });
+
+  it("lets another bundle of the same note replace one that was only verified: the older token dies", async () => {
+    const nullifier = randomField();
+    const [older, newer] = [forgeBundle(world, { root, nullifier }), forgeBundle(world, { root, nullifier })];
+    const [olderToken, newerToken] = [await verify(older), await verify(newer)];
+    const dead = await settle(settleRequest(older, olderToken));
+    expect([dead.status, dead.body["code"]]).to.deep.equal([409, "TOKEN_REPLACED"]);
+    expect((await settle(settleRequest(newer, newerToken))).body["status"]).to.equal("success");
+    const { body } = await post(`${service.url}/verify`, forgeBundle(world, { root, nullifier }));
+    expect([body["valid"], body["reason"]]).to.deep.equal([false, "NULLIFIER_SPENT"]);
+  });
+
+  it("answers pending with 202 and where to ask again, when the wait is too short", async () => {
+    const slow = await openService({ SOTTO_SETTLE_WAIT_MS: "0", SOTTO_POLL_MS: "300" });
+    try {
+      const bundle = forgeBundle(world, { root });
+      const { status, headers, body } = await settle(settleRequest(bundle, await verify(bundle, slow)), slow);
+      expect(status).to.equal(202);
+      const { txSignature, id, ...rest } = body;
+      const statusUrl = `/zk/settle/${id}`;
+      expect(rest).to.deep.equal({
+        status: "pending",
+        blockNumber: 0,
+        gasFeePaidBy: RELAYER,
+        privacy: PRIVACY,
+        statusUrl,
+      });
+      expect(txSignature).to.match(/^0x/);
+      expect(headers.get("location")).to.equal(statusUrl);
+      let asked = await call(`${slow.origin}${statusUrl}`);
+      for (let i = 0; i < 100 && asked.body["status"] === "pending"; i += 1) {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        asked = await call(`${slow.origin}${statusUrl}`);
+      }
+      expect([asked.status, asked.body["status"]]).to.deep.equal([200, "success"]);
+    } finally {
+      await slow.close();
+    }
+  });
+
+  it("knows nothing of other ids", async () => {
+    const { status, body } = await call(`${service.url}/settle/nobody`);
+    expect([status, body["code"]]).to.deep.equal([404, "UNKNOWN_PAYMENT"]);
+  });
+
+  it("counts payments of a client and to a recipient, and answers 429 beyond the quota", async () => {
+    const strict = await openService({ SOTTO_CLIENT_QUOTA: "2" });
+    try {
+      const answers = [];
+      for (let i = 0; i < 3; i += 1) answers.push(await post(`${strict.url}/verify`, forgeBundle(world, { root })));
+      expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 429]);
+      expect(answers[2]!.body["code"]).to.equal("QUOTA_EXCEEDED");
+      expect(Number(answers[2]!.headers.get("retry-after"))).to.be.within(1, 86_400);
+    } finally {
+      await strict.close();
+    }
+    const closed = await openService({ SOTTO_RECIPIENTS: `0x${"11".repeat(20)}`, SOTTO_RECIPIENT_QUOTA: "1" });
+    try {
+      const { body } = await post(`${closed.url}/verify`, forgeBundle(world, { root }));
+      expect(body["reason"]).to.equal("RECIPIENT_NOT_SERVED");
+      const recipient = `0x${"11".repeat(20)}`;
+      await post(`${closed.url}/verify`, forgeBundle(world, { root, recipient }));
+      expect((await post(`${closed.url}/verify`, forgeBundle(world, { root, recipient }))).status).to.equal(429);
+    } finally {
+      await closed.close();
+    }
+  });
+});

@@ -1,0 +1,83 @@
+// Payments whose proofs verify, made in milliseconds from the development keys' trapdoor instead of a witness.
+import {
+  deriveKeys,
+  encryptAmount,
+  hiddenCipher,
+  type Point,
+  packCiphertext,
+  paymentContext,
+  randomField,
+  randomScalar,
+  randomSeed,
+  recipientSignal,
+  resourceDigest,
+  validUntilOf,
+  type WireBundle,
+} from "@sotto/protocol";
+import { proveWithTrapdoor } from "../../../scripts/setup/trapdoor.ts";
+import type { World } from "./world.ts";
+
+export const RECIPIENT = `0x${"5e".repeat(20)}`;
+export const RESOURCE = "https://shop.example/articles/42?lang=en";
+
+export interface Payment {
+  readonly root: bigint;
+  readonly amount?: bigint;
+  readonly lowerBound?: bigint;
+  readonly upperBound?: bigint;
+  readonly nullifier?: bigint;
+  readonly timestamp?: number;
+  readonly recipient?: string;
+  readonly resourceUrl?: string;
+  readonly senderCommitment?: bigint;
+}
+
+/** Fields that no honest payer would change, for bundles that must be refused. Only the proofs still hold. */
+export interface Lies {
+  readonly publicSignals?: Readonly<Record<number, bigint>>;
+  readonly amountPublicSignals?: Readonly<Record<number, bigint>>;
+  readonly bundle?: Partial<WireBundle>;
+}
+
+const merchant = deriveKeys(randomSeed());
+export const merchantKey: Point = merchant.encryptionKey;
+export const merchantTag: bigint = merchant.ownerTag(0);
+
+const apply = (signals: bigint[], changes: Readonly<Record<number, bigint>> = {}) =>
+  signals.map((signal, index) => changes[index] ?? signal);
+
+export function forgeBundle(world: Pick<World, "chainId" | "pool">, payment: Payment, lies: Lies = {}): WireBundle {
+  const { root, amount = 1_000_000n, recipient = RECIPIENT, resourceUrl = RESOURCE } = payment;
+  const { lowerBound = amount, upperBound = (amount * 11n) / 10n, timestamp = Date.now() } = payment;
+  const { nullifier = randomField(), senderCommitment = randomField() } = payment;
+  const { R, C } = encryptAmount(merchantKey, amount, randomScalar());
+  const place = { chainId: BigInt(world.chainId), pool: world.pool };
+  const digest = resourceDigest({ resourceUrl, timestamp, senderCommitment });
+  const publicSignals = apply(
+    [
+      recipientSignal({ wallet: recipient, keyX: merchantKey.x, ownerTag: merchantTag }, senderCommitment),
+      paymentContext({ ...place, validUntil: validUntilOf(timestamp), resourceDigest: digest }),
+      R.x,
+      hiddenCipher(C.x, senderCommitment),
+      randomField(),
+      root,
+      nullifier,
+      randomField(),
+      randomField(),
+      randomField(),
+    ],
+    lies.publicSignals,
+  );
+  const amountSignals = apply([R.x, C.x, merchantKey.x, merchantTag, lowerBound, upperBound], lies.amountPublicSignals);
+  return {
+    ...proveWithTrapdoor("payment", publicSignals),
+    encryptedAmount: packCiphertext({ R, C }),
+    amountProof: proveWithTrapdoor("elgamal_range", amountSignals).proof,
+    amountPublicSignals: amountSignals.map(String),
+    senderCommitment: String(senderCommitment),
+    recipientPublicKey: recipient,
+    resourceUrl,
+    timestamp,
+    ...lies.bundle,
+  };
+}

@@ -1,0 +1,124 @@
+// A real local chain with a pool, and services on it, for the tests of this folder. One chain serves all files: starting
+// it takes longer than most tests.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createLog, type RunningService, readConfig, startService } from "@sotto/verifier-service";
+import { Contract, JsonRpcProvider, type JsonRpcSigner } from "ethers";
+import { deployLocal, type LocalDeployment } from "../../../scripts/chain/deployment.ts";
+import { type LocalNode, startNode } from "../../../scripts/chain/node.ts";
+
+export const artifacts = join(import.meta.dirname, "..", "..", "..", "circuits", "build");
+/** Accounts of Hardhat's public mnemonic: the service's relayer (the first), and one that is not. */
+export const RELAYER_KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
+export const RELAYER = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
+
+export interface World extends LocalDeployment {
+  readonly node: LocalNode;
+  readonly provider: JsonRpcProvider;
+  /** Has tokens, and approved the pool. */
+  readonly depositor: JsonRpcSigner;
+  readonly tokenContract: Contract;
+  readonly poolContract: Contract;
+}
+
+const TOKENS = 10n ** 15n;
+const TOKEN = [
+  "function mint(address, uint256)",
+  "function approve(address, uint256)",
+  "function balanceOf(address) view returns (uint256)",
+];
+const POOL = [
+  "function deposit(uint256[], uint64[])",
+  "function root() view returns (uint256)",
+  "function isKnownRoot(uint256) view returns (bool)",
+  "function isSpent(uint256) view returns (bool)",
+];
+
+let shared: Promise<World> | undefined;
+
+/** The chain all tests of the folder share. */
+export function openWorld(): Promise<World> {
+  shared ??= create();
+  return shared;
+}
+
+async function create(): Promise<World> {
+  const node = await startNode();
+  const deployment = await deployLocal(node.url);
+  const options = { staticNetwork: true, cacheTimeout: -1, pollingInterval: 50 };
+  const provider = new JsonRpcProvider(node.url, undefined, options);
+  const depositor = await provider.getSigner(1);
+  const tokenContract = new Contract(deployment.token, TOKEN, depositor);
+  const poolContract = new Contract(deployment.pool, POOL, depositor);
+  await (await tokenContract.getFunction("mint")(depositor.address, TOKENS)).wait();
+  await (await tokenContract.getFunction("approve")(deployment.pool, TOKENS)).wait();
+  return { ...deployment, node, provider, depositor, tokenContract, poolContract };
+}
+
+export interface TestService extends RunningService {
+  /** Every line it logged. */
+  readonly logged: string[];
+  readonly folder: string;
+}
+
+/**
+ * Starts a service on the shared chain, with a store and token keys of its own.
+ * @param settings environment variables beside those that name the chain
+ */
+export async function openService(settings: Record<string, string> = {}): Promise<TestService> {
+  const world = await openWorld();
+  const folder = mkdtempSync(join(tmpdir(), "sotto-service-"));
+  const logged: string[] = [];
+  const config = readConfig({ ...environment(world, folder), ...settings });
+  const log = createLog("debug", { write: (line: string) => void logged.push(line) });
+  const service = await startService(config, log);
+  const close = async () => {
+    await service.close();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { ...service, close, logged, folder };
+}
+
+export function environment(world: World, folder: string): Record<string, string> {
+  return {
+    SOTTO_PORT: "0",
+    SOTTO_CHAIN_ID: String(world.chainId),
+    SOTTO_POOL: world.pool,
+    SOTTO_DEPLOYMENT_BLOCK: String(world.deploymentBlock),
+    SOTTO_RPC_URLS: world.node.url,
+    SOTTO_RELAYER_KEY: RELAYER_KEY,
+    SOTTO_ARTIFACTS: artifacts,
+    SOTTO_STORE: `sqlite:${join(folder, "store.sqlite")}`,
+    SOTTO_TOKEN_KEYS: join(folder, "keys"),
+    SOTTO_RATE_LIMIT: "100000",
+  };
+}
+
+const ROOT_TIMEOUT_MS = 60_000;
+
+/** A root that the pool knows: of a deposit that the service's relayer has appended. */
+export async function knownRoot(world: World): Promise<bigint> {
+  const known = async (): Promise<bigint | undefined> => {
+    const root: bigint = await world.poolContract.getFunction("root")();
+    return (await world.poolContract.getFunction("isKnownRoot")(root)) ? root : undefined;
+  };
+  const before = await known();
+  if (before !== undefined) return before;
+  await (await world.poolContract.getFunction("deposit")([1n], [1_000_000n])).wait();
+  for (const end = Date.now() + ROOT_TIMEOUT_MS; Date.now() < end; ) {
+    const root = await known();
+    if (root !== undefined) return root;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error("the relayer did not append the deposit");
+}
+
+/** Ends the chain; the last thing the folder's tests do. */
+export async function closeWorld(): Promise<void> {
+  if (shared === undefined) return;
+  const { provider, node } = await shared;
+  shared = undefined;
+  provider.destroy();
+  await node.stop();
+}
