@@ -1,15 +1,8 @@
 import { expect } from "chai";
+import { Wallet as Account } from "ethers";
 import { MemoryStore } from "../src/store/memory.ts";
 import { rejection } from "./support/rejection.ts";
-import { URL, World } from "./support/world.ts";
-
-const SEED = new Uint8Array(32).map((_, i) => 7 * i + 1);
-
-async function start(amounts: bigint[], changes = {}) {
-  const world = new World();
-  const [payer, shop] = [await world.funded(amounts, { seed: SEED, ...changes }), await world.wallet()];
-  return { world, payer, shop, request: { recipient: world.recipient(shop), amount: 1_000n, resourceUrl: URL } };
-}
+import { SEED, start } from "./support/shop.ts";
 
 describe("another attempt", () => {
   it("is made from the same note, with fresh randomness, so that at most one settles", async () => {
@@ -100,78 +93,20 @@ describe("another attempt", () => {
     expect((await rejection(payer.payAgain(first.id))).code).to.equal("UNKNOWN_PAYMENT");
   });
 
-  it("keeps dates apart even when the process died before the proof was made", async () => {
-    const store = new MemoryStore();
-    const { world, payer } = await start([5_000n], { store });
-    world.prover.before = () => {
-      throw new Error("the process died");
-    };
-    const recipient = `0x${"cc".repeat(20)}`;
-    expect(await payer.withdraw({ recipient, amount: 4_000n }).catch((error: Error) => error.message)).to.equal(
-      "the process died",
-    );
-    world.prover.before = () => undefined;
-    const reopened = await world.wallet({ seed: SEED, store });
-    await reopened.scan();
-    const [lost] = reopened.history();
-    expect(lost).to.include({ kind: "withdrawal", state: "open" });
-    expect(reopened.proofOf(lost!.id)).to.equal(undefined);
-    expect((await reopened.withdrawAgain(lost!.id)).validUntil).to.be.greaterThan(lost!.validUntil);
-  });
-
-  it("gives the proof back after a crash, to be sent again", async () => {
-    const store = new MemoryStore();
-    const { world, payer, request } = await start([5_000n, 6_000n], { store });
-    const { id, bundle, settle } = await payer.pay(request);
-    const withdrawal = await payer.withdraw({ recipient: `0x${"cc".repeat(20)}`, amount: 4_000n });
-    const reopened = await world.wallet({ seed: SEED, store });
-    expect(reopened.proofOf(id)).to.deep.equal({ bundle, settle });
-    expect(reopened.proofOf(withdrawal.id)).to.deep.equal({ withdraw: withdrawal.withdraw });
-  });
-
-  it("keeps a proof for an hour after it is over, then no longer", async () => {
-    const store = new MemoryStore();
-    const { world, payer, request } = await start([5_000n, 5_000n], { store });
-    const [settled, open] = [await payer.pay(request), await payer.pay(request)];
-    world.settle(settled);
-    world.chain.time = settled.validUntil + 3_590;
-    await payer.scan();
-    expect(payer.status(settled.id).final).to.equal(true);
-    expect(payer.proofOf(settled.id)).not.to.equal(undefined);
-    world.chain.mine();
-    await payer.scan();
-    for (const wallet of [payer, await world.wallet({ seed: SEED, store })]) {
-      expect(wallet.proofOf(settled.id)).to.equal(undefined);
-      expect(wallet.proofOf(open.id)).to.equal(undefined);
-      expect(wallet.history().map(({ id }) => id)).to.have.members([settled.id, open.id]);
-    }
-    expect(payer.history().map(({ state }) => state)).to.have.members(["settled", "expired"]);
-  });
-
-  it("begun while the first is still being proved loses neither", async () => {
+  it("after many that expired is the one that holds the note, also when the wallet is opened again", async () => {
     const store = new MemoryStore();
     const { world, payer, request } = await start([5_000n], { store });
-    let release = () => undefined as unknown;
-    const waiting = new Promise((resolve) => {
-      release = () => resolve(undefined);
-    });
-    let slow = true;
-    world.prover.before = async () => {
-      if (slow) await waiting;
-    };
-    const first = payer.pay(request);
-    while (payer.history().length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
-    slow = false;
-    const second = await payer.payAgain(payer.history()[0]!.id);
-    release();
-    const settled = world.settle(await first);
-    expect(settled.logs).to.have.length(1);
+    for (let i = 0; i < 6; i += 1) {
+      const { validUntil } = await payer.pay(request);
+      world.chain.time = validUntil;
+      world.chain.mine();
+    }
+    const { id } = await payer.pay(request);
     const reopened = await world.wallet({ seed: SEED, store });
     await reopened.scan();
     for (const wallet of [payer, reopened]) {
-      await wallet.scan();
-      expect(wallet.status(second.id).state).to.equal("settled");
-      expect(wallet.proofOf(second.id)).to.deep.equal({ bundle: second.bundle, settle: second.settle });
+      expect(wallet.notes().map(({ state }) => state)).to.deep.equal(["held"]);
+      expect(wallet.history().filter(({ state }) => state === "open")[0]?.id).to.equal(id);
     }
   });
 
@@ -180,5 +115,8 @@ describe("another attempt", () => {
     const late = await world.wallet({ seed: SEED, clock: () => world.clock() - 3_600_000 });
     expect((await rejection(late.pay(request))).code).to.equal("CLOCK_BEHIND");
     expect(late.history()).to.deep.equal([]);
+    const account = new Account(`0x${"77".repeat(32)}`);
+    world.token.mint(account.address, 2_000n);
+    expect((await rejection(late.authorizeDeposit({ amounts: [2_000n], account }))).code).to.equal("CLOCK_BEHIND");
   });
 });

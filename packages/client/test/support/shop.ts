@@ -1,0 +1,11 @@
+import type { WalletOptions } from "../../src/wallet/wallet.ts";
+import { URL, World } from "./world.ts";
+
+export const SEED = new Uint8Array(32).map((_, i) => 7 * i + 1);
+
+/** A payer of SEED with these notes, all spendable, a shop, and a request to pay it 1,000 base units. */
+export async function start(amounts: bigint[], changes: Partial<WalletOptions> = {}) {
+  const world = new World();
+  const [payer, shop] = [await world.funded(amounts, { seed: SEED, ...changes }), await world.wallet()];
+  return { world, payer, shop, request: { recipient: world.recipient(shop), amount: 1_000n, resourceUrl: URL } };
+}
