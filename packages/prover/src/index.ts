@@ -2,7 +2,7 @@ export { assertAllowedOnChain, DEVELOPMENT_SET, LOCAL_CHAIN_IDS } from "./artifa
 export { type Artifacts, DEFAULT_MAX_BYTES, type LoadOptions, loadArtifacts } from "./artifacts/load.ts";
 export { ARTIFACT_KINDS, type ArtifactKind, type ArtifactsLock, type CircuitHashes } from "./artifacts/lock.ts";
 export type { ProvingEngine } from "./engine/engine.ts";
-export { defaultEngine, fastEngine } from "./engine/fast-engine.ts";
+export { defaultEngine, type FastOptions, fastEngine } from "./engine/fast-engine.ts";
 export { type SnarkjsOptions, snarkjsEngine } from "./engine/snarkjs-engine.ts";
 export { PROVER_ERROR_CODES, type ProverErrorCode } from "./errors.ts";
 export { decodeProof, decodeSignals, encodeProof, type ProofPoints } from "./proof/decode.ts";

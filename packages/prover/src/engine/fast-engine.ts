@@ -1,46 +1,92 @@
 /**
- * The fast engine: the same proofs as snarkjs's from the same files, on kernels of its own (src/fast). One thread.
- * It needs WebAssembly's relaxed SIMD on a machine with fused multiply-add; where that is missing, snarkjs proves.
+ * The fast engine: the same proofs as snarkjs's from the same files, on kernels of its own (src/fast). It needs
+ * WebAssembly's relaxed SIMD on a machine with fused multiply-add; where that is missing, snarkjs proves.
  */
 import { proverError } from "../errors.ts";
-import { proveWithKey } from "../fast/prove.ts";
-import { type ProvingKey, prepareKey } from "../fast/proving-key.ts";
+import { assembleProof, type Sums, sumParts } from "../fast/prove.ts";
+import { type Part, type ProvingKey, prepareKey } from "../fast/proving-key.ts";
 import { hasFusedMultiplyAdd } from "../fast/support.ts";
-import { parseZkey } from "../fast/zkey.ts";
-import { sharedCurve } from "./curve.ts";
+import { parseZkey, type Zkey } from "../fast/zkey.ts";
+import type { Witness } from "../witness/calculator.ts";
+import { type Curve, sharedCurve } from "./curve.ts";
 import type { ProvingEngine } from "./engine.ts";
 import { pairingHolds } from "./pairing-check.ts";
+import { hasSecondThread, prepareRemotely, type RemoteKey } from "./second-thread.ts";
 import { type SnarkjsOptions, snarkjsEngine } from "./snarkjs-engine.ts";
 
-export function fastEngine(): ProvingEngine {
-  const keys = new WeakMap<Uint8Array, Promise<ProvingKey>>();
-  const keyOf = (zkey: Uint8Array): Promise<ProvingKey> => {
-    let key = keys.get(zkey);
+/** Two shares that take about as long as each other: additions in G2 cost more, and H's scalars have to be computed. */
+const [HERE, THERE]: [Part[], Part[]] = [
+  ["a", "b1", "c"],
+  ["b2", "h"],
+];
+
+export interface FastOptions {
+  /** No second thread. Default: one where Node has it and the machine a second core. */
+  singleThread?: boolean;
+}
+
+interface PreparedKey {
+  readonly zkey: Zkey;
+  readonly here: ProvingKey;
+  readonly there: RemoteKey | ProvingKey;
+}
+
+export function fastEngine({ singleThread = false }: FastOptions = {}): ProvingEngine {
+  const keys = new WeakMap<Uint8Array, Promise<PreparedKey>>();
+  const keyOf = (file: Uint8Array): Promise<PreparedKey> => {
+    let key = keys.get(file);
     if (key === undefined) {
-      key = Promise.resolve().then(() => prepareKey(parseZkey(zkey)));
-      keys.set(zkey, key);
+      key = prepare(file, singleThread || !hasSecondThread());
+      keys.set(file, key);
+      key.catch(() => keys.delete(file));
     }
     return key;
   };
   return {
     name: "sotto-fast",
-    async warm(zkey) {
-      await Promise.all([keyOf(zkey), sharedCurve()]);
+    async warm(file) {
+      await Promise.all([keyOf(file), sharedCurve()]);
     },
-    async prove(zkey, witness) {
-      const [key, curve] = await Promise.all([keyOf(zkey), sharedCurve()]);
-      const expected = key.zkey.variables * 32;
+    async prove(file, witness) {
+      const [{ zkey, here, there }, curve] = await Promise.all([keyOf(file), sharedCurve()]);
+      const expected = zkey.variables * 32;
       if (witness.byteLength !== expected) {
         const message = `The witness has ${witness.byteLength} bytes, the proving key wants ${expected}.`;
         throw proverError("ENGINE_FAILED", message, { found: witness.byteLength, expected });
       }
-      return proveWithKey(key, curve, witness);
+      // Asked first: the other thread works while this one does.
+      const asked = sumsOf(there, curve, witness).catch((error: unknown) => {
+        keys.delete(file);
+        const reason = error instanceof Error ? error.message : String(error);
+        throw proverError("ENGINE_FAILED", `The fast engine's second thread failed: ${reason}.`, { reason }, error);
+      });
+      // Should this thread fail first, the other's failure is nobody's unhandled rejection.
+      asked.catch(() => undefined);
+      const sums = { ...sumParts(here, curve, witness), ...(await asked) };
+      return assembleProof(zkey, curve, sums as Required<Sums>);
     },
     verify: pairingHolds,
   };
 }
 
+async function prepare(file: Uint8Array, alone: boolean): Promise<PreparedKey> {
+  const zkey = parseZkey(file);
+  if (!alone) {
+    try {
+      const [here, there] = await Promise.all([prepareKey(zkey, HERE), prepareRemotely(file, THERE)]);
+      return { zkey, here, there };
+    } catch {
+      // A runtime that forbids workers, or a bundle without the worker's file: this thread does it all.
+    }
+  }
+  return { zkey, here: await prepareKey(zkey, HERE), there: await prepareKey(zkey, THERE) };
+}
+
+async function sumsOf(key: RemoteKey | ProvingKey, curve: Curve, witness: Witness): Promise<Sums> {
+  return "sum" in key ? key.sum(witness) : sumParts(key, curve, witness);
+}
+
 /** The fast engine where it can run, snarkjs elsewhere. */
-export function defaultEngine(options: SnarkjsOptions = {}): ProvingEngine {
-  return hasFusedMultiplyAdd() ? fastEngine() : snarkjsEngine(options);
+export function defaultEngine(options: FastOptions & SnarkjsOptions = {}): ProvingEngine {
+  return hasFusedMultiplyAdd() ? fastEngine(options) : snarkjsEngine(options);
 }

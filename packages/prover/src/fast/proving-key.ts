@@ -1,15 +1,16 @@
 /** A proving key laid out in the kernels' memories, once for many proofs. */
-
 import { BASE_FIELD_ORDER, SCALAR_FIELD_ORDER } from "../proof/decode.ts";
 import { COORDINATE_BYTES, compileCurveKernel, type Degree, pointBytes } from "./curve-kernel.ts";
-import { Domain } from "./domain.ts";
 import { importFactor } from "./field-functions.ts";
 import { Kernel, type Program } from "./kernel.ts";
-import { loadMatrices, type Matrices } from "./matrices.ts";
+import { prepareQuotient, type Quotient } from "./quotient.ts";
 import { compileScalarKernel } from "./scalar-kernel.ts";
 import { FILE_MONTGOMERY_BITS, type Zkey } from "./zkey.ts";
 
 const ELEMENT_BYTES = 32;
+
+/** The sections of a key with bases: of A and B (in both groups) and C, times the witness, and H, times the quotient. */
+export type Part = "a" | "b1" | "b2" | "c" | "h";
 
 /** Bases without those at infinity, and which scalars they go with. */
 export interface Bases {
@@ -19,39 +20,27 @@ export interface Bases {
 }
 
 export interface ProvingKey {
-  readonly zkey: Zkey;
   readonly curve: Kernel;
-  readonly scalars: Kernel;
-  readonly domain: Domain;
-  readonly a: Bases;
-  readonly b1: Bases;
-  readonly b2: Bases;
-  readonly c: Bases;
-  readonly h: Bases;
-  readonly matrices: Matrices;
+  /** Only the parts the key was prepared for. */
+  readonly bases: { readonly [part in Part]?: Bases };
+  /** There for the part h. */
+  readonly quotient: Quotient | undefined;
 }
 
 let programs: Promise<[Program, Program]> | undefined;
 
-export async function prepareKey(zkey: Zkey): Promise<ProvingKey> {
+export async function prepareKey(zkey: Zkey, parts: readonly Part[]): Promise<ProvingKey> {
   programs ??= Promise.all([compileCurveKernel(BASE_FIELD_ORDER), compileScalarKernel(SCALAR_FIELD_ORDER)]);
-  const [curve, scalars] = await Promise.all((await programs).map((program) => Kernel.instantiate(program)));
-  if (curve === undefined || scalars === undefined) throw new Error("two kernels are two");
-  const bases = (file: Uint8Array, degree: Degree, first = 0): Bases => loadBases(curve, file, degree, first);
-  return {
-    zkey,
-    curve,
-    scalars,
-    a: bases(zkey.a, 1),
-    b1: bases(zkey.b1, 1),
-    b2: bases(zkey.b2, 2),
-    c: bases(zkey.c, 1, zkey.publicSignals + 1),
-    h: bases(zkey.h, 1),
-    domain: new Domain(scalars, zkey.domainSize),
-    matrices: loadMatrices(scalars, zkey),
-  };
+  const [curveProgram, scalarProgram] = await programs;
+  const curve = await Kernel.instantiate(curveProgram);
+  const bases: { [part in Part]?: Bases } = {};
+  for (const part of parts) {
+    bases[part] = loadBases(curve, zkey[part], part === "b2" ? 2 : 1, part === "c" ? zkey.publicSignals + 1 : 0);
+  }
+  return { curve, bases, quotient: parts.includes("h") ? await prepareQuotient(scalarProgram, zkey) : undefined };
 }
 
+/** @param first the scalar that the first base goes with */
 function loadBases(kernel: Kernel, file: Uint8Array, degree: Degree, first: number): Bases {
   const size = 2 * degree * ELEMENT_BYTES;
   const kept: number[] = [];

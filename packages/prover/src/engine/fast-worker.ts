@@ -1,0 +1,53 @@
+/** The second thread's side: keeps its share of the keys, and answers one request after the other. */
+
+import { type Sums, sumParts } from "../fast/prove.ts";
+import { type ProvingKey, prepareKey } from "../fast/proving-key.ts";
+import { parseZkey } from "../fast/zkey.ts";
+import { sharedCurve } from "./curve.ts";
+import type { Reply, Request } from "./second-thread.ts";
+
+interface Port {
+  on(event: "message", listener: (request: Request) => void): void;
+  postMessage(reply: Reply): void;
+}
+
+interface NodeProcess {
+  getBuiltinModule(name: "node:worker_threads"): { readonly parentPort: Port | null };
+}
+
+const keys = new Map<number, ProvingKey>();
+
+async function answer(request: Request): Promise<Sums | undefined> {
+  if ("prepare" in request) {
+    const { key, zkey, parts } = request.prepare;
+    const [prepared] = await Promise.all([prepareKey(parseZkey(zkey), parts), sharedCurve()]);
+    keys.set(key, prepared);
+    return undefined;
+  }
+  if ("drop" in request) {
+    keys.delete(request.drop);
+    return undefined;
+  }
+  const { key, witness } = request.sum;
+  const prepared = keys.get(key);
+  if (prepared === undefined) throw new Error("this key was not prepared");
+  const curve = await sharedCurve();
+  try {
+    return sumParts(prepared, curve, witness);
+  } finally {
+    witness.fill(0);
+  }
+}
+
+const { parentPort } = (globalThis as unknown as { process: NodeProcess }).process.getBuiltinModule(
+  "node:worker_threads",
+);
+parentPort?.on("message", (request) => {
+  answer(request).then(
+    (sums) => parentPort.postMessage(sums === undefined ? { id: request.id } : { id: request.id, sums }),
+    (error: unknown) => {
+      const text = error instanceof Error ? error.message : String(error);
+      parentPort.postMessage({ id: request.id, error: text });
+    },
+  );
+});

@@ -1,0 +1,126 @@
+/**
+ * A second thread of the fast engine, under Node: one worker for the process, started when first needed. It keeps the
+ * process alive only while it works. Browsers have no counterpart here: pages call the whole prover in a worker.
+ */
+
+import type { Sums } from "../fast/prove.ts";
+import type { Part } from "../fast/proving-key.ts";
+import type { Witness } from "../witness/calculator.ts";
+
+export type Request =
+  | {
+      readonly id: number;
+      readonly prepare: { readonly key: number; readonly zkey: Uint8Array; readonly parts: readonly Part[] };
+    }
+  | { readonly id: number; readonly sum: { readonly key: number; readonly witness: Witness } }
+  | { readonly id: number; readonly drop: number };
+
+export interface Reply {
+  readonly id: number;
+  readonly sums?: Sums;
+  readonly error?: string;
+}
+
+/** The little of node:worker_threads used here, said structurally: this package's types must not need Node's. */
+interface NodeWorker {
+  postMessage(message: Request): void;
+  on(event: "message", listener: (reply: Reply) => void): void;
+  on(event: "error", listener: (error: Error) => void): void;
+  on(event: "exit", listener: () => void): void;
+  ref(): void;
+  unref(): void;
+}
+
+interface NodeProcess {
+  getBuiltinModule?(name: "node:worker_threads"): { Worker: new (url: URL) => NodeWorker } | undefined;
+  getBuiltinModule?(name: "node:os"): { availableParallelism(): number } | undefined;
+}
+
+function nodeProcess(): NodeProcess | undefined {
+  return (globalThis as { process?: NodeProcess }).process;
+}
+
+/** Whether there is a second core, and a way to it. */
+export function hasSecondThread(): boolean {
+  return (nodeProcess()?.getBuiltinModule?.("node:os")?.availableParallelism() ?? 1) > 1;
+}
+
+type Ask = Request extends infer Each ? (Each extends Request ? Omit<Each, "id"> : never) : never;
+
+interface Pending {
+  resolve(reply: Reply): void;
+  reject(error: Error): void;
+}
+
+let thread: Thread | undefined;
+
+class Thread {
+  readonly #worker: NodeWorker;
+  readonly #pending = new Map<number, Pending>();
+  #nextId = 1;
+
+  constructor(Worker: new (url: URL) => NodeWorker) {
+    // The sources run as they are (type stripping) and compiled.
+    const isSource = import.meta.url.endsWith(".ts");
+    this.#worker = new Worker(new URL(isSource ? "./fast-worker.ts" : "./fast-worker.js", import.meta.url));
+    this.#worker.unref();
+    this.#worker.on("message", (reply) => {
+      const pending = this.#take(reply.id);
+      if (reply.error === undefined) pending?.resolve(reply);
+      else pending?.reject(new Error(reply.error));
+    });
+    this.#worker.on("error", (error) => this.#end(error));
+    this.#worker.on("exit", () => this.#end(new Error("the worker ended")));
+  }
+
+  ask(request: Ask): Promise<Reply> {
+    const id = this.#nextId++;
+    return new Promise((resolve, reject) => {
+      if (this.#pending.size === 0) this.#worker.ref();
+      this.#pending.set(id, { resolve, reject });
+      this.#worker.postMessage({ id, ...request });
+    });
+  }
+
+  #take(id: number): Pending | undefined {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    if (this.#pending.size === 0) this.#worker.unref();
+    return pending;
+  }
+
+  #end(error: Error): void {
+    if (thread === this) thread = undefined;
+    for (const { reject } of this.#pending.values()) reject(error);
+    this.#pending.clear();
+  }
+}
+
+let nextKey = 1;
+/** What the other side keeps of a key goes when nobody here has the key any more. */
+const dropped = new FinalizationRegistry<{ home: Thread; key: number }>(({ home, key }) => {
+  if (thread === home) home.ask({ drop: key }).catch(() => undefined);
+});
+
+/** A key's share on the second thread. */
+export interface RemoteKey {
+  sum(witness: Witness): Promise<Sums>;
+}
+
+/** @throws Error where there is no worker, or it failed */
+export async function prepareRemotely(zkey: Uint8Array, parts: readonly Part[]): Promise<RemoteKey> {
+  const threads = nodeProcess()?.getBuiltinModule?.("node:worker_threads");
+  if (threads === undefined) throw new Error("this runtime has no worker threads");
+  thread ??= new Thread(threads.Worker);
+  const [home, key] = [thread, nextKey++];
+  await home.ask({ prepare: { key, zkey, parts } });
+  const remote: RemoteKey = {
+    async sum(witness) {
+      const { sums } = await home.ask({ sum: { key, witness } });
+      if (sums === undefined) throw new Error("the worker gave no sums");
+      return sums;
+    },
+  };
+  dropped.register(remote, { home, key });
+  return remote;
+}

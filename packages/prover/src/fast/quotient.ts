@@ -1,0 +1,48 @@
+/** From the witness to the scalars of H. */
+import type { Witness } from "../witness/calculator.ts";
+import { PAIR_BYTES } from "./constants.ts";
+import { Domain } from "./domain.ts";
+import { importFactor } from "./field-functions.ts";
+import { Kernel, type Program } from "./kernel.ts";
+import { MONTGOMERY_BITS } from "./limbs.ts";
+import { loadMatrices, type Matrices } from "./matrices.ts";
+import { TABLE_BYTES } from "./ntt-kernel.ts";
+import type { Zkey } from "./zkey.ts";
+
+const ELEMENT_BYTES = 32;
+
+/** What the quotient of one circuit takes, in a scalar kernel of its own. */
+export interface Quotient {
+  readonly kernel: Kernel;
+  readonly variables: number;
+  readonly domain: Domain;
+  readonly matrices: Matrices;
+}
+
+export async function prepareQuotient(program: Program, zkey: Zkey): Promise<Quotient> {
+  const kernel = await Kernel.instantiate(program);
+  const domain = new Domain(kernel, zkey.domainSize);
+  return { kernel, variables: zkey.variables, domain, matrices: loadMatrices(kernel, zkey) };
+}
+
+/** The values of (A·B - C)/Z on the coset, up to the constant that H's points have in them: eight words each. */
+export function quotientScalars({ kernel, variables, domain, matrices }: Quotient, witness: Witness): Uint32Array {
+  const size = domain.size * PAIR_BYTES;
+  const mark = kernel.mark();
+  const raw = kernel.allocate(witness.byteLength);
+  kernel.bytes(raw, witness.byteLength).set(witness);
+  // The witness stays as it is: this factor only undoes the division by R.
+  const factor = kernel.allocatePair(importFactor(kernel.modulus, MONTGOMERY_BITS));
+  kernel.call("import", raw, matrices.witness, variables, factor);
+  const [ab, c] = [kernel.allocate(size), kernel.allocate(size)] as const;
+  kernel.call("rows", matrices.program, matrices.counts, matrices.counts + 4 * domain.size, ab);
+  kernel.call("products", ab, ab + size, c);
+  domain.toCoset(ab);
+  domain.toCoset(c);
+  const out = kernel.allocate(domain.size * ELEMENT_BYTES);
+  kernel.call("finish", ab, ab + size, c, out);
+  const result = new Uint32Array(kernel.bytes(out, domain.size * ELEMENT_BYTES).slice().buffer);
+  kernel.wipe(mark);
+  kernel.bytes(matrices.witness, variables * TABLE_BYTES).fill(0);
+  return result;
+}

@@ -1,0 +1,95 @@
+import { type Block, type Call, type ChainSource, poolInterface, type RawLog } from "@sotto/client";
+import { emptyRoots, NoteTree, TREE_DEPTH } from "@sotto/protocol";
+import { keccak256, toBeHex } from "ethers";
+
+const TOKEN = `0x${"70".repeat(20)}`;
+const APPEND_LEAVES = 64;
+
+/**
+ * What a node would answer about a pool whose events are recorded here: real logs, encoded, with the appends that keep
+ * the tree up. There is no network in it, so what is measured is the wallet.
+ */
+export class RecordedChain implements ChainSource {
+  readonly chainIdValue = 31337n;
+  readonly pool = `0x${"90".repeat(20)}`;
+  readonly #logs: RawLog[][] = [];
+  readonly #tree = new NoteTree();
+  #queued: bigint[] = [];
+  #leaves = 0;
+
+  get leaves(): number {
+    return this.#leaves;
+  }
+
+  /** A new block with these events; each says which leaves it queues. */
+  mine(events: readonly { name: string; values: readonly unknown[]; leaves: readonly bigint[] }[]): void {
+    const logs: RawLog[] = [];
+    for (const { name, values, leaves } of events) {
+      logs.push(this.#log(name, [...values, BigInt(this.#leaves)], logs.length));
+      this.#leaves += leaves.length;
+      this.#queued.push(...leaves);
+    }
+    while (this.#queued.length >= APPEND_LEAVES) logs.push(this.#append(logs.length));
+    this.#logs.push(logs);
+  }
+
+  /** Puts what is still queued into the tree. */
+  finish(): void {
+    const logs: RawLog[] = [];
+    while (this.#queued.length > 0) logs.push(this.#append(logs.length));
+    this.#logs.push(logs);
+  }
+
+  async chainId(): Promise<bigint> {
+    return this.chainIdValue;
+  }
+
+  async height(): Promise<number> {
+    return this.#logs.length - 1;
+  }
+
+  async block(number: number): Promise<Block | undefined> {
+    return number < this.#logs.length
+      ? { number, hash: hashOf(number), timestamp: 1_800_000_000 + 12 * number }
+      : undefined;
+  }
+
+  async logs(_address: string, from: number, to: number): Promise<RawLog[]> {
+    return this.#logs.slice(from, to + 1).flat();
+  }
+
+  async code(): Promise<string> {
+    return "0x60";
+  }
+
+  async call({ data }: Call): Promise<string> {
+    const asked = poolInterface.parseTransaction({ data });
+    const answers: Record<string, unknown> = {
+      token: TOKEN,
+      smallestDeposit: 1n,
+      EMPTY_ROOT: emptyRoots()[TREE_DEPTH],
+      root: this.#tree.root,
+      isKnownRoot: asked?.args.toArray()[0] === this.#tree.root,
+    };
+    if (asked === null || !(asked.name in answers)) throw new Error(`the recorded chain has no answer to ${data}`);
+    return poolInterface.encodeFunctionResult(asked.name, [answers[asked.name]]);
+  }
+
+  #append(logIndex: number): RawLog {
+    const leaves = this.#queued.splice(0, APPEND_LEAVES);
+    const start = this.#tree.size;
+    this.#tree.append(leaves);
+    return this.#log("Appended", [this.#tree.root, BigInt(start), BigInt(leaves.length)], logIndex);
+  }
+
+  #log(name: string, values: readonly unknown[], logIndex: number): RawLog {
+    const blockNumber = this.#logs.length;
+    const { topics, data } = poolInterface.encodeEventLog(name, [...values]);
+    const transactionHash = hashOf(2 ** 40 + blockNumber * 1000 + logIndex);
+    return { topics: [...topics], data, blockNumber, blockHash: hashOf(blockNumber), transactionHash, logIndex };
+  }
+}
+
+function hashOf(number: number): string {
+  return keccak256(toBeHex(number, 32));
+}
