@@ -101,6 +101,8 @@ describe("NoteTree", () => {
       }),
       runs(100),
     );
+    const short = () => NoteTree.deserialize(stored.subarray(0, -1));
+    expectCode("INVALID_TREE_STATE", short, /a tree of 20 leaves has \d+ bytes, got \d+/);
     for (const bad of [stored.subarray(1), stored.subarray(0, -1), new Uint8Array(0), [], undefined, "x"]) {
       expectCode("INVALID_TREE_STATE", () => NoteTree.deserialize(bad as never));
     }
