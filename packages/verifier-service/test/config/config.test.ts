@@ -1,0 +1,137 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { type Environment, readConfig, refuseDevelopmentKeys } from "../../src/config/config.ts";
+import { DEPLOYMENT_FILE, withDevelopmentDefaults } from "../../src/config/development.ts";
+import { SETTINGS } from "../../src/config/settings.ts";
+
+const KEY = `0x${"11".repeat(32)}`;
+const POOL = `0x${"22".repeat(20)}`;
+const LEAST: Environment = { SOTTO_CHAIN_ID: "8453", SOTTO_POOL: POOL, SOTTO_RELAYER_KEY: KEY };
+
+const failure = (environment: Environment): { code?: unknown; message: string } => {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error("it was accepted");
+};
+
+describe("configuration", () => {
+  it("needs a chain, a pool and a key, and nothing else", () => {
+    const config = readConfig(LEAST);
+    expect(config).to.include({ chainId: 8453, pool: POOL, port: 8402, basePath: "/zk", local: false });
+    expect(config).to.include({ confirmations: 2, blockTimeMs: 12_000, settleWaitMs: 48_000, appendAfterMs: 30_000 });
+    const local = readConfig({ ...LEAST, SOTTO_CHAIN_ID: "31337" });
+    expect(local).to.include({ confirmations: 1, appendAfterMs: 0, settleWaitMs: 10_000, local: true });
+  });
+
+  it("names every variable that is missing", () => {
+    const { code, message } = failure({});
+    expect(code).to.equal("INVALID_CONFIG");
+    for (const variable of ["SOTTO_CHAIN_ID", "SOTTO_POOL", "SOTTO_RELAYER_KEY"]) expect(message).to.include(variable);
+  });
+
+  const wrong: [string, string][] = [
+    ["SOTTO_PORT", "65536"],
+    ["SOTTO_PORT", "08402"],
+    ["SOTTO_PORT", "-1"],
+    ["SOTTO_BASE_PATH", "zk"],
+    ["SOTTO_BASE_PATH", "/zk/../x"],
+    ["SOTTO_CHAIN_ID", "0"],
+    ["SOTTO_POOL", "0x12"],
+    ["SOTTO_RPC_URLS", "ws://node"],
+    ["SOTTO_RPC_URLS", ","],
+    ["SOTTO_STORE", "mysql://x"],
+    ["SOTTO_RELAYER_KEY", "0x00"],
+    ["SOTTO_RELAYER_KEY", `0x${"00".repeat(32)}`],
+    ["SOTTO_MAX_FEE_PER_GAS", "1e9"],
+    ["SOTTO_LOG_LEVEL", "loud"],
+    ["SOTTO_RECIPIENTS", "0x12"],
+    ["SOTTO_SMALLEST_AMOUNT", "0.5"],
+    ["SOTTO_DEPOSIT_FEE", "5"],
+  ];
+  for (const [variable, value] of wrong)
+    it(`refuses ${variable}=${value} and names a variable`, () => {
+      const { code, message } = failure({ ...LEAST, [variable]: value });
+      expect(code).to.equal("INVALID_CONFIG");
+      expect(message).to.include(variable);
+    });
+
+  it("refuses a variable it does not know: a mistyped one would be left out silently", () => {
+    expect(failure({ ...LEAST, SOTTO_PROT: "1" }).message).to.include("SOTTO_PROT");
+  });
+
+  it("never shows secrets", () => {
+    const { message } = failure({
+      ...LEAST,
+      SOTTO_RELAYER_KEY: "0xcanary",
+      SOTTO_STORE: "canary://",
+      SOTTO_RPC_URLS: "canary",
+    });
+    expect(message).to.not.include("canary");
+  });
+
+  it("reads secrets from files", () => {
+    const folder = mkdtempSync(join(tmpdir(), "sotto-config-"));
+    try {
+      writeFileSync(join(folder, "key"), `${KEY}\n`);
+      const { SOTTO_RELAYER_KEY: _, ...rest } = LEAST;
+      expect(readConfig({ ...rest, SOTTO_RELAYER_KEY_FILE: join(folder, "key") }).relayerKey).to.equal(KEY);
+      const missing = failure({ ...rest, SOTTO_RELAYER_KEY_FILE: join(folder, "nothing") });
+      expect(missing.message).to.include("SOTTO_RELAYER_KEY_FILE");
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it("refuses confirmations that take longer than a minute", () => {
+    const slow = { ...LEAST, SOTTO_CONFIRMATIONS: "6", SOTTO_BLOCK_TIME_MS: "12000" };
+    expect(failure(slow).code).to.equal("CONFIRMATIONS_TOO_SLOW");
+    expect(readConfig({ ...slow, SOTTO_CONFIRMATIONS: "5" }).confirmations).to.equal(5);
+  });
+
+  it("refuses development keys off local chains", () => {
+    expect(() => refuseDevelopmentKeys("development", readConfig(LEAST)))
+      .to.throw()
+      .with.property("code", "DEVELOPMENT_KEYS_REFUSED");
+    refuseDevelopmentKeys("development", readConfig({ ...LEAST, SOTTO_CHAIN_ID: "31337" }));
+    refuseDevelopmentKeys("ceremony", readConfig(LEAST));
+  });
+
+  it("describes every setting once, under a name of its own", () => {
+    const variables = Object.values(SETTINGS).map(({ variable }) => variable);
+    expect(new Set(variables).size).to.equal(variables.length);
+    for (const { variable, about } of Object.values(SETTINGS)) {
+      expect(variable).to.match(/^SOTTO_[A-Z_]+$/);
+      expect(about, variable).to.not.equal("");
+    }
+  });
+});
+
+describe("development defaults", () => {
+  const deployment = JSON.stringify({ chainId: 31337, pool: POOL, token: POOL, deploymentBlock: 7 });
+  const read = (path: string) => (path === DEPLOYMENT_FILE ? deployment : undefined);
+
+  it("take chain and pool from what deploy:local wrote, and a relayer of the local chain", () => {
+    const config = readConfig(withDevelopmentDefaults({}, read));
+    expect(config).to.include({ chainId: 31337, pool: POOL, deploymentBlock: 7, local: true });
+  });
+
+  it("leave what the environment says alone", () => {
+    expect(withDevelopmentDefaults({ ...LEAST }, read)).to.deep.equal(LEAST);
+    const own = withDevelopmentDefaults({ SOTTO_DEPLOYMENT_BLOCK: "9" }, read);
+    expect(own["SOTTO_DEPLOYMENT_BLOCK"]).to.equal("9");
+  });
+
+  it("give no key to a chain that is not local", () => {
+    const { SOTTO_RELAYER_KEY: _, ...rest } = LEAST;
+    expect(withDevelopmentDefaults(rest, read)["SOTTO_RELAYER_KEY"]).to.equal(undefined);
+  });
+
+  it("leave a damaged file aside", () => {
+    expect(failure(withDevelopmentDefaults({}, () => "{")).message).to.include("SOTTO_POOL");
+  });
+});

@@ -1,0 +1,151 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { keySource } from "../../src/token/development.ts";
+import { KeyRing } from "../../src/token/key-ring.ts";
+import { addKey, keysOfFolder, keysOfText } from "../../src/token/keys.ts";
+import { type TokenClaims, TokenIssuer } from "../../src/token/token.ts";
+import { rejected } from "../support/rejected.ts";
+
+const CLAIMS: TokenClaims = {
+  jti: "one",
+  digest: `0x${"ab".repeat(32)}`,
+  chainId: "31337",
+  pool: `0x${"22".repeat(20)}`,
+  recipient: `0x${"33".repeat(20)}`,
+  recipientKey: "1",
+  recipientTag: "2",
+  resource: "https://shop.example/",
+  senderCommitment: "3",
+  nullifier: "4",
+  timestamp: 1_800_000_000_000,
+  validUntil: 1_800_000_180,
+};
+
+describe("payment tokens", () => {
+  let folder: string;
+  let now = 1_800_000_000_000;
+  const clock = () => now;
+  const fail = (error: unknown) => {
+    throw error;
+  };
+  const ring = () => KeyRing.open(() => keysOfFolder(folder), clock, fail);
+  const kidOf = (token: string) => JSON.parse(Buffer.from(token.split(".")[0]!, "base64url").toString()).kid;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "sotto-keys-"));
+    now = 1_800_000_000_000;
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it("are read by who issued them, and tell when they have expired", async () => {
+    await addKey(folder);
+    const issuer = new TokenIssuer(await ring(), "issuer", clock);
+    const token = await issuer.issue(CLAIMS, 120);
+    const { claims, expired } = await issuer.read(token);
+    expect(claims).to.deep.include(CLAIMS);
+    expect(expired).to.equal(false);
+    now += 120_000;
+    expect((await issuer.read(token)).expired).to.equal(true);
+  });
+
+  it("of another issuer are refused, even under the same key", async () => {
+    await addKey(folder);
+    const token = await new TokenIssuer(await ring(), "other", clock).issue(CLAIMS, 120);
+    const error = await rejected(new TokenIssuer(await ring(), "issuer", clock).read(token));
+    expect(error.code).to.equal("INVALID_TOKEN");
+  });
+
+  it("change keys without downtime: a new key signs, the older one still verifies until it is removed", async () => {
+    const old = await addKey(folder, new Date(2026, 1, 1));
+    const shared = await ring();
+    const issuer = new TokenIssuer(shared, "issuer", clock);
+    const before = await issuer.issue(CLAIMS, 300);
+    await addKey(folder, new Date(2026, 1, 2));
+    now += 10_000;
+    const after = await issuer.issue(CLAIMS, 300);
+    expect(kidOf(after)).to.not.equal(kidOf(before));
+    expect((await shared.publicKeys()).keys.map(({ kid }) => kid)).to.deep.equal([kidOf(before), kidOf(after)]);
+    expect((await issuer.read(before)).claims.jti).to.equal("one");
+    rmSync(old);
+    now += 10_000;
+    expect((await rejected(issuer.read(before))).code).to.equal("INVALID_TOKEN");
+    expect((await issuer.read(after)).claims.jti).to.equal("one");
+  });
+
+  it("of a replica that took up a new key first are understood at once", async () => {
+    await addKey(folder, new Date(2026, 1, 1));
+    const behind = new TokenIssuer(await ring(), "issuer", clock);
+    await addKey(folder, new Date(2026, 1, 2));
+    const token = await new TokenIssuer(await ring(), "issuer", clock).issue(CLAIMS, 300);
+    now += 1_000;
+    expect((await behind.read(token)).claims.jti).to.equal("one");
+  });
+
+  it("keep their keys when the folder cannot be read any more, and say so", async () => {
+    const path = await addKey(folder);
+    const errors: unknown[] = [];
+    const kept = await KeyRing.open(
+      () => keysOfFolder(folder),
+      clock,
+      (error) => errors.push(error),
+    );
+    writeFileSync(path, "{");
+    now += 10_000;
+    expect((await kept.signer()).kid).to.be.a("string");
+    expect(errors).to.have.length(1);
+  });
+});
+
+describe("token keys", () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "sotto-keys-"));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+  const source = (tokenKey: string | undefined, local: boolean) =>
+    keySource({ tokenKey, tokenKeys: join(folder, "keys"), local } as Parameters<typeof keySource>[0]);
+
+  it("are made in development, for their owner's eyes only", async () => {
+    const [key] = await (await source(undefined, true))();
+    expect(key!.publicJwk).to.have.all.keys("kty", "crv", "x", "kid", "alg", "use");
+    const path = await addKey(join(folder, "keys"), new Date(2020, 1, 1));
+    expect(statSync(path).mode & 0o777).to.equal(0o600);
+    expect(await (await source(undefined, true))()).to.have.length(2);
+  });
+
+  it("are not made elsewhere", async () => {
+    const read = await source(undefined, false);
+    expect((await rejected(read())).code).to.equal("TOKEN_KEY_INVALID");
+  });
+
+  it("may come as text: one key or a set, the last signs", async () => {
+    const texts = [await addKey(folder, new Date(2026, 1, 1)), await addKey(folder, new Date(2026, 1, 2))].map((path) =>
+      readFileSync(path, "utf8"),
+    );
+    const set = `{"keys":[${texts.join(",")}]}`;
+    expect(await (await source(texts[0], false))()).to.have.length(1);
+    expect(await (await source(set, false))()).to.have.length(2);
+  });
+
+  it("that others can read are refused", async () => {
+    chmodSync(await addKey(folder), 0o644);
+    expect((await rejected(keysOfFolder(folder))).code).to.equal("TOKEN_KEY_INVALID");
+  });
+
+  for (const text of [
+    "",
+    "{}",
+    "null",
+    "[]",
+    '{"keys":[]}',
+    '{"kty":"OKP","crv":"X25519","x":"a","d":"canary"}',
+    '{"kty":"OKP","crv":"Ed25519","x":"a","d":"canary"}',
+  ])
+    it(`that are none are refused: ${text}`, async () => {
+      const error = await rejected(keysOfText(text, "a test"));
+      expect(error.code).to.equal("TOKEN_KEY_INVALID");
+      expect(error.message).to.not.include("canary");
+    });
+});
