@@ -39,12 +39,9 @@ module.exports = {
     {
       name: "no-way-into-a-package",
       severity: "error",
-      comment: "a package is used by its entry, so that what it exports is what others rely on",
+      comment: "a package is used by its name, so that what it exports is what others rely on",
       from: { path: "^(packages/([^/]+)|circuits|scripts|test|ignition)/" },
-      to: {
-        path: "^packages/([^/]+)/(src|dist)/",
-        pathNot: ["^packages/$2/", "^packages/[^/]+/dist/index\\.(js|d\\.ts)$"],
-      },
+      to: { path: "^packages/[^/]+/(src|dist)/", pathNot: "^packages/$2/", dependencyTypes: ["local"] },
     },
     {
       name: "protocol-is-pure",

@@ -1,4 +1,5 @@
-import { type Build, compile, type Level } from "./compile.ts";
+import type { Level } from "./circom-worker.ts";
+import { type Build, compile } from "./compile.ts";
 import { difference } from "./difference.ts";
 import { violations } from "./evaluate.ts";
 import { type Edit, edit, type Sources } from "./sources.ts";

@@ -2,7 +2,12 @@
 import fs from "node:fs";
 import { createRequire } from "node:module";
 import { parentPort } from "node:worker_threads";
-import type { Level } from "./compile.ts";
+
+/**
+ * "full" is --O2, what ships. "plain" is --O0: every constraint and every signal of the source is there, wire i is
+ * label i, so a witness of a changed circuit can be read in another one.
+ */
+export type Level = "full" | "plain";
 
 export interface CompileMessage {
   /** Holds source/ and takes main.r1cs, main.sym and main_js/main.wasm. */

@@ -5,17 +5,11 @@ import { dirname, join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { buildDirectory, packageVersion } from "../../../scripts/circuits/paths.ts";
 import { finishNames } from "./anonymous.ts";
-import type { CompileMessage } from "./circom-worker.ts";
+import type { CompileMessage, Level } from "./circom-worker.ts";
 import { type R1cs, readR1cs } from "./r1cs.ts";
 import { closure, type Sources } from "./sources.ts";
 import { Symbols } from "./symbols.ts";
 import { generate, type Inputs } from "./witness.ts";
-
-/**
- * "full" is --O2, what ships. "plain" is --O0: every constraint and every signal of the source is there, wire i is
- * label i, so a witness of a changed circuit can be read in another one.
- */
-export type Level = "full" | "plain";
 
 const VERSIONS = ["circom2", "circomlib"].map((name) => `${name}@${packageVersion(name)}`);
 const cacheDirectory = join(buildDirectory, "test");

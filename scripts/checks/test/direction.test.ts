@@ -26,7 +26,10 @@ describe("dependency direction", () => {
     symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
     put("package.json", '{ "type": "module" }');
     for (const name of ["protocol", "prover", "client", "verifier-service"])
-      put(`packages/${name}/package.json`, '{ "type": "module", "dependencies": { "ethers": "6.17.0" } }');
+      put(
+        `packages/${name}/package.json`,
+        '{ "type": "module", "exports": "./dist/index.js", "dependencies": { "ethers": "6.17.0" } }',
+      );
     put("packages/protocol/src/index.ts", "export const one = 1;");
     put("packages/protocol/dist/index.js", "export const one = 1;");
     put("packages/client/dist/index.js", "export const two = 2;");
@@ -35,7 +38,9 @@ describe("dependency direction", () => {
   afterEach(() => rmSync(folder, { recursive: true }));
 
   it("lets what may be imported pass", () => {
-    put("packages/prover/src/index.ts", 'import "../../protocol/dist/index.js";\nimport "ethers";');
+    mkdirSync(join(folder, "packages/prover/node_modules/@sotto"), { recursive: true });
+    symlinkSync(join(folder, "packages/protocol"), join(folder, "packages/prover/node_modules/@sotto/protocol"));
+    put("packages/prover/src/index.ts", 'import "@sotto/protocol";\nimport "ethers";');
     expect(cruise()).to.deep.equal({ status: 0, broken: [] });
   });
 
@@ -54,6 +59,7 @@ describe("dependency direction", () => {
     ],
     ["a module of Node's in the protocol", "protocol", "node:fs", "protocol-is-pure"],
     ["the inside of another package", "prover", "../../protocol/src/index.ts", "no-way-into-a-package"],
+    ["another package by its path", "prover", "../../protocol/dist/index.js", "no-way-into-a-package"],
     ["what package.json does not list", "prover", "mocha", "declared-dependencies"],
     ["what is nowhere", "prover", "./nowhere.ts", "resolvable"],
   ];
