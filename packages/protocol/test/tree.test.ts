@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { expect } from "chai";
 import fc from "fast-check";
 import { emptyRoots, FIELD_MODULUS, hashNode, NoteTree, TREE_CAPACITY, TREE_DEPTH } from "../src/index.ts";
@@ -50,7 +51,7 @@ describe("NoteTree", () => {
         expect(tree.leaves()).to.deep.equal(all);
         expect(tree.root).to.equal(oracle.treeRoot(all));
       }),
-      runs(8),
+      runs(4),
     );
   });
 
@@ -105,6 +106,19 @@ describe("NoteTree", () => {
     expectCode("INVALID_TREE_STATE", short, /a tree of 20 leaves has \d+ bytes, got \d+/);
     for (const bad of [stored.subarray(1), stored.subarray(0, -1), new Uint8Array(0), [], undefined, "x"]) {
       expectCode("INVALID_TREE_STATE", () => NoteTree.deserialize(bad as never));
+    }
+  });
+
+  it("refuses nodes that are no field elements, even under a right checksum", () => {
+    const state = new NoteTree([1n]).serialize();
+    const node = state.subarray(20, 52);
+    for (const [value, reason] of [
+      [FIELD_MODULUS, /below p/],
+      [1n << 255n, /below p/],
+    ] as const) {
+      node.set(Buffer.from(value.toString(16).padStart(64, "0"), "hex"));
+      state.set(createHash("sha256").update(state.subarray(0, -32)).digest(), state.length - 32);
+      expectCode("INVALID_TREE_STATE", () => NoteTree.deserialize(state), reason);
     }
   });
 
