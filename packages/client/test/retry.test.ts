@@ -59,7 +59,7 @@ describe("another attempt", () => {
     world.settle(again);
     await payer.scan();
     expect(payer.status(id).state).to.equal("settled");
-    expect(payer.history().map((status) => status.id)).to.deep.equal([id]);
+    expect(payer.history().map((status) => [status.id, status.amount])).to.deep.equal([[id, 1_000n]]);
   });
 
   it("is pointless where another device spent the note: the payment has failed", async () => {

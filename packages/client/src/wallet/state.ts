@@ -67,6 +67,10 @@ export interface PaymentStatus {
   id: string;
   kind: "payment" | "withdrawal";
   state: PaymentState;
+  /** Base units that were to be paid, or to leave the pool with the fee. */
+  amount: bigint;
+  /** When it was begun, milliseconds. */
+  created: number;
   /** Last second in which an attempt of it may settle. */
   validUntil: number;
   /** Whether the state can only be changed by a reorganisation deeper than `finality`. */
@@ -78,8 +82,9 @@ export interface PaymentStatus {
 
 /** What became of a spend: found by nullifier and digest, never by proof bytes, which anyone can change. */
 export function statusOf(record: JournalRecord, { ledger, confirmed }: View): PaymentStatus {
-  const { id, kind, notes, nullifiers, attempts } = record;
+  const { id, kind, notes, nullifiers, attempts, created } = record;
   const validUntil = lastDate(record);
+  const told = { id, kind, amount: BigInt(record.amount), created, validUntil };
   const spend = notes
     .map((leafIndex, i) => ({ spend: ledger.spends.get(leafIndex), nullifier: nullifiers[i] }))
     .find(({ spend, nullifier }) => spend !== undefined && String(spend.nullifier) === nullifier)?.spend;
@@ -87,9 +92,9 @@ export function statusOf(record: JournalRecord, { ledger, confirmed }: View): Pa
     const { digest, blockNumber, transactionHash } = spend;
     const state = attempts.some((attempt) => attempt.digest === digest) ? "settled" : "failed";
     const final = confirmed !== undefined && blockNumber <= confirmed.number;
-    return { id, kind, state, validUntil, final, transactionHash, blockNumber };
+    return { ...told, state, final, transactionHash, blockNumber };
   }
   // A block later than validUntil has the confirmations and the note is unspent there: nothing can settle any more.
   const over = confirmed !== undefined && confirmed.timestamp > validUntil;
-  return { id, kind, state: over ? "expired" : "open", validUntil, final: over };
+  return { ...told, state: over ? "expired" : "open", final: over };
 }
