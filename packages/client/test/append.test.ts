@@ -1,6 +1,8 @@
 import { appendEnd, checkpointWords, foldQueue, NoteTree, pendingCheckpoints } from "@sotto/protocol";
 import { expect } from "chai";
+import { ZeroHash } from "ethers";
 import { NoteAppender } from "../src/append/appender.ts";
+import { poolInterface } from "../src/chain/abi.ts";
 import { appendCall } from "../src/chain/calls.ts";
 import { MemoryStore } from "../src/store/memory.ts";
 import { POOL } from "./support/local-pool.ts";
@@ -134,6 +136,21 @@ describe("note appender", () => {
     expect(BigInt(append.newRoot)).to.equal(new NoteTree([BigInt(append.leaves[0]!)]).root);
     await wallet.scan();
     expect(wallet.balance().spendable).to.equal(3_000n);
+  });
+
+  it("does not believe a queue that is not what the events say", async () => {
+    const world = new World();
+    const wallet = await world.wallet();
+    await world.deposit(wallet, [1_000n]);
+    await world.append();
+    await world.deposit(wallet, [2_000n]);
+    const original = world.chain.call.bind(world.chain);
+    const appender = await open(world);
+    const { selector } = poolInterface.getFunction("queue")!;
+    // The queue of a node that is one append behind.
+    const stale = poolInterface.encodeFunctionResult("queue", [[2, 0, ZeroHash, ZeroHash, 0, 0, 0, 0, 0]]);
+    world.chain.call = (call, block) => (call.data === selector ? Promise.resolve(stale) : original(call, block));
+    expect((await rejection(appender.prepare())).code).to.equal("NODE_INCONSISTENT");
   });
 
   it("refuses a prover that proves something else", async () => {

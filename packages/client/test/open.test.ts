@@ -2,6 +2,7 @@ import { randomSeed, type SottoError } from "@sotto/protocol";
 import { expect } from "chai";
 import { JsonRpcProvider } from "ethers";
 import { NoteAppender } from "../src/append/appender.ts";
+import { poolInterface } from "../src/chain/abi.ts";
 import { ethersChain } from "../src/chain/ethers.ts";
 import { MemoryStore } from "../src/store/memory.ts";
 import { ViewingWallet } from "../src/wallet/viewing.ts";
@@ -65,6 +66,15 @@ describe("opening a wallet", () => {
     const foreign = new MemoryStore();
     await foreign.put("something", 1);
     await refuses("STORE_FOREIGN", open({ store: foreign }));
+  });
+
+  it("is refused with a pool whose tree is another one", async () => {
+    const original = world.chain.call.bind(world.chain);
+    const { selector } = poolInterface.getFunction("EMPTY_ROOT")!;
+    world.chain.call = (call, block) =>
+      call.data === selector ? Promise.resolve(`0x${"11".repeat(32)}`) : original(call, block);
+    const error = await refuses("POOL_MISMATCH", () => world.wallet({ store: new MemoryStore() }));
+    expect(error.message).to.match(/another tree/);
   });
 
   it("is refused with development keys on a chain that is not local", async () => {

@@ -93,6 +93,22 @@ describe("another attempt", () => {
     expect((await rejection(payer.payAgain(first.id))).code).to.equal("UNKNOWN_PAYMENT");
   });
 
+  it("is not waited for where a merge's notes were spent by another device", async () => {
+    const { world, payer, request } = await start([600n + 1_000n, 1_100n]);
+    const device = await world.wallet({ seed: SEED });
+    const submit = async () => world.settle(await device.pay({ ...request, amount: 500n }));
+    const error = await rejection(
+      payer.pay({ ...request, amount: 2_000n }, { merge: { submit, interval: 1, timeout: 500 } }),
+    );
+    expect(error.code).to.equal("PAYMENT_CLOSED");
+    const lost = async () => undefined;
+    world.chain.time += 1_200;
+    world.chain.mine();
+    await world.append();
+    const again = payer.pay({ ...request, amount: 2_000n }, { merge: { submit: lost, interval: 1, timeout: 20 } });
+    expect((await rejection(again)).code).to.equal("TIMED_OUT");
+  });
+
   it("after many that expired is the one that holds the note, also when the wallet is opened again", async () => {
     const store = new MemoryStore();
     const { world, payer, request } = await start([5_000n], { store });
