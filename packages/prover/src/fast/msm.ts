@@ -21,6 +21,8 @@ export interface Term {
   readonly address: number;
 }
 
+/** In place of an address that is not known yet. */
+const SUMMED = -1;
 /** Digits handled at a time; their sums should not fall out of the processor's cache. */
 const GROUP_DIGITS = 1 << 15;
 
@@ -78,34 +80,36 @@ function bucketSums(kernel: Kernel, degree: Degree, adder: BatchAdder, task: Tas
 /** Counting sort of the points of some windows by the size of their digit; the sign goes into the address. */
 function sortIntoBuckets({ points, digits, indices }: Task, bytes: number, first: number, group: number): Lists {
   const { bits, values } = digits;
-  const count = indices?.length ?? digits.count;
   const half = 1 << (bits - 1);
   const lengths = new Int32Array(group * half);
   const starts = new Int32Array(group * half);
-  const each = (visit: (bucket: number, point: number, digit: number) => void): void => {
-    for (let window = 0; window < group; window++) {
-      const row = (first + window) * digits.count;
-      for (let point = 0; point < count; point++) {
-        const digit = values[row + (indices === undefined ? point : (indices[point] as number))] as number;
-        if (digit !== 0) visit(window * half + Math.abs(digit) - 1, point, digit);
-      }
+  const used = indices ?? Uint32Array.from({ length: digits.count }, (_, index) => index);
+  for (let window = 0; window < group; window++) {
+    const [row, bucket] = [(first + window) * digits.count, window * half - 1];
+    for (let point = 0; point < used.length; point++) {
+      const digit = values[row + (used[point] as number)] as number;
+      const list = bucket + (digit < 0 ? -digit : digit);
+      if (digit !== 0) lengths[list] = (lengths[list] as number) + 1;
     }
-  };
-  each((bucket) => {
-    lengths[bucket] = (lengths[bucket] as number) + 1;
-  });
+  }
   let total = 0;
-  for (let bucket = 0; bucket < lengths.length; bucket++) {
-    starts[bucket] = total;
-    total += lengths[bucket] as number;
+  for (let list = 0; list < lengths.length; list++) {
+    starts[list] = total;
+    total += lengths[list] as number;
   }
   const addresses = new Int32Array(total);
   const next = starts.slice();
-  each((bucket, point, digit) => {
-    const place = next[bucket] as number;
-    next[bucket] = place + 1;
-    addresses[place] = (points + point * bytes) | (digit < 0 ? 1 : 0);
-  });
+  for (let window = 0; window < group; window++) {
+    const [row, bucket] = [(first + window) * digits.count, window * half - 1];
+    for (let point = 0; point < used.length; point++) {
+      const digit = values[row + (used[point] as number)] as number;
+      if (digit === 0) continue;
+      const list = bucket + (digit < 0 ? -digit : digit);
+      const place = next[list] as number;
+      next[list] = place + 1;
+      addresses[place] = (points + point * bytes) | (digit < 0 ? 1 : 0);
+    }
+  }
   return { addresses, starts, lengths };
 }
 
@@ -120,50 +124,52 @@ interface Window {
  * 2m + 1 are added into a bucket of weight m that counts twice, and so on: 2 additions a bucket in all.
  */
 function weightedSums(adder: BatchAdder, windows: readonly Window[], tasks: number): Term[][] {
-  const odd: { task: number; position: number; addresses: number[] }[] = [];
-  let level = windows;
-  while (level.length > 0) {
+  const odd: { task: number; position: number; start: number; length: number }[] = [];
+  const flat: number[] = [];
+  for (let level = windows; level.length > 0; level = halve(adder, level)) {
     for (const { task, position, buckets } of level) {
-      const addresses: number[] = [];
+      const start = flat.length;
       for (let weight = 1; weight < buckets.length; weight += 2) {
-        if (buckets[weight] !== 0) addresses.push(buckets[weight] as number);
+        if (buckets[weight] !== 0) flat.push(buckets[weight] as number);
       }
-      if (addresses.length > 0) odd.push({ task, position, addresses });
+      if (flat.length > start) odd.push({ task, position, start, length: flat.length - start });
     }
-    level = halve(adder, level);
   }
-  const lengths = Int32Array.from(odd, ({ addresses }) => addresses.length);
-  const starts = new Int32Array(odd.length);
-  for (let list = 1; list < odd.length; list++)
-    starts[list] = (starts[list - 1] as number) + (lengths[list - 1] as number);
-  const addresses = Int32Array.from(odd.flatMap((list) => list.addresses));
-  adder.sum({ addresses, starts, lengths });
+  const addresses = Int32Array.from(flat);
+  const starts = Int32Array.from(odd, ({ start }) => start);
+  adder.sum({ addresses, starts, lengths: Int32Array.from(odd, ({ length }) => length) });
   const terms: Term[][] = Array.from({ length: tasks }, () => []);
-  for (const [list, { task, position }] of odd.entries()) {
-    terms[task]?.push({ position, address: addresses[starts[list] as number] as number });
+  for (const { task, position, start } of odd) {
+    terms[task]?.push({ position, address: addresses[start] as number });
   }
   return terms;
 }
 
 /** Buckets of half the weights: neighbours added in one batch over all windows. */
 function halve(adder: BatchAdder, windows: readonly Window[]): Window[] {
-  const halved: Window[] = [];
-  const [pairs, places]: [number[], [Int32Array, number][]] = [[], []];
-  for (const { task, position, buckets: from } of windows) {
-    if (from.length <= 2) continue;
-    const buckets = new Int32Array((from.length + 1) >> 1);
+  const halved = windows
+    .filter(({ buckets }) => buckets.length > 2)
+    .map(({ task, position, buckets }) => {
+      return { task, position: position + 1, buckets: new Int32Array((buckets.length + 1) >> 1), from: buckets };
+    });
+  const most = halved.reduce((sum, { buckets }) => sum + buckets.length, 0);
+  const pairs = new Int32Array(2 * most);
+  let count = 0;
+  for (const { from, buckets } of halved) {
     for (let weight = 1; weight < buckets.length; weight++) {
       const [even, odd] = [from[2 * weight] ?? 0, from[2 * weight + 1] ?? 0];
       if (even !== 0 && odd !== 0) {
-        pairs.push(even, odd);
-        places.push([buckets, weight]);
+        pairs[2 * count] = even;
+        pairs[2 * count + 1] = odd;
+        count++;
+        buckets[weight] = SUMMED;
       } else buckets[weight] = even === 0 ? odd : even;
     }
-    halved.push({ task, position: position + 1, buckets });
   }
-  if (places.length > 0) {
-    let sum = adder.add(Int32Array.from(pairs), places.length);
-    for (const [buckets, weight] of places) {
+  let sum = count === 0 ? 0 : adder.add(pairs.subarray(0, 2 * count), count);
+  for (const { buckets } of halved) {
+    for (let weight = 1; weight < buckets.length; weight++) {
+      if (buckets[weight] !== SUMMED) continue;
       buckets[weight] = sum;
       sum += adder.pointBytes;
     }
