@@ -12,7 +12,7 @@ import {
   type RelayerOptions,
   type Store,
 } from "@sotto/verifier-service";
-import { Wallet } from "ethers";
+import { Signature, Wallet } from "ethers";
 import type { Payment, Withdrawal } from "../../support/statements.ts";
 import { forgingProver } from "./append.ts";
 import { RELAYER_KEY, type TestChain } from "./chain.ts";
@@ -40,8 +40,8 @@ export interface ServiceOptions {
   storeUrl?: string;
   timeout?: number;
   clock?: () => number;
-  /** Lets a test stand between the relayer and its store or chain. */
-  wrap?: (parts: { store: Store; chain: ChainReader }) => { store: Store; chain: ChainReader };
+  /** Another account than the tests' relayer. */
+  key?: string;
 }
 
 /** Services and files of one test, ended together. */
@@ -74,8 +74,8 @@ export class Services {
       chain: new ChainReader({ urls: options.urls ?? [node.url], chainId: 31337n, timeout: options.timeout ?? 5_000 }),
     };
     const relayer = createRelayer({
-      ...(options.wrap?.(parts) ?? parts),
-      signer: new Wallet(RELAYER_KEY),
+      ...parts,
+      signer: new Wallet(options.key ?? RELAYER_KEY),
       pool: { chainId: 31337n, pool, token, deploymentBlock },
       config: { ...TEST_CONFIG, ...options.config },
       prover: forgingProver,
@@ -174,7 +174,7 @@ export async function authorizedDeposit(chain: TestChain, depositor: Wallet, amo
   const value = amounts.reduce((sum, amount) => sum + amount, 0n);
   const from = depositor.address.toLowerCase();
   const message = { from, to: chain.deployment.pool, value, validAfter: 0n, validBefore, nonce };
-  const { v, r, s } = (await import("ethers")).Signature.from(await depositor.signTypedData(domain, types, message));
+  const { v, r, s } = Signature.from(await depositor.signTypedData(domain, types, message));
   const call = plain({ from, ownerTags, amounts, salt, validAfter: 0n, validBefore, v, r, s });
   return { digest: `${from}:${nonce}`, call, validUntil: Number(validBefore) - 1 };
 }

@@ -125,8 +125,7 @@ export class Dispatcher {
     } catch (error) {
       if (!(error instanceof CallReverted)) throw error;
       const [only] = operations;
-      if (operations.length === 1 && only)
-        return { good: [], kept: [{ operation: only, reason: revertReason(error.data), reverts: true }] };
+      if (operations.length === 1 && only) return { good: [], kept: [refusal(only, error.data)] };
       const middle = Math.ceil(operations.length / 2);
       const halves = [operations.slice(0, middle), operations.slice(middle)];
       const found = [await this.#simulate(halves[0]!), await this.#simulate(halves[1]!)];
@@ -159,6 +158,12 @@ export class Dispatcher {
       for (const { id, reverts } of batch) await operations.keptBack(id, reason, reverts, clock() + 1_000);
     });
   }
+}
+
+/** A note that is spent shows in the events too: whether by this very withdrawal is theirs to say. */
+function refusal(operation: Operation, data: string): KeptBack {
+  const reason = revertReason(data);
+  return { operation, reason, reverts: reason !== "REVERTED_NULLIFIER_ALREADY_SPENT" };
 }
 
 /** Why the contract would leave a payment out. */

@@ -38,8 +38,9 @@ export class Judge {
     const spends = await store.ledger.spends(operations.flatMap(({ nullifiers }) => nullifiers));
     const verdicts: [Operation, Verdict][] = [];
     for (const operation of operations) {
-      const verdict =
-        operation.kind === "deposit" ? await this.#deposit(operation, round) : this.#spending(operation, spends, round);
+      const verdict = await (operation.kind === "deposit"
+        ? this.#deposit(operation, round)
+        : this.#spending(operation, spends, round));
       if (verdict) verdicts.push([operation, verdict]);
     }
     if (verdicts.length === 0) return new Set(spends.keys());
@@ -57,7 +58,11 @@ export class Judge {
   }
 
   /** Whoever sent it: a nullifier spent with the digest of these signals is this payment or withdrawal. */
-  #spending(operation: Operation, spends: ReadonlyMap<string, Row<"spends">>, round: Round): Verdict | undefined {
+  async #spending(
+    operation: Operation,
+    spends: ReadonlyMap<string, Row<"spends">>,
+    round: Round,
+  ): Promise<Verdict | undefined> {
     const spend = operation.nullifiers.map((nullifier) => spends.get(nullifier)).find((found) => found !== undefined);
     if (spend === undefined) return this.#outOfTime(operation, round);
     if (spend.block_number > round.confirmedNumber) return undefined;
@@ -100,12 +105,26 @@ export class Judge {
    * The contract refuses it after its date, so once a block later than that has its confirmations, nothing of it can
    * land. A local chain makes no blocks while nobody uses it: there this machine's clock has to do.
    */
-  #outOfTime({ validUntil, reason }: Operation, round: Round): Verdict | undefined {
+  async #outOfTime({ validUntil, reason, nullifiers }: Operation, round: Round): Promise<Verdict | undefined> {
     const local = LOCAL_CHAIN_IDS.includes(this.#context.pool.chainId);
     const idle = local && latestTime(this.#context, round) > validUntil + 1;
     if (round.confirmedTimestamp <= validUntil && !idle) return undefined;
+    // Before notes are set free the contract itself must call them unspent, whatever the events said.
+    if (await this.#anySpent(nullifiers)) return undefined;
     if (reason !== undefined && OWN_REASONS.test(reason)) return { state: "failed", reason };
     return { state: "expired", reason: "EXPIRED" };
+  }
+
+  async #anySpent(nullifiers: readonly string[]): Promise<boolean> {
+    const { chain, pool, log } = this.#context;
+    for (const nullifier of nullifiers) {
+      const data = poolInterface.encodeFunctionData("isSpent", [nullifier]);
+      const result = await chain.call({ to: pool.pool, data });
+      if (poolInterface.decodeFunctionResult("isSpent", result)[0] !== true) continue;
+      log.warn({}, "the contract calls a note spent that no event shows as spent");
+      return true;
+    }
+    return false;
   }
 }
 

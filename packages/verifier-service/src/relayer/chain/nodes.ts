@@ -14,8 +14,8 @@ export interface NodesOptions {
 
 interface Member {
   node: RpcNode;
-  /** Asked for its chain id since it last failed. */
-  trusted: boolean;
+  /** Until when the answer to which chain it is on holds, ms. */
+  trustedUntil: number;
   failures: number;
   /** Not asked before, unless all others fail too. */
   retryAt: number;
@@ -30,6 +30,8 @@ export function isNodeFault(error: unknown): boolean {
   return error instanceof RelayerError && faults.includes(error.code);
 }
 
+/** An address may lead to another node tomorrow. */
+const TRUST_MS = 60_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 
@@ -43,7 +45,7 @@ export class Nodes {
   constructor({ urls, chainId, timeout = 10_000, log, clock = Date.now }: NodesOptions) {
     if (urls.length === 0) throw new RelayerError("INVALID_RELAYER_OPTION", "at least one node's address is needed");
     this.chainId = chainId;
-    this.#members = urls.map((url) => ({ node: rpcNode(url, timeout), trusted: false, failures: 0, retryAt: 0 }));
+    this.#members = urls.map((url) => ({ node: rpcNode(url, timeout), trustedUntil: 0, failures: 0, retryAt: 0 }));
     this.#clock = clock;
     this.#log = log;
   }
@@ -98,18 +100,18 @@ export class Nodes {
 
   /** A node that was away may come back as another one, of another chain. */
   async #trust(member: Member): Promise<void> {
-    if (member.trusted) return;
+    if (member.trustedUntil > this.#clock()) return;
     const found = await member.node.ask("eth_chainId", []);
     const right = typeof found === "string" && /^0x[0-9a-f]+$/i.test(found) && BigInt(found) === this.chainId;
     if (!right) {
       const message = `${member.node.name} is on chain ${String(found).slice(0, 20)}, expected ${this.chainId}`;
       throw new RelayerError("WRONG_CHAIN", message, { node: member.node.name });
     }
-    member.trusted = true;
+    member.trustedUntil = this.#clock() + TRUST_MS;
   }
 
   #blame(member: Member, error: unknown): void {
-    member.trusted = false;
+    member.trustedUntil = 0;
     const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** member.failures);
     member.failures += 1;
     member.retryAt = this.#clock() + pause;

@@ -57,6 +57,11 @@ export class NodeView {
     return logs;
   }
 
+  /** @throws CallReverted */
+  async call(call: Call, block: BlockTag): Promise<string> {
+    return readHex(await this.#node.ask("eth_call", [call, tagOf(block)]));
+  }
+
   inconsistent(what: string): RelayerError {
     return new RelayerError("NODE_INCONSISTENT", `${this.name} ${what}`, { node: this.name });
   }

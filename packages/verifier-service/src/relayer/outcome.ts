@@ -1,0 +1,10 @@
+import type { Operation } from "../store/index.ts";
+import type { Outcome } from "./types.ts";
+
+/** What the owner of an operation is told about it. */
+export function outcomeOf({ state, txHash = "0x", blockNumber = 0, reason }: Operation): Outcome {
+  if (state === "settled") return { state, txHash, blockNumber };
+  if (state === "failed" || state === "expired")
+    return { state: "failed", txHash: "0x", blockNumber: 0, reason: reason ?? "EXPIRED" };
+  return { state: "pending", txHash, blockNumber: 0 };
+}

@@ -1,0 +1,221 @@
+// Nodes that fail or lie, transactions that get stuck, nonces that others take, blocks that vanish.
+import { expect } from "chai";
+import { Wallet } from "ethers";
+import { RELAYER_KEY, TestChain } from "./support/chain.ts";
+import { FaultyNode, MODES } from "./support/faulty-node.ts";
+import { enqueue, eventually, Services } from "./support/service.ts";
+
+const WAIT = 20_000;
+const relayerAddress = new Wallet(RELAYER_KEY).address;
+
+interface Pending {
+  hash: string;
+  nonce: string;
+  maxFeePerGas: string;
+  maxPriorityFeePerGas: string;
+}
+
+describe("relayer in trouble", () => {
+  let chain: TestChain;
+  let services: Services;
+  const proxies: FaultyNode[] = [];
+  before(async function () {
+    this.timeout(60_000);
+    chain = await TestChain.start();
+  });
+  after(() => chain.stop());
+  beforeEach(() => {
+    services = new Services(chain);
+  });
+  afterEach(async () => {
+    await services.stopAll();
+    for (const proxy of proxies.splice(0)) await proxy.stop();
+    await chain.automine(true);
+  });
+
+  async function proxy(): Promise<FaultyNode> {
+    const started = await FaultyNode.start(chain.node.url);
+    proxies.push(started);
+    return started;
+  }
+
+  const pending = async () => (await chain.rpc("eth_pendingTransactions")) as Pending[];
+
+  for (const mode of [...(Object.keys(MODES) as (keyof typeof MODES)[]), "isBehind" as const])
+    it(`settles through the second node while the first one ${mode}`, async () => {
+      const first = await proxy();
+      // Which chain a node is on is asked when it is met.
+      if (mode === "isOnAnotherChain") first.mode = mode;
+      const { store, relayer } = await services.start({ urls: [first.url, chain.node.url], timeout: 400 });
+      await eventually(async () => (await relayer.status()).lastRound !== undefined);
+      first.mode = mode;
+      const payment = await chain.payment();
+      const id = await enqueue(store, payment);
+      const outcome = await relayer.waitFor(id, WAIT);
+      expect(outcome.state).to.equal("settled");
+      expect(await chain.settlements(payment.signals[6]!)).to.deep.equal([outcome.txHash]);
+      if (mode === "isOnAnotherChain") expect([...first.asked.keys()]).to.deep.equal(["eth_chainId"]);
+    });
+
+  for (const mode of ["hangs", "breaksOff", "hidesEvents", "swallowsTransactions"] as const)
+    it(`settles once when its only node, which ${mode}, is itself again`, async () => {
+      const only = await proxy();
+      const { store, relayer } = await services.start({
+        ...{ urls: [only.url], timeout: 300 },
+        config: { rebroadcastAfter: 200 },
+      });
+      await eventually(async () => (await relayer.status()).lastRound !== undefined);
+      const payment = await chain.payment();
+      only.mode = mode;
+      const id = await enqueue(store, payment);
+      expect((await relayer.waitFor(id, 1_200)).state).to.equal("pending");
+      only.mode = "honest";
+      const outcome = await relayer.waitFor(id, WAIT);
+      expect(outcome.state).to.equal("settled");
+      expect(await chain.settlements(payment.signals[6]!)).to.deep.equal([outcome.txHash]);
+    });
+
+  it("says so when no node answers", async () => {
+    const only = await proxy();
+    const { relayer, log } = await services.start({ urls: [only.url], timeout: 200 });
+    only.mode = "breaksOff";
+    await eventually(async () => (await relayer.status()).error === "NODE_UNREACHABLE");
+    expect(JSON.stringify(log)).not.to.contain("http://");
+  });
+
+  it("replaces a transaction that is not mined by one that pays at least 12.5% more, with its nonce", async () => {
+    const { store, relayer } = await services.start({ config: { stuckAfter: 400 } });
+    await chain.automine(false);
+    const payment = await chain.payment();
+    const id = await enqueue(store, payment);
+    const [first] = await eventually(async () => {
+      const all = await pending();
+      return all.length > 0 && all;
+    });
+    const [second] = await eventually(async () => {
+      const all = await pending();
+      return all[0]?.hash !== first!.hash && all.length > 0 && all;
+    });
+    expect(second!.nonce).to.equal(first!.nonce);
+    for (const field of ["maxFeePerGas", "maxPriorityFeePerGas"] as const)
+      expect(BigInt(second![field]) * 1000n >= BigInt(first![field]) * 1125n).to.equal(true);
+    await chain.mine();
+    await chain.automine(true);
+    const outcome = await relayer.waitFor(id, WAIT);
+    expect(outcome.state).to.equal("settled");
+    expect(await chain.settlements(payment.signals[6]!)).to.deep.equal([outcome.txHash]);
+    const receipt = (await chain.provider.getTransactionReceipt(outcome.txHash))!;
+    await eventually(async () => (await store.gasToday()) === receipt.gasUsed * receipt.gasPrice);
+  });
+
+  it("never offers more than its cap", async () => {
+    const cap = 10n ** 10n;
+    const config = { stuckAfter: 150, maxFeePerGas: cap, maxPriorityFeePerGas: cap };
+    const { store, counts, log } = await services.start({ config });
+    await chain.automine(false);
+    await enqueue(store, await chain.payment());
+    await eventually(async () => (counts.get("relayer_replacements_total") ?? 0) >= 2);
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    for (const { maxFeePerGas } of await pending()) expect(BigInt(maxFeePerGas) <= cap).to.equal(true);
+    expect(log.filter(({ level }) => level === "error")).to.deep.equal([]);
+    await chain.mine();
+  });
+
+  it("takes back a transaction whose payments can no longer settle, and frees its nonce", async () => {
+    const { store, relayer } = await services.start({ config: { stuckAfter: 1_000 } });
+    await chain.automine(false);
+    const payment = await chain.payment(60);
+    const id = await enqueue(store, payment);
+    await eventually(async () => (await pending()).length === 1);
+    // Too dear a block for the transaction, and later than the payment's date.
+    await chain.rpc("hardhat_setNextBlockBaseFeePerGas", "0x2540be40000");
+    await chain.rpc("evm_setNextBlockTimestamp", Number(payment.validUntil) + 1);
+    await chain.mine();
+    expect(await relayer.waitFor(id, WAIT)).to.include({ state: "failed", reason: "EXPIRED" });
+    const cancelled = await eventually(async () => {
+      const [transaction] = await store.outbox.open();
+      return transaction?.kind === "cancel" && transaction;
+    });
+    await chain.rpc("hardhat_setNextBlockBaseFeePerGas", "0x3b9aca00");
+    await chain.mine();
+    await chain.automine(true);
+    await eventually(async () => (await store.outbox.open()).length === 0);
+    expect(await chain.provider.getTransactionCount(relayerAddress)).to.equal(cancelled.nonce + 1);
+    expect(await chain.settlements(payment.signals[6]!)).to.deep.equal([]);
+  });
+
+  it("settles again what a reorganisation took, once", async () => {
+    const { store, relayer, counts } = await services.start({ config: { rebroadcastAfter: 100 } });
+    await chain.mine(2);
+    const snapshot = await chain.rpc("evm_snapshot");
+    const payment = await chain.payment();
+    const id = await enqueue(store, payment);
+    const first = await relayer.waitFor(id, WAIT);
+    expect(first.state).to.equal("settled");
+    await chain.rpc("evm_revert", snapshot);
+    await chain.mine(3);
+    const second = await eventually(async () => {
+      const outcome = await relayer.waitFor(id, 0);
+      return outcome.state === "settled" && outcome.blockNumber !== first.blockNumber && outcome;
+    });
+    expect(await chain.settlements(payment.signals[6]!)).to.deep.equal([second.txHash]);
+    expect(counts.get("relayer_reorganisations_total")).to.equal(1);
+  });
+
+  it("fails what a reorganisation took once its date is over", async () => {
+    const { store, relayer } = await services.start();
+    await chain.mine(2);
+    const snapshot = await chain.rpc("evm_snapshot");
+    const payment = await chain.payment();
+    const id = await enqueue(store, payment);
+    expect((await relayer.waitFor(id, WAIT)).state).to.equal("settled");
+    await chain.rpc("evm_revert", snapshot);
+    await chain.rpc("evm_setNextBlockTimestamp", Number(payment.validUntil) + 1);
+    await chain.mine(3);
+    const outcome = await eventually(async () => {
+      const now = await relayer.waitFor(id, 0);
+      return now.state === "failed" && now;
+    });
+    expect(outcome.reason).to.equal("REORGANISED");
+    await eventually(async () => (await store.outbox.open()).length === 0);
+    expect(await chain.settlements(payment.signals[6]!)).to.deep.equal([]);
+  });
+
+  it("fills a gap in its nonces", async () => {
+    const { store, relayer } = await services.start({ config: { rebroadcastAfter: 100 } });
+    await chain.mine(2);
+    const snapshot = await chain.rpc("evm_snapshot");
+    // Somebody with the same key was here before; a reorganisation forgets it.
+    const signer = new Wallet(RELAYER_KEY, chain.provider);
+    await (await signer.sendTransaction({ to: relayerAddress })).wait();
+    const nonce = await chain.provider.getTransactionCount(relayerAddress);
+    const payment = await chain.payment();
+    const id = await enqueue(store, payment);
+    expect((await relayer.waitFor(id, WAIT)).state).to.equal("settled");
+    await chain.rpc("evm_revert", snapshot);
+    await chain.mine(3);
+    await eventually(async () => (await chain.provider.getTransactionCount(relayerAddress)) === nonce + 1);
+    expect((await relayer.waitFor(id, WAIT)).state).to.equal("settled");
+    expect(await chain.settlements(payment.signals[6]!)).to.have.length(1);
+  });
+
+  it("sends again under the next nonce what another transaction pushed out", async () => {
+    const { store, relayer } = await services.start({ config: { rebroadcastAfter: 100 } });
+    await chain.automine(false);
+    const payment = await chain.payment();
+    const id = await enqueue(store, payment);
+    const [ours] = await eventually(async () => {
+      const all = await pending();
+      return all.length > 0 && all;
+    });
+    const signer = new Wallet(RELAYER_KEY, chain.provider);
+    const fees = { maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 11n };
+    await signer.sendTransaction({ to: relayerAddress, nonce: Number(ours!.nonce), ...fees });
+    await chain.mine();
+    await chain.automine(true);
+    const outcome = await relayer.waitFor(id, WAIT);
+    expect(outcome.state).to.equal("settled");
+    expect(outcome.txHash).not.to.equal(ours!.hash);
+    expect(await chain.settlements(payment.signals[6]!)).to.deep.equal([outcome.txHash]);
+  });
+});
