@@ -1,14 +1,12 @@
 import {
   depositAuthorizationNonce,
   depositBlinding,
-  emptyRoots,
   FIELD_MODULUS,
   foldQueue,
   NoteTree,
   noteCommitment,
   paymentContext,
   signalsDigest,
-  TREE_DEPTH,
   type WithdrawalTerms,
   withdrawalContext,
 } from "@sotto/protocol";
@@ -16,22 +14,10 @@ import { type Result, Signature } from "ethers";
 import { poolInterface } from "../../src/chain/abi.ts";
 import type { Call } from "../../src/chain/source.ts";
 import type { CallContext, LocalContract } from "./local-chain.ts";
+import { copyState, EMPTY_ROOT, emptyState, type PoolState } from "./local-pool-state.ts";
 import { type LocalToken, TOKEN } from "./local-token.ts";
 
 export const POOL = `0x${"90".repeat(20)}`;
-const ZERO_CHAIN = `0x${"0".repeat(64)}`;
-const EMPTY_ROOT = emptyRoots()[TREE_DEPTH]!;
-
-interface State {
-  leaves: bigint[];
-  blocks: number[];
-  appended: number;
-  appendedChain: string;
-  firstPending: number;
-  root: bigint;
-  roots: Set<bigint>;
-  spent: Map<bigint, string>;
-}
 
 type Log = { topics: string[]; data: string };
 
@@ -48,16 +34,7 @@ export class LocalPool implements LocalContract {
   readonly deployment = { chainId: 31337n, pool: POOL };
   readonly smallestDeposit = 1_000n;
   readonly #token: LocalToken;
-  #state: State = {
-    leaves: [],
-    blocks: [],
-    appended: 0,
-    appendedChain: ZERO_CHAIN,
-    firstPending: 0,
-    root: EMPTY_ROOT,
-    roots: new Set(),
-    spent: new Map(),
-  };
+  #state = emptyState();
 
   constructor(token: LocalToken) {
     this.#token = token;
@@ -76,7 +53,7 @@ export class LocalPool implements LocalContract {
           POOL,
           [...args[1]].reduce((sum, amount) => sum + amount, 0n),
         );
-        return this.#deposit([...args[0]], [...args[1]], context);
+        return this.#deposit([...args[0]], [...args[1]]);
       case "depositWithAuthorization":
         return this.#authorized(args, context);
       case "settle":
@@ -97,17 +74,17 @@ export class LocalPool implements LocalContract {
     const nonce = depositAuthorizationNonce({ ownerTags, amounts: values }, salt);
     const signature = Signature.from({ v: Number(v), r, s }).serialized;
     this.#token.receiveWithAuthorization({ from, to: POOL, value, validAfter, validBefore, nonce }, signature, context);
-    return this.#deposit(ownerTags, values, context);
+    return this.#deposit(ownerTags, values);
   }
 
-  #deposit(tags: bigint[], amounts: bigint[], context: CallContext): Log[] {
+  #deposit(tags: bigint[], amounts: bigint[]): Log[] {
     return tags.map((ownerTag, i) => {
       const amount = amounts[i]!;
       check(amount >= this.smallestDeposit, "AmountTooSmall");
       const leafIndex = this.#state.leaves.length;
       const blinding = depositBlinding(this.deployment, leafIndex);
       const commitment = noteCommitment({ amount, ownerTag, blinding });
-      this.#push(commitment, context);
+      this.#push(commitment);
       return poolInterface.encodeEventLog("Deposited", [ownerTag, amount, commitment, leafIndex]);
     });
   }
@@ -126,8 +103,8 @@ export class LocalPool implements LocalContract {
     if (skip) return [];
     const digest = signalsDigest(signals);
     this.#state.spent.set(nullifier, digest);
-    const leafIndex = this.#push(signals[7]!, context);
-    this.#push(signals[8]!, context);
+    const leafIndex = this.#push(signals[7]!);
+    this.#push(signals[8]!);
     const [, , R, C, amountHint, , , recipient, change, changeHint] = signals;
     const values = [nullifier, digest, R, C, amountHint, changeHint, recipient, change, leafIndex];
     return [poolInterface.encodeEventLog("Settled", values)];
@@ -148,7 +125,7 @@ export class LocalPool implements LocalContract {
       this.#state.spent.set(nullifier, digest);
     }
     const [amount, commitment, changeHint] = [signals[1]!, signals[11]!, signals[12]!];
-    const leafIndex = this.#push(commitment, context);
+    const leafIndex = this.#push(commitment);
     this.#token.transfer(POOL, recipient, amount - fee);
     this.#token.transfer(POOL, feeRecipient, fee);
     const values = [recipient, digest, nullifiers, amount, fee, feeRecipient, validUntil, changeHint, commitment];
@@ -175,8 +152,7 @@ export class LocalPool implements LocalContract {
     return poolInterface.encodeEventLog("Appended", [tree.root, startIndex, leaves.length]);
   }
 
-  #push(commitment: bigint, { blockNumber }: CallContext): number {
-    this.#state.blocks.push(blockNumber);
+  #push(commitment: bigint): number {
     return this.#state.leaves.push(commitment) - 1;
   }
 
@@ -198,13 +174,11 @@ export class LocalPool implements LocalContract {
     return poolInterface.encodeFunctionResult(name, [values[name]]);
   }
 
-  snapshot(): State {
-    const { leaves, blocks, roots, spent } = this.#state;
-    return { ...this.#state, leaves: [...leaves], blocks: [...blocks], roots: new Set(roots), spent: new Map(spent) };
+  snapshot(): PoolState {
+    return copyState(this.#state);
   }
 
   restore(snapshot: unknown): void {
-    this.#state = snapshot as State;
-    this.#state = this.snapshot();
+    this.#state = copyState(snapshot as PoolState);
   }
 }

@@ -1,0 +1,34 @@
+import { emptyRoots, TREE_DEPTH } from "@sotto/protocol";
+
+export const EMPTY_ROOT = emptyRoots()[TREE_DEPTH]!;
+
+/** What the local pool remembers. */
+export interface PoolState {
+  leaves: bigint[];
+  /** Leaves in the tree, the keccak chain up to there, and the checkpoint that begins there. */
+  appended: number;
+  appendedChain: string;
+  firstPending: number;
+  root: bigint;
+  roots: Set<bigint>;
+  /** Digest by nullifier. */
+  spent: Map<bigint, string>;
+}
+
+export function emptyState(): PoolState {
+  const appendedChain = `0x${"0".repeat(64)}`;
+  return {
+    leaves: [],
+    appended: 0,
+    appendedChain,
+    firstPending: 0,
+    root: EMPTY_ROOT,
+    roots: new Set(),
+    spent: new Map(),
+  };
+}
+
+export function copyState(state: PoolState): PoolState {
+  const { leaves, roots, spent } = state;
+  return { ...state, leaves: [...leaves], roots: new Set(roots), spent: new Map(spent) };
+}
