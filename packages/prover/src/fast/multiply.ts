@@ -41,17 +41,17 @@ export class FieldEmitter {
     const columns = f.locals("v128", 2 * LIMBS);
     const [x, high] = f.locals("v128", 2) as [Local, Local];
     const column = (index: number): Local => columns[index] as Local;
+    const [toHigh, toLow] = f.locals("v128", 2) as [Local, Local];
     const accumulate = (index: number, left: Code, right: Code): Code => [
-      high.set(f64x2.madd(left, right, this.#double(HIGH))),
+      high.set(f64x2.madd(left, right, toHigh.get)),
       column(index + 1).set(i64x2.add(column(index + 1).get, high.get)),
-      column(index).set(
-        i64x2.add(column(index).get, f64x2.madd(left, right, f64x2.sub(this.#double(HIGH + LOW), high.get))),
-      ),
+      column(index).set(i64x2.add(column(index).get, f64x2.madd(left, right, f64x2.sub(toLow.get, high.get)))),
     ];
     const rights = products.map(({ right }) =>
       Array.from({ length: LIMBS }, (_, limb) => ({ limb, local: f.local("v128"), code: right(limb) })),
     );
-    const code: Code[] = rights.flat().map(({ local, code }) => local.set(code));
+    const code: Code[] = [toHigh.set(this.#double(HIGH)), toLow.set(this.#double(HIGH + LOW))];
+    for (const { local, code: value } of rights.flat()) code.push(local.set(value));
     for (const [index, initial] of this.#initial(products.length, reduction).entries()) {
       code.push(column(index).set(this.#bits(initial)));
     }
@@ -61,15 +61,11 @@ export class FieldEmitter {
         for (const { limb, local } of rights[index] ?? []) code.push(accumulate(row + limb, x.get, local.get));
       }
       // q = -column/p mod 2^51, signed; then column + q·p is a multiple of the radix.
+      const factor = v128.load(i32.const(0), this.#factor);
       code.push(
         x.set(this.#toDouble(v128.and(column(row).get, this.#mask()))),
-        high.set(f64x2.madd(x.get, v128.load(i32.const(0), this.#factor), this.#double(HIGH))),
-        x.set(
-          f64x2.sub(
-            f64x2.madd(x.get, v128.load(i32.const(0), this.#factor), f64x2.sub(this.#double(HIGH + LOW), high.get)),
-            this.#double(LOW),
-          ),
-        ),
+        high.set(f64x2.sub(toLow.get, f64x2.madd(x.get, factor, toHigh.get))),
+        x.set(f64x2.sub(f64x2.madd(x.get, factor, high.get), this.#double(LOW))),
       );
       for (const [limb, value] of this.#limbs.entries())
         code.push(accumulate(row + limb, x.get, this.#double(Number(value))));
