@@ -8,11 +8,16 @@ const require = createRequire(import.meta.url);
 const compiler = { version: "0.8.37", path: require.resolve("solc/soljson.js") };
 const optimizer = { enabled: true, runs: 1_000_000 };
 
+// A loaded machine is slow, not wrong; the long run has larger sizes.
+const timeout = process.env["SOTTO_LONG"] === "1" ? 3_600_000 : 120_000;
+
 export default defineConfig({
   plugins: [hardhatToolboxMochaEthers],
   paths: { sources: "./contracts", tests: { mocha: "./test/contracts" } },
   // `npm test` counts through a reporter of its own; a developer's `hardhat test` prints the usual list.
-  test: { mocha: process.env["SOTTO_TEST_EVENTS"] ? { reporter: "./scripts/test/reporter.cjs" } : {} },
+  test: {
+    mocha: { timeout, ...(process.env["SOTTO_TEST_EVENTS"] ? { reporter: "./scripts/test/reporter.cjs" } : {}) },
+  },
   solidity: {
     // The deposit hash: a library whose pure function the pool calls.
     npmFilesToBuild: ["poseidon-solidity/PoseidonT4.sol"],

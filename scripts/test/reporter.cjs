@@ -17,7 +17,7 @@ function describeError(error) {
 
 function show(value) {
   const text = JSON.stringify(value, (_, inner) => (typeof inner === "bigint" ? `${inner}n` : inner));
-  return (text ?? String(value)).slice(0, 2000);
+  return (text ?? String(value)).slice(0, 500);
 }
 
 class EventReporter {
