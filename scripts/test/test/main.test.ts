@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { plan } from "../plan.ts";
@@ -23,6 +24,17 @@ describe("npm test", () => {
   it("runs every package of the workspace, and its types", () => {
     const names = plan(root, false).map(({ name }) => name);
     for (const name of ["protocol", "prover", "client"]) expect(names).to.include(name).and.include(`types of ${name}`);
+  });
+
+  it("runs every folder of tests", () => {
+    const holdsTests = (folder: string) =>
+      readdirSync(join(root, "test", folder), { recursive: true }).some((path) => String(path).endsWith(".test.ts"));
+    const commands = plan(root, false).map(({ command }) => command.join(" "));
+    for (const folder of readdirSync(join(root, "test")).filter((name) => name !== "contracts" && holdsTests(name)))
+      expect(
+        commands.some((command) => command.includes(`test/${folder}/`)),
+        folder,
+      ).to.equal(true);
   });
 
   it("takes away the timeouts for the long run alone", () => {
