@@ -1,11 +1,9 @@
 // kill -9 of a relayer's process at every state of the outbox, and what the next one makes of it.
-import { type ChildProcess, fork } from "node:child_process";
-import { join } from "node:path";
 import { openStore } from "@sotto/verifier-service";
 import { expect } from "chai";
 import { Wallet } from "ethers";
 import { RELAYER_KEY, TestChain } from "./support/chain.ts";
-import type { ChildOptions } from "./support/child.ts";
+import { Children, ended } from "./support/children.ts";
 import type { Fault } from "./support/fault.ts";
 import {
   authorizedDeposit,
@@ -39,7 +37,7 @@ const STATES: Record<string, Fault> = {
 describe("kill -9 of the relayer", () => {
   let chain: TestChain;
   let services: Services;
-  const children: ChildProcess[] = [];
+  let children: Children;
   before(async function () {
     this.timeout(60_000);
     chain = await TestChain.start();
@@ -47,25 +45,17 @@ describe("kill -9 of the relayer", () => {
   after(() => chain.stop());
   beforeEach(() => {
     services = new Services(chain);
+    children = new Children(chain);
   });
   afterEach(async () => {
-    for (const child of children.splice(0)) child.kill("SIGKILL");
+    children.stopAll();
     await services.stopAll();
     await chain.automine(true);
   });
 
   /** Starts a relayer's process and waits until it is dead. @returns the signal that ended it */
   async function dies(storeUrl: string, fault: Fault): Promise<NodeJS.Signals | null> {
-    const { pool, token, deploymentBlock } = chain.deployment;
-    const options: ChildOptions = {
-      ...{ storeUrl, fault, key: RELAYER_KEY, url: chain.node.url, config: CONFIG },
-      pool: { pool, token, deploymentBlock },
-    };
-    const child = fork(join(import.meta.dirname, "support", "child.ts"), [JSON.stringify(options)], {
-      stdio: "inherit",
-    });
-    children.push(child);
-    return new Promise((resolve) => child.once("exit", (_, signal) => resolve(signal)));
+    return ended(children.fork({ storeUrl, fault, config: CONFIG }));
   }
 
   async function queued(add: (store: Awaited<ReturnType<typeof openStore>>) => Promise<string>) {

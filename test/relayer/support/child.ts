@@ -1,5 +1,11 @@
 // A relayer in a process of its own: `node child.ts JSON`. Ends as its fault says, or when its parent is gone.
-import { ChainReader, createRelayer, openStore, type RelayerOptions } from "@sotto/verifier-service";
+import {
+  ChainReader,
+  createRelayer,
+  LOCAL_RELAYER_CONFIG,
+  openStore,
+  type RelayerOptions,
+} from "@sotto/verifier-service";
 import { Wallet } from "ethers";
 import { forgingProver } from "./append.ts";
 import { type Fault, withFault } from "./fault.ts";
@@ -14,7 +20,6 @@ export interface ChildOptions {
 }
 
 const options = JSON.parse(process.argv[2] ?? "") as ChildOptions;
-const { LOCAL_RELAYER_CONFIG } = await import("@sotto/verifier-service");
 const parts = {
   store: await openStore({ url: options.storeUrl }),
   chain: new ChainReader({ urls: [options.url], chainId: 31337n }),
@@ -31,4 +36,5 @@ const relayer = createRelayer({
 });
 process.once("disconnect", () => process.exit(0));
 relayer.start();
-process.send?.("started");
+while (!(await relayer.status()).leader) await new Promise((resolve) => setTimeout(resolve, 20));
+process.send?.("leads");

@@ -90,12 +90,22 @@ export class RelayerLoop implements Relayer {
   async waitFor(id: string, ms: number): Promise<Outcome> {
     const end = Date.now() + ms;
     for (;;) {
+      const left = end - Date.now();
+      const outcome = await this.#outcome(id, left > 0);
+      if (outcome && (outcome.state !== "pending" || left <= 0 || this.#stopping)) return outcome;
+      await this.#changed.sleep(Math.min(left, STORE_POLL_MS));
+    }
+  }
+
+  /** @param patient whether a store that does not answer may be asked again */
+  async #outcome(id: string, patient: boolean): Promise<Outcome | undefined> {
+    try {
       const operation = await this.#context.store.operations.get(id);
       if (operation === undefined) throw new RelayerError("UNKNOWN_OPERATION", "there is no payment with this id");
-      const outcome = outcomeOf(operation);
-      const left = end - Date.now();
-      if (outcome.state !== "pending" || left <= 0 || this.#stopping) return outcome;
-      await this.#changed.sleep(Math.min(left, STORE_POLL_MS));
+      return outcomeOf(operation);
+    } catch (error) {
+      if (patient && !this.#stopping && isUnavailable(error)) return undefined;
+      throw error;
     }
   }
 

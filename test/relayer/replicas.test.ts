@@ -1,0 +1,107 @@
+// Several replicas of the service on one PostgreSQL: one relays, the others queue and wait.
+import { expect } from "chai";
+import { Wallet } from "ethers";
+import { startPostgres, type TestPostgres } from "../../packages/verifier-service/test/support/postgres.ts";
+import { RELAYER_KEY, TestChain } from "./support/chain.ts";
+import { Children, ended } from "./support/children.ts";
+import { enqueue, eventually, Services } from "./support/service.ts";
+
+const WAIT = 30_000;
+const CONFIG = { leaseTtl: 900, rebroadcastAfter: 300, maxBatch: 8 };
+const LOAD = process.env["SOTTO_LONG"] === "1" ? 400 : 48;
+
+describe("replicas on one PostgreSQL", () => {
+  let chain: TestChain;
+  let postgres: TestPostgres;
+  let services: Services;
+  let children: Children;
+  let storeUrl: string;
+  before(async function () {
+    this.timeout(90_000);
+    [chain, postgres] = await Promise.all([TestChain.start(), startPostgres()]);
+  });
+  after(async () => {
+    await chain.stop();
+    await postgres.stop();
+  });
+  beforeEach(async () => {
+    services = new Services(chain);
+    children = new Children(chain);
+    storeUrl = await postgres.database();
+  });
+  afterEach(async () => {
+    children.stopAll();
+    await services.stopAll();
+    await chain.automine(true);
+  });
+
+  const nonceOf = () => chain.provider.getTransactionCount(new Wallet(RELAYER_KEY).address);
+
+  it("settle each payment once under load, whichever of them it was given to", async () => {
+    const replicas = await Promise.all([1, 2].map(() => services.start({ storeUrl, config: CONFIG })));
+    const payments = await Promise.all(Array.from({ length: LOAD }, () => chain.payment()));
+    const outcomes = await Promise.all(
+      payments.map(async (payment) => {
+        // Both are given the same bundle at once: a client that got no answer tries elsewhere.
+        const ids = await Promise.all(replicas.map(({ store }) => enqueue(store, payment)));
+        expect(new Set(ids).size).to.equal(1);
+        for (const { relayer } of replicas) relayer.settle(ids[0]!);
+        const both = await Promise.all(replicas.map(({ relayer }) => relayer.waitFor(ids[0]!, WAIT)));
+        expect(both[0]).to.deep.equal(both[1]);
+        return both[0]!;
+      }),
+    );
+    for (const [i, { state, txHash }] of outcomes.entries()) {
+      expect(state).to.equal("settled");
+      expect(await chain.settlements(payments[i]!.signals[6]!)).to.deep.equal([txHash]);
+    }
+    const leaders = await Promise.all(replicas.map(async ({ relayer }) => (await relayer.status()).leader));
+    expect(leaders.filter(Boolean)).to.have.length(1);
+  });
+
+  it("go on when the one that relays is killed in the middle", async () => {
+    const leader = children.fork({ storeUrl, config: CONFIG, fault: { point: "send", when: "after" } });
+    const [second] = [await services.start({ storeUrl, config: CONFIG })];
+    const nonce = await nonceOf();
+    const dead = ended(leader);
+    const payments = await Promise.all(Array.from({ length: 10 }, () => chain.payment()));
+    const ids: string[] = [];
+    for (const payment of payments) ids.push(await enqueue(second.store, payment));
+    const outcomes = await Promise.all(ids.map((id) => second.relayer.waitFor(id, WAIT)));
+    for (const [i, { state, txHash }] of outcomes.entries()) {
+      expect(state).to.equal("settled");
+      expect(await chain.settlements(payments[i]!.signals[6]!)).to.deep.equal([txHash]);
+    }
+    expect((await nonceOf()) - nonce).to.equal(new Set(outcomes.map(({ txHash }) => txHash)).size);
+    leader.kill("SIGKILL");
+    await dead;
+  });
+
+  it("are not disturbed by one that comes back from a pause and still thinks it relays", async () => {
+    const leader = await children.start({ storeUrl, config: CONFIG });
+    const other = await services.start({ storeUrl, config: CONFIG });
+    const first = await enqueue(other.store, await chain.payment());
+    expect((await other.relayer.waitFor(first, WAIT)).state).to.equal("settled");
+    expect((await other.relayer.status()).leader).to.equal(false);
+    leader.kill("SIGSTOP");
+    await eventually(async () => (await other.relayer.status()).leader, WAIT);
+    const payments = await Promise.all(Array.from({ length: 6 }, () => chain.payment()));
+    const ids: string[] = [];
+    for (const payment of payments.slice(0, 3)) ids.push(await enqueue(other.store, payment));
+    leader.kill("SIGCONT");
+    for (const payment of payments.slice(3)) ids.push(await enqueue(other.store, payment));
+    const outcomes = await Promise.all(ids.map((id) => other.relayer.waitFor(id, WAIT)));
+    for (const [i, { state, txHash }] of outcomes.entries()) {
+      expect(state).to.equal("settled");
+      expect(await chain.settlements(payments[i]!.signals[6]!)).to.deep.equal([txHash]);
+    }
+  });
+
+  it("go on when all their connections are lost", async () => {
+    const { relayer, store } = await services.start({ storeUrl, config: CONFIG });
+    await eventually(async () => (await relayer.status()).leader);
+    const id = await enqueue(store, await chain.payment());
+    await postgres.disconnectAll();
+    expect((await relayer.waitFor(id, WAIT)).state).to.equal("settled");
+  });
+});

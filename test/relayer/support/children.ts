@@ -1,0 +1,42 @@
+// Relayers in processes of their own, for tests that end, stop and resume them from outside.
+import { type ChildProcess, fork } from "node:child_process";
+import { join } from "node:path";
+import { RELAYER_KEY, type TestChain } from "./chain.ts";
+import type { ChildOptions } from "./child.ts";
+
+export class Children {
+  readonly #chain: TestChain;
+  readonly #running: ChildProcess[] = [];
+
+  constructor(chain: TestChain) {
+    this.#chain = chain;
+  }
+
+  fork({ storeUrl, config, fault }: Pick<ChildOptions, "storeUrl" | "config" | "fault">): ChildProcess {
+    const { pool, token, deploymentBlock } = this.#chain.deployment;
+    const options: ChildOptions = {
+      ...{ storeUrl, config, key: RELAYER_KEY, url: this.#chain.node.url },
+      pool: { pool, token, deploymentBlock },
+      ...(fault ? { fault } : {}),
+    };
+    const child = fork(join(import.meta.dirname, "child.ts"), [JSON.stringify(options)], { stdio: "inherit" });
+    this.#running.push(child);
+    return child;
+  }
+
+  /** Forks one and waits until it is the one that relays. */
+  async start(options: Pick<ChildOptions, "storeUrl" | "config">): Promise<ChildProcess> {
+    const child = this.fork(options);
+    await new Promise((resolve) => child.once("message", resolve));
+    return child;
+  }
+
+  stopAll(): void {
+    for (const child of this.#running.splice(0)) child.kill("SIGKILL");
+  }
+}
+
+/** @returns the signal that ended it */
+export function ended(child: ChildProcess): Promise<NodeJS.Signals | null> {
+  return new Promise((resolve) => child.once("exit", (_, signal) => resolve(signal)));
+}
