@@ -53,7 +53,7 @@ const small = (sources: Sources, { shrink }: Attack): Sources =>
 
 /** The circuit that is attacked, before simplification or as it ships. */
 export const target = async (sources: Sources, attack: Attack, level: Level): Promise<Build> =>
-  compile(small(sources, attack), attack.main, level);
+  compile(small(sources, attack), attack.main, level, "constraints");
 
 /** The cheater's circuit: the group gone, the generator edited. */
 export async function hostile(sources: Sources, tag: Tag, attack: Attack): Promise<Build> {

@@ -10,11 +10,12 @@ import { parentPort } from "node:worker_threads";
 export type Level = "full" | "plain";
 
 export interface CompileMessage {
-  /** Holds source/ and takes main.r1cs, main.sym and main_js/main.wasm. */
+  /** Holds source/ and takes main.r1cs, main.sym and, if wanted, main_js/main.wasm. */
   directory: string;
   /** The main, relative to `directory`. */
   main: string;
   level: Level;
+  generator: boolean;
 }
 
 interface Runner {
@@ -34,7 +35,7 @@ const COLOUR = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, "g");
 class Exit extends Error {}
 
 /** Null, or what the compiler said. */
-async function run({ directory, main, level }: CompileMessage): Promise<string | null> {
+async function run({ directory, main, level, generator }: CompileMessage): Promise<string | null> {
   let output = "";
   let status = 0;
   const writeSync = (descriptor: number, data: Uint8Array, ...rest: [number?, number?, number?]) => {
@@ -47,7 +48,7 @@ async function run({ directory, main, level }: CompileMessage): Promise<string |
     status = code;
     throw new Exit();
   };
-  const flags = [LEVELS[level], "--r1cs", "--sym", "--wasm"];
+  const flags = [LEVELS[level], "--r1cs", "--sym", ...(generator ? ["--wasm"] : [])];
   const { wasi } = new CircomRunner({
     args: [`/build/${main}`, ...flags, "-l", "/build/source", "-o", "/build"],
     env: {},

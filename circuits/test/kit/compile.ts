@@ -94,26 +94,30 @@ function work(worker: Worker, { resolve, reject, ...message }: Job): void {
   worker.postMessage(message);
 }
 
-/**
- * Compiles `main` (its text, or the path of one of the sources) once for each content of everything it includes.
- */
-export function compile(sources: Sources, main: string, level: Level): Promise<Build> {
+/** Whether a generator is wanted with the constraints; it takes most of the time of a compilation. */
+export type Want = "generator" | "constraints";
+
+/** Compiles `main` (its text, or the path of one of the sources) once for each content of everything it includes. */
+export function compile(sources: Sources, main: string, level: Level, want: Want = "generator"): Promise<Build> {
   const all = new Map(sources);
   const path = main.endsWith(".circom") ? main : "main.circom";
   if (path !== main) all.set(path, main);
   const files = new Map([...closure(all, path)].map(([file, text]) => [file, finishNames(text)]));
   const hash = createHash("sha256").update(JSON.stringify([VERSIONS, level, path, [...files].sort()]));
   const directory = join(cacheDirectory, hash.digest("hex").slice(0, 32));
-  const known = started.get(directory);
+  const known = started.get(directory + want);
   if (known !== undefined) return known;
-  const build = run(files, path, level, directory);
-  started.set(directory, build);
+  const build = run(files, path, directory, level, want);
+  started.set(directory + want, build);
+  if (want === "generator") started.set(`${directory}constraints`, build);
   return build;
 }
 
-async function run(files: Sources, path: string, level: Level, directory: string): Promise<Build> {
-  if (existsSync(directory)) return inDirectory(directory);
-  const scratch = `${directory}.${process.pid}`;
+async function run(files: Sources, path: string, directory: string, level: Level, want: Want): Promise<Build> {
+  const generator = "main_js";
+  const complete = () => existsSync(want === "generator" ? join(directory, generator) : directory);
+  if (complete()) return inDirectory(directory);
+  const scratch = `${directory}.${process.pid}.${want}`;
   for (const [file, text] of files) {
     const target = join(scratch, "source", file === path ? file.replace(/[^/]+$/, "main.circom") : file);
     mkdirSync(dirname(target), { recursive: true });
@@ -121,12 +125,15 @@ async function run(files: Sources, path: string, level: Level, directory: string
   }
   try {
     await new Promise<void>((resolve, reject) => {
-      queue.push({ directory: scratch, main: join("source", dirname(path), "main.circom"), level, resolve, reject });
+      const main = join("source", dirname(path), "main.circom");
+      queue.push({ directory: scratch, main, level, generator: want === "generator", resolve, reject });
       pump();
     });
     // The sources stay out of the cache: circomlib's tables are 1.5 MB.
     rmSync(join(scratch, "source"), { recursive: true });
+    // Another process, or a request for less, may have been here before.
     if (!existsSync(directory)) renameSync(scratch, directory);
+    else if (!complete()) renameSync(join(scratch, generator), join(directory, generator));
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }

@@ -1,5 +1,5 @@
 import type { Attack } from "../kit/attack.ts";
-import { P } from "../kit/field.ts";
+import { mod, P } from "../kit/field.ts";
 import type { Inputs } from "../kit/witness.ts";
 import { commitment, DOMAIN, nullifier, ownerTag, poseidon } from "../model/hash.ts";
 import { choosePayment, makePayment, type PaymentChoices } from "../model/payment.ts";
@@ -118,9 +118,12 @@ export const paymentAttacks: readonly Attack[] = [
         {},
         {
           recipientAddress: addressWith(4711n),
-          encryptedAmount: [rx as bigint, (honest.encryption.C.x + 4711n) % P],
+          encryptedAmount: [rx as bigint, mod(honest.encryption.C.x + 4711n)],
         },
       ),
+  }),
+  attack("cipher", "a C in the open", {
+    inputs: () => pay({}, { encryptedAmount: [rx as bigint, honest.encryption.C.x] }),
   }),
   attack("recipient", "an address that is not the recipient's", {
     inputs: () => pay({}, { recipientAddress: addressWith(poseidon([spentTag, 1n], DOMAIN.senderCommitment)) }),
