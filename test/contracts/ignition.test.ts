@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -61,6 +61,7 @@ describe("deployment", () => {
     expect(areDevelopmentKeys(lock("{}"))).to.equal(true);
     expect(areDevelopmentKeys(lock('{"set":"development"}'))).to.equal(true);
     expect(areDevelopmentKeys(lock('{"set":"ceremony"}'))).to.equal(false);
+    rmSync(folder, { recursive: true });
     expect(areDevelopmentKeys(), "this tree").to.equal(true);
   });
 
