@@ -18,6 +18,7 @@ export const tasks = {
   bench: [build, command("node scripts/bench/main.ts")],
   chain: [command("node scripts/chain/start.ts")],
   "deploy:local": [build, command("node scripts/chain/deploy.ts")],
+  service: [build, command("node packages/verifier-service/dist/main.js")],
   "setup:dev": [command("node scripts/circuits/compile.ts"), command("node scripts/setup/dev.ts")],
   "circuits:build": [turbo("build --filter=@sotto/circuits")],
   "contracts:build": [command("hardhat build --quiet")],

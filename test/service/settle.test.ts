@@ -2,7 +2,7 @@ import { randomField } from "@sotto/protocol";
 import { expect } from "chai";
 import { forgeBundle } from "./support/bundles.ts";
 import { type Answer, call, claimsOf, post, settleRequest } from "./support/http.ts";
-import { knownRoot, openService, openWorld, RELAYER, type TestService, type World } from "./support/world.ts";
+import { knownRoot, openService, openWorld, type TestService, type World } from "./support/world.ts";
 
 const PRIVACY = { amountVisibleOnChain: false, senderAddressHidden: true, observerCannotLinkTransactions: true };
 
@@ -32,11 +32,11 @@ describe("POST /settle", () => {
     const { status, body } = await settle(request);
     const { txSignature, blockNumber, ...rest } = body;
     const id = claimsOf(token)["jti"];
-    expect(rest).to.deep.equal({ status: "success", gasFeePaidBy: RELAYER, privacy: PRIVACY, id });
+    expect(rest).to.deep.equal({ status: "success", gasFeePaidBy: service.relayer, privacy: PRIVACY, id });
     expect(status).to.equal(200);
     const receipt = await world.provider.getTransactionReceipt(String(txSignature));
     expect(receipt).to.include({ status: 1, blockNumber });
-    expect(receipt!.from.toLowerCase()).to.equal(RELAYER);
+    expect(receipt!.from.toLowerCase()).to.equal(service.relayer);
     expect(await isSpent(bundle.publicSignals[6]!)).to.equal(true);
   });
 
@@ -119,7 +119,7 @@ describe("POST /settle", () => {
       expect(rest).to.deep.equal({
         status: "pending",
         blockNumber: 0,
-        gasFeePaidBy: RELAYER,
+        gasFeePaidBy: slow.relayer,
         privacy: PRIVACY,
         statusUrl,
       });

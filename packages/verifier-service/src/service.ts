@@ -1,5 +1,4 @@
 // The service put together: opens everything in the order in which a fault is cheapest to find, and closes it again.
-import { createProver, loadArtifacts } from "@sotto/prover";
 import { Wallet } from "ethers";
 import type { Logger } from "pino";
 import { openCatalog } from "./artifacts/catalog.ts";
@@ -15,6 +14,7 @@ import { Closing } from "./ops/closing.ts";
 import { createMetrics } from "./ops/metrics.ts";
 import { createReadiness } from "./ops/readiness.ts";
 import { ChainReader } from "./relayer/chain/reader.ts";
+import { openProverProcess } from "./relayer-prover.ts";
 import { setUpRelayer } from "./relayer-setup.ts";
 import { openStore } from "./store/index.ts";
 import { keySource } from "./token/development.ts";
@@ -75,7 +75,7 @@ async function open(config: Config, log: Logger, clock: () => number, closing: C
   const proofs = await openEngine(catalog.verificationKeys, config.workers);
   closing.add(() => proofs.close());
   const metrics = createMetrics();
-  const prover = createProver(await loadArtifacts({ directory: config.artifacts }));
+  const prover = openProverProcess(config.artifacts, catalog.set);
   const signer = new Wallet(config.relayerKey);
   const relayer = setUpRelayer({ config, store, chain, signer, token: facts.token, prover, metrics, log, clock });
   const sweeping = setInterval(() => {
@@ -110,7 +110,7 @@ async function open(config: Config, log: Logger, clock: () => number, closing: C
     },
   });
   // Together: a request that waits for its payment is answered when the relayer stops.
-  closing.add(() => Promise.all([app.close(), relayer.stop()]));
+  closing.add(() => Promise.all([app.close(), relayer.stop(), prover.close()]));
   const origin = await listen(app, config);
   relayer.start();
   return {

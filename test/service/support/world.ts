@@ -4,14 +4,22 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLog, type RunningService, readConfig, startService } from "@sotto/verifier-service";
-import { Contract, JsonRpcProvider, type JsonRpcSigner } from "ethers";
+import { Contract, HDNodeWallet, JsonRpcProvider, type JsonRpcSigner } from "ethers";
 import { deployLocal, type LocalDeployment } from "../../../scripts/chain/deployment.ts";
 import { type LocalNode, startNode } from "../../../scripts/chain/node.ts";
 
 export const artifacts = join(import.meta.dirname, "..", "..", "..", "circuits", "build");
-/** Accounts of Hardhat's public mnemonic: the service's relayer (the first), and one that is not. */
-export const RELAYER_KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
-export const RELAYER = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
+/** Hardhat's public accounts: the first deploys, the second deposits, the others are relayers. */
+const MNEMONIC = "test test test test test test test test test test test junk";
+const FIRST_RELAYER = 2;
+const RELAYERS = 18;
+let relayers = 0;
+
+/** Two services with stores of their own must not share an account: each counts its nonces. */
+export function relayerKey(): string {
+  const index = FIRST_RELAYER + (relayers++ % RELAYERS);
+  return HDNodeWallet.fromPhrase(MNEMONIC, undefined, `m/44'/60'/0'/0/${index}`).privateKey;
+}
 
 export interface World extends LocalDeployment {
   readonly node: LocalNode;
@@ -87,7 +95,7 @@ export function environment(world: World, folder: string): Record<string, string
     SOTTO_POOL: world.pool,
     SOTTO_DEPLOYMENT_BLOCK: String(world.deploymentBlock),
     SOTTO_RPC_URLS: world.node.url,
-    SOTTO_RELAYER_KEY: RELAYER_KEY,
+    SOTTO_RELAYER_KEY: relayerKey(),
     SOTTO_ARTIFACTS: artifacts,
     SOTTO_STORE: `sqlite:${join(folder, "store.sqlite")}`,
     SOTTO_TOKEN_KEYS: join(folder, "keys"),

@@ -18,8 +18,8 @@ import type { App } from "./types.ts";
 const LONGEST_PATH_PARAMETER = 128;
 const REQUEST_TIMEOUT_MS = 20_000;
 const MINUTE_MS = 60_000;
-/** Proofs are verified in other threads: a loop this late is overloaded by something else. */
-const LATEST_LOOP_MS = 1_000;
+/** Proofs are made and verified in other threads: a loop this late is overloaded by requests. */
+const LATEST_LOOP_MS = 2_000;
 
 export interface AppOptions {
   readonly config: Config;
@@ -52,6 +52,14 @@ export async function createApp({ config, log, metrics, routes }: AppOptions): P
   app.setErrorHandler(handleError);
   app.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);
+  });
+  let closing = false;
+  app.addHook("preClose", async () => {
+    closing = true;
+  });
+  app.addHook("onSend", async (_request, reply) => {
+    // A connection kept alive after the last answer would keep the server open.
+    if (closing) reply.header("connection", "close");
   });
   app.addHook("onResponse", async (request, reply) => {
     // The pattern, never the URL: paths and queries can hold what no log should.

@@ -1,0 +1,106 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { CIRCUITS } from "@sotto/protocol";
+import { expect } from "chai";
+import { artifacts, openService, type TestService } from "./support/world.ts";
+
+const KINDS: readonly [string, string][] = [
+  ["proving-key", "zkey"],
+  ["verification-key", "vkey.json"],
+];
+const fileOf = (name: string, ending: string) => readFileSync(join(artifacts, name, `${name}.${ending}`));
+const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+
+describe("circuits and keys", () => {
+  let service: TestService;
+  const get = (path: string, headers: Record<string, string> = {}, method = "GET") =>
+    fetch(`${service.url}${path}`, { headers, method });
+  const bytesOf = async (response: Response) => Buffer.from(await response.arrayBuffer());
+
+  before(async () => {
+    service = await openService();
+  });
+  after(() => service.close());
+
+  it("describes every circuit with its signals and files, each under its content hash", async () => {
+    const response = await get("/circuits");
+    const body = (await response.json()) as {
+      artifactSet: { name: string; id: string };
+      circuits: Record<
+        string,
+        { publicSignals: unknown; files: Record<string, { url: string; sha256: string; size: number }> }
+      >;
+    };
+    expect(body.artifactSet.name).to.equal("development");
+    expect(Object.keys(body.circuits)).to.deep.equal(Object.keys(CIRCUITS));
+    for (const [name, { publicSignals, files }] of Object.entries(body.circuits)) {
+      expect(publicSignals).to.deep.equal(CIRCUITS[name as keyof typeof CIRCUITS].publicSignals);
+      expect(files).to.have.all.keys("wasm", "zkey", "vkey", "r1cs");
+      for (const { url, sha256: hash, size } of [files["vkey"]!, files["wasm"]!]) {
+        const file = await get(`/${url}`);
+        expect(file.headers.get("cache-control")).to.equal("public, max-age=31536000, immutable");
+        expect(file.headers.get("etag")).to.equal(`"${hash}"`);
+        const bytes = await bytesOf(file);
+        expect([bytes.length, sha256(bytes)]).to.deep.equal([size, hash]);
+      }
+    }
+    const again = await get("/circuits", { "if-none-match": response.headers.get("etag")! });
+    expect(again.status).to.equal(304);
+  });
+
+  for (const [path, ending] of KINDS)
+    it(`serves the ${path} of the payment circuit by default, and any by name`, async () => {
+      expect((await bytesOf(await get(`/${path}`))).equals(fileOf("payment", ending))).to.equal(true);
+      for (const name of ["elgamal_range", "payment"])
+        expect((await bytesOf(await get(`/${path}/${name}`))).equals(fileOf(name, ending))).to.equal(true);
+      for (const name of ["nothing", "__proto__", "..%2Fpayment", "toString"]) {
+        const response = await get(`/${path}/${name}`);
+        expect([response.status, ((await response.json()) as { code: string }).code]).to.deep.equal([404, "NOT_FOUND"]);
+      }
+    });
+
+  it("answers HEAD with everything but the body", async () => {
+    const [head, whole] = [await get("/proving-key", {}, "HEAD"), await get("/proving-key")];
+    for (const header of ["etag", "content-length", "content-type", "cache-control", "accept-ranges"])
+      expect(head.headers.get(header), header).to.equal(whole.headers.get(header));
+    expect(head.headers.get("content-length")).to.equal(String(fileOf("payment", "zkey").length));
+    expect(await bytesOf(head)).to.have.length(0);
+    await whole.body?.cancel();
+  });
+
+  it("answers single ranges with 206, what lies beyond the file with 416, anything else with the whole", async () => {
+    const file = fileOf("payment", "zkey");
+    const part = await get("/proving-key", { range: "bytes=100-199" });
+    expect(part.status).to.equal(206);
+    expect(part.headers.get("content-range")).to.equal(`bytes 100-199/${file.length}`);
+    expect((await bytesOf(part)).equals(file.subarray(100, 200))).to.equal(true);
+    const tail = await get("/proving-key", { range: "bytes=-10" });
+    expect((await bytesOf(tail)).equals(file.subarray(-10))).to.equal(true);
+    const beyond = await get("/proving-key", { range: `bytes=${file.length}-` });
+    expect([beyond.status, beyond.headers.get("content-range")]).to.deep.equal([416, `bytes */${file.length}`]);
+    expect(((await beyond.json()) as { code: string }).code).to.equal("RANGE_NOT_SATISFIABLE");
+    for (const range of ["bytes=0-1,3-4", "lines=1-2", "bytes=5-2"]) {
+      const whole = await get("/verification-key", { range });
+      expect([whole.status, (await bytesOf(whole)).length]).to.deep.equal([200, fileOf("payment", "vkey.json").length]);
+    }
+  });
+
+  it("does not continue another version of a file", async () => {
+    const etag = (await get("/verification-key", {}, "HEAD")).headers.get("etag")!;
+    const range = "bytes=0-9";
+    expect((await get("/verification-key", { range, "if-range": etag })).status).to.equal(206);
+    expect((await get("/verification-key", { range, "if-range": '"other"' })).status).to.equal(200);
+  });
+
+  it("answers 304 to who has the file", async () => {
+    const etag = (await get("/verification-key", {}, "HEAD")).headers.get("etag")!;
+    const response = await get("/verification-key", { "if-none-match": `"x", ${etag}` });
+    expect([response.status, (await bytesOf(response)).length]).to.deep.equal([304, 0]);
+  });
+
+  it("knows no other hash", async () => {
+    for (const hash of ["00".repeat(32), "x", "..%2f..%2fpackage.json"])
+      expect((await get(`/artifacts/${hash}`)).status).to.equal(404);
+  });
+});

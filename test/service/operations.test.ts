@@ -1,0 +1,199 @@
+import { createServer, request as httpRequest } from "node:http";
+import { connect } from "node:net";
+import { expect } from "chai";
+import { forgeBundle } from "./support/bundles.ts";
+import { type Answer, call, post, settleRequest } from "./support/http.ts";
+import { knownRoot, openService, openWorld, type TestService } from "./support/world.ts";
+
+describe("the service's HTTP", () => {
+  let service: TestService;
+  let root: bigint;
+  before(async () => {
+    service = await openService();
+    root = await knownRoot(await openWorld());
+  });
+  after(() => service.close());
+  const shows = ({ status, body }: Answer, expected: number, code: string) => {
+    expect(body).to.have.all.keys("error", "message", "code");
+    expect([status, body["code"]]).to.deep.equal([expected, code]);
+  };
+
+  it("answers what is not there, and other methods", async () => {
+    shows(await call(`${service.url}/nothing`), 404, "NOT_FOUND");
+    shows(await call(`${service.url}/verify/`), 404, "NOT_FOUND");
+    shows(await call(`${service.origin}/verify`), 404, "NOT_FOUND");
+    const wrong = await call(`${service.url}/verify`, { method: "DELETE" });
+    shows(wrong, 405, "METHOD_NOT_ALLOWED");
+    expect(wrong.headers.get("allow")).to.equal("POST");
+    const read = await post(`${service.url}/circuits`, {});
+    shows(read, 405, "METHOD_NOT_ALLOWED");
+    expect(read.headers.get("allow")).to.equal("GET, HEAD");
+  });
+
+  it("takes JSON in UTF-8 and nothing else", async () => {
+    const url = `${service.url}/verify`;
+    const types = [
+      "text/plain",
+      "application/x-www-form-urlencoded",
+      "application/json; charset=latin1",
+      "application/jsonp",
+    ];
+    for (const type of types) shows(await post(url, "{}", { "content-type": type }), 415, "UNSUPPORTED_MEDIA_TYPE");
+    shows(await call(url, { method: "POST", body: new Uint8Array([123, 125]) }), 415, "UNSUPPORTED_MEDIA_TYPE");
+    shows(await post(url, "{}", { "content-encoding": "gzip" }), 415, "UNSUPPORTED_MEDIA_TYPE");
+    shows(await post(url, "", {}), 400, "INVALID_JSON");
+    shows(await post(url, "{"), 400, "INVALID_JSON");
+    shows(await post(url, '{"proof":1,"proof":2}'), 400, "DUPLICATE_KEY");
+    shows(await post(url, '{"__proto__":1}'), 400, "FORBIDDEN_KEY");
+    shows(await post(url, "[".repeat(1000)), 400, "NESTED_TOO_DEEPLY");
+    shows(await post(url, "{}", { "content-type": 'application/json; charset="UTF-8"' }), 400, "INVALID_REQUEST");
+  });
+
+  it("limits bodies, paths and headers", async () => {
+    shows(await post(`${service.url}/verify`, JSON.stringify({ a: "x".repeat(1 << 20) })), 413, "BODY_TOO_LARGE");
+    shows(await call(`${service.url}/settle/${"x".repeat(200)}`), 404, "NOT_FOUND");
+    shows(await call(`${service.url}/settle/${"x".repeat(100)}`), 400, "INVALID_REQUEST");
+    shows(await call(`${service.url}/settle/%zz`), 400, "INVALID_REQUEST");
+    const raw = await exchange(service.origin, `GET /healthz HTTP/1.1\r\nhost: x\r\nx: ${"a".repeat(20_000)}\r\n\r\n`);
+    expect(raw)
+      .to.match(/^HTTP\/1\.1 431 /)
+      .and.include('"code":"HEADERS_TOO_LARGE"');
+    const nonsense = await exchange(service.origin, "nonsense\r\n\r\n");
+    expect(nonsense)
+      .to.match(/^HTTP\/1\.1 400 /)
+      .and.include('"code":"INVALID_REQUEST"');
+  });
+
+  it("gives every answer an id of its own, whatever the client says, and security headers", async () => {
+    const ids = new Set<string | null>();
+    for (const path of ["/healthz", "/nothing", "/zk/circuits"]) {
+      const { headers } = await call(`${service.origin}${path}`, { headers: { "x-request-id": "canary" } });
+      ids.add(headers.get("x-request-id"));
+      expect(headers.get("x-content-type-options")).to.equal("nosniff");
+      expect(headers.get("content-security-policy")).to.include("default-src 'none'");
+      expect(headers.get("access-control-allow-origin")).to.equal("*");
+    }
+    expect(ids.size).to.equal(3);
+    expect(ids.has("canary")).to.equal(false);
+    expect(service.logged.join("")).to.not.include("canary");
+  });
+
+  it("logs patterns of routes, never paths or queries", async () => {
+    await call(`${service.url}/settle/canary-id?canary=1`);
+    await call(`${service.origin}/canary-path`);
+    const log = service.logged.join("");
+    expect(log).to.include('"route":"/zk/settle/:id"').and.not.include("canary");
+  });
+
+  it("answers preflights of web pages", async () => {
+    const response = await fetch(`${service.url}/verify`, {
+      method: "OPTIONS",
+      headers: { origin: "https://wallet.example", "access-control-request-method": "POST" },
+    });
+    expect(response.status).to.equal(204);
+    expect(response.headers.get("access-control-allow-methods")).to.include("POST");
+  });
+
+  it("is healthy and ready, and tells Prometheus what happens", async () => {
+    for (const base of [service.origin, service.url]) {
+      expect((await call(`${base}/healthz`)).body).to.deep.equal({ status: "ok" });
+      const { status, body } = await call(`${base}/readyz`);
+      const ok = { ok: true };
+      expect(body).to.deep.equal({ ready: true, checks: { chain: ok, store: ok, artifacts: ok, relayer: ok } });
+      expect(status).to.equal(200);
+    }
+    const metrics = await (await fetch(`${service.origin}/metrics`)).text();
+    for (const name of [
+      "sotto_http_request_seconds_bucket",
+      "sotto_relayer_leader",
+      "sotto_nodejs_eventloop_lag_seconds",
+    ])
+      expect(metrics).to.include(name);
+    expect((await fetch(`${service.url}/metrics`)).status).to.equal(404);
+  });
+
+  it("limits requests of one address", async () => {
+    const strict = await openService({
+      SOTTO_RATE_LIMIT: "3",
+      SOTTO_CORS_ORIGINS: "https://a.example",
+      SOTTO_BASE_PATH: "/",
+    });
+    try {
+      const answers: Answer[] = [];
+      for (let i = 0; i < 4; i += 1) answers.push(await call(`${strict.url}/settle/x`));
+      expect(answers.map(({ status }) => status)).to.deep.equal([404, 404, 404, 429]);
+      shows(answers[3]!, 429, "RATE_LIMITED");
+      expect(Number(answers[3]!.headers.get("retry-after"))).to.be.within(1, 60);
+      expect((await call(`${strict.url}/healthz`)).status).to.equal(200);
+    } finally {
+      await strict.close();
+    }
+  });
+
+  it("answers what is under way before it ends", async () => {
+    const world = await openWorld();
+    const ending = await openService({
+      SOTTO_SETTLE_WAIT_MS: "30000",
+      SOTTO_CONFIRMATIONS: "3",
+      SOTTO_BLOCK_TIME_MS: "1000",
+    });
+    const bundle = forgeBundle(world, { root });
+    const { body } = await post(`${ending.url}/verify`, bundle);
+    const waiting = post(`${ending.url}/settle`, settleRequest(bundle, body["paymentToken"]));
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await ending.close();
+    // Nothing mines on this chain unless something is sent: three confirmations cannot have come.
+    expect([(await waiting).status, (await waiting).body["status"]]).to.deep.equal([202, "pending"]);
+  });
+
+  it("says it is not ready, and that the chain is away, when the node is gone", async () => {
+    const proxy = await openProxy((await openWorld()).node.url);
+    const cut = await openService({ SOTTO_RPC_URLS: proxy.url, SOTTO_RPC_TIMEOUT_MS: "1000" });
+    try {
+      const world = await openWorld();
+      const bundle = forgeBundle(world, { root });
+      await proxy.close();
+      shows(await post(`${cut.url}/verify`, bundle), 503, "CHAIN_UNAVAILABLE");
+      const { status, body } = await call(`${cut.url}/readyz`);
+      expect(status).to.equal(503);
+      expect((body["checks"] as { chain: { ok: boolean } }).chain.ok).to.equal(false);
+      expect((await call(`${cut.url}/healthz`)).status).to.equal(200);
+    } finally {
+      await cut.close();
+    }
+  });
+});
+
+/** Sends raw bytes and reads until the other side ends. */
+function exchange(origin: string, text: string): Promise<string> {
+  const { hostname, port } = new URL(origin);
+  return new Promise((resolve, reject) => {
+    let answer = "";
+    const socket = connect(Number(port), hostname, () => socket.write(text));
+    socket.on("data", (chunk) => {
+      answer += chunk.toString();
+    });
+    socket.on("end", () => resolve(answer));
+    socket.on("error", reject);
+  });
+}
+
+/** Passes requests on to a node until it is closed. */
+async function openProxy(target: string): Promise<{ url: string; close(): Promise<void> }> {
+  const server = createServer((incoming, outgoing) => {
+    const options = { method: "POST", headers: { "content-type": "application/json" } };
+    const passed = httpRequest(target, options, (answer) => answer.pipe(outgoing));
+    passed.on("error", () => outgoing.destroy());
+    incoming.pipe(passed);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
