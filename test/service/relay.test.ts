@@ -1,0 +1,165 @@
+import { randomField } from "@sotto/protocol";
+import { expect } from "chai";
+import { type HDNodeWallet, Wallet } from "ethers";
+import { Random } from "../support/random.ts";
+import { proveWithdrawal, type Withdrawal, type WithdrawalFields } from "../support/statements.ts";
+import { type DepositFields, signDeposit } from "./support/deposits.ts";
+import { type Answer, call, post } from "./support/http.ts";
+import { knownRoot, openService, openWorld, type TestService, type World } from "./support/world.ts";
+
+const NOBODY = `0x${"00".repeat(20)}`;
+
+describe("POST /deposit", () => {
+  let world: World;
+  let service: TestService;
+  let account: HDNodeWallet;
+  const send = (body: unknown, by = service): Promise<Answer> => post(`${by.url}/deposit`, body);
+  const sign = (fields: DepositFields = {}) => signDeposit(world, account, fields);
+  const refused = async (body: unknown, by = service) => {
+    const { status, body: answer } = await send(body, by);
+    return [status, answer["code"]];
+  };
+
+  before(async () => {
+    world = await openWorld();
+    service = await openService();
+    account = Wallet.createRandom();
+    await (await world.tokenContract.getFunction("mint")(account.address, 10n ** 12n)).wait();
+  });
+  after(() => service.close());
+
+  it("relays a deposit of an account without ETH, once", async () => {
+    const body = await sign({ amounts: [20_000n, 30_000n] });
+    const { status, body: answer } = await send(body);
+    expect(status).to.equal(200);
+    expect(answer).to.include({ status: "success", gasFeePaidBy: service.relayer });
+    expect(answer).to.have.all.keys("status", "txSignature", "blockNumber", "gasFeePaidBy", "id");
+    expect((await send(body)).body).to.deep.equal(answer);
+    const balance: bigint = await world.tokenContract.getFunction("balanceOf")(account.address);
+    expect(balance).to.equal(10n ** 12n - 50_000n);
+    const asked = await call(`${service.url}/settle/${answer["id"]}`);
+    expect(asked.body["txSignature"]).to.equal(answer["txSignature"]);
+  });
+
+  it("refuses what the depositor did not sign, or what is too late, too small or elsewhere", async () => {
+    const body = await sign();
+    const now = BigInt(Math.floor(Date.now() / 1000));
+    expect(await refused({ ...body, ownerTags: ["9"] })).to.deep.equal([422, "AUTHORIZATION_MISMATCH"]);
+    expect(await refused({ ...body, amounts: ["20001"] })).to.deep.equal([422, "AUTHORIZATION_MISMATCH"]);
+    expect(await refused({ ...body, salt: `0x${"11".repeat(32)}` })).to.deep.equal([422, "AUTHORIZATION_MISMATCH"]);
+    expect(await refused({ ...body, from: service.relayer })).to.deep.equal([422, "AUTHORIZATION_MISMATCH"]);
+    expect(await refused({ ...body, v: 5 })).to.deep.equal([422, "AUTHORIZATION_MISMATCH"]);
+    expect(await refused({ ...body, pool: world.token })).to.deep.equal([422, "WRONG_DEPLOYMENT"]);
+    expect(await refused({ ...body, chainId: "1" })).to.deep.equal([422, "WRONG_DEPLOYMENT"]);
+    expect(await refused(await sign({ amounts: [9_999n] }))).to.deep.equal([422, "AMOUNT_TOO_SMALL"]);
+    expect(await refused(await sign({ validBefore: now + 20n }))).to.deep.equal([422, "EXPIRED"]);
+    expect(await refused(await sign({ validBefore: now + 90_000n }))).to.deep.equal([422, "VALIDITY_TOO_LONG"]);
+    expect(await refused(await sign({ validAfter: now + 60n }))).to.deep.equal([422, "AUTHORIZATION_MISMATCH"]);
+  });
+
+  it("answers 400 to what does not decode", async () => {
+    const body = await sign();
+    expect(await refused({ ...body, ownerTags: ["1", "2"] })).to.deep.equal([400, "INVALID_REQUEST"]);
+    expect(await refused({ ...body, ownerTags: ["0"] })).to.deep.equal([400, "INVALID_REQUEST"]);
+    expect(await refused({ ...body, amounts: ["18446744073709551616"] })).to.deep.equal([400, "INVALID_AMOUNT"]);
+    expect(await refused({ ...body, salt: `0x${"GG".repeat(32)}` })).to.deep.equal([400, "INVALID_HEX"]);
+    expect(await refused({ ...body, validBefore: "0x12" })).to.deep.equal([400, "INVALID_REQUEST"]);
+    expect(await refused({})).to.deep.equal([400, "INVALID_REQUEST"]);
+  });
+
+  it("asks for its fee, one of the notes, or limits what it sponsors", async () => {
+    const paid = await openService({ SOTTO_DEPOSIT_FEE: "15000", SOTTO_FEE_TAG: "77" });
+    try {
+      expect(await refused(await sign(), paid)).to.deep.equal([422, "FEE_TOO_SMALL"]);
+      expect(await refused(await sign({ ownerTags: [1n, 77n], amounts: [20_000n, 14_999n] }), paid)).to.deep.equal([
+        422,
+        "FEE_TOO_SMALL",
+      ]);
+      const { body } = await send(await sign({ ownerTags: [1n, 77n], amounts: [20_000n, 15_000n] }), paid);
+      expect(body["status"]).to.equal("success");
+    } finally {
+      await paid.close();
+    }
+    const mean = await openService({ SOTTO_SPONSOR_QUOTA: "0" });
+    try {
+      expect(await refused(await sign(), mean)).to.deep.equal([429, "QUOTA_EXCEEDED"]);
+    } finally {
+      await mean.close();
+    }
+  });
+});
+
+describe("POST /withdraw", () => {
+  let world: World;
+  let service: TestService;
+  let root: bigint;
+  const random = new Random("withdrawals of the service");
+  const send = (body: unknown, by = service): Promise<Answer> => post(`${by.url}/withdraw`, body);
+  const refused = async (body: unknown, by = service) => {
+    const { status, body: answer } = await send(body, by);
+    return [status, answer["code"]];
+  };
+  const make = (fields: Partial<WithdrawalFields> = {}) => {
+    const validUntil = BigInt(Math.floor(Date.now() / 1000) + 300);
+    const place = { chainId: BigInt(world.chainId), pool: world.pool };
+    const defaults = { root, validUntil, amount: 0n, nullifiers: [randomField()], recipient: NOBODY };
+    return toWire(proveWithdrawal(place, random, { ...defaults, ...fields }));
+  };
+
+  before(async () => {
+    world = await openWorld();
+    service = await openService();
+    root = await knownRoot(world);
+  });
+  after(() => service.close());
+
+  it("relays a withdrawal, once", async () => {
+    const recipient = random.address().toLowerCase();
+    const body = make({ amount: 5_000n, recipient });
+    const { status, body: answer } = await send(body);
+    expect([status, answer["status"]]).to.deep.equal([200, "success"]);
+    expect((await send(body)).body).to.deep.equal(answer);
+    expect(await world.tokenContract.getFunction("balanceOf")(recipient)).to.equal(5_000n);
+  });
+
+  it("refuses what the proof does not say, and what cannot be executed", async () => {
+    const body = make();
+    const other = make();
+    expect(await refused({ ...body, proof: other.proof })).to.deep.equal([422, "INVALID_PROOF"]);
+    expect(await refused({ ...body, recipient: service.relayer })).to.deep.equal([422, "CONTEXT_MISMATCH"]);
+    expect(await refused({ ...body, validUntil: other.validUntil + 1 })).to.deep.equal([422, "CONTEXT_MISMATCH"]);
+    expect(await refused(make({ root: randomField() }))).to.deep.equal([422, "UNKNOWN_ROOT"]);
+    expect(await refused(make({ validUntil: 1n }))).to.deep.equal([422, "EXPIRED"]);
+    expect(await refused(make({ amount: 1n, fee: 2n }))).to.deep.equal([400, "INVALID_REQUEST"]);
+    expect(await refused(make({ amount: 1n }))).to.deep.equal([400, "INVALID_REQUEST"]);
+    expect(await refused(make({ nullifiers: [5n, 5n] }))).to.deep.equal([400, "INVALID_REQUEST"]);
+    expect(await refused(make({ nullifiers: [0n] }))).to.deep.equal([400, "INVALID_REQUEST"]);
+    expect(await refused({ ...body, proof: [...body.proof.slice(0, 7), "1"] })).to.deep.equal([
+      400,
+      "PROOF_NOT_ON_CURVE",
+    ]);
+  });
+
+  it("spends a note once: the second withdrawal of it is refused", async () => {
+    const nullifier = randomField();
+    const [first, second] = [make({ nullifiers: [nullifier] }), make({ nullifiers: [randomField(), nullifier] })];
+    expect((await send(first)).body["status"]).to.equal("success");
+    expect(await refused(second)).to.deep.equal([409, "NULLIFIER_SPENT"]);
+  });
+
+  it("asks for its fee", async () => {
+    const paid = await openService({ SOTTO_WITHDRAWAL_FEE: "1000" });
+    try {
+      expect(await refused(make({ amount: 1_000n, fee: 1_000n }), paid)).to.deep.equal([422, "FEE_TOO_SMALL"]);
+      const { body } = await send(make({ amount: 1_000n, fee: 1_000n, feeRecipient: paid.relayer }), paid);
+      expect(body["status"]).to.equal("success");
+      expect(await world.tokenContract.getFunction("balanceOf")(paid.relayer)).to.equal(1_000n);
+    } finally {
+      await paid.close();
+    }
+  });
+});
+
+function toWire({ signals, fee, validUntil, ...rest }: Withdrawal) {
+  return { ...rest, signals: signals.map(String), fee: String(fee), validUntil: String(validUntil) };
+}

@@ -1,0 +1,154 @@
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { bn254 } from "@noble/curves/bn254.js";
+import { randomField } from "@sotto/protocol";
+import { createLog, readConfig, startService } from "@sotto/verifier-service";
+import { expect } from "chai";
+import { forge, type Trapdoor } from "../../scripts/setup/trapdoor.ts";
+import { forgeBundle } from "./support/bundles.ts";
+import { post } from "./support/http.ts";
+import { artifacts, environment, knownRoot, openService, openWorld, type World } from "./support/world.ts";
+
+const G1 = bn254.G1.Point.BASE;
+const G2 = bn254.G2.Point.BASE;
+
+describe("starting the service", () => {
+  let world: World;
+  let folder: string;
+  before(async () => {
+    world = await openWorld();
+  });
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "sotto-start-"));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const refusal = async (settings: Record<string, string>): Promise<unknown> => {
+    const config = readConfig({ ...environment(world, folder), ...settings });
+    return startService(config, createLog("silent")).then(
+      async (service) => {
+        await service.close();
+        return "it started";
+      },
+      (error: { code?: unknown }) => error.code,
+    );
+  };
+
+  it("refuses another chain than the settings name", async () => {
+    expect(await refusal({ SOTTO_CHAIN_ID: "1337" })).to.equal("WRONG_CHAIN");
+  });
+
+  it("refuses development keys on a chain that is not local", async () => {
+    expect(await refusal({ SOTTO_CHAIN_ID: "8453" })).to.equal("DEVELOPMENT_KEYS_REFUSED");
+  });
+
+  it("refuses a pool that is not there, or is no pool", async () => {
+    expect(await refusal({ SOTTO_POOL: `0x${"12".repeat(20)}` })).to.equal("POOL_MISSING");
+    expect(await refusal({ SOTTO_POOL: world.token })).to.equal("POOL_MISSING");
+  });
+
+  it("refuses nodes that do not answer", async () => {
+    expect(await refusal({ SOTTO_RPC_URLS: "http://127.0.0.1:1" })).to.equal("CHAIN_UNAVAILABLE");
+  });
+
+  it("refuses a pool that verifies under other keys", async () => {
+    const other = await openOtherPool(world);
+    try {
+      expect(await refusal({ SOTTO_RPC_URLS: other.url })).to.equal("VERIFIER_MISMATCH");
+    } finally {
+      other.close();
+    }
+  });
+
+  it("refuses artifacts that are not those of the lock", async () => {
+    const copy = join(folder, "artifacts");
+    for (const name of readdirSync(artifacts)) {
+      if (!statSync(join(artifacts, name)).isDirectory() || name === "test") continue;
+      mkdirSync(join(copy, name), { recursive: true });
+      for (const ending of ["wasm", "zkey", "vkey.json", "r1cs"])
+        cpSync(join(artifacts, name, `${name}.${ending}`), join(copy, name, `${name}.${ending}`));
+    }
+    writeFileSync(join(copy, "payment", "payment.wasm"), "x");
+    expect(await refusal({ SOTTO_ARTIFACTS: copy })).to.equal("ARTIFACT_DAMAGED");
+    expect(await refusal({ SOTTO_ARTIFACTS: join(folder, "nowhere") })).to.equal("ARTIFACT_DAMAGED");
+  });
+
+  it("refuses token keys that others can read, and a port in use", async () => {
+    const keys = join(folder, "open");
+    mkdirSync(keys);
+    writeFileSync(join(keys, "a.json"), "{}", { mode: 0o644 });
+    expect(await refusal({ SOTTO_TOKEN_KEYS: keys })).to.equal("TOKEN_KEY_INVALID");
+    const server = createServer().listen(0, "127.0.0.1");
+    await new Promise((resolve) => server.once("listening", resolve));
+    const { port } = server.address() as { port: number };
+    expect(await refusal({ SOTTO_PORT: String(port) })).to.equal("PORT_UNAVAILABLE");
+    server.close();
+  });
+
+  it("tells proofs under retired keys from wrong ones", async () => {
+    const secrets = trapdoor(10);
+    mkdirSync(join(folder, "old", "payment"), { recursive: true });
+    writeFileSync(join(folder, "old", "payment", "payment.vkey.json"), JSON.stringify(keyOf(secrets)));
+    const service = await openService({ SOTTO_OTHER_KEYS: join(folder, "old") });
+    try {
+      const bundle = forgeBundle(world, { root: await knownRoot(world) });
+      const { proof } = forge(secrets, bundle.publicSignals.map(BigInt));
+      const answer = await post(`${service.url}/verify`, { ...bundle, proof });
+      expect([answer.body["valid"], answer.body["reason"]]).to.deep.equal([false, "ARTIFACT_SET_MISMATCH"]);
+      const wrong = await post(`${service.url}/verify`, { ...bundle, proof: forgeBundle(world, { root: 1n }).proof });
+      expect(wrong.body["reason"]).to.equal("INVALID_PROOF");
+    } finally {
+      await service.close();
+    }
+    expect(await refusal({ SOTTO_OTHER_KEYS: join(folder, "nothing") })).to.equal("INVALID_CONFIG");
+  });
+});
+
+/** Keys of another set-up, made like the development ones: with secrets that are known. */
+function trapdoor(signals: number): Trapdoor {
+  const ic = Array.from({ length: signals + 1 }, () => randomField());
+  return { alpha: randomField(), beta: randomField(), delta: randomField(), ic };
+}
+
+function keyOf({ alpha, beta, delta, ic }: Trapdoor) {
+  const g1 = (scalar: bigint) => {
+    const { x, y } = G1.multiply(scalar).toAffine();
+    return [x, y, 1n].map(String);
+  };
+  const g2 = (scalar: bigint) => {
+    const { x, y } = G2.multiply(scalar).toAffine();
+    return [
+      [x.c0, x.c1],
+      [y.c0, y.c1],
+      [1n, 0n],
+    ].map((pair) => pair.map(String));
+  };
+  const points = { vk_alpha_1: g1(alpha), vk_beta_2: g2(beta), vk_gamma_2: g2(1n), vk_delta_2: g2(delta) };
+  return { protocol: "groth16", curve: "bn128", nPublic: ic.length - 1, ...points, IC: ic.map(g1) };
+}
+
+const LAST_DIGIT = /(?<="result":\s*"0x[0-9a-f]+)[0-9a-f](?=")/;
+const otherDigit = (digit: string) => (digit === "0" ? "1" : "0");
+
+/** A node that changes the last digit of every verification key. */
+async function openOtherPool(world: World): Promise<{ url: string; close(): void }> {
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks);
+    const answer = await fetch(world.node.url, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body,
+    });
+    const text = await answer.text();
+    const { method } = JSON.parse(body.toString()) as { method: string };
+    const changed = method === "eth_call" && text.length > 1_500 ? text.replace(LAST_DIGIT, otherDigit) : text;
+    response.setHeader("content-type", "application/json").end(changed);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  return { url: `http://127.0.0.1:${port}`, close: () => void server.close() };
+}
