@@ -4,7 +4,7 @@ import { type ErrorDetails, SottoError } from "@sotto/protocol";
 export const PROVER_ERROR_CODES = [
   /** The lock is not an object of SHA-256 hashes by circuit and file. */
   "ARTIFACTS_LOCK_INVALID",
-  /** Neither or both of directory and base URL, a directory outside Node, or a URL that is not http(s). */
+  /** Neither or both of directory and base URL, a directory outside Node, a URL that is not http(s), or no WebCrypto. */
   "ARTIFACTS_SOURCE_INVALID",
   "ARTIFACT_MISSING",
   /** It may be there, but could not be read: no permission, no network, a server error. */

@@ -5,7 +5,14 @@ export type { ProvingEngine } from "./engine/engine.ts";
 export { defaultEngine, type FastOptions, fastEngine } from "./engine/fast-engine.ts";
 export { type SnarkjsOptions, snarkjsEngine } from "./engine/snarkjs-engine.ts";
 export { PROVER_ERROR_CODES, type ProverErrorCode } from "./errors.ts";
-export { decodeProof, decodeSignals, encodeProof, type ProofPoints } from "./proof/decode.ts";
+export {
+  decodeProof,
+  decodeProofOnCurves,
+  decodeSignals,
+  encodeProof,
+  notInSubgroup,
+  type ProofPoints,
+} from "./proof/decode.ts";
 export { parseVerificationKey, type VerificationKey } from "./proof/verification-key.ts";
 export {
   createProver,

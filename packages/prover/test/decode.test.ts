@@ -1,6 +1,6 @@
 import { bn254 } from "@noble/curves/bn254.js";
 import { assert } from "chai";
-import { decodeProof, decodeSignals, encodeProof, type ProverErrorCode } from "../src/index.ts";
+import { decodeProof, decodeProofOnCurves, decodeSignals, encodeProof, type ProverErrorCode } from "../src/index.ts";
 import { assertG2, BASE_FIELD_ORDER as q, SCALAR_FIELD_ORDER as r } from "../src/proof/decode.ts";
 import { expectCode } from "./support/expect-code.ts";
 import { subgroupPoint, twistPoint } from "./support/points.ts";
@@ -78,6 +78,9 @@ describe("strict decoding", () => {
     const outside = twistPoint();
     const words = [...WORDS.slice(0, 2), ...[...outside.x, ...outside.y].map(String), ...WORDS.slice(6)];
     await expectCode("PROOF_NOT_IN_SUBGROUP", () => decodeProof(words));
+    // Whoever asks for the curves only gets the point, but not an infinite one nor one off the twist.
+    assert.deepEqual(encodeProof(decodeProofOnCurves(words)), words);
+    await expectCode("PROOF_NOT_ON_CURVE", () => decodeProofOnCurves(words.with(2, "7")));
   });
 
   it("refuses a B whose order is the twist's smallest cofactor prime, 10069", async () => {

@@ -3,6 +3,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { assert } from "chai";
+import { prepareRemotely } from "../src/engine/second-thread.ts";
+import { sumParts } from "../src/fast/prove.ts";
+import { prepareKey } from "../src/fast/proving-key.ts";
+import { parseZkey } from "../src/fast/zkey.ts";
 import {
   createProver,
   createVerifier,
@@ -17,7 +21,7 @@ import { createWitnessCalculator } from "../src/witness/calculator.ts";
 import { expectCode } from "./support/expect-code.ts";
 import { buildToy, TOY_INPUT, TOY_SIGNALS, toyLock } from "./support/toy.ts";
 
-const ROUNDS = process.env["SOTTO_LONG"] === "1" ? 200 : 3;
+const ROUNDS = process.env["SOTTO_LONG"] === "1" ? 30 : 3;
 
 const ENGINES: [string, () => ProvingEngine][] = [
   ["the fast engine", fastEngine],
@@ -92,6 +96,18 @@ describe("engines", () => {
     const options = { encoding: "utf8", timeout: 45_000 } as const;
     const output = execFileSync(process.execPath, ["--input-type=module", "--no-warnings", "-e", script], options);
     assert.equal(output, "true\ntrue\n");
+  });
+
+  it("survive a key that the second thread cannot use", async () => {
+    const zkey = new Uint8Array(readFileSync(join(build, "toy", "toy.zkey")));
+    const wasm = readFileSync(join(build, "toy", "toy.wasm"));
+    const witness = await (await createWitnessCalculator("toy", wasm)).calculate(TOY_INPUT);
+    const failure = await prepareRemotely(zkey.slice(0, 600), ["h"]).catch((error: unknown) => error);
+    assert.match(String(failure), /proving key is not usable/);
+    const remote = await prepareRemotely(zkey, ["b2", "h"]);
+    assert.deepEqual(Object.keys(await remote.sum(witness)).sort(), ["b2", "h"]);
+    const here = await prepareKey(parseZkey(zkey), ["b2", "h"]);
+    assert.deepEqual(await remote.sum(witness), sumParts(here, witness));
   });
 
   it("prove the same after warming up and after closing", async () => {

@@ -126,6 +126,14 @@ function remember<T>(cache: Map<string, Promise<T>>, key: string, make: () => Pr
 }
 
 async function sha256(bytes: Uint8Array): Promise<string> {
-  const digest = await globalThis.crypto.subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>);
+  // Pages that were not loaded over HTTPS (or from localhost) have no subtle.
+  const subtle = globalThis.crypto?.subtle as SubtleCrypto | undefined;
+  if (subtle === undefined) {
+    throw proverError(
+      "ARTIFACTS_SOURCE_INVALID",
+      "Artifacts cannot be checked here: WebCrypto needs a secure context.",
+    );
+  }
+  const digest = await subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>);
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

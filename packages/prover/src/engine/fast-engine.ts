@@ -3,12 +3,12 @@
  * WebAssembly's relaxed SIMD on a machine with fused multiply-add; where that is missing, snarkjs proves.
  */
 import { proverError } from "../errors.ts";
-import { assembleProof, type Sums, sumParts } from "../fast/prove.ts";
+import { addUp, assembleProof, type Sums, sumParts, type Terms } from "../fast/prove.ts";
 import { type Part, type ProvingKey, prepareKey } from "../fast/proving-key.ts";
 import { hasFusedMultiplyAdd } from "../fast/support.ts";
 import { parseZkey, type Zkey } from "../fast/zkey.ts";
 import type { Witness } from "../witness/calculator.ts";
-import { type Curve, sharedCurve } from "./curve.ts";
+import { sharedCurve } from "./curve.ts";
 import type { ProvingEngine } from "./engine.ts";
 import { pairingHolds } from "./pairing-check.ts";
 import { hasSecondThread, prepareRemotely, type RemoteKey } from "./second-thread.ts";
@@ -55,14 +55,15 @@ export function fastEngine({ singleThread = false }: FastOptions = {}): ProvingE
         throw proverError("ENGINE_FAILED", message, { found: witness.byteLength, expected });
       }
       // Asked first: the other thread works while this one does.
-      const asked = sumsOf(there, curve, witness).catch((error: unknown) => {
+      const asked = termsOf(there, witness).catch((error: unknown) => {
         keys.delete(file);
         const reason = error instanceof Error ? error.message : String(error);
         throw proverError("ENGINE_FAILED", `The fast engine's second thread failed: ${reason}.`, { reason }, error);
       });
       // Should this thread fail first, the other's failure is nobody's unhandled rejection.
       asked.catch(() => undefined);
-      const sums = { ...sumParts(here, curve, witness), ...(await asked) };
+      const own = addUp(curve, sumParts(here, witness));
+      const sums = { ...own, ...addUp(curve, await asked) };
       return assembleProof(zkey, curve, sums as Required<Sums>);
     },
     verify: pairingHolds,
@@ -82,8 +83,8 @@ async function prepare(file: Uint8Array, alone: boolean): Promise<PreparedKey> {
   return { zkey, here: await prepareKey(zkey, HERE), there: await prepareKey(zkey, THERE) };
 }
 
-async function sumsOf(key: RemoteKey | ProvingKey, curve: Curve, witness: Witness): Promise<Sums> {
-  return "sum" in key ? key.sum(witness) : sumParts(key, curve, witness);
+async function termsOf(key: RemoteKey | ProvingKey, witness: Witness): Promise<Terms> {
+  return "sum" in key ? key.sum(witness) : sumParts(key, witness);
 }
 
 /** The fast engine where it can run, snarkjs elsewhere. */

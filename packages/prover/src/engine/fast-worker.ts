@@ -1,9 +1,11 @@
-/** The second thread's side: keeps its share of the keys, and answers one request after the other. */
+/**
+ * The second thread's side: keeps its share of the keys, and answers one request after the other. It must not import
+ * snarkjs: a dependency of it (web-worker) takes every worker thread for one of its own and fails.
+ */
 
-import { type Sums, sumParts } from "../fast/prove.ts";
+import { sumParts, type Terms } from "../fast/prove.ts";
 import { type ProvingKey, prepareKey } from "../fast/proving-key.ts";
 import { parseZkey } from "../fast/zkey.ts";
-import { sharedCurve } from "./curve.ts";
 import type { Reply, Request } from "./second-thread.ts";
 
 interface Port {
@@ -17,11 +19,10 @@ interface NodeProcess {
 
 const keys = new Map<number, ProvingKey>();
 
-async function answer(request: Request): Promise<Sums | undefined> {
+async function answer(request: Request): Promise<Terms | undefined> {
   if ("prepare" in request) {
     const { key, zkey, parts } = request.prepare;
-    const [prepared] = await Promise.all([prepareKey(parseZkey(zkey), parts), sharedCurve()]);
-    keys.set(key, prepared);
+    keys.set(key, await prepareKey(parseZkey(zkey), parts));
     return undefined;
   }
   if ("drop" in request) {
@@ -31,9 +32,8 @@ async function answer(request: Request): Promise<Sums | undefined> {
   const { key, witness } = request.sum;
   const prepared = keys.get(key);
   if (prepared === undefined) throw new Error("this key was not prepared");
-  const curve = await sharedCurve();
   try {
-    return sumParts(prepared, curve, witness);
+    return sumParts(prepared, witness);
   } finally {
     witness.fill(0);
   }
@@ -44,7 +44,7 @@ const { parentPort } = (globalThis as unknown as { process: NodeProcess }).proce
 );
 parentPort?.on("message", (request) => {
   answer(request).then(
-    (sums) => parentPort.postMessage(sums === undefined ? { id: request.id } : { id: request.id, sums }),
+    (terms) => parentPort.postMessage(terms === undefined ? { id: request.id } : { id: request.id, terms }),
     (error: unknown) => {
       const text = error instanceof Error ? error.message : String(error);
       parentPort.postMessage({ id: request.id, error: text });

@@ -3,7 +3,7 @@
  * process alive only while it works. Browsers have no counterpart here: pages call the whole prover in a worker.
  */
 
-import type { Sums } from "../fast/prove.ts";
+import type { Terms } from "../fast/prove.ts";
 import type { Part } from "../fast/proving-key.ts";
 import type { Witness } from "../witness/calculator.ts";
 
@@ -17,7 +17,7 @@ export type Request =
 
 export interface Reply {
   readonly id: number;
-  readonly sums?: Sums;
+  readonly terms?: Terms;
   readonly error?: string;
 }
 
@@ -31,8 +31,10 @@ interface NodeWorker {
   unref(): void;
 }
 
+type WorkerClass = new (url: URL, options: { execArgv: string[] }) => NodeWorker;
+
 interface NodeProcess {
-  getBuiltinModule?(name: "node:worker_threads"): { Worker: new (url: URL) => NodeWorker } | undefined;
+  getBuiltinModule?(name: "node:worker_threads"): { Worker: WorkerClass } | undefined;
   getBuiltinModule?(name: "node:os"): { availableParallelism(): number } | undefined;
 }
 
@@ -59,10 +61,12 @@ class Thread {
   readonly #pending = new Map<number, Pending>();
   #nextId = 1;
 
-  constructor(Worker: new (url: URL) => NodeWorker) {
+  constructor(Worker: WorkerClass) {
     // The sources run as they are (type stripping) and compiled.
     const isSource = import.meta.url.endsWith(".ts");
-    this.#worker = new Worker(new URL(isSource ? "./fast-worker.ts" : "./fast-worker.js", import.meta.url));
+    const url = new URL(isSource ? "./fast-worker.ts" : "./fast-worker.js", import.meta.url);
+    // Flags of the main thread (--eval, --import) are not for this one.
+    this.#worker = new Worker(url, { execArgv: [] });
     this.#worker.unref();
     this.#worker.on("message", (reply) => {
       const pending = this.#take(reply.id);
@@ -104,7 +108,7 @@ const dropped = new FinalizationRegistry<{ home: Thread; key: number }>(({ home,
 
 /** A key's share on the second thread. */
 export interface RemoteKey {
-  sum(witness: Witness): Promise<Sums>;
+  sum(witness: Witness): Promise<Terms>;
 }
 
 /** @throws Error where there is no worker, or it failed */
@@ -116,9 +120,9 @@ export async function prepareRemotely(zkey: Uint8Array, parts: readonly Part[]):
   await home.ask({ prepare: { key, zkey, parts } });
   const remote: RemoteKey = {
     async sum(witness) {
-      const { sums } = await home.ask({ sum: { key, witness } });
-      if (sums === undefined) throw new Error("the worker gave no sums");
-      return sums;
+      const { terms } = await home.ask({ sum: { key, witness } });
+      if (terms === undefined) throw new Error("the worker gave no answer");
+      return terms;
     },
   };
   dropped.register(remote, { home, key });

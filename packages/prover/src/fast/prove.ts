@@ -4,18 +4,19 @@ import { type ProofPoints, SCALAR_FIELD_ORDER } from "../proof/decode.ts";
 import type { Witness } from "../witness/calculator.ts";
 import type { Degree } from "./curve-kernel.ts";
 import { toDigits } from "./digits.ts";
-import type { Kernel } from "./kernel.ts";
-import { multiplyMany, type Task, type Term } from "./msm.ts";
-import { isInfinity, readPoint } from "./points.ts";
+import { multiplyMany, type Task } from "./msm.ts";
+import { type Coordinates, isInfinity, readPoint } from "./points.ts";
 import type { Part, ProvingKey } from "./proving-key.ts";
 import { quotientScalars } from "./quotient.ts";
 import type { Zkey } from "./zkey.ts";
 
-/** Sums of bases times scalars, by the section of the key they come from; points in the curve's internal form. */
+/** What a sum of bases times scalars still is before it is added up: 2^position times point, some 250 times. */
+export type Terms = { readonly [part in Part]?: readonly { readonly position: number; readonly point: Coordinates }[] };
+/** The sums, in the curve's internal form. */
 export type Sums = { readonly [part in Part]?: Raw };
 
 /** The sums of the parts that the key was prepared for. Synchronous: two proofs with one key cannot get mixed up. */
-export function sumParts(key: ProvingKey, curve: Curve, witness: Witness): Sums {
+export function sumParts(key: ProvingKey, witness: Witness): Terms {
   const kernel = key.curve;
   const mark = kernel.mark();
   const digits = toDigits(new Uint32Array(witness.slice().buffer));
@@ -23,18 +24,28 @@ export function sumParts(key: ProvingKey, curve: Curve, witness: Witness): Sums 
     const own = part === "h" && key.quotient !== undefined ? toDigits(quotientScalars(key.quotient, witness)) : digits;
     return { part: part as Part, task: { points, indices, digits: own } };
   });
-  const sums: { [part in Part]?: Raw } = {};
+  const sums: { -readonly [part in Part]?: Terms[part] } = {};
   for (const degree of [1, 2] as const) {
     const own = tasks.filter(({ part }) => (part === "b2") === (degree === 2));
-    const terms = multiplyMany(
+    const results = multiplyMany(
       kernel,
       degree,
       own.map(({ task }): Task => task),
     );
-    for (const [index, { part }] of own.entries()) sums[part] = addUp(curve, kernel, degree, terms[index] ?? []);
+    for (const [index, { part }] of own.entries()) {
+      sums[part] = (results[index] ?? []).map(({ position, address }) => {
+        return { position, point: readPoint(kernel, degree, address) };
+      });
+    }
   }
   kernel.wipe(mark);
   return sums;
+}
+
+export function addUp(curve: Curve, terms: Terms): Sums {
+  return Object.fromEntries(
+    Object.entries(terms).map(([part, own]) => [part, addUpOne(curve, part === "b2" ? 2 : 1, own)]),
+  );
 }
 
 /** The proof, blinded by fresh r and s. */
@@ -53,15 +64,15 @@ export function assembleProof(zkey: Zkey, { G1, G2 }: Curve, { a, b1, b2, c, h }
   return { a: [ax, ay], b: [bx, by], c: [cx, cy] };
 }
 
-/** Sum of 2^position times point, from the highest position down. */
-function addUp({ G1, G2 }: Curve, kernel: Kernel, degree: Degree, terms: readonly Term[]): Raw {
+/** From the highest position down, doubling in between. */
+function addUpOne({ G1, G2 }: Curve, degree: Degree, terms: NonNullable<Terms[Part]>): Raw {
   const group = degree === 1 ? G1 : G2;
   const sorted = terms.toSorted((left, right) => right.position - left.position);
   let [sum, position] = [group.zero, sorted[0]?.position ?? 0];
   for (const term of sorted) {
     for (; position > term.position; position--) sum = group.double(sum);
-    const point = readPoint(kernel, degree, term.address);
-    if (isInfinity(point)) continue;
+    if (isInfinity(term.point)) continue;
+    const { point } = term;
     sum = group.add(sum, group.fromObject(degree === 1 ? point : [point.slice(0, 2), point.slice(2)]));
   }
   for (; position > 0; position--) sum = group.double(sum);

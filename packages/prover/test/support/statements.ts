@@ -17,13 +17,16 @@ export interface Statement {
 
 const POOL = "0x5fbdb2315678afecb367f032d93f642f64180aa3";
 const WALLET = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
+/** Base units; no note holds less. */
+const PRICE = 1_000_000n;
 const DEPLOYMENT = { chainId: 31337n, pool: POOL };
 
-export function statements(): Record<"payment" | "elgamal_range" | "withdrawal" | "note_append", Statement> {
-  const payer = deriveKeys(new Uint8Array(32).fill(1));
-  const merchant = deriveKeys(new Uint8Array(32).fill(2));
+/** @param variant other keys, notes and amounts */
+export function statements(variant = 0): Record<"payment" | "elgamal_range" | "withdrawal" | "note_append", Statement> {
+  const payer = deriveKeys(new Uint8Array(32).fill(2 * variant + 1));
+  const merchant = deriveKeys(new Uint8Array(32).fill(2 * variant + 2));
   const notes = Array.from({ length: 9 }, (_, index) => {
-    const [amount, blinding] = [BigInt(index + 1) * 1_000_000n, BigInt(index) + 77n];
+    const [amount, blinding] = [BigInt(index + 1) * 1_000_000n, BigInt(index + 9 * variant) + 77n];
     const commitment = noteCommitment({ amount, ownerTag: payer.ownerTag(0), blinding });
     return { leafIndex: index, amount, blinding, spendingKey: payer.spendingKey(0), commitment };
   });
@@ -32,23 +35,23 @@ export function statements(): Record<"payment" | "elgamal_range" | "withdrawal" 
   const payment = preparePayment({
     ...DEPLOYMENT,
     tree,
-    note: notes[4]!,
+    note: notes[(variant + 4) % 8]!,
     changeKey: payer.changeKey,
     nonceKey: payer.nonceKey,
     changeTag: payer.ownerTag(0),
     recipient,
-    amount: 1_250_000n,
-    resourceUrl: "https://merchant.example/report",
+    amount: PRICE,
+    resourceUrl: `https://merchant.example/report/${variant}`,
     timestamp: 1_800_000_000_000,
   });
   return {
     payment,
     elgamal_range: prepareRange({
       recipient,
-      amount: 1_250_000n,
+      amount: PRICE,
       scalar: payment.scalar,
-      lowerBound: 1_250_000n,
-      upperBound: 1_375_000n,
+      lowerBound: PRICE,
+      upperBound: (PRICE * 11n) / 10n,
     }),
     withdrawal: prepareWithdrawal({
       ...DEPLOYMENT,
