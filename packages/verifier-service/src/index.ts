@@ -1,6 +1,8 @@
 export { type Config, type Environment, readConfig } from "./config/config.ts";
 export { withDevelopmentDefaults } from "./config/development.ts";
+export { settingsTable } from "./config/table.ts";
 export { ServiceError, type ServiceErrorCode } from "./errors/errors.ts";
+export { openApiDocument } from "./http/openapi-document.ts";
 export { STATUS, statusOf } from "./http/status.ts";
 export { createLog } from "./ops/log.ts";
 export {

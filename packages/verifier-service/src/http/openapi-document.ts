@@ -1,0 +1,44 @@
+import type { Catalog } from "../artifacts/catalog.ts";
+import { artifactRoutes } from "../artifacts/routes.ts";
+import { readConfig } from "../config/config.ts";
+import { createLog } from "../ops/log.ts";
+import { createApp } from "./app.ts";
+import { operationRoutes } from "./routes/operations.ts";
+import { paymentRoutes } from "./routes/payments.ts";
+import type { App } from "./types.ts";
+
+const ANY = {
+  SOTTO_CHAIN_ID: "31337",
+  SOTTO_POOL: `0x${"00".repeat(20)}`,
+  SOTTO_RELAYER_KEY: `0x${"01".repeat(32)}`,
+};
+
+/** The OpenAPI document of the default base path, from the schemas the routes check with. Nothing is opened or called. */
+export async function openApiDocument(): Promise<object> {
+  const config = readConfig(ANY);
+  const nothing = {} as never;
+  const catalog: Catalog = {
+    ...{ set: "", id: "", verificationKeys: {} },
+    circuits: new Map(),
+    byHash: new Map(),
+  };
+  const app = await createApp({
+    config,
+    log: createLog("silent"),
+    metrics: { observe: () => undefined },
+    routes(root) {
+      root.register(
+        async (scope) => {
+          operationRoutes(scope as App, nothing);
+          artifactRoutes(scope as App, catalog);
+          paymentRoutes(scope as App, nothing);
+        },
+        { prefix: config.basePath },
+      );
+    },
+  });
+  await app.ready();
+  const document = app.swagger();
+  await app.close();
+  return document;
+}
