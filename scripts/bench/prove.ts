@@ -38,7 +38,7 @@ function median(costs: readonly Cost[], of: keyof Cost): number {
 
 /**
  * Both are warm: ours has its key prepared and snarkjs its threads, after one proof that is not counted. They take
- * turns, so that whatever else the machine does meets both. snarkjs uses a thread for each core, ours one.
+ * turns, so that whatever else the machine does meets both. snarkjs uses a thread for each core, ours two at most.
  */
 export async function run(print: Print): Promise<void> {
   const inputs = benchInputs();
