@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { isUnavailable, type Lease, type Operation, StoreError } from "../store/index.ts";
 import type { Appender } from "./appender.ts";
 import type { Head } from "./chain/values.ts";
@@ -6,6 +5,7 @@ import type { RelayerContext, Round } from "./context.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import { codeOf, RelayerError } from "./errors.ts";
 import type { Follower } from "./follower.ts";
+import { holderName, isGone } from "./holder.ts";
 import type { Judge } from "./judge.ts";
 import { outcomeOf } from "./outcome.ts";
 import type { Tracker } from "./tracker.ts";
@@ -46,7 +46,7 @@ export interface Parts {
 export class RelayerLoop implements Relayer {
   readonly #context: RelayerContext;
   readonly #parts: Parts;
-  readonly #holder = randomUUID();
+  readonly #holder = holderName();
   readonly #waker = new Waker();
   readonly #changed = new Waker();
   #running: Promise<void> | undefined;
@@ -154,7 +154,8 @@ export class RelayerLoop implements Relayer {
   /** @returns whether something was sent */
   async #round(): Promise<boolean> {
     const { store, config, metrics } = this.#context;
-    this.#lease = await store.leases.acquire(LEASE, this.#holder, config.leaseTtl);
+    const gone = store.kind === "sqlite" ? isGone : undefined;
+    this.#lease = await store.leases.acquire(LEASE, this.#holder, config.leaseTtl, gone);
     metrics.gauge("relayer_leader", this.#lease ? 1 : 0);
     if (this.#lease === undefined) return false;
     const { follower, judge, tracker, dispatcher, appender } = this.#parts;
@@ -181,8 +182,7 @@ export class RelayerLoop implements Relayer {
   async #begin(lease: Lease, head: Head): Promise<Round> {
     const { config, chain } = this.#context;
     const confirmedNumber = head.number - config.confirmations + 1;
-    const confirmed =
-      confirmedNumber === head.number ? head : confirmedNumber < 0 ? undefined : await chain.block(confirmedNumber);
+    const confirmed = confirmedNumber === head.number ? head : await chain.block(Math.max(0, confirmedNumber));
     return { lease, head, confirmedNumber, confirmedTimestamp: confirmed?.timestamp ?? 0 };
   }
 

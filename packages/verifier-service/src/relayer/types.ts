@@ -94,6 +94,7 @@ export const LOCAL_RELAYER_CONFIG: RelayerConfig = {
   pollInterval: 100,
   batchDelay: 20,
   appendAfter: 0,
+  leaseTtl: 5_000,
   stuckAfter: 10_000,
   rebroadcastAfter: 2_000,
 };

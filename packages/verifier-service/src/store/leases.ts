@@ -17,9 +17,15 @@ export function leaseRepository(database: Database) {
     /**
      * Takes or renews a lease, by the database's clock.
      * @param ttl ms
+     * @param isGone whether a holder is known to be dead: its lease need not run out first
      * @returns undefined while another holds it
      */
-    acquire(name: string, holder: string, ttl: number): Promise<Lease | undefined> {
+    acquire(
+      name: string,
+      holder: string,
+      ttl: number,
+      isGone: (holder: string) => boolean = () => false,
+    ): Promise<Lease | undefined> {
       return database.transaction([keyOf(name)], async (db) => {
         const now = await database.now(db);
         const expires_at = now + ttl;
@@ -29,7 +35,7 @@ export function leaseRepository(database: Database) {
           return { name, holder, token: 1 };
         }
         const mine = row.holder === holder;
-        if (!mine && row.expires_at > now) return undefined;
+        if (!mine && row.expires_at > now && !isGone(row.holder)) return undefined;
         // Even its last holder gets a new number after it expired: in between another may have come and gone.
         const token = mine && row.expires_at > now ? row.token : row.token + 1;
         await db.updateTable("leases").set({ holder, token, expires_at }).where("name", "=", name).execute();

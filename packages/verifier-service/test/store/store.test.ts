@@ -218,6 +218,13 @@ for (const [name, backend] of Object.entries(backends))
       expect(await rejected(late)).to.include({ code: "LEASE_LOST" });
     });
 
+    it("gives the lease of one that is known to be dead to the next, under another number", async () => {
+      const dead = (await store.leases.acquire("relayer", "dead", 60_000))!;
+      expect(await store.leases.acquire("relayer", "next", 60_000, (holder) => holder === "other")).to.equal(undefined);
+      const next = await store.leases.acquire("relayer", "next", 60_000, (holder) => holder === "dead");
+      expect(next).to.deep.equal({ name: "relayer", holder: "next", token: dead.token + 1 });
+    });
+
     it("stores a transaction before it is sent, with what it carries and what it may cost", async () => {
       await store.reservations.reserve(reservation("a"));
       await store.operations.enqueuePayment("a", call);

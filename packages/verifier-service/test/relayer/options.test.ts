@@ -1,0 +1,52 @@
+import { expect } from "chai";
+import { holderName, isGone } from "../../src/relayer/holder.ts";
+import { checkConfig } from "../../src/relayer/options.ts";
+import { DEFAULT_RELAYER_CONFIG, LOCAL_RELAYER_CONFIG } from "../../src/relayer/types.ts";
+import { Waker } from "../../src/relayer/waker.ts";
+
+describe("relayer's options", () => {
+  it("of production and development are valid", () => {
+    checkConfig(DEFAULT_RELAYER_CONFIG);
+    checkConfig(LOCAL_RELAYER_CONFIG);
+  });
+
+  it("are refused out of their ranges, by name", () => {
+    const wrong = { confirmations: 0, maxBatch: 65, gasBudgetPerDay: 0n, leaseTtl: Number.NaN, pollInterval: -1 };
+    for (const [name, value] of Object.entries(wrong))
+      expect(() => checkConfig({ ...DEFAULT_RELAYER_CONFIG, [name]: value })).to.throw(name);
+  });
+
+  it("leave a settled payment fresh: confirmations take at most a minute", () => {
+    checkConfig({ ...DEFAULT_RELAYER_CONFIG, confirmations: 5, blockSeconds: 12 });
+    const slow = { ...DEFAULT_RELAYER_CONFIG, confirmations: 6, blockSeconds: 12 };
+    expect(() => checkConfig(slow)).to.throw("72 s");
+  });
+});
+
+describe("a relayer's name", () => {
+  it("tells on the same machine whether its process ended", () => {
+    const name = holderName();
+    expect(isGone(name)).to.equal(false);
+    const [host, pid] = name.split("/") as [string, string];
+    expect(isGone(`${host}/${pid}/another`)).to.equal(true);
+    expect(isGone(`${host}/4194305/another`)).to.equal(true);
+    expect(isGone(`${host}/1/another`)).to.equal(process.pid === 1);
+    for (const strange of ["", "elsewhere/4194305/x", `${host}/-1/x`, `${host}/0/x`, `${host}`]) {
+      expect(isGone(strange), strange).to.equal(false);
+    }
+  });
+});
+
+describe("a sleep", () => {
+  it("ends early when woken, also by a wake that came before it", async () => {
+    const waker = new Waker();
+    const long = waker.sleep(60_000);
+    waker.wake();
+    await long;
+    waker.wake();
+    await waker.sleep(60_000);
+    const start = performance.now();
+    await waker.sleep(20);
+    expect(performance.now() - start).to.be.greaterThan(10);
+  });
+});

@@ -1,0 +1,133 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { shieldedPoolAbi } from "@sotto/protocol";
+import { Contract } from "ethers";
+import { FaultyNode } from "../../test/relayer/support/faulty-node.ts";
+import { forgeBundle } from "../../test/service/support/bundles.ts";
+import { post, settleRequest } from "../../test/service/support/http.ts";
+import { startProcess, stopProcess } from "../../test/service/support/process.ts";
+import { closeWorld, environment, knownRoot, openWorld, type World } from "../../test/service/support/world.ts";
+import type { Print } from "./main.ts";
+
+export const about = "settling through the service (a process of its own, SQLite, a local node): rate, times, gas";
+
+/** Payments for the rate: all are verified before, and handed in by as many clients at once. */
+const RATE = { payments: 256, clients: 64 };
+/** Payments for the times: each client settles its next one when the last is settled. */
+const TIMES = { payments: 64, clients: 4 };
+const SPENDABLE = 8;
+const WAITING = [1, 8, 32];
+
+type Request = Record<string, unknown>;
+
+/** Verified payments, ready to be settled. */
+async function prepare(world: World, url: string, count: number): Promise<Request[]> {
+  const root = await knownRoot(world);
+  const requests: Request[] = [];
+  for (let i = 0; i < count; i += 1) {
+    const bundle = forgeBundle(world, { root });
+    const { body } = await post(`${url}/verify`, bundle);
+    if (body["valid"] !== true) throw new Error(`a payment of the bench is refused: ${String(body["reason"])}`);
+    requests.push(settleRequest(bundle, body["paymentToken"]));
+  }
+  return requests;
+}
+
+/** @returns the transaction, and how long the answer took, ms */
+async function settle(url: string, request: Request): Promise<{ hash: string; ms: number }> {
+  const start = performance.now();
+  const { body } = await post(`${url}/settle`, request);
+  if (body["status"] !== "success") throw new Error(`a payment of the bench is ${JSON.stringify(body)}`);
+  return { hash: String(body["txSignature"]), ms: performance.now() - start };
+}
+
+/** Settles all, each client one after another. @returns ms of each */
+async function load(url: string, requests: Request[], clients: number): Promise<number[]> {
+  const left = [...requests];
+  const times: number[] = [];
+  const client = async () => {
+    for (let next = left.pop(); next !== undefined; next = left.pop()) times.push((await settle(url, next)).ms);
+  };
+  await Promise.all(Array.from({ length: clients }, client));
+  return times.sort((a, b) => a - b);
+}
+
+const quantile = (sorted: readonly number[], q: number): number =>
+  sorted[Math.ceil(q * sorted.length) - 1] ?? Number.NaN;
+
+/** From the answer that a payment is settled until the tree holds its change: ms. */
+async function untilSpendable(world: World, url: string, request: Request): Promise<number> {
+  const { hash } = await settle(url, request);
+  const start = performance.now();
+  const receipt = await world.provider.getTransactionReceipt(hash);
+  for (;;) {
+    const { appended, size } = await queueOf(world, receipt!.blockNumber);
+    const now = await queueOf(world);
+    if (now.appended >= size && now.appended > appended) return performance.now() - start;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+async function queueOf({ provider, pool }: World, block?: number): Promise<{ size: bigint; appended: bigint }> {
+  const contract = new Contract(pool, shieldedPoolAbi, provider);
+  return contract.getFunction("queue")(block === undefined ? {} : { blockTag: block });
+}
+
+/** Gas of a payment when so many wait: they come in while no node answers, and go out together. */
+async function gasWhenWaiting(world: World, url: string, node: FaultyNode, requests: Request[]): Promise<number> {
+  node.mode = "breaksOff";
+  const settling = requests.map((request) => settle(url, request));
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  node.mode = "honest";
+  const hashes = new Set((await Promise.all(settling)).map(({ hash }) => hash));
+  let gas = 0n;
+  for (const hash of hashes) gas += (await world.provider.getTransactionReceipt(hash))!.gasUsed;
+  if (hashes.size !== 1) process.stderr.write(`  ${requests.length} waiting went out in ${hashes.size} transactions\n`);
+  return Number(gas) / requests.length;
+}
+
+export async function run(print: Print): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "sotto-bench-settle-"));
+  const world = await openWorld();
+  const node = await FaultyNode.start(world.node.url);
+  const settings = {
+    ...environment(world, folder),
+    SOTTO_LOG_LEVEL: "warn",
+    SOTTO_RPC_URLS: node.url,
+    SOTTO_CLIENT_QUOTA: "1000000",
+    SOTTO_RECIPIENT_QUOTA: "1000000",
+  };
+  const service = await startProcess(settings);
+  const { url } = service;
+  try {
+    await load(url, await prepare(world, url, 16), 4);
+    const rate = await prepare(world, url, RATE.payments);
+    const start = performance.now();
+    await load(url, rate, RATE.clients);
+    print("settle.perSecond", (1000 * RATE.payments) / (performance.now() - start), "payments/s");
+    const times = await load(url, await prepare(world, url, TIMES.payments), TIMES.clients);
+    print("settle.p50.ms", quantile(times, 0.5), "ms");
+    print("settle.p99.ms", quantile(times, 0.99), "ms");
+    const spendable: number[] = [];
+    for (const request of await prepare(world, url, SPENDABLE))
+      spendable.push(await untilSpendable(world, url, request));
+    print(
+      "spendable.p50.ms",
+      quantile(
+        spendable.sort((a, b) => a - b),
+        0.5,
+      ),
+      "ms",
+    );
+    for (const count of WAITING) {
+      const gas = await gasWhenWaiting(world, url, node, await prepare(world, url, count));
+      print(`gas.perPayment.${count}`, gas, "gas");
+    }
+  } finally {
+    await stopProcess(service);
+    await node.stop();
+    await closeWorld();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
