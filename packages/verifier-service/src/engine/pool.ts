@@ -1,0 +1,155 @@
+/**
+ * The engine's workers and what waits for them. A worker takes what has arrived while it was busy, all at once, shared
+ * with the other idle ones. One that dies is replaced; its jobs run again, each alone, so that one that kills workers
+ * takes no other with it the second time.
+ */
+import type { Worker } from "node:worker_threads";
+import { BATCH_SIZE } from "./batch.ts";
+import { EngineError } from "./errors.ts";
+import type { Outcome, Statement } from "./statement.ts";
+import { type Job, Thread } from "./thread.ts";
+
+export interface PoolOptions {
+  /** Threads. */
+  readonly workers: number;
+  /** Most proofs that wait, beside those being verified. */
+  readonly maxQueue: number;
+  /** Starts one worker. */
+  readonly start: () => Worker;
+}
+
+const MAX_DEATHS = 2;
+/** Between attempts to start a worker, ms: doubled each time it fails. */
+const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [50, 5_000];
+
+export class Pool {
+  /** Resolves when one worker is ready; rejects with ENGINE_FAILED if the first to end its start fails. */
+  readonly started: Promise<void>;
+  readonly #options: PoolOptions;
+  readonly #threads = new Set<Thread>();
+  readonly #restarts = new Set<NodeJS.Timeout>();
+  readonly #queue: Job[] = [];
+  #running = 0;
+  #failedStarts = 0;
+  #scheduled = false;
+  #closing: Promise<void> | undefined;
+  #whenEmpty: (() => void) | undefined;
+  /** Settles `started`; only the first call counts. */
+  #settleStart: (failure?: Error) => void = () => undefined;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    this.started = new Promise((resolve, reject) => {
+      this.#settleStart = (failure) => (failure === undefined ? resolve() : reject(failure));
+    });
+    // Whoever does not ask is not told.
+    this.started.catch(() => undefined);
+    for (let index = 0; index < options.workers; index++) this.#start();
+  }
+
+  run(statement: Statement): Promise<Outcome> {
+    if (this.#closing !== undefined) return Promise.reject(new EngineError("ENGINE_CLOSED", "the engine is closed"));
+    const { maxQueue } = this.#options;
+    if (this.#queue.length >= maxQueue) {
+      const message = `${maxQueue} proofs wait to be verified; no more are taken now`;
+      return Promise.reject(new EngineError("ENGINE_OVERLOADED", message, { maxQueue }));
+    }
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ statement, deaths: 0, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  /** Answers all that was accepted, then ends the workers. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    if (this.#queue.length + this.#running > 0) {
+      await new Promise<void>((resolve) => {
+        this.#whenEmpty = resolve;
+      });
+    }
+    for (const timer of this.#restarts) clearTimeout(timer);
+    await Promise.all(Array.from(this.#threads, (thread) => thread.end()));
+  }
+
+  #start(): void {
+    const thread: Thread = new Thread(this.#options.start(), {
+      idle: (answered) => this.#idle(answered),
+      died: (dead, jobs, started, cause) => this.#died(dead, jobs, started, cause),
+    });
+    this.#threads.add(thread);
+  }
+
+  #idle(answered: number): void {
+    this.#running -= answered;
+    this.#failedStarts = 0;
+    this.#settleStart();
+    this.#schedule();
+  }
+
+  /** At the end of this turn of the event loop: what arrives together is verified together. */
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.#dispatch();
+    });
+  }
+
+  #dispatch(): void {
+    const idle = [...this.#threads].filter((thread) => thread.idle);
+    idle.forEach((thread, index) => {
+      const share = Math.ceil(this.#queue.length / (idle.length - index));
+      const jobs = this.#take(Math.min(share, BATCH_SIZE));
+      if (jobs.length === 0) return;
+      this.#running += jobs.length;
+      thread.run(jobs);
+    });
+    if (this.#queue.length + this.#running === 0) this.#whenEmpty?.();
+  }
+
+  #take(count: number): Job[] {
+    const [first] = this.#queue;
+    if (first === undefined || first.deaths > 0) return this.#queue.splice(0, 1);
+    const suspect = this.#queue.findIndex(({ deaths }) => deaths > 0);
+    return this.#queue.splice(0, suspect < 0 ? count : Math.min(count, suspect));
+  }
+
+  #died(thread: Thread, jobs: readonly Job[], started: boolean, cause: Error): void {
+    this.#threads.delete(thread);
+    this.#running -= jobs.length;
+    const failed = (message: string) => new EngineError("ENGINE_FAILED", message, {}, { cause });
+    for (const job of jobs) {
+      const again = { ...job, deaths: job.deaths + 1 };
+      if (again.deaths < MAX_DEATHS) this.#queue.unshift(again);
+      else job.reject(failed("the worker that verified this proof ended twice"));
+    }
+    if (!started) {
+      this.#settleStart(failed("the engine's workers do not start"));
+      this.#failedStarts++;
+      const left = this.#threads.size === 0 ? this.#queue.splice(0) : [];
+      for (const job of left) job.reject(failed("no worker can be started"));
+    }
+    if (this.#closing === undefined || this.#queue.length > 0) this.#restart();
+    this.#schedule();
+  }
+
+  #restart(): void {
+    if (this.#failedStarts === 0) {
+      this.#start();
+      return;
+    }
+    const pause = Math.min(FIRST_PAUSE_MS * 2 ** (this.#failedStarts - 1), LONGEST_PAUSE_MS);
+    const timer = setTimeout(() => {
+      this.#restarts.delete(timer);
+      this.#start();
+    }, pause);
+    timer.unref();
+    this.#restarts.add(timer);
+  }
+}

@@ -1,0 +1,68 @@
+import type { Worker } from "node:worker_threads";
+import { OUTCOME, type Outcome, type Statement } from "./statement.ts";
+
+/** A proof that waits, and whom to tell. */
+export interface Job {
+  readonly statement: Statement;
+  /** Workers that died while they had it. */
+  readonly deaths: number;
+  resolve(outcome: Outcome): void;
+  reject(error: Error): void;
+}
+
+interface Listener {
+  /** It can take jobs: it has started, or answered as many. */
+  idle(answered: number): void;
+  /** It is gone. `jobs` are those it had; `started` says whether it ever was ready. */
+  died(thread: Thread, jobs: readonly Job[], started: boolean, cause: Error): void;
+}
+
+/** One worker, from its start to its end. It keeps the process alive only while it works. */
+export class Thread {
+  readonly #worker: Worker;
+  readonly #listener: Listener;
+  #started = false;
+  #dead = false;
+  #jobs: readonly Job[] = [];
+  #cause = new Error("the worker ended");
+
+  constructor(worker: Worker, listener: Listener) {
+    this.#worker = worker;
+    this.#listener = listener;
+    worker.on("message", (message: "ready" | readonly Outcome[]) => this.#answered(message));
+    worker.on("error", (error) => {
+      this.#cause = error instanceof Error ? error : new Error(String(error));
+    });
+    worker.on("exit", () => {
+      this.#dead = true;
+      const jobs = this.#jobs;
+      this.#jobs = [];
+      this.#listener.died(this, jobs, this.#started, this.#cause);
+    });
+  }
+
+  get idle(): boolean {
+    return this.#started && !this.#dead && this.#jobs.length === 0;
+  }
+
+  run(jobs: readonly Job[]): void {
+    this.#jobs = jobs;
+    this.#worker.ref();
+    this.#worker.postMessage(jobs.map(({ statement }) => statement));
+  }
+
+  async end(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  #answered(message: "ready" | readonly Outcome[]): void {
+    const jobs = this.#jobs;
+    this.#jobs = [];
+    this.#started = true;
+    this.#worker.unref();
+    if (message !== "ready") {
+      for (const [index, job] of jobs.entries()) job.resolve(message[index] ?? OUTCOME.false);
+    }
+    this.#listener.idle(jobs.length);
+  }
+}

@@ -1,0 +1,13 @@
+/** The worker's side: prepares the keys once, then verifies one batch after the other. */
+import { parentPort, workerData } from "node:worker_threads";
+import type { VerificationKey } from "@sotto/prover";
+import { Batch } from "./batch.ts";
+import { Curve } from "./curve.ts";
+import { prepareKeys } from "./keys.ts";
+import type { Statement } from "./statement.ts";
+
+const curve = await Curve.load();
+const batch = new Batch(curve, prepareKeys(curve, workerData as readonly VerificationKey[]));
+// What throws here ends the worker: its memory may be in any state. The pool starts another.
+parentPort?.on("message", (statements: readonly Statement[]) => parentPort?.postMessage(batch.verify(statements)));
+parentPort?.postMessage("ready");
