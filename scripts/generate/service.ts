@@ -18,7 +18,8 @@ export async function generateSettings(): Promise<GeneratedFile> {
   const path = join(root, "docs", "operations.md");
   const text = readFileSync(path, "utf8");
   const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)];
-  if (begin < 0 || end < begin) throw new Error(`${path} has no place for the settings: ${BEGIN.trim()} .. ${END.trim()}`);
+  if (begin < 0 || end < begin)
+    throw new Error(`${path} has no place for the settings: ${BEGIN.trim()} .. ${END.trim()}`);
   const content = text.slice(0, begin + BEGIN.length) + settingsTable() + text.slice(end);
   return { path, content };
 }

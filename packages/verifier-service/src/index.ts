@@ -17,4 +17,4 @@ export { type RunningService, startService } from "./service.ts";
 export { openStore, type Store } from "./store/index.ts";
 export { addKey } from "./token/keys.ts";
 export { TOKEN_TYPE, type TokenClaims } from "./token/token.ts";
-export { FRESH_MS, type Reason, SKEW_MS } from "./verify/checks.ts";
+export { FRESH_MS, REASONS, type Reason, SKEW_MS } from "./verify/checks.ts";

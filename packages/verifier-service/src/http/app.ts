@@ -42,7 +42,8 @@ export async function createApp({ config, log, metrics, routes }: AppOptions): P
     requestTimeout: REQUEST_TIMEOUT_MS,
     routerOptions: { maxParamLength: LONGEST_PATH_PARAMETER, ignoreTrailingSlash: false },
     forceCloseConnections: "idle",
-    return503OnClosing: true,
+    // Our own answer says it in the body that every error has.
+    return503OnClosing: false,
     // Nothing is converted or dropped silently: a number is no string, and an unknown field stays where it is.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false } },
     clientErrorHandler: handleClientError,
@@ -50,10 +51,11 @@ export async function createApp({ config, log, metrics, routes }: AppOptions): P
   }).withTypeProvider<TypeBoxTypeProvider>();
   readBodies(app);
   app.setErrorHandler(handleError);
+  let closing = false;
   app.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);
+    if (closing) throw new ServiceError("SHUTTING_DOWN", "the service is ending; try again");
   });
-  let closing = false;
   app.addHook("preClose", async () => {
     closing = true;
   });

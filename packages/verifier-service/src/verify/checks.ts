@@ -6,21 +6,23 @@ import type { PoolState, ProofVerifier } from "./ports.ts";
 import type { RetiredKeys } from "./retired.ts";
 
 /** Reasons of a verification that fails. Stable. */
-export type Reason =
-  | "ARTIFACT_SET_MISMATCH"
-  | "INVALID_PROOF"
-  | "INVALID_AMOUNT_PROOF"
-  | "CIPHERTEXT_MISMATCH"
-  | "RECIPIENT_MISMATCH"
-  | "RESOURCE_MISMATCH"
-  | "TIMESTAMP_TOO_OLD"
-  | "TIMESTAMP_IN_FUTURE"
-  | "TOO_LATE_TO_SETTLE"
-  | "UNKNOWN_ROOT"
-  | "NULLIFIER_SPENT"
-  | "NULLIFIER_QUEUED"
-  | "AMOUNT_TOO_SMALL"
-  | "RECIPIENT_NOT_SERVED";
+export const REASONS = [
+  "ARTIFACT_SET_MISMATCH",
+  "INVALID_PROOF",
+  "INVALID_AMOUNT_PROOF",
+  "CIPHERTEXT_MISMATCH",
+  "RECIPIENT_MISMATCH",
+  "RESOURCE_MISMATCH",
+  "TIMESTAMP_TOO_OLD",
+  "TIMESTAMP_IN_FUTURE",
+  "TOO_LATE_TO_SETTLE",
+  "UNKNOWN_ROOT",
+  "NULLIFIER_SPENT",
+  "NULLIFIER_QUEUED",
+  "AMOUNT_TOO_SMALL",
+  "RECIPIENT_NOT_SERVED",
+] as const;
+export type Reason = (typeof REASONS)[number];
 
 export interface Refusal {
   readonly reason: Reason;

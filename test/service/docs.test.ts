@@ -1,0 +1,113 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { randomField } from "@sotto/protocol";
+import { REASONS, STATUS } from "@sotto/verifier-service";
+import { expect } from "chai";
+import { Wallet } from "ethers";
+import { generateOpenApi, generateSettings } from "../../scripts/generate/service.ts";
+import { Random } from "../support/random.ts";
+import { proveWithdrawal } from "../support/statements.ts";
+import { forgeBundle } from "./support/bundles.ts";
+import { signDeposit } from "./support/deposits.ts";
+import { type Example, expectLike, fill, readExamples } from "./support/examples.ts";
+import { call } from "./support/http.ts";
+import { knownRoot, openService, openWorld, type TestService } from "./support/world.ts";
+
+const docs = join(import.meta.dirname, "..", "..", "docs");
+const read = (name: string) => readFileSync(join(docs, name), "utf8");
+
+describe("docs/api.md", () => {
+  const text = read("api.md");
+  let service: TestService;
+  let values: Map<string, unknown>;
+
+  before(async () => {
+    const world = await openWorld();
+    service = await openService();
+    const root = await knownRoot(world);
+    const account = Wallet.createRandom();
+    await (await world.tokenContract.getFunction("mint")(account.address, 1_000_000n)).wait();
+    const validUntil = BigInt(Math.floor(Date.now() / 1000) + 300);
+    const withdrawal = proveWithdrawal({ chainId: BigInt(world.chainId), pool: world.pool }, new Random("docs"), {
+      ...{ root, validUntil, amount: 1_000n },
+      nullifiers: [randomField()],
+      recipient: account.address.toLowerCase(),
+    });
+    values = new Map<string, unknown>(
+      Object.entries({
+        ...forgeBundle(world, { root }),
+        ...(await signDeposit(world, account, {})),
+        withdrawalProof: withdrawal.proof,
+        withdrawalSignals: withdrawal.signals.map(String),
+        withdrawalRecipient: withdrawal.recipient,
+        validUntil: String(validUntil),
+        relayer: service.relayer,
+      }),
+    );
+  });
+  after(() => service.close());
+
+  const run = async ({ request, status, body }: Example) => {
+    const { method, path, headers, text: sent } = request;
+    const init = sent === undefined ? { method, headers } : { method, headers, body: fill(sent, values) };
+    const answer = await call(
+      `${service.origin}${path.replace(/<(\w+)>/g, (_, name) => String(values.get(name)))}`,
+      init,
+    );
+    expect(answer.status).to.equal(status);
+    expectLike(answer.body, body, values);
+  };
+  for (const [index, example] of readExamples(text).entries())
+    it(`example ${index + 1}: ${example.request.method} ${example.request.path} gives ${example.status}`, () =>
+      run(example));
+
+  it("has an example of every endpoint of the OpenAPI document, or names it", () => {
+    const { paths } = JSON.parse(read("openapi.json")) as { paths: Record<string, unknown> };
+    for (const path of Object.keys(paths)) expect(text, path).to.include(path.replace(/\{(\w+)\}/g, ":$1"));
+  });
+
+  it("names every field of every request and answer", () => {
+    const fields = new Set<string>();
+    const collect = (schema: unknown): void => {
+      if (typeof schema !== "object" || schema === null) return;
+      const { properties } = schema as { properties?: Record<string, unknown> };
+      for (const name of Object.keys(properties ?? {})) fields.add(name);
+      for (const value of Object.values(schema)) collect(value);
+    };
+    collect(JSON.parse(read("openapi.json")));
+    expect([...fields].filter((name) => !new RegExp(`[\`".]${name}[\`"]`).test(text))).to.deep.equal([]);
+  });
+
+  it("lists exactly the codes of the table of statuses", () => {
+    const listed = new Map<string, number>();
+    for (const [, status, codes = ""] of text.matchAll(/^\| (\d{3}) \| ([^|]+) \|/gm))
+      for (const [, code = ""] of codes.matchAll(/`([A-Z_]+)`/g)) listed.set(code, Number(status));
+    expect(Object.fromEntries([...listed].sort())).to.deep.equal(Object.fromEntries(Object.entries(STATUS).sort()));
+  });
+
+  it("lists exactly the reasons of verify", () => {
+    const [, table = ""] = text.split("The checks, in this order:");
+    const [rows = ""] = table.split("Beyond the quota");
+    const listed = [...rows.matchAll(/^\| `([A-Z_]+)` \|/gm)].map((match) => match[1]);
+    expect(listed.sort()).to.deep.equal([...REASONS].sort());
+  });
+});
+
+describe("generated documents", () => {
+  it("docs/openapi.json is what the schemas say, and what the service serves", async () => {
+    const { content } = await generateOpenApi();
+    expect(read("openapi.json")).to.equal(content);
+    const service = await openService();
+    try {
+      for (const base of [service.origin, service.url])
+        expect(Object.keys((await call(`${base}/openapi.json`)).body["paths"] as object)).to.include("/verify");
+    } finally {
+      await service.close();
+    }
+  });
+
+  it("docs/operations.md has every setting", async () => {
+    const { content } = await generateSettings();
+    expect(read("operations.md")).to.equal(content);
+  });
+});
