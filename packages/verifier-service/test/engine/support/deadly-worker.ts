@@ -1,0 +1,5 @@
+// A worker that ends as soon as it is given something to verify.
+import { parentPort } from "node:worker_threads";
+
+parentPort?.on("message", () => process.exit(1));
+parentPort?.postMessage("ready");

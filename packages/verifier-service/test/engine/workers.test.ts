@@ -1,0 +1,101 @@
+import { Worker } from "node:worker_threads";
+import { assert } from "chai";
+import { createVerifyEngine, type VerifyEngine, type VerifyEngineOptions } from "../../src/engine/index.ts";
+import { rejected } from "../support/rejected.ts";
+import { type Claim, claim, claims, KEYS, tampered } from "./support/proofs.ts";
+
+const worker = (file: string) => new URL(file, import.meta.url);
+const OWN = worker("../../src/engine/worker.ts");
+const DEADLY = worker("./support/deadly-worker.ts");
+const BROKEN = worker("./support/broken-worker.ts");
+
+describe("the engine's workers", () => {
+  const open: VerifyEngine[] = [];
+  const started: Worker[] = [];
+  /** @param files what each worker started runs, in order; the last one for all that follow */
+  async function engineOf(files: readonly URL[], options: Partial<VerifyEngineOptions> = {}): Promise<VerifyEngine> {
+    started.length = 0;
+    const startWorker = (workerData: unknown) => {
+      const file = files[Math.min(started.length, files.length - 1)]!;
+      started.push(new Worker(file, { workerData }));
+      return started.at(-1)!;
+    };
+    const engine = await createVerifyEngine({ verificationKeys: KEYS, workers: 1, startWorker, ...options });
+    open.push(engine);
+    return engine;
+  }
+  afterEach(() => Promise.all(open.splice(0).map((engine) => engine.close())));
+  const verify = (engine: VerifyEngine, { circuit, proof, signals }: Claim) => engine.verify(circuit, proof, signals);
+
+  it("are replaced when they die, and their proofs verified by others", async () => {
+    const engine = await engineOf([OWN]);
+    const all = claims(6).with(2, tampered(claim("payment")));
+    const results = Promise.all(all.map((each) => verify(engine, each)));
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    await started[0]!.terminate();
+    assert.deepEqual(await results, [true, true, false, true, true, true]);
+    assert.equal(started.length, 2);
+  });
+
+  it("are replaced when they die idle", async () => {
+    const engine = await engineOf([OWN]);
+    await started[0]!.terminate();
+    assert.isTrue(await verify(engine, claim("payment")));
+    assert.equal(started.length, 2);
+  });
+
+  it("fail a proof that two of them died with, and no other", async () => {
+    // The first two die of whatever they get: of the batch of three, then of the first of it.
+    const engine = await engineOf([DEADLY, DEADLY, OWN]);
+    const results = await Promise.allSettled(claims(3).map((each) => verify(engine, each)));
+    assert.equal(results.filter(({ status }) => status === "fulfilled").length, 2);
+    const [failed] = results.filter((result) => result.status === "rejected");
+    assert.equal(failed!.reason.code, "ENGINE_FAILED");
+    assert.equal(started.length, 3);
+  });
+
+  it("that cannot start fail the engine's start", async () => {
+    assert.equal((await rejected(engineOf([BROKEN]))).code, "ENGINE_FAILED");
+  });
+
+  it("that cannot be started any more fail what waits, and are tried again", async () => {
+    const engine = await engineOf([DEADLY, BROKEN, OWN]);
+    assert.equal((await rejected(verify(engine, claim("payment")))).code, "ENGINE_FAILED");
+    for (;;) {
+      const error = await verify(engine, claim("payment")).then(
+        (held) => assert.isTrue(held),
+        (failure: { code?: string }) => failure,
+      );
+      if (error === undefined) break;
+      assert.equal(error.code, "ENGINE_FAILED");
+    }
+    assert.equal(started.length, 3);
+  });
+
+  it("refuse more than may wait, and serve again when there is room", async () => {
+    const engine = await engineOf([OWN], { maxQueue: 4 });
+    const results = await Promise.allSettled(claims(8).map((each) => verify(engine, each)));
+    const codes = results.map((result) => (result.status === "fulfilled" ? result.value : result.reason.code));
+    assert.deepEqual(codes, [...Array(4).fill(true), ...Array(4).fill("ENGINE_OVERLOADED")]);
+    assert.isTrue(await verify(engine, claim("payment")));
+  });
+
+  it("answer what was accepted when the engine is closed, and nothing after", async () => {
+    const engine = await engineOf([OWN], { workers: 2 });
+    const accepted = claims(40).map((each) => verify(engine, each));
+    const ended = started.map((each) => new Promise((resolve) => each.once("exit", resolve)));
+    // Decoding is done at once, so all of these are queued before the engine closes.
+    await new Promise((resolve) => setImmediate(resolve));
+    const closing = engine.close();
+    assert.equal((await rejected(verify(engine, claim("payment")))).code, "ENGINE_CLOSED");
+    assert.deepEqual(await Promise.all(accepted), Array(40).fill(true));
+    await Promise.all([closing, engine.close(), ...ended]);
+    assert.equal((await rejected(verify(engine, claim("payment")))).code, "ENGINE_CLOSED");
+  });
+
+  it("end at once when nothing waits", async () => {
+    const engine = await engineOf([OWN]);
+    await engine.close();
+    await engine.close();
+  });
+});
