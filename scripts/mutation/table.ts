@@ -1,4 +1,4 @@
-import type { Mutant } from "./mutate.ts";
+import type { Tag } from "../../circuits/test/kit/tags.ts";
 
 const HEAD = `# What each constraint is for
 
@@ -12,12 +12,25 @@ tags. How an attack is made, and what it has to show besides, is in \`circuits/t
 `;
 
 const cell = (text: string) => text.replaceAll("|", "\\|");
+const ROW = /^\| `([^`]+)` \| .* \| (.*?) \|$/;
 
-/** docs/mutation.md, one row for each group in the order of the sources. */
-export function table(mutants: readonly Mutant[]): string {
-  const rows = mutants.map(({ tag, caught }) => {
-    const more = caught.length > 1 ? ` (and ${caught.length - 1} more)` : "";
-    return `| \`${tag.id}\` | ${tag.file} | ${cell(tag.reason)} | ${cell(caught[0] as string)}${more} |`;
-  });
+/** The column of tests in an existing table, by group. */
+export const testsOf = (document: string): Map<string, string> =>
+  new Map(
+    document
+      .split("\n")
+      .map((line) => ROW.exec(line))
+      .filter((match) => match !== null)
+      .map(([, id, tests]) => [id as string, tests as string]),
+  );
+
+/** What the table says of a group that tests guard. */
+export const describeTests = (titles: readonly string[]): string =>
+  cell(titles[0] as string) + (titles.length > 1 ? ` (and ${titles.length - 1} more)` : "");
+
+/** docs/mutation.md: a row for each group in the order of the sources. Undefined where a group has no test yet. */
+export function table(tags: readonly Tag[], tests: ReadonlyMap<string, string>): string | undefined {
+  if (tags.some(({ id }) => !tests.has(id))) return undefined;
+  const rows = tags.map(({ id, file, reason }) => `| \`${id}\` | ${file} | ${cell(reason)} | ${tests.get(id)} |`);
   return `${HEAD}${rows.join("\n")}\n`;
 }

@@ -1,5 +1,14 @@
-import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { Worker } from "node:worker_threads";
@@ -7,7 +16,7 @@ import { buildDirectory, packageVersion } from "../../../scripts/circuits/paths.
 import { finishNames } from "./anonymous.ts";
 import type { CompileMessage, Level } from "./circom-worker.ts";
 import { type R1cs, readR1cs } from "./r1cs.ts";
-import { closure, type Sources } from "./sources.ts";
+import { closure, hashOf, type Sources } from "./sources.ts";
 import { Symbols } from "./symbols.ts";
 import { generate, type Inputs } from "./witness.ts";
 
@@ -20,31 +29,38 @@ export interface BuildFiles {
   wasm: string;
 }
 
-/** A compiled circuit; files are read when first asked for. */
+/** A compiled circuit. Files are read when asked for and forgotten under memory pressure: a run has hundreds. */
 export class Build {
   readonly #files: BuildFiles;
-  #r1cs: R1cs | undefined;
-  #symbols: Symbols | undefined;
-  #module: Promise<WebAssembly.Module> | undefined;
+  #r1cs: WeakRef<R1cs> | undefined;
+  #symbols: WeakRef<Symbols> | undefined;
+  #module: WeakRef<WebAssembly.Module> | undefined;
 
   constructor(files: BuildFiles) {
     this.#files = files;
   }
 
   get r1cs(): R1cs {
-    this.#r1cs ??= readR1cs(this.#files.r1cs);
-    return this.#r1cs;
+    const r1cs = this.#r1cs?.deref() ?? readR1cs(this.#files.r1cs);
+    this.#r1cs = new WeakRef(r1cs);
+    return r1cs;
   }
 
   get symbols(): Symbols {
-    this.#symbols ??= new Symbols(this.#files.sym);
-    return this.#symbols;
+    const symbols = this.#symbols?.deref() ?? new Symbols(this.#files.sym);
+    this.#symbols = new WeakRef(symbols);
+    return symbols;
   }
 
   /** The witness the generator makes for these inputs, one value for each wire. GeneratorRefusal where a `===` fails. */
   async witness(inputs: Inputs): Promise<bigint[]> {
-    this.#module ??= WebAssembly.compile(readFileSync(this.#files.wasm));
-    return generate(await this.#module, inputs);
+    return generate(await this.#generator(), inputs);
+  }
+
+  async #generator(): Promise<WebAssembly.Module> {
+    const module = this.#module?.deref() ?? (await WebAssembly.compile(readFileSync(this.#files.wasm)));
+    this.#module = new WeakRef(module);
+    return module;
   }
 }
 
@@ -102,9 +118,9 @@ export function compile(sources: Sources, main: string, level: Level, want: Want
   const all = new Map(sources);
   const path = main.endsWith(".circom") ? main : "main.circom";
   if (path !== main) all.set(path, main);
-  const files = new Map([...closure(all, path)].map(([file, text]) => [file, finishNames(text)]));
-  const hash = createHash("sha256").update(JSON.stringify([VERSIONS, level, path, [...files].sort()]));
-  const directory = join(cacheDirectory, hash.digest("hex").slice(0, 32));
+  const files = closure(all, path);
+  for (const [file, text] of files) if (all.has(file)) files.set(file, finishNames(text));
+  const directory = join(cacheDirectory, hashOf(files, [...VERSIONS, level, path]).slice(0, 32));
   const known = started.get(directory + want);
   if (known !== undefined) return known;
   const build = run(files, path, directory, level, want);
@@ -113,10 +129,28 @@ export function compile(sources: Sources, main: string, level: Level, want: Want
   return build;
 }
 
+const DAY = 86_400_000;
+let forgotten = false;
+
+/** Takes what no test has asked for in a day out of the cache, once a process: a changed source leaves all it was in. */
+function forgetUnused(): void {
+  if (forgotten || !existsSync(cacheDirectory)) return;
+  forgotten = true;
+  for (const name of readdirSync(cacheDirectory)) {
+    const path = join(cacheDirectory, name);
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (stat !== undefined && Date.now() - stat.mtimeMs > DAY) rmSync(path, { recursive: true, force: true });
+  }
+}
+
 async function run(files: Sources, path: string, directory: string, level: Level, want: Want): Promise<Build> {
   const generator = "main_js";
   const complete = () => existsSync(want === "generator" ? join(directory, generator) : directory);
-  if (complete()) return inDirectory(directory);
+  if (complete()) {
+    utimesSync(directory, new Date(), new Date());
+    return inDirectory(directory);
+  }
+  forgetUnused();
   const scratch = `${directory}.${process.pid}.${want}`;
   for (const [file, text] of files) {
     const target = join(scratch, "source", file === path ? file.replace(/[^/]+$/, "main.circom") : file);

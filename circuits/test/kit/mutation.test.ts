@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { mutate } from "../../../scripts/mutation/mutate.ts";
-import { table } from "../../../scripts/mutation/table.ts";
+import { describeTests, table, testsOf } from "../../../scripts/mutation/table.ts";
 import type { Attack } from "./attack.ts";
 import { readTags, type Tag } from "./tags.ts";
 
@@ -52,8 +52,16 @@ describe("the mutation run", () => {
     );
     const caught = await mutate(once, tag("product.equal"), [attack("product.equal", { a: 2, b: 3, product: 7 })]);
     expect(caught.caught).to.deep.equal(["refuses a wrong product"]);
-    expect(table([caught])).to.contain(
-      "| `product.equal` | lib/gadget.circom | the \\| product. | refuses a wrong product |",
-    );
+  });
+
+  it("writes a table that it can read again, and none where a group has no test", () => {
+    const tags = readTags(sources);
+    const tests = new Map(tags.map(({ id }, i) => [id, describeTests(i === 0 ? ["refuses a | lie"] : ["a", "b"])]));
+    const document = table(tags, tests) as string;
+    expect(document).to.contain("| `product.equal` | lib/gadget.circom | the \\| product. | refuses a \\| lie |\n");
+    expect(document).to.match(/so that nothing is missed without it\. \| a \(and 1 more\) \|\n$/);
+    expect(testsOf(document).get("product.again")).to.equal("a (and 1 more)");
+    tests.delete("product.equal");
+    expect(table(tags, tests)).to.equal(undefined);
   });
 });

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { circomLibraryDirectory, circuitsDirectory } from "../../../scripts/circuits/paths.ts";
@@ -55,12 +56,34 @@ export function edit(sources: Sources, edits: readonly Edit[]): Map<string, stri
 }
 
 /** The text of one file, from the project or from the installed circomlib. */
-export function readSource(sources: Sources, path: string): string {
-  const text = sources.get(path);
-  if (text !== undefined) return text;
-  const installed = join(circomLibraryDirectory(), path);
-  if (!path.startsWith(LIBRARY) || !existsSync(installed)) throw new Error(`no circom source ${path}`);
-  return readFileSync(installed, "utf8");
+function readSource(sources: Sources, path: string): string {
+  const text = sources.get(path) ?? library(path);
+  if (text === undefined) throw new Error(`no circom source ${path}`);
+  return text;
+}
+
+const libraryFiles = new Map<string, string | undefined>();
+
+/** A file of circomlib, read once. */
+function library(path: string): string | undefined {
+  if (!path.startsWith(LIBRARY)) return undefined;
+  if (!libraryFiles.has(path)) {
+    const installed = join(circomLibraryDirectory(), path);
+    const text = existsSync(installed) ? readFileSync(installed, "utf8") : undefined;
+    libraryFiles.set(path, path === CONSTANTS && text !== undefined ? trimConstants(text) : text);
+  }
+  return libraryFiles.get(path);
+}
+
+const includes = new Map<string, string[]>();
+
+/** What a text includes. Remembered, since the same texts are asked for a thousand times. */
+function includesOf(text: string): string[] {
+  const known = includes.get(text);
+  if (known !== undefined) return known;
+  const found = [...text.matchAll(INCLUDE)].map((match) => match[1] as string);
+  includes.set(text, found);
+  return found;
 }
 
 /** Every file `main` needs, with its text, in the order found. */
@@ -69,11 +92,27 @@ export function closure(sources: Sources, main: string): Map<string, string> {
   const queue = [main];
   for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
     if (found.has(path)) continue;
-    const source = readSource(sources, path);
-    const text = path === CONSTANTS ? trimConstants(source) : source;
+    const text = readSource(sources, path);
     found.set(path, text);
-    for (const [, include = ""] of text.matchAll(INCLUDE))
+    for (const include of includesOf(text))
       queue.push(include.startsWith(LIBRARY) ? include : posix.join(dirname(path), include));
   }
   return found;
+}
+
+const hashes = new Map<string, string>();
+
+/** Names a set of files by path and content. */
+export function hashOf(files: Sources, settings: readonly string[]): string {
+  const parts = [...files].sort().map(([path, text]) => {
+    let hash = hashes.get(text);
+    if (hash === undefined) {
+      hash = createHash("sha256").update(text).digest("hex");
+      hashes.set(text, hash);
+    }
+    return [path, hash];
+  });
+  return createHash("sha256")
+    .update(JSON.stringify([settings, parts]))
+    .digest("hex");
 }

@@ -22,7 +22,7 @@ describe("soundness: each constraint group refuses what only it can refuse", () 
   for (const [index, attack] of attacks.entries())
     it(`${attack.tag} refuses ${attack.title}`, async () => {
       const tag = tags.get(attack.tag);
-      for (const next of attacks.slice(index, index + AHEAD)) compileAhead(next);
+      for (const next of attacks.slice(index === 0 ? 0 : index + AHEAD - 1, index + AHEAD)) compileAhead(next);
       if (tag === undefined) throw new Error(`no constraint group ${attack.tag} in circuits/`);
       const outcome = await runAttack(sources, tag, attack);
       expect(outcome.foreign, "constraints only the cheater has").to.equal(0);
