@@ -51,6 +51,11 @@ export const paymentAttacks: readonly Attack[] = [
     inputs: negative,
     harm: (read) => read("changeAmount") > 10n && read("amount") + read("changeAmount") === P + 10n,
   }),
+  attack("amount_range", "an amount of 2^64, encrypted as 0", {
+    ...swap("cut0.value <-- amount", "cut0.value <-- 0"),
+    inputs: () => pay({ amount: 2n ** 64n, encryptedAmount: 0n }),
+    harm: (read) => read("amount") >= 2n ** 64n,
+  }),
   attack("amount_range", "an encryption of another amount", {
     ...swap("cut0.value <-- amount", "cut0.value <-- 7"),
     inputs: () => pay({ encryptedAmount: 7n }),
@@ -60,6 +65,11 @@ export const paymentAttacks: readonly Attack[] = [
     ...swap("cut0.value <-- changeAmount", "cut0.value <-- 0"),
     inputs: () => pay({ amount: 15n, changeAmount: P - 5n }),
     harm: (read) => read("amount") > 10n && read("amount") + read("changeAmount") === P + 10n,
+  }),
+  attack("change_range", "a change of 2^64", {
+    ...swap("cut0.value <-- changeAmount", "cut0.value <-- 0"),
+    inputs: () => pay({ changeAmount: 2n ** 64n }),
+    harm: (read) => read("changeAmount") >= 2n ** 64n,
   }),
   attack("spent_note", "more money than the note has", {
     ...swap("cut0.amount <-- amount + changeAmount", `cut0.amount <-- ${AMOUNT + CHANGE}`),
