@@ -1,10 +1,11 @@
 export { type Config, type Environment, readConfig } from "./config/config.ts";
 export { withDevelopmentDefaults } from "./config/development.ts";
 export { settingsTable } from "./config/table.ts";
+export { createVerifyEngine, type VerifyEngine, type VerifyEngineOptions } from "./engine/index.ts";
 export { ServiceError, type ServiceErrorCode } from "./errors/errors.ts";
 export { openApiDocument } from "./http/openapi-document.ts";
 export { STATUS, statusOf } from "./http/status.ts";
-export { createLog } from "./ops/log.ts";
+export { createLog, type LogSink, type ServiceLog } from "./ops/log.ts";
 export {
   type AppendProver,
   ChainReader,
@@ -15,6 +16,6 @@ export {
 } from "./relayer/index.ts";
 export { type RunningService, startService } from "./service.ts";
 export { openStore, type Store } from "./store/index.ts";
-export { addKey } from "./token/keys.ts";
-export { TOKEN_TYPE, type TokenClaims } from "./token/token.ts";
+export { addKey } from "./token/add-key.ts";
+export { TOKEN_TYPE, type TokenClaims } from "./token/claims.ts";
 export { FRESH_MS, REASONS, type Reason, SKEW_MS } from "./verify/checks.ts";

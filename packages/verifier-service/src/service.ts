@@ -1,6 +1,5 @@
 // The service put together: opens everything in the order in which a fault is cheapest to find, and closes it again.
 import { Wallet } from "ethers";
-import type { Logger } from "pino";
 import { openCatalog } from "./artifacts/catalog.ts";
 import { artifactRoutes } from "./artifacts/routes.ts";
 import { type Config, refuseDevelopmentKeys } from "./config/config.ts";
@@ -12,6 +11,7 @@ import { paymentRoutes } from "./http/routes/payments.ts";
 import type { App } from "./http/types.ts";
 import { clientIds } from "./ops/client-id.ts";
 import { Closing } from "./ops/closing.ts";
+import type { ServiceLog } from "./ops/log.ts";
 import { createMetrics } from "./ops/metrics.ts";
 import { createReadiness } from "./ops/readiness.ts";
 import { ChainReader } from "./relayer/chain/reader.ts";
@@ -30,7 +30,6 @@ export interface RunningService {
   readonly url: string;
   /** Where the root of the server is. */
   readonly origin: string;
-  readonly app: App;
   /** Name of the set of keys it serves. */
   readonly set: string;
   readonly relayer: string;
@@ -48,7 +47,7 @@ const SWEEP_MS = 60_000;
  */
 export async function startService(
   config: Config,
-  log: Logger,
+  log: ServiceLog,
   clock: () => number = Date.now,
 ): Promise<RunningService> {
   const closing = new Closing((error) => log.error({ err: error }, "closing failed"));
@@ -60,7 +59,7 @@ export async function startService(
   }
 }
 
-async function open(config: Config, log: Logger, clock: () => number, closing: Closing): Promise<RunningService> {
+async function open(config: Config, log: ServiceLog, clock: () => number, closing: Closing): Promise<RunningService> {
   const catalog = await openCatalog(config.artifacts);
   refuseDevelopmentKeys(catalog.set, config);
   const retired = openRetiredKeys(config.otherKeys);
@@ -116,7 +115,6 @@ async function open(config: Config, log: Logger, clock: () => number, closing: C
   return {
     url: `${origin}${basePath}`,
     origin,
-    app,
     set: catalog.set,
     relayer: relayer.address,
     close: () => closing.run(),

@@ -8,6 +8,7 @@ import underPressure from "@fastify/under-pressure";
 import Fastify, { type FastifyBaseLogger, type FastifyRequest, LogController } from "fastify";
 import type { Config } from "../config/config.ts";
 import { ServiceError } from "../errors/errors.ts";
+import type { ServiceLog } from "../ops/log.ts";
 import type { HttpMetrics } from "../ops/metrics.ts";
 import { handleClientError, handleError } from "./errors.ts";
 import { parseStrictJson } from "./json.ts";
@@ -23,7 +24,7 @@ const LATEST_LOOP_MS = 2_000;
 
 export interface AppOptions {
   readonly config: Config;
-  readonly log: FastifyBaseLogger;
+  readonly log: ServiceLog;
   readonly metrics: HttpMetrics;
   /** Defines the routes. */
   readonly routes: (app: App) => void;
@@ -32,7 +33,8 @@ export interface AppOptions {
 /** The HTTP server with everything that is the same for all routes. */
 export async function createApp({ config, log, metrics, routes }: AppOptions): Promise<App> {
   const app: App = Fastify({
-    loggerInstance: log,
+    // createLog gives no other loggers than this.
+    loggerInstance: log as ServiceLog & FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     // An id from outside could carry anything into the logs.

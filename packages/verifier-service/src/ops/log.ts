@@ -1,11 +1,28 @@
 import { SottoError } from "@sotto/protocol";
-import { type DestinationStream, type Logger, pino } from "pino";
+import { pino } from "pino";
+
+/** Where log lines go; the service's own type, so that who uses the package needs no other's. */
+export interface LogSink {
+  write(line: string): void;
+}
+
+type LogLine = (fields: object, message: string) => void;
+
+/** A log of the service. Made by `createLog` alone. */
+export interface ServiceLog {
+  readonly level: string;
+  readonly debug: LogLine;
+  readonly info: LogLine;
+  readonly warn: LogLine;
+  readonly error: LogLine;
+  readonly fatal: LogLine;
+}
 
 /**
  * Structured logs, one JSON object a line. Errors are shown by code and place: their messages may quote what nodes and
  * databases were asked, proofs and addresses with keys among them.
  */
-export function createLog(level: string, destination?: DestinationStream): Logger {
+export function createLog(level: string, destination?: LogSink): ServiceLog {
   const options = {
     level,
     base: { service: "sotto" },

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import type { Config } from "../config/config.ts";
-import { addKey, type KeySource, keysOfFolder, keysOfText } from "./keys.ts";
+import { addKey } from "./add-key.ts";
+import { type KeySource, keysOfFolder, keysOfText } from "./keys.ts";
 
 /** Where the keys come from: the setting, or the folder. On a local chain an empty folder gets a first key. */
 export async function keySource({ tokenKey, tokenKeys, local }: Config): Promise<KeySource> {

@@ -1,6 +1,6 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from "jose";
+import { type CryptoKey, calculateJwkThumbprint, importJWK, type JWK } from "jose";
 import { ServiceError } from "../errors/errors.ts";
 
 export interface TokenKey {
@@ -67,14 +67,4 @@ export async function keysOfFolder(folder: string): Promise<readonly TokenKey[]>
     keys.push(...(await keysOfText(readFileSync(path, "utf8"), path)));
   }
   return keys;
-}
-
-/** Adds a key to a folder; it signs as soon as the service looks at the folder again. @returns the file */
-export async function addKey(folder: string, now = new Date()): Promise<string> {
-  const { privateKey } = await generateKeyPair(ALGORITHM, { crv: "Ed25519", extractable: true });
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const path = join(folder, `${now.toISOString().replace(/[-:.]/g, "")}.json`);
-  // wx: a key that exists is never written over.
-  writeFileSync(path, `${JSON.stringify(await exportJWK(privateKey))}\n`, { mode: 0o600, flag: "wx" });
-  return path;
 }

@@ -2,10 +2,12 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { addKey } from "../../src/token/add-key.ts";
+import type { TokenClaims } from "../../src/token/claims.ts";
 import { keySource } from "../../src/token/development.ts";
 import { KeyRing } from "../../src/token/key-ring.ts";
-import { addKey, keysOfFolder, keysOfText } from "../../src/token/keys.ts";
-import { type TokenClaims, TokenIssuer } from "../../src/token/token.ts";
+import { keysOfFolder, keysOfText } from "../../src/token/keys.ts";
+import { TokenIssuer } from "../../src/token/token.ts";
 import { rejected } from "../support/rejected.ts";
 
 const CLAIMS: TokenClaims = {
