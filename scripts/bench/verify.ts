@@ -1,0 +1,122 @@
+// `pnpm bench verify`: verifying the two proofs of a payment, beside snarkjs with its curve kept warm.
+import { readFileSync } from "node:fs";
+import { createVerifyEngine, type VerifyEngine } from "@sotto/verifier-service";
+import { type Groth16Proof, groth16 } from "snarkjs";
+import { artifactPaths } from "../circuits/paths.ts";
+import { proveWithTrapdoor } from "../setup/trapdoor.ts";
+import { stopSnarkjs } from "../setup/verifiers/stop-snarkjs.ts";
+import type { Print } from "./main.ts";
+
+export const about = "verifying the two proofs of a payment, alone and under load, beside snarkjs in the same run";
+
+const CIRCUITS = ["payment", "elgamal_range"] as const;
+/** Pairs verified one after the other, in each turn; pairs that arrive together; those of them for snarkjs; turns. */
+const [ALONE, TOGETHER, TOGETHER_SNARKJS, TURNS] = [8, 64, 16, 5];
+
+interface Claim {
+  readonly circuit: (typeof CIRCUITS)[number];
+  readonly proof: string[];
+  readonly signals: string[];
+}
+type Pair = readonly Claim[];
+type Keys = Record<string, { readonly nPublic: number }>;
+
+/** Forged with the development keys: to a verifier, like any others. */
+function makePairs(keys: Keys, count: number): Pair[] {
+  return Array.from({ length: count }, (_, pair) =>
+    CIRCUITS.map((circuit) => {
+      const signals = Array.from(
+        { length: keys[circuit]!.nPublic },
+        (_, index) => BigInt(pair + 1) ** BigInt(70 + index),
+      );
+      const forged = proveWithTrapdoor(
+        circuit,
+        signals.map((signal) => signal % 2n ** 253n),
+      );
+      return { circuit, proof: forged.proof, signals: forged.publicSignals };
+    }),
+  );
+}
+
+function snarkjsProof([ax, ay, bx0, bx1, by0, by1, cx, cy]: readonly string[]): Groth16Proof {
+  const words = {
+    pi_a: [ax, ay, "1"],
+    pi_b: [
+      [bx0, bx1],
+      [by0, by1],
+      ["1", "0"],
+    ],
+    pi_c: [cx, cy, "1"],
+  };
+  return { ...words, protocol: "groth16", curve: "bn128" } as Groth16Proof;
+}
+
+function expectTrue(results: readonly boolean[]): void {
+  if (!results.every(Boolean)) throw new Error("a proof that holds was refused");
+}
+
+const withEngine = (engine: VerifyEngine) => (pair: Pair) =>
+  Promise.all(pair.map(({ circuit, proof, signals }) => engine.verify(circuit, proof, signals)));
+
+const withSnarkjs = (keys: Keys) => async (pair: Pair) => {
+  const results: boolean[] = [];
+  for (const { circuit, proof, signals } of pair)
+    results.push(await groth16.verify(keys[circuit] as never, signals, snarkjsProof(proof)));
+  return results;
+};
+
+/** Pairs a second. */
+async function rate(pairs: readonly Pair[], verify: () => Promise<void>): Promise<number> {
+  const start = performance.now();
+  await verify();
+  return (pairs.length * 1000) / (performance.now() - start);
+}
+
+function oneByOne(pairs: readonly Pair[], verify: (pair: Pair) => Promise<boolean[]>): Promise<number> {
+  return rate(pairs, async () => {
+    for (const pair of pairs) expectTrue(await verify(pair));
+  });
+}
+
+function allAtOnce(pairs: readonly Pair[], verify: (pair: Pair) => Promise<boolean[]>): Promise<number> {
+  return rate(pairs, async () => expectTrue((await Promise.all(pairs.map(verify))).flat()));
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((left, right) => left - right)[values.length >> 1] ?? Number.NaN;
+}
+
+/**
+ * Both are warm and take turns on the same pairs, each alone and with many at once. snarkjs keeps its curve and the
+ * curve's threads, one for each core, and shares the pairings of one proof among them.
+ */
+export async function run(print: Print): Promise<void> {
+  const keys: Keys = Object.fromEntries(
+    CIRCUITS.map((circuit) => [circuit, JSON.parse(readFileSync(artifactPaths(circuit).vkey, "utf8"))]),
+  );
+  const pairs = makePairs(keys, TOGETHER);
+  const [few, some] = [pairs.slice(0, ALONE), pairs.slice(0, TOGETHER_SNARKJS)];
+  const engine = await createVerifyEngine({ verificationKeys: keys });
+  const [ours, theirs] = [withEngine(engine), withSnarkjs(keys)];
+  const rates = { single: [] as number[], load: [] as number[], snarkjs: [] as number[], snarkjsLoad: [] as number[] };
+  try {
+    await allAtOnce(pairs, ours);
+    await oneByOne(few, theirs);
+    for (let turn = 1; turn <= TURNS; turn++) {
+      process.stderr.write(`  turn ${turn} of ${TURNS}\n`);
+      rates.snarkjs.push(await oneByOne(few, theirs));
+      rates.single.push(await oneByOne(few, ours));
+      rates.snarkjsLoad.push(await allAtOnce(some, theirs));
+      rates.load.push(await allAtOnce(pairs, ours));
+    }
+  } finally {
+    await engine.close();
+    await stopSnarkjs();
+  }
+  print("verify.speedup.single", median(rates.single) / median(rates.snarkjs), "times");
+  print("verify.speedup.load", median(rates.load) / median(rates.snarkjsLoad), "times");
+  print("verify.pair.perSecond", median(rates.load), "pairs/s");
+  print("verify.pair.ms", 1000 / median(rates.single), "ms");
+  print("verify.pair.snarkjs.ms", 1000 / median(rates.snarkjs), "ms");
+  print("verify.pair.snarkjs.perSecond", median(rates.snarkjsLoad), "pairs/s");
+}
