@@ -136,6 +136,24 @@ describe("POST /settle", () => {
     }
   });
 
+  it("refuses a token that expired before it was settled, and still answers for one that was settled in time", async () => {
+    let ahead = 0;
+    const later = await openService({}, () => Date.now() + ahead);
+    try {
+      const [settled, late] = [forgeBundle(world, { root }), forgeBundle(world, { root })];
+      const [first, second] = [await verify(settled, later), await verify(late, later)];
+      const before = await settle(settleRequest(settled, first), later);
+      expect(before.body["status"]).to.equal("success");
+      ahead = 181_000;
+      expect((await settle(settleRequest(settled, first), later)).body).to.deep.equal(before.body);
+      const { status, body } = await settle(settleRequest(late, second), later);
+      expect([status, body["code"]]).to.deep.equal([410, "TOKEN_EXPIRED"]);
+      expect(await isSpent(late.publicSignals[6]!)).to.equal(false);
+    } finally {
+      await later.close();
+    }
+  });
+
   it("knows nothing of other ids", async () => {
     const { status, body } = await call(`${service.url}/settle/nobody`);
     expect([status, body["code"]]).to.deep.equal([404, "UNKNOWN_PAYMENT"]);

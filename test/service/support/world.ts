@@ -73,14 +73,18 @@ export interface TestService extends RunningService {
 /**
  * Starts a service on the shared chain, with a store and token keys of its own.
  * @param settings environment variables beside those that name the chain
+ * @param clock now, ms
  */
-export async function openService(settings: Record<string, string> = {}): Promise<TestService> {
+export async function openService(
+  settings: Record<string, string> = {},
+  clock: () => number = Date.now,
+): Promise<TestService> {
   const world = await openWorld();
   const folder = mkdtempSync(join(tmpdir(), "sotto-service-"));
   const logged: string[] = [];
   const config = readConfig({ ...environment(world, folder), ...settings });
   const log = createLog("debug", { write: (line: string) => void logged.push(line) });
-  const service = await startService(config, log);
+  const service = await startService(config, log, clock);
   const close = async () => {
     await service.close();
     rmSync(folder, { recursive: true, force: true });

@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { settingsTable } from "@sotto/verifier-service";
+import { expect } from "chai";
+import { call } from "./support/http.ts";
+import { environment, openWorld } from "./support/world.ts";
+
+const root = join(import.meta.dirname, "..", "..");
+const program = join(root, "packages", "verifier-service", "dist", "main.js");
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+describe("the service as a program", () => {
+  let folder: string;
+  const children: ChildProcess[] = [];
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "sotto-main-"));
+  });
+  afterEach(() => {
+    for (const child of children.splice(0)) child.kill("SIGKILL");
+    rmSync(folder, { recursive: true });
+  });
+
+  /** @returns the first line on standard error, and how it ended */
+  const start = (
+    settings: Record<string, string>,
+  ): { line: Promise<string>; ended: Promise<Ended>; child: ChildProcess } => {
+    const { PATH = "" } = process.env;
+    const child = spawn(process.execPath, [program], { cwd: folder, env: { PATH, ...settings } });
+    children.push(child);
+    const output = { stdout: "", stderr: "" };
+    child.stdout.on("data", (chunk) => {
+      output.stdout += String(chunk);
+    });
+    const ended = new Promise<Ended>((resolve) => child.on("close", (code) => resolve({ code, ...output })));
+    const line = new Promise<string>((resolve) => {
+      child.stderr.on("data", (chunk) => {
+        output.stderr += String(chunk);
+        if (output.stderr.includes("\n")) resolve(output.stderr.split("\n")[0]!);
+      });
+      void ended.then(() => resolve(""));
+    });
+    return { line, ended, child };
+  };
+
+  it("says where it listens, logs JSON, and ends on SIGTERM", async () => {
+    const { line, ended, child } = start(environment(await openWorld(), folder));
+    const said = await line;
+    const url = /at (http:\S+\/zk): chain 31337, pool 0x[0-9a-f]{40}, development keys, relayer 0x[0-9a-f]{40}/.exec(
+      said,
+    )?.[1];
+    expect((await call(`${url}/readyz`)).body["ready"]).to.equal(true);
+    child.kill("SIGTERM");
+    const { code, stdout, stderr } = await ended;
+    expect(code).to.equal(0);
+    expect(stderr).to.equal(`${said}\n`);
+    const lines = stdout
+      .trim()
+      .split("\n")
+      .map((text) => JSON.parse(text) as { msg: string });
+    expect(lines.map(({ msg }) => msg)).to.include.members(["request", "ending"]);
+  });
+
+  it("names every variable that is wrong, in one line, and ends with 1", async () => {
+    const { ended } = start({ SOTTO_PORT: "x", SOTTO_POOL: "0x12" });
+    const { code, stdout, stderr } = await ended;
+    expect([code, stdout]).to.deep.equal([1, ""]);
+    expect(stderr).to.match(/^sotto: INVALID_CONFIG: .*SOTTO_PORT.*SOTTO_POOL.*SOTTO_CHAIN_ID.*\n$/);
+  });
+
+  it("says in one line what does not fit", async () => {
+    const settings = { ...environment(await openWorld(), folder), SOTTO_POOL: `0x${"12".repeat(20)}` };
+    const { code, stderr } = await start(settings).ended;
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^sotto: POOL_MISSING: [^\n]+\n$/);
+  });
+
+  it("has containers that set only what there is to set", () => {
+    const known = new Set([...settingsTable().matchAll(/`(SOTTO_[A-Z_]+)`/g)].map((match) => match[1]!));
+    for (const path of ["packages/verifier-service/Dockerfile", "compose.yaml"]) {
+      const text = readFileSync(join(root, path), "utf8").replaceAll(/^\s*#.*$/gm, "");
+      const named = [...text.matchAll(/SOTTO_[A-Z_]+/g)].map((match) => match[0].replace(/_FILE$/, ""));
+      expect(named, path).to.not.deep.equal([]);
+      expect(
+        named.filter((name) => !known.has(name)),
+        path,
+      ).to.deep.equal([]);
+    }
+  });
+});
