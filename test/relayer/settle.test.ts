@@ -64,8 +64,12 @@ describe("relayer", () => {
     for (const i of wrong) payments[i]!.proof = payments[0]!.proof;
     const ids: string[] = [];
     for (const payment of payments) ids.push(await enqueue(store, payment));
+    const garbled = await chain.payment();
+    garbled.proof = ["no number"];
+    const hopeless = await enqueue(store, garbled);
     relayer.start();
     const outcomes = await Promise.all(ids.map((id) => relayer.waitFor(id, WAIT)));
+    expect(await relayer.waitFor(hopeless, WAIT)).to.include({ state: "failed", reason: "REVERTED" });
     for (const [i, { state, reason }] of outcomes.entries())
       if (wrong.includes(i)) expect([state, reason]).to.deep.equal(["failed", "REVERTED_INVALID_PROOF"]);
       else expect(state).to.equal("settled");

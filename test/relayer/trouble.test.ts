@@ -8,6 +8,9 @@ import { enqueue, eventually, Services } from "./support/service.ts";
 const WAIT = 20_000;
 const relayerAddress = new Wallet(RELAYER_KEY).address;
 
+/** Hardhat's public test account 2. */
+const OTHER_KEY = "0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a";
+
 interface Pending {
   hash: string;
   nonce: string;
@@ -162,6 +165,29 @@ describe("relayer in trouble", () => {
     expect(counts.get("relayer_reorganisations_total")).to.equal(1);
   });
 
+  it("takes back no more than a reorganisation took, even of blocks it read all at once", async () => {
+    await chain.mine(40);
+    const early = await services.start();
+    const old = await enqueue(early.store, await chain.payment());
+    const settled = await early.relayer.waitFor(old, WAIT);
+    await chain.mine(40);
+    const snapshot = await chain.rpc("evm_snapshot");
+    await chain.mine(3);
+    const { relayer, store, counts } = await services.start({ key: OTHER_KEY });
+    await eventually(async () => (await relayer.status()).lastRound !== undefined);
+    const before = await store.ledger.blocks();
+    await chain.rpc("evm_revert", snapshot);
+    await chain.mine(5);
+    const round = (await relayer.status()).lastRound!;
+    await eventually(async () => ((await relayer.status()).lastRound ?? 0) > round + 100);
+    expect(counts.get("relayer_reorganisations_total")).to.equal(1);
+    const after = await store.ledger.blocks();
+    const kept = before.filter(({ hash }) => after.some((block) => block.hash === hash));
+    expect(kept.length).to.be.greaterThan(5);
+    expect(before.length - kept.length).to.be.within(1, 3);
+    expect(await early.relayer.waitFor(old, 0)).to.deep.equal(settled);
+  });
+
   it("fails what a reorganisation took once its date is over", async () => {
     const { store, relayer } = await services.start();
     await chain.mine(2);
@@ -218,4 +244,25 @@ describe("relayer in trouble", () => {
     expect(outcome.txHash).not.to.equal(ours!.hash);
     expect(await chain.settlements(payment.signals[6]!)).to.deep.equal([outcome.txHash]);
   });
+
+  it("starts over on a chain that was started again, with the same store", async () => {
+    const other = await TestChain.start();
+    const elsewhere = new Services(other);
+    const storeUrl = services.newStoreUrl();
+    try {
+      const first = await elsewhere.start({ storeUrl });
+      const lost = await enqueue(first.store, await other.payment());
+      expect((await first.relayer.waitFor(lost, WAIT)).state).to.equal("settled");
+      await elsewhere.stop(first);
+      const { store, relayer } = await services.start({ storeUrl });
+      const payment = await chain.payment();
+      const id = await enqueue(store, payment);
+      expect((await relayer.waitFor(id, WAIT)).state).to.equal("settled");
+      expect(await chain.settlements(payment.signals[6]!)).to.have.length(1);
+      expect((await relayer.waitFor(lost, 0)).state).not.to.equal("settled");
+    } finally {
+      await elsewhere.stopAll();
+      await other.stop();
+    }
+  }).timeout(90_000);
 });

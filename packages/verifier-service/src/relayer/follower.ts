@@ -43,7 +43,7 @@ export class Follower {
     let reorganisedTo: number | undefined;
     if (last !== undefined && ancestor?.number !== last.number) {
       reorganisedTo = ancestor?.number ?? pool.deploymentBlock - 1;
-      await this.#rollBack(lease, reorganisedTo);
+      await this.#rollBack(lease, reorganisedTo, ancestor === undefined);
     }
     let next = (ancestor?.number ?? pool.deploymentBlock - 1) + 1;
     let parent: Pick<Block, "number" | "hash"> | undefined = ancestor;
@@ -67,11 +67,13 @@ export class Follower {
     });
   }
 
-  async #rollBack(lease: Lease, block: number): Promise<void> {
+  /** @param all whether nothing that was read is left */
+  async #rollBack(lease: Lease, block: number, all: boolean): Promise<void> {
     await this.#options.store.asRelayer(lease, async ({ ledger, operations }) => {
       await ledger.rollBack(block);
       await operations.unsettle(block);
-      await operations.unmine(block);
+      if (all) await operations.startOver();
+      else await operations.unmine(block);
     });
   }
 
@@ -96,7 +98,7 @@ export class Follower {
           throw view.inconsistent(`has another block ${parent.number} than was read before`);
         if (logs.some((log) => log.blockNumber === to && log.blockHash !== end.hash))
           throw view.inconsistent("gives logs of another chain than its blocks");
-        const page = await readPage(view, logs, start, end);
+        const page = await readPage(view, logs, start, from, end);
         // Nodes often have a block before they have its logs: the contract's own count shows what is missing.
         if (newest) await this.#compare(view, to, start, page);
         return page;

@@ -81,24 +81,51 @@ export class Judge {
     return { state: "settled", txHash, blockNumber, ours: txHash === operation.txHash };
   }
 
-  async #authorization({ call, digest }: Operation, { head }: Round): Promise<Authorization | undefined> {
+  async #authorization(operation: Operation, round: Round): Promise<Authorization | undefined> {
     const { chain, pool } = this.#context;
-    const { from, ownerTags } = call as DepositCall;
-    const nonce = digest.slice(digest.indexOf(":") + 1);
-    const topics = (name: string) => tokenInterface.encodeFilterTopics(name, [from, nonce]) as string[];
-    const first = Math.max(pool.deploymentBlock, head.number - AUTHORIZATION_BLOCKS);
-    for (const name of ["AuthorizationUsed", "AuthorizationCanceled"]) {
-      const log = (await chain.use((view) => view.logs(pool.token, first, head.number, topics(name)))).at(-1);
-      if (log === undefined) continue;
-      const { transactionHash: txHash, blockNumber } = log;
-      const tags = new Set<string>();
-      for (const entry of (await chain.receipt(txHash))?.logs ?? []) {
-        const event = entry.address === pool.pool ? poolInterface.parseLog(entry) : null;
-        if (event?.name === "Deposited") tags.add(String(event.args["ownerTag"]));
+    if (operation.txHash !== undefined) {
+      const own = await this.#depositedBy(operation, operation.txHash);
+      if (own?.deposited) return own;
+    }
+    const { from } = operation.call as DepositCall;
+    const data = tokenInterface.encodeFunctionData("authorizationState", [from, nonceOf(operation)]);
+    const [used] = tokenInterface.decodeFunctionResult(
+      "authorizationState",
+      await chain.call({ to: pool.token, data }),
+    );
+    // Logs are looked for only when somebody else must have used it: they may be far back.
+    if (used !== true) return undefined;
+    const txHash = await this.#usedBy(operation, round);
+    return txHash === undefined ? undefined : this.#depositedBy(operation, txHash);
+  }
+
+  /** The transaction in which the authorization was used or cancelled, from the newest block back. */
+  async #usedBy(operation: Operation, { head }: Round): Promise<string | undefined> {
+    const { chain, pool, config } = this.#context;
+    const { from } = operation.call as DepositCall;
+    const topics = (name: string) => tokenInterface.encodeFilterTopics(name, [from, nonceOf(operation)]) as string[];
+    const oldest = Math.max(pool.deploymentBlock, head.number - AUTHORIZATION_BLOCKS);
+    for (let last = head.number; last >= oldest; last -= config.rangeSize) {
+      const first = Math.max(oldest, last - config.rangeSize + 1);
+      for (const name of ["AuthorizationUsed", "AuthorizationCanceled"]) {
+        const log = (await chain.use((view) => view.logs(pool.token, first, last, topics(name)))).at(-1);
+        if (log !== undefined) return log.transactionHash;
       }
-      return { txHash, blockNumber, deposited: ownerTags.every((tag) => tags.has(tag)) };
     }
     return undefined;
+  }
+
+  async #depositedBy({ call }: Operation, txHash: string): Promise<Authorization | undefined> {
+    const { chain, pool } = this.#context;
+    const receipt = await chain.receipt(txHash);
+    if (receipt === undefined) return undefined;
+    const tags = new Set<string>();
+    for (const entry of receipt.logs) {
+      const event = entry.address === pool.pool ? poolInterface.parseLog(entry) : null;
+      if (event?.name === "Deposited") tags.add(String(event.args["ownerTag"]));
+    }
+    const deposited = (call as DepositCall).ownerTags.every((tag) => tags.has(tag));
+    return { txHash, blockNumber: receipt.blockNumber, deposited };
   }
 
   /**
@@ -132,3 +159,6 @@ async function write({ operations }: RelayerWrites, id: string, verdict: Verdict
   if (verdict.state === "settled") await operations.settled(id, verdict.txHash, verdict.blockNumber);
   else await operations.over(id, verdict.state, verdict.reason);
 }
+
+/** A deposit's digest is depositor and nonce. */
+const nonceOf = ({ digest }: Operation): string => digest.slice(digest.indexOf(":") + 1);

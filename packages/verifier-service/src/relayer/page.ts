@@ -11,6 +11,9 @@ interface MutablePage extends LedgerPage {
   blocks: Row<"blocks">[];
 }
 
+/** Reorganisations are mostly shorter than this; deeper ones take back more than they must. */
+const MOST_BACK = 64;
+
 /** What a page adds to: leaves queued and appended before it. */
 export interface PageStart {
   leaves: number;
@@ -28,6 +31,7 @@ export async function readPage(
   view: NodeView,
   logs: readonly Log[],
   start: PageStart,
+  from: number,
   end: Block,
 ): Promise<LedgerPage> {
   const page: MutablePage = { leaves: [], appends: [], spends: [], blocks: [] };
@@ -70,7 +74,7 @@ export async function readPage(
       default:
     }
   }
-  page.blocks.push(...(await blocksOf(view, hashes, end)));
+  page.blocks.push(...(await blocksOf(view, hashes, from, end)));
   return page;
 }
 
@@ -82,14 +86,23 @@ function parse(view: NodeView, log: Log): LogDescription | undefined {
   }
 }
 
-/** The blocks with events and the last one: where they are canonical, so is all that was read. */
-async function blocksOf(view: NodeView, hashes: ReadonlyMap<number, string>, end: Block): Promise<Row<"blocks">[]> {
+/**
+ * The blocks with events, the last one, and some before it (1, 2, 4 .. blocks back): where one of them is canonical, so
+ * is all that was read up to it, and a reorganisation of a few blocks takes back a few blocks.
+ */
+async function blocksOf(
+  view: NodeView,
+  hashes: ReadonlyMap<number, string>,
+  from: number,
+  end: Block,
+): Promise<Row<"blocks">[]> {
+  const numbers = new Set([...hashes.keys(), end.number]);
+  for (let back = 1; back <= MOST_BACK && end.number - back >= from; back *= 2) numbers.add(end.number - back);
   const blocks: Row<"blocks">[] = [];
-  for (const [number, hash] of hashes) {
-    const block = number === end.number ? end : await expectBlock(view, number);
-    if (block.hash !== hash) throw view.inconsistent("gives logs of another chain than its blocks");
-    blocks.push(block);
+  for (const number of [...numbers].sort((a, b) => a - b)) {
+    const { hash, timestamp } = number === end.number ? end : await expectBlock(view, number);
+    if ((hashes.get(number) ?? hash) !== hash) throw view.inconsistent("gives logs of another chain than its blocks");
+    blocks.push({ number, hash, timestamp });
   }
-  if (!hashes.has(end.number)) blocks.push({ number: end.number, hash: end.hash, timestamp: end.timestamp });
   return blocks;
 }

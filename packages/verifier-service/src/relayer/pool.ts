@@ -1,6 +1,7 @@
 import { decodeBundle, resourceDigest, shieldedPoolAbi, validUntilOf } from "@sotto/protocol";
 import { Interface } from "ethers";
 import type { Operation } from "../store/index.ts";
+import { CallReverted } from "./errors.ts";
 
 export const poolInterface = new Interface(shieldedPoolAbi);
 
@@ -56,15 +57,24 @@ export function paymentCallOf(bundle: string): PaymentCall {
 }
 
 export function settleData(operations: readonly Operation[]): string {
-  return poolInterface.encodeFunctionData("settle", [operations.map(({ call }) => call)]);
+  return encode("settle", [operations.map(({ call }) => call)]);
+}
+
+/** @throws CallReverted for what is no call of the contract: sending it would do no more than a call that reverts */
+function encode(name: string, values: readonly unknown[]): string {
+  try {
+    return poolInterface.encodeFunctionData(name, values);
+  } catch {
+    throw new CallReverted("0x");
+  }
 }
 
 /** Calldata of a deposit or withdrawal. */
 export function singleData({ kind, call }: Operation): string {
-  if (kind === "withdrawal") return poolInterface.encodeFunctionData("withdraw", [call]);
+  if (kind === "withdrawal") return encode("withdraw", [call]);
   const { from, ownerTags, amounts, salt, validAfter, validBefore, v, r, s } = call as DepositCall;
   const values = [from, ownerTags, amounts, salt, validAfter, validBefore, v, r, s];
-  return poolInterface.encodeFunctionData("depositWithAuthorization", values);
+  return encode("depositWithAuthorization", values);
 }
 
 const OUTCOMES = ["Settled", "NullifierSpent", "Expired", "UnknownRoot"];

@@ -43,18 +43,20 @@ export function ledgerReads(db: Db) {
 
 export function ledgerWrites(db: Db) {
   return {
-    /** @param keep number of newest blocks to remember */
+    /** @param keep depth of reorganisations to be ready for: what was read at least that far back stays known */
     async add({ leaves, appends, spends, blocks }: LedgerPage, keep: number): Promise<void> {
       for (const rows of chunks(leaves)) await db.insertInto("leaves").values(rows).execute();
       for (const rows of chunks(appends)) await db.insertInto("appends").values(rows).execute();
       for (const rows of chunks(spends)) await db.insertInto("spends").values(rows).execute();
       for (const rows of chunks(blocks)) await db.insertInto("blocks").values(rows).execute();
       const last = blocks.at(-1)?.number;
-      if (last !== undefined)
-        await db
-          .deleteFrom("blocks")
-          .where("number", "<=", last - keep)
-          .execute();
+      if (last === undefined) return;
+      const deep = db
+        .selectFrom("blocks")
+        .select("number")
+        .where("number", "<=", last - keep);
+      const anchor = await deep.orderBy("number", "desc").limit(1).executeTakeFirst();
+      if (anchor !== undefined) await db.deleteFrom("blocks").where("number", "<", anchor.number).execute();
     },
 
     /** Takes back everything after a block. */

@@ -42,6 +42,18 @@ export function operationWrites(db: Db, clock: () => number) {
       return rows.map(({ id }) => id);
     },
 
+    /** The chain is another one (a local node that was started again): no transaction of the old one exists. */
+    async startOver(): Promise<void> {
+      const updated_at = clock();
+      await db
+        .updateTable("transactions")
+        .set({ state: "dropped", updated_at })
+        .where("state", "<>", "dropped")
+        .execute();
+      const none = { state: "queued" as const, transaction_id: null, tx_hash: null, updated_at };
+      await db.updateTable("operations").set(none).where("state", "=", "broadcast").execute();
+    },
+
     /** Transactions mined in blocks that are gone. */
     async unmine(after: number): Promise<void> {
       await db

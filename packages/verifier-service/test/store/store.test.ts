@@ -264,7 +264,12 @@ for (const [name, backend] of Object.entries(backends))
       });
       for (const n of [0, 1, 2]) await store.asRelayer(lease, ({ ledger }) => ledger.add(page(n), 2));
       await store.asRelayer(lease, ({ operations }) => operations.settled("a", "0x01", 2));
-      expect((await store.ledger.blocks()).map(({ number }) => number)).to.deep.equal([2, 1]);
+      expect((await store.ledger.blocks()).map(({ number }) => number)).to.deep.equal([2, 1, 0]);
+      await store.asRelayer(lease, ({ ledger }) =>
+        ledger.add({ leaves: [], appends: [], spends: [], blocks: [{ number: 3, hash: "0x3", timestamp: 3 }] }, 2),
+      );
+      // The newest one at least two back stays: there is always something to go back to.
+      expect((await store.ledger.blocks()).map(({ number }) => number)).to.deep.equal([3, 2, 1]);
       const back = await store.asRelayer(lease, async ({ ledger, operations }) => {
         await ledger.rollBack(1);
         return operations.unsettle(1);
