@@ -1,5 +1,6 @@
 // Queued notes get into the tree: at once, when the oldest waited long enough, or when an append would be full.
 import { expect } from "chai";
+import { forgingProver } from "./support/append.ts";
 import { TestChain } from "./support/chain.ts";
 import { enqueue, eventually, Services } from "./support/service.ts";
 
@@ -89,5 +90,37 @@ describe("relayer's appends", () => {
       await appended((await queue()).size);
     }
     expect(log.filter(({ level }) => level === "error").map(({ fields }) => fields)).to.deep.equal([]);
+  });
+
+  it("are proved once and kept while gas is too dear, and proved again only after a while when that fails", async () => {
+    await chain.deposit();
+    const { size } = await queue();
+    let proofs = 0;
+    const counting: typeof forgingProver = {
+      ...forgingProver,
+      prove: (circuit, input) => {
+        proofs += 1;
+        return forgingProver.prove(circuit, input);
+      },
+    };
+    const poor = { append: true, appendAfter: 0, gasBudgetPerDay: 1n };
+    const first = await services.start({ config: poor, prover: counting });
+    await eventually(async () => proofs > 0);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(proofs).to.equal(1);
+    await services.stop(first);
+
+    const failing: typeof forgingProver = {
+      ...forgingProver,
+      prove: async () => {
+        proofs += 1;
+        throw new Error("no proof today");
+      },
+    };
+    const second = await services.start({ config: { append: true, appendAfter: 0 }, prover: failing });
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    expect(proofs).to.equal(2);
+    expect((await second.relayer.status()).error).to.equal(undefined);
+    expect((await queue()).appended).to.be.lessThan(size);
   });
 });

@@ -42,6 +42,7 @@ export interface ServiceOptions {
   clock?: () => number;
   /** Another account than the tests' relayer. */
   key?: string;
+  prover?: typeof forgingProver;
 }
 
 /** Services and files of one test, ended together. */
@@ -78,7 +79,7 @@ export class Services {
       signer: new Wallet(options.key ?? RELAYER_KEY),
       pool: { chainId: 31337n, pool, token, deploymentBlock },
       config: { ...TEST_CONFIG, ...options.config },
-      prover: forgingProver,
+      prover: options.prover ?? forgingProver,
       metrics: {
         count: (name, by = 1) => void counts.set(name, (counts.get(name) ?? 0) + by),
         gauge: () => undefined,

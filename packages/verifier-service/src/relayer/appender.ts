@@ -20,6 +20,8 @@ interface Proved {
   start: number;
 }
 
+/** After a proof that failed, before the next: what is wrong rarely rights itself at once. */
+const PAUSE_MS = 5_000;
 /** Leaves read from the store at once. */
 const PAGE = 10_000;
 
@@ -34,6 +36,7 @@ export class Appender {
   readonly #tree = new NoteTree();
   #proving: Promise<void> | undefined;
   #proved: Proved | undefined;
+  #pausedUntil = 0;
 
   constructor(context: RelayerContext, sender: Sender, prover: AppendProver) {
     this.#context = context;
@@ -49,10 +52,18 @@ export class Appender {
     const appended = (await store.ledger.lastAppend())?.size ?? 0;
     const proved = this.#proved;
     this.#proved = undefined;
-    if (proved?.start === appended && (await this.#send(proved, round))) return true;
-    if (!(await this.#isTime(appended, round))) return false;
+    if (proved?.start === appended) {
+      const result = await this.#send(proved, round);
+      // Too dear now: the proof is kept for later.
+      if (result === "later") this.#proved = proved;
+      if (result !== "stale") return result === "sent";
+    }
+    if (this.#context.clock() < this.#pausedUntil || !(await this.#isTime(appended, round))) return false;
     this.#proving = this.#prove(appended, round)
-      .catch((error: unknown) => log.warn({ code: codeOf(error) }, "the append could not be proved"))
+      .catch((error: unknown) => {
+        this.#pausedUntil = this.#context.clock() + PAUSE_MS;
+        log.warn({ code: codeOf(error) }, "the append could not be proved");
+      })
       .finally(() => {
         this.#proving = undefined;
         onProved();
@@ -83,16 +94,16 @@ export class Appender {
     return block !== undefined && (latestTime(this.#context, round) - block.timestamp) * 1000 >= config.appendAfter;
   }
 
-  async #send({ data }: Proved, round: Round): Promise<boolean> {
+  async #send({ data }: Proved, round: Round): Promise<"sent" | "stale" | "later"> {
     const { chain, address, pool, log } = this.#context;
     try {
       const gas = await chain.estimateGas({ from: address, to: pool.pool, data });
       const plan = { kind: "append" as const, to: pool.pool, data, gasLimit: gas + gas / 4n, operationIds: [] };
-      return (await this.#sender.send(plan, round)) === "sent";
+      return (await this.#sender.send(plan, round)) === "sent" ? "sent" : "later";
     } catch (error) {
       if (!(error instanceof CallReverted)) throw error;
       log.debug({ data: error.data.slice(0, 10) }, "the append came too late");
-      return false;
+      return "stale";
     }
   }
 

@@ -22,6 +22,9 @@ export type { Quota, QuotaResult } from "./quotas.ts";
 export type { NewReservation, Reservation, ReserveResult } from "./reservations.ts";
 export type { OperationKind, OperationState, Row, TransactionKind, TransactionState } from "./schema.ts";
 
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
 export interface StoreOptions extends DatabaseOptions {
   /** Now in ms; for tests. */
   clock?: () => number;
@@ -77,8 +80,10 @@ export async function openStore({ clock = Date.now, ...options }: StoreOptions) 
 
     /** Forgets what has no use any more. */
     async sweep(): Promise<void> {
-      await this.reservations.sweep();
-      await this.quotas.sweep(clock() - 2 * 86_400_000);
+      // A replica's clock may be behind ours: what it still takes for valid is left alone.
+      await this.reservations.sweep(clock() - MINUTE_MS);
+      await this.reservations.retire(clock() - 30 * DAY_MS);
+      await this.quotas.sweep(clock() - 2 * DAY_MS);
     },
 
     close: () => db.destroy(),

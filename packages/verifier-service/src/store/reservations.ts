@@ -87,6 +87,14 @@ export function reservationRepository(database: Database, clock: () => number) {
         return rows.length;
       });
     },
+
+    /** Forgets the bundles of payments that are over and whose tokens expired long ago; what became of them stays. */
+    async retire(before: number): Promise<number> {
+      const { db } = database;
+      const open = db.selectFrom("operations").select("id").where("state", "in", ["queued", "broadcast"]);
+      const old = db.deleteFrom("reservations").where("expires_at", "<=", before).where("id", "not in", open);
+      return (await old.returning("id").execute()).length;
+    },
   };
 }
 

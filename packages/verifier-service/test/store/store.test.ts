@@ -158,6 +158,24 @@ for (const [name, backend] of Object.entries(backends))
       expect(await store.reservations.get("a")).to.include({ id: "a" });
     });
 
+    it("forgets the bundle of a payment that was over long ago, not what became of it", async () => {
+      await store.reservations.reserve(reservation("a"));
+      await store.reservations.reserve(reservation("b", { nullifier: "12" }));
+      for (const id of ["a", "b"]) await store.operations.enqueuePayment(id, call);
+      const lease = (await store.leases.acquire("relayer", "me", 1000))!;
+      await store.asRelayer(lease, ({ operations }) => operations.settled("a", "0x01", 5));
+      time += 31 * 86_400_000;
+      await store.sweep();
+      expect(await store.reservations.get("a")).to.equal(undefined);
+      expect(await store.reservations.get("b")).to.include({ id: "b" });
+      expect(await store.operations.enqueuePayment("a", call)).to.deep.nested.include({
+        kind: "same",
+        "operation.state": "settled",
+      });
+      const again = reservation("c", { expiresAt: time + 1000 });
+      expect(await store.reservations.reserve(again)).to.deep.equal({ kind: "taken", reason: "NULLIFIER_SPENT" });
+    });
+
     it("takes all nullifiers of a withdrawal, and lets a mere reservation give way", async () => {
       await store.reservations.reserve(reservation("a"));
       const withdrawal = { id: "w", digest: "0xdd", call: {}, client: "c", validUntil: 1, nullifiers: ["10", "11"] };
