@@ -14,7 +14,7 @@ contract ShieldedPool is PoolDeposits, PoolPayments, PoolWithdrawals {
     /// @param withdrawalVerifier_ verifier of the withdrawal circuit
     /// @param noteAppendVerifier_ verifier of the note_append circuit
     /// @param noteHasher_ Poseidon of three inputs
-    /// @param smallestDeposit_ token base units, at least 1: what filling the queue costs
+    /// @param smallestDeposit_ token base units, at least 1: keeps deposits of dust out of the tree
     constructor(
         address token_,
         address paymentVerifier_,

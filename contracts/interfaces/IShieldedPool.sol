@@ -78,7 +78,8 @@ interface IShieldedPool is INoteTree {
         uint256 leafIndex
     );
 
-    /// @notice A payment of a settle call was left out; nothing of it happened.
+    /// @notice A payment of a settle call was left out; nothing of it happened. Emitted before any proof is checked, so
+    /// anyone can have it emitted for any nullifier: for the caller to read, evidence of nothing.
     event Skipped(uint256 indexed nullifier, Outcome outcome);
 
     /// @notice Notes were merged, withdrawn, or both.
@@ -105,7 +106,8 @@ interface IShieldedPool is INoteTree {
         uint256 leafIndex
     );
 
-    /// @notice The constructor was given an address without code, another hash than Poseidon, or a smallest deposit of 0.
+    /// @notice The constructor was given an address without code, a verifier that accepts zeros, another hash than
+    /// Poseidon, or a smallest deposit of 0. (A verifier of another circuit makes it revert without data.)
     error InvalidConfiguration();
     /// @notice A deposit needs at least one note, and as many amounts as owner tags.
     error InvalidNoteCount(uint256 ownerTags, uint256 amounts);

@@ -17,6 +17,11 @@ abstract contract PoolPayments is PoolState {
     constructor(address paymentVerifier_) {
         _requireCode(paymentVerifier_);
         _PAYMENT_VERIFIER = IPaymentVerifier(paymentVerifier_);
+        // A verifier of another circuit has no such function and reverts; any of the right one refuses a proof of zeros.
+        // Found here, before there is money in the pool that nothing could take out again.
+        uint256[8] memory proof;
+        uint256[10] memory signals;
+        if (_PAYMENT_VERIFIER.verifyProof(proof, signals)) revert InvalidConfiguration();
     }
 
     /// @inheritdoc IShieldedPool

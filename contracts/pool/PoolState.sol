@@ -17,6 +17,10 @@ abstract contract PoolState is IShieldedPool, NoteTree {
         _requireCode(token_);
         _requireCode(noteAppendVerifier_);
         _TOKEN = token_;
+        // As for payments: the verifier of this circuit, and one that refuses.
+        uint256[8] memory proof;
+        uint256[6] memory signals;
+        if (INoteAppendVerifier(noteAppendVerifier_).verifyProof(proof, signals)) revert InvalidConfiguration();
     }
 
     /// @inheritdoc IShieldedPool

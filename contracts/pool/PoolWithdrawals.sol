@@ -21,6 +21,10 @@ abstract contract PoolWithdrawals is PoolState, ReentrancyGuardTransient {
     constructor(address withdrawalVerifier_) {
         _requireCode(withdrawalVerifier_);
         _WITHDRAWAL_VERIFIER = IWithdrawalVerifier(withdrawalVerifier_);
+        // As for payments: the verifier of this circuit, and one that refuses.
+        uint256[8] memory proof;
+        uint256[13] memory signals;
+        if (_WITHDRAWAL_VERIFIER.verifyProof(proof, signals)) revert InvalidConfiguration();
     }
 
     /// @inheritdoc IShieldedPool

@@ -5,7 +5,7 @@ import type {
 } from "@nomicfoundation/ignition-core";
 import { areDevelopmentKeys } from "./key-set.ts";
 
-/** Smallest deposited note: one cent of a token with 6 decimals. It is what filling the queue costs. */
+/** Smallest deposited note: one cent of a token with 6 decimals. It keeps dust out of the tree. */
 export const DEFAULT_SMALLEST_DEPOSIT = 10_000n;
 
 /** What every deployment has to wait for. */

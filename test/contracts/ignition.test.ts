@@ -80,5 +80,17 @@ describe("deployment", () => {
       await expect(deploy(args)).to.be.revertedWithCustomError({ interface: abi }, "InvalidConfiguration");
     }
     await expect(deploy([...good.with(4, good[1]!), 1n]), "a contract that is no hash").to.revert(ethers);
+    for (const [place, other] of [
+      [1, 2],
+      [2, 3],
+      [3, 1],
+    ] as const) {
+      await expect(deploy([...good.with(place, good[other]!), 1n]), "another circuit's verifier").to.revert(ethers);
+    }
+    const credulous = await ethers.deployContract("CredulousVerifier");
+    for (const place of [1, 2, 3]) {
+      const args = [...good.with(place, await credulous.getAddress()), 1n];
+      await expect(deploy(args)).to.be.revertedWithCustomError({ interface: abi }, "InvalidConfiguration");
+    }
   });
 });
