@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { parseAddress } from "@sotto/protocol";
 
 /** Reads one setting. Throws an Error whose message ends a sentence that begins with the variable's name. */
@@ -59,3 +60,19 @@ export const basePath: Parse<string> = (value) =>
 
 export const privateKey: Parse<string> = (value) =>
   /^0x[0-9a-fA-F]{64}$/.test(value) && BigInt(value) > 0n ? value : wrong("32 bytes as hex with 0x");
+
+/** An IP address, a network like 10.0.0.0/8, or a name for the usual ones. */
+export const network: Parse<string> = (value) => {
+  const [host = "", bits, ...rest] = value.split("/");
+  const version = isIP(host);
+  const prefix = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+  const valid =
+    ["loopback", "linklocal", "uniquelocal"].includes(value) || (version !== 0 && prefix && rest.length === 0);
+  return valid ? value : wrong("IP addresses, networks like 10.0.0.0/8, loopback, linklocal or uniquelocal");
+};
+
+/** `*`, or the origin of a web page: scheme and host, no path. */
+export const origin: Parse<string> = (value) =>
+  value === "*" || (URL.canParse(value) && new URL(value).origin === value)
+    ? value
+    : wrong("* or origins like https://shop.example");

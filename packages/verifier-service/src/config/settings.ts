@@ -4,7 +4,9 @@ import {
   httpUrl,
   integer,
   list,
+  network,
   oneOf,
+  origin,
   type Parse,
   privateKey,
   storeUrl,
@@ -48,11 +50,11 @@ export const SETTINGS = {
   ),
   trustProxy: setting(
     "SOTTO_TRUST_PROXY",
-    list(text),
+    list(network),
     "",
     "addresses or networks of the proxies whose X-Forwarded-For is believed, comma-separated",
   ),
-  corsOrigins: setting("SOTTO_CORS_ORIGINS", list(text), "*", "origins of web pages that may call, or * for all"),
+  corsOrigins: setting("SOTTO_CORS_ORIGINS", list(origin), "*", "origins of web pages that may call, or * for all"),
   logLevel: setting(
     "SOTTO_LOG_LEVEL",
     oneOf("fatal", "error", "warn", "info", "debug", "silent"),

@@ -8,6 +8,7 @@ import underPressure from "@fastify/under-pressure";
 import Fastify, { type FastifyBaseLogger, type FastifyRequest, LogController } from "fastify";
 import type { Config } from "../config/config.ts";
 import { ServiceError } from "../errors/errors.ts";
+import { networkOf } from "../ops/client-id.ts";
 import type { ServiceLog } from "../ops/log.ts";
 import type { HttpMetrics } from "../ops/metrics.ts";
 import { handleClientError, handleError } from "./errors.ts";
@@ -86,6 +87,7 @@ export async function createApp({ config, log, metrics, routes }: AppOptions): P
   await app.register(rateLimit, {
     max: config.rateLimit,
     timeWindow: MINUTE_MS,
+    keyGenerator: ({ ip }) => networkOf(ip),
     errorResponseBuilder: (_request, { max, ttl }) =>
       new ServiceError("RATE_LIMITED", `more than ${max} requests a minute`, { resetAt: Date.now() + ttl }),
   });

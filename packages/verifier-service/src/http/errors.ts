@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import { SottoError } from "@sotto/protocol";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError, type ServiceErrorCode } from "../errors/errors.ts";
+import { isUnavailable } from "../store/errors.ts";
 import { RETRY_AFTER_SECONDS, statusOf } from "./status.ts";
 
 export interface ErrorAnswer {
@@ -36,6 +37,8 @@ export function toAnswer(error: unknown): { status: number; answer: ErrorAnswer 
 
 function asServiceError(error: unknown): { code: string; message: string } {
   if (error instanceof SottoError) return error;
+  // Of the database's driver, wherever it comes up.
+  if (isUnavailable(error)) return { code: "STORE_UNAVAILABLE", message: "the service's store is away; try again" };
   const { code = "", validation, validationContext, statusCode } = (error ?? {}) as Partial<FastifyError>;
   if (validation?.[0] !== undefined) {
     const { instancePath, message = "is not valid", params } = validation[0];

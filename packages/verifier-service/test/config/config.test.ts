@@ -42,6 +42,11 @@ describe("configuration", () => {
     ["SOTTO_BASE_PATH", "/zk/../x"],
     ["SOTTO_CHAIN_ID", "0"],
     ["SOTTO_POOL", "0x12"],
+    ["SOTTO_TRUST_PROXY", "10.0.0.0/33"],
+    ["SOTTO_TRUST_PROXY", "proxy.example"],
+    ["SOTTO_TRUST_PROXY", "10.0.0.0/8/8"],
+    ["SOTTO_CORS_ORIGINS", "https://shop.example/path"],
+    ["SOTTO_CORS_ORIGINS", "shop.example"],
     ["SOTTO_RPC_URLS", "ws://node"],
     ["SOTTO_RPC_URLS", ","],
     ["SOTTO_STORE", "mysql://x"],
@@ -59,6 +64,17 @@ describe("configuration", () => {
       expect(code).to.equal("INVALID_CONFIG");
       expect(message).to.include(variable);
     });
+
+  it("takes proxies and origins in all their forms", () => {
+    const proxies = "loopback, 10.0.0.0/8,192.0.2.7 , 2001:db8::/32";
+    const { trustProxy, corsOrigins } = readConfig({
+      ...LEAST,
+      SOTTO_TRUST_PROXY: proxies,
+      SOTTO_CORS_ORIGINS: "https://a.example,http://b.example:81",
+    });
+    expect(trustProxy).to.deep.equal(["loopback", "10.0.0.0/8", "192.0.2.7", "2001:db8::/32"]);
+    expect(corsOrigins).to.deep.equal(["https://a.example", "http://b.example:81"]);
+  });
 
   it("refuses a variable it does not know: a mistyped one would be left out silently", () => {
     expect(failure({ ...LEAST, SOTTO_PROT: "1" }).message).to.include("SOTTO_PROT");

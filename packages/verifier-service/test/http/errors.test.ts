@@ -39,6 +39,15 @@ describe("errors and their status", () => {
     }
   });
 
+  it("tells that the store is away, whoever's error says so", () => {
+    const refused = Object.assign(new Error("connect ECONNREFUSED 10.0.0.9:5432"), { code: "ECONNREFUSED" });
+    for (const error of [refused, new Error("query failed", { cause: refused }), new Error("database is not open")]) {
+      const { status, answer } = toAnswer(error);
+      expect([status, answer.code]).to.deep.equal([503, "STORE_UNAVAILABLE"]);
+      expect(answer.message).to.not.include("10.0.0.9");
+    }
+  });
+
   it("tells what was wrong with a request", () => {
     const { status, answer } = toAnswer(new ServiceError("PAYMENT_MISMATCH", "proof is another"));
     expect(status).to.equal(409);
