@@ -1,4 +1,3 @@
-import { createServer, request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { expect } from "chai";
 import { forgeBundle } from "./support/bundles.ts";
@@ -145,23 +144,6 @@ describe("the service's HTTP", () => {
     // Nothing mines on this chain unless something is sent: three confirmations cannot have come.
     expect([(await waiting).status, (await waiting).body["status"]]).to.deep.equal([202, "pending"]);
   });
-
-  it("says it is not ready, and that the chain is away, when the node is gone", async () => {
-    const proxy = await openProxy((await openWorld()).node.url);
-    const cut = await openService({ SOTTO_RPC_URLS: proxy.url, SOTTO_RPC_TIMEOUT_MS: "1000" });
-    try {
-      const world = await openWorld();
-      const bundle = forgeBundle(world, { root });
-      await proxy.close();
-      shows(await post(`${cut.url}/verify`, bundle), 503, "CHAIN_UNAVAILABLE");
-      const { status, body } = await call(`${cut.url}/readyz`);
-      expect(status).to.equal(503);
-      expect((body["checks"] as { chain: { ok: boolean } }).chain.ok).to.equal(false);
-      expect((await call(`${cut.url}/healthz`)).status).to.equal(200);
-    } finally {
-      await cut.close();
-    }
-  });
 });
 
 /** Sends raw bytes and reads until the other side ends. */
@@ -176,24 +158,4 @@ function exchange(origin: string, text: string): Promise<string> {
     socket.on("end", () => resolve(answer));
     socket.on("error", reject);
   });
-}
-
-/** Passes requests on to a node until it is closed. */
-async function openProxy(target: string): Promise<{ url: string; close(): Promise<void> }> {
-  const server = createServer((incoming, outgoing) => {
-    const options = { method: "POST", headers: { "content-type": "application/json" } };
-    const passed = httpRequest(target, options, (answer) => answer.pipe(outgoing));
-    passed.on("error", () => outgoing.destroy());
-    incoming.pipe(passed);
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
-    },
-  };
 }

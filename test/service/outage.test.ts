@@ -1,0 +1,99 @@
+import { createServer, request as httpRequest } from "node:http";
+import { expect } from "chai";
+import { startPostgres } from "../../packages/verifier-service/test/support/postgres.ts";
+import { forgeBundle } from "./support/bundles.ts";
+import { type Answer, call, post, settleRequest } from "./support/http.ts";
+import { knownRoot, openService, openWorld, type TestService, type World } from "./support/world.ts";
+
+describe("what the service needs is away", () => {
+  let world: World;
+  let root: bigint;
+  let other: TestService;
+  before(async () => {
+    world = await openWorld();
+    other = await openService();
+    root = await knownRoot(world);
+  });
+  after(() => other.close());
+  const shows = ({ status, headers, body }: Answer, code: string) => {
+    expect([status, body["code"]]).to.deep.equal([503, code]);
+    expect(headers.get("retry-after")).to.equal("5");
+  };
+  const notReady = async (service: TestService, name: string) => {
+    const { status, body } = await call(`${service.url}/readyz`);
+    expect([status, body["ready"]]).to.deep.equal([503, false]);
+    expect((body["checks"] as Record<string, { ok: boolean }>)[name]!.ok).to.equal(false);
+    expect((await call(`${service.url}/healthz`)).status).to.equal(200);
+  };
+
+  it("the nodes: nothing is verified", async () => {
+    const proxy = await openProxy(world.node.url);
+    const service = await openService({ SOTTO_RPC_URLS: proxy.url, SOTTO_RPC_TIMEOUT_MS: "1000" });
+    try {
+      await proxy.close();
+      shows(await post(`${service.url}/verify`, forgeBundle(world, { root })), "CHAIN_UNAVAILABLE");
+      await notReady(service, "chain");
+    } finally {
+      await service.close();
+    }
+  });
+
+  it("one node of two: the other one does", async () => {
+    const settings = { SOTTO_RPC_URLS: `http://127.0.0.1:1,${world.node.url}`, SOTTO_RPC_TIMEOUT_MS: "1000" };
+    const service = await openService(settings);
+    try {
+      const bundle = forgeBundle(world, { root });
+      const { body } = await post(`${service.url}/verify`, bundle);
+      const settled = await post(`${service.url}/settle`, settleRequest(bundle, body["paymentToken"]));
+      expect(settled.body["status"]).to.equal("success");
+    } finally {
+      await service.close();
+    }
+  });
+
+  it("the database: nothing is reserved, nothing is answered", async () => {
+    const postgres = await startPostgres();
+    const service = await openService({ SOTTO_STORE: await postgres.database() });
+    try {
+      const bundle = forgeBundle(world, { root });
+      const { body } = await post(`${service.url}/verify`, bundle);
+      expect(body["valid"]).to.equal(true);
+      await postgres.stop();
+      shows(await post(`${service.url}/verify`, bundle), "STORE_UNAVAILABLE");
+      shows(await post(`${service.url}/settle`, settleRequest(bundle, body["paymentToken"])), "STORE_UNAVAILABLE");
+      shows(await call(`${service.url}/settle/x`), "STORE_UNAVAILABLE");
+      await notReady(service, "store");
+    } finally {
+      await service.close();
+    }
+  });
+
+  it("the relayer's ETH: it is not ready", async () => {
+    const service = await openService({ SOTTO_LEAST_BALANCE: String(10n ** 30n) });
+    try {
+      await notReady(service, "relayer");
+    } finally {
+      await service.close();
+    }
+  });
+});
+
+/** Passes requests on to a node until it is closed. */
+async function openProxy(target: string): Promise<{ url: string; close(): Promise<void> }> {
+  const server = createServer((incoming, outgoing) => {
+    const options = { method: "POST", headers: { "content-type": "application/json" } };
+    const passed = httpRequest(target, options, (answer) => answer.pipe(outgoing));
+    passed.on("error", () => outgoing.destroy());
+    incoming.pipe(passed);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
