@@ -48,7 +48,7 @@ describe("POST /deposit", () => {
     expect(await refused({ ...body, amounts: ["20001"] })).to.deep.equal([422, "AUTHORIZATION_MISMATCH"]);
     expect(await refused({ ...body, salt: `0x${"11".repeat(32)}` })).to.deep.equal([422, "AUTHORIZATION_MISMATCH"]);
     expect(await refused({ ...body, from: service.relayer })).to.deep.equal([422, "AUTHORIZATION_MISMATCH"]);
-    expect(await refused({ ...body, v: 5 })).to.deep.equal([422, "AUTHORIZATION_MISMATCH"]);
+    expect(await refused({ ...body, v: 55 - body.v })).to.deep.equal([422, "AUTHORIZATION_MISMATCH"]);
     expect(await refused({ ...body, pool: world.token })).to.deep.equal([422, "WRONG_DEPLOYMENT"]);
     expect(await refused({ ...body, chainId: "1" })).to.deep.equal([422, "WRONG_DEPLOYMENT"]);
     expect(await refused(await sign({ amounts: [9_999n] }))).to.deep.equal([422, "AMOUNT_TOO_SMALL"]);
@@ -60,6 +60,9 @@ describe("POST /deposit", () => {
   it("answers 400 to what does not decode", async () => {
     const body = await sign();
     expect(await refused({ ...body, ownerTags: ["1", "2"] })).to.deep.equal([400, "INVALID_REQUEST"]);
+    // 91 is another way to say 27 in a transaction's signature (EIP-155), not in an authorization's.
+    for (const v of [0, 5, body.v + 64]) expect((await refused({ ...body, v }))[1]).to.equal("INVALID_REQUEST");
+    expect(await refused({ ...body, r: `0X${body.r.slice(2)}` })).to.deep.equal([400, "INVALID_HEX"]);
     expect(await refused({ ...body, ownerTags: ["0"] })).to.deep.equal([400, "INVALID_REQUEST"]);
     expect(await refused({ ...body, amounts: ["18446744073709551616"] })).to.deep.equal([400, "INVALID_AMOUNT"]);
     expect(await refused({ ...body, salt: `0x${"GG".repeat(32)}` })).to.deep.equal([400, "INVALID_HEX"]);

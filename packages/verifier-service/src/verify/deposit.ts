@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { depositAuthorizationNonce, parseAddress, parseAmount, parseField } from "@sotto/protocol";
+import { depositAuthorizationNonce, hexToBytes, parseAddress, parseAmount, parseField } from "@sotto/protocol";
 import { AbiCoder, concat, keccak256, id as keccakText, recoverAddress, Signature } from "ethers";
 import { ServiceError } from "../errors/errors.ts";
 import type { DepositRequest } from "../http/schemas.ts";
@@ -37,6 +37,7 @@ export async function relayDeposit(body: DepositRequest, client: string, service
       `this service serves the pool ${config.pool} of chain ${config.chainId}`,
     );
   const terms = readTerms(body);
+  expectSpelling(body);
   expectAmounts(terms.amounts, facts.smallestDeposit);
   expectDate(terms.validBefore, "validBefore", services);
   if (Number(terms.validAfter) * 1000 >= services.clock())
@@ -75,6 +76,13 @@ function expectAmounts(amounts: readonly bigint[], smallest: bigint): void {
   const small = amounts.findIndex((amount) => amount < smallest);
   if (small < 0) return;
   throw new ServiceError("AMOUNT_TOO_SMALL", `amounts[${small}] is below the pool's smallest deposit, ${smallest}`);
+}
+
+/** One spelling only, the one that goes to the token: ethers would also take 0X, and read v = 91 as 27. */
+function expectSpelling({ v, r, s }: DepositRequest): void {
+  hexToBytes(r, 32, "r");
+  hexToBytes(s, 32, "s");
+  if (v !== 27 && v !== 28) throw new ServiceError("INVALID_REQUEST", "v must be 27 or 28");
 }
 
 function expectSignature({ v, r, s }: DepositRequest, terms: Terms, domain: string, pool: string): void {

@@ -1,0 +1,187 @@
+// Thousands of requests that are almost right, always the same ones: whatever comes in, the service says what is wrong
+// with it, and nothing is reserved, queued or paid.
+import { Agent, request as httpRequest } from "node:http";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { randomField } from "@sotto/protocol";
+import { STATUS } from "@sotto/verifier-service";
+import { expect } from "chai";
+import { Wallet } from "ethers";
+import { Random } from "../support/random.ts";
+import { proveWithdrawal } from "../support/statements.ts";
+import { forgeBundle } from "./support/bundles.ts";
+import { signDeposit } from "./support/deposits.ts";
+import { claimsOf, post, settleRequest } from "./support/http.ts";
+import { type Fields, type FuzzRequest, mutate, type Sample } from "./support/mutations.ts";
+import { knownRoot, openService, openWorld, type TestService, type World } from "./support/world.ts";
+
+const LONG = process.env["SOTTO_LONG"] === "1";
+const REQUESTS = LONG ? 100_000 : 10_000;
+const AT_A_TIME = 12;
+const MINUTE_MS = 60_000;
+/** Of files, of SQL, of stacks. */
+const INTERNALS =
+  /node_modules|file:\/\/|\.[jt]s:\d|\bat [\w.<>]+ \(|SQLITE|select .* from|SyntaxError|undefined is not/i;
+
+interface Reply {
+  readonly status: number;
+  readonly text: string;
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: AT_A_TIME });
+
+function send(url: string, { path, type, body }: FuzzRequest): Promise<Reply> {
+  const headers = { "content-length": body.length, ...(type === undefined ? {} : { "content-type": type }) };
+  return new Promise((resolve, reject) => {
+    const sent = httpRequest(`${url}${path}`, { method: "POST", agent, headers }, (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (part: string) => {
+        text += part;
+      });
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, text }));
+      response.on("error", reject);
+    });
+    sent.on("error", reject);
+    sent.end(body);
+  });
+}
+
+describe("ten thousand requests that are almost right", () => {
+  let world: World;
+  let service: TestService;
+  let samples: Sample[];
+  /** Nobody but who sent them should see these. */
+  const secrets: string[] = [];
+
+  before(async () => {
+    world = await openWorld();
+    service = await openService();
+    const root = await knownRoot(world);
+    const bundles = [0, 1].map((index) =>
+      forgeBundle(world, {
+        root,
+        amount: 1_000_000n + BigInt(index),
+        recipient: `0x${`${index + 3}c`.repeat(20)}`,
+        resourceUrl: `https://shop.example/articles/${index}`,
+        timestamp: Date.now() - 1000 * index,
+      }),
+    );
+    const tokens: string[] = [];
+    for (const bundle of bundles)
+      tokens.push(String((await post(`${service.url}/verify`, bundle)).body["paymentToken"]));
+    secrets.push(...tokens, ...bundles.flatMap(({ proof, amountProof }) => [...proof, ...amountProof]));
+    const accounts = [Wallet.createRandom(), Wallet.createRandom()];
+    const later = { validAfter: 1n, validBefore: BigInt(Math.floor(Date.now() / 1000) + 900) };
+    const deposits = [
+      await signDeposit(world, accounts[0]!, { ownerTags: [randomField()], amounts: [20_000n] }),
+      await signDeposit(world, accounts[1]!, { ownerTags: [randomField()], amounts: [30_000n], ...later }),
+    ];
+    secrets.push(...deposits.flatMap(({ r, s }) => [r, s]));
+    const pair = (path: string, [right, other]: Fields[], optional: string[] = [], same: string[] = []): Sample => ({
+      ...{ path, optional, same },
+      right: right!,
+      other: other!,
+    });
+    samples = [
+      pair("/verify", bundles as unknown as Fields[]),
+      pair(
+        "/settle",
+        bundles.map((bundle, index) => settleRequest(bundle, tokens[index]!)),
+        ["resource"],
+      ),
+      pair("/deposit", deposits, [], ["chainId", "pool", "v"]),
+      pair("/withdraw", withdrawals(root), [], ["fee", "feeRecipient"]),
+    ];
+  });
+  after(async () => {
+    agent.destroy();
+    await service.close();
+  });
+
+  function withdrawals(root: bigint): Fields[] {
+    const random = new Random("withdrawals of the fuzz test");
+    const place = { chainId: BigInt(world.chainId), pool: world.pool };
+    return [0, 1].map((index) => {
+      const validUntil = BigInt(Math.floor(Date.now() / 1000) + 300 + index);
+      const terms = { root, validUntil, nullifiers: [random.field()], amount: 5_000n + BigInt(index) };
+      const made = proveWithdrawal(place, random, { ...terms, recipient: random.address() });
+      secrets.push(...made.proof.map(String));
+      const { signals, fee } = made;
+      return {
+        ...{ proof: made.proof.map(String), signals: signals.map(String), recipient: made.recipient, fee: String(fee) },
+        ...{ feeRecipient: made.feeRecipient, validUntil: String(validUntil) },
+      };
+    });
+  }
+
+  /** What is wrong with the answer, if anything. */
+  function judge({ path }: FuzzRequest, { status, text }: Reply): string | undefined {
+    if (status >= 500) return "a 5xx";
+    const answer = JSON.parse(text) as Record<string, unknown>;
+    if (INTERNALS.test(text) || text.includes(service.folder)) return "internals in it";
+    if (secrets.some((secret) => text.includes(secret))) return "something secret in it";
+    if (text.length > 1500) return "too much in it";
+    if (status === 200) return path === "/verify" && answer["valid"] === false ? undefined : "it was accepted";
+    if (Object.keys(answer).sort().join() !== "code,error,message") return "other fields";
+    return STATUS[String(answer["code"])] === status ? undefined : "a status that is not its code's";
+  }
+
+  it("are refused, each with what was wrong", async () => {
+    const random = new Random("fuzz");
+    const counts = new Map<number, number>();
+    const faults: string[] = [];
+    let left = REQUESTS;
+    const one = async (): Promise<void> => {
+      while (left-- > 0) {
+        const request = mutate(samples, random);
+        const reply = await send(service.url, request);
+        const fault = judge(request, reply);
+        counts.set(reply.status, (counts.get(reply.status) ?? 0) + 1);
+        if (fault !== undefined)
+          faults.push(`${request.path}, ${request.what}: ${fault}: ${reply.status} ${reply.text.slice(0, 300)}`);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_A_TIME }, one));
+    expect(faults.slice(0, 20)).to.deep.equal([]);
+    // They reach all depths: bodies, decoding, tokens, proofs.
+    for (const status of [200, 400, 401, 409, 413, 415, 422])
+      expect(counts.get(status) ?? 0, String(status)).to.be.above(10);
+  }).timeout(REQUESTS * 30 + 2 * MINUTE_MS);
+
+  it("leave nothing in the store but what was right", () => {
+    const database = new DatabaseSync(join(service.folder, "store.sqlite"), { readOnly: true });
+    try {
+      const rows = (query: string) => database.prepare(query).all() as Record<string, unknown>[];
+      expect(rows("PRAGMA integrity_check")).to.deep.equal([{ integrity_check: "ok" }]);
+      const right = new Set([samples[0]!.right, samples[0]!.other].map((bundle) => JSON.stringify(bundle)));
+      const reserved = rows("SELECT bundle FROM reservations").map(({ bundle }) => sorted(String(bundle)));
+      const expected = new Set([...right].map(sorted));
+      expect(reserved.length).to.be.at.most(2);
+      for (const bundle of reserved) expect(expected.has(bundle)).to.equal(true);
+      expect(rows("SELECT id FROM operations")).to.deep.equal([]);
+      expect(rows("SELECT nullifier FROM claims WHERE queued = 1")).to.deep.equal([]);
+    } finally {
+      database.close();
+    }
+  });
+
+  it("leave nothing secret in the log", () => {
+    const log = service.logged.join("");
+    expect(secrets.filter((secret) => log.includes(secret))).to.deep.equal([]);
+    expect(service.logged.filter((line) => (JSON.parse(line) as { level: number }).level >= 50)).to.deep.equal([]);
+  });
+
+  it("leave the service as it was: it verifies and settles", async () => {
+    const bundle = forgeBundle(world, { root: await knownRoot(world) });
+    const { body } = await post(`${service.url}/verify`, bundle);
+    expect(body["valid"]).to.equal(true);
+    const settled = await post(`${service.url}/settle`, settleRequest(bundle, body["paymentToken"]));
+    expect(settled.body).to.include({ status: "success", id: claimsOf(body["paymentToken"])["jti"] });
+  });
+});
+
+/** Without regard to the order of keys. */
+function sorted(text: string): string {
+  const entries = Object.entries(JSON.parse(text) as object);
+  return JSON.stringify(entries.sort(([left], [right]) => (left < right ? -1 : 1)));
+}
