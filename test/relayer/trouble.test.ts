@@ -178,9 +178,8 @@ describe("relayer in trouble", () => {
     const before = await store.ledger.blocks();
     await chain.rpc("evm_revert", snapshot);
     await chain.mine(5);
-    const round = (await relayer.status()).lastRound!;
-    await eventually(async () => ((await relayer.status()).lastRound ?? 0) > round + 100);
-    expect(counts.get("relayer_reorganisations_total")).to.equal(1);
+    await eventually(async () => (counts.get("relayer_reorganisations_total") ?? 0) > 0);
+    await eventually(async () => (await relayer.status()).head?.number === (await chain.provider.getBlockNumber()));
     const after = await store.ledger.blocks();
     const kept = before.filter(({ hash }) => after.some((block) => block.hash === hash));
     expect(kept.length).to.be.greaterThan(5);
