@@ -162,7 +162,7 @@ describe("relayer in trouble", () => {
       return outcome.state === "settled" && outcome.blockNumber !== first.blockNumber && outcome;
     });
     expect(await chain.settlements(payment.signals[6]!)).to.deep.equal([second.txHash]);
-    expect(counts.get("relayer_reorganisations_total")).to.equal(1);
+    expect(counts.get("relayer_reorganisations_total")).to.be.greaterThan(0);
   });
 
   it("takes back no more than a reorganisation took, even of blocks it read all at once", async () => {
@@ -177,6 +177,8 @@ describe("relayer in trouble", () => {
     await eventually(async () => (await relayer.status()).lastRound !== undefined);
     const before = await store.ledger.blocks();
     await chain.rpc("evm_revert", snapshot);
+    // Empty blocks of the same second would be the same blocks.
+    await chain.rpc("evm_increaseTime", 5);
     await chain.mine(5);
     await eventually(async () => (counts.get("relayer_reorganisations_total") ?? 0) > 0);
     await eventually(async () => (await relayer.status()).head?.number === (await chain.provider.getBlockNumber()));
