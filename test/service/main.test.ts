@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { settingsTable } from "@sotto/verifier-service";
 import { expect } from "chai";
+import { saveDeployment } from "../../scripts/chain/deployment.ts";
 import { call } from "./support/http.ts";
-import { environment, openWorld } from "./support/world.ts";
+import { artifacts, environment, openWorld } from "./support/world.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const program = join(root, "packages", "verifier-service", "dist", "main.js");
@@ -65,6 +66,20 @@ describe("the service as a program", () => {
       .split("\n")
       .map((text) => JSON.parse(text) as { msg: string });
     expect(lines.map(({ msg }) => msg)).to.include.members(["request", "ending"]);
+  });
+
+  it("needs no settings beside a local chain that deploy:local has been on", async () => {
+    const world = await openWorld();
+    const { chainId, pool, token, deploymentBlock } = world;
+    saveDeployment({ chainId, pool, token, deploymentBlock }, join(folder, ".sotto", "deployment.json"));
+    const places = { SOTTO_RPC_URLS: world.node.url, SOTTO_ARTIFACTS: artifacts, SOTTO_PORT: "0" };
+    const { line, ended, child } = start(places);
+    expect(await line).to.include(`pool ${pool}, development keys, relayer 0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266`);
+    const [key = ""] = readdirSync(join(folder, ".sotto", "token-keys"));
+    for (const path of [join("token-keys", key), "service.sqlite"])
+      expect(statSync(join(folder, ".sotto", path)).mode & 0o777, path).to.equal(0o600);
+    child.kill("SIGINT");
+    expect((await ended).code).to.equal(0);
   });
 
   it("names every variable that is wrong, in one line, and ends with 1", async () => {

@@ -33,7 +33,11 @@ export async function checkPool(
   verificationKeys: Readonly<Record<string, unknown>>,
 ): Promise<PoolFacts> {
   if ((await code(chain, pool)) === "0x")
-    throw new ServiceError("POOL_MISSING", `there is no contract at ${pool} on chain ${chain.chainId}`, { pool });
+    throw new ServiceError(
+      "POOL_MISSING",
+      `there is no contract at ${pool} on chain ${chain.chainId}; locally: pnpm deploy:local`,
+      { pool },
+    );
   try {
     for (const [circuit, view] of VERIFIERS) {
       const verifier = String(await askPool(chain, pool, view));
@@ -56,7 +60,12 @@ async function code(chain: ChainReader, address: string): Promise<string> {
   } catch (cause) {
     const wrongChain = (cause as { code?: unknown }).code === "WRONG_CHAIN";
     if (wrongChain) throw new ServiceError("WRONG_CHAIN", (cause as Error).message, {}, { cause });
-    throw new ServiceError("CHAIN_UNAVAILABLE", "no node of SOTTO_RPC_URLS answers", {}, { cause });
+    throw new ServiceError(
+      "CHAIN_UNAVAILABLE",
+      "no node of SOTTO_RPC_URLS answers; locally: pnpm chain",
+      {},
+      { cause },
+    );
   }
 }
 

@@ -37,9 +37,11 @@ export async function verifyBundle(body: unknown, client: string, services: Veri
   const bundle = readBundle(body);
   const { config } = services;
   const { artifactSet } = body as { artifactSet?: string };
+  // First of all, because it decodes the proofs: what does not decode is no answer to anything.
+  const proofs = await checkProofs(bundle, services.proofs, services.retired);
   const refusal =
     checkSet(artifactSet, services.setId) ??
-    (await checkProofs(bundle, services.proofs, services.retired)) ??
+    proofs ??
     checkMeaning(bundle, config) ??
     checkTime(bundle, config, services.clock()) ??
     (await checkChain(bundle, services.pool)) ??
