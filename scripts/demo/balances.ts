@@ -36,7 +36,7 @@ export async function readBalances(world: World): Promise<Balance[]> {
     ),
     inWei("payer, ether", 0n, await ether(payer.account.address)),
     inWei("merchant, ether", 0n, await ether(merchant.account.address)),
-    inWei("relayer, ether spent: all the gas", gas, world.relayerStart - (await ether(relayer.address))),
+    inWei("relayer, ether spent: all the gas", gas, relayer.ether - (await ether(relayer.address))),
   ];
 }
 

@@ -23,4 +23,5 @@ export const story: readonly Step[] = [
   merge,
   appendQueue("the merged note"),
   withdraw,
+  appendQueue("what the merchant kept"),
 ];

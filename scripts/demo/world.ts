@@ -1,45 +1,50 @@
-// Everybody who plays in the demo, on a real local chain. Only the relayer owns ETH.
+// Everybody who plays in the demo, on a real local chain and through a real service. Only the service's relayer owns ETH.
 import {
   createSeedWords,
   ethersChain,
   MemoryStore,
-  NoteAppender,
   type Payment,
+  poolInterface,
   seedFromWords,
   ViewingWallet,
   Wallet,
 } from "@sotto/client";
-import { createProver, createVerifier, loadArtifacts, type Prover, type Verifier } from "@sotto/prover";
+import { createProver, loadArtifacts, type Prover } from "@sotto/prover";
 import {
   Wallet as Account,
   Contract,
   type HDNodeWallet,
   JsonRpcProvider,
-  type Signer,
+  parseEther,
   type TransactionReceipt,
 } from "ethers";
 import { deployLocal } from "../chain/deployment.ts";
 import { startNode } from "../chain/node.ts";
 import { MINTED } from "./amounts.ts";
-import { progress, type Screen } from "./terminal.ts";
+import { startDemoService } from "./service.ts";
+import { ServiceClient } from "./service-client.ts";
+import { paint, progress, type Screen } from "./terminal.ts";
 
 const POLLING_MS = 50;
+/** What the relayer begins with. */
+const RELAYER_ETHER = parseEther("10");
 
 export interface World {
   readonly screen: Screen;
   readonly provider: JsonRpcProvider;
   readonly pool: string;
+  readonly poolContract: Contract;
   readonly token: Contract;
-  readonly verifier: Verifier;
-  readonly relayer: { readonly signer: Signer; readonly address: string; readonly appender: NoteAppender };
+  /** The service, as payer and merchant reach it. */
+  readonly service: ServiceClient;
+  /** Of the service's relayer; its ETH before the story in wei. */
+  readonly relayer: { readonly address: string; readonly ether: bigint };
   /** The seed words are all the payer has to keep; the wallet is lost and restored on the way. */
   readonly payer: { readonly account: HDNodeWallet; readonly words: string; wallet: Wallet };
   /** The owner's wallet, and the web server that holds nothing but the viewing key. */
   readonly merchant: { readonly account: HDNodeWallet; readonly wallet: Wallet; readonly server: ViewingWallet };
   /** Every transaction of the story. */
   readonly receipts: TransactionReceipt[];
-  /** The relayer's ETH before the story, wei. */
-  readonly relayerStart: bigint;
   /** A payment that was made and not yet settled. */
   payment?: Payment;
   /** A wallet on an empty store: what it knows comes from the seed and the chain. */
@@ -65,7 +70,8 @@ export class Cleanup {
 }
 
 /**
- * Starts the chain, deploys the contracts, opens the wallets and gives the payer its dollars.
+ * Starts the chain, deploys the contracts, opens the wallets, gives the payer its dollars and the relayer its ETH, and
+ * starts the service.
  * @throws CommandError PORT_BUSY, and the errors of loading artifacts, before anything else is done
  */
 export async function createWorld(screen: Screen, { port, artifacts }: Places, cleanup: Cleanup): Promise<World> {
@@ -73,9 +79,8 @@ export async function createWorld(screen: Screen, { port, artifacts }: Places, c
   cleanup.add(() => prover.close());
   const node = await progress(screen, "starting a local chain", () => startNode(port));
   cleanup.add(() => node.stop());
-  const { chainId, pool, token, deploymentBlock } = await progress(screen, "deploying the contracts", () =>
-    deployLocal(node.url),
-  );
+  const deployment = await progress(screen, "deploying the contracts", () => deployLocal(node.url));
+  const { chainId, pool, token, deploymentBlock } = deployment;
   const options = { staticNetwork: true, cacheTimeout: -1, pollingInterval: POLLING_MS };
   const provider = new JsonRpcProvider(node.url, undefined, options);
   cleanup.add(async () => provider.destroy());
@@ -91,27 +96,31 @@ export async function createWorld(screen: Screen, { port, artifacts }: Places, c
     store: new MemoryStore(),
     finality: 0,
   });
-  const appender = await NoteAppender.open({ ...place, store: new MemoryStore(), prover });
-  const signer = await provider.getSigner(0);
   const payer = { account: Account.createRandom(), words, wallet: await openWallet(words) };
+  const relayer = Account.createRandom();
+  const funder = await provider.getSigner(0);
   const dollar = new Contract(
     token,
     ["function mint(address, uint256)", "function balanceOf(address) view returns (uint256)"],
-    signer,
+    funder,
   );
-  const minting = await dollar.getFunction("mint")(payer.account.address, MINTED);
-  await minting.wait();
+  await (await dollar.getFunction("mint")(payer.account.address, MINTED)).wait();
+  await (await funder.sendTransaction({ to: relayer.address, value: RELAYER_ETHER })).wait();
+  const serving = { deployment, chain: node.url, artifacts, relayerKey: relayer.privateKey };
+  const service = await progress(screen, "starting the service", () => startDemoService(serving));
+  cleanup.add(() => service.stop());
+  screen.write(paint(screen, "dim", `   it listens at ${service.url} until the story ends\n`));
   return {
     screen,
     provider,
     pool,
+    poolContract: new Contract(pool, poolInterface, provider),
     token: dollar,
-    verifier: createVerifier({ artifacts: prover.artifacts, engine: prover.engine }),
-    relayer: { signer, address: signer.address, appender },
+    service: new ServiceClient(service.url),
+    relayer: { address: service.relayer, ether: RELAYER_ETHER },
     payer,
     merchant: { account: Account.createRandom(), wallet, server },
     receipts: [],
-    relayerStart: await provider.getBalance(signer.address),
     openWallet,
   };
 }

@@ -58,7 +58,7 @@ describe("npm run demo", () => {
     expect(status).to.equal(0);
     for (const [index, { title }] of story.entries()) expect(stdout).to.contain(`\n${index + 1}. ${title}\n`);
     expect(stdout.match(/ {2}exact$/gm)).to.have.lengthOf(11);
-    expect(stdout).to.match(/\nAll 9 transactions, [\d,]+ gas: every balance is exact\. [\d.]+ s\n$/);
+    expect(stdout).to.match(/\nAll 10 transactions, [\d,]+ gas: every balance is exact\. [\d.]+ s\n$/);
     // Not a terminal: nothing but text, and lines that fit.
     expect(stripVTControlCharacters(stdout)).to.equal(stdout);
     const longest = Math.max(...stdout.split("\n").map((line) => line.length));
@@ -81,6 +81,24 @@ describe("npm run demo", () => {
       .and.not.match(/USDC|news\.example/);
   });
 
+  it("shows the service what is paid for and the bounds of the price, and no payer", () => {
+    const lines = whole.stdout.split("\n");
+    const [payer = ""] = /(?<=signed one message as )0x[0-9a-f]{8}/.exec(whole.stdout.replaceAll(/\s+/g, " ")) ?? [];
+    expect(payer).to.match(/^0x/);
+    const service = (step: number) => {
+      const start = lines.findIndex((line) => line.startsWith(`${step}. `));
+      const from = lines.indexOf("SERVICE", start);
+      const to = lines.findIndex((line, index) => index > from && line.startsWith("   "));
+      return lines.slice(from + 1, to).join("\n");
+    };
+    expect(service(1)).to.contain("POST /zk/deposit").and.contain(payer);
+    expect(service(3)).to.equal("- nothing: no request");
+    expect(service(4)).to.contain("https://news.example/articles/42, 1.50 USDC to 1.65 USDC").and.not.contain(payer);
+    expect(service(8)).to.contain("POST /zk/verify").and.contain("POST /zk/settle");
+    expect(service(10)).to.contain("POST /zk/withdraw: the proof holds and spends 2 notes; nothing leaves the pool");
+    expect(service(12)).to.contain("3.00 USDC to 0x");
+  });
+
   it("would notice a story that was cut short", async () => {
     const cleanup = new Cleanup();
     const printed: string[] = [];
@@ -100,12 +118,20 @@ describe("npm run demo", () => {
   it("leaves nothing behind when it is stopped", async () => {
     const port = await freePort();
     const before = journals();
+    let stopped = false;
     const { status, stdout } = await command("demo/main.ts", ["--port", String(port)], (text, child) => {
-      if (text.includes("\n2. ")) child.kill("SIGINT");
+      // Once: a second Ctrl-C ends it without waiting for anything.
+      if (text.includes("\n2. ") && !stopped) stopped = child.kill("SIGINT");
     });
     expect(status).to.equal(130);
     expect(stdout).not.to.contain("every balance is exact");
     expect(journals()).to.deep.equal(before);
+    const [service = ""] = /(?<=it listens at )http:\S+/.exec(stdout) ?? [];
+    const gone: Error = await fetch(`${service}/healthz`).then(
+      () => expect.fail(`${service} answers`),
+      (error: Error) => error,
+    );
+    expect(gone.cause).to.have.property("code", "ECONNREFUSED");
     await new Promise<void>((resolve, reject) => {
       const next = createServer().once("error", reject);
       next.listen(port, "127.0.0.1", () => next.close(() => resolve()));

@@ -1,18 +1,19 @@
 import { usdc } from "../amounts.ts";
 import { observe } from "../observer.ts";
-import { append, type Step } from "../step.ts";
+import { appends, type Step } from "../step.ts";
 
-/** Queued notes join the tree by one proof; anyone may do it. */
+/** Queued notes join the tree by one proof. Anyone may do it; the service does, as soon as a note is queued. */
 export const appendQueue = (what: string): Step => ({
-  title: `The relayer appends the queue to the tree: ${what} can now be spent`,
+  title: `The service appends the queue to the tree: ${what} can now be spent`,
   async play(world) {
-    const receipt = await append(world);
+    const receipts = await appends(world);
     await world.payer.wallet.scan();
     await world.merchant.wallet.scan();
     return {
       payer: [`spendable ${usdc(world.payer.wallet.balance().spendable)}`],
       merchant: [`spendable ${usdc(world.merchant.wallet.balance().spendable)}`],
-      observer: observe(world, receipt),
+      observer: receipts.flatMap((receipt) => observe(world, receipt)),
+      service: ["no request: it reads the queue from the chain, as anybody can"],
     };
   },
 });

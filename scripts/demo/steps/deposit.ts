@@ -1,15 +1,15 @@
-import { depositWithAuthorizationCall } from "@sotto/client";
 import { DEPOSITED, usdc } from "../amounts.ts";
 import { observe, short } from "../observer.ts";
-import { relay, type Step } from "../step.ts";
+import { seenInDeposit } from "../service-view.ts";
+import { receiptOf, type Step } from "../step.ts";
 
-/** An EIP-3009 authorization: the payer signs, the relayer submits, and nobody can redirect the note. */
+/** An EIP-3009 authorization: the payer signs, the service's relayer submits, and nobody can redirect the note. */
 export const deposit: Step = {
-  title: "The payer, who owns no ETH, deposits test dollars; the relayer submits what the payer signed",
+  title: "The payer, who owns no ETH, deposits test dollars; the service submits what the payer signed",
   async play(world) {
     const { account, wallet } = world.payer;
     const request = await wallet.authorizeDeposit({ amounts: [DEPOSITED], account });
-    const receipt = await relay(world, depositWithAuthorizationCall(request));
+    const receipt = await receiptOf(world, await world.service.deposit(request));
     await wallet.scan();
     return {
       payer: [
@@ -19,6 +19,7 @@ export const deposit: Step = {
       ],
       merchant: ["nothing yet"],
       observer: [...observe(world, receipt), `from ${short(account.address)}: deposits are public`],
+      service: seenInDeposit(request),
     };
   },
 };

@@ -1,7 +1,7 @@
-import { withdrawCall } from "@sotto/client";
 import { usdc } from "../amounts.ts";
 import { observe } from "../observer.ts";
-import { relay, type Step } from "../step.ts";
+import { seenInWithdrawal } from "../service-view.ts";
+import { receiptOf, type Step } from "../step.ts";
 import { progress } from "../terminal.ts";
 
 export const merge: Step = {
@@ -9,7 +9,7 @@ export const merge: Step = {
   async play(world) {
     const { wallet } = world.merchant;
     const merged = await progress(world.screen, "proving the merge", () => wallet.merge());
-    const receipt = await relay(world, withdrawCall(world.pool, merged.withdraw));
+    const receipt = await receiptOf(world, await world.service.withdraw(merged.withdraw));
     await wallet.scan();
     return {
       payer: ["nothing new"],
@@ -18,6 +18,7 @@ export const merge: Step = {
         `balance ${usdc(wallet.balance().total)}`,
       ],
       observer: observe(world, receipt),
+      service: seenInWithdrawal(merged.withdraw),
     };
   },
 };

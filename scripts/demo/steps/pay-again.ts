@@ -5,11 +5,11 @@ import { makePayment, REPORT } from "./pay.ts";
 import { settlePayment } from "./settle.ts";
 
 export const payAgain: Step = {
-  title: "The payer pays again, from the change the restored wallet found; the relayer settles",
+  title: "The payer pays again, from the change the restored wallet found; the service settles",
   async play(world) {
     const { merchant, payer } = world;
     world.payment = await makePayment(world, SECOND_PRICE, REPORT);
-    const receipt = await settlePayment(world);
+    const { receipt, service } = await settlePayment(world);
     await payer.wallet.scan();
     await merchant.server.scan();
     return {
@@ -18,6 +18,7 @@ export const payAgain: Step = {
         `its server: received in all ${usdc(merchant.server.total())}, in ${merchant.server.received().length} payments`,
       ],
       observer: [...observe(world, receipt), "nothing links it to the first payment"],
+      service,
     };
   },
 };

@@ -24,10 +24,11 @@ export const pay: Step = {
       payer: [
         `pays ${usdc(FIRST_PRICE)} for ${ARTICLE}`,
         `change ${usdc(world.payer.wallet.balance().total - FIRST_PRICE)}`,
-        `hands the proofs to the relayer; they are good until ${new Date(world.payment.validUntil * 1000).toISOString()}`,
+        `holds the proofs; they are good until ${new Date(world.payment.validUntil * 1000).toISOString()}`,
       ],
       merchant: [`published its address ${short(world.merchant.wallet.shieldedAddress)}`],
       observer: ["nothing: no transaction yet"],
+      service: ["nothing: no request"],
     };
   },
 };

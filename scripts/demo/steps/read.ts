@@ -16,6 +16,7 @@ export const read: Step = {
         "cannot spend it, cannot see what the owner spends",
       ],
       observer: ["nothing: reading leaves no trace on the chain"],
+      service: ["nothing: no request"],
     };
   },
 };

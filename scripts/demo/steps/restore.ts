@@ -23,6 +23,7 @@ export const restore: Step = {
       ],
       merchant: ["nothing new"],
       observer: ["nothing: restoring leaves no trace on the chain"],
+      service: ["nothing: no request"],
     };
   },
 };

@@ -1,27 +1,25 @@
-import { settleCall } from "@sotto/client";
 import { CommandError } from "../../lib/command.ts";
 import { FIRST_PRICE, usdc } from "../amounts.ts";
 import { observe } from "../observer.ts";
-import { relay, type Step } from "../step.ts";
+import { seenInPayment } from "../service-view.ts";
+import { receiptOf, type Step } from "../step.ts";
 import type { World } from "../world.ts";
 
-/** The relayer checks before it pays gas, as a stranger would have to. */
+/** The service checks before it pays gas: only for what it verified does it give the token that settles. */
 export async function settlePayment(world: World) {
-  const { payment, verifier } = world;
+  const { payment, service } = world;
   if (payment === undefined) throw new CommandError("NO_PAYMENT", "there is no payment to settle");
-  const { bundle } = payment;
-  const holds =
-    (await verifier.verify("payment", bundle.proof, bundle.publicSignals)) &&
-    (await verifier.verify("elgamal_range", bundle.amountProof, bundle.amountPublicSignals));
-  if (!holds) throw new CommandError("INVALID_PROOF", "the payment's proofs do not hold");
   delete world.payment;
-  return relay(world, settleCall(world.pool, [payment.settle]));
+  const { bundle } = payment;
+  const { token, expiresIn } = await service.verify(bundle);
+  const receipt = await receiptOf(world, await service.settle(bundle, token));
+  return { receipt, service: seenInPayment(bundle, expiresIn) };
 }
 
 export const settle: Step = {
-  title: "The relayer verifies the proofs and settles the payment on the chain",
+  title: "The payer sends the proofs to the service, which verifies them and settles the payment on the chain",
   async play(world) {
-    const receipt = await settlePayment(world);
+    const { receipt, service } = await settlePayment(world);
     await world.payer.wallet.scan();
     return {
       payer: [
@@ -30,6 +28,7 @@ export const settle: Step = {
       ],
       merchant: ["its server has not looked yet"],
       observer: observe(world, receipt),
+      service,
     };
   },
 };

@@ -1,10 +1,10 @@
-import { withdrawCall } from "@sotto/client";
 import { RELAYER_FEE, usdc, WITHDRAWN } from "../amounts.ts";
 import { observe, short } from "../observer.ts";
-import { relay, type Step } from "../step.ts";
+import { seenInWithdrawal } from "../service-view.ts";
+import { receiptOf, type Step } from "../step.ts";
 import { progress } from "../terminal.ts";
 
-/** The relayer submits it for a fee out of the notes: the merchant needs no ETH either. */
+/** The service submits it for a fee out of the notes: the merchant needs no ETH either. */
 export const withdraw: Step = {
   title: "The merchant withdraws to its wallet",
   async play(world) {
@@ -12,7 +12,7 @@ export const withdraw: Step = {
     const fee = { amount: RELAYER_FEE, recipient: world.relayer.address };
     const request = { recipient: account.address, amount: WITHDRAWN, fee };
     const withdrawal = await progress(world.screen, "proving the withdrawal", () => wallet.withdraw(request));
-    const receipt = await relay(world, withdrawCall(world.pool, withdrawal.withdraw));
+    const receipt = await receiptOf(world, await world.service.withdraw(withdrawal.withdraw));
     await wallet.scan();
     return {
       payer: ["nothing new"],
@@ -22,6 +22,7 @@ export const withdraw: Step = {
         `${usdc(wallet.balance().total)} stays shielded`,
       ],
       observer: [...observe(world, receipt), "withdrawals are public; which payments they come from is not"],
+      service: seenInWithdrawal(withdrawal.withdraw),
     };
   },
 };
