@@ -92,7 +92,7 @@ export class Batch {
     const terms = new Terms(this.#curve);
     for (const [key, sums] of this.#signalSums(first, end)) {
       const { ic, alpha, beta, gamma } = this.#keys[key]!;
-      for (const [index, scalar] of sums.entries()) terms.add(gamma, ic + SIZE.g1 * index, scalar);
+      terms.add(gamma, ic.sum(sums), 1n);
       if (!alone) terms.add(beta, alpha, sums[0]!);
     }
     for (let index = first; index < end; index++) {

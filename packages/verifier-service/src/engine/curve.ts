@@ -21,7 +21,10 @@ export interface Mcl {
   _mclBnFp_neg: Unary;
   _mclBnFp2_mul: Binary;
   _mclBnG1_neg: Unary;
-  _mclBnG1_isZero(x: Pointer): number;
+  _mclBnG1_clear(out: Pointer): void;
+  _mclBnG1_add: Binary;
+  /** May be given the same place twice. */
+  _mclBnG1_normalizeVec(out: Pointer, x: Pointer, count: number): void;
   /** In place: x[i] = y[i]·x[i]. */
   _mclBnG1_mulEach(x: Pointer, y: Pointer, count: number): void;
   /** May normalise the points it is given. */

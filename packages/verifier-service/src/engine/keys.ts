@@ -1,10 +1,11 @@
 /** Verification keys as the engine uses them, with everything computed that depends on the key alone. */
 import type { VerificationKey } from "@sotto/prover";
 import { type Curve, type Pointer, SIZE } from "./curve.ts";
+import { FixedPoints } from "./fixed-points.ts";
 
 export interface PreparedKey {
-  /** IC, nPublic + 1 points of G1, one after the other. */
-  readonly ic: Pointer;
+  /** IC, nPublic + 1 points. */
+  readonly ic: FixedPoints;
   readonly alpha: Pointer;
   /** e(alpha, beta). */
   readonly alphaBeta: Pointer;
@@ -27,8 +28,9 @@ export function prepareKeys(curve: Curve, keys: readonly VerificationKey[]): Pre
     return made;
   };
   return keys.map((key) => {
-    const ic = curve.alloc(SIZE.g1 * key.IC.length);
-    for (const [index, [x, y]] of key.IC.entries()) curve.writeG1(ic + SIZE.g1 * index, [BigInt(x), BigInt(y)]);
+    const points = curve.alloc(SIZE.g1 * key.IC.length);
+    for (const [index, [x, y]] of key.IC.entries()) curve.writeG1(points + SIZE.g1 * index, [BigInt(x), BigInt(y)]);
+    const ic = new FixedPoints(curve, points, key.IC.length);
     const alpha = curve.alloc(SIZE.g1);
     curve.writeG1(alpha, [BigInt(key.vk_alpha_1[0]), BigInt(key.vk_alpha_1[1])]);
     const [loop, alphaBeta] = [curve.alloc(SIZE.gt), curve.alloc(SIZE.gt)];
