@@ -29,6 +29,11 @@ describe("POST /verify", () => {
         (b) => ({ ...b, proof: set(b.proof, 0, String(BigInt(b.proof[0]!) + Q)) }),
       ],
       ["a point off the curve", "PROOF_NOT_ON_CURVE", (b) => ({ ...b, proof: set(b.proof, 0, "1") })],
+      [
+        "a point off the curve beside another set of keys",
+        "PROOF_NOT_ON_CURVE",
+        (b) => ({ ...b, proof: set(b.proof, 0, "1"), artifactSet: "00" }),
+      ],
       ["a point at infinity", "PROOF_AT_INFINITY", (b) => ({ ...b, proof: set(set(b.proof, 0, "0"), 1, "0") })],
       [
         "an amount proof off the curve",

@@ -1,0 +1,42 @@
+import { join } from "node:path";
+import { NoteTree, prepareAppend } from "@sotto/protocol";
+import { createVerifier, loadArtifacts } from "@sotto/prover";
+import { expect } from "chai";
+import { openProverProcess } from "../../src/relayer-prover.ts";
+import { rejected } from "../support/rejected.ts";
+
+const directory = join(import.meta.dirname, "..", "..", "..", "..", "circuits", "build");
+
+describe("proving in a process of its own", () => {
+  it("proves what the keys accept, one after the other and side by side", async () => {
+    const prover = openProverProcess(directory, "development");
+    try {
+      const place = { chainId: 31337n, pool: `0x${"22".repeat(20)}` };
+      const append = (leaves: readonly bigint[]) => prepareAppend({ ...place, tree: new NoteTree(), leaves });
+      const statements = [append([5n]), append([6n, 7n])];
+      const proofs = await Promise.all(statements.map(({ input }) => prover.prove("note_append", input)));
+      const verifier = createVerifier({ artifacts: await loadArtifacts({ directory }) });
+      for (const [index, { proof, publicSignals }] of proofs.entries()) {
+        expect(publicSignals).to.deep.equal(statements[index]!.publicSignals.map(String));
+        expect(await verifier.verify("note_append", proof, publicSignals)).to.equal(true);
+      }
+    } finally {
+      await prover.close();
+    }
+  });
+
+  it("passes on why it could not, and takes nothing after its end", async () => {
+    const prover = openProverProcess("/nowhere", "development");
+    const missing = await rejected(prover.prove("note_append", {}));
+    expect(missing.code).to.equal("ARTIFACT_MISSING");
+    await prover.close();
+    expect((await rejected(prover.prove("note_append", {}))).code).to.equal("PROVER_ENDED");
+  });
+
+  it("lets go of those who wait when it is ended", async () => {
+    const prover = openProverProcess(directory, "development");
+    const waiting = rejected(prover.prove("note_append", {}));
+    await prover.close();
+    expect((await waiting).code).to.equal("PROVER_ENDED");
+  });
+});
