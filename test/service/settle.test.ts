@@ -1,6 +1,6 @@
-import { randomField } from "@sotto/protocol";
+import { encodeShieldedAddress, randomField } from "@sotto/protocol";
 import { expect } from "chai";
-import { forgeBundle } from "./support/bundles.ts";
+import { forgeBundle, merchantKey, merchantTag } from "./support/bundles.ts";
 import { type Answer, call, claimsOf, post, settleRequest } from "./support/http.ts";
 import { knownRoot, openService, openWorld, type TestService, type World } from "./support/world.ts";
 
@@ -170,13 +170,19 @@ describe("POST /settle", () => {
     } finally {
       await strict.close();
     }
-    const closed = await openService({ SOTTO_RECIPIENTS: `0x${"11".repeat(20)}`, SOTTO_RECIPIENT_QUOTA: "1" });
+    const served = { encryptionKey: merchantKey, ownerTag: merchantTag };
+    const closed = await openService({
+      SOTTO_RECIPIENTS: encodeShieldedAddress(served),
+      SOTTO_RECIPIENT_QUOTA: "1",
+    });
     try {
-      const { body } = await post(`${closed.url}/verify`, forgeBundle(world, { root }));
-      expect(body["reason"]).to.equal("RECIPIENT_NOT_SERVED");
-      const recipient = `0x${"11".repeat(20)}`;
-      await post(`${closed.url}/verify`, forgeBundle(world, { root, recipient }));
-      expect((await post(`${closed.url}/verify`, forgeBundle(world, { root, recipient }))).status).to.equal(429);
+      // The same wallet with another key or tag beside it is another recipient.
+      const other = forgeBundle(world, { root }, { ownerTag: merchantTag + 1n });
+      expect((await post(`${closed.url}/verify`, other)).body["reason"]).to.equal("RECIPIENT_NOT_SERVED");
+      expect((await post(`${closed.url}/verify`, forgeBundle(world, { root }))).body["valid"]).to.equal(true);
+      // Whatever wallet is named, the quota counts who is paid.
+      const renamed = forgeBundle(world, { root, recipient: `0x${"11".repeat(20)}` });
+      expect((await post(`${closed.url}/verify`, renamed)).status).to.equal(429);
     } finally {
       await closed.close();
     }

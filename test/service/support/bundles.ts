@@ -37,6 +37,8 @@ export interface Lies {
   readonly publicSignals?: Readonly<Record<number, bigint>>;
   readonly amountPublicSignals?: Readonly<Record<number, bigint>>;
   readonly bundle?: Partial<WireBundle>;
+  /** A tag of the payer's own beside the merchant's wallet. */
+  readonly ownerTag?: bigint;
 }
 
 const merchant = deriveKeys(randomSeed());
@@ -50,12 +52,13 @@ export function forgeBundle(world: Pick<World, "chainId" | "pool">, payment: Pay
   const { root, amount = 1_000_000n, recipient = RECIPIENT, resourceUrl = RESOURCE } = payment;
   const { lowerBound = amount, upperBound = (amount * 11n) / 10n, timestamp = Date.now() } = payment;
   const { nullifier = randomField(), senderCommitment = randomField() } = payment;
+  const { ownerTag = merchantTag } = lies;
   const { R, C } = encryptAmount(merchantKey, amount, randomScalar());
   const place = { chainId: BigInt(world.chainId), pool: world.pool };
   const digest = resourceDigest({ resourceUrl, timestamp, senderCommitment });
   const publicSignals = apply(
     [
-      recipientSignal({ wallet: recipient, keyX: merchantKey.x, ownerTag: merchantTag }, senderCommitment),
+      recipientSignal({ wallet: recipient, keyX: merchantKey.x, ownerTag }, senderCommitment),
       paymentContext({ ...place, validUntil: validUntilOf(timestamp), resourceDigest: digest }),
       R.x,
       hiddenCipher(C.x, senderCommitment),
@@ -68,7 +71,7 @@ export function forgeBundle(world: Pick<World, "chainId" | "pool">, payment: Pay
     ],
     lies.publicSignals,
   );
-  const amountSignals = apply([R.x, C.x, merchantKey.x, merchantTag, lowerBound, upperBound], lies.amountPublicSignals);
+  const amountSignals = apply([R.x, C.x, merchantKey.x, ownerTag, lowerBound, upperBound], lies.amountPublicSignals);
   return {
     ...proveWithTrapdoor("payment", publicSignals),
     encryptedAmount: packCiphertext({ R, C }),

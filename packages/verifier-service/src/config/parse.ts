@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { parseAddress } from "@sotto/protocol";
+import { decodeShieldedAddress, parseAddress, type ShieldedAddress } from "@sotto/protocol";
 
 /** Reads one setting. Throws an Error whose message ends a sentence that begins with the variable's name. */
 export type Parse<T> = (text: string) => T;
@@ -25,6 +25,14 @@ export const address: Parse<string> = (text) => {
     return parseAddress(text);
   } catch {
     return wrong("an address: 0x and 40 hex digits, with a right checksum where it is of mixed case");
+  }
+};
+
+export const shieldedAddress: Parse<ShieldedAddress> = (text) => {
+  try {
+    return decodeShieldedAddress(text);
+  } catch {
+    return wrong("a shielded address: 0x and 128 hex digits, a packed encryption key and an owner tag");
   }
 };
 

@@ -9,6 +9,7 @@ import {
   origin,
   type Parse,
   privateKey,
+  shieldedAddress,
   storeUrl,
   text,
   wholeNumber,
@@ -163,8 +164,13 @@ export const SETTINGS = {
     "1000",
     "least lower bound of a payment, token base units",
   ),
-  recipients: setting("SOTTO_RECIPIENTS", list(address), "", "wallets whose payments are relayed; empty: all"),
-  recipientQuota: setting("SOTTO_RECIPIENT_QUOTA", integer(0), "100000", "payments to one wallet a day"),
+  recipients: setting(
+    "SOTTO_RECIPIENTS",
+    list(shieldedAddress),
+    "",
+    "shielded addresses whose payments are relayed, comma-separated; empty: all",
+  ),
+  recipientQuota: setting("SOTTO_RECIPIENT_QUOTA", integer(0), "100000", "payments to one shielded address a day"),
   clientQuota: setting("SOTTO_CLIENT_QUOTA", integer(0), "10000", "payments of one network address a day"),
   sponsorQuota: setting(
     "SOTTO_SPONSOR_QUOTA",

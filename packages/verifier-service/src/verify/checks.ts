@@ -118,8 +118,12 @@ export async function checkChain({ root, nullifier }: Bundle, pool: PoolState): 
 
 export function checkPolicy({ decoded }: Bundle, config: Config): Refusal | undefined {
   const { smallestAmount, recipients } = config;
+  const { recipientKey, recipientTag } = RANGE_SIGNAL;
   if (decoded.amountPublicSignals[RANGE_SIGNAL.lowerBound]! < BigInt(smallestAmount))
     return refuse("AMOUNT_TOO_SMALL", `the lower bound is below the smallest amount, ${smallestAmount} base units`);
-  if (recipients.length === 0 || recipients.includes(decoded.recipientPublicKey)) return undefined;
-  return refuse("RECIPIENT_NOT_SERVED", "this service does not relay payments to this wallet");
+  if (recipients.length === 0) return undefined;
+  // The key that is paid, not the wallet: signal 0 opens with anyone's wallet beside a key of the payer's own.
+  const [keyX, tag] = [decoded.amountPublicSignals[recipientKey], decoded.amountPublicSignals[recipientTag]];
+  if (recipients.some(({ encryptionKey, ownerTag }) => encryptionKey.x === keyX && ownerTag === tag)) return undefined;
+  return refuse("RECIPIENT_NOT_SERVED", "this service does not relay payments to this shielded address");
 }

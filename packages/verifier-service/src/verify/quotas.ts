@@ -6,6 +6,7 @@ const DAY_MS = 86_400_000;
 
 /**
  * Counts a payment for its client and its recipient.
+ * @param recipient names the shielded address
  * @throws ServiceError QUOTA_EXCEEDED; details.resetAt is when the next day begins, ms
  */
 export async function takeQuotas(
@@ -15,7 +16,7 @@ export async function takeQuotas(
   recipient: string,
 ): Promise<void> {
   await take(store, `client:${client}`, clientQuota, "payments of your network address");
-  await take(store, `recipient:${recipient}`, recipientQuota, "payments to this wallet");
+  await take(store, `recipient:${recipient}`, recipientQuota, "payments to this recipient");
 }
 
 /** Counts a deposit or withdrawal that pays no fee. */

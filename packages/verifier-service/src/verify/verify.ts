@@ -47,7 +47,10 @@ export async function verifyBundle(body: unknown, client: string, services: Veri
     (await checkChain(bundle, services.pool)) ??
     checkPolicy(bundle, config);
   if (refusal !== undefined) return { valid: false, ...refusal };
-  await takeQuotas(services.store, config, client, bundle.decoded.recipientPublicKey);
+  // Counted by the key that is paid: a wallet can be named by anyone, with a key of the payer's own beside it.
+  const { amountPublicSignals } = bundle.decoded;
+  const [keyX, tag] = [amountPublicSignals[RANGE_SIGNAL.recipientKey], amountPublicSignals[RANGE_SIGNAL.recipientTag]];
+  await takeQuotas(services.store, config, client, `${keyX}:${tag}`);
   return reserve(bundle, client, services);
 }
 
