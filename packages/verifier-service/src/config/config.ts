@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { assertAllowedOnChain, LOCAL_CHAIN_IDS } from "@sotto/prover";
 import { ServiceError } from "../errors/errors.ts";
 import { DEFAULT_RELAYER_CONFIG, LOCAL_RELAYER_CONFIG } from "../relayer/types.ts";
-import { SETTINGS, type Setting, type Settings } from "./settings.ts";
+import type { Setting } from "./setting.ts";
+import { SETTINGS, type Settings } from "./settings.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -7,34 +7,13 @@ import {
   network,
   oneOf,
   origin,
-  type Parse,
   privateKey,
   shieldedAddress,
   storeUrl,
   text,
   wholeNumber,
 } from "./parse.ts";
-
-/** One environment variable. The table in docs/operations.md is made of these. */
-export interface Setting<T> {
-  readonly variable: string;
-  readonly parse: Parse<T>;
-  /** As it would stand in the environment; undefined where there is none. */
-  readonly fallback: string | undefined;
-  readonly about: string;
-  /** Never shown, not even in errors. May also be given as VARIABLE_FILE, the path of a file with it. */
-  readonly secret: boolean;
-}
-
-function setting<T>(
-  variable: string,
-  parse: Parse<T>,
-  fallback: string | undefined,
-  about: string,
-  secret = false,
-): Setting<T> {
-  return { variable, parse, fallback, about, secret };
-}
+import { type Setting, setting } from "./setting.ts";
 
 const DAY_SECONDS = 86_400;
 
@@ -47,7 +26,7 @@ export const SETTINGS = {
     "SOTTO_PUBLIC_URL",
     httpUrl,
     undefined,
-    "base address as clients see it: issuer of the tokens, and where to ask for a pending payment. Left out: the address it listens on",
+    "base address as clients see it: issuer of the tokens, and where to ask for a pending payment. Left out: urn:sotto:CHAIN:POOL, and a path",
   ),
   trustProxy: setting(
     "SOTTO_TRUST_PROXY",
