@@ -4,6 +4,8 @@ import { createProver, loadArtifacts } from "@sotto/prover";
 import type { ProverAnswer, ProverQuestion } from "./relayer-prover.ts";
 
 process.once("disconnect", () => process.exit(0));
+// A parent that died while the imports above were read is announced no more.
+if (!process.connected) process.exit(0);
 // Ctrl-C reaches the whole process group: the parent decides when this ends.
 process.on("SIGINT", () => {});
 
