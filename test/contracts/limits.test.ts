@@ -75,12 +75,14 @@ describe("limits", () => {
     // A call on the latest block would run in the open checkpoint's own block, where there is still room.
     await deployed.connection.networkHelpers.mine();
     const broken = { ...(await world.payment()), proof: Array(8).fill("1") };
+    const withdrawal = withdrawArgument({ ...(await world.withdrawal()), proof: broken.proof });
+    // Each is begun only when it is waited for: a rejection nobody waits for ends the whole run.
     const refused = [
-      pool.settle.staticCall(settleArguments([broken])),
-      pool.deposit.staticCall([5n], [SMALLEST_DEPOSIT]),
-      pool.withdraw.staticCall(withdrawArgument({ ...(await world.withdrawal()), proof: broken.proof })),
+      () => pool.settle.staticCall(settleArguments([broken])),
+      () => pool.deposit.staticCall([5n], [SMALLEST_DEPOSIT]),
+      () => pool.withdraw.staticCall(withdrawal),
     ];
-    for (const call of refused) await expect(call).to.be.revertedWithCustomError(pool, "QueueFull").withArgs(4096n);
+    for (const call of refused) await expect(call()).to.be.revertedWithCustomError(pool, "QueueFull").withArgs(4096n);
   });
 
   it("reports a full queue only for what would settle", async () => {
