@@ -1,4 +1,5 @@
 import {
+  amountBounds,
   type CircuitInput,
   deriveKeys,
   NoteTree,
@@ -39,7 +40,6 @@ export function benchInputs(): Record<"payment" | "elgamal_range" | "withdrawal"
     resourceUrl: "https://merchant.example/report",
     timestamp: Date.now(),
   });
-  const bounds = { lowerBound: amount, upperBound: (amount * 11n) / 10n };
   const withdrawal = prepareWithdrawal({
     ...DEPLOYMENT,
     tree,
@@ -55,7 +55,7 @@ export function benchInputs(): Record<"payment" | "elgamal_range" | "withdrawal"
   const leaves = Array.from({ length: 64 }, randomField);
   return {
     payment: payment.input,
-    elgamal_range: prepareRange({ recipient, amount, scalar: payment.scalar, ...bounds }).input,
+    elgamal_range: prepareRange({ recipient, amount, scalar: payment.scalar, ...amountBounds(amount) }).input,
     withdrawal: withdrawal.input,
     note_append: prepareAppend({ ...DEPLOYMENT, tree, leaves }).input,
   };

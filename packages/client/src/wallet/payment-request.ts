@@ -1,7 +1,7 @@
 import {
+  amountBounds,
   decodeShieldedAddress,
   expectAmount,
-  MAX_AMOUNT,
   MAX_URL_LENGTH,
   parseAddress,
   type ShieldedAddress,
@@ -45,9 +45,7 @@ export function checkPayment(request: PaymentRequest): CheckedPayment {
   if (typeof resourceUrl !== "string" || resourceUrl === "" || resourceUrl.length > MAX_URL_LENGTH)
     throw new WalletError("INVALID_OPTION", `resourceUrl must be a text of 1 to ${MAX_URL_LENGTH} characters`);
   const lowerBound = expectAmount(request.lowerBound ?? amount, "lowerBound");
-  const tenPercentMore = (amount * 11n) / 10n;
-  const highest = tenPercentMore < MAX_AMOUNT ? tenPercentMore : MAX_AMOUNT;
-  const upperBound = expectAmount(request.upperBound ?? highest, "upperBound");
+  const upperBound = expectAmount(request.upperBound ?? amountBounds(amount).upperBound, "upperBound");
   if (amount < lowerBound || amount > upperBound)
     throw new WalletError("INVALID_OPTION", `amount is not within its bounds, ${lowerBound} to ${upperBound}`);
   const { shieldedAddress } = recipient;
