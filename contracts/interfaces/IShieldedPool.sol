@@ -91,8 +91,8 @@ interface IShieldedPool is INoteTree {
     /// @param feeRecipient who got the fee
     /// @param validUntil of the withdrawal
     /// @param changeHint pad + amount of the output note
-    /// @param commitment of the output note
-    /// @param leafIndex of the output note
+    /// @param commitment of the output note, 0 where changeHint is 0: then none was made
+    /// @param leafIndex of the output note, 0 where none was made
     event Withdrawn(
         address indexed recipient,
         bytes32 digest,
@@ -164,6 +164,8 @@ interface IShieldedPool is INoteTree {
     function settle(Payment[] calldata payments) external returns (uint8[] memory outcomes);
 
     /// @notice Merge up to eight notes and withdraw a part of them.
+    /// @dev With a changeHint of 0 no output note is queued: the way out when there is no room for one. Whatever the proof
+    /// left over is lost then, so a wallet leaves nothing.
     function withdraw(Withdrawal calldata withdrawal) external;
 
     /// @notice Whether the note with this nullifier is spent.

@@ -31,7 +31,10 @@ abstract contract PoolWithdrawals is PoolState, ReentrancyGuardTransient {
     function withdraw(Withdrawal calldata withdrawal) external nonReentrant {
         uint256[13] calldata signals = withdrawal.signals;
         _checkWithdrawal(withdrawal);
-        NoteQueue.Cursor memory cursor = _beginPush(1);
+        // A changeHint of 0 says that no note is left: nothing is queued then, so a full tree or queue keeps nobody in.
+        bool hasOutput = signals[Circuit.WITHDRAWAL_CHANGE_HINT] != 0;
+        NoteQueue.Cursor memory cursor;
+        if (hasOutput) cursor = _beginPush(1);
         if (!_WITHDRAWAL_VERIFIER.verifyProof(withdrawal.proof, signals)) revert InvalidProof();
 
         bytes32 digest = keccak256(abi.encode(signals));
@@ -43,8 +46,13 @@ abstract contract PoolWithdrawals is PoolState, ReentrancyGuardTransient {
             _spend(nullifier, digest);
             nullifiers[i] = nullifier;
         }
-        uint256 leafIndex = _push(cursor, signals[Circuit.WITHDRAWAL_COMMITMENT]);
-        _commitPush(cursor);
+        uint256 commitment = 0;
+        uint256 leafIndex = 0;
+        if (hasOutput) {
+            commitment = signals[Circuit.WITHDRAWAL_COMMITMENT];
+            leafIndex = _push(cursor, commitment);
+            _commitPush(cursor);
+        }
 
         uint256 amount = signals[Circuit.WITHDRAWAL_AMOUNT];
         emit Withdrawn(
@@ -56,7 +64,7 @@ abstract contract PoolWithdrawals is PoolState, ReentrancyGuardTransient {
             withdrawal.feeRecipient,
             withdrawal.validUntil,
             signals[Circuit.WITHDRAWAL_CHANGE_HINT],
-            signals[Circuit.WITHDRAWAL_COMMITMENT],
+            commitment,
             leafIndex
         );
         _send(withdrawal.recipient, amount - withdrawal.fee);

@@ -58,6 +58,22 @@ describe("withdraw", () => {
     expect(await balance(pool)).to.equal(before - 7n);
   });
 
+  it("queues nothing where the change hint is 0, and says so", async () => {
+    const recipient = world.random.address();
+    const exit = await world.withdrawal({ amount: 50n, recipient, nullifiers: fresh(8), changeHint: 0n });
+    const before = await world.pool.queue();
+    const receipt = await (await world.pool.withdraw(withdrawArgument(exit))).wait();
+    expect(await world.pool.queue()).to.deep.equal(before);
+    const event = receipt!.logs.map((log) => world.pool.interface.parseLog(log)).find((log) => log !== null)!;
+    expect(event.args.toObject()).to.include({ commitment: 0n, leafIndex: 0n, digest: signalsDigest(exit.signals) });
+    expect(await balance(recipient)).to.equal(50n);
+    await refused(exit).revertedWithCustomError(world.pool, "NullifierAlreadySpent");
+    // Nobody else can take the note away: the hint is bound by the proof.
+    const other = await world.withdrawal({ amount: 50n, recipient });
+    const stripped = { ...other, signals: other.signals.with(WITHDRAWAL.changeHint, 0n) };
+    await refused(stripped).revertedWithCustomError(world.pool, "InvalidProof");
+  });
+
   it("gives a stranger who submits it first nothing but the cost", async () => {
     const stranger = world.deployed.signers[6]!;
     const withdrawal = await world.withdrawal({ amount: 300n, recipient: world.random.address() });

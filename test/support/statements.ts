@@ -71,6 +71,8 @@ export interface WithdrawalFields {
   readonly fee?: bigint;
   readonly feeRecipient?: string;
   readonly commitment?: bigint;
+  /** 0: nothing is left. */
+  readonly changeHint?: bigint;
 }
 
 export function proveWithdrawal(place: Place, random: Random, fields: WithdrawalFields): Withdrawal {
@@ -78,6 +80,7 @@ export function proveWithdrawal(place: Place, random: Random, fields: Withdrawal
   const context = withdrawalContext({ ...place, recipient, fee, feeRecipient, validUntil });
   const nullifiers = Array.from({ length: 8 }, (_, i) => fields.nullifiers[i] ?? 0n);
   const commitment = fields.commitment ?? random.field();
-  const signals = [context, fields.amount, fields.root, ...nullifiers, commitment, random.field()];
+  const changeHint = fields.changeHint ?? random.field();
+  const signals = [context, fields.amount, fields.root, ...nullifiers, commitment, changeHint];
   return { proof: proveWithTrapdoor("withdrawal", signals).proof, signals, recipient, fee, feeRecipient, validUntil };
 }

@@ -48,4 +48,5 @@ export { splitAmount } from "./wallet/select.ts";
 export type { Balance, NoteState, PaymentState, PaymentStatus, WalletNote } from "./wallet/state.ts";
 export { type Received, ViewingWallet, type ViewingWalletOptions } from "./wallet/viewing.ts";
 export { type PayOptions, Wallet, type WalletOptions } from "./wallet/wallet.ts";
-export type { Fee, MergeRequest, Withdrawal, WithdrawalRequest } from "./wallet/withdraw.ts";
+export type { Withdrawal } from "./wallet/withdraw.ts";
+export type { ExitRequest, Fee, MergeRequest, WithdrawalRequest } from "./wallet/withdrawal-terms.ts";

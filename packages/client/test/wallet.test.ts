@@ -106,6 +106,29 @@ describe("wallet", () => {
     expect(world.token.balanceOf(POOL)).to.equal(0n);
   });
 
+  it("leaves with whole notes and no note back, the largest eight at a time", async () => {
+    const world = new World();
+    const wallet = await world.funded(Array.from({ length: 9 }, (_, i) => usd(String(i + 1))));
+    const [recipient, relayer] = [`0x${"ee".repeat(20)}`, `0x${"dd".repeat(20)}`];
+    const first = await wallet.exit({ recipient, fee: { amount: usd("2"), recipient: relayer } });
+    expect(first).to.include({ output: 0n });
+    expect(first.validUntil % 60).to.equal(0);
+    const again = await wallet.withdrawAgain(first.id);
+    expect(again.validUntil).to.be.greaterThan(first.validUntil);
+    expect(again.withdraw.signals[12]).to.equal("0");
+    world.withdraw(again);
+    world.withdraw(await wallet.exit({ recipient }));
+    await wallet.scan();
+    expect(world.token.balanceOf(recipient)).to.equal(usd("43"));
+    expect(world.token.balanceOf(relayer)).to.equal(usd("2"));
+    expect(world.pool.queued, "nothing was queued").to.equal(0);
+    expect(wallet.balance().total).to.equal(0n);
+    expect(wallet.status(first.id)).to.include({ state: "settled" });
+    // Another wallet of the same seed reads the same, and the tree goes on behind it.
+    const restored = await world.funded([usd("4")]);
+    expect(restored.balance()).to.include({ spendable: usd("4"), total: usd("4") });
+  });
+
   it("says that it must merge first, or does it where it is told how", async () => {
     const world = new World();
     const [payer, shop] = [await world.funded(Array(10).fill(usd("1"))), await world.wallet()];

@@ -151,6 +151,15 @@ describe("prepareWithdrawal", () => {
     }
   });
 
+  it("leaves nothing at all where asked to, which takes all that the notes hold", () => {
+    const exit = { ...withdrawal, notes: notes.slice(0, 2), leaveNothing: true };
+    const { publicSignals, outputNote } = prepareWithdrawal({ ...exit, amount: 201n });
+    expect(publicSignals.at(-1)).to.equal(0n);
+    expect(outputNote.amount).to.equal(0n);
+    const error = expectCode("INVALID_AMOUNT", () => prepareWithdrawal({ ...exit, amount: 200n }), /1 base units more/);
+    expect(error.details).to.deep.equal({ left: "1" });
+  });
+
   it("takes everything out, and leaves a note of nothing", () => {
     const prepared = prepareWithdrawal({ ...withdrawal, notes: notes.slice(0, 2), amount: 201n });
     expect(prepared.outputNote.amount).to.equal(0n);

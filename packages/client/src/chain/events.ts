@@ -47,6 +47,7 @@ export interface WithdrawnEvent extends EventPlace {
   /** Seconds. */
   validUntil: bigint;
   changeHint: bigint;
+  /** Of the note that was left, 0 where none was. */
   commitment: bigint;
   leafIndex: number;
 }
@@ -120,8 +121,9 @@ export function decodeEvent(log: RawLog): PoolEvent | undefined {
 export function queuedLeaves(event: PoolEvent): readonly bigint[] {
   switch (event.type) {
     case "deposited":
-    case "withdrawn":
       return [event.commitment];
+    case "withdrawn":
+      return event.commitment === 0n ? [] : [event.commitment];
     case "settled":
       return [event.recipientCommitment, event.changeCommitment];
     case "appended":

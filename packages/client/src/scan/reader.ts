@@ -27,8 +27,9 @@ export async function readPage(
       page.appends.push({ blockNumber: event.blockNumber, size: appended, root: event.newRoot });
       continue;
     }
-    if (event.leafIndex !== size) throw missing(`leaf ${event.leafIndex} in block ${event.blockNumber}, not ${size}`);
     const leaves = queuedLeaves(event);
+    if (leaves.length === 0) continue;
+    if (event.leafIndex !== size) throw missing(`leaf ${event.leafIndex} in block ${event.blockNumber}, not ${size}`);
     page.leaves.push(...leaves);
     const run = page.runs.at(-1);
     if (run?.[0] === event.blockNumber) run[1] += leaves.length;

@@ -105,7 +105,7 @@ export class NoteScanner {
   #scanWithdrawal(event: WithdrawnEvent, findings: Findings): void {
     const spent = event.nullifiers.filter((nullifier) => this.#spend(event, nullifier, "withdrawal", findings));
     const first = event.nullifiers[0];
-    if (first === undefined || spent.length === 0) return;
+    if (first === undefined || spent.length === 0 || event.commitment === 0n) return;
     const unique = withdrawalContext({ ...this.#deployment, ...event });
     const delivered = { nullifier: first, unique, changeHint: event.changeHint, changeCommitment: event.commitment };
     this.#ownOutput(event, event.leafIndex, delivered, "output", findings);

@@ -42,6 +42,8 @@ export interface WithdrawalRecord extends SpendRecord {
   amount: string;
   fee: string;
   feeRecipient: string;
+  /** It takes all that its notes hold and leaves none. */
+  leaveNothing: boolean;
   proof: { withdraw: WithdrawalCall } | null;
 }
 

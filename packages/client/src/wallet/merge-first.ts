@@ -3,7 +3,8 @@ import { expectCount } from "./connect.ts";
 import type { ScanOptions, WalletCore } from "./core.ts";
 import { type Payment, pay } from "./pay.ts";
 import { checkPayment, type PaymentRequest } from "./payment-request.ts";
-import { type Fee, merge, type Withdrawal } from "./withdraw.ts";
+import { merge, type Withdrawal } from "./withdraw.ts";
+import type { Fee } from "./withdrawal-terms.ts";
 
 /** How a payment may merge notes first. */
 export interface AutoMerge {

@@ -69,6 +69,16 @@ export function selectMergeCoins<C extends Coin>(funds: Funds<C>, fee: bigint, t
   return sum(chosen) > fee ? chosen : coins.slice(-WITHDRAWAL_INPUTS);
 }
 
+/**
+ * The largest eight notes (or all, if fewer), to be taken out whole.
+ * @param fee taken from them; something must be left to pay out
+ * @throws WalletError INSUFFICIENT_FUNDS, FUNDS_NOT_READY
+ */
+export function selectExitCoins<C extends Coin>(funds: Funds<C>, fee: bigint): C[] {
+  checkFunds(funds, fee + 1n);
+  return ascending(funds.spendable).slice(-WITHDRAWAL_INPUTS);
+}
+
 /** The first eight (or all, if fewer) in ascending order that are enough. */
 function firstWindow<C extends Coin>(spendable: readonly C[], amount: bigint): C[] | undefined {
   const coins = ascending(spendable);

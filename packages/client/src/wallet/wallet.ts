@@ -19,14 +19,8 @@ import { type AutoMerge, payMerging } from "./merge-first.ts";
 import { type Payment, pay, payAgain } from "./pay.ts";
 import type { PaymentRequest } from "./payment-request.ts";
 import { type Balance, balanceOf, type PaymentStatus, statusOf, type WalletNote } from "./state.ts";
-import {
-  type MergeRequest,
-  merge,
-  type Withdrawal,
-  type WithdrawalRequest,
-  withdraw,
-  withdrawAgain,
-} from "./withdraw.ts";
+import { exit, merge, type Withdrawal, withdraw, withdrawAgain } from "./withdraw.ts";
+import type { ExitRequest, MergeRequest, WithdrawalRequest } from "./withdrawal-terms.ts";
 
 export interface WalletOptions extends PoolOptions {
   /** 32 bytes, e.g. of `seedFromWords`. It is not written to the store. */
@@ -138,6 +132,11 @@ export class Wallet {
   /** Takes tokens out of the pool. */
   withdraw(request: WithdrawalRequest, options: ScanOptions = {}): Promise<Withdrawal> {
     return withdraw(this.#core, request, options);
+  }
+
+  /** Takes the eight largest notes out whole, even where the pool has no room for another note. */
+  exit(request: ExitRequest, options: ScanOptions = {}): Promise<Withdrawal> {
+    return exit(this.#core, request, options);
   }
 
   /** Another attempt of a withdrawal or merge, with the same notes and terms. */

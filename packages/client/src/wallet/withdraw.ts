@@ -3,36 +3,22 @@ import { hexlify, randomBytes, ZeroAddress } from "ethers";
 import type { WithdrawalCall } from "../chain/calls.ts";
 import { WalletError } from "../errors.ts";
 import type { FoundNote } from "../scan/notes.ts";
-import { expectCount } from "./connect.ts";
 import type { ScanOptions, WalletCore } from "./core.ts";
+import { totalOf } from "./deposit.ts";
 import type { WithdrawalRecord } from "./journal.ts";
 import { reusableNotes } from "./reuse.ts";
-import { type Funds, selectMergeCoins, selectWithdrawalCoins } from "./select.ts";
+import { type Funds, selectExitCoins, selectMergeCoins, selectWithdrawalCoins } from "./select.ts";
 import type { WalletNote } from "./state.ts";
+import {
+  checkTerms,
+  dateOf,
+  type ExitRequest,
+  type MergeRequest,
+  type Terms,
+  type WithdrawalRequest,
+} from "./withdrawal-terms.ts";
 
-/** What whoever submits a withdrawal or a merge is paid for it, out of the notes. */
-export interface Fee {
-  /** Base units. */
-  amount: bigint;
-  recipient: string;
-}
-
-export interface WithdrawalRequest {
-  /** Who receives the tokens. */
-  recipient: string;
-  /** Base units the recipient receives; the fee comes on top. */
-  amount: bigint;
-  fee?: Fee;
-  /** Seconds it may be executed in, 60 to 86,400; 600 if left out. */
-  validFor?: number;
-}
-
-export interface MergeRequest {
-  /** Base units the merged note should hold at least; left out: any. */
-  target?: bigint;
-  fee?: Fee;
-  validFor?: number;
-}
+const CLOCK_LEAD = 30;
 
 /** A withdrawal or a merge ready to be submitted by anyone. */
 export interface Withdrawal {
@@ -48,34 +34,6 @@ export interface Withdrawal {
   digest: string;
 }
 
-interface Terms {
-  recipient: string;
-  /** What leaves the pool: the recipient's part and the fee. */
-  amount: bigint;
-  fee: bigint;
-  feeRecipient: string;
-  validFor: number;
-}
-
-const CLOCK_LEAD = 30;
-
-/** @param amount base units for the recipient @throws SottoError INVALID_AMOUNT, INVALID_ADDRESS; WalletError INVALID_OPTION */
-function checkTerms(core: WalletCore, recipient: string, amount: bigint, { fee, validFor = 600 }: MergeRequest): Terms {
-  const feeAmount = expectAmount(fee?.amount ?? 0n, "fee.amount");
-  const feeRecipient = fee === undefined ? ZeroAddress : parseAddress(fee.recipient, "fee.recipient");
-  const total = expectAmount(expectAmount(amount) + feeAmount, "amount and fee together");
-  expectCount(validFor, "validFor", 60, 86_400);
-  if (amount > 0n) checkReceiver(core, recipient, "recipient");
-  if (feeAmount > 0n) checkReceiver(core, feeRecipient, "fee.recipient");
-  return { recipient, amount: total, fee: feeAmount, feeRecipient, validFor };
-}
-
-/** The pool sends nothing to nobody, nor to itself, where it would be lost. */
-function checkReceiver(core: WalletCore, address: string, name: string): void {
-  if (BigInt(address) === 0n || address === core.options.info.pool)
-    throw new WalletError("INVALID_OPTION", `${name} is ${address}: tokens cannot go to the zero address or the pool`);
-}
-
 /** Takes tokens out of up to eight notes; what they hold beyond it comes back as one note. Nothing is sent. */
 export async function withdraw(
   core: WalletCore,
@@ -86,6 +44,17 @@ export async function withdraw(
   const terms = checkTerms(core, parseAddress(recipient, "recipient"), amount, rest);
   if (amount === 0n) throw new WalletError("INVALID_OPTION", "amount is 0: to join notes, use merge");
   return start(core, terms, (funds) => selectWithdrawalCoins(funds, terms.amount), options);
+}
+
+/**
+ * Takes the eight largest notes out whole. It leaves no note, so it works where the pool's tree or queue has no room; the
+ * chain sees that nothing was left. Again until the wallet is empty. Nothing is sent.
+ */
+export async function exit(core: WalletCore, request: ExitRequest, options: ScanOptions = {}): Promise<Withdrawal> {
+  const { recipient, ...rest } = Object(request) as ExitRequest;
+  // The amount is known once the notes are chosen; 1 stands for it where the recipient is checked.
+  const terms = { ...checkTerms(core, parseAddress(recipient, "recipient"), 1n, rest), leaveNothing: true };
+  return start(core, terms, (funds) => selectExitCoins(funds, terms.fee), options);
 }
 
 /** Joins up to eight notes into one. Nothing but the fee leaves the pool, nothing is sent. */
@@ -108,8 +77,9 @@ export async function withdrawAgain(core: WalletCore, id: string, options: ScanO
   const known = core.journal.get(id);
   if (known.kind !== "withdrawal") throw new WalletError("UNKNOWN_PAYMENT", `${id} is a payment, not a withdrawal`);
   core.prover();
-  const { recipient, feeRecipient } = known;
-  const terms = { recipient, feeRecipient, amount: BigInt(known.amount), fee: BigInt(known.fee), validFor: 600 };
+  const { recipient, feeRecipient, leaveNothing } = known;
+  const [amount, fee] = [BigInt(known.amount), BigInt(known.fee)];
+  const terms = { recipient, feeRecipient, amount, fee, validFor: 600, leaveNothing };
   const begun = await core.lock.run(async () => {
     await core.scan(options);
     return begin(core, known, reusableNotes(core, known), terms);
@@ -119,7 +89,7 @@ export async function withdrawAgain(core: WalletCore, id: string, options: ScanO
 
 async function start(
   core: WalletCore,
-  terms: Terms,
+  asked: Terms,
   select: (funds: Funds<WalletNote>) => WalletNote[],
   options: ScanOptions,
 ): Promise<Withdrawal> {
@@ -127,6 +97,7 @@ async function start(
   const begun = await core.lock.run(async () => {
     await core.scan(options);
     const notes = select(core.funds());
+    const terms = asked.leaveNothing ? { ...asked, amount: totalOf(notes.map(({ amount }) => amount)) } : asked;
     const record: WithdrawalRecord = {
       kind: "withdrawal",
       id: hexlify(randomBytes(16)).slice(2),
@@ -138,6 +109,7 @@ async function start(
       amount: String(terms.amount),
       fee: String(terms.fee),
       feeRecipient: terms.feeRecipient,
+      leaveNothing: terms.leaveNothing,
       proof: null,
     };
     return begin(core, record, notes, terms);
@@ -153,9 +125,8 @@ interface Begun {
 
 async function begin(core: WalletCore, known: WithdrawalRecord, notes: FoundNote[], terms: Terms): Promise<Begun> {
   const { keys, info } = core.options;
-  // The pad of the output's amount comes from the first nullifier and the terms: no date is used twice with it.
   const last = await core.journal.lastValidity(known.nullifiers[0]!);
-  const validUntil = Math.max(Math.floor(core.now(CLOCK_LEAD) / 1000) + terms.validFor, last + 1);
+  const validUntil = dateOf(core.now(CLOCK_LEAD), terms.validFor, last);
   const prepared = prepareWithdrawal({
     chainId: info.chainId,
     pool: info.pool,
@@ -168,6 +139,7 @@ async function begin(core: WalletCore, known: WithdrawalRecord, notes: FoundNote
     validUntil: BigInt(validUntil),
     changeKey: keys.changeKey,
     outputTag: keys.ownerTag(0),
+    leaveNothing: terms.leaveNothing,
   });
   const attempt = { validUntil, digest: prepared.digest };
   const record: WithdrawalRecord = { ...known, attempts: [...known.attempts, attempt], proof: null };

@@ -124,8 +124,9 @@ export class LocalPool implements LocalContract {
       check(!this.#state.spent.has(nullifier), "NullifierAlreadySpent");
       this.#state.spent.set(nullifier, digest);
     }
-    const [amount, commitment, changeHint] = [signals[1]!, signals[11]!, signals[12]!];
-    const leafIndex = this.#push(commitment);
+    const [amount, changeHint] = [signals[1]!, signals[12]!];
+    const commitment = changeHint === 0n ? 0n : signals[11]!;
+    const leafIndex = changeHint === 0n ? 0 : this.#push(commitment);
     this.#token.transfer(POOL, recipient, amount - fee);
     this.#token.transfer(POOL, feeRecipient, fee);
     const values = [recipient, digest, nullifiers, amount, fee, feeRecipient, validUntil, changeHint, commitment];

@@ -17,6 +17,8 @@ export interface WithdrawalArguments extends Deployment, WithdrawalTerms {
   readonly amount: bigint;
   readonly changeKey: bigint;
   readonly outputTag: bigint;
+  /** A withdrawal of all that the notes hold, which queues no note (changeHint 0): it needs no room in the tree. */
+  readonly leaveNothing?: boolean;
 }
 
 /** A withdrawal ready to be proved. */
@@ -79,6 +81,10 @@ export function prepareWithdrawal(args: WithdrawalArguments): PreparedWithdrawal
   const nullifiers = spent.map((note) => nullifier(note.spendingKey, note.commitment, note.leafIndex));
   const context = withdrawalContext(args);
   const { blinding, pad } = changeSecrets(args.changeKey, nullifiers[0]!, context);
+  if (args.leaveNothing === true && outputAmount !== 0n) {
+    const message = `a withdrawal that leaves nothing takes all that the notes hold, ${outputAmount} base units more`;
+    fail("INVALID_AMOUNT", message, { left: outputAmount.toString() });
+  }
   const outputNote: Note = { amount: outputAmount, ownerTag: args.outputTag, blinding };
 
   const unused = WITHDRAWAL_INPUTS - spent.length;
@@ -89,7 +95,7 @@ export function prepareWithdrawal(args: WithdrawalArguments): PreparedWithdrawal
     root: args.tree.root,
     nullifiers: inputs.map((_, i) => nullifiers[i] ?? 0n),
     commitment: noteCommitment(outputNote),
-    changeHint: hintOf(pad, outputAmount),
+    changeHint: args.leaveNothing === true ? 0n : hintOf(pad, outputAmount),
   };
   const publicSignals = publicSignalsOf("withdrawal", publicInput);
   const privateInput = {

@@ -61,7 +61,8 @@ export async function readPage(
         page.spends.push({ nullifier: String(args["nullifier"]), digest, tx_hash, block_number });
         break;
       case "Withdrawn":
-        queue(leafIndex, [args["commitment"]], block_number);
+        // Without a note left over nothing was queued.
+        if (args["commitment"] !== 0n) queue(leafIndex, [args["commitment"]], block_number);
         for (const nullifier of args["nullifiers"] as bigint[])
           if (nullifier !== 0n) page.spends.push({ nullifier: String(nullifier), digest, tx_hash, block_number });
         break;
