@@ -83,6 +83,13 @@ export {
   type WithdrawalArguments,
 } from "./prepare/withdrawal.ts";
 export { randomField } from "./random.ts";
+export {
+  nonceOfReceiptKey,
+  receiptKeyOf,
+  receiptSecret,
+  signWithReceiptKey,
+  verifyReceiptSignature,
+} from "./receipt-key.ts";
 export { type ChangeReader, type DeliveredChange, readChange } from "./scan/change.ts";
 export { type DeliveredNote, scanNotes, tryDecrypt, type Viewer } from "./scan/scanner.ts";
 export {

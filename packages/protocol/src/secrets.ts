@@ -1,10 +1,7 @@
-import { hmac } from "@noble/hashes/hmac.js";
-import { sha512 } from "@noble/hashes/sha2.js";
-import { fail } from "./errors.ts";
 import { FIELD_MODULUS } from "./field.ts";
-import { bigIntToBytes, bytesToBigInt, concatBytes } from "./hex.ts";
 import { addressToBigInt } from "./keccak.ts";
 import { DOMAIN, poseidon, poseidonEx } from "./poseidon/hash.ts";
+import { nonceOfReceiptKey, receiptKeyOf, receiptSecret } from "./receipt-key.ts";
 import { expectField, expectObject } from "./validate.ts";
 
 /** What makes a note out of an amount, and the pad under which its amount travels. */
@@ -56,15 +53,13 @@ export function hiddenCipher(cipherX: bigint, senderCommitment: bigint): bigint 
 }
 
 /**
- * The nonce of a sender commitment: HMAC-SHA512 of nf and R.x under a wallet secret, mod p. r is fresh for each attempt,
- * so the nonce is too; the wallet can make it again to prove later who paid.
+ * The nonce of a sender commitment: the hash of this attempt's public receipt key (see receipt-key.ts). The wallet can
+ * make key and nonce again to prove later who paid.
  *
  * @param nonceKey 32 bytes
  */
 export function senderNonce(nonceKey: Uint8Array, nf: bigint, ephemeralX: bigint): bigint {
-  if (!(nonceKey instanceof Uint8Array) || nonceKey.length !== 32) fail("INVALID_KEY", "nonceKey must be 32 bytes");
-  const words = [expectField(nf, "nullifier"), expectField(ephemeralX, "R.x")].map((word) => bigIntToBytes(word, 32));
-  return bytesToBigInt(hmac(sha512, nonceKey, concatBytes(...words))) % FIELD_MODULUS;
+  return nonceOfReceiptKey(receiptKeyOf(receiptSecret(nonceKey, nf, ephemeralX)));
 }
 
 /** senderCommitment = Poseidon2(tag of the spent note, nonce): hides the sender, and salts signals 0 and 1. */

@@ -121,7 +121,7 @@ describe("hashes of abi.encode words", () => {
     }
   });
 
-  it("nonces of senders, against node:crypto's HMAC", () => {
+  it("nonces of senders, against node:crypto's HMAC and Ed25519", () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), field, field, (key, nf, x) => {
         expect(senderNonce(key, nf, x)).to.equal(oracle.senderNonce(key, nf, x));

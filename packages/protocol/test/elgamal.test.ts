@@ -12,17 +12,22 @@ import {
   MAX_AMOUNT,
   multiplyPoint,
   negatePoint,
+  nonceOfReceiptKey,
   noteCommitment,
   nullifier,
   openHint,
   ownerTagOf,
   packCiphertext,
   randomScalar,
+  receiptKeyOf,
+  receiptSecret,
   recipientSignal,
   SUBGROUP_ORDER,
   senderNonce,
+  signWithReceiptKey,
   TREE_CAPACITY,
   unpackCiphertext,
+  verifyReceiptSignature,
 } from "../src/index.ts";
 import { amount, encryptionScalar, field, runs } from "./support/arbitraries.ts";
 import { expectCode } from "./support/expect-code.ts";
@@ -113,6 +118,28 @@ describe("notes", () => {
     for (const index of [-1, TREE_CAPACITY, 0.5, 1n]) {
       expectCode("INVALID_INTEGER", () => nullifier(1n, 1n, index as never), /leafIndex/);
     }
+  });
+
+  it("have a nonce that is the hash of a key which signs for the payer alone", () => {
+    const key = new Uint8Array(32).fill(7);
+    const secret = receiptSecret(key, 1n, 2n);
+    const receiptKey = receiptKeyOf(secret);
+    expect(nonceOfReceiptKey(receiptKey)).to.equal(senderNonce(key, 1n, 2n));
+    const message = Uint8Array.from([1, 2, 3]);
+    const signature = signWithReceiptKey(message, secret);
+    expect(verifyReceiptSignature(signature, message, receiptKey)).to.equal(true);
+    expect(verifyReceiptSignature(signature, Uint8Array.from([1, 2, 4]), receiptKey)).to.equal(false);
+    const another = receiptKeyOf(receiptSecret(key, 1n, 3n));
+    expect(verifyReceiptSignature(signature, message, another)).to.equal(false);
+    expect(verifyReceiptSignature(signature.slice(1), message, receiptKey)).to.equal(false);
+    // The neutral element as key and R, s = 0: without the strict rules it signs everything.
+    const small = new Uint8Array(32);
+    small[0] = 1;
+    const forged = new Uint8Array(64);
+    forged[0] = 1;
+    expect(verifyReceiptSignature(forged, message, small)).to.equal(false);
+    expectCode("INVALID_KEY", () => receiptKeyOf(new Uint8Array(31)));
+    expectCode("INVALID_KEY", () => nonceOfReceiptKey(new Uint8Array(33)));
   });
 
   it("are tied to sender and recipient by sound parts only", () => {

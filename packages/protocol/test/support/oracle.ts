@@ -1,8 +1,8 @@
 /**
  * The protocol once more, from parts that share no code with the package: circomlibjs for Poseidon (its reference form,
- * not the optimised one) and Baby Jubjub, node:crypto for HKDF and HMAC, ethers for keccak and the ABI.
+ * not the optimised one) and Baby Jubjub, node:crypto for HKDF, HMAC and Ed25519, ethers for keccak and the ABI.
  */
-import { createHmac, hkdfSync } from "node:crypto";
+import { createHash, createHmac, createPrivateKey, createPublicKey, hkdfSync } from "node:crypto";
 import { buildBabyjub, buildPoseidonReference, type Element } from "circomlibjs";
 import { AbiCoder, keccak256, toUtf8Bytes } from "ethers";
 
@@ -78,9 +78,19 @@ export function keys(seed: Uint8Array) {
   };
 }
 
-export function senderNonce(nonceKey: Uint8Array, nf: bigint, ephemeralX: bigint): bigint {
+/** What PKCS #8 puts before the 32 bytes of an Ed25519 key. */
+const PKCS8 = Buffer.from("302e020100300506032b657004220420", "hex");
+
+export function receiptKey(nonceKey: Uint8Array, nf: bigint, ephemeralX: bigint): Buffer {
   const words = [nf, ephemeralX].map((word) => Buffer.from(word.toString(16).padStart(64, "0"), "hex"));
-  return toBigInt(createHmac("sha512", nonceKey).update(Buffer.concat(words)).digest()) % P;
+  const seed = createHmac("sha512", nonceKey).update(Buffer.concat(words)).digest().subarray(0, 32);
+  const key = createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: "der", type: "pkcs8" });
+  return createPublicKey(key).export({ format: "der", type: "spki" }).subarray(-32);
+}
+
+export function senderNonce(nonceKey: Uint8Array, nf: bigint, ephemeralX: bigint): bigint {
+  const key = receiptKey(nonceKey, nf, ephemeralX);
+  return toBigInt(createHash("sha512").update("sotto/v1/receipt-key").update(key).digest()) % P;
 }
 
 export const keccak = (types: string[], values: unknown[]) =>
