@@ -4,8 +4,10 @@ const allowed = {
   prover: ["protocol"],
   client: ["protocol", "prover"],
   "resource-server": ["protocol", "prover"],
-  "phone-registry": ["protocol"],
-  "verifier-service": ["protocol", "prover", "phone-registry"],
+  database: ["protocol"],
+  server: ["protocol"],
+  "phone-registry": ["protocol", "database", "server"],
+  "verifier-service": ["protocol", "prover", "database", "server", "phone-registry"],
 };
 
 const direction = Object.entries(allowed).map(([name, others]) => ({

@@ -1,0 +1,46 @@
+import { sql } from "kysely";
+import { type Connection, type ConnectOptions, connect } from "./connect.ts";
+import { DatabaseError, isUnavailable } from "./errors.ts";
+import { type Migrations, migrate } from "./migrate.ts";
+
+export interface OpenOptions extends ConnectOptions {
+  /** 1 to 32 of a-z and _: prefix of the two tables that say which migrations were applied. */
+  name: string;
+  migrations: Migrations;
+}
+
+export interface Database<Schema> extends Connection<Schema> {
+  /** @throws DatabaseError STORE_UNAVAILABLE */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const NAME = /^[a-z_]{1,32}$/;
+
+/**
+ * Opens the database and brings its tables up to date.
+ * @throws DatabaseError INVALID_STORE_URL, STORE_UNAVAILABLE, STORE_TOO_NEW
+ */
+export async function openDatabase<Schema>({ name, migrations, ...options }: OpenOptions): Promise<Database<Schema>> {
+  if (!NAME.test(name)) throw new TypeError("a database's name is 1 to 32 of a-z and _");
+  const connection = connect<Schema>(options);
+  const { db } = connection;
+  try {
+    await migrate(db, name, migrations);
+  } catch (cause) {
+    await db.destroy();
+    if (!isUnavailable(cause)) throw cause;
+    throw new DatabaseError("STORE_UNAVAILABLE", "the database does not answer", {}, { cause });
+  }
+  return {
+    ...connection,
+    async ping() {
+      try {
+        await sql`select 1`.execute(db);
+      } catch (cause) {
+        throw new DatabaseError("STORE_UNAVAILABLE", "the database does not answer", {}, { cause });
+      }
+    },
+    close: () => db.destroy(),
+  };
+}

@@ -1,0 +1,128 @@
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type DatabaseIntrospector,
+  type Dialect,
+  type Driver,
+  type Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from "kysely";
+
+const LOCK_TIMEOUT_MS = 5_000;
+const LOCK_POLL_MS = 10;
+
+/** Waits for another process's transaction without stopping this one's event loop, as SQLite's own timeout would. */
+async function whenFree<T>(action: () => T): Promise<T> {
+  const end = Date.now() + LOCK_TIMEOUT_MS;
+  for (;;) {
+    try {
+      return action();
+    } catch (error) {
+      if (!(error instanceof Error) || error.message !== "database is locked" || Date.now() > end) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, LOCK_POLL_MS));
+  }
+}
+
+/** SQLite changes tables inside transactions; with `begin immediate` the migrations then exclude one another. */
+class TransactionalSqliteAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+}
+
+/**
+ * Kysely over the SQLite that comes with Node. One connection, used by one query or transaction at a time: SQLite has
+ * one writer anyway, and its calls are synchronous.
+ */
+export class NodeSqliteDialect implements Dialect {
+  readonly #database: DatabaseSync;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  createAdapter = () => new TransactionalSqliteAdapter();
+  createDriver = (): Driver => new NodeSqliteDriver(this.#database);
+  createQueryCompiler = () => new SqliteQueryCompiler();
+  createIntrospector = (db: Kysely<unknown>): DatabaseIntrospector => new SqliteIntrospector(db);
+}
+
+class NodeSqliteDriver implements Driver {
+  readonly #database: DatabaseSync;
+  readonly #connection: DatabaseConnection;
+  #busy: Promise<void> = Promise.resolve();
+  #release: (() => void) | undefined;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+    this.#connection = new NodeSqliteConnection(database);
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    const before = this.#busy;
+    let release: (() => void) | undefined;
+    this.#busy = new Promise((resolve) => {
+      release = resolve;
+    });
+    await before;
+    this.#release = release;
+    return this.#connection;
+  }
+
+  async releaseConnection(): Promise<void> {
+    this.#release?.();
+  }
+
+  /** The write lock is taken before anything is read, so what was read still holds when it is written. */
+  beginTransaction(): Promise<void> {
+    return whenFree(() => this.#database.exec("begin immediate"));
+  }
+
+  async commitTransaction(): Promise<void> {
+    this.#database.exec("commit");
+  }
+
+  async rollbackTransaction(): Promise<void> {
+    // A failed commit (a full disk) may have rolled back by itself.
+    if (this.#database.isTransaction) this.#database.exec("rollback");
+  }
+
+  async destroy(): Promise<void> {
+    if (this.#database.isOpen) this.#database.close();
+  }
+}
+
+class NodeSqliteConnection implements DatabaseConnection {
+  readonly #database: DatabaseSync;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  async executeQuery<R>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<R>> {
+    const values = parameters as SQLInputValue[];
+    // Inside a transaction the lock is ours already; outside, a statement that met a lock did nothing.
+    return whenFree(() => this.#run<R>(sql, values, query));
+  }
+
+  #run<R>(sql: string, values: SQLInputValue[], query: CompiledQuery["query"]): QueryResult<R> {
+    const statement = this.#database.prepare(sql);
+    const reads =
+      query.kind === "SelectQueryNode" || query.kind === "RawNode" || ("returning" in query && query.returning);
+    if (reads) return { rows: statement.all(...values).map((row) => ({ ...row }) as R) };
+    const { changes } = statement.run(...values);
+    return { numAffectedRows: BigInt(changes), rows: [] };
+  }
+
+  // biome-ignore lint/correctness/useYield: Kysely's interface asks for it; nothing here streams.
+  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new Error("results are not streamed");
+  }
+}
