@@ -5,6 +5,7 @@ import {
   MemoryStore,
   type Payment,
   poolInterface,
+  SottoService,
   seedFromWords,
   ViewingWallet,
   Wallet,
@@ -22,7 +23,6 @@ import { deployLocal } from "../chain/deployment.ts";
 import { startNode } from "../chain/node.ts";
 import { MINTED } from "./amounts.ts";
 import { startDemoService } from "./service.ts";
-import { ServiceClient } from "./service-client.ts";
 import { paint, progress, type Screen } from "./terminal.ts";
 
 const POLLING_MS = 50;
@@ -36,7 +36,7 @@ export interface World {
   readonly poolContract: Contract;
   readonly token: Contract;
   /** The service, as payer and merchant reach it. */
-  readonly service: ServiceClient;
+  readonly service: SottoService;
   /** Of the service's relayer; its ETH before the story in wei. */
   readonly relayer: { readonly address: string; readonly ether: bigint };
   /** The seed words are all the payer has to keep; the wallet is lost and restored on the way. */
@@ -116,7 +116,7 @@ export async function createWorld(screen: Screen, { port, artifacts }: Places, c
     pool,
     poolContract: new Contract(pool, poolInterface, provider),
     token: dollar,
-    service: new ServiceClient(service.url),
+    service: new SottoService(service.url),
     relayer: { address: service.relayer, ether: RELAYER_ETHER },
     payer,
     merchant: { account: Account.createRandom(), wallet, server },

@@ -35,6 +35,9 @@ export {
   wordsFromSeed,
 } from "./seed.ts";
 export { sendCall } from "./send.ts";
+export type { Outcome, PhoneMapping, Settlement, VerifiedPayment } from "./service/answers.ts";
+export { ServiceError, type ServiceErrorCode } from "./service/errors.ts";
+export { type CallOptions, type FollowOptions, type ServiceOptions, SottoService } from "./service/service.ts";
 export { MemoryStore } from "./store/memory.ts";
 export type { Store, StoreChange, StoredRecord, StoreValue } from "./store/store.ts";
 export type { PoolInfo, PoolOptions } from "./wallet/connect.ts";

@@ -9,7 +9,7 @@ export const deposit: Step = {
   async play(world) {
     const { account, wallet } = world.payer;
     const request = await wallet.authorizeDeposit({ amounts: [DEPOSITED], account });
-    const receipt = await receiptOf(world, await world.service.deposit(request));
+    const receipt = await receiptOf(world, (await world.service.deposit(request)).txSignature);
     await wallet.scan();
     return {
       payer: [

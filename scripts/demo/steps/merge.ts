@@ -9,7 +9,7 @@ export const merge: Step = {
   async play(world) {
     const { wallet } = world.merchant;
     const merged = await progress(world.screen, "proving the merge", () => wallet.merge());
-    const receipt = await receiptOf(world, await world.service.withdraw(merged.withdraw));
+    const receipt = await receiptOf(world, (await world.service.withdraw(merged.withdraw)).txSignature);
     await wallet.scan();
     return {
       payer: ["nothing new"],

@@ -11,8 +11,8 @@ export async function settlePayment(world: World) {
   if (payment === undefined) throw new CommandError("NO_PAYMENT", "there is no payment to settle");
   delete world.payment;
   const { bundle } = payment;
-  const { token, expiresIn } = await service.verify(bundle);
-  const receipt = await receiptOf(world, await service.settle(bundle, token));
+  const { paymentToken, expiresIn } = await service.verify(bundle);
+  const receipt = await receiptOf(world, (await service.settle(bundle, paymentToken)).txSignature);
   return { receipt, service: seenInPayment(bundle, expiresIn) };
 }
 

@@ -12,7 +12,7 @@ export const withdraw: Step = {
     const fee = { amount: RELAYER_FEE, recipient: world.relayer.address };
     const request = { recipient: account.address, amount: WITHDRAWN, fee };
     const withdrawal = await progress(world.screen, "proving the withdrawal", () => wallet.withdraw(request));
-    const receipt = await receiptOf(world, await world.service.withdraw(withdrawal.withdraw));
+    const receipt = await receiptOf(world, (await world.service.withdraw(withdrawal.withdraw)).txSignature);
     await wallet.scan();
     return {
       payer: ["nothing new"],

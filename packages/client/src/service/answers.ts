@@ -1,0 +1,96 @@
+import { ServiceError } from "./errors.ts";
+import type { Json } from "./http.ts";
+
+/** What verify gives for a payment that passed all its checks. */
+export interface VerifiedPayment {
+  /** For settle, and for the proof header. A secret until the payment is over. */
+  readonly paymentToken: string;
+  /** Seconds in which it can be settled. */
+  readonly expiresIn: number;
+}
+
+/** Something that the chain has. */
+export interface Settlement {
+  /** Hash of the transaction. */
+  readonly txSignature: string;
+  readonly blockNumber: number;
+  /** Whoever paid the gas, as the service names it. */
+  readonly gasFeePaidBy: string;
+  /** What the service calls it; not every service names it. */
+  readonly id?: string;
+}
+
+/** What settle, deposit and withdraw answer. */
+export type Outcome =
+  | ({ readonly status: "success" } & Settlement)
+  | { readonly status: "pending"; readonly txSignature: string; readonly id?: string }
+  | { readonly status: "failed"; readonly reason: string; readonly id?: string };
+
+/** Who has a phone number, as the registry says. `fields` is the whole answer. */
+export interface PhoneMapping {
+  readonly wallet: string;
+  readonly phoneHash: string;
+  readonly encryptedMapping: boolean;
+  readonly verified: boolean;
+  readonly fields: Json;
+}
+
+/** Characters of a token; a header that carries it has 8 KB for everything. */
+const TOKEN_LIMIT = 4_096;
+const TOKEN = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
+const TRANSACTION = /^0x[0-9a-f]{64}$/;
+const ID = /^[A-Za-z0-9_-]{1,128}$/;
+const REASON = /^[A-Z0-9_]{1,64}$/;
+
+const invalid = (what: string) => new ServiceError("SERVICE_ANSWER_INVALID", `the service's answer has ${what}`);
+const isCount = (value: unknown, most: number): value is number =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= most;
+
+/** @throws ServiceError PAYMENT_INVALID for `valid: false`, SERVICE_ANSWER_INVALID */
+export function readVerification(body: Json): VerifiedPayment {
+  const { valid, paymentToken, expiresIn, reason, message } = body;
+  if (valid === false) {
+    const why = typeof reason === "string" && REASON.test(reason) ? reason : "NO_REASON";
+    const text = typeof message === "string" ? message.slice(0, 200) : "the payment did not pass the service's checks";
+    throw new ServiceError("PAYMENT_INVALID", `${why}: ${text}`, { reason: why });
+  }
+  if (valid !== true) throw invalid("no valid: true or false");
+  if (typeof paymentToken !== "string" || paymentToken.length > TOKEN_LIMIT || !TOKEN.test(paymentToken))
+    throw invalid(`no paymentToken of three parts and at most ${TOKEN_LIMIT} characters`);
+  if (!isCount(expiresIn, 86_400)) throw invalid("no expiresIn of 0 to 86,400 seconds");
+  return { paymentToken, expiresIn };
+}
+
+/** @throws ServiceError SERVICE_ANSWER_INVALID */
+export function readOutcome(body: Json): Outcome {
+  const { status, txSignature, blockNumber, gasFeePaidBy, id, reason } = body;
+  if (id !== undefined && (typeof id !== "string" || !ID.test(id))) throw invalid("an id that is none");
+  const named = id === undefined ? {} : { id };
+  if (status === "success") {
+    if (typeof txSignature !== "string" || !TRANSACTION.test(txSignature)) throw invalid("no transaction hash");
+    if (!isCount(blockNumber, Number.MAX_SAFE_INTEGER)) throw invalid("no block number");
+    if (typeof gasFeePaidBy !== "string" || gasFeePaidBy.length > 128) throw invalid("no gasFeePaidBy");
+    return { status, txSignature, blockNumber, gasFeePaidBy, ...named };
+  }
+  if (status === "pending") {
+    const known = typeof txSignature === "string" && TRANSACTION.test(txSignature);
+    return { status, txSignature: known ? txSignature : "0x", ...named };
+  }
+  if (typeof status !== "string") throw invalid("no status");
+  // The interface: any status other than success is a failed settlement.
+  return {
+    status: "failed",
+    reason: typeof reason === "string" && REASON.test(reason) ? reason : "NO_REASON",
+    ...named,
+  };
+}
+
+/** @throws ServiceError SERVICE_ANSWER_INVALID */
+export function readPhoneMapping(body: Json): PhoneMapping {
+  const { wallet, phoneHash, encryptedMapping, verified } = body;
+  if (typeof wallet !== "string" || !/^0x[0-9a-fA-F]{40}$/.test(wallet)) throw invalid("no wallet address");
+  if (typeof phoneHash !== "string" || phoneHash.length > 128) throw invalid("no phoneHash");
+  if (typeof encryptedMapping !== "boolean" || typeof verified !== "boolean")
+    throw invalid("no encryptedMapping and verified");
+  return { wallet, phoneHash, encryptedMapping, verified, fields: body };
+}

@@ -1,0 +1,123 @@
+import { quoted, ServiceError } from "./errors.ts";
+import { wait } from "./wait.ts";
+
+export type Json = Readonly<Record<string, unknown>>;
+
+export interface AskOptions {
+  /** How the question is named in errors: a URL may hold a phone number. */
+  name: string;
+  signal?: AbortSignal | undefined;
+  /** Milliseconds this answer may take. */
+  timeoutMs: number;
+  /** Moment, ms since the epoch, after which a busy service is not asked again. */
+  until: number;
+}
+
+/** Largest answer read, in bytes: the service's own answers have a few hundred. */
+export const ANSWER_LIMIT = 64 * 1024;
+/** How often a service that does not answer at all is asked, and what is between: it may just be starting again. */
+const ATTEMPTS = 3;
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 10_000;
+
+/**
+ * Asks a service for JSON. Everything a service is asked may be asked again (it does once what it is asked twice), so
+ * one that is busy or away for a moment is.
+ * @throws ServiceError; the signal's reason
+ */
+export async function askJson(send: typeof fetch, url: string, init: RequestInit, options: AskOptions): Promise<Json> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await askOnce(send, url, init, options);
+    } catch (error) {
+      const pause = pauseAfter(error, attempt);
+      if (pause === undefined || Date.now() + pause > options.until) throw error;
+      await wait(pause, options.signal);
+    }
+  }
+}
+
+/** Milliseconds to wait before asking again; undefined: the error is an answer. */
+function pauseAfter(error: unknown, attempt: number): number | undefined {
+  if (!(error instanceof ServiceError)) return undefined;
+  const { status, retryAfter } = error.details;
+  const pause = Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), LONGEST_PAUSE_MS);
+  if (error.code === "SERVICE_UNREACHABLE" && attempt < ATTEMPTS) return pause;
+  if (error.code === "SERVICE_REFUSED" && status === 503)
+    return typeof retryAfter === "number" ? Math.max(retryAfter * 1000, FIRST_PAUSE_MS) : pause;
+  return undefined;
+}
+
+function refusal(name: string, status: number, headers: Headers, body: Json): ServiceError {
+  const { code, message } = body;
+  const reason = typeof code === "string" && /^[A-Z0-9_]{1,64}$/.test(code) ? code : "NO_CODE";
+  const seconds = Number(headers.get("retry-after") ?? Number.NaN);
+  const retry = Number.isFinite(seconds) && seconds >= 0 ? { retryAfter: seconds } : {};
+  const text = `${name} answers ${status} ${reason}: ${quoted(message) || "no message"}`;
+  return new ServiceError("SERVICE_REFUSED", text, { status, reason, ...retry });
+}
+
+async function askOnce(send: typeof fetch, url: string, init: RequestInit, options: AskOptions): Promise<Json> {
+  const { name, signal, timeoutMs } = options;
+  signal?.throwIfAborted();
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const either = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+  try {
+    const response = await send(url, {
+      ...init,
+      redirect: "manual",
+      credentials: "omit",
+      cache: "no-store",
+      referrerPolicy: "no-referrer",
+      signal: either,
+    });
+    const { status, headers } = response;
+    if (response.type === "opaqueredirect" || (status >= 300 && status < 400)) {
+      await response.body?.cancel();
+      throw new ServiceError("SERVICE_REDIRECTED", `${name} answers with a redirect: none is followed`, { status });
+    }
+    const text = await readText(response, ANSWER_LIMIT);
+    if (text === undefined)
+      throw new ServiceError("SERVICE_ANSWER_INVALID", `${name} answers more than ${ANSWER_LIMIT} bytes`, { status });
+    const body = parseObject(name, response.ok, text);
+    if (response.ok) return body;
+    throw refusal(name, status, headers, body);
+  } catch (cause) {
+    if (cause instanceof ServiceError) throw cause;
+    signal?.throwIfAborted();
+    if (timeout.aborted)
+      throw new ServiceError("SERVICE_TIMEOUT", `${name} did not answer in ${timeoutMs} ms`, {}, { cause });
+    throw new ServiceError("SERVICE_UNREACHABLE", `nothing answers at ${name}`, {}, { cause });
+  }
+}
+
+/** An error's body may be anything: its status says enough. */
+function parseObject(name: string, ok: boolean, text: string): Json {
+  try {
+    const body: unknown = JSON.parse(text);
+    if (typeof body === "object" && body !== null && !Array.isArray(body)) return body as Json;
+  } catch {
+    // Not JSON: said below.
+  }
+  if (!ok) return {};
+  throw new ServiceError("SERVICE_ANSWER_INVALID", `${name} answers what is no JSON object`);
+}
+
+/** The text of an answer; undefined where it is longer than `most` bytes. What a content-length claims is not believed. */
+export async function readText(response: Response, most: number): Promise<string | undefined> {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return "";
+  const decoder = new TextDecoder();
+  let text = "";
+  let total = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    total += value.byteLength;
+    if (total > most) {
+      await reader.cancel().catch(() => undefined);
+      return undefined;
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+}

@@ -1,0 +1,241 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { WireBundle } from "@sotto/protocol";
+import { expect } from "chai";
+import type { DepositRequest, WithdrawalCall } from "../src/chain/calls.ts";
+import { SottoService } from "../src/service/service.ts";
+import { rejection, thrown } from "./support/rejection.ts";
+
+/** Only that they are handed on matters here; test/buyer and test/browser show what a service says to real ones. */
+const request = { from: "0x12", validBefore: "99999999999" } as unknown as DepositRequest;
+const call = { fee: "1", validUntil: "99999999999" } as unknown as WithdrawalCall;
+const bundle = { proof: ["1"], resourceUrl: "https://a.example/", timestamp: Date.now() } as unknown as WireBundle;
+
+const HASH = (digit: string) => `0x${digit.repeat(64)}`;
+const success = (digit: string) => ({
+  status: "success",
+  txSignature: HASH(digit),
+  blockNumber: 7,
+  gasFeePaidBy: `0x${"fe".repeat(20)}`,
+});
+const valid = { valid: true, paymentToken: "a.b.c", expiresIn: 9 };
+
+type Handler = (incoming: IncomingMessage, response: ServerResponse, body: string) => void;
+
+describe("client of the service", () => {
+  let server: Server;
+  let service: SottoService;
+  let asked: string[];
+  let answers: ([status: number, body: unknown] | Handler)[];
+
+  beforeEach(async () => {
+    asked = [];
+    answers = [];
+    server = createServer(async (incoming, response) => {
+      let body = "";
+      for await (const chunk of incoming) body += String(chunk);
+      asked.push(`${incoming.method} ${incoming.url} ${body}`.trim());
+      const next = answers.shift() ?? [500, "nothing prepared"];
+      if (typeof next === "function") return next(incoming, response, body);
+      const [status, answer] = next;
+      response
+        .writeHead(status, { "content-type": "application/json", "retry-after": "0" })
+        .end(typeof answer === "string" ? answer : JSON.stringify(answer));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    service = new SottoService(`http://127.0.0.1:${(server.address() as AddressInfo).port}/zk/`, { timeoutMs: 500 });
+  });
+  const end = () => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  };
+  afterEach(end);
+
+  it("hands in what it is given and returns the transaction", async () => {
+    answers.push([200, success("a")], [200, { ...success("b"), id: "x-1" }]);
+    expect((await service.deposit(request)).txSignature).to.equal(HASH("a"));
+    expect(await service.withdraw(call)).to.include({ txSignature: HASH("b"), blockNumber: 7, id: "x-1" });
+    const bodies = [request, call].map((body) => JSON.stringify(body));
+    expect(asked).to.deep.equal([`POST /zk/deposit ${bodies[0]}`, `POST /zk/withdraw ${bodies[1]}`]);
+  });
+
+  it("settles with the token of verify and no field more than the interface names", async () => {
+    answers.push([200, valid], [200, success("c")]);
+    const { paymentToken, expiresIn } = await service.verify(bundle);
+    expect([paymentToken, expiresIn]).to.deep.equal(["a.b.c", 9]);
+    expect((await service.settle(bundle, paymentToken)).txSignature).to.equal(HASH("c"));
+    expect(asked[1]).to.equal('POST /zk/settle {"proof":["1"],"paymentToken":"a.b.c","resource":"https://a.example/"}');
+  });
+
+  it("asks again for what is pending, at its own address whatever the answer names", async () => {
+    const pending = { status: "pending", txSignature: HASH("1"), id: "7", statusUrl: "https://evil.example/settle/7" };
+    answers.push([202, pending], [202, pending], [200, success("2")]);
+    const seen: unknown[] = [];
+    const settlement = await service.withdraw(call, { onPending: ({ id }) => void seen.push(id) });
+    expect(settlement.txSignature).to.equal(HASH("2"));
+    expect(asked.slice(1)).to.deep.equal(["GET /zk/settle/7", "GET /zk/settle/7"]);
+    expect(seen).to.deep.equal(["7", "7"]);
+  });
+
+  it("hands in again what is pending without a name", async () => {
+    answers.push([200, { status: "pending", txSignature: "0x" }], [200, success("2")]);
+    expect((await service.deposit(request)).txSignature).to.equal(HASH("2"));
+    expect(asked[0]).to.equal(asked[1]);
+  });
+
+  it("gives up on what is pending when its date has passed", async () => {
+    answers.push([202, { status: "pending", txSignature: HASH("1"), id: "7" }]);
+    const error = await rejection(service.settle({ ...bundle, timestamp: Date.now() - 400_000 }, "a.b.c"));
+    expect(error.code).to.equal("SETTLEMENT_PENDING");
+    expect(error.details).to.deep.equal({ id: "7", txSignature: HASH("1") });
+  });
+
+  it("comes back to a service that is busy, and to one that is away for a moment", async () => {
+    answers.push([503, { code: "OVERLOADED", message: "try again" }], [200, success("d")]);
+    expect((await service.deposit(request)).txSignature).to.equal(HASH("d"));
+    answers.push((incoming) => void incoming.socket.destroy(), [200, success("e")]);
+    expect((await service.deposit(request)).txSignature).to.equal(HASH("e"));
+    expect(asked).to.have.lengthOf(4);
+    expect(new Set(asked).size).to.equal(1);
+  });
+
+  it("says why a payment is not valid, not settled or refused, and when nobody answers", async () => {
+    answers.push([200, { valid: false, paymentToken: "", reason: "UNKNOWN_ROOT", message: "no such root" }]);
+    const invalid = await rejection(service.verify(bundle));
+    expect(invalid).to.include({ code: "PAYMENT_INVALID", message: "UNKNOWN_ROOT: no such root" });
+    expect(invalid.details).to.deep.equal({ reason: "UNKNOWN_ROOT" });
+    answers.push([200, { status: "failed", txSignature: "0x", reason: "EXPIRED", id: "9" }]);
+    const failed = await rejection(service.deposit(request));
+    expect(failed).to.deep.include({ code: "NOT_SETTLED", details: { reason: "EXPIRED", id: "9" } });
+    answers.push([429, { error: "Too Many Requests", message: "wait", code: "QUOTA_EXCEEDED" }]);
+    const refused = await rejection(service.deposit(request));
+    expect(refused.details).to.deep.equal({ status: 429, reason: "QUOTA_EXCEEDED", retryAfter: 0 });
+    await end();
+    expect((await rejection(service.deposit(request))).code).to.equal("SERVICE_UNREACHABLE");
+  });
+
+  it("stops at once when it is told to, also while it waits", async () => {
+    for (const prepare of [
+      () => answers.push(() => undefined),
+      () => answers.push([202, { status: "pending", txSignature: "0x", id: "7" }]),
+      () => answers.push([503, {}]),
+    ]) {
+      answers = [];
+      prepare();
+      const abort = new AbortController();
+      const reason = new Error("enough");
+      const settling = service.deposit(request, { signal: abort.signal }).catch((error: unknown) => error);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      abort.abort(reason);
+      expect(await settling).to.equal(reason);
+    }
+  });
+
+  it("follows no redirect", async () => {
+    for (const status of [301, 302, 303, 307, 308]) {
+      answers.push((_, response) => void response.writeHead(status, { location: "/elsewhere" }).end());
+      expect((await rejection(service.verify(bundle))).code).to.equal("SERVICE_REDIRECTED");
+    }
+    expect(asked.some((line) => line.includes("elsewhere"))).to.equal(false);
+  });
+
+  it("waits no longer than it was told", async () => {
+    answers.push(() => undefined);
+    expect((await rejection(service.verify(bundle))).code).to.equal("SERVICE_TIMEOUT");
+    // Nor for a body that never ends.
+    answers.push((_, response) => void response.writeHead(200).write("{"));
+    expect((await rejection(service.verify(bundle))).code).to.equal("SERVICE_TIMEOUT");
+  });
+
+  it("refuses answers that the interface does not know", async () => {
+    const long = "x".repeat(5_000);
+    for (const answer of [
+      "",
+      "no JSON",
+      "[]",
+      "null",
+      "42",
+      {},
+      { ...valid, valid: "true" },
+      { ...valid, paymentToken: undefined },
+      { ...valid, paymentToken: "a.b" },
+      { ...valid, paymentToken: "a.b.c\r\nx: y" },
+      { ...valid, paymentToken: `${long}.b.c` },
+      { ...valid, expiresIn: "300" },
+      { ...valid, expiresIn: -1 },
+      { ...valid, expiresIn: 1.5 },
+      { ...valid, padding: long.repeat(20) },
+    ]) {
+      answers.push([200, answer]);
+      expect((await rejection(service.verify(bundle))).code, JSON.stringify(answer).slice(0, 80)).to.equal(
+        "SERVICE_ANSWER_INVALID",
+      );
+    }
+    const good = success("a");
+    for (const answer of [
+      {},
+      { ...good, status: 1 },
+      { ...good, txSignature: "0x12" },
+      { ...good, txSignature: HASH("A") },
+      { ...good, blockNumber: "7" },
+      { ...good, blockNumber: -1 },
+      { ...good, gasFeePaidBy: 7 },
+      { ...good, id: "../../x" },
+      { ...good, id: 7 },
+    ]) {
+      answers.push([200, answer]);
+      expect((await rejection(service.deposit(request))).code, JSON.stringify(answer)).to.equal(
+        "SERVICE_ANSWER_INVALID",
+      );
+    }
+    // Any other status is a failed settlement, says the interface.
+    answers.push([200, { ...good, status: "settled" }]);
+    expect((await rejection(service.deposit(request))).code).to.equal("NOT_SETTLED");
+  });
+
+  it("lets nothing of an error answer through but a code and one line", async () => {
+    answers.push([400, { code: "x\ny", message: `a\r\nb\u001b[31m${"c".repeat(900)}` }]);
+    const error = await rejection(service.verify(bundle));
+    expect(error.details).to.deep.include({ status: 400, reason: "NO_CODE" });
+    expect(error.message).to.match(/^[\x20-\x7e]{1,320}$/);
+  });
+
+  it("reads a phone mapping, and names no number in an error", async () => {
+    const mapping = {
+      wallet: `0x${"ab".repeat(20)}`,
+      phoneHash: "12",
+      encryptedMapping: true,
+      verified: true,
+      more: 1,
+    };
+    answers.push([200, mapping]);
+    expect(await service.resolve("+4915112345678")).to.deep.include({ wallet: mapping.wallet, fields: mapping });
+    expect(asked[0]).to.equal("GET /zk/phone/resolve/%2B4915112345678");
+    answers.push([404, { code: "UNKNOWN", message: "nobody" }], [200, { ...mapping, wallet: "0x12" }]);
+    for (const code of ["SERVICE_REFUSED", "SERVICE_ANSWER_INVALID"]) {
+      const error = await rejection(service.resolve("+4915112345678"));
+      expect(error.code).to.equal(code);
+      expect(error.message).to.not.include("49151");
+    }
+  });
+
+  it("talks to services that are allowed, and to no address that is none", () => {
+    const allow = ["https://pay.example/zk/", "http://127.0.0.1:8402/zk"];
+    for (const url of ["https://pay.example/zk", "https://PAY.example:443/zk/", "http://127.0.0.1:8402/zk"])
+      expect(new SottoService(url, { allow }).url).to.match(/^https?:\/\/[a-z0-9.:]+\/zk$/);
+    for (const url of [
+      "https://pay.example/zk2",
+      "https://pay.example",
+      "http://pay.example/zk",
+      "https://pay.example.evil/zk",
+      "https://pay.example@evil.example/zk",
+      "https://pay.example/zk?x",
+      "https://pay.example/zk#x",
+      "ftp://pay.example/zk",
+      "/zk",
+      "",
+      undefined as unknown as string,
+    ])
+      expect(thrown(() => new SottoService(url, { allow })).code, String(url)).to.equal("SERVICE_NOT_ALLOWED");
+  });
+});
