@@ -1,23 +1,8 @@
-import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
-import { dirname, resolve } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { Kysely, PostgresDialect, sql } from "kysely";
-import pg from "pg";
-import { StoreError } from "./errors.ts";
-import type { Db, Schema } from "./schema.ts";
-import { NodeSqliteDialect } from "./sqlite-dialect.ts";
+import { openDatabase, type Database as SharedDatabase } from "@sotto/database";
+import { MIGRATIONS } from "./migrations.ts";
+import type { Schema } from "./schema.ts";
 
-export interface Database {
-  readonly kind: "sqlite" | "postgres";
-  readonly db: Db;
-  /**
-   * Runs `action` in a transaction that no other with one of these keys runs beside. Keys are taken in one order, so
-   * that two of them never wait for each other.
-   */
-  transaction<T>(keys: readonly string[], action: (db: Db) => Promise<T>): Promise<T>;
-  /** The database's clock in ms: the same for all replicas. */
-  now(db?: Db): Promise<number>;
-}
+export type Database = SharedDatabase<Schema>;
 
 export interface DatabaseOptions {
   /** `sqlite:PATH` (made if it does not exist), `sqlite::memory:`, or `postgres://..`. */
@@ -28,75 +13,7 @@ export interface DatabaseOptions {
   onError?: (error: Error) => void;
 }
 
-const INT8 = 20;
-
-/** @throws StoreError INVALID_STORE_URL, STORE_UNAVAILABLE */
-export function openDatabase({ url, poolSize = 10, onError = () => undefined }: DatabaseOptions): Database {
-  if (/^sqlite:./.test(url)) return openSqlite(url.slice("sqlite:".length));
-  if (/^postgres(ql)?:\/\//.test(url) && URL.canParse(url)) return openPostgres(url, poolSize, onError);
-  throw new StoreError("INVALID_STORE_URL", "the store's address must be sqlite:PATH or postgres://USER@HOST/DATABASE");
-}
-
-function openSqlite(path: string): Database {
-  let file: DatabaseSync;
-  try {
-    if (path !== ":memory:") {
-      mkdirSync(dirname(resolve(path)), { recursive: true });
-      // It shows who was paid for what: for its owner's eyes only.
-      closeSync(openSync(path, "a", 0o600));
-      chmodSync(path, 0o600);
-    }
-    file = new DatabaseSync(path);
-    // FULL: what was answered survives a power cut.
-    file.exec("pragma busy_timeout = 5000; pragma journal_mode = wal; pragma synchronous = full;");
-    // From here on the dialect waits, without stopping the event loop.
-    file.exec("pragma foreign_keys = on; pragma busy_timeout = 0;");
-  } catch (cause) {
-    throw new StoreError("STORE_UNAVAILABLE", `the database file ${path} cannot be opened`, {}, { cause });
-  }
-  const db = new Kysely<Schema>({ dialect: new NodeSqliteDialect(file) });
-  return {
-    kind: "sqlite",
-    db,
-    // `begin immediate`: one writing transaction at a time, whatever its keys.
-    transaction: (_keys, action) => db.transaction().execute(action),
-    now: async () => Date.now(),
-  };
-}
-
-function openPostgres(url: string, poolSize: number, onError: (error: Error) => void): Database {
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: poolSize,
-    connectionTimeoutMillis: 5_000,
-    // A query that hangs would hold a payment's lock for ever.
-    statement_timeout: 20_000,
-    query_timeout: 25_000,
-    // One that was stopped in mid-transaction lets go of its locks: another replica takes over.
-    idle_in_transaction_session_timeout: 5_000,
-    // 64-bit columns hold times, block numbers and counters: all below 2^53.
-    types: {
-      getTypeParser: (oid: number, format?: "text" | "binary") =>
-        oid === INT8 ? (text: string) => Number(text) : pg.types.getTypeParser(oid, format ?? "text"),
-    } as pg.CustomTypesConfig,
-  });
-  pool.on("error", onError);
-  // The pool listens to idle clients only: without this a lost connection would end the process in mid-transaction.
-  pool.on("connect", (client) => client.on("error", onError));
-  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
-  return {
-    kind: "postgres",
-    db,
-    transaction: (keys, action) =>
-      db.transaction().execute(async (transaction) => {
-        for (const key of [...new Set(keys)].sort())
-          await sql`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`.execute(transaction);
-        return action(transaction);
-      }),
-    async now(connection = db) {
-      const { rows } = await sql<{ now: number }>`
-        select (extract(epoch from clock_timestamp()) * 1000)::bigint as now`.execute(connection);
-      return rows[0]!.now;
-    },
-  };
-}
+/** @throws DatabaseError INVALID_STORE_URL, STORE_UNAVAILABLE, STORE_TOO_NEW */
+export const open = (options: DatabaseOptions): Promise<Database> =>
+  // Its migrations have stood in kysely_migration since before other programs could share the database.
+  openDatabase<Schema>({ ...options, name: "kysely", migrations: MIGRATIONS });

@@ -1,18 +1,16 @@
-import { sql } from "kysely";
-import { type DatabaseOptions, openDatabase } from "./database.ts";
-import { isUnavailable, StoreError } from "./errors.ts";
+import { type DatabaseOptions, open } from "./database.ts";
 import { dayOf, gasSpent } from "./gas.ts";
 import { fenced, type Lease, leaseRepository } from "./leases.ts";
 import { ledgerReads, ledgerWrites } from "./ledger.ts";
-import { migrate } from "./migrations.ts";
 import { operationWrites } from "./operation-writes.ts";
 import { operationRepository } from "./operations.ts";
 import { outboxReads, outboxWrites } from "./outbox.ts";
 import { quotaRepository } from "./quotas.ts";
 import { reservationRepository } from "./reservations.ts";
 
+export { isUnavailable } from "@sotto/database";
 export type { DatabaseOptions } from "./database.ts";
-export { isUnavailable, StoreError, type StoreErrorCode } from "./errors.ts";
+export { StoreError, type StoreErrorCode } from "./errors.ts";
 export { dayOf } from "./gas.ts";
 export type { Lease } from "./leases.ts";
 export type { LedgerPage } from "./ledger.ts";
@@ -32,18 +30,11 @@ export interface StoreOptions extends DatabaseOptions {
 
 /**
  * Opens the database and brings its tables up to date.
- * @throws StoreError INVALID_STORE_URL, STORE_UNAVAILABLE, STORE_TOO_NEW
+ * @throws DatabaseError INVALID_STORE_URL, STORE_UNAVAILABLE, STORE_TOO_NEW
  */
 export async function openStore({ clock = Date.now, ...options }: StoreOptions) {
-  const database = openDatabase(options);
+  const database = await open(options);
   const { db } = database;
-  try {
-    await migrate(db);
-  } catch (cause) {
-    await db.destroy();
-    if (!isUnavailable(cause)) throw cause;
-    throw new StoreError("STORE_UNAVAILABLE", "the database does not answer", {}, { cause });
-  }
   return {
     kind: database.kind,
     reservations: reservationRepository(database, clock),
@@ -69,14 +60,8 @@ export async function openStore({ clock = Date.now, ...options }: StoreOptions) 
       );
     },
 
-    /** @throws StoreError STORE_UNAVAILABLE */
-    async ping(): Promise<void> {
-      try {
-        await sql`select 1`.execute(db);
-      } catch (cause) {
-        throw new StoreError("STORE_UNAVAILABLE", "the database does not answer", {}, { cause });
-      }
-    },
+    /** @throws DatabaseError STORE_UNAVAILABLE */
+    ping: () => database.ping(),
 
     /** Forgets what has no use any more. */
     async sweep(): Promise<void> {
@@ -86,7 +71,7 @@ export async function openStore({ clock = Date.now, ...options }: StoreOptions) 
       await this.quotas.sweep(clock() - 2 * DAY_MS);
     },
 
-    close: () => db.destroy(),
+    close: () => database.close(),
   };
 }
 

@@ -1,7 +1,5 @@
+import type { Migration, Migrations } from "@sotto/database";
 import { type Kysely, sql } from "kysely";
-import { type Migration, Migrator } from "kysely/migration";
-import { StoreError } from "./errors.ts";
-import type { Db } from "./schema.ts";
 
 /** `bigint` is 64 bits in both databases; `text` where a number is wider. */
 const initial: Migration = {
@@ -133,22 +131,4 @@ async function createLedger(db: Kysely<unknown>): Promise<void> {
 }
 
 /** In order of their names. A migration that was released is never changed: another one follows it. */
-const MIGRATIONS: Record<string, Migration> = { "0001-initial": initial };
-
-/**
- * Brings the tables up to date. Replicas that start together wait for one another: PostgreSQL by an advisory lock,
- * SQLite by its write lock.
- * @throws StoreError STORE_TOO_NEW where the database knows a migration that this version does not
- */
-export async function migrate(db: Db): Promise<void> {
-  const { error } = await new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } }).migrateToLatest();
-  if (error === undefined) return;
-  if (error instanceof Error && error.message.startsWith("corrupted migrations"))
-    throw new StoreError(
-      "STORE_TOO_NEW",
-      "the database was written by a newer version of the service",
-      {},
-      { cause: error },
-    );
-  throw error;
-}
+export const MIGRATIONS: Migrations = { "0001-initial": initial };

@@ -1,7 +1,9 @@
 import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openDatabase } from "@sotto/database";
 import { expect } from "chai";
+import { sql } from "kysely";
 import { openStore, type Store } from "../../src/store/index.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { rejected } from "../support/rejected.ts";
@@ -314,11 +316,9 @@ for (const [name, backend] of Object.entries(backends))
     it("refuses records it could not keep, and databases of a later version", async () => {
       const inMs = store.reservations.reserve(reservation("a", { validUntil: NOW }));
       expect(await rejected(inMs)).to.include({ code: "INVALID_RECORD" });
-      const { openDatabase } = await import("../../src/store/database.ts");
-      const raw = openDatabase({ url });
-      const { sql } = await import("kysely");
+      const raw = await openDatabase({ url, name: "raw", migrations: {} });
       await sql`insert into kysely_migration (name, timestamp) values ('9999-later', 'x')`.execute(raw.db);
-      await raw.db.destroy();
+      await raw.close();
       expect(await rejected(open())).to.include({ code: "STORE_TOO_NEW" });
     });
   });
