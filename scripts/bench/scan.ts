@@ -60,9 +60,9 @@ function scan(print: Print, notes: readonly Delivered[]): void {
 /** A wallet with one deposit, made before all the others' payments: two notes each, the recipient's and the change. */
 async function restore(print: Print, payments: readonly Delivered[]): Promise<void> {
   const seed = randomSeed();
-  const ownerTag = deriveKeys(seed).ownerTag(1);
   const chain = new RecordedChain();
   const deployment = { chainId: chain.chainIdValue, pool: chain.pool };
+  const ownerTag = deriveKeys(seed, deployment).ownerTag(1);
   const amount = 5_000_000n;
   const commitment = noteCommitment({ amount, ownerTag, blinding: depositBlinding(deployment, 0) });
   chain.mine([{ name: "Deposited", values: [ownerTag, amount, commitment], leaves: [commitment] }]);

@@ -48,7 +48,7 @@ export async function payers(world: PoolWorld, count: number, notes: number): Pr
   const { token, poolAddress, signers } = world.deployed;
   const all: Payer[][] = [];
   for (let i = 0; i < count; i++) {
-    const keys = deriveKeys(new Uint8Array(32).fill(100 + i));
+    const keys = deriveKeys(new Uint8Array(32).fill(100 + i), world.place);
     const depositor = signers[10 + i]!;
     const amount = SMALLEST_DEPOSIT * 1000n;
     await token.mint(depositor.address, amount * BigInt(notes));

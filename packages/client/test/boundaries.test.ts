@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { deriveKeys } from "@sotto/protocol";
 import { expect } from "chai";
 import { MemoryStore } from "../src/store/memory.ts";
+import { POOL } from "./support/local-pool.ts";
 import { rejection } from "./support/rejection.ts";
 import { URL, World } from "./support/world.ts";
 
@@ -20,7 +21,7 @@ describe("boundaries", () => {
     await world.append();
     await wallet.merge();
     const text = JSON.stringify(await store.list("")).toLowerCase();
-    const keys = deriveKeys(SEED);
+    const keys = deriveKeys(SEED, { chainId: 31337n, pool: POOL });
     const numbers = [keys.viewingKey, keys.changeKey, ...[0, 1, 2].map((index) => keys.spendingKey(index))];
     const secrets = [
       ...numbers.flatMap((key) => [key.toString(), key.toString(16)]),

@@ -10,7 +10,7 @@ import { rejection } from "./support/rejection.ts";
 import { URL, World } from "./support/world.ts";
 
 const SEED = new Uint8Array(32).map((_, i) => 3 * i + 1);
-const keys = deriveKeys(SEED);
+const keys = deriveKeys(SEED, { chainId: 31337n, pool: POOL });
 
 describe("scan", () => {
   it("reads in ranges and says how far it is", async () => {

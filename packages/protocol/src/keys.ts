@@ -6,6 +6,7 @@ import { BASE8, multiplyPoint, type Point, SUBGROUP_ORDER } from "./curve/babyju
 import { fail } from "./errors.ts";
 import { FIELD_MODULUS } from "./field.ts";
 import { bytesToBigInt } from "./hex.ts";
+import { type Deployment, deploymentWords, parseAddress } from "./keccak.ts";
 import { ownerTagOf } from "./note.ts";
 import { expectInteger } from "./validate.ts";
 
@@ -44,23 +45,40 @@ export class WalletKeys {
   readonly #changeKey: bigint;
   readonly #encryptionKey: Point;
   readonly #ownerTags = new Map<number, bigint>();
+  /** Where the keys of deposits belong: part of their purpose. */
+  readonly #place: string | undefined;
 
-  /** @param seed 32 to 64 bytes. Throws INVALID_KEY. */
-  constructor(seed: Uint8Array) {
+  /**
+   * @param seed 32 to 64 bytes
+   * @param deployment the pool that deposits are made to
+   * @throws SottoError INVALID_KEY, INVALID_INTEGER, INVALID_ADDRESS
+   */
+  constructor(seed: Uint8Array, deployment?: Deployment) {
     if (!(seed instanceof Uint8Array) || seed.length < 32 || seed.length > 64) {
       fail("INVALID_KEY", "a seed must be 32 to 64 bytes");
     }
     this.#seed = Uint8Array.from(seed);
+    if (deployment !== undefined) {
+      const [chainId] = deploymentWords(deployment);
+      this.#place = `${chainId}/${parseAddress(deployment.pool, "pool")}`;
+    }
     // l is odd, so the odd numbers below it are 2 x + 1 for x below (l - 1) / 2.
     this.#viewingKey = 2n * expandScalar(this.#seed, "viewing-key", (SUBGROUP_ORDER - 1n) / 2n) + 1n;
     this.#changeKey = expandScalar(this.#seed, "change-key", FIELD_MODULUS);
     this.#encryptionKey = multiplyPoint(BASE8, this.#viewingKey);
   }
 
-  /** sk_i: spends the notes of tag i. Index 0 is for payments received and for change, 1 up for deposits. */
+  /**
+   * sk_i: spends the notes of tag i. Index 0 is for payments received and for change, and the same everywhere, because it
+   * stands in the shielded address. 1 up are for deposits, which show their tag: they differ from pool to pool, so that no
+   * two pools show deposits of one wallet.
+   */
   spendingKey(index: number): bigint {
     expectInteger(index, 0, MAX_KEY_INDEX, "index");
-    const key = expandScalar(this.#seed, `spending-key/${index}`, FIELD_MODULUS);
+    if (index > 0 && this.#place === undefined)
+      fail("INVALID_KEY", "keys of deposits belong to a pool: derive them for its chain id and address");
+    const purpose = index === 0 ? "spending-key" : `deposit-key/${this.#place}/${index}`;
+    const key = expandScalar(this.#seed, purpose, FIELD_MODULUS);
     // Nobody will ever see this; 0 would make a nullifier that anyone can compute.
     if (key === 0n) fail("INVALID_KEY", `the seed has no spending key ${index}`);
     return key;
@@ -102,7 +120,10 @@ export class WalletKeys {
   }
 }
 
-/** The keys of a seed of 32 to 64 bytes. Throws INVALID_KEY. */
-export function deriveKeys(seed: Uint8Array): WalletKeys {
-  return new WalletKeys(seed);
+/**
+ * The keys of a seed of 32 to 64 bytes; with a pool also those of deposits to it.
+ * @throws SottoError INVALID_KEY, INVALID_INTEGER, INVALID_ADDRESS
+ */
+export function deriveKeys(seed: Uint8Array, deployment?: Deployment): WalletKeys {
+  return new WalletKeys(seed, deployment);
 }

@@ -17,6 +17,7 @@ import {
 } from "../src/index.ts";
 import { runs } from "./support/arbitraries.ts";
 import { expectCode } from "./support/expect-code.ts";
+import { PLACE } from "./support/place.ts";
 import { vectors } from "./support/vectors.ts";
 
 interface Vector {
@@ -38,7 +39,7 @@ describe("keys", () => {
     const known = vectors<Vector[]>("keys");
     expect(known).to.have.length(3);
     for (const vector of known) {
-      const keys = deriveKeys(seedBytes(vector.seed));
+      const keys = deriveKeys(seedBytes(vector.seed), PLACE);
       expect(keys.viewingKey).to.equal(vector.viewingKey);
       expect(keys.changeKey).to.equal(vector.changeKey);
       expect(bytesToHex(keys.nonceKey)).to.equal(vector.nonceKey);
@@ -52,7 +53,7 @@ describe("keys", () => {
   it("keeps every key in its range, and the viewing key odd", () => {
     fc.assert(
       fc.property(anySeed, fc.nat(MAX_KEY_INDEX), (seed, index) => {
-        const keys = deriveKeys(seed);
+        const keys = deriveKeys(seed, PLACE);
         expect(keys.viewingKey & 1n).to.equal(1n);
         expect(keys.viewingKey > 0n && keys.viewingKey < SUBGROUP_ORDER).to.equal(true);
         expect(keys.spendingKey(index) < FIELD_MODULUS).to.equal(true);
@@ -66,7 +67,7 @@ describe("keys", () => {
   });
 
   it("gives each purpose and index a key of its own", () => {
-    const keys = deriveKeys(randomSeed());
+    const keys = deriveKeys(randomSeed(), PLACE);
     const spending = Array.from({ length: 20 }, (_, i) => keys.spendingKey(i));
     const all = [...spending, keys.viewingKey, keys.changeKey, BigInt(bytesToHex(keys.nonceKey))];
     expect(new Set(all).size).to.equal(23);
@@ -74,9 +75,30 @@ describe("keys", () => {
     expect(randomSeed()).to.not.deep.equal(randomSeed());
   });
 
+  it("links no two pools by the tags of deposits, and one wallet by its address alone", () => {
+    const seed = randomSeed();
+    const elsewhere = [
+      { ...PLACE, chainId: 1n },
+      { ...PLACE, pool: `0x${"5b".repeat(20)}` },
+    ];
+    const here = deriveKeys(seed, PLACE);
+    for (const place of elsewhere) {
+      const keys = deriveKeys(seed, place);
+      expect(keys.shieldedAddress()).to.equal(here.shieldedAddress());
+      expect(keys.ownerTag(1)).to.not.equal(here.ownerTag(1));
+    }
+    // How the pool's address is spelled makes no difference.
+    const spelled = { ...PLACE, pool: PLACE.pool.toUpperCase().replace("0X", "0x") };
+    expect(deriveKeys(seed, spelled).ownerTag(1)).to.equal(here.ownerTag(1));
+    expectCode("INVALID_KEY", () => deriveKeys(seed).spendingKey(1), /belong to a pool/);
+    expectCode("INVALID_KEY", () => deriveKeys(seed).ownerTag(2), /belong to a pool/);
+    expectCode("INVALID_ADDRESS", () => deriveKeys(seed, { ...PLACE, pool: "0x12" }), /pool/);
+    expectCode("INVALID_INTEGER", () => deriveKeys(seed, { ...PLACE, chainId: -1n }), /chainId/);
+  });
+
   it("does not follow later changes of the seed's bytes, and shows no key when printed", () => {
     const seed = randomSeed();
-    const keys = deriveKeys(seed);
+    const keys = deriveKeys(seed, PLACE);
     const before = keys.spendingKey(3);
     seed.fill(0);
     expect(keys.spendingKey(3)).to.equal(before);
@@ -92,7 +114,7 @@ describe("keys", () => {
       const error = expectCode("INVALID_KEY", () => deriveKeys(seed as never), /32 to 64 bytes/);
       expect(error.message).to.not.include("0000");
     }
-    const keys = deriveKeys(randomSeed());
+    const keys = deriveKeys(randomSeed(), PLACE);
     for (const index of [-1, 1.5, MAX_KEY_INDEX + 1, "0", 1n]) {
       expectCode("INVALID_INTEGER", () => keys.spendingKey(index as never), /index/);
       expectCode("INVALID_INTEGER", () => keys.ownerTag(index as never), /index/);

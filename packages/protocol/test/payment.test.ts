@@ -16,6 +16,7 @@ import {
   signalsDigest,
   tryDecrypt,
 } from "../src/index.ts";
+import { PLACE } from "./support/place.ts";
 import { vectors } from "./support/vectors.ts";
 
 interface Vectors {
@@ -52,7 +53,10 @@ interface Vectors {
 describe("a payment from deposit to withdrawal, against the oracle's known answers", () => {
   const known = vectors<Vectors>("payment");
   const { deployment } = known;
-  const payer = deriveKeys(Uint8Array.from({ length: 32 }, (_, i) => i));
+  const payer = deriveKeys(
+    Uint8Array.from({ length: 32 }, (_, i) => i),
+    PLACE,
+  );
   const merchant = deriveKeys(Uint8Array.from({ length: 32 }, (_, i) => 255 - i));
   const tree = new NoteTree(known.leaves);
   const { leafIndex, amount, blinding } = known.spent;

@@ -14,10 +14,10 @@ import {
 } from "../src/index.ts";
 import { expectCode } from "./support/expect-code.ts";
 
-const payer = deriveKeys(new Uint8Array(32).fill(1));
+const deployment = { chainId: 31337n, pool: "0x5fbdb2315678afecb367f032d93f642f64180aa3" };
+const payer = deriveKeys(new Uint8Array(32).fill(1), deployment);
 const merchant = deriveKeys(new Uint8Array(32).fill(2));
 const wallet = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
-const deployment = { chainId: 31337n, pool: "0x5fbdb2315678afecb367f032d93f642f64180aa3" };
 const recipient = { encryptionKey: merchant.encryptionKey, ownerTag: merchant.ownerTag(0) };
 
 const tree = new NoteTree();

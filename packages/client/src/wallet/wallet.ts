@@ -71,7 +71,7 @@ export class Wallet {
       if (typeof value !== "object" || value === null) throw new WalletError("INVALID_OPTION", `${name} is missing`);
     const info = await connectPool(options);
     if (prover !== undefined) assertAllowedOnChain(prover.artifacts, info.chainId);
-    const keys: WalletKeys = deriveKeys(options.seed);
+    const keys: WalletKeys = deriveKeys(options.seed, info);
     await claimStore(store, { ...info, owner: keys.shieldedAddress() });
     return new Wallet(await WalletCore.open({ chain, info, keys, store, prover, finality, clock, ...range }));
   }

@@ -5,6 +5,7 @@
 import { createHash, createHmac, createPrivateKey, createPublicKey, hkdfSync } from "node:crypto";
 import { buildBabyjub, buildPoseidonReference, type Element } from "circomlibjs";
 import { AbiCoder, keccak256, toUtf8Bytes } from "ethers";
+import { PLACE } from "./place.ts";
 
 const hash = await buildPoseidonReference();
 const curve = await buildBabyjub();
@@ -62,7 +63,10 @@ export function keys(seed: Uint8Array) {
   const field = (purpose: string) => toBigInt(expand(seed, purpose, 48)) % P;
   const viewingKey = 2n * (toBigInt(expand(seed, "viewing-key", 48)) % ((L - 1n) / 2n)) + 1n;
   const encryptionKey = multiply(base8, viewingKey);
-  const spendingKeys = [0, 1, 100].map((index) => ({ index, value: field(`spending-key/${index}`) }));
+  const spendingKeys = [0, 1, 100].map((index) => {
+    const purpose = index === 0 ? "spending-key" : `deposit-key/${PLACE.chainId}/${PLACE.pool}/${index}`;
+    return { index, value: field(purpose) };
+  });
   const ownerTags = spendingKeys.map(({ index, value }) => ({ index, value: poseidon([value], 1n) }));
   const nonceKey = expand(seed, "nonce-key", 32);
   const tagHex = ownerTags[0]!.value.toString(16).padStart(64, "0");
