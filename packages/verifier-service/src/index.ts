@@ -1,3 +1,4 @@
+export { createLog, type LogSink, type ServiceLog } from "@sotto/server";
 export { type Config, type Environment, readConfig } from "./config/config.ts";
 export { withDevelopmentDefaults } from "./config/development.ts";
 export { settingsTable } from "./config/table.ts";
@@ -5,7 +6,6 @@ export { createVerifyEngine, type VerifyEngine, type VerifyEngineOptions } from 
 export { ServiceError, type ServiceErrorCode } from "./errors/errors.ts";
 export { openApiDocument } from "./http/openapi-document.ts";
 export { STATUS, statusOf } from "./http/status.ts";
-export { createLog, type LogSink, type ServiceLog } from "./ops/log.ts";
 export {
   type AppendProver,
   ChainReader,

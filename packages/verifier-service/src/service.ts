@@ -1,17 +1,13 @@
 // The service put together: opens everything in the order in which a fault is cheapest to find, and closes it again.
+import { type App, Closing, clientIds, listen, metricsRoute, type ServiceLog } from "@sotto/server";
 import { Wallet } from "ethers";
 import { openCatalog } from "./artifacts/catalog.ts";
 import { artifactRoutes } from "./artifacts/routes.ts";
 import { type Config, refuseDevelopmentKeys } from "./config/config.ts";
 import { createVerifyEngine } from "./engine/index.ts";
-import { ServiceError } from "./errors/errors.ts";
 import { createApp } from "./http/app.ts";
-import { metricsRoute, operationRoutes } from "./http/routes/operations.ts";
+import { operationRoutes } from "./http/routes/operations.ts";
 import { paymentRoutes } from "./http/routes/payments.ts";
-import type { App } from "./http/types.ts";
-import { clientIds } from "./ops/client-id.ts";
-import { Closing } from "./ops/closing.ts";
-import type { ServiceLog } from "./ops/log.ts";
 import { createMetrics } from "./ops/metrics.ts";
 import { createReadiness } from "./ops/readiness.ts";
 import { ChainReader } from "./relayer/chain/reader.ts";
@@ -97,7 +93,7 @@ async function open(config: Config, log: ServiceLog, clock: () => number, closin
   const app = await createApp({
     ...{ config, log, metrics },
     routes(root) {
-      metricsRoute(root, metrics);
+      metricsRoute(root, metrics.registry);
       operationRoutes(root, operations);
       const interfaceRoutes = (scope: App) => {
         if (basePath !== "") operationRoutes(scope, operations);
@@ -119,14 +115,4 @@ async function open(config: Config, log: ServiceLog, clock: () => number, closin
     relayer: relayer.address,
     close: () => closing.run(),
   };
-}
-
-async function listen(app: App, { host, port }: Config): Promise<string> {
-  try {
-    return await app.listen({ host, port });
-  } catch (cause) {
-    const { code = "" } = cause as { code?: string };
-    if (!/^(EADDR|EACCES|ENOTFOUND)/.test(code)) throw cause;
-    throw new ServiceError("PORT_UNAVAILABLE", `${host}:${port} cannot be listened on (${code})`, { port }, { cause });
-  }
 }

@@ -1,10 +1,9 @@
 import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import { Type } from "@fastify/type-provider-typebox";
+import { type App, ErrorBody } from "@sotto/server";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "../errors/errors.ts";
-import { ErrorBody } from "../http/schemas.ts";
-import type { App } from "../http/types.ts";
 import type { ArtifactFile, Catalog, Circuit, FileKind } from "./catalog.ts";
 import { matchesEtag, parseRange } from "./range.ts";
 

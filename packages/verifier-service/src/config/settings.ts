@@ -1,54 +1,11 @@
-import {
-  address,
-  basePath,
-  httpUrl,
-  integer,
-  list,
-  network,
-  oneOf,
-  origin,
-  privateKey,
-  shieldedAddress,
-  storeUrl,
-  text,
-  wholeNumber,
-} from "./parse.ts";
-import { type Setting, setting } from "./setting.ts";
+import { parse, SERVER_SETTINGS, type SettingValues, setting } from "@sotto/server";
 
+const { address, httpUrl, integer, list, privateKey, shieldedAddress, storeUrl, text, wholeNumber } = parse;
 const DAY_SECONDS = 86_400;
 
 /** Settings that must be there have no fallback and are checked in config.ts. */
 export const SETTINGS = {
-  host: setting("SOTTO_HOST", text, "127.0.0.1", "address to listen on"),
-  port: setting("SOTTO_PORT", integer(0, 65535), "8402", "port to listen on, 0 for any free one"),
-  basePath: setting("SOTTO_BASE_PATH", basePath, "/zk", "path of the interface; / for none"),
-  publicUrl: setting(
-    "SOTTO_PUBLIC_URL",
-    httpUrl,
-    undefined,
-    "base address as clients see it: issuer of the tokens, and where to ask for a pending payment. Left out: urn:sotto:CHAIN:POOL, and a path",
-  ),
-  trustProxy: setting(
-    "SOTTO_TRUST_PROXY",
-    list(network),
-    "",
-    "addresses or networks of the proxies whose X-Forwarded-For is believed, comma-separated",
-  ),
-  corsOrigins: setting("SOTTO_CORS_ORIGINS", list(origin), "*", "origins of web pages that may call, or * for all"),
-  logLevel: setting(
-    "SOTTO_LOG_LEVEL",
-    oneOf("fatal", "error", "warn", "info", "debug", "silent"),
-    "info",
-    "least level that is logged",
-  ),
-  rateLimit: setting("SOTTO_RATE_LIMIT", integer(1), "600", "requests a minute of one address, for each replica"),
-  bodyLimit: setting("SOTTO_BODY_LIMIT", integer(4096, 1 << 20), "65536", "largest body in bytes"),
-  shutdownMs: setting(
-    "SOTTO_SHUTDOWN_MS",
-    integer(100, 600_000),
-    "15000",
-    "most time for requests under way at the end",
-  ),
+  ...SERVER_SETTINGS,
 
   chainId: setting("SOTTO_CHAIN_ID", integer(1), undefined, "EIP-155 chain id; required"),
   pool: setting("SOTTO_POOL", address, undefined, "address of the ShieldedPool; required"),
@@ -178,6 +135,4 @@ export const SETTINGS = {
   ),
 } as const;
 
-export type Settings = {
-  readonly [K in keyof typeof SETTINGS]: (typeof SETTINGS)[K] extends Setting<infer T> ? T | undefined : never;
-};
+export type Settings = SettingValues<typeof SETTINGS>;

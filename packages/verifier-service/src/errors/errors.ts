@@ -1,22 +1,12 @@
 import { type ErrorDetails, SottoError } from "@sotto/protocol";
+import type { ServerErrorCode } from "@sotto/server";
 
-/** Codes of the service itself. Stable: clients switch on them. Each has its status in http/status.ts. */
+/** Codes of the service itself, beside those every server has. Stable: clients switch on them; http/status.ts has their statuses. */
 export type ServiceErrorCode =
+  | ServerErrorCode
   // What came in
-  | "INVALID_REQUEST"
-  | "INVALID_JSON"
-  | "DUPLICATE_KEY"
-  | "FORBIDDEN_KEY"
-  | "NESTED_TOO_DEEPLY"
-  | "UNSUPPORTED_MEDIA_TYPE"
-  | "BODY_TOO_LARGE"
-  | "HEADERS_TOO_LARGE"
-  | "NOT_FOUND"
-  | "METHOD_NOT_ALLOWED"
   | "RANGE_NOT_SATISFIABLE"
-  | "REQUEST_TIMEOUT"
   // Limits
-  | "RATE_LIMITED"
   | "QUOTA_EXCEEDED"
   // Tokens and payments
   | "INVALID_TOKEN"
@@ -38,18 +28,14 @@ export type ServiceErrorCode =
   | "AUTHORIZATION_MISMATCH"
   // The service
   | "CHAIN_UNAVAILABLE"
-  | "OVERLOADED"
-  | "SHUTTING_DOWN"
-  | "INTERNAL"
+  | "STORE_UNAVAILABLE"
   // Starting
-  | "INVALID_CONFIG"
   | "TOKEN_KEY_INVALID"
   | "WRONG_CHAIN"
   | "POOL_MISSING"
   | "VERIFIER_MISMATCH"
   | "CONFIRMATIONS_TOO_SLOW"
-  | "ARTIFACT_DAMAGED"
-  | "PORT_UNAVAILABLE";
+  | "ARTIFACT_DAMAGED";
 
 export class ServiceError extends SottoError {
   override readonly name = "ServiceError";

@@ -1,11 +1,10 @@
+import { type App, createLog } from "@sotto/server";
 import type { Catalog } from "../artifacts/catalog.ts";
 import { artifactRoutes } from "../artifacts/routes.ts";
 import { readConfig } from "../config/config.ts";
-import { createLog } from "../ops/log.ts";
 import { createApp } from "./app.ts";
 import { operationRoutes } from "./routes/operations.ts";
 import { paymentRoutes } from "./routes/payments.ts";
-import type { App } from "./types.ts";
 
 const ANY = {
   SOTTO_CHAIN_ID: "31337",

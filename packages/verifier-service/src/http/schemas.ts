@@ -127,16 +127,3 @@ export const WithdrawBody = Type.Object({
   validUntil: Seconds,
 });
 export type WithdrawRequest = Static<typeof WithdrawBody>;
-
-export const ErrorBody = Type.Object(
-  {
-    error: Type.String({ description: "name of the HTTP status" }),
-    message: Type.String({ description: "what was wrong and what was expected" }),
-    code: Type.String({ description: "stable, for programs" }),
-  },
-  { description: "Every error has this body" },
-);
-
-/** The error answers a route may give, for its OpenAPI description. */
-export const errors = <S extends number>(...statuses: readonly S[]): Record<S, typeof ErrorBody> =>
-  Object.fromEntries(statuses.map((status) => [status, ErrorBody])) as Record<S, typeof ErrorBody>;

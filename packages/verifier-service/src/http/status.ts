@@ -1,14 +1,12 @@
+import { SERVER_STATUS, type StatusTable, statusOf as statusIn } from "@sotto/server";
+
 /**
  * The one table from error codes to HTTP statuses. A code that is not here is a fault of the service: 500, and its
  * message stays inside.
  */
-export const STATUS: Readonly<Record<string, number>> = {
-  // The body or its encoding
-  INVALID_REQUEST: 400,
-  INVALID_JSON: 400,
-  DUPLICATE_KEY: 400,
-  FORBIDDEN_KEY: 400,
-  NESTED_TOO_DEEPLY: 400,
+export const STATUS: StatusTable = {
+  ...SERVER_STATUS,
+  // Values that do not decode
   INVALID_BUNDLE: 400,
   INVALID_INTEGER: 400,
   INVALID_FIELD_ELEMENT: 400,
@@ -25,13 +23,6 @@ export const STATUS: Readonly<Record<string, number>> = {
   PROOF_NOT_IN_SUBGROUP: 400,
   SIGNALS_MALFORMED: 400,
   SIGNAL_RANGE: 400,
-  BODY_TOO_LARGE: 413,
-  UNSUPPORTED_MEDIA_TYPE: 415,
-  HEADERS_TOO_LARGE: 431,
-  REQUEST_TIMEOUT: 408,
-  // Where and how
-  NOT_FOUND: 404,
-  METHOD_NOT_ALLOWED: 405,
   RANGE_NOT_SATISFIABLE: 416,
   // Tokens and payments
   INVALID_TOKEN: 401,
@@ -52,7 +43,6 @@ export const STATUS: Readonly<Record<string, number>> = {
   FEE_TOO_SMALL: 422,
   AUTHORIZATION_MISMATCH: 422,
   // Limits
-  RATE_LIMITED: 429,
   QUOTA_EXCEEDED: 429,
   // What the service needs does not answer
   STORE_UNAVAILABLE: 503,
@@ -60,14 +50,6 @@ export const STATUS: Readonly<Record<string, number>> = {
   ENGINE_OVERLOADED: 503,
   ENGINE_FAILED: 503,
   ENGINE_CLOSED: 503,
-  OVERLOADED: 503,
-  SHUTTING_DOWN: 503,
-  INTERNAL: 500,
 };
 
-/** Codes whose status asks the client to come back; seconds for Retry-After. */
-export const RETRY_AFTER_SECONDS: Readonly<Record<number, number>> = { 503: 5 };
-
-export function statusOf(code: string): number {
-  return Object.hasOwn(STATUS, code) ? STATUS[code]! : 500;
-}
+export const statusOf = (code: string): number => statusIn(STATUS, code);

@@ -1,8 +1,7 @@
 import { Type } from "@fastify/type-provider-typebox";
-import type { ServiceMetrics } from "../../ops/metrics.ts";
+import { type App, UNLIMITED } from "@sotto/server";
 import type { Readiness } from "../../ops/readiness.ts";
 import type { KeyRing } from "../../token/key-ring.ts";
-import type { App } from "../types.ts";
 
 const tags = ["operations"];
 const Status = Type.Object({ status: Type.String() });
@@ -23,8 +22,6 @@ const KeySet = Type.Object({
     }),
   ),
 });
-/** Watchers ask often and from one address. */
-const unlimited = { config: { rateLimit: false } } as const;
 
 export interface OperationRoutes {
   readonly keys: KeyRing;
@@ -43,13 +40,13 @@ export function operationRoutes(app: App, { keys, readiness }: OperationRoutes):
   );
   app.get(
     "/healthz",
-    { ...unlimited, schema: { tags, summary: "Whether the process answers", response: { 200: Status } } },
+    { ...UNLIMITED, schema: { tags, summary: "Whether the process answers", response: { 200: Status } } },
     async () => ({ status: "ok" }),
   );
   app.get(
     "/readyz",
     {
-      ...unlimited,
+      ...UNLIMITED,
       schema: {
         tags,
         summary: "Whether chain, store, artifacts and the relayer's balance allow payments",
@@ -65,11 +62,4 @@ export function operationRoutes(app: App, { keys, readiness }: OperationRoutes):
     },
   );
   app.get("/openapi.json", { schema: { hide: true } }, async () => app.swagger());
-}
-
-/** At the root only: a proxy that passes on the base path does not show it. */
-export function metricsRoute(app: App, { registry }: ServiceMetrics): void {
-  app.get("/metrics", { ...unlimited, schema: { hide: true } }, async (_request, reply) =>
-    reply.type(registry.contentType).send(await registry.metrics()),
-  );
 }

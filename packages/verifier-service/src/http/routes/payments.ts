@@ -1,4 +1,5 @@
 import { Type } from "@fastify/type-provider-typebox";
+import { type App, errors } from "@sotto/server";
 import type { FastifyRequest } from "fastify";
 import { ServiceError } from "../../errors/errors.ts";
 import type { ServiceMetrics } from "../../ops/metrics.ts";
@@ -9,7 +10,6 @@ import { type VerifyServices, verifyBundle } from "../../verify/verify.ts";
 import { relayWithdrawal } from "../../verify/withdraw.ts";
 import {
   DepositBody,
-  errors,
   RelayAnswer,
   SettleAnswer,
   SettleBody,
@@ -17,7 +17,6 @@ import {
   VerifyBody,
   WithdrawBody,
 } from "../schemas.ts";
-import type { App } from "../types.ts";
 import { type AnswerContext, relayAnswer, sendOutcome, settleAnswer, verifyAnswer } from "./answers.ts";
 
 export interface PaymentRoutes extends VerifyServices, RelayServices {

@@ -20,3 +20,11 @@ export function setting<T>(
 ): Setting<T> {
   return { variable, parse, fallback, about, secret };
 }
+
+/** Settings by the names programs use for them. */
+export type SettingTable = Readonly<Record<string, Setting<unknown>>>;
+
+/** What is read from the environment: undefined where it says nothing and there is no fallback. */
+export type SettingValues<T extends SettingTable> = {
+  readonly [K in keyof T]: T[K] extends Setting<infer V> ? V | undefined : never;
+};

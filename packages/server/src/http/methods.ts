@@ -1,4 +1,4 @@
-import { ServiceError } from "../errors/errors.ts";
+import { ServerError } from "../errors.ts";
 import type { App } from "./types.ts";
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
@@ -29,7 +29,7 @@ export function watchMethods(app: App): () => void {
         // Before the body is read.
         onRequest: async (_request, reply) => {
           reply.header("allow", allow);
-          throw new ServiceError("METHOD_NOT_ALLOWED", `this path takes ${allow}`);
+          throw new ServerError("METHOD_NOT_ALLOWED", `this path takes ${allow}`);
         },
         handler: async () => undefined,
       });

@@ -1,4 +1,4 @@
-import { ServiceError } from "../errors/errors.ts";
+import { ServerError } from "../errors.ts";
 
 /** Arrays of strings in an object: nothing of the interface is nested deeper than 2. */
 const MAX_DEPTH = 8;
@@ -14,21 +14,21 @@ interface Level {
 /**
  * Reads JSON as strictly as two parsers must agree on it: UTF-8, no key twice (the first and the last reader of a
  * request would otherwise see different values), no key that reaches a prototype, no deep nesting.
- * @throws ServiceError INVALID_JSON, DUPLICATE_KEY, FORBIDDEN_KEY, NESTED_TOO_DEEPLY
+ * @throws ServerError INVALID_JSON, DUPLICATE_KEY, FORBIDDEN_KEY, NESTED_TOO_DEEPLY
  */
 export function parseStrictJson(bytes: Uint8Array): unknown {
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new ServiceError("INVALID_JSON", "the body is not UTF-8");
+    throw new ServerError("INVALID_JSON", "the body is not UTF-8");
   }
   checkKeys(text);
   try {
     return JSON.parse(text);
   } catch {
     // The engine's message quotes the body.
-    throw new ServiceError("INVALID_JSON", "the body is not JSON");
+    throw new ServerError("INVALID_JSON", "the body is not JSON");
   }
 }
 
@@ -45,7 +45,7 @@ function checkKeys(text: string): void {
     } else if (character === "{" || character === "[") {
       levels.push({ keys: character === "{" ? new Set() : undefined, expectsKey: true });
       if (levels.length > MAX_DEPTH)
-        throw new ServiceError("NESTED_TOO_DEEPLY", `the body is nested deeper than ${MAX_DEPTH} levels`);
+        throw new ServerError("NESTED_TOO_DEEPLY", `the body is nested deeper than ${MAX_DEPTH} levels`);
     } else if (character === "}" || character === "]") levels.pop();
     else if (level !== undefined && (character === "," || character === ":")) level.expectsKey = character === ",";
   }
@@ -56,7 +56,7 @@ function endOfString(text: string, start: number): number {
     if (text[at] === "\\") at += 1;
     else if (text[at] === '"') return at;
   }
-  throw new ServiceError("INVALID_JSON", "the body is not JSON");
+  throw new ServerError("INVALID_JSON", "the body is not JSON");
 }
 
 function addKey(keys: Set<string>, literal: string): void {
@@ -65,9 +65,9 @@ function addKey(keys: Set<string>, literal: string): void {
     // Compared as decoded: "\u0061" is "a".
     key = JSON.parse(literal);
   } catch {
-    throw new ServiceError("INVALID_JSON", "the body is not JSON");
+    throw new ServerError("INVALID_JSON", "the body is not JSON");
   }
-  if (FORBIDDEN.has(key)) throw new ServiceError("FORBIDDEN_KEY", `the key ${key} is not allowed`);
-  if (keys.has(key)) throw new ServiceError("DUPLICATE_KEY", "a key stands twice in the same object");
+  if (FORBIDDEN.has(key)) throw new ServerError("FORBIDDEN_KEY", `the key ${key} is not allowed`);
+  if (keys.has(key)) throw new ServerError("DUPLICATE_KEY", "a key stands twice in the same object");
   keys.add(key);
 }

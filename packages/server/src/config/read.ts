@@ -1,0 +1,80 @@
+import { readFileSync } from "node:fs";
+import { ServerError } from "../errors.ts";
+import type { Setting, SettingTable, SettingValues } from "./setting.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Variables of the checkout's own tools. */
+const FOREIGN = new Set(["SOTTO_LONG", "SOTTO_DEBUG", "SOTTO_TEST_EVENTS"]);
+
+export interface ReadSettings<T extends SettingTable> {
+  readonly values: SettingValues<T>;
+  /** Sentences that each begin with the variable's name. Callers add their own and then call `refuseProblems`. */
+  readonly problems: string[];
+}
+
+/** Reads the settings of the environment. Throws nothing: all problems are reported together. */
+export function readSettings<T extends SettingTable>(table: T, environment: Environment): ReadSettings<T> {
+  const problems: string[] = [];
+  const found: Record<string, unknown> = {};
+  for (const [name, setting] of Object.entries(table)) found[name] = readSetting(setting, environment, problems);
+  const known = new Set(
+    Object.values(table).flatMap(({ variable, secret }) => [variable, secret ? `${variable}_FILE` : ""]),
+  );
+  for (const variable of Object.keys(environment))
+    if (variable.startsWith("SOTTO_") && !known.has(variable) && !FOREIGN.has(variable))
+      problems.push(`${variable} is not a setting of the service; see docs/operations.md`);
+  return { values: found as SettingValues<T>, problems };
+}
+
+/** @throws ServerError INVALID_CONFIG; the message names every wrong variable */
+export function refuseProblems(problems: readonly string[]): void {
+  if (problems.length > 0) throw new ServerError("INVALID_CONFIG", problems.join("; "), { count: problems.length });
+}
+
+/** Adds a problem for each of the named settings that is not there and has none yet. */
+export function requireSettings<T extends SettingTable>(
+  table: T,
+  { values, problems }: ReadSettings<T>,
+  names: readonly (keyof T & string)[],
+): void {
+  for (const name of names) {
+    const { variable, about } = table[name]!;
+    if (values[name] === undefined && !problems.some((problem) => problem.startsWith(variable)))
+      problems.push(`${variable} is missing: ${about}`);
+  }
+}
+
+function readSetting<T>(setting: Setting<T>, environment: Environment, problems: string[]): T | undefined {
+  const { variable, parse, fallback, secret } = setting;
+  const value = fromFile(setting, environment, problems) ?? environment[variable];
+  const given = value === undefined || value === "" ? fallback : value;
+  if (given === undefined) return undefined;
+  try {
+    return parse(given);
+  } catch (error) {
+    const shown = secret || given.length > 100 ? "" : `, got ${JSON.stringify(given)}`;
+    problems.push(`${variable} ${(error as Error).message}${shown}`);
+    return undefined;
+  }
+}
+
+function fromFile({ variable, secret }: Setting<unknown>, environment: Environment, problems: string[]) {
+  const path = secret ? environment[`${variable}_FILE`] : undefined;
+  if (path === undefined || path === "") return undefined;
+  try {
+    return readFileSync(path, "utf8").trim();
+  } catch {
+    problems.push(`${variable}_FILE names a file that cannot be read`);
+    return undefined;
+  }
+}
+
+/** Settings as a Markdown table, for documents. */
+export function settingsTable(table: SettingTable): string {
+  const rows = Object.values(table).map(({ variable, fallback, about, secret }) => {
+    const shown = fallback === undefined || fallback === "" ? "" : `\`${fallback}\``;
+    return `| \`${variable}\` | ${shown} | ${about}${secret ? "; secret" : ""} |`;
+  });
+  return ["| variable | default | what it is |", "|---|---|---|", ...rows].join("\n");
+}

@@ -1,0 +1,119 @@
+import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import { type Static, Type } from "@fastify/type-provider-typebox";
+import { SottoError } from "@sotto/protocol";
+import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
+import type { ServerErrorCode } from "../errors.ts";
+import { RETRY_AFTER_SECONDS, type StatusTable, statusOf } from "./status.ts";
+
+export const ErrorBody = Type.Object(
+  {
+    error: Type.String({ description: "name of the HTTP status" }),
+    message: Type.String({ description: "what was wrong and what was expected" }),
+    code: Type.String({ description: "stable, for programs" }),
+  },
+  { description: "Every error has this body" },
+);
+export type ErrorAnswer = Readonly<Static<typeof ErrorBody>>;
+
+/** The error answers a route may give, for its OpenAPI description. */
+export const errors = <S extends number>(...statuses: readonly S[]): Record<S, typeof ErrorBody> =>
+  Object.fromEntries(statuses.map((status) => [status, ErrorBody])) as Record<S, typeof ErrorBody>;
+
+/** Errors of the framework, as ours. */
+const FRAMEWORK: Readonly<Record<string, readonly [ServerErrorCode, string]>> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ["UNSUPPORTED_MEDIA_TYPE", "the body must be sent as application/json"],
+  FST_ERR_CTP_BODY_TOO_LARGE: ["BODY_TOO_LARGE", "the body is too large"],
+  FST_ERR_CTP_EMPTY_JSON_BODY: ["INVALID_JSON", "the body is empty"],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ["INVALID_REQUEST", "the body is not as long as Content-Length says"],
+  FST_ERR_BAD_URL: ["INVALID_REQUEST", "the path is not a valid URL path"],
+  FST_ERR_MAX_PARAM_LENGTH: ["NOT_FOUND", "there is nothing at this path"],
+};
+
+export interface AnswersOptions {
+  /** Codes and their statuses: the one place where they are decided. */
+  readonly statuses: StatusTable;
+  /** What an error of somebody else's code (a database's driver, for example) is called here; undefined: nothing. */
+  readonly translate?: ((error: unknown) => SottoError | undefined) | undefined;
+}
+
+export interface ErrorAnswers {
+  /** What a client is told about an error. Nothing of one that is the server's own fault. */
+  toAnswer(error: unknown): { readonly status: number; readonly answer: ErrorAnswer };
+  /** For Fastify. */
+  handle(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply;
+  /** What is no HTTP request at all never reaches a route: Node's parser says what is wrong, and the connection ends. */
+  handleClient(error: Error & { code?: string }, socket: Socket): void;
+}
+
+export function errorAnswers({ statuses, translate = () => undefined }: AnswersOptions): ErrorAnswers {
+  const answerOf = (code: string, message: string): ErrorAnswer => ({
+    error: STATUS_CODES[statusOf(statuses, code)] ?? "Error",
+    message,
+    code,
+  });
+
+  const toAnswer: ErrorAnswers["toAnswer"] = (error) => {
+    const { code, message } = error instanceof SottoError ? error : (translate(error) ?? ofFramework(error));
+    const status = statusOf(statuses, code);
+    if (status === 500)
+      return { status, answer: answerOf("INTERNAL", "the service failed; the request id names the log entry") };
+    return { status, answer: answerOf(code, message) };
+  };
+
+  return {
+    toAnswer,
+    handle(error, request, reply) {
+      const { status, answer } = toAnswer(error);
+      if (status >= 500) request.log.error({ err: error, route: request.routeOptions.url }, "request failed");
+      const { resetAt } = error instanceof SottoError ? error.details : {};
+      const retryAfter =
+        typeof resetAt === "number" ? Math.max(1, Math.ceil((resetAt - Date.now()) / 1000)) : undefined;
+      const seconds = retryAfter ?? RETRY_AFTER_SECONDS[status];
+      if (seconds !== undefined) reply.header("retry-after", seconds);
+      return reply
+        .code(status)
+        .header("cache-control", "no-store")
+        .type("application/json; charset=utf-8")
+        .send(answer);
+    },
+    handleClient(error, socket) {
+      if (error.code === "ECONNRESET" || !socket.writable) {
+        socket.destroy();
+        return;
+      }
+      const [code, message] = clientErrorOf(error.code);
+      const body = JSON.stringify(answerOf(code, message));
+      const status = statusOf(statuses, code);
+      const head = [
+        `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+        "content-type: application/json; charset=utf-8",
+        `content-length: ${Buffer.byteLength(body)}`,
+        "connection: close",
+      ];
+      socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+    },
+  };
+}
+
+function ofFramework(error: unknown): { code: ServerErrorCode; message: string } {
+  const { code = "", validation, validationContext, statusCode } = (error ?? {}) as Partial<FastifyError>;
+  if (validation?.[0] !== undefined) {
+    const { instancePath, message = "is not valid", params } = validation[0];
+    const place = `${validationContext ?? "body"}${instancePath.replaceAll("/", ".")}`;
+    const allowed = params["allowedValues"] === undefined ? "" : `: ${String(params["allowedValues"])}`;
+    return { code: "INVALID_REQUEST", message: `${place} ${message}${allowed}` };
+  }
+  const known = FRAMEWORK[code];
+  if (known !== undefined) return { code: known[0], message: known[1] };
+  // Of the framework and without secrets, but of no kind we know: what is wrong with the request is all there is to say.
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
+    return { code: "INVALID_REQUEST", message: "the request cannot be read" };
+  return { code: "INTERNAL", message: "" };
+}
+
+function clientErrorOf(code: string | undefined): readonly [ServerErrorCode, string] {
+  if (code === "HPE_HEADER_OVERFLOW") return ["HEADERS_TOO_LARGE", "the headers are too large"];
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return ["REQUEST_TIMEOUT", "the request took too long to arrive"];
+  return ["INVALID_REQUEST", "this is not an HTTP request"];
+}

@@ -1,0 +1,143 @@
+import { randomUUID } from "node:crypto";
+import cors from "@fastify/cors";
+import helmet from "@fastify/helmet";
+import rateLimit from "@fastify/rate-limit";
+import swagger, { type SwaggerOptions } from "@fastify/swagger";
+import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
+import underPressure from "@fastify/under-pressure";
+import Fastify, { type FastifyBaseLogger, type FastifyRequest, LogController } from "fastify";
+import type { ServerSettings } from "../config/server-settings.ts";
+import { ServerError } from "../errors.ts";
+import { networkOf } from "../ops/client-id.ts";
+import type { ServiceLog } from "../ops/log.ts";
+import type { HttpMetrics } from "../ops/metrics.ts";
+import { type AnswersOptions, errorAnswers } from "./answers.ts";
+import { parseStrictJson } from "./json.ts";
+import { watchMethods } from "./methods.ts";
+import type { App } from "./types.ts";
+
+const LONGEST_PATH_PARAMETER = 128;
+const REQUEST_TIMEOUT_MS = 20_000;
+const MINUTE_MS = 60_000;
+/** Proofs are made and verified in other threads: a loop this late is overloaded by requests. */
+const LATEST_LOOP_MS = 2_000;
+
+export type AppConfig = Pick<ServerSettings, "trustProxy" | "bodyLimit" | "corsOrigins" | "rateLimit">;
+
+export interface AppOptions extends AnswersOptions {
+  readonly config: AppConfig;
+  readonly log: ServiceLog;
+  readonly metrics: HttpMetrics;
+  readonly openapi: SwaggerOptions;
+  /** Headers beside the usual ones that a web page's script may send and read. */
+  readonly cors?: { readonly allow?: readonly string[]; readonly expose?: readonly string[] };
+  /** Defines the routes. */
+  readonly routes: (app: App) => void | Promise<void>;
+}
+
+/** The HTTP server with everything that is the same for all routes. */
+export async function createApp(options: AppOptions): Promise<App> {
+  const { config, log, metrics, routes } = options;
+  const answers = errorAnswers(options);
+  const app: App = Fastify({
+    // createLog gives no other loggers than this.
+    loggerInstance: log as ServiceLog & FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: () => randomUUID(),
+    // An id from outside could carry anything into the logs.
+    requestIdHeader: false,
+    trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
+    bodyLimit: config.bodyLimit,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    routerOptions: { maxParamLength: LONGEST_PATH_PARAMETER, ignoreTrailingSlash: false },
+    forceCloseConnections: "idle",
+    // Our own answer says it in the body that every error has.
+    return503OnClosing: false,
+    // Nothing is converted or dropped silently: a number is no string, and an unknown field stays where it is.
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false } },
+    clientErrorHandler: answers.handleClient,
+    frameworkErrors: (error, request, reply) => void answers.handle(error, request, reply),
+  }).withTypeProvider<TypeBoxTypeProvider>();
+  readBodies(app);
+  app.setErrorHandler(answers.handle);
+  refuseWhileClosing(app);
+  app.addHook("onResponse", async (request, reply) => {
+    // The pattern, never the URL: paths and queries can hold what no log should.
+    const route = request.routeOptions.url ?? "none";
+    const ms = Math.round(reply.elapsedTime);
+    metrics.observe(request.method, route, reply.statusCode, reply.elapsedTime / 1000);
+    request.log.info({ method: request.method, route, status: reply.statusCode, ms }, "request");
+  });
+  await protect(app, options);
+  await app.register(swagger, options.openapi);
+  const refuseOtherMethods = watchMethods(app);
+  app.setNotFoundHandler({ preHandler: app.rateLimit() }, () => {
+    throw new ServerError("NOT_FOUND", "there is nothing at this path; see openapi.json");
+  });
+  await app.register(async (scope) => routes(scope.withTypeProvider<TypeBoxTypeProvider>()));
+  refuseOtherMethods();
+  return app;
+}
+
+function refuseWhileClosing(app: App): void {
+  let closing = false;
+  app.addHook("onRequest", async (request, reply) => {
+    reply.header("x-request-id", request.id);
+    if (closing) throw new ServerError("SHUTTING_DOWN", "the service is ending; try again");
+  });
+  app.addHook("preClose", async () => {
+    closing = true;
+  });
+  app.addHook("onSend", async (_request, reply) => {
+    // A connection kept alive after the last answer would keep the server open.
+    if (closing) reply.header("connection", "close");
+  });
+}
+
+const ALLOWED_HEADERS = ["content-type", "range", "if-none-match", "if-range"];
+const EXPOSED_HEADERS = ["x-request-id", "retry-after", "location", "etag", "content-range", "accept-ranges"];
+
+async function protect(app: App, { config, cors: { allow = [], expose = [] } = {} }: AppOptions): Promise<void> {
+  await app.register(helmet, {
+    contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+    crossOriginResourcePolicy: { policy: "cross-origin" },
+  });
+  await app.register(cors, {
+    origin: config.corsOrigins.includes("*") ? "*" : [...config.corsOrigins],
+    methods: ["GET", "HEAD", "POST"],
+    allowedHeaders: [...ALLOWED_HEADERS, ...allow],
+    exposedHeaders: [...EXPOSED_HEADERS, ...expose],
+    maxAge: 86_400,
+  });
+  await app.register(rateLimit, {
+    max: config.rateLimit,
+    timeWindow: MINUTE_MS,
+    keyGenerator: ({ ip }) => networkOf(ip),
+    errorResponseBuilder: (_request, { max, ttl }) =>
+      new ServerError("RATE_LIMITED", `more than ${max} requests a minute`, { resetAt: Date.now() + ttl }),
+  });
+  await app.register(underPressure, {
+    maxEventLoopDelay: LATEST_LOOP_MS,
+    pressureHandler: ({ routeOptions }) => {
+      // Who watches is answered as long as anything is: a busy service is not a dead one.
+      if (routeOptions.config.rateLimit === false) return;
+      throw new ServerError("OVERLOADED", "the service is overloaded; try again");
+    },
+  });
+}
+
+const JSON_TYPE = /^application\/json(\s*;\s*charset=("?)utf-8\2)?\s*$/i;
+
+function readBodies(app: App): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, async (request: FastifyRequest, body: Buffer) => {
+    const { "content-type": type = "", "content-encoding": encoding = "identity" } = request.headers;
+    if (!JSON_TYPE.test(type) || encoding !== "identity")
+      throw new ServerError(
+        "UNSUPPORTED_MEDIA_TYPE",
+        "the body must be sent as application/json in UTF-8, not encoded",
+      );
+    if (body.length === 0) throw new ServerError("INVALID_JSON", "the body is empty");
+    return parseStrictJson(body);
+  });
+}

@@ -1,0 +1,24 @@
+export type { Parse } from "./config/parse.ts";
+export * as parse from "./config/parse.ts";
+export {
+  type Environment,
+  type ReadSettings,
+  readSettings,
+  refuseProblems,
+  requireSettings,
+  settingsTable,
+} from "./config/read.ts";
+export { SERVER_SETTINGS, type ServerSettings } from "./config/server-settings.ts";
+export { type Setting, type SettingTable, type SettingValues, setting } from "./config/setting.ts";
+export { ServerError, type ServerErrorCode } from "./errors.ts";
+export { type AnswersOptions, type ErrorAnswer, ErrorBody, errorAnswers, errors } from "./http/answers.ts";
+export { type AppConfig, type AppOptions, createApp } from "./http/app.ts";
+export { parseStrictJson } from "./http/json.ts";
+export { listen } from "./http/listen.ts";
+export { RETRY_AFTER_SECONDS, SERVER_STATUS, type StatusTable, statusOf } from "./http/status.ts";
+export type { App } from "./http/types.ts";
+export { clientIds, networkOf } from "./ops/client-id.ts";
+export { Closing } from "./ops/closing.ts";
+export { createLog, describeError, type LogSink, type ServiceLog } from "./ops/log.ts";
+export { type HttpMetrics, httpMetrics, metricsRoute, UNLIMITED } from "./ops/metrics.ts";
+export { endWith, type Program, runProgram } from "./ops/program.ts";

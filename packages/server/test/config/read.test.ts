@@ -1,0 +1,51 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { integer, text } from "../../src/config/parse.ts";
+import { readSettings, refuseProblems, requireSettings, settingsTable } from "../../src/config/read.ts";
+import { setting } from "../../src/config/setting.ts";
+
+const TABLE = {
+  size: setting("SOTTO_SIZE", integer(1, 9), "3", "how large"),
+  key: setting("SOTTO_KEY", text, undefined, "what opens it", true),
+} as const;
+
+describe("settings from the environment", () => {
+  it("are parsed, with fallbacks", () => {
+    const { values, problems } = readSettings(TABLE, { SOTTO_KEY: "k", PATH: "/bin" });
+    expect(values).to.deep.equal({ size: 3, key: "k" });
+    expect(problems).to.deep.equal([]);
+  });
+
+  it("are all looked at before any is complained about", () => {
+    const read = readSettings(TABLE, { SOTTO_SIZE: "10", SOTTO_SIZES: "1" });
+    requireSettings(TABLE, read, ["size", "key"]);
+    expect(read.problems).to.deep.equal([
+      'SOTTO_SIZE must be an integer from 1 to 9, got "10"',
+      "SOTTO_SIZES is not a setting of the service; see docs/operations.md",
+      "SOTTO_KEY is missing: what opens it",
+    ]);
+    expect(() => refuseProblems(read.problems))
+      .to.throw("SOTTO_KEY")
+      .with.property("code", "INVALID_CONFIG");
+    refuseProblems([]);
+  });
+
+  it("may name a file where they are secret", () => {
+    const folder = mkdtempSync(join(tmpdir(), "sotto-settings-"));
+    try {
+      writeFileSync(join(folder, "key"), "from a file\n");
+      expect(readSettings(TABLE, { SOTTO_KEY_FILE: join(folder, "key") }).values.key).to.equal("from a file");
+      const { problems } = readSettings(TABLE, { SOTTO_KEY_FILE: join(folder, "none"), SOTTO_SIZE_FILE: "x" });
+      expect(problems[0]).to.match(/^SOTTO_KEY_FILE /);
+      expect(problems[1]).to.match(/^SOTTO_SIZE_FILE /);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it("make a table for documents", () => {
+    expect(settingsTable(TABLE)).to.include("| `SOTTO_SIZE` | `3` | how large |").and.include("what opens it; secret");
+  });
+});

@@ -1,0 +1,55 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { SottoError } from "@sotto/protocol";
+import { expect } from "chai";
+import { ServerError } from "../../src/errors.ts";
+import { errorAnswers } from "../../src/http/answers.ts";
+import { SERVER_STATUS, statusOf } from "../../src/http/status.ts";
+
+const root = join(import.meta.dirname, "..", "..", "src");
+
+describe("errors and their answers", () => {
+  const { toAnswer } = errorAnswers({
+    statuses: { ...SERVER_STATUS, TEA: 418 },
+    translate: (error) => (error === "the store is away" ? new SottoError("OVERLOADED", "later") : undefined),
+  });
+
+  it("has a status for every code that a request can meet", () => {
+    const [requests = ""] = readFileSync(join(root, "errors.ts"), "utf8").split("// Starting");
+    const codes = [...requests.matchAll(/\| "([A-Z_]+)"/g)].map((match) => match[1]!);
+    expect(codes.sort()).to.deep.equal(Object.keys(SERVER_STATUS).sort());
+  });
+
+  it("decides statuses nowhere but in the table", () => {
+    const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
+    const literal = /(\.code|statusCode:|status:)\s*\(?\s*(4|5)\d\d\b/;
+    expect(files.filter((name) => literal.test(readFileSync(join(root, name), "utf8")))).to.deep.equal([]);
+  });
+
+  it("tells what was wrong with a request, by the table it was given", () => {
+    const { status, answer } = toAnswer(new SottoError("TEA", "no coffee here"));
+    expect(status).to.equal(418);
+    expect(answer).to.deep.equal({ error: "I'm a Teapot", message: "no coffee here", code: "TEA" });
+    expect(toAnswer(new ServerError("NOT_FOUND", "nothing")).status).to.equal(404);
+  });
+
+  it("takes somebody else's errors for what the server says they are", () => {
+    expect(toAnswer("the store is away")).to.deep.equal({
+      status: 503,
+      answer: { error: "Service Unavailable", message: "later", code: "OVERLOADED" },
+    });
+  });
+
+  it("tells nothing of an error that is the server's fault", () => {
+    for (const error of [new Error("secret"), new SottoError("WHATEVER", "secret"), "secret", null, { code: "X" }]) {
+      const { status, answer } = toAnswer(error);
+      expect([status, answer.code]).to.deep.equal([500, "INTERNAL"]);
+      expect(JSON.stringify(answer)).to.not.include("secret");
+    }
+  });
+
+  it("does not take a property of objects for a code", () => {
+    expect(statusOf(SERVER_STATUS, "toString")).to.equal(500);
+    expect(statusOf(SERVER_STATUS, "__proto__")).to.equal(500);
+  });
+});

@@ -1,0 +1,169 @@
+// A server of three routes over real HTTP: what holds for every route, whoever defines it.
+import { connect } from "node:net";
+import { Type } from "@fastify/type-provider-typebox";
+import { expect } from "chai";
+import { Registry } from "prom-client";
+import { readSettings } from "../../src/config/read.ts";
+import { SERVER_SETTINGS } from "../../src/config/server-settings.ts";
+import { type AppOptions, createApp } from "../../src/http/app.ts";
+import { listen } from "../../src/http/listen.ts";
+import { SERVER_STATUS } from "../../src/http/status.ts";
+import type { App } from "../../src/http/types.ts";
+import { createLog } from "../../src/ops/log.ts";
+import { httpMetrics, metricsRoute, UNLIMITED } from "../../src/ops/metrics.ts";
+
+const lines: string[] = [];
+let app: App;
+let origin: string;
+
+async function open(settings: Record<string, string> = {}): Promise<{ app: App; origin: string }> {
+  const { values: config } = readSettings(SERVER_SETTINGS, {
+    SOTTO_PORT: "0",
+    SOTTO_RATE_LIMIT: "100000",
+    ...settings,
+  });
+  const registry = new Registry();
+  const options: AppOptions = {
+    config: config as AppOptions["config"],
+    log: createLog("debug", { write: (line: string) => void lines.push(line) }),
+    metrics: httpMetrics(registry),
+    statuses: SERVER_STATUS,
+    openapi: { openapi: { info: { title: "test", version: "1.0.0" } } },
+    cors: { allow: ["x-sotto-test"] },
+    routes(root) {
+      metricsRoute(root, registry);
+      root.get("/ok", UNLIMITED, async () => ({ ok: true }));
+      root.get("/fails", async () => {
+        throw new Error("a secret of the inside");
+      });
+      const schema = {
+        body: Type.Object({ name: Type.String({ maxLength: 4 }) }),
+        params: Type.Object({ id: Type.String() }),
+      };
+      root.post("/things/:id", { schema }, async ({ body }) => ({ name: body.name }));
+    },
+  };
+  const made = await createApp(options);
+  return { app: made, origin: await listen(made, { host: "127.0.0.1", port: 0 }) };
+}
+
+const post = (path: string, body: string, headers: Record<string, string> = {}) =>
+  fetch(`${origin}${path}`, { method: "POST", body, headers: { "content-type": "application/json", ...headers } });
+const codeOf = async (response: Response) => ((await response.json()) as { code: string }).code;
+
+describe("a server", () => {
+  before(async () => ({ app, origin } = await open()));
+  after(() => app.close());
+
+  it("answers, with an id of its own and no caching of errors", async () => {
+    const answer = await post("/things/7", '{"name":"a"}', { "x-request-id": "chosen" });
+    expect([answer.status, await answer.json()]).to.deep.equal([200, { name: "a" }]);
+    expect(answer.headers.get("x-request-id")).to.match(/^[0-9a-f-]{36}$/);
+    expect((await fetch(`${origin}/nothing`)).headers.get("cache-control")).to.equal("no-store");
+  });
+
+  const refused: [string, string, Record<string, string>, number, string][] = [
+    ["a key twice", '{"name":"a","name":"b"}', {}, 400, "DUPLICATE_KEY"],
+    ["no JSON", "{", {}, 400, "INVALID_JSON"],
+    ["nothing", "", {}, 400, "INVALID_JSON"],
+    ["a wrong type", '{"name":7}', {}, 400, "INVALID_REQUEST"],
+    ["too long a text", '{"name":"abcde"}', {}, 400, "INVALID_REQUEST"],
+    ["another media type", '{"name":"a"}', { "content-type": "text/plain" }, 415, "UNSUPPORTED_MEDIA_TYPE"],
+    [
+      "another charset",
+      '{"name":"a"}',
+      { "content-type": "application/json; charset=utf-16" },
+      415,
+      "UNSUPPORTED_MEDIA_TYPE",
+    ],
+    ["a compressed body", '{"name":"a"}', { "content-encoding": "gzip" }, 415, "UNSUPPORTED_MEDIA_TYPE"],
+    ["too large a body", `{"name":"${"a".repeat(70_000)}"}`, {}, 413, "BODY_TOO_LARGE"],
+  ];
+  for (const [what, body, headers, status, code] of refused)
+    it(`refuses ${what}`, async () => {
+      const answer = await post("/things/7", body, headers);
+      expect([answer.status, await codeOf(answer)]).to.deep.equal([status, code]);
+    });
+
+  it("says which methods a path takes", async () => {
+    const answer = await fetch(`${origin}/things/7`, { method: "PUT" });
+    expect([answer.status, answer.headers.get("allow")]).to.deep.equal([405, "POST"]);
+  });
+
+  it("tells nothing of its own faults, and logs their place", async () => {
+    lines.length = 0;
+    const answer = await fetch(`${origin}/fails`);
+    expect(answer.status).to.equal(500);
+    expect(await answer.text()).to.not.include("secret");
+    expect(lines.join("")).to.include("app.test.ts").and.not.include("a secret of");
+  });
+
+  it("logs and measures patterns, never paths", async () => {
+    lines.length = 0;
+    await post("/things/canary?q=canary", '{"name":"a"}');
+    const metrics = await (await fetch(`${origin}/metrics`)).text();
+    expect(`${lines.join("")}${metrics}`)
+      .to.include("/things/:id")
+      .and.not.include("canary");
+  });
+
+  it("answers what is no HTTP request", async () => {
+    const { hostname, port } = new URL(origin);
+    const answer = await new Promise<string>((resolve) => {
+      const socket = connect(Number(port), hostname, () => socket.write("hello\r\n\r\n"));
+      let text = "";
+      socket.on("data", (part) => {
+        text += String(part);
+      });
+      socket.on("close", () => resolve(text));
+    });
+    expect(answer)
+      .to.match(/^HTTP\/1\.1 400 /)
+      .and.include('"code":"INVALID_REQUEST"');
+  });
+
+  it("lets pages send the headers it was told of", async () => {
+    const headers = { origin: "https://a.example", "access-control-request-method": "POST" };
+    const answer = await fetch(`${origin}/things/7`, { method: "OPTIONS", headers });
+    expect(answer.headers.get("access-control-allow-headers")).to.include("x-sotto-test").and.include("content-type");
+  });
+
+  it("counts requests of an address, and says when to come back", async () => {
+    const limited = await open({ SOTTO_RATE_LIMIT: "2" });
+    try {
+      const ask = () => fetch(`${limited.origin}/nothing`);
+      expect([(await ask()).status, (await ask()).status]).to.deep.equal([404, 404]);
+      const answer = await ask();
+      expect([answer.status, await codeOf(answer)]).to.deep.equal([429, "RATE_LIMITED"]);
+      expect(Number(answer.headers.get("retry-after"))).to.be.within(1, 60);
+      expect((await fetch(`${limited.origin}/ok`)).status).to.equal(200);
+    } finally {
+      await limited.app.close();
+    }
+  });
+
+  it("says that a port is taken", async () => {
+    const other = await open();
+    try {
+      const { port } = new URL(origin);
+      const again = await createAppAgain();
+      const error = await listen(again, { host: "127.0.0.1", port: Number(port) }).catch((thrown: unknown) => thrown);
+      expect((error as { code?: string }).code).to.equal("PORT_UNAVAILABLE");
+      await again.close();
+    } finally {
+      await other.app.close();
+    }
+  });
+});
+
+async function createAppAgain(): Promise<App> {
+  const { values } = readSettings(SERVER_SETTINGS, {});
+  return createApp({
+    config: values as AppOptions["config"],
+    log: createLog("silent"),
+    metrics: { observe: () => undefined },
+    statuses: SERVER_STATUS,
+    openapi: {},
+    routes: () => undefined,
+  });
+}
