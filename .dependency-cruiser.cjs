@@ -7,6 +7,7 @@ const allowed = {
   database: ["protocol"],
   server: ["protocol"],
   "phone-registry": ["protocol", "database", "server"],
+  x402: ["protocol", "client"],
   "verifier-service": ["protocol", "prover", "database", "server", "phone-registry"],
 };
 

@@ -1,0 +1,25 @@
+// sotto as a payment scheme of x402: the entry @sotto/protocol/x402. docs/x402.md is its specification.
+export {
+  checkX402Payment,
+  parseX402Payload,
+  sameX402Terms,
+  termsText,
+  X402_FRESH_MS,
+  X402_MISMATCHES,
+  X402_SKEW_MS,
+  type X402Mismatch,
+  type X402Refusal,
+} from "./x402/check.ts";
+export { X402_ERROR_CODES, type X402ErrorCode } from "./x402/errors.ts";
+export {
+  parseX402Network,
+  parseX402Terms,
+  X402_DYNAMIC_EXTRA,
+  X402_SCHEME,
+  X402_VERSION,
+  type X402Extra,
+  type X402Recipient,
+  type X402Requirements,
+  type X402Terms,
+  x402Network,
+} from "./x402/terms.ts";

@@ -1,0 +1,157 @@
+// What a seller asks for in a sotto payment, as x402's PaymentRequirements carry it: docs/x402.md.
+import { decodeShieldedAddress, type ShieldedAddress } from "../address.ts";
+import { MAX_URL_LENGTH } from "../bundle.ts";
+import { describe } from "../errors.ts";
+import { type Address, parseAddress } from "../keccak.ts";
+import { expectInteger, expectText, parseAmount } from "../validate.ts";
+import { reading, refuse } from "./errors.ts";
+
+/** Name of the scheme, and the version of x402 it is for. */
+export const X402_SCHEME = "sotto";
+export const X402_VERSION = 2;
+
+/** Fields of `extra` that differ from one challenge to the next, and bind nobody. */
+export const X402_DYNAMIC_EXTRA = ["challenge"] as const;
+
+/** Longest signature a contract account may answer with, bytes. */
+const LONGEST_SIGNATURE = 2048;
+const LONGEST_NAME = 128;
+/** Seconds; beyond any date. */
+const LATEST_SECONDS = 100_000_000_000;
+
+/** Who is paid beside `payTo`: its shielded address, and the wallet's own word for it. */
+export interface X402Recipient {
+  readonly shieldedAddress: string;
+  /** The wallet's signature of its binding to the shielded address. */
+  readonly signature: string;
+  /** When it signed, Unix seconds. */
+  readonly issuedAt: number;
+  /** Base address of the registry the binding was signed for, and its number; "" for none. */
+  readonly service: string;
+  readonly phone: string;
+}
+
+/** `extra` of the requirements. */
+export interface X402Extra {
+  /** Address of the ShieldedPool. */
+  readonly pool: string;
+  /** Decimals of the asset, for display. */
+  readonly decimals: number;
+  /** What is paid for: goes into the proof, compared byte for byte. */
+  readonly resource: string;
+  /** Base address of the service that verifies and settles. */
+  readonly service: string;
+  readonly recipient: X402Recipient;
+  /** Id of the set of keys the service verifies with. */
+  readonly artifactSet?: string;
+  /** Names this challenge: whoever gets it twice pays once. */
+  readonly challenge?: string;
+}
+
+/** PaymentRequirements of this scheme. */
+export interface X402Requirements {
+  readonly scheme: string;
+  /** CAIP-2, eip155:CHAIN. */
+  readonly network: string;
+  /** Address of the pool's token. */
+  readonly asset: string;
+  /** Base units, decimal. */
+  readonly amount: string;
+  /** Wallet of the recipient. */
+  readonly payTo: string;
+  readonly maxTimeoutSeconds: number;
+  readonly extra: Readonly<Record<string, unknown>>;
+}
+
+/** The requirements, read. */
+export interface X402Terms {
+  readonly chainId: bigint;
+  readonly pool: Address;
+  readonly asset: Address;
+  readonly decimals: number;
+  /** Base units, 1 up. */
+  readonly amount: bigint;
+  readonly wallet: Address;
+  readonly recipient: X402Recipient;
+  /** The recipient's shielded address, decoded. */
+  readonly address: ShieldedAddress;
+  readonly resource: string;
+  readonly service: string;
+  readonly maxTimeoutSeconds: number;
+  readonly artifactSet: string | undefined;
+  readonly challenge: string | undefined;
+}
+
+export const x402Network = (chainId: bigint): `eip155:${bigint}` => `eip155:${chainId}`;
+
+/** @throws SottoError X402_NETWORK_UNSUPPORTED */
+export function parseX402Network(network: unknown): bigint {
+  const id = typeof network === "string" ? /^eip155:(0|[1-9][0-9]{0,31})$/.exec(network)?.[1] : undefined;
+  if (id === undefined) refuse("X402_NETWORK_UNSUPPORTED", `network must be eip155:CHAIN, got ${describe(network)}`);
+  return BigInt(id);
+}
+
+/**
+ * Reads payment requirements strictly. Fields it does not name are ignored.
+ * @throws SottoError X402_SCHEME_UNSUPPORTED, X402_NETWORK_UNSUPPORTED, X402_REQUIREMENTS_INVALID
+ */
+export function parseX402Terms(requirements: unknown): X402Terms {
+  const fields = record(requirements, "the payment requirements");
+  if (fields["scheme"] !== X402_SCHEME)
+    refuse("X402_SCHEME_UNSUPPORTED", `scheme must be "${X402_SCHEME}", got ${describe(fields["scheme"])}`);
+  const chainId = parseX402Network(fields["network"]);
+  return reading("X402_REQUIREMENTS_INVALID", () => read(chainId, fields));
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function read(chainId: bigint, fields: Fields): X402Terms {
+  const extra = record(fields["extra"], "extra");
+  const recipient = readRecipient(record(extra["recipient"], "extra.recipient"));
+  const amount = parseAmount(fields["amount"]);
+  if (amount === 0n) refuse("X402_REQUIREMENTS_INVALID", "amount is 0, expected 1 base unit or more");
+  return {
+    chainId,
+    pool: parseAddress(extra["pool"], "extra.pool"),
+    asset: parseAddress(fields["asset"], "asset"),
+    decimals: expectInteger(extra["decimals"], 0, 77, "extra.decimals"),
+    amount,
+    wallet: parseAddress(fields["payTo"], "payTo"),
+    recipient,
+    address: decodeShieldedAddress(recipient.shieldedAddress),
+    resource: text(extra["resource"], "extra.resource", MAX_URL_LENGTH),
+    service: text(extra["service"], "extra.service", MAX_URL_LENGTH),
+    maxTimeoutSeconds: expectInteger(fields["maxTimeoutSeconds"], 1, LATEST_SECONDS, "maxTimeoutSeconds"),
+    artifactSet: optional(extra["artifactSet"], "extra.artifactSet"),
+    challenge: optional(extra["challenge"], "extra.challenge"),
+  };
+}
+
+function readRecipient(fields: Fields): X402Recipient {
+  const { shieldedAddress, signature, issuedAt, service = "", phone = "" } = fields;
+  const hex = typeof signature === "string" && signature.length <= 2 + 2 * LONGEST_SIGNATURE;
+  if (!hex || !/^0x(?:[0-9a-f]{2})+$/.test(signature))
+    refuse("X402_REQUIREMENTS_INVALID", "extra.recipient.signature must be bytes as lower-case hex with 0x");
+  return {
+    shieldedAddress: shieldedAddress as string,
+    signature,
+    issuedAt: expectInteger(issuedAt, 0, LATEST_SECONDS, "extra.recipient.issuedAt"),
+    service: service === "" ? "" : text(service, "extra.recipient.service", MAX_URL_LENGTH),
+    phone: phone === "" ? "" : text(phone, "extra.recipient.phone", LONGEST_NAME),
+  };
+}
+
+function record(value: unknown, name: string): Fields {
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    refuse("X402_REQUIREMENTS_INVALID", `${name} must be an object, got ${describe(value)}`);
+  return value as Fields;
+}
+
+function text(value: unknown, name: string, most: number): string {
+  const found = expectText(value, name);
+  if (found.length > most) refuse("X402_REQUIREMENTS_INVALID", `${name} must have at most ${most} characters`);
+  return found;
+}
+
+const optional = (value: unknown, name: string): string | undefined =>
+  value === undefined || value === null ? undefined : text(value, name, LONGEST_NAME);
