@@ -21,7 +21,7 @@ export {
   type SettledEvent,
   type WithdrawnEvent,
 } from "./chain/events.ts";
-export type { Block, Call, ChainSource, RawLog } from "./chain/source.ts";
+export type { Block, Call, ChainSource, Question, RawLog } from "./chain/source.ts";
 export { WalletError, type WalletErrorCode } from "./errors.ts";
 export type { Findings, FoundNote, FoundSpend, NoteOrigin } from "./scan/notes.ts";
 export { DEPOSIT_GAP, NoteScanner, type ScanKeys } from "./scan/scanner.ts";

@@ -1,7 +1,7 @@
 import { isError, JsonRpcProvider, type Provider } from "ethers";
 import { WalletError } from "../errors.ts";
 import { QuietProvider } from "./provider.ts";
-import type { Block, Call, ChainSource, RawLog } from "./source.ts";
+import type { Block, ChainSource, Question, RawLog } from "./source.ts";
 
 /** How nodes say that a range holds too many blocks or logs (-32005 and free text; there is no standard). */
 const TOO_LARGE = /range|too many|limit|more than|exceed|response size|-32005/i;
@@ -74,9 +74,13 @@ export class EthersChain implements ChainSource {
     return this.#ask("code", () => this.provider.getCode(address));
   }
 
-  call({ to, data }: Call, block?: number): Promise<string> {
+  call({ to, data }: Question, block?: number): Promise<string> {
     return this.#ask("call", () =>
-      this.provider.call({ to, data, ...(block === undefined ? {} : { blockTag: block }) }),
+      this.provider.call({
+        ...(to === undefined ? {} : { to }),
+        data,
+        ...(block === undefined ? {} : { blockTag: block }),
+      }),
     );
   }
 

@@ -21,6 +21,9 @@ export interface Call {
   data: string;
 }
 
+/** A call to be asked of a node. Without `to`, `data` is creation code: so a contract is asked that is not deployed. */
+export type Question = Pick<Call, "data"> & Partial<Pick<Call, "to">>;
+
 /**
  * All that a wallet asks of a chain. Nothing asked tells the node which notes are the wallet's: logs are fetched whole,
  * paths are computed here. Implementations throw WalletError NODE_UNREACHABLE, NODE_ERROR, or RANGE_TOO_LARGE where the
@@ -36,6 +39,6 @@ export interface ChainSource {
   logs(address: string, from: number, to: number): Promise<RawLog[]>;
   /** The code at `address`, "0x" where there is none. */
   code(address: string): Promise<string>;
-  /** What a call returns, hex. `block` is the state it is asked of, the newest if left out. */
-  call(call: Call, block?: number): Promise<string>;
+  /** What a call returns, hex; without `to`, what creation code returns. `block` is the state, the newest if left out. */
+  call(call: Question, block?: number): Promise<string>;
 }

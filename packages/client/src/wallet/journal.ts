@@ -11,6 +11,14 @@ export interface Attempt {
   digest: string;
 }
 
+/** With the seed and the event it gives all of a payment's signals again, long after its proof is gone: for a receipt. */
+export interface PaymentAttempt extends Attempt {
+  /** Milliseconds, as bound by the proof. */
+  timestamp: number;
+  /** Root it was proved on, decimal. */
+  root: string;
+}
+
 interface SpendRecord {
   id: string;
   /** Milliseconds. */
@@ -25,6 +33,7 @@ interface SpendRecord {
 /** A payment, as it is journalled before its proof is made. Amounts are decimal base units. */
 export interface PaymentRecord extends SpendRecord {
   kind: "payment";
+  attempts: PaymentAttempt[];
   recipient: { wallet: string; shieldedAddress: string };
   amount: string;
   lowerBound: string;

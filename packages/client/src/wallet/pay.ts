@@ -7,7 +7,8 @@ import type { ScanOptions, WalletCore } from "./core.ts";
 import type { PaymentRecord } from "./journal.ts";
 import { type CheckedPayment, checkPayment, type PaymentRequest } from "./payment-request.ts";
 import { reusableNotes } from "./reuse.ts";
-import { selectPaymentCoin } from "./select.ts";
+import { type Funds, selectPaymentCoin } from "./select.ts";
+import type { WalletNote } from "./state.ts";
 
 /** A payment ready to be sent: to the verify endpoint of a service, or to the chain by anyone. */
 export interface Payment {
@@ -36,11 +37,13 @@ export async function pay(core: WalletCore, request: PaymentRequest, options: Sc
   core.prover();
   const begun = await core.lock.run(async () => {
     await core.scan(options);
-    const note = selectPaymentCoin(core.funds(), checked.amount);
+    const { id = hexlify(randomBytes(16)).slice(2) } = request;
+    if (core.journal.spends.has(id)) throw new WalletError("INVALID_OPTION", `there is a payment ${id} already`);
+    const note = selectPaymentCoin(only(core.funds(), request.note), checked.amount);
     const { recipient, resourceUrl } = checked;
     const record: PaymentRecord = {
       kind: "payment",
-      id: hexlify(randomBytes(16)).slice(2),
+      id,
       created: core.now(CLOCK_LEAD),
       notes: [note.leafIndex],
       nullifiers: [String(note.nullifier)],
@@ -77,6 +80,12 @@ export async function payAgain(core: WalletCore, id: string, options: ScanOption
   return finish(core, begun, options.signal);
 }
 
+/** The funds as if one note alone could be spent. */
+function only(funds: Funds<WalletNote>, leafIndex: number | undefined): Funds<WalletNote> {
+  if (leafIndex === undefined) return funds;
+  return { ...funds, spendable: funds.spendable.filter((note) => note.leafIndex === leafIndex) };
+}
+
 interface Begun {
   record: PaymentRecord;
   prepared: PreparedPayment;
@@ -101,7 +110,8 @@ async function begin(core: WalletCore, known: PaymentRecord, checked: CheckedPay
     resourceUrl: checked.resourceUrl,
     timestamp,
   });
-  const attempt = { validUntil: Number(prepared.validUntil), digest: prepared.digest };
+  const { validUntil, digest, input } = prepared;
+  const attempt = { validUntil: Number(validUntil), digest, timestamp, root: String(input.root) };
   const record: PaymentRecord = { ...known, attempts: [...known.attempts, attempt], proof: null };
   await core.journal.begin(record);
   return { record, prepared, checked, timestamp };

@@ -7,6 +7,7 @@ import {
   type ShieldedAddress,
 } from "@sotto/protocol";
 import { WalletError } from "../errors.ts";
+import { expectCount } from "./connect.ts";
 
 /** Who is paid: the wallet address of the wire, and the shielded address that is bound to it by a signature. */
 export interface PaymentRecipient {
@@ -23,9 +24,15 @@ export interface PaymentRequest {
   /** What the amount proof shows: left out, from `amount` to 1.1 times `amount`, as a server with that price asks. */
   lowerBound?: bigint;
   upperBound?: bigint;
+  /** Name of the payment, 32 hex digits never used before; left out: a random one. Chosen by who journals it too. */
+  id?: string;
+  /** Leaf index of the note to pay from; left out: the smallest that is enough. */
+  note?: number;
 }
 
-export interface CheckedPayment extends PaymentRequest {
+const ID = /^[0-9a-f]{32}$/;
+
+export interface CheckedPayment extends Omit<PaymentRequest, "id" | "note"> {
   address: ShieldedAddress;
   lowerBound: bigint;
   upperBound: bigint;
@@ -48,6 +55,9 @@ export function checkPayment(request: PaymentRequest): CheckedPayment {
   const upperBound = expectAmount(request.upperBound ?? amountBounds(amount).upperBound, "upperBound");
   if (amount < lowerBound || amount > upperBound)
     throw new WalletError("INVALID_OPTION", `amount is not within its bounds, ${lowerBound} to ${upperBound}`);
+  if (request.id !== undefined && (typeof request.id !== "string" || !ID.test(request.id)))
+    throw new WalletError("INVALID_OPTION", "id must be 32 lower-case hex digits");
+  if (request.note !== undefined) expectCount(request.note, "note", 0);
   const { shieldedAddress } = recipient;
   return { recipient: { wallet, shieldedAddress }, address, amount, resourceUrl, lowerBound, upperBound };
 }

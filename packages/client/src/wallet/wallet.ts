@@ -1,6 +1,7 @@
 import { deriveKeys, type WalletKeys } from "@sotto/protocol";
 import { assertAllowedOnChain } from "@sotto/prover";
 import type { DepositRequest } from "../chain/calls.ts";
+import type { ChainSource } from "../chain/source.ts";
 import { WalletError } from "../errors.ts";
 import type { ScanResult } from "../scan/types.ts";
 import { checkSeed } from "../seed.ts";
@@ -76,6 +77,21 @@ export class Wallet {
     return new Wallet(await WalletCore.open({ chain, info, keys, store, prover, finality, clock, ...range }));
   }
 
+  /** Where its state is. Those who build on the wallet keep theirs beside it, under prefixes of their own. */
+  get store(): Store {
+    return this.#core.options.store;
+  }
+
+  /** The chain it reads. */
+  get chain(): ChainSource {
+    return this.#core.options.chain;
+  }
+
+  /** Its clock, milliseconds since the Unix epoch. */
+  now(): number {
+    return this.#core.options.clock();
+  }
+
   /** Where it can be paid: public. */
   get shieldedAddress(): string {
     return this.#core.options.keys.shieldedAddress();
@@ -147,6 +163,11 @@ export class Wallet {
   /** What became of a payment, withdrawal or merge, as of the last scan. @throws WalletError UNKNOWN_PAYMENT */
   status(id: string): PaymentStatus {
     return statusOf(this.#core.journal.get(id), this.#core.view);
+  }
+
+  /** Whether this store knows a payment, withdrawal or merge of this id. */
+  has(id: string): boolean {
+    return this.#core.journal.spends.has(id);
   }
 
   /** All payments, withdrawals and merges this store knows, oldest first. */

@@ -1,5 +1,5 @@
 import { keccak256, toUtf8Bytes } from "ethers";
-import type { Block, Call, ChainSource, RawLog } from "../../src/chain/source.ts";
+import type { Block, Call, ChainSource, Question, RawLog } from "../../src/chain/source.ts";
 import { WalletError } from "../../src/errors.ts";
 
 /** What executes calls on the local chain. Its state is cloned for each block, so that blocks can be taken back. */
@@ -113,8 +113,9 @@ export class LocalChain implements ChainSource {
     return this.#contracts.some((contract) => contract.address === address) ? "0x60" : "0x";
   }
 
-  async call(call: Call, block?: number): Promise<string> {
-    const contract = this.#at(call.to);
+  async call({ to = "", data }: Question, block?: number): Promise<string> {
+    const call = { to, data };
+    const contract = this.#at(to);
     const state = block === undefined ? undefined : this.blocks[block]?.states[this.#contracts.indexOf(contract)];
     if (state === undefined) return contract.view(call);
     const now = contract.snapshot();
