@@ -6,10 +6,11 @@ import { generateCircuits } from "./circuits.ts";
 import { generateConstants } from "./constants.ts";
 import { type Generator, runGenerators } from "./generated-file.ts";
 import { generateLock } from "./lock.ts";
+import { generateValidator } from "./validator.ts";
 
 const checkArtifacts: Generator = async () => {
   if (process.argv.includes("--check")) checkLock();
   return generateLock();
 };
 
-await runGenerators(generateCircuits, generateConstants, generateAbi, checkArtifacts);
+await runGenerators(generateCircuits, generateConstants, generateAbi, generateValidator, checkArtifacts);

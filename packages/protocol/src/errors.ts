@@ -49,6 +49,26 @@ export const PROTOCOL_ERROR_CODES = [
   "INVALID_BUNDLE",
   /** The proofs of a bundle are about different ciphertexts, or not about the one it carries. */
   "CIPHERTEXT_MISMATCH",
+  /** A shielded address binding with a missing or malformed field. */
+  "BINDING_INVALID",
+  /** A binding's signature that is no hex with 0x, or too long to be one. */
+  "BINDING_SIGNATURE_INVALID",
+  /** The chain could not be asked whether a contract wallet accepts a signature: nothing is known, try again. */
+  "BINDING_UNCHECKED",
+  /** A binding dated later than the next slot. */
+  "BINDING_FROM_THE_FUTURE",
+  /** A binding older than 400 days. */
+  "BINDING_EXPIRED",
+  /** A binding to be linked that is older than 24 hours. */
+  "BINDING_STALE",
+  /** Payment instructions (the body of a 402 answer) with a missing, malformed or inconsistent field. */
+  "INSTRUCTIONS_INVALID",
+  /** An X-Payment-Proof header that is not JSON, or not to be parsed: longer than 8192 characters, not ASCII. */
+  "PROOF_HEADER_NOT_JSON",
+  /** An X-Payment-Proof header that is JSON but lacks a field or has a malformed one. */
+  "PROOF_HEADER_INVALID",
+  /** Claims of a payment token with a missing or malformed field. */
+  "TOKEN_CLAIMS_INVALID",
 ] as const;
 
 /** One of this package's error codes. */

@@ -1,6 +1,31 @@
 export { decodeShieldedAddress, encodeShieldedAddress, type ShieldedAddress } from "./address.ts";
 export { APPEND_LEAVES, type AppendStatement, appendChallenge, evaluateLeaves, foldQueue } from "./append.ts";
 export {
+  BINDING_SLOT_SECONDS,
+  type BindingTypedData,
+  bindingDigest,
+  bindingRequest,
+  bindingTypedData,
+  expectBinding,
+  expectIssuedAt,
+  MAX_SERVICE_LENGTH,
+  type ShieldedAddressBinding,
+} from "./binding/binding.ts";
+export {
+  checkBindingSignature,
+  type EthCall,
+  MAX_SIGNATURE_BYTES,
+  normalizeSignature,
+} from "./binding/signature.ts";
+export {
+  BINDING_LEAD_SECONDS,
+  BINDING_LIFETIME_SECONDS,
+  BINDING_MAX_AGE_SECONDS,
+  bindingSlots,
+  checkBindingFresh,
+  checkBindingTime,
+} from "./binding/time.ts";
+export {
   decodeBundle,
   encodeBundle,
   expectOneCiphertext,
@@ -8,6 +33,7 @@ export {
   type PaymentBundle,
   type WireBundle,
 } from "./bundle.ts";
+export type { DepositCall, PaymentCall, WithdrawalCall } from "./calls.ts";
 export {
   appendEnd,
   type Checkpoint,
@@ -116,3 +142,15 @@ export {
   parseBaseField,
   parseField,
 } from "./validate.ts";
+export { buildInstructions, requestId } from "./wire/build-instructions.ts";
+export type { InstructionsOptions, InstructionsRecipient, PaymentInstructions } from "./wire/instructions.ts";
+export { bindingOfInstructions, parseInstructions } from "./wire/parse-instructions.ts";
+export { isPrice, priceNumber } from "./wire/price.ts";
+export {
+  encodeProofHeader,
+  MAX_PROOF_HEADER_LENGTH,
+  type ProofHeader,
+  type ProofHeaderContent,
+  parseProofHeader,
+} from "./wire/proof-header.ts";
+export { type PaymentTokenClaims, parseTokenClaims, TOKEN_TYPE } from "./wire/token-claims.ts";

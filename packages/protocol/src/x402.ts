@@ -1,6 +1,7 @@
 // sotto as a payment scheme of x402: the entry @sotto/protocol/x402. docs/x402.md is its specification.
 export {
   checkX402Payment,
+  checkX402Time,
   parseX402Payload,
   sameX402Terms,
   termsText,

@@ -82,7 +82,11 @@ function resourceOf(bundle: PaymentBundle, { chainId, pool, resource }: X402Term
   }
 }
 
-function timeOf({ timestamp }: PaymentBundle, terms: X402Terms, now: number): X402Refusal | undefined {
+/**
+ * Whether a payment is as new as the requirements ask, and never older than five minutes.
+ * @param now ms
+ */
+export function checkX402Time({ timestamp }: PaymentBundle, terms: X402Terms, now: number): X402Refusal | undefined {
   const most = Math.min(X402_FRESH_MS, terms.maxTimeoutSeconds * 1000);
   const age = now - timestamp;
   if (age > most)

@@ -1,0 +1,45 @@
+import { secp256k1 } from "@noble/curves/secp256k1.js";
+import { keccak_256 } from "@noble/hashes/sha3.js";
+import type { Bytes32 } from "../contexts.ts";
+import { bytesToHex, hexToBytes } from "../hex.ts";
+import type { Address } from "../keccak.ts";
+
+/** Length to where v is and what it may be: the wire has 0 and 1 as well as the older 27 and 28. */
+const PARITY_OF_V: ReadonlyMap<number, 0 | 1> = new Map([
+  [0, 0],
+  [1, 1],
+  [27, 0],
+  [28, 1],
+]);
+
+/** r and s of 64 bytes and the parity of R.y, from 65 bytes, or 64 whose highest bit of s is the parity (EIP-2098). */
+function split(signature: Uint8Array): { compact: Uint8Array; parity: 0 | 1 } | undefined {
+  const compact = signature.slice(0, 64);
+  if (signature.length === 65) {
+    const parity = PARITY_OF_V.get(signature[64]!);
+    return parity === undefined ? undefined : { compact, parity };
+  }
+  if (signature.length !== 64) return undefined;
+  const parity = compact[32]! >> 7 === 1 ? 1 : 0;
+  compact[32]! &= 0x7f;
+  return { compact, parity };
+}
+
+/**
+ * The account whose key made a signature of the digest, or undefined where it is none: not of 65 or 64 bytes, r or s out
+ * of range, a high s (the second signature anybody can make of a first), no point.
+ */
+export function recoverSigner(digest: Bytes32, signature: Uint8Array): Address | undefined {
+  const parts = split(signature);
+  if (parts === undefined) return undefined;
+  try {
+    const { compact, parity } = parts;
+    const parsed = secp256k1.Signature.fromBytes(compact, "compact");
+    if (parsed.hasHighS()) return undefined;
+    const key = parsed.addRecoveryBit(parity).recoverPublicKey(hexToBytes(digest, 32)).toBytes(false);
+    return `0x${bytesToHex(keccak_256(key.subarray(1))).slice(26)}`;
+  } catch {
+    // noble's words for r or s of 0 or too large, and for an r that is no abscissa: nobody signed this.
+    return undefined;
+  }
+}

@@ -1,0 +1,131 @@
+import { MAX_URL_LENGTH, type WireBundle } from "../bundle.ts";
+import { type Bytes32, expectTimestamp } from "../contexts.ts";
+import { type Ciphertext, unpackCiphertext } from "../elgamal.ts";
+import { describe, fail, SottoError } from "../errors.ts";
+import { CIRCUITS } from "../generated/circuits.ts";
+import { bytesToHex, hexToBytes } from "../hex.ts";
+import { type Address, parseAddress } from "../keccak.ts";
+import { expectArray, expectObject, expectText, parseBaseField, parseField } from "../validate.ts";
+import { type Fields, fieldsOf, readText, recode } from "./read.ts";
+
+/** Characters of an X-Payment-Proof header, all ASCII. Servers commonly take 16 KB of headers in all. */
+export const MAX_PROOF_HEADER_LENGTH = 8192;
+
+/** What a payer shows to the resource server, with its values read. */
+export interface ProofHeader {
+  /** Groth16 proof of the payment circuit, eight words. */
+  readonly proof: readonly bigint[];
+  /** Its ten public signals. */
+  readonly publicSignals: readonly bigint[];
+  readonly encryptedAmount: Ciphertext;
+  /** Groth16 proof of the elgamal_range circuit, eight words. */
+  readonly amountProof: readonly bigint[];
+  /** The recipient's wallet. */
+  readonly recipientPublicKey: Address;
+  /** Of the bundle, milliseconds since the Unix epoch. */
+  readonly timestamp: number;
+  /** The service's token, its three parts not yet read. */
+  readonly paymentToken: string;
+  /** Hash of the transaction that settled it. */
+  readonly txSignature: Bytes32;
+  /** The rest of the bundle, where it was sent: what follows is also known to the server, or in the token. */
+  readonly senderCommitment?: bigint;
+  readonly amountPublicSignals?: readonly bigint[];
+  readonly resourceUrl?: string;
+}
+
+export interface ProofHeaderContent {
+  readonly bundle: WireBundle;
+  readonly paymentToken: string;
+  readonly txSignature: Bytes32;
+}
+
+/** JSON in ASCII: a header carries no other characters. */
+const ascii = (value: object): string =>
+  JSON.stringify(value).replace(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
+/**
+ * The header's value: the listed fields, and the rest of the bundle where there is room.
+ *
+ * @throws SottoError PROOF_HEADER_INVALID
+ */
+export function encodeProofHeader(content: ProofHeaderContent): string {
+  return recode("PROOF_HEADER_INVALID", "not a proof header", () => {
+    for (const part of [content, Object(content).bundle]) expectObject(part, "the content and its bundle");
+    const { bundle, paymentToken, txSignature } = content;
+    const { proof, publicSignals, encryptedAmount, amountProof, recipientPublicKey, timestamp } = bundle;
+    const { senderCommitment, amountPublicSignals, resourceUrl } = bundle;
+    const listed = { proof, publicSignals, encryptedAmount, amountProof, recipientPublicKey, timestamp };
+    const paid = { paymentToken, txSignature };
+    const full = ascii({ ...listed, senderCommitment, amountPublicSignals, resourceUrl, ...paid });
+    const header = full.length <= MAX_PROOF_HEADER_LENGTH ? full : ascii({ ...listed, ...paid });
+    if (header.length > MAX_PROOF_HEADER_LENGTH)
+      fail("PROOF_HEADER_INVALID", `${header.length} characters are more than the ${MAX_PROOF_HEADER_LENGTH} allowed`);
+    parseProofHeader(header);
+    return header;
+  });
+}
+
+const words = (field: Fields, name: string, length: number, parse: (value: unknown, name: string) => bigint) =>
+  expectArray(field(name), length, "INVALID_ARGUMENT", name).map((word, i) => parse(word, `${name}[${i}]`));
+
+/** The fields that may be left out; one that is there must be right. */
+function readRest(field: Fields): Pick<ProofHeader, "senderCommitment" | "amountPublicSignals" | "resourceUrl"> {
+  const [sender, url] = [field("senderCommitment"), field("resourceUrl")];
+  const signals = CIRCUITS.elgamal_range.publicSignalCount;
+  const rest = {
+    ...(sender === undefined ? {} : { senderCommitment: parseField(sender, "senderCommitment") }),
+    ...(field("amountPublicSignals") === undefined
+      ? {}
+      : { amountPublicSignals: words(field, "amountPublicSignals", signals, parseField) }),
+    ...(url === undefined ? {} : { resourceUrl: expectText(url, "resourceUrl") }),
+  };
+  if ((rest.resourceUrl?.length ?? 0) > MAX_URL_LENGTH) fail("INVALID_STRING", "resourceUrl is too long");
+  return rest;
+}
+
+function read(field: Fields): ProofHeader {
+  const header = {
+    proof: words(field, "proof", 8, parseBaseField),
+    publicSignals: words(field, "publicSignals", CIRCUITS.payment.publicSignalCount, parseField),
+    amountProof: words(field, "amountProof", 8, parseBaseField),
+    recipientPublicKey: parseAddress(field("recipientPublicKey"), "recipientPublicKey"),
+    timestamp: expectTimestamp(field("timestamp")),
+    paymentToken: readText(
+      field("paymentToken"),
+      /^[\w-]+\.[\w-]+\.[\w-]+$/,
+      "paymentToken",
+      "three parts of base64url with dots between them",
+    ),
+    txSignature: bytesToHex(hexToBytes(field("txSignature"), 32, "txSignature")),
+    ...readRest(field),
+  };
+  // Points last: decoding them is the expensive part.
+  return { ...header, encryptedAmount: unpackCiphertext(field("encryptedAmount") as string) };
+}
+
+function parseJson(value: unknown): unknown {
+  if (typeof value !== "string")
+    fail("PROOF_HEADER_NOT_JSON", `the header's one value was expected, got ${describe(value)}`);
+  if (value.length > MAX_PROOF_HEADER_LENGTH)
+    fail("PROOF_HEADER_NOT_JSON", `the header has ${value.length} characters, ${MAX_PROOF_HEADER_LENGTH} are allowed`);
+  if (!/^[\t -~]*$/.test(value))
+    fail("PROOF_HEADER_NOT_JSON", "the header holds characters that are not printable ASCII");
+  try {
+    return JSON.parse(value);
+  } catch (cause) {
+    throw new SottoError("PROOF_HEADER_NOT_JSON", (cause as Error).message, {}, { cause });
+  }
+}
+
+/**
+ * Reads a header's value strictly. Whether its proofs hold, for whom and for what, is for the caller to check; so is that
+ * the ciphertext is the one of the signals, once the sender commitment is known. Unknown fields are left alone.
+ *
+ * @throws SottoError PROOF_HEADER_NOT_JSON, whose message is the JSON parser's: it may quote some characters of the
+ * header, so it goes to the sender and into no log; PROOF_HEADER_INVALID, whose message names the field
+ */
+export function parseProofHeader(value: string): ProofHeader {
+  const field = fieldsOf(parseJson(value), "a payment proof", "PROOF_HEADER_INVALID");
+  return recode("PROOF_HEADER_INVALID", "not a payment proof", () => read(field));
+}

@@ -1,0 +1,74 @@
+import { MAX_URL_LENGTH } from "../bundle.ts";
+import { type Bytes32, expectTimestamp } from "../contexts.ts";
+import { fail } from "../errors.ts";
+import { bytesToHex, hexToBytes } from "../hex.ts";
+import { type Address, parseAddress } from "../keccak.ts";
+import { CANONICAL_DECIMAL, expectInteger, expectText, parseField } from "../validate.ts";
+import { fieldsOf, readText, recode } from "./read.ts";
+
+/** The `typ` of a payment token's header. Another one once a claim changes its meaning. */
+export const TOKEN_TYPE = "sotto-payment+jwt";
+
+/** What a payment token says, beside iss, iat and exp. Numbers that may pass 2^53 are decimal strings. */
+export interface PaymentTokenClaims {
+  /** The reservation's id, and the payment's from then on. */
+  readonly jti: string;
+  /** keccak256 of the ten public signals. */
+  readonly digest: Bytes32;
+  readonly chainId: string;
+  readonly pool: Address;
+  /** The recipient's wallet. */
+  readonly recipient: Address;
+  /** PK.x and owner tag of the recipient's shielded address. */
+  readonly recipientKey: string;
+  readonly recipientTag: string;
+  readonly resource: string;
+  /** It opens signals 0 and 1 for the resource server. */
+  readonly senderCommitment: string;
+  readonly nullifier: string;
+  /** Of the bundle, ms. */
+  readonly timestamp: number;
+  /** Seconds. */
+  readonly validUntil: number;
+}
+
+/** EIP-155 chain id on the wire: canonical decimal below 2^256. Throws INVALID_INTEGER. */
+export function readChainId(value: unknown): bigint {
+  const decimal =
+    typeof value === "string" && value.length <= 78 && CANONICAL_DECIMAL.test(value) ? BigInt(value) : -1n;
+  if (decimal < 0n || decimal >= 1n << 256n) fail("INVALID_INTEGER", "chainId must be a decimal string below 2^256");
+  return decimal;
+}
+
+const decimalField = (value: unknown, name: string): string => String(parseField(value, name));
+
+function readResource(value: unknown): string {
+  const resource = expectText(value, "resource");
+  if (resource.length > MAX_URL_LENGTH) fail("INVALID_STRING", `resource has more than ${MAX_URL_LENGTH} characters`);
+  return resource;
+}
+
+/**
+ * Reads a token's claims strictly; others beside them are left out. That the token is signed, and by whom, is for the
+ * caller to have checked.
+ *
+ * @param value the payload, parsed
+ * @throws SottoError TOKEN_CLAIMS_INVALID
+ */
+export function parseTokenClaims(value: unknown): PaymentTokenClaims {
+  const claim = fieldsOf(value, "a token's payload", "TOKEN_CLAIMS_INVALID");
+  return recode("TOKEN_CLAIMS_INVALID", "not the claims of a payment token", () => ({
+    jti: readText(claim("jti"), /^[A-Za-z0-9_-]{1,64}$/, "jti", "1 to 64 letters, digits, - or _"),
+    digest: bytesToHex(hexToBytes(claim("digest"), 32, "digest")),
+    chainId: String(readChainId(claim("chainId"))),
+    pool: parseAddress(claim("pool"), "pool"),
+    recipient: parseAddress(claim("recipient"), "recipient"),
+    recipientKey: decimalField(claim("recipientKey"), "recipientKey"),
+    recipientTag: decimalField(claim("recipientTag"), "recipientTag"),
+    resource: readResource(claim("resource")),
+    senderCommitment: decimalField(claim("senderCommitment"), "senderCommitment"),
+    nullifier: decimalField(claim("nullifier"), "nullifier"),
+    timestamp: expectTimestamp(claim("timestamp")),
+    validUntil: expectInteger(claim("validUntil"), 0, Number.MAX_SAFE_INTEGER, "validUntil"),
+  }));
+}
