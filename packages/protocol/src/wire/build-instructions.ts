@@ -1,3 +1,4 @@
+import { randomBytes } from "@noble/hashes/utils.js";
 import { expectBinding } from "../binding/binding.ts";
 import { expectTimestamp } from "../contexts.ts";
 import { expectObject } from "../validate.ts";
@@ -16,9 +17,8 @@ const RANDOM_LENGTH = 16;
  * @throws SottoError INVALID_INTEGER
  */
 export function requestId(now: number): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(RANDOM_LENGTH));
   // 256 is no multiple of 62: eight letters come up a little more often, which an id does not mind.
-  const letters = Array.from(bytes, (byte) => ALPHABET[byte % ALPHABET.length]!).join("");
+  const letters = Array.from(randomBytes(RANDOM_LENGTH), (byte) => ALPHABET[byte % ALPHABET.length]!).join("");
   return `zk_req_${expectTimestamp(now, "now")}_${letters}`;
 }
 
