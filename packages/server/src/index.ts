@@ -1,3 +1,4 @@
+export { CHAIN_SETTINGS } from "./config/chain-settings.ts";
 export type { Parse } from "./config/parse.ts";
 export * as parse from "./config/parse.ts";
 export {
@@ -14,7 +15,7 @@ export { ServerError, type ServerErrorCode } from "./errors.ts";
 export { type AnswersOptions, type ErrorAnswer, ErrorBody, errorAnswers, errors } from "./http/answers.ts";
 export { type AppConfig, type AppOptions, createApp } from "./http/app.ts";
 export { parseStrictJson } from "./http/json.ts";
-export { listen } from "./http/listen.ts";
+export { freePort, listen } from "./http/listen.ts";
 export { RETRY_AFTER_SECONDS, SERVER_STATUS, type StatusTable, statusOf } from "./http/status.ts";
 export type { App } from "./http/types.ts";
 export { clientIds, networkOf } from "./ops/client-id.ts";

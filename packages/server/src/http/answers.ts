@@ -66,10 +66,7 @@ export function errorAnswers({ statuses, translate = () => undefined }: AnswersO
     handle(error, request, reply) {
       const { status, answer } = toAnswer(error);
       if (status >= 500) request.log.error({ err: error, route: request.routeOptions.url }, "request failed");
-      const { resetAt } = error instanceof SottoError ? error.details : {};
-      const retryAfter =
-        typeof resetAt === "number" ? Math.max(1, Math.ceil((resetAt - Date.now()) / 1000)) : undefined;
-      const seconds = retryAfter ?? RETRY_AFTER_SECONDS[status];
+      const seconds = retryAfterOf(error) ?? RETRY_AFTER_SECONDS[status];
       if (seconds !== undefined) reply.header("retry-after", seconds);
       return reply
         .code(status)
@@ -94,6 +91,13 @@ export function errorAnswers({ statuses, translate = () => undefined }: AnswersO
       socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
     },
   };
+}
+
+/** Errors say when to come back in their details: `resetAt` in ms of the clock, or `retryAfter` in seconds from now. */
+function retryAfterOf(error: unknown): number | undefined {
+  const { resetAt, retryAfter } = error instanceof SottoError ? error.details : {};
+  if (typeof resetAt === "number") return Math.max(1, Math.ceil((resetAt - Date.now()) / 1000));
+  return typeof retryAfter === "number" ? Math.max(1, Math.ceil(retryAfter)) : undefined;
 }
 
 function ofFramework(error: unknown): { code: ServerErrorCode; message: string } {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { SottoError } from "@sotto/protocol";
+import { type ErrorDetails, SottoError } from "@sotto/protocol";
 import { expect } from "chai";
 import { ServerError } from "../../src/errors.ts";
 import { errorAnswers } from "../../src/http/answers.ts";
@@ -31,6 +31,30 @@ describe("errors and their answers", () => {
     expect(status).to.equal(418);
     expect(answer).to.deep.equal({ error: "I'm a Teapot", message: "no coffee here", code: "TEA" });
     expect(toAnswer(new ServerError("NOT_FOUND", "nothing")).status).to.equal(404);
+  });
+
+  it("says when to come back, as the error's details do", () => {
+    const { handle } = errorAnswers({ statuses: { ...SERVER_STATUS, LATER: 429 } });
+    const told = (details: ErrorDetails, code = "LATER"): unknown => {
+      const headers: Record<string, unknown> = {};
+      const reply = {
+        header: (name: string, value: unknown) => {
+          headers[name] = value;
+          return reply;
+        },
+        code: () => reply,
+        type: () => reply,
+        send: () => reply,
+      };
+      const request = { log: { error: () => undefined }, routeOptions: {} };
+      handle(new SottoError(code, "later", details), request as never, reply as never);
+      return headers["retry-after"];
+    };
+    expect(told({ retryAfter: 4.2 })).to.equal(5);
+    expect(told({ retryAfter: 0 })).to.equal(1);
+    expect(told({ resetAt: Date.now() + 9_500 })).to.equal(10);
+    expect(told({})).to.equal(undefined);
+    expect(told({}, "OVERLOADED")).to.equal(5);
   });
 
   it("takes somebody else's errors for what the server says they are", () => {

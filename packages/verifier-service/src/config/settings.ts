@@ -1,23 +1,14 @@
-import { parse, SERVER_SETTINGS, type SettingValues, setting } from "@sotto/server";
+import { CHAIN_SETTINGS, parse, SERVER_SETTINGS, type SettingValues, setting } from "@sotto/server";
 
-const { address, httpUrl, integer, list, privateKey, shieldedAddress, storeUrl, text, wholeNumber } = parse;
+const { integer, list, privateKey, shieldedAddress, storeUrl, text, wholeNumber } = parse;
 const DAY_SECONDS = 86_400;
 
 /** Settings that must be there have no fallback and are checked in config.ts. */
 export const SETTINGS = {
   ...SERVER_SETTINGS,
 
-  chainId: setting("SOTTO_CHAIN_ID", integer(1), undefined, "EIP-155 chain id; required"),
-  pool: setting("SOTTO_POOL", address, undefined, "address of the ShieldedPool; required"),
+  ...CHAIN_SETTINGS,
   deploymentBlock: setting("SOTTO_DEPLOYMENT_BLOCK", integer(0), "0", "block after which the pool's events begin"),
-  rpcUrls: setting(
-    "SOTTO_RPC_URLS",
-    list(httpUrl),
-    "http://127.0.0.1:8545",
-    "JSON-RPC nodes, comma-separated, in order of preference",
-    true,
-  ),
-  rpcTimeoutMs: setting("SOTTO_RPC_TIMEOUT_MS", integer(100, 60_000), "5000", "how long a node may take to answer"),
   confirmations: setting(
     "SOTTO_CONFIRMATIONS",
     integer(1, 60),
