@@ -1,6 +1,6 @@
 // What the service learns from a request: everything here is read from the request's body, nothing else.
-import type { DepositRequest, WithdrawalCall } from "@sotto/client";
-import type { WireBundle } from "@sotto/protocol";
+import type { DepositRequest } from "@sotto/client";
+import type { WireBundle, WithdrawalCall } from "@sotto/protocol";
 import { usdc } from "./amounts.ts";
 import { short } from "./observer.ts";
 

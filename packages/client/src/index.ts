@@ -7,9 +7,7 @@ export {
   type DepositRequest,
   depositCall,
   depositWithAuthorizationCall,
-  type PaymentCall,
   settleCall,
-  type WithdrawalCall,
   withdrawCall,
 } from "./chain/calls.ts";
 export { EthersChain, ethersChain } from "./chain/ethers.ts";

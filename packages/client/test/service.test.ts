@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { WireBundle } from "@sotto/protocol";
+import type { WireBundle, WithdrawalCall } from "@sotto/protocol";
 import { expect } from "chai";
-import type { DepositRequest, WithdrawalCall } from "../src/chain/calls.ts";
+import type { DepositRequest } from "../src/chain/calls.ts";
 import { SottoService } from "../src/service/service.ts";
 import { rejection, thrown } from "./support/rejection.ts";
 

@@ -17,5 +17,4 @@ export {
 export { type RunningService, startService } from "./service.ts";
 export { openStore, type Store } from "./store/index.ts";
 export { addKey } from "./token/add-key.ts";
-export { TOKEN_TYPE, type TokenClaims } from "./token/claims.ts";
 export { FRESH_MS, REASONS, type Reason, SKEW_MS } from "./verify/checks.ts";

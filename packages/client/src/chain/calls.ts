@@ -1,32 +1,17 @@
-import { type CheckpointWords, expectUint, parseAddress } from "@sotto/protocol";
+import {
+  type CheckpointWords,
+  type DepositCall,
+  expectUint,
+  type PaymentCall,
+  parseAddress,
+  type WithdrawalCall,
+} from "@sotto/protocol";
 
 import { poolInterface, tokenInterface } from "./abi.ts";
 import type { Call } from "./source.ts";
 
 /** Eight words: a.x a.y b.x0 b.x1 b.y0 b.y1 c.x c.y, as decimal strings or numbers. */
 export type ProofWords = readonly (string | bigint)[];
-
-/** What the contract needs to settle a payment: `IShieldedPool.Payment`. */
-export interface PaymentCall {
-  proof: readonly string[];
-  /** The ten public signals, decimal. */
-  signals: readonly string[];
-  /** Seconds, decimal. */
-  validUntil: string;
-  resourceDigest: string;
-}
-
-/** What the contract needs for a withdrawal or a merge: `IShieldedPool.Withdrawal`. */
-export interface WithdrawalCall {
-  proof: readonly string[];
-  /** The thirteen public signals, decimal. */
-  signals: readonly string[];
-  recipient: string;
-  /** Base units, decimal, part of the amount. */
-  fee: string;
-  feeRecipient: string;
-  validUntil: string;
-}
 
 /** What the contract needs to move queued notes into the tree. */
 export interface AppendCall {
@@ -38,18 +23,9 @@ export interface AppendCall {
 }
 
 /** A deposit that anyone may submit: the tokens are the depositor's, the gas is the submitter's. JSON as it is. */
-export interface DepositRequest {
+export interface DepositRequest extends DepositCall {
   chainId: string;
   pool: string;
-  from: string;
-  ownerTags: readonly string[];
-  amounts: readonly string[];
-  salt: string;
-  validAfter: string;
-  validBefore: string;
-  v: number;
-  r: string;
-  s: string;
 }
 
 /** Settles one or many payments. Anyone may send it. */

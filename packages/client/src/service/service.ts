@@ -1,5 +1,6 @@
+import type { WithdrawalCall } from "@sotto/protocol";
 import { validUntilOf, type WireBundle } from "@sotto/protocol";
-import type { DepositRequest, WithdrawalCall } from "../chain/calls.ts";
+import type { DepositRequest } from "../chain/calls.ts";
 import { normaliseServiceUrl, requireAllowed } from "./address.ts";
 import {
   type Outcome,

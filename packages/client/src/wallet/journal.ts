@@ -1,5 +1,4 @@
-import type { WireBundle } from "@sotto/protocol";
-import type { PaymentCall, WithdrawalCall } from "../chain/calls.ts";
+import type { PaymentCall, WireBundle, WithdrawalCall } from "@sotto/protocol";
 import { WalletError } from "../errors.ts";
 import type { Store, StoreChange, StoreValue } from "../store/store.ts";
 

@@ -1,6 +1,6 @@
+import type { PaymentCall } from "@sotto/protocol";
 import { type PreparedPayment, preparePayment, prepareRange, type WireBundle } from "@sotto/protocol";
 import { hexlify, randomBytes } from "ethers";
-import type { PaymentCall } from "../chain/calls.ts";
 import { WalletError } from "../errors.ts";
 import type { FoundNote } from "../scan/notes.ts";
 import type { ScanOptions, WalletCore } from "./core.ts";

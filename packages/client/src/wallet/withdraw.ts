@@ -1,6 +1,6 @@
+import type { WithdrawalCall } from "@sotto/protocol";
 import { expectAmount, type PreparedWithdrawal, parseAddress, prepareWithdrawal } from "@sotto/protocol";
 import { hexlify, randomBytes, ZeroAddress } from "ethers";
-import type { WithdrawalCall } from "../chain/calls.ts";
 import { WalletError } from "../errors.ts";
 import type { FoundNote } from "../scan/notes.ts";
 import type { ScanOptions, WalletCore } from "./core.ts";

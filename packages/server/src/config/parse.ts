@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { decodeShieldedAddress, parseAddress, type ShieldedAddress } from "@sotto/protocol";
+import { type Address, decodeShieldedAddress, parseAddress, type ShieldedAddress } from "@sotto/protocol";
 
 /** Reads one setting. Throws an Error whose message ends a sentence that begins with the variable's name. */
 export type Parse<T> = (text: string) => T;
@@ -20,7 +20,7 @@ export const integer =
 export const wholeNumber: Parse<bigint> = (text) =>
   /^(0|[1-9][0-9]{0,77})$/.test(text) ? BigInt(text) : wrong("a whole number without sign or leading zeros");
 
-export const address: Parse<string> = (text) => {
+export const address: Parse<Address> = (text) => {
   try {
     return parseAddress(text);
   } catch {

@@ -1,7 +1,8 @@
+import type { DepositCall } from "@sotto/protocol";
 import type { Operation } from "../store/index.ts";
 import { latestTime, margin, type RelayerContext, type Round } from "./context.ts";
 import { CallReverted } from "./errors.ts";
-import { type DepositCall, decodeOutcomes, revertReason, settleData, singleData } from "./pool.ts";
+import { decodeOutcomes, revertReason, settleData, singleData } from "./pool.ts";
 import type { Sender, SendResult } from "./sender.ts";
 
 /** An operation that is not sent now, and why. */

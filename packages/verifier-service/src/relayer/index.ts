@@ -1,7 +1,7 @@
 export { ChainReader } from "./chain/reader.ts";
 export { RelayerError, type RelayerErrorCode } from "./errors.ts";
 export type { Relayer } from "./loop.ts";
-export { type DepositCall, type PaymentCall, paymentCallOf, type WithdrawalCall } from "./pool.ts";
+export { paymentCallOf } from "./pool.ts";
 export { createRelayer, type RelayerOptions } from "./relayer.ts";
 export {
   type AppendProver,

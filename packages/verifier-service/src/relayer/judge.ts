@@ -1,7 +1,8 @@
+import type { DepositCall } from "@sotto/protocol";
 import { LOCAL_CHAIN_IDS } from "@sotto/prover";
 import type { Operation, RelayerWrites, Row } from "../store/index.ts";
 import { latestTime, type RelayerContext, type Round } from "./context.ts";
-import { type DepositCall, poolInterface, tokenInterface } from "./pool.ts";
+import { poolInterface, tokenInterface } from "./pool.ts";
 
 /** What became of an operation. */
 type Verdict =

@@ -1,4 +1,11 @@
-import { decodeBundle, resourceDigest, shieldedPoolAbi, validUntilOf } from "@sotto/protocol";
+import {
+  type DepositCall,
+  decodeBundle,
+  type PaymentCall,
+  resourceDigest,
+  shieldedPoolAbi,
+  validUntilOf,
+} from "@sotto/protocol";
 import { Interface } from "ethers";
 import type { Operation } from "../store/index.ts";
 import { CallReverted } from "./errors.ts";
@@ -11,38 +18,6 @@ export const tokenInterface = new Interface([
   "event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)",
   "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
 ]);
-
-/** `IShieldedPool.Payment`; numbers decimal. */
-export interface PaymentCall {
-  proof: readonly string[];
-  signals: readonly string[];
-  /** Seconds. */
-  validUntil: string;
-  resourceDigest: string;
-}
-
-/** `IShieldedPool.Withdrawal`; numbers decimal. */
-export interface WithdrawalCall {
-  proof: readonly string[];
-  signals: readonly string[];
-  recipient: string;
-  fee: string;
-  feeRecipient: string;
-  validUntil: string;
-}
-
-/** Arguments of `depositWithAuthorization`; numbers decimal. */
-export interface DepositCall {
-  from: string;
-  ownerTags: readonly string[];
-  amounts: readonly string[];
-  salt: string;
-  validAfter: string;
-  validBefore: string;
-  v: number;
-  r: string;
-  s: string;
-}
 
 /** What the contract gets of a bundle: the proof that was verified, and what opens signal 1. */
 export function paymentCallOf(bundle: string): PaymentCall {

@@ -1,6 +1,6 @@
+import { type PaymentTokenClaims, parseTokenClaims, SottoError, TOKEN_TYPE } from "@sotto/protocol";
 import { decodeProtectedHeader, type JWTPayload, jwtVerify, SignJWT } from "jose";
 import { ServiceError } from "../errors/errors.ts";
-import { TOKEN_TYPE, type TokenClaims } from "./claims.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { ALGORITHM } from "./keys.ts";
 
@@ -18,7 +18,7 @@ export class TokenIssuer {
   }
 
   /** @param expiresIn seconds */
-  async issue(claims: TokenClaims, expiresIn: number): Promise<string> {
+  async issue(claims: PaymentTokenClaims, expiresIn: number): Promise<string> {
     const { kid, privateKey } = await this.#ring.signer();
     const now = Math.floor(this.#clock() / 1000);
     return new SignJWT({ ...claims })
@@ -34,11 +34,10 @@ export class TokenIssuer {
    * answered for as long as anyone asks.
    * @throws ServiceError INVALID_TOKEN
    */
-  async read(token: string): Promise<{ claims: TokenClaims; expired: boolean }> {
+  async read(token: string): Promise<{ claims: PaymentTokenClaims; expired: boolean }> {
     const payload = await this.#verify(token);
-    const { jti, digest, exp } = payload;
-    if (typeof jti !== "string" || typeof digest !== "string" || typeof exp !== "number") throw invalid();
-    return { claims: payload as unknown as TokenClaims, expired: exp * 1000 <= this.#clock() };
+    if (typeof payload.exp !== "number") throw invalid();
+    return { claims: readClaims(payload), expired: payload.exp * 1000 <= this.#clock() };
   }
 
   async #verify(token: string): Promise<JWTPayload> {
@@ -53,6 +52,15 @@ export class TokenIssuer {
       if (cause instanceof ServiceError) throw cause;
       throw invalid(cause);
     }
+  }
+}
+
+function readClaims(payload: JWTPayload): PaymentTokenClaims {
+  try {
+    return parseTokenClaims(payload);
+  } catch (cause) {
+    if (cause instanceof SottoError) throw invalid(cause);
+    throw cause;
   }
 }
 

@@ -1,16 +1,16 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { PaymentTokenClaims } from "@sotto/protocol";
 import { expect } from "chai";
 import { addKey } from "../../src/token/add-key.ts";
-import type { TokenClaims } from "../../src/token/claims.ts";
 import { keySource } from "../../src/token/development.ts";
 import { KeyRing } from "../../src/token/key-ring.ts";
 import { keysOfFolder, keysOfText } from "../../src/token/keys.ts";
 import { TokenIssuer } from "../../src/token/token.ts";
 import { rejected } from "../support/rejected.ts";
 
-const CLAIMS: TokenClaims = {
+const CLAIMS: PaymentTokenClaims = {
   jti: "one",
   digest: `0x${"ab".repeat(32)}`,
   chainId: "31337",
