@@ -3,7 +3,7 @@ const allowed = {
   protocol: [],
   prover: ["protocol"],
   client: ["protocol", "prover"],
-  "resource-server": ["protocol", "prover"],
+  "resource-server": ["protocol", "prover", "database"],
   database: ["protocol"],
   server: ["protocol"],
   "phone-registry": ["protocol", "database", "server"],

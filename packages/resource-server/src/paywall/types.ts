@@ -1,0 +1,64 @@
+// What adapters see of a paywall: a request in, a decision out. No framework.
+import type { Address, AmountBounds, Bytes32, ProofHeader } from "@sotto/protocol";
+import type { PaywallRequest } from "./request.ts";
+
+export type { PaywallOptions } from "./options.ts";
+export type { PaywallRequest } from "./request.ts";
+
+/** A payment that passed every check. Attached to the request. */
+export interface PaidProof {
+  /** Base units, where the paywall has the recipient's viewing key. */
+  readonly amount: bigint | undefined;
+  /** What the amount was proven to lie within, base units. */
+  readonly bounds: AmountBounds;
+  /** Of the spent note: what a payment is known by. */
+  readonly nullifier: bigint;
+  /** keccak256 of the payment's ten signals. */
+  readonly digest: Bytes32;
+  /** The transaction the payer named. Where somebody else settled the payment, another one did. */
+  readonly txSignature: Bytes32;
+  /** The URL that was paid for, on the configured origin. */
+  readonly resource: string;
+  /** Of the merchant. */
+  readonly wallet: Address;
+  /** Milliseconds since the Unix epoch. */
+  readonly timestamp: number;
+  /** The header, read. */
+  readonly header: ProofHeader;
+}
+
+/**
+ * What a refusal says beyond the two texts of the interface, only to whoever showed a payment that passed every check
+ * that could be made. `CHECK_UNAVAILABLE` and `PAYMENT_IN_USE` come with `Retry-After`: the same header may pass then.
+ * `PAYMENT_USED` is final.
+ */
+export type RefusalCode = "CHECK_UNAVAILABLE" | "PAYMENT_IN_USE" | "PAYMENT_USED";
+
+export type Decision =
+  /** No payment is needed. */
+  | { readonly kind: "free" }
+  | {
+      readonly kind: "refused";
+      readonly status: 400 | 402 | 503;
+      readonly headers: Record<string, string>;
+      readonly body: object;
+    }
+  | {
+      readonly kind: "paid";
+      readonly payment: PaidProof;
+      /** For the answer, whatever it is. */
+      readonly headers: Record<string, string>;
+      /**
+       * To be called once, as soon as it is known how the request ended, and before its answer is complete. 500 up and
+       * "aborted" (nobody was answered) give the payment back, three times in all; anything else consumes it. Never
+       * rejects. A paywall that is never told (a crash) gives the payment back once its lease ends.
+       */
+      finish(outcome: number | "aborted"): Promise<void>;
+    };
+
+export interface Paywall {
+  /** Never rejects. */
+  decide(request: PaywallRequest): Promise<Decision>;
+  /** Ends the store and its timers. Requests still in their handlers may finish before or after. */
+  close(): Promise<void>;
+}
