@@ -12,7 +12,18 @@ export {
   type ShieldedAddressBinding,
 } from "./binding/binding.ts";
 export {
+  LOOKUP_LIFETIME_SECONDS,
+  lookupDigest,
+  lookupTypedData,
+  type PhoneLookup,
+  type PhoneUnlink,
+  type RequestTypedData,
+  unlinkDigest,
+  unlinkTypedData,
+} from "./binding/requests.ts";
+export {
   checkBindingSignature,
+  checkWalletSignature,
   type EthCall,
   MAX_SIGNATURE_BYTES,
   normalizeSignature,

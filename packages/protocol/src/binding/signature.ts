@@ -58,10 +58,32 @@ async function ask(call: EthCall, data: string): Promise<string> {
 }
 
 /**
- * Whether the binding's wallet signed it: an externally owned account (65 or 64 bytes, low s), a contract wallet
- * (EIP-1271), or one that is not deployed yet (EIP-6492). An account's own signature needs no chain.
+ * Whether a wallet signed a digest: an externally owned account (65 or 64 bytes, low s), a contract wallet (EIP-1271),
+ * or one that is not deployed yet (EIP-6492). An account's own signature needs no chain.
  *
- * That the call goes to a node of the binding's chain is the caller's to see to; so are the binding's age and its fields.
+ * That the call goes to a node of the right chain, and that the digest names the chain, is the caller's to see to.
+ *
+ * @throws SottoError BINDING_SIGNATURE_INVALID, and BINDING_UNCHECKED where the chain gave no answer
+ */
+export async function checkWalletSignature(
+  wallet: Address,
+  digest: Bytes32,
+  signature: string,
+  call: EthCall,
+): Promise<boolean> {
+  const hex = normalizeSignature(signature);
+  const bytes = hexToBytes(hex, hex.length / 2 - 1);
+  if (recoverSigner(digest, bytes) === wallet) return true;
+  const unwrapped = unwrapSignature(bytes);
+  if (unwrapped === undefined) return false;
+  const answer = await ask(call, validatorCall(wallet, digest, unwrapped));
+  if (answer !== ACCEPTED && answer !== REFUSED)
+    fail("BINDING_UNCHECKED", "the chain's answer about a signature is not one of the validator's");
+  return answer === ACCEPTED;
+}
+
+/**
+ * Whether the binding's wallet signed it. The binding's age and its fields are the caller's to judge.
  *
  * @throws SottoError BINDING_INVALID, BINDING_SIGNATURE_INVALID, and BINDING_UNCHECKED where the chain gave no answer
  */
@@ -71,14 +93,5 @@ export async function checkBindingSignature(
   call: EthCall,
 ): Promise<boolean> {
   const { wallet } = expectBinding(binding);
-  const hex = normalizeSignature(signature);
-  const bytes = hexToBytes(hex, hex.length / 2 - 1);
-  const digest = bindingDigest(binding);
-  if (recoverSigner(digest, bytes) === wallet) return true;
-  const unwrapped = unwrapSignature(bytes);
-  if (unwrapped === undefined) return false;
-  const answer = await ask(call, validatorCall(wallet, digest, unwrapped));
-  if (answer !== ACCEPTED && answer !== REFUSED)
-    fail("BINDING_UNCHECKED", "the chain's answer about a signature is not one of the validator's");
-  return answer === ACCEPTED;
+  return checkWalletSignature(wallet, bindingDigest(binding), signature, call);
 }
