@@ -3,6 +3,9 @@ import { assertAllowedOnChain } from "@sotto/prover";
 import type { DepositRequest } from "../chain/calls.ts";
 import type { ChainSource } from "../chain/source.ts";
 import { WalletError } from "../errors.ts";
+import { makeReceipt, type ReceiptOptions } from "../receipts/make.ts";
+import { type PaymentEntry, type PaymentsOptions, paymentEntries } from "../receipts/payments.ts";
+import type { Receipt } from "../receipts/receipt.ts";
 import type { ScanResult } from "../scan/types.ts";
 import { checkSeed } from "../seed.ts";
 import type { Store } from "../store/store.ts";
@@ -174,6 +177,19 @@ export class Wallet {
   history(): PaymentStatus[] {
     const records = [...this.#core.journal.spends.values()].sort((a, b) => a.created - b.created);
     return records.map((record) => statusOf(record, this.#core.view));
+  }
+
+  /**
+   * A receipt of a settled payment, to show who paid it: docs/protocol.md says what it proves and what it shows.
+   * @throws WalletError UNKNOWN_PAYMENT; ReceiptError RECEIPT_IMPOSSIBLE, RECEIPT_SHOWS_DEPOSIT, RECEIPT_MALFORMED
+   */
+  receipt(id: string, options: ReceiptOptions = {}): Promise<Receipt> {
+    return makeReceipt(this.#core, id, options);
+  }
+
+  /** What was paid and received, as of the last scan, oldest first: for `paymentsCsv`, or as it is. */
+  payments(options: PaymentsOptions): Promise<PaymentEntry[]> {
+    return paymentEntries(this.#core, options);
   }
 
   /**

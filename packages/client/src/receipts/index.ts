@@ -1,0 +1,10 @@
+export { type CheckedReceipt, type CheckReceiptOptions, checkReceipt, openReceipt } from "./check.ts";
+export { paymentsCsv } from "./csv.ts";
+export { ReceiptError, type ReceiptErrorCode } from "./errors.ts";
+export type { ReceiptOptions } from "./make.ts";
+export type { PaymentEntry, PaymentsOptions } from "./payments.ts";
+export { parseReceipt, type ReadReceipt, type Receipt } from "./receipt.ts";
+export { type CheckedTotals, type CheckTotalsOptions, checkTotals } from "./totals/check.ts";
+export { proveTotals, type TotalsOptions } from "./totals/prove.ts";
+export { calldataSignals, type SignalSource } from "./totals/signals.ts";
+export type { HiddenPayment, SharedPoint, TotalsStatement } from "./totals/statement.ts";

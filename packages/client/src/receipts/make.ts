@@ -1,0 +1,112 @@
+import {
+  bytesToHex,
+  decodeShieldedAddress,
+  nonceOfReceiptKey,
+  paymentContext,
+  receiptKeyOf,
+  receiptSecret,
+  recipientSignal,
+  resourceDigest,
+  senderCommitment,
+  signalsDigest,
+  signWithReceiptKey,
+} from "@sotto/protocol";
+import type { SettledEvent } from "../chain/events.ts";
+import type { WalletCore } from "../wallet/core.ts";
+import type { PaymentAttempt, PaymentRecord } from "../wallet/journal.ts";
+import { statusOf } from "../wallet/state.ts";
+import { ReceiptError } from "./errors.ts";
+import { isPlainText } from "./read.ts";
+import { type Receipt, receiptMessage } from "./receipt.ts";
+import { settledEvent } from "./settled.ts";
+
+export interface ReceiptOptions {
+  /** The text the verifier chose, 1 to 256 characters; left out: the receipt answers nobody, and a copy is as good. */
+  challenge?: string;
+  /** Makes it even where it shows which deposit, and so which account, paid. */
+  showDeposit?: boolean;
+}
+
+/**
+ * A receipt of a settled payment of this wallet.
+ * @throws WalletError UNKNOWN_PAYMENT; ReceiptError RECEIPT_IMPOSSIBLE, RECEIPT_SHOWS_DEPOSIT, RECEIPT_MALFORMED
+ */
+export async function makeReceipt(core: WalletCore, id: string, options: ReceiptOptions = {}): Promise<Receipt> {
+  const { challenge } = options;
+  if (challenge !== undefined && !isPlainText(challenge))
+    throw new ReceiptError("RECEIPT_MALFORMED", "a challenge is 1 to 256 characters without control characters");
+  const record = core.journal.get(id);
+  if (record.kind !== "payment") throw impossible(id, "it is a withdrawal, which the chain shows to everyone");
+  const { state, final } = statusOf(record, core.view);
+  if (state !== "settled" || !final) throw impossible(id, `it is ${state}, not settled with its confirmations`);
+  const { notes, chain, info } = { notes: core.sync.ledger.notes, ...core.options };
+  const spend = core.sync.ledger.spends.get(record.notes[0]!)!;
+  const note = notes.get(record.notes[0]!);
+  const attempt = record.attempts.find(({ digest }) => digest === spend.digest)!;
+  if (note === undefined) throw impossible(id, "the note that paid is not in this wallet any more");
+  if (note.keyIndex !== 0 && options.showDeposit !== true)
+    throw new ReceiptError(
+      "RECEIPT_SHOWS_DEPOSIT",
+      "this payment was made from a deposited note: its receipt shows which deposit, and so which account, paid",
+    );
+  const event = await settledEvent(chain, info.pool, { ...spend, digest: attempt.digest }, 1);
+  return compose(core, { record, attempt, event, keyIndex: note.keyIndex, challenge: challenge ?? "" });
+}
+
+interface Parts {
+  record: PaymentRecord;
+  attempt: PaymentAttempt;
+  event: SettledEvent;
+  keyIndex: number;
+  challenge: string;
+}
+
+function compose(core: WalletCore, { record, attempt, event, keyIndex, challenge }: Parts): Receipt {
+  const { keys, info } = core.options;
+  const { recipient, resourceUrl } = record;
+  const { timestamp, digest } = attempt;
+  const secret = receiptSecret(keys.nonceKey, event.nullifier, event.encryptedAmountR);
+  const receiptKey = receiptKeyOf(secret);
+  const ownerTag = keys.ownerTag(keyIndex);
+  const sender = senderCommitment(ownerTag, nonceOfReceiptKey(receiptKey));
+  const { encryptionKey, ownerTag: recipientTag } = decodeShieldedAddress(recipient.shieldedAddress);
+  const signals = [
+    recipientSignal({ wallet: recipient.wallet, keyX: encryptionKey.x, ownerTag: recipientTag }, sender),
+    paymentContext({
+      ...info,
+      validUntil: BigInt(attempt.validUntil),
+      resourceDigest: resourceDigest({ resourceUrl, timestamp, senderCommitment: sender }),
+    }),
+    event.encryptedAmountR,
+    event.encryptedAmountC,
+    event.amountHint,
+    BigInt(attempt.root),
+    event.nullifier,
+    event.recipientCommitment,
+    event.changeCommitment,
+    event.changeHint,
+  ];
+  if (signalsDigest(signals) !== digest) throw impossible(record.id, "its journal does not fit the chain");
+  const signed = receiptMessage({ chainId: info.chainId, pool: info.pool, digest, challenge });
+  return {
+    type: "sotto-receipt",
+    version: 1,
+    chainId: String(info.chainId),
+    pool: info.pool,
+    transaction: event.transactionHash,
+    block: event.blockNumber,
+    publicSignals: signals.map(String),
+    recipient,
+    amount: record.amount,
+    resourceUrl,
+    timestamp,
+    ownerTag: String(ownerTag),
+    receiptKey: bytesToHex(receiptKey),
+    challenge,
+    signature: bytesToHex(signWithReceiptKey(signed, secret)),
+  };
+}
+
+function impossible(id: string, reason: string): ReceiptError {
+  return new ReceiptError("RECEIPT_IMPOSSIBLE", `there can be no receipt of payment ${id}: ${reason}`);
+}

@@ -1,0 +1,43 @@
+import {
+  addPoints,
+  BASE8,
+  FIELD_MODULUS,
+  MAX_AMOUNT,
+  multiplyPoint,
+  negatePoint,
+  noteCommitment,
+  noteSecrets,
+  openHint,
+  pointFromX,
+} from "@sotto/protocol";
+import type { SettledEvent } from "../chain/events.ts";
+
+/** The part of a Settled event that delivers the recipient's note. */
+export type Delivered = Pick<SettledEvent, "encryptedAmountR" | "amountHint" | "recipientCommitment">;
+
+/**
+ * The amount of a delivered note, by the x of its shared point S: hint minus pad, checked against the commitment, which
+ * commits to amount, owner tag and blinding. Undefined where the note is not one of this tag under this S.
+ */
+export function openWithShared(event: Delivered, ownerTag: bigint, sharedX: bigint): bigint | undefined {
+  const { blinding, pad } = noteSecrets(sharedX, event.encryptedAmountR);
+  const amount = openHint(event.amountHint, pad);
+  if (amount > MAX_AMOUNT) return undefined;
+  return noteCommitment({ amount, ownerTag, blinding }) === event.recipientCommitment ? amount : undefined;
+}
+
+/** C.x of a payment: what the event shows, less the sender commitment that hides it. */
+export function cipherX(hidden: bigint, senderCommitment: bigint): bigint {
+  return (hidden - senderCommitment + FIELD_MODULUS) % FIELD_MODULUS;
+}
+
+/**
+ * Whether C encrypts `amount` and the note delivered with it holds it: S = C - amount Base8 opens the note. This is how
+ * whoever holds C tries an amount, here with the one it was told.
+ *
+ * @throws SottoError INVALID_POINT where no point of the subgroup has this x
+ */
+export function confirmsAmount(event: Delivered, ownerTag: bigint, cx: bigint, amount: bigint): boolean {
+  const shared = addPoints(pointFromX(cx, "C.x"), negatePoint(multiplyPoint(BASE8, amount)));
+  return openWithShared(event, ownerTag, shared.x) === amount;
+}

@@ -1,0 +1,120 @@
+import {
+  type Address,
+  type Bytes32,
+  decodeShieldedAddress,
+  hexToBytes,
+  MAX_URL_LENGTH,
+  parseAddress,
+  parseAmount,
+  parseField,
+  signalsDigest,
+} from "@sotto/protocol";
+import { expectDocument, isPlainText, malformed, readBlock, readChainId, readHash, reading } from "./read.ts";
+
+const WHAT = "a receipt";
+const SIGNALS = 10;
+
+/**
+ * A payer's receipt of one payment, as it travels (JSON): it opens all that the payment's signals hide and is signed with
+ * the payment's own receipt key. docs/protocol.md says what it proves, and to whom.
+ */
+export interface Receipt {
+  readonly type: "sotto-receipt";
+  readonly version: 1;
+  /** Decimal. */
+  readonly chainId: string;
+  readonly pool: string;
+  readonly transaction: string;
+  readonly block: number;
+  /** The ten public signals, decimal. */
+  readonly publicSignals: readonly string[];
+  readonly recipient: { readonly wallet: string; readonly shieldedAddress: string };
+  /** Base units, decimal. */
+  readonly amount: string;
+  readonly resourceUrl: string;
+  /** When the payment was made, milliseconds. */
+  readonly timestamp: number;
+  /** Owner tag of the note that paid, decimal, and the public receipt key: they open the sender commitment. */
+  readonly ownerTag: string;
+  readonly receiptKey: string;
+  /** The verifier's text that the signature answers; "" for none. */
+  readonly challenge: string;
+  /** Ed25519, 64 bytes. */
+  readonly signature: string;
+}
+
+/** A receipt with its values read; nothing of it is checked yet. */
+export interface ReadReceipt {
+  readonly chainId: bigint;
+  readonly pool: Address;
+  readonly transaction: string;
+  readonly block: number;
+  readonly signals: readonly bigint[];
+  /** keccak256 of the signals: which payment it is. */
+  readonly digest: Bytes32;
+  readonly recipient: ReturnType<typeof decodeShieldedAddress> & { wallet: Address; shieldedAddress: string };
+  readonly amount: bigint;
+  readonly resourceUrl: string;
+  readonly timestamp: number;
+  readonly ownerTag: bigint;
+  readonly receiptKey: Uint8Array;
+  readonly challenge: string;
+  readonly signature: Uint8Array;
+}
+
+/**
+ * Reads a receipt strictly. Fields that are not named are ignored.
+ * @throws ReceiptError RECEIPT_MALFORMED
+ */
+export function parseReceipt(value: unknown): ReadReceipt {
+  const fields = expectDocument(value, "sotto-receipt", WHAT);
+  return reading(WHAT, () => {
+    const words = fields["publicSignals"];
+    if (!Array.isArray(words) || words.length !== SIGNALS) throw malformed(WHAT, `it needs ${SIGNALS} public signals`);
+    const signals = words.map((word, i) => parseField(word, `publicSignals[${i}]`));
+    const { wallet, shieldedAddress } = Object(fields["recipient"]) as Record<string, unknown>;
+    const { timestamp, challenge } = fields;
+    if (typeof timestamp !== "number" || !Number.isSafeInteger(timestamp) || timestamp < 0)
+      throw malformed(WHAT, "timestamp is no time in milliseconds");
+    if (challenge !== "" && !isPlainText(challenge)) throw malformed(WHAT, "challenge is no plain text");
+    const address = decodeShieldedAddress(shieldedAddress);
+    return {
+      chainId: readChainId(fields["chainId"], WHAT),
+      pool: parseAddress(fields["pool"], "pool"),
+      transaction: readHash(fields["transaction"], "transaction", WHAT),
+      block: readBlock(fields["block"], "block", WHAT),
+      signals,
+      digest: signalsDigest(signals),
+      recipient: {
+        ...address,
+        wallet: parseAddress(wallet, "recipient.wallet"),
+        shieldedAddress: shieldedAddress as string,
+      },
+      amount: parseAmount(fields["amount"]),
+      resourceUrl: readResource(fields["resourceUrl"]),
+      timestamp,
+      ownerTag: parseField(fields["ownerTag"], "ownerTag"),
+      receiptKey: hexToBytes(fields["receiptKey"], 32, "receiptKey"),
+      challenge,
+      signature: hexToBytes(fields["signature"], 64, "signature"),
+    };
+  });
+}
+
+function readResource(value: unknown): string {
+  if (typeof value !== "string" || value === "" || value.length > MAX_URL_LENGTH)
+    throw malformed(WHAT, `resourceUrl is no text of 1 to ${MAX_URL_LENGTH} characters`);
+  return value;
+}
+
+/** What a receipt's key signs. The challenge comes last and has no line breaks, so no two statements look alike. */
+export function receiptMessage(receipt: {
+  chainId: bigint;
+  pool: string;
+  digest: string;
+  challenge: string;
+}): Uint8Array {
+  const { chainId, pool, digest, challenge } = receipt;
+  const lines = ["sotto/v1/receipt", `chain ${chainId}`, `pool ${pool}`, `payment ${digest}`, `challenge ${challenge}`];
+  return new TextEncoder().encode(lines.join("\n"));
+}

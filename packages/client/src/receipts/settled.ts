@@ -1,0 +1,73 @@
+import { decodeEvent, type PoolEvent, type SettledEvent } from "../chain/events.ts";
+import type { ChainSource } from "../chain/source.ts";
+import { WalletError } from "../errors.ts";
+import { ReceiptError } from "./errors.ts";
+
+const RANGE = 10_000;
+
+export interface EventRange {
+  /** First and last block, both included. */
+  from: number;
+  to: number;
+  onProgress?: (progress: { block: number; to: number }) => void;
+  signal?: AbortSignal;
+}
+
+/**
+ * All payments settled in a range of blocks, in the order of the chain.
+ * @throws WalletError NODE_UNREACHABLE, NODE_ERROR, POOL_MISMATCH
+ */
+export async function settledEvents(chain: ChainSource, pool: string, range: EventRange): Promise<SettledEvent[]> {
+  const events: PoolEvent[] = [];
+  let size = RANGE;
+  for (let from = range.from; from <= range.to; ) {
+    range.signal?.throwIfAborted();
+    const to = Math.min(range.to, from + size - 1);
+    try {
+      for (const log of await chain.logs(pool, from, to)) {
+        const event = decodeEvent(log);
+        if (event !== undefined) events.push(event);
+      }
+    } catch (error) {
+      if (!(error instanceof WalletError) || error.code !== "RANGE_TOO_LARGE" || from === to) throw error;
+      size = Math.max(1, Math.floor((to - from + 1) / 2));
+      continue;
+    }
+    range.onProgress?.({ block: to, to: range.to });
+    from = to + 1;
+  }
+  return events.filter((event) => event.type === "settled");
+}
+
+/** Which payment of the chain is meant. */
+export interface PaymentPlace {
+  blockNumber: number;
+  transactionHash: string;
+  /** keccak256 of its ten signals. */
+  digest: string;
+}
+
+/**
+ * The event of one payment, where it has the confirmations that are asked for.
+ * @param confirmations blocks from its own on, 1 or more
+ * @throws ReceiptError RECEIPT_NOT_SETTLED
+ */
+export async function settledEvent(
+  chain: ChainSource,
+  pool: string,
+  { blockNumber, transactionHash, digest }: PaymentPlace,
+  confirmations: number,
+): Promise<SettledEvent> {
+  const height = await chain.height();
+  const found = blockNumber > height ? [] : await settledEvents(chain, pool, { from: blockNumber, to: blockNumber });
+  const event = found.find((one) => one.digest === digest && one.transactionHash === transactionHash);
+  if (event === undefined)
+    throw new ReceiptError(
+      "RECEIPT_NOT_SETTLED",
+      `transaction ${transactionHash} in block ${blockNumber} settles no such payment`,
+    );
+  const has = height - blockNumber + 1;
+  if (has < confirmations)
+    throw new ReceiptError("RECEIPT_NOT_SETTLED", `the payment has ${has} confirmations of ${confirmations}`);
+  return event;
+}

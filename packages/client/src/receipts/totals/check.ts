@@ -1,0 +1,127 @@
+import {
+  type Address,
+  addPoints,
+  BASE8,
+  multiplyPoint,
+  negatePoint,
+  type Point,
+  pointFromX,
+  recipientSignal,
+  signalsDigest,
+} from "@sotto/protocol";
+import type { SettledEvent } from "../../chain/events.ts";
+import type { ChainSource } from "../../chain/source.ts";
+import { expectChain } from "../check.ts";
+import { ReceiptError } from "../errors.ts";
+import { cipherX, openWithShared } from "../open.ts";
+import { periodEvents } from "./period.ts";
+import { challengeOf, claimHash, parseTotals, type ReadTotals, relationOf } from "./statement.ts";
+
+export interface CheckTotalsOptions {
+  chain: ChainSource;
+  chainId: bigint;
+  pool: string;
+  confirmations: number;
+  /** The text the statement must be made for. */
+  auditor?: string;
+  onProgress?: (progress: { block: number; to: number }) => void;
+  signal?: AbortSignal;
+}
+
+/** What a checked statement proves. Amounts in base units. */
+export interface CheckedTotals {
+  chainId: bigint;
+  pool: Address;
+  wallet: Address;
+  shieldedAddress: string;
+  auditor: string;
+  fromBlock: number;
+  toBlock: number;
+  /** All that the address was paid in these blocks: hidden and shown together. */
+  total: bigint;
+  /** How many payments it was, and how many of them without their amounts. */
+  payments: number;
+  hidden: number;
+  /** Payments whose amount is shown. */
+  shown: { transaction: string; block: number; leafIndex: number; amount: bigint }[];
+  /** Payments settled in these blocks that were to others. */
+  others: number;
+}
+
+/**
+ * Checks a statement of totals against the chain: that it is complete, about the payments that were settled, and that
+ * its total is what they hold.
+ * @throws ReceiptError RECEIPT_MALFORMED, RECEIPT_INVALID, RECEIPT_ELSEWHERE, RECEIPT_OTHER_CHALLENGE,
+ *   RECEIPT_NOT_SETTLED; WalletError of the chain
+ */
+export async function checkTotals(value: unknown, options: CheckTotalsOptions): Promise<CheckedTotals> {
+  const claim = parseTotals(value);
+  const { chainId, pool, wallet, shieldedAddress, auditor, fromBlock, toBlock } = claim;
+  if (chainId !== options.chainId || pool !== options.pool.toLowerCase())
+    throw new ReceiptError("RECEIPT_ELSEWHERE", `it is of pool ${pool} on chain ${chainId}`);
+  if (options.auditor !== undefined && auditor !== options.auditor)
+    throw new ReceiptError("RECEIPT_OTHER_CHALLENGE", "it was made for somebody else");
+  await expectChain(options.chain, chainId);
+  const { events, blockHash } = await periodEvents({ ...options, pool, fromBlock, toBlock });
+  if (blockHash !== claim.blockHash)
+    throw new ReceiptError("RECEIPT_NOT_SETTLED", `block ${toBlock} of the chain is another one than the statement's`);
+  const byLeaf = expectComplete(claim, events);
+  const ciphers = claim.hidden.map((payment) => cipherOf(claim, payment, byLeaf.get(payment.leafIndex)!));
+  if (!proofHolds(claim, byLeaf, ciphers)) throw invalid("the proof does not hold");
+  const shown = claim.shared.flatMap(({ leafIndex, point }) => {
+    const event = byLeaf.get(leafIndex)!;
+    const amount = openWithShared(event, claim.address.ownerTag, point.x);
+    const { transactionHash: transaction, blockNumber: block } = event;
+    return amount === undefined ? [] : [{ transaction, block, leafIndex, amount }];
+  });
+  const total = shown.reduce((sum, { amount }) => sum + amount, claim.hiddenTotal);
+  const hidden = claim.hidden.length;
+  const counts = { payments: hidden + shown.length, hidden, others: claim.shared.length - shown.length };
+  return { chainId, pool, wallet, shieldedAddress, auditor, fromBlock, toBlock, total, shown, ...counts };
+}
+
+/** Every payment of these blocks is named, once, and no other is. */
+function expectComplete({ hidden, shared }: ReadTotals, events: readonly SettledEvent[]): Map<number, SettledEvent> {
+  const byLeaf = new Map(events.map((event) => [event.leafIndex, event]));
+  const named = [...hidden, ...shared].map(({ leafIndex }) => leafIndex);
+  if (new Set(named).size !== named.length) throw invalid("it names a payment twice");
+  const stranger = named.find((leafIndex) => !byLeaf.has(leafIndex));
+  if (stranger !== undefined) throw invalid(`no payment of these blocks has leaf ${stranger}`);
+  if (named.length !== byLeaf.size) throw invalid(`it leaves out ${byLeaf.size - named.length} payments`);
+  return byLeaf;
+}
+
+/** The C that the chain hides: only with the true sender commitment do the ten signals have the event's digest. */
+function cipherOf(claim: ReadTotals, payment: ReadTotals["hidden"][number], event: SettledEvent): Point {
+  const { senderCommitment, resource, root, leafIndex } = payment;
+  const { encryptionKey, ownerTag } = claim.address;
+  const signals = [
+    recipientSignal({ wallet: claim.wallet, keyX: encryptionKey.x, ownerTag }, senderCommitment),
+    resource,
+    event.encryptedAmountR,
+    event.encryptedAmountC,
+    event.amountHint,
+    root,
+    event.nullifier,
+    event.recipientCommitment,
+    event.changeCommitment,
+    event.changeHint,
+  ];
+  if (signalsDigest(signals) !== event.digest)
+    throw invalid(`what it tells of leaf ${leafIndex} does not open that payment`);
+  return pointFromX(cipherX(event.encryptedAmountC, senderCommitment), "C.x");
+}
+
+function proofHolds(claim: ReadTotals, events: ReadonlyMap<number, SettledEvent>, ciphers: readonly Point[]): boolean {
+  const { proof, address } = claim;
+  const hash = claimHash(claim, events);
+  const relation = relationOf(claim, hash, events, ciphers);
+  const less = (point: Point) => negatePoint(multiplyPoint(point, proof.challenge));
+  const first = addPoints(multiplyPoint(BASE8, proof.response), less(address.encryptionKey));
+  const second = addPoints(multiplyPoint(relation.base, proof.response), less(relation.product));
+  return challengeOf(hash, relation, first, second) === proof.challenge;
+}
+
+function invalid(problem: string): ReceiptError {
+  return new ReceiptError("RECEIPT_INVALID", `the statement proves nothing: ${problem}`);
+}

@@ -1,0 +1,39 @@
+import type { SettledEvent } from "../../chain/events.ts";
+import type { ChainSource } from "../../chain/source.ts";
+import { ReceiptError } from "../errors.ts";
+import { type EventRange, settledEvents } from "../settled.ts";
+import { MAX_EVENTS } from "./statement.ts";
+
+export interface Period extends Omit<EventRange, "from" | "to"> {
+  chain: ChainSource;
+  pool: string;
+  fromBlock: number;
+  toBlock: number;
+  confirmations: number;
+}
+
+/**
+ * All payments settled in a range of blocks, from one and the same chain, and the hash of its last block.
+ * @throws ReceiptError RECEIPT_NOT_SETTLED, RECEIPT_MALFORMED
+ */
+export async function periodEvents(period: Period): Promise<{ events: SettledEvent[]; blockHash: string }> {
+  const { chain, pool, fromBlock, toBlock, confirmations, onProgress, signal } = period;
+  if (fromBlock > toBlock) throw new ReceiptError("RECEIPT_MALFORMED", "the first block is behind the last one");
+  const has = (await chain.height()) - toBlock + 1;
+  if (has < confirmations)
+    throw new ReceiptError(
+      "RECEIPT_NOT_SETTLED",
+      `block ${toBlock} has ${Math.max(0, has)} confirmations of ${confirmations}`,
+    );
+  const before = await chain.block(toBlock);
+  const range = { from: fromBlock, to: toBlock, ...(onProgress ? { onProgress } : {}), ...(signal ? { signal } : {}) };
+  const events = await settledEvents(chain, pool, range);
+  if (before === undefined || (await chain.block(toBlock))?.hash !== before.hash)
+    throw new ReceiptError("RECEIPT_NOT_SETTLED", "the chain changed while it was read: try again");
+  if (events.length > MAX_EVENTS)
+    throw new ReceiptError(
+      "RECEIPT_MALFORMED",
+      `${events.length} payments were settled in these blocks, a statement takes ${MAX_EVENTS}: take fewer blocks`,
+    );
+  return { events, blockHash: before.hash };
+}

@@ -1,0 +1,143 @@
+import {
+  addPoints,
+  BASE8,
+  decodeShieldedAddress,
+  multiplyPoint,
+  type Note,
+  packPoint,
+  parseAddress,
+  pointFromX,
+  recipientSignal,
+  SottoError,
+  SUBGROUP_ORDER,
+  scanNotes,
+} from "@sotto/protocol";
+import { hexlify, randomBytes } from "ethers";
+import type { SettledEvent } from "../../chain/events.ts";
+import type { ChainSource } from "../../chain/source.ts";
+import { expectChain } from "../check.ts";
+import { ReceiptError } from "../errors.ts";
+import { cipherX } from "../open.ts";
+import { isPlainText } from "../read.ts";
+import { periodEvents } from "./period.ts";
+import type { SignalSource } from "./signals.ts";
+import { type Claim, challengeOf, claimHash, hashWords, relationOf, type TotalsStatement } from "./statement.ts";
+
+export interface TotalsOptions {
+  chain: ChainSource;
+  chainId: bigint;
+  pool: string;
+  viewingKey: bigint;
+  shieldedAddress: string;
+  /** The wallet address that payers name with the shielded address. */
+  wallet: string;
+  /** Who it is for, 1 to 256 characters: it is no statement to anyone else. */
+  auditor: string;
+  fromBlock: number;
+  toBlock: number;
+  /** Blocks that `toBlock` needs, itself included, 1 or more. */
+  confirmations: number;
+  /** Where the signals come from that no event has; left out, or where it does not know them: amounts are shown. */
+  signals?: SignalSource;
+  onProgress?: (progress: { block: number; to: number }) => void;
+  signal?: AbortSignal;
+}
+
+type Hidden = Claim["hidden"][number] & { amount: bigint; cipher: ReturnType<typeof pointFromX> };
+
+/**
+ * A statement of what a shielded address was paid, complete for the range of blocks, that does not give away the viewing
+ * key. docs/protocol.md (totals) says what it proves, and what an auditor can guess.
+ * @throws ReceiptError RECEIPT_MALFORMED, RECEIPT_NOT_SETTLED; SottoError INVALID_KEY; WalletError of the chain
+ */
+export async function proveTotals(options: TotalsOptions): Promise<TotalsStatement> {
+  const { chain, chainId, viewingKey, shieldedAddress, auditor, fromBlock, toBlock } = options;
+  if (!isPlainText(auditor))
+    throw new ReceiptError("RECEIPT_MALFORMED", "auditor is 1 to 256 characters without control characters");
+  const address = decodeShieldedAddress(shieldedAddress);
+  const { x, y } = multiplyPoint(BASE8, viewingKey);
+  if (x !== address.encryptionKey.x || y !== address.encryptionKey.y)
+    throw new SottoError("INVALID_KEY", "the viewing key is not that of the shielded address");
+  const [pool, wallet] = [parseAddress(options.pool, "pool"), parseAddress(options.wallet, "wallet")];
+  await expectChain(chain, chainId);
+  const { events, blockHash } = await periodEvents({ ...options, pool });
+  const notes = scanNotes({ viewingKey, ownerTag: address.ownerTag }, events);
+
+  const hidden: Hidden[] = [];
+  const shared: Claim["shared"][number][] = [];
+  for (const [i, event] of events.entries()) {
+    const point = multiplyPoint(pointFromX(event.encryptedAmountR, "R"), viewingKey);
+    const found = await hide(event, notes[i]!, point, { ...options, wallet, address });
+    if (found === undefined) shared.push({ leafIndex: event.leafIndex, point });
+    else hidden.push(found);
+  }
+  const hiddenTotal = hidden.reduce((total, { amount }) => total + amount, 0n);
+  const place = { chainId, pool, wallet, shieldedAddress, address, auditor, fromBlock, toBlock, blockHash };
+  const claim: Claim = { ...place, hiddenTotal, hidden, shared };
+  const byLeaf = new Map(events.map((event) => [event.leafIndex, event]));
+  return compose(
+    claim,
+    prove(
+      claim,
+      viewingKey,
+      byLeaf,
+      hidden.map(({ cipher }) => cipher),
+    ),
+  );
+}
+
+type Context = TotalsOptions & { address: Claim["address"] };
+
+/** What keeps a payment's amount hidden, or undefined: not the merchant's, or its signals are not known. */
+async function hide(
+  event: SettledEvent,
+  note: Note | null,
+  shared: Claim["shared"][number]["point"],
+  { signals: source, wallet, address }: Context,
+): Promise<Hidden | undefined> {
+  if (note === null) return undefined;
+  const signals = await source?.(event);
+  if (signals === undefined) return undefined;
+  const cipher = addPoints(shared, multiplyPoint(BASE8, note.amount));
+  const senderCommitment = cipherX(event.encryptedAmountC, cipher.x);
+  const recipient = { wallet, keyX: address.encryptionKey.x, ownerTag: address.ownerTag };
+  // A payer may have named another wallet address with the shielded one: then it cannot be opened under this one.
+  if (recipientSignal(recipient, senderCommitment) !== signals[0]) return undefined;
+  const { leafIndex } = event;
+  return { leafIndex, senderCommitment, resource: signals[1]!, root: signals[5]!, amount: note.amount, cipher };
+}
+
+function prove(
+  claim: Claim,
+  viewingKey: bigint,
+  events: ReadonlyMap<number, SettledEvent>,
+  ciphers: readonly Hidden["cipher"][],
+): { challenge: bigint; response: bigint } {
+  const hash = claimHash(claim, events);
+  const relation = relationOf(claim, hash, events, ciphers);
+  // Hedged: even a broken generator gives no two claims one nonce, which would give away the key.
+  const random = BigInt(hexlify(randomBytes(48))) + hashWords([viewingKey, hash]);
+  const nonce = (random % (SUBGROUP_ORDER - 1n)) + 1n;
+  const [first, second] = [multiplyPoint(BASE8, nonce), multiplyPoint(relation.base, nonce)];
+  const challenge = challengeOf(hash, relation, first, second);
+  return { challenge, response: (nonce + challenge * viewingKey) % SUBGROUP_ORDER };
+}
+
+function compose(claim: Claim, { challenge, response }: { challenge: bigint; response: bigint }): TotalsStatement {
+  const { chainId, pool, wallet, shieldedAddress, auditor, fromBlock, toBlock, blockHash } = claim;
+  return {
+    type: "sotto-totals",
+    version: 1,
+    chainId: String(chainId),
+    ...{ pool, wallet, shieldedAddress, auditor, fromBlock, toBlock, blockHash },
+    hiddenTotal: String(claim.hiddenTotal),
+    hidden: claim.hidden.map(({ leafIndex, senderCommitment, resource, root }) => ({
+      leafIndex,
+      senderCommitment: String(senderCommitment),
+      resource: String(resource),
+      root: String(root),
+    })),
+    shared: claim.shared.map(({ leafIndex, point }) => ({ leafIndex, shared: packPoint(point) })),
+    proof: { challenge: String(challenge), response: String(response) },
+  };
+}

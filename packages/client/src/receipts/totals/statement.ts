@@ -1,0 +1,195 @@
+import {
+  type Address,
+  addPoints,
+  BASE8,
+  decodeShieldedAddress,
+  IDENTITY,
+  multiplyPoint,
+  negatePoint,
+  type Point,
+  parseAddress,
+  parseField,
+  pointFromX,
+  type ShieldedAddress,
+  SUBGROUP_ORDER,
+  unpackPoint,
+} from "@sotto/protocol";
+import { AbiCoder, keccak256, toUtf8Bytes } from "ethers";
+import type { SettledEvent } from "../../chain/events.ts";
+import { expectDocument, isPlainText, malformed, readBlock, readChainId, readHash, reading } from "../read.ts";
+
+const WHAT = "a statement of totals";
+
+/** Most payments settled in the blocks of one statement, the merchant's and others': minutes of checking. */
+export const MAX_EVENTS = 20_000;
+
+/** Of a payment whose amount stays hidden: what the auditor needs to have its true C. All decimal. */
+export interface HiddenPayment {
+  readonly leafIndex: number;
+  readonly senderCommitment: string;
+  /** Signals 1 and 5: with them, the address and the event the digest of all ten can be checked. */
+  readonly resource: string;
+  readonly root: string;
+}
+
+/** Of any other payment: the point S = vk R, packed. It opens the note where it is the merchant's, and nothing else. */
+export interface SharedPoint {
+  readonly leafIndex: number;
+  readonly shared: string;
+}
+
+/** A statement of what one shielded address was paid in a range of blocks, as it travels (JSON). */
+export interface TotalsStatement {
+  readonly type: "sotto-totals";
+  readonly version: 1;
+  readonly chainId: string;
+  readonly pool: string;
+  readonly wallet: string;
+  readonly shieldedAddress: string;
+  /** Who it is made for: a text, e.g. a name and a date. */
+  readonly auditor: string;
+  readonly fromBlock: number;
+  readonly toBlock: number;
+  /** Hash of `toBlock`: the statement is about one chain. */
+  readonly blockHash: string;
+  /** Base units, decimal: of the payments whose amounts stay hidden. */
+  readonly hiddenTotal: string;
+  readonly hidden: readonly HiddenPayment[];
+  readonly shared: readonly SharedPoint[];
+  /** Challenge and response of the Chaum-Pedersen proof, decimal. */
+  readonly proof: { readonly challenge: string; readonly response: string };
+}
+
+/** A statement with its values read; nothing of it is checked yet. */
+export interface ReadTotals {
+  readonly chainId: bigint;
+  readonly pool: Address;
+  readonly wallet: Address;
+  readonly shieldedAddress: string;
+  readonly address: ShieldedAddress;
+  readonly auditor: string;
+  readonly fromBlock: number;
+  readonly toBlock: number;
+  readonly blockHash: string;
+  readonly hiddenTotal: bigint;
+  readonly hidden: readonly { leafIndex: number; senderCommitment: bigint; resource: bigint; root: bigint }[];
+  readonly shared: readonly { leafIndex: number; point: Point }[];
+  readonly proof: { readonly challenge: bigint; readonly response: bigint };
+}
+
+/** @throws ReceiptError RECEIPT_MALFORMED */
+export function parseTotals(value: unknown): ReadTotals {
+  const fields = expectDocument(value, "sotto-totals", WHAT);
+  return reading(WHAT, () => {
+    const { auditor, shieldedAddress } = fields;
+    if (!isPlainText(auditor)) throw malformed(WHAT, "auditor is no plain text");
+    const [hidden, shared] = [list(fields["hidden"], "hidden"), list(fields["shared"], "shared")];
+    if (hidden.length + shared.length > MAX_EVENTS) throw malformed(WHAT, `it names more than ${MAX_EVENTS} payments`);
+    const proof = Object(fields["proof"]) as Record<string, unknown>;
+    const address = decodeShieldedAddress(shieldedAddress);
+    return {
+      chainId: readChainId(fields["chainId"], WHAT),
+      pool: parseAddress(fields["pool"], "pool"),
+      wallet: parseAddress(fields["wallet"], "wallet"),
+      shieldedAddress: shieldedAddress as string,
+      address,
+      auditor,
+      fromBlock: readBlock(fields["fromBlock"], "fromBlock", WHAT),
+      toBlock: readBlock(fields["toBlock"], "toBlock", WHAT),
+      blockHash: readHash(fields["blockHash"], "blockHash", WHAT),
+      // Below 20,000 times 2^64, far below l: a sum modulo l and the sum itself are the same number.
+      hiddenTotal: readScalar(fields["hiddenTotal"], "hiddenTotal", BigInt(hidden.length) << 64n),
+      hidden: hidden.map((entry) => ({
+        leafIndex: readBlock(entry["leafIndex"], "leafIndex", WHAT),
+        senderCommitment: parseField(entry["senderCommitment"], "senderCommitment"),
+        resource: parseField(entry["resource"], "resource"),
+        root: parseField(entry["root"], "root"),
+      })),
+      shared: shared.map((entry) => ({
+        leafIndex: readBlock(entry["leafIndex"], "leafIndex", WHAT),
+        point: unpackPoint(entry["shared"] as string, "shared"),
+      })),
+      proof: {
+        challenge: readScalar(proof["challenge"], "proof.challenge", SUBGROUP_ORDER),
+        response: readScalar(proof["response"], "proof.response", SUBGROUP_ORDER),
+      },
+    };
+  });
+}
+
+function list(value: unknown, name: string): Readonly<Record<string, unknown>>[] {
+  if (!Array.isArray(value) || value.length > MAX_EVENTS) throw malformed(WHAT, `${name} is no list`);
+  return value.map((entry) => Object(entry) as Record<string, unknown>);
+}
+
+/** A decimal from 0 to `limit` - 1; 0 where the limit is 0. */
+function readScalar(value: unknown, name: string, limit: bigint): bigint {
+  const number = typeof value === "string" && /^(0|[1-9][0-9]{0,77})$/.test(value) ? BigInt(value) : -1n;
+  if (number < 0n || (number !== 0n && number >= limit)) throw malformed(WHAT, `${name} is no number in its range`);
+  return number;
+}
+
+/** What is proved: one vk with PK = vk Base8 and `product` = vk `base`. */
+export interface Relation {
+  readonly base: Point;
+  readonly product: Point;
+}
+
+export type Claim = Omit<ReadTotals, "proof">;
+
+const word = (text: string): bigint => BigInt(keccak256(toUtf8Bytes(text)));
+
+export function hashWords(words: readonly bigint[]): bigint {
+  return BigInt(keccak256(AbiCoder.defaultAbiCoder().encode(["uint256[]"], [words])));
+}
+
+/** The hash of everything a statement claims and of every event it is about: challenge and weights come from it. */
+export function claimHash(claim: Claim, events: ReadonlyMap<number, SettledEvent>): bigint {
+  const { chainId, pool, wallet, address, auditor, fromBlock, toBlock, blockHash, hiddenTotal, hidden, shared } = claim;
+  const digest = (leafIndex: number) => BigInt(events.get(leafIndex)!.digest);
+  const { encryptionKey, ownerTag } = address;
+  return hashWords([
+    word("sotto/v1/totals"),
+    ...[chainId, BigInt(pool), BigInt(wallet), encryptionKey.x, encryptionKey.y, ownerTag, word(auditor)],
+    ...[BigInt(fromBlock), BigInt(toBlock), BigInt(blockHash), hiddenTotal],
+    BigInt(hidden.length),
+    ...hidden.flatMap(({ leafIndex, senderCommitment, resource, root }) => [
+      ...[BigInt(leafIndex), digest(leafIndex), senderCommitment, resource, root],
+    ]),
+    BigInt(shared.length),
+    ...shared.flatMap(({ leafIndex, point }) => [BigInt(leafIndex), digest(leafIndex), point.x, point.y]),
+  ]);
+}
+
+/**
+ * The weighted sums of all relations of a claim. Each weight is fixed only when every point is: whoever has one relation
+ * wrong meets the sum with probability 2^-128.
+ * @param ciphers C of each hidden payment, in order
+ */
+export function relationOf(
+  claim: Claim,
+  hash: bigint,
+  events: ReadonlyMap<number, SettledEvent>,
+  ciphers: readonly Point[],
+): Relation {
+  const weight = (index: number): bigint => hashWords([word("sotto/v1/totals/weight"), hash, BigInt(index)]) >> 128n;
+  const R = (leafIndex: number) => pointFromX(events.get(leafIndex)!.encryptedAmountR, "R");
+  const sum = (points: readonly Point[]) => points.reduce(addPoints, IDENTITY);
+  const total = negatePoint(multiplyPoint(BASE8, claim.hiddenTotal));
+  const terms = [
+    { base: sum(claim.hidden.map(({ leafIndex }) => R(leafIndex))), product: addPoints(sum(ciphers), total) },
+    ...claim.shared.map(({ leafIndex, point }) => ({ base: R(leafIndex), product: point })),
+  ];
+  let [base, product] = [IDENTITY, IDENTITY];
+  for (const [index, term] of terms.entries()) {
+    base = addPoints(base, multiplyPoint(term.base, weight(index)));
+    product = addPoints(product, multiplyPoint(term.product, weight(index)));
+  }
+  return { base, product };
+}
+
+/** Challenge of the Chaum-Pedersen proof, modulo l. */
+export function challengeOf(hash: bigint, { base, product }: Relation, first: Point, second: Point): bigint {
+  const points = [base, product, first, second].flatMap(({ x, y }) => [x, y]);
+  return hashWords([word("sotto/v1/totals/challenge"), hash, ...points]) % SUBGROUP_ORDER;
+}

@@ -1,0 +1,71 @@
+import { expect } from "chai";
+import { type PaymentEntry, paymentsCsv } from "../../src/receipts/index.ts";
+import { start } from "../support/shop.ts";
+import { SHOP, URL } from "../support/world.ts";
+
+const entry: PaymentEntry = {
+  id: "1",
+  direction: "out",
+  state: "settled",
+  amount: 1n,
+  decimal: "0.000001",
+  recipientWallet: SHOP,
+  recipientAddress: "0x",
+  resource: URL,
+  transaction: "0x",
+  block: 1,
+  begun: "",
+  settled: "",
+};
+
+describe("the payments of a wallet", () => {
+  it("are those that went out, with what they were for, and those that came in", async () => {
+    const { world, payer, shop, request } = await start([5_000n, 1_700n]);
+    const payment = await payer.pay(request);
+    world.settle(payment);
+    const lost = await payer.pay({ ...request, amount: 400n });
+    await payer.scan();
+    await shop.scan();
+    const [settled, open] = await payer.payments({ decimals: 6 });
+    const { transactionHash, blockNumber } = payer.status(payment.id);
+    expect(settled).to.deep.include({
+      id: payment.id,
+      direction: "out",
+      state: "settled",
+      amount: 1_000n,
+      decimal: "0.001",
+      recipientWallet: SHOP,
+      recipientAddress: shop.shieldedAddress,
+      resource: URL,
+      transaction: transactionHash,
+      block: blockNumber,
+      settled: new Date(world.chain.blocks[blockNumber!]!.timestamp * 1000).toISOString(),
+    });
+    expect(open).to.deep.include({ id: lost.id, state: "open", transaction: "", block: undefined, settled: "" });
+    const [received, ...more] = await shop.payments({ decimals: 6 });
+    expect(more).to.deep.equal([]);
+    expect(received).to.deep.include({ direction: "in", amount: 1_000n, transaction: transactionHash, resource: "" });
+    expect(await payer.payments({ decimals: 6, direction: "in" })).to.deep.equal([]);
+    expect(await payer.payments({ decimals: 6, direction: "out" })).to.have.length(2);
+  });
+
+  it("become CSV by RFC 4180", () => {
+    const csv = paymentsCsv([{ ...entry, resource: 'https://shop.example/a,"b"\r\nc' }]);
+    expect(csv.startsWith("id,direction,state,amount,decimal,")).to.equal(true);
+    expect(csv).to.include('"https://shop.example/a,""b""\r\nc"');
+    expect(csv.endsWith("\r\n")).to.equal(true);
+    expect(paymentsCsv([])).to.match(/^[^\r\n]+\r\n$/);
+  });
+
+  it("are no formulas, whatever a shop called its resource", () => {
+    const attacks = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", " =1", "\r=1", "|calc", "%00=", "\uFEFF=HYPERLINK()"];
+    for (const resource of attacks) {
+      const line = paymentsCsv([{ ...entry, resource }])
+        .split("\r\n")
+        .slice(1)
+        .join("\r\n");
+      expect(line, resource).to.match(/,"?'/);
+    }
+    expect(paymentsCsv([entry])).to.not.include("'");
+  });
+});
