@@ -3,10 +3,11 @@
 pragma solidity 0.8.37;
 
 import {INoteAppendVerifier} from "../interfaces/IVerifier.sol";
+import {DevelopmentKeysGuard} from "../libraries/DevelopmentKeysGuard.sol";
 
 /// @title Groth16 verifier of the note_append circuit
 /// @notice Key set: development.
-contract NoteAppendVerifier is INoteAppendVerifier {
+contract NoteAppendVerifier is INoteAppendVerifier, DevelopmentKeysGuard {
     /// @dev Order of the groups: every public signal is below it.
     uint256 private constant R = 21888242871839275222246405745257275088548364400416034343698204186575808495617;
 

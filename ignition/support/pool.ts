@@ -3,26 +3,25 @@ import type {
   IgnitionModuleBuilder,
   ModuleParameterRuntimeValue,
 } from "@nomicfoundation/ignition-core";
-import { areDevelopmentKeys } from "./key-set.ts";
 
 /** Smallest deposited note: one cent of a token with 6 decimals. It keeps dust out of the tree. */
 export const DEFAULT_SMALLEST_DEPOSIT = 10_000n;
 
-/** What every deployment has to wait for. */
-export interface AfterGuard {
-  readonly after: ContractFuture<"DevelopmentKeysGuard">[];
+/** What every other deployment has to wait for. */
+export interface AfterVerifier {
+  readonly after: ContractFuture<"PaymentVerifier">[];
 }
 
 /**
- * The pool with its verifiers and its hash, for the token that `token` names or deploys. With development keys the first
- * transaction is the guard's, and on a chain that is not local nothing comes after it.
+ * The pool with its verifiers and its hash, for the token that `token` names or deploys. A verifier comes first: those of
+ * development keys refuse a chain that is not local, and then nothing comes after it.
  */
 export function poolFutures<Token extends ContractFuture<string> | ModuleParameterRuntimeValue<string>>(
   m: IgnitionModuleBuilder,
-  token: (options: AfterGuard) => Token,
+  token: (options: AfterVerifier) => Token,
 ) {
-  const options: AfterGuard = { after: areDevelopmentKeys() ? [m.contract("DevelopmentKeysGuard")] : [] };
-  const paymentVerifier = m.contract("PaymentVerifier", [], options);
+  const paymentVerifier = m.contract("PaymentVerifier");
+  const options: AfterVerifier = { after: [paymentVerifier] };
   const withdrawalVerifier = m.contract("WithdrawalVerifier", [], options);
   const noteAppendVerifier = m.contract("NoteAppendVerifier", [], options);
   const noteHasher = m.library("PoseidonT4", options);

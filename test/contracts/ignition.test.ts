@@ -1,11 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect } from "chai";
 import { ZeroAddress } from "ethers";
 import LocalShieldedPool from "../../ignition/modules/LocalShieldedPool.ts";
 import ShieldedPool from "../../ignition/modules/ShieldedPool.ts";
-import { areDevelopmentKeys } from "../../ignition/support/key-set.ts";
 import { connect } from "../support/deploy.ts";
 
 describe("deployment", () => {
@@ -49,20 +45,16 @@ describe("deployment", () => {
     });
   }
 
-  it("takes everything but a ceremony's lock for development", () => {
-    const folder = mkdtempSync(join(tmpdir(), "sotto-lock-"));
-    const lock = (content: string) => {
-      const path = join(folder, "artifacts.lock.json");
-      writeFileSync(path, content);
-      return path;
-    };
-    expect(areDevelopmentKeys(join(folder, "missing.json"))).to.equal(true);
-    expect(areDevelopmentKeys(lock("{"))).to.equal(true);
-    expect(areDevelopmentKeys(lock("{}"))).to.equal(true);
-    expect(areDevelopmentKeys(lock('{"set":"development"}'))).to.equal(true);
-    expect(areDevelopmentKeys(lock('{"set":"ceremony"}'))).to.equal(false);
-    rmSync(folder, { recursive: true });
-    expect(areDevelopmentKeys(), "this tree").to.equal(true);
+  it("refuses each verifier of development keys there, however it is deployed", async () => {
+    const elsewhere = await connect(84532);
+    for (const name of ["PaymentVerifier", "WithdrawalVerifier", "NoteAppendVerifier"]) {
+      const factory = await elsewhere.ethers.getContractFactory(name);
+      await expect(factory.deploy(), name)
+        .to.be.revertedWithCustomError(factory, "DevelopmentKeysRefused")
+        .withArgs(84532n);
+    }
+    const local = await connect(1337);
+    await local.ethers.deployContract("PaymentVerifier");
   });
 
   it("refuses a configuration that could never work", async () => {

@@ -8,7 +8,7 @@ export const ARTIFACTS_LOCK = {
       wasm: "ae6b80e5eeee51b4c8402bb9ae25c6ba8eda11b8977ba1636913938d296bdb8e",
       zkey: "ca04e13a356a05dfe0cae9a0bcc471733143951499fc751cb2988279f68c669e",
       vkey: "caef454fb1691ce0156929db9351a25b6d7ff619dc73a8c3d5b29e44cec92ddc",
-      verifier: "b3a0f1130d4b3220477f10b0b98d93e55e127579829850030e33afe1d67f273f",
+      verifier: "2e3dd620e1cd67ef28d63470b90508e9226f1cd53f98cb4c79eb2a99e47edc3f",
     },
     elgamal_range: {
       r1cs: "14baeddfb14546df6c936ce03ec9411b5728dd490972d0910cc7b80ec5f50fdb",
@@ -21,14 +21,14 @@ export const ARTIFACTS_LOCK = {
       wasm: "6459313429257eaf9a790fd60c65fcd76ce5adc3c8d08d00a770b9cbc4d13bb9",
       zkey: "cc06dca927e0c5bb9244b85b787cba24ef84c65d76f899018934419be83160a0",
       vkey: "b9b43975a51eed6874a4d3de9b26ce8476975bb25f99ce7f99cb2f0dde194258",
-      verifier: "fd094056edcd3c2a96bb3800814872e85e0087e36092d018d1eb97d258611a32",
+      verifier: "e3915102c50d6fd745d03749289f36cb0f72df8ade6a91a2c5687f6bb9604b8c",
     },
     note_append: {
       r1cs: "e41b0211f0f6f9f44749990993f3a37393be7151932c4a946c8ff07ae310970a",
       wasm: "81951aa4fc54fba58f71779339a37e069f0617264f46d2e5cac934c7fbc185b2",
       zkey: "ba112a89af3a69ce9cd7f849a54e0dfe11d1f77ca0c3a298535e169c2c294065",
       vkey: "71e983d000f935049b3722e02e5675ca2292307cb9a57ff9e0009a939eb86a62",
-      verifier: "23a155a7208b58a574d2f74b2edbcd5d0f3f58e7758c1c8908804335c08bba21",
+      verifier: "aa089ea5b9dbaafc61d21df6f9194ede71abecd57844bd6b9c2a9410734384f4",
     },
   },
 } as const;
