@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+pragma solidity ^0.8.28;
+
+/// @title A contract that answers whoever asks it about a signature as it pleases
+contract TroublesomeWallet {
+    enum Answer {
+        Revert,
+        RevertWithMagic,
+        Bytes,
+        BurnGas,
+        HugeReturn,
+        Write
+    }
+
+    Answer private immutable ANSWER;
+    /// @notice What `Bytes` answers, to any call.
+    bytes public returned;
+
+    constructor(Answer answer, bytes memory returned_) {
+        ANSWER = answer;
+        returned = returned_;
+    }
+
+    // solhint-disable-next-line no-complex-fallback
+    fallback() external {
+        if (ANSWER == Answer.Revert) revert("no");
+        if (ANSWER == Answer.BurnGas) {
+            assembly {
+                invalid()
+            }
+        }
+        bytes memory data = returned;
+        if (ANSWER == Answer.Write) returned = "";
+        bool reverts = ANSWER == Answer.RevertWithMagic;
+        uint256 size = ANSWER == Answer.HugeReturn ? 1 << 20 : data.length;
+        assembly {
+            if reverts {
+                revert(add(data, 32), size)
+            }
+            return(add(data, 32), size)
+        }
+    }
+}

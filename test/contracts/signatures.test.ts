@@ -1,0 +1,152 @@
+import {
+  type Address,
+  type BindingTypedData,
+  bindingDigest,
+  bindingTypedData,
+  checkBindingSignature,
+  deriveKeys,
+  type EthCall,
+  type ShieldedAddressBinding,
+} from "@sotto/protocol";
+import { expect } from "chai";
+import { AbiCoder, concat, type HDNodeWallet, Wallet, ZeroAddress, zeroPadValue } from "ethers";
+import type { ContractWalletFactory } from "../../types/ethers-contracts/index.js";
+import { type Connection, connect } from "../support/deploy.ts";
+
+const MAGIC = "0x1626ba7e";
+const WRAPPED = `0x${"6492".repeat(16)}`;
+const SALT = `0x${"07".repeat(32)}`;
+const ANSWER = { Revert: 0, RevertWithMagic: 1, Bytes: 2, BurnGas: 3, HugeReturn: 4, Write: 5 };
+const key = deriveKeys(new Uint8Array(32).fill(7)).shieldedAddress();
+
+const bindingOf = (wallet: string): ShieldedAddressBinding => ({
+  phone: "+14155550100",
+  wallet: wallet.toLowerCase() as Address,
+  key,
+  chainId: 31337n,
+  pool: "0x5fbdb2315678afecb367f032d93f642f64180aa3",
+  service: "https://phones.example/zk",
+  issuedAt: 1_800_000_000,
+});
+
+const sign = (signer: HDNodeWallet, { domain, types, message }: BindingTypedData) =>
+  signer.signTypedData(domain, types, message);
+
+/** EIP-6492: a signature together with how its wallet is made. */
+const wrap = (factory: string, factoryCall: string, signature: string) =>
+  concat([
+    AbiCoder.defaultAbiCoder().encode(["address", "bytes", "bytes"], [factory, factoryCall, signature]),
+    WRAPPED,
+  ]);
+
+describe("signatures of contract wallets", () => {
+  let connection: Connection;
+  let factory: ContractWalletFactory;
+  let call: EthCall;
+  const owner = Wallet.createRandom();
+  const stranger = Wallet.createRandom();
+
+  beforeEach(async () => {
+    connection = await connect();
+    factory = await connection.ethers.deployContract("ContractWalletFactory");
+    call = (request) => connection.ethers.provider.call(request);
+  });
+
+  const addressOf = (salt = SALT) => factory["addressOf"]!.staticCall(owner.address, salt) as Promise<string>;
+  const creation = (salt = SALT) => factory.interface.encodeFunctionData("create", [owner.address, salt]);
+  const troublesome = async (answer: number, returned = "0x") =>
+    (await connection.ethers.deployContract("TroublesomeWallet", [answer, returned])).getAddress();
+
+  it("are accepted of a deployed one, of its owner alone and for this binding alone", async () => {
+    await (await factory.create(owner.address, SALT)).wait();
+    const binding = bindingOf(await addressOf());
+    const signature = await sign(owner, bindingTypedData(binding));
+    expect(await checkBindingSignature(binding, signature, call)).to.equal(true);
+    expect(await checkBindingSignature(binding, signature.toUpperCase().replace("0X", "0x"), call)).to.equal(true);
+    const foreign = await sign(stranger, bindingTypedData(binding));
+    expect(await checkBindingSignature(binding, foreign, call)).to.equal(false);
+    const other = { ...binding, phone: "+14155550101" };
+    expect(await checkBindingSignature(other, signature, call)).to.equal(false);
+    // The owner's own account signed nothing: its address is not the wallet's.
+    expect(await checkBindingSignature(bindingOf(owner.address), signature, call)).to.equal(false);
+  });
+
+  it("are accepted of one not deployed yet, which is not deployed by that", async () => {
+    const address = await addressOf();
+    const binding = bindingOf(address);
+    const inner = await sign(owner, bindingTypedData(binding));
+    const target = await factory.getAddress();
+    expect(await checkBindingSignature(binding, wrap(target, creation(), inner), call)).to.equal(true);
+    expect(await connection.ethers.provider.getCode(address)).to.equal("0x");
+    // Without the wrapping there is nobody to ask.
+    expect(await checkBindingSignature(binding, inner, call)).to.equal(false);
+    const foreign = await sign(stranger, bindingTypedData(binding));
+    expect(await checkBindingSignature(binding, wrap(target, creation(), foreign), call)).to.equal(false);
+    // A factory that makes another wallet, none at all, or is not there.
+    const elsewhere = wrap(target, creation(`0x${"08".repeat(32)}`), inner);
+    expect(await checkBindingSignature(binding, elsewhere, call)).to.equal(false);
+    for (const [to, data] of [
+      [target, "0x"],
+      [target, "0xdeadbeef"],
+      [stranger.address, creation()],
+      [ZeroAddress, creation()],
+      [await troublesome(ANSWER.Revert), creation()],
+      [await troublesome(ANSWER.BurnGas), creation()],
+      [await troublesome(ANSWER.HugeReturn), creation()],
+      [await troublesome(ANSWER.Bytes, zeroPadValue(MAGIC, 32)), creation()],
+    ] as const)
+      expect(await checkBindingSignature(binding, wrap(to, data, inner), call), `${to} ${data}`).to.equal(false);
+  });
+
+  it("may stay wrapped once the wallet is there: then no factory is called", async () => {
+    await (await factory.create(owner.address, SALT)).wait();
+    const binding = bindingOf(await addressOf());
+    const inner = await sign(owner, bindingTypedData(binding));
+    expect(await checkBindingSignature(binding, wrap(await factory.getAddress(), creation(), inner), call)).to.equal(
+      true,
+    );
+    const trouble = await troublesome(ANSWER.BurnGas);
+    expect(await checkBindingSignature(binding, wrap(trouble, "0x", inner), call)).to.equal(true);
+    const foreign = await sign(stranger, bindingTypedData(binding));
+    expect(await checkBindingSignature(binding, wrap(trouble, "0x", foreign), call)).to.equal(false);
+  });
+
+  it("are refused where the wallet reverts, burns gas, writes, or answers something else", async () => {
+    const word = zeroPadValue("0x01", 32);
+    const magicWord = `${MAGIC}${"00".repeat(28)}`;
+    const cases: [string, number, string][] = [
+      ["reverts", ANSWER.Revert, "0x"],
+      ["reverts with the right answer", ANSWER.RevertWithMagic, magicWord],
+      ["burns all gas it gets", ANSWER.BurnGas, "0x"],
+      ["returns a megabyte", ANSWER.HugeReturn, "0x"],
+      ["writes and then answers right", ANSWER.Write, magicWord],
+      ["returns nothing", ANSWER.Bytes, "0x"],
+      ["returns true", ANSWER.Bytes, word],
+      ["returns the selector at the wrong end", ANSWER.Bytes, zeroPadValue(MAGIC, 32)],
+      ["returns the selector and dirt", ANSWER.Bytes, `${MAGIC}${"00".repeat(27)}01`],
+      ["returns four bytes", ANSWER.Bytes, MAGIC],
+      ["returns 31 bytes", ANSWER.Bytes, `${MAGIC}${"00".repeat(27)}`],
+      ["refuses as the standard's reference does", ANSWER.Bytes, `0xffffffff${"00".repeat(28)}`],
+    ];
+    for (const [what, answer, returned] of cases) {
+      const binding = bindingOf(await troublesome(answer, returned));
+      expect(await checkBindingSignature(binding, "0x01", call), what).to.equal(false);
+    }
+    const accepting = bindingOf(await troublesome(ANSWER.Bytes, magicWord));
+    expect(await checkBindingSignature(accepting, "0x01", call), "the control").to.equal(true);
+    const longer = bindingOf(await troublesome(ANSWER.Bytes, magicWord + "ff".repeat(64)));
+    expect(await checkBindingSignature(longer, "0x01", call), "more behind the word").to.equal(true);
+  });
+
+  it("cannot name a wallet without code, nor one whose code is a precompile", async () => {
+    for (const wallet of [stranger.address, ZeroAddress, "0x0000000000000000000000000000000000000001"]) {
+      const binding = bindingOf(wallet);
+      const signature = await sign(owner, bindingTypedData(binding));
+      expect(await checkBindingSignature(binding, signature, call), wallet).to.equal(false);
+    }
+    // The identity precompile returns what it is sent: the question begins with the very selector that is the answer.
+    const identity = bindingOf("0x0000000000000000000000000000000000000004");
+    expect(bindingDigest(identity)).to.match(/^0x[0-9a-f]{64}$/);
+    expect(await checkBindingSignature(identity, `0x${"00".repeat(32)}`, call)).to.equal(false);
+  });
+});
