@@ -1,4 +1,6 @@
 export { RegistryError, type RegistryErrorCode } from "./registry/errors.ts";
+export { DEFAULT_LIMITS } from "./registry/limits.ts";
+export { openRegistry } from "./registry/open.ts";
 export type {
   ClientId,
   CodeMessage,

@@ -1,7 +1,7 @@
 // What the registry takes and answers. The HTTP layer and the signature checks are built on these types.
-import type { Address } from "@sotto/protocol";
+import type { Address, ShieldedAddressBinding } from "@sotto/protocol";
 
-/** `+` and 7 to 15 digits. That it is a real number is checked before it gets here. */
+/** `+` and 5 to 15 digits. That it is a real number is checked before it gets here. */
 export type E164 = string;
 
 /**
@@ -10,19 +10,8 @@ export type E164 = string;
  */
 export type ClientId = string;
 
-/** The fields of the struct a wallet signs, `ShieldedAddressBinding` of docs/protocol.md. */
-export interface SignedFields {
-  readonly phone: string;
-  readonly wallet: Address;
-  /** Shielded address, 64 bytes hex. */
-  readonly key: string;
-  readonly chainId: bigint;
-  readonly pool: Address;
-  /** Public base address of this registry. */
-  readonly service: string;
-  /** Seconds, a multiple of 300. */
-  readonly issuedAt: number;
-}
+/** The fields of the struct a wallet signs. */
+export type SignedFields = ShieldedAddressBinding;
 
 /** A number's link as it is answered: everything the wallet signed, so that a client can check it. */
 export interface Mapping {
@@ -235,8 +224,10 @@ export interface RotationState {
   readonly index: number;
   /** Short-lived rows (codes, used signatures, nonces, quotas) made with an older index key: they expire within 25 h. */
   readonly fading: number;
-  /** Ids of keys that nothing rests on any more: they may leave the ring. */
+  /** Older keys that nothing rests on any more, as master:ID or index:ID: they may leave the ring. */
   readonly unused: readonly string[];
+  /** Records that could not be opened and stay as they are: tampered with, or under a key that is not in the ring. */
+  readonly refused: number;
 }
 
 export interface RotateOptions {

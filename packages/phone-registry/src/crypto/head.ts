@@ -1,0 +1,34 @@
+import { timingSafeEqual } from "node:crypto";
+import { RegistryError } from "../registry/errors.ts";
+import type { Place } from "./envelope.ts";
+import { hmacOf, type KeyRing, type MasterKey } from "./key-ring.ts";
+
+/** Says, under a master key, which version of a record is the newest. */
+export function sealHead(ring: KeyRing, place: Place, master: MasterKey = ring.master): string {
+  ring.work("hmac");
+  const { table, id, version, verified } = place;
+  return hmacOf(master.seal, ["head", table, id, version, verified ? 1 : 0]).toString("base64url");
+}
+
+export interface Head {
+  readonly version: number;
+  readonly master_key: string;
+  readonly seal: string;
+}
+
+/**
+ * Refuses a record whose head is missing, forged or of another version: a row put back from an older state.
+ * @throws RegistryError RECORD_TAMPERED, KEY_MISSING
+ */
+export function expectHead(ring: KeyRing, place: Place, head: Head | undefined): void {
+  const master = ring.masterOf(head?.master_key ?? ring.master.id);
+  if (master === undefined)
+    throw new RegistryError("KEY_MISSING", "a record's master key is not in the ring", {
+      keys: head?.master_key ?? "",
+    });
+  const expected = Buffer.from(sealHead(ring, place, master));
+  const actual = Buffer.from(head?.seal ?? "");
+  const fits = expected.length === actual.length && timingSafeEqual(expected, actual);
+  if (head?.version !== place.version || !fits)
+    throw new RegistryError("RECORD_TAMPERED", "a record is not the newest version of itself");
+}

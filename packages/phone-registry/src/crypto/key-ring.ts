@@ -1,0 +1,101 @@
+// The keys the database does not hold, and what is derived from them: one use, one key.
+import { createHmac, hkdfSync } from "node:crypto";
+import { RegistryError } from "../registry/errors.ts";
+import type { RegistryKey, RegistryKeys } from "../registry/types.ts";
+
+/** What blind values are made for. Each has its own key, so that no column can be compared with another. */
+export type BlindUse = "number" | "slot" | "code" | "once" | "quota" | "audit";
+
+export type Work = (kind: "query" | "hmac" | "decrypt" | "encrypt") => void;
+
+export interface MasterKey {
+  readonly id: string;
+  /** AES-256-GCM key around the data keys. */
+  readonly wrap: Buffer;
+  /** HMAC key of the heads. */
+  readonly seal: Buffer;
+}
+
+export interface IndexKey {
+  readonly id: string;
+  readonly uses: Readonly<Record<BlindUse, Buffer>>;
+}
+
+const USES: readonly BlindUse[] = ["number", "slot", "code", "once", "quota", "audit"];
+const ID = /^[a-z0-9-]{1,16}$/;
+const MOST_KEYS = 4;
+
+const derive = (key: Uint8Array, use: string): Buffer =>
+  Buffer.from(hkdfSync("sha256", key, new Uint8Array(), `sotto phone registry: ${use}`, 32));
+
+/** HMAC-SHA-256 of a list; JSON keeps ["1", "23"] and ["12", "3"] apart. */
+export const hmacOf = (key: Buffer, parts: readonly (string | number)[]): Buffer =>
+  createHmac("sha256", key).update(JSON.stringify(parts)).digest();
+
+export class KeyRing {
+  readonly masters: readonly MasterKey[];
+  readonly indexes: readonly IndexKey[];
+  /** Of each key, by kind and id: tells another key of the same id, and nothing else. */
+  readonly fingerprints: ReadonlyMap<string, string>;
+  readonly work: Work;
+
+  /** @throws RegistryError INVALID_KEYS */
+  constructor(keys: RegistryKeys, work: Work = () => undefined) {
+    expectKeys("master", keys.master);
+    expectKeys("index", keys.index);
+    // The same bytes in both places would let a wrong copy of one secret stand for the other.
+    const values = [...keys.master, ...keys.index].map(({ key }) => Buffer.from(key).toString("hex"));
+    if (new Set(values).size !== values.length)
+      throw new RegistryError("INVALID_KEYS", "the keys of a ring must all be different");
+    this.masters = keys.master.map(({ id, key }) => ({ id, wrap: derive(key, "wrap"), seal: derive(key, "seal") }));
+    this.indexes = keys.index.map(({ id, key }) => ({
+      id,
+      uses: Object.fromEntries(USES.map((use) => [use, derive(key, use)])) as Record<BlindUse, Buffer>,
+    }));
+    this.fingerprints = new Map([
+      ...keys.master.map(({ id, key }) => [`master:${id}`, derive(key, "fingerprint").toString("base64url")] as const),
+      ...keys.index.map(({ id, key }) => [`index:${id}`, derive(key, "fingerprint").toString("base64url")] as const),
+    ]);
+    this.work = work;
+  }
+
+  /** What new records are written with. */
+  get master(): MasterKey {
+    return this.masters[0]!;
+  }
+
+  get index(): IndexKey {
+    return this.indexes[0]!;
+  }
+
+  masterOf(id: string): MasterKey | undefined {
+    return this.masters.find((key) => key.id === id);
+  }
+
+  indexOf(id: string): IndexKey | undefined {
+    return this.indexes.find((key) => key.id === id);
+  }
+
+  /** A value that says nothing to who does not hold the key: 256 bits, base64url. */
+  blind(use: BlindUse, parts: readonly (string | number)[], key: IndexKey = this.index): string {
+    this.work("hmac");
+    return hmacOf(key.uses[use], parts).toString("base64url");
+  }
+
+  /** Under every key of the ring: where a row may stand while keys are being changed. */
+  blinds(use: BlindUse, parts: readonly (string | number)[]): string[] {
+    return this.indexes.map((key) => this.blind(use, parts, key));
+  }
+}
+
+function expectKeys(kind: string, keys: readonly RegistryKey[]): void {
+  const say = (what: string) => new RegistryError("INVALID_KEYS", `the ${kind} keys: ${what}`);
+  if (!Array.isArray(keys) || keys.length === 0 || keys.length > MOST_KEYS)
+    throw say(`1 to ${MOST_KEYS} keys are needed, the current one first`);
+  for (const { id, key } of keys) {
+    if (typeof id !== "string" || !ID.test(id)) throw say("an id is 1 to 16 of a-z, 0-9 and -");
+    if (!(key instanceof Uint8Array) || key.length !== 32) throw say(`key ${id} is not 32 bytes`);
+    if (key.every((byte) => byte === key[0])) throw say(`key ${id} is not random`);
+  }
+  if (new Set(keys.map(({ id }) => id)).size !== keys.length) throw say("an id is there twice");
+}

@@ -1,0 +1,105 @@
+// Counters in fixed windows, in the store: all replicas count together, and a restart forgets nothing.
+import type { KeyRing } from "../crypto/key-ring.ts";
+import { RegistryError, type RegistryErrorCode } from "../registry/errors.ts";
+import type { Rate } from "../registry/types.ts";
+import type { Db, RegistryDatabase } from "../store/schema.ts";
+
+/** What is counted for whom. */
+export interface Use {
+  /** For example code-number; together with the subject it names the counter. */
+  readonly scope: string;
+  readonly subject: string;
+  readonly rates: readonly Rate[];
+}
+
+/** How much of its narrowest limit a scope has used, 0 to 1. */
+export type Shares = ReadonlyMap<string, number>;
+
+interface Counter {
+  readonly scope: string;
+  readonly key: string;
+  readonly rate: Rate;
+  readonly endsAt: number;
+}
+
+function countersOf(ring: KeyRing, uses: readonly Use[], now: number): Counter[] {
+  const counters = uses.flatMap(({ scope, subject, rates }) =>
+    rates.map((rate) => {
+      const window = rate.seconds * 1000;
+      const start = Math.floor(now / window) * window;
+      return { scope, rate, endsAt: start + window, key: ring.blind("quota", [scope, rate.seconds, start, subject]) };
+    }),
+  );
+  // One order of rows for everybody: two transactions that count the same things cannot wait for each other.
+  return counters.sort((a, b) => (a.key < b.key ? -1 : 1));
+}
+
+/**
+ * Counts one use in every window, or throws; the transaction it runs in then counts nothing.
+ * @param code of the error
+ * @returns how near each scope is to its limit
+ * @throws RegistryError with details.scope and details.resetAt (ms)
+ */
+export async function take(
+  db: Db,
+  ring: KeyRing,
+  uses: readonly Use[],
+  now: number,
+  code: RegistryErrorCode,
+): Promise<Shares> {
+  const shares = new Map<string, number>();
+  for (const { scope, key, rate, endsAt } of countersOf(ring, uses, now)) {
+    const insert = db
+      .insertInto("phone_quotas")
+      .values({ key, index_key: ring.index.id, used: 1, ends_at: endsAt })
+      .onConflict((conflict) =>
+        conflict
+          .column("key")
+          .doUpdateSet((eb) => ({ used: eb("phone_quotas.used", "+", 1) }))
+          .where("phone_quotas.used", "<", rate.limit),
+      );
+    const row = rate.limit > 0 ? await insert.returning("used").executeTakeFirst() : undefined;
+    if (row === undefined) {
+      const kind = scope.split("-").at(-1)!;
+      throw new RegistryError(code, "too many in this time", { scope: kind, resetAt: endsAt });
+    }
+    shares.set(scope, Math.max(shares.get(scope) ?? 0, row.used / rate.limit));
+  }
+  return shares;
+}
+
+/**
+ * Takes back `amount` (0 or 1) uses: the same work for both.
+ * @param at when they were counted, ms
+ */
+export async function giveBack(db: Db, ring: KeyRing, uses: readonly Use[], at: number, amount: 0 | 1): Promise<void> {
+  for (const { key } of countersOf(ring, uses, at))
+    await db
+      .updateTable("phone_quotas")
+      .set((eb) => ({ used: eb("used", "-", amount) }))
+      .where("key", "=", key)
+      .where("used", ">", 0)
+      .execute();
+}
+
+/** Forgets what was counted for a subject in the windows of now. @returns how many counters there were */
+export async function forget(db: Db, ring: KeyRing, uses: readonly Use[], now: number): Promise<number> {
+  const keys = uses.flatMap(({ scope, subject, rates }) =>
+    rates.flatMap(({ seconds }) => {
+      const window = seconds * 1000;
+      return ring.blinds("quota", [scope, seconds, Math.floor(now / window) * window, subject]);
+    }),
+  );
+  if (keys.length === 0) return 0;
+  const gone = await db.deleteFrom("phone_quotas").where("key", "in", keys).returning("key").execute();
+  return gone.length;
+}
+
+/** Counts in a transaction of its own. */
+export const takeAlone = (
+  database: RegistryDatabase,
+  ring: KeyRing,
+  uses: readonly Use[],
+  now: number,
+  code: RegistryErrorCode,
+): Promise<Shares> => database.transaction([], (db) => take(db, ring, uses, now, code));

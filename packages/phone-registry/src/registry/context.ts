@@ -1,0 +1,41 @@
+// What every operation works with.
+
+import type { Address } from "@sotto/protocol";
+import type { KeyRing } from "../crypto/key-ring.ts";
+import type { LinkRecord, Records } from "../store/records.ts";
+import type { RegistryDatabase } from "../store/schema.ts";
+import type { Mapping, MappingChange, RegistryLimits, RegistryOptions } from "./types.ts";
+
+export interface Context {
+  readonly database: RegistryDatabase;
+  readonly ring: KeyRing;
+  readonly records: Records;
+  readonly limits: RegistryLimits;
+  readonly options: RegistryOptions;
+  /** ms */
+  readonly clock: () => number;
+}
+
+/** Seconds a link is in force, from its issuedAt. */
+export const LINK_LIFETIME_SECONDS = 400 * 86_400;
+/** A struct may be a day old when it comes: for longer than that it is remembered that it came. ms */
+export const DIGEST_MEMORY_MS = 26 * 3_600_000;
+
+export const isOver = (record: LinkRecord, now: number): boolean => record.expiresAt * 1000 <= now;
+
+export function mappingOf(record: LinkRecord, verified: boolean): Mapping {
+  const { phone, key, service, issuedAt, signature, expiresAt } = record;
+  const [wallet, pool] = [record.wallet as Address, record.pool as Address];
+  const binding = { phone, wallet, key, chainId: BigInt(record.chainId), pool, service, issuedAt };
+  return { binding, signature, verified, expiresAt };
+}
+
+/** What a link changes for those who pay the number; undefined where nothing stood before, or nothing changes. */
+export function changeOf(before: LinkRecord | undefined, after: LinkRecord): MappingChange | undefined {
+  if (before === undefined) return undefined;
+  const wallet =
+    before.wallet === after.wallet ? {} : { wallet: { from: before.wallet as Address, to: after.wallet as Address } };
+  const key = before.key === after.key ? {} : { key: { from: before.key, to: after.key } };
+  const change: MappingChange = { ...wallet, ...key };
+  return Object.keys(change).length === 0 ? undefined : change;
+}

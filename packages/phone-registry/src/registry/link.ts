@@ -1,0 +1,105 @@
+import { record as audit } from "../audit/audit.ts";
+import { CODE_LIFETIME_MS, CODE_TRIES, dropCode, randomCode, storeCode } from "../codes/codes.ts";
+import { take } from "../quotas/quotas.ts";
+import { useUp, wasUsed } from "../store/once.ts";
+import type { Found, LinkRecord } from "../store/records.ts";
+import type { Db } from "../store/schema.ts";
+import { type Context, changeOf, DIGEST_MEMORY_MS, isOver, LINK_LIFETIME_SECONDS, mappingOf } from "./context.ts";
+import { RegistryError } from "./errors.ts";
+import { codeUses } from "./limits.ts";
+import { expectFields } from "./requests.ts";
+import type { LinkRequest, LinkResult } from "./types.ts";
+
+interface Code {
+  readonly id: string;
+  readonly code: string;
+  readonly hash: string;
+  readonly expiresAt: number;
+}
+
+type Stored =
+  | { readonly kind: "renewed"; readonly result: LinkResult }
+  | { readonly kind: "waiting"; readonly code: Code };
+
+const outdated = () =>
+  new RegistryError("LINK_OUTDATED", "a link that was signed later is in place: sign again with the present time");
+
+/** How long a digest has to be remembered, ms: while its date would still be taken. */
+export const rememberUntil = (issuedAt: number, now: number): number =>
+  Math.max(now, issuedAt * 1000) + DIGEST_MEMORY_MS;
+
+export async function link(context: Context, request: LinkRequest): Promise<LinkResult> {
+  expectFields(request, "phone", "wallet", "key", "signature", "issuedAt", "client");
+  const { database, options, clock, records } = context;
+  const { issuedAt, digest } = await options.signatures.link(request, clock());
+  const { phone, wallet, key, signature } = request;
+  const { pool, service } = options;
+  const record: LinkRecord = {
+    ...{ phone, wallet, key, signature, pool, service, issuedAt, digest },
+    chainId: String(options.chainId),
+    expiresAt: issuedAt + LINK_LIFETIME_SECONDS,
+  };
+  const stored = await database.transaction(records.locks(phone), (db) => store(context, db, request, record));
+  if (stored.kind === "renewed") return stored.result;
+  return send(context, record, stored.code);
+}
+
+/** In one transaction, under the number's lock. */
+async function store(context: Context, db: Db, request: LinkRequest, record: LinkRecord): Promise<Stored> {
+  const { ring, records, limits, clock } = context;
+  const { phone, wallet, client } = request;
+  const now = clock();
+  const verified = await records.verified(db, phone);
+  const waiting = await records.waiting(db, phone, wallet);
+  if ((await wasUsed(db, ring, "link", [record.digest])) || verified?.record.digest === record.digest)
+    throw new RegistryError("SIGNATURE_REPLAYED", "this signature was used before: sign again");
+  const current = verified !== undefined && !isOver(verified.record, now) ? verified : undefined;
+  if (current?.record.wallet === wallet) return renew(context, db, request, record, current, waiting);
+  // A waiting link is a fact about this wallet alone; one of another wallet is neither told nor touched.
+  if (waiting !== undefined && waiting.record.issuedAt > record.issuedAt) throw outdated();
+  await take(db, ring, codeUses(limits, request), now, "CODES_LIMITED");
+  const id = await records.put(db, record, false, now + limits.pendingSeconds * 1000, waiting);
+  const expiresAt = now + CODE_LIFETIME_MS;
+  const code = randomCode();
+  const hash = await storeCode(db, ring, { id, phone, wallet }, code, expiresAt);
+  await audit(db, ring, { action: "link", outcome: "ok", phone, wallet, client }, now);
+  return { kind: "waiting", code: { id, code, hash, expiresAt } };
+}
+
+/** The wallet that has proven the number signs anew: another key, a later end. No proof is asked for again. */
+async function renew(
+  context: Context,
+  db: Db,
+  { phone, wallet, client }: LinkRequest,
+  record: LinkRecord,
+  current: Found,
+  waiting: Found | undefined,
+): Promise<Stored> {
+  const { ring, records, clock } = context;
+  if (record.issuedAt < current.record.issuedAt) throw outdated();
+  await useUp(db, ring, "link", [record.digest], rememberUntil(record.issuedAt, clock()));
+  await records.put(db, record, true, record.expiresAt * 1000, current);
+  await records.remove(db, waiting === undefined ? [] : [waiting.row.id]);
+  await audit(db, ring, { action: "relink", outcome: "ok", phone, wallet, client }, clock());
+  const changed = changeOf(current.record, record);
+  return {
+    kind: "renewed",
+    result: { mapping: mappingOf(record, true), remaining: [], ...(changed && { changed }) },
+  };
+}
+
+/** The code is stored by now: a crash from here on leaves one that nobody knows, and the next request makes another. */
+async function send({ database, options }: Context, record: LinkRecord, code: Code): Promise<LinkResult> {
+  const mapping = mappingOf(record, false);
+  const { expiresAt } = code;
+  const { phone, wallet } = mapping.binding;
+  try {
+    await options.sender.send({ phone, wallet, code: code.code, expiresAt });
+  } catch {
+    // The sender's error may carry the number or the code: nothing of it is logged.
+    options.log?.warn({}, "a code could not be sent");
+    await dropCode(database.db, code.id, code.hash);
+    return { mapping, remaining: [{ step: "ask-again" }] };
+  }
+  return { mapping, remaining: [{ step: "enter-code", expiresAt, tries: CODE_TRIES }] };
+}

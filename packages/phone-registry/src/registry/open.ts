@@ -1,0 +1,103 @@
+import { openDatabase } from "@sotto/database";
+import { SottoError } from "@sotto/protocol";
+import { KeyRing } from "../crypto/key-ring.ts";
+import { UnknownWatch } from "../quotas/watch.ts";
+import { expectKeys } from "../store/keys.ts";
+import { MIGRATIONS } from "../store/migrations.ts";
+import { useUp } from "../store/once.ts";
+import { Records } from "../store/records.ts";
+import type { Schema } from "../store/schema.ts";
+import type { Context } from "./context.ts";
+import { RegistryError } from "./errors.ts";
+import { limitsOf } from "./limits.ts";
+import { link } from "./link.ts";
+import { expectFields } from "./requests.ts";
+import { resolve } from "./resolve.ts";
+import { rotate, rotation } from "./rotate.ts";
+import { sweep } from "./sweep.ts";
+import type { Mapping, NonceUse, PhoneRegistry, RegistryOperation, RegistryOptions } from "./types.ts";
+import { erase, unlink } from "./unlink.ts";
+import { verify } from "./verify.ts";
+
+/** A nonce is remembered until its deadline; one further ahead would have to be for too long. s */
+const FURTHEST_DEADLINE = 3_600;
+
+/**
+ * Opens the registry's store and checks that the keys are those it was written with.
+ * @throws RegistryError INVALID_OPTIONS, INVALID_KEYS, KEY_MISMATCH, KEY_MISSING
+ * @throws DatabaseError INVALID_STORE_URL, STORE_UNAVAILABLE, STORE_TOO_NEW
+ */
+export async function openRegistry(options: RegistryOptions): Promise<PhoneRegistry> {
+  const { store, keys, clock = Date.now, onWork = () => undefined, log, metrics } = options;
+  const limits = limitsOf(options.limits);
+  const ring = new KeyRing(keys, onWork);
+  const database = await openDatabase<Schema>({
+    ...{ url: store, name: "phone_registry", migrations: MIGRATIONS, clock },
+    onError: () => log?.warn({}, "a connection to the registry's database was lost"),
+    onQuery: () => onWork("query"),
+  });
+  try {
+    await database.transaction(["phone-registry-keys"], (db) => expectKeys(db, ring));
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  const context: Context = { database, ring, records: new Records(ring), limits, options, clock };
+  const watch = new UnknownWatch();
+  let closed = false;
+
+  /** Refuses after the end, and counts what came of it. */
+  async function run<T>(name: RegistryOperation, action: () => Promise<T>, outcome: (value: T) => string) {
+    if (closed) throw new RegistryError("REGISTRY_CLOSED", "the registry is closed");
+    try {
+      const value = await action();
+      metrics?.count(name, outcome(value));
+      return value;
+    } catch (error) {
+      metrics?.count(name, error instanceof SottoError ? error.code : "INTERNAL");
+      if (error instanceof RegistryError && error.code === "RECORD_TAMPERED")
+        log?.error({ operation: name }, "a record of the registry was tampered with");
+      throw error;
+    }
+  }
+  const ok = () => "ok";
+  const seen = (mapping: Mapping | undefined) => {
+    const { share, lookups } = watch.add(mapping === undefined);
+    metrics?.unknownShare(share, lookups);
+    if (mapping === undefined) return "unknown";
+    return mapping.verified ? "ok" : "unverified";
+  };
+
+  return {
+    kind: database.kind,
+    link: (request) => run("link", () => link(context, request), ok),
+    verify: (request) => run("verify", () => verify(context, request), ok),
+    resolve: (request) => run("resolve", () => resolve(context, request), seen),
+    unlink: (request) => run("unlink", () => unlink(context, request), ok),
+    erase: (request) => run("erase", () => erase(context, request), ok),
+    useNonce: (use) => run("nonce", () => useNonce(context, use), ok),
+    rotate: (rotateOptions) => run("rotate", () => rotate(context, rotateOptions), ok),
+    rotation: () => rotation(context),
+    sweep: () => run("sweep", () => sweep(context), ok),
+    ping: () => database.ping(),
+    async close() {
+      if (closed) return;
+      closed = true;
+      await database.close();
+    },
+  };
+}
+
+async function useNonce({ database, ring, clock }: Context, use: NonceUse): Promise<void> {
+  expectFields(use, "wallet", "nonce", "deadline");
+  const { wallet, nonce, deadline } = use;
+  const now = clock();
+  const refuse = (what: string) => new RegistryError("NONCE_REFUSED", what);
+  if (deadline * 1000 <= now) throw refuse("the deadline of the request is over");
+  if (deadline > now / 1000 + FURTHEST_DEADLINE) throw refuse("the deadline of the request is too far ahead");
+  // Remembered a little longer, for replicas whose clocks are behind.
+  const fresh = await database.transaction([`phone-nonce:${wallet}`], (db) =>
+    useUp(db, ring, "nonce", [wallet, nonce], deadline * 1000 + 60_000),
+  );
+  if (!fresh) throw refuse("the nonce was used before");
+}

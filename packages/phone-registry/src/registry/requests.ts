@@ -1,0 +1,41 @@
+// The last line of defence: the HTTP layer has checked all this, but a plugin may be called by others.
+import { RegistryError } from "./errors.ts";
+
+const PHONE = /^\+[1-9][0-9]{4,14}$/;
+const ADDRESS = /^0x[0-9a-f]{40}$/;
+const KEY = /^0x[0-9a-f]{128}$/;
+const CODE = /^[0-9]{6}$/;
+/** 8 KiB: contract wallets that are not deployed yet sign with the call that deploys them. */
+const MOST_SIGNATURE = 2 + 2 * 8192;
+const SIGNATURE = /^0x(?:[0-9a-fA-F]{2})+$/;
+const MOST_NAME = 256;
+
+const FORMS: Readonly<Record<string, (value: unknown) => boolean>> = {
+  phone: (value) => typeof value === "string" && PHONE.test(value),
+  wallet: (value) => typeof value === "string" && ADDRESS.test(value),
+  caller: (value) => value === undefined || (typeof value === "string" && ADDRESS.test(value)),
+  key: (value) => typeof value === "string" && KEY.test(value),
+  signature: (value) => typeof value === "string" && value.length <= MOST_SIGNATURE && SIGNATURE.test(value),
+  issuedAt: (value) => value === undefined || isSeconds(value),
+  deadline: isSeconds,
+  code: (value) => typeof value === "string" && CODE.test(value),
+  client: isName,
+  nonce: isName,
+};
+
+function isSeconds(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) < 100_000_000_000;
+}
+
+function isName(value: unknown): boolean {
+  return typeof value === "string" && value.length >= 1 && value.length <= MOST_NAME;
+}
+
+/** @throws RegistryError INVALID_REQUEST naming the field, never its value */
+export function expectFields<T extends object>(request: T, ...fields: (keyof T & string)[]): void {
+  if (typeof request !== "object" || request === null)
+    throw new RegistryError("INVALID_REQUEST", "the request is not an object", { field: "" });
+  for (const field of fields)
+    if (!FORMS[field]!(request[field]))
+      throw new RegistryError("INVALID_REQUEST", `${field} is not what it must be`, { field });
+}

@@ -1,0 +1,41 @@
+import type { Context } from "./context.ts";
+
+const PAGE = 500;
+/** A replica's clock may be behind ours: what it still takes for valid is left alone. */
+const SLACK_MS = 60_000;
+
+/** Forgets what is over. May run on every replica, at any time. */
+export async function sweep(context: Context): Promise<void> {
+  const { database, limits, clock } = context;
+  const { db } = database;
+  const before = clock() - SLACK_MS;
+  await sweepMappings(context, before);
+  await db.deleteFrom("phone_codes").where("expires_at", "<=", before).execute();
+  await db.deleteFrom("phone_once").where("expires_at", "<=", before).execute();
+  await db.deleteFrom("phone_quotas").where("ends_at", "<=", before).execute();
+  await db
+    .deleteFrom("phone_audit")
+    .where("at", "<=", before - limits.auditSeconds * 1000)
+    .execute();
+}
+
+async function sweepMappings({ database, records }: Context, before: number): Promise<void> {
+  for (;;) {
+    const over = database.db.selectFrom("phone_mappings").select(["id", "number"]).where("sweep_at", "<=", before);
+    const page = await over.limit(PAGE).execute();
+    if (page.length === 0) return;
+    // Looked at again under the locks of the numbers: one that was linked anew meanwhile stays.
+    await database.transaction(
+      page.map(({ number }) => number),
+      async (transaction) => {
+        const ids = page.map(({ id }) => id);
+        const still = transaction.selectFrom("phone_mappings").select("id").where("sweep_at", "<=", before);
+        const gone = await still.where("id", "in", ids).execute();
+        await records.remove(
+          transaction,
+          gone.map(({ id }) => id),
+        );
+      },
+    );
+  }
+}

@@ -1,0 +1,63 @@
+import { record as audit } from "../audit/audit.ts";
+import { forget } from "../quotas/quotas.ts";
+import { useUp } from "../store/once.ts";
+import type { Context } from "./context.ts";
+import { RegistryError } from "./errors.ts";
+import { numberUses } from "./limits.ts";
+import { rememberUntil } from "./link.ts";
+import { expectFields } from "./requests.ts";
+import type { Erased, EraseRequest, UnlinkRequest } from "./types.ts";
+
+const MESSAGES = {
+  SIGNATURE_REPLAYED: "this signature was used before: sign again",
+  NOT_LINKED: "the number is not linked to this wallet",
+  LINK_OUTDATED: "the link was signed later than its withdrawal: sign again with the present time",
+} as const;
+
+/** A wallet takes back its own link, proven or waiting. A signature is used up by the first call, whatever it did. */
+export async function unlink(context: Context, request: UnlinkRequest): Promise<void> {
+  expectFields(request, "phone", "wallet", "signature", "issuedAt", "client");
+  const { database, ring, records, options, clock } = context;
+  const { phone, wallet, issuedAt, client } = request;
+  const { digest } = await options.signatures.unlink(request, clock());
+  const outcome = await database.transaction(records.locks(phone), async (db) => {
+    const attempt = async (): Promise<keyof typeof MESSAGES | "ok"> => {
+      if (!(await useUp(db, ring, "unlink", [digest], rememberUntil(issuedAt, clock())))) return "SIGNATURE_REPLAYED";
+      const both = [await records.verified(db, phone), await records.waiting(db, phone, wallet)];
+      const own = both.filter((found) => found?.record.wallet === wallet).map((found) => found!);
+      if (own.length === 0) return "NOT_LINKED";
+      const older = own.filter(({ record }) => record.issuedAt <= issuedAt);
+      if (older.length === 0) return "LINK_OUTDATED";
+      await records.remove(
+        db,
+        older.map(({ row }) => row.id),
+      );
+      return "ok";
+    };
+    const said = await attempt();
+    await audit(db, ring, { action: "unlink", outcome: said, phone, wallet, client }, clock());
+    return said;
+  });
+  if (outcome !== "ok") throw new RegistryError(outcome, MESSAGES[outcome]);
+}
+
+/**
+ * Forgets a number: its links, codes and counters, whatever state they are in; nothing is opened, so that damaged ones
+ * go as well. Keyed hashes remain, each for its time: of structs it used in the last day, and in the audit log.
+ */
+export async function erase(context: Context, request: EraseRequest): Promise<Erased> {
+  expectFields(request, "phone", "client");
+  const { database, ring, records, limits, clock } = context;
+  const { phone, client } = request;
+  const numbers = records.locks(phone);
+  return database.transaction(numbers, async (db) => {
+    const rows = await db.selectFrom("phone_mappings").select("id").where("number", "in", numbers).execute();
+    const gone = await records.remove(
+      db,
+      rows.map(({ id }) => id),
+    );
+    const quotas = await forget(db, ring, numberUses(limits, phone), clock());
+    await audit(db, ring, { action: "erase", outcome: "ok", phone, client }, clock());
+    return { ...gone, quotas };
+  });
+}

@@ -1,0 +1,38 @@
+import type { KeyRing } from "../crypto/key-ring.ts";
+import { RegistryError } from "../registry/errors.ts";
+import type { Db } from "./schema.ts";
+
+/**
+ * Compares the ring with the keys the database was written with. With a wrong index key every number would be unknown
+ * and nothing would say why.
+ * @throws RegistryError KEY_MISMATCH, KEY_MISSING
+ */
+export async function expectKeys(db: Db, ring: KeyRing): Promise<void> {
+  for (const [name, fingerprint] of ring.fingerprints) {
+    const insert = db.insertInto("phone_keys").values({ name, fingerprint });
+    await insert.onConflict((conflict) => conflict.doNothing()).execute();
+    const row = await db.selectFrom("phone_keys").selectAll().where("name", "=", name).executeTakeFirst();
+    if (row?.fingerprint !== fingerprint)
+      throw new RegistryError("KEY_MISMATCH", "a key of the ring is not the one the database was written with", {
+        keys: name,
+      });
+  }
+  const { masters, indexes } = await keysInUse(db);
+  const missing = [
+    ...masters.filter((id) => ring.masterOf(id) === undefined).map((id) => `master:${id}`),
+    ...indexes.filter((id) => ring.indexOf(id) === undefined).map((id) => `index:${id}`),
+  ];
+  if (missing.length > 0)
+    throw new RegistryError("KEY_MISSING", "the database holds records under keys that are not in the ring", {
+      keys: missing.join(", "),
+    });
+}
+
+/** Ids of the keys that links rest on. */
+export async function keysInUse(db: Db): Promise<{ masters: string[]; indexes: string[] }> {
+  const distinct = async (column: "master_key" | "index_key") =>
+    (await db.selectFrom("phone_mappings").select(column).distinct().execute()).map((row) => row[column]);
+  const heads = await db.selectFrom("phone_heads").select("master_key").distinct().execute();
+  const masters = new Set([...(await distinct("master_key")), ...heads.map(({ master_key }) => master_key)]);
+  return { masters: [...masters], indexes: await distinct("index_key") };
+}

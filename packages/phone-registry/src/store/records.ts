@@ -1,0 +1,192 @@
+// Links as rows: found by blind index, opened only where id, version, kind and number are what they were written with.
+import { randomUUID } from "node:crypto";
+import { openRecord, type Place, sealRecord } from "../crypto/envelope.ts";
+import { expectHead, sealHead } from "../crypto/head.ts";
+import type { KeyRing } from "../crypto/key-ring.ts";
+import { RegistryError } from "../registry/errors.ts";
+import type { Db, Row } from "./schema.ts";
+
+/** What a row keeps encrypted. */
+export interface LinkRecord {
+  readonly phone: string;
+  readonly wallet: string;
+  readonly key: string;
+  readonly signature: string;
+  readonly chainId: string;
+  readonly pool: string;
+  readonly service: string;
+  /** s */
+  readonly issuedAt: number;
+  /** Of the signed struct. */
+  readonly digest: string;
+  /** s */
+  readonly expiresAt: number;
+}
+
+/** A row of phone_mappings with its head beside it. */
+export type MappingRow = Row<"phone_mappings"> & {
+  readonly head_version: number | null;
+  readonly head_master: string | null;
+  readonly head_seal: string | null;
+};
+
+export interface Found {
+  readonly row: MappingRow;
+  readonly record: LinkRecord;
+}
+
+const TABLE = "phone_mappings";
+const DAY_MS = 86_400_000;
+
+export const placeOf = (row: { id: string; version: number; verified: number }): Place => ({
+  table: TABLE,
+  id: row.id,
+  version: row.version,
+  verified: row.verified === 1,
+});
+
+export const rows = (db: Db) =>
+  db
+    .selectFrom("phone_mappings as m")
+    .leftJoin("phone_heads as h", "h.id", "m.id")
+    .selectAll("m")
+    .select(["h.version as head_version", "h.master_key as head_master", "h.seal as head_seal"]);
+
+/** @throws RegistryError RECORD_TAMPERED, KEY_MISSING */
+export function openRow(ring: KeyRing, row: MappingRow): LinkRecord {
+  const place = placeOf(row);
+  const { head_version: version, head_master: master_key, head_seal: seal } = row;
+  const head = version === null || master_key === null || seal === null ? undefined : { version, master_key, seal };
+  // Both are done before either is judged: a refusal does not say by its work what was wrong.
+  const record = openRecord(ring, place, row.master_key, row.envelope) as LinkRecord;
+  expectHead(ring, place, head);
+  return record;
+}
+
+export class Records {
+  readonly #ring: KeyRing;
+  readonly #decoy: MappingRow;
+
+  constructor(ring: KeyRing) {
+    this.#ring = ring;
+    this.#decoy = decoyRow(ring);
+  }
+
+  /** What to lock before a number's links are changed: no two transactions about one number run side by side. */
+  locks(phone: string): string[] {
+    return this.#ring.blinds("number", [phone]);
+  }
+
+  /**
+   * A number's verified link, or else the newest one that waits for its proof. As much work where there is none.
+   * @throws RegistryError RECORD_TAMPERED
+   */
+  async first(db: Db, phone: string): Promise<Found | undefined> {
+    const query = rows(db).where("m.number", "in", this.#ring.blinds("number", [phone]));
+    const row = await query
+      .orderBy("m.verified", "desc")
+      .orderBy("m.sweep_at", "desc")
+      .orderBy("m.id")
+      .limit(1)
+      .executeTakeFirst();
+    return this.#open(row, phone);
+  }
+
+  /** @throws RegistryError RECORD_TAMPERED */
+  verified(db: Db, phone: string): Promise<Found | undefined> {
+    return this.#inSlot(db, [phone], phone);
+  }
+
+  /** The link of a number to a wallet that waits for its proof. @throws RegistryError RECORD_TAMPERED */
+  async waiting(db: Db, phone: string, wallet: string): Promise<Found | undefined> {
+    const found = await this.#inSlot(db, [phone, wallet], phone);
+    if (found !== undefined && found.record.wallet !== wallet)
+      throw new RegistryError("RECORD_TAMPERED", "a record stands in the place of another");
+    return found;
+  }
+
+  /** Writes a link: over `old` in its place, or into a row of its own. @param sweepAt ms @returns id of the row */
+  async put(db: Db, record: LinkRecord, verified: boolean, sweepAt: number, old?: Found): Promise<string> {
+    const ring = this.#ring;
+    const place: Place = {
+      table: TABLE,
+      id: old?.row.id ?? randomUUID(),
+      version: (old?.row.version ?? 0) + 1,
+      verified,
+    };
+    const { id, version } = place;
+    const key = { master_key: ring.master.id };
+    const row = {
+      id,
+      number: ring.blind("number", [record.phone]),
+      slot: this.slot(record, verified),
+      index_key: ring.index.id,
+      verified: verified ? 1 : 0,
+      version,
+      ...key,
+      envelope: sealRecord(ring, place, record),
+      sweep_at: verified ? Math.ceil(sweepAt / DAY_MS) * DAY_MS : sweepAt,
+    };
+    const head = { id, version, ...key, seal: sealHead(ring, place) };
+    if (old === undefined) {
+      await db.insertInto("phone_mappings").values(row).execute();
+      await db.insertInto("phone_heads").values(head).execute();
+    } else {
+      await db.updateTable("phone_mappings").set(row).where("id", "=", id).execute();
+      await db.updateTable("phone_heads").set(head).where("id", "=", id).execute();
+    }
+    return id;
+  }
+
+  slot({ phone, wallet }: { phone: string; wallet: string }, verified: boolean): string {
+    return this.#ring.blind("slot", verified ? [phone] : [phone, wallet]);
+  }
+
+  /** Forgets links, their heads and codes. @returns how many links and codes there were */
+  async remove(db: Db, ids: readonly string[]): Promise<{ mappings: number; codes: number }> {
+    if (ids.length === 0) return { mappings: 0, codes: 0 };
+    const codes = await db.deleteFrom("phone_codes").where("mapping_id", "in", ids).returning("mapping_id").execute();
+    await db.deleteFrom("phone_heads").where("id", "in", ids).execute();
+    const gone = await db.deleteFrom("phone_mappings").where("id", "in", ids).returning("id").execute();
+    return { mappings: gone.length, codes: codes.length };
+  }
+
+  async #inSlot(db: Db, slot: string[], phone: string): Promise<Found | undefined> {
+    const query = rows(db).where("m.slot", "in", this.#ring.blinds("slot", slot));
+    const found = this.#open(await query.executeTakeFirst(), phone);
+    if (found !== undefined && (found.row.verified === 1) !== (slot.length === 1))
+      throw new RegistryError("RECORD_TAMPERED", "a record stands in the place of another");
+    return found;
+  }
+
+  #open(row: MappingRow | undefined, phone: string): Found | undefined {
+    const record = openRow(this.#ring, row ?? this.#decoy);
+    if (row === undefined) return undefined;
+    // Two rows whose indexes were exchanged each open where they stand, but are about another number.
+    if (record.phone !== phone) throw new RegistryError("RECORD_TAMPERED", "a record stands in the place of another");
+    return { row, record };
+  }
+}
+
+/** A row of nobody, opened where there is no other: what is unknown costs what is known. */
+function decoyRow(ring: KeyRing): MappingRow {
+  const place: Place = { table: TABLE, id: randomUUID(), version: 1, verified: true };
+  const record: LinkRecord = {
+    phone: "",
+    wallet: `0x${"0".repeat(40)}`,
+    key: `0x${"0".repeat(128)}`,
+    signature: `0x${"0".repeat(130)}`,
+    chainId: "0",
+    pool: `0x${"0".repeat(40)}`,
+    service: "",
+    issuedAt: 0,
+    digest: `0x${"0".repeat(64)}`,
+    expiresAt: 0,
+  };
+  return {
+    ...{ id: place.id, number: "", slot: "", index_key: ring.index.id, verified: 1, version: 1, sweep_at: 0 },
+    master_key: ring.master.id,
+    envelope: sealRecord(ring, place, record),
+    ...{ head_version: 1, head_master: ring.master.id, head_seal: sealHead(ring, place) },
+  };
+}

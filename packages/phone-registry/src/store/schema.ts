@@ -1,0 +1,89 @@
+// The tables. Every text column but the ids of keys is a random id, a keyed hash or a ciphertext. What is in plain
+// sight: how many rows there are, which of them are about one number, when they end, how often a code was tried.
+import type { Database } from "@sotto/database";
+import type { Kysely, Selectable } from "kysely";
+
+/** Links. `slot` is unique: one verified link of a number, one waiting link of a number and a wallet. */
+export interface MappingTable {
+  id: string;
+  /** Blind index of the number. */
+  number: string;
+  /** Blind index of the number (verified) or of number and wallet (not verified). */
+  slot: string;
+  /** Id of the index key `number` and `slot` were made with. */
+  index_key: string;
+  /** 1 or 0. */
+  verified: number;
+  /** Grows with each change of the record. */
+  version: number;
+  /** Id of the master key that wraps the data key. */
+  master_key: string;
+  envelope: string;
+  /** When the row may be forgotten, ms; of verified links rounded up to a day. */
+  sweep_at: number;
+}
+
+/** The newest version of each link, in a table of its own: a link that was put back alone does not fit its head. */
+export interface HeadTable {
+  id: string;
+  version: number;
+  master_key: string;
+  seal: string;
+}
+
+export interface CodeTable {
+  mapping_id: string;
+  index_key: string;
+  hash: string;
+  tries: number;
+  /** ms */
+  expires_at: number;
+}
+
+/** What counts once: digests of accepted structs, nonces of signed requests. */
+export interface OnceTable {
+  key: string;
+  index_key: string;
+  expires_at: number;
+}
+
+export interface QuotaTable {
+  /** Keyed hash of scope, subject and window: the same subject has another one in the next window. */
+  key: string;
+  index_key: string;
+  used: number;
+  ends_at: number;
+}
+
+export interface AuditTable {
+  id: string;
+  at: number;
+  action: string;
+  outcome: string;
+  /** Keyed pseudonyms, each of its own kind. */
+  number: string | null;
+  wallet: string | null;
+  client: string | null;
+  index_key: string;
+}
+
+export interface KeyTable {
+  /** Kind and id. */
+  name: string;
+  fingerprint: string;
+}
+
+export interface Schema {
+  phone_mappings: MappingTable;
+  phone_heads: HeadTable;
+  phone_codes: CodeTable;
+  phone_once: OnceTable;
+  phone_quotas: QuotaTable;
+  phone_audit: AuditTable;
+  phone_keys: KeyTable;
+}
+
+export type RegistryDatabase = Database<Schema>;
+/** A connection or a transaction. */
+export type Db = Kysely<Schema>;
+export type Row<T extends keyof Schema> = Selectable<Schema[T]>;
