@@ -1,7 +1,7 @@
 // Several replicas of the service on one PostgreSQL: one relays, the others queue and wait.
 import { expect } from "chai";
 import { Wallet } from "ethers";
-import { startPostgres, type TestPostgres } from "../../packages/verifier-service/test/support/postgres.ts";
+import { startPostgres, type TestPostgres } from "../../packages/database/test/support/postgres.ts";
 import { RELAYER_KEY, TestChain } from "./support/chain.ts";
 import { Children, ended } from "./support/children.ts";
 import { enqueue, eventually, Services } from "./support/service.ts";

@@ -1,6 +1,6 @@
 import { createServer, request as httpRequest } from "node:http";
 import { expect } from "chai";
-import { startPostgres } from "../../packages/verifier-service/test/support/postgres.ts";
+import { startPostgres } from "../../packages/database/test/support/postgres.ts";
 import { forgeBundle } from "./support/bundles.ts";
 import { type Answer, call, post, settleRequest } from "./support/http.ts";
 import { knownRoot, openService, openWorld, type TestService, type World } from "./support/world.ts";

@@ -4,39 +4,9 @@ import { join } from "node:path";
 import { openDatabase } from "@sotto/database";
 import { expect } from "chai";
 import { sql } from "kysely";
+import { backends } from "../../../database/test/support/backends.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
-import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { rejected } from "../support/rejected.ts";
-
-interface Backend {
-  start(): Promise<void>;
-  /** Address of an empty database. */
-  url(): Promise<string>;
-  stop(): Promise<void>;
-}
-
-function sqlite(): Backend {
-  let folder = "";
-  let count = 0;
-  return {
-    start: async () => {
-      folder = mkdtempSync(join(tmpdir(), "sotto-store-"));
-    },
-    url: async () => `sqlite:${join(folder, "new", `${++count}.db`)}`,
-    stop: async () => rmSync(folder, { recursive: true, force: true }),
-  };
-}
-
-function postgres(): Backend {
-  let server: TestPostgres | undefined;
-  return {
-    start: async () => {
-      server = await startPostgres();
-    },
-    url: () => server!.database(),
-    stop: async () => server?.stop(),
-  };
-}
 
 const NOW = 1_790_000_000_000;
 
@@ -54,8 +24,7 @@ const reservation = (id: string, change: Record<string, unknown> = {}) => ({
 
 const call = (bundle: string) => JSON.parse(bundle);
 
-const backends: Record<string, Backend> = { SQLite: sqlite(), PostgreSQL: postgres() };
-for (const [name, backend] of Object.entries(backends))
+for (const [name, backend] of Object.entries(backends()))
   describe(`store over ${name}`, () => {
     let time = NOW;
     let url = "";
