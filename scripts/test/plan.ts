@@ -30,6 +30,7 @@ export function plan(root: string, long: boolean): Work[] {
     suite("scripts", ".", "mocha", "scripts/**/test/**/*.test.ts", "--timeout", "120000"),
     suite("relayer", ".", "mocha", "test/relayer/**/*.test.ts", "--timeout", "60000"),
     suite("service", ".", "mocha", "test/service/**/*.test.ts", "--timeout", "120000"),
+    suite("x402", ".", "mocha", "test/x402/**/*.test.ts", "--timeout", "120000"),
     suite("end to end", ".", "mocha", "test/e2e/**/*.test.ts", "--timeout", "240000"),
     suite("published packages", ".", "mocha", "test/packages/**/*.test.ts", "--timeout", "240000"),
     check("lint and format", "biome", "check", "--error-on-warnings"),

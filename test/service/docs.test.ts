@@ -7,6 +7,7 @@ import { Wallet } from "ethers";
 import { generateOpenApi, generateSettings } from "../../scripts/generate/service.ts";
 import { Random } from "../support/random.ts";
 import { proveWithdrawal } from "../support/statements.ts";
+import { pay, requirements } from "../x402/support/requirements.ts";
 import { forgeBundle } from "./support/bundles.ts";
 import { signDeposit } from "./support/deposits.ts";
 import { type Example, expectLike, fill, readExamples } from "./support/examples.ts";
@@ -42,6 +43,9 @@ describe("docs/api.md", () => {
         withdrawalRecipient: withdrawal.recipient,
         validUntil: String(validUntil),
         relayer: service.relayer,
+        asset: world.token,
+        requirements: requirements(world, service.url),
+        payload: pay(world, { root }),
       }),
     );
   });
@@ -81,7 +85,7 @@ describe("docs/api.md", () => {
   it("lists exactly the codes of the table of statuses", () => {
     const listed = new Map<string, number>();
     for (const [, status, codes = ""] of text.matchAll(/^\| (\d{3}) \| ([^|]+) \|/gm))
-      for (const [, code = ""] of codes.matchAll(/`([A-Z_]+)`/g)) listed.set(code, Number(status));
+      for (const [, code = ""] of codes.matchAll(/`([A-Z0-9_]+)`/g)) listed.set(code, Number(status));
     expect(Object.fromEntries([...listed].sort())).to.deep.equal(Object.fromEntries(Object.entries(STATUS).sort()));
   });
 

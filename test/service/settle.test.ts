@@ -179,10 +179,16 @@ describe("POST /settle", () => {
       // The same wallet with another key or tag beside it is another recipient.
       const other = forgeBundle(world, { root }, { ownerTag: merchantTag + 1n });
       expect((await post(`${closed.url}/verify`, other)).body["reason"]).to.equal("RECIPIENT_NOT_SERVED");
-      expect((await post(`${closed.url}/verify`, forgeBundle(world, { root }))).body["valid"]).to.equal(true);
+      // Verifications cost the recipient nothing: whoever makes worthless ones must not stop who pays.
+      const bundle = forgeBundle(world, { root });
       // Whatever wallet is named, the quota counts who is paid.
       const renamed = forgeBundle(world, { root, recipient: `0x${"11".repeat(20)}` });
-      expect((await post(`${closed.url}/verify`, renamed)).status).to.equal(429);
+      const [token, second] = [await verify(bundle, closed), await verify(renamed, closed)];
+      const paid = await settle(settleRequest(bundle, token), closed);
+      expect(paid.body["status"]).to.equal("success");
+      const { status, body } = await settle(settleRequest(renamed, second), closed);
+      expect([status, body["code"]]).to.deep.equal([429, "QUOTA_EXCEEDED"]);
+      expect((await settle(settleRequest(bundle, token), closed)).body).to.deep.equal(paid.body);
     } finally {
       await closed.close();
     }

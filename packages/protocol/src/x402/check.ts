@@ -37,13 +37,10 @@ const RANGE = { keyX: 2, tag: 3, lower: 4, upper: 5 } as const;
 
 /**
  * Whether a payment pays exactly what the requirements ask: this price, to this wallet and shielded address, for this
- * resource, on this chain and pool, now. All that can be told without its proofs and the chain.
- * @param now ms
+ * resource, on this chain and pool. All that can be told without its proofs and the chain; when is another matter.
  */
-export function checkX402Payment(bundle: PaymentBundle, terms: X402Terms, now: number): X402Refusal | undefined {
-  return (
-    amountOf(bundle, terms) ?? recipientOf(bundle, terms) ?? resourceOf(bundle, terms) ?? timeOf(bundle, terms, now)
-  );
+export function checkX402Payment(bundle: PaymentBundle, terms: X402Terms): X402Refusal | undefined {
+  return amountOf(bundle, terms) ?? recipientOf(bundle, terms) ?? resourceOf(bundle, terms);
 }
 
 function amountOf({ amountPublicSignals }: PaymentBundle, { amount }: X402Terms): X402Refusal | undefined {

@@ -77,6 +77,16 @@ export function reservationRepository(database: Database, clock: () => number) {
     /** The reservation of a token; undefined once it was replaced or swept away. */
     get: (id: string): Promise<Reservation | undefined> => find(database.db, id),
 
+    /**
+     * The reservation of this very bundle, where its note is still reserved for it or was queued for it.
+     * @param nullifier decimal; @param bundle canonical JSON
+     */
+    async ofBundle(nullifier: string, bundle: string): Promise<Reservation | undefined> {
+      const claim = await claimOf(database.db, nullifier);
+      const holder = claim && (await find(database.db, claim.holder));
+      return holder?.bundle === bundle ? holder : undefined;
+    },
+
     /** Forgets reservations whose token expired without being settled. @returns how many */
     async sweep(before = clock()): Promise<number> {
       const { db } = database;

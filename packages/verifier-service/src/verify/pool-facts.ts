@@ -6,13 +6,18 @@ import { askPool } from "./pool.ts";
 /** What never changes about the pool, read once at start. */
 export interface PoolFacts {
   readonly token: string;
+  /** Of the token, for display. */
+  readonly decimals: number;
   /** Base units of one deposited note, at least. */
   readonly smallestDeposit: bigint;
   /** EIP-712 domain separator of the token: what deposits are authorized under. */
   readonly tokenDomain: string;
 }
 
-const tokenInterface = new Interface(["function DOMAIN_SEPARATOR() view returns (bytes32)"]);
+const tokenInterface = new Interface([
+  "function DOMAIN_SEPARATOR() view returns (bytes32)",
+  "function decimals() view returns (uint8)",
+]);
 
 /** Each circuit that is verified on chain, and where the pool says its verifier is. */
 const VERIFIERS = [
@@ -47,7 +52,9 @@ export async function checkPool(
     const smallestDeposit = BigInt(await askPool(chain, pool, "smallestDeposit"));
     const data = tokenInterface.encodeFunctionData("DOMAIN_SEPARATOR");
     const tokenDomain = await chain.call({ to: token, data });
-    return { token, smallestDeposit, tokenDomain };
+    const answer = await chain.call({ to: token, data: tokenInterface.encodeFunctionData("decimals") });
+    const decimals = Number(tokenInterface.decodeFunctionResult("decimals", answer)[0]);
+    return { token, decimals, smallestDeposit, tokenDomain };
   } catch (cause) {
     if (cause instanceof ServiceError) throw cause;
     throw new ServiceError("POOL_MISSING", `what is at ${pool} is not a ShieldedPool`, { pool }, { cause });

@@ -1,22 +1,36 @@
+import type { WireBundle } from "@sotto/protocol";
 import type { Config } from "../config/config.ts";
 import { ServiceError } from "../errors/errors.ts";
 import type { Store } from "../store/index.ts";
+import { RANGE_SIGNAL } from "./bundle.ts";
 
 const DAY_MS = 86_400_000;
 
 /**
- * Counts a payment for its client and its recipient.
- * @param recipient names the shielded address
+ * Counts a verification for its client.
  * @throws ServiceError QUOTA_EXCEEDED; details.resetAt is when the next day begins, ms
  */
-export async function takeQuotas(
+export async function takeClientQuota(
   store: Pick<Store, "quotas">,
-  { clientQuota, recipientQuota }: Config,
+  { clientQuota }: Config,
   client: string,
-  recipient: string,
 ): Promise<void> {
   await take(store, `client:${client}`, clientQuota, "payments of your network address");
-  await take(store, `recipient:${recipient}`, recipientQuota, "payments to this recipient");
+}
+
+/**
+ * Counts a payment that is about to be queued for its recipient: what is only verified costs no gas, and must not use up
+ * what others may be paid.
+ * @throws ServiceError QUOTA_EXCEEDED
+ */
+export async function takeRecipientQuota(
+  store: Pick<Store, "quotas">,
+  { recipientQuota }: Config,
+  { amountPublicSignals }: Pick<WireBundle, "amountPublicSignals">,
+): Promise<void> {
+  // By the key that is paid: a wallet can be named by anyone, with a key of the payer's own beside it.
+  const [keyX, tag] = [amountPublicSignals[RANGE_SIGNAL.recipientKey], amountPublicSignals[RANGE_SIGNAL.recipientTag]];
+  await take(store, `recipient:${keyX}:${tag}`, recipientQuota, "payments to this recipient");
 }
 
 /** Counts a deposit or withdrawal that pays no fee. */

@@ -1,13 +1,16 @@
 import type { WireBundle } from "@sotto/protocol";
+import type { Config } from "../config/config.ts";
 import { ServiceError } from "../errors/errors.ts";
 import type { SettleRequest } from "../http/schemas.ts";
 import { paymentCallOf } from "../relayer/pool.ts";
 import type { Operation, Reservation, Store } from "../store/index.ts";
 import type { TokenIssuer } from "../token/token.ts";
 import type { RelayerPort } from "./ports.ts";
+import { takeRecipientQuota } from "./quotas.ts";
 
 export interface SettleServices {
-  readonly store: Pick<Store, "reservations" | "operations">;
+  readonly config: Config;
+  readonly store: Pick<Store, "reservations" | "operations" | "quotas">;
   readonly tokens: TokenIssuer;
   readonly relayer: RelayerPort;
   /** Longest time settle waits for the confirmations, ms. */
@@ -17,7 +20,7 @@ export interface SettleServices {
 /**
  * Queues the payment a token stands for, once, and waits for it.
  * @returns the payment as it is after the wait
- * @throws ServiceError INVALID_TOKEN, TOKEN_EXPIRED, TOKEN_REPLACED, PAYMENT_MISMATCH
+ * @throws ServiceError INVALID_TOKEN, TOKEN_EXPIRED, TOKEN_REPLACED, PAYMENT_MISMATCH, QUOTA_EXCEEDED
  */
 export async function settlePayment(request: SettleRequest, services: SettleServices): Promise<Operation> {
   const { claims, expired } = await services.tokens.read(request.paymentToken);
@@ -30,9 +33,25 @@ export async function settlePayment(request: SettleRequest, services: SettleServ
   if (reservation === undefined) throw gone();
   expectSame(request, reservation);
   if (expired && (await store.operations.get(claims.jti)) === undefined) throw gone();
-  const queued = await store.operations.enqueuePayment(claims.jti, paymentCallOf);
-  if (queued.kind === "gone") throw gone();
-  return waitFor(queued.operation, services);
+  const queued = await queueReserved(reservation, services);
+  if (queued === undefined) throw gone();
+  return waitFor(queued, services);
+}
+
+/**
+ * Queues a reserved payment, once.
+ * @returns undefined where the reservation ran out or was replaced
+ * @throws ServiceError QUOTA_EXCEEDED
+ */
+export async function queueReserved(
+  { id, bundle }: Pick<Reservation, "id" | "bundle">,
+  { config, store }: Pick<SettleServices, "config" | "store">,
+): Promise<Operation | undefined> {
+  const known = await store.operations.get(id);
+  if (known !== undefined) return known;
+  await takeRecipientQuota(store, config, JSON.parse(bundle) as WireBundle);
+  const queued = await store.operations.enqueuePayment(id, paymentCallOf);
+  return queued.kind === "gone" ? undefined : queued.operation;
 }
 
 /** Waits until an operation is over, as long as settle may. */

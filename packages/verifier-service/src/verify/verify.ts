@@ -5,7 +5,7 @@ import type { TokenIssuer } from "../token/token.ts";
 import { type Bundle, canonicalJson, RANGE_SIGNAL, readBundle } from "./bundle.ts";
 import { checkChain, checkMeaning, checkPolicy, checkProofs, checkSet, checkTime, type Refusal } from "./checks.ts";
 import type { PoolState, ProofVerifier } from "./ports.ts";
-import { takeQuotas } from "./quotas.ts";
+import { takeClientQuota } from "./quotas.ts";
 import type { RetiredKeys } from "./retired.ts";
 
 export interface VerifyServices {
@@ -27,13 +27,26 @@ export type VerifyResult =
 
 const LONGEST_TOKEN_SECONDS = 300;
 
+/** A bundle that passed every check. Its note is reserved under the id until the token's time is over. */
+export interface Reserved {
+  readonly valid: true;
+  readonly id: string;
+  /** Seconds. */
+  readonly expiresIn: number;
+  readonly bundle: Bundle;
+}
+
 /**
- * Checks a bundle, reserves its nullifier and gives a token for it.
+ * Checks a bundle and reserves its nullifier.
  * @param body the parsed JSON
  * @param client whom the quota counts for
  * @throws SottoError INVALID_BUNDLE, PROOF_*, QUOTA_EXCEEDED, CHAIN_UNAVAILABLE, STORE_UNAVAILABLE
  */
-export async function verifyBundle(body: unknown, client: string, services: VerifyServices): Promise<VerifyResult> {
+export async function reserveBundle(
+  body: unknown,
+  client: string,
+  services: VerifyServices,
+): Promise<Reserved | ({ readonly valid: false } & Refusal)> {
   const bundle = readBundle(body);
   const { config } = services;
   const { artifactSet } = body as { artifactSet?: string };
@@ -47,14 +60,19 @@ export async function verifyBundle(body: unknown, client: string, services: Veri
     (await checkChain(bundle, services.pool)) ??
     checkPolicy(bundle, config);
   if (refusal !== undefined) return { valid: false, ...refusal };
-  // Counted by the key that is paid: a wallet can be named by anyone, with a key of the payer's own beside it.
-  const { amountPublicSignals } = bundle.decoded;
-  const [keyX, tag] = [amountPublicSignals[RANGE_SIGNAL.recipientKey], amountPublicSignals[RANGE_SIGNAL.recipientTag]];
-  await takeQuotas(services.store, config, client, `${keyX}:${tag}`);
+  await takeClientQuota(services.store, config, client);
   return reserve(bundle, client, services);
 }
 
-async function reserve(bundle: Bundle, client: string, services: VerifyServices): Promise<VerifyResult> {
+/** Checks a bundle, reserves its nullifier and gives a token for it. Throws as `reserveBundle` does. */
+export async function verifyBundle(body: unknown, client: string, services: VerifyServices): Promise<VerifyResult> {
+  const result = await reserveBundle(body, client, services);
+  if (!result.valid) return result;
+  const { id, expiresIn, bundle } = result;
+  return { valid: true, token: await issueToken(id, expiresIn, bundle, services), expiresIn };
+}
+
+async function reserve(bundle: Bundle, client: string, services: VerifyServices) {
   const { decoded, digest, validUntil } = bundle;
   const now = services.clock();
   const expiresIn = Math.min(LONGEST_TOKEN_SECONDS, Math.floor(Number(validUntil) - now / 1000));
@@ -68,13 +86,16 @@ async function reserve(bundle: Bundle, client: string, services: VerifyServices)
     recipient: decoded.recipientPublicKey,
     client,
   });
-  if (result.kind === "taken") {
-    const message = "another payment of the same note is under way or settled";
-    return { valid: false, reason: result.reason, message };
-  }
-  const token = await services.tokens.issue(
+  if (result.kind !== "taken") return { valid: true as const, id: result.id, expiresIn, bundle };
+  const message = "another payment of the same note is under way or settled";
+  return { valid: false as const, reason: result.reason, message };
+}
+
+function issueToken(jti: string, expiresIn: number, bundle: Bundle, services: VerifyServices): Promise<string> {
+  const { decoded, digest, validUntil } = bundle;
+  return services.tokens.issue(
     {
-      jti: result.id,
+      jti,
       digest,
       chainId: String(services.config.chainId),
       pool: services.config.pool,
@@ -89,5 +110,4 @@ async function reserve(bundle: Bundle, client: string, services: VerifyServices)
     },
     expiresIn,
   );
-  return { valid: true, token, expiresIn };
 }

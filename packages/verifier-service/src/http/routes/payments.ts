@@ -8,6 +8,9 @@ import type { RelayServices } from "../../verify/relay.ts";
 import { settlePayment } from "../../verify/settle.ts";
 import { type VerifyServices, verifyBundle } from "../../verify/verify.ts";
 import { relayWithdrawal } from "../../verify/withdraw.ts";
+import { alsoX402 } from "../../x402/openapi.ts";
+import { supportedRoute, type X402Routes, x402Dialects } from "../../x402/routes.ts";
+import { X402SettleAnswer, X402VerifyAnswer } from "../../x402/schemas.ts";
 import {
   DepositBody,
   RelayAnswer,
@@ -19,8 +22,9 @@ import {
 } from "../schemas.ts";
 import { type AnswerContext, relayAnswer, sendOutcome, settleAnswer, verifyAnswer } from "./answers.ts";
 
-export interface PaymentRoutes extends VerifyServices, RelayServices {
+export interface PaymentRoutes extends VerifyServices, RelayServices, X402Routes {
   readonly store: VerifyServices["store"] & RelayServices["store"];
+  readonly facts: RelayServices["facts"];
   readonly metrics: Pick<ServiceMetrics, "verified" | "settled">;
   readonly answers: AnswerContext;
   /** Whom quotas count for: nothing an address can be read from. */
@@ -33,9 +37,13 @@ const refused = errors(400, 405, 413, 415, 429, 503);
 export function paymentRoutes(app: App, services: PaymentRoutes): void {
   const { metrics, answers, clientOf } = services;
   const payments = ["payments"];
+  const x402 = x402Dialects(services);
+  supportedRoute(app, services);
   app.post(
     "/verify",
     {
+      preValidation: x402.verify,
+      config: alsoX402(X402VerifyAnswer, 200),
       schema: {
         tags: payments,
         summary: "Verify a payment proof bundle and reserve its note",
@@ -53,6 +61,8 @@ export function paymentRoutes(app: App, services: PaymentRoutes): void {
   app.post(
     "/settle",
     {
+      preValidation: x402.settle,
+      config: alsoX402(X402SettleAnswer, 200, 202),
       schema: {
         tags: payments,
         summary: "Settle a verified payment on chain; the relayer pays the gas",

@@ -1,0 +1,63 @@
+import { x402Network } from "@sotto/protocol/x402";
+import { type AnswerContext, relayAnswer } from "../http/routes/answers.ts";
+import type { Operation } from "../store/index.ts";
+import { SETTLEMENT_PENDING, x402Reason } from "./reasons.ts";
+import type { X402Settled, X402Verified } from "./schemas.ts";
+import type { Refused } from "./verify.ts";
+
+/** No `payer` anywhere: who pays is hidden from everybody. */
+export function x402Verified(result: { readonly id: string } | Refused): X402Verified {
+  if (!("refused" in result)) return { isValid: true };
+  const { reason, message } = result.refused;
+  return { isValid: false, invalidReason: x402Reason(reason), invalidMessage: message };
+}
+
+export function x402Settled(
+  result: { readonly operation: Operation } | Refused,
+  chainId: number,
+  context: AnswerContext,
+): X402Settled {
+  const network = x402Network(BigInt(chainId));
+  if ("refused" in result) {
+    const { reason, message } = result.refused;
+    return { success: false, errorReason: x402Reason(reason), errorMessage: message, transaction: "", network };
+  }
+  const { id, txSignature, ...answer } = relayAnswer(result.operation, context);
+  const transaction = txSignature === "0x" ? "" : txSignature;
+  if (answer.status === "success") {
+    const { blockNumber } = answer;
+    return { success: true, transaction, network, extra: { id, blockNumber } };
+  }
+  if (answer.status === "pending") {
+    const errorMessage = "the payment is on its way to the chain: ask again with the same payment";
+    const extra = { id, statusUrl: answer.statusUrl };
+    return { success: false, errorReason: SETTLEMENT_PENDING, errorMessage, transaction, network, extra };
+  }
+  const errorMessage = "the payment was not settled and never will be";
+  return { success: false, errorReason: x402Reason(answer.reason), errorMessage, transaction, network, extra: { id } };
+}
+
+interface ErrorAnswer {
+  readonly code: string;
+  readonly message: string;
+}
+
+export const isErrorAnswer = (answer: unknown): answer is ErrorAnswer =>
+  typeof answer === "object" && answer !== null && "code" in answer && "error" in answer;
+
+/** The service's error body, with the standard's fields beside: nobody takes a failure for anything else. */
+export const x402VerifyError = (answer: ErrorAnswer) => ({
+  isValid: false,
+  invalidReason: x402Reason(answer.code),
+  invalidMessage: answer.message,
+  ...answer,
+});
+
+export const x402SettleError = (answer: ErrorAnswer, chainId: number) => ({
+  success: false,
+  errorReason: x402Reason(answer.code),
+  errorMessage: answer.message,
+  transaction: "",
+  network: x402Network(BigInt(chainId)),
+  ...answer,
+});

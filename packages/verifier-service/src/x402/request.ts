@@ -1,0 +1,72 @@
+// Reads what x402's /verify and /settle are sent, and compares the payment with what the seller asks for.
+import { SottoError } from "@sotto/protocol";
+import {
+  checkX402Payment,
+  parseX402Payload,
+  parseX402Terms,
+  sameX402Terms,
+  X402_VERSION,
+  type X402Refusal,
+  type X402Terms,
+} from "@sotto/protocol/x402";
+import type { Config } from "../config/config.ts";
+import { type Bundle, readBundle } from "../verify/bundle.ts";
+import type { PoolFacts } from "../verify/pool-facts.ts";
+import type { X402Request } from "./schemas.ts";
+
+export interface X402Payment {
+  readonly terms: X402Terms;
+  readonly bundle: Bundle;
+  /** The payload, as the service's own verify takes a body. */
+  readonly body: object;
+}
+
+export interface X402Place {
+  readonly config: Pick<Config, "chainId" | "pool" | "publicUrl">;
+  readonly facts: Pick<PoolFacts, "token" | "decimals">;
+}
+
+type Refused = { readonly refusal: { readonly reason: string; readonly message: string } };
+
+/** Stable; beside X402_MISMATCHES. */
+export const X402_REQUEST_REASONS = ["DEPLOYMENT_MISMATCH", "ACCEPTED_MISMATCH"] as const;
+
+/**
+ * @returns the payment, or why it is not the one that is asked for here
+ * @throws SottoError X402_VERSION_UNSUPPORTED, X402_SCHEME_UNSUPPORTED, X402_NETWORK_UNSUPPORTED,
+ * X402_REQUIREMENTS_INVALID, X402_PAYLOAD_INVALID
+ */
+export function readX402(request: X402Request, place: X402Place): X402Payment | Refused {
+  const { paymentPayload, paymentRequirements } = request;
+  for (const version of [request.x402Version, paymentPayload.x402Version])
+    if (version !== X402_VERSION)
+      throw new SottoError("X402_VERSION_UNSUPPORTED", `x402Version must be ${X402_VERSION}, got ${version}`);
+  const terms = parseX402Terms(paymentRequirements);
+  if (terms.chainId !== BigInt(place.config.chainId))
+    throw new SottoError("X402_NETWORK_UNSUPPORTED", `this service settles on eip155:${place.config.chainId}`);
+  const decoded = parseX402Payload(paymentPayload.payload);
+  const refusal =
+    checkPlace(terms, place) ?? checkAccepted(paymentPayload.accepted, terms) ?? checkX402Payment(decoded, terms);
+  if (refusal !== undefined) return { refusal };
+  return { terms, bundle: readBundle(paymentPayload.payload), body: paymentPayload.payload };
+}
+
+const withoutSlash = (url: string): string => url.replace(/\/+$/, "");
+
+function checkPlace(terms: X402Terms, { config, facts }: X402Place): Refused["refusal"] | undefined {
+  const { chainId, pool, publicUrl } = config;
+  const elsewhere = publicUrl !== undefined && withoutSlash(terms.service) !== withoutSlash(publicUrl);
+  if (terms.pool === pool && terms.asset === facts.token && terms.decimals === facts.decimals && !elsewhere)
+    return undefined;
+  const where = elsewhere ? ` at ${publicUrl}` : "";
+  const message = `this service settles in the pool ${pool} of ${facts.token}, ${facts.decimals} decimals, on eip155:${chainId}${where}`;
+  return { reason: "DEPLOYMENT_MISMATCH", message };
+}
+
+/** What the payer says it accepted is what the seller asks for: each signs for nothing the other has not seen. */
+function checkAccepted(accepted: unknown, terms: X402Terms): Refused["refusal"] | undefined {
+  if (sameX402Terms(parseX402Terms(accepted), terms)) return undefined;
+  return { reason: "ACCEPTED_MISMATCH", message: "paymentPayload.accepted is not what paymentRequirements asks for" };
+}
+
+export type { X402Refusal };

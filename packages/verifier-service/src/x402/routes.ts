@@ -1,0 +1,93 @@
+// x402 on the paths of the service's own interface: a body with `x402Version` is the standard's, any other is ours.
+import { SottoError } from "@sotto/protocol";
+import { X402_SCHEME, X402_VERSION, x402Network } from "@sotto/protocol/x402";
+import { type App, ServerError } from "@sotto/server";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { AnswerContext } from "../http/routes/answers.ts";
+import type { ServiceMetrics } from "../ops/metrics.ts";
+import { isErrorAnswer, x402Settled, x402SettleError, x402Verified, x402VerifyError } from "./answers.ts";
+import { SETTLEMENT_PENDING } from "./reasons.ts";
+import { SupportedAnswer, X402Body, type X402Request } from "./schemas.ts";
+import { settleX402, verifyX402, type X402Services } from "./verify.ts";
+
+export interface X402Routes extends X402Services {
+  readonly metrics: Pick<ServiceMetrics, "verified" | "settled">;
+  readonly answers: AnswerContext;
+  readonly clientOf: (request: FastifyRequest) => string;
+}
+
+/** Answers a request in the standard's terms, before the body is held against our own schema. */
+type Dialect = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined>;
+
+const isX402 = ({ body }: FastifyRequest): boolean =>
+  typeof body === "object" && body !== null && Object.hasOwn(body, "x402Version");
+
+/** @throws SottoError X402_VERSION_UNSUPPORTED; ServerError INVALID_REQUEST */
+function bodyOf(request: FastifyRequest): X402Request {
+  // An older version has other fields: that it is the version that is wrong must not drown in what is missing.
+  const { x402Version } = request.body as { x402Version: unknown };
+  if (x402Version !== X402_VERSION)
+    throw new SottoError("X402_VERSION_UNSUPPORTED", `this service speaks x402 version ${X402_VERSION} only`);
+  const validate = request.getValidationFunction(X402Body) ?? request.compileValidationSchema(X402Body);
+  if (validate(request.body)) return request.body as X402Request;
+  const { instancePath = "", message = "is not valid" } = validate.errors?.[0] ?? {};
+  throw new ServerError("INVALID_REQUEST", `body${instancePath.replaceAll("/", ".")} ${message}`);
+}
+
+function dialect(
+  answerErrors: (answer: never) => object,
+  answer: (request: FastifyRequest, reply: FastifyReply) => Promise<object>,
+): Dialect {
+  return async (request, reply) => {
+    if (!isX402(request)) return undefined;
+    // Whatever answers from here on, the error handler too, answers in the standard's fields.
+    reply.serializer((value: unknown) => JSON.stringify(isErrorAnswer(value) ? answerErrors(value as never) : value));
+    reply.header("cache-control", "no-store").type("application/json; charset=utf-8");
+    return reply.send(await answer(request, reply));
+  };
+}
+
+export function x402Dialects(services: X402Routes): { verify: Dialect; settle: Dialect } {
+  const { metrics, answers, clientOf, config } = services;
+  return {
+    verify: dialect(x402VerifyError, async (request) => {
+      const result = await verifyX402(bodyOf(request), clientOf(request), services);
+      metrics.verified("refused" in result ? result.refused.reason : "valid");
+      return x402Verified(result);
+    }),
+    settle: dialect(
+      (answer) => x402SettleError(answer, config.chainId),
+      async (request, reply) => {
+        const answer = x402Settled(
+          await settleX402(bodyOf(request), clientOf(request), services),
+          config.chainId,
+          answers,
+        );
+        const pending = answer.errorReason === SETTLEMENT_PENDING;
+        metrics.settled(answer.success ? "success" : pending ? "pending" : "failed");
+        if (pending) reply.code(202).header("retry-after", 2);
+        return answer;
+      },
+    ),
+  };
+}
+
+/** What the standard asks before anything else. */
+export function supportedRoute(app: App, services: Pick<X402Routes, "config" | "facts" | "setId" | "answers">): void {
+  app.get(
+    "/supported",
+    { schema: { tags: ["payments"], summary: "What x402 can pay here", response: { 200: SupportedAnswer } } },
+    async (_request, reply) => {
+      const { config, facts, setId, answers } = services;
+      const service = config.publicUrl === undefined ? {} : { service: config.publicUrl };
+      const extra = { pool: config.pool, asset: facts.token, decimals: facts.decimals, artifactSet: setId, ...service };
+      const network = x402Network(BigInt(config.chainId));
+      reply.header("cache-control", "public, max-age=60");
+      return {
+        kinds: [{ x402Version: X402_VERSION, scheme: X402_SCHEME, network, extra }],
+        extensions: [],
+        signers: { "eip155:*": [answers.relayer] },
+      };
+    },
+  );
+}

@@ -1,0 +1,59 @@
+import { type Static, Type } from "@fastify/type-provider-typebox";
+
+const Text = (maxLength: number, description: string) => Type.String({ maxLength, description });
+
+const Requirements = Type.Object(
+  {
+    scheme: Text(64, "sotto"),
+    network: Text(64, "CAIP-2: eip155:CHAIN"),
+    asset: Text(42, "address of the pool's token"),
+    amount: Text(20, "price, base units"),
+    payTo: Text(42, "wallet of the recipient"),
+    maxTimeoutSeconds: Type.Integer({ minimum: 1, description: "how old the payment may be" }),
+    extra: Type.Object({}, { additionalProperties: true, description: "what the scheme adds" }),
+  },
+  { description: "Payment requirements of x402" },
+);
+
+/** Of the standard's /verify and /settle alike. What is in it is read by the scheme. */
+export const X402Body = Type.Object(
+  {
+    x402Version: Type.Integer({ description: "2" }),
+    paymentPayload: Type.Object(
+      {
+        x402Version: Type.Integer({ description: "2" }),
+        accepted: Requirements,
+        payload: Type.Object({}, { additionalProperties: true, description: "the payment proof bundle" }),
+      },
+      { additionalProperties: true, description: "Payment payload of x402" },
+    ),
+    paymentRequirements: Requirements,
+  },
+  { description: "The same path in the terms of x402, told by x402Version" },
+);
+export type X402Request = Static<typeof X402Body>;
+
+const extra = Type.Optional(Type.Object({}, { additionalProperties: true }));
+
+export const X402VerifyAnswer = Type.Object({
+  isValid: Type.Boolean(),
+  invalidReason: Type.Optional(Type.String()),
+  invalidMessage: Type.Optional(Type.String()),
+});
+export type X402Verified = Static<typeof X402VerifyAnswer>;
+
+export const X402SettleAnswer = Type.Object({
+  success: Type.Boolean(),
+  errorReason: Type.Optional(Type.String()),
+  errorMessage: Type.Optional(Type.String()),
+  transaction: Type.String({ description: "hash; empty where there is none" }),
+  network: Type.String(),
+  extra,
+});
+export type X402Settled = Static<typeof X402SettleAnswer>;
+
+export const SupportedAnswer = Type.Object({
+  kinds: Type.Array(Type.Object({ x402Version: Type.Integer(), scheme: Type.String(), network: Type.String(), extra })),
+  extensions: Type.Array(Type.String()),
+  signers: Type.Record(Type.String(), Type.Array(Type.String())),
+});

@@ -1,0 +1,68 @@
+import { checkX402Time } from "@sotto/protocol/x402";
+import type { Operation } from "../store/index.ts";
+import { canonicalJson } from "../verify/bundle.ts";
+import { queueReserved, type SettleServices, waitFor } from "../verify/settle.ts";
+import { reserveBundle, type VerifyServices } from "../verify/verify.ts";
+import { readX402, type X402Payment, type X402Place } from "./request.ts";
+import type { X402Request } from "./schemas.ts";
+
+export interface X402Services extends VerifyServices, SettleServices {
+  readonly config: VerifyServices["config"];
+  readonly store: VerifyServices["store"] & SettleServices["store"];
+  readonly facts: X402Place["facts"];
+}
+
+export interface Refused {
+  readonly refused: { readonly reason: string; readonly message: string };
+}
+
+/**
+ * Checks a payment as /verify does, and against the requirements; its note is reserved.
+ * @throws SottoError X402_*, PROOF_*, QUOTA_EXCEEDED, CHAIN_UNAVAILABLE, STORE_UNAVAILABLE
+ */
+export async function verifyX402(
+  request: X402Request,
+  client: string,
+  services: X402Services,
+): Promise<{ readonly id: string } | Refused> {
+  const payment = readX402(request, services);
+  if ("refusal" in payment) return { refused: payment.refusal };
+  return reserve(payment, client, services);
+}
+
+/**
+ * Settles a payment, verified before or not, and waits for it. The same payment gets the same outcome however often it
+ * is asked for: what was queued is never verified again, because its note is spent by then.
+ * @throws as verifyX402
+ */
+export async function settleX402(
+  request: X402Request,
+  client: string,
+  services: X402Services,
+): Promise<{ readonly operation: Operation } | Refused> {
+  const payment = readX402(request, services);
+  if ("refusal" in payment) return { refused: payment.refusal };
+  const { bundle } = payment;
+  const known = await services.store.reservations.ofBundle(String(bundle.nullifier), canonicalJson(bundle));
+  const queued = known && (await queueReserved(known, services));
+  if (queued !== undefined) return { operation: await waitFor(queued, services) };
+  const reserved = await reserve(payment, client, services);
+  if ("refused" in reserved) return reserved;
+  const operation = await queueReserved({ id: reserved.id, bundle: canonicalJson(bundle) }, services);
+  if (operation !== undefined) return { operation: await waitFor(operation, services) };
+  const message = "another payment of the same note replaced this one";
+  return { refused: { reason: "TOKEN_REPLACED", message } };
+}
+
+async function reserve(
+  { bundle, terms, body }: X402Payment,
+  client: string,
+  services: X402Services,
+): Promise<{ readonly id: string } | Refused> {
+  const late = checkX402Time(bundle.decoded, terms, services.clock());
+  if (late !== undefined) return { refused: late };
+  const result = await reserveBundle(body, client, services);
+  if (result.valid) return { id: result.id };
+  const { reason, message } = result;
+  return { refused: { reason, message } };
+}

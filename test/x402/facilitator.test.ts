@@ -1,0 +1,243 @@
+// The service in the terms of x402, by requests that no package of ours made.
+import { BASE8, encodeShieldedAddress, randomField } from "@sotto/protocol";
+import { X402_SCHEME, x402Network } from "@sotto/protocol/x402";
+import { expect } from "chai";
+import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
+import { RESOURCE } from "../service/support/bundles.ts";
+import { type Answer, call, post, settleRequest } from "../service/support/http.ts";
+import { knownRoot, openService, openWorld, type TestService, type World } from "../service/support/world.ts";
+import { bodyOf, type Changes, PRICE, pay, requirements, type X402Body } from "./support/requirements.ts";
+
+const strangersAddress = { encryptionKey: BASE8, ownerTag: 7n };
+const HASH = /^0x[0-9a-f]{64}$/;
+
+describe("the service as an x402 facilitator", () => {
+  let world: World;
+  let service: TestService;
+  let root: bigint;
+  let network: string;
+  const asked = (changes?: Changes) => requirements(world, service.url, changes);
+  const payment = (changes?: Changes): X402Body => bodyOf(asked(changes), pay(world, { root }));
+  const verify = (body: unknown, by = service): Promise<Answer> => post(`${by.url}/verify`, body);
+  const settle = (body: unknown, by = service): Promise<Answer> => post(`${by.url}/settle`, body);
+  const isSpent = ({ paymentPayload }: X402Body): Promise<boolean> =>
+    world.poolContract.getFunction("isSpent")(BigInt(paymentPayload.payload.publicSignals[6]!));
+
+  before(async () => {
+    world = await openWorld();
+    service = await openService();
+    root = await knownRoot(world);
+    network = x402Network(BigInt(world.chainId));
+  });
+  after(() => service.close());
+
+  it("says what it supports: the scheme, where it settles, and who sends", async () => {
+    const { status, body } = await call(`${service.url}/supported`);
+    expect(status).to.equal(200);
+    const [kind] = body["kinds"] as { extra: Record<string, unknown> }[];
+    expect(kind).to.deep.include({ x402Version: 2, scheme: X402_SCHEME, network });
+    expect(kind!.extra).to.include({ pool: world.pool, asset: world.token, decimals: 6 });
+    const sets = (await call(`${service.url}/circuits`)).body["artifactSet"] as { id: string };
+    expect(kind!.extra["artifactSet"]).to.equal(sets.id);
+    expect(body["signers"]).to.deep.equal({ "eip155:*": [service.relayer] });
+    expect(body["extensions"]).to.deep.equal([]);
+  });
+
+  it("verifies, then settles, in the standard's fields and no others", async () => {
+    const body = payment();
+    const verified = await verify(body);
+    expect([verified.status, verified.body]).to.deep.equal([200, { isValid: true }]);
+    const settled = await settle(body);
+    const { transaction, extra, ...rest } = settled.body as Record<string, unknown> & { transaction: string };
+    expect([settled.status, rest]).to.deep.equal([200, { success: true, network }]);
+    expect(transaction).to.match(HASH);
+    expect(extra).to.have.keys("id", "blockNumber");
+    const receipt = await world.provider.getTransactionReceipt(transaction);
+    const { blockNumber } = extra as { blockNumber: number };
+    expect(receipt).to.include({ status: 1, blockNumber });
+    expect(await isSpent(body)).to.equal(true);
+  });
+
+  it("settles what was never verified by the same checks, and the same payment once for five at the same time", async () => {
+    const body = payment();
+    const answers = await Promise.all(Array.from({ length: 5 }, () => settle(body)));
+    const later = await settle(body);
+    expect(later.body["success"]).to.equal(true);
+    for (const answer of answers) expect(answer.body).to.deep.equal(later.body);
+    expect(await isSpent(body)).to.equal(true);
+  });
+
+  it("is one service in two dialects: what one verified the other settles, and once", async () => {
+    const body = payment();
+    const bundle = body.paymentPayload.payload;
+    const token = (await post(`${service.url}/verify`, bundle)).body["paymentToken"];
+    const [theirs, ours] = await Promise.all([
+      settle(body),
+      post(`${service.url}/settle`, settleRequest(bundle, token)),
+    ]);
+    expect(theirs!.body["transaction"]).to.equal(ours!.body["txSignature"]);
+    expect((theirs!.body["extra"] as { id: string }).id).to.equal(ours!.body["id"]);
+  });
+
+  it("answers pending with the hash and where to ask, and the same payment asks again", async () => {
+    const hasty = await openService({ SOTTO_SETTLE_WAIT_MS: "0" });
+    try {
+      const body = bodyOf(requirements(world, hasty.url), pay(world, { root }));
+      const first = await settle(body, hasty);
+      expect([first.status, first.body["success"], first.body["errorReason"]]).to.deep.equal([
+        ...[202, false, "settlement_pending"],
+      ]);
+      expect(first.body["transaction"]).to.match(/^(0x[0-9a-f]{64})?$/);
+      const { id, statusUrl } = first.body["extra"] as { id: string; statusUrl: string };
+      expect(statusUrl).to.match(new RegExp(`/settle/${id}$`));
+      let again = first;
+      for (const end = Date.now() + 20_000; again.status === 202 && Date.now() < end; ) {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        again = await settle(body, hasty);
+      }
+      expect(again.body).to.include({ success: true, network });
+    } finally {
+      await hasty.close();
+    }
+  });
+
+  describe("refuses, by verify and by settle, and sends nothing", () => {
+    const refused = async (body: unknown, reason: string, status = 200) => {
+      const [verified, settled] = [await verify(body), await settle(body)];
+      expect([verified.status, verified.body["isValid"], verified.body["invalidReason"]]).to.deep.equal([
+        ...[status, false, reason],
+      ]);
+      expect(verified.body["invalidMessage"]).to.be.a("string").and.not.equal("");
+      const { success, errorReason, transaction } = settled.body;
+      expect([settled.status, success, errorReason, transaction, settled.body["network"]]).to.deep.equal([
+        ...[status, false, reason, "", network],
+      ]);
+    };
+    /** Both sides agree on other terms than those of the payment. */
+    const changed = (body: X402Body, { extra, ...fields }: Changes): X402Body => {
+      const next = { ...body.paymentRequirements, ...fields };
+      return bodyOf({ ...next, extra: { ...next.extra, ...extra } }, body.paymentPayload.payload);
+    };
+    const withPayload = (body: X402Body, changes: object): X402Body =>
+      bodyOf(body.paymentRequirements, { ...body.paymentPayload.payload, ...changes });
+    const otherKey = { shieldedAddress: encodeShieldedAddress(strangersAddress), signature: "0x11", issuedAt: 0 };
+
+    const lies: [string, Changes, string][] = [
+      ["a payment one unit short of the price", { amount: String(PRICE + 1n) }, "sotto_amount_mismatch"],
+      ["a payment one unit above the price", { amount: String(PRICE - 1n) }, "sotto_amount_mismatch"],
+      ["a payment to another wallet", { payTo: `0x${"22".repeat(20)}` }, "sotto_recipient_mismatch"],
+      ["the right wallet with another key", { extra: { recipient: otherKey } }, "sotto_recipient_mismatch"],
+      ["a payment for another resource", { extra: { resource: `${RESOURCE}&page=2` } }, "sotto_resource_mismatch"],
+      ["another token", { asset: `0x${"33".repeat(20)}` }, "sotto_deployment_mismatch"],
+      ["another pool", { extra: { pool: `0x${"33".repeat(20)}` } }, "sotto_deployment_mismatch"],
+      ["decimals that make a price look small", { extra: { decimals: 18 } }, "sotto_deployment_mismatch"],
+    ];
+    for (const [what, changes, reason] of lies)
+      it(what, async () => {
+        const body = changed(payment(), changes);
+        await refused(body, reason);
+        expect(await isSpent(body)).to.equal(false);
+      });
+
+    it("bounds wider than the price allows, or that do not begin with it", async () => {
+      for (const bounds of [{ lowerBound: PRICE - 1n }, { upperBound: (PRICE * 11n) / 10n + 1n }])
+        await refused(bodyOf(asked(), pay(world, { root, ...bounds })), "sotto_amount_mismatch");
+    });
+
+    it("requirements that are not those the payer accepted", async () => {
+      const { paymentPayload, ...rest } = payment();
+      const accepted = { ...paymentPayload.accepted, amount: String(PRICE / 2n) };
+      await refused({ ...rest, paymentPayload: { ...paymentPayload, accepted } }, "sotto_accepted_mismatch");
+    });
+
+    it("a payment older than the requirements allow, or from the future", async () => {
+      const old = bodyOf(asked({ maxTimeoutSeconds: 10 }), pay(world, { root, timestamp: Date.now() - 15_000 }));
+      await refused(old, "sotto_timestamp_too_old");
+      await refused(bodyOf(asked(), pay(world, { root, timestamp: Date.now() + 60_000 })), "sotto_timestamp_in_future");
+    });
+
+    it("what its own verify refuses: another proof, an unknown root, another set of keys", async () => {
+      const body = payment();
+      await refused(withPayload(body, { proof: body.paymentPayload.payload.amountProof }), "sotto_invalid_proof");
+      await refused(bodyOf(asked(), pay(world, { root: randomField() })), "sotto_unknown_root");
+      await refused(withPayload(body, { artifactSet: "another" }), "sotto_artifact_set_mismatch");
+    });
+
+    it("a second payment from the note of one that was settled, and the settled one with another proof", async () => {
+      const nullifier = randomField();
+      const first = bodyOf(asked(), pay(world, { root, nullifier }));
+      expect((await settle(first)).body["success"]).to.equal(true);
+      await refused(bodyOf(asked(), pay(world, { root, nullifier })), "sotto_nullifier_spent");
+      const { publicSignals } = first.paymentPayload.payload;
+      const { proof } = proveWithTrapdoor("payment", publicSignals.map(BigInt));
+      await refused(withPayload(first, { proof }), "sotto_nullifier_spent");
+      expect((await settle(first)).body["success"]).to.equal(true);
+    });
+
+    it("another scheme, network or version, each by its name", async () => {
+      const body = payment();
+      await refused(changed(body, { scheme: "exact" }), "unsupported_scheme", 400);
+      await refused(changed(body, { network: "eip155:1" }), "invalid_network", 400);
+      await refused(changed(body, { network: "solana:mainnet" }), "invalid_network", 400);
+      await refused({ ...body, x402Version: 1 }, "invalid_x402_version", 400);
+      await refused({ ...body, x402Version: "2" }, "invalid_x402_version", 400);
+      const { paymentPayload } = body;
+      await refused({ ...body, paymentPayload: { ...paymentPayload, x402Version: 1 } }, "invalid_x402_version", 400);
+      const version1 = {
+        x402Version: 1,
+        paymentPayload: { x402Version: 1, scheme: "exact", network: "base-sepolia", payload: {} },
+        paymentRequirements: { scheme: "exact", network: "base-sepolia", maxAmountRequired: "10000" },
+      };
+      await refused(version1, "invalid_x402_version", 400);
+    });
+
+    it("what does not decode, with 400 and in the standard's fields", async () => {
+      const body = payment();
+      await refused(withPayload(body, { timestamp: "now" }), "invalid_payload", 400);
+      await refused(withPayload(body, { proof: body.paymentPayload.payload.proof.slice(1) }), "invalid_payload", 400);
+      await refused(changed(body, { extra: { recipient: "me" } }), "invalid_payment_requirements", 400);
+      await refused(changed(body, { amount: "1.5" }), "invalid_payment_requirements", 400);
+      await refused(changed(body, { amount: "0" }), "invalid_payment_requirements", 400);
+      await refused({ x402Version: 2 }, "sotto_invalid_request", 400);
+      await refused({ ...body, paymentPayload: [] }, "sotto_invalid_request", 400);
+      const point = [...body.paymentPayload.payload.proof];
+      point[0] = "1";
+      await refused(withPayload(body, { proof: point }), "sotto_proof_not_on_curve", 400);
+    });
+  });
+
+  it("takes the same quotas as its own dialect, and says so in both dialects' fields", async () => {
+    const strict = await openService({ SOTTO_CLIENT_QUOTA: "1", SOTTO_RECIPIENT_QUOTA: "1" });
+    try {
+      const make = () => bodyOf(requirements(world, strict.url), pay(world, { root }));
+      const body = make();
+      expect((await verify(body, strict)).body).to.deep.equal({ isValid: true });
+      const { status, headers, body: answer } = await verify(make(), strict);
+      expect([status, answer["isValid"], answer["invalidReason"], answer["code"]]).to.deep.equal([
+        ...[429, false, "sotto_quota_exceeded", "QUOTA_EXCEEDED"],
+      ]);
+      expect(Number(headers.get("retry-after"))).to.be.within(1, 86_400);
+      const late = await settle(make(), strict);
+      expect([late.status, late.body["success"], late.body["transaction"]]).to.deep.equal([429, false, ""]);
+      // What was verified in time is settled however often it is asked for.
+      for (let i = 0; i < 3; i += 1) expect((await settle(body, strict)).body["success"]).to.equal(true);
+    } finally {
+      await strict.close();
+    }
+  });
+
+  it("with a public address, settles only for sellers that name it", async () => {
+    const publicUrl = "https://zk.example/zk";
+    const named = await openService({ SOTTO_PUBLIC_URL: publicUrl });
+    try {
+      const [kind] = (await call(`${named.url}/supported`)).body["kinds"] as { extra: { service: string } }[];
+      expect(kind!.extra.service).to.equal(publicUrl);
+      const of = (service: string) => bodyOf(requirements(world, service), pay(world, { root }));
+      expect((await verify(of(`${publicUrl}/`), named)).body).to.deep.equal({ isValid: true });
+      const other = await verify(of("https://other.example/zk"), named);
+      expect(other.body["invalidReason"]).to.equal("sotto_deployment_mismatch");
+    } finally {
+      await named.close();
+    }
+  });
+});
