@@ -23,7 +23,7 @@ const ROUNDS = process.env["SOTTO_LONG"] ? 50 : 3;
 const random = new Random(24);
 const DEPLOYMENT = { chainId: 31337n, pool: "0x5FbDB2315678afecb367f032d93F642f64180aa3" };
 const WALLET = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
-const payer = deriveKeys(new Uint8Array(32).fill(1));
+const payer = deriveKeys(new Uint8Array(32).fill(1), DEPLOYMENT);
 const payee = deriveKeys(new Uint8Array(32).fill(2));
 const recipient = { encryptionKey: payee.encryptionKey, ownerTag: payee.ownerTag(0) };
 
