@@ -1,0 +1,159 @@
+import { expect } from "chai";
+import { AbiCoder, concat, Signature, verifyTypedData, Wallet } from "ethers";
+import {
+  bindingTypedData,
+  checkBindingSignature,
+  type EthCall,
+  MAX_SIGNATURE_BYTES,
+  normalizeSignature,
+  type ShieldedAddressBinding,
+  SottoError,
+} from "../src/index.ts";
+import { binding, owner, sign } from "./support/binding.ts";
+
+const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+const REFUSED = `0x${"00".repeat(32)}`;
+const hex32 = (value: bigint) => value.toString(16).padStart(64, "0");
+
+/** A chain on which nobody's contract accepts anything; it counts the questions. */
+function refusing(): EthCall & { asked: number } {
+  const call = Object.assign(
+    async () => {
+      call.asked++;
+      return REFUSED;
+    },
+    { asked: 0 },
+  );
+  return call;
+}
+
+const refused = async (of: ShieldedAddressBinding, signature: unknown, call: EthCall = refusing()) => {
+  const error = await checkBindingSignature(of, signature as string, call).then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).to.be.instanceOf(SottoError);
+  return (error as SottoError).code;
+};
+
+describe("the signature of an account", () => {
+  it("is accepted in each of its forms, without a question to the chain", async () => {
+    for (let i = 0; i < 12; i++) {
+      const of = { ...binding, issuedAt: binding.issuedAt + 300 * i };
+      const signature = Signature.from(await sign(of));
+      const { domain, types, message } = bindingTypedData(of);
+      expect(verifyTypedData(domain, types, message, signature).toLowerCase()).to.equal(of.wallet);
+      const body = signature.r + signature.s.slice(2);
+      const forms = [
+        signature.serialized,
+        signature.compactSerialized,
+        body + (signature.v - 27).toString(16).padStart(2, "0"),
+        `0x${signature.serialized.slice(2).toUpperCase()}`,
+      ];
+      const call = refusing();
+      for (const form of forms) expect(await checkBindingSignature(of, form, call), form).to.equal(true);
+      expect(call.asked).to.equal(0);
+    }
+  });
+
+  it("is refused of another account, or of another binding", async () => {
+    const signature = await sign(binding);
+    expect(
+      await checkBindingSignature(binding, await sign(binding, new Wallet(`0x${"43".repeat(32)}`)), refusing()),
+    ).to.equal(false);
+    const others: Partial<ShieldedAddressBinding>[] = [
+      ...[{ phone: "" }, { chainId: 1n }, { pool: binding.wallet }, { service: "" }, { issuedAt: 300 }],
+      { wallet: binding.pool },
+      { wallet: `0x${"00".repeat(20)}` },
+    ];
+    for (const change of others)
+      expect(await checkBindingSignature({ ...binding, ...change }, signature, refusing())).to.equal(false);
+  });
+
+  it("is refused when anybody made it of the first: high s, the other v, other lengths", async () => {
+    const { r, s, v } = Signature.from(await sign(binding));
+    const high = hex32(ORDER - BigInt(s));
+    const flipped = v === 27 ? "1c" : "1b";
+    const same = v === 27 ? "1b" : "1c";
+    const bad = [
+      ["high s", r + high + flipped],
+      ["high s and the same v", r + high + same],
+      ["the other v", r + s.slice(2) + flipped],
+      ["v of 29", `${r}${s.slice(2)}1d`],
+      ["v of EIP-155", `${r}${s.slice(2)}25`],
+      ["a byte more", `${r}${s.slice(2)}${same}00`],
+      ["a byte less", (r + s.slice(2)).slice(0, -2)],
+      ["r of 0", `0x${"00".repeat(32)}${s.slice(2)}${same}`],
+      ["s of 0", `${r}${"00".repeat(32)}${same}`],
+      ["r of the order", `0x${hex32(ORDER)}${s.slice(2)}${same}`],
+      ["r beyond the order", `0x${"ff".repeat(32)}${s.slice(2)}${same}`],
+      ["s beyond the order", `${r}${"ff".repeat(32)}${same}`],
+      ["an r that is no abscissa", `0x${hex32(5n)}${s.slice(2)}${same}`],
+      ["one byte", "0x00"],
+    ] as const;
+    for (const [what, signature] of bad)
+      expect(await checkBindingSignature(binding, signature, refusing()), what).to.equal(false);
+  });
+});
+
+describe("a signature's form", () => {
+  it("is hex of bytes, neither none nor too many", async () => {
+    const longest = `0x${"00".repeat(MAX_SIGNATURE_BYTES)}`;
+    expect(normalizeSignature(longest)).to.equal(longest);
+    expect(normalizeSignature("0xAb")).to.equal("0xab");
+    const bad = [
+      ...["", "0x", "0x0", "0xgg", "00", "0X00", "0x00 ", "0x00\n", "0x٣٣"],
+      `${longest}00`,
+      null,
+      5,
+      5n,
+      {},
+      ["0x00"],
+    ];
+    for (const signature of bad)
+      expect(await refused(binding, signature), String(signature).slice(0, 20)).to.equal("BINDING_SIGNATURE_INVALID");
+    expect(await refused({ ...binding, phone: "x" }, "0x00")).to.equal("BINDING_INVALID");
+    expect(await refused(null as never, "0x00")).to.equal("BINDING_INVALID");
+  });
+
+  it("that is wrapped badly is refused without a question", async () => {
+    const magic = `0x${"6492".repeat(16)}`;
+    const good = AbiCoder.defaultAbiCoder().encode(["address", "bytes", "bytes"], [owner.address, "0x1234", "0x5678"]);
+    const word = (index: number, value: string) =>
+      good.slice(0, 2 + 64 * index) + value + good.slice(2 + 64 * (index + 1));
+    const asked = refusing();
+    expect(await checkBindingSignature(binding, concat([good, magic]), asked)).to.equal(false);
+    expect(asked.asked, "the control").to.equal(1);
+    const bad = [
+      magic,
+      concat(["0x00", magic]),
+      concat([good.slice(0, 2 + 64 * 2), magic]),
+      concat([word(0, "ff".repeat(32)), magic]),
+      concat([word(0, `01${"00".repeat(31)}`), magic]),
+      concat([word(1, "ff".repeat(32)), magic]),
+      concat([word(1, hex32(BigInt(good.length / 2))), magic]),
+      concat([word(2, hex32(2n ** 53n)), magic]),
+      concat([word(3, "ff".repeat(32)), magic]),
+      concat([word(3, hex32(1000n)), magic]),
+      concat([word(5, hex32(33n)), magic]),
+    ];
+    const silent = refusing();
+    for (const signature of bad)
+      expect(await checkBindingSignature(binding, signature, silent), signature).to.equal(false);
+    expect(silent.asked).to.equal(0);
+  });
+
+  it("that the chain cannot judge is neither right nor wrong", async () => {
+    const failing: EthCall = async () => {
+      throw new Error("no node");
+    };
+    expect(await refused(binding, "0x00", failing)).to.equal("BINDING_UNCHECKED");
+    const one = hex32(1n);
+    for (const answer of ["0x", "0x1", "0x01", one, `0x${hex32(2n)}`, `0x${one}${one}`, "", null, 1, true, {}])
+      expect(await refused(binding, "0x00", async () => answer as string), String(answer)).to.equal(
+        "BINDING_UNCHECKED",
+      );
+    expect(await checkBindingSignature(binding, "0x00", async () => `0x${one}`), "the control").to.equal(true);
+    expect(await refused(binding, "0x00", null as never)).to.equal("INVALID_ARGUMENT");
+  });
+});
