@@ -1,7 +1,7 @@
 // Who did what and when, with what outcome. Numbers, wallets and clients are pseudonyms under a key that is not in the
 // database: equal ones can be told to be equal, and nothing else. Lookups are not in it: a list of who asked for whom
 // is what a thief would want.
-import { randomUUID } from "node:crypto";
+import { randomId } from "../crypto/ids.ts";
 import type { KeyRing } from "../crypto/key-ring.ts";
 import type { Db } from "../store/schema.ts";
 
@@ -29,7 +29,7 @@ export async function record(db: Db, ring: KeyRing, entry: AuditEntry, now: numb
   const of = (kind: "number" | "wallet" | "client", value: string | undefined) =>
     value === undefined ? null : pseudonym(ring, kind, value);
   const row = {
-    ...{ id: randomUUID(), at: now, action, outcome, index_key: ring.index.id },
+    ...{ id: randomId(), at: now, action, outcome, index_key: ring.index.id },
     ...{ number: of("number", phone), wallet: of("wallet", wallet), client: of("client", client) },
   };
   await db.insertInto("phone_audit").values(row).execute();

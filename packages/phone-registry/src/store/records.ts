@@ -1,7 +1,8 @@
 // Links as rows: found by blind index, opened only where id, version, kind and number are what they were written with.
-import { randomUUID } from "node:crypto";
+
 import { openRecord, type Place, sealRecord } from "../crypto/envelope.ts";
 import { expectHead, sealHead } from "../crypto/head.ts";
+import { randomId } from "../crypto/ids.ts";
 import type { KeyRing } from "../crypto/key-ring.ts";
 import { RegistryError } from "../registry/errors.ts";
 import type { Db, Row } from "./schema.ts";
@@ -110,7 +111,7 @@ export class Records {
     const ring = this.#ring;
     const place: Place = {
       table: TABLE,
-      id: old?.row.id ?? randomUUID(),
+      id: old?.row.id ?? randomId(),
       version: (old?.row.version ?? 0) + 1,
       verified,
     };
@@ -170,7 +171,7 @@ export class Records {
 
 /** A row of nobody, opened where there is no other: what is unknown costs what is known. */
 function decoyRow(ring: KeyRing): MappingRow {
-  const place: Place = { table: TABLE, id: randomUUID(), version: 1, verified: true };
+  const place: Place = { table: TABLE, id: randomId(), version: 1, verified: true };
   const record: LinkRecord = {
     phone: "",
     wallet: `0x${"0".repeat(40)}`,
