@@ -1,0 +1,116 @@
+import { expect } from "chai";
+import {
+  bindingOfInstructions,
+  buildInstructions,
+  checkBindingSignature,
+  type InstructionsOptions,
+  MAX_URL_LENGTH,
+  parseInstructions,
+  requestId,
+} from "../src/index.ts";
+import { binding, sign } from "./support/binding.ts";
+import { expectCode } from "./support/expect-code.ts";
+import { instructions, options, signature } from "./support/instructions.ts";
+import { replaced } from "./support/wrong-values.ts";
+
+const CODE = "INSTRUCTIONS_INVALID";
+
+describe("payment instructions", () => {
+  it("are the body of a 402 answer, field by field", () => {
+    const { requestId: id, ...metadata } = instructions.metadata;
+    expect(id).to.match(/^zk_req_1800000000123_[0-9A-Za-z]{16}$/);
+    expect({ ...instructions, metadata }).to.deep.equal({
+      status: 402,
+      message: "Payment Required",
+      protocol: "x402",
+      privacy: "zero-knowledge",
+      payment: {
+        method: "service-zk",
+        recipient: {
+          phone: "+14155550100",
+          wallet: binding.wallet,
+          encryptedMapping: true,
+          shieldedAddress: binding.key,
+          signature,
+          issuedAt: 1_800_000_000,
+          service: "https://phones.example/zk",
+        },
+        amount: 0.1,
+        amountBaseUnits: "100000",
+        currency: "USDC",
+        asset: options.asset,
+        decimals: 6,
+        chainId: "31337",
+        pool: binding.pool,
+        privacy: { amountEncryption: "elgamal", senderPrivacy: "zero-knowledge", proofSystem: "groth16" },
+        zkProof: {
+          required: true,
+          circuitUrl: "https://pay.example/zk/circuits",
+          provingKeyUrl: "https://pay.example/zk/proving-key",
+          expectedPublicInputs: ["recipientAddress", "resourceUrl", "encryptedAmount"],
+        },
+        verifyEndpoint: "https://pay.example/zk/verify",
+        settleEndpoint: "https://pay.example/zk/settle",
+      },
+      metadata: { timestamp: 1_800_000_000_123, resource: options.resource },
+    });
+  });
+
+  it("come back from JSON as they were, without fields nobody knows", () => {
+    expect(parseInstructions(JSON.parse(JSON.stringify(instructions)))).to.deep.equal(instructions);
+    const more = replaced(replaced(instructions, ["extra"], 1), ["payment", "recipient", "extra"], { a: 1 });
+    expect(parseInstructions(more)).to.deep.equal(instructions);
+  });
+
+  it("carry the wallet's signature of its shielded address, for this chain and pool", async () => {
+    const read = bindingOfInstructions(instructions);
+    expect(read).to.deep.equal(binding);
+    const noChain = async () => "";
+    expect(await checkBindingSignature(read, instructions.payment.recipient.signature, noChain)).to.equal(true);
+    for (const junk of [null, {}, { payment: 5 }, { payment: {} }, { payment: { recipient: {} } }])
+      expectCode(CODE, () => bindingOfInstructions(junk as never));
+  });
+
+  it("without a phone number say so with an empty text", async () => {
+    const nameless = { ...binding, phone: "", service: "" };
+    const body = buildInstructions({ ...options, binding: nameless, signature: await sign(nameless) });
+    expect(body.payment.recipient).to.include({ phone: "", service: "", encryptedMapping: false });
+    expect(bindingOfInstructions(body)).to.deep.equal(nameless);
+  });
+
+  it("take a base address with a slash at its end for the same", () => {
+    const { payment } = buildInstructions({ ...options, serviceUrl: "https://pay.example/zk//" });
+    expect(payment.verifyEndpoint).to.equal("https://pay.example/zk/verify");
+  });
+
+  it("have a fresh id each time", () => {
+    const ids = Array.from({ length: 1000 }, () => requestId(5));
+    expect(new Set(ids).size).to.equal(1000);
+    for (const id of ids) expect(id).to.match(/^zk_req_5_[0-9A-Za-z]{16}$/);
+    for (const bad of [-1, Number.NaN, 0.5, 1e17]) expectCode("INVALID_INTEGER", () => requestId(bad));
+  });
+
+  it("are not made of what could not be read", () => {
+    const bad: Partial<Record<keyof InstructionsOptions, unknown>>[] = [
+      { price: 0n },
+      { price: -1n },
+      { price: 1n << 64n },
+      { price: 0.1 },
+      { price: (1n << 64n) - 1n },
+      { decimals: 19 },
+      { decimals: -1 },
+      { asset: "0x" },
+      { serviceUrl: "pay.example" },
+      { resource: "/report" },
+      { resource: `https://shop.example/${"a".repeat(MAX_URL_LENGTH)}` },
+      { signature: "0x" },
+      { now: Number.NaN },
+      { binding: { ...binding, issuedAt: 1 } },
+      { binding: undefined },
+      { encryptedMapping: "yes" },
+    ];
+    for (const change of bad)
+      expectCode(CODE, () => buildInstructions({ ...options, ...change } as InstructionsOptions));
+    for (const junk of [null, undefined, 5]) expectCode(CODE, () => buildInstructions(junk as never));
+  });
+});
