@@ -1,3 +1,14 @@
+export { withDevelopmentDefaults } from "./config/development.ts";
+export { newKey } from "./config/parse.ts";
+export { type PhoneConfig, type PhonePlace, phoneConfig, phoneProblems } from "./config/phone-config.ts";
+export { type RegistryConfig, readRegistryConfig } from "./config/registry-config.ts";
+export { PHONE_SETTINGS, type PhoneSettings, REGISTRY_SETTINGS } from "./config/settings.ts";
+export { PhoneError, type PhoneErrorCode } from "./errors.ts";
+export { type CountryCode, type PhoneNumber, parseNumber } from "./http/numbers.ts";
+export { PHONE_TAG } from "./http/openapi.ts";
+export { phoneRoutes } from "./http/routes.ts";
+export { PHONE_STATUS } from "./http/status.ts";
+export { createSender, openPhone, type Phone, type PhoneOptions, translatePhoneError } from "./plugin.ts";
 export { RegistryError, type RegistryErrorCode } from "./registry/errors.ts";
 export { DEFAULT_LIMITS } from "./registry/limits.ts";
 export { openRegistry } from "./registry/open.ts";
@@ -32,3 +43,7 @@ export type {
   VerifyRequest,
   VerifyResult,
 } from "./registry/types.ts";
+export { FileSender, LogSender } from "./senders/development.ts";
+export { signWebhook, WebhookSender } from "./senders/webhook.ts";
+export { addressOf, LOOKUP_HEADERS, type RegistryParts, type RunningRegistry, startRegistry } from "./service.ts";
+export { chainCall } from "./signatures/chain.ts";

@@ -1,10 +1,8 @@
 /** Development keys come from a public seed: anyone can prove anything with them, so they are for local chains only. */
+import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
 import { proverError } from "../errors.ts";
 
 export const DEVELOPMENT_SET = "development";
-
-/** Hardhat's and Anvil's chain id, and Ganache's and Geth's dev chain. */
-export const LOCAL_CHAIN_IDS: readonly bigint[] = [31337n, 1337n];
 
 /**
  * Refuses a set of keys that must not be used on a chain. Call it before deploying, serving, paying or accepting.

@@ -1,0 +1,47 @@
+import { randomBytes } from "node:crypto";
+import { type Parse, parse } from "@sotto/server";
+import { type CountryCode, isCountry } from "../http/numbers.ts";
+import type { Rate, RegistryKey } from "../registry/types.ts";
+
+const wrong = (expected: string): never => {
+  throw new Error(`must be ${expected}`);
+};
+
+/** `ID:HEX`, comma-separated, the current one first. */
+export const keyRing: Parse<readonly RegistryKey[]> = (text) => {
+  const keys = parse.list((item) => {
+    const [, id = "", hex = ""] = /^([a-z0-9-]{1,16}):(?:0x)?([0-9a-fA-F]{64})$/.exec(item) ?? [];
+    if (id === "") return wrong(KEY_RING);
+    return { id, key: Uint8Array.from(Buffer.from(hex, "hex")) };
+  })(text);
+  if (keys.length === 0 || keys.length > 4) return wrong(KEY_RING);
+  return keys;
+};
+const KEY_RING = "1 to 4 keys like ID:HEX, the current one first: ID 1 to 16 of a-z 0-9 -, HEX 64 digits";
+
+/** A key as `keyRing` reads it. */
+export const newKey = (id: string): string => `${id}:${randomBytes(32).toString("hex")}`;
+
+/** `LIMIT/SECONDS`, comma-separated: all of them hold. */
+export const rates: Parse<readonly Rate[]> = (text) =>
+  parse.list((item) => {
+    const [, limit = "", seconds = ""] = /^([0-9]{1,9})\/([1-9][0-9]{0,8})$/.exec(item) ?? [];
+    if (limit === "") return wrong("limits like 60/60,1000/86400: uses, then seconds");
+    return { limit: Number(limit), seconds: Number(seconds) };
+  })(text);
+
+export const showRates = (list: readonly Rate[]): string =>
+  list.map(({ limit, seconds }) => `${limit}/${seconds}`).join(",");
+
+export const country: Parse<CountryCode> = (text) =>
+  isCountry(text) ? text : wrong("a country as two capital letters (ISO 3166), like DE");
+
+export const url: Parse<string> = (text) => {
+  const { username, password, hash, protocol } = URL.canParse(text) ? new URL(text) : new URL("none:");
+  const plain = username === "" && password === "" && hash === "";
+  return /^https?:$/.test(protocol) && plain ? text : wrong("an https URL without user, password and fragment");
+};
+
+/** At least 32 characters: it is the key of an HMAC. */
+export const secret: Parse<string> = (text) =>
+  text.length >= 32 && text.length <= 512 ? text : wrong("32 to 512 characters");

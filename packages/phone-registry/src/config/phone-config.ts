@@ -1,0 +1,134 @@
+import type { Environment } from "@sotto/server";
+import type { CountryCode } from "../http/numbers.ts";
+import { RegistryError } from "../registry/errors.ts";
+import { limitsOf } from "../registry/limits.ts";
+import type { RegistryKeys, RegistryLimits } from "../registry/types.ts";
+import type { PhoneSettings } from "./settings.ts";
+
+/** What the registry runs with: settings, complete and checked against each other. */
+export interface PhoneConfig {
+  readonly chainId: bigint;
+  readonly pool: `0x${string}`;
+  /** Public base address: what wallets sign. Undefined on a local chain: the address it listens on. */
+  readonly service: string | undefined;
+  readonly local: boolean;
+  readonly store: string;
+  /** Undefined on a local chain: they are made and kept in `keyFile`. */
+  readonly keys: RegistryKeys | undefined;
+  readonly keyFile: string;
+  readonly sender:
+    | {
+        readonly kind: "webhook";
+        readonly url: string;
+        readonly secret: string;
+        readonly timeoutMs: number;
+        readonly tries: number;
+      }
+    | { readonly kind: "file"; readonly path: string }
+    | { readonly kind: "log" };
+  /** NODE_ENV. */
+  readonly production: boolean;
+  readonly defaultCountry: CountryCode | undefined;
+  readonly countries: readonly CountryCode[] | undefined;
+  readonly unverified: "show" | "hide";
+  readonly signedLookups: boolean;
+  readonly limits: RegistryLimits;
+  /** Questions to the chain that one client may cause in an hour. */
+  readonly contractChecks: number;
+}
+
+export interface PhonePlace {
+  readonly chainId: number;
+  readonly pool: string;
+  readonly publicUrl: string | undefined;
+  readonly local: boolean;
+}
+
+/** What must be there for this registry; each a sentence that begins with the variable's name. */
+export function phoneProblems(
+  settings: PhoneSettings,
+  { publicUrl, local }: PhonePlace,
+  environment: Environment,
+): string[] {
+  const problems: string[] = [];
+  const { phoneMasterKeys: master, phoneIndexKeys: index, phoneSender: sender } = settings;
+  if (!local || (master === undefined) !== (index === undefined)) {
+    if (master === undefined) problems.push("SOTTO_PHONE_MASTER_KEYS is missing: the registry encrypts with them");
+    if (index === undefined) problems.push("SOTTO_PHONE_INDEX_KEYS is missing: the registry finds numbers by them");
+  }
+  if (!local && !publicUrl?.startsWith("https://"))
+    problems.push("SOTTO_PUBLIC_URL must be the https base address of the registry: wallets sign it");
+  if (sender === "webhook") {
+    const { phoneWebhookUrl: url, phoneWebhookSecret: secret } = settings;
+    if (url === undefined) problems.push("SOTTO_PHONE_WEBHOOK_URL is missing: the sender webhook posts codes to it");
+    else if (!url.startsWith("https://") && !local) problems.push("SOTTO_PHONE_WEBHOOK_URL must be an https URL");
+    if (secret === undefined)
+      problems.push("SOTTO_PHONE_WEBHOOK_SECRET is missing: the webhook checks who calls by it");
+  } else if (!local || environment["NODE_ENV"] === "production")
+    problems.push(
+      `SOTTO_PHONE_SENDER must be webhook: ${sender} shows codes to whoever looks, and is for local chains alone`,
+    );
+  const ids = [...(master ?? []), ...(index ?? [])].map(({ key }) => Buffer.from(key).toString("hex"));
+  if (new Set(ids).size !== ids.length)
+    problems.push("SOTTO_PHONE_INDEX_KEYS and SOTTO_PHONE_MASTER_KEYS must all be different keys");
+  try {
+    limitsOf(phoneLimits(settings));
+  } catch (error) {
+    if (!(error instanceof RegistryError)) throw error;
+    problems.push(`SOTTO_PHONE_ limits: ${error.message}`);
+  }
+  return problems;
+}
+
+/** Of settings that `phoneProblems` found nothing wrong with. */
+export function phoneConfig(settings: PhoneSettings, place: PhonePlace, environment: Environment): PhoneConfig {
+  const { phoneMasterKeys: master, phoneIndexKeys: index } = settings;
+  const countries = settings.phoneCountries ?? [];
+  return {
+    chainId: BigInt(place.chainId),
+    pool: place.pool as `0x${string}`,
+    service: place.publicUrl,
+    local: place.local,
+    store: settings.phoneStore!,
+    keys: master === undefined || index === undefined ? undefined : { master, index },
+    keyFile: settings.phoneKeys!,
+    sender: senderOf(settings),
+    production: environment["NODE_ENV"] === "production",
+    defaultCountry: settings.phoneDefaultCountry,
+    countries: countries.length === 0 ? undefined : countries,
+    unverified: settings.phoneUnverified!,
+    signedLookups: settings.phoneSignedLookups === "on",
+    limits: phoneLimits(settings),
+    contractChecks: settings.phoneContractChecks!,
+  };
+}
+
+function senderOf(settings: PhoneSettings): PhoneConfig["sender"] {
+  if (settings.phoneSender === "log") return { kind: "log" };
+  if (settings.phoneSender === "file") return { kind: "file", path: settings.phoneCodeFile! };
+  return {
+    kind: "webhook",
+    url: settings.phoneWebhookUrl!,
+    secret: settings.phoneWebhookSecret!,
+    timeoutMs: settings.phoneWebhookTimeoutMs!,
+    tries: settings.phoneWebhookTries!,
+  };
+}
+
+const phoneLimits = (settings: PhoneSettings): RegistryLimits => ({
+  codes: {
+    number: settings.phoneCodesNumber ?? [],
+    wallet: settings.phoneCodesWallet ?? [],
+    client: settings.phoneCodesClient ?? [],
+  },
+  tries: { client: settings.phoneTriesClient ?? [] },
+  lookups: {
+    client: settings.phoneLookupsClient ?? [],
+    caller: settings.phoneLookupsCaller ?? [],
+    range: settings.phoneLookupsRange ?? [],
+    clientRange: settings.phoneLookupsClientRange ?? [],
+  },
+  rangeDigits: settings.phoneRangeDigits ?? 4,
+  pendingSeconds: settings.phonePendingSeconds ?? 86_400,
+  auditSeconds: settings.phoneAuditSeconds ?? 86_400,
+});

@@ -1,0 +1,37 @@
+import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
+import {
+  type Environment,
+  readSettings,
+  refuseProblems,
+  requireSettings,
+  type ServerSettings,
+  type SettingValues,
+} from "@sotto/server";
+import { type PhoneConfig, phoneConfig, phoneProblems } from "./phone-config.ts";
+import { REGISTRY_SETTINGS } from "./settings.ts";
+
+/** Of a registry that runs alone. */
+export interface RegistryConfig extends ServerSettings {
+  readonly chainId: number;
+  readonly pool: string;
+  readonly rpcUrls: readonly string[];
+  readonly rpcTimeoutMs: number;
+  readonly phone: PhoneConfig;
+}
+
+/**
+ * Reads the settings of the environment.
+ * @throws ServerError INVALID_CONFIG; the message names every wrong variable
+ */
+export function readRegistryConfig(environment: Environment): RegistryConfig {
+  const read = readSettings(REGISTRY_SETTINGS, environment);
+  requireSettings(REGISTRY_SETTINGS, read, ["chainId", "pool"]);
+  const { values, problems } = read;
+  if (values.rpcUrls?.length === 0) problems.push("SOTTO_RPC_URLS must name at least one node");
+  refuseProblems(problems);
+  const settings = values as SettingValues<typeof REGISTRY_SETTINGS> & Omit<RegistryConfig, "phone">;
+  const { chainId, pool, publicUrl } = settings;
+  const place = { chainId, pool, publicUrl, local: LOCAL_CHAIN_IDS.includes(BigInt(chainId)) };
+  refuseProblems(phoneProblems(settings, place, environment));
+  return { ...settings, phone: phoneConfig(settings, place, environment) };
+}

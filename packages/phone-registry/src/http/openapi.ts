@@ -1,0 +1,22 @@
+import type { SwaggerOptions } from "@fastify/swagger";
+
+/** Version of the interface: see docs/versioning.md. */
+const API_VERSION = "1.0.0";
+
+export const PHONE_TAG = { name: "phone", description: "phone number to wallet and shielded address" };
+
+/** Of a registry that runs alone. */
+export const registryOpenApi = (basePath: string): SwaggerOptions => ({
+  openapi: {
+    openapi: "3.1.0",
+    info: {
+      title: "sotto phone registry",
+      description: "Links phone numbers to wallets and their shielded addresses, signed by the wallets.",
+      version: API_VERSION,
+      license: { name: "GPL-3.0-or-later", identifier: "GPL-3.0-or-later" },
+    },
+    servers: [{ url: basePath === "" ? "/" : basePath }],
+    tags: [PHONE_TAG, { name: "operations", description: "health" }],
+  },
+  stripBasePath: true,
+});

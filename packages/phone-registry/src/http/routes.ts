@@ -1,0 +1,157 @@
+import {
+  BINDING_LIFETIME_SECONDS,
+  BINDING_SLOT_SECONDS,
+  decodeShieldedAddress,
+  normalizeSignature,
+  parseAddress,
+} from "@sotto/protocol";
+import { type App, errors, networkOf } from "@sotto/server";
+import type { FastifyRequest } from "fastify";
+import { PhoneError } from "../errors.ts";
+import type { PhoneRegistry } from "../registry/types.ts";
+import type { LookupCheck } from "../signatures/lookups.ts";
+import { linkAnswer, mappingAnswer, provenAnswer } from "./answers.ts";
+import { type CountryCode, parseNumber } from "./numbers.ts";
+import { padded } from "./padding.ts";
+import {
+  LinkAnswer,
+  LinkBody,
+  LookupHeaders,
+  MappingAnswer,
+  PhoneParams,
+  RegistryAnswer,
+  UnlinkAnswer,
+  UnlinkBody,
+  VerifyAnswer,
+  VerifyBody,
+} from "./schemas.ts";
+
+export interface PhoneRoutes {
+  readonly registry: Pick<PhoneRegistry, "link" | "verify" | "resolve" | "unlink">;
+  /** Undefined: anybody may ask. */
+  readonly checkLookup: LookupCheck | undefined;
+  readonly place: { readonly chainId: bigint; readonly pool: string; readonly service: string };
+  readonly unverified: "show" | "hide";
+  /** Numbers without country code are of this one. */
+  readonly defaultCountry: CountryCode | undefined;
+  /** Countries whose numbers may be linked; undefined: all. */
+  readonly countries: readonly CountryCode[] | undefined;
+}
+
+const tags = ["phone"];
+const refused = errors(400, 405, 413, 415, 429, 503);
+/** Whom quotas count for. The registry keeps a keyed pseudonym of it. */
+const clientOf = ({ ip }: FastifyRequest): string => networkOf(ip);
+
+/** Nothing about a number is for caches: what they keep is a list of numbers. */
+const PRIVATE = { "cache-control": "no-store" } as const;
+
+export function phoneRoutes(app: App, services: PhoneRoutes): void {
+  linkRoutes(app, services);
+  resolveRoutes(app, services);
+}
+
+function linkRoutes(app: App, { registry, defaultCountry, countries }: PhoneRoutes): void {
+  app.post(
+    "/phone/link",
+    {
+      schema: {
+        tags,
+        summary: "Link a phone number to a wallet; asked again, it sends another code",
+        body: LinkBody,
+        response: { 200: LinkAnswer, ...errors(401, 409, 422), ...refused },
+      },
+    },
+    async (request, reply) => {
+      const { phoneNumber, walletAddress, encryptionPublicKey, signature, issuedAt } = request.body;
+      const { number: phone, country, servable } = parseNumber(phoneNumber, defaultCountry);
+      if (!servable || (countries !== undefined && (country === undefined || !countries.includes(country))))
+        throw new PhoneError("NUMBER_NOT_SERVED", "numbers of this kind or country cannot be linked here");
+      const wallet = parseAddress(walletAddress, "walletAddress");
+      decodeShieldedAddress(encryptionPublicKey);
+      const result = await registry.link({
+        ...{ phone, wallet, key: encryptionPublicKey, signature: normalizeSignature(signature) },
+        ...(issuedAt === undefined ? {} : { issuedAt }),
+        client: clientOf(request),
+      });
+      reply.headers(PRIVATE);
+      return linkAnswer(result);
+    },
+  );
+  app.post(
+    "/phone/verify",
+    {
+      schema: {
+        tags,
+        summary: "Prove the number with the code that was sent to it",
+        body: VerifyBody,
+        response: { 200: VerifyAnswer, ...errors(409, 410, 422), ...refused },
+      },
+    },
+    async (request, reply) => {
+      const { phoneNumber, walletAddress, code } = request.body;
+      const { number: phone } = parseNumber(phoneNumber, defaultCountry);
+      const wallet = parseAddress(walletAddress, "walletAddress");
+      const result = await registry.verify({ phone, wallet, code, client: clientOf(request) });
+      reply.headers(PRIVATE);
+      return provenAnswer(result);
+    },
+  );
+  app.post(
+    "/phone/unlink",
+    {
+      schema: {
+        tags,
+        summary: "Take back a link, proven or waiting, and forget it",
+        body: UnlinkBody,
+        response: { 200: UnlinkAnswer, ...errors(401, 404, 409, 422), ...refused },
+      },
+    },
+    async (request, reply) => {
+      const { phoneNumber, walletAddress, signature, issuedAt } = request.body;
+      const { number: phone } = parseNumber(phoneNumber, defaultCountry);
+      const wallet = parseAddress(walletAddress, "walletAddress");
+      const signed = { phone, wallet, signature: normalizeSignature(signature), issuedAt };
+      await registry.unlink({ ...signed, client: clientOf(request) });
+      reply.headers(PRIVATE);
+      return { unlinked: true };
+    },
+  );
+}
+
+function resolveRoutes(app: App, services: PhoneRoutes): void {
+  const { registry, checkLookup, defaultCountry, place, unverified } = services;
+  app.get(
+    "/phone/resolve/:phone",
+    {
+      schema: {
+        tags,
+        summary: "Resolve a phone number to a wallet and its shielded address",
+        params: PhoneParams,
+        headers: LookupHeaders,
+        response: { 200: MappingAnswer, ...errors(400, 401, 404, 405, 429, 503) },
+      },
+      onSend: async (_request, reply, payload) =>
+        typeof payload === "string" ? padded(payload, reply.statusCode) : payload,
+    },
+    async (request, reply) => {
+      const { number: phone } = parseNumber(request.params.phone, defaultCountry);
+      const client = clientOf(request);
+      const caller = await checkLookup?.(phone, request.headers, client);
+      const found = await registry.resolve({ phone, client, ...(caller === undefined ? {} : { caller }) });
+      if (found === undefined) throw new PhoneError("UNKNOWN_NUMBER", "nobody is known under this number");
+      reply.headers(PRIVATE);
+      return mappingAnswer(found);
+    },
+  );
+  const facts = {
+    ...{ service: place.service, chainId: String(place.chainId), pool: place.pool },
+    signedLookups: checkLookup !== undefined,
+    ...{ unverified, slotSeconds: BINDING_SLOT_SECONDS, lifetimeSeconds: BINDING_LIFETIME_SECONDS },
+  };
+  app.get(
+    "/phone",
+    { schema: { tags, summary: "What a wallet has to know to sign", response: { 200: RegistryAnswer } } },
+    async () => facts,
+  );
+}

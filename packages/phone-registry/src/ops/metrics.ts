@@ -1,0 +1,83 @@
+import { Counter, Gauge, type Registry } from "prom-client";
+import type { RegistryMetrics } from "../registry/types.ts";
+
+const WINDOW_MS = 5 * 60_000;
+
+export interface PhoneMetrics extends RegistryMetrics {
+  /** @param outcome sent, failed */
+  code(outcome: "sent" | "failed"): void;
+  /** @param outcome asked, limited, failed */
+  contractCheck(outcome: "asked" | "limited" | "failed"): void;
+}
+
+/**
+ * What happens, never to whom: labels are operations, outcomes and scopes of quotas.
+ * @param clock ms
+ */
+export function phoneMetrics(registry: Registry, clock: () => number = Date.now): PhoneMetrics {
+  const registers = [registry];
+  const counter = (name: string, help: string, ...labelNames: string[]) =>
+    new Counter({ name: `sotto_phone_${name}`, help, labelNames, registers });
+  const operations = counter("operations_total", "operations of the phone registry by outcome", "operation", "outcome");
+  const codes = counter("codes_total", "codes handed to the sender: sent or failed", "outcome");
+  const checks = counter("contract_checks_total", "contract signatures: asked, limited or failed", "outcome");
+  const highest = new Map<string, Highest>();
+  new Gauge({
+    name: "sotto_phone_quota_use",
+    help: "highest share of a lookup quota that somebody used in the last five minutes, 0 to 1",
+    labelNames: ["scope"],
+    registers,
+    collect() {
+      for (const [scope, use] of highest) this.set({ scope }, use.at(clock()));
+    },
+  });
+  const unknown = new Gauge({
+    name: "sotto_phone_unknown_share",
+    help: "share of unknown numbers among the latest lookups, 0 to 1",
+    registers,
+  });
+  const seen = new Gauge({
+    name: "sotto_phone_unknown_share_lookups",
+    help: "how many lookups sotto_phone_unknown_share is about",
+    registers,
+  });
+  return {
+    count: (operation, outcome) => operations.inc({ operation, outcome }),
+    quotaUse(scope, used) {
+      const use = highest.get(scope) ?? new Highest();
+      highest.set(scope, use);
+      use.add(used, clock());
+    },
+    unknownShare(share, lookups) {
+      unknown.set(share);
+      seen.set(lookups);
+    },
+    code: (outcome) => codes.inc({ outcome }),
+    contractCheck: (outcome) => checks.inc({ outcome }),
+  };
+}
+
+/** The highest value of this window and of the one before. */
+class Highest {
+  #window = 0;
+  #now = 0;
+  #before = 0;
+
+  add(value: number, now: number): void {
+    this.#turn(now);
+    this.#now = Math.max(this.#now, value);
+  }
+
+  at(now: number): number {
+    this.#turn(now);
+    return Math.max(this.#now, this.#before);
+  }
+
+  #turn(now: number): void {
+    const window = Math.floor(now / WINDOW_MS);
+    if (window === this.#window) return;
+    this.#before = window === this.#window + 1 ? this.#now : 0;
+    this.#now = 0;
+    this.#window = window;
+  }
+}

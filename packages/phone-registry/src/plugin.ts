@@ -1,0 +1,103 @@
+// The registry for any server of @sotto/server: the verifier service mounts it, and alone it is a server of its own.
+import { isUnavailable } from "@sotto/database";
+import type { EthCall } from "@sotto/protocol";
+import type { App, ServiceLog } from "@sotto/server";
+import type { Registry } from "prom-client";
+import { keysFor } from "./config/development-keys.ts";
+import type { PhoneConfig } from "./config/phone-config.ts";
+import { PhoneError } from "./errors.ts";
+import { phoneRoutes } from "./http/routes.ts";
+import { type PhoneMetrics, phoneMetrics } from "./ops/metrics.ts";
+import { openRegistry } from "./registry/open.ts";
+import type { CodeSender, PhoneRegistry } from "./registry/types.ts";
+import { FileSender, LogSender } from "./senders/development.ts";
+import { WebhookSender } from "./senders/webhook.ts";
+import { signatureChecks } from "./signatures/checks.ts";
+import { ContractChecks } from "./signatures/contract-checks.ts";
+import { lookupCheck } from "./signatures/lookups.ts";
+
+const SWEEP_MS = 60_000;
+
+export interface PhoneOptions {
+  readonly config: PhoneConfig;
+  /** Public base address: what wallets sign. Where `config.service` is there, the same. */
+  readonly service: string;
+  /** Asks the pool's chain about contract wallets. */
+  readonly call: EthCall;
+  readonly log: ServiceLog;
+  /** Of Prometheus. */
+  readonly metrics: Registry;
+  /** Brings codes to their numbers; left out: the one that is configured. */
+  readonly sender?: CodeSender | undefined;
+  /** Now, ms. */
+  readonly clock?: () => number;
+}
+
+export interface Phone {
+  readonly registry: PhoneRegistry;
+  /** Defines the routes of the interface below the app's prefix. */
+  routes(app: App): void;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the registry.
+ * @throws PhoneError DEVELOPMENT_SENDER_REFUSED; RegistryError INVALID_KEYS, KEY_MISMATCH, KEY_MISSING;
+ *   DatabaseError STORE_UNAVAILABLE, STORE_TOO_NEW
+ */
+export async function openPhone(options: PhoneOptions): Promise<Phone> {
+  const { config, service, call, log, clock = Date.now } = options;
+  const { chainId, pool, unverified, limits } = config;
+  const metrics = phoneMetrics(options.metrics, clock);
+  const sender = counted(options.sender ?? createSender(config), metrics, log);
+  const place = { chainId, pool, service };
+  const { contractChecks: perHour } = config;
+  const contracts = new ContractChecks({ call, perHour, clock, count: metrics.contractCheck });
+  const registry = await openRegistry({
+    ...{ store: config.store, keys: keysFor(config), ...place, sender, unverified, limits, clock, log, metrics },
+    signatures: signatureChecks(place, contracts),
+  });
+  const sweeping = setInterval(() => {
+    registry.sweep().catch((error: unknown) => log.warn({ err: error }, "sweeping the phone registry failed"));
+  }, SWEEP_MS);
+  sweeping.unref();
+  const { defaultCountry, countries } = config;
+  const checkLookup = config.signedLookups ? lookupCheck({ place, contracts, registry, clock }) : undefined;
+  return {
+    registry,
+    routes: (app) => phoneRoutes(app, { registry, checkLookup, place, unverified, defaultCountry, countries }),
+    async close() {
+      clearInterval(sweeping);
+      await registry.close();
+    },
+  };
+}
+
+/** The configured sender. @throws PhoneError DEVELOPMENT_SENDER_REFUSED */
+export function createSender({ sender, local, production }: PhoneConfig): CodeSender {
+  if (sender.kind === "file") return new FileSender(sender.path, { local, production });
+  if (sender.kind === "log") return new LogSender({ local, production });
+  return new WebhookSender(sender);
+}
+
+/** Counted, and logged with our own senders' reasons: somebody else's error may hold the number or the code. */
+function counted(sender: CodeSender, metrics: PhoneMetrics, log: ServiceLog): CodeSender {
+  return {
+    async send(message) {
+      try {
+        await sender.send(message);
+      } catch (error) {
+        metrics.code("failed");
+        if (error instanceof PhoneError) log.warn({ code: error.code, why: error.message }, "a code was not sent");
+        throw error;
+      }
+      metrics.code("sent");
+    },
+  };
+}
+
+/** What a driver's error is called in the registry's answers. */
+export const translatePhoneError = (error: unknown): PhoneError | undefined =>
+  isUnavailable(error)
+    ? new PhoneError("STORE_UNAVAILABLE", "the registry's store is away; try again", {}, { cause: error })
+    : undefined;

@@ -1,0 +1,63 @@
+import { chmod, mkdir, open } from "node:fs/promises";
+import { dirname } from "node:path";
+import { PhoneError } from "../errors.ts";
+import type { CodeMessage, CodeSender } from "../registry/types.ts";
+
+/** Where codes that are shown to whoever looks are no danger: a chain whose money is play money. */
+export interface DevelopmentPlace {
+  /** Whether the chain is a local one. */
+  readonly local: boolean;
+  /** NODE_ENV=production. */
+  readonly production: boolean;
+}
+
+/** @throws PhoneError DEVELOPMENT_SENDER_REFUSED */
+function refuseElsewhere(name: string, { local, production }: DevelopmentPlace): void {
+  if (local && !production) return;
+  const where = production ? "where NODE_ENV is production" : "on a chain that is not local";
+  throw new PhoneError(
+    "DEVELOPMENT_SENDER_REFUSED",
+    `the sender "${name}" shows codes to whoever looks and is refused ${where}; use webhook`,
+  );
+}
+
+const lineOf = ({ phone, code, wallet, expiresAt }: CodeMessage): string =>
+  `${JSON.stringify({ phoneNumber: phone, code, walletAddress: wallet, expiresAt })}\n`;
+
+/** Appends each code to a file of one JSON object a line, which the owner alone may read. For development. */
+export class FileSender implements CodeSender {
+  readonly #path: string;
+
+  /** @throws PhoneError DEVELOPMENT_SENDER_REFUSED */
+  constructor(path: string, place: DevelopmentPlace) {
+    refuseElsewhere("file", place);
+    this.#path = path;
+  }
+
+  async send(message: CodeMessage): Promise<void> {
+    await mkdir(dirname(this.#path), { recursive: true });
+    const file = await open(this.#path, "a", 0o600);
+    try {
+      await file.appendFile(lineOf(message));
+    } finally {
+      await file.close();
+    }
+    // A file that was there before may have been open to others.
+    await chmod(this.#path, 0o600);
+  }
+}
+
+/** Prints each code for the developer, on standard error: the log itself never holds one. */
+export class LogSender implements CodeSender {
+  readonly #write: (line: string) => void;
+
+  /** @throws PhoneError DEVELOPMENT_SENDER_REFUSED */
+  constructor(place: DevelopmentPlace, write: (line: string) => void = (line) => void process.stderr.write(line)) {
+    refuseElsewhere("log", place);
+    this.#write = write;
+  }
+
+  async send(message: CodeMessage): Promise<void> {
+    this.#write(`sotto: a code (development only): ${lineOf(message)}`);
+  }
+}

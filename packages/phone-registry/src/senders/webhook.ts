@@ -1,0 +1,85 @@
+import { createHmac, randomUUID } from "node:crypto";
+import { PhoneError } from "../errors.ts";
+import type { CodeMessage, CodeSender } from "../registry/types.ts";
+
+export interface WebhookOptions {
+  /** https, or http on a local chain. */
+  readonly url: string;
+  /** Shared with who receives: the key of the HMAC. */
+  readonly secret: string;
+  /** For one try, ms. */
+  readonly timeoutMs: number;
+  /** At most so many tries, 1 to 5. */
+  readonly tries: number;
+  /** Now, ms. */
+  readonly clock?: () => number;
+  readonly wait?: (ms: number) => Promise<void>;
+}
+
+const FIRST_PAUSE_MS = 200;
+const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+/**
+ * Hands codes to a program of the operator's, which knows how to send a text or to call.
+ *
+ * POST with `{ phoneNumber, code, walletAddress, expiresAt }`, `idempotency-key` (the same for every try of one code),
+ * `x-sotto-timestamp` (Unix seconds) and `x-sotto-signature`: `v1=` and the hex HMAC-SHA-256 of the timestamp, a dot and
+ * the body. Any 2xx is success; 408, 429, 5xx, a time-out or no connection is tried again; a redirect is a failure:
+ * codes go where the operator said and nowhere else.
+ */
+export class WebhookSender implements CodeSender {
+  readonly #options: Required<WebhookOptions>;
+
+  constructor(options: WebhookOptions) {
+    this.#options = { clock: Date.now, wait: sleep, ...options };
+  }
+
+  /** @throws PhoneError CODE_NOT_SENT; it holds neither number, code nor address */
+  async send({ phone, code, wallet, expiresAt }: CodeMessage): Promise<void> {
+    const { tries, wait, clock } = this.#options;
+    const body = JSON.stringify({ phoneNumber: phone, code, walletAddress: wallet, expiresAt });
+    const key = randomUUID();
+    let why = "";
+    for (let attempt = 0; attempt < tries && clock() < expiresAt; attempt += 1) {
+      if (attempt > 0) await wait(FIRST_PAUSE_MS * 2 ** attempt);
+      const answer = await this.#post(body, key);
+      if (answer === "ok") return;
+      why = answer.why;
+      if (!answer.again) break;
+    }
+    throw new PhoneError("CODE_NOT_SENT", `the webhook did not take a code: ${why}`);
+  }
+
+  async #post(body: string, key: string): Promise<"ok" | { readonly why: string; readonly again: boolean }> {
+    const { url, secret, timeoutMs, clock } = this.#options;
+    const timestamp = String(Math.floor(clock() / 1000));
+    try {
+      const response = await fetch(url, {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          "idempotency-key": key,
+          "x-sotto-timestamp": timestamp,
+          "x-sotto-signature": `v1=${signWebhook(secret, timestamp, body)}`,
+        },
+        body,
+        redirect: "manual",
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      // Whatever it says is not read: a large answer would cost memory, and nothing of it is needed.
+      await response.body?.cancel();
+      if (response.ok) return "ok";
+      const { status } = response;
+      return { why: `status ${status}`, again: status === 408 || status === 429 || status >= 500 };
+    } catch (error) {
+      return {
+        why: error instanceof Error && error.name === "TimeoutError" ? "no answer in time" : "unreachable",
+        again: true,
+      };
+    }
+  }
+}
+
+/** For who receives: the same over the timestamp's header and the raw body, compared in constant time. */
+export const signWebhook = (secret: string, timestamp: string, body: string): string =>
+  createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex");

@@ -1,0 +1,128 @@
+// The registry as a server of its own.
+import type { EthCall } from "@sotto/protocol";
+import {
+  type App,
+  Closing,
+  createApp,
+  freePort,
+  httpMetrics,
+  listen,
+  metricsRoute,
+  SERVER_STATUS,
+  type ServiceLog,
+} from "@sotto/server";
+import { collectDefaultMetrics, Registry } from "prom-client";
+import type { RegistryConfig } from "./config/registry-config.ts";
+import { PhoneError } from "./errors.ts";
+import { registryOpenApi } from "./http/openapi.ts";
+import { operationRoutes } from "./http/operations.ts";
+import { PHONE_STATUS } from "./http/status.ts";
+import { openPhone, translatePhoneError } from "./plugin.ts";
+import type { CodeSender, PhoneRegistry } from "./registry/types.ts";
+import { chainCall, expectChain } from "./signatures/chain.ts";
+
+export interface RunningRegistry {
+  /** Base address, with the base path. */
+  readonly url: string;
+  /** What wallets sign as `service`. */
+  readonly service: string;
+  readonly registry: PhoneRegistry;
+  /** Ends requests under way, then everything else. May be called more than once. */
+  close(): Promise<void>;
+}
+
+export interface RegistryParts {
+  /** Brings codes to their numbers; left out: the one that is configured. */
+  readonly sender?: CodeSender | undefined;
+  /** Now, ms. */
+  readonly clock?: () => number;
+}
+
+/**
+ * Starts the registry.
+ * @throws SottoError INVALID_CONFIG, DEVELOPMENT_SENDER_REFUSED, WRONG_CHAIN, CHAIN_UNAVAILABLE, INVALID_KEYS,
+ *   KEY_MISMATCH, KEY_MISSING, STORE_UNAVAILABLE, STORE_TOO_NEW, PORT_UNAVAILABLE; nothing is left open then
+ */
+export async function startRegistry(
+  config: RegistryConfig,
+  log: ServiceLog,
+  parts: RegistryParts = {},
+): Promise<RunningRegistry> {
+  const closing = new Closing((error) => log.error({ err: error }, "closing failed"));
+  try {
+    return await open(config, log, parts, closing);
+  } catch (error) {
+    await closing.run();
+    throw error;
+  }
+}
+
+async function open(
+  config: RegistryConfig,
+  log: ServiceLog,
+  { sender, clock = Date.now }: RegistryParts,
+  closing: Closing,
+): Promise<RunningRegistry> {
+  const { host, basePath, rpcUrls, rpcTimeoutMs, phone: phoneSettings } = config;
+  const chain = { urls: rpcUrls, chainId: phoneSettings.chainId, timeout: rpcTimeoutMs };
+  await expectSomeNode(chain);
+  const call: EthCall = chainCall(chain);
+  const { port, service } = await addressOf(config, phoneSettings.service);
+  const metrics = new Registry();
+  collectDefaultMetrics({ register: metrics, prefix: "sotto_" });
+  const phone = await openPhone({ config: phoneSettings, service, call, log, metrics, sender, clock });
+  closing.add(() => phone.close());
+  const { registry } = phone;
+  const sources = { registry, askChain: () => expectSomeNode(chain), closing: () => closing.begun, clock };
+  const app = await createApp({
+    ...{ config, log, metrics: httpMetrics(metrics), translate: translatePhoneError },
+    statuses: { ...SERVER_STATUS, ...PHONE_STATUS },
+    openapi: registryOpenApi(basePath),
+    cors: { allow: LOOKUP_HEADERS },
+    routes(root) {
+      metricsRoute(root, metrics);
+      operationRoutes(root, sources);
+      if (basePath === "") phone.routes(root);
+      else
+        root.register(
+          async (scope) => {
+            operationRoutes(scope as App, sources);
+            phone.routes(scope as App);
+          },
+          { prefix: basePath },
+        );
+    },
+  });
+  closing.add(() => app.close());
+  const origin = await listen(app, { host, port });
+  return { url: `${origin}${basePath}`, service, registry, close: () => closing.run() };
+}
+
+/** What a page's script sends where lookups are signed. */
+export const LOOKUP_HEADERS = ["x-sotto-wallet", "x-sotto-nonce", "x-sotto-deadline", "x-sotto-signature"] as const;
+
+/**
+ * Wallets sign the address, so it is known before the registry is opened: the configured one, or on a local chain the
+ * one it will listen on.
+ */
+export async function addressOf(
+  { host, port, basePath }: { readonly host: string; readonly port: number; readonly basePath: string },
+  service: string | undefined,
+): Promise<{ readonly port: number; readonly service: string }> {
+  if (service !== undefined) return { port, service };
+  const chosen = port === 0 ? await freePort(host) : port;
+  const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;
+  return { port: chosen, service: `http://${name}:${chosen}${basePath}` };
+}
+
+async function expectSomeNode({ urls, chainId, timeout }: Parameters<typeof chainCall>[0]): Promise<void> {
+  let cause: unknown;
+  for (const url of urls)
+    try {
+      return await expectChain(url, chainId, timeout);
+    } catch (error) {
+      cause = error;
+    }
+  if (cause instanceof PhoneError) throw cause;
+  throw new PhoneError("CHAIN_UNAVAILABLE", `no node of chain ${chainId} answers`, {}, { cause });
+}

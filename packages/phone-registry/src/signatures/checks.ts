@@ -1,0 +1,75 @@
+import {
+  type Bytes32,
+  bindingDigest,
+  bindingSlots,
+  checkBindingFresh,
+  checkWalletSignature,
+  type EthCall,
+  type ShieldedAddressBinding,
+  unlinkDigest,
+} from "@sotto/protocol";
+import { RegistryError } from "../registry/errors.ts";
+import type { LinkRequest, SignatureChecks, UnlinkRequest } from "../registry/types.ts";
+import type { ContractChecks } from "./contract-checks.ts";
+
+/** The registry that links are signed for: nobody can carry a signature to another one. */
+export interface Place {
+  readonly chainId: bigint;
+  readonly pool: `0x${string}`;
+  /** Public base address. */
+  readonly service: string;
+}
+
+const invalid = () =>
+  new RegistryError(
+    "SIGNATURE_INVALID",
+    "the signature is not the wallet's over these fields, for this registry, at this time",
+  );
+
+/** Never asked: a first pass finds out whether an account signed, which needs no chain. */
+class NoChain extends Error {}
+const noChain: EthCall = async () => {
+  throw new NoChain();
+};
+
+/** What wallets sign to link and to take back, checked. */
+export function signatureChecks({ chainId, pool, service }: Place, contracts: ContractChecks): SignatureChecks {
+  /** The first digest that the wallet signed. */
+  async function firstSigned(request: LinkRequest | UnlinkRequest, digests: readonly Bytes32[]): Promise<number> {
+    const { wallet, signature, client } = request;
+    for (const [index, digest] of digests.entries()) if (await signedByAccount(wallet, digest, signature)) return index;
+    return contracts.run(client, async (call) => {
+      for (const [index, digest] of digests.entries())
+        if (await checkWalletSignature(wallet, digest, signature, call)) return index;
+      throw invalid();
+    });
+  }
+
+  return {
+    async link(request, now) {
+      const { phone, wallet, key, issuedAt } = request;
+      if (issuedAt !== undefined) checkBindingFresh({ issuedAt }, now);
+      const slots = issuedAt === undefined ? bindingSlots(now) : [issuedAt];
+      const fields: Omit<ShieldedAddressBinding, "issuedAt"> = { phone, wallet, key, chainId, pool, service };
+      const digests = slots.map((slot) => bindingDigest({ ...fields, issuedAt: slot }));
+      const index = await firstSigned(request, digests);
+      return { issuedAt: slots[index]!, digest: digests[index]! };
+    },
+    async unlink(request, now) {
+      const { phone, wallet, issuedAt } = request;
+      checkBindingFresh({ issuedAt }, now);
+      const digest = unlinkDigest({ phone, wallet, chainId, pool, service, issuedAt });
+      await firstSigned(request, [digest]);
+      return { digest };
+    },
+  };
+}
+
+async function signedByAccount(wallet: `0x${string}`, digest: Bytes32, signature: string): Promise<boolean> {
+  try {
+    return await checkWalletSignature(wallet, digest, signature, noChain);
+  } catch (error) {
+    if (error instanceof Error && error.cause instanceof NoChain) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,90 @@
+import type { EthCall } from "@sotto/protocol";
+import { PhoneError } from "../errors.ts";
+
+const HOUR_MS = 3_600_000;
+/** Contract signatures that are asked about at the same time. */
+const AT_ONCE = 4;
+/** Clients whose counts are kept: far more than ask in an hour, and little memory. */
+const MOST_CLIENTS = 100_000;
+
+export interface ContractCheckOptions {
+  readonly call: EthCall;
+  /** Questions to the chain that one client may cause in an hour, at each replica. */
+  readonly perHour: number;
+  readonly clock: () => number;
+  /** @param outcome asked, limited, failed */
+  readonly count?: (outcome: "asked" | "limited" | "failed") => void;
+}
+
+/**
+ * Whether a contract wallet takes a signature can only be asked of the chain, and anybody can send signatures: so it
+ * costs who sends them, and never more than a few at once.
+ */
+export class ContractChecks {
+  readonly #options: ContractCheckOptions;
+  #used = new Map<string, number>();
+  #hour = 0;
+  #running = 0;
+
+  constructor(options: ContractCheckOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Runs a check that may ask the chain on behalf of a client.
+   * @throws PhoneError CONTRACT_CHECKS_LIMITED, CHAIN_UNAVAILABLE, and what `check` throws otherwise
+   */
+  async run<T>(client: string, check: (call: EthCall) => Promise<T>): Promise<T> {
+    let own: unknown;
+    try {
+      return await check(async (request) => {
+        try {
+          return await this.#ask(client, request);
+        } catch (error) {
+          own = error;
+          throw error;
+        }
+      });
+    } catch (error) {
+      // The checks say BINDING_UNCHECKED of whatever went wrong with the chain.
+      throw own ?? error;
+    }
+  }
+
+  async #ask(client: string, request: Parameters<EthCall>[0]): Promise<string> {
+    const { call, count } = this.#options;
+    this.#take(client);
+    this.#running += 1;
+    try {
+      count?.("asked");
+      return await call(request);
+    } catch (cause) {
+      count?.("failed");
+      if (cause instanceof PhoneError) throw cause;
+      throw new PhoneError("CHAIN_UNAVAILABLE", "no node of the chain answers; try again", {}, { cause });
+    } finally {
+      this.#running -= 1;
+    }
+  }
+
+  #take(client: string): void {
+    const { perHour, clock, count } = this.#options;
+    const now = clock();
+    const hour = Math.floor(now / HOUR_MS);
+    if (hour !== this.#hour || this.#used.size > MOST_CLIENTS) {
+      this.#hour = hour;
+      this.#used = new Map();
+    }
+    const used = this.#used.get(client) ?? 0;
+    const busy = this.#running >= AT_ONCE;
+    if (used >= perHour || busy) {
+      count?.("limited");
+      const retryAfter = busy ? 1 : ((hour + 1) * HOUR_MS - now) / 1000;
+      const message = busy
+        ? "too many signatures of contract wallets are being checked"
+        : `no more than ${perHour} checks of contract wallets' signatures an hour`;
+      throw new PhoneError("CONTRACT_CHECKS_LIMITED", message, { retryAfter });
+    }
+    this.#used.set(client, used + 1);
+  }
+}

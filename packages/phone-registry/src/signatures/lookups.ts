@@ -1,0 +1,54 @@
+import {
+  type Address,
+  checkWalletSignature,
+  LOOKUP_LIFETIME_SECONDS,
+  lookupDigest,
+  normalizeSignature,
+  parseAddress,
+} from "@sotto/protocol";
+import { PhoneError } from "../errors.ts";
+import type { LookupHeaders } from "../http/schemas.ts";
+import { RegistryError } from "../registry/errors.ts";
+import type { PhoneRegistry } from "../registry/types.ts";
+import type { Place } from "./checks.ts";
+import type { ContractChecks } from "./contract-checks.ts";
+
+/** @returns the wallet that signed this very lookup */
+export type LookupCheck = (phone: string, headers: LookupHeaders, client: string) => Promise<Address>;
+
+export interface LookupOptions {
+  readonly place: Omit<Place, "pool">;
+  readonly contracts: ContractChecks;
+  readonly registry: Pick<PhoneRegistry, "useNonce">;
+  readonly clock: () => number;
+}
+
+/**
+ * The signed-in mode: every lookup carries a wallet's signature over the number, a nonce and a deadline, for this
+ * registry. Seen on the way it is worth nothing: the nonce is used up, and it names one number.
+ * @throws PhoneError LOOKUP_SIGNATURE_REQUIRED; RegistryError SIGNATURE_INVALID, NONCE_REFUSED; SottoError BINDING_INVALID
+ */
+export function lookupCheck({ place, contracts, registry, clock }: LookupOptions): LookupCheck {
+  const { chainId, service } = place;
+  return async (phone, headers, client) => {
+    const { "x-sotto-wallet": by, "x-sotto-nonce": nonce, "x-sotto-deadline": date } = headers;
+    const given = headers["x-sotto-signature"];
+    if (by === undefined || nonce === undefined || date === undefined || given === undefined)
+      throw new PhoneError(
+        "LOOKUP_SIGNATURE_REQUIRED",
+        "lookups are signed here: x-sotto-wallet, x-sotto-nonce, x-sotto-deadline and x-sotto-signature over PhoneLookup",
+      );
+    const wallet = parseAddress(by, "x-sotto-wallet");
+    const deadline = /^[1-9][0-9]{0,11}$/.test(date) ? Number(date) : 0;
+    const seconds = clock() / 1000;
+    // Before the signature: an old request costs nothing.
+    if (deadline < seconds || deadline > seconds + LOOKUP_LIFETIME_SECONDS)
+      throw new RegistryError("NONCE_REFUSED", `the deadline is over, or more than ${LOOKUP_LIFETIME_SECONDS} s ahead`);
+    const digest = lookupDigest({ phone, wallet, chainId, service, nonce, deadline });
+    const signature = normalizeSignature(given);
+    const signed = await contracts.run(client, (call) => checkWalletSignature(wallet, digest, signature, call));
+    if (!signed) throw new RegistryError("SIGNATURE_INVALID", "the signature is not the wallet's over this lookup");
+    await registry.useNonce({ wallet, nonce, deadline });
+    return wallet;
+  };
+}
