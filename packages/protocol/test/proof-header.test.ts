@@ -1,0 +1,88 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import {
+  decodeBundle,
+  encodeProofHeader,
+  expectOneCiphertext,
+  MAX_PROOF_HEADER_LENGTH,
+  parseProofHeader,
+} from "../src/index.ts";
+import { runs } from "./support/arbitraries.ts";
+import { expectCode } from "./support/expect-code.ts";
+import {
+  bundle,
+  content,
+  header,
+  json,
+  LISTED,
+  PAID,
+  paymentToken,
+  REST,
+  signals,
+  txSignature,
+} from "./support/proof-header.ts";
+
+describe("the proof header", () => {
+  it("holds the bundle and what came of it, as compact JSON", () => {
+    expect(Object.keys(json)).to.have.members([...LISTED, ...REST, ...PAID]);
+    expect(header).to.equal(JSON.stringify(json));
+    const { senderCommitment, amountPublicSignals, resourceUrl, ...read } = parseProofHeader(header);
+    const decoded = decodeBundle(bundle);
+    expect({ ...read, senderCommitment, amountPublicSignals, resourceUrl }).to.deep.equal({
+      ...decoded,
+      paymentToken,
+      txSignature,
+    });
+    expectOneCiphertext(parseProofHeader(header) as never);
+    expect(decodeBundle(json)).to.deep.equal(decoded);
+  });
+
+  it("suffices with the fields every seller expects, and without the others says nothing of them", () => {
+    const short = Object.fromEntries([...LISTED, ...PAID].map((name) => [name, json[name]]));
+    const read = parseProofHeader(JSON.stringify(short));
+    expect(Object.keys(read)).to.have.members([...LISTED, ...PAID]);
+    expect(read.publicSignals).to.deep.equal(signals.map(BigInt));
+  });
+
+  it("leaves the rest of the bundle out where there is no room for it", () => {
+    const tokenOf = (length: number) => `a.${"b".repeat(length)}.c`;
+    const without = (length: number) => encodeProofHeader({ ...content, paymentToken: tokenOf(length) });
+    const free = MAX_PROOF_HEADER_LENGTH - header.length + paymentToken.length - 4;
+    expect(without(free)).to.have.length(MAX_PROOF_HEADER_LENGTH);
+    expect(JSON.parse(without(free))).to.have.property("resourceUrl");
+    const short = without(free + 1);
+    expect(Object.keys(JSON.parse(short))).to.have.members([...LISTED, ...PAID]);
+    const most = free + 1 + MAX_PROOF_HEADER_LENGTH - short.length;
+    expect(without(most)).to.have.length(MAX_PROOF_HEADER_LENGTH);
+    expectCode("PROOF_HEADER_INVALID", () => without(most + 1), /8193/);
+  });
+
+  it("is ASCII, whatever the resource's URL holds", () => {
+    const urls = fc.string({ unit: "grapheme", minLength: 1, maxLength: 60 });
+    fc.assert(
+      fc.property(urls, (text) => {
+        const resourceUrl = `https://shop.example/${text}`;
+        const encoded = encodeProofHeader({ ...content, bundle: { ...bundle, resourceUrl } });
+        expect(encoded).to.match(/^[ -~]+$/);
+        expect(parseProofHeader(encoded).resourceUrl).to.equal(resourceUrl);
+      }),
+      runs(100),
+    );
+    // Six characters of ASCII for one of these: the URL is left out before the header is too long.
+    const long = encodeProofHeader({ ...content, bundle: { ...bundle, resourceUrl: "ä".repeat(2048) } });
+    expect(JSON.parse(long)).to.not.have.property("resourceUrl");
+  });
+
+  it("is not made of what could not be read", () => {
+    for (const name of [...LISTED, ...REST])
+      for (const value of [null, {}, [null], "x y", -1, 0.5, Number.NaN])
+        if (!(name === "resourceUrl" && value === "x y"))
+          expectCode("PROOF_HEADER_INVALID", () =>
+            encodeProofHeader({ ...content, bundle: { ...bundle, [name]: value } as never }),
+          );
+    for (const junk of [null, undefined, 5, {}, { bundle: 5 }])
+      expectCode("PROOF_HEADER_INVALID", () => encodeProofHeader(junk as never));
+    expectCode("PROOF_HEADER_INVALID", () => encodeProofHeader({ ...content, paymentToken: "a.b" }));
+    expectCode("PROOF_HEADER_INVALID", () => encodeProofHeader({ ...content, txSignature: "0x" }));
+  });
+});
