@@ -21,6 +21,17 @@ export {
 } from "./chain/events.ts";
 export type { Block, Call, ChainSource, Question, RawLog } from "./chain/source.ts";
 export { WalletError, type WalletErrorCode } from "./errors.ts";
+export { FetchError, type FetchErrorCode } from "./fetch/errors.ts";
+export type { ConfirmRecipient, RecipientChange } from "./fetch/recipient.ts";
+export { type PayingFetch, type PayingInit, type WrapOptions, wrapFetch } from "./fetch/wrap.ts";
+export type { PurchaseOptions } from "./purchase/context.ts";
+export { PurchaseError, type PurchaseErrorCode } from "./purchase/errors.ts";
+export { type SpendingLimits, spentOn } from "./purchase/limits.ts";
+export { dismissPurchase, type OpenPurchase, openPurchases } from "./purchase/open.ts";
+export type { PaidPurchase, Refusal } from "./purchase/paid.ts";
+export type { OnProgress, PurchaseProgress, PurchaseStage } from "./purchase/progress.ts";
+export { type KeyedRequest, type PurchaseRequest, purchase } from "./purchase/purchase.ts";
+export { type PrepareOptions, prepareNotes, type SplitOptions } from "./purchase/split.ts";
 export type { Findings, FoundNote, FoundSpend, NoteOrigin } from "./scan/notes.ts";
 export { DEPOSIT_GAP, NoteScanner, type ScanKeys } from "./scan/scanner.ts";
 export type { ScanProgress, ScanResult } from "./scan/types.ts";

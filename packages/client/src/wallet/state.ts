@@ -75,8 +75,9 @@ export interface PaymentStatus {
   validUntil: number;
   /** Whether the state can only be changed by a reorganisation deeper than `finality`. */
   final: boolean;
-  /** The transaction that spent its (first) note. */
+  /** The transaction that spent its (first) note, and the digest of the signals it showed: says which attempt settled. */
   transactionHash?: string;
+  digest?: string;
   blockNumber?: number;
 }
 
@@ -92,7 +93,7 @@ export function statusOf(record: JournalRecord, { ledger, confirmed }: View): Pa
     const { digest, blockNumber, transactionHash } = spend;
     const state = attempts.some((attempt) => attempt.digest === digest) ? "settled" : "failed";
     const final = confirmed !== undefined && blockNumber <= confirmed.number;
-    return { ...told, state, final, transactionHash, blockNumber };
+    return { ...told, state, final, transactionHash, digest, blockNumber };
   }
   // A block later than validUntil has the confirmations and the note is unspent there: nothing can settle any more.
   const over = confirmed !== undefined && confirmed.timestamp > validUntil;

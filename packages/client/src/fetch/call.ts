@@ -1,0 +1,93 @@
+import { hashText } from "../purchase/hash.ts";
+import { FetchError } from "./errors.ts";
+
+/** A request that can be sent more than once. */
+export interface Call {
+  readonly method: string;
+  /** Without fragment. */
+  readonly url: URL;
+  readonly signal: AbortSignal | undefined;
+  /** Stands for method, URL and body: equal requests have the same. */
+  readonly fingerprint: string;
+  /** Whether it brings a proof of its own. */
+  readonly carriesProof: boolean;
+  /** Sends it; `proof` goes along in its header, and then no redirect is followed. */
+  send(proof?: { header: string; url: URL }): Promise<Response>;
+}
+
+export const PROOF_HEADER = "x-payment-proof";
+
+/**
+ * Takes a request apart, its body into memory: after a 402 it is sent again.
+ * @throws FetchError BODY_TOO_LARGE, BODY_NOT_REPLAYABLE; TypeError like fetch for what is no request
+ */
+export async function captureCall(
+  send: typeof fetch,
+  input: RequestInfo | URL,
+  init: RequestInit,
+  bodyLimit: number,
+): Promise<Call> {
+  const signal = init.signal ?? (input instanceof Request ? input.signal : undefined);
+  signal?.throwIfAborted();
+  if (init.body != null && typeof init.body === "object" && "locked" in init.body && init.body.locked)
+    throw new FetchError("BODY_NOT_REPLAYABLE", "the request's body is a stream that somebody else reads");
+  const streaming = init.body instanceof ReadableStream ? { duplex: "half" } : {};
+  const request = new Request(input, { ...init, ...streaming } as RequestInit);
+  const body = await readBody(request, bodyLimit);
+  const url = new URL(request.url);
+  url.hash = "";
+  const { method, credentials, cache, integrity, keepalive, redirect, referrerPolicy } = request;
+  const { duplex: _, body: __, ...given } = init as RequestInit & { duplex?: string };
+  const common = { ...given, method, credentials, cache, integrity, keepalive, redirect, referrerPolicy };
+  const text = `${method} ${url.href} ${body === undefined ? "" : hashText(body)}`;
+  return {
+    method,
+    url,
+    signal: signal ?? undefined,
+    fingerprint: hashText(text),
+    carriesProof: request.headers.has(PROOF_HEADER),
+    send(proof) {
+      const headers = new Headers(request.headers);
+      if (proof !== undefined) headers.set(PROOF_HEADER, proof.header);
+      return send(proof?.url.href ?? url.href, {
+        ...common,
+        headers,
+        ...(body === undefined ? {} : { body: body as Uint8Array<ArrayBuffer> }),
+        ...(signal ? { signal } : {}),
+        // The proof is for this resource: wherever a redirect leads, it does not go along.
+        ...(proof === undefined ? {} : { redirect: "manual", cache: "no-store" }),
+      });
+    },
+  };
+}
+
+async function readBody(request: Request, limit: number): Promise<Uint8Array | undefined> {
+  if (request.body === null) return undefined;
+  const chunks: Uint8Array[] = [];
+  let total = 0;
+  try {
+    const reader = request.body.getReader();
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      total += value.byteLength;
+      if (total > limit) {
+        await reader.cancel().catch(() => undefined);
+        throw new FetchError(
+          "BODY_TOO_LARGE",
+          `the request's body has more than ${limit} bytes: it would have to be kept to be sent again after a 402`,
+        );
+      }
+      chunks.push(value);
+    }
+  } catch (cause) {
+    if (cause instanceof FetchError) throw cause;
+    throw new FetchError("BODY_NOT_REPLAYABLE", "the request's body cannot be read", {}, { cause });
+  }
+  const bytes = new Uint8Array(total);
+  chunks.reduce((offset, chunk) => {
+    bytes.set(chunk, offset);
+    return offset + chunk.byteLength;
+  }, 0);
+  return bytes;
+}

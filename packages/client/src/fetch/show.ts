@@ -1,0 +1,80 @@
+import type { PaidPurchase } from "../purchase/paid.ts";
+import { HEADER_FRESH_MS } from "../purchase/paid.ts";
+import type { OnProgress, PurchaseStage } from "../purchase/progress.ts";
+import { readText } from "../service/http.ts";
+import { wait } from "../service/wait.ts";
+import type { Call } from "./call.ts";
+
+export interface ShowOptions {
+  onProgress: OnProgress | undefined;
+  /** Milliseconds since the Unix epoch. */
+  now(): number;
+  url: URL;
+}
+
+/** How often a proof is shown again to a server that fails or does not answer. */
+const MOST_RETRIES = 3;
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 10_000;
+const REFUSAL_LIMIT = 16 * 1024;
+
+/**
+ * Sends the request with its proof. A server that fails (5xx) or cannot be reached is shown the same proof again, three
+ * times at most; one that refuses it has the last word, and nothing is paid again.
+ * @throws PurchaseError PAID_BUT_REFUSED; what fetch throws; the signal's reason
+ */
+export async function showProof(call: Call, paid: PaidPurchase, options: ShowOptions): Promise<Response> {
+  const { resourceUrl, price, txSignature, header } = paid;
+  const tell = (stage: PurchaseStage) => options.onProgress?.({ stage, resourceUrl, price, txSignature });
+  try {
+    for (let retry = 0; ; retry += 1) {
+      tell(retry === 0 ? "presenting" : "retrying");
+      await paid.showing();
+      const { response, error } = await attempt(call, { header, url: options.url });
+      const failed = response === undefined || response.status >= 500;
+      if (failed && retry < MOST_RETRIES && options.now() - paid.timestamp < HEADER_FRESH_MS) {
+        await response?.body?.cancel().catch(() => undefined);
+        await wait(pauseBefore(retry, response), call.signal);
+        continue;
+      }
+      if (response === undefined) throw error;
+      if (response.status === 402 || response.status === 400)
+        throw await paid.refused({ status: response.status, reason: await reasonOf(response) });
+      // A server that failed, or is too busy, may not have taken the proof: the next equal request shows it again.
+      if (failed || response.status === 429) paid.release();
+      else await paid.delivered();
+      return response;
+    }
+  } catch (error) {
+    paid.release();
+    call.signal?.throwIfAborted();
+    throw error;
+  }
+}
+
+async function attempt(call: Call, proof: { header: string; url: URL }) {
+  try {
+    return { response: await call.send(proof), error: undefined };
+  } catch (error) {
+    call.signal?.throwIfAborted();
+    return { response: undefined, error };
+  }
+}
+
+function pauseBefore(retry: number, response: Response | undefined): number {
+  const asked = Number(response?.headers.get("retry-after") ?? Number.NaN) * 1000;
+  const usual = FIRST_PAUSE_MS * 2 ** retry;
+  return Math.min(Number.isFinite(asked) && asked > usual ? asked : usual, LONGEST_PAUSE_MS);
+}
+
+/** What the server says, whatever form it has. */
+async function reasonOf(response: Response): Promise<string> {
+  const text = (await readText(response, REFUSAL_LIMIT).catch(() => undefined)) ?? "";
+  try {
+    const { error, message, code, reason } = Object(JSON.parse(text)) as Record<string, unknown>;
+    const said = [code, reason, error, message].filter((part) => typeof part === "string" && part !== "");
+    return said.join(": ");
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,224 @@
+import { hexlify, randomBytes } from "ethers";
+import { bookOf, type PurchaseBook } from "../purchase/book.ts";
+import type { Context, PurchaseOptions } from "../purchase/context.ts";
+import { PurchaseError } from "../purchase/errors.ts";
+import { hashText } from "../purchase/hash.ts";
+import { checkLimits, expectWithin, type SpendingLimits } from "../purchase/limits.ts";
+import { cannotSettle, sweepPurchases } from "../purchase/open.ts";
+import type { PaidPurchase } from "../purchase/paid.ts";
+import type { OnProgress, PurchaseStage } from "../purchase/progress.ts";
+import { begin, checkRequest, expectOpen, goOn, type PurchaseRequest, sameTerms } from "../purchase/purchase.ts";
+import type { PurchaseRecord, PurchaseTerms } from "../purchase/record.ts";
+import { NoteSplitter, type SplitOptions } from "../purchase/split.ts";
+import { normaliseServiceUrl } from "../service/address.ts";
+import { SottoService } from "../service/service.ts";
+import type { Wallet } from "../wallet/wallet.ts";
+import { type Call, captureCall } from "./call.ts";
+import { type Challenge, isChallenge, readChallenge } from "./challenge.ts";
+import { FetchError } from "./errors.ts";
+import { type ConfirmRecipient, checkPin, checkRecipient } from "./recipient.ts";
+import { showProof } from "./show.ts";
+
+export interface WrapOptions extends Omit<PurchaseOptions, "signal"> {
+  /** Base addresses of the services that may see payments. A 402 that names another one is refused. */
+  services: readonly string[];
+  /** Most base units for one request. */
+  maxPerRequest: bigint;
+  /** Most base units a day (UTC), of all that use this wallet's store. */
+  maxPerDay?: bigint;
+  /** Most base units a day at one host. */
+  maxPerHost?: bigint;
+  /** A host is paid under the wallet it was paid under first; false: under any that signed its address. */
+  pinHosts?: boolean;
+  /** Asked when a host that was paid before names another wallet. Left out: it is refused. */
+  confirmRecipient?: ConfirmRecipient;
+  /** Keeps notes ready for payments in parallel. */
+  split?: SplitOptions;
+  /** Bytes of a request's body that are kept for sending it again; 4 MiB if left out. */
+  bodyLimit?: number;
+  /** For the services; the fetch that is wrapped if left out. */
+  serviceFetch?: typeof fetch;
+}
+
+/** What a single call may say beside fetch's own options. */
+export interface PayingInit extends RequestInit {
+  sotto?: {
+    /**
+     * Names the purchase: with one key something is paid once, for ever. Left out: equal requests (method, URL, body) are
+     * separate purchases, but one that was not finished is taken up by the next equal request.
+     */
+    key?: string;
+    onProgress?: OnProgress;
+  };
+}
+
+export type PayingFetch = (input: RequestInfo | URL, init?: PayingInit) => Promise<Response>;
+
+const BODY_LIMIT = 4 << 20;
+
+/**
+ * A fetch that pays: whatever answers 402 with `WWW-Authenticate: x402-zk` is paid within the limits, and asked again with
+ * the proof. All else is as fetch has it.
+ * @throws FetchError FETCH_OPTION_INVALID; ServiceError SERVICE_NOT_ALLOWED
+ */
+export function wrapFetch(send: typeof fetch, wallet: Wallet, options: WrapOptions): PayingFetch {
+  const payer = new Payer(send, wallet, options);
+  return (input, init) => payer.fetch(input, init);
+}
+
+class Payer {
+  readonly #send: typeof fetch;
+  readonly #wallet: Wallet;
+  readonly #options: WrapOptions;
+  readonly #services: readonly string[];
+  readonly #limits: SpendingLimits;
+  readonly #splitter: NoteSplitter | undefined;
+
+  constructor(send: typeof fetch, wallet: Wallet, options: WrapOptions) {
+    const { services, maxPerRequest, maxPerDay, maxPerHost, split } = Object(options) as WrapOptions;
+    if (typeof send !== "function") throw new FetchError("FETCH_OPTION_INVALID", "the first argument must be a fetch");
+    if (!Array.isArray(services) || services.length === 0)
+      throw new FetchError("FETCH_OPTION_INVALID", "services must name the base address of at least one service");
+    if (typeof maxPerRequest !== "bigint")
+      throw new FetchError("FETCH_OPTION_INVALID", "maxPerRequest must say how many base units a request may cost");
+    // Called as a function: a browser's fetch refuses any other `this` than the window.
+    this.#send = (input, init) => send(input, init);
+    this.#wallet = wallet;
+    this.#options = options;
+    this.#services = services.map(normaliseServiceUrl);
+    this.#limits = checkLimits({
+      perRequest: maxPerRequest,
+      ...(maxPerDay === undefined ? {} : { perDay: maxPerDay }),
+      ...(maxPerHost === undefined ? {} : { perHost: maxPerHost }),
+    });
+    this.#splitter = split === undefined ? undefined : new NoteSplitter(wallet, split);
+  }
+
+  async fetch(input: RequestInfo | URL, { sotto = {}, ...init }: PayingInit = {}): Promise<Response> {
+    const call = await captureCall(this.#send, input, init, this.#options.bodyLimit ?? BODY_LIMIT);
+    // Whoever brings a proof of its own pays by itself.
+    if (call.carriesProof) return call.send();
+    const book = await bookOf(this.#wallet.store);
+    const claim = takeClaim(book, call, sotto.key);
+    try {
+      return await this.#pay({ call, book, claim, onProgress: sotto.onProgress ?? this.#options.onProgress });
+    } catch (error) {
+      call.signal?.throwIfAborted();
+      throw error;
+    } finally {
+      claim.release();
+    }
+  }
+
+  async #pay(paying: Paying): Promise<Response> {
+    const { call, book, claim } = paying;
+    await expectOpen(book, claim.id);
+    const begun = await this.#mayBePaid(paying);
+    if (begun !== undefined) {
+      const service = this.#service(begun.service);
+      const paid = await goOn(this.#context(paying, service, begun), claim.release);
+      return this.#show(paying, paid, call.url);
+    }
+    const response = await call.send();
+    if (!isChallenge(response)) return response;
+    const challenge = await readChallenge(call, response, this.#wallet, this.#services);
+    return this.#show(paying, await this.#buy(paying, challenge), challenge.url);
+  }
+
+  /** The purchase this call takes up, if it may be paid already: then nothing is asked of the server before. */
+  async #mayBePaid({ call, book, claim }: Paying): Promise<PurchaseRecord | undefined> {
+    const record = book.get(claim.id);
+    if (record === undefined) return undefined;
+    if (record.request !== call.fingerprint)
+      throw new PurchaseError("PURCHASE_MISMATCH", "the purchase with this key is of another request", {
+        id: record.id,
+      });
+    if (record.settled !== null || record.problem !== null) return record;
+    // What nobody else has seen cannot have been paid.
+    if (record.sent.length === 0) return undefined;
+    await this.#wallet.scan(call.signal ? { signal: call.signal } : {});
+    return cannotSettle(this.#wallet, record) ? undefined : record;
+  }
+
+  async #buy(paying: Paying, challenge: Challenge): Promise<PaidPurchase> {
+    const { call, book, claim, onProgress } = paying;
+    const { instructions, price, service: url } = challenge;
+    const resourceUrl = instructions.metadata.resource;
+    const tell = (stage: PurchaseStage) => onProgress?.({ stage, resourceUrl, price });
+    tell("challenge");
+    const { wallet, shieldedAddress } = instructions.payment.recipient;
+    const { host } = challenge.url;
+    expectWithin(this.#limits, price);
+    await checkRecipient(challenge, this.#wallet);
+    if (this.#options.pinHosts !== false)
+      await checkPin(this.#wallet.store, host, wallet, this.#options.confirmRecipient);
+    tell("recipient");
+    const service = this.#service(url);
+    const recipient = { wallet, shieldedAddress };
+    const request = { recipient, price, resourceUrl, request: call.fingerprint, limits: this.#limits, host };
+    const record = await this.#record(book, claim.id, request, checkRequest(service, request));
+    if (this.#splitter !== undefined) await this.#wallet.scan(call.signal ? { signal: call.signal } : {});
+    if (this.#splitter?.needed()) {
+      tell("split");
+      await this.#splitter.run(service, call.signal);
+    }
+    return goOn(this.#context(paying, service, record), claim.release);
+  }
+
+  /** The purchase as it was begun before, where its terms are still the server's; otherwise a new one. */
+  async #record(
+    book: PurchaseBook,
+    id: string,
+    request: PurchaseRequest,
+    terms: PurchaseTerms,
+  ): Promise<PurchaseRecord> {
+    await sweepPurchases(this.#wallet, book);
+    const known = book.get(id);
+    if (known !== undefined && sameTerms(known, terms)) return known;
+    if (known !== undefined) await book.abandon(known);
+    return begin(this.#wallet, book, id, request, terms);
+  }
+
+  #service(url: string): SottoService {
+    const { serviceFetch = this.#send } = this.#options;
+    return new SottoService(url, { fetch: serviceFetch, allow: this.#services });
+  }
+
+  #context({ book, call, onProgress }: Paying, service: SottoService, record: PurchaseRecord): Context {
+    const { fundsTimeoutMs, chainTimeoutMs, merge } = this.#options;
+    const options: PurchaseOptions = {
+      ...(call.signal ? { signal: call.signal } : {}),
+      ...(onProgress ? { onProgress } : {}),
+      ...(fundsTimeoutMs === undefined ? {} : { fundsTimeoutMs }),
+      ...(chainTimeoutMs === undefined ? {} : { chainTimeoutMs }),
+      ...(merge === undefined ? {} : { merge }),
+    };
+    return { wallet: this.#wallet, service, book, options, record };
+  }
+
+  #show({ call, onProgress }: Paying, paid: PaidPurchase, url: URL): Promise<Response> {
+    return showProof(call, paid, { onProgress, url, now: () => this.#wallet.now() });
+  }
+}
+
+/** What a call to the paying fetch works with. */
+interface Paying {
+  call: Call;
+  book: PurchaseBook;
+  claim: { id: string; release: () => void };
+  onProgress: OnProgress | undefined;
+}
+
+/**
+ * The purchase this call is about: the one its key names; without a key one of an equal request that was not finished,
+ * otherwise a new one. It is taken before anything is waited for, so that no two calls take the same.
+ * @throws PurchaseError PURCHASE_IN_PROGRESS
+ */
+function takeClaim(book: PurchaseBook, call: Call, key: string | undefined): Paying["claim"] {
+  if (key !== undefined && (typeof key !== "string" || key === "" || key.length > 512))
+    throw new FetchError("FETCH_OPTION_INVALID", "key must be a text of 1 to 512 characters");
+  const random = () => hexlify(randomBytes(16)).slice(2);
+  const named = key === undefined ? undefined : hashText(`fetch ${call.url.origin} ${key}`);
+  const id = named ?? book.unfinished(call.fingerprint)?.id ?? random();
+  return { id, release: book.claim(id) };
+}

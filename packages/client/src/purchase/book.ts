@@ -1,0 +1,136 @@
+import { WalletError } from "../errors.ts";
+import type { Store, StoreChange, StoreValue } from "../store/store.ts";
+import { Lock } from "../wallet/lock.ts";
+import { PurchaseError } from "./errors.ts";
+import { giveBack, reserve, type SpendingLimits } from "./limits.ts";
+import type { FinishedRecord, PurchaseRecord } from "./record.ts";
+
+const openKey = (id: string): string => `purchase/${id}`;
+const finishedKey = (id: string): string => `purchased/${id}`;
+/** Records are JSON; their interfaces lack the index signature that StoreValue asks for. */
+const toValue = (record: PurchaseRecord | FinishedRecord): StoreValue => record as unknown as StoreValue;
+
+/** How often a batch is tried again when another writer was faster. */
+const TRIES = 50;
+
+/**
+ * The purchases of a wallet's store: what is under way, what needs a decision, what is over. One book for a store in a
+ * process, so that two calls never work on one purchase.
+ */
+export class PurchaseBook {
+  readonly #store: Store;
+  readonly #open = new Map<string, PurchaseRecord>();
+  readonly #claimed = new Set<string>();
+  readonly #lock = new Lock();
+
+  private constructor(store: Store) {
+    this.#store = store;
+  }
+
+  static async open(store: Store): Promise<PurchaseBook> {
+    const book = new PurchaseBook(store);
+    for (const { value } of await store.list("purchase/")) {
+      const record = value as unknown as PurchaseRecord;
+      book.#open.set(record.id, record);
+    }
+    return book;
+  }
+
+  /** All that are not over, oldest first. */
+  list(): PurchaseRecord[] {
+    return [...this.#open.values()].sort((a, b) => a.created - b.created);
+  }
+
+  get(id: string): PurchaseRecord | undefined {
+    return this.#open.get(id);
+  }
+
+  async finished(id: string): Promise<FinishedRecord | undefined> {
+    return (await this.#store.get(finishedKey(id)))?.value as unknown as FinishedRecord | undefined;
+  }
+
+  /** The oldest purchase of an equal request that is not over and that nobody works on. */
+  unfinished(request: string): PurchaseRecord | undefined {
+    return this.list().find((record) => record.request === request && !this.#claimed.has(record.id));
+  }
+
+  busy(id: string): boolean {
+    return this.#claimed.has(id);
+  }
+
+  /** Takes a purchase for oneself. @returns what gives it free again @throws PurchaseError PURCHASE_IN_PROGRESS */
+  claim(id: string): () => void {
+    if (this.#claimed.has(id))
+      throw new PurchaseError("PURCHASE_IN_PROGRESS", "a purchase with this key is under way in this process", { id });
+    this.#claimed.add(id);
+    let held = true;
+    return () => {
+      // Once: by the second time the purchase may be somebody else's.
+      if (held) this.#claimed.delete(id);
+      held = false;
+    };
+  }
+
+  /** Writes a new purchase and reserves its price, both or none. */
+  begin(record: PurchaseRecord, limits: SpendingLimits): Promise<void> {
+    return this.#write(async () => {
+      const { reserved, price } = record;
+      const reservation = reserved === null ? [] : await reserve(this.#store, limits, BigInt(price), reserved);
+      await this.#store.batch([{ put: openKey(record.id), value: toValue(record), expected: 0 }, ...reservation]);
+      this.#open.set(record.id, record);
+    });
+  }
+
+  /** Writes what is new of a purchase. */
+  async update(record: PurchaseRecord): Promise<PurchaseRecord> {
+    await this.#store.put(openKey(record.id), toValue(record));
+    this.#open.set(record.id, record);
+    return record;
+  }
+
+  /** Closes a purchase that was paid. What was spent stays spent. */
+  async finish(record: PurchaseRecord): Promise<void> {
+    const { id, created, payments, recipient, price, resourceUrl, service, settled } = record;
+    if (settled === null) throw new PurchaseError("PURCHASE_INVALID", `purchase ${id} is not paid`);
+    const over: FinishedRecord = { id, created, payments, recipient, price, resourceUrl, service, settled };
+    await this.#store.batch([{ delete: openKey(id) }, { put: finishedKey(id), value: toValue(over) }]);
+    this.#open.delete(id);
+  }
+
+  /** Closes a purchase that was not paid and never will be, and gives its price back to the limits. */
+  abandon(record: PurchaseRecord): Promise<void> {
+    return this.#write(async () => {
+      const { id, reserved, price } = record;
+      const changes: StoreChange[] = reserved === null ? [] : await giveBack(this.#store, BigInt(price), reserved);
+      await this.#store.batch([{ delete: openKey(id) }, ...changes]);
+      this.#open.delete(id);
+    });
+  }
+
+  /** One after the other here; where another process was faster, once more on what it wrote. */
+  #write(action: () => Promise<void>): Promise<void> {
+    return this.#lock.run(async () => {
+      for (let tries = 1; ; tries += 1) {
+        try {
+          return await action();
+        } catch (error) {
+          const conflict = error instanceof WalletError && error.code === "STORE_CONFLICT";
+          if (!conflict || tries >= TRIES) throw error;
+        }
+      }
+    });
+  }
+}
+
+const books = new WeakMap<Store, Promise<PurchaseBook>>();
+
+/** The book of a store; always the same one. */
+export function bookOf(store: Store): Promise<PurchaseBook> {
+  let book = books.get(store);
+  if (book === undefined) {
+    book = PurchaseBook.open(store);
+    book.catch(() => books.delete(store));
+    books.set(store, book);
+  }
+  return book;
+}

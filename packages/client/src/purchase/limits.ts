@@ -1,0 +1,102 @@
+import { expectAmount } from "@sotto/protocol";
+import type { Store, StoreChange } from "../store/store.ts";
+import { PurchaseError } from "./errors.ts";
+import { hashText } from "./hash.ts";
+
+/** Most base units that may be spent. Days are those of UTC. Left out: no limit. */
+export interface SpendingLimits {
+  perRequest?: bigint;
+  perDay?: bigint;
+  /** At one host in a day. */
+  perHost?: bigint;
+}
+
+/** What a price counts against. */
+export interface Reservation {
+  day: string;
+  host: string;
+}
+
+/** @throws SottoError INVALID_AMOUNT */
+export function checkLimits(limits: SpendingLimits): SpendingLimits {
+  for (const name of ["perRequest", "perDay", "perHost"] as const)
+    if (limits[name] !== undefined) expectAmount(limits[name], name);
+  return limits;
+}
+
+/** @param now ms */
+export const dayOf = (now: number): string => new Date(now).toISOString().slice(0, 10);
+
+const dayKey = ({ day }: Reservation): string => `spending/${day}/total`;
+const hostKey = ({ day, host }: Reservation): string => `spending/${day}/host/${hashText(host)}`;
+
+async function read(store: Store, key: string): Promise<{ spent: bigint; version: number }> {
+  const found = await store.get(key);
+  return { spent: BigInt(typeof found?.value === "string" ? found.value : 0), version: found?.version ?? 0 };
+}
+
+/** @throws PurchaseError REQUEST_LIMIT_EXCEEDED */
+export function expectWithin({ perRequest }: SpendingLimits, price: bigint): void {
+  if (perRequest === undefined || price <= perRequest) return;
+  const told = { price: String(price), limit: String(perRequest) };
+  throw new PurchaseError(
+    "REQUEST_LIMIT_EXCEEDED",
+    `${price} base units asked, a request may cost ${perRequest}`,
+    told,
+  );
+}
+
+/**
+ * The writes that reserve a price, for the batch that begins the purchase: they hold only while nobody else has reserved,
+ * so that two payments that race cannot both take the last of a limit.
+ * @throws PurchaseError REQUEST_LIMIT_EXCEEDED, DAY_LIMIT_EXCEEDED, HOST_LIMIT_EXCEEDED
+ */
+export async function reserve(
+  store: Store,
+  limits: SpendingLimits,
+  price: bigint,
+  place: Reservation,
+): Promise<StoreChange[]> {
+  expectWithin(limits, price);
+  const { perDay, perHost } = limits;
+  const total = await read(store, dayKey(place));
+  const host = await read(store, hostKey(place));
+  const exceeds = (spent: bigint, limit: bigint | undefined) => limit !== undefined && spent + price > limit;
+  const told = (spent: bigint, limit: bigint | undefined) => ({
+    price: String(price),
+    spent: String(spent),
+    limit: String(limit),
+  });
+  if (exceeds(total.spent, perDay))
+    throw new PurchaseError(
+      "DAY_LIMIT_EXCEEDED",
+      `${price} base units asked, ${total.spent} of ${perDay} are spent or reserved today`,
+      told(total.spent, perDay),
+    );
+  if (exceeds(host.spent, perHost))
+    throw new PurchaseError(
+      "HOST_LIMIT_EXCEEDED",
+      `${price} base units asked, ${host.spent} of ${perHost} are spent or reserved today at ${place.host}`,
+      { ...told(host.spent, perHost), host: place.host },
+    );
+  return [
+    { put: dayKey(place), value: String(total.spent + price), expected: total.version },
+    { put: hostKey(place), value: String(host.spent + price), expected: host.version },
+  ];
+}
+
+/** The writes that give a reserved price back: it was not paid and never will be. */
+export async function giveBack(store: Store, price: bigint, place: Reservation): Promise<StoreChange[]> {
+  const changes: StoreChange[] = [];
+  for (const key of [dayKey(place), hostKey(place)]) {
+    const { spent, version } = await read(store, key);
+    changes.push({ put: key, value: String(spent > price ? spent - price : 0n), expected: version });
+  }
+  return changes;
+}
+
+/** Base units spent or reserved on the day of `now`, at one host where it is given. */
+export async function spentOn(store: Store, now: number, host?: string): Promise<bigint> {
+  const place = { day: dayOf(now), host: host ?? "" };
+  return (await read(store, host === undefined ? dayKey(place) : hostKey(place))).spent;
+}

@@ -1,0 +1,160 @@
+// A small shop that answers 402 and takes proofs as the interface says, and misbehaves where a test wants it to. What a
+// real one checks is tested with the resource server; this one looks at the chain for what it sells.
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { ethersChain, MemoryStore, ViewingWallet, type Wallet } from "@sotto/client";
+import {
+  BINDING_SLOT_SECONDS,
+  bindingTypedData,
+  buildInstructions,
+  type PaymentInstructions,
+  type ProofHeader,
+  parseProofHeader,
+  type ShieldedAddressBinding,
+  signalsDigest,
+} from "@sotto/protocol";
+import { Wallet as Account, type HDNodeWallet } from "ethers";
+import type { World } from "./world.ts";
+
+export interface Sale {
+  readonly target: string;
+  readonly method: string;
+  readonly body: string;
+  readonly digest: string;
+  readonly nullifier: string;
+}
+
+/** What a shop does with a request that it did not answer by its own rules. True: it has answered. */
+type Misbehaviour = (request: IncomingMessage, response: ServerResponse, proof: string | undefined) => boolean;
+
+export interface ShopOptions {
+  price?: bigint;
+  account?: HDNodeWallet;
+  serviceUrl?: string;
+  /** Changes the body of a 402 before it goes out. */
+  tamper?: (instructions: PaymentInstructions) => unknown;
+  misbehave?: Misbehaviour;
+}
+
+export class Shop {
+  url = "";
+  /** Host and port. */
+  host = "";
+  options: ShopOptions;
+  readonly sales: Sale[] = [];
+  /** 402 answers without a proof. */
+  challenges = 0;
+  /** Requests with a proof. */
+  shown = 0;
+  readonly account: HDNodeWallet;
+  readonly #world: World;
+  readonly #owner: Wallet;
+  readonly #viewing: ViewingWallet;
+  readonly #used = new Set<string>();
+  readonly #server = createServer((request, response) => void this.#answer(request, response));
+
+  private constructor(world: World, owner: Wallet, viewing: ViewingWallet, options: ShopOptions) {
+    this.#world = world;
+    this.#owner = owner;
+    this.#viewing = viewing;
+    this.options = options;
+    this.account = options.account ?? Account.createRandom();
+  }
+
+  /** @param owner the merchant's wallet */
+  static async open(world: World, owner: Wallet, options: ShopOptions = {}): Promise<Shop> {
+    const viewing = await ViewingWallet.open({
+      ...owner.exportViewingKey(),
+      chain: ethersChain(world.node.url),
+      chainId: BigInt(world.chainId),
+      pool: world.pool,
+      deploymentBlock: world.deploymentBlock,
+      store: new MemoryStore(),
+      finality: 0,
+    });
+    const shop = new Shop(world, owner, viewing, options);
+    await new Promise<void>((resolve) => shop.#server.listen(0, "127.0.0.1", resolve));
+    shop.host = `127.0.0.1:${(shop.#server.address() as AddressInfo).port}`;
+    shop.url = `http://${shop.host}`;
+    return shop;
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  /** Base units it was paid on chain, in all. */
+  async received(): Promise<bigint> {
+    await this.#viewing.scan();
+    return this.#viewing.total();
+  }
+
+  async instructions(target: string): Promise<PaymentInstructions> {
+    const { chainId, pool, token, serviceUrl } = this.#world;
+    const now = Date.now();
+    const issuedAt = Math.floor(now / 1000 / BINDING_SLOT_SECONDS) * BINDING_SLOT_SECONDS;
+    const binding: ShieldedAddressBinding = {
+      phone: "",
+      wallet: this.account.address.toLowerCase() as `0x${string}`,
+      key: this.#owner.shieldedAddress,
+      chainId: BigInt(chainId),
+      pool: pool as `0x${string}`,
+      service: "",
+      issuedAt,
+    };
+    const { domain, types, message } = bindingTypedData(binding);
+    return buildInstructions({
+      binding,
+      signature: await this.account.signTypedData(domain, types, message),
+      price: this.options.price ?? 10_000n,
+      asset: token,
+      decimals: 6,
+      serviceUrl: this.options.serviceUrl ?? serviceUrl,
+      resource: `${this.url}${target}`,
+      now,
+    });
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { url: target = "", method = "" } = request;
+    let body = "";
+    for await (const chunk of request) body += String(chunk);
+    const found = request.headers["x-payment-proof"];
+    const proof = typeof found === "string" ? found : undefined;
+    if (proof !== undefined) this.shown += 1;
+    if (this.options.misbehave?.(request, response, proof)) return;
+    if (target.startsWith("/free")) return void response.end("free");
+    if (proof === undefined) {
+      this.challenges += 1;
+      const instructions = await this.instructions(target);
+      response
+        .writeHead(402, { "www-authenticate": "x402-zk", "content-type": "application/json" })
+        .end(JSON.stringify(this.options.tamper?.(instructions) ?? instructions));
+      return;
+    }
+    const refused = await this.#judge(parseProofHeader(proof), target);
+    if (refused !== undefined) {
+      response.writeHead(402, { "content-type": "application/json", "www-authenticate": "x402-zk" });
+      response.end(JSON.stringify({ error: "Invalid payment proof", message: refused }));
+      return;
+    }
+    const header = parseProofHeader(proof);
+    const digest = signalsDigest(header.publicSignals);
+    this.sales.push({ target, method, body, digest, nullifier: String(header.publicSignals[6]) });
+    response.end(`sold ${target} ${body}`);
+  }
+
+  async #judge(header: ProofHeader, target: string): Promise<string | undefined> {
+    if (header.recipientPublicKey !== this.account.address.toLowerCase()) return "another recipient";
+    if (header.resourceUrl !== `${this.url}${target}`) return "another resource";
+    if (Date.now() - header.timestamp > 300_000) return "too old";
+    await this.#viewing.scan();
+    if (!this.#viewing.received().some(({ transactionHash }) => transactionHash === header.txSignature))
+      return "not settled";
+    const nullifier = String(header.publicSignals[6]);
+    if (this.#used.has(nullifier)) return "used";
+    this.#used.add(nullifier);
+    return undefined;
+  }
+}

@@ -1,0 +1,154 @@
+// A real chain and a real service (a process of its own) for the tests of this folder; one of each serves all files.
+import { fork } from "node:child_process";
+import { generateKeyPairSync } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  createSeedWords,
+  ethersChain,
+  MemoryStore,
+  SottoService,
+  type Store,
+  seedFromWords,
+  Wallet,
+} from "@sotto/client";
+import { Contract, HDNodeWallet, JsonRpcProvider, type JsonRpcSigner } from "ethers";
+import { deployLocal, type LocalDeployment } from "../../../scripts/chain/deployment.ts";
+import { type LocalNode, startNode } from "../../../scripts/chain/node.ts";
+import type { ServiceMessage } from "../../../scripts/demo/service-process.ts";
+import { TrapdoorProver } from "./trapdoor-prover.ts";
+
+const ROOT = join(import.meta.dirname, "..", "..", "..");
+export const ARTIFACTS = join(ROOT, "circuits", "build");
+/** Hardhat's public accounts: the first deploys, the second deposits, the third is the relayer. */
+const MNEMONIC = "test test test test test test test test test test test junk";
+const accountOf = (index: number) => HDNodeWallet.fromPhrase(MNEMONIC, undefined, `m/44'/60'/0'/0/${index}`);
+const TOKENS = 10n ** 15n;
+const APPEND_TIMEOUT_MS = 30_000;
+
+export interface World extends LocalDeployment {
+  readonly node: LocalNode;
+  readonly provider: JsonRpcProvider;
+  readonly depositor: JsonRpcSigner;
+  readonly serviceUrl: string;
+  readonly service: SottoService;
+  readonly pool: string;
+}
+
+let shared: Promise<World> | undefined;
+const ending: (() => Promise<unknown>)[] = [];
+
+export function openWorld(): Promise<World> {
+  shared ??= create();
+  return shared;
+}
+
+export async function closeWorld(): Promise<void> {
+  shared = undefined;
+  for (let end = ending.pop(); end; end = ending.pop()) await end();
+}
+
+async function create(): Promise<World> {
+  const node = await startNode();
+  ending.push(() => node.stop());
+  const deployment = await deployLocal(node.url);
+  const options = { staticNetwork: true, cacheTimeout: -1, pollingInterval: 50 };
+  const provider = new JsonRpcProvider(node.url, undefined, options);
+  ending.push(async () => provider.destroy());
+  const depositor = await provider.getSigner(1);
+  const token = new Contract(
+    deployment.token,
+    ["function mint(address, uint256)", "function approve(address, uint256)"],
+    depositor,
+  );
+  await (await token.getFunction("mint")(depositor.address, TOKENS)).wait();
+  await (await token.getFunction("approve")(deployment.pool, TOKENS)).wait();
+  const serviceUrl = await startService(deployment, node.url);
+  return { ...deployment, node, provider, depositor, serviceUrl, service: new SottoService(serviceUrl) };
+}
+
+async function startService(deployment: LocalDeployment, chain: string): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "sotto-buyer-"));
+  ending.push(async () => rmSync(folder, { recursive: true, force: true }));
+  const { privateKey } = generateKeyPairSync("ed25519");
+  const child = fork(join(ROOT, "scripts", "demo", "service-process.ts"), [], {
+    env: {
+      SOTTO_PORT: "0",
+      SOTTO_CHAIN_ID: String(deployment.chainId),
+      SOTTO_POOL: deployment.pool,
+      SOTTO_DEPLOYMENT_BLOCK: String(deployment.deploymentBlock),
+      SOTTO_RPC_URLS: chain,
+      SOTTO_RELAYER_KEY: accountOf(2).privateKey,
+      SOTTO_ARTIFACTS: ARTIFACTS,
+      SOTTO_STORE: `sqlite:${join(folder, "service.sqlite")}`,
+      SOTTO_TOKEN_KEY: JSON.stringify(privateKey.export({ format: "jwk" })),
+      SOTTO_VERIFY_WORKERS: "1",
+      SOTTO_RATE_LIMIT: "1000000",
+      SOTTO_LOG_LEVEL: process.env["SOTTO_DEBUG"] === "1" ? "debug" : "silent",
+    },
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
+  const closed = new Promise((resolve) => child.once("close", resolve));
+  ending.push(() => {
+    child.kill("SIGTERM");
+    return closed;
+  });
+  const message = await new Promise<ServiceMessage>((resolve) => {
+    child.once("message", resolve);
+    void closed.then(() => resolve({ error: { code: "SERVICE_FAILED", message: "it ended while it started" } }));
+  });
+  if ("error" in message) throw new Error(`${message.error.code}: ${message.error.message}`);
+  return message.started.url;
+}
+
+export interface PayerOptions {
+  seed?: Uint8Array;
+  store?: Store;
+  prover?: TrapdoorProver;
+  clock?: () => number;
+}
+
+export async function openWallet(world: World, { prover = new TrapdoorProver(), ...options }: PayerOptions = {}) {
+  const { chainId, pool, token, deploymentBlock, node } = world;
+  const chain = ethersChain(node.url, { attempts: 2, delay: 50 });
+  ending.push(async () => chain.close());
+  return Wallet.open({
+    chain,
+    chainId: BigInt(chainId),
+    pool,
+    token,
+    deploymentBlock,
+    seed: seedFromWords(createSeedWords()),
+    store: new MemoryStore(),
+    finality: 0,
+    prover,
+    ...options,
+  });
+}
+
+/** Puts these notes into a wallet and waits until they can be spent: the service's relayer appends them. */
+export async function fund(world: World, wallet: Wallet, amounts: bigint[]): Promise<void> {
+  const { deposit } = await wallet.deposit({ amounts });
+  await (await world.depositor.sendTransaction(deposit)).wait();
+  const total = amounts.reduce((sum, amount) => sum + amount, 0n);
+  const before = wallet.balance().spendable;
+  await until(async () => {
+    await wallet.scan();
+    return wallet.balance().spendable - before >= total;
+  });
+}
+
+/** A wallet with these notes, all spendable. */
+export async function payerWith(world: World, amounts: bigint[], options: PayerOptions = {}): Promise<Wallet> {
+  const wallet = await openWallet(world, options);
+  await fund(world, wallet, amounts);
+  return wallet;
+}
+
+export async function until(reached: () => Promise<boolean>, timeout = APPEND_TIMEOUT_MS): Promise<void> {
+  for (const end = Date.now() + timeout; !(await reached()); ) {
+    if (Date.now() > end) throw new Error("what was waited for did not come");
+    await new Promise((resolve) => setTimeout(resolve, 60));
+  }
+}
