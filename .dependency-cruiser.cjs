@@ -8,6 +8,7 @@ const allowed = {
   server: ["protocol"],
   "phone-registry": ["protocol", "database", "server"],
   x402: ["protocol", "client"],
+  cli: ["protocol", "prover", "client"],
   "verifier-service": ["protocol", "prover", "database", "server", "phone-registry"],
 };
 

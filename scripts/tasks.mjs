@@ -8,6 +8,8 @@ const command = (line, variables = {}) => {
 // Builds only what changed: turbo shows the output of what it builds and one line for what it takes from its cache.
 const turbo = (what) => command(`turbo run ${what} --output-logs=new-only --ui=stream --log-order=stream`);
 const build = turbo("build contracts:build");
+// What is built is told on standard error: standard output is the command's own, and a script may read it.
+const quietly = (step) => ({ ...step, stdio: ["inherit", 2, "inherit"] });
 
 export const tasks = {
   demo: [build, command("node scripts/demo/main.ts")],
@@ -19,8 +21,9 @@ export const tasks = {
   chain: [command("node scripts/chain/start.ts")],
   "deploy:local": [build, command("node scripts/chain/deploy.ts")],
   service: [build, command("node packages/verifier-service/dist/main.js")],
+  sotto: [quietly(build), command("node packages/cli/dist/main.js")],
   "setup:dev": [command("node scripts/circuits/compile.ts"), command("node scripts/setup/dev.ts")],
-  "circuits:build": [turbo("build --filter=@sotto/circuits")],
+  "circuits:build": [command("node scripts/circuits/loop/main.ts")],
   "contracts:build": [command("hardhat build --quiet")],
   generate: [build, command("node scripts/generate/all.ts")],
   types: [command("node scripts/test/main.ts types")],

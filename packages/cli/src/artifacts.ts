@@ -1,0 +1,51 @@
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Artifacts, type LoadOptions, loadArtifacts } from "@sotto/prover";
+import type { Context } from "./frame/command.ts";
+import { CliError } from "./frame/errors.ts";
+import type { Config } from "./home/config.ts";
+import { writePrivate } from "./home/files.ts";
+import type { Home } from "./home/home.ts";
+
+/**
+ * The circuits' artifacts: from the folder or address of the config, else from the service, kept in the home. Each file is
+ * compared with the hash compiled into this program, wherever it comes from.
+ */
+export async function openArtifacts({ home, output }: Context, config: Config): Promise<Artifacts> {
+  const { artifacts, service } = config;
+  if (artifacts !== undefined) {
+    const source: LoadOptions = /^https?:/.test(artifacts) ? { baseUrl: artifacts } : { directory: artifacts };
+    return loadArtifacts(source);
+  }
+  if (service === undefined)
+    throw new CliError("CONFIG_INVALID", "this wallet has neither artifacts nor a service to fetch them from");
+  return loadArtifacts({
+    baseUrl: "http://service.invalid/",
+    fetch: await servedByHash(service, home, (line) => output.progress(line)),
+  });
+}
+
+/** Turns a path NAME/NAME.KIND into the service's address of the file with that hash, and remembers the file. */
+async function servedByHash(service: string, home: Home, tell: (line: string) => void): Promise<typeof fetch> {
+  const { lock } = await loadArtifacts({ directory: "." });
+  return async (input) => {
+    const [circuit = "", file = ""] = new URL(String(input)).pathname.slice(1).split("/");
+    const kind = /\.(wasm|zkey|vkey)/.exec(file)?.[1];
+    const hash = kind === undefined ? undefined : lock.circuits[circuit]?.[kind];
+    if (hash === undefined) return new Response(null, { status: 404 });
+    const path = join(home.artifacts, `${hash}.${kind}`);
+    if (existsSync(path)) return new Response(await readFile(path));
+    tell(`fetching ${file} from the service`);
+    const response = await fetch(`${service.replace(/\/+$/, "")}/artifacts/${hash}`, { redirect: "error" });
+    if (!response.ok || response.body === null) return response;
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    // Whoever asked compares once more; here only so that nothing wrong is kept.
+    if (createHash("sha256").update(bytes).digest("hex") === hash) {
+      mkdirSync(home.artifacts, { recursive: true, mode: 0o700 });
+      writePrivate(path, bytes, true);
+    }
+    return new Response(bytes);
+  };
+}

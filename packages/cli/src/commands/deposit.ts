@@ -1,0 +1,107 @@
+import { sendCall, splitAmount } from "@sotto/client";
+import { LOCAL_CHAIN_IDS } from "@sotto/prover";
+import { type BaseWallet, Interface } from "ethers";
+import { amountFields, money } from "../format.ts";
+import { toAmount } from "../frame/arguments.ts";
+import type { Command } from "../frame/command.ts";
+import { usage } from "../frame/errors.ts";
+import { ACCOUNT_OPTIONS, readAccount } from "../home/account.ts";
+import { readConfig } from "../home/config.ts";
+import { type Session, serviceOf, withWallet } from "../session.ts";
+import { WAIT_OPTIONS, waitUntil } from "../wait.ts";
+
+const WAIT_SECONDS = 120;
+const mintable = new Interface(["function mint(address, uint256)"]);
+
+export const deposit: Command = {
+  name: "deposit",
+  summary: "Puts tokens of an account into the pool, as notes of this wallet.",
+  positionals: ["AMOUNT"],
+  options: {
+    notes: { value: "N", help: "in so many notes, 1 to 64: each payment at a time takes one; default 1" },
+    approve: { help: "the account sends approval and deposit itself and pays the gas" },
+    mint: { help: "local chains only: makes the test tokens first" },
+    ...WAIT_OPTIONS,
+    ...ACCOUNT_OPTIONS,
+  },
+  details: [
+    "The account signs (EIP-3009) and the service submits: it needs tokens, no ETH. With --approve it sends two",
+    "transactions itself. A deposit shows account and amount on chain: round amounts, and time, hide better.",
+    `Waits up to ${WAIT_SECONDS} s until the notes can be spent, or as long as --wait says.`,
+  ],
+  async run(context) {
+    const { args, environment, home, output } = context;
+    const config = readConfig(home);
+    const amount = toAmount(args.positional(0, "AMOUNT"), "AMOUNT", config.decimals);
+    const count = args.integer("notes", 1, 64) ?? 1;
+    const wait = args.integer("wait", 0, 86_400) ?? WAIT_SECONDS;
+    const local = LOCAL_CHAIN_IDS.includes(config.chainId);
+    if (args.flag("mint") && !local) throw usage("--mint is for local chains");
+    const account = await readAccount(args.text("keystore"), environment, config.chainId);
+    return withWallet(context, false, async (session) => {
+      const amounts = splitAmount(amount, count);
+      if (args.flag("mint")) await mint(session, account, amount);
+      output.progress("depositing");
+      const before = known(session);
+      const done = args.flag("approve")
+        ? await byApproval(session, account, amounts)
+        : await byService(session, account, amounts);
+      if (wait > 0)
+        await waitUntil(session, wait, "the deposit", () => {
+          const notes = session.wallet.notes().filter(({ transactionHash }) => transactionHash === done.transaction);
+          return (
+            notes.length === count &&
+            notes.every(({ state, leafIndex }) => before.has(leafIndex) || state === "spendable")
+          );
+        });
+      const json = { ...amountFields(amount, config), notes: count, account: account.address.toLowerCase(), ...done };
+      return {
+        json,
+        text: [`deposited ${money(amount, config)} in ${count} ${count === 1 ? "note" : "notes"}: ${done.transaction}`],
+      };
+    });
+  },
+};
+
+const known = ({ wallet }: Session): Set<number> => new Set(wallet.notes().map(({ leafIndex }) => leafIndex));
+
+interface Deposited {
+  transaction: string;
+  block: number;
+  gasPaidBy: string;
+}
+
+async function byService(
+  { wallet, config, context }: Session,
+  account: BaseWallet,
+  amounts: bigint[],
+): Promise<Deposited> {
+  const service = serviceOf(config);
+  const request = await wallet.authorizeDeposit({ amounts, account });
+  const { output, signal } = context;
+  const settled = await service.deposit(request, {
+    signal,
+    onPending: () => output.progress("waiting for the service"),
+  });
+  return { transaction: settled.txSignature, block: settled.blockNumber, gasPaidBy: settled.gasFeePaidBy };
+}
+
+async function byApproval({ wallet, chain }: Session, account: BaseWallet, amounts: bigint[]): Promise<Deposited> {
+  const calls = await wallet.deposit({ amounts, account: account.address });
+  const sender = account.connect(chain.provider);
+  await sendCall(sender, calls.approve);
+  const { hash, blockNumber } = await sendCall(sender, calls.deposit);
+  return { transaction: hash, block: blockNumber, gasPaidBy: account.address.toLowerCase() };
+}
+
+async function mint({ config, chain }: Session, account: BaseWallet, amount: bigint): Promise<void> {
+  const data = mintable.encodeFunctionData("mint", [account.address, amount]);
+  await sendCall(await localSender(chain, account), { to: config.token, data });
+}
+
+/** The account itself where it has ETH; else the local node's own first account, which always has. */
+async function localSender({ provider }: Session["chain"], account: BaseWallet) {
+  const funded = (await provider.getBalance(account.address)) > 0n;
+  if (funded || !("getSigner" in provider)) return account.connect(provider);
+  return (provider as unknown as { getSigner(index: number): Promise<BaseWallet> }).getSigner(0);
+}

@@ -1,0 +1,168 @@
+import { existsSync } from "node:fs";
+import { ethersChain, poolInterface, shieldedAddressOf } from "@sotto/client";
+import { LOCAL_CHAIN_IDS } from "@sotto/prover";
+import { Interface } from "ethers";
+import type { Command, Context } from "../frame/command.ts";
+import { CliError, usage } from "../frame/errors.ts";
+import { type Config, parseConfig, readConfig, writeConfig } from "../home/config.ts";
+import { readInput, readText } from "../home/files.ts";
+import { newSeed, parseSeed, readSeed, writeSeed } from "../home/seed.ts";
+
+/** Written by `pnpm deploy:local`. */
+const LOCAL_DEPLOYMENT = ".sotto/deployment.json";
+const LOCAL_RPC = "http://127.0.0.1:8545";
+const LOCAL_SERVICE = "http://127.0.0.1:8402/zk";
+const LOCAL_ARTIFACTS = "circuits/build";
+/** Blocks on top of an event before it counts, where there are reorganisations. */
+const FINALITY = 2;
+
+const erc20 = new Interface(["function decimals() view returns (uint8)", "function symbol() view returns (string)"]);
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export const init: Command = {
+  name: "init",
+  summary: "Makes a wallet: a config, and a key that nobody has seen.",
+  positionals: [],
+  options: {
+    deployment: {
+      value: "FILE",
+      help: "JSON with chainId, pool, token and deploymentBlock; default .sotto/deployment.json",
+    },
+    "chain-id": { value: "N", help: "EIP-155 chain id, in place of the file's" },
+    pool: { value: "ADDRESS", help: "the ShieldedPool" },
+    "deployment-block": { value: "N", help: "block it was deployed in" },
+    rpc: { value: "URL", help: `JSON-RPC node; default ${LOCAL_RPC} on a local chain` },
+    service: { value: "URL", help: `base address of the service; default ${LOCAL_SERVICE} on a local chain` },
+    artifacts: { value: "PLACE", help: "folder or address of the circuits' artifacts; default: the service's" },
+    finality: {
+      value: "N",
+      help: `blocks on top of an event before it counts; default ${FINALITY}, on a local chain 0`,
+    },
+    words: { help: "reads 24 words from standard input in place of making new ones" },
+    update: { help: "changes the config of a wallet that is there; its key stays" },
+  },
+  details: [
+    "Nothing is sent. The node is asked whether the pool is there. The key is written to `seed` in the wallet's folder,",
+    "mode 0600, and never shown: `sotto export --words` does that once you can write them down. SOTTO_SEED (24 words, or",
+    "32 bytes as hex) takes the key's place and keeps it off this disk.",
+  ],
+  async run(context) {
+    const { home, args, environment } = context;
+    const update = args.flag("update");
+    if (!update && existsSync(home.config))
+      throw new CliError("WALLET_EXISTS", `there is a wallet in ${home.folder} already; --update changes its config`);
+    const config = await configure(context, update ? { ...readConfig(home) } : {});
+    if (update && existsSync(home.store)) expectSamePool(readConfig(home), config);
+    home.make();
+    const made = update ? "kept" : await placeKey(context);
+    writeConfig(home, config, update);
+    const address = shieldedAddressOf(readSeed(home, environment));
+    const { chainId, pool, token, service } = config;
+    return {
+      json: { home: home.folder, key: made, shieldedAddress: address, chainId, pool, token, service: service ?? null },
+      text: [
+        `wallet in ${home.folder} (key ${made})`,
+        `pool ${pool} on chain ${chainId}`,
+        `address ${address}`,
+        ...(made === "new" ? ["Its 24 words are the only copy: sotto export --words --show-secret"] : []),
+      ],
+    };
+  },
+};
+
+/** Another pool has other notes: what the store knows would be lost. */
+function expectSamePool(before: Config, after: Config): void {
+  if (before.pool === after.pool && before.chainId === after.chainId) return;
+  throw new CliError("WALLET_EXISTS", "this wallet has notes of another pool: use another --home for this one");
+}
+
+async function placeKey({ home, args, environment, streams }: Context): Promise<"new" | "given" | "kept"> {
+  const given = environment["SOTTO_SEED"];
+  const words = args.flag("words");
+  if (given !== undefined && given !== "") {
+    if (words) throw usage("--words and SOTTO_SEED both give a key");
+    parseSeed(given, "SOTTO_SEED");
+    return "given";
+  }
+  if (words) {
+    writeSeed(home, parseSeed(await readInput(streams.stdin, 4096), "standard input"));
+    return "given";
+  }
+  // A key without a config: an init that did not get to its end, or a file put there by hand. It is used, not replaced.
+  if (existsSync(home.key)) {
+    readSeed(home, environment);
+    return "kept";
+  }
+  writeSeed(home, newSeed());
+  return "new";
+}
+
+async function configure({ args, output }: Context, known: Fields): Promise<Config> {
+  const file = deploymentFile(args.text("deployment"), known);
+  const chainId = args.text("chain-id") ?? text(file["chainId"]) ?? text(known["chainId"]);
+  const local = LOCAL_CHAIN_IDS.some((id) => String(id) === chainId);
+  const rpc = args.url("rpc") ?? known["rpc"] ?? (local ? LOCAL_RPC : undefined);
+  const pool = args.address("pool") ?? file["pool"] ?? known["pool"];
+  const block = args.integer("deployment-block", 0, Number.MAX_SAFE_INTEGER);
+  const deploymentBlock = block ?? file["deploymentBlock"] ?? known["deploymentBlock"];
+  const missing = Object.entries({
+    "--chain-id": chainId,
+    "--pool": pool,
+    "--rpc": rpc,
+    "--deployment-block": deploymentBlock,
+  })
+    .filter(([, value]) => value === undefined)
+    .map(([name]) => name);
+  if (missing.length > 0)
+    throw usage(`${missing.join(", ")} missing: there is no ${LOCAL_DEPLOYMENT} here that says it`);
+  const own = args.text("artifacts") ?? known["artifacts"];
+  const fields = {
+    chainId,
+    rpc,
+    pool,
+    deploymentBlock,
+    service: args.url("service") ?? known["service"] ?? (local ? LOCAL_SERVICE : undefined),
+    artifacts: own ?? (local && existsSync(LOCAL_ARTIFACTS) ? `${process.cwd()}/${LOCAL_ARTIFACTS}` : undefined),
+    finality: args.integer("finality", 0, 1000) ?? known["finality"] ?? (local ? 0 : FINALITY),
+  };
+  output.progress("asking the node about the pool");
+  const checked = parseConfig({ ...fields, token: pool, decimals: 0, symbol: "-" }, "the options");
+  return parseConfig(
+    { ...fields, ...(await tokenOf(checked, args.text("deployment") === undefined ? undefined : file["token"])) },
+    "the node's answers",
+  );
+}
+
+const text = (value: unknown): string | undefined => (value === undefined ? undefined : String(value));
+
+function deploymentFile(given: string | undefined, known: Fields): Fields {
+  if (given === undefined && (known["pool"] !== undefined || !existsSync(LOCAL_DEPLOYMENT))) return {};
+  const path = given ?? LOCAL_DEPLOYMENT;
+  try {
+    return Object(JSON.parse(readText(path, 65_536))) as Fields;
+  } catch (cause) {
+    if (cause instanceof CliError) throw cause;
+    throw new CliError("CONFIG_INVALID", `${path} is not JSON`, {}, { cause });
+  }
+}
+
+/** What only the chain knows of the pool's token. @throws CliError CONFIG_INVALID, WalletError */
+async function tokenOf({ rpc, chainId, pool }: Config, expected: unknown) {
+  const chain = ethersChain(rpc);
+  try {
+    const found = await chain.chainId();
+    if (found !== chainId) throw new CliError("CONFIG_INVALID", `the node is on chain ${found}, expected ${chainId}`);
+    if ((await chain.code(pool)) === "0x")
+      throw new CliError("CONFIG_INVALID", `there is no contract at ${pool} on chain ${chainId}`);
+    const ask = async (to: string, iface: Interface, name: string) =>
+      iface.decodeFunctionResult(name, await chain.call({ to, data: iface.encodeFunctionData(name) }))[0] as unknown;
+    const token = String(await ask(pool, poolInterface, "token")).toLowerCase();
+    if (expected !== undefined && String(expected).toLowerCase() !== token)
+      throw new CliError("CONFIG_INVALID", `the pool holds token ${token}, not that of the deployment file`);
+    const [decimals, symbol] = [await ask(token, erc20, "decimals"), await ask(token, erc20, "symbol")];
+    return { token, decimals: Number(decimals), symbol };
+  } finally {
+    chain.close();
+  }
+}

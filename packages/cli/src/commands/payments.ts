@@ -1,0 +1,66 @@
+import { paymentsCsv } from "@sotto/client/receipts";
+import { money, table } from "../format.ts";
+import type { Command } from "../frame/command.ts";
+import { usage } from "../frame/errors.ts";
+import { printable } from "../frame/output.ts";
+import { writePrivate } from "../home/files.ts";
+import { scan, withWallet } from "../session.ts";
+
+export const payments: Command = {
+  name: "payments",
+  summary: "Lists payments with what they were for, and exports them as JSON or CSV.",
+  positionals: [],
+  options: {
+    out: { help: "only what this wallet paid" },
+    in: { help: "only what it was paid" },
+    csv: { help: "CSV (RFC 4180) in place of a table" },
+    output: { value: "FILE", help: "writes it there, mode 0600", short: "o" },
+  },
+  details: [
+    "What was paid comes from the wallet's journal; what came in, from the chain. A cell that a spreadsheet would run as",
+    "a formula begins with an apostrophe.",
+  ],
+  async run(context) {
+    const { args, output } = context;
+    const [out, incoming] = [args.flag("out"), args.flag("in")];
+    if (out && incoming) throw usage("either --out or --in");
+    if (args.flag("csv") && output.json) throw usage("either --csv or --json");
+    return withWallet(context, false, async (session) => {
+      await scan(session);
+      const { config, wallet } = session;
+      const direction = out ? "out" : "in";
+      const found = await wallet.payments({
+        decimals: config.decimals,
+        ...(out || incoming ? { direction } : {}),
+      });
+      const json = found.map(({ block, ...entry }) => ({
+        ...entry,
+        amount: String(entry.amount),
+        block: block ?? null,
+      }));
+      const file = args.text("output");
+      if (file !== undefined) {
+        const text = args.flag("csv") ? paymentsCsv(found) : `${JSON.stringify(json, null, 2)}\n`;
+        writePrivate(file, text, false);
+        return { json: { file, payments: found.length }, text: [`${found.length} payments written to ${file}`] };
+      }
+      if (args.flag("csv")) {
+        output.raw(paymentsCsv(found));
+        return undefined;
+      }
+      return {
+        json,
+        text: table(
+          found.map(({ id, direction: way, state, amount, resource, begun, settled }) => [
+            begun || settled,
+            way,
+            money(amount, config),
+            state,
+            id,
+            printable(resource),
+          ]),
+        ),
+      };
+    });
+  },
+};

@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Received, ViewingWallet } from "@sotto/client";
+import { SqliteStore } from "@sotto/client/sqlite";
+import { keccak256, toUtf8Bytes } from "ethers";
+import { amountFields, money, table } from "../format.ts";
+import type { Command } from "../frame/command.ts";
+import { toJson } from "../frame/output.ts";
+import type { Config } from "../home/config.ts";
+import { lock } from "../home/lock.ts";
+import { viewingKeyOf } from "../home/viewing-key.ts";
+import { withChain } from "../session.ts";
+
+const LOOK_MS = 500;
+
+export const receive: Command = {
+  name: "receive",
+  summary: "Shows what came in, with a viewing key alone; watches for more.",
+  positionals: [],
+  options: {
+    watch: { help: "goes on until Ctrl-C: each payment as it gets its confirmations, a line each" },
+    "viewing-key": {
+      value: "FILE",
+      help: "a file of sotto export --viewing-key; else SOTTO_VIEWING_KEY, else this wallet's",
+    },
+    since: { value: "BLOCK", help: "only from this block on" },
+  },
+  details: [
+    "Needs no spending key: a server that shows what was paid gets the viewing key and nothing more. With --watch and",
+    "--json every line is one JSON object.",
+  ],
+  async run(context) {
+    const { args, home, output, signal } = context;
+    const key = viewingKeyOf(context, args.text("viewing-key"));
+    const since = args.integer("since", 0, Number.MAX_SAFE_INTEGER) ?? 0;
+    return withChain(context, async (chain, config) => {
+      // A store of its own for each address: one process may watch while another one pays.
+      const name = `viewing-${keccak256(toUtf8Bytes(key.shieldedAddress)).slice(2, 18)}`;
+      const free = lock(home.path(`${name}.lock`));
+      const store = new SqliteStore(home.path(`${name}.sqlite`));
+      try {
+        const { chainId, pool, token, deploymentBlock, finality } = config;
+        const place = { chain, chainId, pool, token, deploymentBlock, finality };
+        const wallet = await ViewingWallet.open({ ...place, ...key, store });
+        const onProgress = ({ block, height }: { block: number; height: number }) =>
+          output.progress(`reading block ${block} of ${height}`);
+        const look = async () => {
+          await wallet.scan({ onProgress, signal });
+          return wallet.received().filter(({ blockNumber }) => blockNumber >= since);
+        };
+        if (!args.flag("watch")) return summary(await look(), wallet.total(), config);
+        const shown = new Set<string>();
+        for (;;) {
+          for (const payment of (await look()).filter(({ confirmed }) => confirmed)) {
+            // After a reorganisation the same payment may come again, in another transaction: that is another line.
+            const id = `${payment.transactionHash}:${payment.leafIndex}`;
+            if (shown.has(id)) continue;
+            shown.add(id);
+            const line = output.json ? toJson(fields(payment, config)) : row(payment, config).join("  ");
+            output.raw(`${line}\n`);
+          }
+          await sleep(LOOK_MS, undefined, { signal });
+        }
+      } finally {
+        await store.close();
+        free();
+      }
+    });
+  },
+};
+
+function fields({ amount, origin, leafIndex, blockNumber, transactionHash, confirmed }: Received, config: Config) {
+  const place = { transaction: transactionHash, block: blockNumber, leafIndex };
+  return { id: `${transactionHash}:${leafIndex}`, ...amountFields(amount, config), origin, ...place, confirmed };
+}
+
+function row(
+  { amount, origin, blockNumber, transactionHash, leafIndex, confirmed }: Received,
+  config: Config,
+): string[] {
+  const state = confirmed ? origin : `${origin}, unconfirmed`;
+  return [String(blockNumber), money(amount, config), state, `${transactionHash}:${leafIndex}`];
+}
+
+function summary(received: readonly Received[], total: bigint, config: Config) {
+  return {
+    json: { total: amountFields(total, config), received: received.map((payment) => fields(payment, config)) },
+    text: [...table(received.map((payment) => row(payment, config))), `total ${money(total, config)}`],
+  };
+}

@@ -1,0 +1,80 @@
+import { shieldedAddressOf } from "@sotto/client";
+import { amountFields, money, table } from "../format.ts";
+import type { Command } from "../frame/command.ts";
+import { readConfig } from "../home/config.ts";
+import { readSeed } from "../home/seed.ts";
+import { scan, withWallet } from "../session.ts";
+
+export const address: Command = {
+  name: "address",
+  summary: "Shows where this wallet is paid. Public; asks nobody.",
+  positionals: [],
+  options: {},
+  details: [],
+  async run({ home, environment }) {
+    readConfig(home);
+    const shieldedAddress = shieldedAddressOf(readSeed(home, environment));
+    return { json: { shieldedAddress }, text: [shieldedAddress] };
+  },
+};
+
+export const balance: Command = {
+  name: "balance",
+  summary: "Shows what the wallet holds.",
+  positionals: [],
+  options: {},
+  details: [
+    "spendable now; held by payments that may still settle; queued for the tree; pending until it has its",
+    "confirmations. total is all of it.",
+  ],
+  async run(context) {
+    return withWallet(context, false, async (session) => {
+      await scan(session);
+      const found = session.wallet.balance();
+      const { config } = session;
+      const parts = Object.entries(found);
+      return {
+        json: {
+          ...Object.fromEntries(parts.map(([name, amount]) => [name, amountFields(amount, config)])),
+          symbol: config.symbol,
+          decimals: config.decimals,
+        },
+        text: table(parts.map(([name, amount]) => [name, money(amount, config)])),
+      };
+    });
+  },
+};
+
+export const notes: Command = {
+  name: "notes",
+  summary: "Lists the wallet's notes.",
+  positionals: [],
+  options: { all: { help: "spent ones too" } },
+  details: ["A payment is made from one note: deposit several to pay in parallel, merge small ones."],
+  async run(context) {
+    return withWallet(context, false, async (session) => {
+      await scan(session);
+      const { config, wallet } = session;
+      const found = wallet.notes().filter(({ state }) => context.args.flag("all") || state !== "spent");
+      return {
+        json: found.map(({ leafIndex, amount, state, origin, blockNumber, transactionHash }) => ({
+          leafIndex,
+          ...amountFields(amount, config),
+          state,
+          origin,
+          block: blockNumber,
+          transaction: transactionHash,
+        })),
+        text: table(
+          found.map(({ leafIndex, amount, state, origin, transactionHash }) => [
+            String(leafIndex),
+            money(amount, config),
+            state,
+            origin,
+            transactionHash,
+          ]),
+        ),
+      };
+    });
+  },
+};

@@ -1,0 +1,127 @@
+import { sendCall, type Withdrawal, withdrawCall } from "@sotto/client";
+import { confirm, YES } from "../ask.ts";
+import { amountFields, money } from "../format.ts";
+import { toAmount } from "../frame/arguments.ts";
+import type { Command } from "../frame/command.ts";
+import { usage } from "../frame/errors.ts";
+import { ACCOUNT_OPTIONS, readAccount } from "../home/account.ts";
+import { type Config, readConfig } from "../home/config.ts";
+import { type Session, serviceOf, withWallet } from "../session.ts";
+import { WAIT_OPTIONS, waitUntil } from "../wait.ts";
+
+const SENDING = {
+  "own-gas": { help: "an account of yours sends it and pays the gas (see --keystore), not the service" },
+  ...ACCOUNT_OPTIONS,
+} as const;
+
+export const withdraw: Command = {
+  name: "withdraw",
+  summary: "Takes tokens out of the pool.",
+  positionals: ["[AMOUNT]"],
+  options: {
+    to: { value: "ADDRESS", help: "who gets the tokens" },
+    all: { help: "the eight largest notes whole, in place of an amount; works where the pool is full" },
+    again: { value: "ID", help: "once more, a withdrawal that did not get through: never executed twice" },
+    ...SENDING,
+    ...YES,
+  },
+  details: [
+    "Amount and recipient are public. Withdrawing to the account that deposited, or the very amount that was deposited,",
+    "links both.",
+  ],
+  async run(context) {
+    const { args, home } = context;
+    const config = readConfig(home);
+    const again = args.text("again");
+    const terms = again === undefined ? readTerms(context.args, config) : undefined;
+    if (terms !== undefined) {
+      const what = terms.amount === undefined ? "the eight largest notes" : money(terms.amount, config);
+      await confirm(context, `withdraw ${what} to ${terms.recipient}?`);
+    }
+    return withWallet(context, true, async (session) => {
+      const made = await prove(session, again, terms);
+      const sent = await send(session, made);
+      const { withdraw: call, id } = made;
+      const amount = BigInt(call.signals[1] ?? 0) - BigInt(call.fee);
+      const json = { id, ...amountFields(amount, config), recipient: call.recipient, ...sent };
+      return { json, text: [`withdrew ${money(amount, config)} to ${call.recipient}: ${sent.transaction}`] };
+    });
+  },
+};
+
+interface Terms {
+  recipient: string;
+  /** Undefined: all. */
+  amount: bigint | undefined;
+}
+
+function readTerms(args: Parameters<Command["run"]>[0]["args"], config: Config): Terms {
+  const recipient = args.address("to");
+  if (recipient === undefined) throw usage("--to is missing: who gets the tokens");
+  const amount = args.optional(0);
+  if (args.flag("all") === (amount !== undefined)) throw usage("either AMOUNT or --all");
+  return { recipient, amount: amount === undefined ? undefined : toAmount(amount, "AMOUNT", config.decimals) };
+}
+
+function prove({ wallet, context }: Session, again: string | undefined, terms: Terms | undefined): Promise<Withdrawal> {
+  const { output, signal } = context;
+  const onProgress = ({ block, height }: { block: number; height: number }) =>
+    output.progress(block < height ? `reading block ${block} of ${height}` : "proving");
+  const options = { signal, onProgress };
+  output.progress("proving");
+  if (terms === undefined) return wallet.withdrawAgain(again ?? "", options);
+  const { recipient, amount } = terms;
+  return amount === undefined ? wallet.exit({ recipient }, options) : wallet.withdraw({ recipient, amount }, options);
+}
+
+/** Hands a withdrawal or merge to the service, or sends it. */
+async function send(session: Session, { withdraw: call }: Withdrawal) {
+  const { context, config, chain } = session;
+  const { args, environment, output, signal } = context;
+  output.progress("sending");
+  if (args.flag("own-gas")) {
+    const account = await readAccount(args.text("keystore"), environment, config.chainId);
+    const { hash, blockNumber } = await sendCall(account.connect(chain.provider), withdrawCall(config.pool, call));
+    return { transaction: hash, block: blockNumber, gasPaidBy: account.address.toLowerCase() };
+  }
+  const waiting = () => output.progress("waiting for the service");
+  const settled = await serviceOf(config).withdraw(call, { signal, onPending: waiting });
+  return { transaction: settled.txSignature, block: settled.blockNumber, gasPaidBy: settled.gasFeePaidBy };
+}
+
+const WAIT_SECONDS = 120;
+
+export const merge: Command = {
+  name: "merge",
+  summary: "Joins up to eight notes into one.",
+  positionals: [],
+  options: {
+    target: { value: "AMOUNT", help: "what the note should hold at least; default: as much as eight give" },
+    ...WAIT_OPTIONS,
+    ...SENDING,
+  },
+  details: [`Nothing leaves the pool. Waits up to ${WAIT_SECONDS} s until the note can be spent, or as --wait says.`],
+  async run(context) {
+    const { args, home, output, signal } = context;
+    const config = readConfig(home);
+    const target = args.amount("target", config.decimals);
+    const wait = args.integer("wait", 0, 86_400) ?? WAIT_SECONDS;
+    return withWallet(context, true, async (session) => {
+      output.progress("proving");
+      const { wallet } = session;
+      const made = await wallet.merge(target === undefined ? {} : { target }, { signal });
+      const sent = await send(session, made);
+      if (wait > 0)
+        await waitUntil(session, wait, "the merged note", () =>
+          wallet
+            .notes()
+            .some(({ transactionHash, state }) => transactionHash === sent.transaction && state === "spendable"),
+        );
+      const json = { id: made.id, notes: made.notes.length, ...amountFields(made.output, config), ...sent };
+      return {
+        json,
+        text: [`${made.notes.length} notes are one of ${money(made.output, config)}: ${sent.transaction}`],
+      };
+    });
+  },
+};

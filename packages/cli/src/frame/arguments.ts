@@ -1,0 +1,158 @@
+import { parseArgs } from "node:util";
+import { parseAddress, parseDecimalAmount, SottoError } from "@sotto/protocol";
+import { usage } from "./errors.ts";
+
+/** An option of a command. Without `value` it is a switch. */
+export interface OptionSpec {
+  readonly value?: string;
+  readonly help: string;
+  readonly multiple?: boolean;
+  readonly short?: string;
+}
+
+export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
+
+/** Longest argument that is looked at. */
+const MAX_LENGTH = 65_536;
+
+/**
+ * The arguments of a command, read strictly by Node's own parser: unknown options and missing values are refused. What
+ * was given is never repeated in an error: somebody may have pasted a secret where it does not belong.
+ */
+export class Arguments {
+  readonly #values: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
+  readonly #positionals: readonly string[];
+
+  constructor(args: readonly string[], specs: OptionSpecs, positionals: readonly string[]) {
+    const options = Object.fromEntries(
+      Object.entries(specs).map(([name, { value, multiple, short }]) => [
+        name,
+        {
+          type: value === undefined ? ("boolean" as const) : ("string" as const),
+          ...(multiple === true ? { multiple: true } : {}),
+          ...(short === undefined ? {} : { short }),
+        },
+      ]),
+    );
+    if (args.some((arg) => arg.length > MAX_LENGTH)) throw usage("an argument is too long");
+    let parsed: ReturnType<typeof parseArgs>;
+    try {
+      parsed = parseArgs({ args: [...args], options, allowPositionals: true, strict: true, tokens: true });
+    } catch (error) {
+      throw usage(explain(error, specs));
+    }
+    refuseRepeated(parsed.tokens ?? [], specs);
+    if (parsed.positionals.length > positionals.length)
+      throw usage(`${parsed.positionals.length} arguments, expected ${positionals.length || "none"}`);
+    this.#values = parsed.values;
+    this.#positionals = parsed.positionals;
+  }
+
+  flag(name: string): boolean {
+    return this.#values[name] === true;
+  }
+
+  /** Text of an option that may be left out. */
+  text(name: string): string | undefined {
+    const value = this.#values[name];
+    if (value === undefined) return undefined;
+    if (typeof value !== "string" || value === "") throw usage(`--${name} is empty`);
+    return value;
+  }
+
+  texts(name: string): string[] {
+    const value = this.#values[name];
+    return Array.isArray(value) ? value.map(String) : [];
+  }
+
+  required(name: string): string {
+    const value = this.text(name);
+    if (value === undefined) throw usage(`--${name} is missing`);
+    return value;
+  }
+
+  /** A whole number of an option. */
+  integer(name: string, least: number, most: number): number | undefined {
+    const value = this.text(name);
+    return value === undefined ? undefined : toInteger(value, `--${name}`, least, most);
+  }
+
+  /** An amount of an option, a decimal of the token, in base units. */
+  amount(name: string, decimals: number): bigint | undefined {
+    const value = this.text(name);
+    return value === undefined ? undefined : toAmount(value, `--${name}`, decimals);
+  }
+
+  address(name: string): string | undefined {
+    const value = this.text(name);
+    return value === undefined ? undefined : named(`--${name}`, () => parseAddress(value, `--${name}`));
+  }
+
+  url(name: string): string | undefined {
+    const value = this.text(name);
+    return value === undefined ? undefined : toUrl(value, `--${name}`);
+  }
+
+  /** @param name as the usage line has it */
+  positional(index: number, name: string): string {
+    const value = this.#positionals[index];
+    if (value === undefined || value === "") throw usage(`${name} is missing`);
+    return value;
+  }
+
+  optional(index: number): string | undefined {
+    return this.#positionals[index];
+  }
+}
+
+type Tokens = NonNullable<ReturnType<typeof parseArgs>["tokens"]>;
+
+/** The last of two would win silently: which one was meant is not ours to say. */
+function refuseRepeated(tokens: Tokens, specs: OptionSpecs): void {
+  const seen = new Set<string>();
+  for (const token of tokens) {
+    if (token.kind !== "option") continue;
+    if (seen.has(token.name) && specs[token.name]?.multiple !== true) throw usage(`--${token.name} is given twice`);
+    seen.add(token.name);
+  }
+}
+
+function explain(error: unknown, specs: OptionSpecs): string {
+  const { code, message } = error as { code?: string; message: string };
+  const known = Object.keys(specs).find((name) => message.includes(`--${name}`));
+  if (code === "ERR_PARSE_ARGS_UNKNOWN_OPTION") return "there is no such option";
+  if (code === "ERR_PARSE_ARGS_INVALID_OPTION_VALUE" && known !== undefined) {
+    const { value } = specs[known]!;
+    return value === undefined ? `--${known} takes no value` : `--${known} needs a value: ${value}`;
+  }
+  return "the arguments cannot be read";
+}
+
+/** Runs a parser of the protocol; what it finds wrong is a matter of usage. */
+function named<T>(name: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    if (!(error instanceof SottoError)) throw error;
+    throw usage(`${name} is not what was expected: ${error.message}`);
+  }
+}
+
+export function toInteger(value: string, name: string, least: number, most: number): number {
+  const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+  if (!(number >= least && number <= most)) throw usage(`${name} must be a whole number from ${least} to ${most}`);
+  return number;
+}
+
+export function toAmount(value: string, name: string, decimals: number): bigint {
+  const amount = named(name, () => parseDecimalAmount(value, decimals));
+  if (amount === 0n) throw usage(`${name} must be more than 0`);
+  return amount;
+}
+
+export function toUrl(value: string, name: string): string {
+  const url = value.length <= 2048 && URL.canParse(value) ? new URL(value) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) throw usage(`${name} must be an http or https address`);
+  if (url.username !== "" || url.password !== "") throw usage(`${name} must not carry a user name or password`);
+  return value;
+}

@@ -1,0 +1,85 @@
+import type { Writable } from "node:stream";
+
+/** What a command leaves: for programs, and for people. */
+export interface Result {
+  /** One JSON document: amounts are decimal strings of base units. */
+  json: unknown;
+  /** Lines. */
+  text: readonly string[];
+}
+
+export interface Streams {
+  stdin: NodeJS.ReadStream;
+  stdout: Writable;
+  stderr: Writable;
+  /** Whether standard error is a terminal: progress is shown there, questions are asked there. */
+  terminal: boolean;
+}
+
+/** bigint as decimal string: JSON has no other exact form. */
+export function toJson(value: unknown): string {
+  return JSON.stringify(value, (_, item) => (typeof item === "bigint" ? item.toString() : item));
+}
+
+/** Text of strangers as it may be shown on a terminal: without control characters, which could rewrite the screen. */
+export function printable(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu, "\ufffd");
+}
+
+/**
+ * Where a command writes. Standard output holds its result and nothing else; progress goes to standard error, and only
+ * where somebody looks: on a terminal, or with --verbose.
+ */
+export class Output {
+  readonly #streams: Streams;
+  readonly #json: boolean;
+  readonly #verbose: boolean;
+  #shown = "";
+
+  constructor(streams: Streams, { json, verbose }: { json: boolean; verbose: boolean }) {
+    this.#streams = streams;
+    this.#json = json;
+    this.#verbose = verbose;
+  }
+
+  get json(): boolean {
+    return this.#json;
+  }
+
+  get terminal(): boolean {
+    return this.#streams.terminal;
+  }
+
+  /** One line of progress, in place of the last one on a terminal. */
+  progress(line: string): void {
+    if (line === this.#shown) return;
+    if (this.#verbose) this.#streams.stderr.write(`${line}\n`);
+    else if (this.#streams.terminal) this.#streams.stderr.write(`\r\u001b[2K${line}`);
+    else return;
+    this.#shown = line;
+  }
+
+  /** Takes the line of progress away. */
+  clear(): void {
+    if (this.#shown !== "" && this.#streams.terminal && !this.#verbose) this.#streams.stderr.write("\r\u001b[2K");
+    this.#shown = "";
+  }
+
+  /** Something a person should know, whatever the options. */
+  note(line: string): void {
+    this.clear();
+    this.#streams.stderr.write(`${line}\n`);
+  }
+
+  result({ json, text }: Result): void {
+    this.clear();
+    if (this.#json) this.#streams.stdout.write(`${toJson(json)}\n`);
+    else for (const line of text) this.#streams.stdout.write(`${line}\n`);
+  }
+
+  /** Bytes as they are, e.g. the body of an answer. */
+  raw(bytes: Uint8Array | string): void {
+    this.clear();
+    this.#streams.stdout.write(bytes);
+  }
+}

@@ -1,0 +1,81 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { SottoError } from "@sotto/protocol";
+import { commands } from "../commands/index.ts";
+import { Home } from "../home/home.ts";
+import { Arguments } from "./arguments.ts";
+import { COMMON, type Command } from "./command.ts";
+import { CliError, usage } from "./errors.ts";
+import { EXIT, exitOf } from "./exit.ts";
+import { commandHelp, overview } from "./help.ts";
+import { Output, printable, type Streams, toJson } from "./output.ts";
+
+export interface RunOptions {
+  streams: Streams;
+  environment: NodeJS.ProcessEnv;
+  signal: AbortSignal;
+}
+
+/**
+ * Runs one command.
+ * @param args what stands behind the program's name
+ * @returns the exit code; nothing is thrown
+ */
+export async function run(args: readonly string[], options: RunOptions): Promise<number> {
+  const asked = args.slice(0, args.includes("--") ? args.indexOf("--") : undefined);
+  const switches = { json: asked.includes("--json"), verbose: asked.includes("--verbose") };
+  const output = new Output(options.streams, switches);
+  try {
+    return await execute(args, output, options);
+  } catch (error) {
+    output.clear();
+    const ended = options.signal.aborted ? interrupted(error) : error;
+    options.streams.stderr.write(`${report(ended, switches.json, options.environment)}\n`);
+    return ended instanceof SottoError ? exitOf(ended.code) : EXIT.failed.code;
+  }
+}
+
+async function execute(args: readonly string[], output: Output, options: RunOptions): Promise<number> {
+  const [first] = args;
+  if (first === undefined || first === "help" || first === "--help" || first === "-h") {
+    output.raw(`${overview(commands).join("\n")}\n`);
+    return first === undefined ? EXIT.usage.code : EXIT.ok.code;
+  }
+  const { command, rest } = find(args);
+  if (rest.includes("--help") || rest.includes("-h")) {
+    output.raw(`${commandHelp(command).join("\n")}\n`);
+    return EXIT.ok.code;
+  }
+  const parsed = new Arguments(rest, { ...COMMON, ...command.options }, command.positionals);
+  const { streams, environment, signal } = options;
+  const home = new Home(parsed.text("home") ?? (environment["SOTTO_HOME"] || join(homedir(), ".sotto")));
+  const result = await command.run({ args: parsed, output, streams, home, environment, signal });
+  if (result !== undefined) output.result(result);
+  return EXIT.ok.code;
+}
+
+/** The command of the longest name that fits: `receipt check FILE` is not a receipt of the payment "check". */
+function find(args: readonly string[]): { command: Command; rest: readonly string[] } {
+  for (const words of [2, 1]) {
+    const name = args.slice(0, words).join(" ");
+    const command = commands.find((one) => one.name === name);
+    if (command !== undefined) return { command, rest: args.slice(words) };
+  }
+  throw usage("there is no such command; sotto --help lists them");
+}
+
+function interrupted(cause: unknown): CliError {
+  if (cause instanceof CliError && cause.code === "INTERRUPTED") return cause;
+  return new CliError("INTERRUPTED", "ended by a signal", {}, { cause });
+}
+
+/** One line for an error. A stack trace only where somebody asks for it with SOTTO_DEBUG=1. */
+function report(error: unknown, json: boolean, environment: NodeJS.ProcessEnv): string {
+  const coded = error instanceof SottoError;
+  const code = coded ? error.code : "UNEXPECTED";
+  const message = error instanceof Error ? printable(error.message) : "something that is no error was thrown";
+  const exit = coded ? exitOf(code) : EXIT.failed.code;
+  if (json) return toJson({ error: { code, message, exit, ...(coded ? { details: error.details } : {}) } });
+  const line = `sotto: ${code}: ${message}`;
+  return environment["SOTTO_DEBUG"] === "1" && error instanceof Error ? `${line}\n${error.stack}` : line;
+}

@@ -1,0 +1,30 @@
+import { closeSync, openSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { CliError } from "../frame/errors.ts";
+
+/** How long another command is waited for, ms: most end sooner. */
+const PATIENCE_MS = 2_000;
+
+/**
+ * Takes a wallet for this process: two that choose notes at once would make payments of which one fails. The lock is
+ * SQLite's on an empty file, so the system frees it however the process ends.
+ * @returns what gives it free again
+ * @throws CliError WALLET_BUSY
+ */
+export function lock(path: string): () => void {
+  closeSync(openSync(path, "a", 0o600));
+  const database = new DatabaseSync(path);
+  try {
+    database.exec(`PRAGMA busy_timeout = ${PATIENCE_MS}; BEGIN EXCLUSIVE`);
+  } catch (cause) {
+    database.close();
+    const busy = (cause as { errcode?: number }).errcode === SQLITE_BUSY;
+    if (!busy) throw cause;
+    throw new CliError("WALLET_BUSY", "another sotto command is using this wallet: try again when it is done", {});
+  }
+  return () => {
+    if (database.isOpen) database.close();
+  };
+}
+
+const SQLITE_BUSY = 5;
