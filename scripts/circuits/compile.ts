@@ -26,8 +26,8 @@ export function checkCounts(name: string, entry: CircuitEntry | undefined, compi
   if (wrong.length > 0) throw new CommandError("CIRCUITS_JSON_STALE", wrong.join("\n"));
 }
 
-/** Compiles the named circuits and throws if circuits.json does not describe them. */
-export async function compileCircuits(names: CircuitName[]): Promise<Map<CircuitName, Compilation>> {
+/** Compiles the named circuits, whatever circuits.json says of them. */
+export async function compileOnly(names: readonly CircuitName[]): Promise<Map<CircuitName, Compilation>> {
   const results = new Map<CircuitName, Compilation>();
   const queue = [...names];
   const worker = async (): Promise<void> => {
@@ -41,10 +41,14 @@ export async function compileCircuits(names: CircuitName[]): Promise<Map<Circuit
     }
   };
   await Promise.all(Array.from({ length: PARALLEL }, worker));
-  const table = readCircuitTable();
-  for (const [name, compiled] of results) checkCounts(name, table[name], compiled);
   return results;
 }
 
+/** Throws CIRCUITS_JSON_STALE where circuits.json does not describe what was compiled. */
+export function checkTable(results: ReadonlyMap<CircuitName, Compilation>): void {
+  const table = readCircuitTable();
+  for (const [name, compiled] of results) checkCounts(name, table[name], compiled);
+}
+
 if (import.meta.main)
-  await runCommand(async () => void (await compileCircuits(parseCircuitNames(process.argv.slice(2)))));
+  await runCommand(async () => checkTable(await compileOnly(parseCircuitNames(process.argv.slice(2)))));

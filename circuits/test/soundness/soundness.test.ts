@@ -1,11 +1,13 @@
 import { expect } from "chai";
 import { type Attack, hostile, runAttack, target } from "../kit/attack.ts";
+import { isAffected } from "../kit/changed.ts";
 import { sources } from "../kit/gadget.ts";
 import { readTags } from "../kit/tags.ts";
-import { attacks } from "./all.ts";
+import { attacks as all } from "./all.ts";
 
 // What each attack shows, and why in this way, is in ../README.md.
 const tags = new Map(readTags(sources).map((tag) => [tag.id, tag]));
+const attacks = all.filter(({ main }) => isAffected(sources, main));
 
 /** So many attacks are compiled ahead of the one that is evaluated, so that two threads are busy. */
 const AHEAD = 12;

@@ -1,0 +1,35 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { filesOf } from "../../../circuits/test/kit/changed.ts";
+import { readSources, type Sources } from "../../../circuits/test/kit/sources.ts";
+import { circuitNames, circuitsDirectory } from "../paths.ts";
+
+/** Tests of all circuits or of the sources' texts: they take seconds. */
+const ALWAYS = ["test/mains/interface.test.ts", "test/soundness/coverage.test.ts", "test/soundness/soundness.test.ts"];
+
+/** The circuits a test is about, as its text names them: a file of lib/, or one of the four mains in quotes. */
+function subjects(text: string, sources: Sources): string[] {
+  const gadgets = [...text.matchAll(/lib\/\w+\.circom/g)].map(([path]) => path);
+  const mains = circuitNames.filter((name) => text.includes(`"${name}"`)).map((name) => `${name}.circom`);
+  return [...gadgets, ...mains].filter((path) => sources.has(path));
+}
+
+/** The test files, below circuits/, of what is made of one of these files. */
+export function testsOf(changed: readonly string[], sources: Sources = readSources()): string[] {
+  const concerned = ["gadgets", "mains"].flatMap((folder) =>
+    readdirSync(join(circuitsDirectory, "test", folder))
+      .filter((file) => file.endsWith(".test.ts"))
+      .map((file) => `test/${folder}/${file}`)
+      .filter((file) => {
+        const text = readFileSync(join(circuitsDirectory, file), "utf8");
+        const files = subjects(text, sources).flatMap((subject) => [...filesOf(sources, subject)]);
+        return files.some((path) => changed.includes(path));
+      }),
+  );
+  return [...new Set([...concerned, ...ALWAYS])];
+}
+
+/** The circuits made of one of these files. */
+export function circuitsOf(changed: readonly string[], sources: Sources = readSources()): string[] {
+  return circuitNames.filter((name) => [...filesOf(sources, `${name}.circom`)].some((file) => changed.includes(file)));
+}

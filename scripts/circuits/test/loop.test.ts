@@ -1,0 +1,110 @@
+import { spawn } from "node:child_process";
+import { EventEmitter, once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { expect } from "chai";
+import { changedSince, hashSources, markTested } from "../loop/changes.ts";
+import { countTable, withCounts } from "../loop/counts.ts";
+import { circuitsOf, testsOf } from "../loop/select.ts";
+import { watchCircuits } from "../loop/watch.ts";
+import { circuitNames, circuitsDirectory, root } from "../paths.ts";
+
+describe("the loop of a circuit's developer", () => {
+  it("knows what changed since its tests passed, and takes everything for changed where it cannot tell", () => {
+    const folder = mkdtempSync(join(tmpdir(), "sotto-loop-"));
+    const stamp = join(folder, "tested.json");
+    const now = hashSources();
+    expect(Object.keys(now)).to.include.members(["payment.circom", "lib/range.circom"]);
+    expect(changedSince(now, stamp)).to.deep.equal(Object.keys(now));
+    markTested(now, stamp);
+    expect(changedSince(now, stamp)).to.deep.equal([]);
+    expect(changedSince({ ...now, "lib/range.circom": "another" }, stamp)).to.deep.equal(["lib/range.circom"]);
+    expect(changedSince({ ...now, "lib/new.circom": "new" }, stamp)).to.deep.equal(["lib/new.circom"]);
+    writeFileSync(stamp, '{"payment');
+    expect(changedSince(now, stamp)).to.deep.equal(Object.keys(now));
+    rmSync(folder, { recursive: true });
+  });
+
+  it("chooses the circuits and tests that are made of a changed file", () => {
+    expect(circuitsOf(["lib/append_path.circom"])).to.deep.equal(["note_append"]);
+    expect(circuitsOf(["lib/elgamal.circom"])).to.deep.equal(["payment", "elgamal_range"]);
+    expect(circuitsOf(["lib/range.circom"])).to.deep.equal([...circuitNames]);
+    const append = testsOf(["lib/append_path.circom"]);
+    expect(append).to.include.members(["test/gadgets/append.test.ts", "test/mains/append.test.ts"]);
+    expect(append).to.not.include.members(["test/gadgets/elgamal.test.ts"]);
+    expect(append).to.not.include.members(["test/mains/payment.test.ts"]);
+    expect(testsOf([])).to.deep.equal([
+      "test/mains/interface.test.ts",
+      "test/soundness/coverage.test.ts",
+      "test/soundness/soundness.test.ts",
+    ]);
+  });
+
+  it("writes counts into circuits.json and changes nothing else in it", () => {
+    const text = readFileSync(join(circuitsDirectory, "circuits.json"), "utf8");
+    const before = JSON.parse(text).circuits;
+    for (const name of circuitNames) {
+      const changed = withCounts(text, name, { constraints: 7, wires: 9 });
+      const expected = { ...before, [name]: { ...before[name], constraints: 7, wires: 9 } };
+      expect(JSON.parse(changed).circuits).to.deep.equal(expected);
+      const { constraints, wires } = before[name];
+      expect(withCounts(changed, name, { constraints, wires })).to.equal(text);
+    }
+  });
+
+  it("shows counts beside the committed ones", () => {
+    const compiled = new Map([
+      ["payment", { constraints: 8_154, wires: 1 }],
+      ["withdrawal", { constraints: 38_331, wires: 1 }],
+      ["note_append", { constraints: 14_000, wires: 1 }],
+      ["elgamal_range", { constraints: 2_370, wires: 1 }],
+    ] as const);
+    const committed = new Map([
+      ["payment", 8_153],
+      ["withdrawal", 38_331],
+      ["note_append", 14_371],
+    ]);
+    expect(countTable(compiled, committed).split("\n")).to.deep.equal([
+      "circuit        constraints  committed",
+      "payment               8154       8153    +1",
+      "withdrawal           38331      38331",
+      "note_append          14000      14371  -371",
+      "elgamal_range         2370          -",
+    ]);
+  });
+
+  it("watches: a turn at once, one after each save of a source, and none for what it writes itself", async () => {
+    const end = new AbortController();
+    const turns = new EventEmitter();
+    let count = 0;
+    const watching = watchCircuits(async () => {
+      count += 1;
+      turns.emit("turn");
+    }, end.signal);
+    await setTimeout(50);
+    expect(count).to.equal(1);
+    const touch = (file: string) => utimesSync(join(circuitsDirectory, file), new Date(), new Date());
+    touch("circuits.json");
+    await setTimeout(400);
+    expect(count).to.equal(1);
+    const next = once(turns, "turn");
+    touch("lib/bound.circom");
+    touch("payment.circom");
+    await next;
+    await setTimeout(400);
+    expect(count, "two files saved together are one turn").to.equal(2);
+    end.abort();
+    await watching;
+  });
+
+  it("refuses an option it does not know, in one line", async () => {
+    const child = spawn(process.execPath, ["scripts/circuits/loop/main.ts", "--wach"], { cwd: root });
+    let output = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (output += text));
+    const status = await new Promise((resolve) => child.once("close", resolve));
+    expect(status).to.equal(1);
+    expect(output).to.equal('sotto: UNKNOWN_OPTION: cannot read "--wach"; the one option is --watch\n');
+  });
+});

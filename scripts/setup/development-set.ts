@@ -1,0 +1,70 @@
+// The development set as a whole: keys, Solidity verifiers, manifest, and the lock that pins them.
+import { existsSync } from "node:fs";
+import type { CircuitName } from "../circuits/paths.ts";
+import { ensureKeys, KeyMaker } from "./development-keys.ts";
+import { checkLock, writeLock } from "./lock.ts";
+import { writeManifest } from "./manifest.ts";
+import { exportVerifier, verifierPath } from "./verifiers/export.ts";
+import { stopSnarkjs } from "./verifiers/stop-snarkjs.ts";
+
+const SET = "development";
+
+async function makeKeys(names: readonly CircuitName[]): Promise<Set<CircuitName>> {
+  const made = new Set<CircuitName>();
+  let running: Promise<KeyMaker> | undefined;
+  try {
+    for (const name of names) {
+      const start = performance.now();
+      const maker = () => {
+        console.error(`setup: ${name}: making the development key ...`);
+        running ??= KeyMaker.start();
+        return running;
+      };
+      if (await ensureKeys(name, maker)) made.add(name);
+      const how = made.has(name) ? `${((performance.now() - start) / 1000).toFixed(1)} s` : "unchanged";
+      console.error(`setup: ${name}: development key (${how})`);
+    }
+  } finally {
+    await (await running)?.stop();
+  }
+  return made;
+}
+
+async function exportVerifiers(names: readonly CircuitName[], check: boolean): Promise<void> {
+  try {
+    for (const name of names) await exportVerifier(name, SET, check);
+  } finally {
+    await stopSnarkjs();
+  }
+}
+
+const hasVerifier = (name: CircuitName): boolean => {
+  const path = verifierPath(name);
+  return path === undefined || existsSync(path);
+};
+
+/**
+ * Makes what is missing or stale of the development set and pins it. What did not change is not made again.
+ * @returns the circuits whose keys were made
+ */
+export async function makeDevelopmentSet(names: readonly CircuitName[]): Promise<Set<CircuitName>> {
+  const made = await makeKeys(names);
+  writeManifest();
+  await exportVerifiers(
+    names.filter((name) => made.has(name) || !hasVerifier(name)),
+    false,
+  );
+  writeLock(SET);
+  return made;
+}
+
+/**
+ * Makes the keys if they are missing; verifiers and lock must be what comes out.
+ * @throws CommandError VERIFIER_STALE, ARTIFACT_CHANGED
+ */
+export async function checkDevelopmentSet(names: readonly CircuitName[]): Promise<void> {
+  await makeKeys(names);
+  writeManifest();
+  await exportVerifiers(names, true);
+  checkLock(names);
+}
