@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { randomField } from "@sotto/protocol";
 import { REASONS, STATUS } from "@sotto/verifier-service";
@@ -12,6 +13,7 @@ import { forgeBundle } from "./support/bundles.ts";
 import { signDeposit } from "./support/deposits.ts";
 import { type Example, expectLike, fill, readExamples } from "./support/examples.ts";
 import { call } from "./support/http.ts";
+import { phoneSettings, sentCodes, signPhone } from "./support/phone.ts";
 import { knownRoot, openService, openWorld, type TestService } from "./support/world.ts";
 
 const docs = join(import.meta.dirname, "..", "..", "docs");
@@ -21,10 +23,12 @@ describe("docs/api.md", () => {
   const text = read("api.md");
   let service: TestService;
   let values: Map<string, unknown>;
+  const folder = mkdtempSync(join(tmpdir(), "sotto-docs-"));
+  const codeFile = join(folder, "codes");
 
   before(async () => {
     const world = await openWorld();
-    service = await openService();
+    service = await openService({ ...phoneSettings, SOTTO_PHONE_CODE_FILE: codeFile });
     const root = await knownRoot(world);
     const account = Wallet.createRandom();
     await (await world.tokenContract.getFunction("mint")(account.address, 1_000_000n)).wait();
@@ -43,16 +47,24 @@ describe("docs/api.md", () => {
         withdrawalRecipient: withdrawal.recipient,
         validUntil: String(validUntil),
         relayer: service.relayer,
+        ...(await signPhone(service.url, world, account)),
         asset: world.token,
         requirements: requirements(world, service.url),
         payload: pay(world, { root }),
       }),
     );
   });
-  after(() => service.close());
+  after(async () => {
+    await service.close();
+    rmSync(folder, { recursive: true });
+  });
 
   const run = async ({ request, status, body }: Example) => {
     const { method, path, headers, text: sent } = request;
+    for (const { code } of sentCodes(codeFile)) {
+      values.set("sentCode", code);
+      values.set("wrongCode", code === "000000" ? "000001" : "000000");
+    }
     const init = sent === undefined ? { method, headers } : { method, headers, body: fill(sent, values) };
     const answer = await call(
       `${service.origin}${path.replace(/<(\w+)>/g, (_, name) => String(values.get(name)))}`,

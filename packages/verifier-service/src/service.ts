@@ -10,6 +10,7 @@ import { operationRoutes } from "./http/routes/operations.ts";
 import { paymentRoutes } from "./http/routes/payments.ts";
 import { createMetrics } from "./ops/metrics.ts";
 import { createReadiness } from "./ops/readiness.ts";
+import { setUpPhone } from "./phone-setup.ts";
 import { ChainReader } from "./relayer/chain/reader.ts";
 import { openProverProcess } from "./relayer-prover.ts";
 import { setUpRelayer } from "./relayer-setup.ts";
@@ -70,6 +71,8 @@ async function open(config: Config, log: ServiceLog, clock: () => number, closin
   const proofs = await createVerifyEngine({ verificationKeys: catalog.verificationKeys, workers: config.workers });
   closing.add(() => proofs.close());
   const metrics = createMetrics();
+  const { phone, port } = await setUpPhone(config, metrics, log, clock);
+  closing.add(() => phone?.close());
   const prover = openProverProcess(config.artifacts, catalog.set);
   const signer = new Wallet(config.relayerKey);
   const relayer = setUpRelayer({ config, store, chain, signer, token: facts.token, prover, metrics, log, clock });
@@ -88,7 +91,10 @@ async function open(config: Config, log: ServiceLog, clock: () => number, closin
     answers: { relayer: relayer.address, statusUrl: `${publicUrl ?? basePath}/settle` },
     clientOf: ({ ip }: { ip: string }) => clientId(ip),
   };
-  const sources = { chain, store, catalog, relayer: relayer.address, leastBalance, closing: () => closing.begun };
+  const sources = {
+    ...{ chain, store, catalog, relayer: relayer.address, leastBalance, phone: phone?.registry },
+    closing: () => closing.begun,
+  };
   const operations = { keys, readiness: createReadiness(sources, clock) };
   const app = await createApp({
     ...{ config, log, metrics },
@@ -99,6 +105,7 @@ async function open(config: Config, log: ServiceLog, clock: () => number, closin
         if (basePath !== "") operationRoutes(scope, operations);
         artifactRoutes(scope, catalog);
         paymentRoutes(scope, services);
+        phone?.routes(scope);
       };
       if (basePath === "") interfaceRoutes(root);
       else root.register(async (scope) => interfaceRoutes(scope as App), { prefix: basePath });
@@ -106,7 +113,7 @@ async function open(config: Config, log: ServiceLog, clock: () => number, closin
   });
   // Together: a request that waits for its payment is answered when the relayer stops.
   closing.add(() => Promise.all([app.close(), relayer.stop(), prover.close()]));
-  const origin = await listen(app, config);
+  const origin = await listen(app, { host: config.host, port });
   relayer.start();
   return {
     url: `${origin}${basePath}`,

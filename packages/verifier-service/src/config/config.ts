@@ -1,3 +1,4 @@
+import { type PhoneConfig, phoneConfig, phoneProblems } from "@sotto/phone-registry";
 import { assertAllowedOnChain, LOCAL_CHAIN_IDS } from "@sotto/prover";
 import { type Environment, readSettings, refuseProblems, requireSettings } from "@sotto/server";
 import { ServiceError } from "../errors/errors.ts";
@@ -7,10 +8,16 @@ import { SETTINGS, type Settings } from "./settings.ts";
 export type { Environment } from "@sotto/server";
 
 type Required<K extends keyof Settings> = { readonly [Name in K]: NonNullable<Settings[Name]> };
-type WithFallback = Exclude<keyof Settings, "publicUrl" | "tokenKey" | "workers" | "feeTag">;
+type Optional = "publicUrl" | "tokenKey" | "workers" | "feeTag";
+type WithFallback = Exclude<keyof Settings, Optional | `phone${string}`>;
 
 /** All settings, read and checked. Times are ms unless named otherwise. */
-export type Config = Required<WithFallback> & Settings & { readonly local: boolean };
+export type Config = Required<WithFallback> &
+  Omit<Settings, `phone${string}`> & {
+    readonly local: boolean;
+    /** Undefined: the phone registry is off. */
+    readonly phone: PhoneConfig | undefined;
+  };
 
 /** What a payment's confirmations may take: what settles in time must still be fresh when its header is checked. */
 export const LONGEST_CONFIRMATION_MS = 60_000;
@@ -28,11 +35,29 @@ export function readConfig(environment: Environment): Config {
   if ((settings.depositFee ?? 0) > 0 && settings.feeTag === undefined)
     problems.push("SOTTO_FEE_TAG is missing: SOTTO_DEPOSIT_FEE needs an owner tag that the fees go to");
   refuseProblems(problems);
-  return complete(settings);
+  const phone = readPhoneConfig(settings, environment);
+  return { ...complete(settings), phone };
 }
 
-function complete(settings: Settings): Config {
-  const local = LOCAL_CHAIN_IDS.includes(BigInt(settings.chainId!));
+const isLocal = (settings: Settings): boolean => LOCAL_CHAIN_IDS.includes(BigInt(settings.chainId!));
+
+/** @throws ServerError INVALID_CONFIG */
+function readPhoneConfig(settings: Settings, environment: Environment): PhoneConfig | undefined {
+  if (settings.phoneRegistry === "off") {
+    const without = Object.keys(environment).filter(
+      (name) => name.startsWith("SOTTO_PHONE_") && name !== "SOTTO_PHONE_REGISTRY",
+    );
+    refuseProblems(without.map((name) => `${name} has no effect: SOTTO_PHONE_REGISTRY is not on`));
+    return undefined;
+  }
+  const { chainId, pool, publicUrl } = settings;
+  const place = { chainId: chainId!, pool: pool!, publicUrl, local: isLocal(settings) };
+  refuseProblems(phoneProblems(settings, place, environment));
+  return phoneConfig(settings, place, environment);
+}
+
+function complete(settings: Settings): Omit<Config, "phone"> {
+  const local = isLocal(settings);
   const defaults = local ? LOCAL_RELAYER_CONFIG : DEFAULT_RELAYER_CONFIG;
   const confirmations = settings.confirmations ?? defaults.confirmations;
   const blockTimeMs = settings.blockTimeMs ?? defaults.blockSeconds * 1000;
@@ -46,7 +71,8 @@ function complete(settings: Settings): Config {
     appendAfterMs = defaults.appendAfter,
     pollMs = defaults.pollInterval,
   } = settings;
-  return { ...(settings as Config), confirmations, blockTimeMs, settleWaitMs, appendAfterMs, pollMs, local };
+  const own = Object.fromEntries(Object.entries(settings).filter(([name]) => !name.startsWith("phone"))) as unknown;
+  return { ...(own as Config), confirmations, blockTimeMs, settleWaitMs, appendAfterMs, pollMs, local };
 }
 
 /** @throws ProverError DEVELOPMENT_KEYS_REFUSED */

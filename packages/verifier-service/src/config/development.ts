@@ -21,6 +21,11 @@ export function withDevelopmentDefaults(
   const hasKey = merged["SOTTO_RELAYER_KEY"] !== undefined || merged["SOTTO_RELAYER_KEY_FILE"] !== undefined;
   const local = LOCAL_CHAIN_IDS.some((id) => String(id) === merged["SOTTO_CHAIN_ID"]);
   if (local && !hasKey) merged["SOTTO_RELAYER_KEY"] = LOCAL_RELAYER_KEY;
+  // Codes go into a file: .sotto/phone-codes.jsonl.
+  if (merged["SOTTO_POOL"] !== environment["SOTTO_POOL"] && merged["SOTTO_PHONE_REGISTRY"] === undefined)
+    merged["SOTTO_PHONE_REGISTRY"] = "on";
+  const phone = local && merged["SOTTO_PHONE_REGISTRY"] === "on" && merged["SOTTO_PHONE_WEBHOOK_URL"] === undefined;
+  if (phone) merged["SOTTO_PHONE_SENDER"] ??= "file";
   return merged;
 }
 

@@ -1,6 +1,7 @@
+import { PHONE_SETTINGS } from "@sotto/phone-registry";
 import { CHAIN_SETTINGS, parse, SERVER_SETTINGS, type SettingValues, setting } from "@sotto/server";
 
-const { integer, list, privateKey, shieldedAddress, storeUrl, text, wholeNumber } = parse;
+const { integer, list, oneOf, privateKey, shieldedAddress, storeUrl, text, wholeNumber } = parse;
 const DAY_SECONDS = 86_400;
 
 /** Settings that must be there have no fallback and are checked in config.ts. */
@@ -124,6 +125,14 @@ export const SETTINGS = {
     String(DAY_SECONDS),
     "most seconds a deposit or withdrawal may still be valid",
   ),
+
+  phoneRegistry: setting(
+    "SOTTO_PHONE_REGISTRY",
+    oneOf("on", "off"),
+    "off",
+    "on: the phone registry is served below the base path; the settings below are its own",
+  ),
+  ...PHONE_SETTINGS,
 } as const;
 
 export type Settings = SettingValues<typeof SETTINGS>;

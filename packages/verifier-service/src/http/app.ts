@@ -1,3 +1,4 @@
+import { LOOKUP_HEADERS } from "@sotto/phone-registry";
 import { type App, type AppOptions, createApp as createServerApp } from "@sotto/server";
 import type { Config } from "../config/config.ts";
 import { ServiceError } from "../errors/errors.ts";
@@ -20,5 +21,6 @@ export function createApp(options: ServiceAppOptions): Promise<App> {
     statuses: STATUS,
     translate: translateError,
     openapi: openApiOptions(options.config),
+    cors: { allow: LOOKUP_HEADERS },
   });
 }

@@ -1,3 +1,4 @@
+import { phoneRoutes } from "@sotto/phone-registry";
 import { type App, createLog } from "@sotto/server";
 import type { Catalog } from "../artifacts/catalog.ts";
 import { artifactRoutes } from "../artifacts/routes.ts";
@@ -16,6 +17,8 @@ const ANY = {
 export async function openApiDocument(): Promise<object> {
   const config = readConfig(ANY);
   const nothing = {} as never;
+  const place = { chainId: BigInt(config.chainId), pool: config.pool, service: "" };
+  const phone = { registry: nothing, checkLookup: undefined, place, unverified: "show" } as const;
   const catalog: Catalog = {
     ...{ set: "", id: "", verificationKeys: {} },
     circuits: new Map(),
@@ -31,6 +34,7 @@ export async function openApiDocument(): Promise<object> {
           operationRoutes(scope as App, nothing);
           artifactRoutes(scope as App, catalog);
           paymentRoutes(scope as App, nothing);
+          phoneRoutes(scope as App, { ...phone, defaultCountry: undefined, countries: undefined });
         },
         { prefix: config.basePath },
       );

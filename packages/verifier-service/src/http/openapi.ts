@@ -1,4 +1,5 @@
 import type { SwaggerOptions } from "@fastify/swagger";
+import { PHONE_TAG } from "@sotto/phone-registry";
 import type { Config } from "../config/config.ts";
 
 /** Version of the interface: see docs/versioning.md. */
@@ -18,6 +19,7 @@ export function openApiOptions({ basePath }: Pick<Config, "basePath">): SwaggerO
       tags: [
         { name: "payments", description: "verify, settle" },
         { name: "relay", description: "deposits and withdrawals without gas" },
+        PHONE_TAG,
         { name: "artifacts", description: "circuits and keys" },
         { name: "operations", description: "keys of the tokens, health" },
       ],

@@ -1,3 +1,4 @@
+import { PHONE_STATUS } from "@sotto/phone-registry";
 import { SERVER_STATUS, type StatusTable, statusOf as statusIn } from "@sotto/server";
 
 /**
@@ -6,13 +7,13 @@ import { SERVER_STATUS, type StatusTable, statusOf as statusIn } from "@sotto/se
  */
 export const STATUS: StatusTable = {
   ...SERVER_STATUS,
+  ...PHONE_STATUS,
   // Values that do not decode
   INVALID_BUNDLE: 400,
   INVALID_INTEGER: 400,
   INVALID_FIELD_ELEMENT: 400,
   INVALID_AMOUNT: 400,
   INVALID_HEX: 400,
-  INVALID_ADDRESS: 400,
   INVALID_STRING: 400,
   INVALID_POINT: 400,
   INVALID_SIGNATURE: 400,
@@ -51,8 +52,6 @@ export const STATUS: StatusTable = {
   // Limits
   QUOTA_EXCEEDED: 429,
   // What the service needs does not answer
-  STORE_UNAVAILABLE: 503,
-  CHAIN_UNAVAILABLE: 503,
   ENGINE_OVERLOADED: 503,
   ENGINE_FAILED: 503,
   ENGINE_CLOSED: 503,

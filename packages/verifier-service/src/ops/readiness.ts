@@ -11,7 +11,14 @@ export interface Check {
 
 export interface Readiness {
   readonly ready: boolean;
-  readonly checks: { readonly chain: Check; readonly store: Check; readonly artifacts: Check; readonly relayer: Check };
+  readonly checks: {
+    readonly chain: Check;
+    readonly store: Check;
+    readonly artifacts: Check;
+    readonly relayer: Check;
+    /** Where the phone registry is on. */
+    readonly phone?: Check;
+  };
 }
 
 export interface ReadinessSources {
@@ -19,6 +26,7 @@ export interface ReadinessSources {
   readonly store: Pick<Store, "ping">;
   readonly catalog: Catalog;
   readonly relayer: string;
+  readonly phone?: { ping(): Promise<void> } | undefined;
   /** Wei. */
   readonly leastBalance: bigint;
   readonly closing: () => boolean;
@@ -44,15 +52,18 @@ export function createReadiness(sources: ReadinessSources, clock = Date.now): ()
   };
 }
 
-async function look({ chain, store, catalog, relayer, leastBalance }: ReadinessSources): Promise<Readiness> {
-  const [chainState, storeState, artifacts, balance] = await Promise.all([
+async function look(sources: ReadinessSources): Promise<Readiness> {
+  const { chain, store, catalog, relayer, leastBalance, phone } = sources;
+  const [chainState, storeState, artifacts, balance, phoneState] = await Promise.all([
     check(async () => void (await chain.head())),
     check(async () => void (await store.ping())),
     check(async () => ((await artifactsPresent(catalog)) ? undefined : { ok: false, code: "ARTIFACT_DAMAGED" })),
     check(async () =>
       (await chain.balance(relayer)) >= leastBalance ? undefined : { ok: false, code: "RELAYER_BALANCE_LOW" },
     ),
+    check(async () => void (await phone?.ping())),
   ]);
   const checks = { chain: chainState, store: storeState, artifacts, relayer: balance };
-  return { ready: Object.values(checks).every(({ ok }) => ok), checks };
+  const all = phone === undefined ? checks : { ...checks, phone: phoneState };
+  return { ready: Object.values(all).every(({ ok }) => ok), checks: all };
 }

@@ -8,7 +8,10 @@ const Status = Type.Object({ status: Type.String() });
 const Check = Type.Object({ ok: Type.Boolean(), code: Type.Optional(Type.String()) });
 const ReadyAnswer = Type.Object({
   ready: Type.Boolean(),
-  checks: Type.Object({ chain: Check, store: Check, artifacts: Check, relayer: Check }),
+  checks: Type.Object({
+    ...{ chain: Check, store: Check, artifacts: Check, relayer: Check },
+    phone: Type.Optional(Check),
+  }),
 });
 const KeySet = Type.Object({
   keys: Type.Array(
@@ -49,7 +52,8 @@ export function operationRoutes(app: App, { keys, readiness }: OperationRoutes):
       ...UNLIMITED,
       schema: {
         tags,
-        summary: "Whether chain, store, artifacts and the relayer's balance allow payments",
+        summary:
+          "Whether chain, store, artifacts and the relayer's balance allow payments, and the phone registry answers",
         response: { 200: ReadyAnswer, 503: ReadyAnswer },
       },
     },

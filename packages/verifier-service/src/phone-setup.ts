@@ -1,0 +1,24 @@
+import { addressOf, chainCall, openPhone, type Phone } from "@sotto/phone-registry";
+import type { ServiceLog } from "@sotto/server";
+import type { Config } from "./config/config.ts";
+import type { ServiceMetrics } from "./ops/metrics.ts";
+
+export interface PhoneSetup {
+  /** Undefined where the registry is off. */
+  readonly phone: Phone | undefined;
+  /** Where to listen: wallets sign the registry's address, so it is chosen before. */
+  readonly port: number;
+}
+
+/** Opens the phone registry as the settings say. */
+export async function setUpPhone(
+  config: Config,
+  { registry: metrics }: ServiceMetrics,
+  log: ServiceLog,
+  clock: () => number,
+): Promise<PhoneSetup> {
+  if (config.phone === undefined) return { phone: undefined, port: config.port };
+  const { port, service } = await addressOf(config, config.phone.service);
+  const call = chainCall({ urls: config.rpcUrls, chainId: config.phone.chainId, timeout: config.rpcTimeoutMs });
+  return { phone: await openPhone({ config: config.phone, service, call, log, metrics, clock }), port };
+}

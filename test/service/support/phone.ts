@@ -1,0 +1,55 @@
+// The phone registry in the service's tests: settings, codes of the file sender, and what a wallet signs.
+import { existsSync, readFileSync } from "node:fs";
+import {
+  bindingSlots,
+  bindingTypedData,
+  deriveKeys,
+  encodeShieldedAddress,
+  randomSeed,
+  unlinkTypedData,
+} from "@sotto/protocol";
+import type { HDNodeWallet } from "ethers";
+import type { World } from "./world.ts";
+
+/** Of a local chain; where codes go is up to the test (SOTTO_PHONE_CODE_FILE). */
+export const phoneSettings: Record<string, string> = {
+  SOTTO_PHONE_REGISTRY: "on",
+  SOTTO_PHONE_STORE: "sqlite::memory:",
+  SOTTO_PHONE_SENDER: "file",
+};
+
+export interface SentCode {
+  readonly phoneNumber: string;
+  readonly code: string;
+  readonly walletAddress: string;
+  readonly expiresAt: number;
+}
+
+/** What the file sender wrote, oldest first. */
+export function sentCodes(file: string): SentCode[] {
+  if (!existsSync(file)) return [];
+  const lines = readFileSync(file, "utf8").trim().split("\n");
+  return lines.filter((line) => line !== "").map((line) => JSON.parse(line));
+}
+
+export const randomAddress = (): string => {
+  const keys = deriveKeys(randomSeed());
+  return encodeShieldedAddress({ encryptionKey: keys.encryptionKey, ownerTag: keys.ownerTag(0) });
+};
+
+const PHONE = "+4915112345678";
+
+/** Values for the examples of docs/api.md. @param service base address */
+export async function signPhone(service: string, world: World, account: HDNodeWallet) {
+  const wallet = account.address.toLowerCase() as `0x${string}`;
+  const [issuedAt = 0] = bindingSlots(Date.now());
+  const place = { chainId: BigInt(world.chainId), pool: world.pool as `0x${string}`, service };
+  const key = randomAddress();
+  const link = bindingTypedData({ phone: PHONE, wallet, key, ...place, issuedAt });
+  const unlink = unlinkTypedData({ phone: PHONE, wallet, ...place, issuedAt });
+  return {
+    ...{ phoneNumber: PHONE, wallet, encryptionPublicKey: key, service, unlinkIssuedAt: issuedAt },
+    linkSignature: await account.signTypedData(link.domain, link.types, link.message),
+    unlinkSignature: await account.signTypedData(unlink.domain, unlink.types, unlink.message),
+  };
+}
