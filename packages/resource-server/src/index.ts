@@ -1,3 +1,5 @@
+export { PaywallError, type PaywallErrorCode } from "./errors.ts";
+export { createPaywall } from "./paywall/create.ts";
 export type {
   Challenge,
   PaywallChain,
@@ -9,4 +11,4 @@ export type {
   PriceOf,
   RoutePattern,
 } from "./paywall/options.ts";
-export type { Decision, PaidProof, Paywall, PaywallOptions, PaywallRequest, RefusalCode } from "./paywall/types.ts";
+export type { Decision, PaidProof, Paywall, PaywallOptions, PaywallRequest } from "./paywall/types.ts";

@@ -10,21 +10,19 @@ export type PriceOf = (request: PricedRequest) => Price | "free" | Promise<Price
 
 /** A request as prices and free routes are judged: by what every framework takes it for. */
 export interface PricedRequest extends PaywallRequest {
-  /** Path of the target, decoded where that is harmless; what cannot be read unambiguously never gets here. */
+  /** Path of the target, decoded. Targets that can be read in two ways never get here. */
   readonly path: string;
   readonly query: URLSearchParams;
 }
 
-/**
- * Which requests: a path, `/reports/:id` with one segment left open, or `/reports/*` with all below; optionally of one
- * method. Letter case counts, a slash at the end does too.
- */
+/** Which requests: a path, `/reports/:id` with one segment left open, or `/reports/*` for all below; of one method or all. */
 export interface RoutePattern {
   readonly path: string;
-  /** Upper case; left out: all. GET stands for HEAD too. */
+  /** Upper case; left out or "*": all. GET stands for HEAD too. */
   readonly method?: string;
 }
 
+/** Matches whatever the letter case, and with or without a slash at the end. */
 export interface PricedRoute extends RoutePattern {
   readonly price: Price | PriceOf;
 }
@@ -55,6 +53,8 @@ export interface PaywallChain {
   readonly confirmations?: number;
   /** The chain's time between blocks, ms; confirmations of it may take 60 s. Default 12000, on a local chain 1000. */
   readonly blockTimeMs?: number;
+  /** How long a payment that a node does not show yet is waited for, ms. Default 2000. */
+  readonly settleWaitMs?: number;
   /** The pool's token and its decimals; read from the chain, and refused where they differ. */
   readonly token?: string;
   readonly decimals?: number;
@@ -76,11 +76,14 @@ export interface PaywallEvent {
 export interface PaywallOptions {
   /** Public origin of the shop, scheme and host: what payments are bound to. Never taken from a request. */
   readonly origin: string;
-  /** Price of every request that no route names. Left out: requests no route names are refused at start of the shop. */
-  readonly price?: Price | PriceOf;
+  /** Price of every request that no route names. */
+  readonly price: Price | PriceOf;
   /** The first that matches a request says its price. */
   readonly routes?: readonly PricedRoute[];
-  /** Requests that need no payment. Default: GET of /health, /healthz, /livez and /readyz. */
+  /**
+   * Requests that need no payment, spelled exactly like this. A path alone frees GET and HEAD. Default: /health,
+   * /healthz, /livez and /readyz.
+   */
   readonly free?: readonly (string | RoutePattern)[];
   readonly recipient: PaywallRecipient;
   /** Base address of the service that verifies and settles, ends with `/zk`. */
@@ -98,8 +101,6 @@ export interface PaywallOptions {
   readonly jwks?: { readonly keys: readonly object[] };
   /** `iss` of the service's tokens; default: its base address, or what it signs with where it has none configured. */
   readonly issuer?: string;
-  /** Proofs that are verified at once before others have to wait; 503 once too many wait. Default 4. */
-  readonly concurrency?: number;
   /** Told of each decision. What it throws is ignored. */
   readonly onEvent?: (event: PaywallEvent) => void;
   /** Headers to add to a challenge (402 without a header): another dialect's, for one route. */

@@ -15,8 +15,10 @@ export interface PaidProof {
   readonly nullifier: bigint;
   /** keccak256 of the payment's ten signals. */
   readonly digest: Bytes32;
-  /** The transaction the payer named. Where somebody else settled the payment, another one did. */
+  /** The transaction the payer named. */
   readonly txSignature: Bytes32;
+  /** Whether the payment was settled in that one; false where somebody else settled it first, in another. */
+  readonly settledThere: boolean;
   /** The URL that was paid for, on the configured origin. */
   readonly resource: string;
   /** Of the merchant. */
@@ -28,12 +30,9 @@ export interface PaidProof {
 }
 
 /**
- * What a refusal says beyond the two texts of the interface, only to whoever showed a payment that passed every check
- * that could be made. `CHECK_UNAVAILABLE` and `PAYMENT_IN_USE` come with `Retry-After`: the same header may pass then.
- * `PAYMENT_USED` is final.
+ * What becomes of a request. A refusal with `Retry-After` (402 and 503) is not final: the same header may pass then,
+ * because a check could not be made, the payment is not deep enough in the chain, or it is being used at this moment.
  */
-export type RefusalCode = "CHECK_UNAVAILABLE" | "PAYMENT_IN_USE" | "PAYMENT_USED";
-
 export type Decision =
   /** No payment is needed. */
   | { readonly kind: "free" }

@@ -1,0 +1,94 @@
+// Settled is what the pool says it settled. The root of a proof may be invented and the service may lie: this check
+// rests on neither.
+import type { Address, Bytes32 } from "@sotto/protocol";
+import type { Node } from "../chain/node.ts";
+import type { Nodes } from "../chain/nodes.ts";
+import { showsSettled, spentBy } from "../chain/pool.ts";
+import { Gate } from "./gate.ts";
+import { CheckFailed, CheckUnavailable } from "./outcome.ts";
+
+/** A payment as the chain knows it. */
+export interface Payment {
+  readonly nullifier: bigint;
+  readonly digest: Bytes32;
+  /** Where its payer says that it was settled. */
+  readonly txSignature: Bytes32;
+  /** Last second in which the pool settles it. */
+  readonly validUntil: bigint;
+}
+
+export interface SettlementOptions {
+  readonly nodes: Nodes;
+  readonly pool: Address;
+  /** Blocks, the payment's own included. */
+  readonly confirmations: number;
+  /** The chain's time between blocks. */
+  readonly blockTimeMs: number;
+  /** How long to wait for a payment that is not there yet. */
+  readonly waitMs: number;
+  readonly clock: () => number;
+}
+
+const POLL_MS = 250;
+/** Payments looked for at once: each is a few questions to a node, or a wait. */
+const AT_ONCE = 64;
+const WAITING = 256;
+
+type Found = "named" | "elsewhere" | "missing";
+
+export class Settlements {
+  readonly #options: SettlementOptions;
+  readonly #gate = new Gate(AT_ONCE, WAITING);
+
+  constructor(options: SettlementOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @returns whether it was settled in the transaction that was named; otherwise somebody else settled it first
+   * @throws CheckFailed NOT_SETTLED, to be tried again as long as it may still be settled; CheckUnavailable
+   */
+  async find(payment: Payment): Promise<{ settledThere: boolean }> {
+    const { clock, waitMs } = this.#options;
+    return this.#gate.run(async () => {
+      for (const end = clock() + waitMs; ; await pause(Math.min(POLL_MS, Math.max(0, end - clock())))) {
+        const found = await this.#ask(payment);
+        if (found !== "missing") return { settledThere: found === "named" };
+        if (clock() >= end) throw new CheckFailed("NOT_SETTLED", this.#retryAfter(payment));
+      }
+    });
+  }
+
+  /** Every node is asked before a payment is taken for missing: one may be some blocks behind the service's. */
+  async #ask(payment: Payment): Promise<Found> {
+    try {
+      return await this.#options.nodes.ask(
+        (node) => this.#look(node, payment),
+        (found) => found !== "missing",
+      );
+    } catch (cause) {
+      throw new CheckUnavailable("CHAIN_UNAVAILABLE", 5, cause);
+    }
+  }
+
+  async #look(node: Node, { nullifier, digest, txSignature }: Payment): Promise<Found> {
+    const { pool, confirmations } = this.#options;
+    const [head, receipt] = await Promise.all([node.blockNumber(), node.receipt(txSignature)]);
+    const confirmed = head - confirmations + 1;
+    // A transaction that failed has no logs.
+    if (receipt !== undefined && receipt.block <= confirmed && showsSettled(receipt.logs, pool, nullifier, digest))
+      return "named";
+    // Anyone may settle a payment: what counts is that it is this one, not in which transaction.
+    if (confirmed < 0) return "missing";
+    return (await spentBy(node, pool, nullifier, confirmed)) === digest ? "elsewhere" : "missing";
+  }
+
+  /** Seconds; undefined once no block to come can have settled it. */
+  #retryAfter({ validUntil }: Payment): number | undefined {
+    const { confirmations, blockTimeMs, clock } = this.#options;
+    const last = Number(validUntil) * 1000 + (confirmations + 1) * blockTimeMs;
+    return clock() > last ? undefined : Math.max(1, Math.ceil(blockTimeMs / 1000));
+  }
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,0 +1,104 @@
+import { randomUUID } from "node:crypto";
+import { CheckFailed, CheckUnavailable } from "../checks/outcome.ts";
+import type { Claimed, ClaimRequest, ClaimStore } from "./store.ts";
+
+/** Times that a used payment is tried to be stored as used. */
+const STORE_TRIES = 5;
+const STORE_PAUSE_MS = 1_000;
+
+/** A payment taken for one handler. */
+export interface Claim {
+  /** Once: 500 up and "aborted" give it back. Never rejects. */
+  finish(outcome: number | "aborted"): Promise<void>;
+}
+
+/** Claims and their leases. */
+export class Claims {
+  readonly #store: ClaimStore;
+  readonly #onError: (error: unknown) => void;
+  readonly #renewals = new Set<NodeJS.Timeout>();
+  readonly #clock: () => number;
+
+  constructor(store: ClaimStore, clock: () => number, onError: (error: unknown) => void) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#onError = onError;
+  }
+
+  /**
+   * Tells early that a payment is used, before it costs anything. Only `take` decides.
+   *
+   * @throws CheckFailed USED; CheckUnavailable
+   */
+  async expectUnused(id: string): Promise<void> {
+    if (await this.#asked(this.#store.isUsed(id))) throw new CheckFailed("USED");
+  }
+
+  /** @throws CheckFailed USED, IN_USE; CheckUnavailable */
+  async take(request: ClaimRequest): Promise<Claim> {
+    const holder = randomUUID();
+    const claimed = await this.#asked(this.#store.claim(request, holder));
+    if (claimed === "used") throw new CheckFailed("USED");
+    // The handler may answer long before its lease ends.
+    if (claimed === "held") throw new CheckFailed("IN_USE", 1);
+    const renewal = this.#renew(request, holder);
+    let finished = false;
+    return {
+      finish: async (outcome) => {
+        if (finished) return;
+        finished = true;
+        const release = outcome === "aborted" || outcome >= 500;
+        await (release ? this.#release(request.id, holder) : this.#consume(request.id));
+        this.#stop(renewal);
+      },
+    };
+  }
+
+  /** A handler may take its time; once the header is too old, nobody else could use the payment anyway. */
+  #renew({ id, expiresAt }: ClaimRequest, holder: string): NodeJS.Timeout {
+    const renewal = setInterval(() => {
+      if (this.#clock() >= expiresAt) this.#stop(renewal);
+      else
+        this.#store.renew(id, holder).then((held) => {
+          if (!held) this.#stop(renewal);
+        }, this.#onError);
+    }, this.#store.leaseMs / 3).unref();
+    this.#renewals.add(renewal);
+    return renewal;
+  }
+
+  #stop(renewal: NodeJS.Timeout): void {
+    clearInterval(renewal);
+    this.#renewals.delete(renewal);
+  }
+
+  /** What fails here ends with the lease. */
+  async #release(id: string, holder: string): Promise<void> {
+    await this.#store.release(id, holder).catch(this.#onError);
+  }
+
+  async #consume(id: string): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#store.consume(id);
+      } catch (error) {
+        this.#onError(error);
+        if (tries === STORE_TRIES) return;
+        await new Promise((resolve) => setTimeout(resolve, STORE_PAUSE_MS).unref());
+      }
+    }
+  }
+
+  async #asked<T extends boolean | Claimed>(question: Promise<T>): Promise<T> {
+    try {
+      return await question;
+    } catch (cause) {
+      throw new CheckUnavailable("STORE_UNAVAILABLE", 5, cause);
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const renewal of this.#renewals) clearInterval(renewal);
+    await this.#store.close();
+  }
+}

@@ -1,0 +1,38 @@
+// Requests the paywall makes itself: of limited size and time, and never led elsewhere.
+
+export interface Limits {
+  /** ms for everything. */
+  readonly timeout: number;
+  /** Bytes of the body. */
+  readonly size: number;
+}
+
+async function readBody(response: Response, size: number): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  // Not `bytes()`: whoever answers says how long it is, and may say it never.
+  for await (const part of response.body ?? []) {
+    length += part.length;
+    if (length > size) throw new Error(`the answer has more than ${size} bytes`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+/** @throws Error for what is not answered in time and in full */
+export async function request(url: string, { timeout, size }: Limits, init: RequestInit = {}) {
+  const response = await fetch(url, { ...init, redirect: "error", signal: AbortSignal.timeout(timeout) });
+  return { status: response.status, body: await readBody(response, size) };
+}
+
+/** An http(s) address without anything that is no part of a base address, and without a slash at its end. */
+export function isBaseUrl(value: unknown): value is string {
+  if (typeof value !== "string" || !/^https?:\/\/[!-~]+$/.test(value) || !URL.canParse(value)) return false;
+  const { username, password, search, hash } = new URL(value);
+  return username === "" && password === "" && search === "" && hash === "" && !/[?#]/.test(value);
+}
+
+export function isLoopback(url: string): boolean {
+  const { hostname } = new URL(url);
+  return hostname === "localhost" || hostname.endsWith(".localhost") || /^(127\.|\[::1\]$)/.test(hostname);
+}

@@ -1,0 +1,60 @@
+// Everything a paywall answers by itself.
+import type { Decision } from "./types.ts";
+
+type Refused = Extract<Decision, { kind: "refused" }>;
+
+/** On every answer that is about a payment, the paid one too. */
+export const HEADERS: Readonly<Record<string, string>> = {
+  "cache-control": "no-store",
+  vary: "X-Payment-Proof",
+  "access-control-expose-headers": "WWW-Authenticate, Retry-After",
+};
+
+const refused = (status: Refused["status"], body: object, headers: Record<string, string> = {}): Refused => ({
+  kind: "refused",
+  status,
+  headers: { ...HEADERS, ...headers },
+  body,
+});
+
+const retry = (seconds: number | undefined): Record<string, string> =>
+  seconds === undefined ? {} : { "retry-after": String(seconds) };
+
+/** Row 1 of 4.6: what is to be paid. */
+export const challenge = (instructions: object): Refused =>
+  refused(402, instructions, { "www-authenticate": "x402-zk" });
+
+/** Row 2: the header is no JSON. */
+export const malformed = (message: string): Refused => refused(400, { error: "Invalid payment proof format", message });
+
+/**
+ * Row 3: a check failed, or could not be made, which counts as failed. Which one is not said: that helps attackers alone.
+ *
+ * @param retryAfter seconds after which the same header may pass
+ */
+export const invalid = (retryAfter?: number): Refused =>
+  refused(402, { error: "Invalid payment proof", message: "ZK proof verification failed" }, retry(retryAfter));
+
+/** A target that is not sold, because it could be taken for another. */
+export const badTarget = (): Refused =>
+  refused(400, { error: "Bad Request", message: "the request target is not in its plain form" });
+
+/** The shop's own trouble, before any payment is looked at. */
+export const unavailable = (): Refused =>
+  refused(503, { error: "Service Unavailable", message: "payments cannot be taken at the moment" }, retry(5));
+
+const LISTS = ["vary", "access-control-expose-headers"];
+/** What no other dialect may change. */
+const OWN = ["www-authenticate", "cache-control", "content-type", "content-length"];
+
+/** A refusal with headers of another dialect beside its own. Throws for what is no header. */
+export function withHeaders(answer: Refused, more: Record<string, string>): Refused {
+  const headers = { ...answer.headers };
+  for (const [name, value] of Object.entries(more)) {
+    const key = name.toLowerCase();
+    if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(key) || !/^[\t -~]*$/.test(value) || OWN.includes(key))
+      throw new TypeError(`a challenge cannot have the header ${key}`);
+    headers[key] = LISTS.includes(key) ? `${headers[key]}, ${value}` : value;
+  }
+  return { ...answer, headers };
+}

@@ -1,0 +1,67 @@
+import { invalidOption } from "../errors.ts";
+import type { RoutePattern } from "../paywall/options.ts";
+import type { Target } from "./target.ts";
+
+const METHOD = /^(\*|[A-Z]{1,32})$/;
+const SEGMENT = /^[\w~!$&'()+,=:@.-]*$/;
+
+export interface Pattern {
+  /** "*" for all. */
+  readonly method: string;
+  readonly segments: readonly string[];
+  /** Whether what lies below is meant, and not the path itself. */
+  readonly below: boolean;
+}
+
+function readSegments(path: string): string[] | undefined {
+  if (!path.startsWith("/")) return undefined;
+  const segments = path.slice(1).split("/");
+  if (segments.at(-1) === "*") segments.pop();
+  const wrong = (segment: string) => !SEGMENT.test(segment) || segment === "." || segment === ".." || segment === ":";
+  return segments.some(wrong) || segments.slice(0, -1).includes("") ? undefined : segments;
+}
+
+/** @throws PaywallError INVALID_OPTION */
+export function readPattern({ path, method = "*" }: RoutePattern, where: string): Pattern {
+  const segments = typeof path === "string" ? readSegments(path) : undefined;
+  if (segments === undefined)
+    throw invalidOption(
+      `${where}.path must be a path such as /reports, /reports/:id or /reports/*, got ${String(path)}`,
+    );
+  if (typeof method !== "string" || !METHOD.test(method))
+    throw invalidOption(`${where}.method must be a method in upper case, or *`);
+  return { method, segments, below: path.endsWith("/*") };
+}
+
+/** GET stands for HEAD, as it does in every framework. */
+const allows = (pattern: string, method: string): boolean =>
+  pattern === "*" || pattern === method || (pattern === "GET" && method === "HEAD");
+
+type Same = (pattern: string, found: string) => boolean;
+
+function fits({ segments, below }: Pattern, found: readonly string[], same: Same): boolean {
+  if (below ? found.length <= segments.length : found.length !== segments.length) return false;
+  return segments.every((segment, i) => (segment.startsWith(":") ? found[i] !== "" : same(segment, found[i]!)));
+}
+
+/**
+ * Whether a request needs no payment: only where path and pattern agree letter by letter, with nothing encoded. Another
+ * spelling is not free, whatever the framework makes of it.
+ */
+export function matchesExactly(pattern: Pattern, method: string, target: Target): boolean {
+  return allows(pattern.method, method) && target.plain && fits(pattern, target.segments, (a, b) => a === b);
+}
+
+const withoutEnd = (segments: readonly string[]): readonly string[] =>
+  segments.length > 1 && segments.at(-1) === "" ? segments.slice(0, -1) : segments;
+
+/**
+ * Whether a request may be for a route. Some frameworks ignore letter case and a slash at the end, others do not: another
+ * spelling must not be had at another price.
+ */
+export function matchesLoosely(pattern: Pattern, method: string, { segments }: Target): boolean {
+  if (!allows(pattern.method, method)) return false;
+  const same: Same = (a, b) => a.toLowerCase() === b.toLowerCase();
+  if (pattern.below) return fits(pattern, segments, same);
+  return fits({ ...pattern, segments: withoutEnd(pattern.segments) }, withoutEnd(segments), same);
+}

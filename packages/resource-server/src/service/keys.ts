@@ -1,0 +1,43 @@
+// The verification keys: whoever serves them can withhold them, and change nothing.
+import { createHash } from "node:crypto";
+import {
+  type ArtifactsLock,
+  assertAllowedOnChain,
+  createVerifier,
+  loadArtifacts,
+  parseVerificationKey,
+  type Verifier,
+} from "@sotto/prover";
+import { PaywallError } from "../errors.ts";
+import { request } from "../net.ts";
+
+const LIMITS = { timeout: 10_000, size: 1 << 20 };
+const CIRCUITS = ["payment", "elgamal_range"] as const;
+
+async function fetchKey(service: string, circuit: string, sha256: string | undefined): Promise<unknown> {
+  const url = `${service}/verification-key/${circuit}`;
+  const { status, body } = await request(url, LIMITS).catch((cause: unknown) => {
+    throw new PaywallError("SERVICE_UNAVAILABLE", `${url} does not answer`, { url }, { cause });
+  });
+  if (status !== 200) throw new PaywallError("SERVICE_UNAVAILABLE", `${url} answers with ${status}`, { url, status });
+  const found = createHash("sha256").update(body).digest("hex");
+  if (found !== sha256)
+    throw new PaywallError("KEY_NOT_PINNED", `the service's key of ${circuit} is not the pinned one`, { url, found });
+  return parseVerificationKey(new TextDecoder().decode(body), circuit);
+}
+
+/**
+ * A verifier of both circuits with the service's keys.
+ *
+ * @param lock hashes of the keys; left out: those compiled into the prover
+ * @throws PaywallError SERVICE_UNAVAILABLE, KEY_NOT_PINNED; SottoError DEVELOPMENT_KEYS_REFUSED, ARTIFACTS_LOCK_INVALID
+ */
+export async function openVerifier(service: string, chainId: bigint, lock?: ArtifactsLock): Promise<Verifier> {
+  // Nothing is loaded here: the lock is read, and checked where it is given.
+  const artifacts = await loadArtifacts({ baseUrl: service, ...(lock === undefined ? {} : { lock }) });
+  assertAllowedOnChain(artifacts, chainId);
+  const keys = await Promise.all(
+    CIRCUITS.map(async (name) => [name, await fetchKey(service, name, artifacts.lock.circuits[name]?.vkey)] as const),
+  );
+  return createVerifier({ vkeys: Object.fromEntries(keys) });
+}
