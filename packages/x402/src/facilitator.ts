@@ -1,0 +1,98 @@
+// The scheme for a facilitator of one's own, for x402Facilitator.register: a service of sotto does the work.
+import {
+  checkX402Payment,
+  parseX402Payload,
+  parseX402Terms,
+  X402_SCHEME,
+  X402_VERSION,
+  type X402Refusal,
+} from "@sotto/protocol/x402";
+import { X402SchemeError } from "./errors.ts";
+import { Service } from "./facilitator/service.ts";
+import { x402Reason } from "./reasons.ts";
+import type {
+  Json,
+  Network,
+  PaymentPayload,
+  PaymentRequirements,
+  SettleResponse,
+  SupportedKind,
+  VerifyResponse,
+} from "./types.ts";
+
+export { X402SchemeError, type X402SchemeErrorCode } from "./errors.ts";
+
+export interface SottoFacilitatorOptions {
+  /** Base address of the service. */
+  readonly service: string;
+  readonly fetch?: typeof fetch;
+  /** Milliseconds an answer may take; a settlement waits for its confirmations. 90,000 if left out. */
+  readonly timeoutMs?: number;
+}
+
+const TIMEOUT_MS = 90_000;
+
+export class SottoScheme {
+  readonly scheme = X402_SCHEME;
+  readonly caipFamily = "eip155:*";
+  readonly #service: Service;
+  readonly #kind: SupportedKind;
+  readonly #signers: readonly string[];
+
+  private constructor(service: Service, kind: SupportedKind, signers: readonly string[]) {
+    this.#service = service;
+    this.#kind = kind;
+    this.#signers = signers;
+  }
+
+  /**
+   * Asks the service what it settles.
+   * @throws X402SchemeError X402_FACILITATOR_FAILED
+   */
+  static async open({
+    service,
+    fetch: send = fetch,
+    timeoutMs = TIMEOUT_MS,
+  }: SottoFacilitatorOptions): Promise<SottoScheme> {
+    const asked = new Service(service, send, timeoutMs);
+    const { kinds, signers } = await asked.supported();
+    const kind = kinds.find(({ x402Version, scheme }) => x402Version === X402_VERSION && scheme === X402_SCHEME);
+    if (kind === undefined)
+      throw new X402SchemeError("X402_FACILITATOR_FAILED", `${service} does not settle the scheme ${X402_SCHEME}`);
+    return new SottoScheme(asked, kind, Object.values(signers).flat());
+  }
+
+  /** CAIP-2 name of the service's chain: what to register this for. */
+  get network(): Network {
+    return this.#kind.network;
+  }
+
+  getExtra(_network: Network): Json | undefined {
+    return this.#kind.extra;
+  }
+
+  getSigners(_network: string): string[] {
+    return [...this.#signers];
+  }
+
+  /** @throws SottoError X402_REQUIREMENTS_INVALID, X402_PAYLOAD_INVALID..; X402SchemeError X402_FACILITATOR_FAILED */
+  async verify(payload: PaymentPayload, requirements: PaymentRequirements): Promise<VerifyResponse> {
+    const refusal = refusalOf(payload, requirements);
+    if (refusal !== undefined)
+      return { isValid: false, invalidReason: x402Reason(refusal.reason), invalidMessage: refusal.message };
+    return this.#service.verify(payload, requirements);
+  }
+
+  /** The same payment gets the same answer however often it is asked for. @throws as verify */
+  async settle(payload: PaymentPayload, requirements: PaymentRequirements): Promise<SettleResponse> {
+    const refusal = refusalOf(payload, requirements);
+    if (refusal === undefined) return this.#service.settle(payload, requirements);
+    const { reason, message } = refusal;
+    const { network } = requirements;
+    return { success: false, errorReason: x402Reason(reason), errorMessage: message, transaction: "", network };
+  }
+}
+
+/** What can be told without the service: price, recipient, resource. */
+const refusalOf = ({ payload }: PaymentPayload, requirements: PaymentRequirements): X402Refusal | undefined =>
+  checkX402Payment(parseX402Payload(payload), parseX402Terms(requirements));

@@ -1,0 +1,80 @@
+// The scheme's part in the life of a request. The published server goes on where a hook throws: none of these does, and
+// whatever cannot be looked at is refused.
+import { signalsDigest } from "@sotto/protocol";
+import { checkX402Payment, checkX402Time, parseX402Payload, parseX402Terms } from "@sotto/protocol/x402";
+import { CHECK_FAILED, PAYMENT_IN_USE, PAYMENT_TOO_EARLY, PAYMENT_USED, x402Reason } from "../reasons.ts";
+import type { Frozen, PaymentPayload, PaymentRequirements } from "../types.ts";
+import type { Claim, PaymentUse, Uses } from "./uses.ts";
+
+interface Context {
+  readonly paymentPayload: Frozen<PaymentPayload>;
+  readonly requirements: Frozen<PaymentRequirements>;
+}
+
+interface CancelContext extends Context {
+  readonly reason: string;
+  readonly responseStatus?: number;
+}
+
+type Abort = { readonly abort: true; readonly reason: string; readonly message?: string };
+
+export interface Hooks {
+  onBeforeVerify(context: Context): Promise<Abort | undefined>;
+  onBeforeSettle(context: Context): Promise<Abort | undefined>;
+  onAfterSettle(context: Context): Promise<void>;
+  onSettleFailure(context: Context): Promise<void>;
+  onVerifiedPaymentCanceled(context: CancelContext): Promise<void>;
+}
+
+const REFUSALS: Readonly<Record<Exclude<Claim, "claimed">, readonly [reason: string, message: string]>> = {
+  used: [PAYMENT_USED, "this payment was used before"],
+  busy: [PAYMENT_IN_USE, "a request with this payment is under way"],
+  early: [PAYMENT_TOO_EARLY, "this payment was made before the server was started"],
+};
+
+/** What a use is remembered by. @throws SottoError X402_PAYLOAD_INVALID */
+export function useOf(payload: unknown): PaymentUse {
+  const { publicSignals, timestamp } = parseX402Payload(payload);
+  return { digest: signalsDigest(publicSignals), nullifier: String(publicSignals[6]), timestamp };
+}
+
+/** @param clock now, ms; @param onError told what went wrong where nobody else is */
+export function serverHooks(uses: Uses, clock: () => number, onError: (error: unknown) => void): Hooks {
+  /** For payments that passed the first hook. */
+  const settled = (change: (use: PaymentUse) => Promise<void>) => async (context: Context) => {
+    try {
+      await change(useOf(context.paymentPayload.payload));
+    } catch (error) {
+      onError(error);
+    }
+  };
+  const refusing = (check: (context: Context) => Promise<Abort | undefined>) => async (context: Context) => {
+    try {
+      return await check(context);
+    } catch (error) {
+      onError(error);
+      return { abort: true as const, reason: CHECK_FAILED, message: "the payment could not be checked" };
+    }
+  };
+  return {
+    // Nothing here trusts the facilitator: price, recipient and resource are the ones this server asks for.
+    onBeforeVerify: refusing(async ({ paymentPayload, requirements }) => {
+      const terms = parseX402Terms(requirements);
+      const bundle = parseX402Payload(paymentPayload.payload);
+      const refusal = checkX402Payment(bundle, terms) ?? checkX402Time(bundle, terms, clock());
+      return refusal && { abort: true, reason: x402Reason(refusal.reason), message: refusal.message };
+    }),
+    onBeforeSettle: refusing(async ({ paymentPayload }) => {
+      const claim = await uses.claim(useOf(paymentPayload.payload));
+      if (claim === "claimed") return undefined;
+      const [reason, message] = REFUSALS[claim];
+      return { abort: true, reason, message };
+    }),
+    onAfterSettle: settled((use) => uses.use(use)),
+    onSettleFailure: settled((use) => uses.release(use)),
+    onVerifiedPaymentCanceled: async (context) => {
+      const failed = context.reason !== "handler_failed" || (context.responseStatus ?? 500) >= 500;
+      if (failed) await settled((use) => uses.giveBack(use))(context);
+    },
+  };
+}

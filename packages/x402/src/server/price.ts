@@ -1,0 +1,43 @@
+import { parseAddress, parseAmount, parseDecimalAmount } from "@sotto/protocol";
+import { X402SchemeError } from "../errors.ts";
+import type { Price } from "../types.ts";
+
+export interface Token {
+  /** Lower case. */
+  readonly asset: string;
+  readonly decimals: number;
+  readonly symbol: string;
+}
+
+/** $0.10, 0.10, 0.10 USDC. */
+const MONEY = /^\$?\s*([0-9]{1,40}(?:\.[0-9]{1,40})?)(?:\s+([A-Za-z][A-Za-z0-9.]{0,31}))?$/;
+
+/**
+ * A price in base units, exactly. What the token cannot pay exactly is refused: nothing is rounded.
+ * @throws X402SchemeError X402_PRICE_INVALID
+ */
+export function amountOf(price: Price, token: Token): bigint {
+  try {
+    const amount = typeof price === "object" ? ofAsset(price, token) : ofMoney(price, token);
+    if (amount > 0n) return amount;
+  } catch (cause) {
+    if (cause instanceof X402SchemeError) throw cause;
+    throw new X402SchemeError("X402_PRICE_INVALID", `not a price: ${(cause as Error).message}`, {}, { cause });
+  }
+  throw new X402SchemeError("X402_PRICE_INVALID", "a price must be more than 0");
+}
+
+function ofAsset({ asset, amount }: { readonly asset: string; readonly amount: string }, token: Token): bigint {
+  if (parseAddress(asset, "asset") === token.asset) return parseAmount(amount);
+  throw new X402SchemeError("X402_PRICE_INVALID", `the pool's token is ${token.asset}, the price is in ${asset}`);
+}
+
+function ofMoney(price: string | number, { decimals, symbol }: Token): bigint {
+  // A number's shortest decimal is what its author typed; those that need an exponent are refused like other texts.
+  const [, digits, named = "USD"] = MONEY.exec(String(price).trim()) ?? [];
+  if (digits === undefined)
+    throw new X402SchemeError("X402_PRICE_INVALID", 'a price must look like "$0.10", "0.10" or "0.10 USDC"');
+  if (!["USD", symbol.toUpperCase()].includes(named.toUpperCase()))
+    throw new X402SchemeError("X402_PRICE_INVALID", `the pool's token is ${symbol}, the price is in ${named}`);
+  return parseDecimalAmount(digits, decimals);
+}

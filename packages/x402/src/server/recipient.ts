@@ -1,0 +1,69 @@
+import {
+  checkBindingSignature,
+  checkBindingTime,
+  decodeShieldedAddress,
+  type EthCall,
+  expectBinding,
+  parseAddress,
+  SottoError,
+} from "@sotto/protocol";
+import type { X402Recipient } from "@sotto/protocol/x402";
+import { X402SchemeError } from "../errors.ts";
+
+/** Who is paid: the wallet, its shielded address, and the wallet's signature over both (`bindingTypedData`). */
+export interface SottoRecipient {
+  readonly wallet: string;
+  readonly shieldedAddress: string;
+  readonly signature: string;
+  /** When it was signed, Unix seconds. */
+  readonly issuedAt: number;
+  /** Base address of the registry the binding names; left out: none. */
+  readonly service?: string;
+  /** E.164; left out: none. */
+  readonly phone?: string;
+}
+
+export const recipientExtra = ({ shieldedAddress, signature, issuedAt, service = "", phone = "" }: SottoRecipient) => ({
+  ...{ shieldedAddress, signature, issuedAt },
+  ...(service === "" ? {} : { service }),
+  ...(phone === "" ? {} : { phone }),
+});
+
+/** @throws X402SchemeError X402_OPTION_INVALID */
+export function readRecipient(recipient: SottoRecipient): {
+  readonly wallet: string;
+  readonly extra: Partial<X402Recipient>;
+} {
+  try {
+    decodeShieldedAddress(recipient.shieldedAddress);
+    return { wallet: parseAddress(recipient.wallet, "recipient.wallet"), extra: recipientExtra(recipient) };
+  } catch (cause) {
+    throw new X402SchemeError("X402_OPTION_INVALID", `recipient: ${(cause as Error).message}`, {}, { cause });
+  }
+}
+
+/**
+ * What every payer checks before it pays, before anyone is asked to.
+ * @param call for wallets that are contracts
+ * @param now ms
+ * @throws X402SchemeError X402_OPTION_INVALID; SottoError BINDING_UNCHECKED
+ */
+export async function checkOwnBinding(
+  { wallet, shieldedAddress, signature, issuedAt, service = "", phone = "" }: SottoRecipient,
+  { chainId, pool }: { readonly chainId: bigint; readonly pool: string },
+  call: EthCall,
+  now: number,
+): Promise<void> {
+  const refused = (why: string, cause?: unknown) =>
+    new X402SchemeError("X402_OPTION_INVALID", `recipient: ${why}`, {}, { cause });
+  try {
+    const place = { chainId, pool: parseAddress(pool) };
+    const binding = expectBinding({ phone, wallet, key: shieldedAddress, ...place, service, issuedAt });
+    checkBindingTime(binding, now);
+    if (await checkBindingSignature(binding, signature, call)) return;
+  } catch (cause) {
+    if (!(cause instanceof SottoError) || cause.code === "BINDING_UNCHECKED") throw cause;
+    throw refused(cause.message, cause);
+  }
+  throw refused("the wallet did not sign the shielded address for this chain and pool");
+}

@@ -1,0 +1,94 @@
+// One use for each payment.
+
+/** A payment, as a use is remembered. */
+export interface PaymentUse {
+  /** keccak256 of its ten signals: whatever proof bytes come with them, only these can settle. */
+  readonly digest: string;
+  /** Decimal. */
+  readonly nullifier: string;
+  /** When it was made, ms. */
+  readonly timestamp: number;
+}
+
+/**
+ * claimed: by this call alone. busy: by another request that is under way. used: for good. early: it was made before this
+ * store began to remember.
+ */
+export type Claim = "claimed" | "busy" | "used" | "early";
+
+/** Where uses are remembered. All servers that take payments of one recipient share one. None of its methods may fail open. */
+export interface Uses {
+  /** Takes a payment for one request, atomically. */
+  claim(use: PaymentUse): Promise<Claim>;
+  /** It was not settled: it may be shown again. */
+  release(use: PaymentUse): Promise<void>;
+  /** It was settled and the resource is served: it is used, unless the handler fails. */
+  use(use: PaymentUse): Promise<void>;
+  /** The handler failed: it may be shown again, three times in all. */
+  giveBack(use: PaymentUse): Promise<void>;
+}
+
+/** How often one payment may be shown to handlers that fail. */
+export const MOST_USES = 3;
+
+/** A payment older than this is refused wherever it is shown, ms: nothing has to be remembered any longer. */
+const REMEMBERED_MS = 600_000;
+
+interface Entry {
+  state: "busy" | "used" | "free";
+  uses: number;
+  readonly timestamp: number;
+}
+
+/** For one process. It refuses what was made before it was started: who knows whether it was used. */
+export class MemoryUses implements Uses {
+  readonly #entries = new Map<string, Entry>();
+  readonly #clock: () => number;
+  readonly #start: number;
+  #swept: number;
+
+  /** @param clock now, ms */
+  constructor(clock: () => number = Date.now) {
+    this.#clock = clock;
+    this.#start = clock();
+    this.#swept = this.#start;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  async claim({ digest, timestamp }: PaymentUse): Promise<Claim> {
+    this.#sweep();
+    if (timestamp < this.#start) return "early";
+    const entry = this.#entries.get(digest);
+    if (entry?.state === "busy" || entry?.state === "used") return entry.state;
+    this.#entries.set(digest, { state: "busy", uses: (entry?.uses ?? 0) + 1, timestamp });
+    return "claimed";
+  }
+
+  async release({ digest }: PaymentUse): Promise<void> {
+    const entry = this.#entries.get(digest);
+    if (entry?.state !== "busy") return;
+    entry.state = "free";
+    entry.uses -= 1;
+  }
+
+  async use({ digest }: PaymentUse): Promise<void> {
+    const entry = this.#entries.get(digest);
+    if (entry !== undefined) entry.state = "used";
+  }
+
+  async giveBack({ digest }: PaymentUse): Promise<void> {
+    const entry = this.#entries.get(digest);
+    if (entry !== undefined) entry.state = entry.uses < MOST_USES ? "free" : "used";
+  }
+
+  #sweep(): void {
+    const now = this.#clock();
+    if (now - this.#swept < REMEMBERED_MS / 10) return;
+    this.#swept = now;
+    for (const [digest, { timestamp }] of this.#entries)
+      if (now - timestamp > REMEMBERED_MS) this.#entries.delete(digest);
+  }
+}
