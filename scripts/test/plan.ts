@@ -21,7 +21,7 @@ export function plan(root: string, long: boolean): Work[] {
   const packages = readdirSync(join(root, "packages")).filter((name) =>
     existsSync(join(root, "packages", name, "package.json")),
   );
-  const sources = ["packages", "circuits", "scripts", "test", "ignition", "hardhat.config.ts"];
+  const sources = ["packages", "circuits", "scripts", "test", "examples", "ignition", "hardhat.config.ts"];
   return [
     // Hardhat takes no reporter on its command line: hardhat.config.ts reads SOTTO_TEST_EVENTS.
     { name: "contracts", kind: "suite", command: ["hardhat", "test", "mocha", "--no-compile"], cwd: root },
@@ -30,7 +30,10 @@ export function plan(root: string, long: boolean): Work[] {
     suite("scripts", ".", "mocha", "scripts/**/test/**/*.test.ts", "--timeout", "120000"),
     suite("relayer", ".", "mocha", "test/relayer/**/*.test.ts", "--timeout", "60000"),
     suite("service", ".", "mocha", "test/service/**/*.test.ts", "--timeout", "120000"),
+    suite("phone", ".", "mocha", "test/phone/**/*.test.ts", "--timeout", "120000"),
     suite("x402", ".", "mocha", "test/x402/**/*.test.ts", "--timeout", "120000"),
+    suite("buyer", ".", "mocha", "test/buyer/**/*.test.ts", "--timeout", "60000"),
+    suite("browser", ".", "mocha", "test/browser/**/*.test.ts", "--timeout", "60000"),
     suite("end to end", ".", "mocha", "test/e2e/**/*.test.ts", "--timeout", "240000"),
     suite("published packages", ".", "mocha", "test/packages/**/*.test.ts", "--timeout", "240000"),
     check("lint and format", "biome", "check", "--error-on-warnings"),

@@ -118,6 +118,13 @@ export class Shop {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { url: target = "", method = "" } = request;
+    // A page of another origin may pay here.
+    response.setHeader("access-control-allow-origin", "*");
+    response.setHeader("access-control-expose-headers", "www-authenticate");
+    if (method === "OPTIONS") {
+      response.writeHead(204, { "access-control-allow-headers": "x-payment-proof" }).end();
+      return;
+    }
     let body = "";
     for await (const chunk of request) body += String(chunk);
     const found = request.headers["x-payment-proof"];

@@ -1,0 +1,8 @@
+// The worker that proves: a module of its own, so that the page goes on while a proof is made.
+import { serveProver } from "@sotto/client/browser";
+import { createProver, loadArtifacts } from "@sotto/prover";
+
+// Wherever the files come from, they are those whose hashes are compiled in.
+const artifacts = await loadArtifacts({ baseUrl: new URL("artifacts/", self.location.href).href });
+serveProver(self, createProver(artifacts));
+self.postMessage("ready");

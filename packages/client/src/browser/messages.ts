@@ -1,0 +1,25 @@
+// What page and worker say to each other. All of it can be cloned; a bigint can, a class cannot.
+import type { ErrorDetails } from "@sotto/protocol";
+import type { CircuitInput, Proof } from "@sotto/prover";
+
+export type Request =
+  | { readonly kind: "open"; readonly id: number }
+  | { readonly kind: "prove"; readonly id: number; readonly circuit: string; readonly input: CircuitInput }
+  | { readonly kind: "abort"; readonly id: number };
+
+export interface Failure {
+  readonly code: string;
+  readonly message: string;
+  readonly details: ErrorDetails;
+}
+
+export type Reply =
+  | { readonly id: number; readonly set: string }
+  | { readonly id: number; readonly proof: Proof }
+  | { readonly id: number; readonly failure: Failure };
+
+/** The part of a Worker, or of a worker's own scope, that is used here. */
+export interface Port {
+  postMessage(message: unknown): void;
+  addEventListener(type: "message", listener: (event: { data: unknown }) => void): void;
+}
