@@ -24,6 +24,21 @@ export { WalletError, type WalletErrorCode } from "./errors.ts";
 export { FetchError, type FetchErrorCode } from "./fetch/errors.ts";
 export type { ConfirmRecipient, RecipientChange } from "./fetch/recipient.ts";
 export { type PayingFetch, type PayingInit, type WrapOptions, wrapFetch } from "./fetch/wrap.ts";
+export { PhoneError, type PhoneErrorCode } from "./phone/errors.ts";
+export { type BindingOptions, type PhoneLink, type SignedBinding, signBinding, signPhoneLink } from "./phone/link.ts";
+export type { LookupSigner } from "./phone/lookup.ts";
+export type { PhoneRecipient } from "./phone/mapping.ts";
+export { phoneNumberOf } from "./phone/number.ts";
+export { type PhonePayment, type PhonePaymentRequest, type PhonePayOptions, payPhone } from "./phone/pay.ts";
+export { type ChangeOptions, type ConfirmChange, type PhoneChange, type PhonePin, phonePin } from "./phone/pins.ts";
+export { checkRecipientPhone, expectPhoneRecipient } from "./phone/recipient.ts";
+export {
+  type FoundPhone,
+  type LookUpOptions,
+  lookUpPhone,
+  type ResolveOptions,
+  resolvePhone,
+} from "./phone/resolve.ts";
 export type { PurchaseOptions } from "./purchase/context.ts";
 export { PurchaseError, type PurchaseErrorCode } from "./purchase/errors.ts";
 export { type SpendingLimits, spentOn } from "./purchase/limits.ts";

@@ -21,9 +21,7 @@ export type FetchErrorCode =
   /** The recipient's wallet did not sign the address that is to be paid. */
   | "RECIPIENT_NOT_SIGNED"
   /** The host was paid under another wallet before, and the change was not confirmed. details: known, offered. */
-  | "RECIPIENT_CHANGED"
-  /** Its phone number belongs to somebody else. */
-  | "PHONE_MISMATCH";
+  | "RECIPIENT_CHANGED";
 
 export class FetchError extends SottoError {
   override readonly name = "FetchError";

@@ -1,4 +1,6 @@
 import { hexlify, randomBytes } from "ethers";
+import { checkRecipientPhone } from "../phone/recipient.ts";
+import type { ResolveOptions } from "../phone/resolve.ts";
 import { bookOf, type PurchaseBook } from "../purchase/book.ts";
 import type { Context, PurchaseOptions } from "../purchase/context.ts";
 import { PurchaseError } from "../purchase/errors.ts";
@@ -32,6 +34,13 @@ export interface WrapOptions extends Omit<PurchaseOptions, "signal"> {
   pinHosts?: boolean;
   /** Asked when a host that was paid before names another wallet. Left out: it is refused. */
   confirmRecipient?: ConfirmRecipient;
+  /**
+   * Base address of the registry that is asked where a 402 names a phone number: wallet and key must be that number's.
+   * Left out: numbers are not looked at, the wallet's signature of its address says who is paid.
+   */
+  phoneRegistry?: string;
+  /** How a change of a number's wallet or key is confirmed, and how lookups are signed. Left out: refused, unsigned. */
+  phone?: Omit<ResolveOptions, "signal">;
   /** Keeps notes ready for payments in parallel. */
   split?: SplitOptions;
   /** Bytes of a request's body that are kept for sending it again; 4 MiB if left out. */
@@ -73,9 +82,10 @@ class Payer {
   readonly #services: readonly string[];
   readonly #limits: SpendingLimits;
   readonly #splitter: NoteSplitter | undefined;
+  readonly #registry: string | undefined;
 
   constructor(send: typeof fetch, wallet: Wallet, options: WrapOptions) {
-    const { services, maxPerRequest, maxPerDay, maxPerHost, split } = Object(options) as WrapOptions;
+    const { services, maxPerRequest, maxPerDay, maxPerHost, split, phoneRegistry } = Object(options) as WrapOptions;
     if (typeof send !== "function") throw new FetchError("FETCH_OPTION_INVALID", "the first argument must be a fetch");
     if (!Array.isArray(services) || services.length === 0)
       throw new FetchError("FETCH_OPTION_INVALID", "services must name the base address of at least one service");
@@ -86,6 +96,7 @@ class Payer {
     this.#wallet = wallet;
     this.#options = options;
     this.#services = services.map(normaliseServiceUrl);
+    this.#registry = phoneRegistry === undefined ? undefined : normaliseServiceUrl(phoneRegistry);
     this.#limits = checkLimits({
       perRequest: maxPerRequest,
       ...(maxPerDay === undefined ? {} : { perDay: maxPerDay }),
@@ -150,6 +161,7 @@ class Payer {
     const { host } = challenge.url;
     expectWithin(this.#limits, price);
     await checkRecipient(challenge, this.#wallet);
+    await this.#checkPhone(challenge, call.signal);
     if (this.#options.pinHosts !== false)
       await checkPin(this.#wallet.store, host, wallet, this.#options.confirmRecipient);
     tell("recipient");
@@ -182,6 +194,14 @@ class Payer {
   #service(url: string): SottoService {
     const { serviceFetch = this.#send } = this.#options;
     return new SottoService(url, { fetch: serviceFetch, allow: this.#services });
+  }
+
+  async #checkPhone({ instructions }: Challenge, signal: AbortSignal | undefined): Promise<void> {
+    const { phone, serviceFetch = this.#send } = this.#options;
+    if (this.#registry === undefined) return;
+    const registry = new SottoService(this.#registry, { fetch: serviceFetch });
+    const options = { ...phone, ...(signal ? { signal } : {}) };
+    await checkRecipientPhone(this.#wallet, registry, instructions.payment.recipient, options);
   }
 
   #context({ book, call, onProgress }: Paying, service: SottoService, record: PurchaseRecord): Context {

@@ -28,6 +28,11 @@ export interface CallOptions {
   signal?: AbortSignal;
 }
 
+export interface LookupOptions extends CallOptions {
+  /** What a registry that answers signed lookups only asks for. */
+  headers?: Readonly<Record<string, string>>;
+}
+
 export interface FollowOptions extends CallOptions {
   /** Called whenever the service says that it is still pending. */
   onPending?: (pending: { id?: string; txSignature: string }) => void;
@@ -100,8 +105,8 @@ export class SottoService {
   }
 
   /** Who has a phone number, as the registry says: compare it, its signature above all, before anything is paid. */
-  async resolve(phone: string, { signal }: CallOptions = {}): Promise<PhoneMapping> {
-    return readPhoneMapping(await this.#get(`phone/resolve/${encodeURIComponent(phone)}`, signal));
+  async resolve(phone: string, { signal, headers = {} }: LookupOptions = {}): Promise<PhoneMapping> {
+    return readPhoneMapping(await this.#get(`phone/resolve/${encodeURIComponent(phone)}`, signal, headers));
   }
 
   /** Links a phone number: the four fields of the interface, and what the registry knows beside them. */
@@ -142,8 +147,8 @@ export class SottoService {
     });
   }
 
-  #get(path: string, signal: AbortSignal | undefined): Promise<Json> {
-    return this.#ask(path, {}, signal, this.#timeoutMs);
+  #get(path: string, signal: AbortSignal | undefined, headers: Readonly<Record<string, string>> = {}): Promise<Json> {
+    return this.#ask(path, { headers }, signal, this.#timeoutMs);
   }
 
   #post(path: string, body: object, signal: AbortSignal | undefined, timeoutMs = this.#timeoutMs): Promise<Json> {

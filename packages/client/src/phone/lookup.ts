@@ -1,0 +1,47 @@
+import { type Address, LOOKUP_LIFETIME_SECONDS, lookupTypedData, parseAddress } from "@sotto/protocol";
+import { hexlify, randomBytes, type Signer } from "ethers";
+import type { Wallet } from "../wallet/wallet.ts";
+
+/** An account that signs lookups. Not one that deposits: its name would stand beside every number that it asks for. */
+export type LookupSigner = Pick<Signer, "getAddress" | "signTypedData">;
+
+/** Typed data as ethers' signers take it, from a description that they must not be able to change. */
+export function signTyped(
+  signer: LookupSigner,
+  typed: {
+    readonly domain: object;
+    readonly types: Readonly<Record<string, { name: string; type: string }[]>>;
+    readonly message: object;
+  },
+): Promise<string> {
+  return signer.signTypedData({ ...typed.domain }, { ...typed.types }, { ...typed.message });
+}
+
+export async function addressOf(signer: LookupSigner): Promise<Address> {
+  return parseAddress(await signer.getAddress(), "the account");
+}
+
+/**
+ * The headers of one lookup: a signature over the number, a fresh nonce and a deadline, for this registry alone.
+ *
+ * @param service the registry's base address
+ */
+export async function signLookup(
+  signer: LookupSigner,
+  phone: string,
+  service: string,
+  payer: Wallet,
+): Promise<Record<string, string>> {
+  const wallet = await addressOf(signer);
+  const nonce = hexlify(randomBytes(16)).slice(2);
+  // A minute less than what is allowed: clocks differ.
+  const deadline = Math.floor(payer.now() / 1000) + LOOKUP_LIFETIME_SECONDS - 60;
+  const { chainId } = payer.pool;
+  const signature = await signTyped(signer, lookupTypedData({ phone, wallet, chainId, service, nonce, deadline }));
+  return {
+    "x-sotto-wallet": wallet,
+    "x-sotto-nonce": nonce,
+    "x-sotto-deadline": String(deadline),
+    "x-sotto-signature": signature,
+  };
+}

@@ -1,0 +1,100 @@
+import {
+  type Address,
+  checkBindingSignature,
+  checkBindingTime,
+  expectBinding,
+  normalizeSignature,
+  type ShieldedAddressBinding,
+  SottoError,
+} from "@sotto/protocol";
+import { sha256, toUtf8Bytes } from "ethers";
+import type { PhoneMapping } from "../service/answers.ts";
+import type { Wallet } from "../wallet/wallet.ts";
+import { PhoneError } from "./errors.ts";
+
+/** Who has a number, as the wallet itself has signed it. */
+export interface PhoneRecipient {
+  /** E.164. */
+  readonly phone: string;
+  readonly wallet: Address;
+  /** What is paid: 64 bytes as hex with 0x. */
+  readonly shieldedAddress: string;
+  /** When the wallet signed it, seconds. */
+  readonly issuedAt: number;
+  /** The registry that said so. */
+  readonly registry: string;
+}
+
+/** What the registry has to prove, to whom. */
+export interface Asked {
+  readonly wallet: Wallet;
+  /** E.164. */
+  readonly phone: string;
+  /** Base address of the registry that was asked. */
+  readonly registry: string;
+}
+
+interface SignedMapping {
+  readonly binding: ShieldedAddressBinding;
+  readonly signature: string;
+}
+
+/** All that was signed, from the answer. Throws PHONE_ANSWER_INVALID. */
+function readMapping({ wallet, phoneHash, fields }: PhoneMapping): SignedMapping {
+  const { phoneNumber, encryptionPublicKey, chainId, pool, service, issuedAt, signature } = fields;
+  try {
+    if (typeof chainId !== "string" || !/^(0|[1-9][0-9]{0,77})$/.test(chainId))
+      throw new PhoneError("PHONE_ANSWER_INVALID", "the registry's answer has no chainId");
+    const signed = { phone: phoneNumber, key: encryptionPublicKey, chainId: BigInt(chainId), service, issuedAt };
+    const binding = expectBinding({ ...signed, wallet, pool });
+    if (phoneHash !== sha256(toUtf8Bytes(binding.phone)).slice(2))
+      throw new PhoneError("PHONE_ANSWER_INVALID", "the registry's answer has another number's phoneHash");
+    return { binding, signature: normalizeSignature(signature) };
+  } catch (cause) {
+    if (!(cause instanceof SottoError) || cause instanceof PhoneError) throw cause;
+    throw new PhoneError(
+      "PHONE_ANSWER_INVALID",
+      `the registry's answer cannot be taken: ${cause.message}`,
+      {},
+      { cause },
+    );
+  }
+}
+
+/** Signed for this number, chain, pool and registry: what was signed for another is true there, and a lie here. */
+function expectSame(binding: ShieldedAddressBinding, { wallet, phone, registry }: Asked): void {
+  const { chainId, pool } = wallet.pool;
+  const expected = { phone, chainId, pool, service: registry };
+  for (const field of ["phone", "chainId", "pool", "service"] as const)
+    if (binding[field] !== expected[field])
+      throw new PhoneError("PHONE_BINDING_FOREIGN", `what the registry shows was signed for another ${field}`, {
+        field: field === "phone" ? "phoneNumber" : field,
+      });
+}
+
+function expectInTime(binding: ShieldedAddressBinding, now: number): void {
+  try {
+    checkBindingTime(binding, now);
+  } catch (cause) {
+    if (!(cause instanceof SottoError)) throw cause;
+    throw new PhoneError("PHONE_BINDING_EXPIRED", cause.message, { issuedAt: binding.issuedAt }, { cause });
+  }
+}
+
+/**
+ * Believes nothing that the registry says but what the wallet has signed.
+ *
+ * @throws PhoneError PHONE_ANSWER_INVALID, PHONE_BINDING_FOREIGN, PHONE_BINDING_EXPIRED, PHONE_UNVERIFIED,
+ *   PHONE_NOT_SIGNED; SottoError BINDING_UNCHECKED where the node did not answer
+ */
+export async function checkMapping(mapping: PhoneMapping, asked: Asked): Promise<PhoneRecipient> {
+  const { binding, signature } = readMapping(mapping);
+  expectSame(binding, asked);
+  expectInTime(binding, asked.wallet.now());
+  if (!mapping.verified)
+    throw new PhoneError("PHONE_UNVERIFIED", "nobody has proven to hold this number: it is not paid");
+  if (!(await checkBindingSignature(binding, signature, (call) => asked.wallet.chain.call(call))))
+    throw new PhoneError("PHONE_NOT_SIGNED", "the wallet that the registry names did not sign the address it names");
+  const { phone, wallet, key, issuedAt, service } = binding;
+  return { phone, wallet, shieldedAddress: key, issuedAt, registry: service };
+}

@@ -1,0 +1,122 @@
+import { bookOf, type PurchaseBook } from "../purchase/book.ts";
+import type { PurchaseOptions } from "../purchase/context.ts";
+import { PurchaseError } from "../purchase/errors.ts";
+import { hashText } from "../purchase/hash.ts";
+import type { SpendingLimits } from "../purchase/limits.ts";
+import { begin, checkRequest, type PurchaseRequest } from "../purchase/purchase.ts";
+import type { FinishedRecord, PurchaseRecord } from "../purchase/record.ts";
+import { settlePurchase } from "../purchase/settle.ts";
+import type { SottoService } from "../service/service.ts";
+import type { Wallet } from "../wallet/wallet.ts";
+import { PhoneError } from "./errors.ts";
+import { phoneNumberOf } from "./number.ts";
+import { type ResolveOptions, resolvePhone } from "./resolve.ts";
+
+export interface PhonePaymentRequest {
+  /** In its international form. */
+  phone: string;
+  /** Base units, 1 up. */
+  amount: bigint;
+  /** Names this payment, 1 to 256 characters: whatever happens, this number is paid once under it. */
+  key: string;
+  /** Where the number is asked for; left out: the service that settles. */
+  registry?: SottoService;
+  /** What the payment is for, seen by service and recipient's receipts, never on chain; left out: a text that says nothing. */
+  resourceUrl?: string;
+  /** Limits that the amount counts against, together with purchases; the host is `phone`. */
+  limits?: SpendingLimits;
+}
+
+export interface PhonePayOptions extends PurchaseOptions, Omit<ResolveOptions, "signal"> {}
+
+/** A number was paid: it is on chain. */
+export interface PhonePayment {
+  readonly id: string;
+  readonly wallet: string;
+  readonly shieldedAddress: string;
+  /** Base units. */
+  readonly amount: bigint;
+  readonly txSignature: string;
+  readonly digest: string;
+}
+
+/** What payments to numbers count for in limits. */
+const HOST = "phone";
+
+/**
+ * Pays who has a phone number, once. Asks the registry, checks what it says, pins whom it leads to, and pays through
+ * `service`. After a crash, an abort or an error the same call goes on where it was left, to the wallet that the payment
+ * was begun to: a number that has changed hands meanwhile does not take it along. Called again once it is paid it returns
+ * the same payment.
+ *
+ * @throws PhoneError, PurchaseError, ServiceError, WalletError, SottoError; the signal's reason
+ */
+export async function payPhone(
+  wallet: Wallet,
+  service: SottoService,
+  request: PhonePaymentRequest,
+  options: PhonePayOptions = {},
+): Promise<PhonePayment> {
+  const { amount, key, registry = service, limits } = Object(request) as PhonePaymentRequest;
+  const phone = phoneNumberOf(Object(request).phone);
+  if (typeof key !== "string" || key === "" || key.length > 256)
+    throw new PhoneError("PHONE_OPTION_INVALID", "key must be a text of 1 to 256 characters");
+  // One key for two numbers names two payments.
+  const id = hashText(`phone ${phone} ${key}`);
+  const { resourceUrl = `sotto:phone/${id}` } = request;
+  const book = await bookOf(wallet.store);
+  const release = book.claim(id);
+  try {
+    const over = await book.finished(id);
+    if (over !== undefined) return paid(expectTerms(over, service, amount, resourceUrl));
+    const known = await begun(wallet, book, id);
+    if (known !== undefined) expectTerms(known, service, amount, resourceUrl);
+    const start = async () => {
+      const recipient = await resolvePhone(wallet, registry, phone, options);
+      const payment: PurchaseRequest = {
+        recipient,
+        price: amount,
+        resourceUrl,
+        host: HOST,
+        ...(limits ? { limits } : {}),
+      };
+      return begin(wallet, book, id, payment, checkRequest(service, payment));
+    };
+    const context = { wallet, service, book, options, record: known ?? (await start()) };
+    await settlePurchase(context);
+    await book.finish(context.record);
+    return paid(context.record as FinishedRecord);
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    throw error;
+  } finally {
+    release();
+  }
+}
+
+/** The payment as it was begun, if anything of it exists beyond the intention: a proof may have been handed on. */
+async function begun(wallet: Wallet, book: PurchaseBook, id: string): Promise<PurchaseRecord | undefined> {
+  const record = book.get(id);
+  if (record === undefined || record.payments.some((payment) => wallet.has(payment))) return record;
+  // Nothing was proven: the number is asked for again, and whoever has it now is paid.
+  await book.abandon(record);
+  return undefined;
+}
+
+function expectTerms<T extends PurchaseRecord | FinishedRecord>(
+  record: T,
+  service: SottoService,
+  amount: bigint,
+  resourceUrl: string,
+): T {
+  const { id, price, resourceUrl: known } = record;
+  if (price === String(amount) && known === resourceUrl && record.service === service.url) return record;
+  throw new PurchaseError("PURCHASE_MISMATCH", "the payment with this key is of another amount, service or purpose", {
+    id,
+  });
+}
+
+function paid({ id, recipient, price, settled }: FinishedRecord): PhonePayment {
+  const { wallet, shieldedAddress } = recipient;
+  return { id, wallet, shieldedAddress, amount: BigInt(price), ...settled };
+}
