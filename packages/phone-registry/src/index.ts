@@ -13,6 +13,8 @@ export { RegistryError, type RegistryErrorCode } from "./registry/errors.ts";
 export { DEFAULT_LIMITS } from "./registry/limits.ts";
 export { openRegistry } from "./registry/open.ts";
 export type {
+  CheckOptions,
+  CheckResult,
   ClientId,
   CodeMessage,
   CodeSender,

@@ -20,6 +20,9 @@ const BLOCK = 1024;
 const context = (part: "key" | "record", place: Place): Buffer =>
   Buffer.from(JSON.stringify(["sotto phone registry", 1, part, place.table, place.id, place.version, place.verified]));
 
+const textContext = (context: readonly string[]): Buffer =>
+  Buffer.from(JSON.stringify(["sotto phone registry", 1, "text", ...context]));
+
 // Nonces are random: a data key encrypts once, a master key wraps far fewer than the 2^32 that NIST SP 800-38D allows.
 function encrypt(ring: KeyRing, key: Buffer, plaintext: Buffer, associated: Buffer): string {
   ring.work("encrypt");
@@ -66,6 +69,20 @@ export function openRecord(ring: KeyRing, place: Place, masterId: string, envelo
   try {
     const dataKey = decrypt(ring, master.wrap, wrapped, context("key", place));
     return JSON.parse(decrypt(ring, dataKey, record, context("record", place)).toString("utf8"));
+  } catch (cause) {
+    throw tampered(cause);
+  }
+}
+
+/** A short text under the current master key. @param context what it is, bound to it */
+export const sealText = (ring: KeyRing, context: readonly string[], text: string): string =>
+  encrypt(ring, ring.master.wrap, Buffer.from(text), textContext(context));
+
+/** @throws RegistryError RECORD_TAMPERED, KEY_MISSING */
+export function openText(ring: KeyRing, context: readonly string[], masterId: string, envelope: string): string {
+  const master = masterOf(ring, masterId);
+  try {
+    return decrypt(ring, master.wrap, envelope, textContext(context)).toString("utf8");
   } catch (cause) {
     throw tampered(cause);
   }

@@ -10,6 +10,13 @@ export function sealHead(ring: KeyRing, place: Place, master: MasterKey = ring.m
   return hmacOf(master.seal, ["head", table, id, version, verified ? 1 : 0]).toString("base64url");
 }
 
+interface HeadEntry {
+  readonly id: string;
+  readonly version: number;
+  readonly verified: number;
+  readonly master_key: string;
+}
+
 export interface Head {
   readonly version: number;
   readonly master_key: string;
@@ -31,4 +38,17 @@ export function expectHead(ring: KeyRing, place: Place, head: Head | undefined):
   const fits = expected.length === actual.length && timingSafeEqual(expected, actual);
   if (head?.version !== place.version || !fits)
     throw new RegistryError("RECORD_TAMPERED", "a record is not the newest version of itself");
+}
+
+/**
+ * What a head adds to the sum over all of them, 256 bits: another HMAC than its seal and kept nowhere, so that nobody
+ * without the key can look for other heads that add up to the same.
+ * @throws RegistryError KEY_MISSING
+ */
+export function headTerm(ring: KeyRing, head: HeadEntry): bigint {
+  const master = ring.masterOf(head.master_key);
+  if (master === undefined)
+    throw new RegistryError("KEY_MISSING", "a record's master key is not in the ring", { keys: head.master_key });
+  ring.work("hmac");
+  return BigInt(`0x${hmacOf(master.sum, ["term", head.id, head.version, head.verified]).toString("hex")}`);
 }

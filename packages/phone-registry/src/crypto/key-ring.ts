@@ -14,6 +14,8 @@ export interface MasterKey {
   readonly wrap: Buffer;
   /** HMAC key of the heads. */
   readonly seal: Buffer;
+  /** HMAC key of the heads' terms in the sum over all of them. */
+  readonly sum: Buffer;
 }
 
 export interface IndexKey {
@@ -47,7 +49,9 @@ export class KeyRing {
     const values = [...keys.master, ...keys.index].map(({ key }) => Buffer.from(key).toString("hex"));
     if (new Set(values).size !== values.length)
       throw new RegistryError("INVALID_KEYS", "the keys of a ring must all be different");
-    this.masters = keys.master.map(({ id, key }) => ({ id, wrap: derive(key, "wrap"), seal: derive(key, "seal") }));
+    this.masters = keys.master.map(({ id, key }) => ({
+      ...{ id, wrap: derive(key, "wrap"), seal: derive(key, "seal"), sum: derive(key, "sum") },
+    }));
     this.indexes = keys.index.map(({ id, key }) => ({
       id,
       uses: Object.fromEntries(USES.map((use) => [use, derive(key, use)])) as Record<BlindUse, Buffer>,

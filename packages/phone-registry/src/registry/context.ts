@@ -2,7 +2,8 @@
 
 import type { Address } from "@sotto/protocol";
 import type { KeyRing } from "../crypto/key-ring.ts";
-import type { LinkRecord, Records } from "../store/records.ts";
+import type { LinkRecord } from "../store/link-record.ts";
+import type { Records } from "../store/records.ts";
 import type { RegistryDatabase } from "../store/schema.ts";
 import type { Mapping, MappingChange, RegistryLimits, RegistryOptions } from "./types.ts";
 

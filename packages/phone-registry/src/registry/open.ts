@@ -7,6 +7,7 @@ import { MIGRATIONS } from "../store/migrations.ts";
 import { useUp } from "../store/once.ts";
 import { Records } from "../store/records.ts";
 import type { Schema } from "../store/schema.ts";
+import { check } from "./check.ts";
 import type { Context } from "./context.ts";
 import { RegistryError } from "./errors.ts";
 import { limitsOf } from "./limits.ts";
@@ -21,6 +22,9 @@ import { verify } from "./verify.ts";
 
 /** A nonce is remembered until its deadline; one further ahead would have to be for too long. s */
 const FURTHEST_DEADLINE = 3_600;
+
+/** Between two looks at all links. ms */
+const CHECK_MS = 3_600_000;
 
 /**
  * Opens the registry's store and checks that the keys are those it was written with.
@@ -45,6 +49,7 @@ export async function openRegistry(options: RegistryOptions): Promise<PhoneRegis
   const context: Context = { database, ring, records: new Records(ring), limits, options, clock };
   const watch = new UnknownWatch();
   let closed = false;
+  let nextCheck = 0;
 
   /** Refuses after the end, and counts what came of it. */
   async function run<T>(name: RegistryOperation, action: () => Promise<T>, outcome: (value: T) => string) {
@@ -68,7 +73,7 @@ export async function openRegistry(options: RegistryOptions): Promise<PhoneRegis
     return mapping.verified ? "ok" : "unverified";
   };
 
-  return {
+  const registry: PhoneRegistry = {
     kind: database.kind,
     link: (request) => run("link", () => link(context, request), ok),
     verify: (request) => run("verify", () => verify(context, request), ok),
@@ -78,7 +83,16 @@ export async function openRegistry(options: RegistryOptions): Promise<PhoneRegis
     useNonce: (use) => run("nonce", () => useNonce(context, use), ok),
     rotate: (rotateOptions) => run("rotate", () => rotate(context, rotateOptions), ok),
     rotation: () => rotation(context),
-    sweep: () => run("sweep", () => sweep(context), ok),
+    check: (checkOptions) => run("check", () => check(context, checkOptions), ok),
+    async sweep() {
+      await run("sweep", () => sweep(context), ok);
+      if (clock() < nextCheck) return;
+      nextCheck = clock() + CHECK_MS;
+      // Counted and logged by `run`; a meddler with the links does not stop the sweeping.
+      await registry.check().catch((error: unknown) => {
+        if (!(error instanceof RegistryError)) throw error;
+      });
+    },
     ping: () => database.ping(),
     async close() {
       if (closed) return;
@@ -86,6 +100,7 @@ export async function openRegistry(options: RegistryOptions): Promise<PhoneRegis
       await database.close();
     },
   };
+  return registry;
 }
 
 async function useNonce({ database, ring, clock }: Context, use: NonceUse): Promise<void> {

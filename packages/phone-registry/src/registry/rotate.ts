@@ -4,7 +4,9 @@ import { record as audit } from "../audit/audit.ts";
 import { rewrap } from "../crypto/envelope.ts";
 import { sealHead } from "../crypto/head.ts";
 import { keysInUse } from "../store/keys.ts";
-import { type MappingRow, openRow, placeOf, rows } from "../store/records.ts";
+import { account } from "../store/ledger.ts";
+import type { MappingRow } from "../store/link-record.ts";
+import { entryOf, openRow, placeOf, rows } from "../store/records.ts";
 import type { Db } from "../store/schema.ts";
 import type { Context } from "./context.ts";
 import { RegistryError } from "./errors.ts";
@@ -34,6 +36,8 @@ export async function rotate(context: Context, { batch = BATCH, signal }: Rotate
         ),
     );
   }
+  // The account itself, where there was no link to bring along.
+  if (signal?.aborted !== true) await database.transaction([], (db) => account(db, ring, [], []));
   const state = await rotation(context);
   await audit(database.db, ring, { action: "rotate", outcome: refused === 0 ? "ok" : "RECORD_TAMPERED" }, clock());
   return { ...state, refused };
@@ -52,16 +56,21 @@ function outdated({ ring }: Context, db: Db) {
 
 /** @returns how many could not be opened */
 async function renewAll(context: Context, db: Db, ids: readonly string[]): Promise<number> {
+  const { ring } = context;
+  const renewed: MappingRow[] = [];
   let refused = 0;
   for (const row of await outdated(context, db).where("m.id", "in", ids).execute())
     try {
       await renew(context, db, row);
+      renewed.push(row);
     } catch (error) {
       if (!(error instanceof RegistryError)) throw error;
       // One that was tampered with keeps its place and its key, and does not keep the others from theirs.
       context.options.log?.error({ id: row.id, code: error.code }, "a record cannot be brought under the current keys");
       refused += 1;
     }
+  const added = renewed.map((row) => ({ ...entryOf(row), master_key: ring.master.id }));
+  await account(db, ring, renewed.map(entryOf), added);
   return refused;
 }
 

@@ -176,7 +176,16 @@ export interface RegistryLimits {
   readonly auditSeconds: number;
 }
 
-export type RegistryOperation = "link" | "verify" | "resolve" | "unlink" | "erase" | "rotate" | "sweep" | "nonce";
+export type RegistryOperation =
+  | "link"
+  | "verify"
+  | "resolve"
+  | "unlink"
+  | "erase"
+  | "rotate"
+  | "sweep"
+  | "nonce"
+  | "check";
 
 /** Told what happens, never to whom. */
 export interface RegistryMetrics {
@@ -236,6 +245,20 @@ export interface RotateOptions {
   readonly signal?: AbortSignal;
 }
 
+export interface CheckOptions {
+  /** Takes what is there for right from now on: after a tampered database was looked into and damaged links erased. */
+  readonly accept?: boolean;
+}
+
+export interface CheckResult {
+  readonly links: number;
+  /**
+   * How often links were changed. It only ever grows: a smaller number than was seen before says that the whole database
+   * was put back to an older state.
+   */
+  readonly changes: number;
+}
+
 export interface PhoneRegistry {
   readonly kind: "sqlite" | "postgres";
   /**
@@ -262,6 +285,12 @@ export interface PhoneRegistry {
   rotation(): Promise<RotationState>;
   /** Forgets what is over: codes, links that were not proven, expired links, used nonces, quotas, old audit entries. */
   sweep(): Promise<void>;
+  /**
+   * Looks at all links at once: none was taken away, brought back or put back to an older version behind the registry's
+   * back. `sweep` does it every hour. Whoever changes links waits meanwhile, some seconds for a million.
+   * @throws RegistryError RECORD_TAMPERED
+   */
+  check(options?: CheckOptions): Promise<CheckResult>;
   /** @throws DatabaseError STORE_UNAVAILABLE */
   ping(): Promise<void>;
   close(): Promise<void>;

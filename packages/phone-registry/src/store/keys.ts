@@ -1,5 +1,6 @@
 import type { KeyRing } from "../crypto/key-ring.ts";
 import { RegistryError } from "../registry/errors.ts";
+import { beginLedger } from "./ledger.ts";
 import type { Db } from "./schema.ts";
 
 /**
@@ -8,6 +9,8 @@ import type { Db } from "./schema.ts";
  * @throws RegistryError KEY_MISMATCH, KEY_MISSING
  */
 export async function expectKeys(db: Db, ring: KeyRing): Promise<void> {
+  // Once only: an account that is gone later does not begin anew.
+  if ((await db.selectFrom("phone_keys").select("name").limit(1).execute()).length === 0) await beginLedger(db, ring);
   for (const [name, fingerprint] of ring.fingerprints) {
     const insert = db.insertInto("phone_keys").values({ name, fingerprint });
     await insert.onConflict((conflict) => conflict.doNothing()).execute();
@@ -33,6 +36,8 @@ export async function keysInUse(db: Db): Promise<{ masters: string[]; indexes: s
   const distinct = async (column: "master_key" | "index_key") =>
     (await db.selectFrom("phone_mappings").select(column).distinct().execute()).map((row) => row[column]);
   const heads = await db.selectFrom("phone_heads").select("master_key").distinct().execute();
-  const masters = new Set([...(await distinct("master_key")), ...heads.map(({ master_key }) => master_key)]);
+  const ledger = await db.selectFrom("phone_ledger").select("master_key").execute();
+  const others = [...heads, ...ledger].map(({ master_key }) => master_key);
+  const masters = new Set([...(await distinct("master_key")), ...others]);
   return { masters: [...masters], indexes: await distinct("index_key") };
 }

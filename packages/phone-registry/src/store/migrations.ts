@@ -26,6 +26,11 @@ const initial: Migration = {
       .addColumn("master_key", "text", (c) => c.notNull())
       .addColumn("seal", "text", (c) => c.notNull())
       .execute();
+    await table("phone_ledger")
+      .addColumn("name", "text", (c) => c.primaryKey())
+      .addColumn("master_key", "text", (c) => c.notNull())
+      .addColumn("envelope", "text", (c) => c.notNull())
+      .execute();
     await table("phone_codes")
       .addColumn("mapping_id", "text", (c) => c.primaryKey())
       .addColumn("index_key", "text", (c) => c.notNull())

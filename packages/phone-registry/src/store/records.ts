@@ -1,35 +1,14 @@
 // Links as rows: found by blind index, opened only where id, version, kind and number are what they were written with.
 
 import { openRecord, type Place, sealRecord } from "../crypto/envelope.ts";
-import { expectHead, sealHead } from "../crypto/head.ts";
+import { expectHead, type Head, sealHead } from "../crypto/head.ts";
 import { randomId } from "../crypto/ids.ts";
 import type { KeyRing } from "../crypto/key-ring.ts";
 import { RegistryError } from "../registry/errors.ts";
-import type { Db, Row } from "./schema.ts";
-
-/** What a row keeps encrypted. */
-export interface LinkRecord {
-  readonly phone: string;
-  readonly wallet: string;
-  readonly key: string;
-  readonly signature: string;
-  readonly chainId: string;
-  readonly pool: string;
-  readonly service: string;
-  /** s */
-  readonly issuedAt: number;
-  /** Of the signed struct. */
-  readonly digest: string;
-  /** s */
-  readonly expiresAt: number;
-}
-
-/** A row of phone_mappings with its head beside it. */
-export type MappingRow = Row<"phone_mappings"> & {
-  readonly head_version: number | null;
-  readonly head_master: string | null;
-  readonly head_seal: string | null;
-};
+import { decoyRow } from "./decoy.ts";
+import { account, type Entry } from "./ledger.ts";
+import type { LinkRecord, MappingRow } from "./link-record.ts";
+import type { Db } from "./schema.ts";
 
 export interface Found {
   readonly row: MappingRow;
@@ -46,6 +25,14 @@ export const placeOf = (row: { id: string; version: number; verified: number }):
   verified: row.verified === 1,
 });
 
+/** As it is in the account of all links. */
+export const entryOf = (row: MappingRow): Entry => ({
+  id: row.id,
+  version: row.version,
+  verified: row.verified,
+  master_key: row.head_master ?? row.master_key,
+});
+
 export const rows = (db: Db) =>
   db
     .selectFrom("phone_mappings as m")
@@ -53,14 +40,17 @@ export const rows = (db: Db) =>
     .selectAll("m")
     .select(["h.version as head_version", "h.master_key as head_master", "h.seal as head_seal"]);
 
+export function headOf({ head_version, head_master, head_seal }: MappingRow): Head | undefined {
+  if (head_version === null || head_master === null || head_seal === null) return undefined;
+  return { version: head_version, master_key: head_master, seal: head_seal };
+}
+
 /** @throws RegistryError RECORD_TAMPERED, KEY_MISSING */
 export function openRow(ring: KeyRing, row: MappingRow): LinkRecord {
   const place = placeOf(row);
-  const { head_version: version, head_master: master_key, head_seal: seal } = row;
-  const head = version === null || master_key === null || seal === null ? undefined : { version, master_key, seal };
   // Both are done before either is judged: a refusal does not say by its work what was wrong.
   const record = openRecord(ring, place, row.master_key, row.envelope) as LinkRecord;
-  expectHead(ring, place, head);
+  expectHead(ring, place, headOf(row));
   return record;
 }
 
@@ -70,7 +60,7 @@ export class Records {
 
   constructor(ring: KeyRing) {
     this.#ring = ring;
-    this.#decoy = decoyRow(ring);
+    this.#decoy = decoyRow(ring, TABLE);
   }
 
   /** What to lock before a number's links are changed: no two transactions about one number run side by side. */
@@ -136,6 +126,8 @@ export class Records {
       await db.updateTable("phone_mappings").set(row).where("id", "=", id).execute();
       await db.updateTable("phone_heads").set(head).where("id", "=", id).execute();
     }
+    const entry = { id, version, verified: row.verified, ...key };
+    await account(db, ring, old === undefined ? [] : [entryOf(old.row)], [entry]);
     return id;
   }
 
@@ -146,9 +138,11 @@ export class Records {
   /** Forgets links, their heads and codes. @returns how many links and codes there were */
   async remove(db: Db, ids: readonly string[]): Promise<{ mappings: number; codes: number }> {
     if (ids.length === 0) return { mappings: 0, codes: 0 };
+    const before = await rows(db).where("m.id", "in", ids).execute();
     const codes = await db.deleteFrom("phone_codes").where("mapping_id", "in", ids).returning("mapping_id").execute();
     await db.deleteFrom("phone_heads").where("id", "in", ids).execute();
     const gone = await db.deleteFrom("phone_mappings").where("id", "in", ids).returning("id").execute();
+    if (before.length > 0) await account(db, this.#ring, before.map(entryOf), []);
     return { mappings: gone.length, codes: codes.length };
   }
 
@@ -167,27 +161,4 @@ export class Records {
     if (record.phone !== phone) throw new RegistryError("RECORD_TAMPERED", "a record stands in the place of another");
     return { row, record };
   }
-}
-
-/** A row of nobody, opened where there is no other: what is unknown costs what is known. */
-function decoyRow(ring: KeyRing): MappingRow {
-  const place: Place = { table: TABLE, id: randomId(), version: 1, verified: true };
-  const record: LinkRecord = {
-    phone: "",
-    wallet: `0x${"0".repeat(40)}`,
-    key: `0x${"0".repeat(128)}`,
-    signature: `0x${"0".repeat(130)}`,
-    chainId: "0",
-    pool: `0x${"0".repeat(40)}`,
-    service: "",
-    issuedAt: 0,
-    digest: `0x${"0".repeat(64)}`,
-    expiresAt: 0,
-  };
-  return {
-    ...{ id: place.id, number: "", slot: "", index_key: ring.index.id, verified: 1, version: 1, sweep_at: 0 },
-    master_key: ring.master.id,
-    envelope: sealRecord(ring, place, record),
-    ...{ head_version: 1, head_master: ring.master.id, head_seal: sealHead(ring, place) },
-  };
 }

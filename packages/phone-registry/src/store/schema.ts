@@ -73,7 +73,15 @@ export interface KeyTable {
   fingerprint: string;
 }
 
+/** One row: the sum over all links. */
+export interface LedgerTable {
+  name: string;
+  master_key: string;
+  envelope: string;
+}
+
 export interface Schema {
+  phone_ledger: LedgerTable;
   phone_mappings: MappingTable;
   phone_heads: HeadTable;
   phone_codes: CodeTable;

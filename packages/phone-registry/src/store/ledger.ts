@@ -1,0 +1,81 @@
+// One sealed sum over all links and their versions. A link that disappears, comes back or is put back with its head,
+// without the registry having done it, no longer adds up. Who puts back the whole database, this sum with it, is found
+// out only by who remembers how many changes there had been.
+import { openText, sealText } from "../crypto/envelope.ts";
+import { headTerm } from "../crypto/head.ts";
+import type { KeyRing } from "../crypto/key-ring.ts";
+import { RegistryError } from "../registry/errors.ts";
+import type { Db } from "./schema.ts";
+
+/** A link as it enters the sum: under the master key of its head. */
+export interface Entry {
+  readonly id: string;
+  readonly version: number;
+  readonly verified: number;
+  readonly master_key: string;
+}
+
+export interface LedgerState {
+  /** Sum of the links' terms modulo 2^256. */
+  readonly sum: bigint;
+  readonly links: number;
+  /** Only ever grows. */
+  readonly changes: number;
+}
+
+const NAME = "links";
+const MODULUS = 1n << 256n;
+const EMPTY: LedgerState = { sum: 0n, links: 0, changes: 0 };
+
+const context = (masterId: string) => ["ledger", NAME, masterId];
+
+async function write(db: Db, ring: KeyRing, { sum, links, changes }: LedgerState): Promise<void> {
+  const text = JSON.stringify({ sum: sum.toString(16).padStart(64, "0"), links, changes });
+  const row = { master_key: ring.master.id, envelope: sealText(ring, context(ring.master.id), text) };
+  await db.updateTable("phone_ledger").set(row).where("name", "=", NAME).execute();
+}
+
+/** Begins the account of an empty database. */
+export async function beginLedger(db: Db, ring: KeyRing): Promise<void> {
+  await db.insertInto("phone_ledger").values({ name: NAME, master_key: ring.master.id, envelope: "" }).execute();
+  await write(db, ring, EMPTY);
+}
+
+/**
+ * The account, locked until the transaction ends: whoever changes links waits here, last of all locks.
+ * @throws RegistryError RECORD_TAMPERED
+ */
+export async function lockLedger(db: Db, ring: KeyRing): Promise<LedgerState> {
+  const same = db.updateTable("phone_ledger").set((eb) => ({ master_key: eb.ref("master_key") }));
+  const row = await same.where("name", "=", NAME).returningAll().executeTakeFirst();
+  if (row === undefined) throw new RegistryError("RECORD_TAMPERED", "the account of all links is gone");
+  const { sum, links, changes } = JSON.parse(openText(ring, context(row.master_key), row.master_key, row.envelope)) as {
+    sum: string;
+    links: number;
+    changes: number;
+  };
+  return { sum: BigInt(`0x${sum}`), links, changes };
+}
+
+export const termsOf = (ring: KeyRing, entries: readonly Entry[]): bigint =>
+  entries.reduce((sum, entry) => (sum + headTerm(ring, entry)) % MODULUS, 0n);
+
+/** Enters what is gone and what is new. */
+export async function account(db: Db, ring: KeyRing, gone: readonly Entry[], added: readonly Entry[]): Promise<void> {
+  const { sum, links, changes } = await lockLedger(db, ring);
+  // A head that names a key nobody has was never entered: it can be erased, and the sum then says that something is off.
+  const entered = gone.filter(({ master_key }) => ring.masterOf(master_key) !== undefined);
+  await write(db, ring, {
+    sum: (sum + MODULUS - termsOf(ring, entered) + termsOf(ring, added)) % MODULUS,
+    links: links + added.length - gone.length,
+    changes: changes + 1,
+  });
+}
+
+/** Takes what is there for right: after an operator has looked into what was tampered with. */
+export async function accept(db: Db, ring: KeyRing, links: number, sum: bigint): Promise<LedgerState> {
+  const { changes } = await lockLedger(db, ring);
+  const state = { sum, links, changes: changes + 1 };
+  await write(db, ring, state);
+  return state;
+}
