@@ -1,9 +1,15 @@
 import type { Command } from "../frame/command.ts";
+import { exportCommand, restore } from "./backup.ts";
 import { deposit } from "./deposit.ts";
 import { init } from "./init.ts";
 import { payments } from "./payments.ts";
+import { link, recipient, resolve } from "./phone.ts";
+import { dismiss, purchases } from "./purchases.ts";
 import { receipt, receiptCheck } from "./receipt.ts";
 import { receive } from "./receive.ts";
+import { refund } from "./refund.ts";
+import { pay, request } from "./request.ts";
+import { send } from "./send.ts";
 import { totals, totalsCheck } from "./totals.ts";
 import { address, balance, notes } from "./wallet.ts";
 import { merge, withdraw } from "./withdraw.ts";
@@ -15,12 +21,23 @@ export const commands: readonly Command[] = [
   deposit,
   balance,
   notes,
+  pay,
+  request,
+  send,
+  purchases,
+  dismiss,
   withdraw,
   merge,
+  recipient,
+  link,
+  resolve,
   receive,
   payments,
   receipt,
   receiptCheck,
+  refund,
   totals,
   totalsCheck,
+  exportCommand,
+  restore,
 ];

@@ -1,0 +1,53 @@
+import { dismissPurchase, openPurchases } from "@sotto/client";
+import { amountFields, money, table } from "../format.ts";
+import type { Command } from "../frame/command.ts";
+import { printable } from "../frame/output.ts";
+import { scan, withWallet } from "../session.ts";
+
+export const purchases: Command = {
+  name: "purchases",
+  summary: "Lists purchases that are not over: to be gone on with, or to be decided on.",
+  positionals: [],
+  options: {},
+  details: [
+    "paying: the same request goes on with it. paid: the same request shows its proof. stopped: it was paid, and the",
+    "server did not take the proof; the details are what a claim for a refund needs.",
+  ],
+  async run(context) {
+    return withWallet(context, false, async (session) => {
+      await scan(session);
+      const { config, wallet } = session;
+      const open = await openPurchases(wallet);
+      return {
+        json: open.map(({ id, created, recipient, price, resourceUrl, service, state, problem }) => ({
+          id,
+          state,
+          ...amountFields(price, config),
+          recipientWallet: recipient,
+          resource: resourceUrl,
+          service,
+          begun: new Date(created).toISOString(),
+          problem: problem === undefined ? null : { code: problem.code, message: problem.message, ...problem.details },
+        })),
+        text: table(
+          open.map(({ id, price, resourceUrl, state }) => [id, state, money(price, config), printable(resourceUrl)]),
+        ),
+      };
+    });
+  },
+};
+
+export const dismiss: Command = {
+  name: "dismiss",
+  summary: "Closes a stopped purchase: its money is spent, and an equal request may be paid again.",
+  positionals: ["ID"],
+  options: {},
+  details: [],
+  async run(context) {
+    const id = context.args.positional(0, "ID");
+    return withWallet(context, false, async ({ wallet }) => {
+      await dismissPurchase(wallet, id);
+      return { json: { id, dismissed: true }, text: ["dismissed"] };
+    });
+  },
+};

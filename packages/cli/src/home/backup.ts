@@ -1,0 +1,91 @@
+import { createCipheriv, createDecipheriv, randomBytes, scrypt } from "node:crypto";
+import { promisify } from "node:util";
+import { gunzip, gzip } from "node:zlib";
+import type { Store, StoreChange, StoredRecord, StoreValue } from "@sotto/client";
+import { CliError } from "../frame/errors.ts";
+
+/** What a backup holds: the key, the config, and of the store what seed and chain do not give again. */
+export interface Backup {
+  words: string;
+  config: Readonly<Record<string, unknown>>;
+  records: { key: string; value: StoreValue }[];
+}
+
+/** Pages and tree are read from the chain again. */
+const FROM_CHAIN = /^(page\/|tree$)/;
+
+/** What cannot be read again: journal, purchases, what was spent today, pins, refunds, and whose store it is. */
+export async function recordsOf(store: Store): Promise<Backup["records"]> {
+  const records: StoredRecord[] = await store.list("");
+  return records.filter(({ key }) => !FROM_CHAIN.test(key)).map(({ key, value }) => ({ key, value }));
+}
+
+/** Fills an empty store, all or nothing. */
+export async function fillStore(store: Store, records: Backup["records"]): Promise<void> {
+  if ((await store.list("")).length > 0) throw new CliError("WALLET_EXISTS", "the wallet's store is not empty");
+  const changes: StoreChange[] = records.map(({ key, value }) => ({ put: key, value, expected: 0 }));
+  await store.batch(changes);
+}
+
+/** scrypt with 128 MiB: a guess takes some tenths of a second. */
+const KDF = { N: 2 ** 17, r: 8, p: 1 } as const;
+const MEMORY = 256 * 1024 * 1024;
+const TYPE = "sotto-backup";
+/** Most bytes a backup unpacks to. */
+const MOST_BYTES = 512 * 1024 * 1024;
+
+const derive = (passphrase: string, salt: Uint8Array): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    scrypt(passphrase, salt, 32, { ...KDF, maxmem: MEMORY }, (error, key) => (error ? reject(error) : resolve(key)));
+  });
+
+/** The header is bound to what it heads, so that none of it can be changed. */
+const header = (salt: string, nonce: string): Buffer =>
+  Buffer.from(JSON.stringify([TYPE, 1, "scrypt", KDF.N, KDF.r, KDF.p, salt, "aes-256-gcm", nonce]));
+
+/** @returns the text of a backup file */
+export async function seal(backup: Backup, passphrase: string): Promise<string> {
+  const [salt, nonce] = [randomBytes(16), randomBytes(12)];
+  const [saltText, nonceText] = [salt.toString("base64"), nonce.toString("base64")];
+  const cipher = createCipheriv("aes-256-gcm", await derive(passphrase, salt), nonce);
+  cipher.setAAD(header(saltText, nonceText));
+  const packed = await promisify(gzip)(JSON.stringify(backup));
+  const sealed = Buffer.concat([cipher.update(packed), cipher.final(), cipher.getAuthTag()]);
+  return `${JSON.stringify({
+    type: TYPE,
+    version: 1,
+    kdf: { name: "scrypt", ...KDF, salt: saltText },
+    cipher: { name: "aes-256-gcm", nonce: nonceText },
+    data: sealed.toString("base64"),
+  })}\n`;
+}
+
+/** @throws CliError BACKUP_INVALID: no backup, a wrong passphrase, or a changed byte: which of them cannot be told */
+export async function unseal(value: unknown, passphrase: string): Promise<Backup> {
+  const { type, version, kdf, cipher, data } = Object(value) as Record<string, unknown>;
+  const { name: kdfName, salt, ...cost } = Object(kdf) as Record<string, unknown>;
+  const { name: cipherName, nonce } = Object(cipher) as Record<string, unknown>;
+  const known =
+    type === TYPE &&
+    version === 1 &&
+    kdfName === "scrypt" &&
+    cipherName === "aes-256-gcm" &&
+    // Exactly this cost: a file must not choose how much memory it takes to be refused.
+    (Object.keys(KDF) as (keyof typeof KDF)[]).every((name) => cost[name] === KDF[name]);
+  if (!known || typeof salt !== "string" || typeof nonce !== "string" || typeof data !== "string")
+    throw new CliError("BACKUP_INVALID", "not a backup of this version");
+  const sealed = Buffer.from(data, "base64");
+  const [saltBytes, nonceBytes] = [Buffer.from(salt, "base64"), Buffer.from(nonce, "base64")];
+  if (saltBytes.length !== 16 || nonceBytes.length !== 12 || sealed.length < 17)
+    throw new CliError("BACKUP_INVALID", "not a whole backup");
+  try {
+    const decipher = createDecipheriv("aes-256-gcm", await derive(passphrase, saltBytes), nonceBytes);
+    decipher.setAAD(header(salt, nonce));
+    decipher.setAuthTag(sealed.subarray(-16));
+    const packed = Buffer.concat([decipher.update(sealed.subarray(0, -16)), decipher.final()]);
+    const text = await promisify(gunzip)(packed, { maxOutputLength: MOST_BYTES });
+    return JSON.parse(text.toString("utf8")) as Backup;
+  } catch (cause) {
+    throw new CliError("BACKUP_INVALID", "the passphrase is another one, or the file was changed", {}, { cause });
+  }
+}
