@@ -21,6 +21,7 @@ export const tasks = {
   chain: [command("node scripts/chain/start.ts")],
   "deploy:local": [build, command("node scripts/chain/deploy.ts")],
   service: [build, command("node packages/verifier-service/dist/main.js")],
+  registry: [build, command("node packages/phone-registry/dist/main.js")],
   sotto: [quietly(build), command("node packages/cli/dist/main.js")],
   "setup:dev": [command("node scripts/circuits/compile.ts"), command("node scripts/setup/dev.ts")],
   "circuits:build": [command("node scripts/circuits/loop/main.ts")],

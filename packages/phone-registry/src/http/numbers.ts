@@ -34,9 +34,13 @@ export function parseNumber(text: string, defaultCountry?: CountryCode): PhoneNu
   const plain = written.replace(SEPARATORS, "");
   const international = written.startsWith("+");
   if (text.length > LONGEST_WRITTEN || !WRITTEN.test(written) || !/^\+?[0-9]{4,20}$/.test(plain)) throw invalid();
-  const asInternational = valid(international ? plain : `+${plain}`);
+  // An area code in brackets comes after a country code, or the number is local.
+  const local = defaultCountry !== undefined && written.startsWith("(");
+  const asInternational = local ? undefined : valid(international ? plain : `+${plain}`);
   const asLocal = international || defaultCountry === undefined ? undefined : valid(plain, defaultCountry);
-  if (asInternational !== undefined && asLocal !== undefined && asInternational.number !== asLocal.number)
+  // Without the prefix that its country writes in front (a German 0), a local number does not stand against another.
+  const rivals = asLocal?.national === plain && asInternational?.number !== asLocal.number;
+  if (asInternational !== undefined && rivals)
     // Whoever guesses here pays a stranger.
     throw new PhoneError(
       "AMBIGUOUS_PHONE_NUMBER",
@@ -44,13 +48,15 @@ export function parseNumber(text: string, defaultCountry?: CountryCode): PhoneNu
     );
   const found = asInternational ?? asLocal;
   if (found === undefined) throw invalid();
-  return found;
+  const { national: _, ...rest } = found;
+  return rest;
 }
 
 const invalid = () =>
   new PhoneError("INVALID_PHONE_NUMBER", "this is not a phone number that can exist; write +, country code and number");
 
-function valid(text: string, country?: CountryCode): PhoneNumber | undefined {
+/** With the digits that its country writes. */
+function valid(text: string, country?: CountryCode): (PhoneNumber & { readonly national: string }) | undefined {
   const parsed = parsePhoneNumberFromString(
     text,
     country === undefined ? { extract: false } : { defaultCountry: country, extract: false },
@@ -58,5 +64,11 @@ function valid(text: string, country?: CountryCode): PhoneNumber | undefined {
   if (parsed === undefined || !parsed.isValid() || parsed.ext !== undefined) return undefined;
   // The registry's form: no leading zero, at most fifteen digits.
   if (!/^\+[1-9][0-9]{6,14}$/.test(parsed.number)) return undefined;
-  return { number: parsed.number, country: parsed.country, servable: !NOT_SERVED.has(parsed.getType() ?? "") };
+  const national = parsed.formatNational().replace(/\D/g, "");
+  return {
+    number: parsed.number,
+    country: parsed.country,
+    national,
+    servable: !NOT_SERVED.has(parsed.getType() ?? ""),
+  };
 }

@@ -1,0 +1,173 @@
+// Registries on a real chain, asked over HTTP, and wallets that sign for them.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  type CodeMessage,
+  type CodeSender,
+  type RunningRegistry,
+  readRegistryConfig,
+  startRegistry,
+} from "@sotto/phone-registry";
+import {
+  type BindingTypedData,
+  bindingSlots,
+  bindingTypedData,
+  deriveKeys,
+  encodeShieldedAddress,
+  type RequestTypedData,
+  randomSeed,
+  type ShieldedAddressBinding,
+  unlinkTypedData,
+} from "@sotto/protocol";
+import { createLog } from "@sotto/server";
+import { Wallet } from "ethers";
+import { post } from "../../service/support/http.ts";
+import { openWorld, type World } from "../../service/support/world.ts";
+
+export { call, post } from "../../service/support/http.ts";
+export { closeWorld, openWorld, type World } from "../../service/support/world.ts";
+
+/** Far beyond what a test asks for, where it is not about limits. */
+export const NO_LIMITS: Record<string, string> = Object.fromEntries(
+  ["CODES_NUMBER", "CODES_WALLET", "CODES_CLIENT", "TRIES_CLIENT", "LOOKUPS_CLIENT", "LOOKUPS_CALLER"]
+    .concat(["LOOKUPS_RANGE", "LOOKUPS_CLIENT_RANGE"])
+    .map((name) => [`SOTTO_PHONE_${name}`, "1000000/86400"]),
+);
+
+export interface TestRegistry extends RunningRegistry {
+  readonly logged: string[];
+  /** Every code that was sent, oldest first. */
+  readonly codes: CodeMessage[];
+  /** Set to make sending fail. */
+  failure: Error | undefined;
+  /** Its pool and chain. */
+  readonly world: World;
+}
+
+export interface Parts {
+  readonly clock?: () => number;
+  /** In place of the one that remembers codes. */
+  readonly sender?: CodeSender;
+}
+
+/** Starts a registry of its own on the shared chain, with a database in memory. */
+export async function openTestRegistry(
+  settings: Record<string, string> = {},
+  parts: Parts = {},
+): Promise<TestRegistry> {
+  const world = await openWorld();
+  const logged: string[] = [];
+  const log = createLog("debug", { write: (line: string) => void logged.push(line) });
+  const config = readRegistryConfig({ ...registryEnvironment(world), ...NO_LIMITS, ...settings });
+  const codes: CodeMessage[] = [];
+  const state: { failure: Error | undefined } = { failure: undefined };
+  const sender: CodeSender = {
+    async send(message) {
+      if (state.failure !== undefined) throw state.failure;
+      codes.push(message);
+    },
+  };
+  const running = await startRegistry(config, log, { sender, ...parts });
+  return Object.assign(state, { ...running, logged, codes, world });
+}
+
+/** Where codes go is up to the test. */
+export const registryEnvironment = (world: World): Record<string, string> => ({
+  SOTTO_PORT: "0",
+  SOTTO_CHAIN_ID: String(world.chainId),
+  SOTTO_POOL: world.pool,
+  SOTTO_RPC_URLS: world.node.url,
+  SOTTO_RATE_LIMIT: "1000000",
+  SOTTO_PHONE_STORE: "sqlite::memory:",
+  SOTTO_PHONE_SENDER: "file",
+});
+
+/** Something that signs typed data: an account, or the owner of a contract wallet. */
+export interface Signer {
+  readonly address: string;
+  sign(data: BindingTypedData | RequestTypedData): Promise<string>;
+}
+
+export function account(wallet = new Wallet(Wallet.createRandom().privateKey)): Signer {
+  return {
+    address: wallet.address.toLowerCase(),
+    sign: ({ domain, types, message }) => wallet.signTypedData(domain, { ...types }, { ...message }),
+  };
+}
+
+export const newShieldedAddress = (): string => {
+  const keys = deriveKeys(randomSeed());
+  return encodeShieldedAddress({ encryptionKey: keys.encryptionKey, ownerTag: keys.ownerTag(0) });
+};
+
+let lines = 0;
+/** A German mobile number that no test has used before. */
+export const newNumber = (): string => `+49151${String(10_000_000 + lines++)}`;
+
+export interface LinkFields {
+  readonly phoneNumber: string;
+  readonly walletAddress: string;
+  readonly signature: string;
+  readonly encryptionPublicKey: string;
+}
+
+/** The binding that a wallet signs for a registry; `lies` are fields it signs otherwise. */
+export function bindingFor(
+  { service, world }: Pick<TestRegistry, "service" | "world">,
+  wallet: string,
+  phone: string,
+  lies: Partial<ShieldedAddressBinding> = {},
+): ShieldedAddressBinding {
+  return {
+    ...{ phone, wallet: wallet as `0x${string}`, key: newShieldedAddress(), service },
+    ...{ chainId: BigInt(world.chainId), pool: world.pool as `0x${string}`, issuedAt: bindingSlots(Date.now())[0]! },
+    ...lies,
+  };
+}
+
+/** Exactly the four fields of the interface. */
+export async function linkBody(
+  registry: Pick<TestRegistry, "service" | "world">,
+  signer: Signer,
+  phone: string,
+  lies: Partial<ShieldedAddressBinding> = {},
+): Promise<LinkFields> {
+  const binding = bindingFor(registry, signer.address, phone, lies);
+  const signature = await signer.sign(bindingTypedData(binding));
+  return { phoneNumber: phone, walletAddress: signer.address, signature, encryptionPublicKey: binding.key };
+}
+
+export async function unlinkBody({ service, world }: TestRegistry, signer: Signer, phone: string, issuedAt?: number) {
+  const [slot = 0] = bindingSlots(Date.now());
+  const fields = { chainId: BigInt(world.chainId), pool: world.pool as `0x${string}`, service, phone };
+  const unlink = { ...fields, wallet: signer.address as `0x${string}`, issuedAt: issuedAt ?? slot };
+  const signature = await signer.sign(unlinkTypedData(unlink));
+  return { phoneNumber: phone, walletAddress: signer.address, signature, issuedAt: unlink.issuedAt };
+}
+
+/** Links and proves a number. @returns what was sent to link it */
+export async function linkVerified(registry: TestRegistry, signer: Signer, phone: string): Promise<LinkFields> {
+  const body = await linkBody(registry, signer, phone);
+  const linked = await post(`${registry.url}/phone/link`, body);
+  if (linked.status !== 200) throw new Error(`not linked: ${JSON.stringify(linked.body)}`);
+  const verified = await post(`${registry.url}/phone/verify`, proofOf(registry, signer, phone));
+  if (verified.status !== 200) throw new Error(`not verified: ${JSON.stringify(verified.body)}`);
+  return body;
+}
+
+/** The body of verify with the code that was sent last. */
+export const proofOf = ({ codes }: TestRegistry, signer: Signer, phone: string) => ({
+  phoneNumber: phone,
+  walletAddress: signer.address,
+  code: codes.findLast((message) => message.phone === phone && message.wallet === signer.address)?.code ?? "none",
+});
+
+export const resolveUrl = ({ url }: Pick<RunningRegistry, "url">, phone: string): string =>
+  `${url}/phone/resolve/${encodeURIComponent(phone)}`;
+
+/** A folder that goes when the test's file is done. */
+export function temporaryFolder(): { readonly path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), "sotto-phone-"));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
