@@ -1,6 +1,8 @@
+import { PurchaseError } from "../purchase/errors.ts";
 import type { PaidPurchase } from "../purchase/paid.ts";
 import { HEADER_FRESH_MS } from "../purchase/paid.ts";
 import type { OnProgress, PurchaseStage } from "../purchase/progress.ts";
+import { quoted } from "../service/errors.ts";
 import { readText } from "../service/http.ts";
 import { wait } from "../service/wait.ts";
 import type { Call } from "./call.ts";
@@ -19,9 +21,10 @@ const LONGEST_PAUSE_MS = 10_000;
 const REFUSAL_LIMIT = 16 * 1024;
 
 /**
- * Sends the request with its proof. A server that fails (5xx) or cannot be reached is shown the same proof again, three
- * times at most; one that refuses it has the last word, and nothing is paid again.
- * @throws PurchaseError PAID_BUT_REFUSED; what fetch throws; the signal's reason
+ * Sends the request with its proof. A server that fails (5xx), cannot be reached or asks to be asked again (402 with
+ * Retry-After) is shown the same proof again, three times at most; one that refuses it has the last word, and nothing is
+ * paid again.
+ * @throws PurchaseError PAID_BUT_REFUSED, PAID_NOT_TAKEN_YET; what fetch throws; the signal's reason
  */
 export async function showProof(call: Call, paid: PaidPurchase, options: ShowOptions): Promise<Response> {
   const { resourceUrl, price, txSignature, header } = paid;
@@ -31,17 +34,16 @@ export async function showProof(call: Call, paid: PaidPurchase, options: ShowOpt
       tell(retry === 0 ? "presenting" : "retrying");
       await paid.showing();
       const { response, error } = await attempt(call, { header, url: options.url });
-      const failed = response === undefined || response.status >= 500;
-      if (failed && retry < MOST_RETRIES && options.now() - paid.timestamp < HEADER_FRESH_MS) {
+      const fresh = options.now() - paid.timestamp < HEADER_FRESH_MS;
+      if ((response === undefined || isPassing(response)) && retry < MOST_RETRIES && fresh) {
         await response?.body?.cancel().catch(() => undefined);
         await wait(pauseBefore(retry, response), call.signal);
         continue;
       }
       if (response === undefined) throw error;
-      if (response.status === 402 || response.status === 400)
-        throw await paid.refused({ status: response.status, reason: await reasonOf(response) });
+      if (response.status === 402 || response.status === 400) throw await refusal(paid, response);
       // A server that failed, or is too busy, may not have taken the proof: the next equal request shows it again.
-      if (failed || response.status === 429) paid.release();
+      if (response.status >= 500 || response.status === 429) paid.release();
       else await paid.delivered();
       return response;
     }
@@ -50,6 +52,18 @@ export async function showProof(call: Call, paid: PaidPurchase, options: ShowOpt
     call.signal?.throwIfAborted();
     throw error;
   }
+}
+
+/** Whether the same proof may be taken in a moment. */
+const isPassing = ({ status, headers }: Response): boolean =>
+  status >= 500 || (status === 402 && headers.has("retry-after"));
+
+async function refusal(paid: PaidPurchase, response: Response): Promise<Error> {
+  const { status } = response;
+  const reason = await reasonOf(response);
+  if (!isPassing(response)) return paid.refused({ status, reason });
+  const message = `it was paid, and the server cannot take the proof just now: ${quoted(reason)}. Call again`;
+  return new PurchaseError("PAID_NOT_TAKEN_YET", message, { id: paid.id, status, reason: quoted(reason) });
 }
 
 async function attempt(call: Call, proof: { header: string; url: URL }) {

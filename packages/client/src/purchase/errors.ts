@@ -35,6 +35,8 @@ export type PurchaseErrorCode =
   | "PAID_BUT_STALE"
   /** It was paid, and the server refuses the proof. As PAID_BUT_STALE, with the server's `reason` and `status`. */
   | "PAID_BUT_REFUSED"
+  /** It was paid, and the server cannot take the proof just now: call again. details: reason, status. */
+  | "PAID_NOT_TAKEN_YET"
   /** No purchase of this id needs a decision. */
   | "UNKNOWN_PURCHASE";
 

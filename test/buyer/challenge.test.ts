@@ -1,0 +1,241 @@
+// 402 answers that are to make a wallet pay the wrong one, the wrong amount, for the wrong thing, or through the wrong
+// service. Each is refused before anything is proved.
+import { openPurchases, type PayingFetch, type Wallet, type WrapOptions, wrapFetch } from "@sotto/client";
+import {
+  BINDING_LIFETIME_SECONDS,
+  BINDING_SLOT_SECONDS,
+  bindingOfInstructions,
+  bindingTypedData,
+  type PaymentInstructions,
+  type ShieldedAddressBinding,
+} from "@sotto/protocol";
+import { expect } from "chai";
+import { Wallet as Account } from "ethers";
+import { refusal } from "./support/refusal.ts";
+import { Shop } from "./support/shop.ts";
+import { TrapdoorProver } from "./support/trapdoor-prover.ts";
+import { openWallet, openWorld, payerWith, type World } from "./support/world.ts";
+
+const PRICE = 10_000n;
+type Payment = PaymentInstructions["payment"];
+
+describe("402 answers of an attacker", () => {
+  let world: World;
+  let shop: Shop;
+  let wallet: Wallet;
+  let pay: PayingFetch;
+  const prover = new TrapdoorProver();
+  const options = (): WrapOptions => ({ services: [world.serviceUrl], maxPerRequest: PRICE });
+
+  before(async () => {
+    world = await openWorld();
+    shop = await Shop.open(world, await openWallet(world), { price: PRICE });
+    // With money: what is not refused would be paid.
+    wallet = await payerWith(world, [1_000_000n], { prover });
+    pay = wrapFetch(fetch, wallet, options());
+  });
+  after(() => shop?.close());
+
+  async function refuses(code: string, what: string, ...tampered: unknown[]): Promise<void> {
+    for (const [index, body] of tampered.entries()) {
+      const name = `${what} ${index}`;
+      const shown = shop.shown;
+      shop.options.tamper = (honest) => (typeof body === "function" ? body(honest) : body);
+      const error = await refusal(pay(`${shop.url}/report`));
+      expect([name, error.code]).to.deep.equal([name, code]);
+      expect(shop.shown, name).to.equal(shown);
+    }
+    expect(prover.asked).to.deep.equal([]);
+    expect(await openPurchases(wallet)).to.deep.equal([]);
+  }
+  const changed = (changes: Partial<Record<keyof Payment, unknown>>) => (honest: PaymentInstructions) => ({
+    ...honest,
+    payment: { ...honest.payment, ...changes },
+  });
+  const recipient = (changes: object) => (honest: PaymentInstructions) => ({
+    ...honest,
+    payment: { ...honest.payment, recipient: { ...honest.payment.recipient, ...changes } },
+  });
+  const resource = (url: string) => (honest: PaymentInstructions) => ({
+    ...honest,
+    metadata: { ...honest.metadata, resource: url },
+  });
+
+  it("for another chain, pool or token", () =>
+    refuses(
+      "CHALLENGE_MISMATCH",
+      "place",
+      changed({ chainId: "1" }),
+      changed({ pool: `0x${"11".repeat(20)}` }),
+      changed({ asset: `0x${"22".repeat(20)}` }),
+      changed({ decimals: 7, amount: 0.001 }),
+    ));
+
+  it("with a price that says two things, or none", () =>
+    refuses(
+      "CHALLENGE_INVALID",
+      "price",
+      ...[1e-7, 0.1000000001, 1e300, -0.01, 0, "0.01", null, 0.02, [0.01], { valueOf: 0.01 }].map((amount) =>
+        changed({ amount }),
+      ),
+      ...["10001", "0", "-10000", "010000", "1e4", "0x2710", "10000.0", " 10000", 10_000, String(1n << 64n), ""].map(
+        (amountBaseUnits) => changed({ amountBaseUnits }),
+      ),
+      changed({ decimals: -1 }),
+      changed({ decimals: 1e9 }),
+    ));
+
+  it("with a price above the limit", async () => {
+    await refuses("REQUEST_LIMIT_EXCEEDED", "price", changed({ amount: 0.010001, amountBaseUnits: "10001" }));
+    await refuses("REQUEST_LIMIT_EXCEEDED", "price", changed({ amount: 1e12, amountBaseUnits: "1000000000000000000" }));
+  });
+
+  it("for a resource of another origin, or another one of this origin", () =>
+    refuses(
+      "RESOURCE_MISMATCH",
+      "resource",
+      resource("https://other.example/report"),
+      resource(shop.url.replace("http:", "https:")),
+      resource(`${shop.url}/other`),
+      resource(`${shop.url}/report?x=1`),
+      resource(`${shop.url}/report/`),
+      resource(`${shop.url}/Report`),
+      resource(`${shop.url}/report#x`),
+      resource(`${shop.url.replace("//", "//user@")}/report`),
+      resource(`${shop.url}.evil.example/report`),
+    ));
+
+  it("through a service that is not allowed", () =>
+    refuses(
+      "ENDPOINT_NOT_ALLOWED",
+      "endpoint",
+      changed({ verifyEndpoint: "https://evil.example/zk/verify", settleEndpoint: "https://evil.example/zk/settle" }),
+      changed({ settleEndpoint: "https://evil.example/zk/settle" }),
+      changed({ verifyEndpoint: `${world.serviceUrl}/verify?to=evil` }),
+      changed({ verifyEndpoint: `${world.serviceUrl}/../verify` }),
+      changed({ verifyEndpoint: `${world.serviceUrl.replace("//", "//x@")}/verify` }),
+      changed({ verifyEndpoint: `${world.serviceUrl}/settle` }),
+    ));
+
+  it("to a recipient that its wallet did not sign", async () => {
+    const stranger = await openWallet(world);
+    const other = Account.createRandom();
+    await refuses(
+      "RECIPIENT_NOT_SIGNED",
+      "recipient",
+      // The shop's wallet, and a key of the attacker's.
+      recipient({ shieldedAddress: stranger.shieldedAddress }),
+      recipient({ wallet: other.address.toLowerCase() }),
+      (honest: PaymentInstructions) => recipient({ issuedAt: honest.payment.recipient.issuedAt - 300 })(honest),
+      recipient({ service: "https://evil.example" }),
+      recipient({ phone: "+14155550100" }),
+      recipient({ signature: `0x${"11".repeat(65)}` }),
+      recipient({ signature: `0x${"00".repeat(65)}` }),
+    );
+    await refuses("CHALLENGE_INVALID", "unsigned", recipient({ signature: "0x" }), recipient({ signature: undefined }));
+  });
+
+  it("to a recipient whose signature is by another wallet, for another pool, expired, or not yet valid", async () => {
+    const signed = async (signer: Pick<Account, "signTypedData">, changes: Partial<ShieldedAddressBinding>) => {
+      const honest = await shop.instructions("/report");
+      const { domain, types, message } = bindingTypedData({ ...bindingOfInstructions(honest), ...changes });
+      const { issuedAt = honest.payment.recipient.issuedAt } = changes;
+      return recipient({ signature: await signer.signTypedData(domain, types, message), issuedAt })(honest);
+    };
+    const now = Math.floor(Date.now() / 1000 / BINDING_SLOT_SECONDS) * BINDING_SLOT_SECONDS;
+    await refuses(
+      "RECIPIENT_NOT_SIGNED",
+      "signature",
+      await signed(Account.createRandom(), {}),
+      await signed(shop.account, { chainId: 1n }),
+      await signed(shop.account, { pool: `0x${"11".repeat(20)}` }),
+      await signed(shop.account, { issuedAt: now - BINDING_LIFETIME_SECONDS - BINDING_SLOT_SECONDS }),
+      await signed(shop.account, { issuedAt: now + 3 * BINDING_SLOT_SECONDS }),
+    );
+  });
+
+  it("with a body that is none", async () => {
+    const raw = (text: string) => {
+      shop.options.misbehave = (_, response) => {
+        response.writeHead(402, { "www-authenticate": "x402-zk" }).end(text);
+        return true;
+      };
+    };
+    const honest = JSON.stringify(await shop.instructions("/report"));
+    for (const text of ["", "no", "[]", "null", "{}", honest.slice(1), `${" ".repeat(70_000)}${honest}`]) {
+      raw(text);
+      expect((await refusal(pay(`${shop.url}/report`))).code, text.slice(0, 20)).to.equal("CHALLENGE_INVALID");
+    }
+    delete shop.options.misbehave;
+    expect(prover.asked).to.deep.equal([]);
+  });
+
+  it("of another scheme are the caller's", async () => {
+    for (const challenge of [undefined, "Basic realm=x402-zk", "x402", "x402-zkp", "y-x402-zk"]) {
+      shop.options.misbehave = (_, response) => {
+        response.writeHead(402, challenge === undefined ? {} : { "www-authenticate": challenge }).end("pay me");
+        return true;
+      };
+      const response = await pay(`${shop.url}/report`);
+      expect([response.status, await response.text()], challenge).to.deep.equal([402, "pay me"]);
+    }
+    delete shop.options.misbehave;
+    expect(prover.asked).to.deep.equal([]);
+  });
+
+  it("that come by a redirect to another origin", async () => {
+    const evil = await Shop.open(world, await openWallet(world), { price: PRICE });
+    shop.options.misbehave = (_, response) => {
+      response.writeHead(302, { location: `${evil.url}/report` }).end();
+      return true;
+    };
+    try {
+      expect((await refusal(pay(`${shop.url}/report`))).code).to.equal("CHALLENGE_REDIRECTED");
+    } finally {
+      delete shop.options.misbehave;
+      await evil.close();
+    }
+    expect([evil.challenges, evil.shown]).to.deep.equal([1, 0]);
+    expect(prover.asked).to.deep.equal([]);
+  });
+
+  it("under another wallet than before, unless somebody says that it is right", async () => {
+    delete shop.options.tamper;
+    expect((await pay(`${shop.url}/report`)).status).to.equal(200);
+    const known = shop.account.address.toLowerCase();
+    const thief = Account.createRandom();
+    const offered = thief.address.toLowerCase();
+    const stolen = async (): Promise<PaymentInstructions> => {
+      const honest = recipient({ wallet: offered })(await shop.instructions("/report")) as PaymentInstructions;
+      const { domain, types, message } = bindingTypedData(bindingOfInstructions(honest));
+      return recipient({ signature: await thief.signTypedData(domain, types, message) })(honest) as PaymentInstructions;
+    };
+    const body = await stolen();
+    prover.asked.length = 0;
+    await refuses("RECIPIENT_CHANGED", "wallet", body);
+    const asked: unknown[] = [];
+    const confirming = (answer: boolean) =>
+      wrapFetch(fetch, wallet, {
+        ...options(),
+        maxPerRequest: PRICE,
+        confirmRecipient: (change) => {
+          asked.push(change);
+          return answer;
+        },
+      });
+    expect((await refusal(confirming(false)(`${shop.url}/report`))).code).to.equal("RECIPIENT_CHANGED");
+    expect(asked).to.deep.equal([{ host: shop.host, known, offered }]);
+    // Confirmed, it is paid; the shop of this test knows nothing of it and refuses, which is another test's matter.
+    expect((await refusal(confirming(true)(`${shop.url}/report`))).code).to.equal("PAID_BUT_REFUSED");
+    expect(asked).to.have.length(2);
+  });
+
+  it("are not needed for what the URL standard reads as the same", async () => {
+    shop.options.tamper = resource(`${shop.url}/a/../paid/./x`);
+    const other = await payerWith(world, [100_000n]);
+    // Paid, byte for byte as the shop names it; which the shop of this test does not take.
+    const error = await refusal(wrapFetch(fetch, other, options())(`${shop.url}/paid/x`));
+    expect(error).to.include({ code: "PAID_BUT_REFUSED" });
+    expect(error.details["resource"]).to.equal(`${shop.url}/a/../paid/./x`);
+  });
+});
