@@ -1,0 +1,87 @@
+// A shop as its author writes it: the published Express middleware, and the scheme registered in it.
+import type { Server } from "node:http";
+import { bindingTypedData, parseAddress } from "@sotto/protocol";
+import { type SottoRecipient, SottoScheme, type SottoServerOptions } from "@sotto/x402/server";
+import { HTTPFacilitatorClient } from "@x402/core/server";
+import { paymentMiddleware, x402ResourceServer } from "@x402/express";
+import type { Wallet as Account, HDNodeWallet } from "ethers";
+import express, { type Express, type Request, type Response } from "express";
+import type { World } from "../../service/support/world.ts";
+
+/** Who is paid, signed as every payer checks it. */
+export async function signRecipient(
+  { chainId, pool }: Pick<World, "chainId" | "pool">,
+  account: Account | HDNodeWallet,
+  shieldedAddress: string,
+): Promise<SottoRecipient> {
+  const issuedAt = Math.floor(Date.now() / 300_000) * 300;
+  const wallet = parseAddress(account.address);
+  const place = { chainId: BigInt(chainId), pool: parseAddress(pool) };
+  const binding = { phone: "", wallet, key: shieldedAddress, ...place, service: "", issuedAt };
+  const { domain, types, message } = bindingTypedData(binding);
+  const signature = await account.signTypedData(domain, { ...types }, message);
+  return { wallet, shieldedAddress, signature, issuedAt };
+}
+
+export interface Shop {
+  readonly origin: string;
+  readonly scheme: SottoScheme;
+  /** How often the handler ran. */
+  readonly served: () => number;
+  /** What the handler does; the answer of the paid route if left alone. */
+  handler: (request: Request, response: Response) => void | Promise<void>;
+  /** ms */
+  readonly started: number;
+  /** Whatever the scheme said went wrong. */
+  readonly errors: unknown[];
+  close(): Promise<void>;
+}
+
+export const PRICE_TEXT = "$1.00";
+
+/** @param facilitator base address of what settles */
+export async function openShop(
+  world: World,
+  recipient: SottoRecipient,
+  facilitator: string,
+  options: Partial<SottoServerOptions> = {},
+): Promise<Shop> {
+  const errors: unknown[] = [];
+  const started = Date.now();
+  const app: Express = express();
+  const server: Server = await new Promise((resolve) => {
+    const listening = app.listen(0, "127.0.0.1", () => resolve(listening));
+  });
+  const origin = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+  const call = (question: { to?: string; data: string }) => world.provider.call(question);
+  const scheme = await SottoScheme.open(
+    {
+      ...{ origin, recipient, chainId: world.chainId, pool: world.pool, asset: world.token, decimals: 6 },
+      ...{ service: facilitator, onError: (error: unknown) => void errors.push(error), ...options },
+    },
+    call,
+  );
+  const resources = new x402ResourceServer(new HTTPFacilitatorClient({ url: facilitator, timeoutMs: 30_000 }));
+  resources.register(scheme.network, scheme);
+  const accepts = { scheme: scheme.scheme, network: scheme.network, payTo: recipient.wallet, price: PRICE_TEXT };
+  app.use(paymentMiddleware({ "GET /report": { accepts }, "GET /other": { accepts } }, resources));
+  let served = 0;
+  const shop: Shop = {
+    ...{ origin, scheme, errors, started },
+    served: () => served,
+    handler: (_request, response) => void response.json({ report: "paid" }),
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+  const serve = async (request: Request, response: Response) => {
+    served += 1;
+    await shop.handler(request, response);
+  };
+  app.get("/report", serve);
+  app.get("/other", serve);
+  app.get("/health", (_request, response) => void response.json({ ok: true }));
+  return shop;
+}
+
+export const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64");
+export const decode = (header: string | null): Record<string, unknown> =>
+  header === null ? {} : JSON.parse(Buffer.from(header, "base64").toString());
