@@ -1,0 +1,164 @@
+import { expect } from "chai";
+import { Wallet as Account } from "ethers";
+import { type PhoneChange, phonePin } from "../../src/phone/pins.ts";
+import { lookUpPhone, type ResolveOptions, resolvePhone } from "../../src/phone/resolve.ts";
+import { MemoryStore } from "../../src/store/memory.ts";
+import type { Store } from "../../src/store/store.ts";
+import type { Wallet } from "../../src/wallet/wallet.ts";
+import { BEGIN, keyOf, LyingRegistry, PHONE, withoutWallets } from "../support/phone-registry.ts";
+import { rejection } from "../support/rejection.ts";
+import { SEED } from "../support/shop.ts";
+import { World } from "../support/world.ts";
+
+describe("whom a number leads to", () => {
+  let registry: LyingRegistry;
+  let world: World;
+  let wallet: Wallet;
+  /** Who has the number next: the new owner of a SIM card, or a thief of it. */
+  const other = Account.createRandom();
+  const otherWallet = other.address.toLowerCase();
+
+  beforeEach(async () => {
+    registry = await LyingRegistry.open();
+    world = new World();
+    wallet = await open(new MemoryStore());
+    registry.serve();
+  });
+  afterEach(() => registry.close());
+
+  const open = (store: Store) => world.wallet({ chain: withoutWallets(world.chain), store, seed: SEED });
+  const resolve = (options: ResolveOptions = {}, from = registry) =>
+    resolvePhone(wallet, from.client(), PHONE, options);
+  const pinned = async () => (await phonePin(wallet.store, PHONE))?.wallet;
+
+  it("is pinned the first time, and the same from then on", async () => {
+    const first = await resolve();
+    expect(first.wallet).to.equal(registry.owner.address.toLowerCase());
+    expect(await phonePin(wallet.store, PHONE)).to.deep.equal({
+      wallet: first.wallet,
+      shieldedAddress: keyOf(1),
+      issuedAt: BEGIN,
+      registry: registry.url,
+    });
+    const { phone: _, ...pin } = first;
+    expect((await lookUpPhone(wallet, registry.client(), PHONE)).known).to.deep.equal(pin);
+    expect(await resolve()).to.deep.equal(first);
+  });
+
+  it("is pinned in the store without the number", async () => {
+    await resolve();
+    const written = JSON.stringify(await wallet.store.list("pin/"));
+    expect(written).to.include(registry.owner.address.toLowerCase());
+    expect(written).to.not.include(PHONE.slice(1));
+  });
+
+  it("is not paid when it has changed: a SIM swap, a lying registry", async () => {
+    await resolve();
+    registry.serve({ signer: other, issuedAt: BEGIN + 300 });
+    const error = await rejection(resolve());
+    expect(error.code).to.equal("PHONE_CHANGED");
+    expect(error.details).to.deep.equal({
+      knownWallet: registry.owner.address.toLowerCase(),
+      knownKey: keyOf(1),
+      knownIssuedAt: BEGIN,
+      offeredWallet: otherWallet,
+      offeredKey: keyOf(1),
+      offeredIssuedAt: BEGIN + 300,
+    });
+    expect(await pinned()).to.equal(registry.owner.address.toLowerCase());
+    expect((await lookUpPhone(wallet, registry.client(), PHONE)).standing).to.equal("changed");
+  });
+
+  it("is not paid under another key of the same wallet either", async () => {
+    await resolve();
+    registry.serve({ key: keyOf(2), issuedAt: BEGIN + 300 });
+    expect((await rejection(resolve())).code).to.equal("PHONE_CHANGED");
+    expect((await resolve({ confirmChange: () => true })).shieldedAddress).to.equal(keyOf(2));
+    expect((await phonePin(wallet.store, PHONE))?.shieldedAddress).to.equal(keyOf(2));
+  });
+
+  it("changes where its owner was asked and said so", async () => {
+    await resolve();
+    registry.serve({ signer: other, issuedAt: BEGIN + 300 });
+    const asked: PhoneChange[] = [];
+    const confirm = (answer: unknown) => (change: PhoneChange) => {
+      asked.push(change);
+      return answer as boolean;
+    };
+    for (const answer of [false, undefined, "yes", 1, Promise.resolve(false)])
+      expect((await rejection(resolve({ confirmChange: confirm(answer) }))).code).to.equal("PHONE_CHANGED");
+    expect(await pinned()).to.equal(registry.owner.address.toLowerCase());
+    expect((await resolve({ confirmChange: confirm(Promise.resolve(true)) })).wallet).to.equal(otherWallet);
+    expect(asked[0]!.phone).to.equal(PHONE);
+    expect([asked[0]!.known.wallet, asked[0]!.offered.wallet]).to.deep.equal([
+      registry.owner.address.toLowerCase(),
+      otherWallet,
+    ]);
+    expect(await pinned()).to.equal(otherWallet);
+    expect((await resolve()).wallet, "no question any more").to.equal(otherWallet);
+    expect(asked).to.have.length(6);
+  });
+
+  it("changes to the one that was named, and to no other", async () => {
+    await resolve();
+    registry.serve({ signer: other, key: keyOf(2), issuedAt: BEGIN + 300 });
+    const wrong = [
+      { wallet: registry.owner.address },
+      { wallet: Account.createRandom().address },
+      { wallet: other.address, shieldedAddress: keyOf(1) },
+      {} as { wallet: string },
+    ];
+    for (const acceptChange of wrong)
+      expect((await rejection(resolve({ acceptChange }))).code).to.equal("PHONE_CHANGED");
+    const exact = { wallet: other.address, shieldedAddress: keyOf(2) };
+    expect((await resolve({ acceptChange: exact })).wallet).to.equal(otherWallet);
+  });
+
+  it("never goes back to what was true before, whoever confirms it", async () => {
+    await resolve();
+    registry.serve({ signer: other, issuedAt: BEGIN + 300 });
+    const all: ResolveOptions = { confirmChange: () => true };
+    await resolve(all);
+    const former = { wallet: registry.owner.address };
+    registry.serve({ issuedAt: BEGIN });
+    for (const options of [{}, all, { acceptChange: former }]) {
+      const error = await rejection(resolve(options));
+      expect(error.code).to.equal("PHONE_ROLLBACK");
+      expect(error.details).to.include({ knownIssuedAt: BEGIN + 300, offeredIssuedAt: BEGIN });
+    }
+    expect((await rejection(lookUpPhone(wallet, registry.client(), PHONE))).code).to.equal("PHONE_ROLLBACK");
+    expect(await pinned()).to.equal(otherWallet);
+    registry.serve({ signer: other, issuedAt: BEGIN });
+    expect((await rejection(resolve())).code, "its own older link").to.equal("PHONE_ROLLBACK");
+    registry.serve({ issuedAt: BEGIN + 300 });
+    expect((await rejection(resolve())).code, "of the same slot").to.equal("PHONE_CHANGED");
+    expect((await resolve({ acceptChange: former })).wallet).to.equal(registry.owner.address.toLowerCase());
+  });
+
+  it("takes up a newer link of the same wallet and key, so that an older one is known as such", async () => {
+    await resolve();
+    registry.serve({ issuedAt: BEGIN + 300 });
+    await resolve();
+    expect((await phonePin(wallet.store, PHONE))?.issuedAt).to.equal(BEGIN + 300);
+    registry.serve();
+    expect((await rejection(resolve())).code).to.equal("PHONE_ROLLBACK");
+  });
+
+  it("is one wallet for all registries: a second one cannot lead it elsewhere", async () => {
+    registry.serve({ issuedAt: BEGIN + 300 });
+    await resolve();
+    const second = await LyingRegistry.open();
+    try {
+      second.serve({ signer: other });
+      expect((await rejection(resolve({ confirmChange: () => true }, second))).code).to.equal("PHONE_ROLLBACK");
+      second.serve({ signer: other, issuedAt: BEGIN + 300 });
+      expect((await rejection(resolve({}, second))).code).to.equal("PHONE_CHANGED");
+      // The same wallet may have been linked there earlier: that leads nowhere else.
+      second.serve({ signer: registry.owner });
+      expect((await resolve({}, second)).registry).to.equal(second.url);
+      expect((await phonePin(wallet.store, PHONE))?.issuedAt, "the newest stays").to.equal(BEGIN + 300);
+    } finally {
+      await second.close();
+    }
+  });
+});
