@@ -8,9 +8,12 @@ import type { Wallet as Account, HDNodeWallet } from "ethers";
 import express, { type Express, type Request, type Response } from "express";
 import type { World } from "../../service/support/world.ts";
 
+/** What a shop needs of either folder's world. */
+export type Place = Pick<World, "chainId" | "pool" | "token" | "provider">;
+
 /** Who is paid, signed as every payer checks it. */
 export async function signRecipient(
-  { chainId, pool }: Pick<World, "chainId" | "pool">,
+  { chainId, pool }: Pick<Place, "chainId" | "pool">,
   account: Account | HDNodeWallet,
   shieldedAddress: string,
 ): Promise<SottoRecipient> {
@@ -41,7 +44,7 @@ export const PRICE_TEXT = "$1.00";
 
 /** @param facilitator base address of what settles */
 export async function openShop(
-  world: World,
+  world: Place,
   recipient: SottoRecipient,
   facilitator: string,
   options: Partial<SottoServerOptions> = {},

@@ -1,0 +1,88 @@
+// The published client pays the published server, through a real service on a real chain; neither knows sotto.
+import { createSeedWords, ethersChain, MemoryStore, seedFromWords, Wallet } from "@sotto/client";
+import { createProver, loadArtifacts } from "@sotto/prover";
+import { SottoScheme } from "@sotto/x402/client";
+import { wrapFetchWithPayment, x402Client } from "@x402/fetch";
+import { expect } from "chai";
+import { Wallet as Account } from "ethers";
+import { ARTIFACTS, fund, openWallet, openWorld, payerWith, until, type World } from "../buyer/support/world.ts";
+import { type Middleman, openMiddleman } from "./support/middleman.ts";
+import { decode, openShop, type Shop, signRecipient } from "./support/shop.ts";
+
+const PRICE = 1_000_000n;
+
+describe("the published @x402/fetch pays the published @x402/express", () => {
+  let world: World;
+  let merchant: Wallet;
+  let shop: Shop;
+  let url: string;
+  /** Between payer and shop. */
+  let between: Middleman;
+
+  before(async () => {
+    world = await openWorld();
+    merchant = await openWallet(world);
+    const account = Account.createRandom();
+    shop = await openShop(world, await signRecipient(world, account, merchant.shieldedAddress), world.serviceUrl);
+    url = `${shop.origin}/report`;
+    between = await openMiddleman(shop.origin);
+  });
+  after(async () => {
+    await between.close();
+    await shop.close();
+  });
+
+  const schemeOf = (wallet: Wallet) => SottoScheme.open({ wallet, services: [world.serviceUrl] });
+  const received = async (): Promise<bigint> => {
+    await merchant.scan();
+    return merchant.balance().total;
+  };
+  /** What the merchant gets meanwhile, once it is there. */
+  const earned = async (act: () => Promise<unknown>, expected: bigint): Promise<void> => {
+    const before = await received();
+    await act();
+    await until(async () => (await received()) - before >= expected);
+    expect((await received()) - before).to.equal(expected);
+  };
+
+  it("with real proofs, exactly the price, and the resource is served once", async () => {
+    const { chainId, pool, deploymentBlock, node } = world;
+    const chain = ethersChain(node.url);
+    const wallet = await Wallet.open({
+      ...{ chain, chainId: BigInt(chainId), pool, deploymentBlock, store: new MemoryStore(), finality: 0 },
+      seed: seedFromWords(createSeedWords()),
+      prover: createProver(await loadArtifacts({ directory: ARTIFACTS })),
+    });
+    try {
+      await fund(world, wallet, [5_000_000n]);
+      const scheme = await schemeOf(wallet);
+      const pay = wrapFetchWithPayment(scheme.track(fetch), new x402Client().register(scheme.network, scheme));
+      const before = shop.served();
+      await earned(async () => {
+        const response = await pay(url);
+        expect([response.status, await response.json()]).to.deep.equal([200, { report: "paid" }]);
+        const receipt = decode(response.headers.get("payment-response"));
+        expect(receipt).to.include({ success: true });
+        expect(await world.provider.getTransactionReceipt(String(receipt["transaction"]))).to.include({ status: 1 });
+      }, PRICE);
+      expect(shop.served() - before).to.equal(1);
+    } finally {
+      await chain.close();
+    }
+  });
+
+  it("five requests at the same time, each with a note of its own", async () => {
+    const wallet = await payerWith(
+      world,
+      Array.from({ length: 5 }, () => 1_500_000n),
+    );
+    const scheme = await schemeOf(wallet);
+    const pay = wrapFetchWithPayment(fetch, new x402Client().register(scheme.network, scheme));
+    const before = shop.served();
+    await earned(async () => {
+      const responses = await Promise.all(Array.from({ length: 5 }, () => pay(url)));
+      expect(responses.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200, 200]);
+    }, 5n * PRICE);
+    expect(shop.served() - before).to.equal(5);
+  });
+});
