@@ -1,0 +1,111 @@
+// The built program, run as a user runs it: a process of its own, a home of its own, nothing in its environment but what
+// is given. Every output is searched for secrets.
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { seedFromWords } from "@sotto/client";
+import { bytesToHex, deriveKeys } from "@sotto/protocol";
+import { expect } from "chai";
+
+const BIN = join(import.meta.dirname, "..", "..", "..", "packages", "cli", "dist", "main.js");
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string;
+  /** Sees output as it grows, standard error too. */
+  readonly watch?: (text: string, child: ChildProcess) => void;
+  readonly cwd?: string;
+}
+
+/** One home, and how to run commands in it. */
+export class Cli {
+  readonly folder = mkdtempSync(join(tmpdir(), "sotto-cli-"));
+  readonly home = join(this.folder, "home");
+  readonly env: Record<string, string>;
+  /** Texts that no output may hold. */
+  readonly #secrets: string[] = [];
+
+  constructor(env: Readonly<Record<string, string>> = {}) {
+    this.env = { ...env };
+    for (const [name, value] of Object.entries(env))
+      if (/KEY|PASS|SEED/.test(name)) this.#secrets.push(value.replace(/^0x/, ""));
+  }
+
+  path(name: string): string {
+    return join(this.folder, name);
+  }
+
+  /** Starts a command and lets it run. */
+  start(args: readonly string[], { env = {}, input, watch, cwd }: RunOptions = {}) {
+    const { PATH = "" } = process.env;
+    const child = spawn(process.execPath, [BIN, ...args, "--home", this.home], {
+      cwd: cwd ?? this.folder,
+      env: { PATH, HOME: this.folder, ...this.env, ...env },
+    });
+    let [stdout, stderr] = ["", ""];
+    child.stdout.on("data", (chunk: Buffer) => {
+      stdout += chunk.toString();
+      watch?.(chunk.toString(), child);
+    });
+    child.stderr.on("data", (chunk: Buffer) => {
+      stderr += chunk.toString();
+      watch?.(chunk.toString(), child);
+    });
+    child.stdin.on("error", () => undefined);
+    child.stdin.end(input ?? "");
+    const ended = new Promise<Ended>((resolve) => child.once("close", (code) => resolve({ code, stdout, stderr })));
+    return { child, ended };
+  }
+
+  async run(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
+    const ended = await this.start(args, options).ended;
+    this.#search(args, ended);
+    return ended;
+  }
+
+  /** A command that succeeds, as JSON. */
+  async json<T = Record<string, never>>(args: readonly string[], options: RunOptions = {}): Promise<T> {
+    const { code, stdout, stderr } = await this.run([...args, "--json"], options);
+    expect(code, `sotto ${args.join(" ")}: ${stderr}`).to.equal(0);
+    expect(stdout.endsWith("\n")).to.equal(true);
+    return JSON.parse(stdout) as T;
+  }
+
+  /** A command that fails: its code, which goes with the exit code. */
+  async refused(args: readonly string[], exit: number, options: RunOptions = {}): Promise<string> {
+    const { code, stdout, stderr } = await this.run([...args, "--json"], options);
+    expect(code, `sotto ${args.join(" ")}: ${stdout}${stderr}`).to.equal(exit);
+    const last = stderr.trim().split("\n").at(-1)!;
+    const { error } = JSON.parse(last) as { error: { code: string; exit: number; message: string } };
+    expect(error.exit).to.equal(exit);
+    expect(`${stdout}${stderr}`).to.not.match(/\n\s+at |node:internal/);
+    return error.code;
+  }
+
+  /** The key as it stands in the file, and every form of what follows from it, is a secret from now on. */
+  learnSecrets(): void {
+    const words = readFileSync(join(this.home, "seed"), "utf8").trim();
+    const seed = seedFromWords(words);
+    const keys = deriveKeys(seed);
+    this.#secrets.push(words, words.split(" ").slice(0, 4).join(" "), bytesToHex(seed).slice(2));
+    for (const key of [keys.viewingKey, keys.changeKey, keys.spendingKey(0)])
+      this.#secrets.push(key.toString(16), key.toString(10));
+  }
+
+  #search(args: readonly string[], { stdout, stderr }: Ended): void {
+    if (args.includes("--show-secret")) return;
+    for (const secret of this.#secrets)
+      expect(`${stdout}${stderr}`.includes(secret), `sotto ${args[0]} shows a secret`).to.equal(false);
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}

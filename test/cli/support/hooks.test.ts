@@ -1,0 +1,3 @@
+import { closeCliWorld } from "./world.ts";
+
+after(closeCliWorld);

@@ -1,0 +1,128 @@
+// A real local chain, the real service as a process, and a shop, for all files of this folder: starting them takes longer
+// than most tests.
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Wallet as Account, Contract, JsonRpcProvider } from "ethers";
+import { deployLocal, type LocalDeployment, saveDeployment } from "../../../scripts/chain/deployment.ts";
+import { type LocalNode, startNode } from "../../../scripts/chain/node.ts";
+import { type ServiceProcess, startProcess, stopProcess } from "../../service/support/process.ts";
+import { artifacts, relayerKey } from "../../service/support/world.ts";
+import { Cli } from "./cli.ts";
+
+export interface CliWorld extends LocalDeployment {
+  readonly node: LocalNode;
+  readonly provider: JsonRpcProvider;
+  readonly service: ServiceProcess;
+  readonly folder: string;
+  /** The JSON that deploy:local writes. */
+  readonly deploymentFile: string;
+  /** Where the registry writes codes. */
+  readonly codes: string;
+}
+
+let shared: Promise<CliWorld> | undefined;
+
+export function openCliWorld(): Promise<CliWorld> {
+  shared ??= create();
+  return shared;
+}
+
+async function create(): Promise<CliWorld> {
+  const node = await startNode();
+  const deployment = await deployLocal(node.url);
+  const folder = mkdtempSync(join(tmpdir(), "sotto-cli-world-"));
+  const deploymentFile = join(folder, "deployment.json");
+  saveDeployment(deployment, deploymentFile);
+  const codes = join(folder, "codes.jsonl");
+  const service = await startProcess({
+    SOTTO_PORT: "0",
+    SOTTO_CHAIN_ID: String(deployment.chainId),
+    SOTTO_POOL: deployment.pool,
+    SOTTO_DEPLOYMENT_BLOCK: String(deployment.deploymentBlock),
+    SOTTO_RPC_URLS: node.url,
+    SOTTO_RELAYER_KEY: relayerKey(),
+    SOTTO_ARTIFACTS: artifacts,
+    SOTTO_STORE: "sqlite::memory:",
+    SOTTO_TOKEN_KEYS: join(folder, "keys"),
+    SOTTO_RATE_LIMIT: "100000",
+    SOTTO_VERIFY_WORKERS: "1",
+    SOTTO_LOG_LEVEL: "error",
+    SOTTO_PHONE_REGISTRY: "on",
+    SOTTO_PHONE_SENDER: "file",
+    SOTTO_PHONE_CODE_FILE: codes,
+    SOTTO_PHONE_KEYS: join(folder, "phone-keys"),
+    SOTTO_PHONE_STORE: `sqlite:${join(folder, "phone.sqlite")}`,
+  });
+  const provider = new JsonRpcProvider(node.url, undefined, {
+    staticNetwork: true,
+    cacheTimeout: -1,
+    pollingInterval: 50,
+  });
+  return { ...deployment, node, provider, service, folder, deploymentFile, codes };
+}
+
+/** Ends everything; the last thing the folder's tests do. */
+export async function closeCliWorld(): Promise<void> {
+  if (shared === undefined) return;
+  const { provider, node, service, folder } = await shared;
+  shared = undefined;
+  await stopProcess(service);
+  provider.destroy();
+  await node.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+const TOKEN = ["function mint(address, uint256)", "function balanceOf(address) view returns (uint256)"];
+
+/** Base units of the test dollar that an account holds. */
+export async function tokensOf({ provider, token }: CliWorld, account: string): Promise<bigint> {
+  return new Contract(token, TOKEN, provider).getFunction("balanceOf")(account) as Promise<bigint>;
+}
+
+/** A wallet with an account of its own, which has tokens and no ETH. */
+export async function openCli(world: CliWorld, tokens = 1_000_000_000n): Promise<Cli & { account: string }> {
+  const account = Account.createRandom();
+  if (tokens > 0n) {
+    const minter = new Contract(world.token, TOKEN, await world.provider.getSigner(0));
+    await (await minter.getFunction("mint")(account.address, tokens)).wait();
+  }
+  const cli = new Cli({ SOTTO_ACCOUNT_KEY: account.privateKey });
+  await cli.json(initArguments(world));
+  cli.learnSecrets();
+  return Object.assign(cli, { account: account.address.toLowerCase() });
+}
+
+export function initArguments(world: CliWorld): string[] {
+  const { node, service, deploymentFile } = world;
+  return [
+    "init",
+    "--deployment",
+    deploymentFile,
+    "--rpc",
+    node.url,
+    "--service",
+    service.url,
+    "--artifacts",
+    artifacts,
+  ];
+}
+
+export interface Server {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** A server on a free port. */
+export async function listen(handler: (request: IncomingMessage, response: ServerResponse) => void): Promise<Server> {
+  const server = createServer(handler);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+}

@@ -1,0 +1,218 @@
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createSeedWords, seedFromWords, shieldedAddressOf } from "@sotto/client";
+import { expect } from "chai";
+import { saveDeployment } from "../../scripts/chain/deployment.ts";
+import { Cli } from "./support/cli.ts";
+import { type CliWorld, initArguments, openCli, openCliWorld, tokensOf } from "./support/world.ts";
+
+interface Balance {
+  spendable: { amount: string; decimal: string };
+  total: { amount: string };
+}
+interface Deposited {
+  transaction: string;
+  gasPaidBy: string;
+  account: string;
+  notes: number;
+}
+
+describe("sotto: a wallet", () => {
+  let world: CliWorld;
+  const clis: Cli[] = [];
+  const keep = <C extends Cli>(cli: C): C => {
+    clis.push(cli);
+    return cli;
+  };
+  const fresh = (env: Record<string, string> = {}) => keep(new Cli(env));
+  before(async () => {
+    world = await openCliWorld();
+  });
+  after(() => {
+    for (const cli of clis) cli.remove();
+  });
+
+  describe("init", () => {
+    it("makes a key that only its owner can read, and shows it to nobody", async () => {
+      const cli = fresh();
+      const made = await cli.json<{ key: string; shieldedAddress: string; pool: string }>(initArguments(world));
+      expect(made).to.include({ key: "new", pool: world.pool });
+      cli.learnSecrets();
+      const words = readFileSync(join(cli.home, "seed"), "utf8").trim();
+      expect(made.shieldedAddress).to.equal(shieldedAddressOf(seedFromWords(words)));
+      expect(await cli.json(["address"])).to.deep.equal({ shieldedAddress: made.shieldedAddress });
+      await cli.json(["balance"]);
+      expect(statSync(cli.home).mode & 0o777).to.equal(0o700);
+      for (const name of readdirSync(cli.home)) expect(statSync(join(cli.home, name)).mode & 0o077, name).to.equal(0);
+    });
+
+    it("needs nothing but the deployment of deploy:local where a local chain is", async () => {
+      const cli = fresh();
+      const { node, service } = world;
+      const args = ["init", "--rpc", node.url, "--service", service.url, "--artifacts", "none"];
+      expect(await cli.refused(args, 2)).to.equal("USAGE");
+      const made = await cli.json<{ pool: string }>(args, { cwd: keepDeployment(world, cli) });
+      expect(made.pool).to.equal(world.pool);
+    });
+
+    it("never replaces a wallet, nor a key without a config", async () => {
+      const cli = fresh();
+      const { shieldedAddress } = await cli.json<{ shieldedAddress: string }>(initArguments(world));
+      expect(await cli.refused(initArguments(world), 2)).to.equal("WALLET_EXISTS");
+      const again = await cli.json<Record<string, unknown>>(["init", "--update", "--finality", "1"]);
+      expect(again).to.include({ shieldedAddress, key: "kept" });
+      const other = fresh();
+      await other.json(initArguments(world), { env: { SOTTO_SEED: createSeedWords() } });
+      expect(existsSync(join(other.home, "seed"))).to.equal(false);
+    });
+
+    it("takes words from standard input, and says of wrong ones nothing that is in them", async () => {
+      const words = createSeedWords();
+      const cli = fresh();
+      const made = await cli.json<{ shieldedAddress: string }>([...initArguments(world), "--words"], { input: words });
+      expect(made.shieldedAddress).to.equal(shieldedAddressOf(seedFromWords(words)));
+      for (const input of ["", "abandon", words.replace(/^\w+/, "zebraword"), "x".repeat(5000)]) {
+        const { code, stdout, stderr } = await fresh().run([...initArguments(world), "--words"], { input });
+        expect(code).to.be.oneOf([2, 9]);
+        for (const word of words.split(" ")) expect(`${stdout}${stderr}`.split(/\W+/)).to.not.include(word);
+        expect(stderr).to.not.include("zebraword");
+      }
+    });
+
+    it("refuses a node of another chain, and a pool that is none", async () => {
+      const at = (pool: string, chain: string) => [...initArguments(world), "--pool", pool, "--chain-id", chain];
+      expect(await fresh().refused(at(world.pool, "1"), 2)).to.equal("CONFIG_INVALID");
+      expect(await fresh().refused(at(`0x${"12".repeat(20)}`, "31337"), 2)).to.equal("CONFIG_INVALID");
+      const dead = [...initArguments(world).filter((arg) => arg !== "--rpc" && arg !== world.node.url)];
+      expect(await fresh().refused([...dead, "--rpc", "http://127.0.0.1:9"], 6)).to.equal("NODE_UNREACHABLE");
+    });
+  });
+
+  describe("its key file", () => {
+    it("is refused where others can read it, or it is a link, or no key", async () => {
+      const cli = fresh();
+      await cli.json(initArguments(world));
+      const key = join(cli.home, "seed");
+      for (const mode of [0o640, 0o604, 0o666, 0o700 | 0o010]) {
+        chmodSync(key, mode);
+        expect(await cli.refused(["address"], 9), mode.toString(8)).to.equal("KEY_FILE_UNSAFE");
+      }
+      chmodSync(key, 0o400);
+      await cli.json(["address"]);
+      const linked = fresh();
+      await linked.json(initArguments(world), { env: { SOTTO_SEED: createSeedWords() } });
+      expect(await linked.refused(["address"], 9)).to.equal("KEY_MISSING");
+      symlinkSync(key, join(linked.home, "seed"));
+      expect(await linked.refused(["address"], 9)).to.equal("KEY_FILE_UNSAFE");
+      const broken = fresh();
+      await broken.json(initArguments(world), { env: { SOTTO_SEED: createSeedWords() } });
+      writeFileSync(join(broken.home, "seed"), "not a seed at all", { mode: 0o600 });
+      const { stderr } = await broken.run(["address"]);
+      expect(stderr)
+        .to.match(/KEY_MISSING/)
+        .and.to.not.include("at all");
+    });
+
+    it("gives way to SOTTO_SEED, as words or hex", async () => {
+      const cli = fresh();
+      await cli.json(initArguments(world));
+      const words = createSeedWords();
+      const shieldedAddress = shieldedAddressOf(seedFromWords(words));
+      const hex = `0x${Buffer.from(seedFromWords(words)).toString("hex")}`;
+      for (const SOTTO_SEED of [words, hex])
+        expect(await cli.json(["address"], { env: { SOTTO_SEED } })).to.deep.equal({ shieldedAddress });
+      expect(await cli.refused(["address"], 9, { env: { SOTTO_SEED: "0x1234" } })).to.equal("KEY_MISSING");
+    });
+  });
+
+  describe("deposit, withdraw and merge", () => {
+    let cli: Cli & { account: string };
+    before(async () => {
+      cli = keep(await openCli(world));
+    });
+
+    it("deposits by a signature: the account has no ETH", async () => {
+      const done = await cli.json<Deposited>(["deposit", "5.5", "--notes", "2"]);
+      expect(done.account).to.equal(cli.account);
+      expect(done.gasPaidBy).to.not.equal(cli.account);
+      const { spendable } = await cli.json<Balance>(["balance"]);
+      expect(spendable).to.deep.equal({ amount: "5500000", decimal: "5.5" });
+      const notes = await cli.json<{ amount: string; state: string; transaction: string }[]>(["notes"]);
+      expect(notes.map(({ amount, state }) => [amount, state])).to.deep.equal([
+        ["2750000", "spendable"],
+        ["2750000", "spendable"],
+      ]);
+      expect(notes[0]!.transaction).to.equal(done.transaction);
+    });
+
+    it("deposits by approval, with test tokens made before, from the local chain's public account", async () => {
+      const local = keep(await openCli(world, 0n));
+      const args = ["deposit", "2", "--approve", "--mint"];
+      const done = await local.json<Deposited>(args, { env: { SOTTO_ACCOUNT_KEY: "" } });
+      expect(done.gasPaidBy).to.equal(done.account);
+      expect((await local.json<Balance>(["balance"])).spendable.amount).to.equal("2000000");
+    });
+
+    it("says what is missing, and changes nothing", async () => {
+      expect(await cli.refused(["deposit", "100000000"], 4)).to.equal("INSUFFICIENT_TOKENS");
+      expect(await cli.refused(["withdraw", "100", "--to", cli.account, "--yes"], 4)).to.equal("INSUFFICIENT_FUNDS");
+    });
+
+    it("withdraws through the service, and by an account of its own", async () => {
+      const to = `0x${"77".repeat(20)}`;
+      expect(await cli.refused(["withdraw", "1", "--to", to], 3)).to.equal("NOT_CONFIRMED");
+      const done = await cli.json<{ amount: string; gasPaidBy: string }>(["withdraw", "1.25", "--to", to, "--yes"]);
+      expect(done).to.include({ amount: "1250000" });
+      expect(await tokensOf(world, to)).to.equal(1_250_000n);
+      const own = ["withdraw", "0.5", "--to", to, "--yes", "--own-gas"];
+      // The wallet's account has no ETH: the local chain's public one has.
+      await cli.json(own, { env: { SOTTO_ACCOUNT_KEY: "" } });
+      expect(await tokensOf(world, to)).to.equal(1_750_000n);
+    });
+
+    it("merges notes, and takes the rest out whole", async () => {
+      const other = keep(await openCli(world));
+      await other.json(["deposit", "3", "--notes", "3"]);
+      const merged = await other.json<{ notes: number; amount: string }>(["merge"]);
+      expect(merged).to.include({ notes: 3, amount: "3000000" });
+      const to = `0x${"78".repeat(20)}`;
+      await other.json(["withdraw", "--all", "--to", to, "--yes"]);
+      expect(await tokensOf(world, to)).to.equal(3_000_000n);
+      expect((await other.json<Balance>(["balance"])).total.amount).to.equal("0");
+    });
+
+    it("is one process's at a time", async () => {
+      const busy = cli.start(["receive", "--watch"]);
+      const held = cli.start(["deposit", "1", "--wait", "60", "--verbose"], {
+        watch: (text, child) => {
+          if (/waiting/.test(text)) child.kill("SIGSTOP");
+        },
+      });
+      // Once the deposit is stopped in the middle, the wallet is taken; a viewing key's store is another one.
+      await new Promise<void>((resolve) => {
+        const timer = setInterval(async () => {
+          const state = readFileSync(`/proc/${held.child.pid}/stat`, "utf8").split(") ")[1]?.[0];
+          if (state !== "T") return;
+          clearInterval(timer);
+          resolve();
+        }, 50);
+      });
+      expect(await cli.refused(["balance"], 8)).to.equal("WALLET_BUSY");
+      held.child.kill("SIGKILL");
+      await held.ended;
+      await cli.json(["balance"]);
+      busy.child.kill("SIGTERM");
+      expect((await busy.ended).code).to.equal(130);
+    });
+  });
+});
+
+function keepDeployment(world: CliWorld, cli: Cli): string {
+  const folder = cli.path("checkout");
+  saveAs(world, join(folder, ".sotto", "deployment.json"));
+  return folder;
+}
+
+function saveAs({ chainId, pool, token, deploymentBlock }: CliWorld, file: string): void {
+  saveDeployment({ chainId, pool, token, deploymentBlock }, file);
+}
