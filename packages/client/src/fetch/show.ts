@@ -12,6 +12,8 @@ export interface ShowOptions {
   /** Milliseconds since the Unix epoch. */
   now(): number;
   url: URL;
+  /** Milliseconds before a proof is shown again the first time; twice as many each time after. */
+  retryDelayMs: number | undefined;
 }
 
 /** How often a proof is shown again to a server that fails or does not answer. */
@@ -37,7 +39,7 @@ export async function showProof(call: Call, paid: PaidPurchase, options: ShowOpt
       const fresh = options.now() - paid.timestamp < HEADER_FRESH_MS;
       if ((response === undefined || isPassing(response)) && retry < MOST_RETRIES && fresh) {
         await response?.body?.cancel().catch(() => undefined);
-        await wait(pauseBefore(retry, response), call.signal);
+        await wait(pauseBefore(retry, response, options.retryDelayMs), call.signal);
         continue;
       }
       if (response === undefined) throw error;
@@ -75,9 +77,9 @@ async function attempt(call: Call, proof: { header: string; url: URL }) {
   }
 }
 
-function pauseBefore(retry: number, response: Response | undefined): number {
+function pauseBefore(retry: number, response: Response | undefined, first = FIRST_PAUSE_MS): number {
   const asked = Number(response?.headers.get("retry-after") ?? Number.NaN) * 1000;
-  const usual = FIRST_PAUSE_MS * 2 ** retry;
+  const usual = first * 2 ** retry;
   return Math.min(Number.isFinite(asked) && asked > usual ? asked : usual, LONGEST_PAUSE_MS);
 }
 

@@ -45,6 +45,8 @@ export interface WrapOptions extends Omit<PurchaseOptions, "signal"> {
   split?: SplitOptions;
   /** Bytes of a request's body that are kept for sending it again; 4 MiB if left out. */
   bodyLimit?: number;
+  /** Milliseconds before a proof is shown again to a server that failed, doubled each time; 500 if left out. */
+  retryDelayMs?: number;
   /** For the services; the fetch that is wrapped if left out. */
   serviceFetch?: typeof fetch;
 }
@@ -217,7 +219,8 @@ class Payer {
   }
 
   #show({ call, onProgress }: Paying, paid: PaidPurchase, url: URL): Promise<Response> {
-    return showProof(call, paid, { onProgress, url, now: () => this.#wallet.now() });
+    const { retryDelayMs } = this.#options;
+    return showProof(call, paid, { onProgress, url, now: () => this.#wallet.now(), retryDelayMs });
   }
 }
 

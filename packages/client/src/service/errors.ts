@@ -34,6 +34,6 @@ export class ServiceError extends SottoError {
 /** A text of the other side as it may stand in a message of ours: one line of printable characters, cut short. */
 export function quoted(value: unknown, most = 200): string {
   if (typeof value !== "string") return "";
-  const line = value.replaceAll(/[^\x20-\x7e\u00a0-\ud7ff]+/g, " ").trim();
+  const line = value.replaceAll(/[^\x21-\x7e\u00a1-\ud7ff]+/g, " ").trim();
   return line.length > most ? `${line.slice(0, most)}..` : line;
 }

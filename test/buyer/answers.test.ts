@@ -1,0 +1,183 @@
+// What servers do with a request that carries a proof: fail, refuse, redirect, hang up. The proof goes to nobody else,
+// and nothing is paid twice.
+import { dismissPurchase, openPurchases, type PayingFetch, PurchaseError, type Wallet, wrapFetch } from "@sotto/client";
+import { expect } from "chai";
+import { refusal } from "./support/refusal.ts";
+import { Shop } from "./support/shop.ts";
+import { openWallet, openWorld, payerWith, type World } from "./support/world.ts";
+
+const PRICE = 10_000n;
+
+describe("answers to a request that is paid", () => {
+  let world: World;
+  let shop: Shop;
+  let wallet: Wallet;
+  let pay: PayingFetch;
+  before(async () => {
+    world = await openWorld();
+    shop = await Shop.open(world, await openWallet(world), { price: PRICE });
+    wallet = await payerWith(
+      world,
+      Array.from({ length: 12 }, () => 20_000n),
+    );
+    pay = wrapFetch(fetch, wallet, { services: [world.serviceUrl], maxPerRequest: PRICE, retryDelayMs: 20 });
+  });
+  after(() => shop?.close());
+  afterEach(() => {
+    delete shop.options.misbehave;
+  });
+  /** Notes spent so far. */
+  const payments = async () => {
+    await wallet.scan();
+    return wallet.history().filter(({ state }) => state === "settled").length;
+  };
+
+  it("of failing servers: the same proof again, three times at most, then by the next equal request", async () => {
+    const before = await payments();
+    let failures = 2;
+    shop.options.misbehave = (_, response, proof) => {
+      if (proof === undefined || failures-- <= 0) return false;
+      response.writeHead(failures === 0 ? 500 : 503, { "retry-after": "0" }).end("broken");
+      return true;
+    };
+    expect(await (await pay(`${shop.url}/fails/twice`)).text()).to.equal("sold /fails/twice ");
+    expect(await payments()).to.equal(before + 1);
+
+    failures = 4;
+    const shown = shop.shown;
+    const response = await pay(`${shop.url}/fails/often`);
+    expect([response.status, shop.shown - shown]).to.deep.equal([500, 4]);
+    expect((await openPurchases(wallet)).map(({ state }) => state)).to.deep.equal(["paid"]);
+    const challenges = shop.challenges;
+    expect(await (await pay(`${shop.url}/fails/often`)).text()).to.equal("sold /fails/often ");
+    expect([shop.challenges, await payments()]).to.deep.equal([challenges, before + 2]);
+  });
+
+  it("that hang up: the same proof again", async () => {
+    const before = await payments();
+    let failures = 2;
+    shop.options.misbehave = (request, _, proof) => {
+      if (proof === undefined || failures-- <= 0) return false;
+      request.socket.destroy();
+      return true;
+    };
+    expect(await (await pay(`${shop.url}/hangs`)).text()).to.equal("sold /hangs ");
+    expect(await payments()).to.equal(before + 1);
+  });
+
+  it("that ask to be asked again, and those that are too busy: later, without paying again", async () => {
+    const before = await payments();
+    for (const [status, headers] of [
+      [402, { "retry-after": "0" }],
+      [429, {}],
+    ] as const) {
+      shop.options.misbehave = (_, response, proof) => {
+        if (proof === undefined) return false;
+        response.writeHead(status, headers).end(JSON.stringify({ code: "CHECK_UNAVAILABLE" }));
+        return true;
+      };
+      const answer = pay(`${shop.url}/busy/${status}`);
+      if (status === 429) expect((await answer).status).to.equal(429);
+      else expect((await refusal(answer)).details).to.include({ status: 402, reason: "CHECK_UNAVAILABLE" });
+      delete shop.options.misbehave;
+      expect(await (await pay(`${shop.url}/busy/${status}`)).text()).to.equal(`sold /busy/${status} `);
+    }
+    expect(await payments()).to.equal(before + 2);
+  });
+
+  it("that refuse: an error with the server's reason and all a claim needs, and no second payment", async () => {
+    const before = await payments();
+    for (const status of [402, 400]) {
+      const url = `${shop.url}/refused/${status}`;
+      shop.options.misbehave = (_, response, proof) => {
+        if (proof === undefined) return false;
+        response.writeHead(status, { "www-authenticate": "x402-zk" });
+        response.end(JSON.stringify({ error: "Invalid payment proof", message: "not\r\nto my \u001b[31mtaste" }));
+        return true;
+      };
+      const error = await refusal(pay(url));
+      expect(error).to.be.instanceOf(PurchaseError);
+      expect(error.code).to.equal("PAID_BUT_REFUSED");
+      expect(error.details).to.include({
+        status,
+        reason: "Invalid payment proof: not to my [31mtaste",
+        amount: "10000",
+        resource: url,
+        recipient: shop.account.address.toLowerCase(),
+      });
+      for (const name of ["txSignature", "digest"]) expect(error.details[name]).to.match(/^0x[0-9a-f]{64}$/);
+      expect(error.details["nullifier"]).to.match(/^\d+$/);
+      delete shop.options.misbehave;
+      // The next equal request is told the same, and nothing is asked or paid.
+      const challenges = shop.challenges;
+      const again = await refusal(pay(url));
+      expect([again.code, again.details]).to.deep.equal([error.code, error.details]);
+      expect(shop.challenges).to.equal(challenges);
+      await dismissPurchase(wallet, String(error.details["id"]));
+      expect((await refusal(dismissPurchase(wallet, String(error.details["id"])))).code).to.equal("UNKNOWN_PURCHASE");
+      expect((await pay(url)).status).to.equal(200);
+    }
+    expect(await payments()).to.equal(before + 4);
+  });
+
+  it("that redirect: the proof does not go along", async () => {
+    const before = await payments();
+    const thief = await Shop.open(world, await openWallet(world), { price: PRICE });
+    for (const [status, location] of [
+      [302, `${thief.url}/stolen`],
+      [307, `${thief.url}/stolen`],
+      [307, `${shop.url}/elsewhere`],
+    ] as const) {
+      shop.options.misbehave = (_, response, proof) => {
+        if (proof === undefined) return false;
+        response.writeHead(status, { location }).end();
+        return true;
+      };
+      const shown = shop.shown;
+      const response = await pay(`${shop.url}/redirects`);
+      expect([response.status, response.headers.get("location")]).to.deep.equal([status, location]);
+      expect(shop.shown - shown).to.equal(1);
+    }
+    expect([thief.shown, thief.challenges]).to.deep.equal([0, 0]);
+    await thief.close();
+    expect(await payments()).to.equal(before + 3);
+  });
+
+  it("to requests with a body: it is sent again, from whatever it was made of", async () => {
+    const stream = () =>
+      new ReadableStream({
+        start(controller) {
+          for (const part of ["str", "eam"]) controller.enqueue(new TextEncoder().encode(part));
+          controller.close();
+        },
+      });
+    const url = `${shop.url}/post`;
+    const bodies: [string, RequestInfo | URL, RequestInit][] = [
+      ["text", url, { method: "POST", body: "text" }],
+      ["stream", new URL(url), { method: "PUT", body: stream(), duplex: "half" } as RequestInit],
+    ];
+    for (const [expected, input, init] of bodies) {
+      expect(await (await pay(input, init)).text()).to.equal(`sold /post ${expected}`);
+      expect(shop.sales.at(-1)).to.include({ method: init.method, body: expected });
+    }
+    const small = wrapFetch(fetch, wallet, { services: [world.serviceUrl], maxPerRequest: PRICE, bodyLimit: 5 });
+    const before = shop.challenges;
+    for (const body of ["longer", stream()])
+      expect((await refusal(small(url, { method: "POST", body, duplex: "half" } as RequestInit))).code).to.equal(
+        "BODY_TOO_LARGE",
+      );
+    const taken = stream();
+    taken.getReader();
+    expect((await refusal(pay(url, { method: "POST", body: taken }))).code).to.equal("BODY_NOT_REPLAYABLE");
+    expect(shop.challenges).to.equal(before);
+  });
+
+  it("with a proof of the caller's own are the caller's", async () => {
+    shop.options.misbehave = (_, response) => {
+      response.writeHead(402, { "www-authenticate": "x402-zk" }).end("no");
+      return true;
+    };
+    const response = await pay(`${shop.url}/own`, { headers: { "X-Payment-Proof": "{}" } });
+    expect([response.status, await response.text()]).to.deep.equal([402, "no"]);
+  });
+});

@@ -1,0 +1,106 @@
+// What may be spent: limits hold however many requests race, and money that was not spent comes back to them.
+import { type PayingFetch, spentOn, type Wallet, type WrapOptions, wrapFetch } from "@sotto/client";
+import { SottoError } from "@sotto/protocol";
+import { expect } from "chai";
+import { refusal } from "./support/refusal.ts";
+import { Shop } from "./support/shop.ts";
+import { openWallet, openWorld, payerWith, type World } from "./support/world.ts";
+
+const PRICE = 10_000n;
+
+describe("limits", () => {
+  let world: World;
+  let shop: Shop;
+  let other: Shop;
+  before(async () => {
+    world = await openWorld();
+    const owner = await openWallet(world);
+    shop = await Shop.open(world, owner, { price: PRICE });
+    other = await Shop.open(world, owner, { price: PRICE });
+  });
+  after(async () => {
+    await shop?.close();
+    await other?.close();
+  });
+  const paying = (wallet: Wallet, limits: Partial<WrapOptions>) =>
+    wrapFetch(fetch, wallet, { services: [world.serviceUrl], maxPerRequest: PRICE, ...limits });
+
+  /** How many of these requests at once were paid, and the codes of the others. */
+  async function race(pay: PayingFetch, urls: string[]) {
+    const results = await Promise.allSettled(urls.map((url) => pay(url)));
+    const codes = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
+    for (const error of codes) expect(error).to.be.instanceOf(SottoError);
+    return { paid: results.length - codes.length, codes: codes.map((error: SottoError) => error.code) };
+  }
+
+  it("of a day hold for requests that race, in two wrappers of one wallet", async () => {
+    const wallet = await payerWith(
+      world,
+      Array.from({ length: 6 }, () => 50_000n),
+    );
+    const limits = { maxPerDay: 3n * PRICE + PRICE - 1n };
+    const [one, two] = [paying(wallet, limits), paying(wallet, limits)];
+    const urls = [1, 2, 3].map((n) => `${shop.url}/day/${n}`);
+    const before = shop.sales.length;
+    const [first, second] = await Promise.all([race(one, urls), race(two, urls)]);
+    expect(first.paid + second.paid).to.equal(3);
+    expect(new Set([...first.codes, ...second.codes])).to.deep.equal(new Set(["DAY_LIMIT_EXCEEDED"]));
+    expect(shop.sales.length - before).to.equal(3);
+    // Different notes for all of them.
+    expect(new Set(shop.sales.slice(before).map(({ nullifier }) => nullifier)).size).to.equal(3);
+    await wallet.scan();
+    expect(wallet.balance().total).to.equal(300_000n - 3n * PRICE);
+    expect(await spentOn(wallet.store, Date.now())).to.equal(3n * PRICE);
+    const error = await refusal(one(urls[0]!));
+    expect(error.details).to.deep.equal({ price: "10000", spent: "30000", limit: "39999" });
+  });
+
+  it("of a host hold at each host for itself", async () => {
+    const wallet = await payerWith(
+      world,
+      Array.from({ length: 4 }, () => 50_000n),
+    );
+    const pay = paying(wallet, { maxPerHost: PRICE });
+    const urls = [shop, shop, other, other].map(({ url }, n) => `${url}/host/${n}`);
+    const { paid, codes } = await race(pay, urls);
+    expect([paid, codes]).to.deep.equal([2, ["HOST_LIMIT_EXCEEDED", "HOST_LIMIT_EXCEEDED"]]);
+    for (const { host } of [shop, other]) expect(await spentOn(wallet.store, Date.now(), host)).to.equal(PRICE);
+  });
+
+  it("count what is begun, and forget what was never paid", async () => {
+    let now = Date.now();
+    const wallet = await payerWith(world, [10_000n], { clock: () => now });
+    const dear = await Shop.open(world, await openWallet(world), { price: PRICE + 1n });
+    const pay = paying(wallet, { maxPerRequest: PRICE + 1n, maxPerDay: PRICE + 1n });
+    // More than the wallet has: nothing is paid, but it is begun.
+    expect((await refusal(pay(`${dear.url}/begun/1`))).code).to.equal("INSUFFICIENT_FUNDS");
+    expect(await spentOn(wallet.store, now)).to.equal(PRICE + 1n);
+    expect((await refusal(pay(`${dear.url}/begun/2`))).code).to.equal("DAY_LIMIT_EXCEEDED");
+    // The same request goes on with what it had begun.
+    expect((await refusal(pay(`${dear.url}/begun/1`))).code).to.equal("INSUFFICIENT_FUNDS");
+    now += 11 * 60_000;
+    expect((await refusal(pay(`${dear.url}/begun/2`))).code).to.equal("INSUFFICIENT_FUNDS");
+    expect(await spentOn(wallet.store, now)).to.equal(PRICE + 1n);
+    await dear.close();
+  });
+
+  it("and services must be given, in base units and as addresses", async () => {
+    const wallet = await openWallet(world);
+    for (const wrong of [
+      { services: [] },
+      { services: undefined },
+      { services: ["not a url"] },
+      { services: ["ftp://pay.example"] },
+      { maxPerRequest: 1_000 },
+      { maxPerRequest: undefined },
+      { maxPerRequest: -1n },
+      { maxPerDay: 1n << 64n },
+      { maxPerHost: 0.5 },
+      { split: { notes: 1, amount: 1n } },
+      { split: { notes: 2, amount: 0n } },
+    ]) {
+      const options = { services: [world.serviceUrl], maxPerRequest: PRICE, ...wrong } as unknown as WrapOptions;
+      expect(() => wrapFetch(fetch, wallet, options), JSON.stringify(Object.keys(wrong))).to.throw(SottoError);
+    }
+  });
+});

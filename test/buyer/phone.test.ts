@@ -1,0 +1,195 @@
+// Paying a phone number: linked and proven at a real registry, resolved, checked, paid on a real chain.
+import {
+  MemoryStore,
+  openPurchases,
+  type PhonePaymentRequest,
+  payPhone,
+  phonePin,
+  spentOn,
+  type Wallet,
+} from "@sotto/client";
+import { expect } from "chai";
+import { dyingStore } from "../../packages/client/test/support/world.ts";
+import { type Person, Phones } from "./support/phones.ts";
+import { refusal } from "./support/refusal.ts";
+import { openWallet, openWorld, payerWith, type World } from "./support/world.ts";
+
+const AMOUNT = 20_000n;
+const SLOT = 300;
+
+describe("paying a phone number", () => {
+  let world: World;
+  let phones: Phones;
+  let payer: Wallet;
+  before(async () => {
+    world = await openWorld();
+    phones = await Phones.open(world);
+    payer = await payerWith(
+      world,
+      Array.from({ length: 6 }, () => 100_000n),
+    );
+  });
+  after(() => phones?.close());
+
+  const someone = async (): Promise<Person> => phones.person(await openWallet(world));
+  const linked = async () => {
+    const [person, phone] = [await someone(), phones.newNumber()];
+    // A slot earlier: whoever takes the number over later signs a newer link.
+    await phones.link(phone, person, true, Math.floor(Date.now() / 1000) - SLOT);
+    return { person, phone };
+  };
+  const pay = (phone: string, changes: Partial<PhonePaymentRequest> & { from?: Wallet } = {}, options = {}) => {
+    const { from = payer, ...more } = changes;
+    return payPhone(
+      from,
+      world.service,
+      { phone, amount: AMOUNT, key: "rent", registry: phones.client, ...more },
+      options,
+    );
+  };
+  const received = async ({ wallet }: Person) => {
+    await wallet.scan();
+    return wallet.balance().total;
+  };
+
+  it("reaches its holder, once for each key", async () => {
+    const { person, phone } = await linked();
+    const paid = await pay(phone);
+    expect(paid).to.include({ wallet: person.account.address.toLowerCase(), amount: AMOUNT });
+    expect(paid.shieldedAddress).to.equal(person.wallet.shieldedAddress);
+    expect((await world.provider.getTransactionReceipt(paid.txSignature))?.status).to.equal(1);
+    expect(await received(person)).to.equal(AMOUNT);
+    expect(await pay(`${phone.slice(0, 3)} ${phone.slice(3)}`), "again, written otherwise").to.deep.equal(paid);
+    expect(await received(person)).to.equal(AMOUNT);
+    await pay(phone, { key: "rent of another month" });
+    expect(await received(person)).to.equal(2n * AMOUNT);
+    expect(await openPurchases(payer)).to.deep.equal([]);
+    expect((await phonePin(payer.store, phone))?.wallet).to.equal(paid.wallet);
+  });
+
+  it("is refused for another amount, purpose or service under a key that was used", async () => {
+    const { person, phone } = await linked();
+    await pay(phone);
+    for (const changes of [{ amount: AMOUNT + 1n }, { resourceUrl: "sotto:other" }])
+      expect((await refusal(pay(phone, changes))).code).to.equal("PURCHASE_MISMATCH");
+    expect(await received(person)).to.equal(AMOUNT);
+  });
+
+  it("is refused for nobody's number, and for one that nobody has proven", async () => {
+    const phone = phones.newNumber();
+    expect((await refusal(pay(phone))).code).to.equal("PHONE_UNKNOWN");
+    await phones.link(phone, await someone(), false);
+    expect((await refusal(pay(phone))).code).to.match(/^PHONE_(UNVERIFIED|UNKNOWN)$/);
+    expect(await phonePin(payer.store, phone)).to.equal(undefined);
+  });
+
+  it("is refused for what is no request", async () => {
+    const { phone } = await linked();
+    const before = payer.balance().total;
+    for (const key of ["", "k".repeat(257), undefined, 5])
+      expect((await refusal(pay(phone, { key: key as string }))).code).to.equal("PHONE_OPTION_INVALID");
+    expect((await refusal(pay(phone, { amount: 0n }))).code).to.equal("INVALID_OPTION");
+    expect((await refusal(pay(phone, { amount: 1 as never }))).code).to.equal("INVALID_AMOUNT");
+    expect((await refusal(pay("0151 2345"))).code).to.equal("PHONE_NUMBER_INVALID");
+    expect((await refusal(payPhone(payer, world.service, undefined as never))).code).to.equal("PHONE_NUMBER_INVALID");
+    await payer.scan();
+    expect(payer.balance().total).to.equal(before);
+    expect(await openPurchases(payer)).to.deep.equal([]);
+  });
+
+  it("counts against limits", async () => {
+    const { phone } = await linked();
+    const spent = await spentOn(payer.store, Date.now());
+    const limits = { perDay: spent + AMOUNT - 1n };
+    expect((await refusal(pay(phone, { limits }))).code).to.equal("DAY_LIMIT_EXCEEDED");
+    await pay(phone, { limits: { perDay: spent + AMOUNT } });
+    expect(await spentOn(payer.store, Date.now(), "phone")).to.equal(AMOUNT);
+  });
+
+  it("pays once where the same payment is asked for twice at the same moment", async () => {
+    const { person, phone } = await linked();
+    const outcomes = await Promise.allSettled([pay(phone), pay(phone)]);
+    expect(outcomes.map(({ status }) => status).sort()).to.deep.equal(["fulfilled", "rejected"]);
+    const lost = outcomes.find((outcome) => outcome.status === "rejected");
+    expect(lost?.reason.code).to.equal("PURCHASE_IN_PROGRESS");
+    expect(await received(person)).to.equal(AMOUNT);
+  });
+
+  it("pays both where two payments pin a number at the same moment", async () => {
+    const { person, phone } = await linked();
+    const paid = await Promise.all([pay(phone), pay(phone, { key: "other" })]);
+    expect(new Set(paid.map(({ digest }) => digest)).size).to.equal(2);
+    expect(await received(person)).to.equal(2n * AMOUNT);
+  });
+
+  it("is not paid to whoever took the number over, until its owner says so", async () => {
+    const { person, phone } = await linked();
+    await pay(phone);
+    const thief = await someone();
+    await phones.link(phone, thief);
+    const error = await refusal(pay(phone, { key: "next" }));
+    expect(error.code).to.equal("PHONE_CHANGED");
+    expect(error.details).to.include({ offeredWallet: thief.account.address.toLowerCase() });
+    expect(await received(thief)).to.equal(0n);
+    const acceptChange = { wallet: thief.account.address };
+    expect((await pay(phone, { key: "next" }, { acceptChange })).wallet).to.equal(thief.account.address.toLowerCase());
+    expect([await received(person), await received(thief)]).to.deep.equal([AMOUNT, AMOUNT]);
+  });
+
+  it("stops when it is told to, and goes on when it is asked again", async () => {
+    const { person, phone } = await linked();
+    const stop = new AbortController();
+    const onProgress = ({ stage }: { stage: string }) => {
+      if (stage === "settling") stop.abort(new Error("no more"));
+    };
+    const stopped = await pay(phone, {}, { signal: stop.signal, onProgress }).catch((error: Error) => error);
+    expect(stopped).to.include({ message: "no more" });
+    const paid = await pay(phone);
+    expect(await received(person)).to.equal(AMOUNT);
+    expect(await pay(phone)).to.deep.equal(paid);
+  });
+});
+
+describe("paying a phone number, killed at every write", () => {
+  let world: World;
+  let phones: Phones;
+  before(async () => {
+    world = await openWorld();
+    phones = await Phones.open(world);
+  });
+  after(() => phones?.close());
+
+  it("pays once, whom it was begun to, though the number changes hands meanwhile", async () => {
+    const seed = new Uint8Array(32).fill(77);
+    const store = new MemoryStore();
+    await payerWith(world, Array.from({ length: 3 }, () => 40_000n).concat(300_000n), { seed, store });
+    let died = 0;
+    for (const after of [false, true]) {
+      for (let writes = 0; ; writes += 1) {
+        const [first, second] = [phones.person(await openWallet(world)), phones.person(await openWallet(world))];
+        const phone = phones.newNumber();
+        await phones.link(phone, first, true, Math.floor(Date.now() / 1000) - SLOT);
+        const request = { phone, amount: 5_000n, key: "once", registry: phones.client };
+        const dying = await openWallet(world, { seed, store: dyingStore(store, writes, after) }).catch(() => undefined);
+        if (dying === undefined) continue;
+        const outcome = await payPhone(dying, world.service, request).catch((error: Error) => error);
+        const dead = outcome instanceof Error;
+        died += dead ? 1 : 0;
+        await phones.link(phone, second);
+        const again = await openWallet(world, { seed, store });
+        // Nothing was begun to anyone: the number's new holder is another one than the pinned, or the first.
+        const paid = await payPhone(again, world.service, request, { confirmChange: () => true });
+        const [got, other] = await Promise.all(
+          [first, second].map(async ({ wallet }) => {
+            await wallet.scan();
+            return wallet.balance().total;
+          }),
+        );
+        expect(got! + other!, `${writes} ${after}`).to.equal(5_000n);
+        expect(paid.wallet).to.equal((got === 5_000n ? first : second).account.address.toLowerCase());
+        if (!dead) break;
+      }
+    }
+    expect(died).to.be.greaterThan(10);
+  });
+});

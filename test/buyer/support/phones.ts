@@ -1,0 +1,76 @@
+// A real phone registry on the tests' chain, and people who link their numbers there.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SottoService, signPhoneLink, type Wallet } from "@sotto/client";
+import { type CodeMessage, type RunningRegistry, readRegistryConfig, startRegistry } from "@sotto/phone-registry";
+import { createLog } from "@sotto/server";
+import { Wallet as Account, type HDNodeWallet } from "ethers";
+import type { World } from "./world.ts";
+
+/** Somebody with an account, a wallet and, once linked, a number. */
+export interface Person {
+  readonly account: HDNodeWallet;
+  readonly wallet: Wallet;
+}
+
+export class Phones {
+  readonly client: SottoService;
+  readonly #running: RunningRegistry;
+  readonly #codes: CodeMessage[];
+  readonly #folder: string;
+  #numbers = 0;
+
+  private constructor(running: RunningRegistry, codes: CodeMessage[], folder: string) {
+    this.#running = running;
+    this.#codes = codes;
+    this.#folder = folder;
+    this.client = new SottoService(running.url);
+  }
+
+  static async open(world: World): Promise<Phones> {
+    const folder = mkdtempSync(join(tmpdir(), "sotto-phones-"));
+    const codes: CodeMessage[] = [];
+    const config = readRegistryConfig({
+      SOTTO_PORT: "0",
+      SOTTO_CHAIN_ID: String(world.chainId),
+      SOTTO_POOL: world.pool,
+      SOTTO_RPC_URLS: world.node.url,
+      SOTTO_RATE_LIMIT: "1000000",
+      SOTTO_PHONE_STORE: "sqlite::memory:",
+      SOTTO_PHONE_SENDER: "file",
+      SOTTO_PHONE_KEYS: join(folder, "keys.json"),
+    });
+    const sender = { send: async (message: CodeMessage) => void codes.push(message) };
+    const running = await startRegistry(config, createLog("silent"), { sender });
+    return new Phones(running, codes, folder);
+  }
+
+  get url(): string {
+    return this.#running.url;
+  }
+
+  async close(): Promise<void> {
+    await this.#running.close();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  newNumber(): string {
+    this.#numbers += 1;
+    return `+4915112345${String(this.#numbers).padStart(3, "0")}`;
+  }
+
+  person(wallet: Wallet): Person {
+    return { account: Account.createRandom(), wallet };
+  }
+
+  /** Links a number; proven too, unless it is to stay unproven. */
+  async link(phone: string, { account, wallet }: Person, proven = true, issuedAt?: number): Promise<void> {
+    const options = { phone, service: this.#running.service, ...(issuedAt === undefined ? {} : { issuedAt }) };
+    const link = await signPhoneLink(wallet, account, options);
+    await this.client.link({ ...link });
+    if (!proven) return;
+    const { code } = this.#codes.findLast(({ phone: of }) => of === phone)!;
+    await this.client.phoneVerify({ phoneNumber: phone, walletAddress: link.walletAddress, code });
+  }
+}
