@@ -64,7 +64,7 @@ async function open(
   closing: Closing,
 ): Promise<RunningRegistry> {
   const { host, basePath, rpcUrls, rpcTimeoutMs, phone: phoneSettings } = config;
-  const chain = { urls: rpcUrls, chainId: phoneSettings.chainId, timeout: rpcTimeoutMs };
+  const chain = { urls: rpcUrls, chainId: phoneSettings.chainId, timeout: rpcTimeoutMs, clock };
   await expectSomeNode(chain);
   const call: EthCall = chainCall(chain);
   const { port, service } = await addressOf(config, phoneSettings.service);

@@ -19,6 +19,7 @@ export async function setUpPhone(
 ): Promise<PhoneSetup> {
   if (config.phone === undefined) return { phone: undefined, port: config.port };
   const { port, service } = await addressOf(config, config.phone.service);
-  const call = chainCall({ urls: config.rpcUrls, chainId: config.phone.chainId, timeout: config.rpcTimeoutMs });
+  const { chainId } = config.phone;
+  const call = chainCall({ urls: config.rpcUrls, chainId, timeout: config.rpcTimeoutMs, clock });
   return { phone: await openPhone({ config: config.phone, service, call, log, metrics, clock }), port };
 }

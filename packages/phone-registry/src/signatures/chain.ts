@@ -3,6 +3,8 @@ import { PhoneError } from "../errors.ts";
 
 /** More than deploying and asking any wallet costs, and little enough that a node answers at once. */
 const GAS = "0x989680";
+/** An address may lead to another node tomorrow. */
+const TRUST_MS = 60_000;
 const LARGEST_ANSWER = 1 << 20;
 /** The validator's answer for a signature that is not accepted. */
 const REFUSED = `0x${"00".repeat(32)}`;
@@ -16,6 +18,8 @@ export interface ChainOptions {
   readonly chainId: bigint;
   /** For one question, ms. */
   readonly timeout: number;
+  /** Now, ms. */
+  readonly clock?: (() => number) | undefined;
 }
 
 interface RpcError {
@@ -27,19 +31,20 @@ interface RpcError {
  * Asks the chain about a contract wallet's signature; the next node where one is away. A call that reverts or runs out
  * of gas has not accepted anything.
  */
-export function chainCall({ urls, chainId, timeout }: ChainOptions): EthCall {
-  const trusted = new Set<string>();
+export function chainCall({ urls, chainId, timeout, clock = Date.now }: ChainOptions): EthCall {
+  const trusted = new Map<string, number>();
   return async ({ to, data }) => {
     let cause: unknown;
     for (const url of urls)
       try {
-        if (!trusted.has(url)) await expectChain(url, chainId, timeout);
-        trusted.add(url);
+        if ((trusted.get(url) ?? 0) <= clock()) {
+          await expectChain(url, chainId, timeout);
+          trusted.set(url, clock() + TRUST_MS);
+        }
         const call = { ...(to === undefined ? {} : { to }), data, gas: GAS };
         return await ask(url, "eth_call", [call, "latest"], timeout);
       } catch (error) {
         if (error instanceof ExecutionError) return REFUSED;
-        // It may come back as another node.
         trusted.delete(url);
         cause = error;
       }

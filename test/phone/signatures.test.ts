@@ -1,0 +1,239 @@
+// Who signs what for whom: every signature that is not this wallet's, for this number, key, chain, pool and registry, at
+// this time, is refused; wallets that are contracts are asked on chain, and cannot make the registry ask without end.
+import { bindingSlots, type ShieldedAddressBinding } from "@sotto/protocol";
+import { expect } from "chai";
+import { FaultyNode } from "../relayer/support/faulty-node.ts";
+import { ANSWER, contractWallet, futureWallet, troublesome } from "./support/wallets.ts";
+import {
+  account,
+  call,
+  linkBody,
+  linkVerified,
+  newNumber,
+  newShieldedAddress,
+  openTestRegistry,
+  post,
+  proofOf,
+  resolveUrl,
+  type TestRegistry,
+  unlinkBody,
+} from "./support/world.ts";
+
+/** Order of secp256k1. */
+const N = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+
+describe("signatures for a phone registry", () => {
+  let registry: TestRegistry;
+  let shift = 0;
+  before(async () => {
+    registry = await openTestRegistry({ SOTTO_PHONE_CONTRACT_CHECKS: "1000" }, { clock: () => Date.now() + shift });
+  });
+  beforeEach(() => {
+    shift = 0;
+  });
+  after(() => registry.close());
+
+  const link = (body: unknown) => post(`${registry.url}/phone/link`, body);
+  const codeOf = async (body: unknown) => {
+    const answer = await link(body);
+    return answer.status === 200 ? 200 : answer.body["code"];
+  };
+
+  const foreign: [string, Partial<ShieldedAddressBinding>][] = [
+    ["another chain", { chainId: 1n }],
+    ["another pool", { pool: `0x${"ab".repeat(20)}` }],
+    ["another registry", { service: "https://other.example/zk" }],
+    ["this registry by another spelling of its address", { service: "http://localhost/zk" }],
+    ["no registry", { service: "" }],
+    ["another number", { phone: "+4915100000000" }],
+    ["no number", { phone: "" }],
+    ["another wallet", { wallet: `0x${"cd".repeat(20)}` }],
+  ];
+  for (const [what, lies] of foreign)
+    it(`are refused for ${what}`, async () => {
+      expect(await codeOf(await linkBody(registry, account(), newNumber(), lies))).to.equal("SIGNATURE_INVALID");
+    });
+
+  it("are refused for another key, and of another account", async () => {
+    const [signer, other, phone] = [account(), account(), newNumber()];
+    const right = await linkBody(registry, signer, phone);
+    expect(await codeOf({ ...right, encryptionPublicKey: newShieldedAddress() })).to.equal("SIGNATURE_INVALID");
+    expect(await codeOf({ ...right, walletAddress: other.address })).to.equal("SIGNATURE_INVALID");
+    expect(await codeOf(right)).to.equal(200);
+  });
+
+  it("are refused in every other form: high s, other v, cut, longer, none", async () => {
+    const [signer, phone] = [account(), newNumber()];
+    const right = await linkBody(registry, signer, phone);
+    const { signature } = right;
+    const [r, s, v] = [signature.slice(2, 66), BigInt(`0x${signature.slice(66, 130)}`), signature.slice(130)];
+    const high = `0x${r}${(N - s).toString(16).padStart(64, "0")}${v === "1b" ? "1c" : "1b"}`;
+    for (const bad of [high, `0x${r}${signature.slice(66, 130)}1d`, signature.slice(0, -4), `${signature}00`])
+      expect(await codeOf({ ...right, signature: bad }), bad).to.equal("SIGNATURE_INVALID");
+    for (const bad of [`0x${"00".repeat(65)}`, `0x${"ff".repeat(65)}`])
+      expect(await codeOf({ ...right, signature: bad }), bad).to.equal("SIGNATURE_INVALID");
+    expect(await codeOf({ ...right, signature: "0x0" })).to.equal("INVALID_REQUEST");
+    expect(await codeOf({ ...right, signature: "0xzz" })).to.equal("BINDING_SIGNATURE_INVALID");
+    expect(await codeOf({ ...right, signature: `0x${"ab".repeat(9000)}` })).to.equal("INVALID_REQUEST");
+    // EIP-2098's 64 bytes are the same signature.
+    const yParity = v === "1c" ? 1n << 255n : 0n;
+    expect(await codeOf({ ...right, signature: `0x${r}${(s | yParity).toString(16).padStart(64, "0")}` })).to.equal(
+      200,
+    );
+  });
+
+  it("are accepted once: what was proven, replaced or taken back cannot be brought back", async () => {
+    const [first, second, phone] = [account(), account(), newNumber()];
+    const old = await linkVerified(registry, first, phone);
+    const [issuedAt = 0] = bindingSlots(Date.now());
+    expect(await codeOf({ ...old, issuedAt })).to.equal("SIGNATURE_REPLAYED");
+    await linkVerified(registry, second, phone);
+    // The thief has seen the first owner's request, and any other spelling of its signature is the same struct.
+    for (const signature of [old.signature, compact(old.signature)])
+      expect(await codeOf({ ...old, signature, issuedAt })).to.equal("SIGNATURE_REPLAYED");
+    expect((await call(resolveUrl(registry, phone))).body["wallet"]).to.equal(second.address);
+    const taken = await unlinkBody(registry, second, phone);
+    expect((await post(`${registry.url}/phone/unlink`, taken)).status).to.equal(200);
+    expect((await call(resolveUrl(registry, phone))).status).to.equal(404);
+    const again = { ...(await linkBody(registry, second, phone)), issuedAt };
+    expect(await codeOf(again)).to.equal(200);
+  });
+
+  it("are too old after a while, for links and for taking back", async () => {
+    const [signer, phone] = [account(), newNumber()];
+    const [issuedAt = 0] = bindingSlots(Date.now());
+    const body = await linkBody(registry, signer, phone, { issuedAt });
+    const unlink = await unlinkBody(registry, signer, phone, issuedAt);
+    shift = 25 * 3_600_000;
+    expect(await codeOf({ ...body, issuedAt })).to.equal("BINDING_STALE");
+    expect(await codeOf(body)).to.equal("SIGNATURE_INVALID");
+    expect((await post(`${registry.url}/phone/unlink`, unlink)).body["code"]).to.equal("BINDING_STALE");
+    shift = -3_600_000;
+    expect(await codeOf({ ...body, issuedAt })).to.equal("BINDING_FROM_THE_FUTURE");
+  });
+
+  it("hold for 400 days: then the number is unknown", async () => {
+    const [signer, phone] = [account(), newNumber()];
+    await linkVerified(registry, signer, phone);
+    shift = 399 * 86_400_000;
+    expect((await call(resolveUrl(registry, phone))).status).to.equal(200);
+    shift = 401 * 86_400_000;
+    expect((await call(resolveUrl(registry, phone))).status).to.equal(404);
+  });
+
+  it("of contract wallets are asked on chain, deployed or not yet", async () => {
+    for (const make of [contractWallet, futureWallet]) {
+      const [signer, phone] = [await make(registry.world), newNumber()];
+      await linkVerified(registry, signer, phone);
+      expect((await call(resolveUrl(registry, phone))).body).to.include({ wallet: signer.address, verified: true });
+      const other = newNumber();
+      const foreignBody = { ...(await linkBody(registry, signer, newNumber())), phoneNumber: other };
+      expect(await codeOf(foreignBody)).to.equal("SIGNATURE_INVALID");
+      const body = await unlinkBody(registry, signer, phone);
+      expect((await post(`${registry.url}/phone/unlink`, body)).status).to.equal(200);
+    }
+  });
+
+  it("of contracts that misbehave are refused, never a fault of ours", async () => {
+    const magic = `0x1626ba7e${"00".repeat(28)}`;
+    const wallets = [
+      await troublesome(registry.world, ANSWER.Revert),
+      await troublesome(registry.world, ANSWER.RevertWithMagic, magic),
+      await troublesome(registry.world, ANSWER.Bytes, "0x"),
+      await troublesome(registry.world, ANSWER.Bytes, `0x${"00".repeat(32)}`),
+      await troublesome(registry.world, ANSWER.BurnGas),
+      await troublesome(registry.world, ANSWER.HugeReturn),
+      await troublesome(registry.world, ANSWER.Write, magic),
+      registry.world.pool,
+      registry.world.token,
+      `0x${"00".repeat(19)}01`,
+    ];
+    for (const wallet of wallets) {
+      const right = await linkBody(registry, account(), newNumber(), { wallet: wallet as `0x${string}` });
+      expect(await codeOf({ ...right, walletAddress: wallet }), wallet).to.equal("SIGNATURE_INVALID");
+    }
+  });
+
+  it("of contracts cost who sends them: nobody makes the registry ask without end", async () => {
+    const limited = await openTestRegistry({ SOTTO_PHONE_CONTRACT_CHECKS: "4" });
+    try {
+      const signer = await contractWallet(limited.world);
+      const ask = async (body: unknown) => {
+        const answer = await post(`${limited.url}/phone/link`, body);
+        return [answer.status, answer.body["code"], answer.headers.get("retry-after")];
+      };
+      const [issuedAt = 0] = bindingSlots(Date.now());
+      const wrong = { ...(await linkBody(limited, signer, newNumber())), phoneNumber: newNumber(), issuedAt };
+      for (let index = 0; index < 4; index += 1) expect((await ask(wrong))[1]).to.equal("SIGNATURE_INVALID");
+      const [status, code, retryAfter] = await ask(wrong);
+      expect([status, code]).to.deep.equal([429, "CONTRACT_CHECKS_LIMITED"]);
+      expect(Number(retryAfter)).to.be.within(1, 3600);
+      // An account's signature needs no chain.
+      expect((await ask(await linkBody(limited, account(), newNumber())))[0]).to.equal(200);
+      const metrics = await (await fetch(`${new URL(limited.url).origin}/metrics`)).text();
+      expect(metrics).to.match(/sotto_phone_contract_checks_total\{outcome="limited"\} 1/);
+    } finally {
+      await limited.close();
+    }
+  });
+
+  it("of contracts are asked of the next node where one is away", async () => {
+    const { node } = registry.world;
+    const unreachable = "http://127.0.0.1:1/key-of-a-customer";
+    const settings = { SOTTO_RPC_URLS: `${unreachable},${node.url}`, SOTTO_RPC_TIMEOUT_MS: "500" };
+    const second = await openTestRegistry(settings);
+    try {
+      const signer = await contractWallet(second.world);
+      expect((await post(`${second.url}/phone/link`, await linkBody(second, signer, newNumber()))).status).to.equal(
+        200,
+      );
+    } finally {
+      await second.close();
+    }
+  });
+
+  it("of contracts are not judged by a node that is at fault", async () => {
+    const node = await FaultyNode.start(registry.world.node.url);
+    let now = 0;
+    const clock = () => Date.now() + now;
+    const lone = await openTestRegistry({ SOTTO_RPC_URLS: node.url, SOTTO_RPC_TIMEOUT_MS: "300" }, { clock });
+    try {
+      const signer = await contractWallet(lone.world);
+      for (const mode of ["breaksOff", "hangs", "talksNonsense", "isOverloaded", "givesWrongForms"] as const) {
+        node.mode = mode;
+        const body = await linkBody(lone, signer, newNumber());
+        const answer = await post(`${lone.url}/phone/link`, body);
+        expect([answer.status, answer.body["code"]], mode).to.deep.equal([503, "CHAIN_UNAVAILABLE"]);
+        expect(answer.headers.get("retry-after"), mode).to.not.equal(null);
+        // An account's signature needs no chain.
+        const own = await linkBody(lone, account(), newNumber());
+        expect((await post(`${lone.url}/phone/link`, own)).status, mode).to.equal(200);
+        node.mode = "honest";
+        expect((await post(`${lone.url}/phone/link`, body)).status, mode).to.equal(200);
+      }
+      node.mode = "isOnAnotherChain";
+      now = 61_000;
+      const body = await linkBody(lone, signer, newNumber());
+      expect((await post(`${lone.url}/phone/link`, body)).status).to.equal(503);
+      expect((await call(`${lone.url}/readyz`)).body).to.deep.include({ ready: false });
+      expect(lone.logged.join("")).to.not.include(node.url);
+    } finally {
+      await lone.close();
+      await node.stop();
+    }
+  });
+
+  it("need the code of the number, whatever the wallet is", async () => {
+    const [signer, phone] = [await contractWallet(registry.world), newNumber()];
+    await link(await linkBody(registry, signer, phone));
+    expect((await call(resolveUrl(registry, phone))).body["verified"]).to.equal(false);
+    const proof = proofOf(registry, signer, phone);
+    expect((await post(`${registry.url}/phone/verify`, proof)).body["verified"]).to.equal(true);
+  });
+});
+
+/** EIP-2098. */
+function compact(signature: string): string {
+  const s = BigInt(`0x${signature.slice(66, 130)}`) | (signature.endsWith("1c") ? 1n << 255n : 0n);
+  return `0x${signature.slice(2, 66)}${s.toString(16).padStart(64, "0")}`;
+}

@@ -1,0 +1,49 @@
+// Contract wallets on the test's chain, from the artifacts of the contracts.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { AbiCoder, type BaseContract, type Contract, ContractFactory, concat, hexlify, randomBytes } from "ethers";
+import { account, type Signer, type World } from "./world.ts";
+
+const folder = join(import.meta.dirname, "..", "..", "..", "artifacts", "contracts", "test");
+const artifact = (name: string): { abi: string[]; bytecode: string } =>
+  JSON.parse(readFileSync(join(folder, `${name}.sol`, `${name}.json`), "utf8"));
+
+async function deploy(world: World, name: string, ...args: unknown[]): Promise<BaseContract> {
+  const { abi, bytecode } = artifact(name);
+  const contract = await new ContractFactory(abi, bytecode, await world.provider.getSigner(0)).deploy(...args);
+  return contract.waitForDeployment();
+}
+
+/** What a contract answers to whoever asks it about a signature; see contracts/test/TroublesomeWallet.sol. */
+export const ANSWER = { Revert: 0, RevertWithMagic: 1, Bytes: 2, BurnGas: 3, HugeReturn: 4, Write: 5 } as const;
+
+export async function troublesome(world: World, answer: number, returned = "0x"): Promise<string> {
+  return (await (await deploy(world, "TroublesomeWallet", answer, returned)).getAddress()).toLowerCase();
+}
+
+/** A contract that is somebody's wallet, deployed. */
+export async function contractWallet(world: World): Promise<Signer> {
+  const owner = account();
+  const address = (await (await deploy(world, "ContractWallet", owner.address)).getAddress()).toLowerCase();
+  return { address, sign: (data) => owner.sign(data) };
+}
+
+const WRAPPED = `0x${"6492".repeat(16)}`;
+
+/** One that is not deployed yet: its signatures say how it would be. */
+export async function futureWallet(world: World): Promise<Signer> {
+  const owner = account();
+  const factory = (await deploy(world, "ContractWalletFactory")) as Contract;
+  const salt = hexlify(randomBytes(32));
+  const address = String(await factory.getFunction("addressOf")(owner.address, salt)).toLowerCase();
+  const creation = factory.interface.encodeFunctionData("create", [owner.address, salt]);
+  const target = await factory.getAddress();
+  return {
+    address,
+    async sign(data) {
+      const inner = await owner.sign(data);
+      const wrapped = AbiCoder.defaultAbiCoder().encode(["address", "bytes", "bytes"], [target, creation, inner]);
+      return concat([wrapped, WRAPPED]);
+    },
+  };
+}
