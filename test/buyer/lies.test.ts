@@ -1,0 +1,190 @@
+// A service that lies, or goes away at the worst moment. The chain has the last word, and nothing is paid twice.
+import { openPurchases, type PayingFetch, spentOn, type Wallet, wrapFetch } from "@sotto/client";
+import { expect } from "chai";
+import { ServiceProxy } from "./support/proxy.ts";
+import { refusal } from "./support/refusal.ts";
+import { Shop } from "./support/shop.ts";
+import { openWallet, openWorld, payerWith, until, type World } from "./support/world.ts";
+
+const PRICE = 10_000n;
+const HASH = `0x${"ab".repeat(32)}`;
+
+describe("a service that lies", () => {
+  let world: World;
+  let proxy: ServiceProxy;
+  let shop: Shop;
+  let wallet: Wallet;
+  let pay: PayingFetch;
+  before(async () => {
+    world = await openWorld();
+    proxy = await ServiceProxy.open(world.serviceUrl);
+    shop = await Shop.open(world, await openWallet(world), { price: PRICE, serviceUrl: proxy.url });
+    wallet = await payerWith(
+      world,
+      Array.from({ length: 12 }, () => 20_000n),
+    );
+    pay = wrapFetch(fetch, wallet, { services: [proxy.url], maxPerRequest: PRICE, chainTimeoutMs: 400 });
+  });
+  after(async () => {
+    await shop?.close();
+    await proxy?.close();
+  });
+  beforeEach(() => {
+    proxy.lie = async () => undefined;
+    proxy.asked.length = 0;
+  });
+  const settled = async () => {
+    await wallet.scan();
+    return wallet.history().filter(({ state }) => state === "settled").length;
+  };
+  const success = { status: "success", txSignature: HASH, blockNumber: 7, gasFeePaidBy: `0x${"fe".repeat(20)}` };
+  /** The payment at `url` is delivered now, by one transaction in all since `before`. */
+  const isPaidOnce = async (url: string, before: number) => {
+    proxy.lie = async () => undefined;
+    expect((await pay(url)).status).to.equal(200);
+    expect(await settled()).to.equal(before + 1);
+  };
+
+  it("about the token: one that is junk, or for another payment, settles nothing", async () => {
+    const before = await settled();
+    const url = `${shop.url}/token`;
+    let kept = "";
+    for (const token of [
+      () => "a.b.c",
+      () => `x.${Buffer.from("{}").toString("base64url")}.y`,
+      () => `x.${Buffer.from("null").toString("base64url")}.y`,
+      (honest: string) => {
+        const [head, payload = "", signature] = honest.split(".");
+        const claims = JSON.parse(Buffer.from(payload, "base64url").toString());
+        const other = { ...claims, resource: "https://other.example/" };
+        return [head, Buffer.from(JSON.stringify(other)).toString("base64url"), signature].join(".");
+      },
+    ]) {
+      proxy.lie = async ({ path, forward }) => {
+        if (path !== "verify") return undefined;
+        const { status, body } = await forward();
+        kept = String(body["paymentToken"]);
+        return { status, body: { ...body, paymentToken: token(kept) } };
+      };
+      expect((await refusal(pay(url))).code).to.equal("TOKEN_MISMATCH");
+    }
+    expect(proxy.asked).to.not.include("settle");
+    await isPaidOnce(url, before);
+  });
+
+  it("about a settlement: a transaction that does not hold this payment is none", async () => {
+    const before = await settled();
+    const url = `${shop.url}/invented`;
+    const another = wallet.history().find(({ state }) => state === "settled")!.transactionHash!;
+    for (const txSignature of [HASH, another]) {
+      proxy.lie = async ({ path }) =>
+        path === "settle" ? { status: 200, body: { ...success, txSignature } } : undefined;
+      const shown = shop.shown;
+      const error = await refusal(pay(url));
+      expect([error.code, error.details["txSignature"]]).to.deep.equal(["SETTLEMENT_NOT_FOUND", txSignature]);
+      expect(shop.shown).to.equal(shown);
+    }
+    expect(await settled()).to.equal(before);
+    await isPaidOnce(url, before);
+  });
+
+  it("about the transaction: the one that the chain has is shown", async () => {
+    const before = await settled();
+    proxy.lie = async ({ path, forward }) => {
+      if (path !== "settle") return undefined;
+      const { status, body } = await forward();
+      return { status, body: { ...body, txSignature: HASH } };
+    };
+    expect((await pay(`${shop.url}/other-transaction`)).status).to.equal(200);
+    expect(await settled()).to.equal(before + 1);
+  });
+
+  it("about a failure: what was settled all the same is paid, and shown", async () => {
+    for (const lie of [
+      { status: 200, body: { status: "failed", txSignature: "0x", reason: "EXPIRED" } },
+      { status: 200, body: { status: "failed", txSignature: "0x", reason: "NULLIFIER_SPENT" } },
+      { status: 500, body: { code: "INTERNAL" } },
+      { status: 410, body: { code: "TOKEN_EXPIRED" } },
+      "hang up" as const,
+    ]) {
+      const before = await settled();
+      proxy.lie = async ({ path, forward }) => {
+        if (!path.startsWith("settle")) return undefined;
+        await forward();
+        return lie;
+      };
+      const url = `${shop.url}/settled/${typeof lie === "string" ? lie.replace(" ", "-") : JSON.stringify(lie.body).length}`;
+      expect((await pay(url)).status).to.equal(200);
+      expect(await settled()).to.equal(before + 1);
+    }
+  });
+
+  it("about an attempt it keeps and settles later: another attempt is of the same note", async () => {
+    const before = await settled();
+    const url = `${shop.url}/kept`;
+    const kept: (() => Promise<unknown>)[] = [];
+    proxy.lie = async ({ path, forward }) => {
+      if (path !== "settle") return undefined;
+      kept.push(forward);
+      return { status: 200, body: { status: "failed", txSignature: "0x", reason: "EXPIRED" } };
+    };
+    expect((await refusal(pay(url))).code).to.equal("SETTLEMENT_UNKNOWN");
+    expect(kept.length).to.be.greaterThan(1);
+    // It settles them all, in whatever order: one can land. The service replaced the tokens of the older ones.
+    for (const forward of kept) await forward();
+    await until(async () => (await settled()) === before + 1);
+    expect((await pay(url)).status).to.equal(200);
+    expect(await settled()).to.equal(before + 1);
+    const held = wallet.notes().filter(({ state }) => state === "held");
+    expect(held).to.deep.equal([]);
+  });
+
+  it("about a payment that is over: it is shown to nobody before the chain has it", async () => {
+    const shown = shop.shown;
+    proxy.lie = async ({ path }) =>
+      path === "settle"
+        ? { status: 202, body: { status: "pending", txSignature: "0x", id: "7" } }
+        : path === "settle/7"
+          ? { status: 200, body: { status: "success" } }
+          : undefined;
+    expect((await refusal(pay(`${shop.url}/pending`))).code).to.equal("SETTLEMENT_UNKNOWN");
+    expect(shop.shown).to.equal(shown);
+    await isPaidOnce(`${shop.url}/pending`, await settled());
+  });
+
+  it("and one that refuses: its reason, and nothing is paid", async () => {
+    const before = await settled();
+    const spent = await spentOn(wallet.store, Date.now());
+    proxy.lie = async ({ path }) =>
+      path === "verify"
+        ? {
+            status: 200,
+            body: { valid: false, paymentToken: "", expiresIn: 0, reason: "AMOUNT_TOO_SMALL", message: "no" },
+          }
+        : undefined;
+    const error = await refusal(pay(`${shop.url}/small`));
+    expect([error.code, error.details["reason"]]).to.deep.equal(["PAYMENT_INVALID", "AMOUNT_TOO_SMALL"]);
+    expect(await settled()).to.equal(before);
+    expect(await spentOn(wallet.store, Date.now())).to.equal(spent + PRICE);
+    expect((await openPurchases(wallet)).map(({ state }) => state)).to.deep.equal(["paying"]);
+    await isPaidOnce(`${shop.url}/small`, before);
+  });
+
+  it("and one whose node is behind: the same proof again", async () => {
+    const before = await settled();
+    let times = 2;
+    const bundles = new Set<string>();
+    proxy.lie = async ({ path, body }) => {
+      if (path !== "verify") return undefined;
+      bundles.add(body);
+      return times-- > 0
+        ? {
+            status: 200,
+            body: { valid: false, paymentToken: "", expiresIn: 0, reason: "UNKNOWN_ROOT", message: "not yet" },
+          }
+        : undefined;
+    };
+    expect((await pay(`${shop.url}/behind`)).status).to.equal(200);
+    expect([bundles.size, await settled()]).to.deep.equal([1, before + 1]);
+  });
+});
