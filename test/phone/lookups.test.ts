@@ -1,0 +1,129 @@
+// The signed-in mode: each lookup by a wallet, for one number, once, in time.
+import { randomBytes } from "node:crypto";
+import { lookupTypedData, type PhoneLookup } from "@sotto/protocol";
+import { expect } from "chai";
+import { contractWallet } from "./support/wallets.ts";
+import {
+  account,
+  call,
+  linkVerified,
+  newNumber,
+  openTestRegistry,
+  resolveUrl,
+  type Signer,
+  type TestRegistry,
+} from "./support/world.ts";
+
+describe("signed lookups", () => {
+  let registry: TestRegistry;
+  let phone: string;
+  const payee = account();
+  before(async () => {
+    registry = await openTestRegistry({ SOTTO_PHONE_SIGNED_LOOKUPS: "on", SOTTO_PHONE_LOOKUPS_CALLER: "5/600" });
+    phone = newNumber();
+    await linkVerified(registry, payee, phone);
+  });
+  after(() => registry.close());
+
+  const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
+
+  async function headersFor(signer: Signer, lies: Partial<PhoneLookup> = {}): Promise<Record<string, string>> {
+    const lookup: PhoneLookup = {
+      ...{ phone, wallet: signer.address as `0x${string}`, chainId: BigInt(registry.world.chainId) },
+      ...{ service: registry.service, nonce: randomBytes(16).toString("base64url"), deadline: inSeconds(60) },
+      ...lies,
+    };
+    return {
+      "x-sotto-wallet": signer.address,
+      "x-sotto-nonce": lookup.nonce,
+      "x-sotto-deadline": String(lookup.deadline),
+      "x-sotto-signature": await signer.sign(lookupTypedData(lookup)),
+    };
+  }
+  const ask = async (headers: Record<string, string>, number = phone) => {
+    const { status, body } = await call(resolveUrl(registry, number), { headers });
+    return status === 200 ? body["wallet"] : body["code"];
+  };
+
+  it("are answered, and say who may ask", async () => {
+    expect(await ask(await headersFor(account()))).to.equal(payee.address);
+    expect((await call(`${registry.url}/phone`)).body["signedLookups"]).to.equal(true);
+    expect(await ask(await headersFor(await contractWallet(registry.world)))).to.equal(payee.address);
+  });
+
+  it("are all that is answered", async () => {
+    expect(await ask({})).to.equal("LOOKUP_SIGNATURE_REQUIRED");
+    const right = await headersFor(account());
+    for (const name of Object.keys(right)) {
+      const { [name]: _, ...rest } = right;
+      expect(await ask(rest), name).to.equal("LOOKUP_SIGNATURE_REQUIRED");
+    }
+    const unsigned = await call(resolveUrl(registry, phone));
+    expect(unsigned.status).to.equal(401);
+  });
+
+  it("are answered once each, also when they come at the same time", async () => {
+    const headers = await headersFor(account());
+    const answers = await Promise.all(Array.from({ length: 8 }, () => ask(headers)));
+    expect(answers.filter((answer) => answer === payee.address)).to.have.length(1);
+    expect(answers.filter((answer) => answer === "NONCE_REFUSED")).to.have.length(7);
+    expect(await ask(headers)).to.equal("NONCE_REFUSED");
+  });
+
+  it("are for one number: who sees one cannot ask for another", async () => {
+    const headers = await headersFor(account());
+    expect(await ask(headers, newNumber())).to.equal("SIGNATURE_INVALID");
+    // It was not used up by that.
+    expect(await ask(headers)).to.equal(payee.address);
+  });
+
+  it("have an end that is near", async () => {
+    for (const deadline of [inSeconds(-1), inSeconds(400), 1])
+      expect(await ask(await headersFor(account(), { deadline })), String(deadline)).to.equal("NONCE_REFUSED");
+    const headers = await headersFor(account());
+    for (const date of ["soon", "-5", `0${headers["x-sotto-deadline"]}`, "1e9"])
+      expect(await ask({ ...headers, "x-sotto-deadline": date }), date).to.equal("NONCE_REFUSED");
+    const later = { ...headers, "x-sotto-deadline": String(inSeconds(120)) };
+    expect(await ask(later)).to.equal("SIGNATURE_INVALID");
+  });
+
+  it("are for this registry, chain and wallet", async () => {
+    const [signer, other] = [account(), account()];
+    for (const lies of [
+      { service: "https://other.example/zk" },
+      { chainId: 1n },
+      { wallet: other.address as `0x${string}` },
+    ])
+      expect(await ask(await headersFor(signer, lies))).to.equal("SIGNATURE_INVALID");
+    const right = await headersFor(signer);
+    expect(await ask({ ...right, "x-sotto-wallet": other.address })).to.equal("SIGNATURE_INVALID");
+    expect(await ask({ ...right, "x-sotto-nonce": randomBytes(16).toString("base64url") })).to.equal(
+      "SIGNATURE_INVALID",
+    );
+    expect(await ask({ ...right, "x-sotto-nonce": "spaces are not one of them" })).to.equal("BINDING_INVALID");
+    expect(await ask({ ...right, "x-sotto-nonce": "short" })).to.equal("INVALID_REQUEST");
+    expect(await ask({ ...right, "x-sotto-signature": "0xno" })).to.equal("BINDING_SIGNATURE_INVALID");
+    expect(await ask({ ...right, "x-sotto-wallet": right["x-sotto-wallet"]!.slice(2) })).to.equal("INVALID_REQUEST");
+    expect(await ask(right)).to.equal(payee.address);
+  });
+
+  it("count for the wallet that signs them, wherever it asks from", async () => {
+    const signer = account();
+    const answers = [];
+    for (let index = 0; index < 6; index += 1) answers.push(await ask(await headersFor(signer)));
+    expect(answers).to.deep.equal([...Array(5).fill(payee.address), "LOOKUPS_LIMITED"]);
+    expect(await ask(await headersFor(account()))).to.equal(payee.address);
+  });
+
+  it("can be sent by a web page", async () => {
+    const headers = { origin: "https://a.example", "access-control-request-method": "GET" };
+    const allowed = (await fetch(resolveUrl(registry, phone), { method: "OPTIONS", headers })).headers;
+    expect(allowed.get("access-control-allow-headers")).to.include("x-sotto-signature").and.include("x-sotto-nonce");
+  });
+
+  it("leave no nonce, wallet or signature in the log", () => {
+    const log = registry.logged.join("");
+    expect(log).to.include('"route":"/zk/phone/resolve/:phone"').and.not.include(payee.address.slice(2));
+    expect(log).to.not.match(/0x[0-9a-f]{40}/);
+  });
+});
