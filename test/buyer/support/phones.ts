@@ -14,6 +14,13 @@ export interface Person {
   readonly wallet: Wallet;
 }
 
+/** All come from one address here. */
+const NO_LIMITS = Object.fromEntries(
+  ["CODES_NUMBER", "CODES_WALLET", "CODES_CLIENT", "TRIES_CLIENT", "LOOKUPS_CLIENT", "LOOKUPS_RANGE"]
+    .concat("LOOKUPS_CLIENT_RANGE")
+    .map((name) => [`SOTTO_PHONE_${name}`, "1000000/86400"]),
+);
+
 export class Phones {
   readonly client: SottoService;
   readonly #running: RunningRegistry;
@@ -39,6 +46,7 @@ export class Phones {
       SOTTO_RATE_LIMIT: "1000000",
       SOTTO_PHONE_STORE: "sqlite::memory:",
       SOTTO_PHONE_SENDER: "file",
+      ...NO_LIMITS,
       SOTTO_PHONE_KEYS: join(folder, "keys.json"),
     });
     const sender = { send: async (message: CodeMessage) => void codes.push(message) };

@@ -1,0 +1,101 @@
+// A shop whose 402 answers name a phone number: paid where the registry says the same, refused where it does not.
+import { openPurchases, phonePin, signBinding, type Wallet, type WrapOptions, wrapFetch } from "@sotto/client";
+import type { PaymentInstructions } from "@sotto/protocol";
+import { expect } from "chai";
+import { type Person, Phones } from "./support/phones.ts";
+import { refusal } from "./support/refusal.ts";
+import { Shop } from "./support/shop.ts";
+import { openWallet, openWorld, payerWith, type World } from "./support/world.ts";
+
+const PRICE = 10_000n;
+
+describe("a 402 answer with a phone number", () => {
+  let world: World;
+  let phones: Phones;
+  let shop: Shop;
+  let merchant: Person;
+  let number: string;
+  before(async () => {
+    world = await openWorld();
+    phones = await Phones.open(world);
+    merchant = phones.person(await openWallet(world));
+    shop = await Shop.open(world, merchant.wallet, { price: PRICE, account: merchant.account });
+    number = phones.newNumber();
+    await phones.link(number, merchant);
+  });
+  after(async () => {
+    await shop?.close();
+    await phones?.close();
+  });
+
+  /** What the shop shows from now on: `person`'s wallet and key, truly signed, beside this number. */
+  const show = async (phone: string, { account, wallet }: Person) => {
+    const { binding, signature } = await signBinding(wallet, account, { phone, service: phones.url });
+    const { wallet: address, key, issuedAt, service } = binding;
+    const encryptedMapping = true;
+    const recipient = { phone, wallet: address, encryptedMapping, shieldedAddress: key, signature, issuedAt, service };
+    shop.options.tamper = (instructions: PaymentInstructions) => ({
+      ...instructions,
+      payment: { ...instructions.payment, recipient },
+    });
+  };
+  const buy = (wallet: Wallet, options: Partial<WrapOptions> = {}) => {
+    const services = { services: [world.serviceUrl], phoneRegistry: phones.url };
+    return wrapFetch(fetch, wallet, { ...services, maxPerRequest: PRICE, ...options })(`${shop.url}/report`);
+  };
+  const untouched = async (wallet: Wallet) => {
+    expect(await openPurchases(wallet)).to.deep.equal([]);
+    await wallet.scan();
+    expect(wallet.balance().total).to.equal(100_000n);
+  };
+
+  it("is paid where it is the shop's own, and pinned", async () => {
+    await show(number, merchant);
+    const wallet = await payerWith(world, [100_000n]);
+    expect((await buy(wallet)).status).to.equal(200);
+    expect((await phonePin(wallet.store, number))?.wallet).to.equal(merchant.account.address.toLowerCase());
+  });
+
+  it("is refused where the number is somebody else's, unknown, or of another key of the shop's", async () => {
+    const wallet = await payerWith(world, [100_000n]);
+    const [stranger, phone] = [phones.person(await openWallet(world)), phones.newNumber()];
+    await phones.link(phone, stranger);
+    await show(phone, merchant);
+    expect((await refusal(buy(wallet))).details).to.deep.equal({ field: "wallet" });
+    const broken = { account: merchant.account, wallet: stranger.wallet };
+    await show(number, broken);
+    const error = await refusal(buy(wallet));
+    expect([error.code, error.details["field"]]).to.deep.equal(["PHONE_RECIPIENT_MISMATCH", "shieldedAddress"]);
+    await show(phones.newNumber(), merchant);
+    expect((await refusal(buy(wallet))).code).to.equal("PHONE_UNKNOWN");
+    for (const each of [phone, number]) expect(await phonePin(wallet.store, each)).to.equal(undefined);
+    await untouched(wallet);
+  });
+
+  it("is refused where the number has changed hands since it was paid, until that is confirmed", async () => {
+    const wallet = await payerWith(world, [110_000n]);
+    await show(number, merchant);
+    expect((await buy(wallet)).status).to.equal(200);
+    const successor = phones.person(merchant.wallet);
+    await phones.link(number, successor);
+    await show(number, successor);
+    expect((await refusal(buy(wallet))).code).to.equal("PHONE_CHANGED");
+    await untouched(wallet);
+    // The shop itself takes its new account for its own.
+    Object.assign(shop, { account: successor.account });
+    const sure = { phone: { confirmChange: () => true }, confirmRecipient: () => true };
+    expect((await buy(wallet, sure)).status).to.equal(200);
+    expect((await phonePin(wallet.store, number))?.wallet).to.equal(successor.account.address.toLowerCase());
+    Object.assign(shop, { account: merchant.account });
+    await phones.link(number, merchant);
+  });
+
+  it("is not looked at where no registry is named: the wallet's signature says who is paid", async () => {
+    const wallet = await payerWith(world, [100_000n]);
+    await show(phones.newNumber(), merchant);
+    const { status } = await wrapFetch(fetch, wallet, { services: [world.serviceUrl], maxPerRequest: PRICE })(
+      `${shop.url}/report`,
+    );
+    expect(status).to.equal(200);
+  });
+});
