@@ -1,0 +1,161 @@
+// Whatever ends an agent, and wherever: it goes on where it was, and pays once.
+import { fork } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { MemoryStore, openPurchases, type PurchaseStage, type Store, wrapFetch } from "@sotto/client";
+import { SqliteStore } from "@sotto/client/sqlite";
+import { expect } from "chai";
+import type { BuyerReport, BuyerTask } from "./support/buyer-process.ts";
+import { refusal } from "./support/refusal.ts";
+import { Shop } from "./support/shop.ts";
+import { fund, openWallet, openWorld, type World } from "./support/world.ts";
+
+const PRICE = 10_000n;
+/** Between writes to the store something is done; at these something is said to others, too. */
+const STAGES: PurchaseStage[] = ["verifying", "settling", "presenting"];
+
+describe("an agent that is ended", () => {
+  const folder = mkdtempSync(join(tmpdir(), "sotto-agent-"));
+  let world: World;
+  let shop: Shop;
+  before(async () => {
+    world = await openWorld();
+    shop = await Shop.open(world, await openWallet(world), { price: PRICE });
+  });
+  after(async () => {
+    await shop?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** What a process says, or undefined where it was killed. */
+  function run(task: BuyerTask): Promise<BuyerReport | undefined> {
+    const child = fork(join(import.meta.dirname, "support", "buyer-process.ts"), [], { stdio: "inherit" });
+    let report: BuyerReport | undefined;
+    child.once("message", (message: BuyerReport) => {
+      report = message;
+    });
+    child.send(task);
+    return new Promise((resolve) => child.once("exit", () => resolve(report)));
+  }
+  const salesOf = (target: string) => shop.sales.filter((sale) => sale.target === target).length;
+
+  it("by kill -9 at any stage pays once and gets the goods", async function () {
+    this.timeout(120_000);
+    const seed = Buffer.from(new Uint8Array(32).map((_, i) => 5 * i + 3));
+    const store = join(folder, "wallet.sqlite");
+    const owner = await openWallet(world, { seed, store: new SqliteStore(store) });
+    await fund(
+      world,
+      owner,
+      STAGES.map(() => 3n * PRICE),
+    );
+    const { chainId, pool, token, deploymentBlock, serviceUrl, node } = world;
+    const place = { chainId, pool, token, deploymentBlock, serviceUrl, node: { url: node.url } };
+    const task = { world: place, seed: seed.toString("hex"), store, maxPerRequest: String(PRICE) };
+    const target = (stage: string) => `/killed/${stage}`;
+    let left: string[] = [];
+    for (const stage of STAGES) {
+      // First what the one before left, then a purchase that dies.
+      const urls = [...left, target(stage)].map((path) => shop.url + path);
+      expect(await run({ ...task, urls, dieAt: stage }), stage).to.equal(undefined);
+      for (const path of left) expect(salesOf(path), path).to.equal(1);
+      left = [target(stage)];
+    }
+    const report = await run({ ...task, urls: left.map((path) => shop.url + path) });
+    expect(report).to.deep.equal({ answers: left.map((path) => `sold ${path} `) });
+    const after = await openWallet(world, { seed, store: new SqliteStore(store) });
+    await after.scan();
+    expect(after.balance().total).to.equal(BigInt(STAGES.length) * 2n * PRICE);
+    expect(after.history().filter(({ state }) => state === "settled")).to.have.length(STAGES.length);
+    expect(await openPurchases(after)).to.deep.equal([]);
+  });
+
+  it("by kill -9 when the server had answered is told so, and pays nothing again", async () => {
+    const seed = Buffer.from(new Uint8Array(32).map((_, i) => 7 * i + 1));
+    const store = join(folder, "answered.sqlite");
+    const owner = await openWallet(world, { seed, store: new SqliteStore(store) });
+    await fund(world, owner, [3n * PRICE]);
+    const { chainId, pool, token, deploymentBlock, serviceUrl, node } = world;
+    const place = { chainId, pool, token, deploymentBlock, serviceUrl, node: { url: node.url } };
+    const task = { world: place, seed: seed.toString("hex"), store, maxPerRequest: String(PRICE) };
+    const urls = [`${shop.url}/answered`];
+    expect(await run({ ...task, urls, dieAt: "answered" })).to.equal(undefined);
+    // Whether it got the goods nobody knows; the shop has sold them, and the proof is good for one use.
+    expect(salesOf("/answered")).to.equal(1);
+    expect(await run({ ...task, urls })).to.deep.equal({ answers: ["PAID_BUT_REFUSED"] });
+    await owner.scan();
+    expect(owner.balance().total).to.equal(2n * PRICE);
+  });
+
+  it("between any two writes to its store pays once and gets the goods", async function () {
+    this.timeout(120_000);
+    const seed = new Uint8Array(32).map((_, i) => 11 * i + 9);
+    const disk = new MemoryStore();
+    const owner = await openWallet(world, { seed, store: disk });
+    await fund(
+      world,
+      owner,
+      Array.from({ length: 24 }, () => 2n * PRICE),
+    );
+    const buy = async (store: Store, target: string) => {
+      const wallet = await openWallet(world, { seed, store });
+      await wallet.scan();
+      const pay = wrapFetch(fetch, wallet, { services: [world.serviceUrl], maxPerRequest: PRICE });
+      return async () => (await pay(shop.url + target)).text();
+    };
+    let died = 0;
+    for (let writes = 0; ; writes += 1) {
+      const target = `/write/${writes}`;
+      const { store, live } = mortal(disk);
+      const answer = await buy(store, target);
+      live(writes);
+      const answered = await answer().catch((error: Error) => error.message);
+      if (answered === `sold ${target} `) break;
+      expect(answered).to.equal("the process died");
+      died += 1;
+      const sold = salesOf(target);
+      // A process that starts anew has nothing but the disk.
+      const again = await buy(mortal(disk).store, target);
+      if (sold === 0) expect(await again(), target).to.equal(`sold ${target} `);
+      else expect((await refusal(again())).code, target).to.equal("PAID_BUT_REFUSED");
+      expect(salesOf(target), target).to.equal(1);
+    }
+    expect(died).to.be.greaterThan(7);
+    await owner.scan();
+    expect(owner.balance().total).to.equal(48n * PRICE - BigInt(died + 1) * PRICE);
+  });
+});
+
+/** A store that dies after so many writes more: then nothing works. */
+function mortal(disk: Store): { store: Store; live: (writes: number) => void } {
+  let left = Number.POSITIVE_INFINITY;
+  const alive = () => {
+    if (left < 0) throw new Error("the process died");
+  };
+  const write = async (action: () => Promise<void>) => {
+    left -= 1;
+    alive();
+    return action();
+  };
+  const store: Store = {
+    get: async (key) => {
+      alive();
+      return disk.get(key);
+    },
+    list: async (prefix) => {
+      alive();
+      return disk.list(prefix);
+    },
+    batch: (changes) => write(() => disk.batch(changes)),
+    put: (key, value, expected) => write(() => disk.put(key, value, expected)),
+    delete: (key, expected) => write(() => disk.delete(key, expected)),
+    close: async () => undefined,
+  };
+  return {
+    store,
+    live: (writes) => {
+      left = writes;
+    },
+  };
+}

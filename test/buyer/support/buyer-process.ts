@@ -1,0 +1,53 @@
+// An agent as a process of its own: pays for the addresses it is given, one after the other, and kills itself where it
+// is told to, so that nothing of it runs on.
+import { wrapFetch } from "@sotto/client";
+import { SqliteStore } from "@sotto/client/sqlite";
+import { SottoError } from "@sotto/protocol";
+import { openWallet, type World } from "./world.ts";
+
+export interface BuyerTask {
+  readonly world: Pick<World, "chainId" | "pool" | "token" | "deploymentBlock" | "serviceUrl"> & {
+    readonly node: { readonly url: string };
+  };
+  readonly seed: string;
+  readonly store: string;
+  readonly urls: readonly string[];
+  readonly maxPerRequest: string;
+  /** Stage of the last address at which it dies; "answered": when the server has answered the proof. */
+  readonly dieAt?: string;
+}
+
+export interface BuyerReport {
+  /** The body of each answer, or the code of the error. */
+  readonly answers: string[];
+}
+
+const die = () => process.kill(process.pid, "SIGKILL");
+
+process.once("message", async (task: BuyerTask) => {
+  const { world, urls, dieAt } = task;
+  const store = new SqliteStore(task.store);
+  const wallet = await openWallet(world as World, { seed: Buffer.from(task.seed, "hex"), store });
+  const answers: string[] = [];
+  for (const [index, url] of urls.entries()) {
+    const last = index === urls.length - 1;
+    const send: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init);
+      const proof = new Headers(init?.headers).has("x-payment-proof");
+      if (last && proof && dieAt === "answered") die();
+      return response;
+    };
+    const pay = wrapFetch(send, wallet, {
+      services: [world.serviceUrl],
+      maxPerRequest: BigInt(task.maxPerRequest),
+      onProgress: ({ stage }) => void (last && stage === dieAt && die()),
+    });
+    try {
+      answers.push(await (await pay(url)).text());
+    } catch (error) {
+      answers.push(error instanceof SottoError ? error.code : String(error));
+    }
+  }
+  process.send?.({ answers } satisfies BuyerReport, () => process.exit(0));
+});
+process.once("disconnect", () => process.exit(0));
