@@ -1,0 +1,240 @@
+import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { type Kysely, sql } from "kysely";
+import { type Database, isUnavailable, type Migrations, type OpenOptions, openDatabase } from "../src/index.ts";
+import { backends } from "./support/backends.ts";
+import { startPostgres, type TestPostgres } from "./support/postgres.ts";
+
+interface Schema {
+  counters: { name: string; value: number };
+}
+
+const counters: Migrations = {
+  "0001-counters": {
+    up: (db: Kysely<unknown>) =>
+      db.schema
+        .createTable("counters")
+        .addColumn("name", "text", (column) => column.primaryKey())
+        .addColumn("value", "bigint", (column) => column.notNull())
+        .execute(),
+  },
+};
+
+async function refusal(promise: Promise<unknown>): Promise<Error & { code?: string }> {
+  const failure = await promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (!(failure instanceof Error)) throw new Error("expected a refusal");
+  return failure;
+}
+
+for (const [name, backend] of Object.entries(backends()))
+  describe(`database: ${name}`, () => {
+    let url = "";
+    const opened: Database<Schema>[] = [];
+    const open = async (change: Partial<OpenOptions> = {}): Promise<Database<Schema>> => {
+      const database = await openDatabase<Schema>({ url, name: "test", migrations: counters, ...change });
+      opened.push(database);
+      return database;
+    };
+    before(async function () {
+      this.timeout(60_000);
+      await backend.start();
+    });
+    after(() => backend.stop());
+    beforeEach(async () => {
+      url = await backend.url();
+    });
+    afterEach(async () => {
+      for (const one of opened.splice(0)) await one.close();
+    });
+
+    /** Reads, waits, writes: loses counts where two of them run side by side. */
+    const increment = (database: Database<Schema>, key: string, counter = "a") =>
+      database.transaction([key], async (db) => {
+        const row = await db.selectFrom("counters").select("value").where("name", "=", counter).executeTakeFirst();
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        const value = (row?.value ?? 0) + 1;
+        const insert = db.insertInto("counters").values({ name: counter, value });
+        await insert.onConflict((conflict) => conflict.column("name").doUpdateSet({ value })).execute();
+      });
+    const valueIn = async ({ db }: Database<Schema>, counter = "a") =>
+      (await db.selectFrom("counters").select("value").where("name", "=", counter).executeTakeFirst())?.value;
+
+    it("keeps transactions of one key apart, over connections and processes' worth of them", async () => {
+      const [one, two] = [await open(), await open()];
+      await Promise.all(Array.from({ length: 24 }, (_, i) => increment(i % 2 ? one : two, "key")));
+      expect(await valueIn(one)).to.equal(24);
+    });
+
+    it("takes several keys in one order: nobody waits for each other for ever", async () => {
+      const [one, two] = [await open(), await open()];
+      const pairs = [
+        ["x", "y"],
+        ["y", "x"],
+        ["x", "y", "x"],
+      ];
+      await Promise.all(
+        Array.from({ length: 18 }, (_, i) =>
+          (i % 2 ? one : two).transaction(pairs[i % 3]!, async (db) => {
+            await sql`select 1`.execute(db);
+          }),
+        ),
+      );
+    });
+
+    it("undoes a transaction that fails, and goes on", async () => {
+      const database = await open();
+      await increment(database, "key");
+      const error = await refusal(
+        database.transaction(["key"], async (db) => {
+          await db.updateTable("counters").set({ value: 99 }).execute();
+          throw new Error("changed my mind");
+        }),
+      );
+      expect(error.message).to.equal("changed my mind");
+      expect(await valueIn(database)).to.equal(1);
+      await increment(database, "key");
+      expect(await valueIn(database)).to.equal(2);
+    });
+
+    it("answers numbers for 64-bit columns, what was changed, and what was returned", async () => {
+      const { db } = await open();
+      await db
+        .insertInto("counters")
+        .values({ name: "a", value: 2 ** 53 - 1 })
+        .execute();
+      const bump = db.updateTable("counters").set({ value: 5 }).where("name", "=", "a");
+      expect((await bump.executeTakeFirst()).numUpdatedRows).to.equal(1n);
+      expect(await bump.returning(["name", "value"]).execute()).to.deep.equal([{ name: "a", value: 5 }]);
+      const none = db.deleteFrom("counters").where("name", "=", "nobody");
+      expect((await none.executeTakeFirst()).numDeletedRows).to.equal(0n);
+    });
+
+    it("migrates once, whoever comes first, and keeps what is there", async () => {
+      const first = await Promise.all([open(), open(), open()]);
+      await increment(first[0]!, "key");
+      const migrations: Migrations = {
+        ...counters,
+        "0002-more": { up: (db) => sql`update counters set value = value + 10`.execute(db).then(() => undefined) },
+      };
+      const later = await Promise.all([open({ migrations }), open({ migrations })]);
+      expect(await valueIn(later[0]!)).to.equal(11);
+      // The older program does not touch what it does not know.
+      expect(await refusal(open())).to.include({ code: "STORE_TOO_NEW" });
+    });
+
+    it("leaves nothing behind of a migration that fails", async () => {
+      const broken: Migrations = {
+        ...counters,
+        "0002-broken": {
+          async up(db) {
+            await sql`create table half (id text)`.execute(db);
+            throw new Error("no");
+          },
+        },
+      };
+      expect((await refusal(open({ migrations: broken }))).message).to.equal("no");
+      const { db } = await open({ migrations: {}, name: "other" });
+      const tables = (await db.introspection.getTables()).map((table) => table.name);
+      expect(tables).not.to.include("half");
+    });
+
+    it("keeps account for each program that shares it", async () => {
+      await open();
+      const migrations: Migrations = {
+        "0001-own": { up: (db) => sql`create table own (id text)`.execute(db).then(() => undefined) },
+      };
+      await open({ name: "other", migrations });
+      await open({ name: "other", migrations });
+      await open();
+    });
+
+    it("tells each query to who asks, without its values", async () => {
+      const queries: string[] = [];
+      const database = await open({ onQuery: (text) => queries.push(text) });
+      queries.length = 0;
+      await database.db.insertInto("counters").values({ name: "secret", value: 1 }).execute();
+      expect(queries).to.have.length(1);
+      expect(queries[0])
+        .to.match(/^insert into "counters"/)
+        .and.not.to.contain("secret");
+    });
+
+    it("has one clock", async () => {
+      const database = await open({ clock: () => 123 });
+      const now = await database.now();
+      if (database.kind === "sqlite") expect(now).to.equal(123);
+      else expect(Math.abs(now - Date.now())).to.be.lessThan(60_000);
+    });
+
+    it("says that it is away once it is closed", async () => {
+      const database = await open();
+      await database.ping();
+      await database.close();
+      expect(await refusal(database.ping())).to.include({ code: "STORE_UNAVAILABLE" });
+    });
+  });
+
+describe("a database's address and name", () => {
+  const options = { name: "test", migrations: {} };
+
+  it("are checked before anything is opened", async () => {
+    for (const url of ["", "sqlite:", "mysql://x", "postgres//x", "postgres://"])
+      expect((await refusal(openDatabase({ ...options, url }))).code).to.be.oneOf([
+        ...["INVALID_STORE_URL", "STORE_UNAVAILABLE"],
+      ]);
+    for (const name of ["", "Test", "a b", 'x"; drop table y', "x".repeat(33)])
+      expect(await refusal(openDatabase({ ...options, name, url: "sqlite::memory:" }))).to.be.instanceOf(TypeError);
+  });
+
+  it("of a file lead to one that only its owner reads, in a folder that is made", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "sotto-database-"));
+    const path = join(folder, "new", "sotto.db");
+    await (await openDatabase({ ...options, url: `sqlite:${path}` })).close();
+    expect(existsSync(path) && statSync(path).mode & 0o777).to.equal(0o600);
+    const error = await refusal(openDatabase({ ...options, url: `sqlite:${folder}` }));
+    expect(error).to.include({ code: "STORE_UNAVAILABLE" });
+    rmSync(folder, { recursive: true });
+  });
+
+  it("of nobody is told from a wrong query, and does not show its password", async () => {
+    const error = await refusal(openDatabase({ ...options, url: "postgres://postgres:secret@127.0.0.1:9/none" }));
+    expect(error).to.include({ code: "STORE_UNAVAILABLE" });
+    expect(`${error.message} ${error.stack}`).not.to.contain("secret");
+    expect(isUnavailable(error.cause)).to.equal(true);
+    const database = await openDatabase({ ...options, url: "sqlite::memory:" });
+    expect(isUnavailable(await refusal(sql`select nothing from nowhere`.execute(database.db)))).to.equal(false);
+    await database.close();
+  });
+});
+
+describe("a PostgreSQL that restarts", () => {
+  let server: TestPostgres;
+  before(async function () {
+    this.timeout(60_000);
+    server = await startPostgres();
+  });
+  after(() => server.stop());
+
+  it("is found again, and the loss is told", async () => {
+    const losses: Error[] = [];
+    const onError = (error: Error) => losses.push(error);
+    const url = await server.database();
+    const database = await openDatabase<Schema>({ url, name: "test", migrations: counters, onError });
+    await database.ping();
+    const interrupted = database.transaction(["key"], async (db) => {
+      await db.insertInto("counters").values({ name: "lost", value: 1 }).execute();
+      await server.disconnectAll();
+      await sql`select 1`.execute(db);
+    });
+    expect(isUnavailable(await refusal(interrupted))).to.equal(true);
+    expect(losses.length).to.be.greaterThan(0);
+    await database.ping();
+    expect(await database.db.selectFrom("counters").selectAll().execute()).to.deep.equal([]);
+    await database.close();
+  });
+});
