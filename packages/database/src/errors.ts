@@ -18,7 +18,8 @@ export class DatabaseError extends SottoError {
   }
 }
 
-const NETWORK = /ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|Connection terminated|not queryable|timeout exceeded/i;
+const NETWORK =
+  /ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|Connection terminated|not queryable|timeout exceeded/i;
 
 /** Whether an error says that the database cannot be reached or is shutting down, rather than that a query is wrong. */
 export function isUnavailable(error: unknown): boolean {
