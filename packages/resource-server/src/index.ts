@@ -1,3 +1,4 @@
+export type { PaymentUse, PaymentUses } from "./claims/uses.ts";
 export { PaywallError, type PaywallErrorCode } from "./errors.ts";
 export { createPaywall } from "./paywall/create.ts";
 export type {

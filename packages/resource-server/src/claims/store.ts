@@ -98,6 +98,32 @@ export class ClaimStore {
     await this.#database.db.updateTable("payment_claim").set({ state: "used" }).where("id", "=", id).execute();
   }
 
+  /** Gives a payment back of which nobody knows yet whether it is settled: no handler ran. */
+  async putBack(id: string, holder: string): Promise<void> {
+    await this.#held(id, holder)
+      .set((row) => ({ state: "free" as const, tries: row("tries", "-", 1) }))
+      .execute();
+  }
+
+  /** Forgets what turned out to be no payment, so that it cannot stand in the way of one of the same note. */
+  async forget(id: string, holder: string): Promise<void> {
+    const { db } = this.#database;
+    const first = db.deleteFrom("payment_claim").where("id", "=", id).where("holder", "=", holder);
+    await first.where("state", "=", "held").where("tries", "=", 1).execute();
+    await this.putBack(id, holder);
+  }
+
+  /** Gives a payment back that was stored as used before its handler failed. */
+  async reopen(id: string, holder: string): Promise<void> {
+    const used = this.#database.db.updateTable("payment_claim").set({ state: "free" }).where("id", "=", id);
+    await used.where("holder", "=", holder).where("state", "=", "used").execute();
+  }
+
+  #held(id: string, holder: string) {
+    const held = this.#database.db.updateTable("payment_claim").where("id", "=", id).where("holder", "=", holder);
+    return held.where("state", "=", "held");
+  }
+
   async #change(id: string, holder: string, values: { state?: "free"; lease_until?: number }): Promise<boolean> {
     const { numUpdatedRows } = await this.#database.db
       .updateTable("payment_claim")

@@ -1,6 +1,6 @@
 // The checks of a header, cheapest first: 4.6.1 lists the proofs first, but whichever check fails, the answer is the
 // same, and a flood of junk must not cost a pairing each.
-import { amountBounds, type ProofHeader } from "@sotto/protocol";
+import { amountBounds, type Deployment, type ProofHeader } from "@sotto/protocol";
 import { readAmount } from "../checks/amount.ts";
 import { CheckFailed } from "../checks/outcome.ts";
 import { Failures, type Proofs } from "../checks/proofs.ts";
@@ -22,6 +22,12 @@ import type { PaidProof } from "./types.ts";
 
 /** Beyond what a header is fresh, ms: clocks of servers, and of their database, differ. */
 const MARGIN_MS = 60_000;
+/** How long a payment is remembered behind its timestamp, ms. */
+export const REMEMBERED_MS = FRESH_MS + SKEW_MS + MARGIN_MS;
+
+/** A payment spends one note, so this is what it is known by. */
+export const claimId = ({ chainId, pool }: Deployment, nullifier: bigint | string): string =>
+  `${chainId}:${pool}:${nullifier}`;
 
 export interface CheckParts {
   readonly config: Config;
@@ -57,11 +63,11 @@ export class Checks {
     checkClaims(said, header, config.merchant, demand);
     const statement = checkSignals(header, BigInt(said.senderCommitment), config.merchant, demand);
     const { digest, nullifier } = statement;
-    const id = `${config.place.chainId}:${config.place.pool}:${nullifier}`;
+    const id = claimId(config.place, nullifier);
     this.#failures.expectFew(digest);
     await claims.expectUnused(id);
     const proven = await this.#prove(statement, demand);
-    const expiresAt = header.timestamp + FRESH_MS + SKEW_MS + MARGIN_MS;
+    const expiresAt = header.timestamp + REMEMBERED_MS;
     const claim = await claims.take({ id, digest, resource, expiresAt });
     const { bounds } = demand;
     const { timestamp, txSignature } = header;

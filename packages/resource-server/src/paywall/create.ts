@@ -6,11 +6,12 @@ import { Settlements } from "../checks/settlement.ts";
 import { Tokens } from "../checks/token.ts";
 import { Claims } from "../claims/claims.ts";
 import { ClaimStore } from "../claims/store.ts";
+import { StoredUses } from "../claims/uses.ts";
 import { invalidOption, PaywallError } from "../errors.ts";
 import { Prices } from "../routes/prices.ts";
 import { openVerifier } from "../service/keys.ts";
 import { readKeySet, TokenKeys } from "../service/token-keys.ts";
-import { Checks } from "./checks.ts";
+import { Checks, claimId, REMEMBERED_MS } from "./checks.ts";
 import { type Config, readConfig } from "./config.ts";
 import type { PaywallEvent, PaywallOptions } from "./options.ts";
 import { CorePaywall } from "./paywall.ts";
@@ -98,5 +99,14 @@ export async function createPaywall(options: PaywallOptions): Promise<Paywall> {
   });
   const { onChallenge } = options;
   const hooks = onChallenge === undefined ? {} : { onChallenge };
-  return new CorePaywall({ config, token, prices, checks, hooks, report, clock, end: () => claims.close() });
+  const uses = new StoredUses({
+    ...{ store, remembered: REMEMBERED_MS, clock, onError },
+    idOf: (nullifier) => claimId(place, nullifier),
+    forgetfulSince: config.forgetful ? clock() : undefined,
+  });
+  const end = () => {
+    uses.close();
+    return claims.close();
+  };
+  return new CorePaywall({ config, token, prices, checks, hooks, report, clock, uses, end });
 }

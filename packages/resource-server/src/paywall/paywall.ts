@@ -2,6 +2,7 @@
 import { buildInstructions, checkBindingTime, type ProofHeader, parseProofHeader, SottoError } from "@sotto/protocol";
 import type { PoolFacts } from "../chain/pool.ts";
 import { CheckFailed, CheckUnavailable } from "../checks/outcome.ts";
+import type { PaymentUses } from "../claims/uses.ts";
 import { type Prices, pricedRequest } from "../routes/prices.ts";
 import { readTarget, type Target } from "../routes/target.ts";
 import * as answers from "./answers.ts";
@@ -21,6 +22,7 @@ export interface PaywallParts {
   readonly hooks: Pick<PaywallOptions, "onChallenge">;
   readonly report: (event: PaywallEvent) => void;
   readonly clock: () => number;
+  readonly uses: PaymentUses;
   readonly end: () => Promise<void>;
 }
 
@@ -30,6 +32,10 @@ export class CorePaywall implements Paywall {
 
   constructor(parts: PaywallParts) {
     this.#parts = parts;
+  }
+
+  get uses(): PaymentUses {
+    return this.#parts.uses;
   }
 
   async decide(request: PaywallRequest): Promise<Decision> {

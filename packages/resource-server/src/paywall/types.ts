@@ -1,5 +1,6 @@
 // What adapters see of a paywall: a request in, a decision out. No framework.
 import type { Address, AmountBounds, Bytes32, ProofHeader } from "@sotto/protocol";
+import type { PaymentUses } from "../claims/uses.ts";
 import type { PaywallRequest } from "./request.ts";
 
 export type { PaywallOptions } from "./options.ts";
@@ -58,6 +59,8 @@ export type Decision =
 export interface Paywall {
   /** Never rejects. */
   decide(request: PaywallRequest): Promise<Decision>;
+  /** For another dialect on the same routes: what one takes the other does not take again. */
+  readonly uses: PaymentUses;
   /** Ends the store and its timers. Requests still in their handlers may finish before or after. */
   close(): Promise<void>;
 }

@@ -11,6 +11,11 @@ interface Context {
   readonly requirements: Frozen<PaymentRequirements>;
 }
 
+interface FailureContext extends Context {
+  /** The published SettleError where the facilitator said so, anything else where it said nothing. */
+  readonly error: Error & { readonly errorReason?: string };
+}
+
 interface CancelContext extends Context {
   readonly reason: string;
   readonly responseStatus?: number;
@@ -22,7 +27,7 @@ export interface Hooks {
   onBeforeVerify(context: Context): Promise<Abort | undefined>;
   onBeforeSettle(context: Context): Promise<Abort | undefined>;
   onAfterSettle(context: Context): Promise<void>;
-  onSettleFailure(context: Context): Promise<void>;
+  onSettleFailure(context: FailureContext): Promise<void>;
   onVerifiedPaymentCanceled(context: CancelContext): Promise<void>;
 }
 
@@ -34,8 +39,8 @@ const REFUSALS: Readonly<Record<Exclude<Claim, "claimed">, readonly [reason: str
 
 /** What a use is remembered by. @throws SottoError X402_PAYLOAD_INVALID */
 export function useOf(payload: unknown): PaymentUse {
-  const { publicSignals, timestamp } = parseX402Payload(payload);
-  return { digest: signalsDigest(publicSignals), nullifier: String(publicSignals[6]), timestamp };
+  const { publicSignals, timestamp, resourceUrl: resource } = parseX402Payload(payload);
+  return { digest: signalsDigest(publicSignals), nullifier: String(publicSignals[6]), resource, timestamp };
 }
 
 /** @param clock now, ms; @param onError told what went wrong where nobody else is */
@@ -71,7 +76,12 @@ export function serverHooks(uses: Uses, clock: () => number, onError: (error: un
       return { abort: true, reason, message };
     }),
     onAfterSettle: settled((use) => uses.use(use)),
-    onSettleFailure: settled((use) => uses.release(use)),
+    onSettleFailure: async (context) => {
+      const { errorReason } = context.error;
+      // Only a facilitator that says why it never will be settled ends it. On its way, or no answer: nobody knows.
+      const refused = errorReason?.startsWith("sotto_") === true || errorReason?.startsWith("invalid_") === true;
+      await settled((use) => (refused ? uses.refuse(use) : uses.release(use)))(context);
+    },
     onVerifiedPaymentCanceled: async (context) => {
       const failed = context.reason !== "handler_failed" || (context.responseStatus ?? 500) >= 500;
       if (failed) await settled((use) => uses.giveBack(use))(context);

@@ -6,13 +6,14 @@ export interface PaymentUse {
   readonly digest: string;
   /** Decimal. */
   readonly nullifier: string;
+  readonly resource: string;
   /** When it was made, ms. */
   readonly timestamp: number;
 }
 
 /**
  * claimed: by this call alone. busy: by another request that is under way. used: for good. early: it was made before this
- * store began to remember.
+ * store began to remember, or its time has not come yet.
  */
 export type Claim = "claimed" | "busy" | "used" | "early";
 
@@ -20,8 +21,10 @@ export type Claim = "claimed" | "busy" | "used" | "early";
 export interface Uses {
   /** Takes a payment for one request, atomically. */
   claim(use: PaymentUse): Promise<Claim>;
-  /** It was not settled: it may be shown again. */
+  /** It is not known to be settled: it may be shown again. */
   release(use: PaymentUse): Promise<void>;
+  /** It cannot be settled: it never was a payment. */
+  refuse(use: PaymentUse): Promise<void>;
   /** It was settled and the resource is served: it is used, unless the handler fails. */
   use(use: PaymentUse): Promise<void>;
   /** The handler failed: it may be shown again, three times in all. */
@@ -33,6 +36,9 @@ export const MOST_USES = 3;
 
 /** A payment older than this is refused wherever it is shown, ms: nothing has to be remembered any longer. */
 const REMEMBERED_MS = 600_000;
+
+/** A payer's clock may be ahead by this much without notice, ms. */
+const LONGEST_WAIT_MS = 2_000;
 
 interface Entry {
   state: "busy" | "used" | "free";
@@ -60,7 +66,10 @@ export class MemoryUses implements Uses {
 
   async claim({ digest, timestamp }: PaymentUse): Promise<Claim> {
     this.#sweep();
-    if (timestamp < this.#start) return "early";
+    // Used now, a payment from the future could be used again after a restart that comes before its time.
+    const early = timestamp - this.#clock();
+    if (early > LONGEST_WAIT_MS || timestamp < this.#start) return "early";
+    if (early > 0) await new Promise((resolve) => setTimeout(resolve, early));
     const entry = this.#entries.get(digest);
     if (entry?.state === "busy" || entry?.state === "used") return entry.state;
     this.#entries.set(digest, { state: "busy", uses: (entry?.uses ?? 0) + 1, timestamp });
@@ -72,6 +81,10 @@ export class MemoryUses implements Uses {
     if (entry?.state !== "busy") return;
     entry.state = "free";
     entry.uses -= 1;
+  }
+
+  async refuse({ digest }: PaymentUse): Promise<void> {
+    if (this.#entries.get(digest)?.state === "busy") this.#entries.delete(digest);
   }
 
   async use({ digest }: PaymentUse): Promise<void> {

@@ -1,0 +1,108 @@
+// The claims of a paywall for another dialect on the same route: a payment that one has taken the other does not take.
+import { randomUUID } from "node:crypto";
+import type { ClaimStore } from "./store.ts";
+
+/** A payment, as another dialect shows it. */
+export interface PaymentUse {
+  /** keccak256 of its ten signals. */
+  readonly digest: string;
+  /** Decimal. */
+  readonly nullifier: string;
+  readonly resource: string;
+  /** ms */
+  readonly timestamp: number;
+}
+
+/** What `@sotto/x402/server` takes as `uses`: see there. */
+export interface PaymentUses {
+  claim(use: PaymentUse): Promise<"claimed" | "busy" | "used" | "early">;
+  release(use: PaymentUse): Promise<void>;
+  refuse(use: PaymentUse): Promise<void>;
+  use(use: PaymentUse): Promise<void>;
+  giveBack(use: PaymentUse): Promise<void>;
+}
+
+export interface UsesOptions {
+  readonly store: ClaimStore;
+  /** Of a nullifier. */
+  readonly idOf: (nullifier: string) => string;
+  /** ms a payment is remembered behind its timestamp. */
+  readonly remembered: number;
+  /** The store began with this process: ms. */
+  readonly forgetfulSince: number | undefined;
+  readonly clock: () => number;
+  readonly onError: (error: unknown) => void;
+}
+
+interface Held {
+  readonly id: string;
+  readonly holder: string;
+  readonly expiresAt: number;
+  readonly renewal: NodeJS.Timeout;
+}
+
+export class StoredUses implements PaymentUses {
+  readonly #options: UsesOptions;
+  readonly #held = new Map<string, Held>();
+
+  constructor(options: UsesOptions) {
+    this.#options = options;
+  }
+
+  async claim({ digest, nullifier, resource, timestamp }: PaymentUse): Promise<"claimed" | "busy" | "used" | "early"> {
+    const { store, idOf, remembered, forgetfulSince, clock } = this.#options;
+    this.#drop();
+    // What is from the future could be used again after a restart that comes before its time.
+    if (forgetfulSince !== undefined && (timestamp < forgetfulSince || timestamp > clock())) return "early";
+    const [id, holder, expiresAt] = [idOf(nullifier), randomUUID(), timestamp + remembered];
+    const claimed = await store.claim({ id, digest, resource, expiresAt }, holder);
+    if (claimed !== "claimed") return claimed === "held" ? "busy" : "used";
+    this.#held.set(digest, { id, holder, expiresAt, renewal: this.#renew(id, holder) });
+    return "claimed";
+  }
+
+  release = (use: PaymentUse): Promise<void> =>
+    this.#end(use, ({ id, holder }) => this.#options.store.putBack(id, holder));
+
+  refuse = (use: PaymentUse): Promise<void> =>
+    this.#end(use, ({ id, holder }) => this.#options.store.forget(id, holder));
+
+  /** Who holds it is kept: its handler may yet fail. */
+  async use({ digest }: PaymentUse): Promise<void> {
+    const held = this.#held.get(digest);
+    if (held === undefined) return;
+    clearInterval(held.renewal);
+    await this.#options.store.consume(held.id);
+  }
+
+  giveBack = (use: PaymentUse): Promise<void> =>
+    this.#end(use, ({ id, holder }) => this.#options.store.reopen(id, holder));
+
+  close(): void {
+    for (const { renewal } of this.#held.values()) clearInterval(renewal);
+    this.#held.clear();
+  }
+
+  async #end({ digest }: PaymentUse, end: (held: Held) => Promise<void>): Promise<void> {
+    const held = this.#held.get(digest);
+    if (held === undefined) return;
+    clearInterval(held.renewal);
+    await end(held);
+    this.#held.delete(digest);
+  }
+
+  /** A settlement takes its time. */
+  #renew(id: string, holder: string): NodeJS.Timeout {
+    const { store, onError } = this.#options;
+    return setInterval(() => void store.renew(id, holder).catch(onError), store.leaseMs / 3).unref();
+  }
+
+  #drop(): void {
+    const now = this.#options.clock();
+    for (const [digest, { expiresAt, renewal }] of this.#held)
+      if (now >= expiresAt) {
+        clearInterval(renewal);
+        this.#held.delete(digest);
+      }
+  }
+}
