@@ -39,8 +39,8 @@ export class Claims {
     const holder = randomUUID();
     const claimed = await this.#asked(this.#store.claim(request, holder));
     if (claimed === "used") throw new CheckFailed("USED");
-    // The handler may answer long before its lease ends.
-    if (claimed === "held") throw new CheckFailed("IN_USE", 1);
+    // The handler may fail long before its lease ends.
+    if (claimed === "held") throw new CheckFailed("IN_USE", 2);
     const renewal = this.#renew(request, holder);
     let finished = false;
     return {

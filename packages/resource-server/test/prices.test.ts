@@ -1,0 +1,109 @@
+import { expect } from "chai";
+import type { PaywallOptions } from "../src/paywall/options.ts";
+import type { PaywallRequest } from "../src/paywall/request.ts";
+import { Prices, readPrice } from "../src/routes/prices.ts";
+import { readTarget } from "../src/routes/target.ts";
+
+const DECIMALS = 6;
+const prices = (options: Partial<PaywallOptions>): Prices =>
+  new Prices({ price: "1", ...options } as PaywallOptions, DECIMALS);
+
+const ask = (target: string, method = "GET"): [PaywallRequest, NonNullable<ReturnType<typeof readTarget>>] => [
+  { method, target, header: () => [] },
+  readTarget("https://shop.example", target)!,
+];
+
+describe("a price", () => {
+  it("is exact, or refused", () => {
+    expect(readPrice("0.05", DECIMALS)).to.equal(50_000n);
+    expect(readPrice("0.000001", DECIMALS)).to.equal(1n);
+    expect(readPrice(50_000n, DECIMALS)).to.equal(50_000n);
+    const refused = [0.05, 1, "0.0000001", "0", 0n, -1n, "-1", "1e3", "", "1,5", " 1", 1n << 64n, null, undefined, {}];
+    for (const price of refused) expect(() => readPrice(price as string, DECIMALS), String(price)).to.throw();
+  });
+
+  it("that no JSON number says exactly is refused, because the 402 has one", () => {
+    expect(() => readPrice(12_345_678_901_234_567_891n, DECIMALS))
+      .to.throw()
+      .with.property("code", "INVALID_AMOUNT");
+  });
+
+  it("is refused at start with the name of its option", () => {
+    const start = (options: Partial<PaywallOptions>) => () => prices(options);
+    expect(start({ price: 0.05 as never }))
+      .to.throw(/^price is no price/)
+      .with.property("code", "INVALID_OPTION");
+    expect(start({ routes: [{ path: "/a", price: "x" }] })).to.throw(/^routes\[0\]\.price/);
+    for (const path of ["a", "", "/a//b", "/../a", "/a*", "/*/a", "/a?b", "/a%20", "/a;b", "/:", 7])
+      expect(start({ routes: [{ path: path as string, price: "1" }] }), String(path)).to.throw(/routes\[0\]\.path/);
+    expect(start({ free: [{ path: "/a", method: "get" }] })).to.throw(/free\[0\]\.method/);
+  });
+
+  it("is that of the first route that may be meant, in whatever spelling", async () => {
+    const found = prices({
+      routes: [
+        { path: "/reports/:id", method: "POST", price: "7" },
+        { path: "/reports/*", price: "5" },
+        { path: "/premium", method: "GET", price: "10" },
+      ],
+    });
+    const cost = (target: string, method?: string) => found.of(...ask(target, method));
+    expect(await cost("/reports/7", "POST")).to.equal(7_000_000n);
+    expect(await cost("/reports/7")).to.equal(5_000_000n);
+    expect(await cost("/reports/7/pages/8", "POST")).to.equal(5_000_000n);
+    expect(await cost("/reports")).to.equal(1_000_000n);
+    for (const target of ["/premium", "/PREMIUM", "/Premium/", "/premium?cheap=1"])
+      expect(await cost(target), target).to.equal(10_000_000n);
+    expect(await cost("/premium", "HEAD")).to.equal(10_000_000n);
+    expect(await cost("/premium", "POST")).to.equal(1_000_000n);
+    expect(await cost("/premium/more")).to.equal(1_000_000n);
+  });
+
+  it("may be a function of the request", async () => {
+    const found = prices({
+      price: async ({ path, query, method }) => {
+        if (method === "OPTIONS") return "free";
+        return path === "/by" && query.get("pages") === "3" ? "0.03" : 10_000n;
+      },
+    });
+    expect(await found.of(...ask("/by?pages=3"))).to.equal(30_000n);
+    expect(await found.of(...ask("/by"))).to.equal(10_000n);
+    expect(await found.of(...ask("/by", "OPTIONS"))).to.equal("free");
+    for (const wrong of [0.05, "nothing", undefined, 0n]) {
+      const error = await prices({ price: () => wrong as string })
+        .of(...ask("/"))
+        .then(
+          () => "a price",
+          (reason: unknown) => reason,
+        );
+      expect(error, String(wrong)).to.be.an("error");
+    }
+  });
+});
+
+describe("what is free", () => {
+  const isFree = (found: Prices, target: string, method = "GET") => found.isFree(method, ask(target)[1]);
+
+  it("is health, to be read", () => {
+    const found = prices({});
+    for (const target of ["/health", "/healthz", "/livez", "/readyz", "/health?deep=1"])
+      expect(
+        [isFree(found, target), isFree(found, target, "HEAD"), isFree(found, target, "POST")],
+        target,
+      ).to.deep.equal([true, true, false]);
+  });
+
+  it("is free in one spelling only", () => {
+    const found = prices({ free: ["/health", "/public/*", "/users/:id/picture", { path: "/hook", method: "POST" }] });
+    for (const target of ["/health", "/public/a", "/public/a/b", "/public/", "/users/7/picture"])
+      expect(isFree(found, target), target).to.equal(true);
+    const paid = ["/", "/Health", "/health/", "/health/x", "/public", "/PUBLIC/a", "/public/a%20b", "/users//picture"];
+    for (const target of ["/h%C3%A9alth", "/users/7/picture/", "/users/picture", "/healthx", "/hook", ...paid])
+      expect(readTarget("https://shop.example", target) !== undefined && isFree(found, target), target).to.equal(false);
+    expect([isFree(found, "/hook", "POST"), isFree(found, "/hook", "PUT")]).to.deep.equal([true, false]);
+  });
+
+  it("is nothing, where nothing is named", () => {
+    expect(isFree(prices({ free: [] }), "/health")).to.equal(false);
+  });
+});

@@ -1,0 +1,68 @@
+// What two servers could read differently is not sold at all.
+import { MAX_URL_LENGTH } from "@sotto/protocol";
+import { expect } from "chai";
+import { readTarget } from "../src/routes/target.ts";
+
+const ORIGIN = "https://shop.example";
+
+describe("a request target", () => {
+  it("is read as it is, and kept unchanged", () => {
+    for (const [target, path, query] of [
+      ["/", "/", ""],
+      ["/reports/7", "/reports/7", ""],
+      ["/reports/", "/reports/", ""],
+      ["/caf%C3%A9/a%20b", "/café/a b", ""],
+      ["/~me/a.b-c_d!$&'()*+,=:@", "/~me/a.b-c_d!$&'()*+,=:@", ""],
+      ["/a?b=2&a=1&b=3", "/a", "b=2&a=1&b=3"],
+      ["/a?", "/a", ""],
+      // A query has no paths in it.
+      ["/a?next=//b/../c;d%2F", "/a", "next=//b/../c;d%2F"],
+    ] as const) {
+      const read = readTarget(ORIGIN, target)!;
+      expect([read.target, read.path], target).to.deep.equal([target, path]);
+      expect([...read.query], target).to.deep.equal([...new URLSearchParams(query)]);
+    }
+  });
+
+  it("is refused where another server could take it for another path", () => {
+    const refused = [
+      ...["//", "//paid", "/a//b", "/a/.", "/a/..", "/./a", "/../a", "/a/../b", "/health/../paid"],
+      ...["/%2e/a", "/a/%2E%2e/b", "/a%2Fb", "/a%2fb", "/a%5Cb", "/a\\b", "/\\paid", "/a%00", "/a%0d%0ab", "/a%7F"],
+      ...["/p%61id", "/%70aid", "/pai%64", "/%41", "/%30", "/a%5fb", "/a%2Db", "/a%252e", "/a%252Fb", "/a%2541"],
+      ...[
+        "/a;b",
+        "/paid;jsessionid=1",
+        "/a%",
+        "/a%zz",
+        "/a%C3",
+        "/a%FF",
+        "/a#b",
+        "/a b",
+        "/a\tb",
+        "/caf\u00e9",
+        "/a\u0000",
+      ],
+      ...["", "*", "paid", "?a", "http://shop.example/a", "HTTP://other.example/a", "shop.example:443", "\\paid"],
+    ];
+    for (const target of refused) expect(readTarget(ORIGIN, target), JSON.stringify(target)).to.equal(undefined);
+  });
+
+  it("fits into a bundle together with the origin", () => {
+    const longest = `/${"a".repeat(MAX_URL_LENGTH - ORIGIN.length - 1)}`;
+    expect(readTarget(ORIGIN, longest)?.target).to.equal(longest);
+    expect(readTarget(ORIGIN, `${longest}a`)).to.equal(undefined);
+  });
+
+  it("of any character but letters, digits and a few signs is one of the two", () => {
+    for (let code = 0; code < 256; code++) {
+      const char = String.fromCharCode(code);
+      const encoded = `/a%${code.toString(16).padStart(2, "0")}b`;
+      const [raw, escaped] = [readTarget(ORIGIN, `/a${char}b`), readTarget(ORIGIN, encoded)];
+      // Whatever is accepted in both spellings means the same, and never a separator.
+      if (raw !== undefined && escaped !== undefined && char !== "?" && char !== "/")
+        expect(escaped.path, encoded).to.equal(raw.path);
+      if (/[\w.-]/.test(char)) expect([raw?.path, escaped], encoded).to.deep.equal([`/a${char}b`, undefined]);
+      if (code < 0x20 || code > 0x7e) expect(raw, String(code)).to.equal(undefined);
+    }
+  });
+});
