@@ -113,7 +113,7 @@ export const link: Command = {
       { signal },
     );
     const remaining = stepsOf(answer["remaining"]);
-    if (!remaining.includes("verify") && !remaining.includes("code"))
+    if (remaining.length === 0)
       return { json: { wallet, verified: true, remaining }, text: [`the number is linked to ${wallet}`] };
     if (!canAsk(context))
       throw new CliError("PENDING", "a code was sent to the number: the same command with --code proves it");

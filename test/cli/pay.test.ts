@@ -1,0 +1,203 @@
+import { readFileSync, statSync } from "node:fs";
+import { expect } from "chai";
+import type { Cli } from "./support/cli.ts";
+import { openShop, type Shop } from "./support/shop.ts";
+import { type CliWorld, listen, openCli, openCliWorld } from "./support/world.ts";
+
+interface Answer {
+  status: number;
+  body: string;
+  headers: Record<string, string>;
+  payment: { id: string; amount: string; decimal: string; resource: string; transaction: string } | null;
+}
+
+const spent = async (cli: Cli): Promise<bigint> => {
+  const { total } = await cli.json<{ total: { amount: string } }>(["balance"]);
+  return 5_000_000n - BigInt(total.amount);
+};
+
+describe("sotto: paying", () => {
+  let world: CliWorld;
+  let merchant: Cli & { account: string };
+  let payer: Cli & { account: string };
+  let shop: Shop;
+  before(async () => {
+    world = await openCliWorld();
+    merchant = await openCli(world, 0n);
+    payer = await openCli(world);
+    shop = await openShop(world, merchant);
+    await payer.json(["deposit", "5", "--notes", "5"]);
+  });
+  after(async () => {
+    await shop?.close();
+    merchant?.remove();
+    payer?.remove();
+  });
+
+  it("pays for what answers 402, and gives the body and nothing else to standard output", async () => {
+    const { code, stdout, stderr } = await payer.run(["pay", `${shop.url}/article/1`, "--max", "0.05"]);
+    expect(stdout).to.equal("GET /article/1");
+    expect(stderr).to.match(/^paid 0\.05 \S+: 0x[0-9a-f]{64}\n$/);
+    expect(code).to.equal(0);
+    expect(await spent(payer)).to.equal(50_000n);
+  });
+
+  it("sends any request, and tells programs what was paid", async () => {
+    const url = `${shop.url}/search?q=a%20b`;
+    const args = ["request", url, "-H", "X-Trace: 7", "-d", '{"q":1}', "--max", "1"];
+    const answer = await payer.json<Answer>(args);
+    expect(answer).to.deep.include({ status: 200, body: 'POST /search?q=a%20b {"q":1}' });
+    expect(answer.headers["x-goods"]).to.equal("1");
+    expect(answer.payment).to.include({ amount: "50000", decimal: "0.05", resource: url });
+    const listed = await payer.json<{ id: string; resource: string; transaction: string; state: string }[]>([
+      "payments",
+      "--out",
+    ]);
+    expect(listed.find(({ id }) => id === answer.payment!.id)).to.include({
+      resource: url,
+      state: "settled",
+      transaction: answer.payment!.transaction,
+    });
+  });
+
+  it("pays nothing for what costs nothing, and writes to a file of mode 0600", async () => {
+    const before = await spent(payer);
+    const file = payer.path("body");
+    const free = await payer.json<Answer>(["request", `${shop.url}/health`, "--max", "1", "-o", file]);
+    expect(free).to.deep.include({ status: 200, payment: null, file });
+    expect([readFileSync(file, "utf8"), statSync(file).mode & 0o777]).to.deep.equal(["GET /health", 0o600]);
+    expect(await payer.refused(["request", `${shop.url}/article/9`, "--max", "1", "-o", file], 2)).to.equal(
+      "FILE_EXISTS",
+    );
+    expect(await spent(payer)).to.equal(before);
+  });
+
+  it("ends with 10 where the answer is an error, after showing it", async () => {
+    const { code, stdout, stderr } = await payer.run(["request", `${shop.url}/missing`, "--max", "1", "-i"]);
+    expect(code).to.equal(10);
+    expect(stdout).to.match(/^HTTP 404 .*\n(?:[a-z-]+: .*\n)+\nGET \/missing$/);
+    expect(stderr).to.match(/HTTP_STATUS: the server answers 404/);
+  });
+
+  describe("is refused, and pays nothing,", () => {
+    const refuses = async (args: string[], exit: number, code: string) => {
+      const before = await spent(payer);
+      expect(await payer.refused(args, exit)).to.equal(code);
+      expect(await spent(payer)).to.equal(before);
+    };
+
+    it("above the limits", async () => {
+      const url = `${shop.url}/article/2`;
+      await refuses(["pay", url, "--max", "0.049999"], 3, "REQUEST_LIMIT_EXCEEDED");
+      await refuses(["pay", url, "--max", "1", "--max-day", "0.1"], 3, "DAY_LIMIT_EXCEEDED");
+      await refuses(["pay", url, "--max", "1", "--max-host", "0.1"], 3, "HOST_LIMIT_EXCEEDED");
+    });
+
+    it("where nobody says what it may cost", async () => {
+      await refuses(["pay", `${shop.url}/article/2`], 3, "NOT_CONFIRMED");
+      await refuses(["pay", `${shop.url}/article/2`, "--yes"], 2, "USAGE");
+    });
+
+    it("where nobody answers", async () => {
+      await refuses(["pay", "http://127.0.0.1:9/x", "--max", "1"], 6, "HOST_UNREACHABLE");
+    });
+
+    it("by whoever puts a key of its own beside the shop's wallet, or asks for another resource", async () => {
+      const asked = (await (await fetch(`${shop.url}/article/3`)).json()) as {
+        payment: { recipient: object };
+        metadata: { resource: string };
+      };
+      const { shieldedAddress } = await payer.json<{ shieldedAddress: string }>(["address"]);
+      const body = structuredClone(asked);
+      let served: object = body;
+      const thief = await listen((_, response) => {
+        response.writeHead(402, { "www-authenticate": "x402-zk", "content-type": "application/json" });
+        response.end(JSON.stringify(served));
+      });
+      try {
+        const url = `${thief.url}/article/3`;
+        await refuses(["pay", url, "--max", "1"], 3, "RESOURCE_MISMATCH");
+        body.metadata.resource = url;
+        body.payment.recipient = { ...body.payment.recipient, shieldedAddress };
+        served = body;
+        await refuses(["pay", url, "--max", "1"], 3, "RECIPIENT_NOT_SIGNED");
+      } finally {
+        await thief.close();
+      }
+    });
+  });
+
+  describe("after kill -9", () => {
+    /** Runs a payment and kills it when `when` says so. */
+    const killed = async (url: string, when: RegExp) => {
+      const { ended } = payer.start(["pay", url, "--max", "1", "--verbose"], {
+        watch: (text, child) => {
+          if (when.test(text)) child.kill("SIGKILL");
+        },
+      });
+      expect((await ended).code).to.equal(null);
+    };
+
+    for (const [stage, when] of [
+      ["while proving", /proving/],
+      ["while settling", /settling/],
+      ["when it was paid", /looking for it|^paid|\npaid/m],
+      ["while it asks with the proof", /asking again/],
+    ] as const)
+      it(`${stage}, the same command goes on and pays once`, async () => {
+        const before = await spent(payer);
+        const sold = shop.sold();
+        const url = `${shop.url}/crash/${encodeURIComponent(stage)}`;
+        if (stage === "while it asks with the proof") {
+          // The proof arrives, and the answer never does.
+          shop.onRequest = async (paying) => !paying;
+        }
+        await killed(url, when);
+        shop.onRequest = async () => true;
+        const answer = await payer.json<Answer>(["pay", url, "--max", "1"]);
+        expect(answer.status).to.equal(200);
+        expect(await spent(payer)).to.equal(before + 50_000n);
+        expect(shop.sold()).to.equal(sold + 1);
+        expect(await payer.json<unknown[]>(["purchases"])).to.deep.equal([]);
+      });
+
+    it("before the question is answered nothing was begun: under a key it is paid once, for ever", async () => {
+      const url = `${shop.url}/key`;
+      const args = ["pay", url, "--max", "1", "--key", "order 7"];
+      await payer.json(args);
+      const before = await spent(payer);
+      expect(await payer.refused(args, 3)).to.equal("PURCHASE_FINISHED");
+      expect(await payer.refused(["dismiss", "nothing"], 2)).to.equal("UNKNOWN_PURCHASE");
+      expect(await spent(payer)).to.equal(before);
+    });
+  });
+
+  describe("to an address", () => {
+    it("sends what the recipient sees with its viewing key alone, as it comes in", async () => {
+      const { shieldedAddress } = await merchant.json<{ shieldedAddress: string }>(["address"]);
+      const key = merchant.path("viewing.json");
+      await merchant.json(["export", "--viewing-key", "-o", key]);
+      const watching: string[] = [];
+      const watcher = merchant.start(["receive", "--watch", "--json", "--viewing-key", key], {
+        env: { SOTTO_SEED: "" },
+        watch: (text) => watching.push(text),
+      });
+      const before = await spent(payer);
+      const sent = await payer.json<{ transaction: string; amount: string }>([
+        ...["send", "0.25", "--to", shieldedAddress, "--yes"],
+      ]);
+      expect(await spent(payer)).to.equal(before + 250_000n);
+      for (const end = Date.now() + 20_000; !watching.join("").includes(sent.transaction) && Date.now() < end; )
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      watcher.child.kill("SIGINT");
+      expect((await watcher.ended).code).to.equal(130);
+      const lines = watching.join("").trim().split("\n");
+      const line = lines.map((text) => JSON.parse(text) as { transaction: string; amount: string; origin: string });
+      expect(line.find(({ transaction }) => transaction === sent.transaction)).to.include({
+        amount: "250000",
+        origin: "payment",
+      });
+      expect(await payer.refused(["send", "0.25", "--to", shieldedAddress], 3)).to.equal("NOT_CONFIRMED");
+    });
+  });
+});

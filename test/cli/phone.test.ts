@@ -1,0 +1,70 @@
+import { readFileSync } from "node:fs";
+import { expect } from "chai";
+import { Wallet as Account } from "ethers";
+import type { Cli } from "./support/cli.ts";
+import { type CliWorld, listen, openCli, openCliWorld } from "./support/world.ts";
+
+const PHONE = "+14155550123";
+
+describe("sotto: phone numbers", () => {
+  let world: CliWorld;
+  let cli: Cli & { account: string };
+  before(async () => {
+    world = await openCliWorld();
+    cli = await openCli(world, 0n);
+  });
+  after(() => cli?.remove());
+
+  it("are linked with the account's signature and the code that was sent", async () => {
+    expect(await cli.refused(["link", PHONE], 5)).to.equal("PENDING");
+    const sent = readFileSync(world.codes, "utf8").trim().split("\n").at(-1)!;
+    const { code, phoneNumber } = JSON.parse(sent) as { code: string; phoneNumber: string };
+    expect(phoneNumber).to.equal(PHONE);
+    const wrong = String((Number(code) + 1) % 10 ** code.length).padStart(code.length, "0");
+    expect(await cli.refused(["link", PHONE, "--code", wrong], 3)).to.equal("SERVICE_REFUSED");
+    expect(await cli.json(["link", PHONE, "--code", code])).to.deep.include({ wallet: cli.account, verified: true });
+  });
+
+  it("lead to a wallet and the shielded address that it signed", async () => {
+    const { shieldedAddress } = await cli.json<{ shieldedAddress: string }>(["address"]);
+    const found = await cli.json<Record<string, unknown>>(["resolve", PHONE]);
+    expect(found).to.deep.include({ wallet: cli.account, shieldedAddress, verified: true, signed: true });
+    expect(await cli.refused(["resolve", "+14155550199"], 3)).to.equal("SERVICE_REFUSED");
+  });
+
+  it("are refused from a registry that puts another address under the wallet, or another wallet", async () => {
+    const path = `${world.service.url}/phone/resolve/${encodeURIComponent(PHONE)}`;
+    const honest = (await (await fetch(path)).json()) as Record<string, unknown>;
+    const other = await openCli(world, 0n);
+    const { shieldedAddress } = await other.json<{ shieldedAddress: string }>(["address"]);
+    other.remove();
+    let answer: object = honest;
+    const registry = await listen((_, response) => {
+      response.writeHead(200, { "content-type": "application/json" });
+      response.end(JSON.stringify(answer));
+    });
+    try {
+      const resolve = ["resolve", PHONE, "--registry", registry.url];
+      expect(await cli.json(resolve)).to.include({ signed: true });
+      for (const change of [
+        { encryptionPublicKey: shieldedAddress },
+        { wallet: Account.createRandom().address.toLowerCase() },
+        { issuedAt: 0 },
+        { signature: "0x" },
+        { encryptionPublicKey: null },
+      ]) {
+        answer = { ...honest, ...change };
+        expect(await cli.refused(resolve, 3), JSON.stringify(change)).to.match(/^REFUSED|BINDING_/);
+      }
+    } finally {
+      await registry.close();
+    }
+  });
+
+  it("appear in no error", async () => {
+    const { stderr } = await cli.run(["resolve", "+14155550199"]);
+    expect(stderr).to.not.include("14155550199");
+    const { stderr: other } = await cli.run(["resolve", "0014155550199"]);
+    expect(other).to.match(/USAGE/).and.to.not.include("14155550199");
+  });
+});

@@ -1,0 +1,57 @@
+// A shop whose wallet and signature come from the command line, behind the real paywall.
+import { createPaywall } from "@sotto/resource-server";
+import type { Cli } from "./cli.ts";
+import { type CliWorld, listen, type Server } from "./world.ts";
+
+export interface Shop extends Server {
+  /** How often goods were handed out. */
+  sold(): number;
+  /** Called before each request is answered; what it resolves to false is never answered. */
+  onRequest: (paying: boolean) => Promise<boolean>;
+}
+
+export const PRICE = "0.05";
+
+/** @param merchant a wallet of the command line, with an account of its own */
+export async function openShop(world: CliWorld, merchant: Cli): Promise<Shop> {
+  const recipient = await merchant.json<{
+    wallet: string;
+    shieldedAddress: string;
+    signature: string;
+    issuedAt: number;
+  }>(["recipient"]);
+  let sold = 0;
+  const shop: Pick<Shop, "onRequest"> = { onRequest: async () => true };
+  const opened = await listen(async (request, response) => {
+    if (!(await shop.onRequest(request.headers["x-payment-proof"] !== undefined))) return;
+    const { method = "GET", url: target = "/", headersDistinct } = request;
+    const paywall = await ready;
+    const decision = await paywall.decide({ method, target, header: (name) => headersDistinct[name] ?? [] });
+    if (decision.kind === "refused") {
+      response.writeHead(decision.status, { "content-type": "application/json", ...decision.headers });
+      response.end(JSON.stringify(decision.body));
+      return;
+    }
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    sold += 1;
+    const text = `${method} ${target} ${Buffer.concat(chunks).toString()}`.trim();
+    response.writeHead(target.startsWith("/missing") ? 404 : 200, { "content-type": "text/plain", "x-goods": "1" });
+    response.end(text);
+    if (decision.kind === "paid") await decision.finish(response.statusCode);
+  });
+  const ready = createPaywall({
+    origin: opened.url,
+    price: PRICE,
+    free: ["/health"],
+    recipient,
+    service: world.service.url,
+    chain: { rpcUrls: [world.node.url], chainId: world.chainId, pool: world.pool },
+  });
+  const paywall = await ready;
+  const close = async () => {
+    await opened.close();
+    await paywall.close();
+  };
+  return Object.assign(shop, { url: opened.url, sold: () => sold, close });
+}
