@@ -108,7 +108,8 @@ export async function begin(
     request,
     created: now,
     reserved: limits === undefined ? null : { day: dayOf(now), host },
-    payments: [id],
+    // A payment that was proven on other terms and never handed on keeps its name: it is not this one.
+    payments: [wallet.has(id) ? hashText(`${id} ${now}`) : id],
     sent: [],
     settled: null,
     shown: 0,

@@ -1,0 +1,43 @@
+// A purchase that died with its proof made and shown to nobody, and a shop that asks for something else afterwards.
+import { MemoryStore, openPurchases, type Store, wrapFetch } from "@sotto/client";
+import { randomSeed } from "@sotto/protocol";
+import { expect } from "chai";
+import { dyingStore } from "../../packages/client/test/support/world.ts";
+import { Shop } from "./support/shop.ts";
+import { openWallet, openWorld, payerWith, type World } from "./support/world.ts";
+
+describe("a purchase whose terms change after a crash", () => {
+  let world: World;
+  let shop: Shop;
+  before(async () => {
+    world = await openWorld();
+    shop = await Shop.open(world, await openWallet(world), { price: 10_000n });
+  });
+  after(() => shop?.close());
+
+  /** Dies when it is to be written that a proof may have been handed on. */
+  const diesBeforeSending = (store: Store): Store => ({
+    ...dyingStore(store, Number.POSITIVE_INFINITY, false),
+    put: async (key, value, expected) => {
+      const { sent } = Object(value) as { sent?: unknown[] };
+      if (key.startsWith("purchase/") && sent?.length === 1) throw new Error("the process died");
+      return store.put(key, value, expected);
+    },
+  });
+
+  it("is paid on the new terms, never with the proof of the old ones", async () => {
+    const [seed, store] = [randomSeed(), new MemoryStore()];
+    await payerWith(world, [50_000n, 60_000n], { seed, store });
+    const options = { services: [world.serviceUrl], maxPerRequest: 20_000n };
+    const dying = await openWallet(world, { seed, store: diesBeforeSending(store) });
+    const died = await wrapFetch(fetch, dying, options)(`${shop.url}/report`).catch((error: Error) => error);
+    expect(died).to.include({ message: "the process died" });
+    const again = await openWallet(world, { seed, store: dyingStore(store, Number.POSITIVE_INFINITY, false) });
+    expect(await openPurchases(again)).to.have.length(1);
+    shop.options.price = 15_000n;
+    const response = await wrapFetch(fetch, again, options)(`${shop.url}/report`);
+    expect(response.status).to.equal(200);
+    expect(await shop.received()).to.equal(15_000n);
+    expect(await openPurchases(again)).to.deep.equal([]);
+  });
+});
