@@ -58,7 +58,8 @@ export async function prepareNotes(
     if (Date.now() > end)
       throw new PurchaseError("FUNDS_TIMED_OUT", `${notes} notes were not ready in time: call again`);
     // Side by side: the service settles what comes together in one transaction.
-    await Promise.all(parts.map((part) => payOneself(wallet, service, part, options)));
+    const paid = await Promise.allSettled(parts.map((part) => payOneself(wallet, service, part, options)));
+    for (const result of paid) if (result.status === "rejected") throw result.reason;
     payments += parts.length;
     if (parts.length === 0) await wait(LOOK_MS, signal);
   }

@@ -1,0 +1,240 @@
+// What a purchase does when things take their time: dates that pass, notes that are spent elsewhere, proofs that grow
+// old. On a chain in memory, whose clock can be turned; test/buyer buys on a real one.
+import { parseProofHeader, type WireBundle } from "@sotto/protocol";
+import { expect } from "chai";
+import { dismissPurchase, openPurchases } from "../src/purchase/open.ts";
+import type { PurchaseStage } from "../src/purchase/progress.ts";
+import { type KeyedRequest, purchase } from "../src/purchase/purchase.ts";
+import { prepareNotes } from "../src/purchase/split.ts";
+import { MemoryStore } from "../src/store/memory.ts";
+import type { Wallet } from "../src/wallet/wallet.ts";
+import { LocalService } from "./support/local-service.ts";
+import { rejection } from "./support/rejection.ts";
+import { SEED, start } from "./support/shop.ts";
+import type { World } from "./support/world.ts";
+
+const AWAY = () => {
+  throw new TypeError("fetch failed");
+};
+/** Longer than any payment may take, seconds. */
+const AN_AGE = 400;
+
+describe("a purchase", () => {
+  let world: World;
+  let payer: Wallet;
+  let shop: Wallet;
+  let service: LocalService;
+  let request: KeyedRequest;
+  const store = () => payer.store;
+
+  async function open(amounts: bigint[]) {
+    const started = await start(amounts, { store: new MemoryStore() });
+    ({ world, payer, shop } = started);
+    service = new LocalService(world);
+    const { recipient, resourceUrl, amount } = started.request;
+    request = { recipient, resourceUrl, price: amount, key: "order 1" };
+  }
+  beforeEach(() => open([5_000n, 6_000n]));
+  const buy = (changes: Partial<KeyedRequest> = {}) =>
+    purchase(payer, service.client, { ...request, ...changes }, { chainTimeoutMs: 50, fundsTimeoutMs: 50 });
+  /** Base units that reached the shop. */
+  const received = async () => {
+    await shop.scan();
+    return shop.balance().total;
+  };
+  const pass = (seconds: number) => {
+    world.chain.time += seconds;
+    world.chain.mine();
+  };
+
+  it("gives the proof of what the chain has, and is over when it was delivered", async () => {
+    const paid = await buy();
+    const header = parseProofHeader(paid.header);
+    expect([header.txSignature, header.resourceUrl]).to.deep.equal([paid.txSignature, request.resourceUrl]);
+    expect(String(header.publicSignals[6])).to.equal(paid.nullifier);
+    expect(payer.history()[0]).to.include({ state: "settled", transactionHash: paid.txSignature, digest: paid.digest });
+    expect(await openPurchases(payer)).to.have.length(1);
+    await paid.delivered();
+    expect(await openPurchases(payer)).to.deep.equal([]);
+    const again = await rejection(buy());
+    expect(again).to.include({ code: "PURCHASE_FINISHED" });
+    expect(again.details).to.include({ txSignature: paid.txSignature, digest: paid.digest });
+    expect(await received()).to.equal(1_000n);
+  });
+
+  it("with one key is one purchase: at once, of something else, and released", async () => {
+    const [first, second] = await Promise.allSettled([buy(), buy()]);
+    expect(first.status).to.equal("fulfilled");
+    expect((second as PromiseRejectedResult).reason.code).to.equal("PURCHASE_IN_PROGRESS");
+    // Until it is released, nobody else takes it up.
+    expect((await rejection(buy())).code).to.equal("PURCHASE_IN_PROGRESS");
+    if (first.status === "fulfilled") first.value.release();
+    for (const changes of [{ price: 1_001n }, { resourceUrl: "https://shop.example/other" }])
+      expect((await rejection(buy(changes))).code).to.equal("PURCHASE_MISMATCH");
+    const taken = await buy();
+    expect(taken.txSignature).to.equal(first.status === "fulfilled" && first.value.txSignature);
+    expect(await received()).to.equal(1_000n);
+  });
+
+  it("whose service was away until its date had passed is tried again from the same note", async () => {
+    service.before = (path) => (path === "settle" ? AWAY() : undefined);
+    const error = await rejection(buy());
+    expect(error.code).to.equal("SETTLEMENT_UNKNOWN");
+    service.before = () => undefined;
+    pass(AN_AGE);
+    // The old token first: it may have been settled. The service says that it is over.
+    const paid = await buy();
+    expect(service.asked).to.deep.equal(["verify", "settle", "settle", "settle", "verify", "settle"]);
+    expect(payer.history()).to.have.length(1);
+    expect([paid.nullifier, await received()]).to.deep.equal([
+      parseProofHeader(paid.header).publicSignals[6]!.toString(),
+      1_000n,
+    ]);
+    expect((await store().list("spend/")).length).to.equal(1);
+  });
+
+  it("that was settled while nobody looked is found on chain, whichever attempt it was", async () => {
+    const bundles: WireBundle[] = [];
+    service.before = (path, body) => {
+      if (path === "verify") bundles.push(body as unknown as WireBundle);
+      return path === "settle" ? { status: "failed", txSignature: "0x", reason: "EXPIRED" } : undefined;
+    };
+    expect((await rejection(buy())).code).to.equal("SETTLEMENT_UNKNOWN");
+    expect(bundles.length).to.be.greaterThan(2);
+    expect(new Set(bundles.map(({ publicSignals }) => publicSignals[6])).size).to.equal(1);
+    const txSignature = service.settle(bundles[1]!);
+    await world.append();
+    service.before = AWAY;
+    const paid = await buy();
+    expect(paid.txSignature).to.equal(txSignature);
+    expect(parseProofHeader(paid.header).publicSignals.map(String)).to.deep.equal(bundles[1]!.publicSignals);
+    expect(await received()).to.equal(1_000n);
+  });
+
+  it("whose bundle was settled before its token arrived asks for the token", async () => {
+    service.before = (path, body) => {
+      if (path !== "verify") return undefined;
+      service.settle(body as unknown as WireBundle);
+      return AWAY();
+    };
+    expect((await rejection(buy())).code).to.equal("SERVICE_UNREACHABLE");
+    await world.append();
+    service.before = (path) =>
+      path === "verify" ? { valid: false, reason: "NULLIFIER_SPENT", message: "spent" } : undefined;
+    const refused = await rejection(buy());
+    expect([refused.code, await received()]).to.deep.equal(["PAID_BUT_REFUSED", 1_000n]);
+    expect(refused.details).to.include({ amount: "1000", resource: request.resourceUrl });
+    expect((await rejection(buy())).code).to.equal("PAID_BUT_REFUSED");
+
+    await open([5_000n]);
+    service.before = (path, body) => {
+      if (path !== "verify") return undefined;
+      service.settle(body as unknown as WireBundle);
+      return AWAY();
+    };
+    await rejection(buy());
+    service.before = () => undefined;
+    expect((await buy()).header).to.include("paymentToken");
+    expect(await received()).to.equal(1_000n);
+  });
+
+  it("whose note another device spent is paid from another, once nothing else can settle", async () => {
+    service.before = (path) => (path === "settle" ? AWAY() : undefined);
+    expect((await rejection(buy())).code).to.equal("SETTLEMENT_UNKNOWN");
+    const device = await world.wallet({ seed: SEED });
+    await device.scan();
+    // The device knows nothing of the purchase and takes the same, smallest note.
+    world.settle(await device.pay({ ...request, amount: 700n }));
+    await world.append();
+    service.before = () => undefined;
+    const paid = await buy();
+    expect(await received()).to.equal(1_700n);
+    expect(payer.history().map(({ state }) => state)).to.deep.equal(["failed", "settled"]);
+    expect(paid.id).to.equal((await openPurchases(payer))[0]!.id);
+  });
+
+  it("whose proof has grown old is not paid again before it is dismissed", async () => {
+    const paid = await buy();
+    paid.release();
+    pass(AN_AGE);
+    const stale = await rejection(buy());
+    expect(stale.code).to.equal("PAID_BUT_STALE");
+    expect(stale.details).to.deep.equal({
+      id: paid.id,
+      txSignature: paid.txSignature,
+      digest: paid.digest,
+      nullifier: paid.nullifier,
+      amount: "1000",
+      resource: request.resourceUrl,
+      recipient: request.recipient.wallet,
+      timestamp: paid.timestamp,
+    });
+    expect((await rejection(buy())).details).to.deep.equal(stale.details);
+    expect((await openPurchases(payer))[0]).to.include({ state: "stopped" });
+    expect(await received()).to.equal(1_000n);
+    await dismissPurchase(payer, paid.id);
+    expect((await rejection(buy())).code).to.equal("PURCHASE_FINISHED");
+    expect((await rejection(dismissPurchase(payer, paid.id))).code).to.equal("UNKNOWN_PURCHASE");
+  });
+
+  it("waits for a note that is on its way, and says when it was too long", async () => {
+    await open([5_000n]);
+    (await buy()).release();
+    const second = { key: "order 2" };
+    world.append = async () => 0;
+    await payer.scan();
+    // The change is spendable by now; held by the third, it is not.
+    service.before = (path) => (path === "verify" ? AWAY() : undefined);
+    expect((await rejection(buy(second))).code).to.equal("SERVICE_UNREACHABLE");
+    expect((await rejection(buy({ key: "order 3" }))).code).to.equal("FUNDS_TIMED_OUT");
+    expect((await rejection(buy({ key: "order 4", price: 5_000n }))).code).to.equal("INSUFFICIENT_FUNDS");
+  });
+
+  it("stops at each stage when it is told to, and goes on later", async () => {
+    const stages: PurchaseStage[] = ["proving", "verifying", "settling", "confirming"];
+    for (const [index, stage] of stages.entries()) {
+      await open([5_000n]);
+      const abort = new AbortController();
+      const reason = new Error(stage);
+      const options = {
+        signal: abort.signal,
+        onProgress: (told: { stage: string }) => void (told.stage === stage && abort.abort(reason)),
+      };
+      const stopped = await purchase(payer, service.client, request, options).catch((error: unknown) => error);
+      expect(stopped, stage).to.equal(reason);
+      const paid = await buy();
+      expect(await received(), stage).to.equal(1_000n);
+      expect(payer.history(), stage).to.have.length(1);
+      expect(paid.header.length).to.be.greaterThan(index);
+    }
+  });
+
+  it("is not begun with what is none", async () => {
+    for (const changes of [
+      { key: "" },
+      { key: "x".repeat(513) },
+      { key: 7 },
+      { price: 0n },
+      { price: 1 << 20 },
+      { resourceUrl: "" },
+      { recipient: undefined },
+    ])
+      expect((await rejection(buy(changes as never))).code, JSON.stringify(Object.keys(changes))).to.match(/INVALID/);
+    expect(await openPurchases(payer)).to.deep.equal([]);
+  });
+
+  it("in parallel finds a note for each, after they were split by payments to oneself", async () => {
+    await open([50_000n]);
+    expect(await prepareNotes(payer, service.client, { notes: 5, amount: 8_000n })).to.equal(4);
+    const spendable = payer.notes().filter(({ state }) => state === "spendable");
+    expect(spendable).to.have.length(5);
+    expect(spendable.every(({ amount }) => amount >= 8_000n)).to.equal(true);
+    expect(payer.balance()).to.include({ spendable: 50_000n, total: 50_000n });
+    expect(await prepareNotes(payer, service.client, { notes: 5, amount: 8_000n })).to.equal(0);
+    const paid = await Promise.all([1, 2, 3, 4, 5].map((n) => buy({ key: `parallel ${n}` })));
+    expect(new Set(paid.map(({ nullifier }) => nullifier)).size).to.equal(5);
+    expect(await received()).to.equal(5_000n);
+    const impossible = await rejection(prepareNotes(payer, service.client, { notes: 9, amount: 20_000n }));
+    expect(impossible.code).to.equal("SPLIT_IMPOSSIBLE");
+  });
+});

@@ -1,0 +1,102 @@
+import { type PaymentCall, resourceDigest, signalsDigest, validUntilOf, type WireBundle } from "@sotto/protocol";
+import { settleCall } from "../../src/chain/calls.ts";
+import { SottoService } from "../../src/service/service.ts";
+import { Lock } from "../../src/wallet/lock.ts";
+import { POOL } from "./local-pool.ts";
+import type { World } from "./world.ts";
+
+type Body = Record<string, unknown>;
+
+/**
+ * A service for the chain in memory, behind a fetch: tokens whose claims are right, settlements that are mined at once
+ * and appended. What a real one does is in test/buyer; this one has a clock that tests can turn.
+ */
+export class LocalService {
+  /** Run before each answer: throws (nobody answers), answers in place of it, or lets it be. */
+  before: (path: string, body: Body) => Promise<Body | undefined> | Body | undefined = () => undefined;
+  /** Paths asked for. */
+  readonly asked: string[] = [];
+  readonly client: SottoService;
+  readonly #world: World;
+  readonly #bundles = new Map<string, WireBundle>();
+  readonly #settled = new Map<string, Body>();
+  readonly #lock = new Lock();
+
+  constructor(world: World) {
+    this.#world = world;
+    this.client = new SottoService("https://pay.example/zk", { fetch: (url, init) => this.#fetch(String(url), init) });
+  }
+
+  /** Settles without being asked: whoever holds a bundle can. */
+  settle(bundle: WireBundle): string {
+    const { proof, publicSignals, resourceUrl, timestamp, senderCommitment } = bundle;
+    const digest = resourceDigest({ resourceUrl, timestamp, senderCommitment: BigInt(senderCommitment) });
+    const validUntil = String(validUntilOf(timestamp));
+    const call: PaymentCall = { proof, signals: publicSignals, validUntil, resourceDigest: digest };
+    const block = this.#world.chain.mine(settleCall(POOL, [call]));
+    const log = block.logs[0];
+    if (log === undefined) throw new Error("nothing was settled");
+    return log.transactionHash;
+  }
+
+  async #fetch(url: string, init: RequestInit = {}): Promise<Response> {
+    init.signal?.throwIfAborted();
+    const path = url.replace("https://pay.example/zk/", "");
+    this.asked.push(path);
+    const body = JSON.parse(String(init.body ?? "{}")) as Body;
+    const answer = (await this.before(path, body)) ?? (await this.answer(path, body));
+    init.signal?.throwIfAborted();
+    const { httpStatus = 200, ...told } = answer;
+    return new Response(JSON.stringify(told), { status: Number(httpStatus) });
+  }
+
+  async answer(path: string, body: Body): Promise<Body> {
+    if (path === "verify") return this.#verify(body as unknown as WireBundle);
+    if (path === "settle") return this.#lock.run(() => this.#settle(String(body["paymentToken"])));
+    if (path === "withdraw") return this.#withdraw(body);
+    throw new Error(`nothing at ${path}`);
+  }
+
+  #verify(bundle: WireBundle): Body {
+    const { publicSignals, amountPublicSignals, recipientPublicKey, resourceUrl, senderCommitment, timestamp } = bundle;
+    const claims = {
+      jti: "local",
+      digest: signalsDigest(publicSignals.map(BigInt)),
+      chainId: "31337",
+      pool: POOL,
+      recipient: recipientPublicKey,
+      recipientKey: amountPublicSignals[2],
+      recipientTag: amountPublicSignals[3],
+      resource: resourceUrl,
+      senderCommitment,
+      nullifier: publicSignals[6],
+      timestamp,
+      validUntil: Number(validUntilOf(timestamp)),
+    };
+    const token = `x.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.y`;
+    this.#bundles.set(token, bundle);
+    return { valid: true, paymentToken: token, expiresIn: 120 };
+  }
+
+  async #settle(token: string): Promise<Body> {
+    const bundle = this.#bundles.get(token);
+    if (bundle === undefined) return { httpStatus: 401, code: "INVALID_TOKEN" };
+    const known = this.#settled.get(token);
+    if (known !== undefined) return known;
+    try {
+      const txSignature = this.settle(bundle);
+      await this.#world.append();
+      const settled = { status: "success", txSignature, blockNumber: 1, gasFeePaidBy: POOL };
+      this.#settled.set(token, settled);
+      return settled;
+    } catch {
+      return { status: "failed", txSignature: "0x", reason: "EXPIRED" };
+    }
+  }
+
+  async #withdraw(body: Body): Promise<Body> {
+    const block = this.#world.withdraw({ withdraw: body } as never);
+    await this.#world.append();
+    return { status: "success", txSignature: block.logs[0]!.transactionHash, blockNumber: 1, gasFeePaidBy: POOL };
+  }
+}
