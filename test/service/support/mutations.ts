@@ -107,7 +107,8 @@ function changed(change: Change, value: unknown, random: Random): unknown {
   return inner === undefined ? undefined : value.with(at, inner);
 }
 
-function fieldMutation({ right, other, optional, same }: Sample, random: Random): [string, unknown] | undefined {
+/** The right fields with one of them wrong; undefined: the change that came up does not fit. */
+export function fieldMutation({ right, other, optional, same }: Sample, random: Random): [string, unknown] | undefined {
   const field = random.pick(Object.keys(right));
   const kind = random.pick(["missing", "swapped", ...Object.keys(CHANGES)]);
   if (kind === "missing") {

@@ -1,0 +1,161 @@
+// What a payer may try with payments. Every proof here holds for its own signals: what is refused is what they say.
+import { randomField } from "@sotto/protocol";
+import { Counter } from "./support/counter.ts";
+import { createMerchant } from "./support/merchant.ts";
+import { ADAPTERS } from "./support/shops.ts";
+import { forgeFor, ORIGIN, openShopWorld, PRICE, pay, type ShopWorld, settle, verify } from "./support/world.ts";
+
+const MINUTE_MS = 60_000;
+const LIMIT_MS = 5 * MINUTE_MS;
+const LEAD_MS = 30_000;
+
+describe("a payer cannot have the resource", () => {
+  let world: ShopWorld;
+  let shop: Counter;
+  /** Of the shop, against the payer's, ms. */
+  let offset = 0;
+  before(async () => {
+    world = await openShopWorld();
+    shop = await Counter.open(ADAPTERS.get("Express 5")!, world, { clock: () => Date.now() + offset });
+  });
+  afterEach(() => {
+    offset = 0;
+  });
+  after(async () => shop?.close());
+
+  it("before the payment is settled", async () => {
+    const bundle = forgeFor(world);
+    const paymentToken = await verify(world, bundle);
+    const { txSignature } = await pay(world);
+    for (const hash of [`0x${"00".repeat(32)}`, `0x${"ab".repeat(32)}`, txSignature])
+      await shop.refuses("NOT_SETTLED", { bundle, paymentToken, txSignature: hash });
+    await shop.takes(await settle(world, bundle));
+  });
+
+  it("twice for one payment, the second time another one", async () => {
+    const payment = await pay(world, { target: "/paid/a" });
+    await shop.refuses("TOKEN_CLAIMS", payment, "/paid/b");
+    await shop.refuses("TOKEN_CLAIMS", payment, "/paid/a?");
+    await shop.refuses("TOKEN_CLAIMS", payment, "/paid/a?b");
+    await shop.takes(payment, "/paid/a");
+    await shop.refuses("USED", payment, "/paid/a");
+    await shop.refuses("TOKEN_CLAIMS", payment, "/paid/b");
+  });
+
+  it("for a payment to the shop's wallet and somebody else's key", async () => {
+    const stranger = await createMerchant(world);
+    const { wallet, shielded } = world.merchant;
+    const { encryptionKey, ownerTag } = stranger.shielded;
+    await shop.refuses("TOKEN_CLAIMS", await pay(world, { to: { wallet, shielded: stranger.shielded } }));
+    await shop.refuses("TOKEN_CLAIMS", await pay(world, { to: { wallet, shielded: { ...shielded, encryptionKey } } }));
+    await shop.refuses("TOKEN_CLAIMS", await pay(world, { to: { wallet, shielded: { ...shielded, ownerTag } } }));
+  });
+
+  it("for a payment to another merchant, whoever its header names", async () => {
+    const other = await createMerchant(world);
+    const payment = await pay(world, { to: other });
+    await shop.refuses("RECIPIENT", payment);
+    await shop.refuses("TOKEN_CLAIMS", {
+      ...payment,
+      bundle: { ...payment.bundle, recipientPublicKey: world.merchant.wallet },
+    });
+    await shop.refuses(
+      "RECIPIENT",
+      await pay(world, { to: { wallet: other.wallet, shielded: world.merchant.shielded } }),
+    );
+  });
+
+  it("for a payment to the same merchant at another shop", async () => {
+    for (const origin of ["https://other.example", "http://shop.example", "https://shop.example:8443"]) {
+      const payment = await pay(world, { resource: `${origin}/paid/a` });
+      await shop.refuses("TOKEN_CLAIMS", payment);
+      await shop.refuses("TOKEN_CLAIMS", {
+        ...payment,
+        bundle: { ...payment.bundle, resourceUrl: `${ORIGIN}/paid/a` },
+      });
+    }
+  });
+
+  it("with a header from the future, beyond what clocks differ", async () => {
+    const payment = await pay(world);
+    offset = payment.bundle.timestamp - Date.now() - LEAD_MS - 1000;
+    await shop.refuses("FROM_THE_FUTURE", payment);
+    offset = payment.bundle.timestamp - Date.now() - LEAD_MS + 5000;
+    await shop.takes(payment);
+  });
+
+  it("with a header older than five minutes, though its token has long expired before", async () => {
+    const [old, older] = [await pay(world), await pay(world)];
+    offset = LIMIT_MS - (Date.now() - old.bundle.timestamp) - 5000;
+    await shop.takes(old);
+    offset = LIMIT_MS - (Date.now() - older.bundle.timestamp) + 1000;
+    await shop.refuses("TOO_OLD", older);
+  });
+
+  it("with a date that the payment does not have", async () => {
+    const payment = await pay(world);
+    for (const shift of [-60_000, -1, 1, 10_000])
+      await shop.refuses("TOKEN_CLAIMS", {
+        ...payment,
+        bundle: { ...payment.bundle, timestamp: payment.bundle.timestamp + shift },
+      });
+    await shop.takes(payment);
+  });
+
+  it("underpaid by one unit", async () => {
+    const less = PRICE - 1n;
+    for (const terms of [{ price: less }, { amount: less, lowerBound: less }]) {
+      const payment = await pay(world, terms);
+      await shop.refuses("BUNDLE", payment);
+      await shop.refusesBare("AMOUNT_PROOF", payment);
+      // The bounds of the price said, those of less proven.
+      const range = [4, 5].map((at) => String(at === 4 ? PRICE : (PRICE * 11n) / 10n));
+      const amountPublicSignals = [...payment.bundle.amountPublicSignals.slice(0, 4), ...range];
+      await shop.refuses("AMOUNT_PROOF", { ...payment, bundle: { ...payment.bundle, amountPublicSignals } });
+    }
+  });
+
+  it("overpaid by one unit beyond the tolerance", async () => {
+    const most = (PRICE * 11n) / 10n;
+    for (const amount of [most + 1n, PRICE]) {
+      const payment = await pay(world, { amount, upperBound: most + 1n });
+      await shop.refuses("BUNDLE", payment);
+      await shop.refusesBare("AMOUNT_PROOF", payment);
+    }
+    await shop.takes(await pay(world, { amount: most }));
+  });
+
+  it("for a payment proven with narrower bounds than the price's", async () => {
+    await shop.refusesBare("AMOUNT_PROOF", await pay(world, { amount: PRICE + 1n, lowerBound: PRICE + 1n }));
+    await shop.refusesBare("AMOUNT_PROOF", await pay(world, { amount: PRICE, upperBound: PRICE }));
+  });
+
+  it("for the proof of one payment and the amount of another", async () => {
+    const [one, other] = [await pay(world), await pay(world)];
+    const { proof, amountProof, encryptedAmount } = other.bundle;
+    await shop.refusesBare("PROOF", { ...one, bundle: { ...one.bundle, proof } });
+    await shop.refusesBare("AMOUNT_PROOF", { ...one, bundle: { ...one.bundle, amountProof } });
+    await shop.refusesBare("CIPHERTEXT", { ...one, bundle: { ...one.bundle, amountProof, encryptedAmount } });
+    for (const payment of [one, other]) await shop.takes(payment);
+  });
+
+  it("for one of two payments that were made to share their commitments", async () => {
+    const commitments = [randomField(), randomField()] as const;
+    const [settled, twin] = [forgeFor(world, { commitments }), forgeFor(world, { commitments })];
+    const paymentToken = await verify(world, twin);
+    const paid = await settle(world, settled);
+    await shop.refuses("TOKEN_CLAIMS", { ...paid, bundle: twin });
+    await shop.refuses("NOT_SETTLED", { ...paid, bundle: twin, paymentToken });
+    await shop.takes(paid);
+  });
+
+  it("for one of two payments of the same note", async () => {
+    const nullifier = randomField();
+    const [first, second] = [forgeFor(world, { nullifier }), forgeFor(world, { nullifier })];
+    const paymentToken = await verify(world, first);
+    const paid = await settle(world, second);
+    await shop.refuses("NOT_SETTLED", { ...paid, bundle: first, paymentToken });
+    await shop.refuses("TOKEN_CLAIMS", { ...paid, bundle: first });
+    await shop.takes(paid);
+  });
+});

@@ -1,0 +1,131 @@
+// Five thousand headers that are almost right, always the same changes: none of them reaches a handler, and none makes a
+// server fail. They are spread over the adapters.
+import { Agent, request as httpRequest } from "node:http";
+import type { Paywall, PaywallEvent } from "@sotto/resource-server";
+import { expect } from "chai";
+import { Random } from "../support/random.ts";
+import { type HeaderFields, type WrongHeader, wrongHeader } from "./support/mutations.ts";
+import { openPaywall } from "./support/options.ts";
+import { headerOf, showing } from "./support/payments.ts";
+import { ADAPTERS, type Shop } from "./support/shops.ts";
+import { openShopWorld, PRICE, pay, type Settled, type ShopWorld } from "./support/world.ts";
+
+const LONG = process.env["SOTTO_LONG"] === "1";
+const HEADERS = LONG ? 50_000 : 5_000;
+const AT_A_TIME = 8;
+const PAYMENTS = 24;
+const MINUTE_MS = 60_000;
+/** Bytes of headers that Node reads, and its own answer to more. */
+const NODE_LIMIT = 15_000;
+const TOO_LARGE = 431;
+/** Of files, of stacks, of other programs. */
+const INTERNALS = /node_modules|file:\/\/|\.[jt]s:\d|\bat [\w.<>]+ \(|SQLITE|undefined is not|Cannot read/i;
+
+interface Reply {
+  readonly status: number;
+  readonly text: string;
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: AT_A_TIME });
+
+function send(url: string, values: readonly string[]): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const headers = { "x-payment-proof": values.length === 1 ? values[0]! : [...values] };
+    const sent = httpRequest(`${url}/paid/a`, { agent, headers }, (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (part: string) => {
+        text += part;
+      });
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, text }));
+      response.on("error", reject);
+    });
+    sent.on("error", (error) => {
+      // A server hangs up on more headers than it reads, and on what came behind them.
+      if (sent.reusedSocket) resolve(send(url, values));
+      else if (values.join().length > NODE_LIMIT) resolve({ status: TOO_LARGE, text: "" });
+      else reject(error);
+    });
+    sent.end();
+  });
+}
+
+describe("five thousand headers that are almost right", () => {
+  let world: ShopWorld;
+  /** All settled and none used: whatever of them is served is served for a wrong header. */
+  let unused: Settled[];
+  const shops: { name: string; shop: Shop; paywall: Paywall }[] = [];
+  let sold = 0;
+  /** What the operators were told, and how often. */
+  const reasons = new Map<string, number>();
+  before(async () => {
+    world = await openShopWorld();
+    for (const [name, start] of ADAPTERS) {
+      const onEvent = ({ event, reason = event }: PaywallEvent) =>
+        void reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+      const paywall = await openPaywall(world, { onEvent });
+      const shop = await start(paywall, () => {
+        sold += 1;
+        return { status: 200, text: "the goods" };
+      });
+      shops.push({ name, shop, paywall });
+    }
+    // No two have a field in common. Many, because a shop looks at one only so often.
+    const now = Date.now();
+    const terms = (index: number) => ({ price: PRICE, amount: PRICE + BigInt(index), timestamp: now - index });
+    unused = await Promise.all(Array.from({ length: PAYMENTS }, (_, index) => pay(world, terms(index))));
+  });
+  after(async () => {
+    agent.destroy();
+    for (const { shop, paywall } of shops) {
+      await shop.close();
+      await paywall.close();
+    }
+  });
+
+  function fault({ values }: WrongHeader, { status, text }: Reply): string | undefined {
+    if (status === TOO_LARGE) return undefined;
+    if (status !== 400 && status !== 402) return `answers ${status}`;
+    const body = JSON.parse(text) as Record<string, unknown>;
+    if (Object.keys(body).sort().join() !== "error,message") return "has other fields";
+    const told = status === 400 ? "Invalid payment proof format" : "Invalid payment proof";
+    if (body["error"] !== told) return "says something else";
+    // The parser quotes some characters of what was sent, to who sent it.
+    if (INTERNALS.test(text) && !values.some((value) => INTERNALS.test(value))) return "shows internals";
+    return text.length > 500 ? "says too much" : undefined;
+  }
+
+  it("are refused, each with the words of the interface", async () => {
+    const random = new Random("fuzz of the proof header");
+    const all = unused.map((one) => JSON.parse(headerOf(one)) as HeaderFields);
+    const faults: string[] = [];
+    const counts = new Map<number, number>();
+    let left = HEADERS;
+    const one = async (): Promise<void> => {
+      while (left-- > 0) {
+        const { name, shop } = shops[left % shops.length]!;
+        const wrong = wrongHeader(all[left % PAYMENTS]!, all[(left + 1) % PAYMENTS]!, random);
+        // They are one header where the platform joins them before anyone looks.
+        if (wrong.what === "one that comes in two halves" && name === "fetch") continue;
+        const reply = await send(shop.url, wrong.values);
+        counts.set(reply.status, (counts.get(reply.status) ?? 0) + 1);
+        const found = fault(wrong, reply);
+        if (found !== undefined) faults.push(`${name}: ${wrong.what}: ${found}: ${reply.text.slice(0, 200)}`);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_A_TIME }, one));
+    expect(faults.slice(0, 20)).to.deep.equal([]);
+    expect(sold).to.equal(0);
+    // They get as far as each of the checks.
+    for (const status of [400, 402]) expect(counts.get(status) ?? 0, String(status)).to.be.above(HEADERS / 10);
+    for (const reason of ["HEADER", "TOKEN", "TOKEN_CLAIMS", "BUNDLE", "PROOF", "AMOUNT_PROOF"])
+      expect(reasons.get(reason) ?? 0, reason).to.be.above(HEADERS / 100);
+  }).timeout(HEADERS * 40 + 2 * MINUTE_MS);
+
+  it("and the right one among them is served", async () => {
+    const fresh = await pay(world);
+    for (const { name, shop } of shops) {
+      const response = await fetch(`${shop.url}/paid/a`, { headers: showing(headerOf(fresh)) });
+      expect([name, response.status]).to.deep.equal([name, 200]);
+    }
+  });
+});

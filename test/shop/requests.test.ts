@@ -1,0 +1,164 @@
+// Requests that lie about themselves: about the shop's name, about their path, about how many proofs they carry.
+import type { Paywall } from "@sotto/resource-server";
+import { expect } from "chai";
+import { INVALID } from "./support/counter.ts";
+import { rawRequest } from "./support/http.ts";
+import { openPaywall } from "./support/options.ts";
+import { headerOf } from "./support/payments.ts";
+import { ADAPTERS, type Shop } from "./support/shops.ts";
+import { ORIGIN, openShopWorld, pay, type Settled, type ShopWorld } from "./support/world.ts";
+
+/** Targets that some server takes for `/paid/a` and another for something free or cheap. */
+const TRICKS = [
+  "/health/../paid/a",
+  "/health/./../paid/a",
+  "/health/../../paid/a",
+  "/health/%2e%2e/paid/a",
+  "/health/%2E%2E/paid/a",
+  "/health/.%2e/paid/a",
+  "/health/..%2fpaid/a",
+  "/health/..%2Fpaid%2Fa",
+  "/health%2f..%2fpaid/a",
+  "/health/%252e%252e/paid/a",
+  "/health/..;/paid/a",
+  "/health;/../paid/a",
+  "/health\\..\\paid\\a",
+  "/cheap/../paid/a",
+  "/cheap/%2e%2e/paid/a",
+  "//paid/a",
+  "/paid//a",
+  "/./paid/a",
+  "/.//paid/a",
+  "/%2fpaid/a",
+  "\\paid\\a",
+  "/PAID/a",
+  "/Paid/a",
+  "/paid/a/",
+  "/paid/a;/health",
+  "/paid/a;x=/../health",
+  "/paid/a?/health",
+  "/paid/a?x=/../health",
+  "/paid/a#/health",
+  "/paid/a%00",
+  "/paid/a%3F",
+  "/paid/a%3f/health",
+  "/paid/a%23",
+  "/paid/%61",
+  "/%70aid/a",
+  "/pa%69d/a",
+  "/health?/../paid/a",
+  "http://shop.example/paid/a",
+  "https://shop.example/health/../paid/a",
+  "http://evil.example/paid/a",
+  "//evil.example/paid/a",
+  "paid/a",
+  "*",
+];
+
+for (const [name, start] of ADAPTERS)
+  describe(`a request that lies, on ${name}`, () => {
+    let world: ShopWorld;
+    let paywall: Paywall;
+    let shop: Shop;
+    let sold = 0;
+    let payment: Settled;
+    before(async () => {
+      world = await openShopWorld();
+      paywall = await openPaywall(world, {
+        // The dear route, among cheap ones and beside free ones that reach far.
+        routes: [{ path: "/paid/*", price: "1" }],
+        price: "0.01",
+        free: ["/health", "/health/*"],
+      });
+      shop = await start(paywall, () => {
+        sold += 1;
+        return { status: 200, text: "the goods" };
+      });
+      payment = await pay(world, { target: "/paid/a", price: 1_000_000n });
+    });
+    after(async () => {
+      await shop?.close();
+      await paywall?.close();
+    });
+    beforeEach(() => {
+      sold = 0;
+    });
+    const get = (target: string, ...headers: string[]) => rawRequest(shop.url, [`GET ${target} HTTP/1.1`, ...headers]);
+
+    it("about its path: not served, and not offered at another price", async () => {
+      for (const target of TRICKS) {
+        const { status, body } = await get(target);
+        expect(body, target).to.not.include("the goods");
+        expect(status, target).to.be.within(200, 499);
+        if (status !== 402) continue;
+        const { payment: asked } = JSON.parse(body) as { payment?: { amountBaseUnits: string } };
+        // Cheap is only what no framework takes for the dear route.
+        if (asked !== undefined && /paid|%70|%69/i.test(target))
+          expect([target, asked.amountBaseUnits]).to.deep.equal([target, "1000000"]);
+      }
+      expect(sold).to.equal(0);
+    });
+
+    it("about its path, with a payment for another one", async () => {
+      const other = await pay(world, { target: "/paid/b", price: 1_000_000n });
+      for (const target of TRICKS) {
+        const { status, body } = await get(target, `X-Payment-Proof: ${headerOf(other)}`);
+        expect(body, target).to.not.include("the goods");
+        expect(status, target).to.be.below(500);
+      }
+      expect(sold).to.equal(0);
+    });
+
+    it("about the shop's name: what is asked is for the configured one, what was paid to another is nothing", async () => {
+      const evil = await pay(world, { resource: "https://evil.example/paid/a", price: 1_000_000n });
+      const lies = [
+        ["Host: evil.example"],
+        ["Host: evil.example", "X-Forwarded-Host: evil.example", "X-Forwarded-Proto: https"],
+        ["Forwarded: host=evil.example;proto=https", "X-Original-URL: /health", "X-Rewrite-URL: /health"],
+        ["X-Forwarded-Prefix: /health", "X-Original-Host: evil.example", "X-HTTP-Method-Override: OPTIONS"],
+      ];
+      for (const headers of lies) {
+        const asked = await get("/paid/a", ...headers);
+        expect(asked.status).to.equal(402);
+        const { metadata } = JSON.parse(asked.body) as { metadata: { resource: string } };
+        expect(metadata.resource).to.equal(`${ORIGIN}/paid/a`);
+        const refused = await get("/paid/a", ...headers, `X-Payment-Proof: ${headerOf(evil)}`);
+        expect([refused.status, JSON.parse(refused.body)]).to.deep.equal([402, INVALID]);
+      }
+      const absolute = await get("https://evil.example/paid/a", `X-Payment-Proof: ${headerOf(evil)}`);
+      expect(absolute.status).to.be.within(400, 499);
+      expect(sold).to.equal(0);
+    });
+
+    it("with its header twice: 400, whatever the second is", async () => {
+      const right = headerOf(payment);
+      const pairs = [
+        [right, right],
+        [right, ""],
+        ["", right],
+        [right, "{}"],
+        ["null", right],
+      ];
+      for (const [first, second] of pairs)
+        for (const other of ["X-Payment-Proof", "x-payment-proof", "X-PAYMENT-PROOF"]) {
+          const { status, body } = await get("/paid/a", `X-Payment-Proof: ${first}`, `${other}: ${second}`);
+          expect([status, JSON.parse(body).error]).to.deep.equal([400, "Invalid payment proof format"]);
+        }
+      expect(sold).to.equal(0);
+    });
+
+    it("with its header in two halves: not put together where that can be seen", async () => {
+      const right = headerOf(payment);
+      const at = right.indexOf(",", right.length / 2);
+      const halves = [right.slice(0, at), right.slice(at + 1)].map((half) => `X-Payment-Proof: ${half}`);
+      const { status } = await get("/paid/a", ...halves);
+      // A plain Request has its headers joined, as HTTP says they may be: it is one header then.
+      expect([status, sold]).to.deep.equal(name === "fetch" ? [200, 1] : [400, 0]);
+    });
+
+    it("is served when it tells the truth", async () => {
+      const unused = name === "fetch" ? await pay(world, { target: "/paid/a", price: 1_000_000n }) : payment;
+      const { status, body } = await get("/paid/a", `X-Payment-Proof: ${headerOf(unused)}`);
+      expect([status, body, sold]).to.deep.equal([200, "the goods", 1]);
+    });
+  });

@@ -1,0 +1,79 @@
+import type { Paywall, PaywallEvent, PaywallOptions } from "@sotto/resource-server";
+import { expect } from "chai";
+import { openPaywall } from "./options.ts";
+import { bareHeaderOf, headerOf, showing } from "./payments.ts";
+import type { Shop, StartShop } from "./shops.ts";
+import type { Settled, ShopWorld } from "./world.ts";
+
+/** Words of the interface for a payment that fails a check. */
+export const INVALID = { error: "Invalid payment proof", message: "ZK proof verification failed" };
+
+/** A shop whose sales are counted, and what it answers to payments. */
+export class Counter {
+  readonly shop: Shop;
+  readonly #paywall: Paywall;
+  readonly #sold: () => number;
+  readonly #events: readonly PaywallEvent[];
+
+  private constructor(shop: Shop, paywall: Paywall, sold: () => number, events: readonly PaywallEvent[]) {
+    this.shop = shop;
+    this.#paywall = paywall;
+    this.#sold = sold;
+    this.#events = events;
+  }
+
+  static async open(start: StartShop, world: ShopWorld, changes: Partial<PaywallOptions> = {}): Promise<Counter> {
+    let sold = 0;
+    const events: PaywallEvent[] = [];
+    const paywall = await openPaywall(world, { ...changes, onEvent: (event) => void events.push(event) });
+    const shop = await start(paywall, () => {
+      sold += 1;
+      return { status: 200, text: "the goods" };
+    });
+    return new Counter(shop, paywall, () => sold, events);
+  }
+
+  /** How often its handler ran. */
+  get sold(): number {
+    return this.#sold();
+  }
+
+  show(header: string, target = "/paid/a"): Promise<Response> {
+    return fetch(`${this.shop.url}${target}`, { headers: showing(header) });
+  }
+
+  /**
+   * The handler does not run, and the answer does not say what was wrong.
+   *
+   * @param reason the check that must find it, as its operator is told
+   */
+  async refuses(reason: string, payment: Settled, target?: string): Promise<void> {
+    await this.#refuses(reason, headerOf(payment), target);
+  }
+
+  /** The same with the listed fields alone: those that may be left out do not give the lie away. */
+  async refusesBare(reason: string, payment: Settled, target?: string): Promise<void> {
+    await this.#refuses(reason, bareHeaderOf(payment), target);
+  }
+
+  async #refuses(reason: string, header: string, target?: string): Promise<void> {
+    const before = this.sold;
+    const response = await this.show(header, target);
+    expect([response.status, await response.json()]).to.deep.equal([402, INVALID]);
+    expect(this.sold, "the handler ran").to.equal(before);
+    const { event, reason: found } = this.#events.at(-1)!;
+    expect([event, found]).to.deep.equal(["refused", reason]);
+  }
+
+  async takes(payment: Settled, target?: string): Promise<void> {
+    const before = this.sold;
+    const response = await this.show(headerOf(payment), target);
+    expect([response.status, await response.text()]).to.deep.equal([200, "the goods"]);
+    expect(this.sold).to.equal(before + 1);
+  }
+
+  async close(): Promise<void> {
+    await this.shop.close();
+    await this.#paywall.close();
+  }
+}

@@ -1,0 +1,96 @@
+// Payments with proofs that verify, made in milliseconds from the development keys' trapdoor; every one of them is right
+// unless it is told to lie. The notes are real ones: a viewing key reads their amounts.
+import {
+  encodeProofHeader,
+  encryptAmount,
+  hiddenCipher,
+  hintOf,
+  noteCommitment,
+  noteSecrets,
+  type ProofHeaderContent,
+  packCiphertext,
+  paymentContext,
+  randomField,
+  randomScalar,
+  recipientSignal,
+  resourceDigest,
+  type ShieldedAddress,
+  validUntilOf,
+  type WireBundle,
+} from "@sotto/protocol";
+import { proveWithTrapdoor } from "../../../scripts/setup/trapdoor.ts";
+
+export interface Place {
+  readonly chainId: number;
+  readonly pool: string;
+}
+
+/** Who is paid. */
+export interface Payee {
+  readonly wallet: string;
+  readonly shielded: ShieldedAddress;
+}
+
+export interface Terms {
+  readonly to: Payee;
+  readonly root: bigint;
+  /** Base units; the bounds are those of this price. */
+  readonly price: bigint;
+  readonly resource: string;
+  /** Left out: the price. */
+  readonly amount?: bigint;
+  readonly lowerBound?: bigint;
+  readonly upperBound?: bigint;
+  readonly nullifier?: bigint;
+  readonly commitments?: readonly [bigint, bigint];
+  readonly timestamp?: number;
+  readonly senderCommitment?: bigint;
+  /** Of whom the signals speak, where that is somebody else than `to`. */
+  readonly signalWallet?: string;
+}
+
+/** A bundle whose two proofs hold for what its signals say. */
+export function forge(place: Place, terms: Terms): WireBundle {
+  const { to, root, price, resource: resourceUrl, amount = price, timestamp = Date.now() } = terms;
+  const { lowerBound = price, upperBound = (price * 11n) / 10n, signalWallet = to.wallet } = terms;
+  const { nullifier = randomField(), senderCommitment = randomField() } = terms;
+  const { encryptionKey, ownerTag } = to.shielded;
+  const { R, C, S } = encryptAmount(encryptionKey, amount, randomScalar());
+  const { blinding, pad } = noteSecrets(S.x, R.x);
+  const { commitments = [noteCommitment({ amount, ownerTag, blinding }), randomField()] } = terms;
+  const at = { chainId: BigInt(place.chainId), pool: place.pool };
+  const digest = resourceDigest({ resourceUrl, timestamp, senderCommitment });
+  const publicSignals = [
+    recipientSignal({ wallet: signalWallet, keyX: encryptionKey.x, ownerTag }, senderCommitment),
+    paymentContext({ ...at, validUntil: validUntilOf(timestamp), resourceDigest: digest }),
+    R.x,
+    hiddenCipher(C.x, senderCommitment),
+    hintOf(pad, amount),
+    root,
+    nullifier,
+    ...commitments,
+    randomField(),
+  ];
+  const range = [R.x, C.x, encryptionKey.x, ownerTag, lowerBound, upperBound];
+  return {
+    ...proveWithTrapdoor("payment", publicSignals),
+    encryptedAmount: packCiphertext({ R, C }),
+    amountProof: proveWithTrapdoor("elgamal_range", range).proof,
+    amountPublicSignals: range.map(String),
+    senderCommitment: String(senderCommitment),
+    recipientPublicKey: to.wallet,
+    resourceUrl,
+    timestamp,
+  };
+}
+
+/** The header of a payment that was settled, or is said to have been. */
+export const headerOf = (content: ProofHeaderContent): string => encodeProofHeader(content);
+
+/** Its optional fields left out: those would give a lie away before the check that is meant to. */
+export function bareHeaderOf(content: ProofHeaderContent): string {
+  const { senderCommitment, amountPublicSignals, resourceUrl, ...listed } = JSON.parse(encodeProofHeader(content));
+  return JSON.stringify(listed);
+}
+
+export const showing = (value: string): Record<string, string> => ({ "x-payment-proof": value });

@@ -1,0 +1,37 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { join } from "node:path";
+import type { ShopMessage, ShopOrder } from "./shop-process.ts";
+
+export interface ShopProcess {
+  readonly url: string;
+  /** Sales that began. */
+  sold(): number;
+  /** Resolves when the next sale begins. */
+  nextSale(): Promise<void>;
+  kill(): Promise<void>;
+}
+
+export async function startShopProcess(order: ShopOrder): Promise<ShopProcess> {
+  const child: ChildProcess = fork(join(import.meta.dirname, "shop-process.ts"), [], {
+    env: { PATH: process.env["PATH"] ?? "", SHOP_ORDER: JSON.stringify(order) },
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
+  const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  let sold = 0;
+  let waiting: (() => void)[] = [];
+  const url = await new Promise<string>((resolve, reject) => {
+    void gone.then(() => reject(new Error("the shop ended")));
+    child.on("message", (message: ShopMessage) => {
+      if ("url" in message) return resolve(message.url);
+      if ("error" in message) return reject(new Error(message.error));
+      sold += 1;
+      for (const tell of waiting) tell();
+      waiting = [];
+    });
+  });
+  const kill = async () => {
+    child.kill("SIGKILL");
+    await gone;
+  };
+  return { url, sold: () => sold, nextSale: () => new Promise((resolve) => waiting.push(resolve)), kill };
+}

@@ -1,0 +1,42 @@
+// A paywall that decides as it is told, for what an adapter does with a decision.
+import type { Decision, PaidProof, Paywall, PaywallRequest } from "@sotto/resource-server";
+
+export type Outcome = number | "aborted";
+
+const nothing = {} as PaidProof;
+
+export class ScriptedPaywall implements Paywall {
+  readonly requests: PaywallRequest[] = [];
+  /** In the order the adapter told them. */
+  readonly outcomes: Outcome[] = [];
+  readonly payment: PaidProof = { ...nothing, resource: "https://shop.example/paid/a" };
+  closed = false;
+  #judge: (request: PaywallRequest) => Decision | Promise<Decision> = () => this.paid();
+  #told: (() => void)[] = [];
+
+  paid(): Decision {
+    const finish = async (outcome: Outcome) => {
+      this.outcomes.push(outcome);
+      for (const tell of this.#told.splice(0)) tell();
+    };
+    return { kind: "paid", payment: this.payment, headers: { vary: "X-Payment-Proof" }, finish };
+  }
+
+  judges(judge: (request: PaywallRequest) => Decision | Promise<Decision>): void {
+    this.#judge = judge;
+  }
+
+  async decide(request: PaywallRequest): Promise<Decision> {
+    this.requests.push(request);
+    return this.#judge(request);
+  }
+
+  /** Once this many outcomes were told. */
+  async finished(count: number): Promise<void> {
+    while (this.outcomes.length < count) await new Promise<void>((resolve) => this.#told.push(resolve));
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+  }
+}

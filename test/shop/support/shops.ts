@@ -1,0 +1,127 @@
+// The same shop on each adapter: `/paid/:what` costs, `/health` is free, everything else is nothing.
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { serve } from "@hono/node-server";
+import type { PaidProof, Paywall } from "@sotto/resource-server";
+import { sotto as expressPaywall } from "@sotto/resource-server/express";
+import { sotto as fastifyPaywall } from "@sotto/resource-server/fastify";
+import { withPayment } from "@sotto/resource-server/fetch";
+import { sotto as honoPaywall } from "@sotto/resource-server/hono";
+import express from "express";
+// @ts-expect-error Its types would be in place of those of Express 5.
+import express4 from "express4";
+import fastify from "fastify";
+import { Hono } from "hono";
+
+export interface Sale {
+  readonly payment: PaidProof | undefined;
+  readonly method: string;
+}
+
+/** What the shop gives for a payment; thrown errors are the framework's to answer. */
+export type Seller = (sale: Sale) => { status: number; text: string } | Promise<{ status: number; text: string }>;
+
+export interface Shop {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export type StartShop = (paywall: Paywall, sell: Seller) => Promise<Shop>;
+
+export const FREE_BODY = "healthy";
+
+function listen(server: Server, closing: () => Promise<unknown> = async () => undefined): Promise<Shop> {
+  return new Promise((resolve) => {
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as AddressInfo;
+      const close = async () => {
+        await closing();
+        await new Promise((closed) => {
+          server.close(closed);
+          server.closeAllConnections();
+        });
+      };
+      resolve({ url: `http://127.0.0.1:${port}`, close });
+    });
+  });
+}
+
+const onExpress =
+  (create: typeof express): StartShop =>
+  async (paywall, sell) => {
+    const app = create();
+    // Express prints every error to the console unless it is told not to.
+    app.set("env", "test");
+    app.use(expressPaywall(paywall));
+    app.get("/health", (_request, response) => void response.send(FREE_BODY));
+    app.all("/paid/:what", (request, response, next) => {
+      const sale = { payment: request.payment, method: request.method };
+      Promise.resolve()
+        .then(() => sell(sale))
+        .then(({ status, text }) => response.status(status).type("text").send(text))
+        .catch(next);
+    });
+    return listen(createServer(app));
+  };
+
+const onFastify: StartShop = async (paywall, sell) => {
+  const app = fastify();
+  await app.register(fastifyPaywall, paywall);
+  app.get("/health", async () => FREE_BODY);
+  app.all("/paid/:what", async (request, reply) => {
+    const { status, text } = await sell({ payment: request.payment, method: request.method });
+    return reply.code(status).type("text/plain").send(text);
+  });
+  const url = await app.listen({ port: 0, host: "127.0.0.1" });
+  const close = async () => {
+    app.server.closeAllConnections();
+    await app.close();
+  };
+  return { url, close };
+};
+
+const onHono: StartShop = async (paywall, sell) => {
+  const app = new Hono();
+  app.use("*", honoPaywall(paywall));
+  app.get("/health", (c) => c.text(FREE_BODY));
+  app.all("/paid/:what", async (c) => {
+    const { status, text } = await sell({ payment: c.get("payment"), method: c.req.method });
+    return new Response(text === "" ? null : text, { status });
+  });
+  app.onError((_error, c) => c.text("Internal Server Error", 500));
+  return served(app.fetch);
+};
+
+const onFetch: StartShop = async (paywall, sell) => {
+  const handler = withPayment(async (request, payment) => {
+    const { pathname } = new URL(request.url);
+    if (pathname === "/health" && request.method === "GET") return new Response(FREE_BODY);
+    if (!/^\/paid\/[^/]+$/.test(pathname)) return new Response("Not Found", { status: 404 });
+    const { status, text } = await sell({ payment, method: request.method });
+    return new Response(text === "" ? null : text, { status });
+  }, paywall);
+  return served((request) => handler(request).catch(() => new Response("Internal Server Error", { status: 500 })));
+};
+
+type Fetch = Parameters<typeof serve>[0]["fetch"];
+
+function served(fetch: Fetch): Promise<Shop> {
+  return new Promise((resolve) => {
+    const server = serve({ fetch, port: 0, hostname: "127.0.0.1" }, ({ port }) => {
+      const close = () =>
+        new Promise<void>((closed) => {
+          server.close(() => closed());
+          if ("closeAllConnections" in server) server.closeAllConnections();
+        });
+      resolve({ url: `http://127.0.0.1:${port}`, close });
+    });
+  });
+}
+
+export const ADAPTERS: ReadonlyMap<string, StartShop> = new Map<string, StartShop>([
+  ["Express 5", onExpress(express)],
+  ["Express 4", onExpress(express4 as typeof express)],
+  ["Fastify", onFastify],
+  ["Hono", onHono],
+  ["fetch", onFetch],
+]);

@@ -1,0 +1,156 @@
+// The table every server that charges follows, row by row, on each adapter, by real HTTP.
+import { parseInstructions } from "@sotto/protocol";
+import type { Paywall } from "@sotto/resource-server";
+import { expect } from "chai";
+import { INVALID } from "./support/counter.ts";
+import { openPaywall } from "./support/options.ts";
+import { headerOf, showing } from "./support/payments.ts";
+import { ADAPTERS, FREE_BODY, type Sale, type Shop } from "./support/shops.ts";
+import { forgeFor, ORIGIN, openShopWorld, PRICE, pay, type Settled, type ShopWorld } from "./support/world.ts";
+
+describe("the table of a server that charges", () => {
+  let world: ShopWorld;
+  const settled = new Map<string, Settled>();
+  before(async () => {
+    world = await openShopWorld();
+    const names = [...ADAPTERS.keys()];
+    const payments = await Promise.all(names.map(() => pay(world, { target: "/paid/a?b=1" })));
+    for (const [index, name] of names.entries()) settled.set(name, payments[index]!);
+  });
+
+  for (const [name, start] of ADAPTERS)
+    describe(name, () => {
+      let paywall: Paywall;
+      let shop: Shop;
+      const sales: Sale[] = [];
+      before(async () => {
+        paywall = await openPaywall(world);
+        shop = await start(paywall, (sale) => {
+          sales.push(sale);
+          return { status: 200, text: "the goods" };
+        });
+      });
+      after(async () => {
+        await shop?.close();
+        await paywall?.close();
+      });
+      const get = (path: string, init: RequestInit = {}) => fetch(`${shop.url}${path}`, init);
+
+      it("1: without a header: 402, and what to pay to whom", async () => {
+        const before = Date.now();
+        const response = await get("/paid/a?b=1");
+        expect(response.status).to.equal(402);
+        expect(response.headers.get("www-authenticate")).to.equal("x402-zk");
+        expect(response.headers.get("content-type")).to.match(/^application\/json/);
+        expect(response.headers.get("cache-control")).to.equal("no-store");
+        expect(response.headers.get("vary")?.toLowerCase()).to.include("x-payment-proof");
+        expect(response.headers.get("access-control-expose-headers")?.toLowerCase()).to.include("www-authenticate");
+        const body = await response.json();
+        const { merchant, chainId, pool, token, service } = world;
+        const { requestId, timestamp } = parseInstructions(body).metadata;
+        expect(requestId).to.match(/^zk_req_[0-9]+_[0-9A-Za-z]+$/);
+        expect(timestamp).to.be.within(before, Date.now());
+        expect(requestId).to.include(`_${timestamp}_`);
+        expect(body).to.deep.equal({
+          status: 402,
+          message: "Payment Required",
+          protocol: "x402",
+          privacy: "zero-knowledge",
+          payment: {
+            method: "service-zk",
+            recipient: {
+              phone: "",
+              wallet: merchant.wallet,
+              encryptedMapping: false,
+              shieldedAddress: merchant.shieldedAddress,
+              signature: merchant.signature,
+              issuedAt: merchant.issuedAt,
+              service: "",
+            },
+            amount: 0.01,
+            amountBaseUnits: String(PRICE),
+            currency: "USDC",
+            asset: token,
+            decimals: 6,
+            chainId: String(chainId),
+            pool,
+            privacy: { amountEncryption: "elgamal", senderPrivacy: "zero-knowledge", proofSystem: "groth16" },
+            zkProof: {
+              required: true,
+              circuitUrl: `${service}/circuits`,
+              provingKeyUrl: `${service}/proving-key`,
+              expectedPublicInputs: ["recipientAddress", "resourceUrl", "encryptedAmount"],
+            },
+            verifyEndpoint: `${service}/verify`,
+            settleEndpoint: `${service}/settle`,
+          },
+          metadata: { requestId, timestamp, resource: `${ORIGIN}/paid/a?b=1` },
+        });
+      });
+
+      it("2: a header that is no JSON: 400, and what is wrong with it", async () => {
+        for (const value of ["", "{", "x402", "{'a':1}", "[1,]", '{"a":1}}']) {
+          const response = await get("/paid/a", { headers: showing(value) });
+          expect(response.status, value).to.equal(400);
+          const body = (await response.json()) as Record<string, unknown>;
+          expect(Object.keys(body).sort()).to.deep.equal(["error", "message"]);
+          expect(body["error"]).to.equal("Invalid payment proof format");
+          expect(body["message"]).to.be.a("string").and.not.equal("");
+          if (value !== "") expect(body["message"]).to.equal(parseError(value));
+          expect(response.headers.get("cache-control")).to.equal("no-store");
+        }
+      });
+
+      it("3: a header that fails a check: 402, and not which", async () => {
+        const stale = forgeFor(world, { target: "/paid/a?b=1", timestamp: Date.now() - 301_000 });
+        const wrong = { ...settled.get(name)!, bundle: stale };
+        for (const value of ["null", "42", "[]", "{}", '"x"', headerOf(wrong)]) {
+          const response = await get("/paid/a?b=1", { headers: showing(value) });
+          expect(response.status, value.slice(0, 20)).to.equal(402);
+          expect(await response.json()).to.deep.equal(INVALID);
+          expect(response.headers.get("content-type")).to.match(/^application\/json/);
+          expect(response.headers.get("cache-control")).to.equal("no-store");
+        }
+        expect(sales).to.deep.equal([]);
+      });
+
+      it("4: a header that passes: the request proceeds, with its proof attached, and once", async () => {
+        const { bundle, txSignature } = settled.get(name)!;
+        const headers = showing(headerOf(settled.get(name)!));
+        const response = await get("/paid/a?b=1", { headers });
+        expect([response.status, await response.text()]).to.deep.equal([200, "the goods"]);
+        expect(response.headers.get("vary")?.toLowerCase()).to.include("x-payment-proof");
+        expect(sales.map(({ method }) => method)).to.deep.equal(["GET"]);
+        const { payment } = sales[0]!;
+        expect(payment?.resource).to.equal(`${ORIGIN}/paid/a?b=1`);
+        expect(payment?.txSignature).to.equal(txSignature);
+        expect(String(payment?.nullifier)).to.equal(bundle.publicSignals[6]);
+        const again = await get("/paid/a?b=1", { headers });
+        expect([again.status, await again.json()]).to.deep.equal([402, INVALID]);
+        expect(sales.length).to.equal(1);
+      });
+
+      it("leaves health checks free", async () => {
+        const response = await get("/health");
+        expect([response.status, await response.text()]).to.deep.equal([200, FREE_BODY]);
+      });
+
+      it("asks for a payment of HEAD too, and of methods nobody thought of", async () => {
+        const head = await get("/paid/a", { method: "HEAD" });
+        expect([head.status, await head.text()]).to.deep.equal([402, ""]);
+        expect(head.headers.get("www-authenticate")).to.equal("x402-zk");
+        for (const method of ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+          expect((await get("/paid/a", { method })).status, method).to.equal(402);
+        expect(sales.length).to.equal(1);
+      });
+    });
+});
+
+function parseError(text: string): string {
+  try {
+    JSON.parse(text);
+    throw new Error(`${text} is JSON`);
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
