@@ -18,6 +18,12 @@ import type {
 } from "./types.ts";
 
 export { X402SchemeError, type X402SchemeErrorCode } from "./errors.ts";
+export {
+  bothDialects,
+  type HttpResourceServer,
+  type PaywallChallenge,
+  x402Challenge,
+} from "./server/dialects.ts";
 export type { SottoRecipient } from "./server/recipient.ts";
 export { type Claim, MemoryUses, type PaymentUse, type Uses } from "./server/uses.ts";
 
