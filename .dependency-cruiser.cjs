@@ -68,6 +68,8 @@ module.exports = {
       from: { path: "^packages/[^/]+/src/" },
       to: {
         dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown", "unknown", "undetermined"],
+        // A framework the user brings is a dependency of the tests as well.
+        dependencyTypesNot: ["npm-peer"],
         pathNot: "^packages/",
       },
     },

@@ -5,7 +5,7 @@ export type Outcome = number | "aborted";
 
 const nothing = {} as PaidProof;
 
-export class ScriptedPaywall implements Paywall {
+export class ScriptedPaywall implements Pick<Paywall, "decide" | "close"> {
   readonly requests: PaywallRequest[] = [];
   /** In the order the adapter told them. */
   readonly outcomes: Outcome[] = [];

@@ -26,7 +26,7 @@ export interface Shop {
   close(): Promise<void>;
 }
 
-export type StartShop = (paywall: Paywall, sell: Seller) => Promise<Shop>;
+export type StartShop = (paywall: Pick<Paywall, "decide" | "close">, sell: Seller) => Promise<Shop>;
 
 export const FREE_BODY = "healthy";
 

@@ -1,8 +1,11 @@
 import { createPaywall } from "../paywall/create.ts";
 import type { Decision, Paywall, PaywallOptions, PaywallRequest } from "../paywall/types.ts";
 
+/** What an adapter needs of a paywall. */
+export type Judge = Pick<Paywall, "decide" | "close">;
+
 /** What an adapter is given: options of a paywall of its own, or a paywall that it shares with others and does not close. */
-export type PaywallSource = PaywallOptions | Paywall;
+export type PaywallSource = PaywallOptions | Judge;
 
 /** The paywall behind an adapter that has to be there before the paywall is open. */
 export class OpeningPaywall {
@@ -11,7 +14,7 @@ export class OpeningPaywall {
    * their error instead of running without being able to sell, unless its own code awaits this and decides otherwise.
    */
   readonly ready: Promise<void>;
-  readonly #paywall: Promise<Paywall>;
+  readonly #paywall: Promise<Judge>;
   readonly #own: boolean;
 
   constructor(source: PaywallSource) {
