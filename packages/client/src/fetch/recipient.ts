@@ -1,4 +1,5 @@
 import { bindingOfInstructions, checkBindingSignature, checkBindingTime, SottoError } from "@sotto/protocol";
+import { WalletError } from "../errors.ts";
 import { hashText } from "../purchase/hash.ts";
 import type { Store } from "../store/store.ts";
 import type { Wallet } from "../wallet/wallet.ts";
@@ -38,6 +39,15 @@ export async function checkRecipient({ instructions }: Challenge, wallet: Wallet
 
 const pinKey = (host: string): string => `pin/host/${hashText(host)}`;
 
+/** The wallet a host was paid under. @throws WalletError STORE_DAMAGED: taken for none, anybody could be paid next */
+async function pinnedWallet(store: Store, host: string): Promise<string | undefined> {
+  const record = await store.get(pinKey(host));
+  if (record === undefined) return undefined;
+  const { wallet } = Object(record.value) as Record<string, unknown>;
+  if (typeof wallet === "string") return wallet;
+  throw new WalletError("STORE_DAMAGED", `the store's record of the wallet of ${host} cannot be read`);
+}
+
 /**
  * A host is paid under the wallet it was paid under first. Another wallet may be another owner, or a thief: somebody has
  * to say that it is right.
@@ -49,8 +59,7 @@ export async function checkPin(
   offered: string,
   confirm: ConfirmRecipient | undefined,
 ): Promise<void> {
-  const found = Object((await store.get(pinKey(host)))?.value) as { wallet?: unknown };
-  const known = typeof found.wallet === "string" ? found.wallet : undefined;
+  const known = await pinnedWallet(store, host);
   if (known === offered) return;
   if (known !== undefined && (await confirm?.({ host, known, offered })) !== true)
     throw new FetchError("RECIPIENT_CHANGED", `${host} was paid under another wallet before`, { host, known, offered });

@@ -1,9 +1,9 @@
 import type { WireBundle } from "@sotto/protocol";
+import { hexlify, randomBytes } from "ethers";
 import { WalletError } from "../errors.ts";
 import { wait } from "../service/wait.ts";
 import { type Context, store, tell, withSignal } from "./context.ts";
 import { PurchaseError } from "./errors.ts";
-import { hashText } from "./hash.ts";
 
 /** A proof that can be sent. */
 export interface Proved {
@@ -72,6 +72,7 @@ export async function otherPayment(context: Context): Promise<Proved> {
     throw new PurchaseError("PAYMENT_REPLACED", "its notes are spent elsewhere, time after time: nothing was paid", {
       id,
     });
-  await store(context, { payments: [...payments, hashText(`${id} ${payments.length}`)] });
+  // Random, and stored before it is used: no payment of other terms ever has this name.
+  await store(context, { payments: [...payments, hexlify(randomBytes(16)).slice(2)] });
   return firstPayment(context);
 }

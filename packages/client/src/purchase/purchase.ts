@@ -1,4 +1,5 @@
 import { expectAmount } from "@sotto/protocol";
+import { hexlify, randomBytes } from "ethers";
 import type { SottoService } from "../service/service.ts";
 import { checkPayment, type PaymentRecipient } from "../wallet/payment-request.ts";
 import type { Wallet } from "../wallet/wallet.ts";
@@ -109,7 +110,7 @@ export async function begin(
     created: now,
     reserved: limits === undefined ? null : { day: dayOf(now), host },
     // A payment that was proven on other terms and never handed on keeps its name: it is not this one.
-    payments: [wallet.has(id) ? hashText(`${id} ${now}`) : id],
+    payments: [wallet.has(id) ? hexlify(randomBytes(16)).slice(2) : id],
     sent: [],
     settled: null,
     shown: 0,
