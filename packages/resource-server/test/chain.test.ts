@@ -1,0 +1,101 @@
+// Nodes that lie, lag, hang or are gone. What a real chain says of real payments is tested in test/shop.
+
+import { expect } from "chai";
+import { Nodes } from "../src/chain/nodes.ts";
+import { Settlements } from "../src/checks/settlement.ts";
+import { toHex } from "./support/hex.ts";
+import { HANG, Raw, type ScriptedNode, startScriptedNode } from "./support/scripted-node.ts";
+
+const POOL = `0x${"11".repeat(20)}` as const;
+const DIGEST = `0x${"22".repeat(32)}`;
+const ZERO = `0x${"00".repeat(32)}`;
+const TX = `0x${"33".repeat(32)}`;
+const NULLIFIER = 77n;
+
+describe("nodes", () => {
+  const opened: ScriptedNode[] = [];
+  let now = 1_000_000;
+  afterEach(() => {
+    for (const node of opened.splice(0)) node.close();
+  });
+
+  async function start(answers: Record<string, unknown> = {}): Promise<ScriptedNode> {
+    const spent = { eth_call: DIGEST, eth_getTransactionReceipt: null };
+    const node = await startScriptedNode({ eth_chainId: "0x7a69", eth_blockNumber: "0x10", ...spent, ...answers });
+    opened.push(node);
+    return node;
+  }
+  const nodes = (...urls: string[]) => new Nodes(urls, 31337n, 300, () => now);
+
+  /** What a payment is told; nothing: that it is settled. */
+  function found(urls: readonly string[], confirmations = 1, validUntil = now / 1000 + 60): Promise<unknown> {
+    const limits = { confirmations, blockTimeMs: 1_000, waitMs: 0, clock: () => now };
+    const settlements = new Settlements({ nodes: nodes(...urls), pool: POOL, ...limits });
+    const payment = { nullifier: NULLIFIER, digest: DIGEST, txSignature: TX, validUntil: BigInt(validUntil) };
+    return settlements.find(payment).then(
+      ({ settledThere }) => (settledThere ? "there" : "elsewhere"),
+      ({ failure, code, retryAfter }) => `${failure ?? code} ${retryAfter}`,
+    );
+  }
+
+  const gone = "http://127.0.0.1:9";
+
+  it("that are away are passed over", async () => {
+    const node = await start();
+    expect(await found([gone, node.url])).to.equal("elsewhere");
+    const hanging = await start({ eth_chainId: HANG });
+    expect(await found([hanging.url, node.url])).to.equal("elsewhere");
+  });
+
+  it("that all are away, or give no sense, leave a payment unjudged", async () => {
+    const wrong = [
+      ...[
+        gone,
+        (await start({ eth_call: new Raw("no JSON") })).url,
+        (await start({ eth_call: new Raw("{}", 502) })).url,
+      ],
+      (await start({ eth_call: new Raw(`{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"pruned"}}`) })).url,
+      ...[
+        (await start({ eth_call: 7 })).url,
+        (await start({ eth_call: "0x" })).url,
+        (await start({ eth_call: "0x01" })).url,
+      ],
+      ...[(await start({ eth_blockNumber: "16" })).url, (await start({ eth_blockNumber: `0x${"f".repeat(16)}` })).url],
+      (await start({ eth_getTransactionReceipt: { blockNumber: "0x1" } })).url,
+      (await start({ eth_call: new Raw(" ".repeat(5_000_000)) })).url,
+    ];
+    for (const url of wrong) expect(await found([url]), url).to.equal("CHAIN_UNAVAILABLE 5");
+  });
+
+  it("of another chain are not believed", async () => {
+    const foreign = await start({ eth_chainId: "0x1" });
+    expect(await found([foreign.url])).to.equal("CHAIN_UNAVAILABLE 5");
+    expect(foreign.asked).to.deep.equal(["eth_chainId"]);
+    expect(await found([foreign.url, (await start()).url])).to.equal("elsewhere");
+  });
+
+  it("that lag do not make a payment worthless: all are asked before it is missing", async () => {
+    const lagging = await start({ eth_call: ZERO });
+    expect(await found([lagging.url, (await start()).url])).to.equal("elsewhere");
+    expect(await found([lagging.url, gone])).to.equal("CHAIN_UNAVAILABLE 5");
+    expect(await found([lagging.url])).to.equal("NOT_SETTLED 1");
+  });
+
+  it("that do not show a payment are final once no block to come can have it", async () => {
+    const empty = await start({ eth_call: ZERO });
+    const validUntil = now / 1000;
+    expect(await found([empty.url], 1, validUntil)).to.equal("NOT_SETTLED 1");
+    now += 2_001;
+    expect(await found([empty.url], 1, validUntil)).to.equal("NOT_SETTLED undefined");
+    now = 1_000_000;
+  });
+
+  it("are asked about the block that has the confirmations, and no younger one", async () => {
+    const topics = ["0xdead", toHex(NULLIFIER)];
+    const receipt = { blockNumber: "0x10", logs: [{ address: POOL, topics, data: DIGEST }] };
+    const node = await start({ eth_getTransactionReceipt: receipt, eth_call: ZERO });
+    // The log is no Settled event of the pool: nothing but the pool's own record is left.
+    expect(await found([node.url])).to.equal("NOT_SETTLED 1");
+    expect(await found([(await start({ eth_blockNumber: "0x1" })).url], 3)).to.equal("NOT_SETTLED 1");
+  });
+});

@@ -1,0 +1,110 @@
+// Options that would make a shop judge payments wrongly: refused before anyone is asked anything.
+import { BINDING_SLOT_SECONDS } from "@sotto/protocol";
+import { expect } from "chai";
+import { createPaywall, type PaywallOptions } from "../src/index.ts";
+import { readConfig } from "../src/paywall/config.ts";
+import { createMerchant, PLACE } from "./support/payment.ts";
+
+const merchant = createMerchant();
+const options: PaywallOptions = {
+  origin: "https://shop.example",
+  price: "0.01",
+  recipient: {
+    wallet: merchant.wallet,
+    shieldedAddress: merchant.address,
+    signature: "0x00",
+    issuedAt: 1_000 * BINDING_SLOT_SECONDS,
+  },
+  service: "https://pay.example/zk",
+  chain: { rpcUrls: ["https://node.example"], chainId: PLACE.chainId, pool: PLACE.pool },
+};
+
+const refusal = (changes: object): string => {
+  try {
+    readConfig({ ...options, ...changes } as PaywallOptions);
+    return "accepted";
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string };
+    return code === "INVALID_OPTION" ? message : `${code}: ${message}`;
+  }
+};
+const chain = (changes: object) => refusal({ chain: { ...options.chain, ...changes } });
+const recipient = (changes: object) => refusal({ recipient: { ...options.recipient, ...changes } });
+
+describe("a paywall's options", () => {
+  it("are completed", () => {
+    const { origin, service, place, confirmations, blockTimeMs, forgetful, storeUrl } = readConfig(options);
+    expect({ origin, service, place, confirmations, blockTimeMs, forgetful, storeUrl }).to.deep.equal({
+      ...{ origin: "https://shop.example", service: "https://pay.example/zk", place: PLACE },
+      ...{ confirmations: 1, blockTimeMs: 1_000, forgetful: true, storeUrl: "sqlite::memory:" },
+    });
+    const real = readConfig({
+      ...options,
+      service: "https://pay.example/zk//",
+      chain: { ...options.chain, chainId: 1 },
+    });
+    expect([real.confirmations, real.blockTimeMs, real.service]).to.deep.equal([2, 12_000, "https://pay.example/zk"]);
+    expect(readConfig({ ...options, store: "sqlite:claims.db" }).forgetful).to.equal(false);
+    expect(readConfig({ ...options, store: "sqlite::memory:" }).forgetful).to.equal(true);
+  });
+
+  it("name an origin, and nothing but an origin", () => {
+    const wrong = [
+      ...[
+        "https://shop.example/",
+        "https://shop.example/shop",
+        "shop.example",
+        "HTTPS://shop.example",
+        "https://SHOP.example",
+      ],
+      ...[
+        "https://shop.example:443",
+        "https://user@shop.example",
+        "ftp://shop.example",
+        "https://shop.example?a",
+        "",
+        7,
+      ],
+    ];
+    for (const origin of wrong) expect(refusal({ origin }), String(origin)).to.match(/^origin/);
+    expect(refusal({ origin: "http://localhost:3000" })).to.equal("accepted");
+  });
+
+  it("name a service whose word can be trusted on its way", () => {
+    for (const service of ["pay.example", "ftp://pay.example", "https://pay.example?a", "https://a:b@pay.example", 7])
+      expect(refusal({ service }), String(service)).to.match(/^service/);
+    const far = { ...options.chain, chainId: 10n };
+    expect(refusal({ service: "http://pay.example/zk", chain: far })).to.match(/^service must be an https/);
+    expect(refusal({ service: "http://127.0.0.1:8402/zk", chain: far })).to.equal("accepted");
+    expect(refusal({ service: "http://pay.example/zk", chain: far, jwks: { keys: [] } })).to.equal("accepted");
+  });
+
+  it("name a chain whose confirmations a payment survives", () => {
+    expect(chain({ rpcUrls: [] })).to.match(/^chain\.rpcUrls/);
+    expect(chain({ rpcUrls: ["node.example"] })).to.match(/^chain\.rpcUrls/);
+    expect(chain({ chainId: 1.5 })).to.match(/^chain\.chainId/);
+    expect(chain({ pool: "0x11" })).to.match(/^chain\.pool/);
+    expect(chain({ confirmations: 0 })).to.match(/^chain\.confirmations/);
+    expect(chain({ confirmations: 6, blockTimeMs: 12_000 })).to.match(/^6 confirmations of 12000 ms/);
+    expect(chain({ confirmations: 5, blockTimeMs: 12_000 })).to.equal("accepted");
+    expect(refusal({ chain: undefined })).to.match(/^chain\.rpcUrls/);
+  });
+
+  it("name a recipient that can be paid, and its own viewing key", () => {
+    const stranger = createMerchant();
+    for (const changes of [{ wallet: "0x1" }, { shieldedAddress: "0x22" }, { issuedAt: 7 }, { phone: "12" }])
+      expect(recipient(changes), JSON.stringify(changes)).to.match(/^recipient/);
+    expect(recipient({ viewingKey: merchant.viewingKey })).to.equal("accepted");
+    for (const viewingKey of [stranger.viewingKey, merchant.viewingKey + 2n, 0n, "7", -1n]) {
+      const message = recipient({ viewingKey });
+      expect(message).to.match(/^recipient\.viewingKey is not/);
+      expect(message).not.to.include(String(viewingKey === 0n ? "secret" : viewingKey));
+    }
+    expect(refusal({ recipient: undefined })).to.match(/^recipient/);
+  });
+
+  it("that are none end with a code, not with a crash", async () => {
+    for (const wrong of [undefined, null, 7, {}, { ...options, store: 7 }])
+      expect(await createPaywall(wrong as never).catch(({ code }) => code)).to.equal("INVALID_OPTION");
+  });
+});

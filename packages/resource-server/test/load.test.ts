@@ -1,0 +1,91 @@
+// What a flood costs: few checks at once, and few failures of one payment.
+import { expect } from "chai";
+import { Gate } from "../src/checks/gate.ts";
+import type { CheckFailed } from "../src/checks/outcome.ts";
+import { Failures, Proofs } from "../src/checks/proofs.ts";
+import { checkSignals } from "../src/checks/statement.ts";
+import { createMerchant, demand, paymentTo } from "./support/payment.ts";
+
+describe("a gate", () => {
+  it("lets its number through at a time, in order, and sends away who finds no room", async () => {
+    const gate = new Gate(2, 3);
+    const log: string[] = [];
+    const releases: (() => void)[] = [];
+    const enter = (name: string) =>
+      gate
+        .run(async () => {
+          log.push(name);
+          await new Promise<void>((resolve) => releases.push(resolve));
+        })
+        .catch(({ code, retryAfter }) => void log.push(`${name} ${code} ${retryAfter}`));
+    const all = ["a", "b", "c", "d", "e", "f"].map(enter);
+    await new Promise(setImmediate);
+    expect(log).to.deep.equal(["a", "b", "f OVERLOADED 2"]);
+    for (let i = 0; i < 5; i++) {
+      releases[i]!();
+      await new Promise(setImmediate);
+    }
+    await Promise.all(all);
+    expect(log).to.deep.equal(["a", "b", "f OVERLOADED 2", "c", "d", "e"]);
+  });
+
+  it("is left by who fails", async () => {
+    const gate = new Gate(1, 1);
+    for (let i = 0; i < 5; i++) {
+      const failed = gate.run(async () => {
+        throw new Error("no");
+      });
+      expect(await failed.catch(({ message }: Error) => message)).to.equal("no");
+    }
+    expect(await gate.run(async () => "in")).to.equal("in");
+  });
+});
+
+describe("proofs", () => {
+  const merchant = createMerchant();
+  const { header, senderCommitment } = paymentTo(merchant);
+  const statement = checkSignals(header, senderCommitment, merchant, demand);
+  const held = (answers: Record<string, boolean | Error>, seen: string[] = []) =>
+    new Proofs({
+      verify: async (circuit, proof, signals) => {
+        seen.push(`${circuit} ${proof.join("")} ${signals.length}`);
+        const answer = answers[circuit];
+        if (answer instanceof Error) throw answer;
+        return answer === true;
+      },
+    }).check(statement);
+  const failure = (check: Promise<void>) =>
+    check.then(
+      () => "passes",
+      ({ failure: found }: CheckFailed) => found,
+    );
+
+  it("are both verified, each for its own signals, the payment's first", async () => {
+    const seen: string[] = [];
+    expect(await failure(held({ payment: true, elgamal_range: true }, seen))).to.equal("passes");
+    expect(seen).to.deep.equal(["payment 12345678 10", "elgamal_range 87654321 6"]);
+    expect(await failure(held({ payment: false, elgamal_range: true }))).to.equal("PROOF");
+    expect(await failure(held({ payment: true, elgamal_range: false }))).to.equal("AMOUNT_PROOF");
+    expect(await failure(held({ payment: new Error("no points"), elgamal_range: true }))).to.equal("PROOF");
+    expect(await failure(held({ payment: true, elgamal_range: new Error("no points") }))).to.equal("AMOUNT_PROOF");
+  });
+});
+
+describe("failures of one payment", () => {
+  it("are few, and no other payment's", () => {
+    const failures = new Failures();
+    for (let i = 0; i < 64; i++) {
+      failures.expectFew("0x01");
+      failures.add("0x01");
+    }
+    expect(() => failures.expectFew("0x01")).to.throw("TOO_MANY_TRIES");
+    failures.expectFew("0x02");
+  });
+
+  it("are counted for a bounded number of payments", () => {
+    const failures = new Failures();
+    for (let i = 0; i < 64; i++) failures.add("0x01");
+    for (let i = 0; i < 10_000; i++) failures.add(`0x${i.toString(16)}ff`);
+    failures.expectFew("0x01");
+  });
+});

@@ -1,0 +1,49 @@
+// A JSON-RPC node that answers as it is told: wrongly, slowly, or not at all.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export interface ScriptedNode {
+  readonly url: string;
+  /** Result by method; a function is called; "hang" never answers; a raw text is sent as it is. */
+  answers: Record<string, unknown>;
+  /** Methods it was asked, in order. */
+  asked: string[];
+  close(): void;
+}
+
+export class Raw {
+  readonly text: string;
+  readonly status: number;
+  constructor(text: string, status = 200) {
+    this.text = text;
+    this.status = status;
+  }
+}
+
+export const HANG = Symbol("hang");
+
+export function startScriptedNode(answers: Record<string, unknown>): Promise<ScriptedNode> {
+  const node: { -readonly [name in keyof ScriptedNode]: ScriptedNode[name] } = {
+    ...{ url: "", answers, asked: [] },
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+  const server = createServer(async (request, response) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    const { method, id } = JSON.parse(Buffer.concat(parts).toString());
+    node.asked.push(method);
+    const result = node.answers[method];
+    if (result === HANG) return;
+    if (result instanceof Raw) response.writeHead(result.status).end(result.text);
+    else response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+  });
+  return new Promise((resolve) => {
+    server.listen(0, "127.0.0.1", () => {
+      node.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      resolve(node);
+    });
+  });
+}

@@ -1,0 +1,185 @@
+// The service's word: who may give it, in which form, and how its keys are taken.
+import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { TOKEN_TYPE } from "@sotto/protocol";
+import { expect } from "chai";
+import { Tokens } from "../src/checks/token.ts";
+import { readKeySet, TokenKeys } from "../src/service/token-keys.ts";
+import { createMerchant, paymentTo } from "./support/payment.ts";
+
+const ISSUER = "https://pay.example/zk";
+const base64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+
+interface Signer {
+  readonly kid: string;
+  readonly privateKey: KeyObject;
+  readonly jwk: Record<string, unknown>;
+}
+
+function createSigner(kid: string): Signer {
+  const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+  return { kid, privateKey, jwk: { ...publicKey.export({ format: "jwk" }), kid, alg: "EdDSA", use: "sig" } };
+}
+
+const { claims } = paymentTo(createMerchant());
+const payload = (): object => ({ ...claims, iss: ISSUER, iat: 1, exp: 2 });
+
+function issue({ kid, privateKey }: Signer, changes: { header?: object; payload?: object } = {}): string {
+  const header = { alg: "EdDSA", kid, typ: TOKEN_TYPE, ...changes.header };
+  const text = `${base64(header)}.${base64({ ...payload(), ...changes.payload })}`;
+  return `${text}.${sign(null, Buffer.from(text), privateKey).toString("base64url")}`;
+}
+
+describe("a payment token", () => {
+  const [signer, stranger] = [createSigner("a"), createSigner("a")];
+  let tokens: Tokens;
+  before(async () => {
+    tokens = new Tokens(TokenKeys.pinned(await readKeySet({ keys: [signer.jwk] }), Date.now), [ISSUER]);
+  });
+
+  const read = (token: string) =>
+    tokens.read(token).then(
+      (found) => found as unknown,
+      (error: { failure?: string }) => error.failure,
+    );
+
+  it("of the service is read, long after it expired for settle", async () => {
+    expect(await read(issue(signer))).to.deep.equal(claims);
+  });
+
+  it("of anybody else is not", async () => {
+    expect(await read(issue(stranger))).to.equal("TOKEN");
+    expect(await read(issue(createSigner("b")))).to.equal("TOKEN");
+    expect(await read(issue(signer, { payload: { iss: "https://other.example/zk" } }))).to.equal("TOKEN");
+    expect(await read(issue(signer, { payload: { iss: undefined } }))).to.equal("TOKEN");
+  });
+
+  it("is signed with the one algorithm and is of the one type", async () => {
+    const unsigned = `${base64({ alg: "none", kid: "a", typ: TOKEN_TYPE })}.${base64(payload())}.`;
+    const hmac = `${base64({ alg: "HS256", kid: "a", typ: TOKEN_TYPE })}.${base64(payload())}.AAAA`;
+    const otherType = issue(signer, { header: { typ: "JWT" } });
+    const [, body, signature] = issue(signer).split(".");
+    const swapped = `${base64({ alg: "EdDSA", kid: "a", typ: TOKEN_TYPE, x: 1 })}.${body}.${signature}`;
+    const critical = issue(signer, { header: { crit: ["b64"], b64: false } });
+    for (const token of [unsigned, hmac, otherType, swapped, critical, "", "a.b.c", "..", `${"a".repeat(9000)}.b.c`])
+      expect(await read(token), token.slice(0, 40)).to.equal("TOKEN");
+  });
+
+  it("says everything it has to say", async () => {
+    for (const name of Object.keys(claims)) {
+      if (name === "jti") continue;
+      expect(await read(issue(signer, { payload: { [name]: undefined } })), name).to.equal("TOKEN");
+    }
+  });
+});
+
+describe("the keys of tokens", () => {
+  const served: { keys: unknown; status: number; asked: number; redirect?: string } = {
+    keys: [],
+    status: 200,
+    asked: 0,
+  };
+  let now = 1_000_000;
+  let service: string;
+  const server = createServer((request, response) => {
+    served.asked += 1;
+    expect(request.url).to.equal("/zk/.well-known/jwks.json");
+    if (served.redirect !== undefined) response.setHeader("location", served.redirect).writeHead(302).end();
+    else response.writeHead(served.status).end(JSON.stringify({ keys: served.keys }));
+  });
+  before((done) => {
+    server.listen(0, "127.0.0.1", () => {
+      service = `http://127.0.0.1:${(server.address() as AddressInfo).port}/zk`;
+      done();
+    });
+  });
+  after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  beforeEach(() => {
+    Object.assign(served, { keys: [createSigner("a").jwk], status: 200, asked: 0, redirect: undefined });
+  });
+  const open = () => TokenKeys.fetched(service, () => now);
+  const code = (question: Promise<unknown>) =>
+    question.then(
+      (found) => found,
+      (error: { code?: string }) => error.code,
+    );
+
+  it("are rotated: a key that is not known is asked for once, whoever names it", async () => {
+    const keys = await open();
+    served.keys = [createSigner("a").jwk, createSigner("b").jwk];
+    now += 11_000;
+    const found = await Promise.all(Array.from({ length: 20 }, () => keys.find("b")));
+    expect(found.every((key) => key !== undefined)).to.equal(true);
+    expect(served.asked).to.equal(2);
+  });
+
+  it("that nobody has do not make the service be asked more than every ten seconds", async () => {
+    const keys = await open();
+    now += 11_000;
+    expect(await keys.find("x")).to.equal(undefined);
+    for (let i = 0; i < 50; i++) {
+      now += 100;
+      // It may have been added since: that is for later, and not the payer's fault.
+      expect(await code(keys.find(`x${i}`))).to.equal("SERVICE_UNAVAILABLE");
+    }
+    expect(served.asked).to.equal(2);
+    expect(await keys.find("a")).to.not.equal(undefined);
+  });
+
+  it("that were revoked are no longer used, once the service was asked again", async () => {
+    const keys = await open();
+    expect(await keys.find("a")).to.not.equal(undefined);
+    served.keys = [createSigner("b").jwk];
+    now += 6 * 60_000;
+    // The first to come is served with what is there, and has the service asked behind its back.
+    expect(await keys.find("a")).to.not.equal(undefined);
+    for (const end = Date.now() + 5_000; (await keys.find("b").catch(() => undefined)) === undefined; ) {
+      if (Date.now() > end) throw new Error("the new key did not come");
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    now += 11_000;
+    expect(await keys.find("a")).to.equal(undefined);
+    expect(await keys.find("b")).to.not.equal(undefined);
+  });
+
+  it("are used for an hour while the service is away, and not for longer", async () => {
+    const keys = await open();
+    served.status = 503;
+    for (let minute = 0; minute < 60; minute += 5) {
+      expect(await keys.find("a"), String(minute)).to.not.equal(undefined);
+      now += 5 * 60_000;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    now += 60_000;
+    expect(await code(keys.find("a"))).to.equal("SERVICE_UNAVAILABLE");
+    served.status = 200;
+    now += 11_000;
+    expect(await keys.find("a")).to.not.equal(undefined);
+  });
+
+  it("are of one kind, and come from nowhere else", async () => {
+    const good = createSigner("a").jwk;
+    const useless = [
+      ...[
+        { ...good, kty: "RSA" },
+        { ...good, crv: "X25519" },
+        { ...good, use: "enc" },
+        { ...good, alg: "ES256" },
+      ],
+      ...[{ ...good, kid: 7 }, { ...good, x: undefined }, null, "key", 7],
+    ];
+    const refused = [[], useless, "keys", Array.from({ length: 65 }, (_, i) => createSigner(String(i)).jwk)];
+    for (const keys of refused) {
+      served.keys = keys;
+      expect(await code(open())).to.equal("SERVICE_UNAVAILABLE");
+    }
+    served.keys = [...useless, good];
+    expect(await (await open()).find("a")).to.not.equal(undefined);
+    served.redirect = `${service}/elsewhere`;
+    expect(await code(open())).to.equal("SERVICE_UNAVAILABLE");
+  });
+});
