@@ -95,6 +95,16 @@ export function fail(code: ProtocolErrorCode, message: string, details: ErrorDet
   throw new SottoError(code, message, details);
 }
 
+/** Runs `read`; what it refuses with another code is refused with this one, under the same message. */
+export function recode<T>(code: ProtocolErrorCode, what: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    if (!(cause instanceof SottoError) || cause.code === code) throw cause;
+    throw new SottoError(code, `${what}: ${cause.message}`, cause.details, { cause });
+  }
+}
+
 /** How a value is named in an error message: its type, and the value itself only where that cannot be a secret. */
 export function describe(value: unknown): string {
   if (value === null) return "null";

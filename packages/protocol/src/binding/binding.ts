@@ -1,10 +1,10 @@
-import { keccak_256 } from "@noble/hashes/sha3.js";
 import { decodeShieldedAddress } from "../address.ts";
 import type { Bytes32 } from "../contexts.ts";
-import { fail, SottoError } from "../errors.ts";
-import { bigIntToBytes, bytesToBigInt, bytesToHex, concatBytes, hexToBytes } from "../hex.ts";
-import { type Address, addressToBigInt, keccakText, keccakWords, parseAddress } from "../keccak.ts";
+import { fail, recode } from "../errors.ts";
+import { bytesToHex, hexToBytes } from "../hex.ts";
+import { type Address, parseAddress } from "../keccak.ts";
 import { expectInteger, expectObject, expectUint } from "../validate.ts";
+import { type StructFields, structDigest, type TypedData, typedDataOf, typedDataRequest } from "./eip712.ts";
 
 /**
  * What a wallet signs to say: this shielded address is mine, in this pool, at this number, as this service may tell. A
@@ -37,8 +37,8 @@ const SERVICE = /^(https?:\/\/[!-~]+)?$/;
 /** Seconds of the latest Date a platform can hold. */
 const LATEST = 8_640_000_000_000;
 
-const DOMAIN = { name: "sotto", version: "1" } as const;
-const FIELDS = [
+const NAME = "ShieldedAddressBinding";
+const FIELDS: StructFields = [
   { name: "phone", type: "string" },
   { name: "wallet", type: "address" },
   { name: "key", type: "bytes" },
@@ -46,8 +46,7 @@ const FIELDS = [
   { name: "pool", type: "address" },
   { name: "service", type: "string" },
   { name: "issuedAt", type: "uint64" },
-] as const;
-const STRUCT = `ShieldedAddressBinding(${FIELDS.map(({ name, type }) => `${type} ${name}`).join(",")})`;
+];
 
 function readPhone(value: unknown): string {
   // The number itself is personal: no message repeats it.
@@ -64,20 +63,10 @@ function readService(value: unknown): string {
 
 /** @throws SottoError BINDING_INVALID */
 export function expectIssuedAt(value: unknown): number {
-  const issuedAt = asBinding(() => expectInteger(value, 0, LATEST, "issuedAt"));
+  const issuedAt = recode("BINDING_INVALID", "not a binding", () => expectInteger(value, 0, LATEST, "issuedAt"));
   if (issuedAt % BINDING_SLOT_SECONDS !== 0)
     fail("BINDING_INVALID", `issuedAt must be a multiple of ${BINDING_SLOT_SECONDS} seconds, got ${issuedAt}`);
   return issuedAt;
-}
-
-/** Runs `read`; whatever it refuses is BINDING_INVALID. */
-function asBinding<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (cause) {
-    if (!(cause instanceof SottoError) || cause.code === "BINDING_INVALID") throw cause;
-    throw new SottoError("BINDING_INVALID", `not a binding: ${cause.message}`, cause.details, { cause });
-  }
 }
 
 /** All fields of the right form and in lower case; the key's point is not decoded: that costs a millisecond. */
@@ -102,58 +91,29 @@ function readForm(value: unknown): ShieldedAddressBinding {
  * @throws SottoError BINDING_INVALID; the message names the field and never holds the number
  */
 export function expectBinding(value: unknown): ShieldedAddressBinding {
-  return asBinding(() => {
+  return recode("BINDING_INVALID", "not a binding", () => {
     const binding = readForm(value);
     decodeShieldedAddress(binding.key);
     return binding;
   });
 }
 
-/** EIP-712, as ethers and viem take it. */
-export interface BindingTypedData {
-  readonly domain: { readonly name: string; readonly version: string };
-  readonly types: { readonly ShieldedAddressBinding: { name: string; type: string }[] };
-  readonly primaryType: "ShieldedAddressBinding";
-  readonly message: Readonly<Record<string, string | number>>;
-}
+export type BindingTypedData = TypedData<typeof NAME>;
 
 /**
- * What the wallet is asked to sign. The chain id is a field of the struct and not of the domain: wallets refuse a domain
- * of a chain they are not on, and an account is the same on every chain.
- *
- * `eth_signTypedData_v4` called by hand takes `bindingRequest`: without EIP712Domain in the types some wallets sign
- * another digest.
+ * What the wallet is asked to sign. `eth_signTypedData_v4` called by hand takes `bindingRequest`: without EIP712Domain in
+ * the types some wallets sign another digest.
  *
  * @throws SottoError BINDING_INVALID
  */
 export function bindingTypedData(binding: ShieldedAddressBinding): BindingTypedData {
-  const { chainId, ...fields } = expectBinding(binding);
-  return {
-    domain: { ...DOMAIN },
-    types: { ShieldedAddressBinding: FIELDS.map((field) => ({ ...field })) },
-    primaryType: "ShieldedAddressBinding",
-    // JSON has no bigint; every wallet takes decimal.
-    message: { ...fields, chainId: String(chainId) },
-  };
+  return typedDataOf(NAME, FIELDS, expectBinding(binding));
 }
 
 /** The second parameter of `eth_signTypedData_v4`: JSON with the domain's type. Throws BINDING_INVALID. */
 export function bindingRequest(binding: ShieldedAddressBinding): string {
-  const { types, ...rest } = bindingTypedData(binding);
-  const domainType = Object.keys(DOMAIN).map((name) => ({ name, type: "string" }));
-  return JSON.stringify({ ...rest, types: { EIP712Domain: domainType, ...types } });
+  return typedDataRequest(bindingTypedData(binding));
 }
-
-const keccak = (bytes: Uint8Array): bigint => bytesToBigInt(keccak_256(bytes));
-/** keccakText refuses "", which is a value here. */
-const textWord = (text: string): bigint => (text === "" ? keccak(new Uint8Array(0)) : keccakText(text));
-
-const DOMAIN_SEPARATOR = keccakWords([
-  keccakText("EIP712Domain(string name,string version)"),
-  keccakText(DOMAIN.name),
-  keccakText(DOMAIN.version),
-]);
-const STRUCT_HASH = keccakText(STRUCT);
 
 /**
  * The EIP-712 digest: what is signed, and what a binding is known by. A replay is judged by it, never by the bytes of a
@@ -162,17 +122,9 @@ const STRUCT_HASH = keccakText(STRUCT);
  * @throws SottoError BINDING_INVALID
  */
 export function bindingDigest(binding: ShieldedAddressBinding): Bytes32 {
-  const { phone, wallet, key, chainId, pool, service, issuedAt } = asBinding(() => readForm(binding));
-  const struct = keccakWords([
-    STRUCT_HASH,
-    textWord(phone),
-    addressToBigInt(wallet),
-    keccak(hexToBytes(key, 64)),
-    chainId,
-    addressToBigInt(pool),
-    textWord(service),
-    BigInt(issuedAt),
-  ]);
-  const words = [DOMAIN_SEPARATOR, struct].map((word) => bigIntToBytes(word, 32));
-  return bytesToHex(keccak_256(concatBytes(Uint8Array.of(0x19, 0x01), ...words)));
+  return structDigest(
+    NAME,
+    FIELDS,
+    recode("BINDING_INVALID", "not a binding", () => readForm(binding)),
+  );
 }

@@ -1,10 +1,9 @@
-import { keccak_256 } from "@noble/hashes/sha3.js";
 import type { Bytes32 } from "../contexts.ts";
-import { fail } from "../errors.ts";
-import { bigIntToBytes, bytesToHex, concatBytes } from "../hex.ts";
-import { type Address, addressToBigInt, keccakText, keccakWords, parseAddress } from "../keccak.ts";
-import { expectInteger, expectUint } from "../validate.ts";
+import { fail, recode } from "../errors.ts";
+import { type Address, parseAddress } from "../keccak.ts";
+import { expectInteger, expectObject, expectUint } from "../validate.ts";
 import { expectIssuedAt, MAX_SERVICE_LENGTH } from "./binding.ts";
+import { type StructFields, structDigest, type TypedData, typedDataOf } from "./eip712.ts";
 
 /** What a wallet signs to take back its link at a registry. */
 export interface PhoneUnlink {
@@ -36,10 +35,7 @@ export interface PhoneLookup {
 /** How far ahead the deadline of a lookup may lie. */
 export const LOOKUP_LIFETIME_SECONDS = 300;
 
-type FieldType = "string" | "address" | "uint256" | "uint64";
-type Fields = readonly { readonly name: string; readonly type: FieldType }[];
-
-const UNLINK: Fields = [
+const UNLINK: StructFields = [
   { name: "phone", type: "string" },
   { name: "wallet", type: "address" },
   { name: "chainId", type: "uint256" },
@@ -47,7 +43,7 @@ const UNLINK: Fields = [
   { name: "service", type: "string" },
   { name: "issuedAt", type: "uint64" },
 ];
-const LOOKUP: Fields = [
+const LOOKUP: StructFields = [
   { name: "phone", type: "string" },
   { name: "wallet", type: "address" },
   { name: "chainId", type: "uint256" },
@@ -55,16 +51,7 @@ const LOOKUP: Fields = [
   { name: "nonce", type: "string" },
   { name: "deadline", type: "uint64" },
 ];
-/** The binding's: one name that wallets show for everything of sotto. The chain is a field, as it is there. */
-const DOMAIN = { name: "sotto", version: "1" } as const;
-
-/** EIP-712, as ethers and viem take it. */
-export interface RequestTypedData {
-  readonly domain: { readonly name: string; readonly version: string };
-  readonly types: Readonly<Record<string, { name: string; type: string }[]>>;
-  readonly primaryType: string;
-  readonly message: Readonly<Record<string, string | number>>;
-}
+export type RequestTypedData = TypedData;
 
 const invalid = (what: string): never => fail("BINDING_INVALID", what);
 
@@ -77,58 +64,33 @@ function readCommon({ phone, wallet, chainId, service }: PhoneUnlink | PhoneLook
 }
 
 function readUnlink(unlink: PhoneUnlink): PhoneUnlink {
-  return {
-    ...readCommon(unlink),
-    pool: parseAddress(unlink.pool, "pool"),
-    issuedAt: expectIssuedAt(unlink.issuedAt),
-  };
+  return recode("BINDING_INVALID", "not an unlink", () => {
+    expectObject(unlink, "an unlink");
+    const { pool, issuedAt } = unlink;
+    return { ...readCommon(unlink), pool: parseAddress(pool, "pool"), issuedAt: expectIssuedAt(issuedAt) };
+  });
 }
 
 function readLookup(lookup: PhoneLookup): PhoneLookup {
-  const { nonce, deadline } = lookup;
-  if (typeof nonce !== "string" || !/^[A-Za-z0-9_-]{16,64}$/.test(nonce))
-    invalid("nonce must be 16 to 64 characters of A-Z, a-z, 0-9, - and _");
-  return { ...readCommon(lookup), nonce, deadline: expectInteger(deadline, 0, Number.MAX_SAFE_INTEGER, "deadline") };
-}
-
-function typedData(primaryType: string, fields: Fields, values: object): RequestTypedData {
-  const entries = fields.map(({ name }) => {
-    const value = (values as Record<string, string | number | bigint>)[name]!;
-    // JSON has no bigint; every wallet takes decimal.
-    return [name, typeof value === "bigint" ? String(value) : value] as const;
+  return recode("BINDING_INVALID", "not a lookup", () => {
+    expectObject(lookup, "a lookup");
+    const { nonce, deadline } = lookup;
+    if (typeof nonce !== "string" || !/^[A-Za-z0-9_-]{16,64}$/.test(nonce))
+      invalid("nonce must be 16 to 64 characters of A-Z, a-z, 0-9, - and _");
+    return { ...readCommon(lookup), nonce, deadline: expectInteger(deadline, 0, Number.MAX_SAFE_INTEGER, "deadline") };
   });
-  const types = { [primaryType]: fields.map((field) => ({ ...field })) };
-  return { domain: { ...DOMAIN }, types, primaryType, message: Object.fromEntries(entries) };
 }
 
-const DOMAIN_SEPARATOR = keccakWords([
-  keccakText("EIP712Domain(string name,string version)"),
-  keccakText(DOMAIN.name),
-  keccakText(DOMAIN.version),
-]);
-
-function digestOf(primaryType: string, fields: Fields, values: object): Bytes32 {
-  const struct = `${primaryType}(${fields.map(({ name, type }) => `${type} ${name}`).join(",")})`;
-  const words = fields.map(({ name, type }) => {
-    const value = (values as Record<string, string | number | bigint>)[name]!;
-    if (type === "string") return keccakText(String(value));
-    return type === "address" ? addressToBigInt(String(value)) : BigInt(value);
-  });
-  const hash = keccakWords([keccakText(struct), ...words]);
-  const parts = [DOMAIN_SEPARATOR, hash].map((word) => bigIntToBytes(word, 32));
-  return bytesToHex(keccak_256(concatBytes(Uint8Array.of(0x19, 0x01), ...parts)));
-}
-
-/** @throws SottoError BINDING_INVALID, INVALID_ADDRESS, INVALID_INTEGER */
+/** @throws SottoError BINDING_INVALID */
 export const unlinkTypedData = (unlink: PhoneUnlink): RequestTypedData =>
-  typedData("PhoneUnlink", UNLINK, readUnlink(unlink));
+  typedDataOf("PhoneUnlink", UNLINK, readUnlink(unlink));
 
-/** The EIP-712 digest. Throws as `unlinkTypedData` does. */
-export const unlinkDigest = (unlink: PhoneUnlink): Bytes32 => digestOf("PhoneUnlink", UNLINK, readUnlink(unlink));
+/** The EIP-712 digest. @throws SottoError BINDING_INVALID */
+export const unlinkDigest = (unlink: PhoneUnlink): Bytes32 => structDigest("PhoneUnlink", UNLINK, readUnlink(unlink));
 
-/** @throws SottoError BINDING_INVALID, INVALID_ADDRESS, INVALID_INTEGER */
+/** @throws SottoError BINDING_INVALID */
 export const lookupTypedData = (lookup: PhoneLookup): RequestTypedData =>
-  typedData("PhoneLookup", LOOKUP, readLookup(lookup));
+  typedDataOf("PhoneLookup", LOOKUP, readLookup(lookup));
 
-/** The EIP-712 digest. Throws as `lookupTypedData` does. */
-export const lookupDigest = (lookup: PhoneLookup): Bytes32 => digestOf("PhoneLookup", LOOKUP, readLookup(lookup));
+/** The EIP-712 digest. @throws SottoError BINDING_INVALID */
+export const lookupDigest = (lookup: PhoneLookup): Bytes32 => structDigest("PhoneLookup", LOOKUP, readLookup(lookup));

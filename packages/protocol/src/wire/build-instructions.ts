@@ -1,11 +1,12 @@
 import { randomBytes } from "@noble/hashes/utils.js";
 import { expectBinding } from "../binding/binding.ts";
 import { expectTimestamp } from "../contexts.ts";
+import { recode } from "../errors.ts";
 import { expectObject } from "../validate.ts";
 import type { InstructionsOptions, PaymentInstructions } from "./instructions.ts";
 import { parseInstructions } from "./parse-instructions.ts";
 import { priceNumber } from "./price.ts";
-import { readHttpUrl, recode } from "./read.ts";
+import { readHttpUrl } from "./read.ts";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const RANDOM_LENGTH = 16;

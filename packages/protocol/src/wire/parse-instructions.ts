@@ -1,12 +1,12 @@
 import { expectBinding, type ShieldedAddressBinding } from "../binding/binding.ts";
 import { normalizeSignature } from "../binding/signature.ts";
 import { expectTimestamp } from "../contexts.ts";
-import { fail } from "../errors.ts";
+import { fail, recode } from "../errors.ts";
 import { parseAddress } from "../keccak.ts";
 import { expectArray, expectInteger, expectObject, parseAmount } from "../validate.ts";
 import type { InstructionsRecipient, PaymentInstructions } from "./instructions.ts";
 import { isPrice } from "./price.ts";
-import { type Fields, fieldsOf, readBoolean, readConstant, readHttpUrl, readText, recode } from "./read.ts";
+import { type Fields, fieldsOf, readBoolean, readConstant, readHttpUrl, readText } from "./read.ts";
 import { readChainId } from "./token-claims.ts";
 
 const CODE = "INSTRUCTIONS_INVALID";

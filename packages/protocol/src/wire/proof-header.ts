@@ -1,12 +1,12 @@
 import { MAX_URL_LENGTH, type WireBundle } from "../bundle.ts";
 import { type Bytes32, expectTimestamp } from "../contexts.ts";
 import { type Ciphertext, unpackCiphertext } from "../elgamal.ts";
-import { describe, fail, SottoError } from "../errors.ts";
+import { describe, fail, recode, SottoError } from "../errors.ts";
 import { CIRCUITS } from "../generated/circuits.ts";
 import { bytesToHex, hexToBytes } from "../hex.ts";
 import { type Address, parseAddress } from "../keccak.ts";
 import { expectArray, expectObject, expectText, parseBaseField, parseField } from "../validate.ts";
-import { type Fields, fieldsOf, readText, recode } from "./read.ts";
+import { type Fields, fieldsOf, readText } from "./read.ts";
 
 /** Characters of an X-Payment-Proof header, all ASCII. Servers commonly take 16 KB of headers in all. */
 export const MAX_PROOF_HEADER_LENGTH = 8192;

@@ -1,5 +1,5 @@
 import { MAX_URL_LENGTH } from "../bundle.ts";
-import { describe, fail, type ProtocolErrorCode, SottoError } from "../errors.ts";
+import { describe, fail, type ProtocolErrorCode } from "../errors.ts";
 
 /** An object of JSON, by its own fields alone: what a prototype holds was never sent. */
 export type Fields = (name: string) => unknown;
@@ -9,16 +9,6 @@ export function fieldsOf(value: unknown, name: string, code: ProtocolErrorCode):
   if (typeof value !== "object" || value === null || Array.isArray(value))
     fail(code, `${name} must be an object, got ${describe(value)}`);
   return (field) => (Object.hasOwn(value, field) ? (value as Record<string, unknown>)[field] : undefined);
-}
-
-/** Runs `read`; what it refuses with another code is refused with this one, under the same message. */
-export function recode<T>(code: ProtocolErrorCode, what: string, read: () => T): T {
-  try {
-    return read();
-  } catch (cause) {
-    if (!(cause instanceof SottoError) || cause.code === code) throw cause;
-    throw new SottoError(code, `${what}: ${cause.message}`, cause.details, { cause });
-  }
 }
 
 /** An absolute http(s) URL as an opaque text, compared byte for byte and never normalised. Throws INVALID_STRING. */

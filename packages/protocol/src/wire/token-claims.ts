@@ -1,10 +1,10 @@
 import { MAX_URL_LENGTH } from "../bundle.ts";
 import { type Bytes32, expectTimestamp } from "../contexts.ts";
-import { fail } from "../errors.ts";
+import { fail, recode } from "../errors.ts";
 import { bytesToHex, hexToBytes } from "../hex.ts";
 import { type Address, parseAddress } from "../keccak.ts";
 import { CANONICAL_DECIMAL, expectInteger, expectText, parseField } from "../validate.ts";
-import { fieldsOf, readText, recode } from "./read.ts";
+import { fieldsOf, readText } from "./read.ts";
 
 /** The `typ` of a payment token's header. Another one once a claim changes its meaning. */
 export const TOKEN_TYPE = "sotto-payment+jwt";
