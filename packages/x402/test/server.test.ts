@@ -1,0 +1,135 @@
+import { deriveKeys, randomSeed } from "@sotto/protocol";
+import { expect } from "chai";
+import { SottoScheme, type SottoServerOptions, X402SchemeError } from "../src/server.ts";
+import type { PaymentRequirements, Price } from "../src/types.ts";
+
+const TOKEN = `0x${"aa".repeat(20)}`;
+const POOL = `0x${"bb".repeat(20)}`;
+const WALLET = `0x${"cc".repeat(20)}`;
+const place = { chainId: 31337n, pool: POOL as `0x${string}` };
+
+const right: SottoServerOptions = {
+  ...{ origin: "https://shop.example", service: "https://zk.example/zk/", chainId: 31337, pool: POOL, asset: TOKEN },
+  decimals: 6,
+  recipient: {
+    wallet: WALLET,
+    shieldedAddress: deriveKeys(randomSeed(), place).shieldedAddress(),
+    signature: `0x${"11".repeat(65)}`,
+    issuedAt: 1_795_243_800,
+  },
+};
+const scheme = new SottoScheme(right);
+const network = "eip155:31337";
+const kind = { x402Version: 2, scheme: "sotto", network } as const;
+
+async function code(act: () => unknown): Promise<string> {
+  try {
+    await act();
+  } catch (error) {
+    expect(error).to.be.instanceOf(X402SchemeError);
+    return (error as X402SchemeError).code;
+  }
+  return "none";
+}
+
+describe("the seller's scheme", () => {
+  it("reads prices exactly", async () => {
+    const prices: [Price, string][] = [
+      ["$0.05", "50000"],
+      ["$ 0.05", "50000"],
+      ["0.000001", "1"],
+      ["1 USDC", "1000000"],
+      ["1.5 usd", "1500000"],
+      [0.1, "100000"],
+      [3, "3000000"],
+      [{ asset: TOKEN, amount: "7" }, "7"],
+      [{ asset: TOKEN.toUpperCase().replace("0X", "0x"), amount: "7" }, "7"],
+    ];
+    for (const [price, amount] of prices)
+      expect(await scheme.parsePrice(price, network)).to.deep.equal({ amount, asset: TOKEN, extra: {} });
+  });
+
+  it("refuses prices that the token cannot pay, instead of rounding them", async () => {
+    const wrong = [
+      ...["0.0000001", "1 EURC", "0", "$0.00", "-1", "1e3", "", "free", "1,000", "0x10", " ", "1.", ".5"],
+      ...[0.0000001, -1, Number.NaN, Number.POSITIVE_INFINITY, 1e21],
+      ...[
+        { asset: POOL, amount: "7" },
+        { asset: TOKEN, amount: "0" },
+        { asset: TOKEN, amount: "1.5" },
+      ],
+      ...[{ asset: "USDC", amount: "7" }, { asset: TOKEN, amount: "18446744073709551616" }, null, undefined, true],
+    ];
+    for (const price of wrong)
+      expect(await code(() => scheme.parsePrice(price as Price, network)), String(price)).to.equal(
+        "X402_PRICE_INVALID",
+      );
+  });
+
+  it("is not made of options that do not fit", async () => {
+    const recipient = (changes: object) => ({ recipient: { ...right.recipient, ...changes } });
+    const wrong: object[] = [
+      ...["", "shop.example", "https://shop.example/path", "ftp://shop.example", undefined].map((origin) => ({
+        origin,
+      })),
+      ...["", "zk.example", "https://a@zk.example/zk", "https://zk.example/zk?x"].map((service) => ({ service })),
+      ...["", "0x", `0x${"zz".repeat(20)}`].flatMap((address) => [{ pool: address }, { asset: address }]),
+      ...[-1, 1.5, 78, "6", undefined].map((decimals) => ({ decimals })),
+      recipient({ wallet: "me" }),
+      recipient({ shieldedAddress: `0x${"00".repeat(64)}` }),
+    ];
+    for (const changes of wrong)
+      expect(await code(() => new SottoScheme({ ...right, ...changes })), JSON.stringify(changes)).to.equal(
+        "X402_OPTION_INVALID",
+      );
+  });
+
+  it("is not opened for a recipient whose wallet did not sign", async () => {
+    const call = async () => `0x${"00".repeat(32)}`;
+    expect(await code(() => SottoScheme.open(right, call))).to.equal("X402_OPTION_INVALID");
+  });
+
+  const requirements: PaymentRequirements = {
+    ...{ scheme: "sotto", network, asset: TOKEN, amount: "50000", payTo: WALLET, maxTimeoutSeconds: 600, extra: {} },
+  };
+
+  it("adds what a payer needs, and no more time than a payment has", async () => {
+    const enhanced = await scheme.enhancePaymentRequirements(requirements, { ...kind, extra: { artifactSet: "set" } });
+    expect(enhanced).to.deep.include({ payTo: WALLET, maxTimeoutSeconds: 300 });
+    const { shieldedAddress, signature, issuedAt } = right.recipient;
+    expect(enhanced.extra).to.deep.equal({
+      ...{ pool: POOL, decimals: 6, service: "https://zk.example/zk", artifactSet: "set" },
+      recipient: { shieldedAddress, signature, issuedAt },
+    });
+  });
+
+  it("refuses routes that pay somebody else or elsewhere", async () => {
+    const enhance = (changes: Partial<PaymentRequirements>) => () =>
+      scheme.enhancePaymentRequirements({ ...requirements, ...changes }, kind);
+    expect(await code(enhance({ payTo: POOL }))).to.equal("X402_OPTION_INVALID");
+    expect(await code(enhance({ network: "eip155:1" }))).to.equal("X402_OPTION_INVALID");
+  });
+
+  it("names what is sold on its own origin, once, and leaves other schemes alone", async () => {
+    const other = { ...requirements, scheme: "exact", extra: { name: "USDC" } };
+    const accepts = [other, requirements];
+    const ask = async (url: string, list = accepts) =>
+      scheme.enrichPaymentRequiredResponse({
+        resourceInfo: { url },
+        paymentRequiredResponse: { x402Version: 2, resource: { url }, accepts: list },
+      });
+    const first = await ask("http://evil.example:81/report?page=2#top");
+    expect(first[0]).to.deep.equal(other);
+    expect(first[1]!.extra["resource"]).to.equal("https://shop.example/report?page=2");
+    expect(first[1]!.extra["challenge"]).to.match(/^zk_req_/);
+    expect(await ask("http://evil.example/other", first)).to.deep.equal(first);
+    expect((await ask("mcp://tool/report"))[1]!.extra["resource"]).to.equal("mcp://tool/report");
+    expect(await code(() => ask("no url"))).to.equal("X402_OPTION_INVALID");
+  });
+
+  it("knows the decimals of its own token alone", () => {
+    expect(scheme.getAssetDecimals(TOKEN, network)).to.equal(6);
+    expect(scheme.getAssetDecimals(POOL, network)).to.equal(undefined);
+    expect(scheme.getAssetDecimals(TOKEN, "eip155:1")).to.equal(undefined);
+  });
+});

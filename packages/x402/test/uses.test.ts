@@ -1,0 +1,66 @@
+import { expect } from "chai";
+import { MemoryUses, type PaymentUse } from "../src/server.ts";
+
+const START = 1_795_243_800_000;
+
+describe("uses in memory", () => {
+  let now: number;
+  let uses: MemoryUses;
+  const payment = (digest = "0x01", timestamp = now): PaymentUse => ({
+    ...{ digest, timestamp, nullifier: "1", resource: "https://shop.example/report" },
+  });
+
+  beforeEach(() => {
+    now = START;
+    uses = new MemoryUses(() => now);
+  });
+
+  it("give one payment to one of many", async () => {
+    const claims = await Promise.all(Array.from({ length: 5 }, () => uses.claim(payment())));
+    expect(claims).to.deep.equal(["claimed", "busy", "busy", "busy", "busy"]);
+    expect(await uses.claim(payment("0x02"))).to.equal("claimed");
+    await uses.use(payment());
+    expect(await uses.claim(payment())).to.equal("used");
+  });
+
+  it("take what was not settled back, however often", async () => {
+    for (let i = 0; i < 10; i += 1) {
+      expect(await uses.claim(payment())).to.equal("claimed");
+      await (i % 2 === 0 ? uses.release(payment()) : uses.refuse(payment()));
+    }
+  });
+
+  it("give a payment to three handlers that fail, and not to a fourth", async () => {
+    for (let i = 0; i < 3; i += 1) {
+      expect(await uses.claim(payment())).to.equal("claimed");
+      await uses.use(payment());
+      await uses.giveBack(payment());
+    }
+    expect(await uses.claim(payment())).to.equal("used");
+  });
+
+  it("take nothing back that nobody holds", async () => {
+    await uses.claim(payment());
+    await uses.use(payment());
+    await uses.release(payment());
+    await uses.refuse(payment());
+    expect(await uses.claim(payment())).to.equal("used");
+    for (const method of ["release", "refuse", "use", "giveBack"] as const) await uses[method](payment("0x02"));
+    expect(await uses.claim(payment("0x02"))).to.equal("claimed");
+  });
+
+  it("refuse what was made before they began, or far in the future", async () => {
+    expect(await uses.claim(payment("0x01", START - 1))).to.equal("early");
+    expect(await uses.claim(payment("0x02", START + 2_001))).to.equal("early");
+    // A payer's clock that is a little ahead: its time comes.
+    expect(await uses.claim(payment("0x03", START + 20))).to.equal("claimed");
+  });
+
+  it("forget what is too old to be shown to anybody", async () => {
+    for (let i = 0; i < 100; i += 1) await uses.claim(payment(`0x${i}`));
+    expect(uses.size).to.equal(100);
+    now += 700_000;
+    await uses.claim(payment("0xff"));
+    expect(uses.size).to.equal(1);
+  });
+});
