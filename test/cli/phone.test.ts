@@ -28,8 +28,23 @@ describe("sotto: phone numbers", () => {
   it("lead to a wallet and the shielded address that it signed", async () => {
     const { shieldedAddress } = await cli.json<{ shieldedAddress: string }>(["address"]);
     const found = await cli.json<Record<string, unknown>>(["resolve", PHONE]);
-    expect(found).to.deep.include({ wallet: cli.account, shieldedAddress, verified: true, signed: true });
-    expect(await cli.refused(["resolve", "+14155550199"], 3)).to.equal("SERVICE_REFUSED");
+    expect(found).to.deep.include({ wallet: cli.account, shieldedAddress, standing: "new" });
+    expect(await cli.refused(["resolve", "+14155550199"], 3)).to.equal("PHONE_UNKNOWN");
+  });
+
+  it("are paid: the number is trusted from then on", async () => {
+    const payer = await openCli(world);
+    try {
+      await payer.json(["deposit", "1"]);
+      const { shieldedAddress } = await cli.json<{ shieldedAddress: string }>(["address"]);
+      const sent = await payer.json<Record<string, unknown>>(["send", "0.2", "--to", PHONE, "--yes"]);
+      expect(sent).to.include({ amount: "200000", recipientAddress: shieldedAddress });
+      expect(await payer.json(["resolve", PHONE])).to.include({ standing: "known" });
+      const received = await cli.json<{ total: { amount: string } }>(["receive"]);
+      expect(received.total.amount).to.equal("200000");
+    } finally {
+      payer.remove();
+    }
   });
 
   it("are refused from a registry that puts another address under the wallet, or another wallet", async () => {
@@ -45,16 +60,18 @@ describe("sotto: phone numbers", () => {
     });
     try {
       const resolve = ["resolve", PHONE, "--registry", registry.url];
-      expect(await cli.json(resolve)).to.include({ signed: true });
+      // Signed for another registry than the one that shows it.
+      expect(await cli.refused(resolve, 3)).to.equal("PHONE_BINDING_FOREIGN");
       for (const change of [
         { encryptionPublicKey: shieldedAddress },
         { wallet: Account.createRandom().address.toLowerCase() },
         { issuedAt: 0 },
         { signature: "0x" },
+        { service: registry.url },
         { encryptionPublicKey: null },
       ]) {
         answer = { ...honest, ...change };
-        expect(await cli.refused(resolve, 3), JSON.stringify(change)).to.match(/^REFUSED|BINDING_/);
+        expect(await cli.refused(resolve, 3), JSON.stringify(change)).to.match(/^PHONE_/);
       }
     } finally {
       await registry.close();
@@ -65,6 +82,8 @@ describe("sotto: phone numbers", () => {
     const { stderr } = await cli.run(["resolve", "+14155550199"]);
     expect(stderr).to.not.include("14155550199");
     const { stderr: other } = await cli.run(["resolve", "0014155550199"]);
-    expect(other).to.match(/USAGE/).and.to.not.include("14155550199");
+    expect(other)
+      .to.match(/PHONE_NUMBER_INVALID/)
+      .and.to.not.include("14155550199");
   });
 });

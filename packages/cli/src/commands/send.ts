@@ -1,13 +1,16 @@
+import { payPhone, phoneNumberOf } from "@sotto/client";
 import { decodeShieldedAddress, SottoError } from "@sotto/protocol";
 import { hexlify, keccak256, randomBytes, toUtf8Bytes } from "ethers";
-import { confirm, YES } from "../ask.ts";
+import { askLine, canAsk, confirm, YES } from "../ask.ts";
 import { amountFields, money } from "../format.ts";
 import { toAmount } from "../frame/arguments.ts";
 import type { Command } from "../frame/command.ts";
 import { usage } from "../frame/errors.ts";
 import { readConfig } from "../home/config.ts";
-import { withWallet } from "../session.ts";
+import { STAGES } from "../paying.ts";
+import { type Session, serviceOf, withWallet } from "../session.ts";
 import { asValue, newTransfer, payTransfer, type TransferRecord } from "../transfer.ts";
+import { REGISTRY, registryOf } from "./phone.ts";
 
 /** @throws CliError USAGE */
 export function expectShieldedAddress(value: string, name: string): string {
@@ -22,10 +25,12 @@ export function expectShieldedAddress(value: string, name: string): string {
 
 export const send: Command = {
   name: "send",
-  summary: "Pays an amount to a shielded address, privately.",
+  summary: "Pays an amount to a shielded address or a phone number, privately.",
   positionals: ["AMOUNT"],
   options: {
-    to: { value: "ADDRESS", help: "the shielded address, as sotto address shows it" },
+    to: { value: "ADDRESS", help: "the shielded address, as sotto address shows it, or a phone number" },
+    "new-recipient": { help: "accepts that the phone number leads to another wallet or key than before" },
+    ...REGISTRY,
     wallet: { value: "ADDRESS", help: "wallet address to name with it; default: nobody's" },
     merge: { help: "joins notes first where no single one is enough" },
     ...YES,
@@ -38,22 +43,46 @@ export const send: Command = {
     const { args, home, output } = context;
     const config = readConfig(home);
     const amount = toAmount(args.positional(0, "AMOUNT"), "AMOUNT", config.decimals);
-    const shieldedAddress = expectShieldedAddress(args.required("to"), "--to");
+    const to = args.required("to");
+    const phone = to.startsWith("+") ? phoneNumberOf(to) : undefined;
+    const target = phone ?? expectShieldedAddress(to, "--to");
     const wallet = args.address("wallet");
-    await confirm(context, `pay ${money(amount, config)} to ${shieldedAddress}?`);
+    if (phone !== undefined && wallet !== undefined) throw usage("--wallet is for a shielded address");
+    await confirm(context, `pay ${money(amount, config)} to ${target}?`);
     return withWallet(context, true, async (session) => {
       const { store } = session.wallet;
-      const terms = JSON.stringify([shieldedAddress, String(amount), wallet ?? null]);
-      const place = `send/${keccak256(toUtf8Bytes(terms)).slice(2, 34)}`;
+      const place = `send/${keccak256(toUtf8Bytes(JSON.stringify([target, String(amount), wallet ?? null]))).slice(2, 34)}`;
       const found = (await store.get(place))?.value as unknown as TransferRecord | undefined;
       if (found !== undefined) output.note("going on with the same payment, which was begun before");
       const resourceUrl = `urn:sotto:send:${hexlify(randomBytes(16)).slice(2)}`;
-      const record = found ?? newTransfer({ shieldedAddress, amount, resourceUrl }, wallet);
+      const record =
+        found ?? newTransfer({ shieldedAddress: phone === undefined ? target : "", amount, resourceUrl }, wallet);
       if (found === undefined) await store.put(place, asValue(record), 0);
-      const { transaction, digest } = await payTransfer(session, record);
+      const paid = phone === undefined ? await payTransfer(session, record) : await payNumber(session, phone, record);
       await store.delete(place);
-      const json = { ...amountFields(amount, config), recipientAddress: shieldedAddress, transaction, digest };
+      const { transaction, digest } = paid;
+      const recipientAddress = "shieldedAddress" in paid ? paid.shieldedAddress : target;
+      const json = { ...amountFields(amount, config), recipientAddress, transaction, digest };
       return { json, text: [`paid ${money(amount, config)}: ${transaction}`] };
     });
   },
 };
+
+/** Pays who has a number, once under the record's key, and remembers whom it led to. */
+async function payNumber(session: Session, phone: string, { key, amount, resourceUrl }: TransferRecord) {
+  const { context, config, wallet } = session;
+  const { args, output, signal } = context;
+  const request = { phone, amount: BigInt(amount), key, resourceUrl, registry: registryOf(context, config) };
+  const { txSignature, digest, shieldedAddress } = await payPhone(wallet, serviceOf(config), request, {
+    signal,
+    merge: args.flag("merge"),
+    confirmChange: async ({ known, offered }) => {
+      if (args.flag("new-recipient")) return true;
+      if (!canAsk(context)) return false;
+      const question = `the number led to ${known.wallet} and now leads to ${offered.wallet}. Is that right? [y/N] `;
+      return /^y(es)?$/i.test(await askLine(context, question, "--new-recipient accepts it"));
+    },
+    onProgress: ({ stage }) => output.progress(STAGES[stage]),
+  });
+  return { transaction: txSignature, digest, shieldedAddress };
+}
