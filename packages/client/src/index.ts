@@ -22,14 +22,9 @@ export {
 export type { Block, Call, ChainSource, Question, RawLog } from "./chain/source.ts";
 export { WalletError, type WalletErrorCode } from "./errors.ts";
 export { FetchError, type FetchErrorCode } from "./fetch/errors.ts";
+export type { PayingFetch, PayingInit, WrapOptions } from "./fetch/options.ts";
 export type { ConfirmRecipient, RecipientChange } from "./fetch/recipient.ts";
-export {
-  type PayingFetch,
-  type PayingInit,
-  type PhoneRegistryOptions,
-  type WrapOptions,
-  wrapFetch,
-} from "./fetch/wrap.ts";
+export { wrapFetch } from "./fetch/wrap.ts";
 export { PhoneError, type PhoneErrorCode } from "./phone/errors.ts";
 export { type BindingOptions, type PhoneLink, type SignedBinding, signBinding, signPhoneLink } from "./phone/link.ts";
 export type { LookupSigner } from "./phone/lookup.ts";

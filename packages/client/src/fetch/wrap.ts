@@ -1,69 +1,24 @@
 import { hexlify, randomBytes } from "ethers";
 import { checkRecipientPhone } from "../phone/recipient.ts";
-import type { ResolveOptions } from "../phone/resolve.ts";
 import { bookOf, type PurchaseBook } from "../purchase/book.ts";
 import type { Context, PurchaseOptions } from "../purchase/context.ts";
 import { PurchaseError } from "../purchase/errors.ts";
 import { hashText } from "../purchase/hash.ts";
-import { checkLimits, expectWithin, type SpendingLimits } from "../purchase/limits.ts";
+import { expectWithin } from "../purchase/limits.ts";
 import { cannotSettle, sweepPurchases } from "../purchase/open.ts";
 import type { PaidPurchase } from "../purchase/paid.ts";
 import type { OnProgress, PurchaseStage } from "../purchase/progress.ts";
 import { begin, checkRequest, expectOpen, goOn, type PurchaseRequest, sameTerms } from "../purchase/purchase.ts";
 import type { PurchaseRecord, PurchaseTerms } from "../purchase/record.ts";
-import { NoteSplitter, type SplitOptions } from "../purchase/split.ts";
-import { normaliseServiceUrl } from "../service/address.ts";
+import { NoteSplitter } from "../purchase/split.ts";
 import { SottoService } from "../service/service.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import { type Call, captureCall } from "./call.ts";
 import { type Challenge, isChallenge, readChallenge } from "./challenge.ts";
 import { FetchError } from "./errors.ts";
-import { type ConfirmRecipient, checkPin, checkRecipient } from "./recipient.ts";
+import { type CheckedOptions, checkOptions, type PayingFetch, type PayingInit, type WrapOptions } from "./options.ts";
+import { checkPin, checkRecipient } from "./recipient.ts";
 import { showProof } from "./show.ts";
-
-export interface WrapOptions extends Omit<PurchaseOptions, "signal"> {
-  /** Base addresses of the services that may see payments. A 402 that names another one is refused. */
-  services: readonly string[];
-  /** Most base units for one request. */
-  maxPerRequest: bigint;
-  /** Most base units a day (UTC), of all that use this wallet's store. */
-  maxPerDay?: bigint;
-  /** Most base units a day at one host. */
-  maxPerHost?: bigint;
-  /** A host is paid under the wallet it was paid under first; false: under any that signed its address. */
-  pinHosts?: boolean;
-  /** Asked when a host that was paid before names another wallet. Left out: it is refused. */
-  confirmRecipient?: ConfirmRecipient;
-  /**
-   * Base address of the registry that is asked where a 402 names a phone number: wallet and key must be that number's.
-   * Left out: numbers are not looked at, the wallet's signature of its address says who is paid.
-   */
-  phoneRegistry?: string;
-  /** How a change of a number's wallet or key is confirmed, and how lookups are signed. Left out: refused, unsigned. */
-  phone?: Omit<ResolveOptions, "signal">;
-  /** Keeps notes ready for payments in parallel. */
-  split?: SplitOptions;
-  /** Bytes of a request's body that are kept for sending it again; 4 MiB if left out. */
-  bodyLimit?: number;
-  /** Milliseconds before a proof is shown again to a server that failed, doubled each time; 500 if left out. */
-  retryDelayMs?: number;
-  /** For the services; the fetch that is wrapped if left out. */
-  serviceFetch?: typeof fetch;
-}
-
-/** What a single call may say beside fetch's own options. */
-export interface PayingInit extends RequestInit {
-  sotto?: {
-    /**
-     * Names the purchase: with one key something is paid once, for ever. Left out: equal requests (method, URL, body) are
-     * separate purchases, but one that was not finished is taken up by the next equal request.
-     */
-    key?: string;
-    onProgress?: OnProgress;
-  };
-}
-
-export type PayingFetch = (input: RequestInfo | URL, init?: PayingInit) => Promise<Response>;
 
 const BODY_LIMIT = 4 << 20;
 
@@ -81,30 +36,17 @@ class Payer {
   readonly #send: typeof fetch;
   readonly #wallet: Wallet;
   readonly #options: WrapOptions;
-  readonly #services: readonly string[];
-  readonly #limits: SpendingLimits;
+  readonly #checked: CheckedOptions;
   readonly #splitter: NoteSplitter | undefined;
-  readonly #registry: string | undefined;
 
   constructor(send: typeof fetch, wallet: Wallet, options: WrapOptions) {
-    const { services, maxPerRequest, maxPerDay, maxPerHost, split, phoneRegistry } = Object(options) as WrapOptions;
     if (typeof send !== "function") throw new FetchError("FETCH_OPTION_INVALID", "the first argument must be a fetch");
-    if (!Array.isArray(services) || services.length === 0)
-      throw new FetchError("FETCH_OPTION_INVALID", "services must name the base address of at least one service");
-    if (typeof maxPerRequest !== "bigint")
-      throw new FetchError("FETCH_OPTION_INVALID", "maxPerRequest must say how many base units a request may cost");
     // Called as a function: a browser's fetch refuses any other `this` than the window.
     this.#send = (input, init) => send(input, init);
     this.#wallet = wallet;
     this.#options = options;
-    this.#services = services.map(normaliseServiceUrl);
-    this.#registry = phoneRegistry === undefined ? undefined : normaliseServiceUrl(phoneRegistry);
-    this.#limits = checkLimits({
-      perRequest: maxPerRequest,
-      ...(maxPerDay === undefined ? {} : { perDay: maxPerDay }),
-      ...(maxPerHost === undefined ? {} : { perHost: maxPerHost }),
-    });
-    this.#splitter = split === undefined ? undefined : new NoteSplitter(wallet, split);
+    this.#checked = checkOptions(options);
+    this.#splitter = options.split === undefined ? undefined : new NoteSplitter(wallet, options.split);
   }
 
   async fetch(input: RequestInfo | URL, { sotto = {}, ...init }: PayingInit = {}): Promise<Response> {
@@ -134,7 +76,7 @@ class Payer {
     }
     const response = await call.send();
     if (!isChallenge(response)) return response;
-    const challenge = await readChallenge(call, response, this.#wallet, this.#services);
+    const challenge = await readChallenge(call, response, this.#wallet, this.#checked.services);
     return this.#show(paying, await this.#buy(paying, challenge), challenge.url);
   }
 
@@ -161,7 +103,7 @@ class Payer {
     tell("challenge");
     const { wallet, shieldedAddress } = instructions.payment.recipient;
     const { host } = challenge.url;
-    expectWithin(this.#limits, price);
+    expectWithin(this.#checked.limits, price);
     await checkRecipient(challenge, this.#wallet);
     await this.#checkPhone(challenge, call.signal);
     if (this.#options.pinHosts !== false)
@@ -169,7 +111,7 @@ class Payer {
     tell("recipient");
     const service = this.#service(url);
     const recipient = { wallet, shieldedAddress };
-    const request = { recipient, price, resourceUrl, request: call.fingerprint, limits: this.#limits, host };
+    const request = { recipient, price, resourceUrl, request: call.fingerprint, limits: this.#checked.limits, host };
     const record = await this.#record(book, claim.id, request, checkRequest(service, request));
     if (this.#splitter !== undefined) await this.#wallet.scan(call.signal ? { signal: call.signal } : {});
     if (this.#splitter?.needed()) {
@@ -195,13 +137,13 @@ class Payer {
 
   #service(url: string): SottoService {
     const { serviceFetch = this.#send } = this.#options;
-    return new SottoService(url, { fetch: serviceFetch, allow: this.#services });
+    return new SottoService(url, { fetch: serviceFetch, allow: this.#checked.services });
   }
 
   async #checkPhone({ instructions }: Challenge, signal: AbortSignal | undefined): Promise<void> {
     const { phone, serviceFetch = this.#send } = this.#options;
-    if (this.#registry === undefined) return;
-    const registry = new SottoService(this.#registry, { fetch: serviceFetch });
+    if (this.#checked.registry === undefined) return;
+    const registry = new SottoService(this.#checked.registry, { fetch: serviceFetch });
     const options = { ...phone, ...(signal ? { signal } : {}) };
     await checkRecipientPhone(this.#wallet, registry, instructions.payment.recipient, options);
   }

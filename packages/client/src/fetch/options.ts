@@ -1,0 +1,79 @@
+import type { ResolveOptions } from "../phone/resolve.ts";
+import type { PurchaseOptions } from "../purchase/context.ts";
+import { checkLimits, type SpendingLimits } from "../purchase/limits.ts";
+import type { OnProgress } from "../purchase/progress.ts";
+import { checkSplit, type SplitOptions } from "../purchase/split.ts";
+import { normaliseServiceUrl } from "../service/address.ts";
+import { FetchError } from "./errors.ts";
+import type { ConfirmRecipient } from "./recipient.ts";
+
+export interface WrapOptions extends Omit<PurchaseOptions, "signal"> {
+  /** Base addresses of the services that may see payments. A 402 that names another one is refused. */
+  services: readonly string[];
+  /** Most base units for one request. */
+  maxPerRequest: bigint;
+  /** Most base units a day (UTC), of all that use this wallet's store. */
+  maxPerDay?: bigint;
+  /** Most base units a day at one host. */
+  maxPerHost?: bigint;
+  /** A host is paid under the wallet it was paid under first; false: under any that signed its address. */
+  pinHosts?: boolean;
+  /** Asked when a host that was paid before names another wallet. Left out: it is refused. */
+  confirmRecipient?: ConfirmRecipient;
+  /**
+   * Base address of the registry that is asked where a 402 names a phone number: wallet and key must be that number's.
+   * Left out: numbers are not looked at, the wallet's signature of its address says who is paid.
+   */
+  phoneRegistry?: string;
+  /** How a change of a number's wallet or key is confirmed, and how lookups are signed. Left out: refused, unsigned. */
+  phone?: Omit<ResolveOptions, "signal">;
+  /** Keeps notes ready for payments in parallel. */
+  split?: SplitOptions;
+  /** Bytes of a request's body that are kept for sending it again; 4 MiB if left out. */
+  bodyLimit?: number;
+  /** Milliseconds before a proof is shown again to a server that failed, doubled each time; 500 if left out. */
+  retryDelayMs?: number;
+  /** For the services; the fetch that is wrapped if left out. */
+  serviceFetch?: typeof fetch;
+}
+
+/** What a single call may say beside fetch's own options. */
+export interface PayingInit extends RequestInit {
+  sotto?: {
+    /**
+     * Names the purchase: with one key something is paid once, for ever. Left out: equal requests (method, URL, body) are
+     * separate purchases, but one that was not finished is taken up by the next equal request.
+     */
+    key?: string;
+    onProgress?: OnProgress;
+  };
+}
+
+export type PayingFetch = (input: RequestInfo | URL, init?: PayingInit) => Promise<Response>;
+
+/** What a paying fetch works with, checked. */
+export interface CheckedOptions {
+  readonly services: readonly string[];
+  readonly limits: SpendingLimits;
+  /** Base address of the phone registry. */
+  readonly registry: string | undefined;
+}
+
+/** @throws FetchError FETCH_OPTION_INVALID; ServiceError SERVICE_NOT_ALLOWED; SottoError INVALID_AMOUNT */
+export function checkOptions(options: WrapOptions): CheckedOptions {
+  const { services, maxPerRequest, maxPerDay, maxPerHost, split, phoneRegistry } = Object(options) as WrapOptions;
+  if (!Array.isArray(services) || services.length === 0)
+    throw new FetchError("FETCH_OPTION_INVALID", "services must name the base address of at least one service");
+  if (typeof maxPerRequest !== "bigint")
+    throw new FetchError("FETCH_OPTION_INVALID", "maxPerRequest must say how many base units a request may cost");
+  if (split !== undefined) checkSplit(split);
+  return {
+    services: services.map(normaliseServiceUrl),
+    registry: phoneRegistry === undefined ? undefined : normaliseServiceUrl(phoneRegistry),
+    limits: checkLimits({
+      perRequest: maxPerRequest,
+      ...(maxPerDay === undefined ? {} : { perDay: maxPerDay }),
+      ...(maxPerHost === undefined ? {} : { perHost: maxPerHost }),
+    }),
+  };
+}
