@@ -5,12 +5,25 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const root = join(import.meta.dirname, "..", "..");
+const rootManifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  readonly devDependencies: Readonly<Record<string, string>>;
+};
 
 /** The part of a package.json the tests read. */
 export interface Manifest {
   readonly name: string;
   readonly private?: boolean;
   readonly exports: Record<string, { types: string; default: string }>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+}
+
+/** What a user of the package brings, in the versions it is tested with: frameworks, and Node's types with them. */
+export function broughtBy({ peerDependencies = {}, devDependencies = {} }: Manifest): Record<string, string> {
+  const peers = Object.entries(peerDependencies).map(([name, range]) => [name, devDependencies[name] ?? range]);
+  return peers.length === 0
+    ? {}
+    : Object.fromEntries([...peers, ["@types/node", rootManifest.devDependencies["@types/node"]]]);
 }
 
 export interface Packed {
@@ -45,7 +58,7 @@ export class Project {
    */
   constructor(wanted: Packed, all: readonly Packed[]) {
     const name = wanted.manifest.name;
-    const dependencies = { [name]: `file:${wanted.tarball}` };
+    const dependencies = { [name]: `file:${wanted.tarball}`, ...broughtBy(wanted.manifest) };
     this.write("package.json", JSON.stringify({ private: true, type: "module", dependencies }));
     const overrides = all.map(({ manifest, tarball }) => `  "${manifest.name}": "file:${tarball}"\n`).join("");
     this.write("pnpm-workspace.yaml", `overrides:\n${overrides}`);
