@@ -72,6 +72,11 @@ export class Phones {
     return { account: Account.createRandom(), wallet };
   }
 
+  /** The newest code that was sent to anybody. */
+  lastCode(): string {
+    return this.#codes.at(-1)!.code;
+  }
+
   /** Links a number; proven too, unless it is to stay unproven. */
   async link(phone: string, { account, wallet }: Person, proven = true, issuedAt?: number): Promise<void> {
     const options = { phone, service: this.#running.service, ...(issuedAt === undefined ? {} : { issuedAt }) };
