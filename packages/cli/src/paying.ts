@@ -1,4 +1,4 @@
-import { type PurchaseProgress, type PurchaseStage, type RecipientChange, wrapFetch } from "@sotto/client";
+import { type PurchaseProgress, type PurchaseStage, wrapFetch } from "@sotto/client";
 import { MAX_AMOUNT, type PaymentInstructions, parseInstructions } from "@sotto/protocol";
 import { askLine, canAsk, YES } from "./ask.ts";
 import { amountFields, money } from "./format.ts";
@@ -16,6 +16,7 @@ export const PAYING = {
   key: { value: "TEXT", help: "names the purchase: under one key something is paid once, for ever" },
   "new-recipient": { help: "accepts that the host is paid under another wallet than before" },
   merge: { help: "joins notes first where no single one is enough" },
+  registry: { value: "URL", help: "asked where a shop names a phone number; default: the service" },
   ...YES,
 } as const;
 
@@ -75,13 +76,17 @@ export async function payingFetch(session: Session, limits: Limits, url: string,
     if (response.status === 402 && !proves) await offer(session, limits, response.clone());
     return response;
   };
+  const service = serviceOf(config).url;
   const pay = wrapFetch(send, wallet, {
-    services: [serviceOf(config).url],
+    services: [service],
+    phoneRegistry: args.url("registry") ?? service,
+    phone: { confirmChange: ({ known, offered }) => acceptRecipient(context, "the shop's number", known, offered) },
     serviceFetch: fetch,
     maxPerRequest: limits.max ?? MAX_AMOUNT,
     ...(limits.maxDay === undefined ? {} : { maxPerDay: limits.maxDay }),
     ...(limits.maxHost === undefined ? {} : { maxPerHost: limits.maxHost }),
-    confirmRecipient: (change) => acceptRecipient(context, change),
+    confirmRecipient: ({ host, known, offered }) =>
+      acceptRecipient(context, host, { wallet: known }, { wallet: offered }),
     merge: args.flag("merge"),
     onProgress,
   });
@@ -128,10 +133,17 @@ async function read(response: Response): Promise<PaymentInstructions | undefined
   }
 }
 
-async function acceptRecipient(context: Context, { host, known, offered }: RecipientChange): Promise<boolean> {
+/** Whether somebody says that another wallet, or another key of it, is right. */
+export async function acceptRecipient(
+  context: Context,
+  who: string,
+  known: { wallet: string },
+  offered: { wallet: string },
+): Promise<boolean> {
   if (context.args.flag("new-recipient")) return true;
   if (!canAsk(context)) return false;
-  const question = `${printable(host)} was paid under ${known} and now names ${offered}. Is that right? [y/N] `;
+  const what = known.wallet === offered.wallet ? "another key of the same wallet" : offered.wallet;
+  const question = `${printable(who)} was paid under ${known.wallet} and now names ${what}. Is that right? [y/N] `;
   return /^y(es)?$/i.test(await askLine(context, question, "--new-recipient accepts it"));
 }
 

@@ -1,13 +1,13 @@
 import { payPhone, phoneNumberOf } from "@sotto/client";
 import { decodeShieldedAddress, SottoError } from "@sotto/protocol";
 import { hexlify, keccak256, randomBytes, toUtf8Bytes } from "ethers";
-import { askLine, canAsk, confirm, YES } from "../ask.ts";
+import { confirm, YES } from "../ask.ts";
 import { amountFields, money } from "../format.ts";
 import { toAmount } from "../frame/arguments.ts";
 import type { Command } from "../frame/command.ts";
 import { usage } from "../frame/errors.ts";
 import { readConfig } from "../home/config.ts";
-import { STAGES } from "../paying.ts";
+import { acceptRecipient, STAGES } from "../paying.ts";
 import { type Session, serviceOf, withWallet } from "../session.ts";
 import { asValue, newTransfer, payTransfer, type TransferRecord } from "../transfer.ts";
 import { REGISTRY, registryOf } from "./phone.ts";
@@ -76,12 +76,7 @@ async function payNumber(session: Session, phone: string, { key, amount, resourc
   const { txSignature, digest, shieldedAddress } = await payPhone(wallet, serviceOf(config), request, {
     signal,
     merge: args.flag("merge"),
-    confirmChange: async ({ known, offered }) => {
-      if (args.flag("new-recipient")) return true;
-      if (!canAsk(context)) return false;
-      const question = `the number led to ${known.wallet} and now leads to ${offered.wallet}. Is that right? [y/N] `;
-      return /^y(es)?$/i.test(await askLine(context, question, "--new-recipient accepts it"));
-    },
+    confirmChange: ({ known, offered }) => acceptRecipient(context, "the number", known, offered),
     onProgress: ({ stage }) => output.progress(STAGES[stage]),
   });
   return { transaction: txSignature, digest, shieldedAddress };

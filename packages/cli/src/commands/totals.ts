@@ -34,6 +34,7 @@ export const totals: Command = {
     const { args, output, signal } = context;
     const auditor = args.required("auditor");
     const wallet = args.address("wallet") ?? NOBODY;
+    const [from, to] = ["from-block", "to-block"].map((name) => args.integer(name, 0, Number.MAX_SAFE_INTEGER));
     const key = viewingKeyOf(context, args.text("viewing-key"));
     return withChain(context, async (chain, config) => {
       const confirmations = config.finality + 1;
@@ -46,8 +47,8 @@ export const totals: Command = {
         ...key,
         wallet,
         auditor,
-        fromBlock: args.integer("from-block", 0, Number.MAX_SAFE_INTEGER) ?? config.deploymentBlock,
-        toBlock: args.integer("to-block", 0, Number.MAX_SAFE_INTEGER) ?? height - config.finality,
+        fromBlock: from ?? config.deploymentBlock,
+        toBlock: to ?? height - config.finality,
         confirmations,
         ...(args.flag("amounts") ? {} : { signals: calldataSignals(calldata) }),
         onProgress: progress(context),

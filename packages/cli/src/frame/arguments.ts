@@ -44,6 +44,7 @@ export class Arguments {
     refuseRepeated(parsed.tokens ?? [], specs);
     if (parsed.positionals.length > positionals.length)
       throw usage(`${parsed.positionals.length} arguments, expected ${positionals.length || "none"}`);
+    checkValues(parsed.values, specs);
     this.#values = parsed.values;
     this.#positionals = parsed.positionals;
   }
@@ -56,8 +57,7 @@ export class Arguments {
   text(name: string): string | undefined {
     const value = this.#values[name];
     if (value === undefined) return undefined;
-    if (typeof value !== "string" || value === "") throw usage(`--${name} is empty`);
-    return value;
+    return String(value);
   }
 
   texts(name: string): string[] {
@@ -88,9 +88,9 @@ export class Arguments {
     return value === undefined ? undefined : named(`--${name}`, () => parseAddress(value, `--${name}`));
   }
 
+  /** Of an option whose value is a URL: checked when the arguments were read. */
   url(name: string): string | undefined {
-    const value = this.text(name);
-    return value === undefined ? undefined : toUrl(value, `--${name}`);
+    return this.text(name);
   }
 
   /** @param name as the usage line has it */
@@ -103,6 +103,15 @@ export class Arguments {
   optional(index: number): string | undefined {
     return this.#positionals[index];
   }
+}
+
+/** What can be seen of a value without knowing the wallet is looked at before anything else is done. */
+function checkValues(values: Readonly<Record<string, unknown>>, specs: OptionSpecs): void {
+  for (const [name, found] of Object.entries(values))
+    for (const value of [found].flat()) {
+      if (value === "") throw usage(`--${name} is empty`);
+      if (specs[name]?.value === "URL") toUrl(String(value), `--${name}`);
+    }
 }
 
 type Tokens = NonNullable<ReturnType<typeof parseArgs>["tokens"]>;

@@ -1,0 +1,56 @@
+// Runs commands in this process, with streams of our own: for everything that needs neither chain nor service.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { createSeedWords } from "@sotto/client";
+import { run } from "../../src/frame/run.ts";
+
+export interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A wallet whose node and service do not answer. */
+export class DeadHome {
+  readonly folder = mkdtempSync(join(tmpdir(), "sotto-dead-"));
+  readonly home = join(this.folder, "home");
+  readonly words = createSeedWords();
+
+  constructor() {
+    mkdirSync(this.home, { mode: 0o700 });
+    const config = {
+      ...{ chainId: "31337", rpc: "http://127.0.0.1:9", pool: `0x${"12".repeat(20)}`, token: `0x${"34".repeat(20)}` },
+      ...{ deploymentBlock: 0, decimals: 6, symbol: "USDC", service: "http://127.0.0.1:9/zk", finality: 0 },
+    };
+    this.write("home/config.json", JSON.stringify(config));
+    this.write("home/seed", this.words);
+  }
+
+  write(name: string, content: string, mode = 0o600): string {
+    const path = join(this.folder, name);
+    writeFileSync(path, content, { mode });
+    return path;
+  }
+
+  async run(args: readonly string[], environment: NodeJS.ProcessEnv = {}, terminal = false): Promise<Ended> {
+    const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+    stdin.end();
+    let [out, error] = ["", ""];
+    stdout.on("data", (chunk) => {
+      out += String(chunk);
+    });
+    stderr.on("data", (chunk) => {
+      error += String(chunk);
+    });
+    const streams = { stdin: stdin as unknown as NodeJS.ReadStream, stdout, stderr, terminal };
+    const { signal } = new AbortController();
+    const code = await run([...args, "--home", this.home], { streams, environment, signal });
+    return { code, stdout: out, stderr: error };
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}

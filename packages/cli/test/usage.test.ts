@@ -1,0 +1,185 @@
+import { expect } from "chai";
+import { commands } from "../src/commands/index.ts";
+import { EXIT } from "../src/frame/exit.ts";
+import { DeadHome } from "./support/run.ts";
+
+const ADDRESS = `0x${"56".repeat(20)}`;
+const SHIELDED = `0x0b${"00".repeat(63)}`;
+
+/** Values that each option refuses, by what it takes. */
+const amounts = ["x", "0", "-1", "1e3", "0.0000001", "1,5", "99999999999999999999", "0x10"];
+const counts = ["x", "-1", "1.5", "1e2", "99999999999999999999"];
+const addresses = ["0x12", "hello", `0x${"zz".repeat(20)}`, `0xA${"b".repeat(39)}`];
+const urls = ["x", "ftp://shop.example/", "http://user:word@shop.example/", "http://", `http://${"x".repeat(3000)}`];
+const missing = ["/nowhere/at/all"];
+const bad: Readonly<Record<string, readonly string[]>> = {
+  amount: amounts,
+  artifacts: [],
+  auditor: [],
+  challenge: [],
+  "chain-id": ["x", "0", "-1"],
+  code: ["x", "1", "12345678901", "12 34"],
+  confirmations: [...counts, "0", "1001"],
+  data: ["@/nowhere/at/all"],
+  deployment: missing,
+  "deployment-block": counts,
+  finality: [...counts, "1001"],
+  "from-block": counts,
+  header: ["x", "a b: c", ": c", "a: b\nc: d", "X-Payment-Proof: {}"],
+  key: [],
+  keystore: [],
+  max: amounts,
+  "max-day": amounts,
+  "max-host": amounts,
+  method: ["get", "G E T", "", "POST\n"],
+  notes: [...counts, "0", "65"],
+  output: [],
+  pool: addresses,
+  receipt: missing,
+  registry: urls,
+  rpc: urls,
+  service: urls,
+  since: counts,
+  target: amounts,
+  to: [...addresses, "+1"],
+  "to-block": counts,
+  again: [],
+  "viewing-key": [],
+  wait: [...counts, "86401"],
+  wallet: addresses,
+};
+
+/** Arguments under which only the option that is tried can be wrong. */
+const base: Readonly<Record<string, readonly string[]>> = {
+  init: ["--update"],
+  deposit: ["1"],
+  pay: ["http://127.0.0.1:9/", "--max", "1"],
+  request: ["http://127.0.0.1:9/", "--max", "1"],
+  send: ["1", "--to", SHIELDED, "--yes"],
+  dismiss: ["x"],
+  withdraw: ["1", "--to", ADDRESS, "--yes"],
+  link: ["+14155550123"],
+  resolve: ["+14155550123"],
+  receipt: ["x"],
+  "receipt check": ["FILE"],
+  refund: ["x:1", "--to", SHIELDED, "--yes"],
+  totals: ["--auditor", "me"],
+  "totals check": ["FILE"],
+  export: ["--words", "--show-secret"],
+  restore: ["FILE"],
+};
+
+describe("usage", () => {
+  let home: DeadHome;
+  let file: string;
+  before(() => {
+    home = new DeadHome();
+    file = home.write("some.json", "{}");
+  });
+  after(() => home.remove());
+
+  const argumentsOf = (name: string, option?: string): string[] => {
+    const args = (base[name] ?? []).map((arg) => (arg === "FILE" ? file : arg));
+    const at = option === undefined ? -1 : args.indexOf(`--${option}`);
+    return [...name.split(" "), ...(at < 0 ? args : [...args.slice(0, at), ...args.slice(at + 2)])];
+  };
+  const refuses = async (args: readonly string[], code: number = EXIT.usage.code) => {
+    const ended = await home.run(args);
+    expect(ended.code, `sotto ${args.join(" ")}: ${ended.stderr}`).to.equal(code);
+    expect(ended.stdout).to.equal("");
+    expect(ended.stderr).to.match(/^sotto: [A-Z_]+: [^\n]+\n$/);
+    return ended.stderr;
+  };
+
+  for (const command of commands) {
+    const { name, options, positionals } = command;
+    describe(`of ${name}`, () => {
+      for (const [option, { value }] of Object.entries(options))
+        if (value !== undefined)
+          it(`--${option} takes nothing but ${value}`, async () => {
+            expect(bad, `values that --${option} refuses`).to.have.property(option);
+            for (const wrong of bad[option]!) await refuses([...argumentsOf(name, option), `--${option}=${wrong}`]);
+            if (!option.startsWith("max") && option !== "header")
+              await refuses([...argumentsOf(name, option), `--${option}=`]);
+            await refuses([...argumentsOf(name, option), `--${option}`]);
+          });
+
+      it("has a help that names every option, and no other option", async () => {
+        const { code, stdout } = await home.run([...name.split(" "), "--help"]);
+        expect(code).to.equal(0);
+        for (const option of Object.keys(options)) expect(stdout).to.include(`--${option}`);
+        expect(stdout.split("\n").every((line) => line.length <= 140)).to.equal(true);
+        await refuses([...argumentsOf(name), "--nothing-like-that"]);
+        await refuses([...argumentsOf(name), ...positionals.map(() => "x"), "x", "x"]);
+      });
+
+      if (positionals.some((positional) => !positional.startsWith("[")))
+        it("needs its arguments", async () => {
+          await refuses(name.split(" "));
+        });
+    });
+  }
+
+  it("of amounts and addresses as arguments is as strict as of options", async () => {
+    for (const amount of amounts.filter((text) => !text.startsWith("-"))) await refuses(["deposit", amount]);
+    for (const amount of amounts.filter((text) => !text.startsWith("-")))
+      await refuses(["withdraw", amount, "--to", ADDRESS]);
+    for (const url of urls) await refuses(["pay", url, "--max", "1"]);
+    for (const phone of ["x", "4155550123", "+0123456", "+1", "+1234567890123456"]) await refuses(["resolve", phone]);
+    await refuses(["receipt", "check", "/nowhere/at/all"]);
+    await refuses(["payments", "--in", "--out"]);
+    await refuses(["export", "--words", "--viewing-key"]);
+    await refuses(["export"]);
+    await refuses(["deposit", "1", "--notes", "1", "--notes", "2"]);
+    await refuses(["x".repeat(70_000)]);
+    await refuses(["deposit", "x".repeat(70_000)]);
+  });
+
+  it("errors repeat nothing that was typed: it may be a secret", async () => {
+    const secret = "tragedyvillage";
+    for (const args of [
+      [secret],
+      ["deposit", secret],
+      ["deposit", "1", secret, secret],
+      ["deposit", "1", `--${secret}`],
+      ["deposit", "1", "--seed", secret],
+      ["init", "--words", secret],
+      ["address", secret],
+      ["pay", `http://x:${secret}@host/`],
+    ]) {
+      const { code, stdout, stderr } = await home.run(args);
+      expect(code).to.equal(EXIT.usage.code);
+      expect(`${stdout}${stderr}`, args.join(" ")).to.not.include(secret);
+    }
+  });
+
+  it("without a command shows the commands; --help does, and ends with 0", async () => {
+    const { stdout } = await home.run(["--help"]);
+    for (const { name } of commands) expect(stdout).to.include(`  ${name} `);
+    for (const { code, means } of Object.values(EXIT))
+      expect(stdout).to.match(new RegExp(`${code}  ${means.slice(0, 20)}`));
+  });
+});
+
+describe("a wallet whose node does not answer", () => {
+  let home: DeadHome;
+  before(() => {
+    home = new DeadHome();
+  });
+  after(() => home.remove());
+
+  it("ends with 6, and with JSON on standard error where that is asked for", async () => {
+    const { code, stdout, stderr } = await home.run(["balance", "--json"]);
+    expect([code, stdout]).to.deep.equal([6, ""]);
+    expect(JSON.parse(stderr)).to.deep.include({
+      error: { ...JSON.parse(stderr).error, code: "NODE_UNREACHABLE", exit: 6 },
+    });
+  }).timeout(20_000);
+
+  it("still knows its address, and shows it on a terminal without a trace of progress", async () => {
+    const { code, stdout, stderr } = await home.run(["address"], {}, true);
+    expect(code).to.equal(0);
+    expect(stdout).to.match(/^0x[0-9a-f]{128}\n$/);
+    expect(stderr).to.equal("");
+  });
+});
