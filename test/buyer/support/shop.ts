@@ -36,6 +36,21 @@ export interface ShopOptions {
   misbehave?: Misbehaviour;
 }
 
+/** What a merchant's wallet signs to be paid at its shielded address. */
+export async function bindingOf({ chainId, pool }: World, owner: Wallet, account: HDNodeWallet) {
+  const binding: ShieldedAddressBinding = {
+    phone: "",
+    wallet: account.address.toLowerCase() as `0x${string}`,
+    key: owner.shieldedAddress,
+    chainId: BigInt(chainId),
+    pool: pool as `0x${string}`,
+    service: "",
+    issuedAt: Math.floor(Date.now() / 1000 / BINDING_SLOT_SECONDS) * BINDING_SLOT_SECONDS,
+  };
+  const { domain, types, message } = bindingTypedData(binding);
+  return { binding, signature: await account.signTypedData(domain, types, message) };
+}
+
 export class Shop {
   url = "";
   /** Host and port. */
@@ -91,28 +106,17 @@ export class Shop {
   }
 
   async instructions(target: string): Promise<PaymentInstructions> {
-    const { chainId, pool, token, serviceUrl } = this.#world;
-    const now = Date.now();
-    const issuedAt = Math.floor(now / 1000 / BINDING_SLOT_SECONDS) * BINDING_SLOT_SECONDS;
-    const binding: ShieldedAddressBinding = {
-      phone: "",
-      wallet: this.account.address.toLowerCase() as `0x${string}`,
-      key: this.#owner.shieldedAddress,
-      chainId: BigInt(chainId),
-      pool: pool as `0x${string}`,
-      service: "",
-      issuedAt,
-    };
-    const { domain, types, message } = bindingTypedData(binding);
+    const { token, serviceUrl } = this.#world;
+    const { binding, signature } = await bindingOf(this.#world, this.#owner, this.account);
     return buildInstructions({
       binding,
-      signature: await this.account.signTypedData(domain, types, message),
+      signature,
       price: this.options.price ?? 10_000n,
       asset: token,
       decimals: 6,
       serviceUrl: this.options.serviceUrl ?? serviceUrl,
       resource: `${this.url}${target}`,
-      now,
+      now: Date.now(),
     });
   }
 

@@ -12,6 +12,7 @@ import {
   type Store,
   seedFromWords,
   Wallet,
+  type WalletOptions,
 } from "@sotto/client";
 import { Contract, HDNodeWallet, JsonRpcProvider, type JsonRpcSigner } from "ethers";
 import { deployLocal, type LocalDeployment } from "../../../scripts/chain/deployment.ts";
@@ -105,7 +106,8 @@ async function startService(deployment: LocalDeployment, chain: string): Promise
 export interface PayerOptions {
   seed?: Uint8Array;
   store?: Store;
-  prover?: TrapdoorProver;
+  /** Left out: proofs from the trapdoor. */
+  prover?: NonNullable<WalletOptions["prover"]>;
   clock?: () => number;
 }
 

@@ -1,0 +1,140 @@
+// The paying fetch at a real shop: the resource server behind Express, which checks proofs, token, chain and single use.
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { ethersChain, MemoryStore, openPurchases, type PayingInit, ViewingWallet, wrapFetch } from "@sotto/client";
+import { createProver, loadArtifacts, type Prover } from "@sotto/prover";
+import { sotto } from "@sotto/resource-server/express";
+import { expect } from "chai";
+import { Wallet as Account } from "ethers";
+import express from "express";
+import { refusal } from "./support/refusal.ts";
+import { bindingOf } from "./support/shop.ts";
+import { ARTIFACTS, openWallet, openWorld, payerWith, type World } from "./support/world.ts";
+
+const PRICE = 10_000n;
+
+describe("paying fetch at a real shop", () => {
+  let world: World;
+  let server: Server;
+  let url: string;
+  let paywall: ReturnType<typeof sotto>;
+  let prover: Prover;
+  let shopView: ViewingWallet;
+  const sold: string[] = [];
+  let failing = 0;
+
+  before(async function () {
+    this.timeout(60_000);
+    world = await openWorld();
+    prover = createProver(await loadArtifacts({ directory: ARTIFACTS }));
+    const app = express();
+    server = createServer(app);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const owner = await openWallet(world);
+    const account = Account.createRandom();
+    const { binding, signature } = await bindingOf(world, owner, account);
+    const { chainId, pool, node, serviceUrl } = world;
+    paywall = sotto({
+      origin: url,
+      price: "0.01",
+      recipient: { wallet: binding.wallet, shieldedAddress: binding.key, signature, issuedAt: binding.issuedAt },
+      service: serviceUrl,
+      chain: { rpcUrls: [node.url], chainId, pool },
+      store: "sqlite::memory:",
+    });
+    await paywall.ready;
+    app.use(paywall);
+    app.get("/health", (_, response) => void response.send("free"));
+    app.use((request, response) => {
+      if (failing-- > 0) return void response.status(500).send("broken");
+      sold.push(request.originalUrl);
+      response.send(`sold ${request.originalUrl}`);
+    });
+    shopView = await ViewingWallet.open({
+      ...owner.exportViewingKey(),
+      chain: ethersChain(node.url),
+      chainId: BigInt(chainId),
+      pool,
+      deploymentBlock: world.deploymentBlock,
+      store: new MemoryStore(),
+      finality: 0,
+    });
+  });
+  after(async () => {
+    server?.closeAllConnections();
+    server?.close();
+    await paywall?.close();
+    await prover?.close();
+  });
+  const received = async () => {
+    await shopView.scan();
+    return shopView.total();
+  };
+
+  it("pays with real proofs, and what is free costs nothing", async () => {
+    const wallet = await payerWith(world, [60_000n], { prover });
+    const pay = wrapFetch(fetch, wallet, { services: [world.serviceUrl], maxPerRequest: PRICE });
+    expect(await (await pay(`${url}/health`)).text()).to.equal("free");
+    expect(await received()).to.equal(0n);
+    const response = await pay(`${url}/report/7?lang=en`);
+    expect([response.status, await response.text()]).to.deep.equal([200, "sold /report/7?lang=en"]);
+    expect(await received()).to.equal(PRICE);
+    // The change of the first payment pays for the next, as soon as it is appended.
+    expect((await pay(`${url}/report/8`)).status).to.equal(200);
+    await wallet.scan();
+    expect(wallet.balance().total).to.equal(40_000n);
+  });
+
+  it("shows the same proof to a handler that fails, and under one key buys once", async () => {
+    const wallet = await payerWith(world, [60_000n, 60_000n]);
+    const pay = wrapFetch(fetch, wallet, { services: [world.serviceUrl], maxPerRequest: PRICE, retryDelayMs: 20 });
+    const before = await received();
+    failing = 2;
+    const init: PayingInit = { sotto: { key: "order 7" } };
+    expect((await pay(`${url}/order`, init)).status).to.equal(200);
+    expect(await received()).to.equal(before + PRICE);
+    expect((await refusal(pay(`${url}/order`, init))).code).to.equal("PURCHASE_FINISHED");
+    expect((await refusal(pay(`${url}/other`, init))).code).to.equal("PURCHASE_FINISHED");
+    expect(await received()).to.equal(before + PRICE);
+    expect(await openPurchases(wallet)).to.deep.equal([]);
+  });
+
+  it("splits one note for requests in parallel, when it is asked to", async function () {
+    this.timeout(90_000);
+    const wallet = await payerWith(world, [400_000n]);
+    const split = { notes: 4, amount: 20_000n };
+    const pay = wrapFetch(fetch, wallet, { services: [world.serviceUrl], maxPerRequest: PRICE, split });
+    const before = await received();
+    const responses = await Promise.all([1, 2, 3, 4].map((n) => pay(`${url}/parallel/${n}`)));
+    expect(responses.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200]);
+    expect(await received()).to.equal(before + 4n * PRICE);
+    // Three payments to oneself, four to the shop, each from a note of its own.
+    const settled = wallet.history().filter(({ state }) => state === "settled");
+    expect(settled.map(({ amount }) => amount).filter((amount) => amount === PRICE)).to.have.length(4);
+    expect(settled).to.have.length(7);
+    await wallet.scan();
+    expect(wallet.balance().total).to.equal(400_000n - 4n * PRICE);
+  });
+
+  it("stops at each stage when it is told to, and goes on with the next equal request", async function () {
+    this.timeout(60_000);
+    const wallet = await payerWith(world, [60_000n, 60_000n, 60_000n, 60_000n, 60_000n, 60_000n]);
+    const before = await received();
+    const stages = ["challenge", "proving", "verifying", "settling", "paid", "presenting"];
+    for (const stage of stages) {
+      const abort = new AbortController();
+      const reason = new Error(stage);
+      const pay = wrapFetch(fetch, wallet, {
+        services: [world.serviceUrl],
+        maxPerRequest: PRICE,
+        onProgress: (told) => void (told.stage === stage && abort.abort(reason)),
+      });
+      const stopped = await pay(`${url}/stopped/${stage}`, { signal: abort.signal }).catch((error: unknown) => error);
+      expect(stopped, stage).to.equal(reason);
+      expect((await pay(`${url}/stopped/${stage}`)).status, stage).to.equal(200);
+    }
+    expect(await received()).to.equal(before + BigInt(stages.length) * PRICE);
+    expect(sold.filter((target) => target.startsWith("/stopped/"))).to.have.length(stages.length);
+  });
+});
