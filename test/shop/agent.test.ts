@@ -1,0 +1,109 @@
+// Nothing forged: a wallet with notes of its own, real proofs, and the paying fetch, at a shop on each adapter.
+import {
+  createSeedWords,
+  ethersChain,
+  MemoryStore,
+  type PayingFetch,
+  seedFromWords,
+  Wallet,
+  wrapFetch,
+} from "@sotto/client";
+import { createProver, loadArtifacts } from "@sotto/prover";
+import { createPaywall, type Paywall } from "@sotto/resource-server";
+import { expect } from "chai";
+import { artifacts } from "../service/support/world.ts";
+import { shopOptions } from "./support/options.ts";
+import { ADAPTERS, type Sale, type Shop } from "./support/shops.ts";
+import { openShopWorld, PRICE, type ShopWorld } from "./support/world.ts";
+
+const NOTE = 3n * PRICE;
+const APPEND_MS = 60_000;
+
+describe("an agent with a wallet", () => {
+  let world: ShopWorld;
+  let wallet: Wallet;
+  let pay: PayingFetch;
+  const chains: { close(): Promise<unknown> | unknown }[] = [];
+  before(async () => {
+    world = await openShopWorld();
+    const { chainId, pool, token, deploymentBlock, node } = world;
+    const chain = ethersChain(node.url);
+    chains.push(chain);
+    wallet = await Wallet.open({
+      ...{ chain, chainId: BigInt(chainId), pool, token, deploymentBlock, finality: 0 },
+      seed: seedFromWords(createSeedWords()),
+      store: new MemoryStore(),
+      prover: createProver(await loadArtifacts({ directory: artifacts })),
+    });
+    // One note for each shop, two for the one that is paid for in parallel.
+    const amounts = Array.from({ length: ADAPTERS.size + 2 }, () => NOTE);
+    const { deposit } = await wallet.deposit({ amounts });
+    await (await world.depositor.sendTransaction(deposit)).wait();
+    for (const end = Date.now() + APPEND_MS; wallet.balance().spendable < NOTE * BigInt(amounts.length); ) {
+      if (Date.now() > end) throw new Error("the notes were not appended");
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      await wallet.scan();
+    }
+    pay = wrapFetch(fetch, wallet, { services: [world.service], maxPerRequest: PRICE, retryDelayMs: 50 });
+  });
+  after(async () => {
+    for (const chain of chains) await chain.close();
+  });
+
+  /** Its origin is where it listens: an agent takes no other for its resource's. */
+  async function open(name: string, sell: (sale: Sale) => { status: number; text: string }) {
+    let paywall: Paywall | undefined;
+    const later = {
+      decide: (request: Parameters<Paywall["decide"]>[0]) => paywall!.decide(request),
+      close: async () => undefined,
+    };
+    const shop: Shop = await ADAPTERS.get(name)!(later, sell);
+    const { recipient, ...options } = shopOptions(world);
+    const { viewingKey } = world.merchant;
+    paywall = await createPaywall({ ...options, origin: shop.url, recipient: { ...recipient, viewingKey } });
+    const close = async () => {
+      await shop.close();
+      await paywall?.close();
+    };
+    return { url: shop.url, close };
+  }
+
+  for (const name of ADAPTERS.keys())
+    it(`pays a shop on ${name}, which fails at first, once, and the shop reads what it was paid`, async () => {
+      const sales: Sale[] = [];
+      const shop = await open(name, (sale) => {
+        sales.push(sale);
+        return sales.length === 1 ? { status: 503, text: "later" } : { status: 200, text: "the goods" };
+      });
+      try {
+        const before = wallet.balance().total;
+        const response = await pay(`${shop.url}/paid/report?lang=en`);
+        expect([response.status, await response.text()]).to.deep.equal([200, "the goods"]);
+        await wallet.scan();
+        expect(wallet.balance().total).to.equal(before - PRICE);
+        const [failed, served] = sales.map(({ payment }) => payment);
+        expect(served?.digest).to.equal(failed?.digest);
+        expect(served?.amount).to.equal(PRICE);
+        expect(served?.settledThere).to.equal(true);
+        expect(served?.resource).to.equal(`${shop.url}/paid/report?lang=en`);
+      } finally {
+        await shop.close();
+      }
+    });
+
+  it("pays for two things at once, from two notes", async () => {
+    const nullifiers = new Set<bigint | undefined>();
+    const shop = await open("Hono", ({ payment }) => {
+      nullifiers.add(payment?.nullifier);
+      return { status: 200, text: String(payment?.resource) };
+    });
+    try {
+      const urls = ["a", "b"].map((what) => `${shop.url}/paid/${what}`);
+      const answers = await Promise.all(urls.map(async (url) => (await pay(url)).text()));
+      expect(answers).to.deep.equal(urls);
+      expect(nullifiers.size).to.equal(2);
+    } finally {
+      await shop.close();
+    }
+  });
+});
