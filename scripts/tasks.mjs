@@ -26,7 +26,7 @@ export const tasks = {
   "setup:dev": [command("node scripts/circuits/compile.ts"), command("node scripts/setup/dev.ts")],
   "circuits:build": [command("node scripts/circuits/loop/main.ts")],
   "contracts:build": [command("hardhat build --quiet")],
-  generate: [build, command("node scripts/generate/all.ts")],
+  generate: [build, command("node scripts/generate/all.ts"), command("node scripts/generate/x402.ts")],
   types: [command("node scripts/test/main.ts types")],
   lint: [command("node scripts/test/main.ts checks")],
   format: [command("biome check --write"), command("prettier --write contracts/**/*.sol --log-level warn")],

@@ -12,6 +12,7 @@ export {
   type X402Refusal,
 } from "./x402/check.ts";
 export { X402_ERROR_CODES, type X402ErrorCode } from "./x402/errors.ts";
+export { X402_SETTLEMENT_PENDING, x402Reason } from "./x402/reasons.ts";
 export {
   parseX402Network,
   parseX402Terms,

@@ -1,6 +1,13 @@
 // The payer's side of the scheme, for x402Client.register.
 import type { Wallet } from "@sotto/client";
-import { parseX402Network, parseX402Terms, X402_SCHEME, X402_VERSION, x402Network } from "@sotto/protocol/x402";
+import {
+  parseX402Network,
+  parseX402Terms,
+  X402_SCHEME,
+  X402_SETTLEMENT_PENDING,
+  X402_VERSION,
+  x402Network,
+} from "@sotto/protocol/x402";
 import { checkTerms, type Policy } from "./client/check.ts";
 import { Payments } from "./client/payments.ts";
 import { readToken } from "./client/token.ts";
@@ -113,7 +120,7 @@ export class SottoScheme {
       return undefined;
     }
     this.#payments.lost(id);
-    if (settleResponse.errorReason !== "settlement_pending") return undefined;
+    if (settleResponse.errorReason !== X402_SETTLEMENT_PENDING) return undefined;
     // On its way: the same payment is shown once more, and nothing is paid again.
     await new Promise((resolve) => setTimeout(resolve, PENDING_PAUSE_MS));
     return { recovered: true };

@@ -6,10 +6,10 @@ import {
   X402_SCHEME,
   X402_VERSION,
   type X402Refusal,
+  x402Reason,
 } from "@sotto/protocol/x402";
 import { X402SchemeError } from "./errors.ts";
 import { Service } from "./facilitator/service.ts";
-import { x402Reason } from "./reasons.ts";
 import type {
   Json,
   Network,

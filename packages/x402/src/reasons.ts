@@ -7,6 +7,3 @@ export const PAYMENT_IN_USE = "sotto_payment_in_use";
 export const PAYMENT_TOO_EARLY = "sotto_payment_before_start";
 /** The server could not look. */
 export const CHECK_FAILED = "sotto_check_failed";
-
-/** A reason of @sotto/protocol/x402 as x402 spells it. */
-export const x402Reason = (code: string): string => `sotto_${code.toLowerCase()}`;

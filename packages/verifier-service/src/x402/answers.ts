@@ -1,7 +1,6 @@
-import { x402Network } from "@sotto/protocol/x402";
+import { X402_SETTLEMENT_PENDING, x402Network, x402Reason } from "@sotto/protocol/x402";
 import { type AnswerContext, relayAnswer } from "../http/routes/answers.ts";
 import type { Operation } from "../store/index.ts";
-import { SETTLEMENT_PENDING, x402Reason } from "./reasons.ts";
 import type { X402Settled, X402Verified } from "./schemas.ts";
 import type { Refused } from "./verify.ts";
 
@@ -31,7 +30,7 @@ export function x402Settled(
   if (answer.status === "pending") {
     const errorMessage = "the payment is on its way to the chain: ask again with the same payment";
     const extra = { id, statusUrl: answer.statusUrl };
-    return { success: false, errorReason: SETTLEMENT_PENDING, errorMessage, transaction, network, extra };
+    return { success: false, errorReason: X402_SETTLEMENT_PENDING, errorMessage, transaction, network, extra };
   }
   const errorMessage = "the payment was not settled and never will be";
   return { success: false, errorReason: x402Reason(answer.reason), errorMessage, transaction, network, extra: { id } };

@@ -1,12 +1,11 @@
 // x402 on the paths of the service's own interface: a body with `x402Version` is the standard's, any other is ours.
 import { SottoError } from "@sotto/protocol";
-import { X402_SCHEME, X402_VERSION, x402Network } from "@sotto/protocol/x402";
+import { X402_SCHEME, X402_SETTLEMENT_PENDING, X402_VERSION, x402Network } from "@sotto/protocol/x402";
 import { type App, ServerError } from "@sotto/server";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { AnswerContext } from "../http/routes/answers.ts";
 import type { ServiceMetrics } from "../ops/metrics.ts";
 import { isErrorAnswer, x402Settled, x402SettleError, x402Verified, x402VerifyError } from "./answers.ts";
-import { SETTLEMENT_PENDING } from "./reasons.ts";
 import { SupportedAnswer, X402Body, type X402Request } from "./schemas.ts";
 import { settleX402, verifyX402, type X402Services } from "./verify.ts";
 
@@ -63,7 +62,7 @@ export function x402Dialects(services: X402Routes): { verify: Dialect; settle: D
           config.chainId,
           answers,
         );
-        const pending = answer.errorReason === SETTLEMENT_PENDING;
+        const pending = answer.errorReason === X402_SETTLEMENT_PENDING;
         metrics.settled(answer.success ? "success" : pending ? "pending" : "failed");
         if (pending) reply.code(202).header("retry-after", 2);
         return answer;

@@ -1,8 +1,8 @@
 // The scheme's part in the life of a request. The published server goes on where a hook throws: none of these does, and
 // whatever cannot be looked at is refused.
 import { signalsDigest } from "@sotto/protocol";
-import { checkX402Payment, checkX402Time, parseX402Payload, parseX402Terms } from "@sotto/protocol/x402";
-import { CHECK_FAILED, PAYMENT_IN_USE, PAYMENT_TOO_EARLY, PAYMENT_USED, x402Reason } from "../reasons.ts";
+import { checkX402Payment, checkX402Time, parseX402Payload, parseX402Terms, x402Reason } from "@sotto/protocol/x402";
+import { CHECK_FAILED, PAYMENT_IN_USE, PAYMENT_TOO_EARLY, PAYMENT_USED } from "../reasons.ts";
 import type { Frozen, PaymentPayload, PaymentRequirements } from "../types.ts";
 import type { Claim, PaymentUse, Uses } from "./uses.ts";
 

@@ -8,7 +8,10 @@ const STANDARD: Readonly<Record<string, string>> = {
 };
 
 /** The standard's word for a payment that is on its way: who gets it with a transaction asks again. */
-export const SETTLEMENT_PENDING = "settlement_pending";
+export const X402_SETTLEMENT_PENDING = "settlement_pending";
 
-/** A reason as x402 spells it: the standard's word, or ours with the scheme before it. */
-export const x402Reason = (code: string): string => STANDARD[code] ?? `sotto_${code.toLowerCase()}`;
+/** A code as x402 spells reasons: the standard's word, or ours in lower case with the scheme before it. */
+export function x402Reason(code: string): string {
+  const word = Object.hasOwn(STANDARD, code) ? STANDARD[code] : undefined;
+  return word ?? `sotto_${String(code).toLowerCase()}`;
+}
