@@ -30,6 +30,8 @@ export interface ConnectOptions {
   onQuery?: (sql: string) => void;
   /** Now in ms, for SQLite; for tests. */
   clock?: () => number;
+  /** Whether SQLite overwrites what is deleted, for tables out of which things have to be gone. */
+  secureDelete?: boolean;
 }
 
 const INT8 = 20;
@@ -48,7 +50,10 @@ export function connect<Schema>(options: ConnectOptions): Connection<Schema> {
 const logger = (onQuery: ConnectOptions["onQuery"]) =>
   onQuery === undefined ? {} : { log: (event: LogEvent) => onQuery(event.query.sql) };
 
-function connectSqlite<Schema>(path: string, { onQuery, clock = Date.now }: ConnectOptions): Connection<Schema> {
+function connectSqlite<Schema>(
+  path: string,
+  { onQuery, clock = Date.now, secureDelete = false }: ConnectOptions,
+): Connection<Schema> {
   let file: DatabaseSync;
   try {
     if (path !== ":memory:") {
@@ -62,6 +67,7 @@ function connectSqlite<Schema>(path: string, { onQuery, clock = Date.now }: Conn
     file.exec("pragma busy_timeout = 5000; pragma journal_mode = wal; pragma synchronous = full;");
     // From here on the dialect waits, without stopping the event loop.
     file.exec("pragma foreign_keys = on; pragma busy_timeout = 0;");
+    if (secureDelete) file.exec("pragma secure_delete = on;");
   } catch (cause) {
     throw new DatabaseError("STORE_UNAVAILABLE", `the database file ${path} cannot be opened`, {}, { cause });
   }

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -198,6 +198,27 @@ describe("a database's address and name", () => {
     expect(existsSync(path) && statSync(path).mode & 0o777).to.equal(0o600);
     const error = await refusal(openDatabase({ ...options, url: `sqlite:${folder}` }));
     expect(error).to.include({ code: "STORE_UNAVAILABLE" });
+    rmSync(folder, { recursive: true });
+  });
+
+  it("of a file may have deleted rows overwritten, where things have to be gone", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "sotto-database-"));
+    const remains = async (secureDelete: boolean): Promise<boolean> => {
+      const path = join(folder, `${secureDelete}.db`);
+      const open = { ...options, url: `sqlite:${path}`, secureDelete, migrations: counters };
+      const database = await openDatabase<Schema>(open);
+      for (let i = 0; i < 50; i += 1)
+        await database.db
+          .insertInto("counters")
+          .values({ name: `to be forgotten ${i}`, value: i })
+          .execute();
+      await sql`pragma wal_checkpoint(truncate)`.execute(database.db);
+      await database.db.deleteFrom("counters").execute();
+      await sql`pragma wal_checkpoint(truncate)`.execute(database.db);
+      await database.close();
+      return readFileSync(path).includes("to be forgotten");
+    };
+    expect([await remains(false), await remains(true)]).to.deep.equal([true, false]);
     rmSync(folder, { recursive: true });
   });
 

@@ -15,6 +15,8 @@ const USAGE = `sotto-phone-registry [command]
   serve      answers until it is ended (without a command, too)
   rotate     brings all records under the current keys, while others serve
   keys       says what still rests on older keys, and which of them nothing does
+  check      compares all links with the sealed account of them
+  accept     takes the links that are there for right, after an incident
   erase      reads a phone number from standard input and forgets it
   new-key ID makes a key for SOTTO_PHONE_MASTER_KEYS or SOTTO_PHONE_INDEX_KEYS`;
 
@@ -65,6 +67,8 @@ const commands: Readonly<Record<string, () => Promise<void>>> = {
   serve,
   rotate: () => endWith(() => administer((registry) => registry.rotate())),
   keys: () => endWith(() => administer((registry) => registry.rotation())),
+  check: () => endWith(() => administer((registry) => registry.check())),
+  accept: () => endWith(() => administer((registry) => registry.check({ accept: true }))),
   erase: () => endWith(() => administer(eraseNumber)),
   "new-key": () =>
     endWith(async () => {

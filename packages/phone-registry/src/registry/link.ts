@@ -7,7 +7,7 @@ import type { Found } from "../store/records.ts";
 import type { Db } from "../store/schema.ts";
 import { type Context, changeOf, DIGEST_MEMORY_MS, isOver, LINK_LIFETIME_SECONDS, mappingOf } from "./context.ts";
 import { RegistryError } from "./errors.ts";
-import { codeUses } from "./limits.ts";
+import { codeUses, tryUses } from "./limits.ts";
 import { expectFields } from "./requests.ts";
 import type { LinkRequest, LinkResult } from "./types.ts";
 
@@ -76,8 +76,9 @@ async function renew(
   current: Found,
   waiting: Found | undefined,
 ): Promise<Stored> {
-  const { ring, records, clock } = context;
+  const { ring, records, limits, clock } = context;
   if (record.issuedAt < current.record.issuedAt) throw outdated();
+  await take(db, ring, tryUses(limits, client), clock(), "CODES_LIMITED");
   await useUp(db, ring, "link", [record.digest], rememberUntil(record.issuedAt, clock()));
   await records.put(db, record, true, record.expiresAt * 1000, current);
   await records.remove(db, waiting === undefined ? [] : [waiting.row.id]);

@@ -159,7 +159,7 @@ export interface RegistryLimits {
     readonly wallet: readonly Rate[];
     readonly client: readonly Rate[];
   };
-  /** Codes typed in, by who does. */
+  /** Codes typed in, links renewed and taken back, by who does. */
   readonly tries: { readonly client: readonly Rate[] };
   /** Lookups: by who asks, by signed-in wallet, and of a range of numbers by everybody together and by each client. */
   readonly lookups: {
@@ -274,7 +274,10 @@ export interface PhoneRegistry {
    * @throws RegistryError INVALID_REQUEST, LOOKUPS_LIMITED, RECORD_TAMPERED
    */
   resolve(request: ResolveRequest): Promise<Mapping | undefined>;
-  /** @throws RegistryError INVALID_REQUEST, SIGNATURE_INVALID (or what the checks throw), SIGNATURE_REPLAYED, NOT_LINKED */
+  /**
+   * @throws RegistryError INVALID_REQUEST, SIGNATURE_INVALID (or what the checks throw), SIGNATURE_REPLAYED, NOT_LINKED,
+   *   LINK_OUTDATED, CODES_LIMITED
+   */
   unlink(request: UnlinkRequest): Promise<void>;
   /** Forgets a number: on its owner's request, which the operator has checked. */
   erase(request: EraseRequest): Promise<Erased>;

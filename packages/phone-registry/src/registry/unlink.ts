@@ -1,9 +1,9 @@
 import { record as audit } from "../audit/audit.ts";
-import { forget } from "../quotas/quotas.ts";
+import { forget, takeAlone } from "../quotas/quotas.ts";
 import { useUp } from "../store/once.ts";
 import type { Context } from "./context.ts";
 import { RegistryError } from "./errors.ts";
-import { numberUses } from "./limits.ts";
+import { numberUses, tryUses } from "./limits.ts";
 import { rememberUntil } from "./link.ts";
 import { expectFields } from "./requests.ts";
 import type { Erased, EraseRequest, UnlinkRequest } from "./types.ts";
@@ -17,8 +17,10 @@ const MESSAGES = {
 /** A wallet takes back its own link, proven or waiting. A signature is used up by the first call, whatever it did. */
 export async function unlink(context: Context, request: UnlinkRequest): Promise<void> {
   expectFields(request, "phone", "wallet", "signature", "issuedAt", "client");
-  const { database, ring, records, options, clock } = context;
+  const { database, ring, records, limits, options, clock } = context;
   const { phone, wallet, issuedAt, client } = request;
+  // Wallets cost nothing: without a limit signatures of new ones would fill the tables of what was used.
+  await takeAlone(database, ring, tryUses(limits, client), clock(), "CODES_LIMITED");
   const { digest } = await options.signatures.unlink(request, clock());
   const outcome = await database.transaction(records.locks(phone), async (db) => {
     const attempt = async (): Promise<keyof typeof MESSAGES | "ok"> => {

@@ -28,8 +28,10 @@ export async function verify(context: Context, request: VerifyRequest): Promise<
   await takeAlone(database, ring, tryUses(limits, client), clock(), "CODES_LIMITED");
   const outcome = await database.transaction(records.locks(phone), async (db) => {
     const done = await attempt(context, db, request);
-    const said = "result" in done ? "ok" : done.refused;
-    await audit(db, ring, { action: "verify", outcome: said, phone, wallet, client }, clock());
+    const outcome = "result" in done ? "ok" : done.refused;
+    // Tries where no code waits are no events of anybody's link, and would let strangers fill the log.
+    if (outcome !== "CODE_EXPIRED")
+      await audit(db, ring, { action: "verify", outcome, phone, wallet, client }, clock());
     return done;
   });
   if ("result" in outcome) return outcome.result;
