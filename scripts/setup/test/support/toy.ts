@@ -8,7 +8,7 @@ import { artifactPaths } from "../../../circuits/paths.ts";
  * A circuit with everything a set-up treats apart: an output, two public inputs (one of them bound by nothing but a
  * square), private wires, rows of several terms with large coefficients, wires that are in no B.
  */
-const TOY = `pragma circom 2.2.0;
+const toySource = (output: string) => `pragma circom 2.2.0;
 
 template Toy() {
     signal input a;
@@ -22,7 +22,7 @@ template Toy() {
         chain[i] <== (sum - 7) * (sum + a);
         sum = 2 * sum - chain[i];
     }
-    out <== sum * secret + a;
+    out <== ${output};
 }
 
 component main {public [a, bound]} = Toy();
@@ -34,11 +34,11 @@ export interface Toy {
   remove(): void;
 }
 
-/** Compiles the toy into a directory of its own. */
-export async function compileToy(): Promise<Toy> {
+/** Compiles the toy into a directory of its own. @param output what it computes last: another one makes another circuit */
+export async function compileToy(output = "sum * secret + a"): Promise<Toy> {
   const directory = mkdtempSync(join(tmpdir(), "sotto-setup-"));
   const source = join(directory, "toy.circom");
-  writeFileSync(source, TOY);
+  writeFileSync(source, toySource(output));
   await compileCircuit(source, directory);
   return {
     directory,

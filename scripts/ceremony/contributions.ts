@@ -1,0 +1,126 @@
+// Section 10 of a zkey: who contributed what to its delta, as snarkjs writes it. Read without its code, so that a
+// transcript says what the file says and not what a tool printed.
+import { createHash } from "node:crypto";
+import { open } from "node:fs/promises";
+import type { Curve } from "ffjavascript";
+import { CommandError } from "../lib/command.ts";
+
+/** One contribution, or the beacon at the end. */
+export interface Contribution {
+  readonly kind: "contribution" | "beacon";
+  readonly name: string;
+  /** BLAKE2b-512 of its public key and transcript: what snarkjs prints as contribution hash, and contributors publish. */
+  readonly hash: string;
+  /** Of a beacon: the bytes it was drawn from (hex), hashed 2^iterations times. */
+  readonly beacon?: { readonly hash: string; readonly iterations: number };
+}
+
+export interface Contributions {
+  /** BLAKE2b-512 of the circuit's keys before any contribution. */
+  readonly circuitHash: string;
+  readonly list: readonly Contribution[];
+}
+
+const SECTION = 10;
+const HASH = 64;
+const [G1, G2] = [64, 128];
+const TYPES = ["contribution", "beacon"] as const;
+const PARAMETER = { name: 1, iterations: 2, beacon: 3 } as const;
+/** Far above what a ceremony holds: a damaged length must not fill the memory. */
+const MOST_BYTES = 16 << 20;
+
+async function readSection(path: string): Promise<Buffer> {
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    const read = async (position: number, length: number): Promise<Buffer> => {
+      if (position + length > size) throw new Error("cut off");
+      return (await file.read(Buffer.alloc(length), 0, length, position)).buffer;
+    };
+    const head = await read(0, 12);
+    if (head.toString("latin1", 0, 4) !== "zkey") throw new Error("not a zkey");
+    let found: Buffer | undefined;
+    let position = 12;
+    for (let section = head.readUInt32LE(8); section > 0; section -= 1) {
+      const entry = await read(position, 12);
+      const length = Number(entry.readBigUInt64LE(4));
+      if (position + 12 + length > size) throw new Error("cut off");
+      if (entry.readUInt32LE(0) === SECTION) {
+        if (found !== undefined || length > MOST_BYTES) throw new Error("its contributions stand twice");
+        found = await read(position + 12, length);
+      }
+      position += 12 + length;
+    }
+    if (found === undefined || position !== size) throw new Error("not whole");
+    return found;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Reads forward; a step beyond the end throws. */
+class Reader {
+  readonly #bytes: Buffer;
+  #at = 0;
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+  take(length: number): Buffer {
+    if (this.#at + length > this.#bytes.length) throw new Error("cut off");
+    this.#at += length;
+    return this.#bytes.subarray(this.#at - length, this.#at);
+  }
+  byte = (): number => this.take(1).readUInt8();
+  word = (): number => this.take(4).readUInt32LE();
+  get ended(): boolean {
+    return this.#at === this.#bytes.length;
+  }
+}
+
+function readParameters(bytes: Buffer): { name: string; iterations?: number; beacon?: string } {
+  const reader = new Reader(bytes);
+  const found: { name: string; iterations?: number; beacon?: string } = { name: "" };
+  while (!reader.ended) {
+    const type = reader.byte();
+    if (type === PARAMETER.name) found.name = reader.take(reader.byte()).toString("utf8");
+    else if (type === PARAMETER.iterations) found.iterations = reader.byte();
+    else if (type === PARAMETER.beacon) found.beacon = reader.take(reader.byte()).toString("hex");
+    else throw new Error(`a parameter of type ${type}`);
+  }
+  return found;
+}
+
+function readContribution(reader: Reader, curve: Curve): Contribution {
+  const hash = createHash("blake2b512");
+  const point = (group: "G1" | "G2", size: number) => {
+    const bytes = new Uint8Array(size);
+    curve[group].toRprUncompressed(bytes, 0, Uint8Array.from(reader.take(size)));
+    hash.update(bytes);
+  };
+  for (let i = 0; i < 3; i += 1) point("G1", G1);
+  point("G2", G2);
+  hash.update(reader.take(HASH));
+  const kind = TYPES[reader.word()];
+  if (kind === undefined) throw new Error("a contribution of no known kind");
+  const { name, iterations, beacon } = readParameters(reader.take(reader.word()));
+  const common = { kind, name, hash: hash.digest("hex") };
+  if (kind === "contribution") return common;
+  if (iterations === undefined || beacon === undefined) throw new Error("a beacon without its source");
+  return { ...common, beacon: { hash: beacon, iterations } };
+}
+
+/** @throws CommandError ZKEY_DAMAGED */
+export async function readContributions(path: string, curve: Curve): Promise<Contributions> {
+  try {
+    const reader = new Reader(await readSection(path));
+    const circuitHash = reader.take(HASH).toString("hex");
+    const count = reader.word();
+    const list: Contribution[] = [];
+    for (let i = 0; i < count; i += 1) list.push(readContribution(reader, curve));
+    if (!reader.ended) throw new Error("more than its contributions");
+    return { circuitHash, list };
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new CommandError("ZKEY_DAMAGED", `${path} is no whole zkey: ${why}`, { cause });
+  }
+}

@@ -1,0 +1,72 @@
+import { createWriteStream, existsSync, renameSync, rmSync, statSync } from "node:fs";
+import { Readable, Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { CommandError } from "../lib/command.ts";
+import { blake2bFile } from "./ptau.ts";
+
+/** Told of the bytes there are, and of all there will be where the server says it. */
+export type Progress = (bytes: number, total: number | undefined) => void;
+
+const failed = (url: string, why: string, cause?: unknown): CommandError =>
+  new CommandError("DOWNLOAD_FAILED", `${url}: ${why}; run it again, it goes on where it stopped`, { cause });
+
+async function request(url: string, from: number): Promise<Response> {
+  try {
+    return await fetch(url, from === 0 ? {} : { headers: { range: `bytes=${from}-` } });
+  } catch (cause) {
+    throw failed(url, "no answer", cause);
+  }
+}
+
+/** Bytes a download ended with in `part` so far. */
+const sizeOf = (part: string): number => (existsSync(part) ? statSync(part).size : 0);
+
+/**
+ * Downloads a file and compares its BLAKE2b before it gets its name. What was cut off is gone on with.
+ * @throws CommandError DOWNLOAD_FAILED, PTAU_UNKNOWN (what arrived is another file, and is deleted)
+ */
+export async function download(url: string, to: string, blake2b: string, progress: Progress = () => {}): Promise<void> {
+  if (existsSync(to) && (await blake2bFile(to)) === blake2b) return;
+  const part = `${to}.part`;
+  let start = sizeOf(part);
+  const response = await request(url, start);
+  // Behind its end: all of it is there. A server that knows no ranges sends all again.
+  const complete = start > 0 && response.status === 416;
+  if (!complete && !response.ok) throw failed(url, `status ${response.status}`);
+  if (response.status !== 206 && !complete) start = 0;
+  if (!complete) await receive(response, url, part, start, progress);
+  else await response.body?.cancel();
+  const found = await blake2bFile(part);
+  if (found !== blake2b) {
+    rmSync(part);
+    throw new CommandError("PTAU_UNKNOWN", `${url} is another file: BLAKE2b ${found}, expected ${blake2b}; deleted`);
+  }
+  renameSync(part, to);
+}
+
+async function receive(
+  response: Response,
+  url: string,
+  part: string,
+  start: number,
+  progress: Progress,
+): Promise<void> {
+  const length = Number(response.headers.get("content-length") ?? Number.NaN);
+  const total = Number.isFinite(length) ? start + length : undefined;
+  let bytes = start;
+  const count = new Transform({
+    transform(chunk: Uint8Array, _, done) {
+      bytes += chunk.byteLength;
+      progress(bytes, total);
+      done(null, chunk);
+    },
+  });
+  if (response.body === null) throw failed(url, "an empty answer");
+  const body = Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]);
+  try {
+    await pipeline(body, count, createWriteStream(part, { flags: start === 0 ? "w" : "a" }));
+  } catch (cause) {
+    throw failed(url, `cut off after ${bytes} bytes`, cause);
+  }
+  if (total !== undefined && bytes !== total) throw failed(url, `cut off after ${bytes} of ${total} bytes`);
+}

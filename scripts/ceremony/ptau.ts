@@ -1,0 +1,61 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { open } from "node:fs/promises";
+import { basename } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { CommandError } from "../lib/command.ts";
+import { PTAU_HASHES } from "./ptau-list.ts";
+
+/** A powers of tau file, as a transcript names it. */
+export interface Phase1 {
+  /** 2^power powers: the largest domain of a circuit it serves. */
+  readonly power: number;
+  readonly file: string;
+  /** BLAKE2b-512, hex. */
+  readonly blake2b: string;
+}
+
+/** BLAKE2b-512 of a file, hex. */
+export async function blake2bFile(path: string): Promise<string> {
+  const hash = createHash("blake2b512");
+  await pipeline(createReadStream(path), hash);
+  return hash.digest("hex");
+}
+
+/** The power in the header: magic, version, sections, then section 1 with field size, modulus and power. */
+async function readPower(path: string): Promise<number> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(64), 0, 64, 0);
+    const modulus = bytesRead === 64 && buffer.toString("latin1", 0, 4) === "ptau" ? buffer.readUInt32LE(24) : 0;
+    if (buffer.readUInt32LE(12) !== 1 || modulus !== 32)
+      throw new CommandError("PTAU_DAMAGED", `${path} is no powers of tau file of BN254 that snarkjs wrote`);
+    const power = await file.read(Buffer.alloc(4), 0, 4, 28 + modulus);
+    return power.bytesRead === 4 ? power.buffer.readUInt32LE(0) : 0;
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * Checks a powers of tau file.
+ * @param rehearsal takes any file: what comes out is worth nothing, and marked so
+ * @throws CommandError PTAU_MISSING, PTAU_DAMAGED, PTAU_UNKNOWN where it is not on the public ceremony's list
+ */
+export async function checkPtau(path: string, rehearsal: boolean): Promise<Phase1> {
+  let power: number;
+  try {
+    power = await readPower(path);
+  } catch (cause) {
+    if (cause instanceof CommandError) throw cause;
+    throw new CommandError("PTAU_MISSING", `${path} cannot be read; pnpm ceremony ptau downloads it`, { cause });
+  }
+  const phase1 = { power, file: basename(path), blake2b: await blake2bFile(path) };
+  const expected = PTAU_HASHES[power];
+  if (rehearsal || phase1.blake2b === expected) return phase1;
+  throw new CommandError(
+    "PTAU_UNKNOWN",
+    `${path} (2^${power}) is not the file of the public ceremony: BLAKE2b ${phase1.blake2b}, ` +
+      `expected ${expected ?? "one of 2^8 to 2^28"}. Only a rehearsal takes another`,
+  );
+}

@@ -1,0 +1,252 @@
+// The whole path of a ceremony on a toy circuit with a phase 1 made here, by three people on machines of their own, and
+// what each step refuses.
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { buildBn128, type Curve } from "ffjavascript";
+import { groth16, zKey } from "snarkjs";
+import { artifactPaths } from "../../circuits/paths.ts";
+import { rejected } from "../../lib/test/rejected.ts";
+import { KeyMaker } from "../../setup/development-keys.ts";
+import { makePtau } from "../../setup/keys/ptau.ts";
+import { readR1cs } from "../../setup/keys/r1cs.ts";
+import { phase1Secrets } from "../../setup/keys/secrets.ts";
+import { compileToy, type Toy, toyInput } from "../../setup/test/support/toy.ts";
+import { stopSnarkjs } from "../../setup/verifiers/stop-snarkjs.ts";
+import {
+  acceptRound,
+  beginCeremony,
+  contributeTo,
+  endWithBeacon,
+  openCeremony,
+  roundFolder,
+  zkeyIn,
+} from "../ceremony.ts";
+import { readContributions } from "../contributions.ts";
+import { type FinalPlace, finalise, verifyCeremony } from "../final.ts";
+import { type Transcript, writeTranscript } from "../transcript.ts";
+
+const BEACON = { hash: "ab".repeat(32), iterations: 10, source: "drand, round 4711" };
+
+describe("a ceremony, rehearsed", () => {
+  let toy: Toy;
+  let folder: string;
+  let ptau: string;
+  let otherPtau: string;
+  let curve: Curve;
+  let place: FinalPlace;
+  const told: string[] = [];
+  const at = (...parts: string[]) => join(folder, ...parts);
+  const work = (from: string, to: string, name: string) => contributeTo(from, to, name, place);
+
+  before(async function () {
+    this.timeout(60_000);
+    toy = await compileToy();
+    folder = mkdtempSync(join(tmpdir(), "sotto-ceremony-"));
+    const maker = await KeyMaker.start();
+    const size = readR1cs(toy.paths.r1cs).logDomain + 1;
+    ptau = at("first.ptau");
+    otherPtau = at("other.ptau");
+    writeFileSync(ptau, Buffer.concat(await makePtau(phase1Secrets(), size, maker.pool)));
+    writeFileSync(otherPtau, Buffer.concat(await makePtau(phase1Secrets("another"), size, maker.pool)));
+    await maker.stop();
+    curve = await buildBn128(true);
+    place = {
+      folder: at("toy"),
+      circuits: [{ name: "toy", r1cs: toy.paths.r1cs }],
+      curve,
+      tell: (line) => void told.push(line),
+      verifier: async (circuit, zkey) =>
+        `contract ${circuit} ${JSON.stringify(await zKey.exportVerificationKey(readFileSync(zkey)))}`,
+    };
+  });
+  after(async () => {
+    await stopSnarkjs();
+    toy.remove();
+    rmSync(folder, { recursive: true });
+  });
+
+  it("takes no other phase 1 than the public one, unless it is a rehearsal", async () => {
+    const message = await rejected("PTAU_UNKNOWN", () => beginCeremony(place, "ceremony/toy", ptau));
+    expect(message).to.include("not the file of the public ceremony");
+    await rejected("PTAU_DAMAGED", () => beginCeremony(place, "rehearsal/toy", toy.paths.r1cs));
+    await rejected("PTAU_MISSING", () => beginCeremony(place, "rehearsal/toy", at("none.ptau")));
+    expect(existsSync(at("toy", "transcript.json"))).to.equal(false);
+  });
+
+  it("begins with keys that anybody can make again, and only once", async () => {
+    const { phase1, rounds, circuits } = await beginCeremony(place, "rehearsal/toy", ptau);
+    expect(phase1.blake2b).to.match(/^[0-9a-f]{128}$/);
+    expect(rounds).to.deep.equal([]);
+    expect(circuits["toy"]!.circuitHash).to.match(/^[0-9a-f]{128}$/);
+    await rejected("CEREMONY_EXISTS", () => beginCeremony(place, "rehearsal/toy", ptau));
+    await rejected("NO_CONTRIBUTIONS", () => endWithBeacon(place, BEACON));
+    await rejected("CEREMONY_OPEN", () => finalise(place, ptau, at("final")));
+  });
+
+  it("takes contributions from folders that were sent, each on top of the last", async () => {
+    const attested = await work(roundFolder(place, 0), at("from-ada"), "Ada");
+    const round = await acceptRound(place, ptau, at("from-ada"));
+    expect(round).to.deep.include({ kind: "contribution", contributor: "Ada" });
+    expect(round.hashes["toy"]!.contribution).to.equal(attested["toy"]);
+    await work(at("from-ada"), at("from-grace"), "Grace Hopper (Navy)");
+    await acceptRound(place, ptau, at("from-grace"));
+    expect(openCeremony(place).rounds.map(({ contributor }) => contributor)).to.deep.equal([
+      "Ada",
+      "Grace Hopper (Navy)",
+    ]);
+    // Two contributions from the same keys differ: the entropy is the system's.
+    const again = await work(roundFolder(place, 0), at("ada-again"), "Ada");
+    expect(again["toy"]).to.not.equal(attested["toy"]);
+  });
+
+  it("refuses a contribution that leaves one out, comes twice, forgets whom it is from, or overwrites", async () => {
+    await rejected("TRANSCRIPT_MISMATCH", () => acceptRound(place, ptau, at("ada-again")));
+    await rejected("TRANSCRIPT_MISMATCH", () => acceptRound(place, ptau, at("from-grace")));
+    await work(at("from-grace"), at("two-a"), "Mallory");
+    await work(at("two-a"), at("two-b"), "Mallory");
+    await rejected("TRANSCRIPT_MISMATCH", () => acceptRound(place, ptau, at("two-b")));
+    await rejected("NAME_INVALID", () => work(at("from-grace"), at("nameless"), "| `x` |"));
+    await rejected("NAME_INVALID", () => work(at("from-grace"), at("nameless"), "beacon"));
+    await rejected("FOLDER_NOT_EMPTY", () => work(at("from-grace"), at("two-a"), "Mallory"));
+    expect(openCeremony(place).rounds).to.have.length(2);
+  });
+
+  it("refuses a forged contribution, another phase 1 and a file that was cut", async () => {
+    await work(at("from-grace"), at("honest"), "Mallory");
+    const honest = readFileSync(zkeyIn(at("honest"), "toy"));
+    const forge = (name: string, change: (bytes: Buffer) => Buffer) => {
+      cpSync(at("honest"), at(name), { recursive: true });
+      writeFileSync(zkeyIn(at(name), "toy"), change(Buffer.from(honest)));
+      return at(name);
+    };
+    // Her delta in the key is the last one's: the proof of knowledge is for another.
+    const old = readFileSync(zkeyIn(at("from-grace"), "toy"));
+    const delta = forge("forged-delta", (bytes) =>
+      Buffer.concat([keyHeader(old), bytes.subarray(keyHeader(old).length)]),
+    );
+    await rejected("CONTRIBUTION_INVALID", () => acceptRound(place, ptau, delta));
+    // Other bases for the private inputs, which would let her forge proofs.
+    const bases = forge("forged-bases", (bytes) => swapTail(bytes, section(bytes, 8)));
+    await rejected("CONTRIBUTION_INVALID", () => acceptRound(place, ptau, bases));
+    // History rewritten: the first contributor's hash is another.
+    const history = forge("forged-history", (bytes) => {
+      const { start } = section(bytes, 10);
+      bytes.writeUInt8(bytes.readUInt8(start + 64 + 4 + 70) ^ 1, start + 64 + 4 + 70);
+      return bytes;
+    });
+    await rejected("TRANSCRIPT_MISMATCH", () => acceptRound(place, ptau, history));
+    for (const [index, length] of [10, 3_000, honest.length - 1].entries()) {
+      const cut = forge(`cut-${index}`, (bytes) => bytes);
+      truncateSync(zkeyIn(cut, "toy"), length);
+      await rejected("ZKEY_DAMAGED", () => acceptRound(place, ptau, cut));
+      await rejected("ZKEY_DAMAGED", () => work(cut, at("never"), "Eve"));
+    }
+    await rejected("PTAU_UNKNOWN", () => acceptRound(place, otherPtau, at("honest")));
+    expect(openCeremony(place).rounds).to.have.length(2);
+    expect(existsSync(at("never"))).to.equal(false);
+  });
+
+  it("ends with a beacon that everybody can look up, and takes nothing after it", async () => {
+    await rejected("BEACON_INVALID", () => endWithBeacon(place, { ...BEACON, hash: "abc" }));
+    await rejected("BEACON_INVALID", () => endWithBeacon(place, { ...BEACON, source: "" }));
+    await rejected("BEACON_INVALID", () => endWithBeacon(place, { ...BEACON, iterations: 9 }));
+    await endWithBeacon(place, BEACON);
+    await rejected("CEREMONY_OVER", () => endWithBeacon(place, BEACON));
+    await rejected("CEREMONY_OVER", () => acceptRound(place, ptau, at("honest")));
+  });
+
+  it("makes keys whose proofs verify, with a transcript that anybody checks", async () => {
+    const transcript = await finalise(place, ptau, at("final"));
+    const { wasm, zkey, vkey } = artifactPaths("toy", at("final", "toy"));
+    const { proof, publicSignals } = await groth16.fullProve(toyInput, wasm, readFileSync(zkey));
+    expect(await groth16.verify(JSON.parse(readFileSync(vkey, "utf8")), publicSignals, proof)).to.equal(true);
+    writeTranscript(at("published.json"), transcript);
+    await verifyCeremony(place, transcript, ptau, at("final"));
+    const page = readFileSync(at("published.md"), "utf8");
+    expect(page).to.include("# Transcript of rehearsal/toy").and.include("worth nothing");
+    for (const { hash } of (await readContributions(zkey, curve)).list) expect(page).to.include(hash);
+    expect(page).to.include("hashed 2^10 times: drand, round 4711");
+  });
+
+  it("notices in the transcript and in the artifacts whatever is not as it was", async () => {
+    const transcript = await finalise(place, ptau, at("final"));
+    const check = (changed: Transcript, file = at("final")) => verifyCeremony(place, changed, ptau, file);
+    const [ada, grace, beacon] = transcript.rounds;
+    const files = transcript.final!["toy"]!;
+    const changes: Transcript[] = [
+      { ...transcript, rounds: [grace!, ada!, beacon!] },
+      { ...transcript, rounds: [ada!, beacon!] },
+      { ...transcript, rounds: [{ ...ada!, contributor: "Eve" }, grace!, beacon!] },
+      { ...transcript, rounds: [ada!, grace!, { ...beacon!, beacon: { ...BEACON, hash: "cd".repeat(32) } }] },
+      { ...transcript, circuits: { toy: { ...transcript.circuits["toy"]!, circuitHash: "00".repeat(64) } } },
+      { ...transcript, circuits: { toy: { ...transcript.circuits["toy"]!, r1cs: "00".repeat(32) } } },
+      ...(["r1cs", "wasm", "zkey", "vkey", "verifier"] as const).map((kind) => ({
+        ...transcript,
+        final: { toy: { ...files, [kind]: "00".repeat(32) } },
+      })),
+    ];
+    for (const changed of changes) await rejected("TRANSCRIPT_MISMATCH", () => check(changed));
+    await rejected("PTAU_UNKNOWN", () => check({ ...transcript, phase1: { ...transcript.phase1, blake2b: "00" } }));
+    await rejected("PTAU_UNKNOWN", () => check({ ...transcript, set: "ceremony/toy" }));
+    const { final: _, ...open } = transcript;
+    await rejected("CEREMONY_OPEN", () => check(open));
+    await rejected("ARTIFACT_MISSING", () => check(transcript, at("nowhere")));
+  });
+
+  it("notices keys that were consistent all along and are not of this circuit", async () => {
+    const other = await compileToy("sum * secret + bound");
+    try {
+      const elsewhere = { ...place, folder: at("elsewhere"), circuits: [{ name: "toy", r1cs: other.paths.r1cs }] };
+      await beginCeremony(elsewhere, "rehearsal/toy", ptau);
+      await contributeTo(roundFolder(elsewhere, 0), at("other-round"), "Eve", elsewhere);
+      await acceptRound(elsewhere, ptau, at("other-round"));
+      await endWithBeacon(elsewhere, BEACON);
+      const transcript = await finalise(elsewhere, ptau, at("other-final"));
+      // She hands out the r1cs that everybody expects beside keys of another.
+      const { r1cs } = artifactPaths("toy", at("other-final", "toy"));
+      cpSync(toy.paths.r1cs, r1cs);
+      const { sha256File } = await import("../../circuits/files.ts");
+      const claimed = sha256File(r1cs);
+      const lie = {
+        ...transcript,
+        circuits: { toy: { ...transcript.circuits["toy"]!, r1cs: claimed } },
+        final: { toy: { ...transcript.final!["toy"]!, r1cs: claimed } },
+      };
+      await rejected("CONTRIBUTION_INVALID", () => verifyCeremony(place, lie, ptau, at("other-final")));
+    } finally {
+      other.remove();
+    }
+  });
+});
+
+interface Section {
+  readonly start: number;
+  readonly length: number;
+}
+
+/** Where a section of a zkey lies. */
+function section(bytes: Buffer, id: number): Section {
+  let position = 12;
+  for (;;) {
+    const length = Number(bytes.readBigUInt64LE(position + 4));
+    if (bytes.readUInt32LE(position) === id) return { start: position + 12, length };
+    position += 12 + length;
+  }
+}
+
+/** Everything up to the end of section 2, which holds alpha, beta, gamma and delta. */
+function keyHeader(bytes: Buffer): Buffer {
+  const { start, length } = section(bytes, 2);
+  return bytes.subarray(0, start + length);
+}
+
+/** The last two points of a section exchanged. */
+function swapTail(bytes: Buffer, { start, length }: Section): Buffer {
+  const end = start + length;
+  const last = Buffer.from(bytes.subarray(end - 64, end));
+  bytes.copy(bytes, end - 64, end - 128, end - 64);
+  last.copy(bytes, end - 128);
+  return bytes;
+}

@@ -1,0 +1,117 @@
+// What a ceremony was, in one file: everything that has to be compared to check its keys, and nothing secret.
+import { existsSync, readFileSync } from "node:fs";
+import { toJson, writeAtomically } from "../circuits/files.ts";
+import { CommandError } from "../lib/command.ts";
+import type { Contributions } from "./contributions.ts";
+import type { Phase1 } from "./ptau.ts";
+
+/** What one contributor did to every circuit. */
+export interface Round {
+  readonly kind: "contribution" | "beacon";
+  readonly contributor: string;
+  /** Where a beacon's bytes come from, so that anybody can look them up. */
+  readonly beacon?: { readonly hash: string; readonly iterations: number; readonly source: string };
+  /** By circuit. */
+  readonly hashes: Readonly<Record<string, { readonly contribution: string; readonly zkey: string }>>;
+}
+
+/** SHA-256 of the files of one circuit, hex. */
+export interface FinalFiles {
+  readonly r1cs: string;
+  readonly wasm: string;
+  readonly zkey: string;
+  readonly vkey: string;
+  /** Only where the chain checks its proofs. */
+  readonly verifier?: string;
+}
+
+export interface Transcript {
+  readonly version: 1;
+  /** `ceremony/NAME`, or `rehearsal/NAME`: worth nothing. */
+  readonly set: string;
+  readonly phase1: Phase1;
+  /** By circuit: SHA-256 of its r1cs, and BLAKE2b of its keys before any contribution. */
+  readonly circuits: Readonly<Record<string, { readonly r1cs: string; readonly circuitHash: string }>>;
+  readonly rounds: readonly Round[];
+  /** Once it is over. */
+  readonly final?: Readonly<Record<string, FinalFiles>>;
+}
+
+const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
+
+/** @throws CommandError NAME_INVALID */
+export function setName(name: string, rehearsal: boolean): string {
+  if (!NAME.test(name))
+    throw new CommandError("NAME_INVALID", `"${name}" is no name of a ceremony: a to z, 0 to 9 and -, at most 40`);
+  return `${rehearsal ? "rehearsal" : "ceremony"}/${name}`;
+}
+
+/** @throws CommandError TRANSCRIPT_MISSING, TRANSCRIPT_DAMAGED */
+export function readTranscript(path: string): Transcript {
+  if (!existsSync(path)) throw new CommandError("TRANSCRIPT_MISSING", `there is no transcript at ${path}`);
+  try {
+    const transcript = JSON.parse(readFileSync(path, "utf8")) as Transcript;
+    const { version, set, phase1, circuits, rounds } = transcript;
+    const whole = typeof set === "string" && typeof phase1?.blake2b === "string" && Object.keys(circuits).length > 0;
+    if (version !== 1 || !whole || !Array.isArray(rounds)) throw new Error("fields are missing");
+    return transcript;
+  } catch (cause) {
+    throw new CommandError("TRANSCRIPT_DAMAGED", `${path} is no transcript: ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** As JSON, and beside it as a page to be read. */
+export function writeTranscript(path: string, transcript: Transcript): void {
+  writeAtomically(path, toJson(transcript));
+  writeAtomically(path.replace(/\.json$/, ".md"), asMarkdown(transcript));
+}
+
+/**
+ * Compares what a zkey says of itself with the rounds of a transcript.
+ * @throws CommandError TRANSCRIPT_MISMATCH, naming circuit and round
+ */
+export function compareContributions(circuit: string, found: Contributions, transcript: Transcript): void {
+  const fail = (what: string): never => {
+    throw new CommandError("TRANSCRIPT_MISMATCH", `${circuit}: ${what}`);
+  };
+  if (found.circuitHash !== transcript.circuits[circuit]?.circuitHash) fail("it began from other keys");
+  const { rounds } = transcript;
+  if (found.list.length !== rounds.length)
+    fail(`${found.list.length} contributions, the transcript has ${rounds.length}`);
+  for (const [index, { kind, name, hash, beacon }] of found.list.entries()) {
+    const round = rounds[index]!;
+    const same = kind === round.kind && name === round.contributor && hash === round.hashes[circuit]?.contribution;
+    const drawn = beacon?.hash === round.beacon?.hash && beacon?.iterations === round.beacon?.iterations;
+    if (!same || !drawn) fail(`contribution ${index + 1} is ${name}'s ${hash}, not the transcript's`);
+  }
+}
+
+function asMarkdown({ set, phase1, circuits, rounds, final }: Transcript): string {
+  const worth = set.startsWith("rehearsal/") ? "\nA rehearsal: these keys are worth nothing.\n" : "";
+  const parts = [
+    `# Transcript of ${set}\n${worth}`,
+    `## Phase 1\n\n\`${phase1.file}\`, 2^${phase1.power} powers, BLAKE2b-512\n\n    ${phase1.blake2b}\n`,
+    `## Circuits\n\n| circuit | SHA-256 of the r1cs |\n|---|---|\n${rows(circuits, ({ r1cs }) => [r1cs])}`,
+    ...rounds.map((round, index) => roundAsMarkdown(round, index + 1)),
+  ];
+  if (final !== undefined)
+    parts.push(
+      `## Keys\n\n| circuit | zkey | verification key |\n|---|---|---|\n${rows(final, (f) => [f.zkey, f.vkey])}`,
+    );
+  return parts.join("\n");
+}
+
+function roundAsMarkdown({ kind, contributor, beacon, hashes }: Round, number: number): string {
+  const source =
+    beacon === undefined
+      ? ""
+      : `Drawn from \`${beacon.hash}\`, hashed 2^${beacon.iterations} times: ${beacon.source}\n\n`;
+  const table = `| circuit | contribution hash (BLAKE2b-512) |\n|---|---|\n${rows(hashes, (hash) => [hash.contribution])}`;
+  return `## ${number}. ${kind === "beacon" ? "Beacon" : contributor}\n\n${source}${table}`;
+}
+
+function rows<T>(table: Readonly<Record<string, T>>, cells: (entry: T) => string[]): string {
+  const line = ([name, entry]: [string, T]) =>
+    `| ${[name, ...cells(entry).map((cell) => `\`${cell}\``)].join(" | ")} |\n`;
+  return Object.entries(table).map(line).join("");
+}
