@@ -39,9 +39,10 @@ export class WebhookSender implements CodeSender {
     const { tries, wait, clock } = this.#options;
     const body = JSON.stringify({ phoneNumber: phone, code, walletAddress: wallet, expiresAt });
     const key = randomUUID();
-    let why = "";
-    for (let attempt = 0; attempt < tries && clock() < expiresAt; attempt += 1) {
+    let why = "its time was over";
+    for (let attempt = 0; attempt < tries; attempt += 1) {
       if (attempt > 0) await wait(FIRST_PAUSE_MS * 2 ** attempt);
+      if (clock() >= expiresAt) break;
       const answer = await this.#post(body, key);
       if (answer === "ok") return;
       why = answer.why;

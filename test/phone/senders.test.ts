@@ -1,0 +1,217 @@
+// How codes leave the registry: over a real connection, to a program that checks who calls; and where they must not go.
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { once } from "node:events";
+import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { type CodeMessage, FileSender, LogSender, signWebhook, WebhookSender } from "@sotto/phone-registry";
+import { expect } from "chai";
+import { account, linkBody, newNumber, openTestRegistry, post, temporaryFolder } from "./support/world.ts";
+
+const SECRET = "a secret of the webhook of this test";
+const message = (): CodeMessage => ({
+  phone: "+4915112345678",
+  code: "314159",
+  wallet: `0x${"ab".repeat(20)}`,
+  expiresAt: Date.now() + 300_000,
+});
+
+interface Received {
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+}
+
+/** A program that receives codes; each answer is one of `answers`, the last of them from then on. */
+async function receiver(...answers: ((response: ServerResponse) => void)[]) {
+  const received: Received[] = [];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (part) => {
+      body += String(part);
+    });
+    request.on("end", () => {
+      const answer = answers[Math.min(received.length, answers.length - 1)]!;
+      received.push({ headers: request.headers, body });
+      answer(response);
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  // A test that fails leaves it behind: the run ends all the same.
+  server.unref();
+  const close = async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, "close");
+  };
+  return { url: `http://127.0.0.1:${port}/codes?key=canary`, received, close };
+}
+const status = (code: number) => (response: ServerResponse) => void response.writeHead(code).end("x".repeat(100_000));
+const codeOf = async (sending: Promise<void>): Promise<unknown> => {
+  try {
+    await sending;
+    return "sent";
+  } catch (error) {
+    const text = JSON.stringify({ ...(error as object), message: (error as Error).message });
+    expect(text).to.not.match(/4915112345678|314159|abab|canary|secret/);
+    return (error as { code?: unknown }).code;
+  }
+};
+
+describe("the webhook sender", () => {
+  const open = (url: string, more: Partial<ConstructorParameters<typeof WebhookSender>[0]> = {}) =>
+    new WebhookSender({ url, secret: SECRET, timeoutMs: 300, tries: 3, wait: async () => undefined, ...more });
+
+  it("posts the code, signed with the time, so that the receiver knows who calls and when", async () => {
+    const target = await receiver(status(204));
+    try {
+      const sent = message();
+      await open(target.url).send(sent);
+      const [{ headers, body }] = target.received as [Received];
+      expect(JSON.parse(body)).to.deep.equal({
+        phoneNumber: sent.phone,
+        code: sent.code,
+        walletAddress: sent.wallet,
+        expiresAt: sent.expiresAt,
+      });
+      const timestamp = String(headers["x-sotto-timestamp"]);
+      expect(Math.abs(Number(timestamp) - Date.now() / 1000)).to.be.below(5);
+      const right = createHmac("sha256", SECRET).update(`${timestamp}.${body}`).digest("hex");
+      const given = String(headers["x-sotto-signature"]).replace(/^v1=/, "");
+      expect(timingSafeEqual(Buffer.from(given), Buffer.from(right))).to.equal(true);
+      expect(given).to.equal(signWebhook(SECRET, timestamp, body));
+      expect(given).to.not.equal(signWebhook(SECRET, `${Number(timestamp) + 1}`, body));
+      expect(headers["idempotency-key"]).to.match(/^[0-9a-f-]{36}$/);
+    } finally {
+      await target.close();
+    }
+  });
+
+  it("tries again what may work later, under one key", async () => {
+    const target = await receiver(status(503), (response) => response.destroy(), status(200));
+    try {
+      await open(target.url).send(message());
+      expect(target.received).to.have.length(3);
+      expect(new Set(target.received.map(({ headers }) => headers["idempotency-key"])).size).to.equal(1);
+      await open(target.url).send(message());
+      expect(target.received.at(-1)?.headers["idempotency-key"]).to.not.equal(
+        target.received[0]?.headers["idempotency-key"],
+      );
+    } finally {
+      await target.close();
+    }
+  });
+
+  it("does not try again what is refused, and never follows to somewhere else", async () => {
+    const elsewhere = await receiver(status(200));
+    for (const refusal of [
+      status(400),
+      status(401),
+      (response: ServerResponse) => void response.writeHead(302, { location: elsewhere.url }).end(),
+      (response: ServerResponse) => void response.writeHead(307, { location: elsewhere.url }).end(),
+    ]) {
+      const target = await receiver(refusal);
+      expect(await codeOf(open(target.url).send(message()))).to.equal("CODE_NOT_SENT");
+      expect(target.received).to.have.length(1);
+      await target.close();
+    }
+    expect(elsewhere.received).to.deep.equal([]);
+    await elsewhere.close();
+  });
+
+  it("waits for an answer as long as it was told, not longer, and gives up after its tries", async () => {
+    const target = await receiver(() => undefined);
+    const start = performance.now();
+    expect(await codeOf(open(target.url, { timeoutMs: 100 }).send(message()))).to.equal("CODE_NOT_SENT");
+    expect(performance.now() - start).to.be.within(250, 5_000);
+    expect(target.received).to.have.length(3);
+    await target.close();
+    expect(await codeOf(open(target.url).send(message()))).to.equal("CODE_NOT_SENT");
+  });
+
+  it("does not send a code whose time is over", async () => {
+    const target = await receiver(status(503));
+    let now = Date.now();
+    const wait = async () => {
+      now += 400_000;
+    };
+    const sender = open(target.url, { clock: () => now, wait, tries: 5 });
+    expect(await codeOf(sender.send(message()))).to.equal("CODE_NOT_SENT");
+    expect(target.received).to.have.length(1);
+    await target.close();
+  });
+
+  it("is how a registry sends, and a webhook that is away leaves something to do", async () => {
+    const target = await receiver(status(500), status(500), status(200));
+    const folder = temporaryFolder();
+    const settings = {
+      SOTTO_PHONE_SENDER: "webhook",
+      SOTTO_PHONE_WEBHOOK_URL: target.url,
+      SOTTO_PHONE_WEBHOOK_SECRET: SECRET,
+      SOTTO_PHONE_WEBHOOK_TRIES: "2",
+    };
+    const registry = await openTestRegistry(settings, { sender: undefined as never });
+    try {
+      const [signer, phone] = [account(), newNumber()];
+      const body = await linkBody(registry, signer, phone);
+      const first = await post(`${registry.url}/phone/link`, body);
+      expect(first.body["remaining"]).to.deep.equal([{ step: "ask-again" }]);
+      expect((await post(`${registry.url}/phone/link`, body)).status).to.equal(200);
+      const { code } = JSON.parse(target.received.at(-1)!.body) as { code: string };
+      const proof = { phoneNumber: phone, walletAddress: signer.address, code };
+      expect((await post(`${registry.url}/phone/verify`, proof)).body["verified"]).to.equal(true);
+      const log = registry.logged.join("");
+      expect(log).to.include("CODE_NOT_SENT").and.include("status 500");
+      for (const secret of [phone.slice(1), code, SECRET, "canary"]) expect(log).to.not.include(secret);
+      const metrics = await (await fetch(`${new URL(registry.url).origin}/metrics`)).text();
+      expect(metrics).to.include('sotto_phone_codes_total{outcome="failed"} 1');
+      expect(metrics).to.include('sotto_phone_codes_total{outcome="sent"} 1');
+    } finally {
+      await registry.close();
+      await target.close();
+      folder.remove();
+    }
+  });
+});
+
+describe("the senders for development", () => {
+  const LOCAL = { local: true, production: false };
+  const folder = temporaryFolder();
+  after(() => folder.remove());
+
+  it("write codes into a file that its owner alone can read, whoever could before", async () => {
+    const path = join(folder.path, "deep", "codes.jsonl");
+    const sender = new FileSender(path, LOCAL);
+    await sender.send(message());
+    await sender.send({ ...message(), code: "271828" });
+    const codes = readFileSync(path, "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { code: string }).code);
+    expect(codes).to.deep.equal(["314159", "271828"]);
+    expect(statSync(path).mode & 0o777).to.equal(0o600);
+    const open = join(folder.path, "open.jsonl");
+    writeFileSync(open, "");
+    chmodSync(open, 0o644);
+    await new FileSender(open, LOCAL).send(message());
+    expect(statSync(open).mode & 0o777).to.equal(0o600);
+  });
+
+  it("print codes where the developer looks", async () => {
+    const lines: string[] = [];
+    await new LogSender(LOCAL, (line) => void lines.push(line)).send(message());
+    expect(lines.join("")).to.include("314159").and.include("development only");
+  });
+
+  it("refuse to run in production, and on a chain that is not local", () => {
+    for (const place of [
+      { local: false, production: false },
+      { local: true, production: true },
+      { local: false, production: true },
+    ])
+      for (const make of [() => new FileSender(join(folder.path, "x"), place), () => new LogSender(place)])
+        expect(make).to.throw().with.property("code", "DEVELOPMENT_SENDER_REFUSED");
+  });
+});
