@@ -31,11 +31,17 @@ export class Cli {
   readonly env: Record<string, string>;
   /** Texts that no output may hold. */
   readonly #secrets: string[] = [];
+  #cwd = this.folder;
 
   constructor(env: Readonly<Record<string, string>> = {}) {
     this.env = { ...env };
     for (const [name, value] of Object.entries(env))
       if (/KEY|PASS|SEED/.test(name)) this.#secrets.push(value.replace(/^0x/, ""));
+  }
+
+  /** Runs its commands in the folder of another one: files that one writes, the other reads. */
+  sameFolder(other: Cli): void {
+    this.#cwd = other.folder;
   }
 
   path(name: string): string {
@@ -46,7 +52,7 @@ export class Cli {
   start(args: readonly string[], { env = {}, input, watch, cwd }: RunOptions = {}) {
     const { PATH = "" } = process.env;
     const child = spawn(process.execPath, [BIN, ...args, "--home", this.home], {
-      cwd: cwd ?? this.folder,
+      cwd: cwd ?? this.#cwd,
       env: { PATH, HOME: this.folder, ...this.env, ...env },
     });
     let [stdout, stderr] = ["", ""];
