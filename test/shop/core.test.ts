@@ -198,7 +198,12 @@ describe("a paywall", () => {
     expect(told(await show(all, payment))).to.equal("402 later");
     expect(events.at(-1)).to.include({ event: "unavailable", reason: "CHAIN_UNAVAILABLE" });
     up = true;
-    expect(told(await show(all, payment))).to.equal("paid");
+    const paid = await show(all, payment);
+    if (paid.kind === "paid") await paid.finish(200);
+    // Used is used: nobody has to be asked about that.
+    up = false;
+    expect(told(await show(all, payment))).to.equal("402");
+    expect(events.at(-1)?.reason).to.equal("USED");
     expect(told(await show(some, payment))).to.equal("paid");
     proxy.close();
     proxy.closeAllConnections();
@@ -212,6 +217,15 @@ describe("a paywall", () => {
     const decision = await show(paywall, ahead);
     expect([told(decision), events.at(-1)?.reason]).to.deep.equal(["402 later", "FROM_THE_FUTURE"]);
     expect(decision.kind === "refused" && Number(decision.headers["retry-after"])).to.be.within(1, 20);
+  });
+
+  it("does not look for a payment for ever, however often it is shown", async () => {
+    const paywall = await open();
+    const bundle = forgeFor(world);
+    const shown = { bundle, paymentToken: await verify(world, bundle), txSignature: `0x${"00".repeat(32)}` };
+    for (let i = 0; i < 64; i++) expect(told(await show(paywall, shown))).to.equal("402 later");
+    expect(told(await show(paywall, shown))).to.equal("402");
+    expect(events.at(-1)?.reason).to.equal("TOO_MANY_TRIES");
   });
 
   it("tells nobody what it was shown, and stands a hook that throws", async () => {

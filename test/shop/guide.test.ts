@@ -1,0 +1,102 @@
+// The guide for shops, as it stands there: its shop sells, its signature is taken, its prices are asked, its codes exist.
+import { execFileSync, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createSeedWords } from "@sotto/client";
+import type { PaywallOptions } from "@sotto/resource-server";
+import { expect } from "chai";
+import { Wallet } from "ethers";
+import { openPaywall, shopOptions } from "./support/options.ts";
+import { headerOf, showing } from "./support/payments.ts";
+import { freePort, namedBlocks, reach, Snippets } from "./support/snippets.ts";
+import { ORIGIN, openShopWorld, pay, type ShopWorld } from "./support/world.ts";
+
+const root = join(import.meta.dirname, "..", "..");
+
+describe("the guide for a shop", () => {
+  let world: ShopWorld;
+  let snippets: Snippets;
+  before(async () => {
+    world = await openShopWorld();
+    snippets = new Snippets(namedBlocks("docs/shop.md"));
+  });
+  after(() => snippets?.remove());
+
+  it("holds under the strictest types", () => {
+    expect(snippets.names).to.deep.equal(["shop.ts", "options.ts", "sign.ts", "prices.ts"]);
+    snippets.compile();
+  });
+
+  it("has a shop that sells its report, and only for a payment", async () => {
+    snippets.write("options.ts", `export const options = ${JSON.stringify(shopOptions(world))};\n`);
+    const port = await freePort();
+    const env = { PATH: process.env["PATH"] ?? "", PORT: String(port) };
+    const child = spawn(process.execPath, [snippets.path("shop.ts")], { env, stdio: ["ignore", "ignore", "inherit"] });
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    try {
+      const url = `http://localhost:${port}/report`;
+      expect((await reach(url)).status).to.equal(402);
+      const headers = showing(headerOf(await pay(world, { target: "/report" })));
+      const response = await fetch(url, { headers });
+      expect([response.status, await response.text()]).to.deep.equal([200, `paid for ${ORIGIN}/report`]);
+      expect((await fetch(url, { headers })).status).to.equal(402);
+    } finally {
+      child.kill("SIGKILL");
+      await ended;
+    }
+  });
+
+  it("has a signature that paywalls take", async () => {
+    const { chainId, pool } = world;
+    const secrets = { WORDS: createSeedWords(), ACCOUNT_KEY: Wallet.createRandom().privateKey };
+    const env = { PATH: process.env["PATH"] ?? "", ...secrets, CHAIN_ID: String(chainId), POOL: pool };
+    const printed = execFileSync(process.execPath, [snippets.path("sign.ts")], { env, encoding: "utf8" });
+    await (await openPaywall(world, { recipient: JSON.parse(printed) })).close();
+  });
+
+  it("has prices that are asked as it says", async () => {
+    const { prices } = (await import(snippets.path("prices.ts"))) as { prices: Partial<PaywallOptions> };
+    const paywall = await openPaywall(world, prices);
+    const asked = async (target: string, method = "GET"): Promise<unknown> => {
+      const decision = await paywall.decide({ method, target, header: () => [] });
+      if (decision.kind !== "refused") return decision.kind;
+      const { payment } = decision.body as { payment?: { amountBaseUnits: string } };
+      return payment?.amountBaseUnits ?? decision.status;
+    };
+    const cases = [
+      ...[
+        ["/", "10000"],
+        ["/reports/7", "250000"],
+        ["/Reports/7/", "250000"],
+        ["/archive/1", "2000000"],
+      ],
+      ...[
+        ["/search?deep=yes", "50000"],
+        ["/search", "5000"],
+        ["/health", "free"],
+        ["/terms/of/use", "free"],
+      ],
+      ...[
+        ["/Health", "10000"],
+        ["/webhook", "10000"],
+        ["//", 400],
+        ["/%68ealth", 400],
+      ],
+    ] as const;
+    for (const [target, cost] of cases) expect(await asked(target), target).to.equal(cost);
+    expect([await asked("/webhook", "POST"), await asked("/health", "POST")]).to.deep.equal(["free", "10000"]);
+    expect([await asked("/archive/1", "HEAD"), await asked("/archive/1", "PUT")]).to.deep.equal(["2000000", "10000"]);
+    await paywall.close();
+  });
+
+  it("names every option and every code", () => {
+    const guide = readFileSync(join(root, "docs", "shop.md"), "utf8");
+    const source = (path: string) => readFileSync(join(root, "packages", "resource-server", "src", path), "utf8");
+    const options = /export interface PaywallOptions \{([\s\S]*?)^\}/m.exec(source("paywall/options.ts"))![1]!;
+    const names = [...options.matchAll(/^ {2}readonly (\w+)/gm)].map(([, name]) => name!);
+    const codes = [...source("errors.ts").matchAll(/^ {2}\| "(\w+)"/gm)].map(([, code]) => code!);
+    expect([names.length, codes.length]).to.deep.equal([14, 7]);
+    for (const name of [...names, ...codes].filter((one) => one !== "clock" && one !== "chain"))
+      expect(guide, name).to.include(`\`${name}\``);
+  });
+});

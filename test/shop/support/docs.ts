@@ -1,0 +1,99 @@
+// Code of the documentation, as it stands there: written into files beside each other, type-checked, and run.
+import { execFileSync, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+
+const root = join(import.meta.dirname, "..", "..", "..");
+const START_MS = 30_000;
+
+/** TypeScript blocks that begin with the name of their file. */
+function namedBlocks(path: string): Map<string, string> {
+  const text = readFileSync(join(root, path), "utf8");
+  const blocks = [...text.matchAll(/^```ts\n(\/\/ ([\w-]+\.ts)\n[\s\S]*?)^```$/gm)];
+  return new Map(blocks.map(([, code = "", name = ""]) => [name, code]));
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+}
+
+/** As soon as it listens. */
+async function reach(url: string): Promise<void> {
+  for (const end = Date.now() + START_MS; ; await new Promise((resolve) => setTimeout(resolve, 50)))
+    try {
+      await (await fetch(url)).text();
+      return;
+    } catch (error) {
+      if (Date.now() > end) throw error;
+    }
+}
+
+/** The named blocks of one page, in a folder of the checkout, whose packages they import. */
+export class DocumentedCode {
+  readonly names: readonly string[];
+  readonly #folder: string;
+
+  constructor(path: string) {
+    const blocks = namedBlocks(path);
+    this.names = [...blocks.keys()];
+    mkdirSync(join(root, ".sotto"), { recursive: true });
+    this.#folder = mkdtempSync(join(root, ".sotto", "docs-"));
+    this.write("package.json", JSON.stringify({ type: "module" }));
+    for (const [name, code] of blocks) this.write(name, code);
+  }
+
+  write(name: string, text: string): void {
+    writeFileSync(join(this.#folder, name), text);
+  }
+
+  path(name: string): string {
+    return join(this.#folder, name);
+  }
+
+  /** @returns what the compiler finds wrong, nothing where all is right */
+  complaints(): string {
+    const compilerOptions = { strict: true, noEmit: true, module: "nodenext", target: "es2023", skipLibCheck: true };
+    const more = { allowImportingTsExtensions: true, types: ["node"], lib: ["es2023", "dom"] };
+    this.write(
+      "tsconfig.json",
+      JSON.stringify({ compilerOptions: { ...compilerOptions, ...more }, files: this.names }),
+    );
+    try {
+      return execFileSync(join(root, "node_modules", ".bin", "tsc"), ["-p", this.#folder], { encoding: "utf8" });
+    } catch (error) {
+      return (error as { stdout: string }).stdout;
+    }
+  }
+
+  /** Runs a file that ends. @returns what it printed */
+  run(name: string, env: Record<string, string>): string {
+    const settings = { env: { PATH: process.env["PATH"] ?? "", ...env }, encoding: "utf8" } as const;
+    return execFileSync(process.execPath, [this.path(name)], settings);
+  }
+
+  /** Runs a file that serves at PORT, for as long as `use` takes. */
+  async serving<T>(name: string, use: (url: string) => Promise<T>): Promise<T> {
+    const port = await freePort();
+    const env = { PATH: process.env["PATH"] ?? "", PORT: String(port) };
+    const child = spawn(process.execPath, [this.path(name)], { env, stdio: ["ignore", "ignore", "inherit"] });
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    try {
+      const url = `http://localhost:${port}`;
+      await reach(url);
+      return await use(url);
+    } finally {
+      child.kill("SIGKILL");
+      await ended;
+    }
+  }
+
+  remove(): void {
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
