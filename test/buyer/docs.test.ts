@@ -1,0 +1,118 @@
+// Every program of docs/agent.md: type-checked, and run against a real chain, service and shop.
+import { spawn, spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createSeedWords, seedFromWords } from "@sotto/client";
+import { SqliteStore } from "@sotto/client/sqlite";
+import { expect } from "chai";
+import { Shop } from "./support/shop.ts";
+import { ARTIFACTS, fund, openWallet, openWorld, type World } from "./support/world.ts";
+
+const ROOT = join(import.meta.dirname, "..", "..");
+const GUIDE = readFileSync(join(ROOT, "docs", "agent.md"), "utf8");
+/** Inside the checkout, so that the packages are found; git does not see it. */
+const FOLDER = join(import.meta.dirname, "build");
+
+/** The blocks of the guide by the name in their first line. */
+function programs(): Map<string, string> {
+  const blocks = [...GUIDE.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map((match) => match[1]!);
+  return new Map(blocks.map((block) => [/^\/\/ (\w+\.ts)$/m.exec(block.split("\n")[0]!)![1]!, block]));
+}
+
+describe("docs/agent.md", () => {
+  let world: World;
+  let shop: Shop;
+  const words = createSeedWords();
+  before(async function () {
+    this.timeout(60_000);
+    world = await openWorld();
+    shop = await Shop.open(world, await openWallet(world), { price: 10_000n });
+    rmSync(FOLDER, { recursive: true, force: true });
+    mkdirSync(FOLDER, { recursive: true });
+    const store = new SqliteStore(join(FOLDER, "wallet.sqlite"));
+    const owner = await openWallet(world, { seed: seedFromWords(words), store });
+    await fund(world, owner, [900_000n]);
+    await store.close();
+    for (const [name, text] of programs()) writeFileSync(join(FOLDER, name), fitted(text));
+    const config = { extends: "../../../tsconfig.base.json", include: ["*.ts"] };
+    const compilerOptions = { noEmit: true, types: ["node"], lib: ["ES2023", "DOM"] };
+    writeFileSync(join(FOLDER, "tsconfig.json"), JSON.stringify({ ...config, compilerOptions }));
+  });
+  after(async () => {
+    await shop?.close();
+    rmSync(FOLDER, { recursive: true, force: true });
+  });
+
+  /** The guide's addresses are nobody's. */
+  const fitted = (text: string) =>
+    text
+      .replaceAll("https://pay.example/zk", world.serviceUrl)
+      .replaceAll("https://shop.example", shop.url)
+      .replaceAll("https://node.example", world.node.url)
+      .replaceAll('"0x5fbd.."', JSON.stringify(world.pool))
+      .replaceAll("deploymentBlock: 0", `deploymentBlock: ${world.deploymentBlock}`)
+      .replaceAll("circuits/build", ARTIFACTS)
+      .replaceAll("finality: 2", "finality: 0");
+  /** Ends by itself; this process serves the shop that it asks. */
+  const start = async (name: string) => {
+    const env = { PATH: process.env["PATH"], SOTTO_WORDS: words };
+    const child = spawn(process.execPath, [name], { cwd: FOLDER, env, stdio: ["ignore", "pipe", "pipe"] });
+    const said: string[] = [];
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => void said.push(String(chunk)));
+    const code = await new Promise((resolve) => child.once("close", resolve));
+    return { code, output: said.join("") };
+  };
+  const run = async (name: string) => {
+    const { code, output } = await start(name);
+    expect(code, output).to.equal(0);
+    return output;
+  };
+
+  it("type-checks", function () {
+    this.timeout(60_000);
+    const { status, stdout } = spawnSync("tsc", ["-p", FOLDER], { encoding: "utf8" });
+    expect(status, stdout).to.equal(0);
+    expect(programs().size).to.be.greaterThan(7);
+  });
+
+  it("pays in three lines", async () => {
+    expect(await run("agent.ts")).to.equal("200 sold /report \n");
+  });
+
+  it("buys under a key once", async () => {
+    expect(await run("order.ts")).to.equal('spent today: 10000\nsold /order {"book":7}\n');
+    expect(await run("order.ts")).to.match(/^spent today: 20000\nbought before, in 0x[0-9a-f]{64}\n$/);
+  });
+
+  it("pays in parallel from notes it made", async function () {
+    this.timeout(90_000);
+    expect(await run("parallel.ts")).to.equal([1, 2, 3, 4].map((page) => `sold /pages/${page} \n`).join(""));
+  });
+
+  it("shows its stages, and decides on what was not delivered", async function () {
+    this.timeout(60_000);
+    shop.options.misbehave = (_, response, proof) => {
+      if (proof === undefined) return false;
+      response.writeHead(402).end("no");
+      return true;
+    };
+    const { code, output } = await start("progress.ts");
+    expect([code, output.split("\n")[0]]).to.deep.equal([1, "challenge 10000n "]);
+    expect(output).to.include("PAID_BUT_REFUSED");
+    delete shop.options.misbehave;
+    expect(await run("decide.ts")).to.match(/^stopped http:\/\/\S+\/report 10000n PAID_BUT_REFUSED 0x[0-9a-f]{64}\n$/);
+    expect(await run("progress.ts")).to.match(/delivered 10000n 0x[0-9a-f]{64}\n200\n$/);
+  });
+
+  it("names every error there is", () => {
+    const folder = join(ROOT, "packages", "client", "src");
+    const codes = ["fetch", "purchase", "service"].flatMap((name) => {
+      const text = readFileSync(join(folder, name, "errors.ts"), "utf8");
+      return [...text.matchAll(/^ {2}\| "([A-Z_]+)"/gm)].map((match) => match[1]!);
+    });
+    const named = [...GUIDE.matchAll(/^\| ((?:`[A-Z_]+` ?)+)\| (?:Fetch|Purchase|Service)Error \|/gm)].flatMap(
+      (match) => [...match[1]!.matchAll(/`([A-Z_]+)`/g)].map((code) => code[1]!),
+    );
+    expect(named.sort()).to.deep.equal(codes.sort());
+  });
+});
