@@ -1,0 +1,170 @@
+// The registry as a program: started, rotated and asked to forget while it serves, killed at any moment.
+import type { ChildProcess } from "node:child_process";
+import { join } from "node:path";
+import { newKey } from "@sotto/phone-registry";
+import { expect } from "chai";
+import { sentCodes } from "../service/support/phone.ts";
+import { type RegistryProcess, runRegistry, startRegistryProcess } from "./support/process.ts";
+import {
+  account,
+  call,
+  linkBody,
+  NO_LIMITS,
+  newNumber,
+  openWorld,
+  post,
+  registryEnvironment,
+  resolveUrl,
+  type Signer,
+  temporaryFolder,
+  type World,
+} from "./support/world.ts";
+
+const ROUNDS = process.env["SOTTO_LONG"] === "1" ? 30 : 6;
+
+describe("the phone registry as a program", () => {
+  let world: World;
+  let folder: ReturnType<typeof temporaryFolder>;
+  let settings: Record<string, string>;
+  const children: ChildProcess[] = [];
+  beforeEach(async () => {
+    world = await openWorld();
+    folder = temporaryFolder();
+    settings = {
+      ...registryEnvironment(world),
+      ...NO_LIMITS,
+      SOTTO_PHONE_STORE: `sqlite:${join(folder.path, "phone.sqlite")}`,
+      SOTTO_PHONE_CODE_FILE: join(folder.path, "codes"),
+      SOTTO_PHONE_MASTER_KEYS: newKey("m1"),
+      SOTTO_PHONE_INDEX_KEYS: newKey("i1"),
+      // The address that wallets sign outlives the process.
+      SOTTO_PUBLIC_URL: "http://127.0.0.1:8403/zk",
+    };
+  });
+  afterEach(() => {
+    for (const child of children.splice(0)) child.kill("SIGKILL");
+    folder.remove();
+  });
+
+  async function start(): Promise<RegistryProcess> {
+    const registry = await startRegistryProcess(folder.path, settings);
+    children.push(registry.child);
+    return registry;
+  }
+  const signedFor = () => ({ service: settings["SOTTO_PUBLIC_URL"]!, world });
+  const codeFor = (signer: Signer) =>
+    sentCodes(join(folder.path, "codes")).findLast(({ walletAddress }) => walletAddress === signer.address)?.code;
+  async function linkAndVerify({ url }: { url: string }, signer: Signer, phone: string) {
+    const linked = await post(`${url}/phone/link`, await linkBody(signedFor(), signer, phone));
+    expect(linked.status).to.equal(200);
+    const proof = { phoneNumber: phone, walletAddress: signer.address, code: codeFor(signer) };
+    expect((await post(`${url}/phone/verify`, proof)).body["verified"]).to.equal(true);
+  }
+
+  it("says where it is and what is signed for, serves, and ends on SIGTERM", async () => {
+    const registry = await start();
+    const [signer, phone] = [account(), newNumber()];
+    await linkAndVerify(registry, signer, phone);
+    expect((await call(resolveUrl(registry, phone))).body["wallet"]).to.equal(signer.address);
+    const { origin } = new URL(registry.url);
+    for (const base of [origin, registry.url]) {
+      expect((await call(`${base}/readyz`)).body["ready"]).to.equal(true);
+      expect((await call(`${base}/healthz`)).body).to.deep.equal({ status: "ok" });
+      const { paths } = (await call(`${base}/openapi.json`)).body as { paths: object };
+      expect(Object.keys(paths)).to.include.members(["/phone/link", "/phone/resolve/{phone}", "/phone/verify"]);
+    }
+    expect(registry.said.join("")).to.include("signed for as http://127.0.0.1:8403/zk");
+    registry.child.kill("SIGTERM");
+    expect(await registry.ended).to.equal(0);
+    expect(registry.said.join("")).to.not.include(phone.slice(1));
+  });
+
+  it("says in one line what does not fit", () => {
+    const { status, stdout, stderr } = runRegistry(folder.path, { ...settings, SOTTO_PHONE_UNVERIFIED: "maybe" }, []);
+    expect([status, stdout]).to.deep.equal([1, ""]);
+    expect(stderr).to.match(/^sotto: INVALID_CONFIG: SOTTO_PHONE_UNVERIFIED [^\n]+\n$/);
+    const elsewhere = runRegistry(folder.path, { ...settings, SOTTO_CHAIN_ID: "1337" }, []);
+    expect(elsewhere.stderr).to.match(/^sotto: WRONG_CHAIN: [^\n]+\n$/);
+    const away = runRegistry(folder.path, { ...settings, SOTTO_RPC_URLS: "http://127.0.0.1:1" }, []);
+    expect(away.stderr).to.match(/^sotto: CHAIN_UNAVAILABLE: [^\n]+\n$/);
+    expect(runRegistry(folder.path, settings, ["dance"]).stderr).to.include("sotto-phone-registry [command]");
+  });
+
+  it("brings everything under new keys while it serves, and the old ones may go", async () => {
+    const old = { ...settings };
+    const registry = await start();
+    const people = Array.from({ length: 5 }, () => [account(), newNumber()] as const);
+    for (const [signer, phone] of people) await linkAndVerify(registry, signer, phone);
+    registry.child.kill("SIGTERM");
+    await registry.ended;
+    const [master, index] = [newKey("m2"), newKey("i2")];
+    settings["SOTTO_PHONE_MASTER_KEYS"] = `${master},${old["SOTTO_PHONE_MASTER_KEYS"]}`;
+    settings["SOTTO_PHONE_INDEX_KEYS"] = `${index},${old["SOTTO_PHONE_INDEX_KEYS"]}`;
+    const serving = await start();
+    const found = async ({ url }: { url: string }) => {
+      for (const [signer, phone] of people)
+        expect((await call(resolveUrl({ url }, phone))).body["wallet"]).to.equal(signer.address);
+    };
+    await found(serving);
+    const before = JSON.parse(runRegistry(folder.path, settings, ["keys"]).stdout) as Record<string, unknown>;
+    expect(before).to.include({ master: 5, index: 5 });
+    const rotated = runRegistry(folder.path, settings, ["rotate"]);
+    expect(JSON.parse(rotated.stdout)).to.include({ master: 0, index: 0 });
+    expect(rotated.stderr).to.equal("");
+    await found(serving);
+    await linkAndVerify(serving, account(), newNumber());
+    serving.child.kill("SIGTERM");
+    await serving.ended;
+    settings["SOTTO_PHONE_MASTER_KEYS"] = master;
+    const without = await start();
+    await found(without);
+  });
+
+  it("forgets a number that an administrator types in, and says nothing of it", async () => {
+    const registry = await start();
+    const [signer, phone] = [account(), newNumber()];
+    await linkAndVerify(registry, signer, phone);
+    const { status, stdout, stderr } = runRegistry(folder.path, settings, ["erase"], `${phone}\n`);
+    expect([status, stderr]).to.deep.equal([0, ""]);
+    expect(JSON.parse(stdout)).to.include({ mappings: 1 });
+    expect((await call(resolveUrl(registry, phone))).status).to.equal(404);
+    const wrong = runRegistry(folder.path, settings, ["erase"], "not a number\n");
+    expect(wrong.status).to.equal(1);
+    expect(wrong.stderr).to.match(/^sotto: INVALID_PHONE_NUMBER: /);
+  });
+
+  it("makes keys that it takes", () => {
+    const { stdout } = runRegistry(folder.path, {}, ["new-key", "2026-11"]);
+    expect(stdout).to.match(/^2026-11:[0-9a-f]{64}\n$/);
+    expect(runRegistry(folder.path, {}, ["new-key", "Not An Id"]).status).to.equal(1);
+  });
+
+  it("killed at any moment, says the same as before or after, and goes on", async () => {
+    let registry = await start();
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const [kept, moved, phone, other] = [account(), account(), newNumber(), newNumber()];
+      await linkAndVerify(registry, kept, phone);
+      const linked = await post(`${registry.url}/phone/link`, await linkBody(signedFor(), moved, phone));
+      expect(linked.status).to.equal(200);
+      const proof = { phoneNumber: phone, walletAddress: moved.address, code: codeFor(moved) };
+      const { url, child, ended } = registry;
+      const underWay = Promise.allSettled([
+        post(`${url}/phone/verify`, proof),
+        post(`${url}/phone/link`, await linkBody(signedFor(), account(), other)),
+        call(resolveUrl(registry, phone)),
+      ]);
+      await new Promise((resolve) => setTimeout(resolve, round * 2));
+      child.kill("SIGKILL");
+      expect(await ended).to.equal("SIGKILL");
+      const [verified] = await underWay;
+      registry = await start();
+      const { wallet, verified: proven } = (await call(resolveUrl(registry, phone))).body;
+      // What was answered holds; what was not is one or the other, never nothing and never half.
+      if (verified?.status === "fulfilled" && verified.value.status === 200) expect(wallet).to.equal(moved.address);
+      else expect([kept.address, moved.address]).to.include(wallet);
+      expect(proven).to.equal(true);
+      // A number whose link was cut off can be linked again.
+      await linkAndVerify(registry, account(), other);
+    }
+  });
+});
