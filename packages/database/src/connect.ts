@@ -15,6 +15,8 @@ export interface Connection<Schema> {
    * that two of them never wait for each other.
    */
   transaction<T>(keys: readonly string[], action: (db: Kysely<Schema>) => Promise<T>): Promise<T>;
+  /** Runs reads that all see one moment. With PostgreSQL nobody waits for them; with SQLite everybody does. */
+  snapshot<T>(action: (db: Kysely<Schema>) => Promise<T>): Promise<T>;
   /** Now in ms by the database's clock (SQLite: by `clock`): the same for all replicas. */
   now(db?: Kysely<Schema>): Promise<number>;
 }
@@ -77,6 +79,7 @@ function connectSqlite<Schema>(
     db,
     // `begin immediate`: one writing transaction at a time, whatever its keys.
     transaction: (_keys, action) => db.transaction().execute(action),
+    snapshot: (action) => db.transaction().execute(action),
     now: async () => clock(),
   };
 }
@@ -111,6 +114,8 @@ function connectPostgres<Schema>(options: ConnectOptions): Connection<Schema> {
           await sql`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`.execute(transaction);
         return action(transaction);
       }),
+    snapshot: (action) =>
+      db.transaction().setIsolationLevel("repeatable read").setAccessMode("read only").execute(action),
     async now(connection = db) {
       const { rows } = await sql<{ now: number }>`
         select (extract(epoch from clock_timestamp()) * 1000)::bigint as now`.execute(connection);

@@ -86,6 +86,22 @@ for (const [name, backend] of Object.entries(backends()))
       );
     });
 
+    it("shows a snapshot of one moment, whatever is written meanwhile", async () => {
+      const [one, two] = [await open(), await open()];
+      await increment(one, "key");
+      let written: Promise<void> | undefined;
+      const seen = await one.snapshot(async (db) => {
+        const before = await db.selectFrom("counters").select("value").execute();
+        written = increment(two, "key");
+        // PostgreSQL writes now; SQLite lets it wait.
+        if (one.kind === "postgres") await written;
+        return [before, await db.selectFrom("counters").select("value").execute()];
+      });
+      expect(seen).to.deep.equal([[{ value: 1 }], [{ value: 1 }]]);
+      await written;
+      expect(await valueIn(one)).to.equal(2);
+    });
+
     it("undoes a transaction that fails, and goes on", async () => {
       const database = await open();
       await increment(database, "key");

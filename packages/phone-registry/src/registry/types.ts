@@ -290,7 +290,7 @@ export interface PhoneRegistry {
   sweep(): Promise<void>;
   /**
    * Looks at all links at once: none was taken away, brought back or put back to an older version behind the registry's
-   * back. `sweep` does it every hour. Whoever changes links waits meanwhile, some seconds for a million.
+   * back. `sweep` does it every hour. Nobody waits for it.
    * @throws RegistryError RECORD_TAMPERED
    */
   check(options?: CheckOptions): Promise<CheckResult>;

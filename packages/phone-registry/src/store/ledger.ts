@@ -5,7 +5,7 @@ import { openText, sealText } from "../crypto/envelope.ts";
 import { headTerm } from "../crypto/head.ts";
 import type { KeyRing } from "../crypto/key-ring.ts";
 import { RegistryError } from "../registry/errors.ts";
-import type { Db } from "./schema.ts";
+import type { Db, Row } from "./schema.ts";
 
 /** A link as it enters the sum: under the master key of its head. */
 export interface Entry {
@@ -47,7 +47,15 @@ export async function beginLedger(db: Db, ring: KeyRing): Promise<void> {
  */
 export async function lockLedger(db: Db, ring: KeyRing): Promise<LedgerState> {
   const same = db.updateTable("phone_ledger").set((eb) => ({ master_key: eb.ref("master_key") }));
-  const row = await same.where("name", "=", NAME).returningAll().executeTakeFirst();
+  return openLedger(ring, await same.where("name", "=", NAME).returningAll().executeTakeFirst());
+}
+
+/** The account as it is, without a lock. @throws RegistryError RECORD_TAMPERED */
+export async function readLedger(db: Db, ring: KeyRing): Promise<LedgerState> {
+  return openLedger(ring, await db.selectFrom("phone_ledger").selectAll().where("name", "=", NAME).executeTakeFirst());
+}
+
+function openLedger(ring: KeyRing, row: Row<"phone_ledger"> | undefined): LedgerState {
   if (row === undefined) throw new RegistryError("RECORD_TAMPERED", "the account of all links is gone");
   const { sum, links, changes } = JSON.parse(openText(ring, context(row.master_key), row.master_key, row.envelope)) as {
     sum: string;
