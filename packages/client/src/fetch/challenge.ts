@@ -6,6 +6,7 @@ import { ask } from "../wallet/connect.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import type { Call } from "./call.ts";
 import { FetchError } from "./errors.ts";
+import { expectSecure } from "./secure.ts";
 
 /** A 402 that may be paid: read, for the wallet's chain, pool and token, for what was requested, by an allowed service. */
 export interface Challenge {
@@ -35,6 +36,7 @@ export async function readChallenge(
   services: readonly string[],
 ): Promise<Challenge> {
   const url = challengedUrl(call, response);
+  expectSecure(url, wallet.pool.chainId);
   const instructions = await readInstructions(response);
   const { payment, metadata } = instructions;
   const { pool } = wallet;

@@ -14,6 +14,8 @@ export type FetchErrorCode =
   | "CHALLENGE_MISMATCH"
   /** It comes from another place than was asked: the request was redirected. */
   | "CHALLENGE_REDIRECTED"
+  /** The shop or the service is spoken to in the clear: whoever listens could use the proof first. details: origin. */
+  | "ORIGIN_NOT_SECURE"
   /** What is to be paid for is not what was requested. */
   | "RESOURCE_MISMATCH"
   /** Its endpoints are not those of a service that is allowed. */

@@ -6,6 +6,7 @@ import { checkSplit, type SplitOptions } from "../purchase/split.ts";
 import { normaliseServiceUrl } from "../service/address.ts";
 import { FetchError } from "./errors.ts";
 import type { ConfirmRecipient } from "./recipient.ts";
+import { expectSecure } from "./secure.ts";
 
 export interface WrapOptions extends Omit<PurchaseOptions, "signal"> {
   /** Base addresses of the services that may see payments. A 402 that names another one is refused. */
@@ -59,16 +60,18 @@ export interface CheckedOptions {
   readonly registry: string | undefined;
 }
 
-/** @throws FetchError FETCH_OPTION_INVALID; ServiceError SERVICE_NOT_ALLOWED; SottoError INVALID_AMOUNT */
-export function checkOptions(options: WrapOptions): CheckedOptions {
+/** @throws FetchError FETCH_OPTION_INVALID, ORIGIN_NOT_SECURE; ServiceError SERVICE_NOT_ALLOWED; SottoError INVALID_AMOUNT */
+export function checkOptions(options: WrapOptions, chainId: bigint): CheckedOptions {
   const { services, maxPerRequest, maxPerDay, maxPerHost, split, phoneRegistry } = Object(options) as WrapOptions;
   if (!Array.isArray(services) || services.length === 0)
     throw new FetchError("FETCH_OPTION_INVALID", "services must name the base address of at least one service");
   if (typeof maxPerRequest !== "bigint")
     throw new FetchError("FETCH_OPTION_INVALID", "maxPerRequest must say how many base units a request may cost");
   if (split !== undefined) checkSplit(split);
+  const addresses = services.map(normaliseServiceUrl);
+  for (const address of addresses) expectSecure(new URL(address), chainId);
   return {
-    services: services.map(normaliseServiceUrl),
+    services: addresses,
     registry: phoneRegistry === undefined ? undefined : normaliseServiceUrl(phoneRegistry),
     limits: checkLimits({
       perRequest: maxPerRequest,

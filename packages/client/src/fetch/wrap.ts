@@ -45,7 +45,7 @@ class Payer {
     this.#send = (input, init) => send(input, init);
     this.#wallet = wallet;
     this.#options = options;
-    this.#checked = checkOptions(options);
+    this.#checked = checkOptions(options, wallet.pool.chainId);
     this.#splitter = options.split === undefined ? undefined : new NoteSplitter(wallet, options.split);
   }
 
@@ -70,7 +70,8 @@ class Payer {
     await expectOpen(book, claim.id);
     const begun = await this.#mayBePaid(paying);
     if (begun !== undefined) {
-      const service = this.#service(begun.service);
+      // One that is no longer allowed is asked for nothing new; what is paid through it is shown all the same.
+      const service = this.#service(begun.service, begun.settled !== null);
       const paid = await goOn(this.#context(paying, service, begun), claim.release);
       return this.#show(paying, paid, call.url);
     }
@@ -135,9 +136,9 @@ class Payer {
     return begin(this.#wallet, book, id, request, terms);
   }
 
-  #service(url: string): SottoService {
+  #service(url: string, settled = false): SottoService {
     const { serviceFetch = this.#send } = this.#options;
-    return new SottoService(url, { fetch: serviceFetch, allow: this.#checked.services });
+    return new SottoService(url, { fetch: serviceFetch, ...(settled ? {} : { allow: this.#checked.services }) });
   }
 
   async #checkPhone({ instructions }: Challenge, signal: AbortSignal | undefined): Promise<void> {

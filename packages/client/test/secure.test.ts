@@ -1,0 +1,36 @@
+import { expect } from "chai";
+import { expectSecure } from "../src/fetch/secure.ts";
+import { thrown } from "./support/rejection.ts";
+
+const CHAIN = 1n;
+
+describe("where a proof may be shown", () => {
+  it("is https, this machine, or anywhere on a local chain", () => {
+    for (const url of [
+      "https://shop.example/",
+      "http://127.0.0.1:3000/",
+      "http://127.9.9.9/",
+      "http://localhost/",
+      "http://shop.localhost:8080/",
+      "http://[::1]:80/",
+      // As the URL standard reads it: 127.0.0.1.
+      "http://2130706433/",
+    ])
+      expectSecure(new URL(url), CHAIN);
+    expectSecure(new URL("http://shop.example/"), 31337n);
+  });
+
+  it("is nowhere in the clear", () => {
+    for (const url of [
+      "http://shop.example/",
+      "http://127.0.0.1.shop.example/",
+      "http://localhost.shop.example/",
+      "http://notlocalhost/",
+      "http://10.0.0.1/",
+      "http://128.0.0.1/",
+      "http://[::2]/",
+      "ftp://shop.example/",
+    ])
+      expect(thrown(() => expectSecure(new URL(url), CHAIN)).code, url).to.equal("ORIGIN_NOT_SECURE");
+  });
+});
