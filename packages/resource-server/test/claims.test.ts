@@ -124,6 +124,35 @@ for (const [name, address] of Object.entries(backends))
       await taken(request);
     });
 
+    it("of what turned out to be no payment do not stand in the way of one of the same note", async () => {
+      const [invented, real] = [payment({ digest: "0x02" }), payment()];
+      const request = { ...real, id: invented.id };
+      for (const end of ["putBack", "forget"] as const) {
+        expect(await store.claim(invented, "liar")).to.equal("claimed");
+        // While it is looked at, nobody says that the real one is used.
+        expect(await take(request)).to.equal("IN_USE");
+        await store[end](invented.id, "liar");
+      }
+      await (await taken(request)).finish(500);
+      expect(await store.claim(invented, "liar")).to.equal("used");
+      await store.putBack(request.id, "liar");
+      await store.forget(request.id, "liar");
+      await (await taken(request)).finish(200);
+      expect(await take(request)).to.equal("USED");
+    });
+
+    it("are remembered for as long as the younger of two headers of one note is fresh", async () => {
+      const early = payment({ expiresAt: Date.now() + 1_000, digest: "0x02" });
+      expect(await store.claim(early, "liar")).to.equal("claimed");
+      await store.putBack(early.id, "liar");
+      const request = payment({ id: early.id });
+      await (await taken(request)).finish(200);
+      await pause(1_100);
+      await store.sweep();
+      expect(await take(request)).to.equal("USED");
+      expect(await store.isUsed(request.id)).to.equal(true);
+    });
+
     it("are kept by a handler that takes longer than a lease", async () => {
       const other = await open();
       const request = payment();

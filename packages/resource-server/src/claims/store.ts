@@ -72,11 +72,13 @@ export class ClaimStore {
         await db.insertInto("payment_claim").values(values).execute();
         return "claimed";
       }
-      const other = row.digest !== digest || row.resource !== resource;
-      if (row.state === "used" || other) return "used";
+      if (row.state === "used") return "used";
       if (row.state === "held" && row.lease_until > now) return "held";
-      if (row.tries >= MOST_TRIES) return "used";
-      const changes = { ...held, tries: row.tries + 1 };
+      // What no handler ran for may have been no payment at all: it does not stand in the way of one of the same note.
+      const other = row.tries > 0 && (row.digest !== digest || row.resource !== resource);
+      if (row.tries >= MOST_TRIES || other) return "used";
+      const expires_at = Math.max(row.expires_at, expiresAt);
+      const changes = { ...held, digest, resource, tries: row.tries + 1, expires_at };
       await db.updateTable("payment_claim").set(changes).where("id", "=", id).execute();
       return "claimed";
     });
