@@ -73,21 +73,22 @@ describe("a 402 answer with a phone number", () => {
   });
 
   it("is refused where the number has changed hands since it was paid, until that is confirmed", async () => {
-    const wallet = await payerWith(world, [110_000n]);
-    await show(number, merchant);
+    const [wallet, moving] = [await payerWith(world, [110_000n]), phones.newNumber()];
+    // A slot earlier: the successor signs a newer link.
+    await phones.link(moving, merchant, true, Math.floor(Date.now() / 1000) - 300);
+    await show(moving, merchant);
     expect((await buy(wallet)).status).to.equal(200);
     const successor = phones.person(merchant.wallet);
-    await phones.link(number, successor);
-    await show(number, successor);
+    await phones.link(moving, successor);
+    await show(moving, successor);
     expect((await refusal(buy(wallet))).code).to.equal("PHONE_CHANGED");
     await untouched(wallet);
     // The shop itself takes its new account for its own.
     Object.assign(shop, { account: successor.account });
     const sure = { phone: { confirmChange: () => true }, confirmRecipient: () => true };
     expect((await buy(wallet, sure)).status).to.equal(200);
-    expect((await phonePin(wallet.store, number))?.wallet).to.equal(successor.account.address.toLowerCase());
+    expect((await phonePin(wallet.store, moving))?.wallet).to.equal(successor.account.address.toLowerCase());
     Object.assign(shop, { account: merchant.account });
-    await phones.link(number, merchant);
   });
 
   it("is not looked at where no registry is named: the wallet's signature says who is paid", async () => {

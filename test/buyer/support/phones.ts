@@ -2,15 +2,15 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SottoService, signPhoneLink, type Wallet } from "@sotto/client";
+import { type LookupSigner, SottoService, signPhoneLink, type Wallet } from "@sotto/client";
 import { type CodeMessage, type RunningRegistry, readRegistryConfig, startRegistry } from "@sotto/phone-registry";
 import { createLog } from "@sotto/server";
 import { Wallet as Account, type HDNodeWallet } from "ethers";
 import type { World } from "./world.ts";
 
 /** Somebody with an account, a wallet and, once linked, a number. */
-export interface Person {
-  readonly account: HDNodeWallet;
+export interface Person<A extends LookupSigner = HDNodeWallet> {
+  readonly account: A;
   readonly wallet: Wallet;
 }
 
@@ -21,12 +21,14 @@ const NO_LIMITS = Object.fromEntries(
     .map((name) => [`SOTTO_PHONE_${name}`, "1000000/86400"]),
 );
 
+/** Used so far, at whichever registry. */
+let numbers = 0;
+
 export class Phones {
   readonly client: SottoService;
   readonly #running: RunningRegistry;
   readonly #codes: CodeMessage[];
   readonly #folder: string;
-  #numbers = 0;
 
   private constructor(running: RunningRegistry, codes: CodeMessage[], folder: string) {
     this.#running = running;
@@ -35,7 +37,7 @@ export class Phones {
     this.client = new SottoService(running.url);
   }
 
-  static async open(world: World): Promise<Phones> {
+  static async open(world: World, settings: Record<string, string> = {}): Promise<Phones> {
     const folder = mkdtempSync(join(tmpdir(), "sotto-phones-"));
     const codes: CodeMessage[] = [];
     const config = readRegistryConfig({
@@ -48,6 +50,7 @@ export class Phones {
       SOTTO_PHONE_SENDER: "file",
       ...NO_LIMITS,
       SOTTO_PHONE_KEYS: join(folder, "keys.json"),
+      ...settings,
     });
     const sender = { send: async (message: CodeMessage) => void codes.push(message) };
     const running = await startRegistry(config, createLog("silent"), { sender });
@@ -64,8 +67,8 @@ export class Phones {
   }
 
   newNumber(): string {
-    this.#numbers += 1;
-    return `+4915112345${String(this.#numbers).padStart(3, "0")}`;
+    numbers += 1;
+    return `+4915112345${String(numbers).padStart(3, "0")}`;
   }
 
   person(wallet: Wallet): Person {
@@ -78,7 +81,12 @@ export class Phones {
   }
 
   /** Links a number; proven too, unless it is to stay unproven. */
-  async link(phone: string, { account, wallet }: Person, proven = true, issuedAt?: number): Promise<void> {
+  async link(
+    phone: string,
+    { account, wallet }: Person<LookupSigner>,
+    proven = true,
+    issuedAt?: number,
+  ): Promise<void> {
     const options = { phone, service: this.#running.service, ...(issuedAt === undefined ? {} : { issuedAt }) };
     const link = await signPhoneLink(wallet, account, options);
     await this.client.link({ ...link });
