@@ -23,6 +23,10 @@ export const bundleFor = (world: World, root: bigint, accepted: Accepted, paymen
 export const headerOf = (accepted: object, payload: object, version = 2): string =>
   encode({ x402Version: version, resource: { url: "http://anything/" }, accepted, payload });
 
+/** As headerOf, without what the published client adds: values may be too long for a header as they are. */
+export const encodeHeader = (accepted: object, payload: object): string =>
+  encode({ x402Version: 2, accepted, payload });
+
 export interface Shown {
   readonly status: number;
   readonly body: string;
