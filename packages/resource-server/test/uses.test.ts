@@ -1,0 +1,120 @@
+// The claims as another dialect uses them: before it knows whether what it was shown is a payment at all.
+import { expect } from "chai";
+import { Claims } from "../src/claims/claims.ts";
+import { ClaimStore } from "../src/claims/store.ts";
+import { type PaymentUse, StoredUses } from "../src/claims/uses.ts";
+
+const REMEMBERED = 360_000;
+
+describe("uses by another dialect", () => {
+  let store: ClaimStore;
+  let claims: Claims;
+  let uses: StoredUses;
+  let now: number;
+  let counter = 0;
+  const errors: unknown[] = [];
+  const idOf = (nullifier: string) => `31337:0xpool:${nullifier}`;
+  const open = (forgetfulSince?: number) =>
+    new StoredUses({ store, idOf, remembered: REMEMBERED, forgetfulSince, clock: () => now, onError: errors.push });
+  const payment = (changes: Partial<PaymentUse> = {}): PaymentUse => {
+    counter += 1;
+    const resource = "https://shop.example/a";
+    return { digest: `0x${counter}`, nullifier: String(counter), resource, timestamp: now, ...changes };
+  };
+  const request = (use: PaymentUse) => {
+    const { digest, nullifier, resource, timestamp } = use;
+    return { id: idOf(nullifier), digest, resource, expiresAt: timestamp + REMEMBERED };
+  };
+  const taken = (use: PaymentUse): Promise<string> =>
+    claims.take(request(use)).then(
+      () => "taken",
+      (error: { failure: string }) => error.failure,
+    );
+
+  beforeEach(async () => {
+    now = Date.now();
+    const clock = () => now;
+    store = await ClaimStore.open({ url: "sqlite::memory:", clock, leaseMs: 1_000, onError: errors.push });
+    claims = new Claims(store, clock, errors.push);
+    uses = open();
+  });
+  afterEach(async () => {
+    uses.close();
+    await claims.close();
+    expect(errors).to.deep.equal([]);
+  });
+
+  it("go to one of many, in either dialect", async () => {
+    const use = payment();
+    const answers = await Promise.all(Array.from({ length: 5 }, () => uses.claim(use)));
+    expect(answers.sort()).to.deep.equal(["busy", "busy", "busy", "busy", "claimed"]);
+    expect(await taken(use)).to.equal("IN_USE");
+    await uses.use(use);
+    expect([await uses.claim(use), await taken(use)]).to.deep.equal(["used", "USED"]);
+    const other = payment();
+    expect([await taken(other), await uses.claim(other)]).to.deep.equal(["taken", "busy"]);
+  });
+
+  it("come back where nothing was settled, and count for nothing", async () => {
+    const use = payment();
+    for (let i = 0; i < 8; i += 1) {
+      expect(await uses.claim(use)).to.equal("claimed");
+      await uses.release(use);
+    }
+    expect(await taken(use)).to.equal("taken");
+  });
+
+  it("leave nothing behind of what was no payment: an honest one of the same note comes after it", async () => {
+    const honest = payment();
+    const forged = { ...honest, digest: "0xf0" };
+    expect(await uses.claim(forged)).to.equal("claimed");
+    await uses.refuse(forged);
+    expect(await uses.claim(honest)).to.equal("claimed");
+    await uses.release(honest);
+    expect(await uses.claim(forged)).to.equal("claimed");
+    await uses.refuse(forged);
+    expect(await uses.claim(honest)).to.equal("claimed");
+    await uses.use(honest);
+    await uses.giveBack(honest);
+    // Once the honest one was served, no other of the note is heard.
+    expect([await uses.claim(forged), await uses.claim(honest)]).to.deep.equal(["used", "claimed"]);
+  });
+
+  it("come back from handlers that fail, three times in all", async () => {
+    const use = payment();
+    for (let i = 0; i < 3; i += 1) {
+      expect(await uses.claim(use)).to.equal("claimed");
+      await uses.use(use);
+      await uses.giveBack(use);
+    }
+    expect([await uses.claim(use), await taken(use)]).to.deep.equal(["used", "USED"]);
+  });
+
+  it("are nobody else's to give back", async () => {
+    const use = payment();
+    await uses.claim(use);
+    await uses.use(use);
+    const other = open();
+    for (const end of ["release", "refuse", "giveBack", "use"] as const) await other[end](use);
+    expect(await other.claim(use)).to.equal("used");
+  });
+
+  it("of a server that died are free after its lease", async () => {
+    const use = payment();
+    await uses.claim(use);
+    uses.close();
+    const other = open();
+    expect(await other.claim(use)).to.equal("busy");
+    now += 1_001;
+    expect(await other.claim(use)).to.equal("claimed");
+    other.close();
+  });
+
+  it("are refused where a store that forgets cannot know of them", async () => {
+    const forgetful = open(now);
+    expect(await forgetful.claim(payment({ timestamp: now - 1 }))).to.equal("early");
+    expect(await forgetful.claim(payment({ timestamp: now + 1 }))).to.equal("early");
+    expect(await forgetful.claim(payment())).to.equal("claimed");
+    forgetful.close();
+  });
+});
