@@ -108,7 +108,7 @@ describe("docs/cli.md", () => {
       const file = / < (\S+)$/.exec(line)?.[1];
       const input = file === undefined ? {} : { input: readFileSync(payer.path(file), "utf8") };
       // The local chain's public account, as the page says; the shop has one of its own.
-      const ended = await cli.run(args, { ...input, cwd: payer.folder });
+      const ended = await cli.run(args, { ...input, process: true, cwd: payer.folder });
       expect(ended.code, ended.stderr).to.equal(exit);
       if (exit !== 0) return learn(line, undefined);
       if (!args.includes("--json") && !args.includes("--output")) expect(ended.stdout).to.match(/\S/);

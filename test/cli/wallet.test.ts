@@ -50,7 +50,7 @@ describe("sotto: a wallet", () => {
       const cli = fresh();
       const { node, service } = world;
       const args = ["init", "--rpc", node.url, "--service", service.url, "--artifacts", "none"];
-      expect(await cli.refused(args, 2)).to.equal("USAGE");
+      expect(await cli.refused(args, 2, { cwd: cli.folder })).to.equal("USAGE");
       const made = await cli.json<{ pool: string }>(args, { cwd: keepDeployment(world, cli) });
       expect(made.pool).to.equal(world.pool);
     });

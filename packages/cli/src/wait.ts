@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { WalletError } from "@sotto/client";
 import { CliError } from "./frame/errors.ts";
 import { type Session, scan } from "./session.ts";
 
@@ -6,7 +7,7 @@ const LOOK_MS = 500;
 
 /** Options of commands that can wait for the chain. */
 export const WAIT_OPTIONS = {
-  wait: { value: "SECONDS", help: "waits until what it makes can be spent; 0 for not at all", short: "w" },
+  wait: { value: "SECONDS", help: "longest time to wait for notes that can be spent; 0 for not at all", short: "w" },
 } as const;
 
 /**
@@ -22,6 +23,23 @@ export async function waitUntil(session: Session, seconds: number, what: string,
     if (Date.now() > end)
       throw new CliError("PENDING", `${what} is not there after ${seconds} s; sotto balance shows when`);
     output.progress(`waiting for ${what}`);
+    await sleep(LOOK_MS, undefined, { signal });
+  }
+}
+
+/**
+ * Tries `action` again while notes it needs are being confirmed, appended or given free by payments in flight.
+ * @throws WalletError FUNDS_NOT_READY when the time is over
+ */
+export async function whenReady<T>({ context }: Session, seconds: number, action: () => Promise<T>): Promise<T> {
+  const { output, signal } = context;
+  for (const end = Date.now() + seconds * 1000; ; ) {
+    try {
+      return await action();
+    } catch (error) {
+      if (!(error instanceof WalletError) || error.code !== "FUNDS_NOT_READY" || Date.now() > end) throw error;
+    }
+    output.progress("waiting for notes that can be spent");
     await sleep(LOOK_MS, undefined, { signal });
   }
 }

@@ -1,9 +1,12 @@
-// The built program, run as a user runs it: a process of its own, a home of its own, nothing in its environment but what
-// is given. Every output is searched for secrets.
+// The built program with a home of its own and nothing in its environment but what is given. `start` and what has
+// `process` set run it as a user does, as a process; the rest runs the same code in this one, which saves half a second
+// each. Every output is searched for secrets.
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { run } from "@sotto/cli";
 import { seedFromWords } from "@sotto/client";
 import { bytesToHex, deriveKeys } from "@sotto/protocol";
 import { expect } from "chai";
@@ -22,6 +25,8 @@ export interface RunOptions {
   /** Sees output as it grows, standard error too. */
   readonly watch?: (text: string, child: ChildProcess) => void;
   readonly cwd?: string;
+  /** Runs it as a process. */
+  readonly process?: boolean;
 }
 
 /** One home, and how to run commands in it. */
@@ -71,9 +76,26 @@ export class Cli {
   }
 
   async run(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
-    const ended = await this.start(args, options).ended;
+    const outside = options.process === true || options.cwd !== undefined || options.watch !== undefined;
+    const ended = outside ? await this.start(args, options).ended : await this.#here(args, options);
     this.#search(args, ended);
     return ended;
+  }
+
+  async #here(args: readonly string[], { env = {}, input }: RunOptions): Promise<Ended> {
+    const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+    const texts = [stdout, stderr].map((stream) => {
+      const chunks: Buffer[] = [];
+      stream.on("data", (chunk: Buffer) => chunks.push(Buffer.from(chunk)));
+      return () => Buffer.concat(chunks).toString();
+    });
+    stdin.end(input ?? "");
+    const streams = { stdin: stdin as unknown as NodeJS.ReadStream, stdout, stderr, terminal: false };
+    const environment = { HOME: this.folder, ...this.env, ...env };
+    const { signal } = new AbortController();
+    const code = await run([...args, "--home", this.home], { streams, environment, signal });
+    await new Promise((resolve) => setImmediate(resolve));
+    return { code, stdout: texts[0]!(), stderr: texts[1]!() };
   }
 
   /** A command that succeeds, as JSON. */

@@ -7,7 +7,9 @@ import { usage } from "../frame/errors.ts";
 import { ACCOUNT_OPTIONS, readAccount } from "../home/account.ts";
 import { type Config, readConfig } from "../home/config.ts";
 import { type Session, serviceOf, withWallet } from "../session.ts";
-import { WAIT_OPTIONS, waitUntil } from "../wait.ts";
+import { WAIT_OPTIONS, waitUntil, whenReady } from "../wait.ts";
+
+const WAIT_SECONDS = 120;
 
 const SENDING = {
   "own-gas": { help: "an account of yours sends it and pays the gas (see --keystore), not the service" },
@@ -21,6 +23,7 @@ export const withdraw: Command = {
   options: {
     to: { value: "ADDRESS", help: "who gets the tokens" },
     all: { help: "the eight largest notes whole, in place of an amount; works where the pool is full" },
+    ...WAIT_OPTIONS,
     again: { value: "ID", help: "once more, a withdrawal that did not get through: never executed twice" },
     ...SENDING,
     ...YES,
@@ -33,13 +36,14 @@ export const withdraw: Command = {
     const { args, home } = context;
     const config = readConfig(home);
     const again = args.text("again");
+    const wait = args.integer("wait", 0, 86_400) ?? WAIT_SECONDS;
     const terms = again === undefined ? readTerms(context.args, config) : undefined;
     if (terms !== undefined) {
       const what = terms.amount === undefined ? "the eight largest notes" : money(terms.amount, config);
       await confirm(context, `withdraw ${what} to ${terms.recipient}?`);
     }
     return withWallet(context, true, async (session) => {
-      const made = await prove(session, again, terms);
+      const made = await whenReady(session, wait, () => prove(session, again, terms));
       const sent = await send(session, made);
       const { withdraw: call, id } = made;
       const amount = BigInt(call.signals[1] ?? 0) - BigInt(call.fee);
@@ -89,8 +93,6 @@ async function send(session: Session, { withdraw: call }: Withdrawal) {
   return { transaction: settled.txSignature, block: settled.blockNumber, gasPaidBy: settled.gasFeePaidBy };
 }
 
-const WAIT_SECONDS = 120;
-
 export const merge: Command = {
   name: "merge",
   summary: "Joins up to eight notes into one.",
@@ -109,7 +111,9 @@ export const merge: Command = {
     return withWallet(context, true, async (session) => {
       output.progress("proving");
       const { wallet } = session;
-      const made = await wallet.merge(target === undefined ? {} : { target }, { signal });
+      const made = await whenReady(session, wait, () =>
+        wallet.merge(target === undefined ? {} : { target }, { signal }),
+      );
       const sent = await send(session, made);
       if (wait > 0)
         await waitUntil(session, wait, "the merged note", () =>
