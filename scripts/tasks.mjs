@@ -26,6 +26,7 @@ export const tasks = {
   "setup:dev": [command("node scripts/circuits/compile.ts"), command("node scripts/setup/dev.ts")],
   "circuits:build": [command("node scripts/circuits/loop/main.ts")],
   "contracts:build": [command("hardhat build --quiet")],
+  ceremony: [turbo("build --filter=@sotto/circuits"), command("node scripts/ceremony/main.ts")],
   generate: [build, command("node scripts/generate/all.ts"), command("node scripts/generate/x402.ts")],
   types: [command("node scripts/test/main.ts types")],
   lint: [command("node scripts/test/main.ts checks")],

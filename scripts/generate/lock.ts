@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { root } from "../circuits/paths.ts";
 import { readLock } from "../setup/lock.ts";
+import { readCeremonies } from "../setup/sets.ts";
 import { type GeneratedFile, header, runGenerators } from "./generated-file.ts";
 
 /** JSON as TypeScript: no quotes around keys that need none. */
@@ -11,7 +12,13 @@ const literal = (value: unknown): string =>
     .replace(/([^,{[\n])(?=\n\s*[}\]])/g, "$1,");
 
 export async function generateLock(): Promise<GeneratedFile> {
-  const content = `${header("circuits/artifacts.lock.json")}\nexport const ARTIFACTS_LOCK = ${literal(readLock())} as const;\n`;
+  const ceremonies = readCeremonies().map(({ set, final }) => ({ set, circuits: final ?? {} }));
+  const content = [
+    header("circuits/artifacts.lock.json and circuits/ceremonies"),
+    `export const ARTIFACTS_LOCK = ${literal(readLock())} as const;\n`,
+    "/** Of each ceremony whose transcript is in the tree. */",
+    `export const CEREMONY_LOCKS = ${literal(ceremonies)} as const;\n`,
+  ].join("\n");
   return { path: join(root, "packages", "prover", "src", "generated", "artifacts-lock.ts"), content };
 }
 

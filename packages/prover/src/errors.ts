@@ -4,6 +4,8 @@ import { type ErrorDetails, SottoError } from "@sotto/protocol";
 export const PROVER_ERROR_CODES = [
   /** The lock is not an object of SHA-256 hashes by circuit and file. */
   "ARTIFACTS_LOCK_INVALID",
+  /** No lock of this name is compiled in. Details: set, known. */
+  "ARTIFACT_SET_UNKNOWN",
   /** Neither or both of directory and base URL, a directory outside Node, a URL that is not http(s), or no WebCrypto. */
   "ARTIFACTS_SOURCE_INVALID",
   "ARTIFACT_MISSING",

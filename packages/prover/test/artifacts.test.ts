@@ -3,7 +3,15 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { assert } from "chai";
-import { type Artifacts, type ArtifactsLock, createProver, type LoadOptions, loadArtifacts } from "../src/index.ts";
+import {
+  ARTIFACT_SETS,
+  type Artifacts,
+  type ArtifactsLock,
+  createProver,
+  type LoadOptions,
+  loadArtifacts,
+  lockOf,
+} from "../src/index.ts";
 import { expectCode } from "./support/expect-code.ts";
 import { buildToy, copyToy, TOY_INPUT, toyLock } from "./support/toy.ts";
 
@@ -171,5 +179,16 @@ describe("artifacts", () => {
       const nobody = await loadArtifacts({ baseUrl: "http://127.0.0.1:1", lock });
       await expectCode("ARTIFACT_UNREACHABLE", () => nobody.bytes("toy", "zkey"));
     });
+  });
+});
+
+describe("sets of keys", () => {
+  it("are known by name; one that is not compiled in is refused before anything is read", async () => {
+    assert.include(ARTIFACT_SETS, "development");
+    assert.equal(lockOf("development").set, "development");
+    const loaded = await loadArtifacts({ directory: "/nowhere", set: "development" });
+    assert.equal(loaded.set, "development");
+    for (const set of ["ceremony/none", "", "__proto__", "rehearsal/toy"])
+      await expectCode("ARTIFACT_SET_UNKNOWN", () => loadArtifacts({ directory: "/nowhere", set }));
   });
 });

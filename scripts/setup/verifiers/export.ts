@@ -1,10 +1,11 @@
 import { existsSync, readFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import prettier from "prettier";
 import { zKey } from "snarkjs";
 import { writeIfChanged } from "../../circuits/files.ts";
 import { artifactPaths, type CircuitName, root } from "../../circuits/paths.ts";
 import { CommandError } from "../../lib/command.ts";
+import { ceremonyFile } from "../sets.ts";
 
 /** The circuits whose proofs the chain checks. The amount proof goes to the service and the resource server only. */
 const CONTRACTS: Partial<Record<CircuitName, string>> = {
@@ -13,20 +14,32 @@ const CONTRACTS: Partial<Record<CircuitName, string>> = {
   note_append: "NoteAppend",
 };
 
-/** Where a circuit's exported verifier is, if it has one. */
-export function verifierPath(circuit: CircuitName): string | undefined {
+export const DEVELOPMENT_SET = "development";
+const CONTRACTS_DIRECTORY = join(root, "contracts");
+
+/** Where a circuit's exported verifier is, if it has one: those of a ceremony have a folder of their own. */
+export function verifierPath(circuit: CircuitName, set: string = DEVELOPMENT_SET): string | undefined {
   const name = CONTRACTS[circuit];
-  return name === undefined ? undefined : join(root, "contracts", "verifiers", `${name}Verifier.sol`);
+  const folders = set === DEVELOPMENT_SET ? [] : set.split("/");
+  return name === undefined ? undefined : join(CONTRACTS_DIRECTORY, "verifiers", ...folders, `${name}Verifier.sol`);
 }
 
-/** snarkjs's export of a zkey with our template, formatted like every other contract. */
-async function renderVerifier(circuit: CircuitName, set: string): Promise<string> {
+/**
+ * snarkjs's export of a zkey with our template, formatted like every other contract; undefined for a circuit whose proofs
+ * no contract checks.
+ */
+export async function renderVerifier(circuit: CircuitName, set: string, zkey: string): Promise<string | undefined> {
+  const path = verifierPath(circuit, set);
+  if (path === undefined) return undefined;
+  const development = set === DEVELOPMENT_SET;
   const template = readFileSync(new URL("./verifier.sol.ejs", import.meta.url), "utf8")
     .replaceAll("@NAME@", CONTRACTS[circuit] ?? "")
     .replaceAll("@CIRCUIT@", circuit)
-    .replaceAll("@SET@", set);
-  const source = await zKey.exportSolidityVerifier(artifactPaths(circuit).zkey, { groth16: template });
-  const path = verifierPath(circuit) ?? "";
+    .replaceAll("@SET@", set)
+    .replaceAll("@UP@", `${relative(dirname(path), CONTRACTS_DIRECTORY)}/`)
+    .replaceAll("@LOCK@", development ? "circuits/artifacts.lock.json" : `circuits/${ceremonyFile(set)}`)
+    .replaceAll("@TOOL@", development ? "setup" : "ceremony");
+  const source = await zKey.exportSolidityVerifier(readFileSync(zkey), { groth16: template });
   return prettier.format(source, { ...(await prettier.resolveConfig(path)), filepath: path });
 }
 
@@ -34,7 +47,7 @@ async function renderVerifier(circuit: CircuitName, set: string): Promise<string
 export async function exportVerifier(circuit: CircuitName, set: string, check: boolean): Promise<void> {
   const path = verifierPath(circuit);
   if (path === undefined) return;
-  const source = await renderVerifier(circuit, set);
+  const source = (await renderVerifier(circuit, set, artifactPaths(circuit).zkey)) ?? "";
   if (!check) writeIfChanged(path, source);
   else if (!existsSync(path) || readFileSync(path, "utf8") !== source)
     throw new CommandError(

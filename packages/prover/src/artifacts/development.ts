@@ -1,8 +1,10 @@
-/** Development keys come from a public seed: anyone can prove anything with them, so they are for local chains only. */
+/** Development keys come from a public seed: anyone can prove anything with them, so they are for local chains only. So
+ * are those of a rehearsal, and of any other set that no ceremony made. */
 import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
 import { proverError } from "../errors.ts";
 
 export const DEVELOPMENT_SET = "development";
+const CEREMONY = "ceremony/";
 
 /**
  * Refuses a set of keys that must not be used on a chain. Call it before deploying, serving, paying or accepting.
@@ -14,12 +16,12 @@ export function assertAllowedOnChain(set: string | { readonly set: string }, cha
   const valid = typeof chainId === "bigint" ? chainId > 0n : Number.isSafeInteger(chainId) && chainId > 0;
   if (!valid) throw proverError("CHAIN_ID_INVALID", "A chain id is a positive integer.", { found: String(chainId) });
   const name = typeof set === "string" ? set : set.set;
-  if (name !== DEVELOPMENT_SET || LOCAL_CHAIN_IDS.includes(BigInt(chainId))) return;
+  if (name.startsWith(CEREMONY) || LOCAL_CHAIN_IDS.includes(BigInt(chainId))) return;
   const local = LOCAL_CHAIN_IDS.join(", ");
   throw proverError(
     "DEVELOPMENT_KEYS_REFUSED",
-    `The ${DEVELOPMENT_SET} keys are made from a public seed, anyone can forge proofs with them: refused on chain ` +
-      `${chainId}, allowed on ${local} only. Use the keys of a ceremony.`,
+    `The keys of set ${JSON.stringify(name)} come from no ceremony, and anyone can forge proofs with development keys: ` +
+      `refused on chain ${chainId}, allowed on ${local} only. Use the keys of a ceremony.`,
     { set: name, chainId: String(chainId), allowed: local },
   );
 }

@@ -1,8 +1,9 @@
 /** Artifacts on demand: read once, checked against the lock before anyone sees a byte, kept in memory. */
 import { proverError } from "../errors.ts";
-import { ARTIFACTS_LOCK } from "../generated/artifacts-lock.ts";
 import { parseVerificationKey, type VerificationKey } from "../proof/verification-key.ts";
+import { DEVELOPMENT_SET } from "./development.ts";
 import { type ArtifactKind, type ArtifactsLock, artifactPath, assertLock } from "./lock.ts";
+import { lockOf } from "./sets.ts";
 import { type ArtifactSource, directorySource, urlSource } from "./source.ts";
 
 const MEBIBYTE = 1 << 20;
@@ -19,7 +20,10 @@ export interface LoadOptions {
   directory?: string;
   /** http(s) URL with the same layout below it. */
   baseUrl?: string;
-  /** Default: the lock compiled into this package. */
+  /** Which of the sets of keys whose locks are compiled into this package, `development` or `ceremony/NAME`. Default:
+   * development. */
+  set?: string;
+  /** Another lock, in place of `set`. */
   lock?: ArtifactsLock;
   /** Default: the global fetch. */
   fetch?: typeof fetch;
@@ -42,12 +46,12 @@ export interface Artifacts {
 
 /**
  * Nothing is read yet, apart from checking the arguments.
- * Codes: `ARTIFACTS_SOURCE_INVALID`, `ARTIFACTS_LOCK_INVALID`. Reading adds `CIRCUIT_UNKNOWN`, `ARTIFACT_MISSING`,
+ * Codes: `ARTIFACTS_SOURCE_INVALID`, `ARTIFACTS_LOCK_INVALID`, `ARTIFACT_SET_UNKNOWN`. Reading adds `CIRCUIT_UNKNOWN`, `ARTIFACT_MISSING`,
  * `ARTIFACT_UNREACHABLE`, `ARTIFACT_TOO_LARGE`, `ARTIFACT_CHANGED` (details: file, expected, found) and
  * `VERIFICATION_KEY_INVALID`.
  */
 export async function loadArtifacts(options: LoadOptions): Promise<Artifacts> {
-  const lock: unknown = options.lock === undefined ? ARTIFACTS_LOCK : options.lock;
+  const lock: unknown = options.lock === undefined ? lockOf(options.set ?? DEVELOPMENT_SET) : options.lock;
   assertLock(lock);
   return new LockedArtifacts(lock, sourceOf(options), { ...DEFAULT_MAX_BYTES, ...options.maxBytes });
 }

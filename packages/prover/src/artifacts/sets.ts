@@ -1,0 +1,21 @@
+/** The sets of keys that this package knows: one for development, and one for each ceremony. Sets never mix: whatever is
+ * read from a folder or a server is compared with the hashes of the one set that was asked for. */
+import { proverError } from "../errors.ts";
+import { ARTIFACTS_LOCK, CEREMONY_LOCKS } from "../generated/artifacts-lock.ts";
+import type { ArtifactsLock } from "./lock.ts";
+
+const LOCKS: readonly ArtifactsLock[] = [ARTIFACTS_LOCK, ...CEREMONY_LOCKS];
+
+/** Names of the sets whose locks are compiled in. */
+export const ARTIFACT_SETS: readonly string[] = LOCKS.map(({ set }) => set);
+
+/** The lock of a set. Code `ARTIFACT_SET_UNKNOWN`. */
+export function lockOf(set: string): ArtifactsLock {
+  const lock = LOCKS.find((known) => known.set === set);
+  if (lock !== undefined) return lock;
+  const known = ARTIFACT_SETS.join(", ");
+  throw proverError("ARTIFACT_SET_UNKNOWN", `No set of keys ${JSON.stringify(set)} is known here, only ${known}.`, {
+    set: String(set),
+    known,
+  });
+}

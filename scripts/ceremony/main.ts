@@ -1,0 +1,186 @@
+// `pnpm ceremony COMMAND`: keys that deserve trust. docs/ceremony.md says who does what, and why.
+import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
+import { buildBn128 } from "ffjavascript";
+import { writeAtomically } from "../circuits/files.ts";
+import {
+  artifactPaths,
+  buildDirectory,
+  type CircuitName,
+  circuitNames,
+  circuitsDirectory,
+  root,
+} from "../circuits/paths.ts";
+import { generate } from "../generate/generated-file.ts";
+import { generateLock } from "../generate/lock.ts";
+import { CommandError, parseOptions, runCommand } from "../lib/command.ts";
+import { checkLock, lockedFiles, readLock } from "../setup/lock.ts";
+import { ceremonyFile } from "../setup/sets.ts";
+import { renderVerifier, verifierPath } from "../setup/verifiers/export.ts";
+import { stopSnarkjs } from "../setup/verifiers/stop-snarkjs.ts";
+import { acceptRound, beginCeremony, contributeTo, endWithBeacon, openCeremony, roundFolder } from "./ceremony.ts";
+import { download } from "./download.ts";
+import { type FinalPlace, finalise, verifyCeremony } from "./final.ts";
+import { PTAU_ADDRESS, PTAU_HASHES, ptauFileName } from "./ptau-list.ts";
+import { readTranscript, setName, type Transcript, writeTranscript } from "./transcript.ts";
+
+const WORK = join(root, ".sotto", "ceremony");
+/** What the largest circuit, withdrawal, needs. */
+const POWER = 16;
+const DEFAULT_PTAU = join(WORK, ptauFileName(POWER));
+
+const USAGE = `usage: pnpm ceremony COMMAND
+  ptau [--power 16] [--url ADDRESS] [--to FILE]      downloads phase 1 and checks it
+  new NAME [--ptau FILE] [--rehearsal yes]           begins: keys from phase 1
+  contribute --by "YOUR NAME" --from FOLDER --to FOLDER   on any machine; FOLDER holds NAME.zkey of each circuit
+  accept NAME --from FOLDER [--ptau FILE]            checks a contribution and writes it down
+  beacon NAME --hash HEX --iterations N --source TEXT     ends the contributions
+  finalise NAME [--ptau FILE]                        artifacts, verifiers, lock and transcript of the new set
+  verify NAME [--ptau FILE] [--artifacts FOLDER]     checks a finished set from its transcript alone
+`;
+
+const tell = (line: string): void => console.error(`ceremony: ${line}`);
+
+async function placeOf(name: string): Promise<FinalPlace> {
+  return {
+    folder: join(WORK, name),
+    circuits: circuitNames.map((circuit) => ({ name: circuit, r1cs: artifactPaths(circuit).r1cs })),
+    curve: await buildBn128(true),
+    tell,
+    verifier: (circuit, zkey, set) => renderVerifier(circuit as CircuitName, set, zkey),
+  };
+}
+
+/** What is compiled must be this tree's circuits: contributions to anything else would be for nothing. */
+function expectCompiled(): void {
+  const compiled = (name: CircuitName) => lockedFiles(name).filter(([kind]) => kind === "r1cs" || kind === "wasm");
+  checkLock(circuitNames, readLock(), compiled);
+}
+
+const OPTIONS = [
+  "ptau",
+  "power",
+  "url",
+  "to",
+  "from",
+  "by",
+  "hash",
+  "iterations",
+  "source",
+  "artifacts",
+  "rehearsal",
+] as const;
+type Options = Partial<Record<(typeof OPTIONS)[number], string>>;
+
+const required = (options: Options, name: keyof Options): string => {
+  const value = options[name];
+  if (value !== undefined) return value;
+  throw new CommandError("OPTION_MISSING", `--${name} is missing\n${USAGE}`);
+};
+
+const artifactsOf = (set: string): string => join(buildDirectory, ...set.split("/"));
+const publishedAt = (set: string): string => join(circuitsDirectory, ceremonyFile(set));
+const shown = (path: string): string => relative(root, path);
+
+async function fetchPtau({ power = String(POWER), url, to }: Options): Promise<void> {
+  const file = ptauFileName(Number(power));
+  const target = resolve(to ?? join(WORK, file));
+  mkdirSync(join(target, ".."), { recursive: true });
+  let last = 0;
+  await download(url ?? `${PTAU_ADDRESS}/${file}`, target, PTAU_HASHES[Number(power)]!, (bytes, total) => {
+    const now = Math.floor(bytes / 1e6);
+    if (now - last >= 10) tell(`${now} MB${total === undefined ? "" : ` of ${Math.ceil(total / 1e6)} MB`}`);
+    if (now - last >= 10) last = now;
+  });
+  tell(`${shown(target)} is the file of the public ceremony`);
+}
+
+/** Writes the artifacts, and for a ceremony also what the tree keeps of it. */
+async function finish(place: FinalPlace, ptau: string): Promise<void> {
+  const { set } = openCeremony(place);
+  const rehearsal = set.startsWith("rehearsal/");
+  const to = rehearsal ? join(place.folder, "final") : artifactsOf(set);
+  rmSync(to, { recursive: true, force: true });
+  const transcript = await finalise(place, ptau, to);
+  const path = rehearsal ? join(to, "transcript.json") : publishedAt(set);
+  writeTranscript(path, transcript);
+  tell(`artifacts in ${shown(to)}, transcript in ${shown(path)}`);
+  if (rehearsal) return tell("a rehearsal: its keys are worth nothing, and nothing in the tree names them");
+  for (const name of circuitNames) {
+    const file = verifierPath(name, set);
+    const source = await renderVerifier(name, set, artifactPaths(name, join(to, name)).zkey);
+    if (file !== undefined && source !== undefined) writeAtomically(file, source);
+  }
+  tell(`lock: ${await generate([generateLock], false)}`);
+  tell("commit the transcript, the verifiers and the generated lock; publish the artifacts");
+}
+
+/** The tree's transcript of a finished set, or a rehearsal's own. */
+function finished(name: string): { transcript: Transcript; artifacts: string } {
+  const published = publishedAt(setName(name, false));
+  if (existsSync(published)) {
+    const transcript = readTranscript(published);
+    return { transcript, artifacts: artifactsOf(transcript.set) };
+  }
+  const artifacts = join(WORK, name, "final");
+  return { transcript: readTranscript(join(artifacts, "transcript.json")), artifacts };
+}
+
+async function command(action: string | undefined, args: string[]): Promise<void> {
+  const named = args[0] !== undefined && !args[0].startsWith("--");
+  const name = named ? setName(args[0]!, false).slice("ceremony/".length) : undefined;
+  const options = parseOptions(named ? args.slice(1) : args, OPTIONS);
+  const ptau = resolve(options.ptau ?? DEFAULT_PTAU);
+  const place = async (): Promise<FinalPlace> => {
+    if (name === undefined) throw new CommandError("OPTION_MISSING", `the ceremony's name is missing\n${USAGE}`);
+    return placeOf(name);
+  };
+  switch (action) {
+    case "ptau":
+      return fetchPtau(options);
+    case "new": {
+      expectCompiled();
+      const begun = await place();
+      await beginCeremony(begun, setName(name!, options.rehearsal === "yes"), ptau);
+      return tell(`send ${shown(roundFolder(begun, 0))} to the first contributor`);
+    }
+    case "contribute": {
+      const [from, to] = [resolve(required(options, "from")), resolve(required(options, "to"))];
+      const hashes = await contributeTo(from, to, required(options, "by"), await placeOf("contributor"));
+      for (const [circuit, hash] of Object.entries(hashes)) console.log(`${circuit} ${hash}`);
+      return tell(`publish these hashes, and send ${shown(to)} back`);
+    }
+    case "accept": {
+      const ceremony = await place();
+      const round = await acceptRound(ceremony, ptau, resolve(required(options, "from")));
+      const next = roundFolder(ceremony, openCeremony(ceremony).rounds.length);
+      return tell(`${round.contributor}'s contribution is in; the next one begins with ${shown(next)}`);
+    }
+    case "beacon": {
+      const [hash, source] = [required(options, "hash"), required(options, "source")];
+      await endWithBeacon(await place(), { hash, source, iterations: Number(required(options, "iterations")) });
+      return tell("no more contributions: pnpm ceremony finalise");
+    }
+    case "finalise":
+      expectCompiled();
+      return finish(await place(), ptau);
+    case "verify": {
+      const ceremony = await place();
+      const { transcript, artifacts } = finished(name!);
+      await verifyCeremony(ceremony, transcript, ptau, options.artifacts ? resolve(options.artifacts) : artifacts);
+      return tell(`${transcript.set}: ${transcript.rounds.length} rounds, every key follows from its circuit`);
+    }
+    default:
+      throw new CommandError("COMMAND_UNKNOWN", `unknown command "${action ?? ""}"\n${USAGE}`);
+  }
+}
+
+await runCommand(async () => {
+  const [action, ...args] = process.argv.slice(2);
+  if (action === undefined) return void process.stdout.write(USAGE);
+  try {
+    await command(action, args);
+  } finally {
+    await stopSnarkjs();
+  }
+});

@@ -1,0 +1,41 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { expect } from "chai";
+import { root } from "../../circuits/paths.ts";
+
+const ceremony = (...args: string[]) => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join("scripts", "ceremony", "main.ts"), ...args], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  return { status, stdout, stderr };
+};
+
+describe("pnpm ceremony", () => {
+  it("says what it can do", () => {
+    const { status, stdout } = ceremony();
+    expect(status).to.equal(0);
+    for (const command of ["ptau", "new", "contribute", "accept", "beacon", "finalise", "verify"])
+      expect(stdout).to.match(new RegExp(`^  ${command} `, "m"));
+  });
+
+  for (const [code, ...args] of [
+    ["COMMAND_UNKNOWN", "begin"],
+    ["NAME_INVALID", "new", "Autumn 2026"],
+    ["NAME_INVALID", "new", "../../etc"],
+    ["OPTION_MISSING", "new"],
+    ["OPTION_MISSING", "contribute", "--from", "here"],
+    ["OPTION_MISSING", "beacon", "autumn", "--hash", "00"],
+    ["UNKNOWN_OPTION", "new", "autumn", "--potau", "file"],
+    ["PTAU_POWER_UNKNOWN", "ptau", "--power", "7"],
+    ["PTAU_MISSING", "new", "never-begun", "--ptau", "no-such-file.ptau"],
+    ["TRANSCRIPT_MISSING", "accept", "never-begun", "--from", "here"],
+    ["TRANSCRIPT_MISSING", "verify", "never-begun"],
+  ] as const)
+    it(`refuses ${args.join(" ")} with ${code}, in one line and without a stack trace`, () => {
+      const { status, stderr } = ceremony(...args);
+      expect(status).to.equal(1);
+      expect(stderr).to.match(new RegExp(`^sotto: ${code}: `, "m"));
+      expect(stderr).to.not.match(/^\s+at /m);
+    });
+});

@@ -1,0 +1,49 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { type Transcript, writeTranscript } from "../../ceremony/transcript.ts";
+import { artifactPaths, root } from "../../circuits/paths.ts";
+import { rejected } from "../../lib/test/rejected.ts";
+import { ceremonyFile, readCeremonies } from "../sets.ts";
+import { renderVerifier, verifierPath } from "../verifiers/export.ts";
+import { stopSnarkjs } from "../verifiers/stop-snarkjs.ts";
+
+const transcript = (name: string): Transcript => ({
+  version: 1,
+  set: `ceremony/${name}`,
+  phase1: { power: 16, file: "f.ptau", blake2b: "00".repeat(64) },
+  circuits: { payment: { r1cs: "11".repeat(32), circuitHash: "22".repeat(64) } },
+  rounds: [],
+  final: { payment: { r1cs: "a", wasm: "b", zkey: "c", vkey: "d", verifier: "e" } },
+});
+
+describe("sets of keys", () => {
+  after(stopSnarkjs);
+
+  it("are the transcripts in the tree, by name", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "sotto-sets-"));
+    expect(readCeremonies(join(folder, "none"))).to.deep.equal([]);
+    for (const name of ["winter", "autumn"]) writeTranscript(join(folder, `${name}.json`), transcript(name));
+    expect(readCeremonies(folder)).to.deep.equal([transcript("autumn"), transcript("winter")]);
+    writeTranscript(join(folder, "bad.json"), { ...transcript("bad"), circuits: {} });
+    await rejected("TRANSCRIPT_DAMAGED", async () => readCeremonies(folder));
+    rmSync(folder, { recursive: true });
+  });
+
+  it("have verifiers of their own, which name the set and say where its keys are from", async () => {
+    expect(ceremonyFile("ceremony/autumn")).to.equal("ceremonies/autumn.json");
+    const path = verifierPath("payment", "ceremony/autumn");
+    expect(path).to.equal(join(root, "contracts/verifiers/ceremony/autumn/PaymentVerifier.sol"));
+    expect(verifierPath("elgamal_range", "ceremony/autumn")).to.equal(undefined);
+    const source = await renderVerifier("payment", "ceremony/autumn", artifactPaths("payment").zkey);
+    expect(source).to.include("Key set: ceremony/autumn.").and.include("circuits/ceremonies/autumn.json");
+    expect(source).to.include('from "../../../interfaces/IVerifier.sol"');
+    expect(source).to.not.include("DevelopmentKeysGuard");
+    expect(await renderVerifier("elgamal_range", "ceremony/autumn", artifactPaths("elgamal_range").zkey)).to.equal(
+      undefined,
+    );
+    const development = await renderVerifier("payment", "development", artifactPaths("payment").zkey);
+    expect(development).to.include("is IPaymentVerifier, DevelopmentKeysGuard {");
+  });
+});
