@@ -90,6 +90,22 @@ describe("nodes", () => {
     now = 1_000_000;
   });
 
+  it("are asked about one payment by one request at a time, however often it is shown", async () => {
+    const node = await start({ eth_call: ZERO });
+    const limits = { confirmations: 1, blockTimeMs: 1_000, waitMs: 400, clock: Date.now };
+    const settlements = new Settlements({ nodes: nodes(node.url), pool: POOL, ...limits });
+    const validUntil = BigInt(Math.ceil(Date.now() / 1000) + 60);
+    const payment = { nullifier: NULLIFIER, digest: DIGEST, txSignature: TX, validUntil };
+    const shown = Array.from({ length: 200 }, () => settlements.find(payment).catch(({ failure }) => failure));
+    const other = settlements.find({ ...payment, digest: `0x${"44".repeat(32)}` }).catch(({ failure }) => failure);
+    expect(new Set(await Promise.all([...shown, other]))).to.deep.equal(new Set(["NOT_SETTLED"]));
+    // Two payments, a few polls each.
+    expect(node.asked.filter((method) => method === "eth_call").length).to.be.within(2, 10);
+    node.answers = { ...node.answers, eth_call: DIGEST };
+    const found = await Promise.all([settlements.find(payment), settlements.find(payment)]);
+    expect(found).to.deep.equal([{ settledThere: false }, { settledThere: false }]);
+  });
+
   it("are asked about the block that has the confirmations, and no younger one", async () => {
     const topics = ["0xdead", toHex(NULLIFIER)];
     const receipt = { blockNumber: "0x10", logs: [{ address: POOL, topics, data: DIGEST }] };

@@ -57,7 +57,8 @@ export class Node {
     };
     const { body } = await request(this.#url, { timeout: this.#timeout, size: LARGEST_ANSWER }, init);
     const answer = record(JSON.parse(new TextDecoder().decode(body)));
-    if (answer["error"] !== undefined) throw new Error(`the node answers ${method} with an error`);
+    if (answer["error"] !== undefined && answer["error"] !== null)
+      throw new Error(`the node answers ${method} with an error`);
     if (answer["result"] === undefined) throw new Error(`the node gives ${method} no result`);
     return answer["result"];
   }

@@ -36,9 +36,15 @@ const WAITING = 256;
 
 type Found = "named" | "elsewhere" | "missing";
 
+/** Found, and whether where its payer said. */
+export interface Settlement {
+  readonly settledThere: boolean;
+}
+
 export class Settlements {
   readonly #options: SettlementOptions;
   readonly #gate = new Gate(AT_ONCE, WAITING);
+  readonly #looking = new Map<Bytes32, Promise<Settlement>>();
 
   constructor(options: SettlementOptions) {
     this.#options = options;
@@ -48,8 +54,21 @@ export class Settlements {
    * @returns whether it was settled in the transaction that was named; otherwise somebody else settled it first
    * @throws CheckFailed NOT_SETTLED, to be tried again as long as it may still be settled; CheckUnavailable
    */
-  async find(payment: Payment): Promise<{ settledThere: boolean }> {
-    const { clock, waitMs } = this.#options;
+  async find(payment: Payment): Promise<Settlement> {
+    const { digest } = payment;
+    const before = this.#looking.get(digest);
+    // One payment takes one place, however often it is shown: others must not wait behind one that is not there.
+    if (before !== undefined) {
+      await before;
+      return this.#look(payment, 0);
+    }
+    const looking = this.#look(payment, this.#options.waitMs).finally(() => this.#looking.delete(digest));
+    this.#looking.set(digest, looking);
+    return looking;
+  }
+
+  #look(payment: Payment, waitMs: number): Promise<Settlement> {
+    const { clock } = this.#options;
     return this.#gate.run(async () => {
       for (const end = clock() + waitMs; ; await pause(Math.min(POLL_MS, Math.max(0, end - clock())))) {
         const found = await this.#ask(payment);
@@ -63,7 +82,7 @@ export class Settlements {
   async #ask(payment: Payment): Promise<Found> {
     try {
       return await this.#options.nodes.ask(
-        (node) => this.#look(node, payment),
+        (node) => this.#lookAt(node, payment),
         (found) => found !== "missing",
       );
     } catch (cause) {
@@ -71,7 +90,7 @@ export class Settlements {
     }
   }
 
-  async #look(node: Node, { nullifier, digest, txSignature }: Payment): Promise<Found> {
+  async #lookAt(node: Node, { nullifier, digest, txSignature }: Payment): Promise<Found> {
     const { pool, confirmations } = this.#options;
     const [head, receipt] = await Promise.all([node.blockNumber(), node.receipt(txSignature)]);
     const confirmed = head - confirmations + 1;
