@@ -98,6 +98,14 @@ describe("sotto: paying", () => {
       await refuses(["pay", `${shop.url}/article/2`, "--yes"], 2, "USAGE");
     });
 
+    it("where somebody is asked, sees price and recipient, and says no", async () => {
+      const before = await spent(payer);
+      const { code, stdout, stderr } = await payer.run(["pay", `${shop.url}/article/2`], { answer: "n" });
+      expect([code, stdout]).to.deep.equal([3, ""]);
+      expect(stderr).to.include(`pay 0.05 USDC to ${merchant.account} for ${shop.url}/article/2? [y/N] `);
+      expect(await spent(payer)).to.equal(before);
+    });
+
     it("where nobody answers", async () => {
       await refuses(["pay", "http://127.0.0.1:9/x", "--max", "1"], 6, "HOST_UNREACHABLE");
     });

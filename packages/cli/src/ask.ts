@@ -11,8 +11,9 @@ export function canAsk({ streams }: Context): boolean {
 export async function askLine(context: Context, question: string, instead: string): Promise<string> {
   if (!canAsk(context)) throw new CliError("NOT_CONFIRMED", `nobody can be asked here: ${instead}`);
   context.output.clear();
-  const { stdin, stderr } = context.streams;
-  const reader = createInterface({ input: stdin, output: stderr, terminal: true });
+  // Both are Node's own streams where both are a terminal.
+  const { stdin: input, stderr: output } = context.streams as unknown as Pick<NodeJS.Process, "stdin" | "stderr">;
+  const reader = createInterface({ input, output, terminal: true });
   try {
     return (await reader.question(question, { signal: context.signal })).trim();
   } finally {

@@ -177,7 +177,7 @@ describe("a wallet whose node does not answer", () => {
   }).timeout(20_000);
 
   it("still knows its address, and shows it on a terminal without a trace of progress", async () => {
-    const { code, stdout, stderr } = await home.run(["address"], {}, true);
+    const { code, stdout, stderr } = await home.run(["address"], {}, []);
     expect(code).to.equal(0);
     expect(stdout).to.match(/^0x[0-9a-f]{128}\n$/);
     expect(stderr).to.equal("");

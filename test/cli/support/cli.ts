@@ -27,6 +27,8 @@ export interface RunOptions {
   readonly cwd?: string;
   /** Runs it as a process. */
   readonly process?: boolean;
+  /** What a person types when asked, on a terminal. */
+  readonly answer?: string;
 }
 
 /** One home, and how to run commands in it. */
@@ -82,15 +84,21 @@ export class Cli {
     return ended;
   }
 
-  async #here(args: readonly string[], { env = {}, input }: RunOptions): Promise<Ended> {
+  async #here(args: readonly string[], { env = {}, input, answer }: RunOptions): Promise<Ended> {
     const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
     const texts = [stdout, stderr].map((stream) => {
       const chunks: Buffer[] = [];
       stream.on("data", (chunk: Buffer) => chunks.push(Buffer.from(chunk)));
       return () => Buffer.concat(chunks).toString();
     });
-    stdin.end(input ?? "");
-    const streams = { stdin: stdin as unknown as NodeJS.ReadStream, stdout, stderr, terminal: false };
+    const terminal = answer !== undefined;
+    if (terminal) {
+      Object.assign(stdin, { isTTY: true });
+      stderr.on("data", (chunk: Buffer) => {
+        if (chunk.toString().endsWith("[y/N] ")) setImmediate(() => stdin.write(`${answer}\r`));
+      });
+    } else stdin.end(input ?? "");
+    const streams = { stdin, stdout, stderr, terminal };
     const environment = { HOME: this.folder, ...this.env, ...env };
     const { signal } = new AbortController();
     const code = await run([...args, "--home", this.home], { streams, environment, signal });

@@ -1,6 +1,6 @@
 import type { Home } from "../home/home.ts";
 import type { Arguments, OptionSpecs } from "./arguments.ts";
-import type { Output, Result, Streams } from "./output.ts";
+import type { Environment, Output, Result, Streams } from "./output.ts";
 
 /** What a command works with. */
 export interface Context {
@@ -8,7 +8,7 @@ export interface Context {
   readonly output: Output;
   readonly streams: Streams;
   readonly home: Home;
-  readonly environment: NodeJS.ProcessEnv;
+  readonly environment: Environment;
   /** Ends what waits, on SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
 }

@@ -1,5 +1,3 @@
-import type { Writable } from "node:stream";
-
 /** What a command leaves: for programs, and for people. */
 export interface Result {
   /** One JSON document: amounts are decimal strings of base units. */
@@ -8,13 +6,26 @@ export interface Result {
   text: readonly string[];
 }
 
+/** What is read: Node's standard input, or anything that gives bytes. */
+export interface Input extends AsyncIterable<unknown> {
+  readonly isTTY?: boolean;
+}
+
+/** Where is written: Node's standard output, or anything that takes text and bytes. */
+export interface Sink {
+  write(chunk: string | Uint8Array): unknown;
+}
+
 export interface Streams {
-  stdin: NodeJS.ReadStream;
-  stdout: Writable;
-  stderr: Writable;
+  stdin: Input;
+  stdout: Sink;
+  stderr: Sink;
   /** Whether standard error is a terminal: progress is shown there, questions are asked there. */
   terminal: boolean;
 }
+
+/** Environment variables. */
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** bigint as decimal string: JSON has no other exact form. */
 export function toJson(value: unknown): string {

@@ -8,11 +8,11 @@ import { COMMON, type Command } from "./command.ts";
 import { CliError, usage } from "./errors.ts";
 import { EXIT, exitOf } from "./exit.ts";
 import { commandHelp, overview } from "./help.ts";
-import { Output, printable, type Streams, toJson } from "./output.ts";
+import { type Environment, Output, printable, type Streams, toJson } from "./output.ts";
 
 export interface RunOptions {
   streams: Streams;
-  environment: NodeJS.ProcessEnv;
+  environment: Environment;
   signal: AbortSignal;
 }
 
@@ -70,7 +70,7 @@ function interrupted(cause: unknown): CliError {
 }
 
 /** One line for an error. A stack trace only where somebody asks for it with SOTTO_DEBUG=1. */
-function report(error: unknown, json: boolean, environment: NodeJS.ProcessEnv): string {
+function report(error: unknown, json: boolean, environment: Environment): string {
   const coded = error instanceof SottoError;
   const code = coded ? error.code : "UNEXPECTED";
   const message = error instanceof Error ? printable(error.message) : "something that is no error was thrown";

@@ -1,6 +1,7 @@
 import { LOCAL_CHAIN_IDS } from "@sotto/prover";
 import { Wallet as Account, type BaseWallet, HDNodeWallet } from "ethers";
 import { CliError } from "../frame/errors.ts";
+import type { Environment } from "../frame/output.ts";
 import { readKeyFile } from "./files.ts";
 
 /** The second account of Hardhat's public mnemonic: on a local chain it has ETH, anywhere else nothing. */
@@ -35,7 +36,7 @@ function fromKey(text: string, where: string): BaseWallet {
  */
 export async function readAccount(
   keystore: string | undefined,
-  environment: NodeJS.ProcessEnv,
+  environment: Environment,
   chainId: bigint,
 ): Promise<BaseWallet> {
   if (keystore !== undefined) {

@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { CliError } from "../frame/errors.ts";
+import type { Input } from "../frame/output.ts";
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? "unknown";
 
@@ -35,13 +36,14 @@ export function readText(path: string, most = MOST_BYTES): string {
 }
 
 /** Standard input to its end. */
-export async function readInput(stdin: NodeJS.ReadStream, most = MOST_BYTES): Promise<string> {
+export async function readInput(stdin: Input, most = MOST_BYTES): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of stdin) {
-    size += (chunk as Buffer).length;
+    const bytes = Buffer.from(chunk as Uint8Array);
+    size += bytes.length;
     if (size > most) throw new CliError("FILE_UNREADABLE", "standard input is too large");
-    chunks.push(chunk as Buffer);
+    chunks.push(bytes);
   }
   return Buffer.concat(chunks).toString("utf8");
 }

@@ -26,7 +26,7 @@ async function ask(context: Context, twice: boolean): Promise<string> {
 
 /** A line that is typed and not shown. */
 function hidden({ streams, signal }: Context, question: string): Promise<string> {
-  const { stdin, stderr } = streams;
+  const { stdin, stderr } = streams as unknown as Pick<NodeJS.Process, "stdin" | "stderr">;
   stderr.write(question);
   stdin.setRawMode(true);
   stdin.resume();

@@ -1,6 +1,7 @@
 import { seedFromWords, wordsFromSeed } from "@sotto/client";
 import { hexToBytes, randomSeed } from "@sotto/protocol";
 import { CliError } from "../frame/errors.ts";
+import type { Environment } from "../frame/output.ts";
 import { readKeyFile, writePrivate } from "./files.ts";
 import type { Home } from "./home.ts";
 
@@ -19,7 +20,7 @@ export function parseSeed(text: string, where: string): Uint8Array {
  * The wallet's seed: SOTTO_SEED where it is set, else the key file.
  * @throws CliError KEY_MISSING, KEY_FILE_UNSAFE
  */
-export function readSeed(home: Home, environment: NodeJS.ProcessEnv): Uint8Array {
+export function readSeed(home: Home, environment: Environment): Uint8Array {
   const given = environment["SOTTO_SEED"];
   if (given !== undefined && given !== "") return parseSeed(given, "SOTTO_SEED");
   const text = readKeyFile(home.key);

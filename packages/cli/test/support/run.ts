@@ -34,20 +34,36 @@ export class DeadHome {
     return path;
   }
 
-  async run(args: readonly string[], environment: NodeJS.ProcessEnv = {}, terminal = false): Promise<Ended> {
+  /** @param answers what a person types, line by line; left out: there is no terminal */
+  async run(
+    args: readonly string[],
+    environment: Readonly<Record<string, string | undefined>> = {},
+    answers?: readonly string[],
+  ): Promise<Ended> {
+    const terminal = answers !== undefined;
     const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
-    stdin.end();
+    if (terminal) Object.assign(stdin, { isTTY: true, setRawMode: () => stdin });
+    else stdin.end();
+    const waiting = [...(answers ?? [])];
     let [out, error] = ["", ""];
     stdout.on("data", (chunk) => {
       out += String(chunk);
     });
     stderr.on("data", (chunk) => {
       error += String(chunk);
+      // A question ends with a space.
+      const answer = /(?:\? \[y\/N\] |: )$/.test(error) ? waiting.shift() : undefined;
+      if (answer !== undefined) setImmediate(() => stdin.write(`${answer}\r`));
     });
-    const streams = { stdin: stdin as unknown as NodeJS.ReadStream, stdout, stderr, terminal };
+    const streams = { stdin, stdout, stderr, terminal };
     const { signal } = new AbortController();
     const code = await run([...args, "--home", this.home], { streams, environment, signal });
     return { code, stdout: out, stderr: error };
+  }
+
+  /** Takes the wallet away again. */
+  empty(): void {
+    rmSync(this.home, { recursive: true, force: true });
   }
 
   remove(): void {
