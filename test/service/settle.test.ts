@@ -1,4 +1,5 @@
-import { encodeShieldedAddress, randomField } from "@sotto/protocol";
+import { settleCall } from "@sotto/client";
+import { encodeShieldedAddress, randomField, resourceDigest, validUntilOf } from "@sotto/protocol";
 import { expect } from "chai";
 import { forgeBundle, merchantKey, merchantTag } from "./support/bundles.ts";
 import { type Answer, call, claimsOf, post, settleRequest } from "./support/http.ts";
@@ -152,6 +153,18 @@ describe("POST /settle", () => {
     } finally {
       await later.close();
     }
+  });
+
+  it("names who paid the gas, where somebody else settled the payment first", async () => {
+    const { bundle, request } = await verified();
+    const { proof, publicSignals: signals, resourceUrl, timestamp, senderCommitment } = bundle;
+    const digest = resourceDigest({ resourceUrl, timestamp, senderCommitment: BigInt(senderCommitment) });
+    const payment = { proof, signals, validUntil: String(validUntilOf(timestamp)), resourceDigest: digest };
+    const call = settleCall(world.pool, [payment]);
+    const receipt = await (await world.depositor.sendTransaction(call)).wait();
+    const { status, body } = await settle(request);
+    expect([status, body["status"], body["txSignature"]]).to.deep.equal([200, "success", receipt!.hash]);
+    expect(body["gasFeePaidBy"]).to.equal(world.depositor.address.toLowerCase());
   });
 
   it("knows nothing of other ids", async () => {

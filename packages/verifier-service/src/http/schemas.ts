@@ -77,7 +77,7 @@ export const SettleAnswer = Type.Object({
   status: Status,
   txSignature: Type.String({ description: "transaction hash; pending: of what was broadcast last; failed: 0x" }),
   blockNumber: Type.Integer({ description: "block of the transaction, 0 unless status is success" }),
-  gasFeePaidBy: Type.String({ description: "address of the relayer" }),
+  gasFeePaidBy: Type.String({ description: "address of the relayer, or of who sent it before the relayer" }),
   privacy: Type.Object({
     amountVisibleOnChain: Type.Boolean(),
     senderAddressHidden: Type.Boolean(),

@@ -6,7 +6,7 @@ import { poolInterface, tokenInterface } from "./pool.ts";
 
 /** What became of an operation. */
 type Verdict =
-  | { state: "settled"; txHash: string; blockNumber: number; ours: boolean }
+  | { state: "settled"; txHash: string; blockNumber: number; ours: boolean; gasPaidBy?: string | undefined }
   | { state: "failed" | "expired"; reason: string };
 
 /** Where a deposit's authorization was used, as the chain shows it. */
@@ -68,8 +68,7 @@ export class Judge {
     if (spend === undefined) return this.#outOfTime(operation, round);
     if (spend.block_number > round.confirmedNumber) return undefined;
     if (spend.digest !== operation.digest) return { state: "failed", reason: "NULLIFIER_SPENT" };
-    const { tx_hash: txHash, block_number: blockNumber } = spend;
-    return { state: "settled", txHash, blockNumber, ours: txHash === operation.txHash };
+    return this.#settled(operation, spend.tx_hash, spend.block_number);
   }
 
   /** A deposit is known by its authorization, whose nonce commits to the notes. */
@@ -78,8 +77,13 @@ export class Judge {
     if (used === undefined) return this.#outOfTime(operation, round);
     if (used.blockNumber > round.confirmedNumber) return undefined;
     if (!used.deposited) return { state: "failed", reason: "AUTHORIZATION_SPENT" };
-    const { txHash, blockNumber } = used;
-    return { state: "settled", txHash, blockNumber, ours: txHash === operation.txHash };
+    return this.#settled(operation, used.txHash, used.blockNumber);
+  }
+
+  async #settled(operation: Operation, txHash: string, blockNumber: number): Promise<Verdict> {
+    const ours = txHash === operation.txHash;
+    const gasPaidBy = ours ? undefined : (await this.#context.chain.receipt(txHash))?.from;
+    return { state: "settled", txHash, blockNumber, ours, gasPaidBy };
   }
 
   async #authorization(operation: Operation, round: Round): Promise<Authorization | undefined> {
@@ -157,7 +161,7 @@ export class Judge {
 }
 
 async function write({ operations }: RelayerWrites, id: string, verdict: Verdict): Promise<void> {
-  if (verdict.state === "settled") await operations.settled(id, verdict.txHash, verdict.blockNumber);
+  if (verdict.state === "settled") await operations.settled(id, verdict);
   else await operations.over(id, verdict.state, verdict.reason);
 }
 

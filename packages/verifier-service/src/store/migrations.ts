@@ -102,6 +102,12 @@ const initial: Migration = {
   },
 };
 
+const gasPayer: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema.alterTable("operations").addColumn("gas_paid_by", "text").execute();
+  },
+};
+
 /** What the pool's events said. */
 async function createLedger(db: Kysely<unknown>): Promise<void> {
   const table = (name: string) => db.schema.createTable(name);
@@ -131,4 +137,4 @@ async function createLedger(db: Kysely<unknown>): Promise<void> {
 }
 
 /** In order of their names. A migration that was released is never changed: another one follows it. */
-export const MIGRATIONS: Migrations = { "0001-initial": initial };
+export const MIGRATIONS: Migrations = { "0001-initial": initial, "0002-gas-payer": gasPayer };

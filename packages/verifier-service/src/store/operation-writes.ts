@@ -1,12 +1,23 @@
 import type { Db } from "./schema.ts";
 
+/** Where the chain has it. */
+export interface Settlement {
+  txHash: string;
+  blockNumber: number;
+  /** Who paid the gas, where that was not the relayer's own transaction. */
+  gasPaidBy?: string | null | undefined;
+}
+
 /** What the relayer in charge does to operations. */
 export function operationWrites(db: Db, clock: () => number) {
   const change = (id: string) => db.updateTable("operations").set({ updated_at: clock() }).where("id", "=", id);
   return {
     /** It is on chain with its confirmations, in this transaction: ours or another's. */
-    async settled(id: string, txHash: string, blockNumber: number): Promise<void> {
-      await change(id).set({ state: "settled", tx_hash: txHash, block_number: blockNumber, reason: null }).execute();
+    async settled(id: string, { txHash, blockNumber, gasPaidBy = null }: Settlement): Promise<void> {
+      const place = { tx_hash: txHash, block_number: blockNumber, gas_paid_by: gasPaidBy };
+      await change(id)
+        .set({ state: "settled", reason: null, ...place })
+        .execute();
     },
 
     /** Nothing of it can land any more; its notes are free. */

@@ -18,6 +18,8 @@ export interface Operation {
   transactionId: string | undefined;
   txHash: string | undefined;
   blockNumber: number | undefined;
+  /** Who paid the gas where it was not the relayer; undefined: the relayer, or nobody yet. */
+  gasPaidBy: string | undefined;
   /** A code that says why it failed, or what keeps it back. */
   reason: string | undefined;
   reverts: number;
@@ -172,6 +174,7 @@ export function toOperation(row: Row<"operations">): Operation {
     transactionId: row.transaction_id ?? undefined,
     txHash: row.tx_hash ?? undefined,
     blockNumber: row.block_number ?? undefined,
+    gasPaidBy: row.gas_paid_by ?? undefined,
     reason: row.reason ?? undefined,
     reverts,
     retryAt: row.retry_at,

@@ -56,6 +56,8 @@ export interface OperationTable {
   /** The transaction that settled it, ours or another's; before that the one last broadcast. */
   tx_hash: string | null;
   block_number: number | null;
+  /** Who paid the gas of what settled it, where that was not the relayer's own transaction. */
+  gas_paid_by: string | null;
   reason: string | null;
   /** Simulations that reverted in a row. */
   reverts: number;

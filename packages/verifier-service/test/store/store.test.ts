@@ -79,7 +79,7 @@ for (const [name, backend] of Object.entries(backends()))
       expect(await store.reservations.reserve(other)).to.deep.equal({ kind: "taken", reason: "NULLIFIER_QUEUED" });
       expect(await store.reservations.reserve(reservation("c"))).to.deep.equal({ kind: "same", id: "a" });
       const lease = (await store.leases.acquire("relayer", "me", 1000))!;
-      await store.asRelayer(lease, ({ operations }) => operations.settled("a", "0x01", 5));
+      await store.asRelayer(lease, ({ operations }) => operations.settled("a", { txHash: "0x01", blockNumber: 5 }));
       expect(await store.reservations.reserve(other)).to.deep.equal({ kind: "taken", reason: "NULLIFIER_SPENT" });
     });
 
@@ -134,7 +134,7 @@ for (const [name, backend] of Object.entries(backends()))
       await store.reservations.reserve(reservation("b", { nullifier: "12" }));
       for (const id of ["a", "b"]) await store.operations.enqueuePayment(id, call);
       const lease = (await store.leases.acquire("relayer", "me", 1000))!;
-      await store.asRelayer(lease, ({ operations }) => operations.settled("a", "0x01", 5));
+      await store.asRelayer(lease, ({ operations }) => operations.settled("a", { txHash: "0x01", blockNumber: 5 }));
       time += 31 * 86_400_000;
       await store.sweep();
       expect(await store.reservations.get("a")).to.equal(undefined);
@@ -203,7 +203,9 @@ for (const [name, backend] of Object.entries(backends()))
       await store.leases.release(mine);
       const yours = (await other.leases.acquire("relayer", "you", 60_000))!;
       expect(yours.token).to.equal(mine.token + 1);
-      const late = store.asRelayer(mine, ({ operations }) => operations.settled("a", "0x01", 5));
+      const late = store.asRelayer(mine, ({ operations }) =>
+        operations.settled("a", { txHash: "0x01", blockNumber: 5 }),
+      );
       expect(await rejected(late)).to.include({ code: "LEASE_LOST" });
     });
 
@@ -252,7 +254,7 @@ for (const [name, backend] of Object.entries(backends()))
         blocks: [{ number: n, hash: `0x${n}`, timestamp: n }],
       });
       for (const n of [0, 1, 2]) await store.asRelayer(lease, ({ ledger }) => ledger.add(page(n), 2));
-      await store.asRelayer(lease, ({ operations }) => operations.settled("a", "0x01", 2));
+      await store.asRelayer(lease, ({ operations }) => operations.settled("a", { txHash: "0x01", blockNumber: 2 }));
       expect((await store.ledger.blocks()).map(({ number }) => number)).to.deep.equal([2, 1, 0]);
       await store.asRelayer(lease, ({ ledger }) =>
         ledger.add({ leaves: [], appends: [], spends: [], blocks: [{ number: 3, hash: "0x3", timestamp: 3 }] }, 2),

@@ -29,9 +29,9 @@ const NO_TRANSACTION = "0x";
 
 /** Body of what is known of an operation, without `privacy`. */
 export function relayAnswer(operation: Operation, { relayer, statusUrl }: AnswerContext) {
-  const { id, state, txHash = NO_TRANSACTION, blockNumber = 0, reason } = operation;
+  const { id, state, txHash = NO_TRANSACTION, blockNumber = 0, gasPaidBy = relayer, reason } = operation;
   if (state === "settled")
-    return { status: "success" as const, txSignature: txHash, blockNumber, gasFeePaidBy: relayer, id };
+    return { status: "success" as const, txSignature: txHash, blockNumber, gasFeePaidBy: gasPaidBy, id };
   const open = { blockNumber: 0, gasFeePaidBy: relayer, id };
   if (state === "queued" || state === "broadcast")
     return { status: "pending" as const, txSignature: txHash, ...open, statusUrl: `${statusUrl}/${id}` };

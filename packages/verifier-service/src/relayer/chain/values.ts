@@ -25,6 +25,8 @@ export interface Log {
 
 export interface Receipt {
   transactionHash: string;
+  /** Who sent it, and paid its gas. */
+  from: string;
   blockNumber: number;
   blockHash: string;
   succeeded: boolean;
@@ -114,6 +116,7 @@ export function readReceipt(value: unknown): Receipt | undefined {
   if (receipt["blockHash"] === null || receipt["blockHash"] === undefined) return undefined;
   return {
     transactionHash: readHex(receipt["transactionHash"], 32),
+    from: readHex(receipt["from"], 20),
     blockNumber: readNumber(receipt["blockNumber"]),
     blockHash: readHex(receipt["blockHash"], 32),
     succeeded: readQuantity(receipt["status"]) === 1n,
