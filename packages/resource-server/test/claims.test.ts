@@ -212,6 +212,22 @@ for (const [name, address] of Object.entries(backends))
       expect(await take(request)).to.equal("USED");
     });
 
+    it("are held and stored as used later, where the store is away when the answer is given", async () => {
+      const request = payment();
+      const claim = await taken(request);
+      const { consume } = store;
+      let away = true;
+      store.consume = (id) => (away ? Promise.reject(new Error("away")) : consume.call(store, id));
+      const before = Date.now();
+      await claim.finish(200);
+      expect(Date.now() - before).to.be.below(500);
+      expect(await take(request)).to.equal("IN_USE");
+      away = false;
+      for (const end = Date.now() + 5_000; !(await store.isUsed(request.id)) && Date.now() < end; ) await pause(50);
+      expect(await take(request)).to.equal("USED");
+      expect(errors.splice(0).map((error) => (error as Error).message)).to.deep.equal(["away"]);
+    });
+
     it("cannot be had while the store is away, which is not the payer's fault", async () => {
       const gone = await open();
       await gone.claims.close();

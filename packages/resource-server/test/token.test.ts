@@ -61,8 +61,21 @@ describe("a payment token", () => {
     const otherType = issue(signer, { header: { typ: "JWT" } });
     const [, body, signature] = issue(signer).split(".");
     const swapped = `${base64({ alg: "EdDSA", kid: "a", typ: TOKEN_TYPE, x: 1 })}.${body}.${signature}`;
+    // Its other name: the same signature, and not the algorithm that is pinned.
+    const renamed = issue(signer, { header: { alg: "Ed25519" } });
     const critical = issue(signer, { header: { crit: ["b64"], b64: false } });
-    for (const token of [unsigned, hmac, otherType, swapped, critical, "", "a.b.c", "..", `${"a".repeat(9000)}.b.c`])
+    for (const token of [
+      renamed,
+      unsigned,
+      hmac,
+      otherType,
+      swapped,
+      critical,
+      "",
+      "a.b.c",
+      "..",
+      `${"a".repeat(9000)}.b.c`,
+    ])
       expect(await read(token), token.slice(0, 40)).to.equal("TOKEN");
   });
 

@@ -3,7 +3,7 @@ import { CheckFailed, CheckUnavailable } from "../checks/outcome.ts";
 import type { Claimed, ClaimRequest, ClaimStore } from "./store.ts";
 
 /** Times that a used payment is tried to be stored as used. */
-const STORE_TRIES = 5;
+const STORE_TRIES = 10;
 const STORE_PAUSE_MS = 1_000;
 
 /** A payment taken for one handler. */
@@ -48,8 +48,10 @@ export class Claims {
         if (finished) return;
         finished = true;
         const release = outcome === "aborted" || outcome >= 500;
-        await (release ? this.#release(request.id, holder) : this.#consume(request.id));
-        this.#stop(renewal);
+        const stored = await (release ? this.#release(request.id, holder) : this.#consume(request.id));
+        // Nobody waits for an answer because a store is away; the payment is held meanwhile.
+        if (!stored) void this.#insist(request.id).finally(() => this.#stop(renewal));
+        else this.#stop(renewal);
       },
     };
   }
@@ -72,20 +74,26 @@ export class Claims {
     this.#renewals.delete(renewal);
   }
 
-  /** What fails here ends with the lease. */
-  async #release(id: string, holder: string): Promise<void> {
+  /** True, because what fails here ends with the lease. */
+  async #release(id: string, holder: string): Promise<true> {
     await this.#store.release(id, holder).catch(this.#onError);
+    return true;
   }
 
-  async #consume(id: string): Promise<void> {
-    for (let tries = 1; ; tries++) {
-      try {
-        return await this.#store.consume(id);
-      } catch (error) {
-        this.#onError(error);
-        if (tries === STORE_TRIES) return;
-        await new Promise((resolve) => setTimeout(resolve, STORE_PAUSE_MS).unref());
-      }
+  async #consume(id: string): Promise<boolean> {
+    try {
+      await this.#store.consume(id);
+      return true;
+    } catch (error) {
+      this.#onError(error);
+      return false;
+    }
+  }
+
+  async #insist(id: string): Promise<void> {
+    for (let tries = 1; tries < STORE_TRIES; tries++) {
+      await new Promise((resolve) => setTimeout(resolve, STORE_PAUSE_MS).unref());
+      if (await this.#consume(id)) return;
     }
   }
 

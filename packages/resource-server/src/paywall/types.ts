@@ -61,6 +61,6 @@ export interface Paywall {
   decide(request: PaywallRequest): Promise<Decision>;
   /** For another dialect on the same routes: what one takes the other does not take again. */
   readonly uses: PaymentUses;
-  /** Ends the store and its timers. Requests still in their handlers may finish before or after. */
+  /** Ends the store and its timers. For after the server: payments whose handlers still run are given back later. */
   close(): Promise<void>;
 }
