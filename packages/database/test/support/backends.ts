@@ -23,14 +23,18 @@ function sqlite(): Backend {
   };
 }
 
+/** One server for all suites of a run: each database in it is empty when it is handed out. */
+let shared: Promise<TestPostgres> | undefined;
+after(async () => (await shared)?.stop());
+
 function postgres(): Backend {
-  let server: TestPostgres | undefined;
   return {
     start: async () => {
-      server = await startPostgres();
+      shared ??= startPostgres();
+      await shared;
     },
-    url: () => server!.database(),
-    stop: async () => server?.stop(),
+    url: async () => (await shared!).database(),
+    stop: async () => undefined,
   };
 }
 
