@@ -62,7 +62,7 @@ describe("nodes", () => {
       ],
       ...[(await start({ eth_blockNumber: "16" })).url, (await start({ eth_blockNumber: `0x${"f".repeat(16)}` })).url],
       (await start({ eth_getTransactionReceipt: { blockNumber: "0x1" } })).url,
-      (await start({ eth_call: new Raw(" ".repeat(5_000_000)) })).url,
+      (await start({ eth_call: new Raw(long) })).url,
     ];
     for (const url of wrong) expect(await found([url]), url).to.equal("CHAIN_UNAVAILABLE 5");
   });
