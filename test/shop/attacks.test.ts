@@ -1,7 +1,9 @@
 // What a payer may try with payments. Every proof here holds for its own signals: what is refused is what they say.
 import { randomField } from "@sotto/protocol";
+import { expect } from "chai";
 import { Counter } from "./support/counter.ts";
 import { createMerchant } from "./support/merchant.ts";
+import { headerOf } from "./support/payments.ts";
 import { ADAPTERS } from "./support/shops.ts";
 import { forgeFor, ORIGIN, openShopWorld, PRICE, pay, type ShopWorld, settle, verify } from "./support/world.ts";
 
@@ -30,6 +32,22 @@ describe("a payer cannot have the resource", () => {
     for (const hash of [`0x${"00".repeat(32)}`, `0x${"ab".repeat(32)}`, txSignature])
       await shop.refuses("NOT_SETTLED", { bundle, paymentToken, txSignature: hash });
     await shop.takes(await settle(world, bundle));
+  });
+
+  it("before the payment is as deep in the chain as the shop asks", async () => {
+    const { rpcUrls, chainId, pool } = { ...world, rpcUrls: [world.node.url] };
+    const chain = { rpcUrls, chainId, pool, confirmations: 50, settleWaitMs: 0 };
+    const careful = await Counter.open(ADAPTERS.get("Express 5")!, world, { chain });
+    try {
+      const payment = await pay(world);
+      await careful.refuses("NOT_SETTLED", payment);
+      expect((await careful.show(headerOf(payment))).headers.get("retry-after")).to.match(/^[1-9]/);
+      // Blocks of the same second: the chain's clock stays where it is.
+      await world.provider.send("hardhat_mine", ["0x32", "0x0"]);
+      await careful.takes(payment);
+    } finally {
+      await careful.close();
+    }
   });
 
   it("twice for one payment, the second time another one", async () => {

@@ -1,4 +1,5 @@
 // What differs between frameworks: where a paywall is put, what else stands beside it, and who closes it.
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { connect, constants } from "node:http2";
@@ -137,6 +138,20 @@ describe("a paywall in Express", () => {
     await serving(app, async (url) => expect((await fetch(url)).status).to.equal(503));
     await middleware.close();
   });
+
+  it("that cannot be opened ends a process that does not look", () => {
+    const code = [
+      'import { sotto } from "@sotto/resource-server/express";',
+      'sotto({ origin: "nowhere" });',
+      "setTimeout(() => console.log('still here'), 1000);",
+    ].join("\n");
+    const { status, stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", code], {
+      cwd: import.meta.dirname,
+      encoding: "utf8",
+    });
+    expect([status, stdout]).to.deep.equal([1, ""]);
+    expect(stderr).to.include("INVALID_OPTION");
+  });
 });
 
 describe("a paywall in Fastify", () => {
@@ -169,6 +184,19 @@ describe("a paywall in Fastify", () => {
       expect(paywall.requests.map(({ target }) => target)).to.deep.equal(targets);
       expect((await app.inject("/lobby")).body).to.equal("free");
       expect(paywall.requests.length).to.equal(4);
+    } finally {
+      await app.close();
+    }
+  });
+
+  it("charges for a plugin that was there before it, too", async () => {
+    const app = fastify();
+    await app.register(async (child) => {
+      child.get("/before", async (request) => ({ paid: request.payment?.resource }));
+    });
+    await app.register(fastifyPaywall, paywall);
+    try {
+      expect((await app.inject("/before")).json()).to.deep.equal({ paid: paywall.payment.resource });
     } finally {
       await app.close();
     }

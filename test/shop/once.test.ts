@@ -1,5 +1,7 @@
 // One payment, one use: raced, repeated, after failures, after crashes, between processes.
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
+import { request as httpRequest, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Paywall } from "@sotto/resource-server";
@@ -73,9 +75,23 @@ for (const [name, start] of ADAPTERS)
       expect(sold).to.equal(3);
     });
 
+    it("is used up while its answer is still being read, however slowly", async () => {
+      const payment = await pay(world);
+      sell = () => ({ status: 200, text: "x".repeat(32 << 20) });
+      const reading = httpRequest(`${shop.url}/paid/a`, { headers: showing(headerOf(payment)) }).end();
+      const [answer] = (await once(reading, "response")) as [IncomingMessage];
+      // Nobody reads: the server cannot send the rest.
+      answer.pause();
+      const again = await show(shop.url, payment);
+      expect([again.status, again.headers.get("retry-after"), sold]).to.deep.equal([402, null, 1]);
+      reading.destroy();
+    });
+
     it("is used up by any other answer, also by one that says no", async () => {
-      for (const status of [204, 301, 404]) {
-        const payment = await pay(world);
+      const statuses = [204, 301, 404];
+      const payments = await Promise.all(statuses.map(() => pay(world)));
+      for (const [index, status] of statuses.entries()) {
+        const payment = payments[index]!;
         sell = () => ({ status, text: "" });
         const first = await fetch(`${shop.url}/paid/a`, { headers: showing(headerOf(payment)), redirect: "manual" });
         expect(first.status).to.equal(status);

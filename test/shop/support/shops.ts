@@ -10,7 +10,7 @@ import { sotto as honoPaywall } from "@sotto/resource-server/hono";
 import express from "express";
 // @ts-expect-error Its types would be in place of those of Express 5.
 import express4 from "express4";
-import fastify from "fastify";
+import fastify, { type FastifyServerOptions } from "fastify";
 import { Hono } from "hono";
 
 export interface Sale {
@@ -64,33 +64,37 @@ const onExpress =
     return listen(createServer(app));
   };
 
-const onFastify: StartShop = async (paywall, sell) => {
-  const app = fastify();
-  await app.register(fastifyPaywall, paywall);
-  app.get("/health", async () => FREE_BODY);
-  app.all("/paid/:what", async (request, reply) => {
-    const { status, text } = await sell({ payment: request.payment, method: request.method });
-    return reply.code(status).type("text/plain").send(text);
-  });
-  const url = await app.listen({ port: 0, host: "127.0.0.1" });
-  const close = async () => {
-    app.server.closeAllConnections();
-    await app.close();
+const onFastify =
+  (routerOptions: NonNullable<FastifyServerOptions["routerOptions"]> = {}): StartShop =>
+  async (paywall, sell) => {
+    const app = fastify({ routerOptions });
+    await app.register(fastifyPaywall, paywall);
+    app.get("/health", async () => FREE_BODY);
+    app.all("/paid/:what", async (request, reply) => {
+      const { status, text } = await sell({ payment: request.payment, method: request.method });
+      return reply.code(status).type("text/plain").send(text);
+    });
+    const url = await app.listen({ port: 0, host: "127.0.0.1" });
+    const close = async () => {
+      app.server.closeAllConnections();
+      await app.close();
+    };
+    return { url, close };
   };
-  return { url, close };
-};
 
-const onHono: StartShop = async (paywall, sell) => {
-  const app = new Hono();
-  app.use("*", honoPaywall(paywall));
-  app.get("/health", (c) => c.text(FREE_BODY));
-  app.all("/paid/:what", async (c) => {
-    const { status, text } = await sell({ payment: c.get("payment"), method: c.req.method });
-    return new Response(text === "" ? null : text, { status });
-  });
-  app.onError((_error, c) => c.text("Internal Server Error", 500));
-  return served(app.fetch);
-};
+const onHono =
+  (options: ConstructorParameters<typeof Hono>[0] = {}): StartShop =>
+  async (paywall, sell) => {
+    const app = new Hono(options);
+    app.use("*", honoPaywall(paywall));
+    app.get("/health", (c) => c.text(FREE_BODY));
+    app.all("/paid/:what", async (c) => {
+      const { status, text } = await sell({ payment: c.get("payment"), method: c.req.method });
+      return new Response(text === "" ? null : text, { status });
+    });
+    app.onError((_error, c) => c.text("Internal Server Error", 500));
+    return served(app.fetch);
+  };
 
 const onFetch: StartShop = async (paywall, sell) => {
   const handler = withPayment(async (request, payment) => {
@@ -121,7 +125,22 @@ function served(fetch: Fetch): Promise<Shop> {
 export const ADAPTERS: ReadonlyMap<string, StartShop> = new Map<string, StartShop>([
   ["Express 5", onExpress(express)],
   ["Express 4", onExpress(express4 as typeof express)],
-  ["Fastify", onFastify],
-  ["Hono", onHono],
+  ["Fastify", onFastify()],
+  ["Hono", onHono()],
   ["fetch", onFetch],
+]);
+
+/** Frameworks that take as many targets as they can for one route; Express does so by itself. */
+export const LENIENT: ReadonlyMap<string, StartShop> = new Map([
+  [
+    "a lenient Fastify",
+    onFastify({
+      caseSensitive: false,
+      ignoreTrailingSlash: true,
+      ignoreDuplicateSlashes: true,
+      // Its types do not know it.
+      ...{ useSemicolonDelimiter: true },
+    }),
+  ],
+  ["a lenient Hono", onHono({ strict: false })],
 ]);

@@ -45,7 +45,7 @@ const plugin: FastifyPluginAsync<PaywallSource> = async (app, source) => {
 };
 
 /**
- * Charges for every request of the instance it is registered on, and of the plugins registered after it.
+ * Charges for every request of the instance it is registered on, and of that instance's plugins.
  *
  *     await app.register(sotto, options);
  *
