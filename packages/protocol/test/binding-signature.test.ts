@@ -96,6 +96,27 @@ describe("the signature of an account", () => {
   });
 });
 
+describe("signatures of both parities", () => {
+  it("are refused with any v but the four, and with bytes more or less", async () => {
+    const parities = new Set<number>();
+    for (let i = 0; i < 8; i++) {
+      const of = { ...binding, issuedAt: binding.issuedAt + 300 * i };
+      const { r, s, v } = Signature.from(await sign(of));
+      parities.add(v);
+      const body = r + s.slice(2);
+      for (let bad = 0; bad < 256; bad++) {
+        if (bad === v || bad === v - 27) continue;
+        const signature = body + bad.toString(16).padStart(2, "0");
+        expect(await checkBindingSignature(of, signature, refusing()), `v ${bad}`).to.equal(false);
+      }
+      for (const tail of ["0000", `${(v - 27).toString(16).padStart(2, "0")}00`, "00".repeat(100)])
+        expect(await checkBindingSignature(of, body + tail, refusing()), tail).to.equal(false);
+      expect(await checkBindingSignature(of, body.slice(0, -2), refusing()), "63 bytes").to.equal(false);
+    }
+    expect([...parities].sort()).to.deep.equal([27, 28]);
+  });
+});
+
 describe("a signature's form", () => {
   it("is hex of bytes, neither none nor too many", async () => {
     const longest = `0x${"00".repeat(MAX_SIGNATURE_BYTES)}`;
@@ -128,6 +149,7 @@ describe("a signature's form", () => {
       magic,
       concat(["0x00", magic]),
       concat([good.slice(0, 2 + 64 * 2), magic]),
+      concat([`0x${"00".repeat(64)}`, magic]),
       concat([word(0, "ff".repeat(32)), magic]),
       concat([word(0, `01${"00".repeat(31)}`), magic]),
       concat([word(1, "ff".repeat(32)), magic]),

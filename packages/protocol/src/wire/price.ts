@@ -18,7 +18,7 @@ function plainDigits(value: number): string {
 
 /** Whether a JSON number says exactly this many base units. */
 export function isPrice(value: unknown, baseUnits: bigint, decimals: number): value is number {
-  if (typeof value !== "number" || !Number.isFinite(value) || value <= 0) return false;
+  if (typeof value !== "number" || value <= 0) return false;
   return plainDigits(value) === formatDecimalAmount(baseUnits, decimals);
 }
 

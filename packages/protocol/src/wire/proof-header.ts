@@ -59,8 +59,7 @@ export function encodeProofHeader(content: ProofHeaderContent): string {
     const paid = { paymentToken, txSignature };
     const full = ascii({ ...listed, senderCommitment, amountPublicSignals, resourceUrl, ...paid });
     const header = full.length <= MAX_PROOF_HEADER_LENGTH ? full : ascii({ ...listed, ...paid });
-    if (header.length > MAX_PROOF_HEADER_LENGTH)
-      fail("PROOF_HEADER_INVALID", `${header.length} characters are more than the ${MAX_PROOF_HEADER_LENGTH} allowed`);
+    // Whatever is wrong with it, its length included, is found where it is read.
     parseProofHeader(header);
     return header;
   });
