@@ -1,6 +1,7 @@
 // The registry as a program: started, rotated and asked to forget while it serves, killed at any moment.
 import type { ChildProcess } from "node:child_process";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { newKey } from "@sotto/phone-registry";
 import { expect } from "chai";
 import { sentCodes } from "../service/support/phone.ts";
@@ -131,6 +132,19 @@ describe("the phone registry as a program", () => {
     const wrong = runRegistry(folder.path, settings, ["erase"], "not a number\n");
     expect(wrong.status).to.equal(1);
     expect(wrong.stderr).to.match(/^sotto: INVALID_PHONE_NUMBER: /);
+  });
+
+  it("looks at all links at once, and finds one that somebody took away", async () => {
+    const registry = await start();
+    for (let count = 0; count < 2; count += 1) await linkAndVerify(registry, account(), newNumber());
+    const check = (command = "check") => runRegistry(folder.path, settings, [command]);
+    expect(JSON.parse(check().stdout)).to.include({ links: 2 });
+    const database = new DatabaseSync(join(folder.path, "phone.sqlite"));
+    database.exec("DELETE FROM phone_mappings WHERE id = (SELECT id FROM phone_mappings LIMIT 1)");
+    database.close();
+    expect(check().stderr).to.match(/^sotto: RECORD_TAMPERED: [^\n]+\n$/);
+    expect(check("accept").status).to.equal(0);
+    expect(JSON.parse(check().stdout)).to.include({ links: 1 });
   });
 
   it("makes keys that it takes", () => {

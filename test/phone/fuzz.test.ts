@@ -1,0 +1,246 @@
+// Thousands of requests that are almost right, always the same ones: whatever comes in, the registry says what is wrong
+// with it; nothing is linked, proven or taken back by any of them, and no number is repeated.
+import { Agent, request as httpRequest } from "node:http";
+import { PHONE_STATUS } from "@sotto/phone-registry";
+import { bindingSlots } from "@sotto/protocol";
+import { SERVER_STATUS } from "@sotto/server";
+import { expect } from "chai";
+import { type Fields, type FuzzRequest, mutate, type Sample } from "../service/support/mutations.ts";
+import { Random } from "../support/random.ts";
+import {
+  account,
+  call,
+  linkBody,
+  linkVerified,
+  newNumber,
+  openTestRegistry,
+  post,
+  proofOf,
+  resolveUrl,
+  type Signer,
+  type TestRegistry,
+  unlinkBody,
+} from "./support/world.ts";
+
+const LONG = process.env["SOTTO_LONG"] === "1";
+const REQUESTS = LONG ? 50_000 : 5_000;
+const LOOKUPS = LONG ? 10_000 : 1_000;
+const AT_A_TIME = 8;
+const INTERNALS =
+  /node_modules|file:\/\/|\.[jt]s:\d|\bat [\w.<>]+ \(|SQLITE|select .* from|SyntaxError|undefined is not/i;
+const STATUS: Readonly<Record<string, number>> = { ...SERVER_STATUS, ...PHONE_STATUS };
+
+interface Reply {
+  readonly status: number;
+  readonly text: string;
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: AT_A_TIME });
+
+function send(url: string, method: string, { type, body }: Pick<FuzzRequest, "type" | "body">): Promise<Reply> {
+  const headers = { "content-length": body.length, ...(type === undefined ? {} : { "content-type": type }) };
+  return new Promise((resolve, reject) => {
+    // The path as it is: URL would repair it.
+    const { hostname, port, origin } = new URL(registryUrl);
+    const path = url.slice(origin.length);
+    const sent = httpRequest({ hostname, port, path, method, agent, headers }, (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (part: string) => {
+        text += part;
+      });
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, text }));
+      response.on("error", reject);
+    });
+    sent.on("error", reject);
+    sent.end(body);
+  });
+}
+let registryUrl = "";
+
+describe("five thousand requests to the phone registry that are almost right", () => {
+  let registry: TestRegistry;
+  let samples: Sample[];
+  const people: [Signer, string][] = [];
+  const secrets: string[] = [];
+
+  before(async () => {
+    registry = await openTestRegistry({ SOTTO_PHONE_CONTRACT_CHECKS: "100" });
+    registryUrl = registry.url;
+    for (let index = 0; index < 4; index += 1) people.push([account(), newNumber()]);
+    const [one, two, three, four] = people as [[Signer, string], [Signer, string], [Signer, string], [Signer, string]];
+    // Two wait for their codes, two are proven.
+    const links = [await linkBody(registry, ...one), await linkBody(registry, ...two)];
+    for (const body of links) await post(`${registry.url}/phone/link`, body);
+    await linkVerified(registry, ...three);
+    await linkVerified(registry, ...four);
+    const proofs = [proofOf(registry, ...one), proofOf(registry, ...two)];
+    const [slot = 0] = bindingSlots(Date.now());
+    const unlinks = [await unlinkBody(registry, ...three, slot), await unlinkBody(registry, ...four, slot)];
+    secrets.push(...people.map(([, phone]) => phone.slice(1)), ...proofs.map(({ code }) => code));
+    secrets.push(...[...links, ...unlinks].map(({ signature }) => signature.slice(2)));
+    const pair = (path: string, [right, other]: readonly object[], same: string[] = []): Sample => ({
+      ...{ path, optional: [], same },
+      right: right as Fields,
+      other: other as Fields,
+    });
+    samples = [
+      pair("/phone/link", links),
+      pair("/phone/verify", proofs, proofs[0]!.code === proofs[1]!.code ? ["code"] : []),
+      pair("/phone/unlink", unlinks, ["issuedAt"]),
+    ];
+    registry.codes.length = 0;
+  });
+  after(async () => {
+    agent.destroy();
+    await registry.close();
+  });
+
+  /** What is wrong with the answer, if anything. */
+  function judge({ status, text }: Reply): string | undefined {
+    if (status >= 500) return "a 5xx";
+    const answer = JSON.parse(text) as Record<string, unknown>;
+    if (INTERNALS.test(text)) return "internals in it";
+    if (status !== 200 && secrets.some((secret) => text.includes(secret))) return "something secret in it";
+    if (status === 200) return "it was accepted";
+    if (Object.keys(answer).sort().join() !== "code,error,message") return "other fields";
+    return STATUS[String(answer["code"])] === status ? undefined : "a status that is not its code's";
+  }
+
+  async function run(
+    count: number,
+    one: (random: Random) => Promise<string | undefined>,
+    seed: string,
+  ): Promise<string[]> {
+    const random = new Random(seed);
+    const faults: string[] = [];
+    let left = count;
+    const lane = async () => {
+      while (left-- > 0) {
+        const fault = await one(random);
+        if (fault !== undefined) faults.push(fault);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_A_TIME }, lane));
+    return faults;
+  }
+
+  it("are refused, each with what was wrong", async () => {
+    const codes = new Map<string, number>();
+    const faults = await run(
+      REQUESTS,
+      async (random) => {
+        let request = mutate(samples, random);
+        // Another spelling of the same number or signature is the same request: no mutation.
+        while (isRight(request)) request = mutate(samples, random);
+        const reply = await send(`${registry.url}${request.path}`, "POST", request);
+        const code = reply.status === 200 ? "200" : String((JSON.parse(reply.text) as { code?: unknown }).code);
+        codes.set(code, (codes.get(code) ?? 0) + 1);
+        const fault = judge(reply);
+        return fault && `${request.path}, ${request.what}: ${fault}: ${reply.status} ${reply.text.slice(0, 300)}`;
+      },
+      "phone fuzz",
+    );
+    expect(faults.slice(0, 20)).to.deep.equal([]);
+    // They reach all depths.
+    for (const code of ["INVALID_REQUEST", "INVALID_JSON", "INVALID_PHONE_NUMBER", "INVALID_SHIELDED_ADDRESS"])
+      expect(codes.get(code) ?? 0, code).to.be.above(5);
+    for (const code of ["SIGNATURE_INVALID", "CODE_EXPIRED", "BINDING_SIGNATURE_INVALID", "INVALID_ADDRESS"])
+      expect(codes.get(code) ?? 0, code).to.be.above(5);
+  }).timeout(REQUESTS * 40 + 60_000);
+
+  it("and paths that are almost a number find nobody they should not", async () => {
+    const faults = await run(
+      LOOKUPS,
+      async (random) => {
+        const [, phone] = random.pick(people);
+        const path = spoil(phone, random);
+        const { status, text } = await send(`${registry.url}/phone/resolve/${path}`, "GET", {
+          type: undefined,
+          body: Buffer.alloc(0),
+        });
+        if (status === 200) {
+          const { wallet, phoneNumber } = JSON.parse(text) as Record<string, unknown>;
+          const [written = ""] = path.split("?");
+          // +49 (0)151.. is how many write it.
+          const asked = `+${decodeURIComponent(written).replace(/\D/g, "").replace(/^490/, "49")}`;
+          const [owner] = people.find(([, number]) => number === asked) ?? [];
+          return phoneNumber === asked && wallet === owner?.address ? undefined : `${path}: ${text}`;
+        }
+        const fault = judge({ status, text });
+        return fault && `${path}: ${fault}: ${status} ${text.slice(0, 200)}`;
+      },
+      "paths",
+    );
+    expect(faults.slice(0, 20)).to.deep.equal([]);
+  }).timeout(LOOKUPS * 40 + 60_000);
+
+  it("leave the numbers where they were, and nothing of them in the log", async () => {
+    const log = registry.logged.join("");
+    expect(secrets.filter((secret) => log.includes(secret))).to.deep.equal([]);
+    expect(registry.logged.filter((line) => (JSON.parse(line) as { level: number }).level >= 50)).to.deep.equal([]);
+    for (const [index, [signer, phone]] of people.entries())
+      expect((await call(resolveUrl(registry, phone))).body).to.include({
+        wallet: signer.address,
+        verified: index >= 2,
+      });
+    expect(await registry.registry.check()).to.include({ links: people.length });
+  });
+
+  it("leave the registry as it was: it links and proves", async () => {
+    const [signer, phone] = [account(), newNumber()];
+    await linkVerified(registry, signer, phone);
+    expect((await call(resolveUrl(registry, phone))).body["wallet"]).to.equal(signer.address);
+  });
+
+  /** Whether a mutation says the same as a request that is right, in another spelling. */
+  function isRight({ path, type, body }: FuzzRequest): boolean {
+    if (type !== "application/json") return false;
+    let fields: Record<string, unknown>;
+    try {
+      fields = Object(JSON.parse(body.toString()));
+    } catch {
+      return false;
+    }
+    const sample = samples.find((one) => one.path === path)!;
+    return [sample.right, sample.other].some((right) =>
+      Object.entries(right).every(([name, value]) => sameValue(name, fields[name], value)),
+    );
+  }
+});
+
+function sameValue(name: string, given: unknown, right: unknown): boolean {
+  if (typeof given !== "string" || typeof right !== "string") return given === right;
+  if (name === "phoneNumber") return given.replace(/[+ ().\-/\u00a0\u2011]/g, "") === right.slice(1);
+  if (name === "encryptionPublicKey") return given === right;
+  return given.toLowerCase() === right.toLowerCase();
+}
+
+const EXTRA = [
+  "%00",
+  "%2F",
+  "/",
+  "..",
+  "%20",
+  "+",
+  "%2B",
+  "a",
+  "0",
+  "9",
+  "%ff",
+  "'",
+  '"',
+  "-",
+  "(",
+  "%0a",
+  ";ext=1",
+  "?x",
+  "#",
+];
+
+/** A number with a character changed, taken away or put in. */
+function spoil(phone: string, random: Random): string {
+  const text = random.pick([phone, encodeURIComponent(phone), phone.slice(1)]);
+  const at = random.below(text.length + 1);
+  const rest = random.pick([text.slice(at), text.slice(at + 1)]);
+  return `${text.slice(0, at)}${random.pick(EXTRA)}${rest}`.replaceAll("#", "%23");
+}
