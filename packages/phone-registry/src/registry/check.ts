@@ -20,6 +20,9 @@ export async function check(context: Context, options: CheckOptions = {}): Promi
   if (options.accept === true)
     return database.transaction([], async (db) => {
       await lockLedger(db, ring);
+      // Of links that somebody took away: their heads would be missed for ever.
+      const present = db.selectFrom("phone_mappings").select("id");
+      await db.deleteFrom("phone_heads").where("id", "not in", present).execute();
       const { links, sum } = await count(context, db);
       return resultOf(await accept(db, ring, links, sum));
     });
