@@ -8,8 +8,8 @@ import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
 import { buildPage } from "../../examples/browser/build.ts";
 import { type PageServer, servePage } from "../../examples/browser/serve.ts";
-import { Shop } from "../buyer/support/shop.ts";
-import { ARTIFACTS, closeWorld, openWallet, openWorld, payerWith, type World } from "../buyer/support/world.ts";
+import { openRealShop, type RealShop } from "../buyer/support/real-shop.ts";
+import { ARTIFACTS, closeWorld, openWorld, payerWith, type World } from "../buyer/support/world.ts";
 import { launchChromium } from "./support/chromium.ts";
 
 const PRICE = 12_345n;
@@ -17,7 +17,7 @@ const PRICE = 12_345n;
 describe("a browser", () => {
   const folder = mkdtempSync(join(tmpdir(), "sotto-page-"));
   let world: World;
-  let shop: Shop;
+  let shop: RealShop;
   let browser: Browser;
   let server: PageServer;
   let page: Page;
@@ -26,9 +26,9 @@ describe("a browser", () => {
   before(async function () {
     this.timeout(120_000);
     world = await openWorld();
-    shop = await Shop.open(world, await openWallet(world), { price: PRICE });
+    shop = await openRealShop(world, "0.012345");
     const words = createSeedWords();
-    await payerWith(world, [1_000_000n], { seed: seedFromWords(words) });
+    await payerWith(world, [1_000_000n, 500_000n], { seed: seedFromWords(words) });
     await buildPage(folder);
     const { node, chainId, pool, deploymentBlock, serviceUrl } = world;
     const config = {
@@ -39,7 +39,7 @@ describe("a browser", () => {
       finality: 0,
       service: serviceUrl,
       maxPerRequest: "20000",
-      maxPerDay: "30000",
+      maxPerDay: "40000",
       url: `${shop.url}/article`,
       words,
     };
@@ -72,7 +72,7 @@ describe("a browser", () => {
     await page.goto(server.url);
     await shows("#pay:not([disabled]), #error:not([hidden])");
     expect(await text("error")).to.equal("");
-    expect(await text("balance")).to.equal("1 USDC");
+    expect(await text("balance")).to.equal("1.5 USDC");
     expect(await text("spent")).to.equal("0 USDC");
   });
 
@@ -80,7 +80,7 @@ describe("a browser", () => {
     this.timeout(60_000);
     await page.locator("#pay").click();
     await answered();
-    expect([await text("error"), await text("answer")]).to.deep.equal(["", "200\nsold /article "]);
+    expect([await text("error"), await text("answer")]).to.deep.equal(["", "200\nsold /article"]);
     expect(await text("receipt")).to.match(/^settled in 0x[0-9a-f]{64}$/);
     expect(await shop.received()).to.equal(PRICE);
     expect(await text("spent")).to.equal("0.012345 USDC");
@@ -89,5 +89,42 @@ describe("a browser", () => {
       said.filter((line) => !line.includes("402")),
       said.join("\n"),
     ).to.deep.equal([]);
+  });
+
+  it("goes on after it was closed in the middle of a payment, and pays once", async function () {
+    this.timeout(90_000);
+    const url = `${shop.url}/chapter/2`;
+    await page.locator("#url").fill(url);
+    // The service settles it, and the page is gone before it hears of that.
+    const handedIn = new Promise<void>((resolve) => {
+      void page.route("**/zk/settle", async (route) => {
+        await route.fetch();
+        resolve();
+      });
+    });
+    await page.locator("#pay").click();
+    await handedIn;
+    await page.reload();
+    await page.unroute("**/zk/settle");
+    await shows("#pay:not([disabled])");
+    await page.locator("#url").fill(url);
+    await page.locator("#pay").click();
+    await answered();
+    expect([await text("error"), await text("answer")]).to.deep.equal(["", "200\nsold /chapter/2"]);
+    expect(await page.locator("#stages").textContent()).to.equal("confirmingpaidpresentingdelivered");
+    expect(await shop.received()).to.equal(2n * PRICE);
+  });
+
+  it("stops at its limits", async function () {
+    this.timeout(60_000);
+    await page.locator("#url").fill(`${shop.url}/chapter/3`);
+    await page.locator("#pay").click();
+    await answered();
+    expect([await text("error"), shop.sold.length]).to.deep.equal(["", 3]);
+    await page.locator("#url").fill(`${shop.url}/chapter/4`);
+    await page.locator("#pay").click();
+    await answered();
+    expect(await text("error")).to.match(/^DAY_LIMIT_EXCEEDED: 12345 base units asked, 37035 of 40000/);
+    expect(await shop.received()).to.equal(3n * PRICE);
   });
 });

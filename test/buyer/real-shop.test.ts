@@ -1,76 +1,30 @@
 // The paying fetch at a real shop: the resource server behind Express, which checks proofs, token, chain and single use.
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { ethersChain, MemoryStore, openPurchases, type PayingInit, ViewingWallet, wrapFetch } from "@sotto/client";
+import { openPurchases, type PayingInit, wrapFetch } from "@sotto/client";
 import { createProver, loadArtifacts, type Prover } from "@sotto/prover";
-import { sotto } from "@sotto/resource-server/express";
 import { expect } from "chai";
-import { Wallet as Account } from "ethers";
-import express from "express";
+import { openRealShop, type RealShop } from "./support/real-shop.ts";
 import { refusal } from "./support/refusal.ts";
-import { bindingOf } from "./support/shop.ts";
-import { ARTIFACTS, openWallet, openWorld, payerWith, type World } from "./support/world.ts";
+import { ARTIFACTS, openWorld, payerWith, type World } from "./support/world.ts";
 
 const PRICE = 10_000n;
 
 describe("paying fetch at a real shop", () => {
   let world: World;
-  let server: Server;
+  let shop: RealShop;
   let url: string;
-  let paywall: ReturnType<typeof sotto>;
   let prover: Prover;
-  let shopView: ViewingWallet;
-  const sold: string[] = [];
-  let failing = 0;
-
   before(async function () {
     this.timeout(60_000);
     world = await openWorld();
     prover = createProver(await loadArtifacts({ directory: ARTIFACTS }));
-    const app = express();
-    server = createServer(app);
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const owner = await openWallet(world);
-    const account = Account.createRandom();
-    const { binding, signature } = await bindingOf(world, owner, account);
-    const { chainId, pool, node, serviceUrl } = world;
-    paywall = sotto({
-      origin: url,
-      price: "0.01",
-      recipient: { wallet: binding.wallet, shieldedAddress: binding.key, signature, issuedAt: binding.issuedAt },
-      service: serviceUrl,
-      chain: { rpcUrls: [node.url], chainId, pool },
-      store: "sqlite::memory:",
-    });
-    await paywall.ready;
-    app.use(paywall);
-    app.get("/health", (_, response) => void response.send("free"));
-    app.use((request, response) => {
-      if (failing-- > 0) return void response.status(500).send("broken");
-      sold.push(request.originalUrl);
-      response.send(`sold ${request.originalUrl}`);
-    });
-    shopView = await ViewingWallet.open({
-      ...owner.exportViewingKey(),
-      chain: ethersChain(node.url),
-      chainId: BigInt(chainId),
-      pool,
-      deploymentBlock: world.deploymentBlock,
-      store: new MemoryStore(),
-      finality: 0,
-    });
+    shop = await openRealShop(world, "0.01");
+    url = shop.url;
   });
   after(async () => {
-    server?.closeAllConnections();
-    server?.close();
-    await paywall?.close();
+    await shop?.close();
     await prover?.close();
   });
-  const received = async () => {
-    await shopView.scan();
-    return shopView.total();
-  };
+  const received = () => shop.received();
 
   it("pays with real proofs, and what is free costs nothing", async () => {
     const wallet = await payerWith(world, [60_000n], { prover });
@@ -90,7 +44,7 @@ describe("paying fetch at a real shop", () => {
     const wallet = await payerWith(world, [60_000n, 60_000n]);
     const pay = wrapFetch(fetch, wallet, { services: [world.serviceUrl], maxPerRequest: PRICE, retryDelayMs: 20 });
     const before = await received();
-    failing = 2;
+    shop.failing = 2;
     const init: PayingInit = { sotto: { key: "order 7" } };
     expect((await pay(`${url}/order`, init)).status).to.equal(200);
     expect(await received()).to.equal(before + PRICE);
@@ -135,6 +89,6 @@ describe("paying fetch at a real shop", () => {
       expect((await pay(`${url}/stopped/${stage}`)).status, stage).to.equal(200);
     }
     expect(await received()).to.equal(before + BigInt(stages.length) * PRICE);
-    expect(sold.filter((target) => target.startsWith("/stopped/"))).to.have.length(stages.length);
+    expect(shop.sold.filter((target) => target.startsWith("/stopped/"))).to.have.length(stages.length);
   });
 });
