@@ -48,6 +48,7 @@ describe("nodes", () => {
   });
 
   it("that all are away, or give no sense, leave a payment unjudged", async () => {
+    const long = `{"jsonrpc":"2.0","id":1,"result":"${DIGEST}"}${" ".repeat(5_000_000)}`;
     const wrong = [
       ...[
         gone,
