@@ -41,7 +41,7 @@ for (const [name, backend] of Object.entries(backends()))
       tick();
       await world.registry.verify({ ...typed, code });
       tick();
-      await world.registry.link(world.request(A, 1, { key: shielded(9), issuedAt: slot(1) }));
+      await world.registry.link(world.request(A, 1, { key: shielded(9) }));
       tick();
       await refused(world.registry.unlink(world.unlinkRequest(A, 2)));
       tick();

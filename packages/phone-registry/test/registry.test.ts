@@ -98,6 +98,7 @@ for (const [name, backend] of Object.entries(backends()))
 
       it("takes a new key of the wallet that has proven the number at once", async () => {
         await world.linked(PHONE, 1);
+        world.now += 300_000;
         const { remaining, changed, mapping } = await link(1, { key: shielded(9), issuedAt: slot(1) });
         expect(remaining).to.deep.equal([]);
         expect(changed).to.deep.equal({ key: { from: shielded(1), to: shielded(9) } });
@@ -113,6 +114,46 @@ for (const [name, backend] of Object.entries(backends()))
         expect((await resolved())?.binding.wallet).to.equal(wallet(1));
         await world.linked(PHONE, 3);
         expect((await resolved())?.binding.wallet).to.equal(wallet(3));
+      });
+
+      it("lets nobody keep a number by renewing ahead of who proves it", async () => {
+        await world.linked(PHONE, 1);
+        // With a date that is still to come.
+        expect((await link(1, { issuedAt: slot(1) })).remaining).to.have.length(1);
+        await world.registry.unlink(world.unlinkRequest(PHONE, 1, slot(1)));
+        world.now += 300_000;
+        await world.linked(PHONE, 1, { issuedAt: slot(1), key: shielded(7) });
+        // While the number's new owner waits for the code: its former one is asked for one, too, and does not get it.
+        world.now += 300_000;
+        await link(2, { issuedAt: slot(2) });
+        const code = world.lastCode(PHONE);
+        world.now += 200_000;
+        expect((await link(1, { issuedAt: slot(2), key: shielded(8) })).remaining).to.have.length(1);
+        expect((await verify(2, code)).changed?.wallet).to.deep.equal({ from: wallet(1), to: wallet(2) });
+        expect((await resolved())?.binding).to.include({ wallet: wallet(2), issuedAt: slot(2) });
+      });
+
+      it("renews at once again when nobody else's link waits any more", async () => {
+        await world.linked(PHONE, 1);
+        await link(2);
+        expect((await link(1, { key: shielded(8) })).remaining).to.have.length(1);
+        world.now += DAY;
+        const at = Math.floor(world.now / 300_000) * 300;
+        expect((await link(1, { issuedAt: at, key: shielded(8) })).remaining).to.deep.equal([]);
+      });
+
+      it("asks for the proof again 400 days after the last one, however often the link was renewed", async () => {
+        await world.linked(PHONE, 1);
+        const at = (days: number) => slot() + days * 86_400;
+        world.now = NOW + 300 * DAY;
+        expect((await link(1, { issuedAt: at(300) })).remaining).to.deep.equal([]);
+        world.now = at(400) * 1000;
+        expect((await resolved())?.verified).to.equal(true);
+        expect((await link(1, { issuedAt: at(400) })).remaining).to.have.length(1);
+        // Meanwhile the one in force stays so.
+        expect((await resolved())?.binding.issuedAt).to.equal(at(300));
+        await verify(1);
+        expect((await resolved())?.binding.issuedAt).to.equal(at(400));
       });
 
       it("does not let an older struct of a wallet replace its newer one that waits", async () => {

@@ -38,6 +38,7 @@ export async function link(context: Context, request: LinkRequest): Promise<Link
   const record: LinkRecord = {
     ...{ phone, wallet, key, signature, pool, service, issuedAt, digest },
     chainId: String(options.chainId),
+    provenIssuedAt: issuedAt,
     expiresAt: issuedAt + LINK_LIFETIME_SECONDS,
   };
   const stored = await database.transaction(records.locks(phone), (db) => store(context, db, request, record));
@@ -55,7 +56,8 @@ async function store(context: Context, db: Db, request: LinkRequest, record: Lin
   if ((await wasUsed(db, ring, "link", [record.digest])) || verified?.record.digest === record.digest)
     throw new RegistryError("SIGNATURE_REPLAYED", "this signature was used before: sign again");
   const current = verified !== undefined && !isOver(verified.record, now) ? verified : undefined;
-  if (current?.record.wallet === wallet) return renew(context, db, request, record, current, waiting);
+  if (current?.record.wallet === wallet && (await mayRenew(context, db, record, current, waiting)))
+    return renew(context, db, request, record, current, waiting);
   // A waiting link is a fact about this wallet alone; one of another wallet is neither told nor touched.
   if (waiting !== undefined && waiting.record.issuedAt > record.issuedAt) throw outdated();
   await take(db, ring, codeUses(limits, request), now, "CODES_LIMITED");
@@ -65,6 +67,24 @@ async function store(context: Context, db: Db, request: LinkRequest, record: Lin
   const hash = await storeCode(db, ring, { id, phone, wallet }, code, expiresAt);
   await audit(db, ring, { action: "link", outcome: "ok", phone, wallet, client }, now);
   return { kind: "waiting", code: { id, code, hash, expiresAt } };
+}
+
+/**
+ * Numbers change hands. So the wallet in force has to prove its number again where its last proof is as old as a link may
+ * get, and where another wallet's link waits for its proof: the number's former owner could else stay ahead of its new
+ * one for ever, by signing later dates. Nor does it get ahead by a date that is still to come.
+ */
+async function mayRenew(
+  { records, clock }: Context,
+  db: Db,
+  { phone, issuedAt }: LinkRecord,
+  current: Found,
+  waiting: Found | undefined,
+): Promise<boolean> {
+  const now = clock();
+  const proofEnds = (current.record.provenIssuedAt + LINK_LIFETIME_SECONDS) * 1000;
+  const others = await records.waitingIds(db, phone, now);
+  return proofEnds > now && issuedAt * 1000 <= now && others.every((id) => id === waiting?.row.id);
 }
 
 /** The wallet that has proven the number signs anew: another key, a later end. No proof is asked for again. */
@@ -80,7 +100,8 @@ async function renew(
   if (record.issuedAt < current.record.issuedAt) throw outdated();
   await take(db, ring, tryUses(limits, client), clock(), "CODES_LIMITED");
   await useUp(db, ring, "link", [record.digest], rememberUntil(record.issuedAt, clock()));
-  await records.put(db, record, true, record.expiresAt * 1000, current);
+  const { provenIssuedAt } = current.record;
+  await records.put(db, { ...record, provenIssuedAt }, true, record.expiresAt * 1000, current);
   await records.remove(db, waiting === undefined ? [] : [waiting.row.id]);
   await audit(db, ring, { action: "relink", outcome: "ok", phone, wallet, client }, clock());
   const changed = changeOf(current.record, record);

@@ -16,6 +16,7 @@ export function decoyRow(ring: KeyRing, table: string): MappingRow {
     pool: `0x${"0".repeat(40)}`,
     service: "",
     issuedAt: 0,
+    provenIssuedAt: 0,
     digest: `0x${"0".repeat(64)}`,
     expiresAt: 0,
   };

@@ -11,6 +11,8 @@ export interface LinkRecord {
   readonly service: string;
   /** s */
   readonly issuedAt: number;
+  /** issuedAt of the link with which the number was last proven; renewals keep it. s */
+  readonly provenIssuedAt: number;
   /** Of the signed struct. */
   readonly digest: string;
   /** s */

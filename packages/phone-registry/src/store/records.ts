@@ -96,6 +96,13 @@ export class Records {
     return found;
   }
 
+  /** Ids of all links of a number that wait for their proof. */
+  async waitingIds(db: Db, phone: string, now: number): Promise<string[]> {
+    const query = db.selectFrom("phone_mappings").select("id").where("number", "in", this.locks(phone));
+    const found = await query.where("verified", "=", 0).where("sweep_at", ">", now).execute();
+    return found.map(({ id }) => id);
+  }
+
   /** Writes a link: over `old` in its place, or into a row of its own. @param sweepAt ms @returns id of the row */
   async put(db: Db, record: LinkRecord, verified: boolean, sweepAt: number, old?: Found): Promise<string> {
     const ring = this.#ring;
