@@ -92,6 +92,7 @@ async function startService(deployment: LocalDeployment, chain: string): Promise
   });
   const closed = new Promise((resolve) => child.once("close", resolve));
   ending.push(() => {
+    child.ref();
     child.kill("SIGTERM");
     return closed;
   });
@@ -99,6 +100,9 @@ async function startService(deployment: LocalDeployment, chain: string): Promise
     child.once("message", resolve);
     void closed.then(() => resolve({ error: { code: "SERVICE_FAILED", message: "it ended while it started" } }));
   });
+  // A run that ends without closeWorld() is not kept alive; its service ends with it.
+  child.unref();
+  child.channel?.unref();
   if ("error" in message) throw new Error(`${message.error.code}: ${message.error.message}`);
   return message.started.url;
 }
