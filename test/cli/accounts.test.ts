@@ -81,6 +81,9 @@ describe("sotto: accounts for what was paid", () => {
     const lie = { ...JSON.parse(readFileSync(file, "utf8")), hiddenTotal: "1749999" };
     writeFileSync(auditor.path("lie.json"), JSON.stringify(lie));
     expect(await auditor.refused(["totals", "check", auditor.path("lie.json")], 7)).to.equal("RECEIPT_INVALID");
+    expect(await merchant.refused(["totals", "--auditor", "me"], 2)).to.equal("USAGE");
+    const elsewhere = ["totals", "--auditor", "me", "--wallet", payer.account];
+    expect(await merchant.refused(elsewhere, 3)).to.equal("RECEIPT_IMPOSSIBLE");
     const shown = await merchant.run(["totals", "--auditor", "me", "--amounts"]);
     const each = await auditor.json<{ shown: { amount: string }[] }>(["totals", "check", "-"], { input: shown.stdout });
     expect(each.shown.map(({ amount }) => amount)).to.deep.equal(["1500000", "250000"]);
@@ -99,13 +102,21 @@ describe("sotto: accounts for what was paid", () => {
     expect(readFileSync(file, "utf8")).to.equal(stdout);
   });
 
-  it("refunds: to whom the payer's receipt says, once", async () => {
+  it("refunds: to whom the payer's receipt says, once, also after kill -9", async () => {
     const file = payer.path("refund.json");
     await payer.json(["receipt", paid.fromChange.id, "--challenge", `refund to ${addresses.payer}`, "-o", file]);
     const args = ["refund", "--receipt", file, "--yes", "--to"];
     // Whoever got hold of the receipt cannot have it paid to another address.
     expect(await merchant.refused([...args, addresses.merchant], 7)).to.equal("RECEIPT_OTHER_CHALLENGE");
     const { total: before } = await payer.json<{ total: { amount: string } }>(["balance"]);
+    const { ended } = merchant.start([...args, addresses.payer, "--verbose"], {
+      watch: (text, child) => {
+        if (/settling/.test(text)) child.kill("SIGKILL");
+      },
+    });
+    expect((await ended).code).to.equal(null);
+    const others = [...args, addresses.payer, "--amount", "0.2"];
+    expect(await merchant.refused(others, 3)).to.equal("ALREADY_REFUNDED");
     const done = await merchant.json<{ amount: string; payment: string }>([...args, addresses.payer]);
     expect(done.amount).to.equal("250000");
     expect(await merchant.refused([...args, addresses.payer], 3)).to.equal("ALREADY_REFUNDED");

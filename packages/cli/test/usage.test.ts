@@ -63,7 +63,7 @@ const base: Readonly<Record<string, readonly string[]>> = {
   receipt: ["x"],
   "receipt check": ["FILE"],
   refund: ["x:1", "--to", SHIELDED, "--yes"],
-  totals: ["--auditor", "me"],
+  totals: ["--auditor", "me", "--amounts"],
   "totals check": ["FILE"],
   export: ["--words", "--show-secret"],
   restore: ["FILE"],

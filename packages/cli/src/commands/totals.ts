@@ -1,6 +1,7 @@
 import { calldataSignals, checkTotals, proveTotals } from "@sotto/client/receipts";
 import { amountFields, money, table } from "../format.ts";
 import type { Command, Context } from "../frame/command.ts";
+import { usage } from "../frame/errors.ts";
 import { writePrivate } from "../home/files.ts";
 import { viewingKeyOf } from "../home/viewing-key.ts";
 import { withChain } from "../session.ts";
@@ -23,6 +24,7 @@ export const totals: Command = {
     "from-block": { value: "N", help: "first block; default: the pool's first" },
     "to-block": { value: "N", help: "last block; default: the newest that counts" },
     amounts: { help: "shows each amount, in place of the total alone" },
+    "show-rest": { help: "shows the amounts that cannot be hidden: of payments under another wallet address" },
     "viewing-key": { value: "FILE", help: "a file of sotto export --viewing-key, in place of this wallet's key" },
     output: { value: "FILE", help: "writes it there, in place of standard output", short: "o" },
   },
@@ -33,7 +35,9 @@ export const totals: Command = {
   async run(context) {
     const { args, output, signal } = context;
     const auditor = args.required("auditor");
-    const wallet = args.address("wallet") ?? NOBODY;
+    const named = args.address("wallet");
+    if (named === undefined && !args.flag("amounts")) throw usage("--wallet is missing, or --amounts");
+    const wallet = named ?? NOBODY;
     const [from, to] = ["from-block", "to-block"].map((name) => args.integer(name, 0, Number.MAX_SAFE_INTEGER));
     const key = viewingKeyOf(context, args.text("viewing-key"));
     return withChain(context, async (chain, config) => {
@@ -51,6 +55,7 @@ export const totals: Command = {
         toBlock: to ?? height - config.finality,
         confirmations,
         ...(args.flag("amounts") ? {} : { signals: calldataSignals(calldata) }),
+        showRest: args.flag("show-rest"),
         onProgress: progress(context),
         signal,
       });

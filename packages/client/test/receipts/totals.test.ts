@@ -53,6 +53,7 @@ describe("totals", () => {
       toBlock: world.chain.blocks.length - 1,
       confirmations: 1,
       signals,
+      showRest: true,
       ...changes,
     });
   const check = (value: unknown, changes: Partial<CheckTotalsOptions> = {}) =>
@@ -90,6 +91,16 @@ describe("totals", () => {
     expect(checked.shown.map(({ amount }) => amount)).to.deep.equal([77n]);
     expect(statement.hiddenTotal).to.equal("4344");
     for (const amount of AMOUNTS) expect(JSON.stringify(statement)).to.not.include(`"${amount}"`);
+  });
+
+  it("show no amount that nobody said may be shown", async () => {
+    const error = await rejection(prove({ showRest: false }));
+    expect([error.code, error.details["payments"]]).to.deep.equal(["RECEIPT_IMPOSSIBLE", 1]);
+    const unknown = await rejection(prove({ showRest: false, signals: async () => undefined }));
+    expect(unknown.details["payments"]).to.equal(4);
+    // A source that lies about the signals hides nothing wrong: the auditor compares digests.
+    const lying = await rejection(prove({ showRest: false, signals: async () => new Array<bigint>(10).fill(1n) }));
+    expect(lying.details["payments"]).to.equal(4);
   });
 
   it("need no calldata where the amounts are shown", async () => {

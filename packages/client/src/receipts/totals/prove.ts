@@ -37,8 +37,13 @@ export interface TotalsOptions {
   toBlock: number;
   /** Blocks that `toBlock` needs, itself included, 1 or more. */
   confirmations: number;
-  /** Where the signals come from that no event has; left out, or where it does not know them: amounts are shown. */
+  /** Where the signals come from that no event has. Left out: all amounts are shown. */
   signals?: SignalSource;
+  /**
+   * Shows the amounts of payments that cannot be hidden: their signals are not known, or they were made under another
+   * wallet address. Left out: there is no statement then.
+   */
+  showRest?: boolean;
   onProgress?: (progress: { block: number; to: number }) => void;
   signal?: AbortSignal;
 }
@@ -48,7 +53,7 @@ type Hidden = Claim["hidden"][number] & { amount: bigint; cipher: ReturnType<typ
 /**
  * A statement of what a shielded address was paid, complete for the range of blocks, that does not give away the viewing
  * key. docs/protocol.md (totals) says what it proves, and what an auditor can guess.
- * @throws ReceiptError RECEIPT_MALFORMED, RECEIPT_NOT_SETTLED; SottoError INVALID_KEY; WalletError of the chain
+ * @throws ReceiptError RECEIPT_MALFORMED, RECEIPT_NOT_SETTLED, RECEIPT_IMPOSSIBLE (details.payments); SottoError INVALID_KEY; WalletError of the chain
  */
 export async function proveTotals(options: TotalsOptions): Promise<TotalsStatement> {
   const { chain, chainId, viewingKey, shieldedAddress, auditor, fromBlock, toBlock } = options;
@@ -71,6 +76,11 @@ export async function proveTotals(options: TotalsOptions): Promise<TotalsStateme
     if (found === undefined) shared.push({ leafIndex: event.leafIndex, point });
     else hidden.push(found);
   }
+  const rest = notes.filter((note) => note !== null).length - hidden.length;
+  if (options.signals !== undefined && options.showRest !== true && rest > 0)
+    throw new ReceiptError("RECEIPT_IMPOSSIBLE", `the amounts of ${rest} payments cannot be hidden`, {
+      payments: rest,
+    });
   const hiddenTotal = hidden.reduce((total, { amount }) => total + amount, 0n);
   const place = { chainId, pool, wallet, shieldedAddress, address, auditor, fromBlock, toBlock, blockHash };
   const claim: Claim = { ...place, hiddenTotal, hidden, shared };
