@@ -1,5 +1,6 @@
 // Nodes that lie, lag, hang or are gone. What a real chain says of real payments is tested in test/shop.
 
+import { keccak_256 } from "@noble/hashes/sha3.js";
 import { expect } from "chai";
 import { Nodes } from "../src/chain/nodes.ts";
 import { Settlements } from "../src/checks/settlement.ts";
@@ -11,6 +12,9 @@ const DIGEST = `0x${"22".repeat(32)}`;
 const ZERO = `0x${"00".repeat(32)}`;
 const TX = `0x${"33".repeat(32)}`;
 const NULLIFIER = 77n;
+const hash = (text: string): string => `0x${Buffer.from(keccak_256(Buffer.from(text))).toString("hex")}`;
+const SETTLED = hash(`Settled(uint256,bytes32${",uint256".repeat(7)})`);
+const SPENT_BY = hash("spentBy(uint256)").slice(0, 10);
 
 describe("nodes", () => {
   const opened: ScriptedNode[] = [];
@@ -107,12 +111,38 @@ describe("nodes", () => {
     expect(found).to.deep.equal([{ settledThere: false }, { settledThere: false }]);
   });
 
-  it("are asked about the block that has the confirmations, and no younger one", async () => {
-    const topics = ["0xdead", toHex(NULLIFIER)];
-    const receipt = { blockNumber: "0x10", logs: [{ address: POOL, topics, data: DIGEST }] };
-    const node = await start({ eth_getTransactionReceipt: receipt, eth_call: ZERO });
-    // The log is no Settled event of the pool: nothing but the pool's own record is left.
-    expect(await found([node.url])).to.equal("NOT_SETTLED 1");
+  /** A receipt in block 0x10, the newest, with what the pool logs for the payment, or something like it. */
+  const receipt = (changes: object = {}) => {
+    const topics = [SETTLED, toHex(NULLIFIER)];
+    return { blockNumber: "0x10", logs: [{ address: POOL, topics, data: DIGEST + "00".repeat(32), ...changes }] };
+  };
+
+  it("show a payment in the transaction that was named by the pool's own event, and by no other", async () => {
+    const shown = async (changes?: object, confirmations = 1) => {
+      const answers = { eth_getTransactionReceipt: receipt(changes), eth_call: ZERO };
+      return found([(await start(answers)).url], confirmations);
+    };
+    expect(await shown()).to.equal("there");
+    expect(await shown({ address: POOL.toUpperCase().replace("0X", "0x") })).to.equal("there");
+    const others = [
+      { address: `0x${"12".repeat(20)}` },
+      { topics: [toHex(1n), toHex(NULLIFIER)] },
+      { topics: [SETTLED, toHex(NULLIFIER + 1n)] },
+      { topics: [SETTLED] },
+      { data: `0x${"00".repeat(32)}${DIGEST.slice(2)}` },
+      { data: "0x" },
+    ];
+    for (const changes of others) expect(await shown(changes), JSON.stringify(changes)).to.equal("NOT_SETTLED 1");
+    // It is one block deep.
+    expect(await shown({}, 2)).to.equal("NOT_SETTLED 1");
+  });
+
+  it("are asked what the pool knew in the block that has the confirmations, and in no younger one", async () => {
+    const node = await start();
+    expect(await found([node.url], 3)).to.equal("elsewhere");
+    const call = node.params.find(([, block]) => block !== undefined && block !== "latest");
+    expect(call?.[1]).to.equal("0xe");
+    expect(call?.[0]).to.deep.equal({ to: POOL, data: `${SPENT_BY}${toHex(NULLIFIER).slice(2)}` });
     expect(await found([(await start({ eth_blockNumber: "0x1" })).url], 3)).to.equal("NOT_SETTLED 1");
   });
 });

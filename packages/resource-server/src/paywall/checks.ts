@@ -30,7 +30,7 @@ export const claimId = ({ chainId, pool }: Deployment, nullifier: bigint | strin
   `${chainId}:${pool}:${nullifier}`;
 
 export interface CheckParts {
-  readonly config: Config;
+  readonly config: Pick<Config, "merchant" | "place" | "forgetful">;
   readonly viewingKey: bigint | undefined;
   readonly tokens: Tokens;
   readonly proofs: Proofs;

@@ -8,6 +8,8 @@ export interface ScriptedNode {
   answers: Record<string, unknown>;
   /** Methods it was asked, in order. */
   asked: string[];
+  /** Their parameters. */
+  params: unknown[][];
   close(): void;
 }
 
@@ -24,7 +26,7 @@ export const HANG = Symbol("hang");
 
 export function startScriptedNode(answers: Record<string, unknown>): Promise<ScriptedNode> {
   const node: { -readonly [name in keyof ScriptedNode]: ScriptedNode[name] } = {
-    ...{ url: "", answers, asked: [] },
+    ...{ url: "", answers, asked: [], params: [] },
     close: () => {
       server.close();
       server.closeAllConnections();
@@ -33,8 +35,9 @@ export function startScriptedNode(answers: Record<string, unknown>): Promise<Scr
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
-    const { method, id } = JSON.parse(Buffer.concat(parts).toString());
+    const { method, id, params } = JSON.parse(Buffer.concat(parts).toString());
     node.asked.push(method);
+    node.params.push(params);
     const result = node.answers[method];
     if (result === HANG) return;
     if (result instanceof Raw) response.writeHead(result.status).end(result.text);

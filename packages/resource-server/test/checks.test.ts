@@ -1,0 +1,153 @@
+// All checks of a header together: each is made, and a payment that passes is taken once.
+import { generateKeyPairSync, sign } from "node:crypto";
+import { type PaymentTokenClaims, type ProofHeader, TOKEN_TYPE } from "@sotto/protocol";
+import { expect } from "chai";
+import { Nodes } from "../src/chain/nodes.ts";
+import { Proofs } from "../src/checks/proofs.ts";
+import { Settlements } from "../src/checks/settlement.ts";
+import { Tokens } from "../src/checks/token.ts";
+import { Claims } from "../src/claims/claims.ts";
+import { ClaimStore } from "../src/claims/store.ts";
+import { Checks } from "../src/paywall/checks.ts";
+import { readKeySet, TokenKeys } from "../src/service/token-keys.ts";
+import { createMerchant, PLACE, PRICE, paymentTo, RESOURCE, type Wishes } from "./support/payment.ts";
+import { type ScriptedNode, startScriptedNode } from "./support/scripted-node.ts";
+
+const ISSUER = "https://pay.example/zk";
+const merchant = createMerchant();
+const stranger = createMerchant(`0x${"44".repeat(20)}`);
+const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+const base64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+
+function tokenOf(claims: PaymentTokenClaims): string {
+  const text = `${base64({ alg: "EdDSA", kid: "a", typ: TOKEN_TYPE })}.${base64({ ...claims, iss: ISSUER })}`;
+  return `${text}.${sign(null, Buffer.from(text), privateKey).toString("base64url")}`;
+}
+
+describe("the checks of a header", () => {
+  let node: ScriptedNode;
+  let claims: Claims;
+  let proven: Record<string, boolean>;
+  let now: number;
+  beforeEach(async () => {
+    now = Date.now();
+    proven = { payment: true, elgamal_range: true };
+    node = await startScriptedNode({ eth_chainId: "0x7a69", eth_blockNumber: "0x10", eth_getTransactionReceipt: null });
+    const onError = () => undefined;
+    claims = new Claims(
+      await ClaimStore.open({ url: "sqlite::memory:", clock: () => now, onError }),
+      () => now,
+      onError,
+    );
+  });
+  afterEach(async () => {
+    node.close();
+    await claims.close();
+  });
+
+  async function open({ forgetful = false, viewingKey }: { forgetful?: boolean; viewingKey?: bigint } = {}) {
+    const clock = () => now;
+    const keys = await readKeySet({ keys: [{ ...publicKey.export({ format: "jwk" }), kid: "a" }] });
+    const nodes = new Nodes([node.url], PLACE.chainId, 1_000, clock);
+    const limits = { confirmations: 1, blockTimeMs: 1_000, waitMs: 0, clock };
+    return new Checks({
+      ...{ config: { merchant, place: PLACE, forgetful }, viewingKey, claims, clock },
+      tokens: new Tokens(TokenKeys.pinned(keys, clock), [ISSUER]),
+      proofs: new Proofs({ verify: async (circuit) => proven[circuit] === true }),
+      settlements: new Settlements({ nodes, pool: PLACE.pool, ...limits }),
+    });
+  }
+
+  /** A payment that the service vouches for and the pool settled. */
+  function paid(wishes: Wishes = {}, to = merchant) {
+    const payment = paymentTo(to, { timestamp: now, ...wishes });
+    node.answers["eth_call"] = payment.claims.digest;
+    return { ...payment, header: { ...payment.header, paymentToken: tokenOf(payment.claims) } };
+  }
+  const shown = (checks: Checks, header: ProofHeader, price = PRICE) =>
+    checks.pass(header, price, RESOURCE).then(
+      ({ payment }) => payment.amount ?? "passes",
+      ({ failure, code }) => failure ?? code,
+    );
+
+  it("pass what is right, once", async () => {
+    const checks = await open();
+    const { header, claims: said } = paid();
+    const { payment, claim } = await checks.pass(header, PRICE, RESOURCE);
+    const { digest, nullifier, wallet, resource, settledThere, bounds } = payment;
+    expect({ digest, nullifier: String(nullifier), wallet, resource, settledThere, bounds }).to.deep.equal({
+      ...{ digest: said.digest, nullifier: said.nullifier, wallet: merchant.wallet, resource: RESOURCE },
+      ...{ settledThere: false, bounds: { lowerBound: PRICE, upperBound: (PRICE * 11n) / 10n } },
+    });
+    expect(await shown(checks, header)).to.equal("IN_USE");
+    await claim.finish(200);
+    expect(await shown(checks, header)).to.equal("USED");
+  });
+
+  it("fail what is not: one after the other", async () => {
+    const checks = await open();
+    const failures: Record<string, unknown> = {};
+    const { header } = paid();
+    failures["RECIPIENT"] = await shown(checks, { ...header, recipientPublicKey: stranger.wallet });
+    const [old, future] = [paid({ timestamp: now - 300_001 }), paid({ timestamp: now + 30_001 })];
+    failures["TOO_OLD"] = await shown(checks, old.header);
+    failures["FROM_THE_FUTURE"] = await shown(checks, future.header);
+    failures["TOKEN"] = await shown(checks, { ...header, paymentToken: `${header.paymentToken.slice(0, -8)}AAAAAAAA` });
+    failures["TOKEN_CLAIMS"] = await shown(checks, { ...header, paymentToken: paid().header.paymentToken });
+    const theirs = paid({}, { ...stranger, wallet: merchant.wallet });
+    const { recipientKey, recipientTag } = paymentTo(merchant).claims;
+    const lie = tokenOf({ ...theirs.claims, recipientKey, recipientTag });
+    failures["RECIPIENT_SIGNAL"] = await shown(checks, { ...theirs.header, paymentToken: lie });
+    const elsewhere = paid({ resource: "https://shop.example/cheap" });
+    const wrong = tokenOf({ ...elsewhere.claims, resource: RESOURCE });
+    failures["RESOURCE_SIGNAL"] = await shown(checks, { ...elsewhere.header, paymentToken: wrong });
+    failures["CIPHERTEXT"] = await shown(checks, { ...header, encryptedAmount: elsewhere.header.encryptedAmount });
+    node.answers["eth_call"] = `0x${"00".repeat(32)}`;
+    failures["NOT_SETTLED"] = await shown(checks, header);
+    const fresh = paid();
+    proven["payment"] = false;
+    failures["PROOF"] = await shown(checks, fresh.header);
+    Object.assign(proven, { payment: true, elgamal_range: false });
+    failures["AMOUNT_PROOF"] = await shown(checks, fresh.header);
+    proven["elgamal_range"] = true;
+    expect(failures).to.deep.equal(Object.fromEntries(Object.keys(failures).map((name) => [name, name])));
+    expect(Object.keys(failures).length).to.equal(11);
+    // None of them has used anything up.
+    expect(await shown(checks, fresh.header)).to.equal("passes");
+  });
+
+  it("ask no chain, and verify no proof, for what can be seen without", async () => {
+    const checks = await open();
+    const { header } = paid();
+    for (let i = 0; i < 20; i++) await shown(checks, { ...header, paymentToken: "a.b.c" });
+    expect(node.asked).to.deep.equal([]);
+    await (await checks.pass(header, PRICE, RESOURCE)).claim.finish(200);
+    const asked = node.asked.length;
+    for (let i = 0; i < 20; i++) expect(await shown(checks, header)).to.equal("USED");
+    expect(node.asked.length).to.equal(asked);
+  });
+
+  it("read the amount where there is a viewing key, and believe no proof that says otherwise", async () => {
+    const checks = await open({ viewingKey: merchant.viewingKey });
+    expect(await shown(checks, paid({ amount: PRICE + 1n }).header)).to.equal(PRICE + 1n);
+    expect(await shown(checks, paid({ amount: PRICE - 1n }).header)).to.equal("AMOUNT");
+  });
+
+  it("in memory alone take nothing from before the start, and nothing before its time", async () => {
+    const checks = await open({ forgetful: true });
+    expect(await shown(checks, paid({ timestamp: now - 1 }).header)).to.equal("BEFORE_START");
+    const early = paid({ timestamp: now + 900 });
+    expect(await shown(checks, early.header)).to.equal("FROM_THE_FUTURE");
+    now += 900;
+    expect(await shown(checks, early.header)).to.equal("passes");
+  });
+
+  it("know a payment by its note, whatever its resource: one of two is taken", async () => {
+    const checks = await open();
+    const { header } = paid();
+    const id = `${PLACE.chainId}:${PLACE.pool}:${header.publicSignals[6]}`;
+    const other = { id, digest: "0x02", resource: "https://shop.example/b", expiresAt: now + 60_000 };
+    await (await claims.take(other)).finish(503);
+    expect(await shown(checks, header)).to.equal("USED");
+  });
+});
