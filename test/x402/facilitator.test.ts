@@ -101,6 +101,17 @@ describe("the service as an x402 facilitator", () => {
     }
   });
 
+  it("takes what extensions of the standard put beside a payment, however deep", async () => {
+    const { paymentPayload, ...body } = payment();
+    const schema = {
+      properties: { input: { properties: { queryParams: { properties: { city: { type: "string" } } } } } },
+    };
+    const extensions = { bazaar: { info: { input: { type: "http", method: "GET" } }, schema } };
+    const resource = { url: RESOURCE, description: "", mimeType: "", tags: ["report"] };
+    const answer = await settle({ ...body, paymentPayload: { ...paymentPayload, resource, extensions } });
+    expect([answer.status, answer.body["success"]]).to.deep.equal([200, true]);
+  });
+
   describe("refuses, by verify and by settle, and sends nothing", () => {
     const refused = async (body: unknown, reason: string, status = 200) => {
       const [verified, settled] = [await verify(body), await settle(body)];

@@ -128,7 +128,7 @@ function textMutation({ right }: Sample, random: Random): [string, Buffer] {
   const text = JSON.stringify(right);
   const field = random.pick(Object.keys(right));
   const key = random.pick(["__proto__", "constructor", "prototype", "\\u005f_proto__"]);
-  const depth = random.pick([9, 100, 20_000]);
+  const depth = random.pick([25, 100, 20_000]);
   const after = (start: string) => Buffer.from(`${start},${text.slice(1)}`);
   const makers: Record<string, () => Buffer> = {
     "prototype key": () => after(`{"${key}":{"valid":true,"status":"success"}`),

@@ -1,7 +1,7 @@
 import { ServerError } from "../errors.ts";
 
-/** Arrays of strings in an object: nothing of the interface is nested deeper than 2. */
-const MAX_DEPTH = 8;
+/** What x402's extensions put into a payment (schemas of schemas) takes a dozen; the interface itself takes 2. */
+const MAX_DEPTH = 24;
 /** Keys that mean something to JavaScript objects; the interface has none of them. */
 const FORBIDDEN = new Set(["__proto__", "constructor", "prototype"]);
 

@@ -35,7 +35,7 @@ describe("strict JSON", () => {
     ['{"a":{"constructor":1}}', "FORBIDDEN_KEY"],
     ['{"\\u005f_proto__":1}', "FORBIDDEN_KEY"],
     ['{"prototype":1}', "FORBIDDEN_KEY"],
-    ["[".repeat(9), "NESTED_TOO_DEEPLY"],
+    ["[".repeat(25), "NESTED_TOO_DEEPLY"],
     [`${"[".repeat(50_000)}${"]".repeat(50_000)}`, "NESTED_TOO_DEEPLY"],
     ["{", "INVALID_JSON"],
     ['{"a":1', "INVALID_JSON"],
