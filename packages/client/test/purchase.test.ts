@@ -153,6 +153,27 @@ describe("a purchase", () => {
     expect(paid.id).to.equal((await openPurchases(payer))[0]!.id);
   });
 
+  it("whose second payment was begun goes on with that, and not with what was handed in of the first", async () => {
+    service.before = (path) => (path === "settle" ? AWAY() : undefined);
+    expect((await rejection(buy())).code).to.equal("SETTLEMENT_UNKNOWN");
+    const device = await world.wallet({ seed: SEED });
+    await device.scan();
+    world.settle(await device.pay({ ...request, amount: 700n }));
+    await world.append();
+    service.before = () => undefined;
+    // It dies with the second payment begun and not proved.
+    world.prover.before = () => {
+      throw new Error("the prover died");
+    };
+    const died = await buy().catch((error: Error) => error.message);
+    expect(died).to.equal("the prover died");
+    world.prover.before = () => undefined;
+    service.asked.length = 0;
+    await buy();
+    expect(service.asked).to.deep.equal(["verify", "settle"]);
+    expect(await received()).to.equal(1_700n);
+  });
+
   it("whose proof has grown old is not paid again before it is dismissed", async () => {
     const paid = await buy();
     paid.release();

@@ -12,6 +12,8 @@ export interface PurchaseTerms {
 
 /** An attempt whose proof may have been handed to the service for settlement: only such a one can be on chain. */
 export interface SentAttempt {
+  /** Id of its payment in the wallet. */
+  payment: string;
   /** keccak256 of its public signals. */
   digest: string;
   bundle: WireBundle;

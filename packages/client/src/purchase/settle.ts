@@ -70,7 +70,7 @@ async function attemptToSend(context: Context, over: ReadonlySet<string>): Promi
     if (!final) throw unknown(context);
     return sending(context, await otherPayment(context));
   }
-  const last = record.sent.at(-1);
+  const last = record.sent.findLast(({ payment }) => payment === id);
   const mayGoOn = (digest: string) => state === "open" && !over.has(digest);
   // Asked for once more, whatever its date, before another attempt is made: it may be on its way.
   if (last !== undefined && last.token !== "" && mayGoOn(last.digest)) return last;
@@ -88,7 +88,8 @@ async function attemptToSend(context: Context, over: ReadonlySet<string>): Promi
 async function sending(context: Context, { bundle, digest }: Proved): Promise<SentAttempt> {
   const known = context.record.sent.find((attempt) => attempt.digest === digest);
   if (known !== undefined) return known;
-  const attempt: SentAttempt = { bundle, digest, token: "" };
+  const payment = context.record.payments.at(-1)!;
+  const attempt: SentAttempt = { payment, bundle, digest, token: "" };
   await store(context, { sent: [...context.record.sent, attempt] });
   return attempt;
 }
