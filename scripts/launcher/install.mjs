@@ -93,7 +93,8 @@ export async function ensureDependencies(root, env) {
   console.error("sotto: installing the locked dependencies ...");
   // Answers the one question pnpm may ask: whether to replace a node_modules made by another package manager.
   const args = ["install", "--frozen-lockfile", "--reporter=append-only", "--config.confirmModulesPurge=false"];
-  const status = await run("pnpm", args, { cwd: root, env });
+  // On standard error, all of it: standard output is the task's own.
+  const status = await run("pnpm", args, { cwd: root, env, stdio: ["inherit", 2, "inherit"] });
   if (status === 130 || status === 143) throw new LauncherError("INTERRUPTED", "stopped; the next run goes on");
   if (status !== 0)
     throw new LauncherError("INSTALL_FAILED", `pnpm could not install the dependencies (exit ${status})`);

@@ -86,6 +86,16 @@ describe("the launcher", () => {
     expect(status).to.equal(5);
   });
 
+  it("leaves standard output to the command line, whatever is installed and built before it", () => {
+    putNpm("echo installed");
+    put("turbo", "echo built");
+    mkdirSync(join(folder, "packages", "cli", "dist"), { recursive: true });
+    writeFileSync(join(folder, "packages", "cli", "dist", "main.js"), "console.log(process.argv.slice(2).join(' '));");
+    const { stdout, stderr } = run("sotto", "balance", "--json");
+    expect(stdout).to.equal("balance --json\n");
+    expect(stderr).to.contain("installed").and.contain("built");
+  });
+
   it("hides from the task what npm run said about itself, and nothing else", () => {
     putNpm("true");
     put("hardhat", "env");
