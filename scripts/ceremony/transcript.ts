@@ -37,12 +37,16 @@ export interface Transcript {
   readonly final?: Readonly<Record<string, FinalFiles>>;
 }
 
-const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
+/** It also becomes part of the names of contracts. */
+const NAME = /^[a-z][a-z0-9-]{0,39}$/;
 
 /** @throws CommandError NAME_INVALID */
 export function setName(name: string, rehearsal: boolean): string {
   if (!NAME.test(name))
-    throw new CommandError("NAME_INVALID", `"${name}" is no name of a ceremony: a to z, 0 to 9 and -, at most 40`);
+    throw new CommandError(
+      "NAME_INVALID",
+      `"${name}" is no name of a ceremony: a to z, 0 to 9 and -, a letter first, at most 40`,
+    );
   return `${rehearsal ? "rehearsal" : "ceremony"}/${name}`;
 }
 

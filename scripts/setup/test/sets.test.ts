@@ -32,15 +32,15 @@ describe("sets of keys", () => {
   });
 
   it("have verifiers of their own, which name the set and say where its keys are from", async () => {
-    expect(ceremonyFile("ceremony/autumn")).to.equal("ceremonies/autumn.json");
-    const path = verifierPath("payment", "ceremony/autumn");
-    expect(path).to.equal(join(root, "contracts/verifiers/ceremony/autumn/PaymentVerifier.sol"));
-    expect(verifierPath("elgamal_range", "ceremony/autumn")).to.equal(undefined);
-    const source = await renderVerifier("payment", "ceremony/autumn", artifactPaths("payment").zkey);
-    expect(source).to.include("Key set: ceremony/autumn.").and.include("circuits/ceremonies/autumn.json");
+    expect(ceremonyFile("ceremony/autumn-2026")).to.equal("ceremonies/autumn-2026.json");
+    const path = verifierPath("payment", "ceremony/autumn-2026");
+    expect(path).to.equal(join(root, "contracts/verifiers/ceremony/autumn-2026/Autumn2026PaymentVerifier.sol"));
+    expect(verifierPath("elgamal_range", "ceremony/autumn-2026")).to.equal(undefined);
+    const source = await renderVerifier("payment", "ceremony/autumn-2026", artifactPaths("payment").zkey);
+    expect(source).to.include("Key set: ceremony/autumn-2026.").and.include("circuits/ceremonies/autumn-2026.json");
     expect(source).to.include('from "../../../interfaces/IVerifier.sol"');
-    expect(source).to.not.include("DevelopmentKeysGuard");
-    expect(await renderVerifier("elgamal_range", "ceremony/autumn", artifactPaths("elgamal_range").zkey)).to.equal(
+    expect(source).to.include("contract Autumn2026PaymentVerifier is IPaymentVerifier {");
+    expect(await renderVerifier("elgamal_range", "ceremony/autumn-2026", artifactPaths("elgamal_range").zkey)).to.equal(
       undefined,
     );
     const development = await renderVerifier("payment", "development", artifactPaths("payment").zkey);

@@ -1,14 +1,15 @@
 import { existsSync, readFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import prettier from "prettier";
 import { zKey } from "snarkjs";
+import { verifierName } from "../../../ignition/support/verifier-name.ts";
 import { writeIfChanged } from "../../circuits/files.ts";
 import { artifactPaths, type CircuitName, root } from "../../circuits/paths.ts";
 import { CommandError } from "../../lib/command.ts";
 import { ceremonyFile } from "../sets.ts";
 
 /** The circuits whose proofs the chain checks. The amount proof goes to the service and the resource server only. */
-const CONTRACTS: Partial<Record<CircuitName, string>> = {
+const CONTRACTS: Partial<Record<CircuitName, Parameters<typeof verifierName>[0]>> = {
   payment: "Payment",
   withdrawal: "Withdrawal",
   note_append: "NoteAppend",
@@ -21,7 +22,9 @@ const CONTRACTS_DIRECTORY = join(root, "contracts");
 export function verifierPath(circuit: CircuitName, set: string = DEVELOPMENT_SET): string | undefined {
   const name = CONTRACTS[circuit];
   const folders = set === DEVELOPMENT_SET ? [] : set.split("/");
-  return name === undefined ? undefined : join(CONTRACTS_DIRECTORY, "verifiers", ...folders, `${name}Verifier.sol`);
+  return name === undefined
+    ? undefined
+    : join(CONTRACTS_DIRECTORY, "verifiers", ...folders, `${verifierName(name, set)}.sol`);
 }
 
 /**
@@ -34,6 +37,7 @@ export async function renderVerifier(circuit: CircuitName, set: string, zkey: st
   const development = set === DEVELOPMENT_SET;
   const template = readFileSync(new URL("./verifier.sol.ejs", import.meta.url), "utf8")
     .replaceAll("@NAME@", CONTRACTS[circuit] ?? "")
+    .replaceAll("@CONTRACT@", basename(path, ".sol"))
     .replaceAll("@CIRCUIT@", circuit)
     .replaceAll("@SET@", set)
     .replaceAll("@UP@", `${relative(dirname(path), CONTRACTS_DIRECTORY)}/`)
