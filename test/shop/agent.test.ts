@@ -16,6 +16,8 @@ import { shopOptions } from "./support/options.ts";
 import { ADAPTERS, type Sale, type Shop } from "./support/shops.ts";
 import { openShopWorld, PRICE, type ShopWorld } from "./support/world.ts";
 
+/** One of the two that share an adapter is enough here. */
+const NAMES = [...ADAPTERS.keys()].filter((name) => name !== "Express 4");
 const NOTE = 3n * PRICE;
 const APPEND_MS = 60_000;
 
@@ -36,7 +38,7 @@ describe("an agent with a wallet", () => {
       prover: createProver(await loadArtifacts({ directory: artifacts })),
     });
     // One note for each shop, two for the one that is paid for in parallel.
-    const amounts = Array.from({ length: ADAPTERS.size + 2 }, () => NOTE);
+    const amounts = Array.from({ length: NAMES.length + 2 }, () => NOTE);
     const { deposit } = await wallet.deposit({ amounts });
     await (await world.depositor.sendTransaction(deposit)).wait();
     for (const end = Date.now() + APPEND_MS; wallet.balance().spendable < NOTE * BigInt(amounts.length); ) {
@@ -68,7 +70,7 @@ describe("an agent with a wallet", () => {
     return { url: shop.url, close };
   }
 
-  for (const name of ADAPTERS.keys())
+  for (const name of NAMES)
     it(`pays a shop on ${name}, which fails at first, once, and the shop reads what it was paid`, async () => {
       const sales: Sale[] = [];
       const shop = await open(name, (sale) => {

@@ -1,10 +1,9 @@
 // One payment, one use: raced, repeated, after failures, after crashes, between processes.
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
 import { request as httpRequest, type IncomingMessage } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Paywall } from "@sotto/resource-server";
+import type { Paywall, PaywallOptions } from "@sotto/resource-server";
 import { expect } from "chai";
 import { INVALID } from "./support/counter.ts";
 import { openPaywall, shopOptions } from "./support/options.ts";
@@ -20,7 +19,10 @@ const LATER_MS = 150_000;
 const show = (url: string, payment: Settled, target = "/paid/a") =>
   fetch(`${url}${target}`, { headers: showing(headerOf(payment)) });
 
-for (const [name, start] of ADAPTERS)
+/** One of the two that share an adapter is enough here. */
+const SHOPS = [...ADAPTERS].filter(([name]) => name !== "Express 4");
+
+for (const [name, start] of SHOPS)
   describe(`one payment on ${name}`, () => {
     let world: ShopWorld;
     let paywall: Paywall;
@@ -77,7 +79,7 @@ for (const [name, start] of ADAPTERS)
 
     it("is used up while its answer is still being read, however slowly", async () => {
       const payment = await pay(world);
-      sell = () => ({ status: 200, text: "x".repeat(32 << 20) });
+      sell = () => ({ status: 200, text: "x".repeat(8 << 20) });
       const reading = httpRequest(`${shop.url}/paid/a`, { headers: showing(headerOf(payment)) }).end();
       const [answer] = (await once(reading, "response")) as [IncomingMessage];
       // Nobody reads: the server cannot send the rest.
@@ -103,28 +105,43 @@ for (const [name, start] of ADAPTERS)
 
 describe("one payment between processes", () => {
   let world: ShopWorld;
-  let folder: string;
-  const running: ShopProcess[] = [];
+  let store: string;
+  /** What is to be ended after a test, in this order. */
+  const opened: (() => Promise<unknown>)[] = [];
   before(async () => {
     world = await openShopWorld();
   });
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "sotto-shop-"));
+    store = `sqlite:${join(world.folder, `${randomUUID()}.sqlite`)}`;
   });
   afterEach(async () => {
-    await Promise.all(running.splice(0).map((shop) => shop.kill()));
-    rmSync(folder, { recursive: true, force: true });
+    for (const end of opened.splice(0)) await end();
   });
 
-  async function open(adapter: string, store: string, ahead = 0): Promise<ShopProcess> {
-    const shop = await startShopProcess({ adapter, options: shopOptions(world, { store }), ahead });
-    running.push(shop);
+  async function other(adapter: string): Promise<ShopProcess> {
+    const shop = await startShopProcess({ adapter, options: shopOptions(world, { store }), ahead: 0 });
+    opened.push(() => shop.kill());
     return shop;
   }
-  const shared = () => `sqlite:${join(folder, "payments.sqlite")}`;
+
+  /** A shop of this process; `ahead` of its clock against the true one, ms. */
+  async function own(adapter: string, ahead = 0, changes: Partial<PaywallOptions> = { store }) {
+    const paywall = await openPaywall(world, { ...changes, clock: () => Date.now() + ahead });
+    let sold = 0;
+    const shop = await ADAPTERS.get(adapter)!(paywall, () => {
+      sold += 1;
+      return { status: 200, text: "the goods" };
+    });
+    const close = async () => {
+      await shop.close();
+      await paywall.close();
+    };
+    opened.push(close);
+    return { url: shop.url, sold: () => sold, close };
+  }
 
   it("raced against two servers that share a store runs one handler, once", async () => {
-    const shops = await Promise.all([open("Express 5", shared()), open("Hono", shared())]);
+    const shops = [await other("Express 5"), await own("Hono")];
     for (let round = 0; round < 3; round++) {
       const payment = await pay(world);
       const racing = Array.from({ length: 2 * RACERS }, (_, index) => show(shops[index % 2]!.url, payment));
@@ -135,40 +152,38 @@ describe("one payment between processes", () => {
     }
   });
 
-  it("is given back when its server is killed in the handler, once the lease is over", async () => {
-    const first = await open("Express 5", shared());
-    const payment = await pay(world, { target: "/paid/slow" });
+  it("is given back when its server is killed in the handler, once the lease is over; what was sold stays sold", async () => {
+    const first = await other("Express 5");
+    const [payment, spent] = [await pay(world, { target: "/paid/slow" }), await pay(world)];
+    expect((await show(first.url, spent)).status).to.equal(200);
     const begun = first.nextSale();
     const cut = show(first.url, payment, "/paid/slow").catch(() => "no answer");
     await begun;
     await first.kill();
     expect(await cut).to.equal("no answer");
 
-    const soon = await open("Express 5", shared());
+    const soon = await own("Express 5");
     const refused = await show(soon.url, payment, "/paid/slow");
     expect(refused.status).to.equal(402);
     expect(Number(refused.headers.get("retry-after"))).to.be.within(1, LATER_MS / 1000);
+    expect((await show(soon.url, spent)).status).to.equal(402);
     expect(soon.sold()).to.equal(0);
 
-    const later = await open("Express 5", shared(), LATER_MS);
-    const again = later.nextSale();
-    void show(later.url, payment, "/paid/slow").catch(() => undefined);
-    await again;
+    const later = await own("Express 5", LATER_MS);
+    expect((await show(later.url, spent)).status).to.equal(402);
+    expect((await show(later.url, payment, "/paid/slow")).status).to.equal(200);
     expect(later.sold()).to.equal(1);
   });
 
-  it("is not sold again after a restart: a store of the disk remembers, one of memory refuses what is older", async () => {
-    for (const store of [shared(), "memory"]) {
-      const first = await open("Fastify", store);
-      const payment = await pay(world);
-      expect((await show(first.url, payment)).status).to.equal(200);
-      await first.kill();
-      const second = await open("Fastify", store);
-      const refused = await show(second.url, payment);
-      expect([store, refused.status, await refused.json()]).to.deep.equal([store, 402, INVALID]);
-      expect(second.sold()).to.equal(0);
-      const fresh = await pay(world);
-      expect((await show(second.url, fresh)).status).to.equal(200);
-    }
+  it("is not sold again by a shop without a memory: it refuses what is older than itself", async () => {
+    const first = await own("Fastify", 0, { store: "memory" });
+    const payment = await pay(world);
+    expect((await show(first.url, payment)).status).to.equal(200);
+    await first.close();
+    const second = await own("Fastify", 0, { store: "memory" });
+    const refused = await show(second.url, payment);
+    expect([refused.status, await refused.json()]).to.deep.equal([402, INVALID]);
+    expect(second.sold()).to.equal(0);
+    expect((await show(second.url, await pay(world))).status).to.equal(200);
   });
 });
