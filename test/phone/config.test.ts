@@ -55,6 +55,11 @@ describe("configuration of the phone registry", () => {
 
   const wrong: [string, string][] = [
     ["SOTTO_PUBLIC_URL", "http://pay.example/zk"],
+    ["SOTTO_PUBLIC_URL", "https://Pay.example/zk"],
+    ["SOTTO_PUBLIC_URL", "https://pay.example:443/zk"],
+    ["SOTTO_PUBLIC_URL", "https://pay.example/zk?x=1"],
+    ["SOTTO_PUBLIC_URL", "https://päy.example/zk"],
+    ["SOTTO_PUBLIC_URL", `https://pay.example/${"z".repeat(250)}`],
     ["SOTTO_PHONE_MASTER_KEYS", "m1:1234"],
     ["SOTTO_PHONE_MASTER_KEYS", "11".repeat(32)],
     ["SOTTO_PHONE_MASTER_KEYS", `M1:${"11".repeat(32)}`],

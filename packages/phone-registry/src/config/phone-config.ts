@@ -1,3 +1,4 @@
+import { MAX_SERVICE_LENGTH } from "@sotto/protocol";
 import type { Environment } from "@sotto/server";
 import type { CountryCode } from "../http/numbers.ts";
 import { RegistryError } from "../registry/errors.ts";
@@ -58,6 +59,10 @@ export function phoneProblems(
   }
   if (!local && !publicUrl?.startsWith("https://"))
     problems.push("SOTTO_PUBLIC_URL must be the https base address of the registry: wallets sign it");
+  if (publicUrl !== undefined && !isSignable(publicUrl))
+    problems.push(
+      "SOTTO_PUBLIC_URL must be written as clients write it, ASCII in lower case: wallets sign it as it is",
+    );
   if (sender === "webhook") {
     const { phoneWebhookUrl: url, phoneWebhookSecret: secret } = settings;
     if (url === undefined) problems.push("SOTTO_PHONE_WEBHOOK_URL is missing: the sender webhook posts codes to it");
@@ -78,6 +83,13 @@ export function phoneProblems(
     problems.push(`SOTTO_PHONE_ limits: ${error.message}`);
   }
   return problems;
+}
+
+/** Another spelling of one address is another registry to who compares what was signed. */
+function isSignable(url: string): boolean {
+  const { origin, pathname, search, hash, username } = new URL(url);
+  const plain = search === "" && hash === "" && username === "";
+  return plain && url.length <= MAX_SERVICE_LENGTH && url === `${origin}${pathname.replace(/\/$/, "")}`;
 }
 
 /** Of settings that `phoneProblems` found nothing wrong with. */
