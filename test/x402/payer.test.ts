@@ -149,6 +149,24 @@ describe("a payer with the published @x402/fetch", () => {
       expect([second.history().length, await spent(second)]).to.deep.equal([1, PRICE]);
     });
 
+    it("what was lost long ago and may yet be settled: another attempt takes the same note", async () => {
+      let ahead = 0;
+      const patient = await openWallet(world, { clock: () => Date.now() + ahead });
+      await fund(world, patient, [PRICE, PRICE]);
+      const client = clientOf(await schemeOf(patient));
+      const given = async (by: x402Client) => (await by.createPaymentPayload(await required())).payload;
+      const nullifierOf = ({ publicSignals }: Record<string, unknown>) => (publicSignals as string[])[6];
+      const first = await given(client);
+      for (const seconds of [200, 400, 4_000]) {
+        ahead = seconds * 1000;
+        // A process that was started anew: what the one before gave out was lost with it.
+        const next = await given(clientOf(await schemeOf(patient)));
+        expect(nullifierOf(next)).to.equal(nullifierOf(first));
+        expect(next["timestamp"]).to.be.greaterThan(Number(first["timestamp"]));
+      }
+      expect(patient.history().length).to.equal(1);
+    });
+
     it("what was paid and can be shown no more: the payer is told, once", async () => {
       let ahead = 0;
       const late = await openWallet(world, { clock: () => Date.now() + ahead });

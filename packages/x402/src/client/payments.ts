@@ -11,8 +11,6 @@ interface Open {
   readonly id: string;
   /** Names the terms, whatever the challenge. */
   readonly terms: string;
-  /** ms */
-  readonly created: number;
 }
 
 const hash = (text: string): string => keccak256(toUtf8Bytes(text)).slice(2, 34);
@@ -30,8 +28,9 @@ export class Payments {
   readonly #busy = new Set<string>();
   /** Whose answers are seen whole, status and all. */
   readonly #tracked = new Set<string>();
-  /** Ids by nullifier, of what was given out by this process. */
+  /** Ids by nullifier, and the other way round, of what was given out by this process and is not over. */
   readonly #ids = new Map<string, string>();
+  readonly #nullifiers = new Map<string, string>();
 
   constructor(wallet: Wallet, fundsTimeoutMs: number) {
     this.#wallet = wallet;
@@ -72,6 +71,8 @@ export class Payments {
   async close(id: string): Promise<void> {
     this.#busy.delete(id);
     this.#tracked.delete(id);
+    this.#ids.delete(this.#nullifiers.get(id) ?? "");
+    this.#nullifiers.delete(id);
     await this.#wallet.store.delete(openKey(id));
   }
 
@@ -81,15 +82,25 @@ export class Payments {
   }
 
   async #give(id: string, terms: string, asked: X402Terms): Promise<WireBundle> {
-    const lost = this.#isKnown(id) ? id : await this.#takeLost(terms);
-    const given = lost ?? id;
-    this.#busy.add(given);
+    const known = this.#isKnown(id) ? id : await this.#takeLost(terms);
+    const again = known === undefined ? undefined : await this.#giving(known, () => this.#again(known, asked));
+    if (again === undefined && known === id)
+      throw new WalletError("PAYMENT_CLOSED", "the payment of this challenge can never settle: ask the seller anew");
+    return again ?? this.#giving(id, () => this.#first(id, terms, asked));
+  }
+
+  /** Nobody else is given the same while it is made, and until it is known to be lost. */
+  async #giving<B extends WireBundle | undefined>(id: string, make: () => Promise<B>): Promise<B> {
+    this.#busy.add(id);
     try {
-      const bundle = lost === undefined ? await this.#first(id, terms, asked) : await this.#again(lost, asked);
-      this.#ids.set(bundle.publicSignals[6]!, given);
+      const bundle = await make();
+      const nullifier = bundle?.publicSignals[6];
+      if (nullifier === undefined) return bundle;
+      this.#ids.set(nullifier, id);
+      this.#nullifiers.set(id, nullifier);
       return bundle;
     } catch (error) {
-      this.#busy.delete(given);
+      this.#busy.delete(id);
       throw error;
     }
   }
@@ -108,21 +119,14 @@ export class Payments {
     for (const { value } of await this.#wallet.store.list("x402/")) {
       const open = value as unknown as Open;
       if (open.terms !== terms || this.#busy.has(open.id)) continue;
-      const fresh = this.#wallet.now() - open.created < X402_FRESH_MS;
-      if (this.#isKnown(open.id) && fresh) {
+      if (this.#isKnown(open.id)) {
         this.#busy.add(open.id);
         return open.id;
       }
-      await this.#forget(open.id);
+      // Noted, and never begun.
+      await this.#wallet.store.delete(openKey(open.id));
     }
     return undefined;
-  }
-
-  /** What is too old to be shown is given up, and where it was paid the caller is told before anything is paid again. */
-  async #forget(id: string): Promise<void> {
-    if (this.#isKnown(id)) await this.#wallet.scan();
-    await this.#wallet.store.delete(openKey(id));
-    if (this.#isKnown(id) && this.#wallet.status(id).state === "settled") throw this.#paidBefore(id);
   }
 
   #paidBefore(id: string): X402SchemeError {
@@ -133,7 +137,7 @@ export class Payments {
 
   /** Noted before it is begun: what was given out and then forgotten would be paid again. */
   async #first(id: string, terms: string, asked: X402Terms): Promise<WireBundle> {
-    const open: Open = { id, terms, created: this.#wallet.now() };
+    const open: Open = { id, terms };
     await this.#wallet.store.put(openKey(id), open as unknown as StoreValue);
     const { recipient, wallet, amount, resource } = asked;
     const { shieldedAddress } = recipient;
@@ -141,22 +145,32 @@ export class Payments {
     return (await this.#whenReady(() => this.#wallet.pay(request))).bundle;
   }
 
-  /** The same proof while it can be shown, then another attempt from the same note: one of them settles at most. */
-  async #again(id: string, { maxTimeoutSeconds }: X402Terms): Promise<WireBundle> {
-    const shown = this.#wallet.proofOf(id);
-    const fresh = Math.min(X402_FRESH_MS, maxTimeoutSeconds * 1000) - LEAST_LEFT_MS;
-    if (shown !== undefined && "bundle" in shown) {
-      const age = this.#wallet.now() - shown.bundle.timestamp;
-      if (age < fresh && this.#wallet.now() < this.#wallet.status(id).validUntil * 1000 - LEAST_LEFT_MS)
-        return shown.bundle;
-    }
+  /**
+   * The same proof while it can be shown, then another attempt from the same note: one of them settles at most, however
+   * long ago the first was lost.
+   * @returns undefined where its note is gone and nothing of it can settle any more
+   */
+  async #again(id: string, { maxTimeoutSeconds }: X402Terms): Promise<WireBundle | undefined> {
+    const proof = this.#wallet.proofOf(id);
+    const shown = proof !== undefined && "bundle" in proof ? proof.bundle : undefined;
+    const age = this.#wallet.now() - (shown?.timestamp ?? 0);
+    const left = this.#wallet.status(id).validUntil * 1000 - this.#wallet.now();
+    const fresh = Math.min(X402_FRESH_MS, maxTimeoutSeconds * 1000);
+    if (shown !== undefined && age < fresh - LEAST_LEFT_MS && left > LEAST_LEFT_MS) return shown;
     await this.#wallet.scan();
-    if (this.#wallet.status(id).state !== "settled")
+    const { state, final } = this.#wallet.status(id);
+    if (state === "settled") {
+      if (shown !== undefined && age < fresh) return shown;
+      await this.close(id);
+      throw this.#paidBefore(id);
+    }
+    try {
       return (await this.#whenReady(() => this.#wallet.payAgain(id))).bundle;
-    if (shown !== undefined && "bundle" in shown && this.#wallet.now() - shown.bundle.timestamp < X402_FRESH_MS)
-      return shown.bundle;
-    await this.close(id);
-    throw this.#paidBefore(id);
+    } catch (error) {
+      if (!(error instanceof WalletError) || error.code !== "PAYMENT_CLOSED" || !final) throw error;
+      await this.close(id);
+      return undefined;
+    }
   }
 
   /** Change comes back as a note that needs a moment before it can be spent. */
