@@ -163,8 +163,21 @@ describe("sotto: a wallet", () => {
       expect(await cli.refused(["withdraw", "1", "--to", to], 3)).to.equal("NOT_CONFIRMED");
       expect(await cli.refused(["withdraw", "1", "--all", "--to", to, "--yes"], 2)).to.equal("USAGE");
       // The wallet's account has no ETH: the local chain's public one has.
-      const own = ["withdraw", "0.5", "--to", to, "--yes", "--own-gas"];
-      expect(await cli.json(own, { env: { SOTTO_ACCOUNT_KEY: "" } })).to.include({ amount: "500000" });
+      const own = ["--yes", "--own-gas"];
+      const env = { SOTTO_ACCOUNT_KEY: "" };
+      const { ended } = cli.start(["withdraw", "0.5", "--to", to, ...own, "--verbose"], {
+        env,
+        watch: (text, child) => {
+          if (/sending/.test(text)) child.kill("SIGKILL");
+        },
+      });
+      expect((await ended).code).to.equal(null);
+      const [broken] = await cli.json<{ id: string; amount: string }[]>(["withdrawals"]);
+      expect(broken).to.include({ amount: "500000" });
+      const again = await cli.run(["withdraw", "--again", broken!.id, ...own, "--json"], { env });
+      // Killed just before it was sent, or just behind.
+      if (again.code === 0) expect(JSON.parse(again.stdout)).to.include({ id: broken!.id, amount: "500000" });
+      else expect(again.stderr).to.include("PAYMENT_SETTLED");
       expect(await tokensOf(world, to)).to.equal(500_000n);
       await cli.json(["withdraw", "--all", "--to", to, "--yes"]);
       expect((await cli.json<Balance>(["balance"])).total.amount).to.be.oneOf(["0", "2250000"]);

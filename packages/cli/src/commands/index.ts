@@ -4,7 +4,7 @@ import { deposit } from "./deposit.ts";
 import { init } from "./init.ts";
 import { payments } from "./payments.ts";
 import { link, recipient, resolve } from "./phone.ts";
-import { dismiss, purchases } from "./purchases.ts";
+import { dismiss, purchases, withdrawals } from "./purchases.ts";
 import { receipt, receiptCheck } from "./receipt.ts";
 import { receive } from "./receive.ts";
 import { refund } from "./refund.ts";
@@ -28,6 +28,7 @@ export const commands: readonly Command[] = [
   dismiss,
   withdraw,
   merge,
+  withdrawals,
   recipient,
   link,
   resolve,

@@ -51,3 +51,39 @@ export const dismiss: Command = {
     });
   },
 };
+
+export const withdrawals: Command = {
+  name: "withdrawals",
+  summary: "Lists withdrawals and merges, with what became of them.",
+  positionals: [],
+  options: {},
+  details: [
+    "open: it may still be executed, and holds its notes; withdraw --again tries once more. expired: its notes are free.",
+    "failed: its notes were spent otherwise. The journal knows them: a wallet restored from words does not.",
+  ],
+  async run(context) {
+    return withWallet(context, false, async (session) => {
+      await scan(session);
+      const { config, wallet } = session;
+      const found = wallet.history().filter(({ kind }) => kind === "withdrawal");
+      return {
+        json: found.map(({ id, state, amount, created, transactionHash, blockNumber }) => ({
+          id,
+          state,
+          ...amountFields(amount, config),
+          begun: new Date(created).toISOString(),
+          transaction: transactionHash ?? null,
+          block: blockNumber ?? null,
+        })),
+        text: table(
+          found.map(({ id, state, amount, transactionHash = "" }) => [
+            id,
+            state,
+            money(amount, config),
+            transactionHash,
+          ]),
+        ),
+      };
+    });
+  },
+};

@@ -24,7 +24,7 @@ export const withdraw: Command = {
     to: { value: "ADDRESS", help: "who gets the tokens" },
     all: { help: "the eight largest notes whole, in place of an amount; works where the pool is full" },
     ...WAIT_OPTIONS,
-    again: { value: "ID", help: "once more, a withdrawal that did not get through: never executed twice" },
+    again: { value: "ID", help: "once more, one that sotto withdrawals lists as open: never executed twice" },
     ...SENDING,
     ...YES,
   },

@@ -1,5 +1,5 @@
 // Runs commands in this process, with streams of our own: for everything that needs neither chain nor service.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
@@ -59,6 +59,10 @@ export class DeadHome {
     const { signal } = new AbortController();
     const code = await run([...args, "--home", this.home], { streams, environment, signal });
     return { code, stdout: out, stderr: error };
+  }
+
+  read(name: string): string {
+    return readFileSync(join(this.folder, name), "utf8");
   }
 
   /** Takes the wallet away again. */

@@ -1,0 +1,60 @@
+import { chmodSync } from "node:fs";
+import { expect } from "chai";
+import { Wallet as Account, encryptKeystoreJsonSync } from "ethers";
+import { DeadHome } from "./support/run.ts";
+
+describe("the account of a command", () => {
+  let home: DeadHome;
+  const account = Account.createRandom();
+  const password = "a password nobody guesses";
+  before(() => {
+    home = new DeadHome();
+  });
+  after(() => home.remove());
+
+  /** The least work scrypt takes: what is tested is not its strength. */
+  const encrypted = () => {
+    const { address, privateKey } = account;
+    return encryptKeystoreJsonSync({ address, privateKey }, password, { scrypt: { N: 2, r: 1, p: 1 } });
+  };
+  const recipient = (args: string[], environment = {}) => home.run(["recipient", "--json", ...args], environment);
+  const walletOf = ({ stdout }: { stdout: string }) => (JSON.parse(stdout) as { wallet: string }).wallet;
+
+  it("comes from the environment, a key file, or an encrypted keystore file", async () => {
+    const expected = account.address.toLowerCase();
+    expect(walletOf(await recipient([], { SOTTO_ACCOUNT_KEY: account.privateKey }))).to.equal(expected);
+    const plain = home.write("account.key", `${account.privateKey}\n`);
+    expect(walletOf(await recipient(["--keystore", plain]))).to.equal(expected);
+    const sealed = home.write("keystore.json", encrypted());
+    expect(walletOf(await recipient(["--keystore", sealed], { SOTTO_ACCOUNT_PASSWORD: password }))).to.equal(expected);
+    for (const environment of [{}, { SOTTO_ACCOUNT_PASSWORD: "another" }]) {
+      const { code, stdout, stderr } = await recipient(["--keystore", sealed], environment);
+      expect([code, stdout]).to.deep.equal([9, ""]);
+      expect(stderr).to.not.include(password);
+    }
+  });
+
+  it("is refused from a file that others can read", async () => {
+    const path = home.write("open.key", account.privateKey);
+    chmodSync(path, 0o644);
+    const { code, stderr } = await recipient(["--keystore", path]);
+    expect([code, JSON.parse(stderr).error.code]).to.deep.equal([9, "KEY_FILE_UNSAFE"]);
+    expect((await recipient(["--keystore", `${path}.nowhere`])).code).to.equal(9);
+  });
+
+  it("is in no error, right or wrong", async () => {
+    for (const key of [`${account.privateKey}00`, account.privateKey.slice(2), `0x${"00".repeat(32)}`, "not a key"]) {
+      const { code, stdout, stderr } = await recipient([], { SOTTO_ACCOUNT_KEY: key });
+      expect([code, stdout], key).to.deep.equal([9, ""]);
+      expect(stderr).to.not.include(key);
+    }
+  });
+
+  it("is a public test account on a local chain where none is given, and nothing elsewhere", async () => {
+    expect(walletOf(await recipient([]))).to.equal("0x70997970c51812dc3a010c7d01b50e0d17dc79c8");
+    const config = JSON.parse(home.read("home/config.json")) as object;
+    home.write("home/config.json", JSON.stringify({ ...config, chainId: "1" }));
+    const { code, stderr } = await recipient([]);
+    expect([code, JSON.parse(stderr).error.code]).to.deep.equal([9, "KEY_MISSING"]);
+  });
+});
