@@ -1,0 +1,138 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { deriveKeys, SottoError } from "../src/index.ts";
+import {
+  parseX402Network,
+  parseX402Payload,
+  parseX402Terms,
+  sameX402Terms,
+  X402_ERROR_CODES,
+  X402_SCHEME,
+  type X402Requirements,
+  x402Network,
+  x402Reason,
+} from "../src/x402.ts";
+
+const address = (byte: string) => `0x${byte.repeat(20)}`;
+const recipient = {
+  shieldedAddress: deriveKeys(new Uint8Array(32).fill(7)).shieldedAddress(),
+  signature: `0x${"11".repeat(65)}`,
+  issuedAt: 1_795_243_800,
+};
+const extra = {
+  ...{ pool: address("aa"), decimals: 6, resource: "https://shop.example/report" },
+  ...{ service: "https://zk.example/zk", recipient, challenge: "zk_req_1_a", artifactSet: "set" },
+};
+const right: X402Requirements = {
+  ...{ scheme: X402_SCHEME, network: "eip155:31337", asset: address("bb"), amount: "18446744073709551615" },
+  ...{ payTo: address("cc"), maxTimeoutSeconds: 300, extra },
+};
+const withExtra = (changes: object) => ({ ...right, extra: { ...extra, ...changes } });
+
+/** A coded error of this part, or nothing. */
+function codeOf(act: () => unknown): string {
+  try {
+    act();
+  } catch (error) {
+    expect(error, String((error as Error).stack)).to.be.instanceOf(SottoError);
+    expect(X402_ERROR_CODES).to.include((error as SottoError).code);
+    return (error as SottoError).code;
+  }
+  return "none";
+}
+
+describe("requirements of x402", () => {
+  it("are read into values, and what they leave out is empty", () => {
+    const terms = parseX402Terms(right);
+    expect(terms).to.deep.include({
+      chainId: 31337n,
+      amount: (1n << 64n) - 1n,
+      wallet: address("cc"),
+      challenge: "zk_req_1_a",
+    });
+    expect(terms.recipient).to.deep.equal({ ...recipient, service: "", phone: "" });
+    const { challenge: _, artifactSet: __, ...least } = extra;
+    expect(parseX402Terms({ ...right, extra: least })).to.include({ challenge: undefined, artifactSet: undefined });
+  });
+
+  it("are the same whatever the challenge and the spelling, and other with any other term", () => {
+    const terms = parseX402Terms(right);
+    const same = [
+      withExtra({ challenge: "zk_req_2_b", unknown: 1 }),
+      { ...right, asset: address("BB") },
+      { ...right, maxTimeoutSeconds: 60 },
+    ];
+    for (const next of same) expect(sameX402Terms(parseX402Terms(next), terms)).to.equal(true);
+    const otherKey = deriveKeys(new Uint8Array(32).fill(8)).shieldedAddress();
+    const others = [
+      { ...right, network: "eip155:1" },
+      { ...right, asset: address("dd") },
+      { ...right, amount: "1" },
+      { ...right, payTo: address("dd") },
+      ...[
+        { pool: address("dd") },
+        { resource: "https://shop.example/report/" },
+        { service: "https://other.example" },
+      ].map(withExtra),
+      withExtra({ recipient: { ...recipient, shieldedAddress: otherKey } }),
+    ];
+    for (const next of others) expect(sameX402Terms(parseX402Terms(next), terms), JSON.stringify(next)).to.equal(false);
+  });
+
+  it("are refused whole for one field", () => {
+    const wrong: object[] = [
+      ...["", "1.5", "-1", "0", "00", "18446744073709551616", 5, null].map((amount) => ({ ...right, amount })),
+      ...["me", address("zz"), null].flatMap((value) => [
+        { ...right, payTo: value },
+        { ...right, asset: value },
+      ]),
+      ...[0, -1, 1.5, "300", null].map((maxTimeoutSeconds) => ({ ...right, maxTimeoutSeconds })),
+      ...[null, [], "x"].map((value) => ({ ...right, extra: value })),
+      ...["", "x".repeat(2049), "\ud800", 5]
+        .flatMap((value) => [{ resource: value }, { service: value }])
+        .map(withExtra),
+      ...[-1, 78, 1.5, "6"].map((decimals) => withExtra({ decimals })),
+      ...["", "x".repeat(129), 5].map((challenge) => withExtra({ challenge })),
+      ...["0x", "0xAB", "0x1", `0x${"11".repeat(2049)}`].map((signature) =>
+        withExtra({ recipient: { ...recipient, signature } }),
+      ),
+      ...[-1, 1.5, 1e13, "1"].map((issuedAt) => withExtra({ recipient: { ...recipient, issuedAt } })),
+      withExtra({ recipient: { ...recipient, shieldedAddress: `0x${"00".repeat(64)}` } }),
+    ];
+    for (const next of wrong)
+      expect(
+        codeOf(() => parseX402Terms(next)),
+        JSON.stringify(next),
+      ).to.equal("X402_REQUIREMENTS_INVALID");
+    expect(codeOf(() => parseX402Terms({ ...right, scheme: "exact" }))).to.equal("X402_SCHEME_UNSUPPORTED");
+    for (const network of ["eip155:", "eip155:01", "eip155:-1", "base", "EIP155:1", `eip155:${"1".repeat(33)}`, 1])
+      expect(codeOf(() => parseX402Network(network))).to.equal("X402_NETWORK_UNSUPPORTED");
+    expect(parseX402Network(x402Network(84532n))).to.equal(84532n);
+  });
+
+  it("and payloads throw nothing but their own errors, whatever JSON they are", () => {
+    const fields = fc.record(Object.fromEntries(Object.keys(extra).map((name) => [name, fc.jsonValue()])));
+    const any = fc.oneof(
+      fc.jsonValue(),
+      fields.map((changes) => withExtra(changes)),
+      fc.record(Object.fromEntries(Object.keys(right).map((name) => [name, fc.jsonValue()]))),
+    );
+    fc.assert(
+      fc.property(any, (value) => {
+        codeOf(() => parseX402Terms(value));
+        expect(codeOf(() => parseX402Payload(value))).to.equal("X402_PAYLOAD_INVALID");
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("have reasons in the standard's words where it has them", () => {
+    expect(X402_ERROR_CODES.map((code) => x402Reason(code))).to.deep.equal([
+      ...["invalid_x402_version", "unsupported_scheme", "invalid_network"],
+      ...["invalid_payment_requirements", "invalid_payload"],
+    ]);
+    expect([x402Reason("NULLIFIER_SPENT"), x402Reason("constructor")]).to.deep.equal([
+      ...["sotto_nullifier_spent", "sotto_constructor"],
+    ]);
+  });
+});
