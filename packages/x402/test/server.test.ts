@@ -76,6 +76,8 @@ describe("the seller's scheme", () => {
       ...["", "0x", `0x${"zz".repeat(20)}`].flatMap((address) => [{ pool: address }, { asset: address }]),
       ...[-1, 1.5, 78, "6", undefined].map((decimals) => ({ decimals })),
       recipient({ wallet: "me" }),
+      ...["", "0x", "0x1", `0x${"11".repeat(2049)}`, undefined].map((signature) => recipient({ signature })),
+      { recipient: undefined },
       recipient({ shieldedAddress: `0x${"00".repeat(64)}` }),
     ];
     for (const changes of wrong)

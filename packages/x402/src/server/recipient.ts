@@ -23,8 +23,11 @@ export interface SottoRecipient {
   readonly phone?: string;
 }
 
-export const recipientExtra = ({ shieldedAddress, signature, issuedAt, service = "", phone = "" }: SottoRecipient) => ({
-  ...{ shieldedAddress, signature, issuedAt },
+/** What payers read: longer ones fit into no header. */
+const SIGNATURE = /^0x(?:[0-9a-fA-F]{2}){1,2048}$/;
+
+const recipientExtra = ({ shieldedAddress, signature, issuedAt, service = "", phone = "" }: SottoRecipient) => ({
+  ...{ shieldedAddress, signature: signature.toLowerCase(), issuedAt },
   ...(service === "" ? {} : { service }),
   ...(phone === "" ? {} : { phone }),
 });
@@ -34,6 +37,8 @@ export function readRecipient(recipient: SottoRecipient): {
   readonly wallet: string;
   readonly extra: Partial<X402Recipient>;
 } {
+  if (typeof recipient !== "object" || recipient === null || !SIGNATURE.test(recipient.signature))
+    throw new X402SchemeError("X402_OPTION_INVALID", "recipient must have the signature of its wallet, as hex with 0x");
   try {
     decodeShieldedAddress(recipient.shieldedAddress);
     return { wallet: parseAddress(recipient.wallet, "recipient.wallet"), extra: recipientExtra(recipient) };
