@@ -67,6 +67,8 @@ export const PROTOCOL_ERROR_CODES = [
   "PROOF_HEADER_NOT_JSON",
   /** An X-Payment-Proof header that is JSON but lacks a field or has a malformed one. */
   "PROOF_HEADER_INVALID",
+  /** A deployment manifest with a missing, malformed or inconsistent field. */
+  "DEPLOYMENT_INVALID",
   /** Claims of a payment token with a missing or malformed field. */
   "TOKEN_CLAIMS_INVALID",
 ] as const;

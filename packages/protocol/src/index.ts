@@ -155,6 +155,13 @@ export {
   parseField,
 } from "./validate.ts";
 export { buildInstructions, requestId } from "./wire/build-instructions.ts";
+export {
+  DEPLOYMENT_CONTRACTS,
+  type DeployedContract,
+  type DeploymentContract,
+  type DeploymentManifest,
+  parseDeployment,
+} from "./wire/deployment.ts";
 export type { InstructionsOptions, InstructionsRecipient, PaymentInstructions } from "./wire/instructions.ts";
 export { bindingOfInstructions, parseInstructions } from "./wire/parse-instructions.ts";
 export { isPrice, priceNumber } from "./wire/price.ts";
