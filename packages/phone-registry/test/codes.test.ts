@@ -1,9 +1,13 @@
+import { openDatabase } from "@sotto/database";
 import { expect } from "chai";
 import { sql } from "kysely";
 import { backends } from "../../database/test/support/backends.ts";
-import { randomCode } from "../src/codes/codes.ts";
+import { randomCode, storeCode, tryCode } from "../src/codes/codes.ts";
+import { KeyRing } from "../src/crypto/key-ring.ts";
+import { MIGRATIONS } from "../src/store/migrations.ts";
+import type { Schema } from "../src/store/schema.ts";
 import { openRaw } from "./support/raw.ts";
-import { createWorld, NOW, refused, slot, type World, wallet } from "./support/world.ts";
+import { createWorld, key, NOW, refused, slot, type World, wallet } from "./support/world.ts";
 
 const PHONE = "+14155550100";
 const MINUTE = 60_000;
@@ -21,6 +25,36 @@ describe("codes", () => {
     }
     // Standard deviation 42: six of them are once in 50 million runs.
     for (const seen of firsts) expect(Math.abs(seen - count / 10)).to.be.lessThan(6 * 42.5);
+  });
+});
+
+describe("a code's hash", () => {
+  it("is of one row, number, wallet and time, under one key", async () => {
+    const database = await openDatabase<Schema>({ url: "sqlite::memory:", name: "codes", migrations: MIGRATIONS });
+    const { db } = database;
+    const keys = { master: [key("m1")], index: [key("i1")] };
+    const ring = new KeyRing(keys);
+    const owner = { id: "row", phone: PHONE, wallet: wallet(1) };
+    const [code, end] = ["123456", NOW + 5 * MINUTE];
+    const tries = async (change: { owner?: Partial<typeof owner>; row?: object; ring?: KeyRing }) => {
+      await db.deleteFrom("phone_codes").execute();
+      await storeCode(db, ring, owner, code, end);
+      await db
+        .updateTable("phone_codes")
+        .set({ tries: 0, ...change.row })
+        .execute();
+      return (await tryCode(db, change.ring ?? ring, { ...owner, ...change.owner }, code, NOW)).kind;
+    };
+    expect(await tries({})).to.equal("right");
+    expect(await tries({ owner: { id: "other" }, row: { mapping_id: "other" } })).to.equal("wrong");
+    expect(await tries({ owner: { phone: "+14155550101" } })).to.equal("wrong");
+    expect(await tries({ owner: { wallet: wallet(2) } })).to.equal("wrong");
+    expect(await tries({ row: { expires_at: end + 1 } })).to.equal("wrong");
+    expect(await tries({ row: { index_key: "i2" } })).to.equal("wrong");
+    expect(await tries({ ring: new KeyRing({ ...keys, index: [key("i1")] }) })).to.equal("wrong");
+    expect(await tries({ row: { tries: 5 } })).to.equal("exhausted");
+    expect(await tries({ row: { expires_at: NOW } })).to.equal("expired");
+    await database.close();
   });
 });
 

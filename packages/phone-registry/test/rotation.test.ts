@@ -46,6 +46,10 @@ for (const [name, backend] of Object.entries(backends()))
     it("brings all records under the new keys; then the old ones may go, and not before", async () => {
       await linkAll(12);
       await world.registry.link(world.request(number(50), 50));
+      await world.linked(number(60), 60);
+      await world.registry.unlink(world.unlinkRequest(number(60), 60));
+      const nonce = { wallet: wallet(60), nonce: "n", deadline: world.now / 1000 + 60 };
+      await world.registry.useNonce(nonce);
       const registry = await world.open({ keys: rotated });
       expect(await registry.rotation()).to.include({ master: 13, index: 13 });
       await expectAll(registry, 12);
@@ -59,7 +63,13 @@ for (const [name, backend] of Object.entries(backends()))
       // Used structs cannot be hashed anew: they fade, and until then the old index key has to stay.
       expect(state.unused).to.deep.equal(["master:m1"]);
       expect(state.fading).to.be.greaterThan(11);
-      expect(await refused(registry.link(world.request(number(3), 3)))).to.include({ code: "SIGNATURE_REPLAYED" });
+      for (const replay of [
+        registry.link(world.request(number(3), 3)),
+        registry.link(world.request(number(60), 60)),
+        registry.unlink(world.unlinkRequest(number(60), 60)),
+      ])
+        expect(await refused(replay)).to.include({ code: "SIGNATURE_REPLAYED" });
+      expect(await refused(registry.useNonce(nonce))).to.include({ code: "NONCE_REFUSED" });
       await expectAll(registry, 12);
       // The code sent before still counts.
       await registry.verify({ phone: number(50), wallet: wallet(50), code: world.lastCode(number(50)), client: "x" });
