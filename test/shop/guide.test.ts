@@ -1,61 +1,53 @@
 // The guide for shops, as it stands there: its shop sells, its signature is taken, its prices are asked, its codes exist.
-import { execFileSync, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createSeedWords } from "@sotto/client";
-import type { PaywallOptions } from "@sotto/resource-server";
+import { decodeShieldedAddress } from "@sotto/protocol";
+import type { PaywallOptions, PaywallRecipient } from "@sotto/resource-server";
 import { expect } from "chai";
 import { Wallet } from "ethers";
+import { DocumentedCode } from "./support/docs.ts";
 import { openPaywall, shopOptions } from "./support/options.ts";
 import { headerOf, showing } from "./support/payments.ts";
-import { freePort, namedBlocks, reach, Snippets } from "./support/snippets.ts";
 import { ORIGIN, openShopWorld, pay, type ShopWorld } from "./support/world.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 
 describe("the guide for a shop", () => {
   let world: ShopWorld;
-  let snippets: Snippets;
+  let code: DocumentedCode;
   before(async () => {
     world = await openShopWorld();
-    snippets = new Snippets(namedBlocks("docs/shop.md"));
+    code = new DocumentedCode("docs/shop.md");
   });
-  after(() => snippets?.remove());
+  after(() => code?.remove());
 
   it("holds under the strictest types", () => {
-    expect(snippets.names).to.deep.equal(["shop.ts", "options.ts", "sign.ts", "prices.ts"]);
-    snippets.compile();
+    expect(code.names).to.deep.equal(["shop.ts", "options.ts", "sign.ts", "prices.ts"]);
+    expect(code.complaints()).to.equal("");
   });
 
-  it("has a shop that sells its report, and only for a payment", async () => {
-    snippets.write("options.ts", `export const options = ${JSON.stringify(shopOptions(world))};\n`);
-    const port = await freePort();
-    const env = { PATH: process.env["PATH"] ?? "", PORT: String(port) };
-    const child = spawn(process.execPath, [snippets.path("shop.ts")], { env, stdio: ["ignore", "ignore", "inherit"] });
-    const ended = new Promise((resolve) => child.once("exit", resolve));
-    try {
-      const url = `http://localhost:${port}/report`;
-      expect((await reach(url)).status).to.equal(402);
-      const headers = showing(headerOf(await pay(world, { target: "/report" })));
+  it("leads from words and an account to a shop that sells its report, and only for a payment", async () => {
+    const account = Wallet.createRandom();
+    const secrets = { WORDS: createSeedWords(), ACCOUNT_KEY: account.privateKey };
+    const printed = code.run("sign.ts", { ...secrets, CHAIN_ID: String(world.chainId), POOL: world.pool });
+    const recipient = JSON.parse(printed) as PaywallRecipient;
+    const options = JSON.stringify({ ...shopOptions(world), recipient });
+    code.write("options.ts", `export const options = ${options};\n`);
+    await code.serving("shop.ts", async (origin) => {
+      const url = `${origin}/report`;
+      expect((await fetch(url)).status).to.equal(402);
+      const shielded = decodeShieldedAddress(recipient.shieldedAddress);
+      const payment = await pay(world, { to: { wallet: account.address.toLowerCase(), shielded }, target: "/report" });
+      const headers = showing(headerOf(payment));
       const response = await fetch(url, { headers });
       expect([response.status, await response.text()]).to.deep.equal([200, `paid for ${ORIGIN}/report`]);
       expect((await fetch(url, { headers })).status).to.equal(402);
-    } finally {
-      child.kill("SIGKILL");
-      await ended;
-    }
-  });
-
-  it("has a signature that paywalls take", async () => {
-    const { chainId, pool } = world;
-    const secrets = { WORDS: createSeedWords(), ACCOUNT_KEY: Wallet.createRandom().privateKey };
-    const env = { PATH: process.env["PATH"] ?? "", ...secrets, CHAIN_ID: String(chainId), POOL: pool };
-    const printed = execFileSync(process.execPath, [snippets.path("sign.ts")], { env, encoding: "utf8" });
-    await (await openPaywall(world, { recipient: JSON.parse(printed) })).close();
+    });
   });
 
   it("has prices that are asked as it says", async () => {
-    const { prices } = (await import(snippets.path("prices.ts"))) as { prices: Partial<PaywallOptions> };
+    const { prices } = (await import(code.path("prices.ts"))) as { prices: Partial<PaywallOptions> };
     const paywall = await openPaywall(world, prices);
     const asked = async (target: string, method = "GET"): Promise<unknown> => {
       const decision = await paywall.decide({ method, target, header: () => [] });

@@ -5,6 +5,17 @@ export type Outcome = number | "aborted";
 
 const nothing = {} as PaidProof;
 
+/** Headers that others set as well. */
+export const REFUSAL = {
+  kind: "refused",
+  status: 402,
+  headers: { vary: "X-Payment-Proof", "access-control-expose-headers": "WWW-Authenticate" },
+  body: {},
+} as const;
+
+/** Options that cannot be right. */
+export const NONSENSE = { origin: "nowhere" } as never;
+
 export class ScriptedPaywall implements Pick<Paywall, "decide" | "close"> {
   readonly requests: PaywallRequest[] = [];
   /** In the order the adapter told them. */

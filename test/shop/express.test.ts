@@ -1,0 +1,135 @@
+// Express: where a paywall is put, what else stands beside it, and who closes it.
+import { spawnSync } from "node:child_process";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { sotto as expressPaywall } from "@sotto/resource-server/express";
+import { expect } from "chai";
+import express from "express";
+import { rawRequest } from "./support/http.ts";
+import { NONSENSE, REFUSAL, ScriptedPaywall } from "./support/scripted.ts";
+
+describe("a paywall in Express", () => {
+  const paywall = new ScriptedPaywall();
+  beforeEach(() => {
+    paywall.requests.length = 0;
+    paywall.outcomes.length = 0;
+    paywall.judges(() => paywall.paid());
+  });
+
+  async function serving<T>(app: express.Express, use: (url: string) => Promise<T>): Promise<T> {
+    app.set("env", "test");
+    const server = createServer(app).listen(0, "127.0.0.1");
+    await new Promise((resolve) => server.once("listening", resolve));
+    try {
+      return await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  }
+
+  it("below a path sees the whole target", async () => {
+    const app = express();
+    const router = express.Router();
+    router.use(expressPaywall(paywall));
+    router.get("/report", (request, response) => void response.json({ paid: request.payment?.resource }));
+    app.use("/shop", router);
+    app.get("/lobby", (_request, response) => void response.send("free"));
+    await serving(app, async (url) => {
+      const body = await (await fetch(`${url}/shop/report?a=1`)).json();
+      expect(body).to.deep.equal({ paid: paywall.payment.resource });
+      expect(paywall.requests.map(({ target }) => target)).to.deep.equal(["/shop/report?a=1"]);
+      expect(await (await fetch(`${url}/lobby`)).text()).to.equal("free");
+      expect(paywall.requests.length).to.equal(1);
+    });
+  });
+
+  it("keeps what others say of Vary", async () => {
+    const app = express();
+    app.use((_request, response, next) => {
+      response.setHeader("vary", "Origin");
+      response.setHeader("access-control-expose-headers", "X-Page");
+      next();
+    });
+    app.use(expressPaywall(paywall));
+    app.get("/", (_request, response) => void response.vary("Accept").send("paid"));
+    await serving(app, async (url) => {
+      const paid = await fetch(url);
+      expect(paid.headers.get("vary")).to.equal("Origin, X-Payment-Proof, Accept");
+      paywall.judges(() => REFUSAL);
+      const refused = await fetch(url);
+      expect(refused.headers.get("vary")).to.equal("Origin, X-Payment-Proof");
+      expect(refused.headers.get("access-control-expose-headers")).to.equal("X-Page, WWW-Authenticate");
+    });
+  });
+
+  it("sees every value of a header that came twice, whatever its letters", async () => {
+    const app = express();
+    app.use(expressPaywall(paywall));
+    await serving(app, async (url) => {
+      await rawRequest(url, ["GET / HTTP/1.1", "X-Payment-Proof: one", "x-payment-PROOF: two", "X-Payment-Proof: "]);
+      expect(paywall.requests[0]?.header("x-payment-proof")).to.deep.equal(["one", "two", ""]);
+    });
+  });
+
+  it("does not answer where the application already has", async () => {
+    const app = express();
+    app.use((_request, response, next) => {
+      response.status(504).send("too slow");
+      next();
+    });
+    let ran = false;
+    app.use(expressPaywall(paywall), () => {
+      ran = true;
+    });
+    await serving(app, async (url) => {
+      for (const judge of [() => paywall.paid(), () => REFUSAL]) {
+        paywall.judges(judge);
+        const response = await fetch(url);
+        expect([response.status, await response.text()]).to.deep.equal([504, "too slow"]);
+      }
+      expect([ran, paywall.outcomes]).to.deep.equal([false, ["aborted"]]);
+    });
+  });
+
+  it("is told of a failure, where the application's own handler makes something of it", async () => {
+    const app = express();
+    app.use(expressPaywall(paywall));
+    app.get("/", () => Promise.reject(new Error("of the shop")));
+    app.use(
+      ((_error, _request, response, _next) => void response.status(418).send("tea")) as express.ErrorRequestHandler,
+    );
+    await serving(app, async (url) => {
+      expect((await fetch(url)).status).to.equal(418);
+      expect(paywall.outcomes).to.deep.equal([418]);
+    });
+  });
+
+  it("that cannot be opened answers 503, and says so to who made it", async () => {
+    const middleware = expressPaywall(NONSENSE);
+    const failure = await middleware.ready.then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    expect(failure).to.have.property("code");
+    const app = express();
+    app.use(middleware);
+    app.get("/", (_request, response) => void response.send("for nothing"));
+    await serving(app, async (url) => expect((await fetch(url)).status).to.equal(503));
+    await middleware.close();
+  });
+
+  it("that cannot be opened ends a process that does not look", () => {
+    const code = [
+      'import { sotto } from "@sotto/resource-server/express";',
+      'sotto({ origin: "nowhere" });',
+      "setTimeout(() => console.log('still here'), 1000);",
+    ].join("\n");
+    const { status, stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", code], {
+      cwd: import.meta.dirname,
+      encoding: "utf8",
+    });
+    expect([status, stdout]).to.deep.equal([1, ""]);
+    expect(stderr).to.include("INVALID_OPTION");
+  });
+});

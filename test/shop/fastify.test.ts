@@ -1,0 +1,140 @@
+// Fastify: where a paywall is put, what else stands beside it, and who closes it.
+import { once } from "node:events";
+import { connect, constants } from "node:http2";
+import { sotto as fastifyPaywall } from "@sotto/resource-server/fastify";
+import { expect } from "chai";
+import fastify from "fastify";
+import { NONSENSE, REFUSAL, ScriptedPaywall } from "./support/scripted.ts";
+
+describe("a paywall in Fastify", () => {
+  const paywall = new ScriptedPaywall();
+  beforeEach(() => {
+    paywall.requests.length = 0;
+    paywall.outcomes.length = 0;
+    paywall.judges(() => paywall.paid());
+  });
+
+  it("charges for what its instance serves, and not for what its parent does", async () => {
+    const app = fastify({ rewriteUrl: (request) => String(request.url).replace("/old/", "/shop/") });
+    app.get("/lobby", async () => "free");
+    await app.register(
+      async (child) => {
+        child.get("/before", async (request) => ({ paid: request.payment?.resource }));
+        await child.register(fastifyPaywall, paywall);
+        child.get("/after", async (request) => ({ paid: request.payment?.resource }));
+        await child.register(async (grandchild) => {
+          grandchild.get("/below", async (request) => ({ paid: request.payment?.resource }));
+        });
+      },
+      { prefix: "/shop" },
+    );
+    try {
+      for (const url of ["/shop/before", "/shop/after?a=1", "/shop/below", "/old/after"])
+        expect((await app.inject(url)).json(), url).to.deep.equal({ paid: paywall.payment.resource });
+      // What the client asked for, not what the server makes of it.
+      const targets = ["/shop/before", "/shop/after?a=1", "/shop/below", "/old/after"];
+      expect(paywall.requests.map(({ target }) => target)).to.deep.equal(targets);
+      expect((await app.inject("/lobby")).body).to.equal("free");
+      expect(paywall.requests.length).to.equal(4);
+    } finally {
+      await app.close();
+    }
+  });
+
+  it("charges for a plugin that was there before it, too", async () => {
+    const app = fastify();
+    await app.register(async (child) => {
+      child.get("/before", async (request) => ({ paid: request.payment?.resource }));
+    });
+    await app.register(fastifyPaywall, paywall);
+    try {
+      expect((await app.inject("/before")).json()).to.deep.equal({ paid: paywall.payment.resource });
+    } finally {
+      await app.close();
+    }
+  });
+
+  it("judges before a body is read", async () => {
+    const app = fastify({ bodyLimit: 10 });
+    await app.register(fastifyPaywall, paywall);
+    app.post("/", async () => "paid");
+    paywall.judges(() => REFUSAL);
+    try {
+      const answer = await app.inject({ method: "POST", url: "/", payload: { long: "x".repeat(100) } });
+      expect(answer.statusCode).to.equal(402);
+    } finally {
+      await app.close();
+    }
+  });
+
+  it("keeps what others say of Vary", async () => {
+    const app = fastify();
+    app.addHook("onRequest", async (_request, reply) => void reply.header("vary", "Origin"));
+    await app.register(fastifyPaywall, paywall);
+    app.get("/", async () => "paid");
+    try {
+      expect((await app.inject("/")).headers["vary"]).to.equal("Origin, X-Payment-Proof");
+      paywall.judges(() => REFUSAL);
+      expect((await app.inject("/")).headers["vary"]).to.equal("Origin, X-Payment-Proof");
+    } finally {
+      await app.close();
+    }
+  });
+
+  it("that cannot be opened keeps the application from starting", async () => {
+    const app = fastify();
+    const failure = await Promise.resolve(app.register(fastifyPaywall, NONSENSE)).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    expect(failure).to.have.property("code");
+    await app.close();
+  });
+
+  it("follows a request of HTTP/2, and sees when its payer leaves", async () => {
+    const app = fastify({ http2: true });
+    await app.register(fastifyPaywall, paywall);
+    let begun = () => {};
+    const working = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    let left = () => {};
+    const leaving = new Promise<void>((resolve) => {
+      left = resolve;
+    });
+    app.get("/", async () => "paid");
+    app.get("/slow", async () => {
+      begun();
+      await leaving;
+      return "too late";
+    });
+    const url = await app.listen({ port: 0, host: "127.0.0.1" });
+    const client = connect(url);
+    try {
+      const proofs = { "x-payment-proof": ["one", "two"] };
+      const served = client.request({ ":path": "/?a=1", ...proofs });
+      const [headers] = await once(served, "response");
+      served.resume();
+      expect(headers[":status"]).to.equal(200);
+      expect(paywall.requests[0]?.target).to.equal("/?a=1");
+      expect(paywall.requests[0]?.header("x-payment-proof")).to.deep.equal(["one", "two"]);
+      const slow = client.request({ ":path": "/slow" });
+      await working;
+      slow.close(constants.NGHTTP2_CANCEL);
+      await once(slow, "close");
+      await paywall.finished(2);
+      left();
+      expect(paywall.outcomes).to.deep.equal([200, "aborted"]);
+    } finally {
+      client.close();
+      await app.close();
+    }
+  });
+
+  it("is not closed with one application that uses it", async () => {
+    const app = fastify();
+    await app.register(fastifyPaywall, paywall);
+    await app.close();
+    expect(paywall.closed).to.equal(false);
+  });
+});

@@ -1,0 +1,79 @@
+// Hono: where a paywall is put, and what else stands beside it.
+import { sotto as honoPaywall } from "@sotto/resource-server/hono";
+import { expect } from "chai";
+import { Hono } from "hono";
+import { cors } from "hono/cors";
+import { stream } from "hono/streaming";
+import { REFUSAL, ScriptedPaywall } from "./support/scripted.ts";
+
+describe("a paywall in Hono", () => {
+  const paywall = new ScriptedPaywall();
+  beforeEach(() => {
+    paywall.requests.length = 0;
+    paywall.outcomes.length = 0;
+    paywall.judges(() => paywall.paid());
+  });
+
+  it("below a path sees the whole target", async () => {
+    const shop = new Hono();
+    shop.use("*", honoPaywall(paywall));
+    shop.get("/report", (c) => c.json({ paid: c.get("payment")?.resource }));
+    const app = new Hono().basePath("/v1").route("/shop", shop);
+    app.get("/lobby", (c) => c.text("free"));
+    const answer = await app.request("http://anywhere/v1/shop/report?a=1#b");
+    expect(await answer.json()).to.deep.equal({ paid: paywall.payment.resource });
+    expect(paywall.requests.map(({ target }) => target)).to.deep.equal(["/v1/shop/report?a=1"]);
+    expect(await (await app.request("/v1/lobby")).text()).to.equal("free");
+  });
+
+  it("keeps what others say of Vary", async () => {
+    const app = new Hono();
+    app.use("*", cors({ origin: ["https://page.example"], exposeHeaders: ["X-Page"] }));
+    app.use("*", honoPaywall(paywall));
+    app.get("/", () => new Response("paid", { headers: { vary: "Accept" } }));
+    const headers = { origin: "https://page.example" };
+    const vary = (response: Response) => response.headers.get("vary")?.split(", ").sort();
+    expect(vary(await app.request("/", { headers }))).to.include("X-Payment-Proof");
+    paywall.judges(() => REFUSAL);
+    const refused = await app.request("/", { headers });
+    expect(vary(refused)).to.deep.equal(["Origin", "X-Payment-Proof"]);
+    expect(refused.headers.get("access-control-expose-headers")).to.equal("X-Page, WWW-Authenticate");
+    expect(refused.headers.get("access-control-allow-origin")).to.equal("https://page.example");
+  });
+
+  it("leaves a page's preflight to who answers for other origins", async () => {
+    const app = new Hono();
+    app.use("*", cors({ origin: ["https://page.example"], allowHeaders: ["X-Payment-Proof"] }));
+    app.use("*", honoPaywall(paywall));
+    app.all("/", (c) => c.text("paid"));
+    const asks = { origin: "https://page.example", "access-control-request-method": "GET" };
+    const answer = await app.request("/", { method: "OPTIONS", headers: asks });
+    expect([answer.status, await answer.text()]).to.deep.equal([204, ""]);
+    expect(answer.headers.get("access-control-allow-headers")).to.equal("X-Payment-Proof");
+    expect(paywall.requests).to.deep.equal([]);
+  });
+
+  it("lets a body stream", async () => {
+    const app = new Hono();
+    app.use("*", honoPaywall(paywall));
+    app.get("/", (c) =>
+      stream(c, async (out) => {
+        for (const part of ["a", "b", "c"]) await out.write(part);
+      }),
+    );
+    const answer = await app.request("/");
+    expect(await answer.text()).to.equal("abc");
+    expect(paywall.outcomes).to.deep.equal([200]);
+  });
+
+  it("is told of what the application makes of an error", async () => {
+    const app = new Hono();
+    app.use("*", honoPaywall(paywall));
+    app.get("/", () => {
+      throw new Error("of the shop");
+    });
+    app.onError((_error, c) => c.text("tea", 418));
+    expect((await app.request("/")).status).to.equal(418);
+    expect(paywall.outcomes).to.deep.equal([418]);
+  });
+});

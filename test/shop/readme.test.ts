@@ -1,0 +1,35 @@
+// The shops of the package's README sell what they say they sell, and only for a payment.
+import { expect } from "chai";
+import { DocumentedCode } from "./support/docs.ts";
+import { shopOptions } from "./support/options.ts";
+import { headerOf, showing } from "./support/payments.ts";
+import { ORIGIN, openShopWorld, pay, type ShopWorld } from "./support/world.ts";
+
+const SHOPS = ["express-shop.ts", "fastify-shop.ts", "hono-shop.ts", "fetch-shop.ts"];
+
+describe("the shops of the package's README", () => {
+  let world: ShopWorld;
+  let code: DocumentedCode;
+  before(async () => {
+    world = await openShopWorld();
+    code = new DocumentedCode("packages/resource-server/README.md");
+  });
+  after(() => code?.remove());
+
+  it("are there, and hold under strict types", () => {
+    expect(code.names).to.deep.equal(["options.ts", ...SHOPS]);
+    expect(code.complaints()).to.equal("");
+  });
+
+  for (const name of SHOPS)
+    it(`${name} sells its report, and only for a payment`, async () => {
+      code.write("options.ts", `export const options = ${JSON.stringify(shopOptions(world))};\n`);
+      await code.serving(name, async (url) => {
+        expect(await (await fetch(`${url}/health`)).text()).to.equal("free");
+        expect((await fetch(`${url}/report`)).status).to.equal(402);
+        const headers = showing(headerOf(await pay(world, { target: "/report" })));
+        const response = await fetch(`${url}/report`, { headers });
+        expect([response.status, await response.text()]).to.deep.equal([200, `paid for ${ORIGIN}/report`]);
+      });
+    });
+});
