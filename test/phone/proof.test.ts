@@ -1,0 +1,208 @@
+import { bindingSlots } from "@sotto/protocol";
+import { expect } from "chai";
+import {
+  account,
+  call,
+  linkBody,
+  linkVerified,
+  newNumber,
+  openTestRegistry,
+  post,
+  proofOf,
+  resolveUrl,
+  type TestRegistry,
+  unlinkBody,
+} from "./support/world.ts";
+
+describe("proving a phone number", () => {
+  let registry: TestRegistry;
+  let now = 0;
+  /** ms by which the registry's clock is ahead. */
+  const ahead = (ms: number) => {
+    now = ms;
+  };
+  before(async () => {
+    registry = await openTestRegistry({}, { clock: () => Date.now() + now });
+  });
+  beforeEach(() => {
+    ahead(0);
+    registry.failure = undefined;
+  });
+  after(() => registry.close());
+
+  const link = (body: unknown) => post(`${registry.url}/phone/link`, body);
+  const verify = (body: unknown) => post(`${registry.url}/phone/verify`, body);
+  const resolve = (phone: string) => call(resolveUrl(registry, phone));
+
+  it("sends another code to who asks again, and the one before is dead", async () => {
+    const [signer, phone] = [account(), newNumber()];
+    const body = await linkBody(registry, signer, phone);
+    const first = await link(body);
+    const old = proofOf(registry, signer, phone);
+    // Ten minutes later the slot has to be named: this answer says which it was.
+    ahead(600_000);
+    expect((await link(body)).body["code"]).to.equal("SIGNATURE_INVALID");
+    expect((await link({ ...body, issuedAt: first.body["issuedAt"] })).status).to.equal(200);
+    const fresh = proofOf(registry, signer, phone);
+    if (old.code !== fresh.code) expect((await verify(old)).body["code"]).to.equal("CODE_WRONG");
+    expect((await verify(fresh)).status).to.equal(200);
+    expect((await verify(fresh)).body["code"]).to.equal("CODE_EXPIRED");
+  });
+
+  it("says that a code could not be sent, and sends it when asked again", async () => {
+    const [signer, phone] = [account(), newNumber()];
+    const body = await linkBody(registry, signer, phone);
+    registry.failure = new Error(`the network said no to ${phone}`);
+    const answer = await link(body);
+    expect([answer.status, answer.body["remaining"]]).to.deep.equal([200, [{ step: "ask-again" }]]);
+    registry.failure = undefined;
+    expect((await link(body)).status).to.equal(200);
+    expect((await verify(proofOf(registry, signer, phone))).status).to.equal(200);
+    expect(registry.logged.join("")).to.not.include(phone);
+  });
+
+  it("gives five tries in five minutes", async () => {
+    const [signer, phone] = [account(), newNumber()];
+    const body = await linkBody(registry, signer, phone);
+    await link(body);
+    const right = proofOf(registry, signer, phone);
+    const wrong = { ...right, code: right.code === "111111" ? "222222" : "111111" };
+    for (let index = 0; index < 5; index += 1) expect((await verify(wrong)).body["code"]).to.equal("CODE_WRONG");
+    const exhausted = await verify(right);
+    expect([exhausted.status, exhausted.body["code"]]).to.deep.equal([410, "CODE_EXHAUSTED"]);
+    await link(body);
+    ahead(301_000);
+    const late = await verify(proofOf(registry, signer, phone));
+    expect([late.status, late.body["code"]]).to.deep.equal([410, "CODE_EXPIRED"]);
+    expect((await resolve(phone)).body["verified"]).to.equal(false);
+  });
+
+  it("tells a stranger nothing of who has a number", async () => {
+    const [owner, stranger, taken, free] = [account(), account(), newNumber(), newNumber()];
+    await linkVerified(registry, owner, taken);
+    const [ofTaken, ofFree] = [taken, free].map(async (phone) => {
+      const { status, headers, body } = await link(await linkBody(registry, stranger, phone));
+      const { phoneHash, phoneNumber, signature, encryptionPublicKey, remaining, ...rest } = body;
+      return {
+        status,
+        names: Object.keys(body),
+        headers: [...headers.keys()],
+        rest,
+        steps: JSON.stringify(remaining).replace(/\d{10,}/, ""),
+      };
+    });
+    expect(await ofTaken).to.deep.equal(await ofFree);
+    // Until it is proven it shadows nothing.
+    expect((await resolve(taken)).body).to.include({ wallet: owner.address, verified: true });
+    for (const phone of [taken, free]) {
+      const guess = { phoneNumber: phone, walletAddress: stranger.address, code: "000000" };
+      const refused = await verify(guess);
+      if (refused.status !== 200) expect(refused.body["code"]).to.equal("CODE_WRONG");
+    }
+  });
+
+  it("moves a number to another wallet for who proves it again, and says what changed", async () => {
+    const [before, after, phone] = [account(), account(), newNumber()];
+    const old = await linkVerified(registry, before, phone);
+    const body = await linkBody(registry, after, phone);
+    const answer = await link(body);
+    expect(JSON.stringify(answer.body)).to.not.include(before.address.slice(2));
+    const { changed, ...mapping } = (await verify(proofOf(registry, after, phone))).body;
+    expect(changed).to.deep.equal({
+      wallet: { from: before.address, to: after.address },
+      encryptionPublicKey: { from: old.encryptionPublicKey, to: body.encryptionPublicKey },
+    });
+    expect(mapping).to.include({ wallet: after.address, verified: true });
+  });
+
+  it("renews a proven link of the same wallet without a code, and says what changed", async () => {
+    const [signer, phone] = [account(), newNumber()];
+    const old = await linkVerified(registry, signer, phone);
+    ahead(300_000);
+    const [issuedAt = 0] = bindingSlots(Date.now() + 300_000);
+    const body = await linkBody(registry, signer, phone, { issuedAt });
+    const { remaining, changed, verified } = (await link(body)).body;
+    expect([remaining, verified]).to.deep.equal([[], true]);
+    expect(changed).to.deep.equal({
+      encryptionPublicKey: { from: old.encryptionPublicKey, to: body.encryptionPublicKey },
+    });
+  });
+
+  it("keeps several numbers of one wallet", async () => {
+    const [signer, first, second] = [account(), newNumber(), newNumber()];
+    await linkVerified(registry, signer, first);
+    await linkVerified(registry, signer, second);
+    for (const phone of [first, second])
+      expect((await resolve(phone)).body).to.include({ wallet: signer.address, phoneNumber: phone });
+  });
+
+  it("sends the code to the number of the wallet that asked, and takes it for that wallet alone", async () => {
+    const [owner, thief, phone] = [account(), account(), newNumber()];
+    await link(await linkBody(registry, owner, phone));
+    await link(await linkBody(registry, thief, phone));
+    const [forOwner, forThief] = [proofOf(registry, owner, phone), proofOf(registry, thief, phone)];
+    expect(registry.codes.at(-1)).to.include({ phone, wallet: thief.address });
+    // The owner types in what it was sent for its own wallet; the thief cannot use it.
+    if (forOwner.code !== forThief.code)
+      expect((await verify({ ...forThief, code: forOwner.code })).body["code"]).to.equal("CODE_WRONG");
+    expect((await verify(forOwner)).body["wallet"]).to.equal(owner.address);
+  });
+
+  it("is taken back by the wallet, with all that is known of it", async () => {
+    const [signer, phone] = [account(), newNumber()];
+    await linkVerified(registry, signer, phone);
+    const [slot = 0] = bindingSlots(Date.now());
+    const body = await unlinkBody(registry, signer, phone, slot);
+    expect((await post(`${registry.url}/phone/unlink`, body)).body).to.deep.equal({ unlinked: true });
+    expect((await resolve(phone)).body["code"]).to.equal("UNKNOWN_NUMBER");
+    expect((await post(`${registry.url}/phone/unlink`, body)).body["code"]).to.equal("SIGNATURE_REPLAYED");
+  });
+
+  it("is not taken back by anybody else, and the answers tell nothing", async () => {
+    const [owner, stranger, phone, free] = [account(), account(), newNumber(), newNumber()];
+    await linkVerified(registry, owner, phone);
+    for (const number of [phone, free]) {
+      const body = await unlinkBody(registry, stranger, number);
+      expect((await post(`${registry.url}/phone/unlink`, body)).body).to.include({ code: "NOT_LINKED" });
+      const forged = { ...(await unlinkBody(registry, stranger, number)), walletAddress: owner.address };
+      expect((await post(`${registry.url}/phone/unlink`, forged)).body).to.include({ code: "SIGNATURE_INVALID" });
+    }
+    // A signature to link is none to take back, nor the other way round.
+    const linked = await linkBody(registry, owner, phone);
+    const [issuedAt = 0] = bindingSlots(Date.now());
+    const misused = { ...linked, issuedAt };
+    expect((await post(`${registry.url}/phone/unlink`, misused)).body).to.include({ code: "SIGNATURE_INVALID" });
+    expect((await resolve(phone)).body["wallet"]).to.equal(owner.address);
+  });
+
+  it("limits codes of a number, a wallet and an address, and says when to come back", async () => {
+    const limits = {
+      SOTTO_PHONE_CODES_NUMBER: "2/600",
+      SOTTO_PHONE_CODES_WALLET: "3/600",
+      SOTTO_PHONE_CODES_CLIENT: "6/600",
+      SOTTO_PHONE_TRIES_CLIENT: "2/600",
+    };
+    const limited = await openTestRegistry(limits);
+    try {
+      const ask = async (signer = account(), phone = newNumber()) => {
+        const answer = await post(`${limited.url}/phone/link`, await linkBody(limited, signer, phone));
+        if (answer.status === 429) expect(Number(answer.headers.get("retry-after"))).to.be.within(1, 600);
+        return answer.body["code"] ?? 200;
+      };
+      const phone = newNumber();
+      expect([await ask(account(), phone), await ask(account(), phone)]).to.deep.equal([200, 200]);
+      expect(await ask(account(), phone)).to.equal("CODES_LIMITED");
+      const signer = account();
+      expect([await ask(signer), await ask(signer), await ask(signer)]).to.deep.equal([200, 200, 200]);
+      expect(await ask(signer)).to.equal("CODES_LIMITED");
+      expect([await ask(), await ask()]).to.deep.equal([200, "CODES_LIMITED"]);
+      const guess = { phoneNumber: phone, walletAddress: signer.address, code: "123456" };
+      const tried = [];
+      for (let index = 0; index < 3; index += 1)
+        tried.push((await post(`${limited.url}/phone/verify`, guess)).body["code"]);
+      expect(tried).to.deep.equal(["CODE_EXPIRED", "CODE_EXPIRED", "CODES_LIMITED"]);
+    } finally {
+      await limited.close();
+    }
+  });
+});
