@@ -18,6 +18,7 @@ export class Claims {
   readonly #onError: (error: unknown) => void;
   readonly #renewals = new Set<NodeJS.Timeout>();
   readonly #clock: () => number;
+  #closed = false;
 
   constructor(store: ClaimStore, clock: () => number, onError: (error: unknown) => void) {
     this.#store = store;
@@ -61,9 +62,15 @@ export class Claims {
     const renewal = setInterval(() => {
       if (this.#clock() >= expiresAt) this.#stop(renewal);
       else
-        this.#store.renew(id, holder).then((held) => {
-          if (!held) this.#stop(renewal);
-        }, this.#onError);
+        this.#store.renew(id, holder).then(
+          (held) => {
+            if (!held) this.#stop(renewal);
+          },
+          (error: unknown) => {
+            // One that was under way when the store was closed is no trouble.
+            if (!this.#closed) this.#onError(error);
+          },
+        );
     }, this.#store.leaseMs / 3).unref();
     this.#renewals.add(renewal);
     return renewal;
@@ -106,6 +113,7 @@ export class Claims {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     for (const renewal of this.#renewals) clearInterval(renewal);
     await this.#store.close();
   }

@@ -1,0 +1,86 @@
+// Servers of one wallet that share a store, in either database.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { type Claim, Claims } from "../../src/claims/claims.ts";
+import { type ClaimRequest, ClaimStore } from "../../src/claims/store.ts";
+import { startPostgres, type TestPostgres } from "./postgres.ts";
+
+export const LEASE_MS = 1_000;
+const MINUTE = 60_000;
+export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+let counter = 0;
+export const payment = (changes: Partial<ClaimRequest> = {}): ClaimRequest => ({
+  id: `31337:0xpool:${++counter}`,
+  digest: "0x01",
+  resource: "https://shop.example/a",
+  expiresAt: Date.now() + 6 * MINUTE,
+  ...changes,
+});
+
+const folder = mkdtempSync(join(tmpdir(), "sotto-claims-"));
+let postgres: Promise<TestPostgres> | undefined;
+
+/** Each gives the address of an empty database. */
+export const BACKENDS: Readonly<Record<string, () => Promise<string>>> = {
+  SQLite: async () => `sqlite:${join(folder, `${++counter}.sqlite`)}`,
+  PostgreSQL: async () => {
+    postgres ??= startPostgres();
+    return (await postgres).database();
+  },
+};
+
+// Root hook of mocha: once, after all files.
+after(async () => {
+  await (await postgres)?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+export interface Server {
+  readonly store: ClaimStore;
+  readonly claims: Claims;
+}
+
+export class Servers {
+  readonly url: string;
+  readonly errors: unknown[] = [];
+  readonly #opened = new Set<Claims>();
+
+  constructor(url: string) {
+    this.url = url;
+  }
+
+  async open(leaseMs = LEASE_MS): Promise<Server> {
+    const onError = (error: unknown) => this.errors.push(error);
+    const store = await ClaimStore.open({ url: this.url, clock: Date.now, leaseMs, onError });
+    const claims = new Claims(store, Date.now, onError);
+    this.#opened.add(claims);
+    return { store, claims };
+  }
+
+  async stop({ claims }: Server): Promise<void> {
+    this.#opened.delete(claims);
+    await claims.close();
+  }
+
+  /** Ends all; nothing has gone wrong behind their backs. */
+  async close(): Promise<void> {
+    for (const claims of this.#opened) await claims.close();
+    expect(this.errors).to.deep.equal([]);
+  }
+}
+
+/** What a header would be told. */
+export const take = (request: ClaimRequest, { claims }: Server): Promise<Claim | string> =>
+  claims.take(request).then(
+    (claim) => claim,
+    ({ failure }: { failure: string }) => failure,
+  );
+
+export async function taken(request: ClaimRequest, server: Server): Promise<Claim> {
+  const claim = await take(request, server);
+  if (typeof claim === "string") throw new Error(`not taken: ${claim}`);
+  return claim;
+}
