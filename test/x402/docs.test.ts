@@ -1,8 +1,8 @@
 // The code of the documents holds under the strictest types, with the names it leaves to its reader declared.
-import { readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { Snippets } from "../shop/support/snippets.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 
@@ -29,12 +29,29 @@ describe("the code of docs/x402.md and of the package's README", () => {
   it("holds under the strictest types", () => {
     const found = ["docs/x402.md", "packages/x402/README.md"].flatMap(blocks);
     expect(found.length).to.equal(4);
-    const files = found.map((code, index) => [`block-${index}.ts`, code] as const);
-    const snippets = new Snippets(new Map([["readers.ts", READERS], ...files]));
+    const files = new Map([["readers.ts", READERS]]);
+    for (const [index, code] of found.entries()) files.set(`block-${index}.ts`, code);
+    // Inside of the checkout, whose packages they import.
+    mkdirSync(join(root, ".sotto"), { recursive: true });
+    const folder = mkdtempSync(join(root, ".sotto", "x402-docs-"));
     try {
-      snippets.compile();
+      for (const [name, code] of files) writeFileSync(join(folder, name), code);
+      const strictest = { strict: true, noEmit: true, module: "nodenext", target: "es2023", skipLibCheck: true };
+      const compilerOptions = { ...strictest, types: ["node"], lib: ["es2023", "dom"] };
+      writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: [...files.keys()] }));
+      writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
+      expect(said(() => execFileSync("tsc", ["-p", folder], { encoding: "utf8" }))).to.equal("");
     } finally {
-      snippets.remove();
+      rmSync(folder, { recursive: true });
     }
   });
 });
+
+/** What the compiler says. */
+function said(run: () => string): string {
+  try {
+    return run();
+  } catch (error) {
+    return (error as { stdout: string }).stdout;
+  }
+}

@@ -34,13 +34,14 @@ async function reach(url: string): Promise<void> {
     }
 }
 
-/** The named blocks of one page, in a folder of the checkout, whose packages they import. */
+/** Code of one page, in a folder of the checkout, whose packages it imports. */
 export class DocumentedCode {
   readonly names: readonly string[];
   readonly #folder: string;
 
-  constructor(path: string) {
-    const blocks = namedBlocks(path);
+  /** @param source a page, whose blocks begin with the names of their files, or the files */
+  constructor(source: string | ReadonlyMap<string, string>) {
+    const blocks = typeof source === "string" ? namedBlocks(source) : source;
     this.names = [...blocks.keys()];
     mkdirSync(join(root, ".sotto"), { recursive: true });
     this.#folder = mkdtempSync(join(root, ".sotto", "docs-"));
