@@ -1,3 +1,5 @@
+// What holds a number: the code that was sent to it. What strangers learn meanwhile, and what moves, renews and ends a
+// link.
 import { bindingSlots } from "@sotto/protocol";
 import { expect } from "chai";
 import {
