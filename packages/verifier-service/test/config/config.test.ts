@@ -114,7 +114,7 @@ describe("configuration", () => {
       .to.throw()
       .with.property("code", "DEVELOPMENT_KEYS_REFUSED");
     refuseDevelopmentKeys("development", readConfig({ ...LEAST, SOTTO_CHAIN_ID: "31337" }));
-    refuseDevelopmentKeys("ceremony", readConfig(LEAST));
+    refuseDevelopmentKeys("ceremony/first", readConfig(LEAST));
   });
 
   it("describes every setting once, under a name of its own", () => {
