@@ -38,7 +38,7 @@ export function openProverProcess(directory: string, set: string): ProverProcess
     const name = import.meta.url.endsWith(".ts") ? "./relayer-prover-process.ts" : "./relayer-prover-process.js";
     const file = fileURLToPath(new URL(name, import.meta.url));
     // No environment: the relayer's key is in it, and no proof needs that.
-    const started = fork(file, [directory], {
+    const started = fork(file, [directory, set], {
       env: {},
       serialization: "advanced",
       stdio: ["ignore", "ignore", "ignore", "ipc"],

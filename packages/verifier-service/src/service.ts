@@ -57,7 +57,7 @@ export async function startService(
 }
 
 async function open(config: Config, log: ServiceLog, clock: () => number, closing: Closing): Promise<RunningService> {
-  const catalog = await openCatalog(config.artifacts);
+  const catalog = await openCatalog(config.artifacts, config.artifactSet);
   refuseDevelopmentKeys(catalog.set, config);
   const retired = openRetiredKeys(config.otherKeys);
   const keys = await KeyRing.open(await keySource(config), clock, (error) =>

@@ -49,11 +49,12 @@ const TYPES: Readonly<Record<FileKind, string>> = {
 };
 
 /**
- * Reads what is to be served and compares every file with the compiled-in lock.
+ * Reads what is to be served and compares every file with the compiled-in lock of the set.
+ * @param name of the set
  * @throws ServiceError ARTIFACT_DAMAGED; ProverError ARTIFACT_MISSING and others of loading
  */
-export async function openCatalog(directory: string): Promise<Catalog> {
-  const { lock, set }: Artifacts = await loadArtifacts({ directory });
+export async function openCatalog(directory: string, name: string): Promise<Catalog> {
+  const { lock, set }: Artifacts = await loadArtifacts({ directory, set: name });
   const circuits = new Map<string, Circuit>();
   const byHash = new Map<string, ArtifactFile>();
   const verificationKeys: Record<string, unknown> = {};

@@ -8,7 +8,7 @@ import { SETTINGS, type Settings } from "./settings.ts";
 export type { Environment } from "@sotto/server";
 
 type Required<K extends keyof Settings> = { readonly [Name in K]: NonNullable<Settings[Name]> };
-type Optional = "publicUrl" | "tokenKey" | "workers" | "feeTag";
+type Optional = "publicUrl" | "deployment" | "tokenKey" | "workers" | "feeTag";
 type WithFallback = Exclude<keyof Settings, Optional | `phone${string}`>;
 
 /** All settings, read and checked. Times are ms unless named otherwise. */

@@ -59,7 +59,24 @@ export const SETTINGS = {
     "sqlite:PATH, or postgres://.. for several replicas",
     true,
   ),
-  artifacts: setting("SOTTO_ARTIFACTS", text, "circuits/build", "folder with the circuits' artifacts"),
+  artifacts: setting(
+    "SOTTO_ARTIFACTS",
+    text,
+    "circuits/build",
+    "folder with the circuits' artifacts; of a ceremony's set circuits/build/ceremony/NAME",
+  ),
+  artifactSet: setting(
+    "SOTTO_ARTIFACT_SET",
+    text,
+    "development",
+    "set of keys the pool's verifiers have: development, or ceremony/NAME",
+  ),
+  deployment: setting(
+    "SOTTO_DEPLOYMENT",
+    text,
+    undefined,
+    "manifest of pnpm deploy:network: says chain id, pool, deployment block and set of keys",
+  ),
   otherKeys: setting(
     "SOTTO_OTHER_KEYS",
     list(text),

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { type Environment, readConfig, refuseDevelopmentKeys } from "../../src/config/config.ts";
+import { withDeployment } from "../../src/config/deployment.ts";
 import { DEPLOYMENT_FILE, withDevelopmentDefaults } from "../../src/config/development.ts";
 import { SETTINGS } from "../../src/config/settings.ts";
 
@@ -149,5 +150,56 @@ describe("development defaults", () => {
 
   it("leave a damaged file aside", () => {
     expect(failure(withDevelopmentDefaults({}, () => "{")).message).to.include("SOTTO_POOL");
+  });
+});
+
+describe("a deployment's manifest", () => {
+  const contract = (address: string) => ({ address, codeHash: `0x${"ab".repeat(32)}` });
+  const others = ["paymentVerifier", "withdrawalVerifier", "noteAppendVerifier", "noteHasher"];
+  const manifest = {
+    version: 1,
+    network: "base-sepolia",
+    set: "ceremony/autumn-2026",
+    chainId: 84532,
+    pool: POOL,
+    token: `0x${"33".repeat(20)}`,
+    deploymentBlock: 77,
+    smallestDeposit: "10000",
+    contracts: Object.fromEntries([
+      ["pool", contract(POOL)],
+      ...others.map((name) => [name, contract(`0x${"44".repeat(20)}`)]),
+    ]),
+    verificationKeys: { payment: "cd".repeat(32) },
+  };
+  const files: Record<string, string> = { good: JSON.stringify(manifest), cut: "{", other: "{}" };
+  const read = (path: string) => files[path];
+  const refused = (environment: Environment): string => {
+    try {
+      withDeployment(environment, read);
+    } catch (error) {
+      expect((error as { code?: unknown }).code).to.equal("INVALID_CONFIG");
+      return (error as Error).message;
+    }
+    throw new Error("it was accepted");
+  };
+
+  it("says chain, pool, block and set of keys, and where that set's artifacts are", () => {
+    const config = readConfig(withDeployment({ SOTTO_DEPLOYMENT: "good", SOTTO_RELAYER_KEY: KEY }, read));
+    expect(config).to.include({ chainId: 84532, pool: POOL, deploymentBlock: 77, artifactSet: "ceremony/autumn-2026" });
+    expect(config.artifacts).to.equal("circuits/build/ceremony/autumn-2026");
+    const own = withDeployment({ SOTTO_DEPLOYMENT: "good", SOTTO_ARTIFACTS: "/srv/keys" }, read);
+    expect(own["SOTTO_ARTIFACTS"]).to.equal("/srv/keys");
+    expect(withDeployment(LEAST, read), "none is named").to.equal(LEAST);
+  });
+
+  it("is refused where it cannot be read, or the environment says otherwise", () => {
+    expect(refused({ SOTTO_DEPLOYMENT: "none" })).to.include("does not exist");
+    expect(refused({ SOTTO_DEPLOYMENT: "cut" })).to.include("not JSON");
+    expect(refused({ SOTTO_DEPLOYMENT: "other" })).to.include("no manifest");
+    const contradiction = refused({ SOTTO_DEPLOYMENT: "good", SOTTO_CHAIN_ID: "1", SOTTO_ARTIFACT_SET: "development" });
+    expect(contradiction).to.include("SOTTO_CHAIN_ID").and.include("SOTTO_ARTIFACT_SET");
+    // The same address in another spelling is no contradiction.
+    const shouted = { SOTTO_DEPLOYMENT: "good", SOTTO_POOL: POOL.toUpperCase().replace("0X", "0x") };
+    expect(withDeployment(shouted, read)["SOTTO_POOL"]).to.equal(POOL);
   });
 });
