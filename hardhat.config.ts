@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import hardhatToolboxMochaEthers from "@nomicfoundation/hardhat-toolbox-mocha-ethers";
-import { defineConfig } from "hardhat/config";
+import { configVariable, defineConfig } from "hardhat/config";
 
 const require = createRequire(import.meta.url);
 
@@ -34,6 +34,12 @@ export default defineConfig({
       chainId: 31337,
       // A node that mines many transactions in a second would run its clock ahead and end every validUntil.
       allowBlocksWithSameTimestamp: true,
+    },
+    // `pnpm deploy:network`: any network. Both come from `hardhat keystore set NAME`, or from the environment.
+    deploy: {
+      type: "http",
+      url: configVariable("SOTTO_DEPLOY_RPC_URL"),
+      accounts: [configVariable("SOTTO_DEPLOYER_KEY")],
     },
   },
 });

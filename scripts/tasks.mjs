@@ -19,6 +19,8 @@ export const tasks = {
   build: [build],
   bench: [build, command("node scripts/bench/main.ts")],
   chain: [command("node scripts/chain/start.ts")],
+  "deploy:network": [build, command("node scripts/deploy/main.ts")],
+  "check:deployment": [build, command("node scripts/deploy/check-main.ts")],
   "deploy:local": [build, command("node scripts/chain/deploy.ts")],
   service: [build, command("node packages/verifier-service/dist/main.js")],
   registry: [build, command("node packages/phone-registry/dist/main.js")],

@@ -3,7 +3,7 @@ import { fork } from "node:child_process";
 import { Socket } from "node:net";
 import { join } from "node:path";
 import { CommandError } from "../lib/command.ts";
-import type { ServerMessage } from "./server.ts";
+import type { NodeOptions, ServerMessage } from "./server.ts";
 
 export interface LocalNode {
   readonly url: string;
@@ -17,9 +17,9 @@ const START_TIMEOUT_MS = 60_000;
  * @param port 0 (the default) for any free one
  * @throws CommandError PORT_BUSY, NODE_FAILED
  */
-export async function startNode(port = 0): Promise<LocalNode> {
+export async function startNode(port = 0, options: NodeOptions = {}): Promise<LocalNode> {
   const root = join(import.meta.dirname, "..", "..");
-  const child = fork(join(import.meta.dirname, "server.ts"), [String(port)], {
+  const child = fork(join(import.meta.dirname, "server.ts"), [String(port), JSON.stringify(options)], {
     cwd: root,
     stdio: ["ignore", "ignore", "pipe", "ipc"],
   });

@@ -7,6 +7,14 @@ import { CommandError } from "../lib/command.ts";
 /** Only programs of this machine reach it: its accounts and their keys are public. */
 const HOST = "127.0.0.1";
 
+/** What may be otherwise than on the local chain of `pnpm chain`. */
+export interface NodeOptions {
+  /** Of those that the local chains have. */
+  readonly chainId?: number;
+  /** A block every so many ms, in place of one for each transaction. */
+  readonly blockTimeMs?: number;
+}
+
 export type ServerMessage =
   | { readonly listening: { readonly port: number } }
   | { readonly error: { readonly code: string; readonly message: string } };
@@ -17,10 +25,14 @@ export type ServerMessage =
  * @returns the port it listens on
  * @throws CommandError PORT_BUSY
  */
-export async function serve(port: number): Promise<number> {
+export async function serve(port: number, { chainId, blockTimeMs }: NodeOptions = {}): Promise<number> {
   // Asked first, because Hardhat's server ends the process with a stack trace where the port is taken.
   if (port !== 0) await probe(port);
-  const server = await hre.network.createServer({ network: "node" }, HOST, port);
+  const override = {
+    ...(chainId === undefined ? {} : { chainId }),
+    ...(blockTimeMs === undefined ? {} : { mining: { auto: false, interval: blockTimeMs } }),
+  };
+  const server = await hre.network.createServer({ network: "node", override }, HOST, port);
   return (await server.listen()).port;
 }
 
@@ -50,7 +62,7 @@ if (import.meta.main) {
   // Ctrl-C reaches the whole process group: the parent decides when its chain ends.
   process.on("SIGINT", () => {});
   try {
-    send({ listening: { port: await serve(Number(process.argv[2])) } });
+    send({ listening: { port: await serve(Number(process.argv[2]), JSON.parse(process.argv[3] ?? "{}")) } });
   } catch (error) {
     const code = error instanceof CommandError ? error.code : "NODE_FAILED";
     send({ error: { code, message: error instanceof Error ? error.message : String(error) } });

@@ -11,14 +11,19 @@ export interface Result {
   readonly stderr: string;
 }
 
-/** @param watch sees the output as it grows, for example to stop the command half way */
+/**
+ * @param watch sees the output as it grows, for example to stop the command half way
+ * @param variables beside those of this process
+ */
 export function command(
   script: string,
   args: readonly string[] = [],
   watch: (stdout: string, child: ChildProcess) => void = () => {},
+  variables: NodeJS.ProcessEnv = {},
 ): Promise<Result> {
   const child = spawn("node", [join(root, "scripts", script), ...args], {
     cwd: root,
+    env: { ...process.env, ...variables },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let stdout = "";

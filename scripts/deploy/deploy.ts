@@ -1,0 +1,114 @@
+// Puts a pool on a network through Ignition, which remembers each transaction before it is sent: what was cut off is gone
+// on with, and nothing is deployed twice.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { buildModule } from "@nomicfoundation/hardhat-ignition/modules";
+import type {} from "@nomicfoundation/hardhat-ignition-ethers";
+import {
+  type Address,
+  DEPLOYMENT_CONTRACTS,
+  type DeployedContract,
+  type DeploymentContract,
+  type DeploymentManifest,
+  parseAddress,
+  parseDeployment,
+} from "@sotto/protocol";
+import { assertAllowedOnChain, lockOf } from "@sotto/prover";
+import { keccak256 } from "ethers";
+import hre from "hardhat";
+import type { NetworkConnection } from "hardhat/types/network";
+import { poolFutures } from "../../ignition/support/pool.ts";
+import { CommandError } from "../lib/command.ts";
+import { resuming } from "./resume.ts";
+
+export interface DeployOptions {
+  /** Names the deployment: its journal, its manifest. */
+  readonly network: string;
+  readonly set: string;
+  /** Address of a token that exists, or undefined for a test dollar of its own. */
+  readonly token: string | undefined;
+  /** Base units; left out: 10,000. */
+  readonly smallestDeposit?: bigint;
+  /** Whether Ignition shows what it does. */
+  readonly displayUi?: boolean;
+}
+
+const modules = (set: string, withToken: boolean) =>
+  buildModule("ShieldedPool", (m) => {
+    const { token, contracts } = poolFutures(
+      m,
+      (options) => (withToken ? m.getParameter<string>("token") : m.contract("TestUSDC", [], options)),
+      set,
+    );
+    return typeof token === "object" && "id" in token ? { token, ...contracts } : contracts;
+  });
+
+type Deployed = Record<string, { getAddress(): Promise<string> }>;
+
+/**
+ * @throws CommandError TOKEN_MISSING; SottoError DEVELOPMENT_KEYS_REFUSED, ARTIFACT_SET_UNKNOWN, INVALID_ADDRESS; what
+ *   Ignition throws where a transaction fails
+ */
+export async function deployPool(connection: NetworkConnection, options: DeployOptions): Promise<DeploymentManifest> {
+  const { network, set, token, smallestDeposit, displayUi = false } = options;
+  const chainId = Number(await connection.provider.request({ method: "eth_chainId" }));
+  const lock = lockOf(set);
+  // The verifiers themselves would refuse as well; this costs no gas.
+  assertAllowedOnChain(lock, chainId);
+  const given = token === undefined ? undefined : parseAddress(token, "token");
+  if (given !== undefined && (await codeAt(connection, given)) === "0x")
+    throw new CommandError("TOKEN_MISSING", `there is no contract at ${given} on chain ${chainId}`);
+  const parameters = {
+    ShieldedPool: {
+      ...(given === undefined ? {} : { token: given }),
+      ...(smallestDeposit === undefined ? {} : { smallestDeposit }),
+    },
+  };
+  const module = modules(set, given !== undefined);
+  const settings = { deploymentId: network, parameters, displayUi };
+  const deploy = async () => (await connection.ignition.deploy(module, settings)) as Deployed;
+  const deployed = await resuming(connection.provider, journalOf(network), deploy);
+  const pool = await connection.ethers.getContractAt("ShieldedPool", await deployed["pool"]!.getAddress());
+  const addresses: Record<DeploymentContract, string> = {
+    pool: await pool.getAddress(),
+    paymentVerifier: await pool.paymentVerifier(),
+    withdrawalVerifier: await pool.withdrawalVerifier(),
+    noteAppendVerifier: await pool.noteAppendVerifier(),
+    noteHasher: await pool.noteHasher(),
+  };
+  const contracts: Partial<Record<DeploymentContract, DeployedContract>> = {};
+  for (const name of DEPLOYMENT_CONTRACTS) {
+    const address = parseAddress(addresses[name]);
+    contracts[name] = { address, codeHash: keccak256(await codeAt(connection, address)) };
+  }
+  return parseDeployment({
+    version: 1,
+    network,
+    set,
+    chainId,
+    pool: contracts.pool!.address,
+    token: parseAddress(await pool.token()),
+    deploymentBlock: blockBefore(network),
+    smallestDeposit: String(await pool.smallestDeposit()),
+    contracts,
+    verificationKeys: Object.fromEntries(Object.entries(lock.circuits).map(([name, { vkey }]) => [name, vkey])),
+  });
+}
+
+const codeAt = async ({ provider }: NetworkConnection, address: Address): Promise<string> =>
+  String(await provider.request({ method: "eth_getCode", params: [address, "latest"] }));
+
+/** Where Ignition keeps the journal of a deployment. */
+export const journalOf = (network: string): string =>
+  join(hre.config.paths.ignition, "deployments", network, "journal.jsonl");
+
+/** The block before the one the pool came with, as Ignition's journal has it. */
+function blockBefore(network: string): number {
+  const path = journalOf(network);
+  const blocks = (existsSync(path) ? readFileSync(path, "utf8").split("\n") : [])
+    .filter((line) => line.includes('"TRANSACTION_CONFIRM"') && line.includes('"ShieldedPool#ShieldedPool"'))
+    .map((line) => (JSON.parse(line) as { receipt: { blockNumber: number } }).receipt.blockNumber);
+  const first = Math.min(...blocks);
+  if (!Number.isFinite(first)) throw new CommandError("JOURNAL_DAMAGED", `${path} does not say when the pool came`);
+  return Math.max(0, first - 1);
+}

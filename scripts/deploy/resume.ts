@@ -1,0 +1,61 @@
+// A connection that is cut while a transaction is sent leaves Ignition without its hash: the chain has it, the journal
+// only its nonce. Ignition then asks for the hash; here it is looked up.
+import { dirname } from "node:path";
+import { trackTransaction } from "@nomicfoundation/ignition-core";
+import type { NetworkConnection } from "hardhat/types/network";
+import { CommandError } from "../lib/command.ts";
+
+type Provider = NetworkConnection["provider"];
+
+interface Lost {
+  readonly sender: string;
+  readonly nonce: number;
+}
+
+/** More than a deployment has transactions. */
+const MOST_LOST = 16;
+/** How far back a lost transaction is looked for, blocks: hours on any chain. */
+const MOST_BLOCKS = 20_000;
+
+/** Hardhat's number of the error that asks for a hash. */
+const TRANSACTION_LOST = 10410;
+
+function lostTransaction(error: unknown): Lost | undefined {
+  const { number, messageArguments } = Object(error) as { number?: unknown; messageArguments?: Partial<Lost> };
+  if (number !== TRANSACTION_LOST || messageArguments === undefined) return undefined;
+  return { sender: String(messageArguments.sender).toLowerCase(), nonce: Number(messageArguments.nonce) };
+}
+
+/** The hash of an account's transaction with this nonce, from the newest block backwards. */
+async function findTransaction(provider: Provider, { sender, nonce }: Lost): Promise<string> {
+  const newest = Number(await provider.request({ method: "eth_blockNumber" }));
+  for (let block = newest; block >= Math.max(0, newest - MOST_BLOCKS); block -= 1) {
+    const params = [`0x${block.toString(16)}`, true];
+    const found = (await provider.request({ method: "eth_getBlockByNumber", params })) as {
+      transactions: { from: string; nonce: string; hash: string }[];
+    };
+    const same = found.transactions.find((tx) => tx.from.toLowerCase() === sender && Number(tx.nonce) === nonce);
+    if (same !== undefined) return same.hash;
+  }
+  throw new CommandError(
+    "TRANSACTION_LOST",
+    `${sender}'s transaction ${nonce} is in none of the last ${MOST_BLOCKS} blocks; run this again when it is mined`,
+  );
+}
+
+/**
+ * Runs a deployment, and again with what a cut connection lost.
+ * @param journal of the deployment
+ * @throws CommandError TRANSACTION_LOST; what `deploy` throws
+ */
+export async function resuming<T>(provider: Provider, journal: string, deploy: () => Promise<T>): Promise<T> {
+  for (let lost = 0; ; lost += 1) {
+    try {
+      return await deploy();
+    } catch (error) {
+      const missing = lostTransaction(error);
+      if (missing === undefined || lost === MOST_LOST) throw error;
+      await trackTransaction(dirname(journal), await findTransaction(provider, missing), provider);
+    }
+  }
+}

@@ -1,0 +1,50 @@
+// What explorers ask for to show a contract's source: the compiler's standard input and the constructor's arguments.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { DEPLOYMENT_CONTRACTS, type DeploymentManifest } from "@sotto/protocol";
+import { AbiCoder } from "ethers";
+import hre from "hardhat";
+import { toJson, writeAtomically } from "../circuits/files.ts";
+import { contractNames } from "./code.ts";
+
+const POOL_ARGUMENTS = ["address", "address", "address", "address", "address", "uint64"];
+
+interface BuildInfo {
+  readonly solcLongVersion: string;
+  readonly input: object;
+}
+
+/** Of the ShieldedPool, ABI-encoded as explorers take it: hex without 0x. Its parts have no arguments. */
+function poolArguments({ contracts, token, smallestDeposit }: DeploymentManifest): string {
+  const { paymentVerifier, withdrawalVerifier, noteAppendVerifier, noteHasher } = contracts;
+  const parts = [paymentVerifier, withdrawalVerifier, noteAppendVerifier, noteHasher].map(({ address }) => address);
+  return AbiCoder.defaultAbiCoder()
+    .encode(POOL_ARGUMENTS, [token, ...parts, smallestDeposit])
+    .slice(2);
+}
+
+/**
+ * Writes, into `folder`, a file of standard input for each contract, and `verification.json`: what to enter for which
+ * address.
+ */
+export async function prepareVerification(manifest: DeploymentManifest, folder: string): Promise<void> {
+  const names = contractNames(manifest.set);
+  const entries = [];
+  for (const part of DEPLOYMENT_CONTRACTS) {
+    const name = names[part];
+    const { buildInfoId, inputSourceName } = await hre.artifacts.readArtifact(name);
+    const path = join(hre.config.paths.artifacts, "build-info", `${buildInfoId}.json`);
+    const { solcLongVersion, input } = JSON.parse(readFileSync(path, "utf8")) as BuildInfo;
+    const standardInput = `${name}.input.json`;
+    writeAtomically(join(folder, standardInput), toJson(input));
+    entries.push({
+      address: manifest.contracts[part].address,
+      contract: `${inputSourceName}:${name}`,
+      compiler: `v${solcLongVersion}`,
+      licence: "GPL-3.0-or-later",
+      constructorArguments: part === "pool" ? poolArguments(manifest) : "",
+      standardInput,
+    });
+  }
+  writeAtomically(join(folder, "verification.json"), toJson(entries));
+}

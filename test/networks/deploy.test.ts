@@ -1,0 +1,157 @@
+// Deploying to a network that is not the local chain: another chain id, blocks at intervals, a connection that is cut.
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type DeploymentManifest, parseDeployment } from "@sotto/protocol";
+import { expect } from "chai";
+import { HDNodeWallet, JsonRpcProvider } from "ethers";
+import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
+import { command, expectRefused } from "../e2e/command.ts";
+import { CuttingProxy } from "./support/cutting-proxy.ts";
+
+const MNEMONIC = "test test test test test test test test test test test junk";
+const deployer = HDNodeWallet.fromPhrase(MNEMONIC);
+/** Verifier, verifier, verifier, hash, test dollar, pool. */
+const TRANSACTIONS = 6;
+
+describe("deploying to a network", () => {
+  let node: LocalNode;
+  let proxy: CuttingProxy;
+  let url: string;
+  let folder: string;
+  let provider: JsonRpcProvider;
+  let manifest: DeploymentManifest;
+  const network = `test-${process.pid}`;
+  const journal = join(import.meta.dirname, "..", "..", "ignition", "deployments", network);
+  const sources = join(import.meta.dirname, "..", "..", ".sotto", "deployments", network);
+
+  const run = (script: string, args: string[], rpc = url) =>
+    command(script, args, undefined, { SOTTO_DEPLOY_RPC_URL: rpc, SOTTO_DEPLOYER_KEY: deployer.privateKey });
+  const deploy = (...args: string[]) => run("deploy/main.ts", ["--network", network, "--to", folder, ...args]);
+  const check = (file: string) => run("deploy/check-main.ts", ["--file", file]);
+
+  before(async () => {
+    node = await startNode(0, { chainId: 1337, blockTimeMs: 300 });
+    proxy = new CuttingProxy(node.url);
+    url = await proxy.listen();
+    folder = mkdtempSync(join(tmpdir(), "sotto-deploy-"));
+    provider = new JsonRpcProvider(node.url, undefined, { staticNetwork: true, cacheTimeout: -1 });
+  });
+  after(async () => {
+    provider.destroy();
+    await proxy.close();
+    await node.stop();
+    for (const path of [folder, journal, sources]) rmSync(path, { recursive: true, force: true });
+  });
+
+  it("refuses what makes no deployment, before anything is sent", async () => {
+    expectRefused(await deploy(), "OPTION_MISSING", "--token");
+    expectRefused(await deploy("--token", "0x12"), "INVALID_ADDRESS", "token");
+    expectRefused(await deploy("--token", `0x${"11".repeat(20)}`), "TOKEN_MISSING", "1337");
+    expectRefused(
+      await deploy("--test-token", "yes", "--set", "ceremony/none"),
+      "ARTIFACT_SET_UNKNOWN",
+      "ceremony/none",
+    );
+    expectRefused(await deploy("--test-token", "yes", "--smallest-deposit", "0.5"), "OPTION_INVALID");
+    expectRefused(await run("deploy/main.ts", ["--network", "../x", "--test-token", "yes"]), "NETWORK_INVALID");
+    expect(await provider.getTransactionCount(deployer.address)).to.equal(0);
+  });
+
+  it("refuses development keys where money could be", async () => {
+    const other = await startNode(0, { chainId: 84532 });
+    try {
+      const args = ["--network", network, "--to", folder, "--test-token", "yes"];
+      expectRefused(await run("deploy/main.ts", args, other.url), "DEVELOPMENT_KEYS_REFUSED", "84532");
+      const there = new JsonRpcProvider(other.url, undefined, { staticNetwork: true });
+      expect(await there.getTransactionCount(deployer.address)).to.equal(0);
+      there.destroy();
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it("goes on where the connection was cut, twice, and deploys nothing twice", async () => {
+    for (const transactions of [1, 2]) {
+      proxy.mend(transactions);
+      const cut = await deploy("--test-token", "yes");
+      expect(cut.status, cut.stdout).to.equal(1);
+      expect(existsSync(join(folder, `${network}.json`))).to.equal(false);
+    }
+    proxy.mend();
+    const { status, stdout, stderr } = await deploy("--test-token", "yes");
+    expect(status, stdout + stderr).to.equal(0);
+    expect(await provider.getTransactionCount(deployer.address)).to.equal(TRANSACTIONS);
+    manifest = parseDeployment(JSON.parse(readFileSync(join(folder, `${network}.json`), "utf8")));
+    expect(manifest).to.include({ network, chainId: 1337, set: "development", smallestDeposit: "10000" });
+    expect(manifest.deploymentBlock).to.be.greaterThan(0);
+    expect(stdout).to.include(manifest.pool);
+    expect(stdout + stderr).to.not.include(deployer.privateKey.slice(2));
+  });
+
+  it("finds nothing to do the second time", async () => {
+    const before = readFileSync(join(folder, `${network}.json`), "utf8");
+    const { status } = await deploy("--test-token", "yes");
+    expect(status).to.equal(0);
+    expect(await provider.getTransactionCount(deployer.address)).to.equal(TRANSACTIONS);
+    expect(readFileSync(join(folder, `${network}.json`), "utf8")).to.equal(before);
+  });
+
+  it("prepares what explorers ask for", () => {
+    const entries = JSON.parse(readFileSync(join(sources, "verification.json"), "utf8")) as Record<string, string>[];
+    expect(entries.map(({ address }) => address)).to.deep.equal(
+      Object.values(manifest.contracts).map(({ address }) => address),
+    );
+    for (const { contract, compiler, standardInput } of entries) {
+      const input = JSON.parse(readFileSync(join(sources, standardInput!), "utf8"));
+      const [source, name] = contract!.split(":");
+      expect(input.language).to.equal("Solidity");
+      expect(input.sources[source!].content).to.match(new RegExp(`(contract|library) ${name} `));
+      expect(compiler).to.match(/^v0\.8\.37\+commit\.[0-9a-f]{8}/);
+    }
+    const pool = entries.find(({ contract }) => contract!.endsWith(":ShieldedPool"))!;
+    expect(pool["constructorArguments"]).to.have.length(6 * 64);
+    expect(pool["constructorArguments"]).to.include(manifest.token.slice(2));
+  });
+
+  it("compares chain, manifest and tree, and names each difference", async () => {
+    const good = await check(join(folder, `${network}.json`));
+    expect(good.status, good.stderr).to.equal(0);
+    expect(good.stdout).to.not.include("DIFFERS");
+    const { contracts } = manifest;
+    const swapped = { ...contracts, paymentVerifier: contracts.withdrawalVerifier };
+    const rehashed = { ...contracts, noteHasher: { ...contracts.noteHasher, codeHash: `0x${"00".repeat(32)}` } };
+    const changes: [string, object][] = [
+      ["paymentVerifier of the pool", { contracts: swapped }],
+      ["code of paymentVerifier", { contracts: swapped }],
+      ["code hash of noteHasher", { contracts: rehashed }],
+      ["token", { token: `0x${"11".repeat(20)}` }],
+      ["smallest deposit", { smallestDeposit: "1" }],
+      ["pool at block", { deploymentBlock: manifest.deploymentBlock + 1 }],
+      ["verification key of payment", { verificationKeys: { ...manifest.verificationKeys, payment: "00".repeat(32) } }],
+    ];
+    const file = join(folder, "changed.json");
+    for (const [what, change] of changes) {
+      writeFileSync(file, JSON.stringify({ ...manifest, ...change }));
+      const result = await check(file);
+      expectRefused(result, "DEPLOYMENT_DIFFERS", what);
+      expect(result.stdout).to.match(new RegExp(`^DIFFERS ${what}`, "m"));
+    }
+    const missing = `0x${"99".repeat(20)}`;
+    const absent = { ...contracts, pool: { ...contracts.pool, address: missing } };
+    writeFileSync(file, JSON.stringify({ ...manifest, pool: missing, contracts: absent }));
+    expectRefused(await check(file), "DEPLOYMENT_DIFFERS", "no contract");
+    writeFileSync(file, JSON.stringify({ ...manifest, chainId: 31337 }));
+    expectRefused(await check(file), "DEPLOYMENT_DIFFERS", "chain id");
+    writeFileSync(file, "{}");
+    expectRefused(await check(file), "DEPLOYMENT_INVALID");
+    expectRefused(await check(join(folder, "none.json")), "MANIFEST_MISSING");
+    const nowhere = await run("deploy/check-main.ts", [
+      "--file",
+      join(folder, `${network}.json`),
+      "--rpc",
+      "http://127.0.0.1:1",
+    ]);
+    expectRefused(nowhere, "NODE_UNREACHABLE");
+  });
+});

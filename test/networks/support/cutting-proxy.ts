@@ -1,0 +1,49 @@
+// A network between deployer and node that ends in the middle: after so many transactions it drops every connection.
+import { createServer, type Server } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+
+export class CuttingProxy {
+  /** Transactions it still lets through before it breaks; the node has the last one, its answer is lost. */
+  left = Number.POSITIVE_INFINITY;
+  sent = 0;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+
+  constructor(target: string) {
+    this.#server = createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const body = Buffer.concat(chunks).toString("utf8");
+      if (this.left < 0) return void response.socket?.destroy();
+      const transactions = body.split('"eth_sendRawTransaction"').length - 1;
+      const headers = { "content-type": "application/json" };
+      const answer = await fetch(target, { method: "POST", headers, body }).then((reply) => reply.text());
+      this.sent += transactions;
+      this.left -= transactions;
+      if (this.left < 0) {
+        for (const socket of this.#sockets) socket.destroy();
+        return;
+      }
+      response.writeHead(200, headers).end(answer);
+    });
+    this.#server.on("connection", (socket) => {
+      this.#sockets.add(socket);
+      socket.once("close", () => this.#sockets.delete(socket));
+    });
+  }
+
+  async listen(): Promise<string> {
+    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** Works again, for this many transactions. */
+  mend(transactions = Number.POSITIVE_INFINITY): void {
+    this.left = transactions;
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}
