@@ -36,6 +36,7 @@ export function plan(root: string, long: boolean): Work[] {
     suite("browser", ".", "mocha", "test/browser/**/*.test.ts", "--timeout", "60000"),
     suite("shop", ".", "mocha", "test/shop/**/*.test.ts", "--timeout", "120000"),
     suite("command line", ".", "mocha", "test/cli/**/*.test.ts", "--timeout", "120000"),
+    suite("networks", ".", "mocha", "test/networks/**/*.test.ts", "--timeout", "240000"),
     suite("end to end", ".", "mocha", "test/e2e/**/*.test.ts", "--timeout", "240000"),
     suite("published packages", ".", "mocha", "test/packages/**/*.test.ts", "--timeout", "240000"),
     check("lint and format", "biome", "check", "--error-on-warnings"),
