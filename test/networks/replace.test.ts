@@ -1,0 +1,146 @@
+// A pool is replaced: notes leave the old one, by anybody's hand, and go into the new one under the same seed.
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import {
+  appendCall,
+  createSeedWords,
+  decodeEvent,
+  type EthersChain,
+  ethersChain,
+  MemoryStore,
+  NoteAppender,
+  seedFromWords,
+  sendCall,
+  settleCall,
+  ViewingWallet,
+  Wallet,
+  withdrawCall,
+} from "@sotto/client";
+import { createProver, loadArtifacts, type Prover } from "@sotto/prover";
+import { expect } from "chai";
+import { Contract, type JsonRpcProvider, type JsonRpcSigner } from "ethers";
+import hre from "hardhat";
+import { deployLocal } from "../../scripts/chain/deployment.ts";
+import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
+import { deployPool, journalOf } from "../../scripts/deploy/deploy.ts";
+
+interface Place {
+  readonly chain: EthersChain;
+  readonly chainId: bigint;
+  readonly pool: string;
+  readonly deploymentBlock: number;
+}
+
+const SHOP = `0x${"ab".repeat(20)}`;
+const NETWORK = `replace-${process.pid}`;
+
+describe("replacing a pool", () => {
+  let node: LocalNode;
+  let chain: EthersChain;
+  let prover: Prover;
+  let owner: JsonRpcSigner;
+  let stranger: JsonRpcSigner;
+  let token: Contract;
+  let old: Place;
+  let next: Place;
+  const seed = seedFromWords(createSeedWords());
+
+  const open = (place: Place) => Wallet.open({ ...place, seed, store: new MemoryStore(), prover, finality: 0 });
+  const balance = async (address: string) => BigInt(await token.getFunction("balanceOf")(address));
+
+  async function append({ pool, ...place }: Place): Promise<void> {
+    const appender = await NoteAppender.open({ ...place, pool, store: new MemoryStore(), prover });
+    for (await appender.scan(); appender.queued > 0; await appender.scan())
+      await sendCall(stranger, appendCall(pool, (await appender.prepare()).append));
+  }
+
+  async function deposit(wallet: Wallet, place: Place, amounts: bigint[]): Promise<void> {
+    const { approve, deposit: call } = await wallet.deposit({ amounts });
+    await sendCall(owner, approve);
+    await sendCall(owner, call);
+    await append(place);
+    await wallet.scan();
+  }
+
+  /** Owner tags that a pool's deposits showed. */
+  async function shownTags({ pool }: Place): Promise<bigint[]> {
+    const events = (await chain.logs(pool, 0, await chain.height())).map((log) => decodeEvent(log));
+    return events.flatMap((event) => (event?.type === "deposited" ? [event.ownerTag] : []));
+  }
+
+  before(async () => {
+    prover = createProver(
+      await loadArtifacts({ directory: join(import.meta.dirname, "..", "..", "circuits", "build") }),
+    );
+    node = await startNode();
+    chain = ethersChain(node.url);
+    const local = await deployLocal(node.url);
+    old = { chain, chainId: BigInt(local.chainId), pool: local.pool, deploymentBlock: local.deploymentBlock };
+    const connection = await hre.network.create({ network: "localhost", override: { url: node.url } });
+    const manifest = await deployPool(connection, { network: NETWORK, set: "development", token: local.token });
+    await connection.close();
+    next = { chain, chainId: old.chainId, pool: manifest.pool, deploymentBlock: manifest.deploymentBlock };
+    const provider = chain.provider as JsonRpcProvider;
+    [owner, stranger] = [await provider.getSigner(3), await provider.getSigner(4)];
+    const functions = ["function mint(address,uint256)", "function balanceOf(address) view returns (uint256)"];
+    token = new Contract(local.token, functions, owner);
+    await (await token.getFunction("mint")(owner.address, 9_000_000n)).wait();
+  });
+  after(async () => {
+    chain?.close();
+    await prover?.close();
+    await node?.stop();
+    rmSync(join(journalOf(NETWORK), ".."), { recursive: true, force: true });
+  });
+
+  it("takes whole notes out of the old one, submitted by a stranger, with no service and no owner", async () => {
+    const wallet = await open(old);
+    await deposit(wallet, old, [5_000_000n, 3_000_000n]);
+    expect(wallet.balance().spendable).to.equal(8_000_000n);
+    expect(await balance(owner.address)).to.equal(1_000_000n);
+    const { withdraw } = await wallet.exit({ recipient: owner.address.toLowerCase() });
+    await sendCall(stranger, withdrawCall(old.pool, withdraw));
+    await wallet.scan();
+    expect(wallet.balance().total).to.equal(0n);
+    expect(await balance(owner.address)).to.equal(9_000_000n);
+    expect(await balance(old.pool)).to.equal(0n);
+  });
+
+  it("puts them into the new one under the same seed and address, and shows nothing in common", async () => {
+    const [before, wallet] = [await open(old), await open(next)];
+    expect(wallet.shieldedAddress).to.equal(before.shieldedAddress);
+    await deposit(wallet, next, [8_000_000n]);
+    expect(wallet.balance().spendable).to.equal(8_000_000n);
+    const [shownBefore, shownNow] = [await shownTags(old), await shownTags(next)];
+    expect([shownBefore.length, shownNow.length]).to.deep.equal([2, 1]);
+    for (const tag of shownNow) expect(shownBefore).to.not.include(tag);
+  });
+
+  it("pays there, and a payment made there is none of the old pool's", async () => {
+    const wallet = await open(next);
+    await wallet.scan();
+    const shop = await Wallet.open({
+      ...next,
+      seed: seedFromWords(createSeedWords()),
+      store: new MemoryStore(),
+      finality: 0,
+    });
+    const recipient = { wallet: SHOP, shieldedAddress: shop.shieldedAddress };
+    const resourceUrl = "https://shop.example/after-the-move";
+    const payment = await wallet.pay({ recipient, amount: 1_250_000n, resourceUrl });
+    const elsewhere = await sendCall(stranger, settleCall(old.pool, [payment.settle])).then(
+      () => "settled",
+      () => "refused",
+    );
+    expect(elsewhere).to.equal("refused");
+    await sendCall(stranger, settleCall(next.pool, [payment.settle]));
+    const viewing = await ViewingWallet.open({
+      ...next,
+      ...shop.exportViewingKey(),
+      store: new MemoryStore(),
+      finality: 0,
+    });
+    await viewing.scan();
+    expect(viewing.total()).to.equal(1_250_000n);
+  });
+});
