@@ -7,6 +7,7 @@ import { expect } from "chai";
 import { HDNodeWallet, JsonRpcProvider } from "ethers";
 import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
 import { command, expectRefused } from "../e2e/command.ts";
+import { startProcess, stopProcess } from "../service/support/process.ts";
 import { CuttingProxy } from "./support/cutting-proxy.ts";
 
 const MNEMONIC = "test test test test test test test test test test test junk";
@@ -153,5 +154,33 @@ describe("deploying to a network", () => {
       "http://127.0.0.1:1",
     ]);
     expectRefused(nowhere, "NODE_UNREACHABLE");
+  });
+
+  it("is what a service starts from, and one with other keys or settings does not start", async () => {
+    const file = join(folder, `${network}.json`);
+    const settings = {
+      SOTTO_DEPLOYMENT: file,
+      SOTTO_RPC_URLS: node.url,
+      SOTTO_PORT: "0",
+      SOTTO_STORE: "sqlite::memory:",
+      SOTTO_TOKEN_KEYS: join(folder, "token-keys"),
+      SOTTO_VERIFY_WORKERS: "1",
+    };
+    const service = await startProcess(settings);
+    try {
+      const circuits = (await (await fetch(`${service.url}/circuits`)).json()) as { set: string; chainId: unknown };
+      expect(JSON.stringify(circuits)).to.include("development");
+      expect((await fetch(`${service.url}/healthz`)).status).to.equal(200);
+    } finally {
+      await stopProcess(service);
+    }
+    const refuses = async (changes: Record<string, string>, reason: RegExp) => {
+      const failure: unknown = await startProcess({ ...settings, ...changes }).then(stopProcess, (error) => error);
+      expect(String(failure)).to.match(reason);
+    };
+    await refuses({ SOTTO_CHAIN_ID: "31337" }, /INVALID_CONFIG: SOTTO_CHAIN_ID is not what SOTTO_DEPLOYMENT says/);
+    const swapped = { ...manifest, set: "ceremony/never-held" };
+    writeFileSync(join(folder, "set.json"), JSON.stringify(swapped));
+    await refuses({ SOTTO_DEPLOYMENT: join(folder, "set.json") }, /ARTIFACT_SET_UNKNOWN/);
   });
 });
