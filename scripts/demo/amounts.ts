@@ -1,17 +1,21 @@
 // Every amount of the story, in base units of the test dollar (6 decimals).
-import { formatDecimalAmount } from "@sotto/protocol";
+import { formatDecimalAmount, parseDecimalAmount } from "@sotto/protocol";
 
-const DECIMALS = 6;
-const dollars = (cents: bigint) => cents * 10_000n;
+export const DECIMALS = 6;
+export const dollars = (text: string): bigint => parseDecimalAmount(text, DECIMALS);
 
-/** What the payer owns at the beginning, and what of it goes into the pool. */
-export const MINTED = dollars(30_00n);
-export const DEPOSITED = dollars(25_00n);
-export const FIRST_PRICE = dollars(1_50n);
-export const SECOND_PRICE = dollars(2_25n);
-export const WITHDRAWN = dollars(3_00n);
+/** What the agent owns at the beginning, and what of it goes into the pool, in how many notes. */
+export const MINTED = dollars("20.00");
+export const DEPOSITED = dollars("12.00");
+export const NOTES = 6;
+/** What the agent may spend on requests. */
+export const MOST_PER_REQUEST = dollars("0.10");
+export const MOST_PER_DAY = dollars("1.00");
+/** What it sends to the phone number. */
+export const TIP = dollars("1.00");
+export const WITHDRAWN = dollars("1.50");
 /** What the relayer gets for submitting the withdrawal. */
-export const RELAYER_FEE = dollars(5n);
+export const RELAYER_FEE = dollars("0.05");
 
 export const usdc = (amount: bigint): string => {
   const [whole = "0", fraction = ""] = formatDecimalAmount(amount, DECIMALS).split(".");

@@ -1,5 +1,5 @@
 // The end of the story: every balance, as it must be and as it is found.
-import { DEPOSITED, FIRST_PRICE, MINTED, RELAYER_FEE, SECOND_PRICE, usdc, WITHDRAWN } from "./amounts.ts";
+import { DEPOSITED, MINTED, RELAYER_FEE, TIP, usdc, WITHDRAWN } from "./amounts.ts";
 import { paint, type Screen, table } from "./terminal.ts";
 import type { World } from "./world.ts";
 
@@ -10,31 +10,32 @@ export interface Balance {
   readonly found: bigint;
 }
 
-const PAID = FIRST_PRICE + SECOND_PRICE;
 const TAKEN_OUT = WITHDRAWN + RELAYER_FEE;
 
 export async function readBalances(world: World): Promise<Balance[]> {
-  const { payer, merchant, relayer, provider, token } = world;
-  await Promise.all([payer.wallet.scan(), merchant.wallet.scan(), merchant.server.scan()]);
+  const { agent, merchant, relayer, provider, token, transactions } = world;
+  await transactions.news();
+  const paid = world.sales.reduce((sum, { price }) => sum + price, TIP);
+  await Promise.all([agent.wallet.scan(), merchant.wallet.scan(), merchant.server.scan()]);
   const dollars = async (address: string) => BigInt(await token.getFunction("balanceOf")(address));
   const ether = (address: string) => provider.getBalance(address);
-  const gas = world.receipts.reduce((sum, { fee }) => sum + fee, 0n);
+  const gas = transactions.receipts.reduce((sum, { fee }) => sum + fee, 0n);
   const inUsdc = (what: string, expected: bigint, found: bigint): Balance => ({ what, unit: "USDC", expected, found });
   const inWei = (what: string, expected: bigint, found: bigint): Balance => ({ what, unit: "wei", expected, found });
   return [
-    inUsdc("payer, shielded", DEPOSITED - PAID, payer.wallet.balance().total),
-    inUsdc("payer, account", MINTED - DEPOSITED, await dollars(payer.account.address)),
-    inUsdc("merchant, shielded", PAID - TAKEN_OUT, merchant.wallet.balance().total),
+    inUsdc("agent, shielded", DEPOSITED - paid, agent.wallet.balance().total),
+    inUsdc("agent, account", MINTED - DEPOSITED, await dollars(agent.account.address)),
+    inUsdc("merchant, shielded", paid - TAKEN_OUT, merchant.wallet.balance().total),
     inUsdc("merchant, account", WITHDRAWN, await dollars(merchant.account.address)),
-    inUsdc("merchant's server, received in all", PAID, merchant.server.total()),
+    inUsdc("merchant's server, received in all", paid, merchant.server.total()),
     inUsdc("relayer, account", RELAYER_FEE, await dollars(relayer.address)),
     inUsdc("pool", DEPOSITED - TAKEN_OUT, await dollars(world.pool)),
     inUsdc(
       "pool, as what the wallets hold",
-      payer.wallet.balance().total + merchant.wallet.balance().total,
+      agent.wallet.balance().total + merchant.wallet.balance().total,
       await dollars(world.pool),
     ),
-    inWei("payer, ether", 0n, await ether(payer.account.address)),
+    inWei("agent, ether", 0n, await ether(agent.account.address)),
     inWei("merchant, ether", 0n, await ether(merchant.account.address)),
     inWei("relayer, ether spent: all the gas", gas, relayer.ether - (await ether(relayer.address))),
   ];

@@ -1,8 +1,10 @@
-// What an observer of the chain learns from a transaction: everything here is read from its receipt, nothing else.
+// What an observer of the chain learns from transactions: everything here is read from their receipts, nothing else.
 import { decodeEvent, type PoolEvent } from "@sotto/client";
 import type { TransactionReceipt } from "ethers";
 import { usdc } from "./amounts.ts";
-import type { World } from "./world.ts";
+
+/** Payments in one step up to which each is told on its own. */
+const FEW = 2;
 
 /** A number or address as it is recognised: its first characters. */
 export const short = (value: bigint | string): string => {
@@ -10,23 +12,27 @@ export const short = (value: bigint | string): string => {
   return `${hex.slice(0, 10)}..`;
 };
 
-export function observe(world: World, receipt: TransactionReceipt): string[] {
-  const events = receipt.logs
-    .filter((log) => log.address.toLowerCase() === world.pool)
-    .map((log) => decodeEvent({ ...log, topics: log.topics, logIndex: log.index }));
-  const seen = events.flatMap((event) => (event === undefined ? [] : describe(event)));
-  return [`a transaction from the relayer ${short(receipt.from)} to the pool`, ...seen];
+/** The pool's events in a transaction. */
+export const eventsOf = (pool: string, receipt: TransactionReceipt): PoolEvent[] =>
+  receipt.logs
+    .filter((log) => log.address.toLowerCase() === pool)
+    .map((log) => decodeEvent({ ...log, topics: log.topics, logIndex: log.index }))
+    .filter((event) => event !== undefined);
+
+export function observe(pool: string, receipts: readonly TransactionReceipt[]): string[] {
+  const events = receipts.flatMap((receipt) => eventsOf(pool, receipt));
+  const payments = events.filter(({ type }) => type === "settled").length;
+  const told =
+    payments > FEW ? [`${payments} notes were spent: whose, by whom, for whom, how much? It is not said`] : [];
+  return [...told, ...events.flatMap((event) => (payments > FEW && event.type !== "withdrawn" ? [] : describe(event)))];
 }
 
 function describe(event: PoolEvent): string[] {
   switch (event.type) {
     case "deposited":
-      return [`${usdc(event.amount)} entered the pool`, `note ${short(event.commitment)}, leaf ${event.leafIndex}`];
+      return [`${usdc(event.amount)} entered the pool as note ${short(event.commitment)}`];
     case "appended":
-      return [
-        `leaves ${event.startIndex} to ${event.startIndex + event.count - 1} joined the tree`,
-        `root ${short(event.newRoot)}`,
-      ];
+      return [`${event.count === 1 ? "1 note" : `${event.count} notes`} joined the tree, root ${short(event.newRoot)}`];
     case "settled":
       return [
         `nullifier ${short(event.nullifier)}: some note was spent`,
@@ -34,16 +40,15 @@ function describe(event: PoolEvent): string[] {
         `new notes ${short(event.recipientCommitment)} ${short(event.changeCommitment)}`,
         "no amount, no sender, no recipient, no resource",
       ];
-    case "withdrawn":
+    case "withdrawn": {
+      const spent = event.nullifiers.filter((nullifier) => nullifier !== 0n).length;
+      const notes = spent === 1 ? "1 note was" : `${spent} notes were`;
       return [
-        `nullifiers ${event.nullifiers
-          .filter((nullifier) => nullifier !== 0n)
-          .map(short)
-          .join(" ")}`,
         event.amount === 0n
-          ? "nothing left the pool: notes were merged"
-          : `${usdc(event.amount - event.fee)} to ${short(event.recipient)}, ${usdc(event.fee)} fee to ${short(event.feeRecipient)}`,
+          ? `${notes} merged into one; nothing left the pool`
+          : `${notes} spent: ${usdc(event.amount - event.fee)} to ${short(event.recipient)}, ${usdc(event.fee)} fee to ${short(event.feeRecipient)}`,
         `new note ${short(event.commitment)}; what it holds is not shown`,
       ];
+    }
   }
 }

@@ -1,10 +1,16 @@
 // The service as a child process of the demo: it reports over the IPC channel and ends with its parent, however that
 // ends. Its logs go to standard error.
 import { createLog, readConfig, startService } from "@sotto/verifier-service";
+import type { ChildMessage } from "./child.ts";
 
-export type ServiceMessage =
-  | { readonly started: { readonly url: string; readonly relayer: string } }
-  | { readonly error: { readonly code: string; readonly message: string } };
+export interface StartedService {
+  /** Base address, with the base path. */
+  readonly url: string;
+  /** Address of the account that pays the gas, in lower case. */
+  readonly relayer: string;
+}
+
+export type ServiceMessage = ChildMessage<StartedService>;
 
 const send = (message: ServiceMessage) => process.send?.(message);
 process.once("disconnect", () => process.exit(0));

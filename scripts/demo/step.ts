@@ -1,16 +1,15 @@
 // A step of the story: somebody acts, and everybody tells what they see now.
 import { setTimeout as wait } from "node:timers/promises";
-import type { TransactionReceipt } from "ethers";
 import { CommandError } from "../lib/command.ts";
+import { observe } from "./observer.ts";
+import { seenInRequests } from "./service-view.ts";
 import { columns, paint, progress } from "./terminal.ts";
 import type { World } from "./world.ts";
 
-/** What payer, merchant, an observer of the chain and the service know after a step; each text is one thing. */
+/** What agent and merchant know after a step; each text is one thing. The others tell by themselves. */
 export interface Scene {
-  readonly payer: readonly string[];
+  readonly agent: readonly string[];
   readonly merchant: readonly string[];
-  readonly observer: readonly string[];
-  readonly service: readonly string[];
 }
 
 export interface Step {
@@ -18,46 +17,37 @@ export interface Step {
   play(world: World): Promise<Scene>;
 }
 
-/** A transaction of the story, from its hash: how a service's answer is turned into what the chain says of it. */
-export async function receiptOf(world: World, hash: string): Promise<TransactionReceipt> {
-  const receipt = await world.provider.getTransactionReceipt(hash);
-  if (receipt?.status !== 1) throw new CommandError("NOT_ON_CHAIN", `the chain has no successful transaction ${hash}`);
-  world.receipts.push(receipt);
-  return receipt;
-}
-
 const APPEND_TIMEOUT_MS = 60_000;
 const LOOK_MS = 50;
 
-/** Waits until the service, of its own accord, has moved everything queued into the tree. @returns how it did */
-export async function appends(world: World): Promise<TransactionReceipt[]> {
-  const { poolContract, receipts, screen } = world;
-  await progress(screen, "the service proves the append", async () => {
+/** Waits until the service, of its own accord, has moved everything queued into the tree. */
+export async function appended({ poolContract, screen }: World): Promise<void> {
+  await progress(screen, "the service proves that the new notes join the tree", async () => {
     for (const end = Date.now() + APPEND_TIMEOUT_MS; ; await wait(LOOK_MS)) {
       const { size, appended } = await poolContract.getFunction("queue")();
       if (appended === size) return;
       if (Date.now() > end) throw new CommandError("NOT_APPENDED", `${size - appended} notes still wait in the queue`);
     }
   });
-  const known = new Set(receipts.map(({ hash }) => hash));
-  const logs = await poolContract.queryFilter("Appended");
-  const found: TransactionReceipt[] = [];
-  for (const { transactionHash } of logs)
-    if (!known.has(transactionHash)) found.push(await receiptOf(world, transactionHash));
-  return found;
 }
+
+const orNothing = (texts: readonly string[], nothing: string) => (texts.length === 0 ? [nothing] : texts);
 
 /** Plays a step and prints it, with its gas and seconds. */
 export async function playStep(world: World, number: number, { title, play }: Step): Promise<void> {
-  const { screen, receipts } = world;
+  const { screen, transactions, wire, pool } = world;
   screen.write(`\n${paint(screen, "bold", `${number}. ${title}`)}\n`);
   const start = performance.now();
-  const sent = receipts.length;
-  const { payer, merchant, observer, service } = await play(world);
-  const gas = receipts.slice(sent).reduce((sum, receipt) => sum + receipt.gasUsed, 0n);
+  const { agent, merchant } = await play(world);
+  const receipts = await transactions.news();
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
-  screen.write(columns(["PAYER", "MERCHANT", "OBSERVER OF THE CHAIN"], [payer, merchant, observer], screen));
+  const observer = orNothing(observe(pool, receipts), "nothing: no transaction");
+  const service = orNothing(seenInRequests(wire.news()), "nothing: no request");
+  screen.write("\n");
+  screen.write(columns(["AGENT", "MERCHANT", "OBSERVER OF THE CHAIN"], [agent, merchant, observer], screen));
   screen.write(columns(["SERVICE"], [service], screen));
-  const cost = gas === 0n ? "no transaction" : `${gas.toLocaleString("en")} gas, paid by the relayer`;
+  const gas = receipts.reduce((sum, receipt) => sum + receipt.gasUsed, 0n);
+  const count = receipts.length === 1 ? "1 transaction" : `${receipts.length} transactions`;
+  const cost = gas === 0n ? "no transaction" : `${count}, ${gas.toLocaleString("en")} gas, paid by the relayer`;
   screen.write(paint(screen, "dim", `   ${cost}; ${seconds} s\n`));
 }

@@ -73,6 +73,9 @@ export function table(rows: readonly (readonly string[])[]): string {
     .join("");
 }
 
+/** Lines, put below a step's title. */
+export const indent = (text: string): string => text.replaceAll(/^(?=.)/gm, "   ");
+
 const visible = (text: string) => stripVTControlCharacters(text).length;
 const pad = (text: string, width: number) => text + " ".repeat(Math.max(0, width - visible(text)));
 

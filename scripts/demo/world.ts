@@ -1,54 +1,47 @@
-// Everybody who plays in the demo, on a real local chain and through a real service. Only the service's relayer owns ETH.
-import {
-  createSeedWords,
-  ethersChain,
-  MemoryStore,
-  type Payment,
-  poolInterface,
-  SottoService,
-  seedFromWords,
-  ViewingWallet,
-  Wallet,
-} from "@sotto/client";
+// The world of the demo: a real local chain and a real service. Only the service's relayer owns ETH.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type PayingFetch, poolInterface, SottoService } from "@sotto/client";
 import { createProver, loadArtifacts, type Prover } from "@sotto/prover";
-import {
-  Wallet as Account,
-  Contract,
-  type HDNodeWallet,
-  JsonRpcProvider,
-  parseEther,
-  type TransactionReceipt,
-} from "ethers";
+import type { PaywallRecipient } from "@sotto/resource-server";
+import { Contract, JsonRpcProvider } from "ethers";
 import { deployLocal } from "../chain/deployment.ts";
 import { startNode } from "../chain/node.ts";
-import { MINTED } from "./amounts.ts";
+import { CommandError } from "../lib/command.ts";
+import { type Cast, createCast, RELAYER_ETHER } from "./cast.ts";
+import type { Cleanup } from "./cleanup.ts";
 import { startDemoService } from "./service.ts";
+import type { Shop } from "./shops-process.ts";
 import { paint, progress, type Screen } from "./terminal.ts";
+import { Transactions } from "./transactions.ts";
+import { Wire } from "./wire.ts";
 
 const POLLING_MS = 50;
-/** What the relayer begins with. */
-const RELAYER_ETHER = parseEther("10");
+/** The merchant's. */
+export const PHONE = "+4915112345678";
 
-export interface World {
+export interface World extends Omit<Cast, "relayerKey"> {
   readonly screen: Screen;
+  readonly cleanup: Cleanup;
+  /** For files that end with the story. */
+  readonly folder: string;
+  readonly chain: { readonly url: string; readonly id: number };
   readonly provider: JsonRpcProvider;
   readonly pool: string;
   readonly poolContract: Contract;
-  readonly token: Contract;
-  /** The service, as payer and merchant reach it. */
+  /** The service and its phone registry, as agent and merchant reach them. */
   readonly service: SottoService;
+  readonly wire: Wire;
   /** Of the service's relayer; its ETH before the story in wei. */
   readonly relayer: { readonly address: string; readonly ether: bigint };
-  /** The seed words are all the payer has to keep; the wallet is lost and restored on the way. */
-  readonly payer: { readonly account: HDNodeWallet; readonly words: string; wallet: Wallet };
-  /** The owner's wallet, and the web server that holds nothing but the viewing key. */
-  readonly merchant: { readonly account: HDNodeWallet; readonly wallet: Wallet; readonly server: ViewingWallet };
-  /** Every transaction of the story. */
-  readonly receipts: TransactionReceipt[];
-  /** A payment that was made and not yet settled. */
-  payment?: Payment;
-  /** A wallet on an empty store: what it knows comes from the seed and the chain. */
-  openWallet(words: string): Promise<Wallet>;
+  readonly transactions: Transactions;
+  /** What was sold; prices in base units. */
+  readonly sales: { readonly price: bigint; readonly goods: string }[];
+  /** What the story brings about: whom the shops' 402 name, the shops, and the agent's fetch. */
+  recipient?: PaywallRecipient;
+  shops?: readonly Shop[];
+  pay?: PayingFetch;
 }
 
 export interface Places {
@@ -58,20 +51,14 @@ export interface Places {
   readonly artifacts: string;
 }
 
-/** What has to be ended again, last one first. */
-export class Cleanup {
-  readonly #actions: (() => Promise<void>)[] = [];
-  add(action: () => Promise<void>): void {
-    this.#actions.push(action);
-  }
-  async run(): Promise<void> {
-    for (let action = this.#actions.pop(); action; action = this.#actions.pop()) await action();
-  }
+/** @throws CommandError OUT_OF_ORDER: what an earlier step brings about is not there */
+export function expectThere<T>(value: T | undefined, what: string): T {
+  if (value === undefined) throw new CommandError("OUT_OF_ORDER", `there is no ${what} yet`);
+  return value;
 }
 
 /**
- * Starts the chain, deploys the contracts, opens the wallets, gives the payer its dollars and the relayer its ETH, and
- * starts the service.
+ * Starts the chain, deploys the contracts, opens the wallets and starts the service.
  * @throws CommandError PORT_BUSY, and the errors of loading artifacts, before anything else is done
  */
 export async function createWorld(screen: Screen, { port, artifacts }: Places, cleanup: Cleanup): Promise<World> {
@@ -80,48 +67,27 @@ export async function createWorld(screen: Screen, { port, artifacts }: Places, c
   const node = await progress(screen, "starting a local chain", () => startNode(port));
   cleanup.add(() => node.stop());
   const deployment = await progress(screen, "deploying the contracts", () => deployLocal(node.url));
-  const { chainId, pool, token, deploymentBlock } = deployment;
+  const { chainId, pool, deploymentBlock } = deployment;
   const options = { staticNetwork: true, cacheTimeout: -1, pollingInterval: POLLING_MS };
   const provider = new JsonRpcProvider(node.url, undefined, options);
   cleanup.add(async () => provider.destroy());
-
-  const place = { chain: ethersChain(provider), chainId: BigInt(chainId), pool, token, deploymentBlock };
-  const openWallet = (words: string) =>
-    Wallet.open({ ...place, seed: seedFromWords(words), store: new MemoryStore(), prover, finality: 0 });
-  const words = createSeedWords();
-  const wallet = await openWallet(createSeedWords());
-  const server = await ViewingWallet.open({
-    ...place,
-    ...wallet.exportViewingKey(),
-    store: new MemoryStore(),
-    finality: 0,
-  });
-  const payer = { account: Account.createRandom(), words, wallet: await openWallet(words) };
-  const relayer = Account.createRandom();
-  const funder = await provider.getSigner(0);
-  const dollar = new Contract(
-    token,
-    ["function mint(address, uint256)", "function balanceOf(address) view returns (uint256)"],
-    funder,
-  );
-  await (await dollar.getFunction("mint")(payer.account.address, MINTED)).wait();
-  await (await funder.sendTransaction({ to: relayer.address, value: RELAYER_ETHER })).wait();
-  const serving = { deployment, chain: node.url, artifacts, relayerKey: relayer.privateKey };
-  const service = await progress(screen, "starting the service", () => startDemoService(serving));
-  cleanup.add(() => service.stop());
+  const { relayerKey, ...cast } = await createCast(provider, deployment, prover);
+  const folder = await mkdtemp(join(tmpdir(), "sotto-demo-"));
+  cleanup.add(() => rm(folder, { recursive: true, force: true }));
+  const serving = { deployment, chain: node.url, artifacts, relayerKey, folder };
+  const start = () => startDemoService(serving, cleanup);
+  const service = await progress(screen, "starting the service, with its phone registry", start);
   screen.write(paint(screen, "dim", `   it listens at ${service.url} until the story ends\n`));
+  const wire = new Wire();
   return {
-    screen,
-    provider,
-    pool,
+    ...cast,
+    ...{ screen, cleanup, folder, provider, pool, wire },
+    chain: { url: node.url, id: chainId },
     poolContract: new Contract(pool, poolInterface, provider),
-    token: dollar,
-    service: new SottoService(service.url),
+    service: new SottoService(service.url, { fetch: wire.toService }),
     relayer: { address: service.relayer, ether: RELAYER_ETHER },
-    payer,
-    merchant: { account: Account.createRandom(), wallet, server },
-    receipts: [],
-    openWallet,
+    transactions: new Transactions(provider, pool, deploymentBlock),
+    sales: [],
   };
 }
 

@@ -31,7 +31,7 @@ export function plan(root: string, long: boolean): Work[] {
     suite("relayer", ".", "mocha", "test/relayer/**/*.test.ts", "--timeout", "60000"),
     suite("service", ".", "mocha", "test/service/**/*.test.ts", "--timeout", "120000"),
     suite("phone", ".", "mocha", "test/phone/**/*.test.ts", "--timeout", "120000"),
-    suite("x402", ".", "mocha", "test/x402/**/*.test.ts", "--timeout", "120000"),
+    suite("stock x402", ".", "mocha", "test/x402/**/*.test.ts", "--timeout", "120000"),
     suite("buyer", ".", "mocha", "test/buyer/**/*.test.ts", "--timeout", "60000"),
     suite("browser", ".", "mocha", "test/browser/**/*.test.ts", "--timeout", "60000"),
     suite("shop", ".", "mocha", "test/shop/**/*.test.ts", "--timeout", "120000"),

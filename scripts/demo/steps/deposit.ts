@@ -1,25 +1,23 @@
-import { DEPOSITED, usdc } from "../amounts.ts";
-import { observe, short } from "../observer.ts";
-import { seenInDeposit } from "../service-view.ts";
-import { receiptOf, type Step } from "../step.ts";
+import { splitAmount } from "@sotto/client";
+import { DEPOSITED, NOTES, usdc } from "../amounts.ts";
+import { short } from "../observer.ts";
+import { appended, type Step } from "../step.ts";
 
-/** An EIP-3009 authorization: the payer signs, the service's relayer submits, and nobody can redirect the note. */
+/** An EIP-3009 authorization: the agent signs, the service's relayer submits, and nobody can redirect the notes. */
 export const deposit: Step = {
-  title: "The payer, who owns no ETH, deposits test dollars; the service submits what the payer signed",
+  title: "An agent, whose account owns no ETH, signs a deposit of test dollars; the service submits it",
   async play(world) {
-    const { account, wallet } = world.payer;
-    const request = await wallet.authorizeDeposit({ amounts: [DEPOSITED], account });
-    const receipt = await receiptOf(world, (await world.service.deposit(request)).txSignature);
+    const { account, wallet } = world.agent;
+    const amounts = splitAmount(DEPOSITED, NOTES);
+    await world.service.deposit(await wallet.authorizeDeposit({ amounts, account }));
+    await appended(world);
     await wallet.scan();
     return {
-      payer: [
+      agent: [
         `signed one message as ${short(account.address)}`,
-        `shielded balance ${usdc(wallet.balance().total)}`,
-        "the note waits in the queue",
+        `can spend ${usdc(wallet.balance().spendable)} in ${NOTES} notes: as many payments at the same time`,
       ],
       merchant: ["nothing yet"],
-      observer: [...observe(world, receipt), `from ${short(account.address)}: deposits are public`],
-      service: seenInDeposit(request),
     };
   },
 };

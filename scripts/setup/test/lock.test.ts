@@ -58,8 +58,16 @@ describe("exported verifiers", () => {
       exportVerifier(name, readLock().set, true));
 
   it("one that was edited is refused and named", async () => {
-    const message = await rejected("VERIFIER_STALE", () => exportVerifier("payment", "another set", true));
-    expect(message).to.include("PaymentVerifier.sol");
+    const directory = mkdtempSync(join(tmpdir(), "sotto-verifier-"));
+    const copy = join(directory, "PaymentVerifier.sol");
+    copyFileSync(verifierPath("payment")!, copy);
+    await exportVerifier("payment", "development", true, copy);
+    appendFileSync(copy, "// a word more\n");
+    const edited = await rejected("VERIFIER_STALE", () => exportVerifier("payment", "development", true, copy));
+    expect(edited).to.include("PaymentVerifier.sol");
+    const missing = join(directory, "none", "PaymentVerifier.sol");
+    await rejected("VERIFIER_STALE", () => exportVerifier("payment", "development", true, missing));
+    rmSync(directory, { recursive: true });
   });
 
   it("there is none for the amount proof, which never goes on chain", () => {

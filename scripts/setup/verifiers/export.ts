@@ -48,8 +48,12 @@ export async function renderVerifier(circuit: CircuitName, set: string, zkey: st
 }
 
 /** Exports one verifier into contracts/verifiers; with `check` it is compared instead and VERIFIER_STALE names it. */
-export async function exportVerifier(circuit: CircuitName, set: string, check: boolean): Promise<void> {
-  const path = verifierPath(circuit);
+export async function exportVerifier(
+  circuit: CircuitName,
+  set: string,
+  check: boolean,
+  path = verifierPath(circuit, set),
+): Promise<void> {
   if (path === undefined) return;
   const source = (await renderVerifier(circuit, set, artifactPaths(circuit).zkey)) ?? "";
   if (!check) writeIfChanged(path, source);
