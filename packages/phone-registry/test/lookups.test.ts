@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { backends } from "../../database/test/support/backends.ts";
 import type { RegistryLimits } from "../src/index.ts";
+import { fileBytes } from "./support/raw.ts";
 import { createWorld, key, NOW, refused, slot, type World, wallet } from "./support/world.ts";
 
 const KNOWN = "+14155550100";
@@ -150,3 +151,30 @@ for (const [name, backend] of Object.entries(backends()))
       expect(shares.at(-1)).to.deep.equal([0.5, 4]);
     });
   });
+
+describe("lookups over SQLite", () => {
+  const backend = backends()["SQLite"]!;
+  before(() => backend.start());
+  after(() => backend.stop());
+
+  it("write as much whatever is known: nobody waits for the disk for one number and not for another", async () => {
+    const world = await createWorld(await backend.url());
+    try {
+      await world.linked(KNOWN, 1);
+      await world.registry.link(world.request(number(3), 3));
+      /** Bytes that one lookup adds to the log of writes. */
+      const written = async (phone: string) => {
+        const before = fileBytes(world.options.store).length;
+        await world.registry.resolve({ phone, client: "payer" });
+        return fileBytes(world.options.store).length - before;
+      };
+      // The first lookup of a range begins its counters.
+      await written(number(99));
+      const [unknown, known, unproven] = [await written(number(99)), await written(KNOWN), await written(number(3))];
+      expect(unknown).to.be.above(0);
+      expect([known, unproven]).to.deep.equal([unknown, unknown]);
+    } finally {
+      await world.close();
+    }
+  });
+});

@@ -69,17 +69,20 @@ export async function take(
 }
 
 /**
- * Takes back `amount` (0 or 1) uses: the same work for both.
+ * Takes back `amount` (0 or 1) uses: the same work for both. SQLite leaves out writes that change nothing, and who waits
+ * for the disk would tell them apart: so one is always taken back, and counted again where it was not to be.
+ * @param db a transaction
  * @param at when they were counted, ms
  */
 export async function giveBack(db: Db, ring: KeyRing, uses: readonly Use[], at: number, amount: 0 | 1): Promise<void> {
-  for (const { key } of countersOf(ring, uses, at))
-    await db
-      .updateTable("phone_quotas")
-      .set((eb) => ({ used: eb("used", "-", amount) }))
-      .where("key", "=", key)
+  for (const { key } of countersOf(ring, uses, at)) {
+    const counter = db.updateTable("phone_quotas").where("key", "=", key);
+    await counter
+      .set((eb) => ({ used: eb("used", "-", 1) }))
       .where("used", ">", 0)
       .execute();
+    await counter.set((eb) => ({ used: eb("used", "+", 1 - amount) })).execute();
+  }
 }
 
 /** Forgets what was counted for a subject in the windows of now. @returns how many counters there were */

@@ -17,7 +17,8 @@ export async function resolve(context: Context, request: ResolveRequest): Promis
   const verified = found?.row.verified === 1;
   const shown = found !== undefined && !isOver(found.record, now) && (verified || options.unverified !== "hide");
   const mapping = shown ? mappingOf(found.record, verified) : undefined;
-  await giveBack(database.db, ring, rangeUses(limits, request.phone), now, verified && shown ? 1 : 0);
+  const back = verified && shown ? 1 : 0;
+  await database.transaction([], (db) => giveBack(db, ring, rangeUses(limits, request.phone), now, back));
   tell(options.metrics, shares);
   return mapping;
 }
