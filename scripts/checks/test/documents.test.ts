@@ -1,0 +1,60 @@
+// The texts beside the code: what they link to is there, and what the README shows is what the guides' tests run.
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect } from "chai";
+
+const root = join(import.meta.dirname, "..", "..", "..");
+const read = (path: string) => readFileSync(join(root, path), "utf8");
+const documents = execFileSync("git", ["ls-files", "-z", "*.md"], { cwd: root, encoding: "utf8" })
+  .split("\0")
+  .filter((path) => path !== "" && existsSync(join(root, path)));
+
+/** Anchors as GitHub makes them of headings. */
+const anchors = (text: string): Set<string> =>
+  new Set(
+    [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+      heading!
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+        .replaceAll(" ", "-"),
+    ),
+  );
+
+const withoutCode = (text: string): string => text.replaceAll(/^```[\s\S]*?^```$/gm, "").replaceAll(/`[^`\n]*`/g, "");
+
+describe("documents", () => {
+  for (const path of documents)
+    it(`${path} links to what is there`, () => {
+      const broken = [...withoutCode(read(path)).matchAll(/\]\(([^)\s]+)\)/g)]
+        .map(([, target]) => target!)
+        .filter((target) => !/^(https?:|mailto:)/.test(target))
+        .filter((target) => {
+          const [file = "", anchor] = target.split("#");
+          const to = file === "" ? path : join(dirname(path), file);
+          if (!existsSync(join(root, to))) return true;
+          return anchor !== undefined && to.endsWith(".md") && !anchors(read(to)).has(anchor);
+        });
+      expect(broken).to.deep.equal([]);
+    });
+
+  it("the README's shop and agent are the ones that the guides' tests run", () => {
+    const blocks = [...read("README.md").matchAll(/^```ts\n\/\/ (shop|agent)\.ts\n[\s\S]*?^```$/gm)];
+    expect(blocks.map(([, name]) => name)).to.deep.equal(["shop", "agent"]);
+    for (const [block, name] of blocks) expect(read(`docs/${name}.md`)).to.include(block);
+  });
+
+  it("name no command that is not there", () => {
+    const scripts = Object.keys((JSON.parse(read("package.json")) as { scripts: object }).scripts);
+    const known = new Set([...scripts, "install", "exec", "hardhat", "deploy", "run", "test"]);
+    for (const path of documents.filter((document) => !document.startsWith("packages/"))) {
+      const named = [...read(path).matchAll(/`(?:npm run(?: -s)?|pnpm(?: -s)?) ([a-z][\w:-]*)/g)].map(
+        (match) => match[1]!,
+      );
+      expect(
+        named.filter((name) => !known.has(name)),
+        path,
+      ).to.deep.equal([]);
+    }
+  });
+});
