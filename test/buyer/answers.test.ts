@@ -18,7 +18,7 @@ describe("answers to a request that is paid", () => {
     shop = await Shop.open(world, await openWallet(world), { price: PRICE });
     wallet = await payerWith(
       world,
-      Array.from({ length: 12 }, () => 20_000n),
+      Array.from({ length: 18 }, () => 20_000n),
     );
     pay = wrapFetch(fetch, wallet, { services: [world.serviceUrl], maxPerRequest: PRICE, retryDelayMs: 20 });
   });
@@ -141,6 +141,37 @@ describe("answers to a request that is paid", () => {
     expect([thief.shown, thief.challenges]).to.deep.equal([0, 0]);
     await thief.close();
     expect(await payments()).to.equal(before + 3);
+  });
+
+  it("at an address that a redirect led to: there again, and not where it began", async () => {
+    const before = await payments();
+    let failures = 4;
+    shop.options.misbehave = (request, response, proof) => {
+      if (request.url === "/old") response.writeHead(302, { location: "/new" }).end();
+      else if (proof === undefined || failures-- <= 0) return false;
+      else response.writeHead(500).end("broken");
+      return true;
+    };
+    expect((await pay(`${shop.url}/old`)).status).to.equal(500);
+    const response = await pay(`${shop.url}/old`);
+    expect([response.status, await response.text()]).to.deep.equal([200, "sold /new "]);
+    expect(await payments()).to.equal(before + 1);
+  });
+
+  it("of what stands before the server, and never saw the proof: it is shown again", async () => {
+    const before = await payments();
+    for (const status of [408, 421, 425, 431]) {
+      shop.options.misbehave = (_, response, proof) => {
+        if (proof === undefined) return false;
+        response.writeHead(status).end("not yet");
+        return true;
+      };
+      const url = `${shop.url}/before/${status}`;
+      expect((await pay(url)).status).to.equal(status);
+      delete shop.options.misbehave;
+      expect(await (await pay(url)).text(), String(status)).to.equal(`sold /before/${status} `);
+    }
+    expect(await payments()).to.equal(before + 4);
   });
 
   it("to requests with a body: it is sent again, from whatever it was made of", async () => {

@@ -44,8 +44,8 @@ export async function showProof(call: Call, paid: PaidPurchase, options: ShowOpt
       }
       if (response === undefined) throw error;
       if (response.status === 402 || response.status === 400) throw await refusal(paid, response);
-      // A server that failed, or is too busy, may not have taken the proof: the next equal request shows it again.
-      if (response.status >= 500 || response.status === 429) paid.release();
+      // The next equal request shows it again; where it was taken after all, it is told so.
+      if (mayNotHaveSeen(response)) paid.release();
       else await paid.delivered();
       return response;
     }
@@ -59,6 +59,12 @@ export async function showProof(call: Call, paid: PaidPurchase, options: ShowOpt
 /** Whether the same proof may be taken in a moment. */
 const isPassing = ({ status, headers }: Response): boolean =>
   status >= 500 || (status === 402 && headers.has("retry-after"));
+
+/** Timed out, misdirected, too early, too busy, header too large: what a proxy says before a server has seen the proof. */
+const UNSEEN = [408, 421, 425, 429, 431];
+
+/** Whether the server failed, or may not have taken the proof. */
+const mayNotHaveSeen = ({ status }: Response): boolean => status >= 500 || UNSEEN.includes(status);
 
 async function refusal(paid: PaidPurchase, response: Response): Promise<Error> {
   const { status } = response;

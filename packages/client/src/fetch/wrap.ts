@@ -73,7 +73,8 @@ class Payer {
       // One that is no longer allowed is asked for nothing new; what is paid through it is shown all the same.
       const service = this.#service(begun.service, begun.settled !== null);
       const paid = await goOn(this.#context(paying, service, begun), claim.release);
-      return this.#show(paying, paid, call.url);
+      // Where its 402 came from, which a redirect may have led to: the proof is for that address and no other.
+      return this.#show(paying, paid, new URL(begun.resourceUrl));
     }
     const response = await call.send();
     if (!isChallenge(response)) return response;
