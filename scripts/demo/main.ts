@@ -26,6 +26,9 @@ async function demo(): Promise<void> {
   const places = { port: port === "0" ? 0 : parsePort(port), artifacts };
   const screen = screenOf(process.stdout);
   const start = performance.now();
+  screen.write(
+    "An agent, a merchant and its three shops, somebody who watches: real proofs on a chain of this machine.\n\n",
+  );
   const world = await createWorld(screen, places, cleanup);
   for (const [index, step] of story.entries()) await playStep(world, index + 1, step);
 
@@ -38,6 +41,7 @@ async function demo(): Promise<void> {
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
   const cost = `${transactions.receipts.length} transactions, ${gas.toLocaleString("en")} gas`;
   screen.write(`\n${paint(screen, "green", `All ${cost}: every balance is exact.`)} ${seconds} s\n`);
+  screen.write(paint(screen, "dim", "Charge like these shops: docs/shop.md. Pay like this agent: docs/agent.md.\n"));
 }
 
 await runCommand(async () => {

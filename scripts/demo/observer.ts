@@ -1,10 +1,11 @@
 // What an observer of the chain learns from transactions: everything here is read from their receipts, nothing else.
 import { decodeEvent, type PoolEvent } from "@sotto/client";
-import type { TransactionReceipt } from "ethers";
+import { id, type TransactionReceipt } from "ethers";
 import { usdc } from "./amounts.ts";
 
 /** Payments in one step up to which each is told on its own. */
 const FEW = 2;
+const TRANSFER = id("Transfer(address,address,uint256)");
 
 /** A number or address as it is recognised: its first characters. */
 export const short = (value: bigint | string): string => {
@@ -20,17 +21,37 @@ export const eventsOf = (pool: string, receipt: TransactionReceipt): PoolEvent[]
     .filter((event) => event !== undefined);
 
 export function observe(pool: string, receipts: readonly TransactionReceipt[]): string[] {
-  const events = receipts.flatMap((receipt) => eventsOf(pool, receipt));
-  const payments = events.filter(({ type }) => type === "settled").length;
-  const told =
-    payments > FEW ? [`${payments} notes were spent: whose, by whom, for whom, how much? It is not said`] : [];
-  return [...told, ...events.flatMap((event) => (payments > FEW && event.type !== "withdrawn" ? [] : describe(event)))];
+  const events = receipts.map((receipt) => eventsOf(pool, receipt));
+  const settling = events.filter((found) => found.some(({ type }) => type === "settled"));
+  const payments = settling.flat().filter(({ type }) => type === "settled").length;
+  if (payments <= FEW) return receipts.flatMap((receipt, index) => describe(receipt, events[index] ?? []));
+  const appended = events.flat().reduce((sum, event) => (event.type === "appended" ? sum + event.count : sum), 0);
+  return [
+    `${payments} times some note was spent, in ${settling.length} transactions`,
+    `${appended} notes joined the tree`,
+    "no amount, no sender, no recipient, no resource; nothing links two of them",
+  ];
 }
 
-function describe(event: PoolEvent): string[] {
+function describe(receipt: TransactionReceipt, events: readonly PoolEvent[]): string[] {
+  const deposited = events.filter((event) => event.type === "deposited");
+  if (deposited.length === 0) return events.flatMap(describeEvent);
+  const total = deposited.reduce((sum, { amount }) => sum + amount, 0n);
+  return [
+    `${usdc(total)} of ${short(depositorIn(receipt))} entered the pool in ${deposited.length} notes: deposits are public`,
+  ];
+}
+
+/** The token says in the same transaction whose it was. */
+function depositorIn({ logs }: TransactionReceipt): string {
+  const transfer = logs.find(({ topics }) => topics[0] === TRANSFER);
+  return `0x${transfer?.topics[1]?.slice(-40)}`;
+}
+
+function describeEvent(event: PoolEvent): string[] {
   switch (event.type) {
     case "deposited":
-      return [`${usdc(event.amount)} entered the pool as note ${short(event.commitment)}`];
+      return [];
     case "appended":
       return [`${event.count === 1 ? "1 note" : `${event.count} notes`} joined the tree, root ${short(event.newRoot)}`];
     case "settled":

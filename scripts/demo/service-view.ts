@@ -6,18 +6,19 @@ import { short } from "./observer.ts";
 import type { SeenRequest } from "./wire.ts";
 
 /** Requests of one kind in one step up to which each is told on its own. */
-const FEW = 1;
-
-/** Tells requests of one path apart by what they are about. */
-const kindOf = ({ method, path }: SeenRequest): string => `${method} ${path}`;
+const FEW = 2;
 
 export function seenInRequests(requests: readonly SeenRequest[]): string[] {
   const kinds = new Map<string, SeenRequest[]>();
-  for (const request of requests) kinds.set(kindOf(request), [...(kinds.get(kindOf(request)) ?? []), request]);
-  return [...kinds].flatMap(([kind, same]) => {
-    const texts = same.slice(0, FEW).map((request) => `${kind}: ${describe(request)}`);
-    return same.length > FEW ? [...texts, `${kind}: ${same.length - FEW} more like it`] : texts;
-  });
+  for (const request of requests) {
+    const kind = `${request.method} ${request.path}`;
+    kinds.set(kind, [...(kinds.get(kind) ?? []), request]);
+  }
+  return [...kinds].flatMap(([kind, same]) =>
+    same.length > FEW
+      ? [`${same.length} times ${kind}, at first: ${describe(same[0]!)}`]
+      : same.map((request) => `${kind}: ${describe(request)}`),
+  );
 }
 
 function describe({ path, body }: SeenRequest): string {
@@ -36,7 +37,7 @@ function seenInDeposit({ from, amounts }: DepositRequest): string {
   return `${short(from)} signed a deposit of ${usdc(total)} in ${amounts.length} notes, as the chain will show`;
 }
 
-export const boundsOf = ({ amountPublicSignals }: WireBundle): readonly [bigint, bigint] =>
+const boundsOf = ({ amountPublicSignals }: WireBundle): readonly [bigint, bigint] =>
   amountPublicSignals.slice(4).map(BigInt) as [bigint, bigint];
 
 function seenInPayment(bundle: WireBundle): string {

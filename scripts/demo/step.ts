@@ -6,10 +6,13 @@ import { seenInRequests } from "./service-view.ts";
 import { columns, paint, progress } from "./terminal.ts";
 import type { World } from "./world.ts";
 
-/** What agent and merchant know after a step; each text is one thing. The others tell by themselves. */
+/**
+ * What agent and merchant know after a step, if anything is new to them; each text is one thing. What observer and
+ * service know is read from the chain and from their requests.
+ */
 export interface Scene {
-  readonly agent: readonly string[];
-  readonly merchant: readonly string[];
+  readonly agent?: readonly string[];
+  readonly merchant?: readonly string[];
 }
 
 export interface Step {
@@ -44,7 +47,16 @@ export async function playStep(world: World, number: number, { title, play }: St
   const observer = orNothing(observe(pool, receipts), "nothing: no transaction");
   const service = orNothing(seenInRequests(wire.news()), "nothing: no request");
   screen.write("\n");
-  screen.write(columns(["AGENT", "MERCHANT", "OBSERVER OF THE CHAIN"], [agent, merchant, observer], screen));
+  const told = [["AGENT", agent] as const, ["MERCHANT", merchant] as const].filter(([, texts]) => texts !== undefined);
+  const all = [...told, ["OBSERVER OF THE CHAIN", observer] as const];
+  const titles = all.map(([who]) => who);
+  screen.write(
+    columns(
+      titles,
+      all.map(([, texts]) => texts ?? []),
+      screen,
+    ),
+  );
   screen.write(columns(["SERVICE"], [service], screen));
   const gas = receipts.reduce((sum, receipt) => sum + receipt.gasUsed, 0n);
   const count = receipts.length === 1 ? "1 transaction" : `${receipts.length} transactions`;

@@ -16,14 +16,18 @@ import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { expect } from "chai";
 import { readBalances } from "../../scripts/demo/balances.ts";
+import { Cleanup } from "../../scripts/demo/cleanup.ts";
 import { playStep } from "../../scripts/demo/step.ts";
 import { deposit } from "../../scripts/demo/steps/deposit.ts";
 import { story } from "../../scripts/demo/story.ts";
-import { Cleanup, createWorld } from "../../scripts/demo/world.ts";
+import { createWorld, PHONE } from "../../scripts/demo/world.ts";
 import { command, expectRefused, type Result } from "./command.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const built = join(root, "circuits", "build");
+
+/** Folders of stories: none may stay. */
+const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith("sotto-demo-"));
 
 /** Ignition's journals of this process's chains: none may stay. */
 const journals = () => {
@@ -47,10 +51,17 @@ const freePort = async () => {
 describe("npm run demo", () => {
   let port: number;
   let whole: Result;
+  let kept: readonly string[];
   before(async () => {
+    kept = folders();
     port = await freePort();
     whole = await command("demo/main.ts", ["--port", String(port)]);
   });
+
+  const section = (step: number): string => {
+    const [, text = ""] = whole.stdout.split(`\n${step}. `);
+    return text.split(/\n(?:\d+\. |Balances\n)/)[0] ?? "";
+  };
 
   it("plays the whole story and finds every balance exact", async () => {
     const { status, stdout, stderr } = whole;
@@ -58,7 +69,7 @@ describe("npm run demo", () => {
     expect(status).to.equal(0);
     for (const [index, { title }] of story.entries()) expect(stdout).to.contain(`\n${index + 1}. ${title}\n`);
     expect(stdout.match(/ {2}exact$/gm)).to.have.lengthOf(11);
-    expect(stdout).to.match(/\nAll 10 transactions, [\d,]+ gas: every balance is exact\. [\d.]+ s\n$/);
+    expect(stdout).to.match(/\nAll \d+ transactions, [\d,]+ gas: every balance is exact\. [\d.]+ s\n/);
     // Not a terminal: nothing but text, and lines that fit.
     expect(stripVTControlCharacters(stdout)).to.equal(stdout);
     const longest = Math.max(...stdout.split("\n").map((line) => line.length));
@@ -69,34 +80,56 @@ describe("npm run demo", () => {
       next.listen(port, "127.0.0.1", () => resolve({ server: next }));
     });
     server.close();
+    expect(folders()).to.deep.equal(kept);
+  });
+
+  it("pays ten requests at three shops, each once, and a shop takes no proof twice", () => {
+    const text = section(5);
+    for (const shop of ["news +Express", "weather +Fastify", "words +Hono"])
+      expect(text.match(new RegExp(` 200 +${shop} +GET `, "g")), shop).to.have.length.of.at.least(3);
+    expect(text.match(/^ +200 /gm)).to.have.lengthOf(10);
+    expect(text.match(/^ +402 .*: "ZK proof verification failed"$/gm)).to.have.lengthOf(1);
+    expect(text).to.match(/10 paid requests in [\d.]+ s; median [\d.]+ s/);
+    expect(section(7)).to.match(/12 payments, 1\.71 USDC/);
+  });
+
+  it("shows who asks without paying what to pay to whose number", () => {
+    expect(section(3))
+      .to.contain("402 Payment Required")
+      .and.match(/www-authenticate +x402-zk/)
+      .and.contain(PHONE);
   });
 
   it("shows the observer no amount and no party of a payment", () => {
-    const lines = whole.stdout.split("\n");
-    const start = lines.findIndex((line) => line.startsWith("4. "));
-    const end = lines.findIndex((line) => line.startsWith("5. "));
-    const observer = lines.slice(start + 2, end - 1).map((line) => line.split(" | ")[2] ?? "");
-    expect(observer.join(" "))
-      .to.contain("nullifier")
-      .and.not.match(/USDC|news\.example/);
+    for (const step of [4, 5, 6]) {
+      const lines = section(step).split("\n");
+      const titles = lines.findIndex((line) => line.includes("OBSERVER OF THE CHAIN"));
+      const seen = lines.slice(titles + 1, lines.indexOf("SERVICE")).map((line) => line.split(" | ").at(-1) ?? "");
+      expect(seen.join(" "))
+        .to.match(/nullifier|some note was spent/)
+        .and.not.match(/USDC|http|article|\+49/);
+    }
+    expect(section(8)).to.contain("12 payments").and.contain("nothing found");
   });
 
   it("shows the service what is paid for and the bounds of the price, and no payer", () => {
-    const lines = whole.stdout.split("\n");
     const [payer = ""] = /(?<=signed one message as )0x[0-9a-f]{8}/.exec(whole.stdout.replaceAll(/\s+/g, " ")) ?? [];
     expect(payer).to.match(/^0x/);
     const service = (step: number) => {
-      const start = lines.findIndex((line) => line.startsWith(`${step}. `));
-      const from = lines.indexOf("SERVICE", start);
-      const to = lines.findIndex((line, index) => index > from && line.startsWith("   "));
-      return lines.slice(from + 1, to).join("\n");
+      const text = section(step);
+      return text.slice(text.indexOf("\nSERVICE\n")).replaceAll(/\s+/g, " ");
     };
     expect(service(1)).to.contain("POST /zk/deposit").and.contain(payer);
-    expect(service(3)).to.equal("- nothing: no request");
-    expect(service(4)).to.contain("https://news.example/articles/42, 1.50 USDC to 1.65 USDC").and.not.contain(payer);
-    expect(service(8)).to.contain("POST /zk/verify").and.contain("POST /zk/settle");
-    expect(service(10)).to.contain("POST /zk/withdraw: the proof holds and spends 2 notes; nothing leaves the pool");
-    expect(service(12)).to.contain("3.00 USDC to 0x");
+    expect(service(2)).to.contain("POST /zk/phone/link").and.contain("POST /zk/phone/verify");
+    expect(service(4))
+      .to.match(/0\.10 USDC to 0\.11 USDC go to 0x\S+ for http\S+\/articles\/1;/)
+      .and.not.contain(payer);
+    expect(service(5))
+      .to.contain("10 times POST /zk/verify")
+      .and.contain("10 times POST /zk/settle")
+      .and.not.contain(payer);
+    expect(service(9)).to.contain("nothing: no request");
+    expect(service(10)).to.contain("holds and spends 8 notes; nothing leaves the pool").and.contain("1.50 USDC to 0x");
   });
 
   it("would notice a story that was cut short", async () => {
@@ -107,8 +140,8 @@ describe("npm run demo", () => {
       const world = await createWorld(screen, { port: 0, artifacts: built }, cleanup);
       await playStep(world, 1, deposit);
       const different = (await readBalances(world)).filter(({ expected, found }) => expected !== found);
-      expect(different.map(({ what }) => what)).to.include.members(["payer, shielded", "merchant, account", "pool"]);
-      expect(different.map(({ what }) => what)).not.to.include("payer, account");
+      expect(different.map(({ what }) => what)).to.include.members(["agent, shielded", "merchant, account", "pool"]);
+      expect(different.map(({ what }) => what)).not.to.include("agent, account");
       expect(printed.join("")).to.contain("paid by the relayer");
     } finally {
       await cleanup.run();
@@ -117,21 +150,27 @@ describe("npm run demo", () => {
 
   it("leaves nothing behind when it is stopped", async () => {
     const port = await freePort();
-    const before = journals();
+    const before = [...journals(), ...folders()];
     let stopped = false;
-    const { status, stdout } = await command("demo/main.ts", ["--port", String(port)], (text, child) => {
+    const { status, stdout, stderr } = await command("demo/main.ts", ["--port", String(port)], (text, child) => {
       // Once: a second Ctrl-C ends it without waiting for anything.
-      if (text.includes("\n2. ") && !stopped) stopped = child.kill("SIGINT");
+      // In the middle of the ten requests, with everything running.
+      if (text.includes("  article 2") && !stopped) stopped = child.kill("SIGINT");
     });
     expect(status).to.equal(130);
     expect(stdout).not.to.contain("every balance is exact");
-    expect(journals()).to.deep.equal(before);
+    expect(stderr).to.equal("");
+    expect([...journals(), ...folders()]).to.deep.equal(before);
     const [service = ""] = /(?<=it listens at )http:\S+/.exec(stdout) ?? [];
-    const gone: Error = await fetch(`${service}/healthz`).then(
-      () => expect.fail(`${service} answers`),
-      (error: Error) => error,
-    );
-    expect(gone.cause).to.have.property("code", "ECONNREFUSED");
+    const shops = stdout.match(/(?<=sotto\(options\).* )http:\S+|(?<=sotto, options\) +)http:\S+/g) ?? [];
+    expect(shops).to.have.lengthOf(3);
+    for (const url of [`${service}/healthz`, ...shops]) {
+      const gone: Error = await fetch(url).then(
+        () => expect.fail(`${url} answers`),
+        (error: Error) => error,
+      );
+      expect(gone.cause, url).to.have.property("code", "ECONNREFUSED");
+    }
     await new Promise<void>((resolve, reject) => {
       const next = createServer().once("error", reject);
       next.listen(port, "127.0.0.1", () => next.close(() => resolve()));

@@ -17,7 +17,6 @@ export const deposit: Step = {
         `signed one message as ${short(account.address)}`,
         `can spend ${usdc(wallet.balance().spendable)} in ${NOTES} notes: as many payments at the same time`,
       ],
-      merchant: ["nothing yet"],
     };
   },
 };

@@ -19,7 +19,6 @@ export const read: Step = {
     const sums = [...counts].map(([amount, count]) => [`${count} of`, usdc(amount), "=", usdc(amount * BigInt(count))]);
     world.screen.write(indent(table(sums)));
     return {
-      agent: ["nothing new"],
       merchant: [
         `${received.length} payments, ${usdc(total)}: exactly what was sold and sent`,
         "this key cannot spend it, and does not show who paid or what the owner spends",

@@ -22,7 +22,6 @@ export const restore: Step = {
         `a new wallet on an empty store: ${usdc(unread)}`,
         `after reading the chain: ${usdc(after.total)} in ${unspent} notes, as before`,
       ],
-      merchant: ["nothing new"],
     };
   },
 };

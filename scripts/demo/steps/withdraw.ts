@@ -19,7 +19,6 @@ export const withdraw: Step = {
     await appended(world);
     await wallet.scan();
     return {
-      agent: ["nothing new"],
       merchant: [
         `${merged.notes.length} notes became one of ${usdc(merged.output)}`,
         `${usdc(WITHDRAWN)} arrived at ${short(account.address)}`,

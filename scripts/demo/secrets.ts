@@ -1,0 +1,27 @@
+// What must not be found in anything public of a payment, as it would be written there.
+import { hexlify, sha256, toUtf8Bytes } from "ethers";
+import { TIP } from "./amounts.ts";
+import { PHONE, type World } from "./world.ts";
+
+export interface Secret {
+  readonly what: string;
+  /** Hex without 0x, lower case. */
+  readonly bytes: string;
+}
+
+const word = (amount: bigint): string => amount.toString(16).padStart(64, "0");
+const hex = (text: string): string => text.toLowerCase().replace(/^0x/, "");
+const utf8 = (text: string): string => hex(hexlify(toUtf8Bytes(text)));
+
+export function secretsOf({ agent, merchant, sales, shops = [] }: World): Secret[] {
+  const [key, tag] = [merchant.wallet.shieldedAddress, agent.wallet.shieldedAddress].map(hex) as [string, string];
+  const halves = [key, tag].flatMap((address) => [address.slice(0, 64), address.slice(64)]);
+  return [
+    ...[agent.account, merchant.account].map(({ address }) => ({ what: "both accounts", bytes: hex(address) })),
+    ...halves.map((bytes) => ({ what: "both shielded addresses", bytes })),
+    ...[...sales.map(({ price }) => price), TIP].map((price) => ({ what: "the prices", bytes: word(price) })),
+    ...shops.map(({ origin }) => ({ what: "the shops", bytes: utf8(origin) })),
+    { what: "the phone number", bytes: utf8(PHONE) },
+    { what: "its hash", bytes: hex(sha256(toUtf8Bytes(PHONE))) },
+  ];
+}

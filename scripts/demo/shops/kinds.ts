@@ -1,0 +1,7 @@
+import { news } from "./news.ts";
+import type { ShopKind } from "./shop.ts";
+import { weather } from "./weather.ts";
+import { words } from "./words.ts";
+
+/** One on each adapter for a framework; the order is that of the story. */
+export const kinds: readonly ShopKind[] = [news, weather, words];
