@@ -19,6 +19,12 @@ export interface Connection<Schema> {
   snapshot<T>(action: (db: Kysely<Schema>) => Promise<T>): Promise<T>;
   /** Now in ms by the database's clock (SQLite: by `clock`): the same for all replicas. */
   now(db?: Kysely<Schema>): Promise<number>;
+  /**
+   * Takes what was deleted or replaced out of SQLite's log, where it would stay until it is written over; with
+   * `secureDelete` it is then in no file. Where another process reads at that moment, the next call does it. PostgreSQL
+   * does it by itself, in its own time (vacuum).
+   */
+  scrub(): Promise<void>;
 }
 
 export interface ConnectOptions {
@@ -81,6 +87,9 @@ function connectSqlite<Schema>(
     transaction: (_keys, action) => db.transaction().execute(action),
     snapshot: (action) => db.transaction().execute(action),
     now: async () => clock(),
+    async scrub() {
+      await sql`pragma wal_checkpoint(truncate)`.execute(db);
+    },
   };
 }
 
@@ -121,5 +130,6 @@ function connectPostgres<Schema>(options: ConnectOptions): Connection<Schema> {
         select (extract(epoch from clock_timestamp()) * 1000)::bigint as now`.execute(connection);
       return rows[0]!.now;
     },
+    scrub: async () => undefined,
   };
 }

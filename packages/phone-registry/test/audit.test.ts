@@ -92,6 +92,29 @@ for (const [name, backend] of Object.entries(backends()))
       );
     });
 
+    it("has no names left under an index key that was taken out: who has that key cannot try numbers", async () => {
+      await world.linked(A, 1);
+      const { keys } = world.options;
+      const i2 = key("i2");
+      const both = await world.open({ keys: { ...keys, index: [i2, ...keys.index] } });
+      await both.rotate();
+      world.now += 1;
+      await both.erase({ phone: B, client: "operator" });
+      world.now += 2 * DAY;
+      await both.sweep();
+      const named = async () =>
+        (await entries()).filter(({ number }) => number !== null).map(({ index_key }) => index_key);
+      expect(await named()).to.deep.equal(["i1", "i1", "i2"]);
+      const after = await world.open({ keys: { ...keys, index: [i2] } });
+      await after.sweep();
+      expect(await named()).to.deep.equal(["i2"]);
+      const old = (await entries()).filter(({ index_key }) => index_key === "i1");
+      expect(old.map(({ action, outcome, wallet: by, client }) => ({ action, outcome, by, client }))).to.deep.equal([
+        { action: "link", outcome: "ok", by: null, client: null },
+        { action: "verify", outcome: "ok", by: null, client: null },
+      ]);
+    });
+
     it("is kept for ninety days", async () => {
       await world.linked(A, 1);
       world.now += 90 * DAY;

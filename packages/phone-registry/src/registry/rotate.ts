@@ -39,6 +39,8 @@ export async function rotate(context: Context, { batch = BATCH, signal }: Rotate
   // The account itself, where there was no link to bring along.
   if (signal?.aborted !== true) await database.transaction([], (db) => account(db, ring, [], []));
   const state = await rotation(context);
+  // What an older master key wrapped is in no file any more.
+  await database.scrub();
   await audit(database.db, ring, { action: "rotate", outcome: refused === 0 ? "ok" : "RECORD_TAMPERED" }, clock());
   return { ...state, refused };
 }

@@ -6,7 +6,7 @@ const SLACK_MS = 60_000;
 
 /** Forgets what is over. May run on every replica, at any time. */
 export async function sweep(context: Context): Promise<void> {
-  const { database, limits, clock } = context;
+  const { database, ring, limits, clock } = context;
   const { db } = database;
   const before = clock() - SLACK_MS;
   await sweepMappings(context, before);
@@ -17,6 +17,18 @@ export async function sweep(context: Context): Promise<void> {
     .deleteFrom("phone_audit")
     .where("at", "<=", before - limits.auditSeconds * 1000)
     .execute();
+  // Under a key that was taken out a name tells nobody anything, but for who has the key: by it numbers can be tried.
+  await db
+    .updateTable("phone_audit")
+    .set({ number: null, wallet: null, client: null })
+    .where(
+      "index_key",
+      "not in",
+      ring.indexes.map(({ id }) => id),
+    )
+    .where((eb) => eb.or([eb("number", "is not", null), eb("wallet", "is not", null), eb("client", "is not", null)]))
+    .execute();
+  await database.scrub();
 }
 
 async function sweepMappings({ database, records }: Context, before: number): Promise<void> {

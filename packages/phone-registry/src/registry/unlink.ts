@@ -52,7 +52,7 @@ export async function erase(context: Context, request: EraseRequest): Promise<Er
   const { database, ring, records, limits, clock } = context;
   const { phone, client } = request;
   const numbers = records.locks(phone);
-  return database.transaction(numbers, async (db) => {
+  const erased = await database.transaction(numbers, async (db) => {
     const rows = await db.selectFrom("phone_mappings").select("id").where("number", "in", numbers).execute();
     const gone = await records.remove(
       db,
@@ -62,4 +62,6 @@ export async function erase(context: Context, request: EraseRequest): Promise<Er
     await audit(db, ring, { action: "erase", outcome: "ok", phone, client }, clock());
     return { ...gone, quotas };
   });
+  await database.scrub();
+  return erased;
 }
