@@ -34,5 +34,5 @@ export function isBaseUrl(value: unknown): value is string {
 
 export function isLoopback(url: string): boolean {
   const { hostname } = new URL(url);
-  return hostname === "localhost" || hostname.endsWith(".localhost") || /^(127\.|\[::1\]$)/.test(hostname);
+  return /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 }

@@ -75,7 +75,11 @@ describe("a paywall's options", () => {
       expect(refusal({ service }), String(service)).to.match(/^service/);
     const far = { ...options.chain, chainId: 10n };
     expect(refusal({ service: "http://pay.example/zk", chain: far })).to.match(/^service must be an https/);
-    expect(refusal({ service: "http://127.0.0.1:8402/zk", chain: far })).to.equal("accepted");
+    for (const here of ["127.0.0.1:8402", "localhost", "zk.localhost:1", "[::1]"])
+      expect(refusal({ service: `http://${here}/zk`, chain: far }), here).to.equal("accepted");
+    // Names that only begin like addresses of this machine are anybody's.
+    for (const there of ["127.0.0.1.pay.example", "127.pay.example", "localhost.pay.example"])
+      expect(refusal({ service: `http://${there}/zk`, chain: far }), there).to.match(/https/);
     expect(refusal({ service: "http://pay.example/zk", chain: far, jwks: { keys: [] } })).to.equal("accepted");
   });
 

@@ -64,6 +64,16 @@ describe("a header's statement", () => {
     expect(failure(payment, timestamp + FRESH_MS + 1)).to.equal("TOO_OLD");
     expect(failure(payment, timestamp - SKEW_MS)).to.equal(undefined);
     expect(failure(payment, timestamp - SKEW_MS - 1)).to.equal("FROM_THE_FUTURE");
+    // Not yet is not never: its payer is told when.
+    for (const early of [1, 1000, 1001, 90_000]) {
+      const at = timestamp - SKEW_MS - early;
+      expect(() => checkTime(payment.header, at))
+        .to.throw()
+        .with.property("retryAfter", Math.ceil(early / 1000));
+    }
+    expect(() => checkTime(payment.header, timestamp + FRESH_MS + 1))
+      .to.throw()
+      .with.property("retryAfter", undefined);
     expect([FRESH_MS, SKEW_MS]).to.deep.equal([300_000, 30_000]);
   });
 

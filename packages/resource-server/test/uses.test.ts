@@ -90,6 +90,21 @@ describe("uses by another dialect", () => {
     expect([await uses.claim(use), await taken(use)]).to.deep.equal(["used", "USED"]);
   });
 
+  it("stay taken where the store was away when they were used: the resource was served", async () => {
+    const use = payment();
+    await uses.claim(use);
+    const { consume } = store;
+    store.consume = () => Promise.reject(new Error("the store is away"));
+    const failed = await uses.use(use).catch((error: Error) => error.message);
+    store.consume = consume;
+    expect(failed).to.equal("the store is away");
+    for (let i = 0; i < 4; i += 1) {
+      now += 600;
+      await new Promise((resolve) => setTimeout(resolve, 400));
+      expect(await open().claim(use)).to.be.oneOf(["busy", "used"]);
+    }
+  });
+
   it("are nobody else's to give back", async () => {
     const use = payment();
     await uses.claim(use);

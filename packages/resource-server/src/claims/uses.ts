@@ -39,6 +39,8 @@ interface Held {
   readonly holder: string;
   readonly expiresAt: number;
   readonly renewal: NodeJS.Timeout;
+  /** Its resource is served: that has to be stored, however often it takes. */
+  served: boolean;
 }
 
 export class StoredUses implements PaymentUses {
@@ -57,7 +59,7 @@ export class StoredUses implements PaymentUses {
     const [id, holder, expiresAt] = [idOf(nullifier), randomUUID(), timestamp + remembered];
     const claimed = await store.claim({ id, digest, resource, expiresAt }, holder);
     if (claimed !== "claimed") return claimed === "held" ? "busy" : "used";
-    this.#held.set(digest, { id, holder, expiresAt, renewal: this.#renew(id, holder) });
+    this.#held.set(digest, { id, holder, expiresAt, renewal: this.#renew(digest), served: false });
     return "claimed";
   }
 
@@ -71,8 +73,8 @@ export class StoredUses implements PaymentUses {
   async use({ digest }: PaymentUse): Promise<void> {
     const held = this.#held.get(digest);
     if (held === undefined) return;
-    clearInterval(held.renewal);
-    await this.#options.store.consume(held.id);
+    held.served = true;
+    await this.#consume(held);
   }
 
   giveBack = (use: PaymentUse): Promise<void> =>
@@ -91,10 +93,21 @@ export class StoredUses implements PaymentUses {
     this.#held.delete(digest);
   }
 
+  /** Where the store is away, the payment stays held, and is stored as used later: nobody else gets it in between. */
+  async #consume({ id, renewal }: Held): Promise<void> {
+    await this.#options.store.consume(id);
+    clearInterval(renewal);
+  }
+
   /** A settlement takes its time. */
-  #renew(id: string, holder: string): NodeJS.Timeout {
+  #renew(digest: string): NodeJS.Timeout {
     const { store, onError } = this.#options;
-    return setInterval(() => void store.renew(id, holder).catch(onError), store.leaseMs / 3).unref();
+    const keep = async () => {
+      const held = this.#held.get(digest);
+      if (held?.served === true) await this.#consume(held);
+      else if (held !== undefined) await store.renew(held.id, held.holder);
+    };
+    return setInterval(() => void keep().catch(onError), store.leaseMs / 3).unref();
   }
 
   #drop(): void {

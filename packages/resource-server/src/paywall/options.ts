@@ -22,7 +22,7 @@ export interface RoutePattern {
   readonly method?: string;
 }
 
-/** Matches whatever the letter case, and with or without a slash at the end. */
+/** Matches whatever the letter case, and with or without a slash at the end; `/reports/*` is for /reports too. */
 export interface PricedRoute extends RoutePattern {
   readonly price: Price | PriceOf;
 }

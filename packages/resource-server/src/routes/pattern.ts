@@ -9,7 +9,7 @@ export interface Pattern {
   /** "*" for all. */
   readonly method: string;
   readonly segments: readonly string[];
-  /** Whether what lies below is meant, and not the path itself. */
+  /** Whether what lies below is meant. */
   readonly below: boolean;
 }
 
@@ -57,11 +57,11 @@ const withoutEnd = (segments: readonly string[]): readonly string[] =>
 
 /**
  * Whether a request may be for a route. Some frameworks ignore letter case and a slash at the end, others do not: another
- * spelling must not be had at another price.
+ * spelling must not be had at another price. So with `/reports/*`: Hono, and whatever Express mounts, take it for /reports too.
  */
 export function matchesLoosely(pattern: Pattern, method: string, { segments }: Target): boolean {
   if (!allows(pattern.method, method)) return false;
   const same: Same = (a, b) => a.toLowerCase() === b.toLowerCase();
-  if (pattern.below) return fits(pattern, segments, same);
-  return fits({ ...pattern, segments: withoutEnd(pattern.segments) }, withoutEnd(segments), same);
+  if (pattern.below && fits(pattern, segments, same)) return true;
+  return fits({ ...pattern, segments: withoutEnd(pattern.segments), below: false }, withoutEnd(segments), same);
 }
