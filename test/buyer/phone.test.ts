@@ -5,6 +5,7 @@ import {
   type PhonePaymentRequest,
   payPhone,
   phonePin,
+  SottoService,
   spentOn,
   type Wallet,
 } from "@sotto/client";
@@ -66,6 +67,21 @@ describe("paying a phone number", () => {
     expect(await received(person)).to.equal(2n * AMOUNT);
     expect(await openPurchases(payer)).to.deep.equal([]);
     expect((await phonePin(payer.store, phone))?.wallet).to.equal(paid.wallet);
+  });
+
+  it("tells who settles nothing that the number could be found by", async () => {
+    const { phone } = await linked();
+    const bodies: string[] = [];
+    const send: typeof fetch = (url, init) => {
+      bodies.push(String(init?.body));
+      return fetch(url, init);
+    };
+    const service = new SottoService(world.service.url, { fetch: send });
+    const { id } = await payPhone(payer, service, { phone, amount: AMOUNT, key: "1", registry: phones.client });
+    const sent = bodies.join();
+    expect(sent).to.match(/"urn:sotto:phone:[0-9a-f]{32}"/);
+    // The payment's id is a hash of number and key: all numbers are tried in no time.
+    for (const known of [id, phone.slice(1)]) expect(sent).to.not.include(known);
   });
 
   it("is refused for another amount, purpose or service under a key that was used", async () => {

@@ -1,3 +1,4 @@
+import { hexlify, randomBytes } from "ethers";
 import { bookOf, type PurchaseBook } from "../purchase/book.ts";
 import type { PurchaseOptions } from "../purchase/context.ts";
 import { PurchaseError } from "../purchase/errors.ts";
@@ -63,7 +64,7 @@ export async function payPhone(
     throw new PhoneError("PHONE_OPTION_INVALID", "key must be a text of 1 to 256 characters");
   // One key for two numbers names two payments.
   const id = hashText(`phone ${phone} ${key}`);
-  const { resourceUrl = `sotto:phone/${id}` } = request;
+  const { resourceUrl } = request;
   const book = await bookOf(wallet.store);
   const release = book.claim(id);
   try {
@@ -76,7 +77,7 @@ export async function payPhone(
       const payment: PurchaseRequest = {
         recipient,
         price: amount,
-        resourceUrl,
+        resourceUrl: resourceUrl ?? saysNothing(),
         host: HOST,
         ...(limits ? { limits } : {}),
       };
@@ -94,6 +95,11 @@ export async function payPhone(
   }
 }
 
+const NOTHING = "urn:sotto:phone:";
+
+/** Random: who settles, and did not look the number up, would find it by trying all numbers with a key it can guess. */
+const saysNothing = (): string => `${NOTHING}${hexlify(randomBytes(16)).slice(2)}`;
+
 /** The payment as it was begun, if anything of it exists beyond the intention: a proof may have been handed on. */
 async function begun(wallet: Wallet, book: PurchaseBook, id: string): Promise<PurchaseRecord | undefined> {
   const record = book.get(id);
@@ -107,10 +113,11 @@ function expectTerms<T extends PurchaseRecord | FinishedRecord>(
   record: T,
   service: SottoService,
   amount: bigint,
-  resourceUrl: string,
+  resourceUrl: string | undefined,
 ): T {
   const { id, price, resourceUrl: known } = record;
-  if (price === String(amount) && known === resourceUrl && record.service === service.url) return record;
+  const samePurpose = resourceUrl === undefined ? known.startsWith(NOTHING) : known === resourceUrl;
+  if (price === String(amount) && samePurpose && record.service === service.url) return record;
   throw new PurchaseError("PURCHASE_MISMATCH", "the payment with this key is of another amount, service or purpose", {
     id,
   });
