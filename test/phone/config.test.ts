@@ -82,6 +82,7 @@ describe("configuration of the phone registry", () => {
     ["SOTTO_PHONE_LOOKUPS_CLIENT", "60"],
     ["SOTTO_PHONE_LOOKUPS_CLIENT", "60/0"],
     ["SOTTO_PHONE_LOOKUPS_CLIENT", "-1/60"],
+    ["SOTTO_PHONE_CODES_NUMBER", ","],
     ["SOTTO_PHONE_RANGE_DIGITS", "9"],
     ["SOTTO_PHONE_STORE", "mysql://x"],
     ["SOTTO_PHONE_PENDING_SECONDS", "1"],

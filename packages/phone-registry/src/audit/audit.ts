@@ -5,7 +5,7 @@ import { randomId } from "../crypto/ids.ts";
 import type { KeyRing } from "../crypto/key-ring.ts";
 import type { Db } from "../store/schema.ts";
 
-export type AuditAction = "link" | "code" | "verify" | "relink" | "unlink" | "erase" | "rotate";
+export type AuditAction = "link" | "verify" | "relink" | "unlink" | "erase" | "rotate";
 
 export interface AuditEntry {
   readonly action: AuditAction;

@@ -23,12 +23,15 @@ const KEY_RING = "1 to 4 keys like ID:HEX, the current one first: ID 1 to 16 of 
 export const newKey = (id: string): string => `${id}:${randomBytes(32).toString("hex")}`;
 
 /** `LIMIT/SECONDS`, comma-separated: all of them hold. */
-export const rates: Parse<readonly Rate[]> = (text) =>
-  parse.list((item) => {
+export const rates: Parse<readonly Rate[]> = (text) => {
+  const all = parse.list((item) => {
     const [, limit = "", seconds = ""] = /^([0-9]{1,9})\/([1-9][0-9]{0,8})$/.exec(item) ?? [];
-    if (limit === "") return wrong("limits like 60/60,1000/86400: uses, then seconds");
-    return { limit: Number(limit), seconds: Number(seconds) };
+    return limit === "" ? wrong(RATES) : { limit: Number(limit), seconds: Number(seconds) };
   })(text);
+  // No limit at all would be a slip of the pen.
+  return all.length === 0 ? wrong(RATES) : all;
+};
+const RATES = "limits like 60/60,1000/86400: uses, then seconds";
 
 export const showRates = (list: readonly Rate[]): string =>
   list.map(({ limit, seconds }) => `${limit}/${seconds}`).join(",");
