@@ -20,6 +20,9 @@ export const PAYING = {
   ...YES,
 } as const;
 
+/** Bytes of a 402 that are read; one of the interface has some 2,000. */
+const MOST_BYTES = 65_536;
+
 /** What was paid for an answer. */
 export interface Paid {
   amount: bigint;
@@ -73,7 +76,7 @@ export async function payingFetch(session: Session, limits: Limits, url: string,
   const send: typeof fetch = async (input, options) => {
     const response = await reach(input, options);
     const proves = new Headers(options?.headers).has("x-payment-proof");
-    if (response.status === 402 && !proves) await offer(session, limits, response.clone());
+    if (response.status === 402 && !proves) await offer(session, limits, response);
     return response;
   };
   const service = serviceOf(config).url;
@@ -109,12 +112,12 @@ async function reach(...[input, init]: Parameters<typeof fetch>): Promise<Respon
 /** Shows what is asked for. What is wrong with it is found by the paying fetch, which reads it again. */
 async function offer(session: Session, limits: Limits, response: Response): Promise<void> {
   const { context, config } = session;
-  const instructions = await read(response);
+  if (context.args.flag("yes") || !canAsk(context)) return;
+  const instructions = await read(response.clone());
   if (instructions === undefined) return;
   const { payment, metadata } = instructions;
   const price = BigInt(payment.amountBaseUnits);
   if (limits.max !== undefined && price > limits.max) return;
-  if (context.args.flag("yes") || !canAsk(context)) return;
   const to = payment.recipient.wallet;
   const answer = await askLine(
     context,
@@ -126,8 +129,15 @@ async function offer(session: Session, limits: Limits, response: Response): Prom
 
 async function read(response: Response): Promise<PaymentInstructions | undefined> {
   try {
-    const text = await response.text();
-    return text.length > 65_536 ? undefined : parseInstructions(JSON.parse(text));
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of response.body ?? []) {
+      size += chunk.length;
+      // Not read to its end: whoever answers may never come to one.
+      if (size > MOST_BYTES) return undefined;
+      chunks.push(chunk);
+    }
+    return parseInstructions(JSON.parse(new TextDecoder().decode(Buffer.concat(chunks))));
   } catch {
     return undefined;
   }

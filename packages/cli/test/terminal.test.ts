@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
+import { Output, toJson } from "../src/frame/output.ts";
 import { DeadHome } from "./support/run.ts";
 
 const ADDRESS = `0x${"56".repeat(20)}`;
@@ -53,6 +54,38 @@ describe("on a terminal", () => {
     const { code } = await home.run(["export", "--output", join(home.folder, "no.json")], {}, ["abc\u0003"]);
     expect(code).to.equal(130);
   });
+
+  it("is not steered by what strangers answer: control characters show as what they are", async () => {
+    // ESC and the single character that means ESC [, both of which rewrite a line that was shown before.
+    const evil = "paid 0\r\n\u001b[1Apaid 1\u009b2Kdone\u007f\u202e\tend\n";
+    const body = async function* () {
+      const bytes = new TextEncoder().encode(evil);
+      // In the middle of a character of two bytes.
+      const middle = bytes.indexOf(0xc2) + 1;
+      yield bytes.subarray(0, middle);
+      yield bytes.subarray(middle);
+    };
+    const shown = async (isTTY: boolean) => {
+      const written: Buffer[] = [];
+      const stdout = { isTTY, write: (chunk: string | Uint8Array) => written.push(Buffer.from(chunk as string)) };
+      const streams = { stdin: [] as never, stdout, stderr: stdout, terminal: isTTY };
+      await new Output(streams, { json: false, verbose: false }).body(body());
+      return Buffer.concat(written).toString("utf8");
+    };
+    expect(await shown(true)).to.equal("paid 0\n\ufffd[1Apaid 1\ufffd2Kdone\ufffd\ufffd\tend\n");
+    // A file or a program gets every byte.
+    expect(await shown(false)).to.equal(evil);
+    const json = toJson({ body: evil });
+    expect(json).to.match(/^[\n\x20-\x7e]*$/);
+    expect(JSON.parse(json)).to.deep.equal({ body: evil });
+  });
+
+  it("pays for nothing that it could not keep", async () => {
+    const args = (file: string) => ["pay", "http://127.0.0.1:9/", "--max", "1", "--output", file];
+    expect((await home.run(args(join(home.folder, "no", "such", "folder")))).stderr).to.include("FILE_UNREADABLE");
+    expect((await home.run(args(home.write("there", "")))).stderr).to.include("FILE_EXISTS");
+    expect((await home.run(args(join(home.folder, "new")))).stderr).to.not.include("FILE_");
+  }).timeout(20_000);
 
   it("shows a stack trace only where it is asked for", async () => {
     const quiet = await home.run(["deposit", "x"]);

@@ -1,11 +1,12 @@
 import { isUtf8 } from "node:buffer";
-import { createWriteStream, existsSync } from "node:fs";
+import { accessSync, constants, createWriteStream, existsSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { money } from "../format.ts";
 import { toUrl } from "../frame/arguments.ts";
 import type { Command, Context } from "../frame/command.ts";
 import { CliError, usage } from "../frame/errors.ts";
-import { toJson } from "../frame/output.ts";
+import { printable, toJson } from "../frame/output.ts";
 import { type Config, readConfig } from "../home/config.ts";
 import { readInput, readText } from "../home/files.ts";
 import { PAYING, type Paid, paidFields, payingFetch, readLimits } from "../paying.ts";
@@ -75,8 +76,7 @@ async function perform(context: Context, address: string, init: RequestInit): Pr
   const config = readConfig(context.home);
   const limits = readLimits(context, config);
   const file = context.args.text("output");
-  // Before anything is paid: what was paid for must have a place to go.
-  if (file !== undefined && existsSync(file)) throw new CliError("FILE_EXISTS", `${file} is there already`);
+  if (file !== undefined) expectPlace(file);
   return withWallet(context, true, async (session) => {
     const { response, paid } = await payingFetch(session, limits, url, init);
     if (context.output.json) await tellJson(session, config, response, paid, file);
@@ -85,6 +85,16 @@ async function perform(context: Context, address: string, init: RequestInit): Pr
       throw new CliError("HTTP_STATUS", `the server answers ${response.status}`, { status: response.status });
     return undefined;
   });
+}
+
+/** Before anything is paid: what was paid for must have a place to go. @throws CliError FILE_EXISTS, FILE_UNREADABLE */
+function expectPlace(file: string): void {
+  if (existsSync(file)) throw new CliError("FILE_EXISTS", `${file} is there already`);
+  try {
+    accessSync(dirname(resolve(file)), constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    throw new CliError("FILE_UNREADABLE", `${file} cannot be written: its folder cannot`, {}, { cause });
+  }
 }
 
 async function tellText(
@@ -97,10 +107,11 @@ async function tellText(
   if (paid !== undefined) output.note(`paid ${money(paid.amount, config)}: ${paid.transaction}`);
   if (args.flag("include")) {
     const lines = [...response.headers].map(([name, value]) => `${name}: ${value}`);
-    output.raw(`${[`HTTP ${response.status} ${response.statusText}`.trimEnd(), ...lines].join("\n")}\n\n`);
+    const all = [`HTTP ${response.status} ${response.statusText}`.trimEnd(), ...lines];
+    output.raw(`${all.map(printable).join("\n")}\n\n`);
   }
   if (file === undefined) {
-    for await (const chunk of response.body ?? []) output.raw(chunk);
+    if (response.body !== null) await output.body(response.body);
     return;
   }
   await save(file, response);

@@ -13,6 +13,7 @@ export interface Input extends AsyncIterable<unknown> {
 
 /** Where is written: Node's standard output, or anything that takes text and bytes. */
 export interface Sink {
+  readonly isTTY?: boolean;
   write(chunk: string | Uint8Array): unknown;
 }
 
@@ -27,15 +28,26 @@ export interface Streams {
 /** Environment variables. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** bigint as decimal string: JSON has no other exact form. */
+/** Characters that a terminal does not show but obeys, or that change how others are shown. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
+
+const escaped = (text: string): string =>
+  Array.from({ length: text.length }, (_, i) => `\\u${text.charCodeAt(i).toString(16).padStart(4, "0")}`).join("");
+
+/** bigint as decimal string: JSON has no other exact form. What a terminal would obey is escaped. */
 export function toJson(value: unknown): string {
-  return JSON.stringify(value, (_, item) => (typeof item === "bigint" ? item.toString() : item));
+  const text = JSON.stringify(value, (_, item) => (typeof item === "bigint" ? item.toString() : item));
+  return text.replaceAll(UNSEEN, escaped);
 }
 
 /** Text of strangers as it may be shown on a terminal: without control characters, which could rewrite the screen. */
 export function printable(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu, "\ufffd");
+  return text.replaceAll(UNSEEN, "\ufffd");
 }
+
+/** The same of several lines. */
+const printableLines = (text: string): string =>
+  text.replaceAll("\r\n", "\n").replaceAll(UNSEEN, (found) => (found === "\n" || found === "\t" ? found : "\ufffd"));
 
 /**
  * Where a command writes. Standard output holds its result and nothing else; progress goes to standard error, and only
@@ -88,7 +100,16 @@ export class Output {
     else for (const line of text) this.#streams.stdout.write(`${line}\n`);
   }
 
-  /** Bytes as they are, e.g. the body of an answer. */
+  /** The body of an answer: as it is, but on a terminal as text that cannot steer it. */
+  async body(chunks: AsyncIterable<Uint8Array>): Promise<void> {
+    const { stdout } = this.#streams;
+    const decoder = stdout.isTTY === true ? new TextDecoder() : undefined;
+    for await (const chunk of chunks)
+      this.raw(decoder === undefined ? chunk : printableLines(decoder.decode(chunk, { stream: true })));
+    if (decoder !== undefined) this.raw(printableLines(decoder.decode()));
+  }
+
+  /** Bytes as they are. */
   raw(bytes: Uint8Array | string): void {
     this.clear();
     this.#streams.stdout.write(bytes);

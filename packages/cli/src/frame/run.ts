@@ -77,5 +77,7 @@ function report(error: unknown, json: boolean, environment: Environment): string
   const exit = coded ? exitOf(code) : EXIT.failed.code;
   if (json) return toJson({ error: { code, message, exit, ...(coded ? { details: error.details } : {}) } });
   const line = `sotto: ${code}: ${message}`;
-  return environment["SOTTO_DEBUG"] === "1" && error instanceof Error ? `${line}\n${error.stack}` : line;
+  return environment["SOTTO_DEBUG"] === "1" && error instanceof Error
+    ? [line, ...(error.stack ?? "").split("\n").map(printable)].join("\n")
+    : line;
 }
