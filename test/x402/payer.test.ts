@@ -90,6 +90,22 @@ describe("a payer with the published @x402/fetch", () => {
       expect(wallet.balance().held).to.equal(2n * PRICE);
     });
 
+    it("a payment that something before the seller refused: the next request shows it", async () => {
+      let refusal = 0;
+      const proxied: Fetch = async (input, init) => {
+        const carries = new Request(input, init).headers.has("payment-signature");
+        return carries && refusal !== 0 ? new Response(null, { status: refusal }) : fetch(input, init);
+      };
+      const paying = wrapFetchWithPayment(scheme.track(proxied), clientOf(scheme));
+      for (const status of [408, 421, 425, 429, 431]) {
+        refusal = status;
+        expect((await paying(url)).status).to.equal(status);
+      }
+      refusal = 0;
+      expect((await paying(url)).status).to.equal(200);
+      expect(wallet.history().length).to.equal(1);
+    });
+
     it("a request that was lost on its way: the next one shows the same payment", async () => {
       lose = "before";
       expect((await failure(pay(url))).message).to.match(/the request was lost/);

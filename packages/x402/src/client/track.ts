@@ -10,6 +10,9 @@ const RESPONSE = "payment-response";
 /** Base64 of what a payment or a challenge takes, many times over. */
 const LONGEST_HEADER = 128 * 1024;
 
+/** Timed out, misdirected, too early, too busy, header too large: what a proxy says before a seller has seen the payment. */
+const UNSEEN = [408, 421, 425, 429, 431];
+
 type Fetch = typeof fetch;
 
 /** A header's JSON; undefined for what is none. */
@@ -57,7 +60,7 @@ export function trackFetch(send: Fetch, payments: Payments): Fetch {
  * all the same: it is shown again until it is too old, unless the seller says that it was used.
  */
 function mayYetBeTaken({ status, headers }: Response): boolean {
-  if (status >= 500 || status === 429) return true;
+  if (status >= 500 || UNSEEN.includes(status)) return true;
   if (status !== 402) return false;
   const reasons = [field(decode(headers.get(REQUIRED)), "error"), field(decode(headers.get(RESPONSE)), "errorReason")];
   return !reasons.includes(PAYMENT_USED);
