@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { startPostgres, type TestPostgres } from "../../../database/test/support/postgres.ts";
 import { type Claim, Claims } from "../../src/claims/claims.ts";
 import { type ClaimRequest, ClaimStore } from "../../src/claims/store.ts";
-import { startPostgres, type TestPostgres } from "./postgres.ts";
 
 export const LEASE_MS = 1_000;
 const MINUTE = 60_000;
