@@ -8,7 +8,7 @@ import { newKey } from "./config/parse.ts";
 import { readRegistryConfig } from "./config/registry-config.ts";
 import { parseNumber } from "./http/numbers.ts";
 import { openRegistry } from "./registry/open.ts";
-import type { PhoneRegistry } from "./registry/types.ts";
+import type { PhoneRegistry } from "./registry/phone-registry.ts";
 import { startRegistry } from "./service.ts";
 
 const USAGE = `sotto-phone-registry [command]

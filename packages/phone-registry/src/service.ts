@@ -18,7 +18,8 @@ import { registryOpenApi } from "./http/openapi.ts";
 import { operationRoutes } from "./http/operations.ts";
 import { PHONE_STATUS } from "./http/status.ts";
 import { openPhone, translatePhoneError } from "./plugin.ts";
-import type { CodeSender, PhoneRegistry } from "./registry/types.ts";
+import type { CodeSender } from "./registry/options.ts";
+import type { PhoneRegistry } from "./registry/phone-registry.ts";
 import { chainCall, expectChain } from "./signatures/chain.ts";
 
 export interface RunningRegistry {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type Parse, parse } from "@sotto/server";
 import { type CountryCode, isCountry } from "../http/numbers.ts";
-import type { Rate, RegistryKey } from "../registry/types.ts";
+import type { Rate, RegistryKey } from "../registry/options.ts";
 
 const wrong = (expected: string): never => {
   throw new Error(`must be ${expected}`);

@@ -3,7 +3,7 @@ import type { Environment } from "@sotto/server";
 import type { CountryCode } from "../http/numbers.ts";
 import { RegistryError } from "../registry/errors.ts";
 import { limitsOf } from "../registry/limits.ts";
-import type { RegistryKeys, RegistryLimits } from "../registry/types.ts";
+import type { RegistryKeys, RegistryLimits } from "../registry/options.ts";
 import type { PhoneSettings } from "./settings.ts";
 
 /** What the registry runs with: settings, complete and checked against each other. */

@@ -1,7 +1,7 @@
 import { Type } from "@fastify/type-provider-typebox";
 import { SottoError } from "@sotto/protocol";
 import { type App, UNLIMITED } from "@sotto/server";
-import type { PhoneRegistry } from "../registry/types.ts";
+import type { PhoneRegistry } from "../registry/phone-registry.ts";
 
 const tags = ["operations"];
 const Status = Type.Object({ status: Type.String() });

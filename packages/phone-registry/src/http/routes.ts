@@ -8,7 +8,7 @@ import {
 import { type App, errors, networkOf } from "@sotto/server";
 import type { FastifyRequest } from "fastify";
 import { PhoneError } from "../errors.ts";
-import type { PhoneRegistry } from "../registry/types.ts";
+import type { PhoneRegistry } from "../registry/phone-registry.ts";
 import type { LookupCheck } from "../signatures/lookups.ts";
 import { linkAnswer, mappingAnswer, provenAnswer } from "./answers.ts";
 import { type CountryCode, parseNumber } from "./numbers.ts";

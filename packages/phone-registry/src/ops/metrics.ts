@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { RegistryMetrics } from "../registry/types.ts";
+import type { RegistryMetrics } from "../registry/options.ts";
 
 const WINDOW_MS = 5 * 60_000;
 

@@ -1,7 +1,7 @@
 // Counters in fixed windows, in the store: all replicas count together, and a restart forgets nothing.
 import type { KeyRing } from "../crypto/key-ring.ts";
 import { RegistryError, type RegistryErrorCode } from "../registry/errors.ts";
-import type { Rate } from "../registry/types.ts";
+import type { Rate } from "../registry/options.ts";
 import type { Db, RegistryDatabase } from "../store/schema.ts";
 
 /** What is counted for whom. */

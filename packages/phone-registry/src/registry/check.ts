@@ -4,7 +4,7 @@ import { entryOf, headOf, placeOf, rows } from "../store/records.ts";
 import type { Db } from "../store/schema.ts";
 import type { Context } from "./context.ts";
 import { RegistryError } from "./errors.ts";
-import type { CheckOptions, CheckResult } from "./types.ts";
+import type { CheckOptions, CheckResult } from "./phone-registry.ts";
 
 const PAGE = 500;
 const ATTEMPTS = 3;

@@ -5,7 +5,8 @@ import type { KeyRing } from "../crypto/key-ring.ts";
 import type { LinkRecord } from "../store/link-record.ts";
 import type { Records } from "../store/records.ts";
 import type { RegistryDatabase } from "../store/schema.ts";
-import type { Mapping, MappingChange, RegistryLimits, RegistryOptions } from "./types.ts";
+import type { RegistryLimits, RegistryOptions } from "./options.ts";
+import type { Mapping, MappingChange } from "./types.ts";
 
 export interface Context {
   readonly database: RegistryDatabase;

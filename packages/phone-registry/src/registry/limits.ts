@@ -1,6 +1,7 @@
 import type { Use } from "../quotas/quotas.ts";
 import { RegistryError } from "./errors.ts";
-import type { LinkRequest, Rate, RegistryLimits, ResolveRequest } from "./types.ts";
+import type { Rate, RegistryLimits } from "./options.ts";
+import type { LinkRequest, ResolveRequest } from "./types.ts";
 
 const MINUTE = 60;
 const DAY = 86_400;

@@ -12,11 +12,13 @@ import type { Context } from "./context.ts";
 import { RegistryError } from "./errors.ts";
 import { limitsOf } from "./limits.ts";
 import { link } from "./link.ts";
+import type { RegistryOperation, RegistryOptions } from "./options.ts";
+import type { PhoneRegistry } from "./phone-registry.ts";
 import { expectFields } from "./requests.ts";
 import { resolve } from "./resolve.ts";
 import { rotate, rotation } from "./rotate.ts";
 import { sweep } from "./sweep.ts";
-import type { Mapping, NonceUse, PhoneRegistry, RegistryOperation, RegistryOptions } from "./types.ts";
+import type { Mapping, NonceUse } from "./types.ts";
 import { erase, unlink } from "./unlink.ts";
 import { verify } from "./verify.ts";
 

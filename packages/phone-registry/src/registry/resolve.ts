@@ -1,8 +1,9 @@
 import { giveBack, type Shares, takeAlone } from "../quotas/quotas.ts";
 import { type Context, isOver, mappingOf } from "./context.ts";
 import { lookupUses, rangeUses } from "./limits.ts";
+import type { RegistryMetrics } from "./options.ts";
 import { expectFields } from "./requests.ts";
-import type { Mapping, RegistryMetrics, ResolveRequest } from "./types.ts";
+import type { Mapping, ResolveRequest } from "./types.ts";
 
 /**
  * Counts, looks, opens, counts again: every number costs the same queries, hashes and decryptions, whether it is known,

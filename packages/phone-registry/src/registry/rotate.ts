@@ -10,7 +10,7 @@ import { entryOf, openRow, placeOf, rows } from "../store/records.ts";
 import type { Db } from "../store/schema.ts";
 import type { Context } from "./context.ts";
 import { RegistryError } from "./errors.ts";
-import type { RotateOptions, RotationState } from "./types.ts";
+import type { RotateOptions, RotationState } from "./phone-registry.ts";
 
 const BATCH = 100;
 

@@ -1,7 +1,7 @@
 import { chmod, mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { PhoneError } from "../errors.ts";
-import type { CodeMessage, CodeSender } from "../registry/types.ts";
+import type { CodeMessage, CodeSender } from "../registry/options.ts";
 
 /** Where codes that are shown to whoever looks are no danger: a chain whose money is play money. */
 export interface DevelopmentPlace {

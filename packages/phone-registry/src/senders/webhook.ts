@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from "node:crypto";
 import { PhoneError } from "../errors.ts";
-import type { CodeMessage, CodeSender } from "../registry/types.ts";
+import type { CodeMessage, CodeSender } from "../registry/options.ts";
 
 export interface WebhookOptions {
   /** https, or http on a local chain. */

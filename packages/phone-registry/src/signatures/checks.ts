@@ -9,7 +9,8 @@ import {
   unlinkDigest,
 } from "@sotto/protocol";
 import { RegistryError } from "../registry/errors.ts";
-import type { LinkRequest, SignatureChecks, UnlinkRequest } from "../registry/types.ts";
+import type { SignatureChecks } from "../registry/options.ts";
+import type { LinkRequest, UnlinkRequest } from "../registry/types.ts";
 import type { ContractChecks } from "./contract-checks.ts";
 
 /** The registry that links are signed for: nobody can carry a signature to another one. */

@@ -9,7 +9,7 @@ import {
 import { PhoneError } from "../errors.ts";
 import type { LookupHeaders } from "../http/schemas.ts";
 import { RegistryError } from "../registry/errors.ts";
-import type { PhoneRegistry } from "../registry/types.ts";
+import type { PhoneRegistry } from "../registry/phone-registry.ts";
 import type { Place } from "./checks.ts";
 import type { ContractChecks } from "./contract-checks.ts";
 

@@ -2,7 +2,7 @@
 // with `send`, while the code is being sent.
 // Not the whole package: each run is a process that loads what it imports.
 import { openRegistry } from "../../src/registry/open.ts";
-import type { RegistryKeys, RegistryOptions } from "../../src/registry/types.ts";
+import type { RegistryKeys, RegistryOptions } from "../../src/registry/options.ts";
 
 export interface Crash {
   readonly store: string;
