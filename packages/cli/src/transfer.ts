@@ -1,4 +1,4 @@
-import { PurchaseError, purchase, type StoreValue } from "@sotto/client";
+import { dismissPurchase, PurchaseError, purchase, type StoreValue } from "@sotto/client";
 import { hexlify, randomBytes } from "ethers";
 import { STAGES } from "./paying.ts";
 import { type Session, serviceOf } from "./session.ts";
@@ -37,6 +37,9 @@ export function newTransfer({ shieldedAddress, amount, resourceUrl }: Transfer, 
   };
 }
 
+/** Errors of a purchase that is paid: the proof that it would show is too old, or never got its token. */
+const PAID = new Set<string>(["PURCHASE_FINISHED", "PAID_BUT_STALE", "PAID_BUT_REFUSED"]);
+
 /** What became of a transfer. */
 export interface Transferred {
   transaction: string;
@@ -58,8 +61,9 @@ export async function payTransfer(session: Session, record: TransferRecord): Pro
     await delivered();
     return { transaction: txSignature, digest };
   } catch (error) {
-    if (!(error instanceof PurchaseError) || error.code !== "PURCHASE_FINISHED") throw error;
-    // Ended between the last two writes: it is paid, and all that is missing is to say so.
+    if (!(error instanceof PurchaseError) || !PAID.has(error.code)) throw error;
+    // Ended before it was stored as over: it is paid, and there is nobody here to show a proof to, late or not.
+    if (error.code !== "PURCHASE_FINISHED") await dismissPurchase(wallet, String(error.details["id"]));
     return { transaction: String(error.details["txSignature"]), digest: String(error.details["digest"]) };
   }
 }

@@ -1,0 +1,42 @@
+// Payments that no server asked for, as the command line makes them: there is nobody to show a proof to in time.
+import { openPurchases, type Wallet } from "@sotto/client";
+import { expect } from "chai";
+import { newTransfer, payTransfer, type TransferRecord } from "../../packages/cli/src/transfer.ts";
+import { openWallet, openWorld, payerWith, type World } from "./support/world.ts";
+
+const AMOUNT = 20_000n;
+const HOUR_MS = 3_600_000;
+
+describe("a transfer", () => {
+  let world: World;
+  let wallet: Wallet;
+  let recipient: Wallet;
+  let later = 0;
+  before(async () => {
+    world = await openWorld();
+    wallet = await payerWith(world, [100_000n, 100_000n], { clock: () => Date.now() + later });
+    recipient = await openWallet(world);
+  });
+
+  /** @param dieAt progress at which the process ends */
+  const pay = (record: TransferRecord, dieAt?: RegExp) => {
+    const progress = (line: string) => {
+      if (dieAt?.test(line)) throw new Error("killed");
+    };
+    const context = { output: { progress }, args: { flag: () => false }, signal: new AbortController().signal };
+    return payTransfer({ context, config: { service: world.serviceUrl }, wallet } as never, record);
+  };
+
+  it("that broke off when it was paid is done, however late somebody goes on with it", async () => {
+    const { shieldedAddress } = recipient;
+    const record = newTransfer({ shieldedAddress, amount: AMOUNT, resourceUrl: "urn:sotto:send:1" });
+    const error = await pay(record, /^paid$/).catch((cause: Error) => cause.message);
+    expect(error).to.equal("killed");
+    later = HOUR_MS;
+    const done = await pay(record);
+    expect(done.transaction).to.match(/^0x[0-9a-f]{64}$/);
+    expect([await pay(record), await openPurchases(wallet)]).to.deep.equal([done, []]);
+    await recipient.scan();
+    expect(recipient.balance().total).to.equal(AMOUNT);
+  });
+});
