@@ -5,6 +5,7 @@ import { stripVTControlCharacters, styleText } from "node:util";
 const MAX_WIDTH = 120;
 const MIN_WIDTH = 60;
 const SEPARATOR = " | ";
+const INDENT = "   ";
 
 export interface Screen {
   readonly width: number;
@@ -74,7 +75,13 @@ export function table(rows: readonly (readonly string[])[]): string {
 }
 
 /** Lines, put below a step's title. */
-export const indent = (text: string): string => text.replaceAll(/^(?=.)/gm, "   ");
+export const indent = (text: string): string => text.replaceAll(/^(?=.)/gm, INDENT);
+
+/** A text below a step's title, in as many lines as it needs. */
+export function say(screen: Screen, text: string, style?: Style): void {
+  for (const line of wrap(text, screen.width - INDENT.length))
+    screen.write(`${INDENT}${style === undefined ? line : paint(screen, style, line)}\n`);
+}
 
 const visible = (text: string) => stripVTControlCharacters(text).length;
 const pad = (text: string, width: number) => text + " ".repeat(Math.max(0, width - visible(text)));
@@ -82,7 +89,7 @@ const pad = (text: string, width: number) => text + " ".repeat(Math.max(0, width
 /** Says what takes time before it does, and how long it took. */
 export async function progress<T>(screen: Screen, what: string, action: () => Promise<T>): Promise<T> {
   const start = performance.now();
-  screen.write(paint(screen, "dim", `   ${what} ... `));
+  screen.write(paint(screen, "dim", `${INDENT}${what} ... `));
   try {
     return await action();
   } finally {

@@ -23,7 +23,7 @@ function openShops(world: World): Promise<readonly Shop[]> {
 }
 
 export const challenge: Step = {
-  title: "It opens three shops, each by one line. Whoever asks without paying is told what to pay",
+  title: "The merchant opens three shops, each by one line; who asks without paying is told what to pay",
   async play(world) {
     const shops = await progress(world.screen, "opening a shop on Express, Fastify and Hono", () => openShops(world));
     world.shops = shops;

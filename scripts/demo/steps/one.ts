@@ -2,7 +2,7 @@ import { type PurchaseStage, wrapFetch } from "@sotto/client";
 import { CommandError } from "../../lib/command.ts";
 import { MOST_PER_DAY, MOST_PER_REQUEST, usdc } from "../amounts.ts";
 import type { Step } from "../step.ts";
-import { paint } from "../terminal.ts";
+import { paint, say } from "../terminal.ts";
 import { expectThere } from "../world.ts";
 
 const STAGES: Partial<Record<PurchaseStage, string>> = {
@@ -32,8 +32,9 @@ export const one: Step = {
     });
     const limits = `maxPerRequest: ${MOST_PER_REQUEST}n, maxPerDay: ${MOST_PER_DAY}n`;
     const url = `${shop?.origin}/articles/1`;
-    screen.write(`   const pay = wrapFetch(fetch, wallet, { services, phoneRegistry, ${limits} });\n`);
-    screen.write(`   await pay("${url}");\n\n`);
+    say(screen, `const pay = wrapFetch(fetch, wallet, { services, phoneRegistry, ${limits} });`);
+    say(screen, `await pay("${url}");`);
+    screen.write("\n");
     const before = agent.wallet.balance().total;
     const start = performance.now();
     const onProgress = ({ stage }: { stage: PurchaseStage }) => {
@@ -42,7 +43,7 @@ export const one: Step = {
     };
     const response = await world.pay(url, { sotto: { onProgress } });
     const sale = (await response.json()) as { goods: string; paid: string };
-    screen.write(`   ${response.status} ${JSON.stringify(sale)}\n`);
+    say(screen, `${response.status} ${JSON.stringify(sale)}`);
     const price = BigInt(sale.paid);
     await agent.wallet.scan();
     const after = agent.wallet.balance().total;

@@ -2,7 +2,7 @@ import { CommandError } from "../../lib/command.ts";
 import { usdc } from "../amounts.ts";
 import type { Shop } from "../shops-process.ts";
 import type { Step } from "../step.ts";
-import { paint } from "../terminal.ts";
+import { say } from "../terminal.ts";
 import { expectThere, type World } from "../world.ts";
 
 /** What the agent asks of each shop; at each in this order, at all three at the same time. */
@@ -29,7 +29,7 @@ async function buy(world: World, shop: Shop, target: string): Promise<Bought> {
     ...[response.status, shop.name.padEnd(7), shop.framework.padEnd(7), `GET ${target}`.padEnd(24)],
     ...[usdc(price), `${seconds.toFixed(1).padStart(5)} s `, goods],
   ];
-  world.screen.write(`   ${row.join("  ")}\n`);
+  say(world.screen, row.join("  "));
   world.sales.push({ price, goods });
   return { seconds, price };
 }
@@ -45,12 +45,10 @@ async function replay({ screen, wire }: World, url: string): Promise<void> {
   const response = await fetch(url, { headers: { "x-payment-proof": wire.proof ?? "" } });
   const { message } = (await response.json()) as { message?: string };
   if (response.status !== 402) throw new CommandError("PAID_TWICE", `a proof is taken twice: ${response.status}`);
-  screen.write(
-    paint(
-      screen,
-      "yellow",
-      `   ${response.status}  to a thief who shows the last proof again, for the same thing: "${message}"\n`,
-    ),
+  say(
+    screen,
+    `${response.status}  to a thief who shows the last proof again, for the same thing: "${message}"`,
+    "yellow",
   );
 }
 
@@ -78,7 +76,7 @@ export const ten: Step = {
     if (spent !== prices) throw new CommandError("PAID_TWICE", `spent ${usdc(spent)} for ${usdc(prices)}`);
     const middle = median(bought.map((one) => one.seconds)).toFixed(1);
     const each = `${bought.length} paid requests in ${seconds.toFixed(1)} s; median ${middle} s from request to goods`;
-    screen.write(paint(screen, "green", `   ${each}\n`));
+    say(screen, each, "green");
     return {
       agent: [
         `spent ${usdc(spent)}, exactly the ${bought.length} prices: nothing was paid twice`,

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { expect } from "chai";
-import { columns, paint, progress, type Screen, screenOf, table, wrap } from "../terminal.ts";
+import { columns, paint, progress, type Screen, say, screenOf, table, wrap } from "../terminal.ts";
 
 const screen = (width = 120, colours = false): Screen & { readonly text: string } => {
   const parts: string[] = [];
@@ -34,6 +34,17 @@ describe("demo terminal", () => {
         .to.contain("x".repeat(100))
         .and.contain("lastword");
     });
+
+  it("says a text below a title, and no line of it is too long", () => {
+    const output = screen(60);
+    say(output, "word ".repeat(30).trim());
+    const lines = output.text.trimEnd().split("\n");
+    expect(lines).to.have.lengthOf(3);
+    for (const line of lines)
+      expect(line)
+        .to.match(/^ {3}word/)
+        .and.have.length.of.at.most(60);
+  });
 
   it("aligns columns and tables alike with and without colours", () => {
     const [plain, coloured] = [screen(), screen(120, true)];

@@ -1,0 +1,76 @@
+// The ways in which the demo can be stopped, or does not begin.
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { command, expectRefused } from "./command.ts";
+import { built, folders, freePort, journals, listen } from "./support/demo.ts";
+
+describe("npm run demo, stopped or refused", () => {
+  it("leaves nothing behind when it is stopped", async () => {
+    const port = await freePort();
+    const before = [...journals(), ...folders()];
+    let stopped = false;
+    const { status, stdout, stderr } = await command("demo/main.ts", ["--port", String(port)], (text, child) => {
+      // In the middle of the ten requests. Once: a second Ctrl-C ends it without waiting for anything.
+      if (text.includes("  article 2") && !stopped) stopped = child.kill("SIGINT");
+    });
+    expect(status).to.equal(130);
+    expect(stdout).not.to.contain("every balance is exact");
+    expect(stderr).to.equal("");
+    expect([...journals(), ...folders()]).to.deep.equal(before);
+    const [service = ""] = /(?<=it listens at )http:\S+/.exec(stdout) ?? [];
+    const shops = stdout.match(/(?<=sotto\(options\).* )http:\S+|(?<=sotto, options\) +)http:\S+/g) ?? [];
+    expect(shops).to.have.lengthOf(3);
+    for (const url of [`${service}/healthz`, ...shops]) {
+      const gone: Error = await fetch(url).then(
+        () => expect.fail(`${url} answers`),
+        (error: Error) => error,
+      );
+      expect(gone.cause, url).to.have.property("code", "ECONNREFUSED");
+    }
+    await new Promise<void>((resolve, reject) => {
+      const next = createServer().once("error", reject);
+      next.listen(port, "127.0.0.1", () => next.close(() => resolve()));
+    });
+  });
+
+  it("refuses a busy port, a port that is none, and options it does not know", async () => {
+    const { server, port } = await listen();
+    expectRefused(await command("demo/main.ts", ["--port", String(port)]), "PORT_BUSY", String(port), "--port");
+    server.close();
+    expectRefused(await command("demo/main.ts", ["--port", "70000"]), "INVALID_PORT", "70000");
+    expectRefused(await command("demo/main.ts", ["--speed", "11"]), "UNKNOWN_OPTION", "--speed", "--port");
+  });
+
+  it("refuses a damaged artifact by name, before it starts anything", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "sotto-artifacts-"));
+    try {
+      for (const circuit of readdirSync(built))
+        if (circuit !== "payment") symlinkSync(join(built, circuit), join(folder, circuit));
+      mkdirSync(join(folder, "payment"));
+      for (const file of ["payment.wasm", "payment.vkey.json"])
+        copyFileSync(join(built, "payment", file), join(folder, "payment", file));
+      const missing = await command("demo/main.ts", ["--artifacts", folder]);
+      expectRefused(missing, "ARTIFACT_MISSING", "payment.zkey");
+      const zkey = readFileSync(join(built, "payment", "payment.zkey"));
+      zkey.writeUInt8(zkey.readUInt8(1_000_000) ^ 1, 1_000_000);
+      writeFileSync(join(folder, "payment", "payment.zkey"), zkey);
+      const damaged = await command("demo/main.ts", ["--artifacts", folder]);
+      expectRefused(damaged, "ARTIFACT_CHANGED", "payment.zkey");
+      expect(damaged.stdout).not.to.contain("starting a local chain");
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
