@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { checkOptions } from "../src/fetch/options.ts";
 import { expectSecure } from "../src/fetch/secure.ts";
 import { thrown } from "./support/rejection.ts";
 
@@ -18,6 +19,15 @@ describe("where a proof may be shown", () => {
     ])
       expectSecure(new URL(url), CHAIN);
     expectSecure(new URL("http://shop.example/"), 31337n);
+  });
+
+  it("is also where a number may be asked for: who answers in between would say who is paid", () => {
+    const services = ["https://pay.example/zk"];
+    const check = (phoneRegistry: string, chain = CHAIN) =>
+      checkOptions({ services, maxPerRequest: 1n, phoneRegistry }, chain).registry;
+    expect(thrown(() => check("http://phones.example/")).code).to.equal("ORIGIN_NOT_SECURE");
+    expect(check("https://phones.example/")).to.equal("https://phones.example");
+    expect(check("http://phones.example", 31337n)).to.equal("http://phones.example");
   });
 
   it("is nowhere in the clear", () => {

@@ -69,10 +69,12 @@ export function checkOptions(options: WrapOptions, chainId: bigint): CheckedOpti
     throw new FetchError("FETCH_OPTION_INVALID", "maxPerRequest must say how many base units a request may cost");
   if (split !== undefined) checkSplit(split);
   const addresses = services.map(normaliseServiceUrl);
-  for (const address of addresses) expectSecure(new URL(address), chainId);
+  const registry = phoneRegistry === undefined ? undefined : normaliseServiceUrl(phoneRegistry);
+  for (const address of [...addresses, ...(registry === undefined ? [] : [registry])])
+    expectSecure(new URL(address), chainId);
   return {
     services: addresses,
-    registry: phoneRegistry === undefined ? undefined : normaliseServiceUrl(phoneRegistry),
+    registry,
     limits: checkLimits({
       perRequest: maxPerRequest,
       ...(maxPerDay === undefined ? {} : { perDay: maxPerDay }),

@@ -76,7 +76,10 @@ export class PurchaseBook {
     return this.#write(async () => {
       const { reserved, price } = record;
       const reservation = reserved === null ? [] : await reserve(this.#store, limits, BigInt(price), reserved);
-      await this.#store.batch([{ put: openKey(record.id), value: toValue(record), expected: 0 }, ...reservation]);
+      const { id } = record;
+      // Neither begun nor finished, and not since that was looked at either: another process may use this store.
+      const fresh: StoreChange = { delete: finishedKey(id), expected: 0 };
+      await this.#store.batch([{ put: openKey(id), value: toValue(record), expected: 0 }, fresh, ...reservation]);
       this.#open.set(record.id, record);
     });
   }

@@ -1,0 +1,36 @@
+// The book of purchases in a store that somebody else writes to, although one process at a time should.
+import { expect } from "chai";
+import { PurchaseBook } from "../src/purchase/book.ts";
+import type { PurchaseRecord } from "../src/purchase/record.ts";
+import { MemoryStore } from "../src/store/memory.ts";
+import { rejection } from "./support/rejection.ts";
+
+const record: PurchaseRecord = {
+  recipient: { wallet: `0x${"12".repeat(20)}`, shieldedAddress: `0x${"34".repeat(64)}` },
+  price: "10000",
+  resourceUrl: "https://shop.example/report",
+  service: "https://pay.example/zk",
+  id: "56".repeat(16),
+  request: "78".repeat(16),
+  created: 1,
+  reserved: { day: "2026-11-21", host: "shop.example" },
+  payments: ["56".repeat(16)],
+  sent: [],
+  settled: { digest: `0x${"9a".repeat(32)}`, txSignature: `0x${"bc".repeat(32)}` },
+  shown: 0,
+  problem: null,
+};
+
+describe("the book of purchases", () => {
+  it("begins nothing a second time that another process has begun, or finished, since it was looked at", async () => {
+    const store = new MemoryStore();
+    const [first, second] = [await PurchaseBook.open(store), await PurchaseBook.open(store)];
+    expect(await second.finished(record.id)).to.equal(undefined);
+    await first.begin(record, {});
+    expect((await rejection(second.begin(record, {}))).code).to.equal("STORE_CONFLICT");
+    await first.finish(record);
+    expect((await rejection(second.begin(record, {}))).code).to.equal("STORE_CONFLICT");
+    expect((await store.list("purchase/")).length).to.equal(0);
+    expect((await second.finished(record.id))?.settled).to.deep.equal(record.settled);
+  });
+});
