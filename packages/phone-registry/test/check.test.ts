@@ -123,6 +123,27 @@ for (const [name, backend] of Object.entries(backends()))
       expect(await refused(again.link(world.request(A, 5)))).to.include({ code: "RECORD_TAMPERED" });
     });
 
+    it("lets links be taken back and erased without an account, and an operator begin another", async () => {
+      const forgeries = [sql`delete from phone_ledger`, sql`update phone_ledger set envelope = 'AAAA'`];
+      for (const [n, forge] of forgeries.entries()) {
+        const issuedAt = slot(n);
+        await world.linked(A, 1, { issuedAt });
+        await world.linked(B, 2, { issuedAt });
+        await raw.run(forge);
+        await world.registry.unlink(world.unlinkRequest(A, 1, issuedAt));
+        // One that does not fit its head, too: it is in the way of accepting the rest.
+        await raw.run(sql`update phone_heads set seal = 'x'`);
+        expect(await refused(world.registry.check({ accept: true }))).to.include({ code: "RECORD_TAMPERED" });
+        expect(await world.registry.erase({ phone: B, client: "operator" })).to.include({ mappings: 1 });
+        await expectTampered();
+        expect(await world.registry.check({ accept: true })).to.deep.equal({ links: 0, changes: 1 });
+        await world.linked(A, 3, { issuedAt });
+        expect(await world.registry.check()).to.include({ links: 1 });
+        await world.registry.erase({ phone: A, client: "operator" });
+        world.now += 600_000;
+      }
+    });
+
     it("cannot tell that the whole database was put back, but for the number of changes", async () => {
       await world.linked(A, 1);
       const before = await copy();

@@ -1,5 +1,5 @@
 import { expectHead } from "../crypto/head.ts";
-import { accept, type LedgerState, lockLedger, readLedger, termsOf } from "../store/ledger.ts";
+import { accept, type LedgerState, readLedger, termsOf } from "../store/ledger.ts";
 import { entryOf, headOf, placeOf, rows } from "../store/records.ts";
 import type { Db } from "../store/schema.ts";
 import type { Context } from "./context.ts";
@@ -19,12 +19,13 @@ export async function check(context: Context, options: CheckOptions = {}): Promi
   const { database, ring } = context;
   if (options.accept === true)
     return database.transaction([], async (db) => {
-      await lockLedger(db, ring);
-      // Of links that somebody took away: their heads would be missed for ever.
-      const present = db.selectFrom("phone_mappings").select("id");
-      await db.deleteFrom("phone_heads").where("id", "not in", present).execute();
-      const { links, sum } = await count(context, db);
-      return resultOf(await accept(db, ring, links, sum));
+      const state = await accept(db, ring, async () => {
+        // Of links that somebody took away: their heads would be missed for ever.
+        const present = db.selectFrom("phone_mappings").select("id");
+        await db.deleteFrom("phone_heads").where("id", "not in", present).execute();
+        return count(context, db);
+      });
+      return resultOf(state);
     });
   // A snapshot of SQLite's would hold up lookups for as long as it takes: first it is tried without one.
   for (let attempt = 0; database.kind === "sqlite" && attempt < ATTEMPTS; attempt += 1) {

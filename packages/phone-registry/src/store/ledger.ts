@@ -68,9 +68,26 @@ function openLedger(ring: KeyRing, row: Row<"phone_ledger"> | undefined): Ledger
 export const termsOf = (ring: KeyRing, entries: readonly Entry[]): bigint =>
   entries.reduce((sum, entry) => (sum + headTerm(ring, entry)) % MODULUS, 0n);
 
-/** Enters what is gone and what is new. */
+/** The account, locked; undefined where it is gone or was not written by the registry. */
+async function lockIfSound(db: Db, ring: KeyRing): Promise<LedgerState | undefined> {
+  try {
+    return await lockLedger(db, ring);
+  } catch (error) {
+    if (error instanceof RegistryError && error.code === "RECORD_TAMPERED") return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Enters what is gone and what is new. Without an account nothing comes in, but anything can be taken back or erased:
+ * `check` says that it is gone all the same.
+ * @throws RegistryError RECORD_TAMPERED
+ */
 export async function account(db: Db, ring: KeyRing, gone: readonly Entry[], added: readonly Entry[]): Promise<void> {
-  const { sum, links, changes } = await lockLedger(db, ring);
+  const onlyLess = gone.length > 0 && added.length === 0;
+  const state = onlyLess ? await lockIfSound(db, ring) : await lockLedger(db, ring);
+  if (state === undefined) return;
+  const { sum, links, changes } = state;
   // A head that names a key nobody has was never entered: it can be erased, and the sum then says that something is off.
   const entered = gone.filter(({ master_key }) => ring.masterOf(master_key) !== undefined);
   await write(db, ring, {
@@ -80,10 +97,23 @@ export async function account(db: Db, ring: KeyRing, gone: readonly Entry[], add
   });
 }
 
-/** Takes what is there for right: after an operator has looked into what was tampered with. */
-export async function accept(db: Db, ring: KeyRing, links: number, sum: bigint): Promise<LedgerState> {
-  const { changes } = await lockLedger(db, ring);
-  const state = { sum, links, changes: changes + 1 };
+/**
+ * Takes what is there for right: after an operator has looked into what was tampered with. An account that is gone, or
+ * was not written by the registry, begins anew, and so does its number of changes.
+ * @param count looks at all links, once nobody can change them any more
+ */
+export async function accept(
+  db: Db,
+  ring: KeyRing,
+  count: () => Promise<{ readonly links: number; readonly sum: bigint }>,
+): Promise<LedgerState> {
+  const before = await lockIfSound(db, ring);
+  if (before === undefined) {
+    await db.deleteFrom("phone_ledger").where("name", "=", NAME).execute();
+    await beginLedger(db, ring);
+  }
+  const { links, sum } = await count();
+  const state = { sum, links, changes: (before ?? EMPTY).changes + 1 };
   await write(db, ring, state);
   return state;
 }
