@@ -75,7 +75,8 @@ function paymentOf(request: Request, payments: Payments): string | undefined {
 /** @throws X402SchemeError X402_RESOURCE_ELSEWHERE */
 function expectHere(response: Response, url: string): void {
   const accepts = field(decode(response.headers.get(REQUIRED)), "accepts");
-  const asked = new URL(response.url || url).origin;
+  // What was asked, and not where a redirect led: whoever the caller meant to pay, it was not that one.
+  const asked = new URL(url).origin;
   for (const accepted of Array.isArray(accepts) ? accepts : []) {
     const resource = field(field(accepted, "extra"), "resource");
     if (field(accepted, "scheme") !== X402_SCHEME || typeof resource !== "string") continue;
