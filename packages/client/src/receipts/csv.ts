@@ -16,7 +16,7 @@ const COLUMNS = [
 ] as const satisfies readonly (keyof PaymentEntry)[];
 
 /** What a spreadsheet takes for the beginning of a formula, or skips before it. */
-const FORMULA = /^[\s\uFEFF]*[=+\-@|%]|^[\t\r\n]/u;
+const FORMULA = /^[\s\uFEFF]*[=+\-@|%\uFF1D\uFF0B\uFF0D\uFF20]|^[\t\r\n]/u;
 
 /**
  * One cell by RFC 4180. Resource addresses are chosen by strangers: what a spreadsheet would run as a formula gets an

@@ -59,6 +59,8 @@ describe("the payments of a wallet", () => {
 
   it("are no formulas, whatever a shop called its resource", () => {
     const attacks = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", " =1", "\r=1", "|calc", "%00=", "\uFEFF=HYPERLINK()"];
+    // Full width: taken for the same by spreadsheets of some languages.
+    attacks.push("\uff1d1+1", "\uff0b1", "\uff0d1", "\uff20SUM(A1)");
     for (const resource of attacks) {
       const line = paymentsCsv([{ ...entry, resource }])
         .split("\r\n")
