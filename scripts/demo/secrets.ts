@@ -14,8 +14,9 @@ const hex = (text: string): string => text.toLowerCase().replace(/^0x/, "");
 const utf8 = (text: string): string => hex(hexlify(toUtf8Bytes(text)));
 
 function secretsOf({ agent, merchant, sales, shops = [] }: World): Secret[] {
-  const [key, tag] = [merchant.wallet.shieldedAddress, agent.wallet.shieldedAddress].map(hex) as [string, string];
-  const halves = [key, tag].flatMap((address) => [address.slice(0, 64), address.slice(64)]);
+  // Encryption key and owner tag of each.
+  const addresses = [merchant.wallet.shieldedAddress, agent.wallet.shieldedAddress].map(hex);
+  const halves = addresses.flatMap((address) => [address.slice(0, 64), address.slice(64)]);
   return [
     ...[agent.account, merchant.account].map(({ address }) => ({ what: "both accounts", bytes: hex(address) })),
     ...halves.map((bytes) => ({ what: "both shielded addresses", bytes })),

@@ -16,7 +16,7 @@ export function seenInRequests(requests: readonly SeenRequest[]): string[] {
   }
   return [...kinds].flatMap(([kind, same]) =>
     same.length > FEW
-      ? [`${same.length} times ${kind}, at first: ${describe(same[0]!)}`]
+      ? [`${same.length} times ${kind}, the first: ${describe(same[0]!)}`]
       : same.map((request) => `${kind}: ${describe(request)}`),
   );
 }

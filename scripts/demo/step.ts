@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { CommandError } from "../lib/command.ts";
 import { observe } from "./observer.ts";
 import { seenInRequests } from "./service-view.ts";
-import { columns, paint, progress } from "./terminal.ts";
+import { columns, paint, progress, type Screen, say } from "./terminal.ts";
 import type { World } from "./world.ts";
 
 /**
@@ -36,30 +36,30 @@ export async function appended({ poolContract, screen }: World): Promise<void> {
 
 const orNothing = (texts: readonly string[], nothing: string) => (texts.length === 0 ? [nothing] : texts);
 
+/** What everybody knows now, side by side; nothing at all where nothing is new to anybody. */
+function tell(screen: Screen, { agent = [], merchant = [] }: Scene, observed: string[], asked: string[]): void {
+  const news = [agent, merchant, observed, asked];
+  if (news.every((texts) => texts.length === 0)) return;
+  const observer = orNothing(observed, "nothing: no transaction");
+  const all = Object.entries({ AGENT: agent, MERCHANT: merchant, "OBSERVER OF THE CHAIN": observer });
+  const told = all.filter(([, texts]) => texts.length > 0);
+  const titles = told.map(([who]) => who);
+  const texts = told.map(([, lines]) => lines);
+  screen.write(`\n${columns(titles, texts, screen)}`);
+  screen.write(columns(["SERVICE"], [orNothing(asked, "nothing: no request")], screen));
+}
+
 /** Plays a step and prints it, with its gas and seconds. */
 export async function playStep(world: World, number: number, { title, play }: Step): Promise<void> {
   const { screen, transactions, wire, pool } = world;
   screen.write(`\n${paint(screen, "bold", `${number}. ${title}`)}\n`);
   const start = performance.now();
-  const { agent, merchant } = await play(world);
+  const scene = await play(world);
   const receipts = await transactions.news();
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
-  const observer = orNothing(observe(pool, receipts), "nothing: no transaction");
-  const service = orNothing(seenInRequests(wire.news()), "nothing: no request");
-  screen.write("\n");
-  const told = [["AGENT", agent] as const, ["MERCHANT", merchant] as const].filter(([, texts]) => texts !== undefined);
-  const all = [...told, ["OBSERVER OF THE CHAIN", observer] as const];
-  const titles = all.map(([who]) => who);
-  screen.write(
-    columns(
-      titles,
-      all.map(([, texts]) => texts ?? []),
-      screen,
-    ),
-  );
-  screen.write(columns(["SERVICE"], [service], screen));
+  tell(screen, scene, observe(pool, receipts), seenInRequests(wire.news()));
   const gas = receipts.reduce((sum, receipt) => sum + receipt.gasUsed, 0n);
   const count = receipts.length === 1 ? "1 transaction" : `${receipts.length} transactions`;
   const cost = gas === 0n ? "no transaction" : `${count}, ${gas.toLocaleString("en")} gas, paid by the relayer`;
-  screen.write(paint(screen, "dim", `   ${cost}; ${seconds} s\n`));
+  say(screen, `${cost}; ${seconds} s`, "dim");
 }

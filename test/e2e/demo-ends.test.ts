@@ -23,7 +23,7 @@ describe("npm run demo, stopped or refused", () => {
     let stopped = false;
     const { status, stdout, stderr } = await command("demo/main.ts", ["--port", String(port)], (text, child) => {
       // In the middle of the ten requests. Once: a second Ctrl-C ends it without waiting for anything.
-      if (text.includes("  article 2") && !stopped) stopped = child.kill("SIGINT");
+      if (text.includes("GET /articles/2 ") && !stopped) stopped = child.kill("SIGINT");
     });
     expect(status).to.equal(130);
     expect(stdout).not.to.contain("every balance is exact");

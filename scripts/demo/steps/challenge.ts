@@ -28,7 +28,7 @@ export const challenge: Step = {
     const shops = await progress(world.screen, "opening a shop on Express, Fastify and Hono", () => openShops(world));
     world.shops = shops;
     const lines = shops.map(({ name, framework, line, origin, price }) => [
-      ...[name, framework, line, origin, `${price} USDC a request`],
+      ...[name, framework, line, origin, `${price} USDC`],
     ]);
     world.screen.write(indent(table(lines)));
     const url = `${shops[0]?.origin}/articles/1`;

@@ -11,9 +11,8 @@ export const number: Step = {
   async play(world) {
     const { agent, service, screen } = world;
     const request = { phone: PHONE, amount: TIP, key: "thanks" };
-    const options = { onProgress: () => undefined };
-    const first = await progress(screen, `paying ${PHONE}`, () => payPhone(agent.wallet, service, request, options));
-    const again = await payPhone(agent.wallet, service, request, options);
+    const first = await progress(screen, `paying ${PHONE}`, () => payPhone(agent.wallet, service, request));
+    const again = await payPhone(agent.wallet, service, request);
     if (again.txSignature !== first.txSignature) throw new CommandError("PAID_TWICE", "the number was paid twice");
     const pin = await phonePin(agent.wallet.store, PHONE);
     await agent.wallet.scan();

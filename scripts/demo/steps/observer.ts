@@ -13,7 +13,6 @@ export const observer: Step = {
   title: "What the chain shows of all that, and what the service has seen",
   async play(world) {
     const { transactions, pool, screen, wire } = world;
-    await transactions.news();
     const events = (receipt: TransactionReceipt) => eventsOf(pool, receipt);
     const receipts = transactions.receipts.filter((receipt) => events(receipt).some(({ type }) => type === "settled"));
     const payments = receipts.flatMap(events).filter((event) => event.type === "settled");

@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { CommandError } from "../../lib/command.ts";
 import { usdc } from "../amounts.ts";
 import type { Shop } from "../shops-process.ts";
@@ -26,8 +27,8 @@ async function buy(world: World, shop: Shop, target: string): Promise<Bought> {
   const { goods, paid } = (await response.json()) as { goods: string; paid: string };
   const price = BigInt(paid);
   const row = [
-    ...[response.status, shop.name.padEnd(7), shop.framework.padEnd(7), `GET ${target}`.padEnd(24)],
-    ...[usdc(price), `${seconds.toFixed(1).padStart(5)} s `, goods],
+    ...[response.status, shop.name.padEnd(7), shop.framework.padEnd(7), `GET ${target}`.padEnd(22)],
+    ...[usdc(price), `${seconds.toFixed(1).padStart(5)} s`],
   ];
   say(world.screen, row.join("  "));
   world.sales.push({ price, goods });
@@ -75,7 +76,7 @@ export const ten: Step = {
     const prices = bought.reduce((sum, { price }) => sum + price, 0n);
     if (spent !== prices) throw new CommandError("PAID_TWICE", `spent ${usdc(spent)} for ${usdc(prices)}`);
     const middle = median(bought.map((one) => one.seconds)).toFixed(1);
-    const each = `${bought.length} paid requests in ${seconds.toFixed(1)} s; median ${middle} s from request to goods`;
+    const each = `${bought.length} paid requests in ${seconds.toFixed(1)} s; median ${middle} s from request to goods. Everything, the chain too, shares ${availableParallelism()} cores here`;
     say(screen, each, "green");
     return {
       agent: [
