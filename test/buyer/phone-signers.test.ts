@@ -1,7 +1,7 @@
 // Numbers of contract wallets, deployed or not, and registries that answer signed lookups only.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type LookupSigner, lookUpPhone, payPhone, phonePin, type Wallet } from "@sotto/client";
+import { type LookupSigner, lookUpPhone, payPhone, phonePin, SottoService, type Wallet } from "@sotto/client";
 import { expect } from "chai";
 import { AbiCoder, Wallet as Account, type Contract, ContractFactory, concat } from "ethers";
 import { Phones } from "./support/phones.ts";
@@ -56,6 +56,35 @@ describe("paying the number of", () => {
       expect(wallet.balance().total).to.equal(1_000n);
       if (!deployed) expect(await world.provider.getCode(address)).to.equal("0x");
     });
+
+  it("somebody whose registry's answer to a signed lookup got lost: the nonce is used, another is signed", async () => {
+    const closed = await Phones.open(world, { SOTTO_PHONE_SIGNED_LOOKUPS: "on" });
+    try {
+      const [phone, friend] = [closed.newNumber(), closed.person(await openWallet(world))];
+      await closed.link(phone, friend);
+      let lost = 0;
+      const losing: typeof fetch = async (url, init) => {
+        const response = await fetch(url, init);
+        if (lost++ > 0) return response;
+        await response.body?.cancel();
+        throw new TypeError("the connection was cut");
+      };
+      const registry = new SottoService(closed.url, { fetch: losing });
+      const found = await lookUpPhone(payer, registry, phone, { signer: Account.createRandom() });
+      expect(found.wallet).to.equal(friend.account.address.toLowerCase());
+      // Once: a registry that refuses everything is not asked without end.
+      let asked = 0;
+      const refusing: typeof fetch = async () => {
+        asked += 1;
+        return Response.json({ error: "Unauthorized", message: "no", code: "NONCE_REFUSED" }, { status: 401 });
+      };
+      const stubborn = new SottoService(closed.url, { fetch: refusing });
+      const error = await refusal(lookUpPhone(payer, stubborn, phone, { signer: Account.createRandom() }));
+      expect([error.details["reason"], asked]).to.deep.equal(["NONCE_REFUSED", 2]);
+    } finally {
+      await closed.close();
+    }
+  });
 
   it("somebody at a registry that answers signed lookups only", async () => {
     const closed = await Phones.open(world, { SOTTO_PHONE_SIGNED_LOOKUPS: "on" });

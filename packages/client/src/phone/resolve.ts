@@ -34,18 +34,29 @@ export async function lookUpPhone(
   { signal, signer }: LookUpOptions = {},
 ): Promise<FoundPhone> {
   const phone = phoneNumberOf(written);
-  const headers = signer === undefined ? {} : await signLookup(signer, phone, registry.url, wallet);
-  const options = { headers, ...(signal ? { signal } : {}) };
-  const mapping = await registry.resolve(phone, options).catch((error: unknown) => {
-    const { status, reason } = error instanceof ServiceError ? error.details : {};
-    // A 404 without the registry's own code comes from a server that is none.
-    if (status !== 404 || reason !== "UNKNOWN_NUMBER") throw error;
-    throw new PhoneError("PHONE_UNKNOWN", "the registry knows nobody under this number", {}, { cause: error });
-  });
+  const ask = async () => {
+    const headers = signer === undefined ? {} : await signLookup(signer, phone, registry.url, wallet);
+    return registry.resolve(phone, { headers, ...(signal ? { signal } : {}) });
+  };
+  const again = (error: unknown) => {
+    // An answer that got lost on its way has used up the nonce: asked again, the registry refuses it.
+    if (signer !== undefined && isRefused(error, 401, "NONCE_REFUSED")) return ask();
+    throw error;
+  };
+  const mapping = await ask()
+    .catch(again)
+    .catch((error: unknown) => {
+      // A 404 without the registry's own code comes from a server that is none.
+      if (!isRefused(error, 404, "UNKNOWN_NUMBER")) throw error;
+      throw new PhoneError("PHONE_UNKNOWN", "the registry knows nobody under this number", {}, { cause: error });
+    });
   const recipient = await checkMapping(mapping, { wallet, phone, registry: registry.url });
   const known = await phonePin(wallet.store, phone);
   return { ...recipient, standing: standing(known, recipient), ...(known === undefined ? {} : { known }) };
 }
+
+const isRefused = (error: unknown, status: number, reason: string): boolean =>
+  error instanceof ServiceError && error.details["status"] === status && error.details["reason"] === reason;
 
 /**
  * Whom to pay for a number: asks, checks, compares with whom it was paid to before, and pins it.
