@@ -1,7 +1,7 @@
 import { bindingOfInstructions, checkBindingSignature, checkBindingTime, SottoError } from "@sotto/protocol";
 import { WalletError } from "../errors.ts";
 import { hashText } from "../purchase/hash.ts";
-import type { Store } from "../store/store.ts";
+import type { Store, StoredRecord } from "../store/store.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import type { Challenge } from "./challenge.ts";
 import { FetchError } from "./errors.ts";
@@ -39,9 +39,11 @@ export async function checkRecipient({ instructions }: Challenge, wallet: Wallet
 
 const pinKey = (host: string): string => `pin/host/${hashText(host)}`;
 
+/** How often a pin is read again where another payment pinned the host meanwhile. */
+const TRIES = 10;
+
 /** The wallet a host was paid under. @throws WalletError STORE_DAMAGED: taken for none, anybody could be paid next */
-async function pinnedWallet(store: Store, host: string): Promise<string | undefined> {
-  const record = await store.get(pinKey(host));
+function readPin(record: StoredRecord | undefined, host: string): string | undefined {
   if (record === undefined) return undefined;
   const { wallet } = Object(record.value) as Record<string, unknown>;
   if (typeof wallet === "string") return wallet;
@@ -50,7 +52,7 @@ async function pinnedWallet(store: Store, host: string): Promise<string | undefi
 
 /**
  * A host is paid under the wallet it was paid under first. Another wallet may be another owner, or a thief: somebody has
- * to say that it is right.
+ * to say that it is right. Of two payments that pin at once, one writes and the other compares.
  * @throws FetchError RECIPIENT_CHANGED
  */
 export async function checkPin(
@@ -59,9 +61,20 @@ export async function checkPin(
   offered: string,
   confirm: ConfirmRecipient | undefined,
 ): Promise<void> {
-  const known = await pinnedWallet(store, host);
-  if (known === offered) return;
-  if (known !== undefined && (await confirm?.({ host, known, offered })) !== true)
-    throw new FetchError("RECIPIENT_CHANGED", `${host} was paid under another wallet before`, { host, known, offered });
-  await store.put(pinKey(host), { host, wallet: offered });
+  for (let tries = 1; ; tries += 1) {
+    const record = await store.get(pinKey(host));
+    const known = readPin(record, host);
+    if (known === offered) return;
+    if (known !== undefined && (await confirm?.({ host, known, offered })) !== true)
+      throw new FetchError("RECIPIENT_CHANGED", `${host} was paid under another wallet before`, {
+        host,
+        known,
+        offered,
+      });
+    try {
+      return await store.put(pinKey(host), { host, wallet: offered }, record?.version ?? 0);
+    } catch (error) {
+      if (!(error instanceof WalletError) || error.code !== "STORE_CONFLICT" || tries >= TRIES) throw error;
+    }
+  }
 }

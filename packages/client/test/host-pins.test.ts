@@ -1,0 +1,32 @@
+import { expect } from "chai";
+import { checkPin } from "../src/fetch/recipient.ts";
+import { MemoryStore } from "../src/store/memory.ts";
+import { rejection } from "./support/rejection.ts";
+
+const HOST = "shop.example";
+const [ONE, OTHER] = [`0x${"1".repeat(40)}`, `0x${"2".repeat(40)}`];
+
+describe("the wallet a host is paid under", () => {
+  it("is one where two payments of different wallets pin it at the same moment", async () => {
+    const store = new MemoryStore();
+    const outcomes = await Promise.allSettled(
+      [ONE, OTHER, ONE, OTHER].map((wallet) => checkPin(store, HOST, wallet, undefined)),
+    );
+    expect(outcomes.map(({ status }) => status)).to.deep.equal(["fulfilled", "rejected", "fulfilled", "rejected"]);
+    expect(await rejection(checkPin(store, HOST, OTHER, undefined))).to.include({ code: "RECIPIENT_CHANGED" });
+  });
+
+  it("is changed as it was confirmed, and asked about again where it changed meanwhile", async () => {
+    const store = new MemoryStore();
+    await checkPin(store, HOST, ONE, undefined);
+    const asked: string[] = [];
+    const third = `0x${"3".repeat(40)}`;
+    await checkPin(store, HOST, OTHER, async ({ known }) => {
+      asked.push(known);
+      if (asked.length === 1) await checkPin(store, HOST, third, () => true);
+      return true;
+    });
+    expect(asked).to.deep.equal([ONE, third]);
+    await checkPin(store, HOST, OTHER, undefined);
+  });
+});
