@@ -21,6 +21,7 @@ import { stopSnarkjs } from "../setup/verifiers/stop-snarkjs.ts";
 import { acceptRound, beginCeremony, contributeTo, endWithBeacon, openCeremony, roundFolder } from "./ceremony.ts";
 import { download } from "./download.ts";
 import { type FinalPlace, finalise, verifyCeremony } from "./final.ts";
+import { makePracticePtau } from "./practice.ts";
 import { PTAU_ADDRESS, PTAU_HASHES, ptauFileName } from "./ptau-list.ts";
 import { readTranscript, setName, type Transcript, writeTranscript } from "./transcript.ts";
 
@@ -31,6 +32,7 @@ const DEFAULT_PTAU = join(WORK, ptauFileName(POWER));
 
 const USAGE = `usage: pnpm ceremony COMMAND
   ptau [--power 16] [--url ADDRESS] [--to FILE]      downloads phase 1 and checks it
+  practice --to FILE [--power 16]                    a worthless phase 1, for rehearsals
   new NAME [--ptau FILE] [--rehearsal yes]           begins: keys from phase 1
   contribute --by "YOUR NAME" --from FOLDER --to FOLDER   on any machine; FOLDER holds NAME.zkey of each circuit
   accept NAME --from FOLDER [--ptau FILE]            checks a contribution and writes it down
@@ -138,6 +140,9 @@ async function command(action: string | undefined, args: string[]): Promise<void
   switch (action) {
     case "ptau":
       return fetchPtau(options);
+    case "practice":
+      tell("making a phase 1 that is worth nothing");
+      return makePracticePtau(Number(options.power ?? POWER), resolve(required(options, "to")));
     case "new": {
       expectCompiled();
       const begun = await place();

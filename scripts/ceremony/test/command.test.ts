@@ -15,7 +15,7 @@ describe("pnpm ceremony", () => {
   it("says what it can do", () => {
     const { status, stdout } = ceremony();
     expect(status).to.equal(0);
-    for (const command of ["ptau", "new", "contribute", "accept", "beacon", "finalise", "verify"])
+    for (const command of ["ptau", "practice", "new", "contribute", "accept", "beacon", "finalise", "verify"])
       expect(stdout).to.match(new RegExp(`^  ${command} `, "m"));
   });
 
@@ -28,6 +28,8 @@ describe("pnpm ceremony", () => {
     ["OPTION_MISSING", "beacon", "autumn", "--hash", "00"],
     ["UNKNOWN_OPTION", "new", "autumn", "--potau", "file"],
     ["PTAU_POWER_UNKNOWN", "ptau", "--power", "7"],
+    ["PTAU_POWER_UNKNOWN", "practice", "--power", "18", "--to", "never.ptau"],
+    ["FILE_EXISTS", "practice", "--to", "package.json"],
     ["PTAU_MISSING", "new", "never-begun", "--ptau", "no-such-file.ptau"],
     ["TRANSCRIPT_MISSING", "accept", "never-begun", "--from", "here"],
     ["TRANSCRIPT_MISSING", "verify", "never-begun"],

@@ -25,6 +25,7 @@ import {
 } from "../ceremony.ts";
 import { readContributions } from "../contributions.ts";
 import { type FinalPlace, finalise, verifyCeremony } from "../final.ts";
+import { makePracticePtau } from "../practice.ts";
 import { type Transcript, writeTranscript } from "../transcript.ts";
 
 const BEACON = { hash: "ab".repeat(32), iterations: 10, source: "drand, round 4711" };
@@ -48,7 +49,7 @@ describe("a ceremony, rehearsed", () => {
     const size = readR1cs(toy.paths.r1cs).logDomain + 1;
     ptau = at("first.ptau");
     otherPtau = at("other.ptau");
-    writeFileSync(ptau, Buffer.concat(await makePtau(phase1Secrets(), size, maker.pool)));
+    await makePracticePtau(size - 1, ptau);
     writeFileSync(otherPtau, Buffer.concat(await makePtau(phase1Secrets("another"), size, maker.pool)));
     await maker.stop();
     curve = await buildBn128(true);

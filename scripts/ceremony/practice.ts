@@ -1,0 +1,37 @@
+import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { open, rename } from "node:fs/promises";
+import { dirname } from "node:path";
+import { CommandError } from "../lib/command.ts";
+import { KeyMaker } from "../setup/development-keys.ts";
+import { makePtau } from "../setup/keys/ptau.ts";
+import { phase1Secrets } from "../setup/keys/secrets.ts";
+
+/** Its secrets are public: whoever reads this can forge proofs under any key made from it. */
+const PRACTICE_SEED = "practice: these powers of tau are worth nothing";
+
+/**
+ * Writes a prepared phase 1 file for rehearsals, where the public one cannot be downloaded.
+ * @param power of the largest circuit's domain; the file has one more, which snarkjs reads a point of
+ * @throws CommandError PTAU_POWER_UNKNOWN, FILE_EXISTS
+ */
+export async function makePracticePtau(power: number, to: string): Promise<void> {
+  if (!Number.isInteger(power) || power < 8 || power > 17)
+    throw new CommandError("PTAU_POWER_UNKNOWN", `2^${power} powers: a practice file has 2^8 to 2^17`);
+  if (existsSync(to)) throw new CommandError("FILE_EXISTS", `${to} is there already`);
+  mkdirSync(dirname(to), { recursive: true });
+  const maker = await KeyMaker.start();
+  const part = `${to}.part`;
+  try {
+    const parts = await makePtau(phase1Secrets(PRACTICE_SEED), power + 1, maker.pool);
+    rmSync(part, { force: true });
+    const file = await open(part, "wx");
+    try {
+      await file.writev(parts);
+    } finally {
+      await file.close();
+    }
+    await rename(part, to);
+  } finally {
+    await maker.stop();
+  }
+}
