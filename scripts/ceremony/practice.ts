@@ -15,8 +15,8 @@ const PRACTICE_SEED = "practice: these powers of tau are worth nothing";
  * @throws CommandError PTAU_POWER_UNKNOWN, FILE_EXISTS
  */
 export async function makePracticePtau(power: number, to: string): Promise<void> {
-  if (!Number.isInteger(power) || power < 8 || power > 17)
-    throw new CommandError("PTAU_POWER_UNKNOWN", `2^${power} powers: a practice file has 2^8 to 2^17`);
+  if (!Number.isInteger(power) || power < 2 || power > 17)
+    throw new CommandError("PTAU_POWER_UNKNOWN", `2^${power} powers: a practice file has 2^2 to 2^17`);
   if (existsSync(to)) throw new CommandError("FILE_EXISTS", `${to} is there already`);
   mkdirSync(dirname(to), { recursive: true });
   const maker = await KeyMaker.start();

@@ -45,13 +45,16 @@ describe("a ceremony, rehearsed", () => {
     this.timeout(60_000);
     toy = await compileToy();
     folder = mkdtempSync(join(tmpdir(), "sotto-ceremony-"));
-    const maker = await KeyMaker.start();
     const size = readR1cs(toy.paths.r1cs).logDomain + 1;
     ptau = at("first.ptau");
     otherPtau = at("other.ptau");
     await makePracticePtau(size - 1, ptau);
-    writeFileSync(otherPtau, Buffer.concat(await makePtau(phase1Secrets("another"), size, maker.pool)));
-    await maker.stop();
+    const maker = await KeyMaker.start();
+    try {
+      writeFileSync(otherPtau, Buffer.concat(await makePtau(phase1Secrets("another"), size, maker.pool)));
+    } finally {
+      await maker.stop();
+    }
     curve = await buildBn128(true);
     place = {
       folder: at("toy"),
