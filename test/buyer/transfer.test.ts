@@ -1,7 +1,7 @@
 // Payments that no server asked for, as the command line makes them: there is nobody to show a proof to in time.
+import { newTransfer, payTransfer, type TransferRecord } from "@sotto/cli";
 import { openPurchases, type Wallet } from "@sotto/client";
 import { expect } from "chai";
-import { newTransfer, payTransfer, type TransferRecord } from "../../packages/cli/src/transfer.ts";
 import { openWallet, openWorld, payerWith, type World } from "./support/world.ts";
 
 const AMOUNT = 20_000n;

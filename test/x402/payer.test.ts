@@ -291,7 +291,10 @@ describe("a payer with the published @x402/fetch", () => {
       expect(await failure(fooled(`${liar.url}/report`))).to.include({ code: "X402_RESOURCE_ELSEWHERE" });
       await liar.close();
       // A redirect to the shop, from whoever was asked in its place.
-      const led = wrapFetchWithPayment(scheme.track(async () => fetch(url)), clientOf(scheme));
+      const led = wrapFetchWithPayment(
+        scheme.track(async () => fetch(url)),
+        clientOf(scheme),
+      );
       const elsewhere = await failure(led("https://elsewhere.example/report"));
       expect(elsewhere).to.include({ code: "X402_RESOURCE_ELSEWHERE" });
       expect((await pay(`${shop.origin}/health`)).status).to.equal(200);
