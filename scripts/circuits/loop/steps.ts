@@ -6,12 +6,18 @@ import { circuitsDirectory, root } from "../paths.ts";
 
 const STEP_FAILED = "STEP_FAILED";
 
-/** Runs a command whose output the developer sees. @throws CommandError with `code` unless it exits with 0 */
+/**
+ * Runs a command whose output the developer sees, all at once when it ends: several run side by side.
+ * @throws CommandError with `code` unless it exits with 0
+ */
 async function run(command: string, args: string[], cwd: string, code = STEP_FAILED, env: NodeJS.ProcessEnv = {}) {
-  const child = spawn(command, args, { cwd, stdio: "inherit", env: { ...process.env, ...env } });
+  const child = spawn(command, args, { cwd, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env } });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (output += text));
   const status = await new Promise<number | null>((resolve, reject) =>
     child.once("error", reject).once("close", resolve),
   );
+  process.stderr.write(output);
   if (status !== 0) throw new CommandError(code, `${command} ${args[0]}: see above`);
 }
 
