@@ -4,5 +4,9 @@ import { poolFutures } from "../support/pool.ts";
 /**
  * A pool for a token that exists. Parameters: `token` (its address; an ERC-20 with EIP-3009, for example USDC) and
  * `smallestDeposit` (base units, 10,000 by default).
+ * @param set whose verifiers are deployed
  */
-export default buildModule("ShieldedPool", (m) => poolFutures(m, () => m.getParameter<string>("token")).contracts);
+export const shieldedPool = (set = "development") =>
+  buildModule("ShieldedPool", (m) => poolFutures(m, () => m.getParameter<string>("token"), set).contracts);
+
+export default shieldedPool();

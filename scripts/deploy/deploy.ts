@@ -2,7 +2,6 @@
 // on with, and nothing is deployed twice.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { buildModule } from "@nomicfoundation/hardhat-ignition/modules";
 import type {} from "@nomicfoundation/hardhat-ignition-ethers";
 import {
   type Address,
@@ -17,7 +16,8 @@ import { assertAllowedOnChain, lockOf } from "@sotto/prover";
 import { keccak256 } from "ethers";
 import hre from "hardhat";
 import type { NetworkConnection } from "hardhat/types/network";
-import { poolFutures } from "../../ignition/support/pool.ts";
+import { localShieldedPool } from "../../ignition/modules/LocalShieldedPool.ts";
+import { shieldedPool } from "../../ignition/modules/ShieldedPool.ts";
 import { CommandError } from "../lib/command.ts";
 import { resuming } from "./resume.ts";
 
@@ -33,18 +33,6 @@ export interface DeployOptions {
   readonly displayUi?: boolean;
 }
 
-const modules = (set: string, withToken: boolean) =>
-  buildModule("ShieldedPool", (m) => {
-    const { token, contracts } = poolFutures(
-      m,
-      (options) => (withToken ? m.getParameter<string>("token") : m.contract("TestUSDC", [], options)),
-      set,
-    );
-    return typeof token === "object" && "id" in token ? { token, ...contracts } : contracts;
-  });
-
-type Deployed = Record<string, { getAddress(): Promise<string> }>;
-
 /**
  * @throws CommandError TOKEN_MISSING; SottoError DEVELOPMENT_KEYS_REFUSED, ARTIFACT_SET_UNKNOWN, INVALID_ADDRESS; what
  *   Ignition throws where a transaction fails
@@ -58,17 +46,17 @@ export async function deployPool(connection: NetworkConnection, options: DeployO
   const given = token === undefined ? undefined : parseAddress(token, "token");
   if (given !== undefined && (await codeAt(connection, given)) === "0x")
     throw new CommandError("TOKEN_MISSING", `there is no contract at ${given} on chain ${chainId}`);
+  const module = given === undefined ? localShieldedPool(set) : shieldedPool(set);
   const parameters = {
-    ShieldedPool: {
+    [module.id]: {
       ...(given === undefined ? {} : { token: given }),
       ...(smallestDeposit === undefined ? {} : { smallestDeposit }),
     },
   };
-  const module = modules(set, given !== undefined);
   const settings = { deploymentId: network, parameters, displayUi };
-  const deploy = async () => (await connection.ignition.deploy(module, settings)) as Deployed;
+  const deploy = () => connection.ignition.deploy(module, settings);
   const deployed = await resuming(connection.provider, journalOf(network), deploy);
-  const pool = await connection.ethers.getContractAt("ShieldedPool", await deployed["pool"]!.getAddress());
+  const pool = await connection.ethers.getContractAt("ShieldedPool", await deployed.pool.getAddress());
   const addresses: Record<DeploymentContract, string> = {
     pool: await pool.getAddress(),
     paymentVerifier: await pool.paymentVerifier(),
@@ -106,7 +94,7 @@ export const journalOf = (network: string): string =>
 function blockBefore(network: string): number {
   const path = journalOf(network);
   const blocks = (existsSync(path) ? readFileSync(path, "utf8").split("\n") : [])
-    .filter((line) => line.includes('"TRANSACTION_CONFIRM"') && line.includes('"ShieldedPool#ShieldedPool"'))
+    .filter((line) => line.includes('"TRANSACTION_CONFIRM"') && line.includes('ShieldedPool#ShieldedPool"'))
     .map((line) => (JSON.parse(line) as { receipt: { blockNumber: number } }).receipt.blockNumber);
   const first = Math.min(...blocks);
   if (!Number.isFinite(first)) throw new CommandError("JOURNAL_DAMAGED", `${path} does not say when the pool came`);
