@@ -26,7 +26,8 @@ export const tasks = {
   registry: [build, command("node packages/phone-registry/dist/main.js")],
   sotto: [quietly(build), command("node packages/cli/dist/main.js")],
   "setup:dev": [command("node scripts/circuits/compile.ts"), command("node scripts/setup/dev.ts")],
-  "circuits:build": [command("node scripts/circuits/loop/main.ts")],
+  // The contracts first: their ABI is among what a turn generates.
+  "circuits:build": [turbo("contracts:build"), command("node scripts/circuits/loop/main.ts")],
   "contracts:build": [command("hardhat build --quiet")],
   ceremony: [turbo("build --filter=@sotto/circuits"), command("node scripts/ceremony/main.ts")],
   generate: [build, command("node scripts/generate/all.ts"), command("node scripts/generate/x402.ts")],

@@ -32,7 +32,9 @@ async function turn(): Promise<void> {
     const attacks = tests.filter((file) => file.includes("/soundness/"));
     const others = tests.filter((file) => !attacks.includes(file));
     // The attacks take about as long as all the rest together.
-    await Promise.all([testCircuits(attacks, changed), testOthers(others, changed)]);
+    const runs = await Promise.allSettled([testCircuits(attacks, changed), testOthers(others, changed)]);
+    // Not before both have ended: the next turn writes what they read.
+    for (const run of runs) if (run.status === "rejected") throw run.reason;
     markTested(sources);
   }
   console.error(`circuits: done in ${((performance.now() - start) / 1000).toFixed(1)} s`);
