@@ -10,9 +10,6 @@ import {
 import { poolInterface, tokenInterface } from "./abi.ts";
 import type { Call } from "./source.ts";
 
-/** Eight words: a.x a.y b.x0 b.x1 b.y0 b.y1 c.x c.y, as decimal strings or numbers. */
-export type ProofWords = readonly (string | bigint)[];
-
 /** What the contract needs to move queued notes into the tree. */
 export interface AppendCall {
   newRoot: string;

@@ -1,5 +1,3 @@
-import type { EventPlace } from "../chain/events.ts";
-
 /** How a note came to the wallet. */
 export type NoteOrigin = "deposit" | "payment" | "change" | "output";
 
@@ -38,5 +36,3 @@ export interface Findings {
   notes: FoundNote[];
   spends: FoundSpend[];
 }
-
-export type NotePlace = Pick<EventPlace, "blockNumber" | "transactionHash" | "logIndex">;

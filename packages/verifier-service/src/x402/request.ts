@@ -28,9 +28,6 @@ export interface X402Place {
 
 type Refused = { readonly refusal: { readonly reason: string; readonly message: string } };
 
-/** Stable; beside X402_MISMATCHES. */
-export const X402_REQUEST_REASONS = ["DEPLOYMENT_MISMATCH", "ACCEPTED_MISMATCH"] as const;
-
 /**
  * @returns the payment, or why it is not the one that is asked for here
  * @throws SottoError X402_VERSION_UNSUPPORTED, X402_SCHEME_UNSUPPORTED, X402_NETWORK_UNSUPPORTED,
