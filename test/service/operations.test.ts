@@ -91,6 +91,8 @@ describe("the service's HTTP", () => {
     });
     expect(response.status).to.equal(204);
     expect(response.headers.get("access-control-allow-methods")).to.include("POST");
+    const bare = await fetch(`${service.url}/verify`, { method: "OPTIONS" });
+    expect([bare.status, await bare.text()]).to.deep.equal([204, ""]);
   });
 
   it("is healthy and ready, and tells Prometheus what happens", async () => {

@@ -209,8 +209,12 @@ describe("the service as an x402 facilitator", () => {
       await refused(changed(body, { extra: { recipient: "me" } }), "invalid_payment_requirements", 400);
       await refused(changed(body, { amount: "1.5" }), "invalid_payment_requirements", 400);
       await refused(changed(body, { amount: "0" }), "invalid_payment_requirements", 400);
-      await refused({ x402Version: 2 }, "sotto_invalid_request", 400);
-      await refused({ ...body, paymentPayload: [] }, "sotto_invalid_request", 400);
+      const { paymentPayload, paymentRequirements } = body;
+      await refused({ x402Version: 2, paymentRequirements }, "invalid_payload", 400);
+      await refused({ ...body, paymentPayload: [] }, "invalid_payload", 400);
+      await refused({ x402Version: 2, paymentPayload }, "invalid_payment_requirements", 400);
+      const text = { ...paymentRequirements, maxTimeoutSeconds: "300" };
+      await refused({ ...body, paymentRequirements: text }, "invalid_payment_requirements", 400);
       const point = [...body.paymentPayload.payload.proof];
       point[0] = "1";
       await refused(withPayload(body, { proof: point }), "sotto_proof_not_on_curve", 400);

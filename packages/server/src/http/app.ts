@@ -108,6 +108,8 @@ async function protect(app: App, { config, cors: { allow = [], expose = [] } = {
     allowedHeaders: [...ALLOWED_HEADERS, ...allow],
     exposedHeaders: [...EXPOSED_HEADERS, ...expose],
     maxAge: 86_400,
+    // An OPTIONS of anybody else is told the same, instead of refused with a body of the plugin's own.
+    strictPreflight: false,
   });
   await app.register(rateLimit, {
     max: config.rateLimit,

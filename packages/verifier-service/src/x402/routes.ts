@@ -1,7 +1,7 @@
 // x402 on the paths of the service's own interface: a body with `x402Version` is the standard's, any other is ours.
 import { SottoError } from "@sotto/protocol";
 import { X402_SCHEME, X402_SETTLEMENT_PENDING, X402_VERSION, x402Network } from "@sotto/protocol/x402";
-import { type App, ServerError } from "@sotto/server";
+import type { App } from "@sotto/server";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { AnswerContext } from "../http/routes/answers.ts";
 import type { ServiceMetrics } from "../ops/metrics.ts";
@@ -21,7 +21,7 @@ type Dialect = (request: FastifyRequest, reply: FastifyReply) => Promise<Fastify
 const isX402 = ({ body }: FastifyRequest): boolean =>
   typeof body === "object" && body !== null && Object.hasOwn(body, "x402Version");
 
-/** @throws SottoError X402_VERSION_UNSUPPORTED; ServerError INVALID_REQUEST */
+/** @throws SottoError X402_VERSION_UNSUPPORTED, X402_REQUIREMENTS_INVALID, X402_PAYLOAD_INVALID */
 function bodyOf(request: FastifyRequest): X402Request {
   // An older version has other fields: that it is the version that is wrong must not drown in what is missing.
   const { x402Version } = request.body as { x402Version: unknown };
@@ -30,7 +30,9 @@ function bodyOf(request: FastifyRequest): X402Request {
   const validate = request.getValidationFunction(X402Body) ?? request.compileValidationSchema(X402Body);
   if (validate(request.body)) return request.body as X402Request;
   const { instancePath = "", message = "is not valid" } = validate.errors?.[0] ?? {};
-  throw new ServerError("INVALID_REQUEST", `body${instancePath.replaceAll("/", ".")} ${message}`);
+  const asked = instancePath.startsWith("/paymentRequirements") || message.includes("'paymentRequirements'");
+  const code = asked ? "X402_REQUIREMENTS_INVALID" : "X402_PAYLOAD_INVALID";
+  throw new SottoError(code, `body${instancePath.replaceAll("/", ".")} ${message}`);
 }
 
 function dialect(
