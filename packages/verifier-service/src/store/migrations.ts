@@ -102,6 +102,12 @@ const initial: Migration = {
   },
 };
 
+const reservedClaims: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await sql`create index claims_expiry on claims (expires_at) where queued = 0`.execute(db);
+  },
+};
+
 const gasPayer: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     await db.schema.alterTable("operations").addColumn("gas_paid_by", "text").execute();
@@ -137,4 +143,8 @@ async function createLedger(db: Kysely<unknown>): Promise<void> {
 }
 
 /** In order of their names. A migration that was released is never changed: another one follows it. */
-export const MIGRATIONS: Migrations = { "0001-initial": initial, "0002-gas-payer": gasPayer };
+export const MIGRATIONS: Migrations = {
+  "0001-initial": initial,
+  "0002-gas-payer": gasPayer,
+  "0003-reserved-claims": reservedClaims,
+};

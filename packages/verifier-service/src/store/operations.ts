@@ -1,7 +1,7 @@
 import type { Database } from "./database.ts";
 import { expectRecord } from "./errors.ts";
 import { claimOf, nullifierKey, stateOf, takenReason } from "./reservations.ts";
-import type { Db, NewRow, OperationKind, OperationState, Row } from "./schema.ts";
+import { type Db, type NewRow, type OperationKind, type OperationState, PARTS, type Row } from "./schema.ts";
 
 /** A payment, sponsored deposit or withdrawal on its way through the relayer. */
 export interface Operation {
@@ -127,7 +127,7 @@ export function operationRepository(database: Database, clock: () => number) {
 
     /** Those that are not over, oldest first. */
     async open(limit = 1000): Promise<Operation[]> {
-      const rows = database.db.selectFrom("operations").selectAll().where("state", "in", ["queued", "broadcast"]);
+      const rows = database.db.selectFrom("operations").selectAll().where(PARTS.openOperations);
       return (await rows.orderBy("created_at").orderBy("id").limit(limit).execute()).map(toOperation);
     },
 
@@ -135,7 +135,7 @@ export function operationRepository(database: Database, clock: () => number) {
     async counts(): Promise<{ queued: number; broadcast: number }> {
       const { count } = database.db.fn;
       const query = database.db.selectFrom("operations").select(["state", count<number | string>("id").as("n")]);
-      const rows = await query.where("state", "in", ["queued", "broadcast"]).groupBy("state").execute();
+      const rows = await query.where(PARTS.openOperations).groupBy("state").execute();
       const of = (state: OperationState) => Number(rows.find((row) => row.state === state)?.n ?? 0);
       return { queued: of("queued"), broadcast: of("broadcast") };
     },

@@ -1,5 +1,5 @@
 import { chargeGas } from "./gas.ts";
-import type { Db, Row, TransactionKind, TransactionState } from "./schema.ts";
+import { type Db, PARTS, type Row, type TransactionKind, type TransactionState } from "./schema.ts";
 
 /** A signed form of a transaction. Wei. */
 export interface Attempt {
@@ -50,8 +50,8 @@ export interface NewTransaction {
 export function outboxReads(db: Db) {
   return {
     /** Those that are not final, by nonce. */
-    open: () => load(db, ["sent", "mined"]),
-    get: async (id: string): Promise<OutboxTransaction | undefined> => (await load(db, undefined, id))[0],
+    open: () => load(db),
+    get: async (id: string): Promise<OutboxTransaction | undefined> => (await load(db, id))[0],
     /** Every live nonce from `from` on: final ones count, a node may be behind. */
     async nonces(sender: string, from: number): Promise<Set<number>> {
       const query = db
@@ -59,7 +59,7 @@ export function outboxReads(db: Db) {
         .select("nonce")
         .where("sender", "=", sender)
         .where("nonce", ">=", from);
-      return new Set((await query.where("state", "<>", "dropped").execute()).map(({ nonce }) => nonce));
+      return new Set((await query.where(PARTS.liveTransactions).execute()).map(({ nonce }) => nonce));
     },
   };
 }
@@ -162,11 +162,10 @@ export function outboxWrites(db: Db, clock: () => number) {
   };
 }
 
-async function load(db: Db, states?: readonly TransactionState[], id?: string): Promise<OutboxTransaction[]> {
-  let query = db.selectFrom("transactions").selectAll().orderBy("nonce");
-  if (states) query = query.where("state", "in", states);
-  if (id !== undefined) query = query.where("id", "=", id);
-  const rows = await query.execute();
+/** One transaction, or those that are not final. */
+async function load(db: Db, id?: string): Promise<OutboxTransaction[]> {
+  const query = db.selectFrom("transactions").selectAll().orderBy("nonce");
+  const rows = await (id === undefined ? query.where(PARTS.openTransactions) : query.where("id", "=", id)).execute();
   if (rows.length === 0) return [];
   const ids = rows.map((row) => row.id);
   const attempts = await db.selectFrom("attempts").selectAll().where("transaction_id", "in", ids).execute();

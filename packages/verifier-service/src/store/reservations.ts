@@ -1,6 +1,6 @@
 import type { Database } from "./database.ts";
 import { expectRecord } from "./errors.ts";
-import type { Db, OperationState, Row } from "./schema.ts";
+import { type Db, type OperationState, PARTS, type Row } from "./schema.ts";
 
 export interface NewReservation {
   /** The token's jti: the payment's id from now on. */
@@ -90,10 +90,10 @@ export function reservationRepository(database: Database, clock: () => number) {
     /** Forgets reservations whose token expired without being settled. @returns how many */
     async sweep(before = clock()): Promise<number> {
       const { db } = database;
-      const gone = db.selectFrom("claims").select("holder").where("queued", "=", 0).where("expires_at", "<=", before);
+      const gone = db.selectFrom("claims").select("holder").where(PARTS.reserved).where("expires_at", "<=", before);
       return database.transaction(["sweep"], async (transaction) => {
         const rows = await transaction.deleteFrom("reservations").where("id", "in", gone).returning("id").execute();
-        await transaction.deleteFrom("claims").where("queued", "=", 0).where("expires_at", "<=", before).execute();
+        await transaction.deleteFrom("claims").where(PARTS.reserved).where("expires_at", "<=", before).execute();
         return rows.length;
       });
     },
@@ -101,7 +101,7 @@ export function reservationRepository(database: Database, clock: () => number) {
     /** Forgets the bundles of payments that are over and whose tokens expired long ago; what became of them stays. */
     async retire(before: number): Promise<number> {
       const { db } = database;
-      const open = db.selectFrom("operations").select("id").where("state", "in", ["queued", "broadcast"]);
+      const open = db.selectFrom("operations").select("id").where(PARTS.openOperations);
       const old = db.deleteFrom("reservations").where("expires_at", "<=", before).where("id", "not in", open);
       return (await old.returning("id").execute()).length;
     },

@@ -1,5 +1,5 @@
 // The tables. Times are milliseconds since the Unix epoch, amounts and field elements decimal text, hashes hex with 0x.
-import type { Insertable, Kysely, Selectable } from "kysely";
+import { type Insertable, type Kysely, type Selectable, sql } from "kysely";
 
 export type OperationKind = "payment" | "deposit" | "withdrawal";
 
@@ -163,5 +163,19 @@ export interface Schema {
 
 /** A connection or a transaction. */
 export type Db = Kysely<Schema>;
+
+/**
+ * The rows that partial indexes are of. In the text of the query and not among its values: SQLite takes such an index only
+ * where it sees that these rows are meant, and would else read all payments that ever were, in the thread that serves.
+ */
+export const PARTS = {
+  /** Operations that are not over. */
+  openOperations: sql<boolean>`state in ('queued', 'broadcast')`,
+  /** Transactions that are not final. */
+  openTransactions: sql<boolean>`state in ('sent', 'mined')`,
+  liveTransactions: sql<boolean>`state <> 'dropped'`,
+  /** Claims of reservations: those of operations are for good. */
+  reserved: sql<boolean>`queued = 0`,
+} as const;
 export type Row<T extends keyof Schema> = Selectable<Schema[T]>;
 export type NewRow<T extends keyof Schema> = Insertable<Schema[T]>;
