@@ -10,7 +10,7 @@ import {INoteTree} from "./INoteTree.sol";
 interface IShieldedPool is INoteTree {
     /// @notice A private payment.
     /// @param proof of the payment circuit, wire order
-    /// @param signals recipientAddress, resourceUrl, encryptedAmount (R.x, C.x hidden), amountHint, root, nullifier,
+    /// @param signals recipientAddress, resourceUrl, encryptedAmount (ephemeralX, hiddenCipherX), amountHint, root, nullifier,
     /// commitments (to the recipient, change), changeHint
     /// @param validUntil last second in which the payment may settle
     /// @param resourceDigest keccak256(keccak256(resourceUrl), timestamp, senderCommitment);
@@ -59,8 +59,8 @@ interface IShieldedPool is INoteTree {
     /// @notice A payment was settled.
     /// @param nullifier of the spent note
     /// @param digest keccak256 of the ten public signals
-    /// @param encryptedAmountR x of R
-    /// @param encryptedAmountC x of C plus the sender commitment mod p
+    /// @param ephemeralX x of R
+    /// @param hiddenCipherX x of C plus the sender commitment mod p, which hides it
     /// @param amountHint pad + amount, for the recipient
     /// @param changeHint pad + change, for the payer
     /// @param recipientCommitment the recipient's note, at leafIndex
@@ -69,8 +69,8 @@ interface IShieldedPool is INoteTree {
     event Settled(
         uint256 indexed nullifier,
         bytes32 digest,
-        uint256 encryptedAmountR,
-        uint256 encryptedAmountC,
+        uint256 ephemeralX,
+        uint256 hiddenCipherX,
         uint256 amountHint,
         uint256 changeHint,
         uint256 recipientCommitment,

@@ -23,7 +23,7 @@ const [PER_BLOCK, PER_CALL] = [50, 500];
 const POINTS = 2_000;
 
 interface Delivered {
-  readonly encryptedAmountR: bigint;
+  readonly ephemeralX: bigint;
   readonly amountHint: bigint;
   readonly recipientCommitment: bigint;
 }
@@ -38,7 +38,7 @@ function notesOfOthers(count: number): Delivered[] {
   const points: Point[] = [step];
   while (points.length < POINTS) points.push(addPoints(points[points.length - 1]!, step));
   return Array.from({ length: count }, (_, index) => ({
-    encryptedAmountR: points[index % POINTS]!.x,
+    ephemeralX: points[index % POINTS]!.x,
     amountHint: randomField(),
     recipientCommitment: randomField(),
   }));
@@ -68,10 +68,10 @@ async function restore(print: Print, payments: readonly Delivered[]): Promise<vo
   chain.mine([{ name: "Deposited", values: [ownerTag, amount, commitment], leaves: [commitment] }]);
   for (let first = 0; first < payments.length; first += PER_BLOCK) {
     chain.mine(
-      payments.slice(first, first + PER_BLOCK).map(({ encryptedAmountR, amountHint, recipientCommitment }) => {
+      payments.slice(first, first + PER_BLOCK).map(({ ephemeralX, amountHint, recipientCommitment }) => {
         const [nullifier, C, changeHint, change] = [randomField(), randomField(), randomField(), randomField()];
         const digest = `0x${randomField().toString(16).padStart(64, "0")}`;
-        const delivered = [encryptedAmountR, C, amountHint, changeHint, recipientCommitment, change];
+        const delivered = [ephemeralX, C, amountHint, changeHint, recipientCommitment, change];
         return { name: "Settled", values: [nullifier, digest, ...delivered], leaves: [recipientCommitment, change] };
       }),
     );

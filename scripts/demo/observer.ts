@@ -57,7 +57,7 @@ function describeEvent(event: PoolEvent): string[] {
     case "settled":
       return [
         `nullifier ${short(event.nullifier)}: some note was spent`,
-        `ciphertext ${short(event.encryptedAmountR)} ${short(event.encryptedAmountC)}`,
+        `ciphertext ${short(event.ephemeralX)} ${short(event.hiddenCipherX)}`,
         `new notes ${short(event.recipientCommitment)} ${short(event.changeCommitment)}`,
         "no amount, no sender, no recipient, no resource",
       ];

@@ -3,7 +3,7 @@ import { type Ciphertext, packCiphertext, unpackCiphertext } from "./elgamal.ts"
 import { describe, fail, SottoError } from "./errors.ts";
 import { CIRCUITS } from "./generated/circuits.ts";
 import { type Address, parseAddress } from "./keccak.ts";
-import { hiddenCipher } from "./secrets.ts";
+import { hiddenCipherX } from "./secrets.ts";
 import { expectAmount, expectArray, expectObject, expectText, parseBaseField, parseField } from "./validate.ts";
 
 /** Characters a resourceUrl may have on the wire. */
@@ -96,10 +96,10 @@ export function expectOneCiphertext(bundle: PaymentBundle): void {
   const { encryptedAmount, publicSignals, amountPublicSignals } = Object(bundle) as PaymentBundle;
   for (const part of [encryptedAmount, publicSignals, amountPublicSignals]) expectObject(part, "a part of the bundle");
   const { R, C } = encryptedAmount;
-  const [, , ephemeralX, cipher] = publicSignals;
+  const [, , ephemeralX, hidden] = publicSignals;
   expectObject(R, "R");
   expectObject(C, "C");
-  if (ephemeralX !== R.x || cipher !== hiddenCipher(C.x, bundle.senderCommitment)) {
+  if (ephemeralX !== R.x || hidden !== hiddenCipherX(C.x, bundle.senderCommitment)) {
     fail("CIPHERTEXT_MISMATCH", "encryptedAmount is not the ciphertext of publicSignals[2..3] and senderCommitment");
   }
   if (amountPublicSignals[0] !== R.x || amountPublicSignals[1] !== C.x) {

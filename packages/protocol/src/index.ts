@@ -132,7 +132,7 @@ export { type ChangeReader, type DeliveredChange, readChange } from "./scan/chan
 export { type DeliveredNote, scanNotes, tryDecrypt, type Viewer } from "./scan/scanner.ts";
 export {
   changeSecrets,
-  hiddenCipher,
+  hiddenCipherX,
   hintOf,
   type NoteSecrets,
   noteSecrets,

@@ -48,7 +48,7 @@ export function openHint(hint: bigint, pad: bigint): bigint {
  * C.x + senderCommitment mod p: how a payment carries C on chain. C itself would give S = C - amount Base8, and with it
  * the pad, to whoever guesses the amount; the sender commitment is secret there, and fresh for each attempt.
  */
-export function hiddenCipher(cipherX: bigint, senderCommitment: bigint): bigint {
+export function hiddenCipherX(cipherX: bigint, senderCommitment: bigint): bigint {
   return (expectField(cipherX, "C.x") + expectField(senderCommitment, "senderCommitment")) % FIELD_MODULUS;
 }
 

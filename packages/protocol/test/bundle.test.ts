@@ -8,7 +8,7 @@ import {
   encryptAmount,
   expectOneCiphertext,
   FIELD_MODULUS,
-  hiddenCipher,
+  hiddenCipherX,
   MAX_AMOUNT,
   MAX_URL_LENGTH,
   type PaymentBundle,
@@ -24,7 +24,7 @@ const { R, C } = encryptAmount(encryptionKey, 5n, 6n);
 const proof = [1n, 2n, 3n, 4n, 5n, 6n, 7n, BASE_FIELD_MODULUS - 1n];
 const bundle: PaymentBundle = {
   proof,
-  publicSignals: [11n, 12n, R.x, hiddenCipher(C.x, 21n), 15n, 16n, 17n, 18n, 19n, FIELD_MODULUS - 1n],
+  publicSignals: [11n, 12n, R.x, hiddenCipherX(C.x, 21n), 15n, 16n, 17n, 18n, 19n, FIELD_MODULUS - 1n],
   encryptedAmount: { R, C },
   amountProof: proof,
   amountPublicSignals: [R.x, C.x, 23n, 24n, 5n, 6n],

@@ -105,7 +105,7 @@ describe("a payment from deposit to withdrawal, against the oracle's known answe
   it("lets the merchant read its note, and the payer its change, from the event alone", () => {
     const signals = known.publicSignals;
     const event = {
-      encryptedAmountR: signals[2]!,
+      ephemeralX: signals[2]!,
       amountHint: signals[4]!,
       recipientCommitment: signals[7]!,
     };

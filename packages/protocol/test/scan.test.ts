@@ -34,7 +34,7 @@ function deliver(key: Point, ownerTag: bigint, value: bigint, b: bigint): Delive
   const { R, S } = encryptAmount(key, value, b);
   const { blinding, pad } = noteSecrets(S.x, R.x);
   return {
-    encryptedAmountR: R.x,
+    ephemeralX: R.x,
     amountHint: hintOf(pad, value),
     recipientCommitment: noteCommitment({ amount: value, ownerTag, blinding }),
   };
@@ -83,7 +83,7 @@ describe("x of a multiple from x alone", () => {
     for (const x of [0n, ofOrder4, FIELD_MODULUS - ofOrder4]) {
       expect(multiplyX(x, merchant.viewingKey)).to.equal(null);
       const note = deliver(merchant.encryptionKey, viewer.ownerTag, 1n, 1n);
-      expect(tryDecrypt(viewer, { ...note, encryptedAmountR: x })).to.equal(null);
+      expect(tryDecrypt(viewer, { ...note, ephemeralX: x })).to.equal(null);
     }
   });
 
@@ -133,7 +133,7 @@ describe("reading delivered notes", () => {
     const tooMuch = MAX_AMOUNT + 1n;
     expectCode("INVALID_AMOUNT", () => noteCommitment({ amount: tooMuch, ownerTag: viewer.ownerTag, blinding }));
     const event = {
-      encryptedAmountR: R.x,
+      ephemeralX: R.x,
       amountHint: hintOf(pad, tooMuch),
       recipientCommitment: 1n,
     };

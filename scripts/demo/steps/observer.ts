@@ -16,11 +16,10 @@ export const observer: Step = {
     const events = (receipt: TransactionReceipt) => eventsOf(pool, receipt);
     const receipts = transactions.receipts.filter((receipt) => events(receipt).some(({ type }) => type === "settled"));
     const payments = receipts.flatMap(events).filter((event) => event.type === "settled");
-    const rows = payments.map(
-      ({ nullifier, encryptedAmountR, encryptedAmountC, recipientCommitment, changeCommitment }) =>
-        [nullifier, encryptedAmountR, encryptedAmountC, recipientCommitment, changeCommitment].map(short),
+    const rows = payments.map(({ nullifier, ephemeralX, hiddenCipherX, recipientCommitment, changeCommitment }) =>
+      [nullifier, ephemeralX, hiddenCipherX, recipientCommitment, changeCommitment].map(short),
     );
-    const titles = ["nullifier", "ciphertext R", "ciphertext C", "a new note", "another"];
+    const titles = ["nullifier", "ciphertext R", "hidden C", "a new note", "another"];
     screen.write(indent(table([titles, ...rows.slice(0, SHOWN)])));
     const { secrets, found, size } = await searchSecrets(world, receipts);
     if (found.length > 0) throw new CommandError("LEAKED", `the chain shows ${found.join(", ")}`);

@@ -2,7 +2,7 @@
 import {
   deriveKeys,
   encryptAmount,
-  hiddenCipher,
+  hiddenCipherX,
   type Point,
   packCiphertext,
   paymentContext,
@@ -61,7 +61,7 @@ export function forgeBundle(world: Pick<World, "chainId" | "pool">, payment: Pay
       recipientSignal({ wallet: recipient, keyX: merchantKey.x, ownerTag }, senderCommitment),
       paymentContext({ ...place, validUntil: validUntilOf(timestamp), resourceDigest: digest }),
       R.x,
-      hiddenCipher(C.x, senderCommitment),
+      hiddenCipherX(C.x, senderCommitment),
       randomField(),
       root,
       nullifier,

@@ -3,7 +3,7 @@
 import {
   encodeProofHeader,
   encryptAmount,
-  hiddenCipher,
+  hiddenCipherX,
   hintOf,
   noteCommitment,
   noteSecrets,
@@ -64,7 +64,7 @@ export function forge(place: Place, terms: Terms): WireBundle {
     recipientSignal({ wallet: signalWallet, keyX: encryptionKey.x, ownerTag }, senderCommitment),
     paymentContext({ ...at, validUntil: validUntilOf(timestamp), resourceDigest: digest }),
     R.x,
-    hiddenCipher(C.x, senderCommitment),
+    hiddenCipherX(C.x, senderCommitment),
     hintOf(pad, amount),
     root,
     nullifier,

@@ -25,9 +25,9 @@ export interface SettledEvent extends EventPlace {
   /** keccak256 of the ten public signals. */
   digest: string;
   /** x of R. */
-  encryptedAmountR: bigint;
+  ephemeralX: bigint;
   /** x of C, hidden by the sender commitment. */
-  encryptedAmountC: bigint;
+  hiddenCipherX: bigint;
   amountHint: bigint;
   changeHint: bigint;
   recipientCommitment: bigint;
@@ -85,8 +85,8 @@ export function decodeEvent(log: RawLog): PoolEvent | undefined {
         type: "settled",
         nullifier: number("nullifier"),
         digest: hex("digest", 32),
-        encryptedAmountR: number("encryptedAmountR"),
-        encryptedAmountC: number("encryptedAmountC"),
+        ephemeralX: number("ephemeralX"),
+        hiddenCipherX: number("hiddenCipherX"),
         amountHint: number("amountHint"),
         changeHint: number("changeHint"),
         recipientCommitment: number("recipientCommitment"),

@@ -66,7 +66,7 @@ export function openReceipt(value: unknown): ReadReceipt {
   if (paymentContext({ ...receipt, validUntil, resourceDigest: digest }) !== signals[1])
     throw invalid("resourceUrl and timestamp do not open the payment's resource signal");
   const delivered = {
-    encryptedAmountR: signals[2]!,
+    ephemeralX: signals[2]!,
     amountHint: signals[4]!,
     recipientCommitment: signals[7]!,
   };

@@ -65,7 +65,7 @@ function compose(core: WalletCore, { record, attempt, event, keyIndex, challenge
   const { keys, info } = core.options;
   const { recipient, resourceUrl } = record;
   const { timestamp, digest } = attempt;
-  const secret = receiptSecret(keys.nonceKey, event.nullifier, event.encryptedAmountR);
+  const secret = receiptSecret(keys.nonceKey, event.nullifier, event.ephemeralX);
   const receiptKey = receiptKeyOf(secret);
   const ownerTag = keys.ownerTag(keyIndex);
   const sender = senderCommitment(ownerTag, nonceOfReceiptKey(receiptKey));
@@ -77,8 +77,8 @@ function compose(core: WalletCore, { record, attempt, event, keyIndex, challenge
       validUntil: BigInt(attempt.validUntil),
       resourceDigest: resourceDigest({ resourceUrl, timestamp, senderCommitment: sender }),
     }),
-    event.encryptedAmountR,
-    event.encryptedAmountC,
+    event.ephemeralX,
+    event.hiddenCipherX,
     event.amountHint,
     BigInt(attempt.root),
     event.nullifier,

@@ -13,22 +13,22 @@ import {
 import type { SettledEvent } from "../chain/events.ts";
 
 /** The part of a Settled event that delivers the recipient's note. */
-export type Delivered = Pick<SettledEvent, "encryptedAmountR" | "amountHint" | "recipientCommitment">;
+export type Delivered = Pick<SettledEvent, "ephemeralX" | "amountHint" | "recipientCommitment">;
 
 /**
  * The amount of a delivered note, by the x of its shared point S: hint minus pad, checked against the commitment, which
  * commits to amount, owner tag and blinding. Undefined where the note is not one of this tag under this S.
  */
 export function openWithShared(event: Delivered, ownerTag: bigint, sharedX: bigint): bigint | undefined {
-  const { blinding, pad } = noteSecrets(sharedX, event.encryptedAmountR);
+  const { blinding, pad } = noteSecrets(sharedX, event.ephemeralX);
   const amount = openHint(event.amountHint, pad);
   if (amount > MAX_AMOUNT) return undefined;
   return noteCommitment({ amount, ownerTag, blinding }) === event.recipientCommitment ? amount : undefined;
 }
 
 /** C.x of a payment: what the event shows, less the sender commitment that hides it. */
-export function cipherX(hidden: bigint, senderCommitment: bigint): bigint {
-  return (hidden - senderCommitment + FIELD_MODULUS) % FIELD_MODULUS;
+export function cipherX(hiddenCipherX: bigint, senderCommitment: bigint): bigint {
+  return (hiddenCipherX - senderCommitment + FIELD_MODULUS) % FIELD_MODULUS;
 }
 
 /**

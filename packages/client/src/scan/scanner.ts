@@ -99,7 +99,7 @@ export class NoteScanner {
     if (received !== null)
       this.#found(event, { ...received, leafIndex }, event.recipientCommitment, "payment", findings);
     if (!this.#spend(event, nullifier, "payment", findings)) return;
-    this.#ownOutput(event, leafIndex + 1, { ...event, unique: event.encryptedAmountR }, "change", findings);
+    this.#ownOutput(event, leafIndex + 1, { ...event, unique: event.ephemeralX }, "change", findings);
   }
 
   #scanWithdrawal(event: WithdrawnEvent, findings: Findings): void {

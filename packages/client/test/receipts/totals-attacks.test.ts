@@ -70,7 +70,7 @@ describe("totals that somebody made up", () => {
       const { viewingKey } = shop.exportViewingKey();
       const hash = claimHash(claim, byLeaf);
       const trueC = claim.hidden.map(({ leafIndex, senderCommitment }) =>
-        pointFromX(cipherX(byLeaf.get(leafIndex)!.encryptedAmountC, senderCommitment)),
+        pointFromX(cipherX(byLeaf.get(leafIndex)!.hiddenCipherX, senderCommitment)),
       );
       const relation = relationOf(claim, hash, byLeaf, ciphers ?? trueC);
       const nonce = 987_654_321n;

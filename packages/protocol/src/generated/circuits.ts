@@ -79,7 +79,7 @@ export interface PaymentInput {
   readonly recipientAddress: bigint;
   /** keccak256(chain id, pool, validUntil, resourceDigest) mod p; bound, not computed in the circuit. */
   readonly resourceUrl: bigint;
-  /** [2]: Edwards x of R = r Base8; Edwards x of C = r PK + amount Base8, plus the sender commitment mod p, which hides it from the chain. */
+  /** [2]: ephemeralX, Edwards x of R = r Base8; hiddenCipherX, Edwards x of C = r PK + amount Base8, plus the sender commitment mod p, which hides it from the chain. */
   readonly encryptedAmount: readonly bigint[];
   /** pad + amount mod p, pad the second output of Poseidon 2->2 (domain 3) over the x of S and of R. */
   readonly amountHint: bigint;

@@ -8,7 +8,7 @@ import { type Note, noteCommitment, nullifier } from "../note.ts";
 import {
   changeSecrets,
   senderCommitment as commitToSender,
-  hiddenCipher,
+  hiddenCipherX,
   hintOf,
   senderNonce as nonceOf,
   noteSecrets,
@@ -92,7 +92,7 @@ export function preparePayment(args: PaymentArguments): PreparedPayment {
   const publicInput = {
     recipientAddress: recipientSignal({ wallet, keyX: encryptionKey.x, ownerTag: recipientTag }, senderCommitment),
     resourceUrl: paymentContext({ chainId, pool, validUntil, resourceDigest: digest }),
-    encryptedAmount: [R.x, hiddenCipher(C.x, senderCommitment)],
+    encryptedAmount: [R.x, hiddenCipherX(C.x, senderCommitment)],
     amountHint: hintOf(delivered.pad, amount),
     root: args.tree.root,
     nullifier: nf,

@@ -16,7 +16,7 @@ export interface Viewer {
 /** The part of a Settled event that delivers the recipient's note, under the event's own names. */
 export interface DeliveredNote {
   /** x of R. */
-  readonly encryptedAmountR: bigint;
+  readonly ephemeralX: bigint;
   /** pad + amount. */
   readonly amountHint: bigint;
   readonly recipientCommitment: bigint;
@@ -24,7 +24,7 @@ export interface DeliveredNote {
 
 function expectNote(note: DeliveredNote): void {
   expectObject(note, "a note");
-  expectField(note.encryptedAmountR, "encryptedAmountR");
+  expectField(note.ephemeralX, "ephemeralX");
   expectField(note.amountHint, "amountHint");
   expectField(note.recipientCommitment, "recipientCommitment");
 }
@@ -32,7 +32,7 @@ function expectNote(note: DeliveredNote): void {
 /** The note under the shared point's x, or null. */
 function open(viewer: Viewer, note: DeliveredNote, sharedX: bigint | null): Note | null {
   if (sharedX === null) return null;
-  const { blinding, pad } = noteSecrets(sharedX, note.encryptedAmountR);
+  const { blinding, pad } = noteSecrets(sharedX, note.ephemeralX);
   const amount = openHint(note.amountHint, pad);
   if (amount > MAX_AMOUNT) return null;
   const read = { amount, ownerTag: viewer.ownerTag, blinding };
@@ -55,7 +55,7 @@ export function scanNotes(viewer: Viewer, notes: readonly DeliveredNote[]): (Not
   expectField(viewer.ownerTag, "ownerTag");
   for (const note of notes) expectNote(note);
   const shared = multiplyXs(
-    notes.map((note) => note.encryptedAmountR),
+    notes.map((note) => note.ephemeralX),
     viewingKey,
   );
   return notes.map((note, i) => open(viewer, note, shared[i]!));

@@ -4,7 +4,7 @@ import {
   encodeProofHeader,
   encryptAmount,
   FIELD_MODULUS,
-  hiddenCipher,
+  hiddenCipherX,
   packCiphertext,
   type WireBundle,
 } from "../../src/index.ts";
@@ -14,7 +14,7 @@ const { R, C } = encryptAmount(deriveKeys(new Uint8Array(32).fill(4)).encryption
 const words = Array.from({ length: 8 }, (_, i) => String(BASE_FIELD_MODULUS - 1n - BigInt(i)));
 export const signals = Array.from({ length: 10 }, (_, i) => String(FIELD_MODULUS - 1n - BigInt(i)));
 signals[2] = String(R.x);
-signals[3] = String(hiddenCipher(C.x, FIELD_MODULUS - 1n));
+signals[3] = String(hiddenCipherX(C.x, FIELD_MODULUS - 1n));
 export const bundle: WireBundle = {
   proof: words,
   publicSignals: signals,

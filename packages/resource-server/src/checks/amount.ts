@@ -9,8 +9,8 @@ import type { Statement } from "./statement.ts";
  * prove nothing, as with development keys
  */
 export function readAmount(viewer: Viewer, { header }: Statement, { lowerBound, upperBound }: AmountBounds): bigint {
-  const [, , encryptedAmountR, , amountHint, , , recipientCommitment] = header.publicSignals as [...bigint[]];
-  const delivered = { encryptedAmountR, amountHint, recipientCommitment } as Parameters<typeof tryDecrypt>[1];
+  const [, , ephemeralX, , amountHint, , , recipientCommitment] = header.publicSignals as [...bigint[]];
+  const delivered = { ephemeralX, amountHint, recipientCommitment } as Parameters<typeof tryDecrypt>[1];
   const amount = tryDecrypt(viewer, delivered)?.amount;
   if (amount === undefined || amount < lowerBound || amount > upperBound) throw new CheckFailed("AMOUNT");
   return amount;

@@ -5,7 +5,7 @@ import {
   deriveKeys,
   encodeShieldedAddress,
   encryptAmount,
-  hiddenCipher,
+  hiddenCipherX,
   hintOf,
   noteCommitment,
   noteSecrets,
@@ -63,7 +63,7 @@ export function paymentTo(merchant: Merchant, wishes: Wishes = {}): TestPayment 
   const publicSignals = [
     recipientSignal({ wallet: merchant.wallet, keyX: encryptionKey.x, ownerTag }, senderCommitment),
     paymentContext({ ...place, validUntil, resourceDigest: digest }),
-    ...[R.x, hiddenCipher(C.x, senderCommitment), hintOf(pad, amount), randomField(), nullifier],
+    ...[R.x, hiddenCipherX(C.x, senderCommitment), hintOf(pad, amount), randomField(), nullifier],
     ...[noteCommitment({ amount, ownerTag, blinding }), randomField(), randomField()],
   ];
   const header: ProofHeader = {

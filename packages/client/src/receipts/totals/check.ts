@@ -98,8 +98,8 @@ function cipherOf(claim: ReadTotals, payment: ReadTotals["hidden"][number], even
   const signals = [
     recipientSignal({ wallet: claim.wallet, keyX: encryptionKey.x, ownerTag }, senderCommitment),
     resource,
-    event.encryptedAmountR,
-    event.encryptedAmountC,
+    event.ephemeralX,
+    event.hiddenCipherX,
     event.amountHint,
     root,
     event.nullifier,
@@ -109,7 +109,7 @@ function cipherOf(claim: ReadTotals, payment: ReadTotals["hidden"][number], even
   ];
   if (signalsDigest(signals) !== event.digest)
     throw invalid(`what it tells of leaf ${leafIndex} does not open that payment`);
-  return pointFromX(cipherX(event.encryptedAmountC, senderCommitment), "C.x");
+  return pointFromX(cipherX(event.hiddenCipherX, senderCommitment), "C.x");
 }
 
 function proofHolds(claim: ReadTotals, events: ReadonlyMap<number, SettledEvent>, ciphers: readonly Point[]): boolean {

@@ -71,7 +71,7 @@ export async function proveTotals(options: TotalsOptions): Promise<TotalsStateme
   const hidden: Hidden[] = [];
   const shared: Claim["shared"][number][] = [];
   for (const [i, event] of events.entries()) {
-    const point = multiplyPoint(pointFromX(event.encryptedAmountR, "R"), viewingKey);
+    const point = multiplyPoint(pointFromX(event.ephemeralX, "R"), viewingKey);
     const found = await hide(event, notes[i]!, point, { ...options, wallet, address });
     if (found === undefined) shared.push({ leafIndex: event.leafIndex, point });
     else hidden.push(found);
@@ -109,7 +109,7 @@ async function hide(
   const signals = await source?.(event);
   if (signals === undefined) return undefined;
   const cipher = addPoints(shared, multiplyPoint(BASE8, note.amount));
-  const senderCommitment = cipherX(event.encryptedAmountC, cipher.x);
+  const senderCommitment = cipherX(event.hiddenCipherX, cipher.x);
   const recipient = { wallet, keyX: address.encryptionKey.x, ownerTag: address.ownerTag };
   // A payer may have named another wallet address with the shielded one: then it cannot be opened under this one.
   if (recipientSignal(recipient, senderCommitment) !== signals[0]) return undefined;

@@ -173,7 +173,7 @@ export function relationOf(
   ciphers: readonly Point[],
 ): Relation {
   const weight = (index: number): bigint => hashWords([word("sotto/v1/totals/weight"), hash, BigInt(index)]) >> 128n;
-  const R = (leafIndex: number) => pointFromX(events.get(leafIndex)!.encryptedAmountR, "R");
+  const R = (leafIndex: number) => pointFromX(events.get(leafIndex)!.ephemeralX, "R");
   const sum = (points: readonly Point[]) => points.reduce(addPoints, IDENTITY);
   const total = negatePoint(multiplyPoint(BASE8, claim.hiddenTotal));
   const terms = [
