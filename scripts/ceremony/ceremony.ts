@@ -7,6 +7,7 @@ import { CommandError } from "../lib/command.ts";
 import { readContributions } from "./contributions.ts";
 import { applyBeacon, begin, contribute, expectFollows } from "./phase2.ts";
 import { checkPtau } from "./ptau.ts";
+import { expectBeacon, expectContributor } from "./shape.ts";
 import { compareContributions, type Round, readTranscript, type Transcript, writeTranscript } from "./transcript.ts";
 
 /** A circuit whose keys are made. */
@@ -23,14 +24,6 @@ export interface CeremonyPlace {
   readonly curve: Curve;
   /** Told of each step, because some take minutes. */
   readonly tell: (line: string) => void;
-}
-
-const CONTRIBUTOR = /^[\p{L}\p{N}][\p{L}\p{N} .,'()@-]{0,63}$/u;
-
-/** @throws CommandError NAME_INVALID */
-export function expectContributor(name: string): string {
-  if (CONTRIBUTOR.test(name) && !name.startsWith("beacon")) return name;
-  throw new CommandError("NAME_INVALID", `"${name}": a contributor's name has letters, digits and .,'()@-, at most 64`);
 }
 
 const transcriptOf = ({ folder }: CeremonyPlace): string => join(folder, "transcript.json");
@@ -161,11 +154,7 @@ export async function endWithBeacon(place: CeremonyPlace, beacon: Beacon): Promi
   const { rounds } = transcript;
   if (rounds.at(-1)?.kind === "beacon") throw new CommandError("CEREMONY_OVER", "the beacon was applied already");
   if (rounds.length === 0) throw new CommandError("NO_CONTRIBUTIONS", "a beacon alone is no secret: contribute first");
-  if (!/^([0-9a-f]{2}){16,255}$/.test(beacon.hash) || !/^[\p{L}\p{N} .,:/#()@-]{1,200}$/u.test(beacon.source))
-    throw new CommandError(
-      "BEACON_INVALID",
-      "a beacon is 16 to 255 bytes in lower-case hex, and says where it is from",
-    );
+  expectBeacon(beacon);
   const [before, after] = [roundFolder(place, rounds.length), roundFolder(place, rounds.length + 1)];
   rmSync(after, { recursive: true, force: true });
   mkdirSync(after, { recursive: true });

@@ -87,6 +87,8 @@ function readParameters(bytes: Buffer): { name: string; iterations?: number; bea
     else if (type === PARAMETER.beacon) found.beacon = reader.take(reader.byte()).toString("hex");
     else throw new Error(`a parameter of type ${type}`);
   }
+  // It is shown in terminals, which take control characters for commands.
+  if (/\p{C}/u.test(found.name)) throw new Error("a contributor's name that cannot be shown");
   return found;
 }
 

@@ -62,8 +62,11 @@ export async function verifyCeremony(
   ptau: string,
   folder: string,
 ): Promise<void> {
-  const { final, set, circuits } = transcript;
+  const { final, set, circuits, rounds } = transcript;
   if (final === undefined) throw new CommandError("CEREMONY_OPEN", "this transcript has no keys yet");
+  // A beacon is public: keys that nobody contributed to, or that whoever came last could choose, deserve no trust.
+  if (rounds.length < 2 || rounds.at(-1)?.kind !== "beacon")
+    throw new CommandError("CEREMONY_OPEN", "this ceremony is not contributions and a beacon at their end");
   place.tell(`checking ${ptau}`);
   await expectPhase1(transcript, ptau);
   for (const { name } of place.circuits) {
@@ -78,7 +81,7 @@ export async function verifyCeremony(
     if (found.r1cs !== circuits[name]?.r1cs) mismatch("the r1cs of the beginning");
     const { r1cs, zkey } = artifactPaths(name, join(folder, name));
     compareContributions(name, await readContributions(zkey, place.curve), transcript);
-    if (transcript.rounds.at(-1)?.hashes[name]?.zkey !== found.zkey) mismatch("the zkey of the last round");
+    if (rounds.at(-1)?.hashes[name]?.zkey !== found.zkey) mismatch("the zkey of the last round");
     if (sha256(await exportVerificationKey(zkey)) !== expected.vkey) mismatch("the verification key in the zkey");
     const source = await place.verifier(name, zkey, set);
     if ((source === undefined ? undefined : sha256(source)) !== expected.verifier) mismatch("the Solidity verifier");

@@ -14,11 +14,11 @@ import {
 import { generate } from "../generate/generated-file.ts";
 import { generateLock } from "../generate/lock.ts";
 import { CommandError, parseOptions, runCommand } from "../lib/command.ts";
-import { checkLock, lockedFiles, readLock } from "../setup/lock.ts";
-import { ceremonyFile } from "../setup/sets.ts";
+import { ceremonyFile, readCeremony } from "../setup/sets.ts";
 import { renderVerifier, verifierPath } from "../setup/verifiers/export.ts";
 import { stopSnarkjs } from "../setup/verifiers/stop-snarkjs.ts";
 import { acceptRound, beginCeremony, contributeTo, endWithBeacon, openCeremony, roundFolder } from "./ceremony.ts";
+import { expectCompiled, expectTheseCircuits } from "./circuits.ts";
 import { download } from "./download.ts";
 import { type FinalPlace, finalise, verifyCeremony } from "./final.ts";
 import { makePracticePtau } from "./practice.ts";
@@ -51,12 +51,6 @@ async function placeOf(name: string): Promise<FinalPlace> {
     tell,
     verifier: (circuit, zkey, set) => renderVerifier(circuit as CircuitName, set, zkey),
   };
-}
-
-/** What is compiled must be this tree's circuits: contributions to anything else would be for nothing. */
-function expectCompiled(): void {
-  const compiled = (name: CircuitName) => lockedFiles(name).filter(([kind]) => kind === "r1cs" || kind === "wasm");
-  checkLock(circuitNames, readLock(), compiled);
 }
 
 const OPTIONS = [
@@ -121,7 +115,7 @@ async function finish(place: FinalPlace, ptau: string): Promise<void> {
 function finished(name: string): { transcript: Transcript; artifacts: string } {
   const published = publishedAt(setName(name, false));
   if (existsSync(published)) {
-    const transcript = readTranscript(published);
+    const transcript = readCeremony(published);
     return { transcript, artifacts: artifactsOf(transcript.set) };
   }
   const artifacts = join(WORK, name, "final");
@@ -172,8 +166,13 @@ async function command(action: string | undefined, args: string[]): Promise<void
     case "verify": {
       const ceremony = await place();
       const { transcript, artifacts } = finished(name!);
+      expectTheseCircuits(transcript);
       await verifyCeremony(ceremony, transcript, ptau, options.artifacts ? resolve(options.artifacts) : artifacts);
-      return tell(`${transcript.set}: ${transcript.rounds.length} rounds, every key follows from its circuit`);
+      const { set, rounds } = transcript;
+      tell(`${set}: every key follows from its circuit; one of these, at least, has to be honest:`);
+      for (const { contributor, beacon } of rounds)
+        tell(beacon === undefined ? contributor : `then the beacon ${beacon.hash}: ${beacon.source}`);
+      return;
     }
     default:
       throw new CommandError("COMMAND_UNKNOWN", `unknown command "${action ?? ""}"\n${USAGE}`);

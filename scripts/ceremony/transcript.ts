@@ -4,6 +4,7 @@ import { toJson, writeAtomically } from "../circuits/files.ts";
 import { CommandError } from "../lib/command.ts";
 import type { Contributions } from "./contributions.ts";
 import type { Phase1 } from "./ptau.ts";
+import { expectTranscript } from "./shape.ts";
 
 /** What one contributor did to every circuit. */
 export interface Round {
@@ -54,11 +55,9 @@ export function setName(name: string, rehearsal: boolean): string {
 export function readTranscript(path: string): Transcript {
   if (!existsSync(path)) throw new CommandError("TRANSCRIPT_MISSING", `there is no transcript at ${path}`);
   try {
-    const transcript = JSON.parse(readFileSync(path, "utf8")) as Transcript;
-    const { version, set, phase1, circuits, rounds } = transcript;
-    const whole = typeof set === "string" && typeof phase1?.blake2b === "string" && Object.keys(circuits).length > 0;
-    if (version !== 1 || !whole || !Array.isArray(rounds)) throw new Error("fields are missing");
-    return transcript;
+    const transcript: unknown = JSON.parse(readFileSync(path, "utf8"));
+    expectTranscript(transcript);
+    return transcript as Transcript;
   } catch (cause) {
     throw new CommandError("TRANSCRIPT_DAMAGED", `${path} is no transcript: ${(cause as Error).message}`, { cause });
   }
@@ -86,7 +85,7 @@ export function compareContributions(circuit: string, found: Contributions, tran
     const round = rounds[index]!;
     const same = kind === round.kind && name === round.contributor && hash === round.hashes[circuit]?.contribution;
     const drawn = beacon?.hash === round.beacon?.hash && beacon?.iterations === round.beacon?.iterations;
-    if (!same || !drawn) fail(`contribution ${index + 1} is ${name}'s ${hash}, not the transcript's`);
+    if (!same || !drawn) fail(`contribution ${index + 1}, ${hash}, is not the transcript's`);
   }
 }
 

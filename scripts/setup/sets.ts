@@ -1,8 +1,9 @@
 // Which sets of keys there are: the development set, and one for each ceremony whose transcript is in the tree.
 import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { readTranscript, type Transcript } from "../ceremony/transcript.ts";
 import { circuitsDirectory } from "../circuits/paths.ts";
+import { CommandError } from "../lib/command.ts";
 
 /** Below circuits/, the transcript of `ceremony/NAME`. */
 export const ceremonyFile = (set: string): string => `${set.replace(/^ceremony\//, "ceremonies/")}.json`;
@@ -11,5 +12,16 @@ export const ceremonyFile = (set: string): string => `${set.replace(/^ceremony\/
 export function readCeremonies(directory = join(circuitsDirectory, "ceremonies")): Transcript[] {
   if (!existsSync(directory)) return [];
   const files = readdirSync(directory).filter((file) => file.endsWith(".json"));
-  return files.sort().map((file) => readTranscript(join(directory, file)));
+  return files.sort().map((file) => readCeremony(join(directory, file)));
+}
+
+/**
+ * The transcript of a finished ceremony, which must be that of the set the file is named for.
+ * @throws CommandError TRANSCRIPT_DAMAGED, TRANSCRIPT_MISSING
+ */
+export function readCeremony(path: string): Transcript {
+  const transcript = readTranscript(path);
+  if (basename(path) === basename(ceremonyFile(transcript.set)) && transcript.set.startsWith("ceremony/"))
+    return transcript;
+  throw new CommandError("TRANSCRIPT_DAMAGED", `${path} is the transcript of ${transcript.set}`);
 }

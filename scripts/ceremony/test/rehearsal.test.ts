@@ -141,6 +141,12 @@ describe("a ceremony, rehearsed", () => {
       return bytes;
     });
     await rejected("TRANSCRIPT_MISMATCH", () => acceptRound(place, ptau, history));
+    // A name that would clear the coordinator's terminal.
+    const named = forge("forged-name", (bytes) => {
+      bytes.writeUInt8(0x1b, bytes.lastIndexOf("Mallory"));
+      return bytes;
+    });
+    expect(await rejected("ZKEY_DAMAGED", () => acceptRound(place, ptau, named))).to.not.include("allory");
     for (const [index, length] of [10, 3_000, honest.length - 1].entries()) {
       const cut = forge(`cut-${index}`, (bytes) => bytes);
       truncateSync(zkeyIn(cut, "toy"), length);
@@ -155,7 +161,8 @@ describe("a ceremony, rehearsed", () => {
   it("ends with a beacon that everybody can look up, and takes nothing after it", async () => {
     await rejected("BEACON_INVALID", () => endWithBeacon(place, { ...BEACON, hash: "abc" }));
     await rejected("BEACON_INVALID", () => endWithBeacon(place, { ...BEACON, source: "" }));
-    await rejected("BEACON_INVALID", () => endWithBeacon(place, { ...BEACON, iterations: 9 }));
+    for (const iterations of [9, 64, 10.5, Number.NaN])
+      await rejected("BEACON_INVALID", () => endWithBeacon(place, { ...BEACON, iterations }));
     await endWithBeacon(place, BEACON);
     await rejected("CEREMONY_OVER", () => endWithBeacon(place, BEACON));
     await rejected("CEREMONY_OVER", () => acceptRound(place, ptau, at("honest")));
@@ -196,6 +203,9 @@ describe("a ceremony, rehearsed", () => {
     await rejected("PTAU_UNKNOWN", () => check({ ...transcript, set: "ceremony/toy" }));
     const { final: _, ...open } = transcript;
     await rejected("CEREMONY_OPEN", () => check(open));
+    // Keys that follow from their circuit, and whose every secret is public or the last one's to choose.
+    for (const rounds of [[], [beacon!], [ada!, grace!]])
+      await rejected("CEREMONY_OPEN", () => check({ ...transcript, rounds }));
     await rejected("ARTIFACT_MISSING", () => check(transcript, at("nowhere")));
   });
 

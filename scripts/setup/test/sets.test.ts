@@ -9,13 +9,14 @@ import { ceremonyFile, readCeremonies } from "../sets.ts";
 import { renderVerifier, verifierPath } from "../verifiers/export.ts";
 import { stopSnarkjs } from "../verifiers/stop-snarkjs.ts";
 
+const hash = (digit: string): string => digit.repeat(64);
 const transcript = (name: string): Transcript => ({
   version: 1,
   set: `ceremony/${name}`,
   phase1: { power: 16, file: "f.ptau", blake2b: "00".repeat(64) },
   circuits: { payment: { r1cs: "11".repeat(32), circuitHash: "22".repeat(64) } },
   rounds: [],
-  final: { payment: { r1cs: "a", wasm: "b", zkey: "c", vkey: "d", verifier: "e" } },
+  final: { payment: { r1cs: hash("a"), wasm: hash("b"), zkey: hash("c"), vkey: hash("d"), verifier: hash("e") } },
 });
 
 describe("sets of keys", () => {
@@ -26,8 +27,11 @@ describe("sets of keys", () => {
     expect(readCeremonies(join(folder, "none"))).to.deep.equal([]);
     for (const name of ["winter", "autumn"]) writeTranscript(join(folder, `${name}.json`), transcript(name));
     expect(readCeremonies(folder)).to.deep.equal([transcript("autumn"), transcript("winter")]);
-    writeTranscript(join(folder, "bad.json"), { ...transcript("bad"), circuits: {} });
-    await rejected("TRANSCRIPT_DAMAGED", async () => readCeremonies(folder));
+    const bad = [{ circuits: {} }, { set: "ceremony/autumn" }, { set: "rehearsal/bad" }, { set: "development" }];
+    for (const change of bad) {
+      writeTranscript(join(folder, "bad.json"), { ...transcript("bad"), ...change });
+      await rejected("TRANSCRIPT_DAMAGED", () => readCeremonies(folder));
+    }
     rmSync(folder, { recursive: true });
   });
 

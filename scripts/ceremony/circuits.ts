@@ -1,0 +1,22 @@
+// A ceremony is about this tree's circuits: contributions to anything else would be for nothing.
+import { type CircuitName, circuitNames } from "../circuits/paths.ts";
+import { CommandError } from "../lib/command.ts";
+import { checkLock, lockedFiles, readLock } from "../setup/lock.ts";
+import type { Transcript } from "./transcript.ts";
+
+/** That what is compiled is this tree's. @throws CommandError ARTIFACT_CHANGED */
+export function expectCompiled(): void {
+  const compiled = (name: CircuitName) => lockedFiles(name).filter(([kind]) => kind === "r1cs" || kind === "wasm");
+  checkLock(circuitNames, readLock(), compiled);
+}
+
+/** That the keys are of this tree's circuits: of one that checks less, they are as sound. @throws CommandError CIRCUIT_DIFFERS */
+export function expectTheseCircuits({ final }: Pick<Transcript, "final">, { circuits } = readLock()): void {
+  for (const [name, files] of Object.entries(final ?? {}))
+    for (const kind of ["r1cs", "wasm"] as const)
+      if (files[kind] !== circuits[name as CircuitName]?.[kind])
+        throw new CommandError(
+          "CIRCUIT_DIFFERS",
+          `${name}: the ${kind} is not what circuits/artifacts.lock.json pins; check a ceremony in a tree of its circuits`,
+        );
+}

@@ -1,0 +1,92 @@
+// Transcripts by a coordinator who wants more of whoever checks them than a check.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { circuitNames } from "../../circuits/paths.ts";
+import { rejected } from "../../lib/test/rejected.ts";
+import { readLock } from "../../setup/lock.ts";
+import { expectTheseCircuits } from "../circuits.ts";
+import { readTranscript } from "../transcript.ts";
+
+const [SHA, BLAKE] = ["0".repeat(64), "1".repeat(128)];
+const hashes = { toy: { contribution: BLAKE, zkey: SHA } };
+const ada = { kind: "contribution", contributor: "Ada Lovelace", hashes };
+const drawn = { hash: "ab".repeat(32), iterations: 10, source: "drand, round 4711" };
+const beacon = { kind: "beacon", contributor: "beacon", beacon: drawn, hashes };
+const files = { r1cs: SHA, wasm: SHA, zkey: SHA, vkey: SHA };
+const good = {
+  version: 1,
+  set: "ceremony/autumn-2026",
+  phase1: { power: 16, file: "powers.ptau", blake2b: BLAKE },
+  circuits: { toy: { r1cs: SHA, circuitHash: BLAKE } },
+  rounds: [ada, beacon],
+  final: { toy: { ...files, verifier: SHA } },
+};
+/** Of the template that verifiers are made with, which would run it. */
+const code = '" + process.exit(0) + "';
+
+describe("the shape of a transcript", () => {
+  let folder: string;
+  const read = (text: string) => {
+    const path = join(folder, "transcript.json");
+    writeFileSync(path, text);
+    return readTranscript(path);
+  };
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), "sotto-shape-"));
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  it("is what the tools write", () => {
+    expect(read(JSON.stringify(good))).to.deep.equal(good);
+    const { final: _, ...open } = { ...good, rounds: [] };
+    expect(read(JSON.stringify(open))).to.deep.equal(open);
+  });
+
+  const changes: [what: string, change: object][] = [
+    ["code in the name of the set", { set: `rehearsal/x${code}` }],
+    ["a set outside its folder", { set: "ceremony/../../.." }],
+    ["a set that is no ceremony", { set: "development" }],
+    ["another version", { version: 2 }],
+    ["no circuits", { circuits: {} }],
+    ["a circuit that is a path", { circuits: { "../toy": good.circuits.toy } }],
+    ["a hash that is none", { circuits: { toy: { r1cs: `${SHA}'`, circuitHash: BLAKE } } }],
+    ["a phase 1 in another folder", { phase1: { ...good.phase1, file: "../powers.ptau" } }],
+    ["a power that no file has", { phase1: { ...good.phase1, power: 29 } }],
+    ["rounds that are no list", { rounds: { 0: ada } }],
+    ["a round of nobody", { rounds: [{ ...ada, contributor: "" }] }],
+    ["a name that is Markdown", { rounds: [{ ...ada, contributor: "Ada](https://x) | `x`" }] }],
+    ["a name that commands the terminal", { rounds: [{ ...ada, contributor: "Ada\u001b[2J" }] }],
+    ["a name that passes for the beacon", { rounds: [{ ...ada, contributor: "beacon of Ada" }] }],
+    ["a contribution of another kind", { rounds: [{ ...ada, kind: "gift" }] }],
+    ["a contribution that says it was drawn", { rounds: [{ ...ada, beacon: drawn }] }],
+    ["a beacon from nowhere", { rounds: [ada, { ...beacon, beacon: undefined }] }],
+    ["a beacon somebody contributed", { rounds: [ada, { ...beacon, contributor: "Ada" }] }],
+    ["a beacon hashed too seldom", { rounds: [ada, { ...beacon, beacon: { ...drawn, iterations: 9 } }] }],
+    ["a contribution after the beacon", { rounds: [beacon, ada] }],
+    ["a round without hashes", { rounds: [{ ...ada, hashes: {} }] }],
+    ["no keys", { final: { toy: { ...files, zkey: undefined } } }],
+    ["a field that nobody knows", { extra: 1 }],
+  ];
+  for (const [what, change] of changes)
+    it(`is not ${what}`, async () => {
+      await rejected("TRANSCRIPT_DAMAGED", () => read(JSON.stringify({ ...good, ...change })));
+    });
+
+  it("is not a prototype, nor no JSON at all", async () => {
+    const text = JSON.stringify(good).replace('"toy"', '"__proto__"');
+    for (const bad of [text, "[]", "null", "{"]) await rejected("TRANSCRIPT_DAMAGED", () => read(bad));
+  });
+
+  it("names this tree's circuits, or its keys are not for this tree", async () => {
+    const { circuits } = readLock();
+    const final = Object.fromEntries(circuitNames.map((name) => [name, { ...files, ...circuits[name]! }]));
+    expectTheseCircuits({ final });
+    for (const kind of ["r1cs", "wasm"] as const) {
+      const weaker = { ...final, payment: { ...final["payment"]!, [kind]: SHA } };
+      expect(await rejected("CIRCUIT_DIFFERS", () => expectTheseCircuits({ final: weaker }))).to.include(kind);
+    }
+    await rejected("CIRCUIT_DIFFERS", () => expectTheseCircuits({ final: { ...final, other: files } }));
+  });
+});
