@@ -83,8 +83,13 @@ describe("POST /deposit", () => {
     } finally {
       await paid.close();
     }
-    const mean = await openService({ SOTTO_SPONSOR_QUOTA: "0" });
+    const mean = await openService({ SOTTO_SPONSOR_QUOTA: "1" });
     try {
+      const body = await sign();
+      const { body: answer } = await send(body, mean);
+      // Who asks again for the same is told the same, and has not asked for another.
+      expect((await send(body, mean)).body).to.deep.equal(answer);
+      expect(answer["status"]).to.equal("success");
       expect(await refused(await sign(), mean)).to.deep.equal([429, "QUOTA_EXCEEDED"]);
     } finally {
       await mean.close();

@@ -241,6 +241,22 @@ describe("the service as an x402 facilitator", () => {
     }
   });
 
+  it("does not count for a recipient what can no longer be settled, however often it is asked for", async () => {
+    let ahead = 0;
+    const strict = await openService({ SOTTO_RECIPIENT_QUOTA: "1" }, () => Date.now() + ahead);
+    try {
+      const make = () => bodyOf(requirements(world, strict.url), pay(world, { root }));
+      const late = make();
+      expect((await verify(late, strict)).body).to.deep.equal({ isValid: true });
+      ahead = 200_000;
+      for (let i = 0; i < 3; i += 1) expect((await settle(late, strict)).body["success"]).to.equal(false);
+      ahead = 0;
+      expect((await settle(make(), strict)).body["success"]).to.equal(true);
+    } finally {
+      await strict.close();
+    }
+  });
+
   it("with a public address, settles only for sellers that name it", async () => {
     const publicUrl = "https://zk.example/zk";
     const named = await openService({ SOTTO_PUBLIC_URL: publicUrl });

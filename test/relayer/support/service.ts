@@ -131,7 +131,7 @@ export async function enqueue(store: Store, payment: Payment, id = newId("paymen
   });
   if (reserved.kind === "taken") throw new Error(reserved.reason);
   const queued = await store.operations.enqueuePayment(reserved.id, JSON.parse);
-  if (queued.kind === "gone") throw new Error("the reservation is gone");
+  if (!("operation" in queued)) throw new Error(queued.kind);
   return queued.operation.id;
 }
 
@@ -149,7 +149,7 @@ export async function enqueueWithdrawal(
     validUntil: Number(withdrawal.validUntil),
     nullifiers: nullifiers.map(String),
   });
-  if (queued.kind === "taken") throw new Error(queued.reason);
+  if (!("operation" in queued)) throw new Error(queued.kind);
   return queued.operation.id;
 }
 
@@ -185,7 +185,7 @@ export async function enqueueDeposit(
   deposit: Awaited<ReturnType<typeof authorizedDeposit>>,
 ): Promise<string> {
   const queued = await store.operations.enqueueDeposit({ id: newId("deposit"), client: "test", ...deposit });
-  if (queued.kind === "taken") throw new Error(queued.reason);
+  if (!("operation" in queued)) throw new Error(queued.kind);
   return queued.operation.id;
 }
 

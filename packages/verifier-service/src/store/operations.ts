@@ -1,5 +1,6 @@
 import type { Database } from "./database.ts";
 import { expectRecord } from "./errors.ts";
+import { type Exceeded, expectUse, type Quota, quotaKeys } from "./quotas.ts";
 import { claimOf, nullifierKey, stateOf, takenReason } from "./reservations.ts";
 import { type Db, type NewRow, type OperationKind, type OperationState, PARTS, type Row } from "./schema.ts";
 
@@ -37,13 +38,14 @@ export interface NewOperation {
   validUntil: number;
 }
 
-/** queued: now. same: it already was, under the id of `operation`. taken: its notes are being spent otherwise. */
-export type EnqueueResult =
-  | { kind: "queued" | "same"; operation: Operation }
-  | { kind: "taken"; reason: "NULLIFIER_QUEUED" | "NULLIFIER_SPENT" };
+/** queued: now, and counted. same: it already was, under the id of `operation`. */
+type Enqueued = { kind: "queued" | "same"; operation: Operation } | Exceeded;
+
+/** taken: its notes are being spent otherwise. */
+export type EnqueueResult = Enqueued | { kind: "taken"; reason: "NULLIFIER_QUEUED" | "NULLIFIER_SPENT" };
 
 /** gone: the reservation was replaced by another bundle of the same note, or expired, or never was. */
-export type EnqueuePaymentResult = { kind: "queued" | "same"; operation: Operation } | { kind: "gone" };
+export type EnqueuePaymentResult = Enqueued | { kind: "gone" };
 
 const DEAD: readonly OperationState[] = ["failed", "expired"];
 
@@ -64,7 +66,7 @@ export function operationRepository(database: Database, clock: () => number) {
   };
   return {
     /** Queues the payment of a reservation, once. `call` makes the contract's arguments of the reserved bundle. */
-    async enqueuePayment(id: string, call: (bundle: string) => unknown): Promise<EnqueuePaymentResult> {
+    async enqueuePayment(id: string, call: (bundle: string) => unknown, quota?: Quota): Promise<EnqueuePaymentResult> {
       const found = await database.db
         .selectFrom("reservations")
         .select("nullifier")
@@ -74,12 +76,14 @@ export function operationRepository(database: Database, clock: () => number) {
         const operation = await getOperation(database.db, id);
         return operation?.kind === "payment" ? { kind: "same", operation } : { kind: "gone" };
       }
-      return database.transaction([nullifierKey(found.nullifier)], async (db) => {
+      return database.transaction([nullifierKey(found.nullifier), ...quotaKeys(quota)], async (db) => {
         const operation = await getOperation(db, id);
         if (operation !== undefined) return { kind: "same", operation };
         const claim = await claimOf(db, found.nullifier);
         const row = await db.selectFrom("reservations").selectAll().where("id", "=", id).executeTakeFirst();
         if (row === undefined || claim?.holder !== id || claim.expires_at <= clock()) return { kind: "gone" };
+        const exceeded = await expectUse(db, quota, clock());
+        if (exceeded !== undefined) return exceeded;
         await db.updateTable("claims").set({ queued: 1 }).where("nullifier", "=", row.nullifier).execute();
         const { digest, client, valid_until } = row;
         const nullifiers = JSON.stringify([row.nullifier]);
@@ -90,15 +94,17 @@ export function operationRepository(database: Database, clock: () => number) {
     },
 
     /** Queues a withdrawal and takes all its nullifiers, unless one of them is queued or spent. */
-    enqueueWithdrawal(next: NewOperation & { nullifiers: readonly string[] }): Promise<EnqueueResult> {
+    enqueueWithdrawal(next: NewOperation & { nullifiers: readonly string[] }, quota?: Quota): Promise<EnqueueResult> {
       const { nullifiers } = next;
       expectRecord(nullifiers.length > 0 && new Set(nullifiers).size === nullifiers.length, "nullifiers must differ");
-      return database.transaction(nullifiers.map(nullifierKey), async (db) => {
+      return database.transaction([...nullifiers.map(nullifierKey), ...quotaKeys(quota)], async (db) => {
         const older = await liveByDigest(db, "withdrawal", next.digest);
         if (older !== undefined) return { kind: "same", operation: older };
         const claims = await db.selectFrom("claims").selectAll().where("nullifier", "in", nullifiers).execute();
         const queued = claims.find((claim) => claim.queued === 1);
         if (queued !== undefined) return { kind: "taken", reason: takenReason(await stateOf(db, queued.holder)) };
+        const exceeded = await expectUse(db, quota, clock());
+        if (exceeded !== undefined) return exceeded;
         // A payment of one of these notes that was only verified gives way, and its token dies.
         for (const { holder, nullifier } of claims) {
           await db.deleteFrom("reservations").where("id", "=", holder).execute();
@@ -115,11 +121,12 @@ export function operationRepository(database: Database, clock: () => number) {
     },
 
     /** Queues a deposit; `digest` names depositor and authorization nonce. */
-    enqueueDeposit(next: NewOperation): Promise<EnqueueResult> {
-      return database.transaction([`deposit:${next.digest}`], async (db) => {
+    enqueueDeposit(next: NewOperation, quota?: Quota): Promise<EnqueueResult> {
+      return database.transaction([`deposit:${next.digest}`, ...quotaKeys(quota)], async (db) => {
         const older = await liveByDigest(db, "deposit", next.digest);
         if (older !== undefined) return { kind: "same", operation: older };
-        return { kind: "queued", operation: await add(db, rowOf("deposit", next, [])) };
+        const exceeded = await expectUse(db, quota, clock());
+        return exceeded ?? { kind: "queued", operation: await add(db, rowOf("deposit", next, [])) };
       });
     },
 

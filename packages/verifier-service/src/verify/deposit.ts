@@ -4,7 +4,7 @@ import { AbiCoder, concat, keccak256, id as keccakText, recoverAddress, Signatur
 import { ServiceError } from "../errors/errors.ts";
 import type { DepositRequest } from "../http/schemas.ts";
 import type { Operation } from "../store/index.ts";
-import { takeSponsorship } from "./quotas.ts";
+import { sponsorQuota } from "./quotas.ts";
 import { expectDate, expectQueued, type RelayServices, readSeconds } from "./relay.ts";
 import { waitFor } from "./settle.ts";
 
@@ -44,15 +44,16 @@ export async function relayDeposit(body: DepositRequest, client: string, service
     throw new ServiceError("AUTHORIZATION_MISMATCH", "validAfter is not over yet");
   expectSignature(body, terms, facts.tokenDomain, pool);
   expectFee(terms, services);
-  if (config.depositFee === 0) await takeSponsorship(store, config, client);
   const { from, ownerTags, amounts, salt, validAfter, validBefore, v, r, s } = body;
-  const queued = await store.operations.enqueueDeposit({
+  const next = {
     id: randomUUID(),
     digest: `${terms.from}:${terms.nonce}`,
     call: { from, ownerTags, amounts, salt, validAfter, validBefore, v, r, s },
     client,
     validUntil: Number(terms.validBefore),
-  });
+  };
+  const sponsored = config.depositFee === 0 ? sponsorQuota(config, client) : undefined;
+  const queued = await store.operations.enqueueDeposit(next, sponsored);
   return waitFor(expectQueued(queued), services);
 }
 

@@ -1,7 +1,7 @@
 import type { WireBundle } from "@sotto/protocol";
 import type { Config } from "../config/config.ts";
 import { ServiceError } from "../errors/errors.ts";
-import type { Store } from "../store/index.ts";
+import type { Quota, Store } from "../store/index.ts";
 import { RANGE_SIGNAL } from "./bundle.ts";
 
 const DAY_MS = 86_400_000;
@@ -12,38 +12,42 @@ const DAY_MS = 86_400_000;
  */
 export async function takeClientQuota(
   store: Pick<Store, "quotas">,
-  { clientQuota }: Config,
+  { clientQuota: limit }: Config,
   client: string,
 ): Promise<void> {
-  await take(store, `client:${client}`, clientQuota, "payments of your network address");
+  const quota = { key: `client:${client}`, limit, window: DAY_MS };
+  const { allowed, resetAt } = await store.quotas.take(quota);
+  if (!allowed) throw quotaExceeded(quota, resetAt);
 }
 
 /**
- * Counts a payment that is about to be queued for its recipient: what is only verified costs no gas, and must not use up
- * what others may be paid.
- * @throws ServiceError QUOTA_EXCEEDED
+ * What a payment that is queued counts for: its recipient. What is only verified costs no gas, and must not use up what
+ * others may be paid.
  */
-export async function takeRecipientQuota(
-  store: Pick<Store, "quotas">,
-  { recipientQuota }: Config,
+export function recipientQuota(
+  { recipientQuota: limit }: Config,
   { amountPublicSignals }: Pick<WireBundle, "amountPublicSignals">,
-): Promise<void> {
+): Quota {
   // By the key that is paid: a wallet can be named by anyone, with a key of the payer's own beside it.
   const [keyX, tag] = [amountPublicSignals[RANGE_SIGNAL.recipientKey], amountPublicSignals[RANGE_SIGNAL.recipientTag]];
-  await take(store, `recipient:${keyX}:${tag}`, recipientQuota, "payments to this recipient");
+  return { key: `recipient:${keyX}:${tag}`, limit, window: DAY_MS };
 }
 
-/** Counts a deposit or withdrawal that pays no fee. */
-export async function takeSponsorship(
-  store: Pick<Store, "quotas">,
-  { sponsorQuota }: Config,
-  client: string,
-): Promise<void> {
-  await take(store, `sponsor:${client}`, sponsorQuota, "sponsored deposits and withdrawals of your network address");
-}
+/** What a deposit or withdrawal that pays no fee counts for. */
+export const sponsorQuota = ({ sponsorQuota: limit }: Config, client: string): Quota => ({
+  key: `sponsor:${client}`,
+  limit,
+  window: DAY_MS,
+});
 
-async function take(store: Pick<Store, "quotas">, key: string, limit: number, what: string): Promise<void> {
-  const { allowed, resetAt } = await store.quotas.take({ key, limit, window: DAY_MS });
-  if (!allowed)
-    throw new ServiceError("QUOTA_EXCEEDED", `no more ${what} today: the quota is ${limit}`, { limit, resetAt });
+const COUNTED: Readonly<Record<string, string>> = {
+  client: "payments of your network address",
+  recipient: "payments to this recipient",
+  sponsor: "sponsored deposits and withdrawals of your network address",
+};
+
+/** @param resetAt when the next day begins, ms */
+export function quotaExceeded({ key, limit }: Quota, resetAt: number): ServiceError {
+  const what = COUNTED[key.slice(0, key.indexOf(":"))];
+  return new ServiceError("QUOTA_EXCEEDED", `no more ${what} today: the quota is ${limit}`, { limit, resetAt });
 }

@@ -6,6 +6,7 @@ import type { TokenIssuer } from "../token/token.ts";
 import { leastTimeMs } from "./checks.ts";
 import type { PoolFacts } from "./pool-facts.ts";
 import type { PoolState, ProofVerifier, RelayerPort } from "./ports.ts";
+import { quotaExceeded } from "./quotas.ts";
 
 export interface RelayServices {
   readonly config: Config;
@@ -34,8 +35,9 @@ export function expectDate(until: bigint, name: string, { config, clock }: Relay
     throw new ServiceError("VALIDITY_TOO_LONG", `${name} is more than ${config.longestValidity} s away`);
 }
 
-/** @throws ServiceError NULLIFIER_QUEUED, NULLIFIER_SPENT */
+/** @throws ServiceError NULLIFIER_QUEUED, NULLIFIER_SPENT, QUOTA_EXCEEDED */
 export function expectQueued(result: EnqueueResult): Operation {
+  if (result.kind === "exceeded") throw quotaExceeded(result.quota, result.resetAt);
   if (result.kind !== "taken") return result.operation;
   throw new ServiceError(result.reason, "a note of it is being spent by another request, or is spent");
 }

@@ -6,7 +6,7 @@ import { paymentCallOf } from "../relayer/pool.ts";
 import type { Operation, Reservation, Store } from "../store/index.ts";
 import type { TokenIssuer } from "../token/token.ts";
 import type { RelayerPort } from "./ports.ts";
-import { takeRecipientQuota } from "./quotas.ts";
+import { quotaExceeded, recipientQuota } from "./quotas.ts";
 
 export interface SettleServices {
   readonly config: Config;
@@ -49,8 +49,9 @@ export async function queueReserved(
 ): Promise<Operation | undefined> {
   const known = await store.operations.get(id);
   if (known !== undefined) return known;
-  await takeRecipientQuota(store, config, JSON.parse(bundle) as WireBundle);
-  const queued = await store.operations.enqueuePayment(id, paymentCallOf);
+  const quota = recipientQuota(config, JSON.parse(bundle) as WireBundle);
+  const queued = await store.operations.enqueuePayment(id, paymentCallOf, quota);
+  if (queued.kind === "exceeded") throw quotaExceeded(queued.quota, queued.resetAt);
   return queued.kind === "gone" ? undefined : queued.operation;
 }
 

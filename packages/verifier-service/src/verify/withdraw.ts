@@ -11,7 +11,7 @@ import { ServiceError } from "../errors/errors.ts";
 import type { WithdrawRequest } from "../http/schemas.ts";
 import type { Operation } from "../store/index.ts";
 import { deploymentOf } from "./bundle.ts";
-import { takeSponsorship } from "./quotas.ts";
+import { sponsorQuota } from "./quotas.ts";
 import { expectDate, expectQueued, type RelayServices, readSeconds } from "./relay.ts";
 import { waitFor } from "./settle.ts";
 
@@ -45,7 +45,7 @@ export async function relayWithdrawal(
     );
   const digest = signalsDigest(signals);
   expectDate(terms.validUntil, "validUntil", services);
-  await expectSponsored(terms, signals[SIGNAL.amount]!, client, services);
+  expectFee(terms, signals[SIGNAL.amount]!, services);
   if (!(await services.pool.isKnownRoot(signals[SIGNAL.root]!)))
     throw new ServiceError("UNKNOWN_ROOT", "signals[2] is not a root the pool's tree had");
   const { proof, recipient, fee, feeRecipient, validUntil } = body;
@@ -57,7 +57,8 @@ export async function relayWithdrawal(
     validUntil: Number(terms.validUntil),
     nullifiers: nullifiers.map(String),
   };
-  const queued = await store.operations.enqueueWithdrawal(next);
+  const sponsored = config.withdrawalFee === 0 ? sponsorQuota(config, client) : undefined;
+  const queued = await store.operations.enqueueWithdrawal(next, sponsored);
   return waitFor(expectQueued(queued), services);
 }
 
@@ -70,17 +71,15 @@ function nullifiersOf(signals: readonly bigint[]): bigint[] {
   return used;
 }
 
-async function expectSponsored(
+function expectFee(
   { fee, feeRecipient, recipient }: { fee: bigint; feeRecipient: string; recipient: string },
   amount: bigint,
-  client: string,
-  { config, store, relayer }: RelayServices,
-): Promise<void> {
+  { config, relayer }: RelayServices,
+): void {
   if (fee > amount) throw new ServiceError("INVALID_REQUEST", "fee is above the amount, signals[1]");
   if (amount > fee && (BigInt(recipient) === 0n || recipient === config.pool))
     throw new ServiceError("INVALID_REQUEST", "recipient must not be the zero address nor the pool");
   const paid = feeRecipient === relayer.address.toLowerCase() ? fee : 0n;
   if (paid < BigInt(config.withdrawalFee))
     throw new ServiceError("FEE_TOO_SMALL", `the fee to ${relayer.address} must be ${config.withdrawalFee} or more`);
-  if (config.withdrawalFee === 0) await takeSponsorship(store, config, client);
 }
