@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { type Kysely, sql } from "kysely";
 import { type Database, isUnavailable, type Migrations, type OpenOptions, openDatabase } from "../src/index.ts";
-import { backends } from "./support/backends.ts";
+import { EVERY_DATABASE, overDatabases } from "./support/backends.ts";
 import { startPostgres, type TestPostgres } from "./support/postgres.ts";
 
 interface Schema {
@@ -31,169 +31,163 @@ async function refusal(promise: Promise<unknown>): Promise<Error & { code?: stri
   return failure;
 }
 
-for (const [name, backend] of Object.entries(backends()))
-  describe(`database: ${name}`, () => {
-    let url = "";
-    const opened: Database<Schema>[] = [];
-    const open = async (change: Partial<OpenOptions> = {}): Promise<Database<Schema>> => {
-      const database = await openDatabase<Schema>({ url, name: "test", migrations: counters, ...change });
-      opened.push(database);
-      return database;
-    };
-    before(async function () {
-      this.timeout(60_000);
-      await backend.start();
-    });
-    after(() => backend.stop());
-    beforeEach(async () => {
-      url = await backend.url();
-    });
-    afterEach(async () => {
-      for (const one of opened.splice(0)) await one.close();
-    });
-
-    /** Reads, waits, writes: loses counts where two of them run side by side. */
-    const increment = (database: Database<Schema>, key: string, counter = "a") =>
-      database.transaction([key], async (db) => {
-        const row = await db.selectFrom("counters").select("value").where("name", "=", counter).executeTakeFirst();
-        await new Promise((resolve) => setTimeout(resolve, 1));
-        const value = (row?.value ?? 0) + 1;
-        const insert = db.insertInto("counters").values({ name: counter, value });
-        await insert.onConflict((conflict) => conflict.column("name").doUpdateSet({ value })).execute();
-      });
-    const valueIn = async ({ db }: Database<Schema>, counter = "a") =>
-      (await db.selectFrom("counters").select("value").where("name", "=", counter).executeTakeFirst())?.value;
-
-    it("keeps transactions of one key apart, over connections and processes' worth of them", async () => {
-      const [one, two] = [await open(), await open()];
-      await Promise.all(Array.from({ length: 24 }, (_, i) => increment(i % 2 ? one : two, "key")));
-      expect(await valueIn(one)).to.equal(24);
-    });
-
-    it("takes several keys in one order: nobody waits for each other for ever", async () => {
-      const [one, two] = [await open(), await open()];
-      const pairs = [
-        ["x", "y"],
-        ["y", "x"],
-        ["x", "y", "x"],
-      ];
-      await Promise.all(
-        Array.from({ length: 18 }, (_, i) =>
-          (i % 2 ? one : two).transaction(pairs[i % 3]!, async (db) => {
-            await sql`select 1`.execute(db);
-          }),
-        ),
-      );
-    });
-
-    it("shows a snapshot of one moment, whatever is written meanwhile", async () => {
-      const [one, two] = [await open(), await open()];
-      await increment(one, "key");
-      let written: Promise<void> | undefined;
-      const seen = await one.snapshot(async (db) => {
-        const before = await db.selectFrom("counters").select("value").execute();
-        written = increment(two, "key");
-        // PostgreSQL writes now; SQLite lets it wait.
-        if (one.kind === "postgres") await written;
-        return [before, await db.selectFrom("counters").select("value").execute()];
-      });
-      expect(seen).to.deep.equal([[{ value: 1 }], [{ value: 1 }]]);
-      await written;
-      expect(await valueIn(one)).to.equal(2);
-    });
-
-    it("undoes a transaction that fails, and goes on", async () => {
-      const database = await open();
-      await increment(database, "key");
-      const error = await refusal(
-        database.transaction(["key"], async (db) => {
-          await db.updateTable("counters").set({ value: 99 }).execute();
-          throw new Error("changed my mind");
-        }),
-      );
-      expect(error.message).to.equal("changed my mind");
-      expect(await valueIn(database)).to.equal(1);
-      await increment(database, "key");
-      expect(await valueIn(database)).to.equal(2);
-    });
-
-    it("answers numbers for 64-bit columns, what was changed, and what was returned", async () => {
-      const { db } = await open();
-      await db
-        .insertInto("counters")
-        .values({ name: "a", value: 2 ** 53 - 1 })
-        .execute();
-      const bump = db.updateTable("counters").set({ value: 5 }).where("name", "=", "a");
-      expect((await bump.executeTakeFirst()).numUpdatedRows).to.equal(1n);
-      expect(await bump.returning(["name", "value"]).execute()).to.deep.equal([{ name: "a", value: 5 }]);
-      const none = db.deleteFrom("counters").where("name", "=", "nobody");
-      expect((await none.executeTakeFirst()).numDeletedRows).to.equal(0n);
-    });
-
-    it("migrates once, whoever comes first, and keeps what is there", async () => {
-      const first = await Promise.all([open(), open(), open()]);
-      await increment(first[0]!, "key");
-      const migrations: Migrations = {
-        ...counters,
-        "0002-more": { up: (db) => sql`update counters set value = value + 10`.execute(db).then(() => undefined) },
-      };
-      const later = await Promise.all([open({ migrations }), open({ migrations })]);
-      expect(await valueIn(later[0]!)).to.equal(11);
-      // The older program does not touch what it does not know.
-      expect(await refusal(open())).to.include({ code: "STORE_TOO_NEW" });
-    });
-
-    it("leaves nothing behind of a migration that fails", async () => {
-      const broken: Migrations = {
-        ...counters,
-        "0002-broken": {
-          async up(db) {
-            await sql`create table half (id text)`.execute(db);
-            throw new Error("no");
-          },
-        },
-      };
-      expect((await refusal(open({ migrations: broken }))).message).to.equal("no");
-      const { db } = await open({ migrations: {}, name: "other" });
-      const tables = (await db.introspection.getTables()).map((table) => table.name);
-      expect(tables).not.to.include("half");
-    });
-
-    it("keeps account for each program that shares it", async () => {
-      await open();
-      const migrations: Migrations = {
-        "0001-own": { up: (db) => sql`create table own (id text)`.execute(db).then(() => undefined) },
-      };
-      await open({ name: "other", migrations });
-      await open({ name: "other", migrations });
-      await open();
-    });
-
-    it("tells each query to who asks, without its values", async () => {
-      const queries: string[] = [];
-      const database = await open({ onQuery: (text) => queries.push(text) });
-      queries.length = 0;
-      await database.db.insertInto("counters").values({ name: "secret", value: 1 }).execute();
-      expect(queries).to.have.length(1);
-      expect(queries[0])
-        .to.match(/^insert into "counters"/)
-        .and.not.to.contain("secret");
-    });
-
-    it("has one clock", async () => {
-      const database = await open({ clock: () => 123 });
-      const now = await database.now();
-      if (database.kind === "sqlite") expect(now).to.equal(123);
-      else expect(Math.abs(now - Date.now())).to.be.lessThan(60_000);
-    });
-
-    it("says that it is away once it is closed", async () => {
-      const database = await open();
-      await database.ping();
-      await database.close();
-      expect(await refusal(database.ping())).to.include({ code: "STORE_UNAVAILABLE" });
-    });
+overDatabases("database", EVERY_DATABASE, (newUrl) => {
+  let url = "";
+  const opened: Database<Schema>[] = [];
+  const open = async (change: Partial<OpenOptions> = {}): Promise<Database<Schema>> => {
+    const database = await openDatabase<Schema>({ url, name: "test", migrations: counters, ...change });
+    opened.push(database);
+    return database;
+  };
+  beforeEach(async () => {
+    url = await newUrl();
   });
+  afterEach(async () => {
+    for (const one of opened.splice(0)) await one.close();
+  });
+
+  /** Reads, waits, writes: loses counts where two of them run side by side. */
+  const increment = (database: Database<Schema>, key: string, counter = "a") =>
+    database.transaction([key], async (db) => {
+      const row = await db.selectFrom("counters").select("value").where("name", "=", counter).executeTakeFirst();
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      const value = (row?.value ?? 0) + 1;
+      const insert = db.insertInto("counters").values({ name: counter, value });
+      await insert.onConflict((conflict) => conflict.column("name").doUpdateSet({ value })).execute();
+    });
+  const valueIn = async ({ db }: Database<Schema>, counter = "a") =>
+    (await db.selectFrom("counters").select("value").where("name", "=", counter).executeTakeFirst())?.value;
+
+  it("keeps transactions of one key apart, over connections and processes' worth of them", async () => {
+    const [one, two] = [await open(), await open()];
+    await Promise.all(Array.from({ length: 24 }, (_, i) => increment(i % 2 ? one : two, "key")));
+    expect(await valueIn(one)).to.equal(24);
+  });
+
+  it("takes several keys in one order: nobody waits for each other for ever", async () => {
+    const [one, two] = [await open(), await open()];
+    const pairs = [
+      ["x", "y"],
+      ["y", "x"],
+      ["x", "y", "x"],
+    ];
+    await Promise.all(
+      Array.from({ length: 18 }, (_, i) =>
+        (i % 2 ? one : two).transaction(pairs[i % 3]!, async (db) => {
+          await sql`select 1`.execute(db);
+        }),
+      ),
+    );
+  });
+
+  it("shows a snapshot of one moment, whatever is written meanwhile", async () => {
+    const [one, two] = [await open(), await open()];
+    await increment(one, "key");
+    let written: Promise<void> | undefined;
+    const seen = await one.snapshot(async (db) => {
+      const before = await db.selectFrom("counters").select("value").execute();
+      written = increment(two, "key");
+      // PostgreSQL writes now; SQLite lets it wait.
+      if (one.kind === "postgres") await written;
+      return [before, await db.selectFrom("counters").select("value").execute()];
+    });
+    expect(seen).to.deep.equal([[{ value: 1 }], [{ value: 1 }]]);
+    await written;
+    expect(await valueIn(one)).to.equal(2);
+  });
+
+  it("undoes a transaction that fails, and goes on", async () => {
+    const database = await open();
+    await increment(database, "key");
+    const error = await refusal(
+      database.transaction(["key"], async (db) => {
+        await db.updateTable("counters").set({ value: 99 }).execute();
+        throw new Error("changed my mind");
+      }),
+    );
+    expect(error.message).to.equal("changed my mind");
+    expect(await valueIn(database)).to.equal(1);
+    await increment(database, "key");
+    expect(await valueIn(database)).to.equal(2);
+  });
+
+  it("answers numbers for 64-bit columns, what was changed, and what was returned", async () => {
+    const { db } = await open();
+    await db
+      .insertInto("counters")
+      .values({ name: "a", value: 2 ** 53 - 1 })
+      .execute();
+    const bump = db.updateTable("counters").set({ value: 5 }).where("name", "=", "a");
+    expect((await bump.executeTakeFirst()).numUpdatedRows).to.equal(1n);
+    expect(await bump.returning(["name", "value"]).execute()).to.deep.equal([{ name: "a", value: 5 }]);
+    const none = db.deleteFrom("counters").where("name", "=", "nobody");
+    expect((await none.executeTakeFirst()).numDeletedRows).to.equal(0n);
+  });
+
+  it("migrates once, whoever comes first, and keeps what is there", async () => {
+    const first = await Promise.all([open(), open(), open()]);
+    await increment(first[0]!, "key");
+    const migrations: Migrations = {
+      ...counters,
+      "0002-more": { up: (db) => sql`update counters set value = value + 10`.execute(db).then(() => undefined) },
+    };
+    const later = await Promise.all([open({ migrations }), open({ migrations })]);
+    expect(await valueIn(later[0]!)).to.equal(11);
+    // The older program does not touch what it does not know.
+    expect(await refusal(open())).to.include({ code: "STORE_TOO_NEW" });
+  });
+
+  it("leaves nothing behind of a migration that fails", async () => {
+    const broken: Migrations = {
+      ...counters,
+      "0002-broken": {
+        async up(db) {
+          await sql`create table half (id text)`.execute(db);
+          throw new Error("no");
+        },
+      },
+    };
+    expect((await refusal(open({ migrations: broken }))).message).to.equal("no");
+    const { db } = await open({ migrations: {}, name: "other" });
+    const tables = (await db.introspection.getTables()).map((table) => table.name);
+    expect(tables).not.to.include("half");
+  });
+
+  it("keeps account for each program that shares it", async () => {
+    await open();
+    const migrations: Migrations = {
+      "0001-own": { up: (db) => sql`create table own (id text)`.execute(db).then(() => undefined) },
+    };
+    await open({ name: "other", migrations });
+    await open({ name: "other", migrations });
+    await open();
+  });
+
+  it("tells each query to who asks, without its values", async () => {
+    const queries: string[] = [];
+    const database = await open({ onQuery: (text) => queries.push(text) });
+    queries.length = 0;
+    await database.db.insertInto("counters").values({ name: "secret", value: 1 }).execute();
+    expect(queries).to.have.length(1);
+    expect(queries[0])
+      .to.match(/^insert into "counters"/)
+      .and.not.to.contain("secret");
+  });
+
+  it("has one clock", async () => {
+    const database = await open({ clock: () => 123 });
+    const now = await database.now();
+    if (database.kind === "sqlite") expect(now).to.equal(123);
+    else expect(Math.abs(now - Date.now())).to.be.lessThan(60_000);
+  });
+
+  it("says that it is away once it is closed", async () => {
+    const database = await open();
+    await database.ping();
+    await database.close();
+    expect(await refusal(database.ping())).to.include({ code: "STORE_UNAVAILABLE" });
+  });
+});
 
 describe("a database's address and name", () => {
   const options = { name: "test", migrations: {} };

@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
 import { sql } from "kysely";
-import { backends } from "../../database/test/support/backends.ts";
+import { EVERY_DATABASE } from "../../database/test/support/backends.ts";
 import { NUMBERS } from "./support/numbers.ts";
-import { fileBytes, openRaw, type RawDatabase } from "./support/raw.ts";
-import { createWorld, refused, shielded, slot, type World, wallet } from "./support/world.ts";
+import { fileBytes, type RawDatabase } from "./support/raw.ts";
+import { overWorlds } from "./support/suite.ts";
+import { refused, shielded, slot, type World, wallet } from "./support/world.ts";
 
 const hashes = (text: string): string[] =>
   ["sha256", "sha1", "md5", "sha512", "sha3-256"].flatMap((name) => {
@@ -25,216 +26,203 @@ function secretsOf({ e164, nationalDigits, formats }: (typeof NUMBERS)[number], 
   return [...spellings, ...base64, ...spellings.flatMap(hashes), ...values.flatMap(encodings)];
 }
 
-for (const [name, backend] of Object.entries(backends()))
-  describe(`phone registry at rest in ${name}`, () => {
-    let world: World;
-    let raw: RawDatabase;
-    before(async function () {
-      this.timeout(60_000);
-      await backend.start();
-    });
-    after(() => backend.stop());
-    beforeEach(async () => {
-      world = await createWorld(await backend.url());
-      raw = await openRaw(world.options.store);
-    });
-    afterEach(async () => {
-      await raw.close();
-      await world.close();
-    });
-    const resolved = (phone: string) => world.registry.resolve({ phone, client: "payer" });
+overWorlds("phone registry at rest", EVERY_DATABASE, (newWorld) => {
+  let world: World;
+  let raw: RawDatabase;
+  beforeEach(async () => {
+    world = await newWorld();
+    raw = await world.raw();
+  });
+  const resolved = (phone: string) => world.registry.resolve({ phone, client: "payer" });
 
-    it("shows a thief no number, hash, wallet, key, signature or code, in whatever writing", async function () {
-      this.timeout(60_000);
-      // Linked, linked anew, waiting, erased, taken back: every kind of row, and what deleted ones leave behind.
-      for (const [n, { e164 }] of NUMBERS.entries()) {
-        if (n % 5 === 0) await world.registry.link(world.request(e164, n, { client: `${e164} calls` }));
-        else await world.linked(e164, n);
-        await world.registry.resolve({ phone: e164, client: `payer ${e164}`, caller: wallet(n) });
-        if (n % 5 === 1) await world.registry.erase({ phone: e164, client: `operator ${e164}` });
-        if (n % 5 === 2) await world.registry.unlink(world.unlinkRequest(e164, n));
-        if (n % 5 === 3) await world.linked(e164, n, { key: shielded(n), issuedAt: slot(1) });
-        await world.registry.useNonce({ wallet: wallet(n), nonce: e164, deadline: world.now / 1000 + 60 });
+  it("shows a thief no number, hash, wallet, key, signature or code, in whatever writing", async function () {
+    this.timeout(60_000);
+    // Linked, linked anew, waiting, erased, taken back: every kind of row, and what deleted ones leave behind.
+    for (const [n, { e164 }] of NUMBERS.entries()) {
+      if (n % 5 === 0) await world.registry.link(world.request(e164, n, { client: `${e164} calls` }));
+      else await world.linked(e164, n);
+      await world.registry.resolve({ phone: e164, client: `payer ${e164}`, caller: wallet(n) });
+      if (n % 5 === 1) await world.registry.erase({ phone: e164, client: `operator ${e164}` });
+      if (n % 5 === 2) await world.registry.unlink(world.unlinkRequest(e164, n));
+      if (n % 5 === 3) await world.linked(e164, n, { key: shielded(n), issuedAt: slot(1) });
+      await world.registry.useNonce({ wallet: wallet(n), nonce: e164, deadline: world.now / 1000 + 60 });
+    }
+    const dump = await raw.dump();
+    const tables = new Set(dump.map(({ table }) => table));
+    expect([...tables]).to.include.members(
+      ["mappings", "heads", "codes", "once", "quotas", "audit", "keys"].map((table) => `phone_${table}`),
+    );
+    const secrets = NUMBERS.flatMap((number, n) => secretsOf(number, n));
+    const find = (values: readonly { text: string }[], bytes: string) =>
+      secrets.filter((secret) => bytes.includes(secret) || values.some(({ text }) => text.includes(secret)));
+    expect(find(dump, fileBytes(world.options.store))).to.deep.equal([]);
+    // Six digits are in many a time by chance: codes are looked for where times are not.
+    const texts = dump.filter(({ numeric }) => !numeric);
+    const codes = world.sent.flatMap(({ code }) => [code, ...hashes(code)]);
+    expect(codes.filter((code) => texts.some(({ text }) => text.includes(code)))).to.deep.equal([]);
+    // What such a search is worth: each kind of secret, once planted, is found.
+    const planted = [
+      NUMBERS[0]!.e164,
+      NUMBERS[1]!.nationalDigits,
+      createHash("sha256").update(NUMBERS[2]!.e164).digest("hex"),
+      encodings(wallet(3))[0]!,
+      encodings(shielded(4))[2]!,
+    ];
+    for (const [n, text] of planted.entries())
+      await raw.run(sql`insert into phone_keys (name, fingerprint) values (${`planted${n}`}, ${text})`);
+    expect(find(await raw.dump(), "")).to.include.members(planted);
+  });
+
+  it("looks different in each database: nothing that could be compared or tabulated", async () => {
+    const other = await newWorld();
+    for (const one of [world, other]) await one.linked(NUMBERS[0]!.e164, 1);
+    const values = async (one: World) => {
+      const dump = await (await one.raw()).dump();
+      return new Set(dump.filter(({ text }) => text.length >= 22).map(({ text }) => text));
+    };
+    const [mine, theirs] = [await values(world), await values(other)];
+    expect(mine.size).to.be.greaterThan(8);
+    // What both have are the names of tables' migrations.
+    expect([...mine].filter((text) => theirs.has(text) && !/^\d{4}-/.test(text))).to.deep.equal([]);
+  });
+
+  it("keeps links of one length, whatever signed them", async () => {
+    await world.linked(NUMBERS[0]!.e164, 1);
+    await world.linked(NUMBERS[1]!.e164, 2, { signature: `0x${"ab".repeat(150)}` });
+    const rows = await raw.db.selectFrom("phone_mappings").select("envelope").execute();
+    expect(new Set(rows.map(({ envelope }) => envelope.length)).size).to.equal(1);
+  });
+
+  describe("refuses, and never answers,", () => {
+    const [a, b] = [NUMBERS[0]!.e164, NUMBERS[1]!.e164];
+    const rowOf = async (phoneVersion: "oldest" | "newest") => {
+      const rows = await raw.db.selectFrom("phone_mappings").selectAll().execute();
+      return phoneVersion === "oldest" ? rows[0]! : rows.at(-1)!;
+    };
+    const expectTampered = async (phone = a) => {
+      expect(await refused(resolved(phone))).to.include({ code: "RECORD_TAMPERED" });
+      // Nor is it built upon.
+      const again = world.registry.link(world.request(phone, 5, { issuedAt: slot(1) }));
+      expect(await refused(again)).to.include({ code: "RECORD_TAMPERED" });
+    };
+
+    it("a record with one bit changed, wherever it is", async () => {
+      await world.linked(a, 1);
+      const { id, envelope } = await rowOf("oldest");
+      const dot = envelope.indexOf(".");
+      for (const at of [0, 20, dot - 2, dot + 1, dot + 40, envelope.length - 3]) {
+        const changed = envelope[at] === "A" ? "B" : "A";
+        const flipped = `${envelope.slice(0, at)}${changed}${envelope.slice(at + 1)}`;
+        await raw.run(sql`update phone_mappings set envelope = ${flipped} where id = ${id}`);
+        await expectTampered();
       }
-      const dump = await raw.dump();
-      const tables = new Set(dump.map(({ table }) => table));
-      expect([...tables]).to.include.members(
-        ["mappings", "heads", "codes", "once", "quotas", "audit", "keys"].map((table) => `phone_${table}`),
-      );
-      const secrets = NUMBERS.flatMap((number, n) => secretsOf(number, n));
-      const find = (values: readonly { text: string }[], bytes: string) =>
-        secrets.filter((secret) => bytes.includes(secret) || values.some(({ text }) => text.includes(secret)));
-      expect(find(dump, fileBytes(world.options.store))).to.deep.equal([]);
-      // Six digits are in many a time by chance: codes are looked for where times are not.
-      const texts = dump.filter(({ numeric }) => !numeric);
-      const codes = world.sent.flatMap(({ code }) => [code, ...hashes(code)]);
-      expect(codes.filter((code) => texts.some(({ text }) => text.includes(code)))).to.deep.equal([]);
-      // What such a search is worth: each kind of secret, once planted, is found.
-      const planted = [
-        NUMBERS[0]!.e164,
-        NUMBERS[1]!.nationalDigits,
-        createHash("sha256").update(NUMBERS[2]!.e164).digest("hex"),
-        encodings(wallet(3))[0]!,
-        encodings(shielded(4))[2]!,
+      for (const broken of ["", ".", "A.A", envelope.slice(0, dot), envelope.slice(0, -30)]) {
+        await raw.run(sql`update phone_mappings set envelope = ${broken} where id = ${id}`);
+        await expectTampered();
+      }
+      await raw.run(sql`update phone_mappings set envelope = ${envelope} where id = ${id}`);
+      expect((await resolved(a))?.verified).to.equal(true);
+    });
+
+    it("records that were exchanged, whole or by their indexes", async () => {
+      await world.linked(a, 1);
+      await world.linked(b, 2);
+      const rows = await raw.db.selectFrom("phone_mappings").selectAll().execute();
+      const [one, two] = [rows[0]!, rows[1]!];
+      const set = (id: string, { number, slot: place, envelope }: typeof one) =>
+        raw.run(
+          sql`update phone_mappings set number = ${number}, slot = ${place}, envelope = ${envelope} where id = ${id}`,
+        );
+      await set(one.id, { ...one, envelope: two.envelope });
+      await set(two.id, { ...two, envelope: one.envelope });
+      await expectTampered(a);
+      await expectTampered(b);
+      await set(one.id, { ...one, number: "x", slot: "x" });
+      await set(two.id, { ...one, envelope: two.envelope });
+      await set(one.id, { ...two, envelope: one.envelope });
+      await expectTampered(a);
+      await expectTampered(b);
+      await set(one.id, { ...one, slot: "x" });
+      await set(two.id, two);
+      await set(one.id, one);
+      expect((await resolved(a))?.binding.wallet).to.equal(wallet(1));
+    });
+
+    it("an older version: the record, its version or its head put back alone", async () => {
+      await world.linked(a, 1);
+      const [row, head] = [await rowOf("oldest"), (await raw.db.selectFrom("phone_heads").selectAll().execute())[0]!];
+      await world.linked(a, 2, { issuedAt: slot(1) });
+      const [newRow, newHead] = [
+        await rowOf("oldest"),
+        (await raw.db.selectFrom("phone_heads").selectAll().execute())[0]!,
       ];
-      for (const [n, text] of planted.entries())
-        await raw.run(sql`insert into phone_keys (name, fingerprint) values (${`planted${n}`}, ${text})`);
-      expect(find(await raw.dump(), "")).to.include.members(planted);
-    });
-
-    it("looks different in each database: nothing that could be compared or tabulated", async () => {
-      const other = await createWorld(await backend.url());
-      for (const one of [world, other]) await one.linked(NUMBERS[0]!.e164, 1);
-      const values = async (url: string) => {
-        const opened = await openRaw(url);
-        const dump = await opened.dump();
-        await opened.close();
-        return new Set(dump.filter(({ text }) => text.length >= 22).map(({ text }) => text));
+      expect([newRow.id, newRow.version]).to.deep.equal([row.id, 2]);
+      const put = async (values: Partial<typeof row>, headValues: Partial<typeof head>) => {
+        await raw.db
+          .updateTable("phone_mappings")
+          .set({ ...newRow, ...values })
+          .where("id", "=", row.id)
+          .execute();
+        await raw.db
+          .updateTable("phone_heads")
+          .set({ ...newHead, ...headValues })
+          .where("id", "=", row.id)
+          .execute();
       };
-      const [mine, theirs] = [await values(world.options.store), await values(other.options.store)];
-      await other.close();
-      expect(mine.size).to.be.greaterThan(8);
-      // What both have are the names of tables' migrations.
-      expect([...mine].filter((text) => theirs.has(text) && !/^\d{4}-/.test(text))).to.deep.equal([]);
+      for (const [values, headValues] of [
+        [row, {}],
+        [{ envelope: row.envelope }, {}],
+        [row, { version: 1 }],
+        [{}, head],
+        [{ version: 1 }, head],
+      ] as const) {
+        await put(values, headValues);
+        expect(await refused(resolved(a))).to.include({ code: "RECORD_TAMPERED" });
+      }
+      await put({}, {});
+      expect((await resolved(a))?.binding.wallet).to.equal(wallet(2));
+      await raw.run(sql`delete from phone_heads`);
+      await expectTampered();
     });
 
-    it("keeps links of one length, whatever signed them", async () => {
-      await world.linked(NUMBERS[0]!.e164, 1);
-      await world.linked(NUMBERS[1]!.e164, 2, { signature: `0x${"ab".repeat(150)}` });
-      const rows = await raw.db.selectFrom("phone_mappings").select("envelope").execute();
-      expect(new Set(rows.map(({ envelope }) => envelope.length)).size).to.equal(1);
+    it("a link that waits, made to look proven", async () => {
+      await world.linked(a, 1);
+      const proven = await rowOf("oldest");
+      await world.registry.link(world.request(a, 2));
+      await raw.run(sql`update phone_mappings set slot = 'x', number = 'x' where id = ${proven.id}`);
+      await raw.run(sql`update phone_mappings set verified = 1, slot = ${proven.slot} where id <> ${proven.id}`);
+      await expectTampered();
     });
 
-    describe("refuses, and never answers,", () => {
-      const [a, b] = [NUMBERS[0]!.e164, NUMBERS[1]!.e164];
-      const rowOf = async (phoneVersion: "oldest" | "newest") => {
-        const rows = await raw.db.selectFrom("phone_mappings").selectAll().execute();
-        return phoneVersion === "oldest" ? rows[0]! : rows.at(-1)!;
-      };
-      const expectTampered = async (phone = a) => {
-        expect(await refused(resolved(phone))).to.include({ code: "RECORD_TAMPERED" });
-        // Nor is it built upon.
-        const again = world.registry.link(world.request(phone, 5, { issuedAt: slot(1) }));
-        expect(await refused(again)).to.include({ code: "RECORD_TAMPERED" });
-      };
-
-      it("a record with one bit changed, wherever it is", async () => {
-        await world.linked(a, 1);
-        const { id, envelope } = await rowOf("oldest");
-        const dot = envelope.indexOf(".");
-        for (const at of [0, 20, dot - 2, dot + 1, dot + 40, envelope.length - 3]) {
-          const changed = envelope[at] === "A" ? "B" : "A";
-          const flipped = `${envelope.slice(0, at)}${changed}${envelope.slice(at + 1)}`;
-          await raw.run(sql`update phone_mappings set envelope = ${flipped} where id = ${id}`);
-          await expectTampered();
-        }
-        for (const broken of ["", ".", "A.A", envelope.slice(0, dot), envelope.slice(0, -30)]) {
-          await raw.run(sql`update phone_mappings set envelope = ${broken} where id = ${id}`);
-          await expectTampered();
-        }
-        await raw.run(sql`update phone_mappings set envelope = ${envelope} where id = ${id}`);
-        expect((await resolved(a))?.verified).to.equal(true);
-      });
-
-      it("records that were exchanged, whole or by their indexes", async () => {
-        await world.linked(a, 1);
-        await world.linked(b, 2);
-        const rows = await raw.db.selectFrom("phone_mappings").selectAll().execute();
-        const [one, two] = [rows[0]!, rows[1]!];
-        const set = (id: string, { number, slot: place, envelope }: typeof one) =>
-          raw.run(
-            sql`update phone_mappings set number = ${number}, slot = ${place}, envelope = ${envelope} where id = ${id}`,
-          );
-        await set(one.id, { ...one, envelope: two.envelope });
-        await set(two.id, { ...two, envelope: one.envelope });
-        await expectTampered(a);
-        await expectTampered(b);
-        await set(one.id, { ...one, number: "x", slot: "x" });
-        await set(two.id, { ...one, envelope: two.envelope });
-        await set(one.id, { ...two, envelope: one.envelope });
-        await expectTampered(a);
-        await expectTampered(b);
-        await set(one.id, { ...one, slot: "x" });
-        await set(two.id, two);
-        await set(one.id, one);
-        expect((await resolved(a))?.binding.wallet).to.equal(wallet(1));
-      });
-
-      it("an older version: the record, its version or its head put back alone", async () => {
-        await world.linked(a, 1);
-        const [row, head] = [await rowOf("oldest"), (await raw.db.selectFrom("phone_heads").selectAll().execute())[0]!];
-        await world.linked(a, 2, { issuedAt: slot(1) });
-        const [newRow, newHead] = [
-          await rowOf("oldest"),
-          (await raw.db.selectFrom("phone_heads").selectAll().execute())[0]!,
-        ];
-        expect([newRow.id, newRow.version]).to.deep.equal([row.id, 2]);
-        const put = async (values: Partial<typeof row>, headValues: Partial<typeof head>) => {
-          await raw.db
-            .updateTable("phone_mappings")
-            .set({ ...newRow, ...values })
-            .where("id", "=", row.id)
-            .execute();
-          await raw.db
-            .updateTable("phone_heads")
-            .set({ ...newHead, ...headValues })
-            .where("id", "=", row.id)
-            .execute();
-        };
-        for (const [values, headValues] of [
-          [row, {}],
-          [{ envelope: row.envelope }, {}],
-          [row, { version: 1 }],
-          [{}, head],
-          [{ version: 1 }, head],
-        ] as const) {
-          await put(values, headValues);
-          expect(await refused(resolved(a))).to.include({ code: "RECORD_TAMPERED" });
-        }
-        await put({}, {});
-        expect((await resolved(a))?.binding.wallet).to.equal(wallet(2));
-        await raw.run(sql`delete from phone_heads`);
-        await expectTampered();
-      });
-
-      it("a link that waits, made to look proven", async () => {
-        await world.linked(a, 1);
-        const proven = await rowOf("oldest");
-        await world.registry.link(world.request(a, 2));
-        await raw.run(sql`update phone_mappings set slot = 'x', number = 'x' where id = ${proven.id}`);
-        await raw.run(sql`update phone_mappings set verified = 1, slot = ${proven.slot} where id <> ${proven.id}`);
-        await expectTampered();
-      });
-
-      it("and lets an operator erase it, so that the number can be linked again", async () => {
-        await world.linked(a, 1);
-        await raw.run(sql`update phone_mappings set envelope = 'A.A'`);
-        await expectTampered();
-        expect(await world.registry.erase({ phone: a, client: "operator" })).to.include({ mappings: 1 });
-        await world.linked(a, 1, { issuedAt: slot(1) });
-        expect((await resolved(a))?.verified).to.equal(true);
-      });
-    });
-
-    it("does not say why a code is wrong by what was done to its row", async () => {
-      const phone = NUMBERS[0]!.e164;
-      await world.registry.link(world.request(phone, 1));
-      const code = world.lastCode(phone);
-      // Another number's code, whose code is known to the meddler, is worth nothing here.
-      await world.registry.link(world.request(NUMBERS[1]!.e164, 2));
-      const mine = world.lastCode(NUMBERS[1]!.e164);
-      const rows = await raw.db.selectFrom("phone_codes").selectAll().execute();
-      const [first, second] = rows;
-      const waiting = await raw.db.selectFrom("phone_mappings").selectAll().execute();
-      expect([waiting.length, rows.length]).to.deep.equal([2, 2]);
-      await raw.run(sql`update phone_codes set hash = ${second!.hash} where mapping_id = ${first!.mapping_id}`);
-      await raw.run(sql`update phone_codes set hash = ${first!.hash} where mapping_id = ${second!.mapping_id}`);
-      const attempt = (typed: string) =>
-        world.registry.verify({ phone, wallet: wallet(1), code: typed, client: "typed" });
-      for (const typed of [mine, code]) expect(await refused(attempt(typed))).to.include({ code: "CODE_WRONG" });
-      // Nor is a code good for longer than it was made for.
-      await raw.run(sql`update phone_codes set hash = ${first!.hash} where mapping_id = ${first!.mapping_id}`);
-      await raw.run(sql`update phone_codes set expires_at = ${world.now + 86_400_000}`);
-      expect(await refused(attempt(code))).to.include({ code: "CODE_WRONG" });
+    it("and lets an operator erase it, so that the number can be linked again", async () => {
+      await world.linked(a, 1);
+      await raw.run(sql`update phone_mappings set envelope = 'A.A'`);
+      await expectTampered();
+      expect(await world.registry.erase({ phone: a, client: "operator" })).to.include({ mappings: 1 });
+      await world.linked(a, 1, { issuedAt: slot(1) });
+      expect((await resolved(a))?.verified).to.equal(true);
     });
   });
+
+  it("does not say why a code is wrong by what was done to its row", async () => {
+    const phone = NUMBERS[0]!.e164;
+    await world.registry.link(world.request(phone, 1));
+    const code = world.lastCode(phone);
+    // Another number's code, whose code is known to the meddler, is worth nothing here.
+    await world.registry.link(world.request(NUMBERS[1]!.e164, 2));
+    const mine = world.lastCode(NUMBERS[1]!.e164);
+    const rows = await raw.db.selectFrom("phone_codes").selectAll().execute();
+    const [first, second] = rows;
+    const waiting = await raw.db.selectFrom("phone_mappings").selectAll().execute();
+    expect([waiting.length, rows.length]).to.deep.equal([2, 2]);
+    await raw.run(sql`update phone_codes set hash = ${second!.hash} where mapping_id = ${first!.mapping_id}`);
+    await raw.run(sql`update phone_codes set hash = ${first!.hash} where mapping_id = ${second!.mapping_id}`);
+    const attempt = (typed: string) =>
+      world.registry.verify({ phone, wallet: wallet(1), code: typed, client: "typed" });
+    for (const typed of [mine, code]) expect(await refused(attempt(typed))).to.include({ code: "CODE_WRONG" });
+    // Nor is a code good for longer than it was made for.
+    await raw.run(sql`update phone_codes set hash = ${first!.hash} where mapping_id = ${first!.mapping_id}`);
+    await raw.run(sql`update phone_codes set expires_at = ${world.now + 86_400_000}`);
+    expect(await refused(attempt(code))).to.include({ code: "CODE_WRONG" });
+  });
+});

@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { expect } from "chai";
-import { backends } from "../../database/test/support/backends.ts";
+import { EVERY_DATABASE } from "../../database/test/support/backends.ts";
 import type { Crash } from "./support/crash-process.ts";
-import { openRaw } from "./support/raw.ts";
-import { createWorld, slot, type World, wallet } from "./support/world.ts";
+import { overWorlds } from "./support/suite.ts";
+import { slot, type World, wallet } from "./support/world.ts";
 
 const PHONE = "+14155550100";
 const SCRIPT = join(import.meta.dirname, "support", "crash-process.ts");
@@ -36,75 +36,67 @@ function run(crash: Crash): Promise<Ended> {
   );
 }
 
-for (const [name, backend] of Object.entries(backends()))
-  describe(`a phone registry that is killed, over ${name}`, function () {
-    this.timeout(60_000);
-    let world: World;
-    before(() => backend.start());
-    after(() => backend.stop());
-    beforeEach(async () => {
-      world = await createWorld(await backend.url(), { limits: { codes: { number: [], wallet: [], client: [] } } });
-    });
-    afterEach(() => world.close());
-
-    const crashOf = (operation: Crash["operation"], request: Crash["request"], digest: string): Crash => {
-      const hex = (keys: typeof world.options.keys.master) =>
-        keys.map((one) => ({ id: one.id, hex: Buffer.from(one.key).toString("hex") }));
-      const { master, index } = world.options.keys;
-      const keys = { master: hex(master), index: hex(index) };
-      return { store: world.options.store, keys, now: world.now, issuedAt: slot(), operation, request, digest };
-    };
-    const counts = async () => {
-      const raw = await openRaw(world.options.store);
-      const tables = ["phone_mappings", "phone_heads", "phone_codes", "phone_once"] as const;
-      const all = [];
-      for (const table of tables) all.push((await raw.db.selectFrom(table).selectAll().execute()).length);
-      await raw.close();
-      return all;
-    };
-
-    it("while it links has linked or not, and the same request brings a code", async () => {
-      const request = world.request(PHONE, 1);
-      const crash = crashOf("link", { ...request }, "0x01");
-      const { queries } = await run(crash);
-      await world.registry.erase({ phone: PHONE, client: "operator" });
-      expect(queries).to.be.greaterThan(8);
-      for (const at of [...POINTS.map((part) => Math.ceil(part * queries)), "send"] as const) {
-        expect((await run({ ...crash, at })).killed).to.equal(true);
-        // All of it or nothing: a link with its head and code, or none.
-        const [mappings, heads, codes, once] = await counts();
-        expect([heads, codes, once]).to.deep.equal([mappings, mappings, 0]);
-        if (at === "send") expect(mappings).to.equal(1);
-        await world.registry.check();
-        const { remaining } = await world.registry.link(request);
-        expect(remaining[0]?.step).to.equal("enter-code");
-        const proof = { phone: PHONE, wallet: wallet(1), code: world.lastCode(PHONE), client: "typed" };
-        expect((await world.registry.verify(proof)).mapping.verified).to.equal(true);
-        await world.registry.erase({ phone: PHONE, client: "operator" });
-        const raw = await openRaw(world.options.store);
-        await raw.db.deleteFrom("phone_once").execute();
-        await raw.close();
-      }
-    });
-
-    it("while a code is typed in has taken it or not: the try is counted with what comes of it", async () => {
-      const waiting = async () => {
-        const { code } = await run(crashOf("link", { ...world.request(PHONE, 1) }, "0x01"));
-        return crashOf("verify", { phone: PHONE, wallet: wallet(1), code, client: "typed" }, "");
-      };
-      const { queries } = await run(await waiting());
-      for (const at of POINTS.map((part) => Math.ceil(part * queries))) {
-        await world.registry.erase({ phone: PHONE, client: "operator" });
-        const raw = await openRaw(world.options.store);
-        await raw.db.deleteFrom("phone_once").execute();
-        await raw.close();
-        const crash = await waiting();
-        expect((await run({ ...crash, at })).killed).to.equal(true);
-        const seen = await world.registry.resolve({ phone: PHONE, client: "payer" });
-        expect(await counts()).to.deep.equal(seen?.verified ? [1, 1, 0, 1] : [1, 1, 1, 0]);
-        await world.registry.check();
-        if (!seen?.verified) expect((await run(crash)).killed).to.equal(false);
-        expect((await world.registry.resolve({ phone: PHONE, client: "payer" }))?.verified).to.equal(true);
-      }
-    });
+overWorlds("a phone registry that is killed,", EVERY_DATABASE, (newWorld) => {
+  let world: World;
+  beforeEach(async () => {
+    world = await newWorld({ limits: { codes: { number: [], wallet: [], client: [] } } });
   });
+
+  const crashOf = (operation: Crash["operation"], request: Crash["request"], digest: string): Crash => {
+    const hex = (keys: typeof world.options.keys.master) =>
+      keys.map((one) => ({ id: one.id, hex: Buffer.from(one.key).toString("hex") }));
+    const { master, index } = world.options.keys;
+    const keys = { master: hex(master), index: hex(index) };
+    return { store: world.options.store, keys, now: world.now, issuedAt: slot(), operation, request, digest };
+  };
+  const counts = async () => {
+    const raw = await world.raw();
+    const tables = ["phone_mappings", "phone_heads", "phone_codes", "phone_once"] as const;
+    const all = [];
+    for (const table of tables) all.push((await raw.db.selectFrom(table).selectAll().execute()).length);
+    return all;
+  };
+
+  it("while it links has linked or not, and the same request brings a code", async () => {
+    const request = world.request(PHONE, 1);
+    const crash = crashOf("link", { ...request }, "0x01");
+    const { queries } = await run(crash);
+    await world.registry.erase({ phone: PHONE, client: "operator" });
+    expect(queries).to.be.greaterThan(8);
+    for (const at of [...POINTS.map((part) => Math.ceil(part * queries)), "send"] as const) {
+      expect((await run({ ...crash, at })).killed).to.equal(true);
+      // All of it or nothing: a link with its head and code, or none.
+      const [mappings, heads, codes, once] = await counts();
+      expect([heads, codes, once]).to.deep.equal([mappings, mappings, 0]);
+      if (at === "send") expect(mappings).to.equal(1);
+      await world.registry.check();
+      const { remaining } = await world.registry.link(request);
+      expect(remaining[0]?.step).to.equal("enter-code");
+      const proof = { phone: PHONE, wallet: wallet(1), code: world.lastCode(PHONE), client: "typed" };
+      expect((await world.registry.verify(proof)).mapping.verified).to.equal(true);
+      await world.registry.erase({ phone: PHONE, client: "operator" });
+      const raw = await world.raw();
+      await raw.db.deleteFrom("phone_once").execute();
+    }
+  });
+
+  it("while a code is typed in has taken it or not: the try is counted with what comes of it", async () => {
+    const waiting = async () => {
+      const { code } = await run(crashOf("link", { ...world.request(PHONE, 1) }, "0x01"));
+      return crashOf("verify", { phone: PHONE, wallet: wallet(1), code, client: "typed" }, "");
+    };
+    const { queries } = await run(await waiting());
+    for (const at of POINTS.map((part) => Math.ceil(part * queries))) {
+      await world.registry.erase({ phone: PHONE, client: "operator" });
+      const raw = await world.raw();
+      await raw.db.deleteFrom("phone_once").execute();
+      const crash = await waiting();
+      expect((await run({ ...crash, at })).killed).to.equal(true);
+      const seen = await world.registry.resolve({ phone: PHONE, client: "payer" });
+      expect(await counts()).to.deep.equal(seen?.verified ? [1, 1, 0, 1] : [1, 1, 1, 0]);
+      await world.registry.check();
+      if (!seen?.verified) expect((await run(crash)).killed).to.equal(false);
+      expect((await world.registry.resolve({ phone: PHONE, client: "payer" }))?.verified).to.equal(true);
+    }
+  });
+});

@@ -1,26 +1,21 @@
 // What is forgotten is gone from the files, too: the keys that would open it are still there.
 import { expect } from "chai";
-import { backends } from "../../database/test/support/backends.ts";
-import { fileBytes, openRaw } from "./support/raw.ts";
-import { createWorld, key, shielded, type World } from "./support/world.ts";
+import { fileBytes } from "./support/raw.ts";
+import { overWorlds } from "./support/suite.ts";
+import { key, shielded, type World } from "./support/world.ts";
 
 const number = (n: number) => `+1415555010${n}`;
 
-describe("what a phone registry over SQLite forgets", () => {
-  const backend = backends()["SQLite"]!;
+overWorlds("what is forgotten", ["SQLite"], (newWorld) => {
   let world: World;
-  before(() => backend.start());
-  after(() => backend.stop());
   beforeEach(async () => {
-    world = await createWorld(await backend.url());
+    world = await newWorld();
   });
-  afterEach(() => world.close());
 
   /** Parts of links' ciphertexts, too long to be anywhere by chance. */
   const records = async (part: 0 | 1) => {
-    const raw = await openRaw(world.options.store);
+    const raw = await world.raw();
     const rows = await raw.db.selectFrom("phone_mappings").select("envelope").execute();
-    await raw.close();
     return rows.map(({ envelope }) => envelope.split(".")[part]!.slice(0, 60));
   };
   const left = (all: readonly string[]) =>

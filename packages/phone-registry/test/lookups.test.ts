@@ -1,8 +1,9 @@
 import { expect } from "chai";
-import { backends } from "../../database/test/support/backends.ts";
+import { EVERY_DATABASE } from "../../database/test/support/backends.ts";
 import type { RegistryLimits } from "../src/index.ts";
 import { fileBytes } from "./support/raw.ts";
-import { createWorld, key, NOW, refused, slot, type World, wallet } from "./support/world.ts";
+import { overWorlds } from "./support/suite.ts";
+import { key, NOW, refused, slot, type World, wallet } from "./support/world.ts";
 
 const KNOWN = "+14155550100";
 const MINUTE = 60_000;
@@ -11,170 +12,155 @@ const none = { client: [], caller: [], range: [], clientRange: [] };
 const lookups = (change: Partial<RegistryLimits["lookups"]>) => ({ lookups: { ...none, ...change } });
 const number = (n: number) => `+1415555${String(n).padStart(4, "0")}`;
 
-for (const [name, backend] of Object.entries(backends()))
-  describe(`lookups over ${name}`, () => {
-    let world: World;
-    before(async function () {
-      this.timeout(60_000);
-      await backend.start();
-    });
-    after(() => backend.stop());
-    beforeEach(async () => {
-      world = await createWorld(await backend.url());
-    });
-    afterEach(() => world.close());
+overWorlds("lookups", EVERY_DATABASE, (newWorld) => {
+  let world: World;
+  beforeEach(async () => {
+    world = await newWorld();
+  });
 
-    it("cost the same work whatever is known: queries, hashes, decryptions", async () => {
-      const work: string[] = [];
-      const old = world.options.keys;
-      await world.linked(KNOWN, 1);
-      await world.linked(number(2), 2);
-      await world.registry.link(world.request(number(3), 3));
-      await world.linked(number(4), 4);
-      await world.registry.link(world.request(number(4), 5));
-      // Two keys of each kind, and records under the older ones: in mid-rotation it is no different.
-      const keys = { master: [key("m2"), ...old.master], index: [key("i2"), ...old.index] };
-      for (const unverified of ["show", "hide"] as const) {
-        const registry = await world.open({ keys, unverified, onWork: (kind) => work.push(kind) });
-        await registry.link(world.request(number(6 + (unverified === "show" ? 1 : 0)), 6));
-        const cost = async (phone: string, caller?: string) => {
-          work.length = 0;
-          const request = { phone, client: "payer", ...(caller === undefined ? {} : { caller: wallet(9) }) };
-          const mapping = await registry.resolve(request);
-          return { mapping, work: work.join(" ") };
-        };
-        const known = await cost(KNOWN);
-        expect(known.mapping?.verified).to.equal(true);
-        expect(known.work.split(" ").filter((kind) => kind === "decrypt")).to.have.length(2);
-        expect(known.work.split(" ").filter((kind) => kind === "query").length).to.be.greaterThan(4);
-        for (const phone of [number(2), number(3), number(4), number(6), number(7), number(99), "+442079460000"])
-          expect((await cost(phone)).work, phone).to.equal(known.work);
-        const signedIn = await cost(KNOWN, "yes");
-        expect((await cost(number(99), "yes")).work).to.equal(signedIn.work);
-        // Expired ones too.
-        world.now = (slot() + 400 * 86_400) * 1000;
-        const expired = await cost(KNOWN);
-        world.now = NOW;
-        expect(expired).to.deep.equal({ mapping: undefined, work: known.work });
-      }
-    });
+  it("cost the same work whatever is known: queries, hashes, decryptions", async () => {
+    const work: string[] = [];
+    const old = world.options.keys;
+    await world.linked(KNOWN, 1);
+    await world.linked(number(2), 2);
+    await world.registry.link(world.request(number(3), 3));
+    await world.linked(number(4), 4);
+    await world.registry.link(world.request(number(4), 5));
+    // Two keys of each kind, and records under the older ones: in mid-rotation it is no different.
+    const keys = { master: [key("m2"), ...old.master], index: [key("i2"), ...old.index] };
+    for (const unverified of ["show", "hide"] as const) {
+      const registry = await world.open({ keys, unverified, onWork: (kind) => work.push(kind) });
+      await registry.link(world.request(number(6 + (unverified === "show" ? 1 : 0)), 6));
+      const cost = async (phone: string, caller?: string) => {
+        work.length = 0;
+        const request = { phone, client: "payer", ...(caller === undefined ? {} : { caller: wallet(9) }) };
+        const mapping = await registry.resolve(request);
+        return { mapping, work: work.join(" ") };
+      };
+      const known = await cost(KNOWN);
+      expect(known.mapping?.verified).to.equal(true);
+      expect(known.work.split(" ").filter((kind) => kind === "decrypt")).to.have.length(2);
+      expect(known.work.split(" ").filter((kind) => kind === "query").length).to.be.greaterThan(4);
+      for (const phone of [number(2), number(3), number(4), number(6), number(7), number(99), "+442079460000"])
+        expect((await cost(phone)).work, phone).to.equal(known.work);
+      const signedIn = await cost(KNOWN, "yes");
+      expect((await cost(number(99), "yes")).work).to.equal(signedIn.work);
+      // Expired ones too.
+      world.now = (slot() + 400 * 86_400) * 1000;
+      const expired = await cost(KNOWN);
+      world.now = NOW;
+      expect(expired).to.deep.equal({ mapping: undefined, work: known.work });
+    }
+  });
 
-    it("are limited for a client, in windows, over all replicas", async () => {
-      const limits = lookups({
-        client: [
-          { limit: 3, seconds: 60 },
-          { limit: 5, seconds: 86_400 },
-        ],
-      });
-      const [first, second] = [await world.open({ limits }), await world.open({ limits })];
-      const look = (n: number, client = "x") => (n % 2 ? first : second).resolve({ phone: number(n), client });
-      for (let n = 0; n < 3; n += 1) await look(n);
-      const error = await refused(look(3));
-      expect(error).to.include({ code: "LOOKUPS_LIMITED" });
-      const resetAt = (Math.floor(NOW / MINUTE) + 1) * MINUTE;
-      expect(error.details).to.deep.equal({ scope: "client", resetAt });
-      await look(3, "y");
-      world.now = resetAt;
-      await look(4);
-      await look(5);
-      expect((await refused(look(6))).details).to.deep.equal({
-        scope: "client",
-        resetAt: (Math.floor(NOW / DAY) + 1) * DAY,
-      });
+  it("are limited for a client, in windows, over all replicas", async () => {
+    const limits = lookups({
+      client: [
+        { limit: 3, seconds: 60 },
+        { limit: 5, seconds: 86_400 },
+      ],
     });
-
-    it("of a client in one range are limited: numbers are not tried one after the other", async () => {
-      const registry = await world.open({ limits: lookups({ clientRange: [{ limit: 4, seconds: 86_400 }] }) });
-      for (let n = 0; n < 4; n += 1) await registry.resolve({ phone: number(n), client: "x" });
-      const error = await refused(registry.resolve({ phone: number(9_999), client: "x" }));
-      expect(error.details).to.include({ scope: "clientRange" });
-      // Another range, another length, another client.
-      for (const [phone, client] of [
-        ["+14155560000", "x"],
-        ["+141555500000", "x"],
-        [number(5), "y"],
-      ] as const)
-        await registry.resolve({ phone, client });
-    });
-
-    it("of unknown numbers in a range are limited for all together; those of known ones are free", async () => {
-      await world.linked(KNOWN, 1);
-      const registry = await world.open({ limits: lookups({ range: [{ limit: 3, seconds: 86_400 }] }) });
-      for (let n = 0; n < 10; n += 1) await registry.resolve({ phone: KNOWN, client: `payer ${n}` });
-      for (let n = 0; n < 3; n += 1) await registry.resolve({ phone: number(n), client: `enumerator ${n}` });
-      const error = await refused(registry.resolve({ phone: number(4), client: "enumerator 4" }));
-      expect(error.details).to.include({ scope: "range" });
-    });
-
-    it("of a wallet that signs its requests are limited wherever it asks from", async () => {
-      const registry = await world.open({ limits: lookups({ caller: [{ limit: 2, seconds: 60 }] }) });
-      const look = (n: number, caller: number) =>
-        registry.resolve({ phone: number(n), client: `address ${n}`, caller: wallet(caller) });
-      await look(1, 1);
-      await look(2, 1);
-      expect((await refused(look(3, 1))).details).to.include({ scope: "caller" });
-      await look(3, 2);
-    });
-
-    it("are counted exactly, however many come at once", async () => {
-      const limits = lookups({ client: [{ limit: 10, seconds: 60 }], clientRange: [{ limit: 20, seconds: 60 }] });
-      const [first, second] = [await world.open({ limits }), await world.open({ limits })];
-      const all = await Promise.allSettled(
-        Array.from({ length: 30 }, (_, n) => (n % 2 ? first : second).resolve({ phone: number(n), client: "x" })),
-      );
-      expect(all.filter(({ status }) => status === "fulfilled")).to.have.length(10);
-    });
-
-    it("tell metrics what came of them, how near a limit is, and how many numbers are unknown", async () => {
-      const counts: string[] = [];
-      const uses: [string, number][] = [];
-      const shares: [number, number][] = [];
-      const registry = await world.open({
-        limits: lookups({ client: [{ limit: 4, seconds: 60 }] }),
-        metrics: {
-          count: (operation, outcome) => counts.push(`${operation} ${outcome}`),
-          quotaUse: (scope, used) => uses.push([scope, used]),
-          unknownShare: (share, count) => shares.push([share, count]),
-        },
-      });
-      await world.linked(KNOWN, 1);
-      await world.registry.link(world.request(number(1), 2));
-      for (const phone of [KNOWN, number(1), number(2), number(3)]) await registry.resolve({ phone, client: "x" });
-      await refused(registry.resolve({ phone: KNOWN, client: "x" }));
-      await refused(registry.resolve({ phone: "0", client: "x" }));
-      expect(counts).to.deep.equal([
-        ...["ok", "unverified", "unknown", "unknown", "LOOKUPS_LIMITED", "INVALID_REQUEST"].map(
-          (outcome) => `resolve ${outcome}`,
-        ),
-      ]);
-      expect(uses).to.deep.equal([0.25, 0.5, 0.75, 1].map((used) => ["client", used]));
-      expect(shares.at(-1)).to.deep.equal([0.5, 4]);
+    const [first, second] = [await world.open({ limits }), await world.open({ limits })];
+    const look = (n: number, client = "x") => (n % 2 ? first : second).resolve({ phone: number(n), client });
+    for (let n = 0; n < 3; n += 1) await look(n);
+    const error = await refused(look(3));
+    expect(error).to.include({ code: "LOOKUPS_LIMITED" });
+    const resetAt = (Math.floor(NOW / MINUTE) + 1) * MINUTE;
+    expect(error.details).to.deep.equal({ scope: "client", resetAt });
+    await look(3, "y");
+    world.now = resetAt;
+    await look(4);
+    await look(5);
+    expect((await refused(look(6))).details).to.deep.equal({
+      scope: "client",
+      resetAt: (Math.floor(NOW / DAY) + 1) * DAY,
     });
   });
 
-describe("lookups over SQLite", () => {
-  const backend = backends()["SQLite"]!;
-  before(() => backend.start());
-  after(() => backend.stop());
+  it("of a client in one range are limited: numbers are not tried one after the other", async () => {
+    const registry = await world.open({ limits: lookups({ clientRange: [{ limit: 4, seconds: 86_400 }] }) });
+    for (let n = 0; n < 4; n += 1) await registry.resolve({ phone: number(n), client: "x" });
+    const error = await refused(registry.resolve({ phone: number(9_999), client: "x" }));
+    expect(error.details).to.include({ scope: "clientRange" });
+    // Another range, another length, another client.
+    for (const [phone, client] of [
+      ["+14155560000", "x"],
+      ["+141555500000", "x"],
+      [number(5), "y"],
+    ] as const)
+      await registry.resolve({ phone, client });
+  });
 
-  it("write as much whatever is known: nobody waits for the disk for one number and not for another", async () => {
-    const world = await createWorld(await backend.url());
-    try {
-      await world.linked(KNOWN, 1);
-      await world.registry.link(world.request(number(3), 3));
-      /** Bytes that one lookup adds to the log of writes. */
-      const written = async (phone: string) => {
-        const before = fileBytes(world.options.store).length;
-        await world.registry.resolve({ phone, client: "payer" });
-        return fileBytes(world.options.store).length - before;
-      };
-      // The first lookup of a range begins its counters.
-      await written(number(99));
-      const [unknown, known, unproven] = [await written(number(99)), await written(KNOWN), await written(number(3))];
-      expect(unknown).to.be.above(0);
-      expect([known, unproven]).to.deep.equal([unknown, unknown]);
-    } finally {
-      await world.close();
-    }
+  it("of unknown numbers in a range are limited for all together; those of known ones are free", async () => {
+    await world.linked(KNOWN, 1);
+    const registry = await world.open({ limits: lookups({ range: [{ limit: 3, seconds: 86_400 }] }) });
+    for (let n = 0; n < 10; n += 1) await registry.resolve({ phone: KNOWN, client: `payer ${n}` });
+    for (let n = 0; n < 3; n += 1) await registry.resolve({ phone: number(n), client: `enumerator ${n}` });
+    const error = await refused(registry.resolve({ phone: number(4), client: "enumerator 4" }));
+    expect(error.details).to.include({ scope: "range" });
+  });
+
+  it("of a wallet that signs its requests are limited wherever it asks from", async () => {
+    const registry = await world.open({ limits: lookups({ caller: [{ limit: 2, seconds: 60 }] }) });
+    const look = (n: number, caller: number) =>
+      registry.resolve({ phone: number(n), client: `address ${n}`, caller: wallet(caller) });
+    await look(1, 1);
+    await look(2, 1);
+    expect((await refused(look(3, 1))).details).to.include({ scope: "caller" });
+    await look(3, 2);
+  });
+
+  it("are counted exactly, however many come at once", async () => {
+    const limits = lookups({ client: [{ limit: 10, seconds: 60 }], clientRange: [{ limit: 20, seconds: 60 }] });
+    const [first, second] = [await world.open({ limits }), await world.open({ limits })];
+    const all = await Promise.allSettled(
+      Array.from({ length: 30 }, (_, n) => (n % 2 ? first : second).resolve({ phone: number(n), client: "x" })),
+    );
+    expect(all.filter(({ status }) => status === "fulfilled")).to.have.length(10);
+  });
+
+  it("tell metrics what came of them, how near a limit is, and how many numbers are unknown", async () => {
+    const counts: string[] = [];
+    const uses: [string, number][] = [];
+    const shares: [number, number][] = [];
+    const registry = await world.open({
+      limits: lookups({ client: [{ limit: 4, seconds: 60 }] }),
+      metrics: {
+        count: (operation, outcome) => counts.push(`${operation} ${outcome}`),
+        quotaUse: (scope, used) => uses.push([scope, used]),
+        unknownShare: (share, count) => shares.push([share, count]),
+      },
+    });
+    await world.linked(KNOWN, 1);
+    await world.registry.link(world.request(number(1), 2));
+    for (const phone of [KNOWN, number(1), number(2), number(3)]) await registry.resolve({ phone, client: "x" });
+    await refused(registry.resolve({ phone: KNOWN, client: "x" }));
+    await refused(registry.resolve({ phone: "0", client: "x" }));
+    expect(counts).to.deep.equal([
+      ...["ok", "unverified", "unknown", "unknown", "LOOKUPS_LIMITED", "INVALID_REQUEST"].map(
+        (outcome) => `resolve ${outcome}`,
+      ),
+    ]);
+    expect(uses).to.deep.equal([0.25, 0.5, 0.75, 1].map((used) => ["client", used]));
+    expect(shares.at(-1)).to.deep.equal([0.5, 4]);
+  });
+});
+
+overWorlds("the disk of lookups", ["SQLite"], (newWorld) => {
+  it("is written as much whatever is known: nobody waits for the disk for one number and not for another", async () => {
+    const world = await newWorld();
+    await world.linked(KNOWN, 1);
+    await world.registry.link(world.request(number(3), 3));
+    /** Bytes that one lookup adds to the log of writes. */
+    const written = async (phone: string) => {
+      const before = fileBytes(world.options.store).length;
+      await world.registry.resolve({ phone, client: "payer" });
+      return fileBytes(world.options.store).length - before;
+    };
+    // The first lookup of a range begins its counters.
+    await written(number(99));
+    const [unknown, known, unproven] = [await written(number(99)), await written(KNOWN), await written(number(3))];
+    expect(unknown).to.be.above(0);
+    expect([known, unproven]).to.deep.equal([unknown, unknown]);
   });
 });

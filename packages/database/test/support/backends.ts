@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startPostgres, type TestPostgres } from "./postgres.ts";
 
-export interface Backend {
+interface Backend {
   start(): Promise<void>;
   /** Address of an empty database. */
   url(): Promise<string>;
@@ -38,4 +38,25 @@ function postgres(): Backend {
   };
 }
 
-export const backends = (): Record<string, Backend> => ({ SQLite: sqlite(), PostgreSQL: postgres() });
+const DATABASES = { SQLite: sqlite, PostgreSQL: postgres };
+
+export type DatabaseName = keyof typeof DATABASES;
+export const EVERY_DATABASE: readonly DatabaseName[] = ["SQLite", "PostgreSQL"];
+
+/** The same tests over several databases. @param tests get what gives the address of an empty one */
+export function overDatabases(
+  title: string,
+  names: readonly DatabaseName[],
+  tests: (newUrl: () => Promise<string>) => void,
+): void {
+  for (const name of names)
+    describe(`${title} over ${name}`, () => {
+      const backend = DATABASES[name]();
+      before(async function () {
+        this.timeout(60_000);
+        await backend.start();
+      });
+      after(() => backend.stop());
+      tests(backend.url);
+    });
+}

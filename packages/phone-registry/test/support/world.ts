@@ -11,6 +11,7 @@ import {
   type RegistryKeys,
   type RegistryOptions,
 } from "../../src/index.ts";
+import { openRaw, type RawDatabase } from "./raw.ts";
 
 export const NOW = 1_790_000_100_000;
 export const POOL: Address = `0x${"5c".repeat(20)}`;
@@ -42,12 +43,15 @@ export interface World {
   /** Links and proves. */
   linked(phone: string, n: number, change?: Partial<LinkRequest>): Promise<void>;
   lastCode(phone: string): string;
+  /** Its database, without its keys. */
+  raw(): Promise<RawDatabase>;
   close(): Promise<void>;
 }
 
 export async function createWorld(store: string, change: Partial<RegistryOptions> = {}): Promise<World> {
   const sent: CodeMessage[] = [];
   const opened: PhoneRegistry[] = [];
+  let raw: Promise<RawDatabase> | undefined;
   const options: RegistryOptions = {
     ...{ store, keys: freshKeys(), chainId: 31337n, pool: POOL, service: SERVICE },
     clock: () => world.now,
@@ -94,7 +98,12 @@ export async function createWorld(store: string, change: Partial<RegistryOptions
       if (message === undefined) throw new Error("no code was sent");
       return message.code;
     },
+    raw() {
+      raw ??= openRaw(store);
+      return raw;
+    },
     async close() {
+      await (await raw)?.close();
       for (const registry of opened.splice(0)) await registry.close();
     },
   };

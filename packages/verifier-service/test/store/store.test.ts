@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { openDatabase } from "@sotto/database";
 import { expect } from "chai";
 import { sql } from "kysely";
-import { backends } from "../../../database/test/support/backends.ts";
+import { EVERY_DATABASE, overDatabases } from "../../../database/test/support/backends.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 import { rejected } from "../support/rejected.ts";
 
@@ -24,275 +24,267 @@ const reservation = (id: string, change: Record<string, unknown> = {}) => ({
 
 const call = (bundle: string) => JSON.parse(bundle);
 
-for (const [name, backend] of Object.entries(backends()))
-  describe(`store over ${name}`, () => {
-    let time = NOW;
-    let url = "";
-    const opened: Store[] = [];
-    const open = async (at = url): Promise<Store> => {
-      const store = await openStore({ url: at, clock: () => time });
-      opened.push(store);
-      return store;
-    };
-    let store: Store;
+overDatabases("store", EVERY_DATABASE, (newUrl) => {
+  let time = NOW;
+  let url = "";
+  const opened: Store[] = [];
+  const open = async (at = url): Promise<Store> => {
+    const store = await openStore({ url: at, clock: () => time });
+    opened.push(store);
+    return store;
+  };
+  let store: Store;
 
-    before(async function () {
-      this.timeout(60_000);
-      await backend.start();
-    });
-    after(() => backend.stop());
-    beforeEach(async () => {
-      time = NOW;
-      url = await backend.url();
-      store = await open();
-    });
-    afterEach(async () => {
-      for (const one of opened.splice(0)) await one.close();
-    });
-
-    it("reserves a nullifier once, and gives the same bundle the same reservation", async () => {
-      expect(await store.reservations.reserve(reservation("a"))).to.deep.equal({ kind: "reserved", id: "a" });
-      const again = reservation("b", { expiresAt: NOW + 200_000 });
-      expect(await store.reservations.reserve(again)).to.deep.equal({ kind: "same", id: "a" });
-      expect(await store.reservations.get("a")).to.include({ expiresAt: NOW + 200_000, bundle: '{"proof":1}' });
-      expect(await store.reservations.get("b")).to.equal(undefined);
-    });
-
-    it("lets another bundle of the note replace one that was not queued: the older id dies", async () => {
-      await store.reservations.reserve(reservation("a"));
-      const other = reservation("b", { digest: "0xbb", bundle: "{}" });
-      expect(await store.reservations.reserve(other)).to.deep.equal({ kind: "reserved", id: "b" });
-      expect(await store.operations.enqueuePayment("a", call)).to.deep.equal({ kind: "gone" });
-      expect((await store.operations.enqueuePayment("b", call)).kind).to.equal("queued");
-    });
-
-    it("replaces a bundle with the same signals and another proof: what is sent is what was verified", async () => {
-      await store.reservations.reserve(reservation("a"));
-      const other = reservation("b", { bundle: '{"proof":2}' });
-      expect(await store.reservations.reserve(other)).to.deep.equal({ kind: "reserved", id: "b" });
-    });
-
-    it("refuses another bundle once one is queued, and says when it is settled", async () => {
-      await store.reservations.reserve(reservation("a"));
-      await store.operations.enqueuePayment("a", call);
-      const other = reservation("b", { digest: "0xbb", bundle: "{}" });
-      expect(await store.reservations.reserve(other)).to.deep.equal({ kind: "taken", reason: "NULLIFIER_QUEUED" });
-      expect(await store.reservations.reserve(reservation("c"))).to.deep.equal({ kind: "same", id: "a" });
-      const lease = (await store.leases.acquire("relayer", "me", 1000))!;
-      await store.asRelayer(lease, ({ operations }) => operations.settled("a", { txHash: "0x01", blockNumber: 5 }));
-      expect(await store.reservations.reserve(other)).to.deep.equal({ kind: "taken", reason: "NULLIFIER_SPENT" });
-    });
-
-    it("frees the nullifier of a payment that failed", async () => {
-      await store.reservations.reserve(reservation("a"));
-      await store.operations.enqueuePayment("a", call);
-      const lease = (await store.leases.acquire("relayer", "me", 1000))!;
-      await store.asRelayer(lease, ({ operations }) => operations.over("a", "expired", "EXPIRED"));
-      const next = reservation("b");
-      expect(await store.reservations.reserve(next)).to.deep.equal({ kind: "reserved", id: "b" });
-      expect(await store.operations.get("a")).to.include({ state: "expired", reason: "EXPIRED" });
-      expect((await store.operations.enqueuePayment("a", call)).kind).to.equal("same");
-    });
-
-    it("queues a payment once, with the call of the bundle that was reserved", async () => {
-      await store.reservations.reserve(reservation("a"));
-      const first = await store.operations.enqueuePayment("a", call);
-      const second = await store.operations.enqueuePayment("a", () => "another");
-      expect([first.kind, second.kind]).to.deep.equal(["queued", "same"]);
-      expect(await store.operations.get("a")).to.deep.include({
-        kind: "payment",
-        state: "queued",
-        call: { proof: 1 },
-        nullifiers: ["11"],
-        validUntil: NOW / 1000 + 120,
-        createdAt: NOW,
-      });
-      expect(await store.operations.counts()).to.deep.equal({ queued: 1, broadcast: 0 });
-    });
-
-    it("lets a reservation end with its token, and forgets it", async () => {
-      await store.reservations.reserve(reservation("a"));
-      time = NOW + 100_000;
-      expect(await store.operations.enqueuePayment("a", call)).to.deep.equal({ kind: "gone" });
-      expect(await store.reservations.sweep()).to.equal(1);
-      expect(await store.reservations.get("a")).to.equal(undefined);
-      const next = reservation("b", { expiresAt: NOW + 300_000 });
-      expect(await store.reservations.reserve(next)).to.deep.equal({ kind: "reserved", id: "b" });
-      expect(await store.reservations.sweep()).to.equal(0);
-    });
-
-    it("keeps what was queued when it forgets", async () => {
-      await store.reservations.reserve(reservation("a"));
-      await store.operations.enqueuePayment("a", call);
-      time = NOW + 1_000_000;
-      expect(await store.reservations.sweep()).to.equal(0);
-      expect(await store.reservations.get("a")).to.include({ id: "a" });
-    });
-
-    it("forgets the bundle of a payment that was over long ago, not what became of it", async () => {
-      await store.reservations.reserve(reservation("a"));
-      await store.reservations.reserve(reservation("b", { nullifier: "12" }));
-      for (const id of ["a", "b"]) await store.operations.enqueuePayment(id, call);
-      const lease = (await store.leases.acquire("relayer", "me", 1000))!;
-      await store.asRelayer(lease, ({ operations }) => operations.settled("a", { txHash: "0x01", blockNumber: 5 }));
-      time += 31 * 86_400_000;
-      await store.sweep();
-      expect(await store.reservations.get("a")).to.equal(undefined);
-      expect(await store.reservations.get("b")).to.include({ id: "b" });
-      expect(await store.operations.enqueuePayment("a", call)).to.deep.nested.include({
-        kind: "same",
-        "operation.state": "settled",
-      });
-      const again = reservation("c", { expiresAt: time + 1000 });
-      expect(await store.reservations.reserve(again)).to.deep.equal({ kind: "taken", reason: "NULLIFIER_SPENT" });
-    });
-
-    it("takes all nullifiers of a withdrawal, and lets a mere reservation give way", async () => {
-      await store.reservations.reserve(reservation("a"));
-      const withdrawal = { id: "w", digest: "0xdd", call: {}, client: "c", validUntil: 1, nullifiers: ["10", "11"] };
-      expect((await store.operations.enqueueWithdrawal(withdrawal)).kind).to.equal("queued");
-      expect(await store.operations.enqueuePayment("a", call)).to.deep.equal({ kind: "gone" });
-      expect(await store.reservations.reserve(reservation("b"))).to.include({ kind: "taken" });
-      const overlapping = { ...withdrawal, id: "v", digest: "0xee", nullifiers: ["12", "10"] };
-      expect(await store.operations.enqueueWithdrawal(overlapping)).to.include({ kind: "taken" });
-      const same = await store.operations.enqueueWithdrawal({ ...withdrawal, id: "u" });
-      expect(same).to.deep.nested.include({ kind: "same", "operation.id": "w" });
-    });
-
-    it("queues a deposit once by its authorization", async () => {
-      const deposit = { id: "d", digest: "0x01:0x02", call: {}, client: "c", validUntil: 1 };
-      expect((await store.operations.enqueueDeposit(deposit)).kind).to.equal("queued");
-      const same = await store.operations.enqueueDeposit({ ...deposit, id: "e" });
-      expect(same).to.deep.nested.include({ kind: "same", "operation.id": "d" });
-    });
-
-    it("gives one of many that ask at once the nullifier", async () => {
-      const others = await Promise.all([open(), open()]);
-      const bids = [store, ...others].flatMap((one, i) =>
-        Array.from({ length: 4 }, (_, n) => {
-          const id = `${i}-${n}`;
-          return one.operations.enqueueWithdrawal({
-            id,
-            digest: id,
-            call: {},
-            client: "",
-            validUntil: 1,
-            nullifiers: n % 2 ? ["1", "2", "3"] : ["3", "2", "1"],
-          });
-        }),
-      );
-      const results = await Promise.all(bids);
-      expect(results.filter(({ kind }) => kind === "queued")).to.have.length(1);
-      expect(results.filter(({ kind }) => kind === "taken")).to.have.length(11);
-    });
-
-    it("counts quotas for all replicas", async () => {
-      const other = await open();
-      const quota = { key: "client:x", limit: 3, window: 60_000 };
-      const results = await Promise.all([1, 2, 3, 4, 5].map((i) => (i % 2 ? store : other).quotas.take(quota)));
-      expect(results.filter(({ allowed }) => allowed)).to.have.length(3);
-      time += 60_000;
-      expect(await store.quotas.take(quota)).to.include({ allowed: true, remaining: 2 });
-    });
-
-    it("has one relayer, and refuses what an older one writes", async () => {
-      const other = await open();
-      const mine = (await store.leases.acquire("relayer", "me", 60_000))!;
-      expect(await other.leases.acquire("relayer", "you", 60_000)).to.equal(undefined);
-      expect(await store.leases.acquire("relayer", "me", 60_000)).to.deep.equal(mine);
-      await store.leases.release(mine);
-      const yours = (await other.leases.acquire("relayer", "you", 60_000))!;
-      expect(yours.token).to.equal(mine.token + 1);
-      const late = store.asRelayer(mine, ({ operations }) =>
-        operations.settled("a", { txHash: "0x01", blockNumber: 5 }),
-      );
-      expect(await rejected(late)).to.include({ code: "LEASE_LOST" });
-    });
-
-    it("gives the lease of one that is known to be dead to the next, under another number", async () => {
-      const dead = (await store.leases.acquire("relayer", "dead", 60_000))!;
-      expect(await store.leases.acquire("relayer", "next", 60_000, (holder) => holder === "other")).to.equal(undefined);
-      const next = await store.leases.acquire("relayer", "next", 60_000, (holder) => holder === "dead");
-      expect(next).to.deep.equal({ name: "relayer", holder: "next", token: dead.token + 1 });
-    });
-
-    it("stores a transaction before it is sent, with what it carries and what it may cost", async () => {
-      await store.reservations.reserve(reservation("a"));
-      await store.operations.enqueuePayment("a", call);
-      const lease = (await store.leases.acquire("relayer", "me", 1000))!;
-      const base = { kind: "settle" as const, sender: "0x0f", nonce: 7, to: "0x02", data: "0x", day: "2026-09-21" };
-      const attempt = { hash: "0xh1", raw: "0xr1", maxFee: 10n, maxPriority: 1n };
-      await store.asRelayer(lease, ({ outbox }) => outbox.record({ ...base, id: "t", gasLimit: 100n }, attempt, ["a"]));
-      expect(await store.operations.get("a")).to.include({ state: "broadcast", transactionId: "t", txHash: "0xh1" });
-      expect(await store.gasToday()).to.equal(1000n);
-      const dearer = { hash: "0xh2", raw: "0xr2", maxFee: 20n, maxPriority: 2n };
-      await store.asRelayer(lease, ({ outbox }) => outbox.replace("t", dearer));
-      expect(await store.gasToday()).to.equal(2000n);
-      const [open] = await store.outbox.open();
-      expect(open!.attempts.map(({ hash }) => hash)).to.deep.equal(["0xh1", "0xh2"]);
-      const twice = store.asRelayer(lease, ({ outbox }) =>
-        outbox.record({ ...base, id: "u", gasLimit: 1n }, { ...attempt, hash: "0xh3" }, []),
-      );
-      expect(await rejected(twice)).to.be.an("error");
-      await store.asRelayer(lease, ({ outbox }) => outbox.mined("t", "0xh1", { number: 3, hash: "0xb" }, true, 700n));
-      expect(await store.gasToday()).to.equal(700n);
-      expect(await store.operations.get("a")).to.include({ txHash: "0xh1" });
-      await store.asRelayer(lease, ({ outbox }) => outbox.dropped("t"));
-      expect(await store.operations.get("a")).to.include({ state: "queued", transactionId: undefined });
-      expect(await store.gasToday()).to.equal(0n);
-      expect(await store.outbox.open()).to.deep.equal([]);
-    });
-
-    it("takes back what a reorganisation took", async () => {
-      await store.reservations.reserve(reservation("a"));
-      await store.operations.enqueuePayment("a", call);
-      const lease = (await store.leases.acquire("relayer", "me", 1000))!;
-      const page = (n: number) => ({
-        leaves: [{ leaf_index: n, commitment: String(n), block_number: n }],
-        appends: [{ size: n, root: String(n), block_number: n }],
-        spends: [{ nullifier: String(n), digest: "0xaa", tx_hash: "0x01", block_number: n }],
-        blocks: [{ number: n, hash: `0x${n}`, timestamp: n }],
-      });
-      for (const n of [0, 1, 2]) await store.asRelayer(lease, ({ ledger }) => ledger.add(page(n), 2));
-      await store.asRelayer(lease, ({ operations }) => operations.settled("a", { txHash: "0x01", blockNumber: 2 }));
-      expect((await store.ledger.blocks()).map(({ number }) => number)).to.deep.equal([2, 1, 0]);
-      await store.asRelayer(lease, ({ ledger }) =>
-        ledger.add({ leaves: [], appends: [], spends: [], blocks: [{ number: 3, hash: "0x3", timestamp: 3 }] }, 2),
-      );
-      // The newest one at least two back stays: there is always something to go back to.
-      expect((await store.ledger.blocks()).map(({ number }) => number)).to.deep.equal([3, 2, 1]);
-      const back = await store.asRelayer(lease, async ({ ledger, operations }) => {
-        await ledger.rollBack(1);
-        return operations.unsettle(1);
-      });
-      expect(back).to.deep.equal(["a"]);
-      expect(await store.operations.get("a")).to.include({ state: "queued", blockNumber: undefined });
-      expect(await store.ledger.leafCount()).to.equal(2);
-      expect(await store.ledger.lastAppend()).to.include({ size: 1 });
-      expect(await store.ledger.spend("2")).to.equal(undefined);
-      expect(await store.ledger.spend("1")).to.include({ digest: "0xaa" });
-    });
-
-    it("keeps everything over a restart, and opens for several at once", async () => {
-      await store.reservations.reserve(reservation("a"));
-      await store.operations.enqueuePayment("a", call);
-      await store.close();
-      opened.length = 0;
-      const fresh = await backend.url();
-      const many = await Promise.all([open(fresh), open(fresh), open(fresh)]);
-      for (const one of many) await one.ping();
-      expect(await (await open()).operations.get("a")).to.include({ state: "queued" });
-    });
-
-    it("refuses records it could not keep, and databases of a later version", async () => {
-      const inMs = store.reservations.reserve(reservation("a", { validUntil: NOW }));
-      expect(await rejected(inMs)).to.include({ code: "INVALID_RECORD" });
-      const raw = await openDatabase({ url, name: "raw", migrations: {} });
-      await sql`insert into kysely_migration (name, timestamp) values ('9999-later', 'x')`.execute(raw.db);
-      await raw.close();
-      expect(await rejected(open())).to.include({ code: "STORE_TOO_NEW" });
-    });
+  beforeEach(async () => {
+    time = NOW;
+    url = await newUrl();
+    store = await open();
   });
+  afterEach(async () => {
+    for (const one of opened.splice(0)) await one.close();
+  });
+
+  it("reserves a nullifier once, and gives the same bundle the same reservation", async () => {
+    expect(await store.reservations.reserve(reservation("a"))).to.deep.equal({ kind: "reserved", id: "a" });
+    const again = reservation("b", { expiresAt: NOW + 200_000 });
+    expect(await store.reservations.reserve(again)).to.deep.equal({ kind: "same", id: "a" });
+    expect(await store.reservations.get("a")).to.include({ expiresAt: NOW + 200_000, bundle: '{"proof":1}' });
+    expect(await store.reservations.get("b")).to.equal(undefined);
+  });
+
+  it("lets another bundle of the note replace one that was not queued: the older id dies", async () => {
+    await store.reservations.reserve(reservation("a"));
+    const other = reservation("b", { digest: "0xbb", bundle: "{}" });
+    expect(await store.reservations.reserve(other)).to.deep.equal({ kind: "reserved", id: "b" });
+    expect(await store.operations.enqueuePayment("a", call)).to.deep.equal({ kind: "gone" });
+    expect((await store.operations.enqueuePayment("b", call)).kind).to.equal("queued");
+  });
+
+  it("replaces a bundle with the same signals and another proof: what is sent is what was verified", async () => {
+    await store.reservations.reserve(reservation("a"));
+    const other = reservation("b", { bundle: '{"proof":2}' });
+    expect(await store.reservations.reserve(other)).to.deep.equal({ kind: "reserved", id: "b" });
+  });
+
+  it("refuses another bundle once one is queued, and says when it is settled", async () => {
+    await store.reservations.reserve(reservation("a"));
+    await store.operations.enqueuePayment("a", call);
+    const other = reservation("b", { digest: "0xbb", bundle: "{}" });
+    expect(await store.reservations.reserve(other)).to.deep.equal({ kind: "taken", reason: "NULLIFIER_QUEUED" });
+    expect(await store.reservations.reserve(reservation("c"))).to.deep.equal({ kind: "same", id: "a" });
+    const lease = (await store.leases.acquire("relayer", "me", 1000))!;
+    await store.asRelayer(lease, ({ operations }) => operations.settled("a", { txHash: "0x01", blockNumber: 5 }));
+    expect(await store.reservations.reserve(other)).to.deep.equal({ kind: "taken", reason: "NULLIFIER_SPENT" });
+  });
+
+  it("frees the nullifier of a payment that failed", async () => {
+    await store.reservations.reserve(reservation("a"));
+    await store.operations.enqueuePayment("a", call);
+    const lease = (await store.leases.acquire("relayer", "me", 1000))!;
+    await store.asRelayer(lease, ({ operations }) => operations.over("a", "expired", "EXPIRED"));
+    const next = reservation("b");
+    expect(await store.reservations.reserve(next)).to.deep.equal({ kind: "reserved", id: "b" });
+    expect(await store.operations.get("a")).to.include({ state: "expired", reason: "EXPIRED" });
+    expect((await store.operations.enqueuePayment("a", call)).kind).to.equal("same");
+  });
+
+  it("queues a payment once, with the call of the bundle that was reserved", async () => {
+    await store.reservations.reserve(reservation("a"));
+    const first = await store.operations.enqueuePayment("a", call);
+    const second = await store.operations.enqueuePayment("a", () => "another");
+    expect([first.kind, second.kind]).to.deep.equal(["queued", "same"]);
+    expect(await store.operations.get("a")).to.deep.include({
+      kind: "payment",
+      state: "queued",
+      call: { proof: 1 },
+      nullifiers: ["11"],
+      validUntil: NOW / 1000 + 120,
+      createdAt: NOW,
+    });
+    expect(await store.operations.counts()).to.deep.equal({ queued: 1, broadcast: 0 });
+  });
+
+  it("lets a reservation end with its token, and forgets it", async () => {
+    await store.reservations.reserve(reservation("a"));
+    time = NOW + 100_000;
+    expect(await store.operations.enqueuePayment("a", call)).to.deep.equal({ kind: "gone" });
+    expect(await store.reservations.sweep()).to.equal(1);
+    expect(await store.reservations.get("a")).to.equal(undefined);
+    const next = reservation("b", { expiresAt: NOW + 300_000 });
+    expect(await store.reservations.reserve(next)).to.deep.equal({ kind: "reserved", id: "b" });
+    expect(await store.reservations.sweep()).to.equal(0);
+  });
+
+  it("keeps what was queued when it forgets", async () => {
+    await store.reservations.reserve(reservation("a"));
+    await store.operations.enqueuePayment("a", call);
+    time = NOW + 1_000_000;
+    expect(await store.reservations.sweep()).to.equal(0);
+    expect(await store.reservations.get("a")).to.include({ id: "a" });
+  });
+
+  it("forgets the bundle of a payment that was over long ago, not what became of it", async () => {
+    await store.reservations.reserve(reservation("a"));
+    await store.reservations.reserve(reservation("b", { nullifier: "12" }));
+    for (const id of ["a", "b"]) await store.operations.enqueuePayment(id, call);
+    const lease = (await store.leases.acquire("relayer", "me", 1000))!;
+    await store.asRelayer(lease, ({ operations }) => operations.settled("a", { txHash: "0x01", blockNumber: 5 }));
+    time += 31 * 86_400_000;
+    await store.sweep();
+    expect(await store.reservations.get("a")).to.equal(undefined);
+    expect(await store.reservations.get("b")).to.include({ id: "b" });
+    expect(await store.operations.enqueuePayment("a", call)).to.deep.nested.include({
+      kind: "same",
+      "operation.state": "settled",
+    });
+    const again = reservation("c", { expiresAt: time + 1000 });
+    expect(await store.reservations.reserve(again)).to.deep.equal({ kind: "taken", reason: "NULLIFIER_SPENT" });
+  });
+
+  it("takes all nullifiers of a withdrawal, and lets a mere reservation give way", async () => {
+    await store.reservations.reserve(reservation("a"));
+    const withdrawal = { id: "w", digest: "0xdd", call: {}, client: "c", validUntil: 1, nullifiers: ["10", "11"] };
+    expect((await store.operations.enqueueWithdrawal(withdrawal)).kind).to.equal("queued");
+    expect(await store.operations.enqueuePayment("a", call)).to.deep.equal({ kind: "gone" });
+    expect(await store.reservations.reserve(reservation("b"))).to.include({ kind: "taken" });
+    const overlapping = { ...withdrawal, id: "v", digest: "0xee", nullifiers: ["12", "10"] };
+    expect(await store.operations.enqueueWithdrawal(overlapping)).to.include({ kind: "taken" });
+    const same = await store.operations.enqueueWithdrawal({ ...withdrawal, id: "u" });
+    expect(same).to.deep.nested.include({ kind: "same", "operation.id": "w" });
+  });
+
+  it("queues a deposit once by its authorization", async () => {
+    const deposit = { id: "d", digest: "0x01:0x02", call: {}, client: "c", validUntil: 1 };
+    expect((await store.operations.enqueueDeposit(deposit)).kind).to.equal("queued");
+    const same = await store.operations.enqueueDeposit({ ...deposit, id: "e" });
+    expect(same).to.deep.nested.include({ kind: "same", "operation.id": "d" });
+  });
+
+  it("gives one of many that ask at once the nullifier", async () => {
+    const others = await Promise.all([open(), open()]);
+    const bids = [store, ...others].flatMap((one, i) =>
+      Array.from({ length: 4 }, (_, n) => {
+        const id = `${i}-${n}`;
+        return one.operations.enqueueWithdrawal({
+          id,
+          digest: id,
+          call: {},
+          client: "",
+          validUntil: 1,
+          nullifiers: n % 2 ? ["1", "2", "3"] : ["3", "2", "1"],
+        });
+      }),
+    );
+    const results = await Promise.all(bids);
+    expect(results.filter(({ kind }) => kind === "queued")).to.have.length(1);
+    expect(results.filter(({ kind }) => kind === "taken")).to.have.length(11);
+  });
+
+  it("counts quotas for all replicas", async () => {
+    const other = await open();
+    const quota = { key: "client:x", limit: 3, window: 60_000 };
+    const results = await Promise.all([1, 2, 3, 4, 5].map((i) => (i % 2 ? store : other).quotas.take(quota)));
+    expect(results.filter(({ allowed }) => allowed)).to.have.length(3);
+    time += 60_000;
+    expect(await store.quotas.take(quota)).to.include({ allowed: true, remaining: 2 });
+  });
+
+  it("has one relayer, and refuses what an older one writes", async () => {
+    const other = await open();
+    const mine = (await store.leases.acquire("relayer", "me", 60_000))!;
+    expect(await other.leases.acquire("relayer", "you", 60_000)).to.equal(undefined);
+    expect(await store.leases.acquire("relayer", "me", 60_000)).to.deep.equal(mine);
+    await store.leases.release(mine);
+    const yours = (await other.leases.acquire("relayer", "you", 60_000))!;
+    expect(yours.token).to.equal(mine.token + 1);
+    const late = store.asRelayer(mine, ({ operations }) => operations.settled("a", { txHash: "0x01", blockNumber: 5 }));
+    expect(await rejected(late)).to.include({ code: "LEASE_LOST" });
+  });
+
+  it("gives the lease of one that is known to be dead to the next, under another number", async () => {
+    const dead = (await store.leases.acquire("relayer", "dead", 60_000))!;
+    expect(await store.leases.acquire("relayer", "next", 60_000, (holder) => holder === "other")).to.equal(undefined);
+    const next = await store.leases.acquire("relayer", "next", 60_000, (holder) => holder === "dead");
+    expect(next).to.deep.equal({ name: "relayer", holder: "next", token: dead.token + 1 });
+  });
+
+  it("stores a transaction before it is sent, with what it carries and what it may cost", async () => {
+    await store.reservations.reserve(reservation("a"));
+    await store.operations.enqueuePayment("a", call);
+    const lease = (await store.leases.acquire("relayer", "me", 1000))!;
+    const base = { kind: "settle" as const, sender: "0x0f", nonce: 7, to: "0x02", data: "0x", day: "2026-09-21" };
+    const attempt = { hash: "0xh1", raw: "0xr1", maxFee: 10n, maxPriority: 1n };
+    await store.asRelayer(lease, ({ outbox }) => outbox.record({ ...base, id: "t", gasLimit: 100n }, attempt, ["a"]));
+    expect(await store.operations.get("a")).to.include({ state: "broadcast", transactionId: "t", txHash: "0xh1" });
+    expect(await store.gasToday()).to.equal(1000n);
+    const dearer = { hash: "0xh2", raw: "0xr2", maxFee: 20n, maxPriority: 2n };
+    await store.asRelayer(lease, ({ outbox }) => outbox.replace("t", dearer));
+    expect(await store.gasToday()).to.equal(2000n);
+    const [open] = await store.outbox.open();
+    expect(open!.attempts.map(({ hash }) => hash)).to.deep.equal(["0xh1", "0xh2"]);
+    const twice = store.asRelayer(lease, ({ outbox }) =>
+      outbox.record({ ...base, id: "u", gasLimit: 1n }, { ...attempt, hash: "0xh3" }, []),
+    );
+    expect(await rejected(twice)).to.be.an("error");
+    await store.asRelayer(lease, ({ outbox }) => outbox.mined("t", "0xh1", { number: 3, hash: "0xb" }, true, 700n));
+    expect(await store.gasToday()).to.equal(700n);
+    expect(await store.operations.get("a")).to.include({ txHash: "0xh1" });
+    await store.asRelayer(lease, ({ outbox }) => outbox.dropped("t"));
+    expect(await store.operations.get("a")).to.include({ state: "queued", transactionId: undefined });
+    expect(await store.gasToday()).to.equal(0n);
+    expect(await store.outbox.open()).to.deep.equal([]);
+  });
+
+  it("takes back what a reorganisation took", async () => {
+    await store.reservations.reserve(reservation("a"));
+    await store.operations.enqueuePayment("a", call);
+    const lease = (await store.leases.acquire("relayer", "me", 1000))!;
+    const page = (n: number) => ({
+      leaves: [{ leaf_index: n, commitment: String(n), block_number: n }],
+      appends: [{ size: n, root: String(n), block_number: n }],
+      spends: [{ nullifier: String(n), digest: "0xaa", tx_hash: "0x01", block_number: n }],
+      blocks: [{ number: n, hash: `0x${n}`, timestamp: n }],
+    });
+    for (const n of [0, 1, 2]) await store.asRelayer(lease, ({ ledger }) => ledger.add(page(n), 2));
+    await store.asRelayer(lease, ({ operations }) => operations.settled("a", { txHash: "0x01", blockNumber: 2 }));
+    expect((await store.ledger.blocks()).map(({ number }) => number)).to.deep.equal([2, 1, 0]);
+    await store.asRelayer(lease, ({ ledger }) =>
+      ledger.add({ leaves: [], appends: [], spends: [], blocks: [{ number: 3, hash: "0x3", timestamp: 3 }] }, 2),
+    );
+    // The newest one at least two back stays: there is always something to go back to.
+    expect((await store.ledger.blocks()).map(({ number }) => number)).to.deep.equal([3, 2, 1]);
+    const back = await store.asRelayer(lease, async ({ ledger, operations }) => {
+      await ledger.rollBack(1);
+      return operations.unsettle(1);
+    });
+    expect(back).to.deep.equal(["a"]);
+    expect(await store.operations.get("a")).to.include({ state: "queued", blockNumber: undefined });
+    expect(await store.ledger.leafCount()).to.equal(2);
+    expect(await store.ledger.lastAppend()).to.include({ size: 1 });
+    expect(await store.ledger.spend("2")).to.equal(undefined);
+    expect(await store.ledger.spend("1")).to.include({ digest: "0xaa" });
+  });
+
+  it("keeps everything over a restart, and opens for several at once", async () => {
+    await store.reservations.reserve(reservation("a"));
+    await store.operations.enqueuePayment("a", call);
+    await store.close();
+    opened.length = 0;
+    const fresh = await newUrl();
+    const many = await Promise.all([open(fresh), open(fresh), open(fresh)]);
+    for (const one of many) await one.ping();
+    expect(await (await open()).operations.get("a")).to.include({ state: "queued" });
+  });
+
+  it("refuses records it could not keep, and databases of a later version", async () => {
+    const inMs = store.reservations.reserve(reservation("a", { validUntil: NOW }));
+    expect(await rejected(inMs)).to.include({ code: "INVALID_RECORD" });
+    const raw = await openDatabase({ url, name: "raw", migrations: {} });
+    await sql`insert into kysely_migration (name, timestamp) values ('9999-later', 'x')`.execute(raw.db);
+    await raw.close();
+    expect(await rejected(open())).to.include({ code: "STORE_TOO_NEW" });
+  });
+});
 
 describe("store's address", () => {
   it("is checked before anything is opened", async () => {

@@ -1,0 +1,22 @@
+import { type DatabaseName, overDatabases } from "../../../database/test/support/backends.ts";
+import type { RegistryOptions } from "../../src/index.ts";
+import { createWorld, type World } from "./world.ts";
+
+/** `overDatabases` for the registry. @param tests get what makes a world, which is closed after the test */
+export function overWorlds(
+  title: string,
+  databases: readonly DatabaseName[],
+  tests: (newWorld: (change?: Partial<RegistryOptions>) => Promise<World>) => void,
+): void {
+  overDatabases(title, databases, (newUrl) => {
+    const worlds: World[] = [];
+    afterEach(async () => {
+      for (const world of worlds.splice(0)) await world.close();
+    });
+    tests(async (change) => {
+      const world = await createWorld(await newUrl(), change);
+      worlds.push(world);
+      return world;
+    });
+  });
+}
