@@ -185,6 +185,24 @@ describe("relayer", () => {
     expect(await relayer.waitFor(id, WAIT)).to.include({ state: "failed", reason: "GAS_BUDGET_EXHAUSTED" });
   });
 
+  it("asks its store as often for a thousand who wait for a payment as for one", async () => {
+    const { store, relayer } = await services.start();
+    await chain.automine(false);
+    const id = await enqueue(store, await chain.payment());
+    await eventually(async () => (await store.operations.get(id))?.txHash);
+    const { get } = store.operations;
+    let looks = 0;
+    store.operations.get = (asked) => {
+      looks += 1;
+      return get(asked);
+    };
+    const outcomes = await Promise.all(Array.from({ length: 1_000 }, () => relayer.waitFor(id, 1_000)));
+    expect(new Set(outcomes.map(({ state }) => state))).to.deep.equal(new Set(["pending"]));
+    expect(looks).to.be.below(100);
+    await chain.mine();
+    expect((await relayer.waitFor(id, WAIT)).state).to.equal("settled");
+  });
+
   it("knows no payment that was never queued", async () => {
     const { relayer } = await services.start();
     const error = await relayer.waitFor("nothing", 10).catch((failure: { code?: string }) => failure.code);

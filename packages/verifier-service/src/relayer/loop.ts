@@ -3,11 +3,11 @@ import type { Appender } from "./appender.ts";
 import type { Head } from "./chain/values.ts";
 import type { RelayerContext, Round } from "./context.ts";
 import type { Dispatcher } from "./dispatcher.ts";
-import { codeOf, RelayerError } from "./errors.ts";
+import { codeOf } from "./errors.ts";
 import type { Follower } from "./follower.ts";
 import { holderName, isGone } from "./holder.ts";
 import type { Judge } from "./judge.ts";
-import { outcomeOf } from "./outcome.ts";
+import { Outcomes } from "./outcomes.ts";
 import type { Tracker } from "./tracker.ts";
 import type { Outcome, RelayerStatus } from "./types.ts";
 import { Waker } from "./waker.ts";
@@ -30,8 +30,6 @@ export interface Relayer {
 const LEASE = "relayer";
 /** Operations looked at in one round. */
 const OPEN_OPERATIONS = 5_000;
-/** How often a replica that stands by looks at the store for an outcome, ms. */
-const STORE_POLL_MS = 100;
 const BALANCE_EVERY_MS = 30_000;
 
 export interface Parts {
@@ -48,7 +46,7 @@ export class RelayerLoop implements Relayer {
   readonly #parts: Parts;
   readonly #holder = holderName();
   readonly #waker = new Waker();
-  readonly #changed = new Waker();
+  readonly #outcomes: Outcomes;
   #running: Promise<void> | undefined;
   #heartbeat: NodeJS.Timeout | undefined;
   #stopping = false;
@@ -62,6 +60,8 @@ export class RelayerLoop implements Relayer {
   constructor(context: RelayerContext, parts: Parts) {
     this.#context = context;
     this.#parts = parts;
+    const works = () => this.#lease !== undefined;
+    this.#outcomes = new Outcomes({ store: context.store, works, stopping: () => this.#stopping });
   }
 
   start(): void {
@@ -80,33 +80,15 @@ export class RelayerLoop implements Relayer {
     await this.#parts.appender?.settle();
     if (this.#lease) await this.#context.store.leases.release(this.#lease).catch(() => undefined);
     this.#lease = undefined;
-    this.#changed.wake();
+    this.#outcomes.tell();
   }
 
   settle(_id: string): void {
     this.#waker.wake();
   }
 
-  async waitFor(id: string, ms: number): Promise<Outcome> {
-    const end = Date.now() + ms;
-    for (;;) {
-      const left = end - Date.now();
-      const outcome = await this.#outcome(id, left > 0);
-      if (outcome && (outcome.state !== "pending" || left <= 0 || this.#stopping)) return outcome;
-      await this.#changed.sleep(Math.min(left, STORE_POLL_MS));
-    }
-  }
-
-  /** @param patient whether a store that does not answer may be asked again */
-  async #outcome(id: string, patient: boolean): Promise<Outcome | undefined> {
-    try {
-      const operation = await this.#context.store.operations.get(id);
-      if (operation === undefined) throw new RelayerError("UNKNOWN_OPERATION", "there is no payment with this id");
-      return outcomeOf(operation);
-    } catch (error) {
-      if (patient && !this.#stopping && isUnavailable(error)) return undefined;
-      throw error;
-    }
+  waitFor(id: string, ms: number): Promise<Outcome> {
+    return this.#outcomes.waitFor(id, ms);
   }
 
   async status(): Promise<RelayerStatus> {
@@ -169,7 +151,7 @@ export class RelayerLoop implements Relayer {
     const round = await this.#begin(this.#lease, head);
     const before = await store.operations.open(OPEN_OPERATIONS);
     const spent = await judge.judge(round, before);
-    this.#changed.wake();
+    this.#outcomes.tell();
     await tracker.track(round, await store.operations.open(OPEN_OPERATIONS));
     const sent = await dispatcher.dispatch(round, await store.operations.open(OPEN_OPERATIONS), spent);
     const appending = (await appender?.append(round, () => this.#waker.wake())) ?? false;

@@ -1,0 +1,73 @@
+import { isUnavailable, type Operation, type Store } from "../store/index.ts";
+import { RelayerError } from "./errors.ts";
+import { outcomeOf } from "./outcome.ts";
+import type { Outcome } from "./types.ts";
+import { Waker } from "./waker.ts";
+
+/** How often a replica that stands by looks at the store, ms. */
+const STORE_POLL_MS = 100;
+/** And the one that works: its own rounds say when something may have changed, as long as it is the one. */
+const OWN_POLL_MS = 2_000;
+/** Who asks for the same within this time shares an answer, ms. */
+const SHARED_MS = 50;
+
+export interface OutcomesOptions {
+  readonly store: Pick<Store, "operations">;
+  /** Whether this replica is the one that works. */
+  readonly works: () => boolean;
+  readonly stopping: () => boolean;
+}
+
+/**
+ * Those who wait for what becomes of operations. One may be asked for any number of times at once, by whoever has its
+ * token: what that costs does not grow with them.
+ */
+export class Outcomes {
+  readonly #options: OutcomesOptions;
+  readonly #changed = new Waker();
+  readonly #looks = new Map<string, Promise<Operation | undefined>>();
+
+  constructor(options: OutcomesOptions) {
+    this.#options = options;
+  }
+
+  /** Something may have changed. */
+  tell(): void {
+    this.#looks.clear();
+    this.#changed.wake();
+  }
+
+  /** @throws RelayerError UNKNOWN_OPERATION */
+  async waitFor(id: string, ms: number): Promise<Outcome> {
+    const { works, stopping } = this.#options;
+    const end = Date.now() + ms;
+    for (;;) {
+      const left = end - Date.now();
+      const outcome = await this.#outcome(id, left > 0);
+      if (outcome && (outcome.state !== "pending" || left <= 0 || stopping())) return outcome;
+      await this.#changed.sleep(Math.min(left, works() ? OWN_POLL_MS : STORE_POLL_MS));
+    }
+  }
+
+  /** @param patient whether a store that does not answer may be asked again */
+  async #outcome(id: string, patient: boolean): Promise<Outcome | undefined> {
+    try {
+      const operation = await this.#look(id);
+      if (operation === undefined) throw new RelayerError("UNKNOWN_OPERATION", "there is no payment with this id");
+      return outcomeOf(operation);
+    } catch (error) {
+      if (patient && !this.#options.stopping() && isUnavailable(error)) return undefined;
+      throw error;
+    }
+  }
+
+  #look(id: string): Promise<Operation | undefined> {
+    const known = this.#looks.get(id);
+    if (known !== undefined) return known;
+    const look = this.#options.store.operations.get(id);
+    this.#looks.set(id, look);
+    const forget = () => void (this.#looks.get(id) === look && this.#looks.delete(id));
+    look.then(() => setTimeout(forget, SHARED_MS).unref(), forget);
+    return look;
+  }
+}
