@@ -1,35 +1,20 @@
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
 import { type PhoneChange, phonePin } from "../../src/phone/pins.ts";
-import { lookUpPhone, type ResolveOptions, resolvePhone } from "../../src/phone/resolve.ts";
-import { MemoryStore } from "../../src/store/memory.ts";
-import type { Store } from "../../src/store/store.ts";
-import type { Wallet } from "../../src/wallet/wallet.ts";
-import { BEGIN, keyOf, LyingRegistry, PHONE, withoutWallets } from "../support/phone-registry.ts";
+import { lookUpPhone, type ResolveOptions } from "../../src/phone/resolve.ts";
+import { BEGIN, keyOf, LyingRegistry, PHONE } from "../support/phone-registry.ts";
+import { openPhoneWorld, other, otherWallet, type PhoneWorld } from "../support/phone-world.ts";
 import { rejection } from "../support/rejection.ts";
-import { SEED } from "../support/shop.ts";
-import { World } from "../support/world.ts";
 
 describe("whom a number leads to", () => {
-  let registry: LyingRegistry;
-  let world: World;
-  let wallet: Wallet;
-  /** Who has the number next: the new owner of a SIM card, or a thief of it. */
-  const other = Account.createRandom();
-  const otherWallet = other.address.toLowerCase();
-
+  let registry: PhoneWorld["registry"];
+  let wallet: PhoneWorld["wallet"];
+  let resolve: PhoneWorld["resolve"];
+  let pinned: PhoneWorld["pinned"];
   beforeEach(async () => {
-    registry = await LyingRegistry.open();
-    world = new World();
-    wallet = await open(new MemoryStore());
-    registry.serve();
+    ({ registry, wallet, resolve, pinned } = await openPhoneWorld());
   });
   afterEach(() => registry.close());
-
-  const open = (store: Store) => world.wallet({ chain: withoutWallets(world.chain), store, seed: SEED });
-  const resolve = (options: ResolveOptions = {}, from = registry) =>
-    resolvePhone(wallet, from.client(), PHONE, options);
-  const pinned = async () => (await phonePin(wallet.store, PHONE))?.wallet;
 
   it("is pinned the first time, and the same from then on", async () => {
     const first = await resolve();

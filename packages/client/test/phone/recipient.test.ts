@@ -1,34 +1,18 @@
 import { expect } from "chai";
-import { Wallet as Account } from "ethers";
-import { phonePin } from "../../src/phone/pins.ts";
 import { checkRecipientPhone, expectPhoneRecipient } from "../../src/phone/recipient.ts";
 import type { ResolveOptions } from "../../src/phone/resolve.ts";
-import { MemoryStore } from "../../src/store/memory.ts";
-import type { Store } from "../../src/store/store.ts";
-import type { Wallet } from "../../src/wallet/wallet.ts";
-import { BEGIN, keyOf, LyingRegistry, PHONE, withoutWallets } from "../support/phone-registry.ts";
+import { BEGIN, keyOf, PHONE } from "../support/phone-registry.ts";
+import { openPhoneWorld, other, otherWallet, type PhoneWorld } from "../support/phone-world.ts";
 import { rejection, thrown } from "../support/rejection.ts";
-import { SEED } from "../support/shop.ts";
-import { World } from "../support/world.ts";
 
 describe("the phone number of a 402 answer", () => {
-  let registry: LyingRegistry;
-  let world: World;
-  let wallet: Wallet;
-  /** Who has the number next: the new owner of a SIM card, or a thief of it. */
-  const other = Account.createRandom();
-  const otherWallet = other.address.toLowerCase();
-
+  let registry: PhoneWorld["registry"];
+  let wallet: PhoneWorld["wallet"];
+  let pinned: PhoneWorld["pinned"];
   beforeEach(async () => {
-    registry = await LyingRegistry.open();
-    world = new World();
-    wallet = await open(new MemoryStore());
-    registry.serve();
+    ({ registry, wallet, pinned } = await openPhoneWorld());
   });
   afterEach(() => registry.close());
-
-  const open = (store: Store) => world.wallet({ chain: withoutWallets(world.chain), store, seed: SEED });
-  const pinned = async () => (await phonePin(wallet.store, PHONE))?.wallet;
 
   const recipient = () => ({
     phone: PHONE,

@@ -1,0 +1,29 @@
+import { Wallet as Account } from "ethers";
+import { phonePin } from "../../src/phone/pins.ts";
+import { type ResolveOptions, resolvePhone } from "../../src/phone/resolve.ts";
+import { MemoryStore } from "../../src/store/memory.ts";
+import type { Store } from "../../src/store/store.ts";
+import { LyingRegistry, PHONE, withoutWallets } from "./phone-registry.ts";
+import { SEED } from "./shop.ts";
+import { World } from "./world.ts";
+
+/** Who has the number next: the new owner of a SIM card, or a thief of it. */
+export const other = Account.createRandom();
+export const otherWallet = other.address.toLowerCase();
+
+export type PhoneWorld = Awaited<ReturnType<typeof openPhoneWorld>>;
+
+/** A registry that knows one number, and a wallet that looks it up. */
+export async function openPhoneWorld() {
+  const world = new World();
+  /** The same wallet over another store. */
+  const open = (store: Store) => world.wallet({ chain: withoutWallets(world.chain), store, seed: SEED });
+  const registry = await LyingRegistry.open();
+  registry.serve();
+  const wallet = await open(new MemoryStore());
+  const resolve = (options: ResolveOptions = {}, from = registry) =>
+    resolvePhone(wallet, from.client(), PHONE, options);
+  /** The address that the number is pinned to. */
+  const pinned = async () => (await phonePin(wallet.store, PHONE))?.wallet;
+  return { registry, wallet, open, resolve, pinned };
+}
