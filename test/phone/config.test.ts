@@ -4,15 +4,7 @@ import { join } from "node:path";
 import { newKey, REGISTRY_SETTINGS, readRegistryConfig } from "@sotto/phone-registry";
 import { readConfig } from "@sotto/verifier-service";
 import { expect } from "chai";
-import {
-  account,
-  call,
-  linkVerified,
-  newNumber,
-  openTestRegistry,
-  resolveUrl,
-  temporaryFolder,
-} from "./support/world.ts";
+import { account, linkVerified, newNumber, openTestRegistry, temporaryFolder } from "./support/world.ts";
 
 const [master, index] = [newKey("m1"), newKey("i1")];
 const POOL = `0x${"22".repeat(20)}`;
@@ -137,7 +129,7 @@ describe("configuration of the phone registry", () => {
     expect(statSync(settings.SOTTO_PHONE_KEYS).mode & 0o777).to.equal(0o600);
     const second = await openTestRegistry(settings);
     try {
-      expect((await call(resolveUrl(second, phone))).body["wallet"]).to.equal(signer.address);
+      expect((await second.resolve(phone)).body["wallet"]).to.equal(signer.address);
     } finally {
       await second.close();
       folder.remove();

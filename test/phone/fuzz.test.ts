@@ -9,14 +9,11 @@ import { type Fields, type FuzzRequest, mutate, type Sample } from "../service/s
 import { Random } from "../support/random.ts";
 import {
   account,
-  call,
   linkBody,
   linkVerified,
   newNumber,
   openTestRegistry,
-  post,
   proofOf,
-  resolveUrl,
   type Signer,
   type TestRegistry,
   unlinkBody,
@@ -70,7 +67,7 @@ describe("five thousand requests to the phone registry that are almost right", (
     const [one, two, three, four] = people as [[Signer, string], [Signer, string], [Signer, string], [Signer, string]];
     // Two wait for their codes, two are proven.
     const links = [await linkBody(registry, ...one), await linkBody(registry, ...two)];
-    for (const body of links) await post(`${registry.url}/phone/link`, body);
+    for (const body of links) await registry.link(body);
     await linkVerified(registry, ...three);
     await linkVerified(registry, ...four);
     const proofs = [proofOf(registry, ...one), proofOf(registry, ...two)];
@@ -179,7 +176,7 @@ describe("five thousand requests to the phone registry that are almost right", (
     expect(secrets.filter((secret) => log.includes(secret))).to.deep.equal([]);
     expect(registry.logged.filter((line) => (JSON.parse(line) as { level: number }).level >= 50)).to.deep.equal([]);
     for (const [index, [signer, phone]] of people.entries())
-      expect((await call(resolveUrl(registry, phone))).body).to.include({
+      expect((await registry.resolve(phone)).body).to.include({
         wallet: signer.address,
         verified: index >= 2,
       });
@@ -189,7 +186,7 @@ describe("five thousand requests to the phone registry that are almost right", (
   it("leave the registry as it was: it links and proves", async () => {
     const [signer, phone] = [account(), newNumber()];
     await linkVerified(registry, signer, phone);
-    expect((await call(resolveUrl(registry, phone))).body["wallet"]).to.equal(signer.address);
+    expect((await registry.resolve(phone)).body["wallet"]).to.equal(signer.address);
   });
 
   /** Whether a mutation says the same as a request that is right, in another spelling. */

@@ -11,37 +11,26 @@ import {
   newNumber,
   newShieldedAddress,
   openTestRegistry,
-  post,
   proofOf,
-  resolveUrl,
   type TestRegistry,
 } from "./support/world.ts";
 
 describe("linking a phone number", () => {
   let registry: TestRegistry;
-  let now = 0;
-  /** ms by which the registry's clock is ahead. */
-  const ahead = (ms: number) => {
-    now = ms;
-  };
   before(async () => {
-    registry = await openTestRegistry({}, { clock: () => Date.now() + now });
+    registry = await openTestRegistry();
   });
   beforeEach(() => {
-    ahead(0);
+    registry.ahead = 0;
     registry.failure = undefined;
   });
   after(() => registry.close());
-
-  const link = (body: unknown) => post(`${registry.url}/phone/link`, body);
-  const verify = (body: unknown) => post(`${registry.url}/phone/verify`, body);
-  const resolve = (phone: string) => call(resolveUrl(registry, phone));
 
   it("takes exactly the four fields of the interface, and answers the mapping and what is left to do", async () => {
     const [signer, phone] = [account(), newNumber()];
     const body = await linkBody(registry, signer, phone);
     expect(Object.keys(body)).to.have.members(["phoneNumber", "walletAddress", "signature", "encryptionPublicKey"]);
-    const answer = await link(body);
+    const answer = await registry.link(body);
     expect(answer.status).to.equal(200);
     const { issuedAt, expiresAt, remaining, ...rest } = answer.body;
     expect(rest).to.deep.equal({
@@ -71,12 +60,12 @@ describe("linking a phone number", () => {
   it("is verified by the code alone, and then resolves to all that a payer checks", async () => {
     const [signer, phone] = [account(), newNumber()];
     const body = await linkBody(registry, signer, phone);
-    await link(body);
-    expect((await resolve(phone)).body).to.include({ wallet: signer.address, verified: false });
-    const verified = await verify(proofOf(registry, signer, phone));
+    await registry.link(body);
+    expect((await registry.resolve(phone)).body).to.include({ wallet: signer.address, verified: false });
+    const verified = await registry.verify(proofOf(registry, signer, phone));
     expect([verified.status, verified.body["verified"]]).to.deep.equal([200, true]);
     expect(verified.body).to.not.have.property("changed");
-    const found = (await resolve(phone)).body;
+    const found = (await registry.resolve(phone)).body;
     expect(found).to.deep.equal(verified.body);
     const binding = {
       ...{ phone: String(found["phoneNumber"]), wallet: parseAddress(found["wallet"]) },
@@ -91,11 +80,11 @@ describe("linking a phone number", () => {
   it("finds the slot that was signed: this one, the one before, the one after, and no other", async () => {
     const slots = bindingSlots(Date.now());
     for (const issuedAt of slots) {
-      const answer = await link(await linkBody(registry, account(), newNumber(), { issuedAt }));
+      const answer = await registry.link(await linkBody(registry, account(), newNumber(), { issuedAt }));
       expect([answer.status, answer.body["issuedAt"]]).to.deep.equal([200, issuedAt]);
     }
     for (const issuedAt of [Math.min(...slots) - 300, Math.max(...slots) + 300]) {
-      const answer = await link(await linkBody(registry, account(), newNumber(), { issuedAt }));
+      const answer = await registry.link(await linkBody(registry, account(), newNumber(), { issuedAt }));
       expect([answer.status, answer.body["code"]]).to.deep.equal([401, "SIGNATURE_INVALID"]);
     }
   });
@@ -103,7 +92,7 @@ describe("linking a phone number", () => {
   it("takes a fifth field that names a slot of the last 24 hours", async () => {
     const [slot = 0] = bindingSlots(Date.now());
     const at = async (issuedAt: number, named = issuedAt) => {
-      const answer = await link({
+      const answer = await registry.link({
         ...(await linkBody(registry, account(), newNumber(), { issuedAt })),
         issuedAt: named,
       });
@@ -128,7 +117,7 @@ describe("linking a phone number", () => {
       [flipped, 400],
       [right.slice(0, -1), 400],
     ] as const) {
-      const answer = await link({ ...(await linkBody(registry, signer, newNumber())), walletAddress });
+      const answer = await registry.link({ ...(await linkBody(registry, signer, newNumber())), walletAddress });
       expect(answer.status, walletAddress).to.equal(status);
       if (status === 200) expect(answer.body["wallet"]).to.equal(signer.address);
     }
@@ -153,10 +142,10 @@ describe("linking a phone number", () => {
       ["capital letters", right.encryptionPublicKey.toUpperCase().replace("0X", "0x")],
       ["a key alone", right.encryptionPublicKey.slice(0, 66)],
     ] as const) {
-      const answer = await link({ ...right, encryptionPublicKey: key });
+      const answer = await registry.link({ ...right, encryptionPublicKey: key });
       expect(answer.status, what).to.equal(400);
     }
-    expect((await link(right)).status).to.equal(200);
+    expect((await registry.link(right)).status).to.equal(200);
   });
 
   it("is told by GET /phone what to sign for", async () => {
@@ -176,12 +165,12 @@ describe("linking a phone number", () => {
     const closed = await openTestRegistry({ SOTTO_PHONE_COUNTRIES: "DE,AT" });
     try {
       const codeOf = async (phone: string) =>
-        (await post(`${closed.url}/phone/link`, await linkBody(closed, account(), phone))).body["code"];
+        (await closed.link(await linkBody(closed, account(), phone))).body["code"];
       expect(await codeOf("+4915112345678")).to.equal(undefined);
       expect(await codeOf("+33612345678")).to.equal("NUMBER_NOT_SERVED");
       expect(await codeOf("+499001234567")).to.equal("NUMBER_NOT_SERVED");
       // Who is there already is found all the same.
-      expect((await call(resolveUrl(closed, "+33612345678"))).body["code"]).to.equal("UNKNOWN_NUMBER");
+      expect((await closed.resolve("+33612345678")).body["code"]).to.equal("UNKNOWN_NUMBER");
     } finally {
       await closed.close();
     }
@@ -192,13 +181,13 @@ describe("linking a phone number", () => {
     try {
       const [signer, key] = [account(), newShieldedAddress()];
       const body = await linkBody(german, signer, "+4915123456789", { key });
-      const answer = await post(`${german.url}/phone/link`, { ...body, phoneNumber: "01512 3456789" });
+      const answer = await german.link({ ...body, phoneNumber: "01512 3456789" });
       expect([answer.status, answer.body["phoneNumber"]]).to.deep.equal([200, "+4915123456789"]);
       // What is signed is the number itself, however it is written.
       const signedLocal = bindingFor(german, signer.address, "+4915123456789", { key });
       expect(signedLocal.phone).to.equal("+4915123456789");
       for (const written of ["01512 3456789", "(01512) 3456789", "4915123456789", "+49 1512 3456789"])
-        expect((await call(resolveUrl(german, written))).body["wallet"], written).to.equal(signer.address);
+        expect((await german.resolve(written)).body["wallet"], written).to.equal(signer.address);
     } finally {
       await german.close();
     }

@@ -58,7 +58,7 @@ describe("signed lookups", () => {
       const { [name]: _, ...rest } = right;
       expect(await ask(rest), name).to.equal("LOOKUP_SIGNATURE_REQUIRED");
     }
-    const unsigned = await call(resolveUrl(registry, phone));
+    const unsigned = await registry.resolve(phone);
     expect(unsigned.status).to.equal(401);
   });
 

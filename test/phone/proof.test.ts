@@ -4,86 +4,75 @@ import { bindingSlots } from "@sotto/protocol";
 import { expect } from "chai";
 import {
   account,
-  call,
   linkBody,
   linkVerified,
   newNumber,
   openTestRegistry,
-  post,
   proofOf,
-  resolveUrl,
   type TestRegistry,
   unlinkBody,
 } from "./support/world.ts";
 
 describe("proving a phone number", () => {
   let registry: TestRegistry;
-  let now = 0;
-  /** ms by which the registry's clock is ahead. */
-  const ahead = (ms: number) => {
-    now = ms;
-  };
   before(async () => {
-    registry = await openTestRegistry({}, { clock: () => Date.now() + now });
+    registry = await openTestRegistry();
   });
   beforeEach(() => {
-    ahead(0);
+    registry.ahead = 0;
     registry.failure = undefined;
   });
   after(() => registry.close());
 
-  const link = (body: unknown) => post(`${registry.url}/phone/link`, body);
-  const verify = (body: unknown) => post(`${registry.url}/phone/verify`, body);
-  const resolve = (phone: string) => call(resolveUrl(registry, phone));
-
   it("sends another code to who asks again, and the one before is dead", async () => {
     const [signer, phone] = [account(), newNumber()];
     const body = await linkBody(registry, signer, phone);
-    const first = await link(body);
+    const first = await registry.link(body);
     const old = proofOf(registry, signer, phone);
     // Ten minutes later the slot has to be named: this answer says which it was.
-    ahead(600_000);
-    expect((await link(body)).body["code"]).to.equal("SIGNATURE_INVALID");
-    expect((await link({ ...body, issuedAt: first.body["issuedAt"] })).status).to.equal(200);
+    registry.ahead = 600_000;
+    expect((await registry.link(body)).body["code"]).to.equal("SIGNATURE_INVALID");
+    expect((await registry.link({ ...body, issuedAt: first.body["issuedAt"] })).status).to.equal(200);
     const fresh = proofOf(registry, signer, phone);
-    if (old.code !== fresh.code) expect((await verify(old)).body["code"]).to.equal("CODE_WRONG");
-    expect((await verify(fresh)).status).to.equal(200);
-    expect((await verify(fresh)).body["code"]).to.equal("CODE_EXPIRED");
+    if (old.code !== fresh.code) expect((await registry.verify(old)).body["code"]).to.equal("CODE_WRONG");
+    expect((await registry.verify(fresh)).status).to.equal(200);
+    expect((await registry.verify(fresh)).body["code"]).to.equal("CODE_EXPIRED");
   });
 
   it("says that a code could not be sent, and sends it when asked again", async () => {
     const [signer, phone] = [account(), newNumber()];
     const body = await linkBody(registry, signer, phone);
     registry.failure = new Error(`the network said no to ${phone}`);
-    const answer = await link(body);
+    const answer = await registry.link(body);
     expect([answer.status, answer.body["remaining"]]).to.deep.equal([200, [{ step: "ask-again" }]]);
     registry.failure = undefined;
-    expect((await link(body)).status).to.equal(200);
-    expect((await verify(proofOf(registry, signer, phone))).status).to.equal(200);
+    expect((await registry.link(body)).status).to.equal(200);
+    expect((await registry.verify(proofOf(registry, signer, phone))).status).to.equal(200);
     expect(registry.logged.join("")).to.not.include(phone);
   });
 
   it("gives five tries in five minutes", async () => {
     const [signer, phone] = [account(), newNumber()];
     const body = await linkBody(registry, signer, phone);
-    await link(body);
+    await registry.link(body);
     const right = proofOf(registry, signer, phone);
     const wrong = { ...right, code: right.code === "111111" ? "222222" : "111111" };
-    for (let index = 0; index < 5; index += 1) expect((await verify(wrong)).body["code"]).to.equal("CODE_WRONG");
-    const exhausted = await verify(right);
+    for (let index = 0; index < 5; index += 1)
+      expect((await registry.verify(wrong)).body["code"]).to.equal("CODE_WRONG");
+    const exhausted = await registry.verify(right);
     expect([exhausted.status, exhausted.body["code"]]).to.deep.equal([410, "CODE_EXHAUSTED"]);
-    await link(body);
-    ahead(301_000);
-    const late = await verify(proofOf(registry, signer, phone));
+    await registry.link(body);
+    registry.ahead = 301_000;
+    const late = await registry.verify(proofOf(registry, signer, phone));
     expect([late.status, late.body["code"]]).to.deep.equal([410, "CODE_EXPIRED"]);
-    expect((await resolve(phone)).body["verified"]).to.equal(false);
+    expect((await registry.resolve(phone)).body["verified"]).to.equal(false);
   });
 
   it("tells a stranger nothing of who has a number", async () => {
     const [owner, stranger, taken, free] = [account(), account(), newNumber(), newNumber()];
     await linkVerified(registry, owner, taken);
     const [ofTaken, ofFree] = [taken, free].map(async (phone) => {
-      const { status, headers, body } = await link(await linkBody(registry, stranger, phone));
+      const { status, headers, body } = await registry.link(await linkBody(registry, stranger, phone));
       const { phoneHash, phoneNumber, signature, encryptionPublicKey, remaining, ...rest } = body;
       return {
         status,
@@ -95,10 +84,10 @@ describe("proving a phone number", () => {
     });
     expect(await ofTaken).to.deep.equal(await ofFree);
     // Until it is proven it shadows nothing.
-    expect((await resolve(taken)).body).to.include({ wallet: owner.address, verified: true });
+    expect((await registry.resolve(taken)).body).to.include({ wallet: owner.address, verified: true });
     for (const phone of [taken, free]) {
       const guess = { phoneNumber: phone, walletAddress: stranger.address, code: "000000" };
-      const refused = await verify(guess);
+      const refused = await registry.verify(guess);
       if (refused.status !== 200) expect(refused.body["code"]).to.equal("CODE_WRONG");
     }
   });
@@ -107,9 +96,9 @@ describe("proving a phone number", () => {
     const [before, after, phone] = [account(), account(), newNumber()];
     const old = await linkVerified(registry, before, phone);
     const body = await linkBody(registry, after, phone);
-    const answer = await link(body);
+    const answer = await registry.link(body);
     expect(JSON.stringify(answer.body)).to.not.include(before.address.slice(2));
-    const { changed, ...mapping } = (await verify(proofOf(registry, after, phone))).body;
+    const { changed, ...mapping } = (await registry.verify(proofOf(registry, after, phone))).body;
     expect(changed).to.deep.equal({
       wallet: { from: before.address, to: after.address },
       encryptionPublicKey: { from: old.encryptionPublicKey, to: body.encryptionPublicKey },
@@ -120,10 +109,10 @@ describe("proving a phone number", () => {
   it("renews a proven link of the same wallet without a code, and says what changed", async () => {
     const [signer, phone] = [account(), newNumber()];
     const old = await linkVerified(registry, signer, phone);
-    ahead(300_000);
+    registry.ahead = 300_000;
     const [issuedAt = 0] = bindingSlots(Date.now() + 300_000);
     const body = await linkBody(registry, signer, phone, { issuedAt });
-    const { remaining, changed, verified } = (await link(body)).body;
+    const { remaining, changed, verified } = (await registry.link(body)).body;
     expect([remaining, verified]).to.deep.equal([[], true]);
     expect(changed).to.deep.equal({
       encryptionPublicKey: { from: old.encryptionPublicKey, to: body.encryptionPublicKey },
@@ -135,19 +124,19 @@ describe("proving a phone number", () => {
     await linkVerified(registry, signer, first);
     await linkVerified(registry, signer, second);
     for (const phone of [first, second])
-      expect((await resolve(phone)).body).to.include({ wallet: signer.address, phoneNumber: phone });
+      expect((await registry.resolve(phone)).body).to.include({ wallet: signer.address, phoneNumber: phone });
   });
 
   it("sends the code to the number of the wallet that asked, and takes it for that wallet alone", async () => {
     const [owner, thief, phone] = [account(), account(), newNumber()];
-    await link(await linkBody(registry, owner, phone));
-    await link(await linkBody(registry, thief, phone));
+    await registry.link(await linkBody(registry, owner, phone));
+    await registry.link(await linkBody(registry, thief, phone));
     const [forOwner, forThief] = [proofOf(registry, owner, phone), proofOf(registry, thief, phone)];
     expect(registry.codes.at(-1)).to.include({ phone, wallet: thief.address });
     // The owner types in what it was sent for its own wallet; the thief cannot use it.
     if (forOwner.code !== forThief.code)
-      expect((await verify({ ...forThief, code: forOwner.code })).body["code"]).to.equal("CODE_WRONG");
-    expect((await verify(forOwner)).body["wallet"]).to.equal(owner.address);
+      expect((await registry.verify({ ...forThief, code: forOwner.code })).body["code"]).to.equal("CODE_WRONG");
+    expect((await registry.verify(forOwner)).body["wallet"]).to.equal(owner.address);
   });
 
   it("is taken back by the wallet, with all that is known of it", async () => {
@@ -155,9 +144,9 @@ describe("proving a phone number", () => {
     await linkVerified(registry, signer, phone);
     const [slot = 0] = bindingSlots(Date.now());
     const body = await unlinkBody(registry, signer, phone, slot);
-    expect((await post(`${registry.url}/phone/unlink`, body)).body).to.deep.equal({ unlinked: true });
-    expect((await resolve(phone)).body["code"]).to.equal("UNKNOWN_NUMBER");
-    expect((await post(`${registry.url}/phone/unlink`, body)).body["code"]).to.equal("SIGNATURE_REPLAYED");
+    expect((await registry.unlink(body)).body).to.deep.equal({ unlinked: true });
+    expect((await registry.resolve(phone)).body["code"]).to.equal("UNKNOWN_NUMBER");
+    expect((await registry.unlink(body)).body["code"]).to.equal("SIGNATURE_REPLAYED");
   });
 
   it("is not taken back by anybody else, and the answers tell nothing", async () => {
@@ -165,16 +154,16 @@ describe("proving a phone number", () => {
     await linkVerified(registry, owner, phone);
     for (const number of [phone, free]) {
       const body = await unlinkBody(registry, stranger, number);
-      expect((await post(`${registry.url}/phone/unlink`, body)).body).to.include({ code: "NOT_LINKED" });
+      expect((await registry.unlink(body)).body).to.include({ code: "NOT_LINKED" });
       const forged = { ...(await unlinkBody(registry, stranger, number)), walletAddress: owner.address };
-      expect((await post(`${registry.url}/phone/unlink`, forged)).body).to.include({ code: "SIGNATURE_INVALID" });
+      expect((await registry.unlink(forged)).body).to.include({ code: "SIGNATURE_INVALID" });
     }
     // A signature to link is none to take back, nor the other way round.
     const linked = await linkBody(registry, owner, phone);
     const [issuedAt = 0] = bindingSlots(Date.now());
     const misused = { ...linked, issuedAt };
-    expect((await post(`${registry.url}/phone/unlink`, misused)).body).to.include({ code: "SIGNATURE_INVALID" });
-    expect((await resolve(phone)).body["wallet"]).to.equal(owner.address);
+    expect((await registry.unlink(misused)).body).to.include({ code: "SIGNATURE_INVALID" });
+    expect((await registry.resolve(phone)).body["wallet"]).to.equal(owner.address);
   });
 
   it("limits codes of a number, a wallet and an address, and says when to come back", async () => {
@@ -187,7 +176,7 @@ describe("proving a phone number", () => {
     const limited = await openTestRegistry(limits);
     try {
       const ask = async (signer = account(), phone = newNumber()) => {
-        const answer = await post(`${limited.url}/phone/link`, await linkBody(limited, signer, phone));
+        const answer = await limited.link(await linkBody(limited, signer, phone));
         if (answer.status === 429) expect(Number(answer.headers.get("retry-after"))).to.be.within(1, 600);
         return answer.body["code"] ?? 200;
       };
@@ -200,8 +189,7 @@ describe("proving a phone number", () => {
       expect([await ask(), await ask()]).to.deep.equal([200, "CODES_LIMITED"]);
       const guess = { phoneNumber: phone, walletAddress: signer.address, code: "123456" };
       const tried = [];
-      for (let index = 0; index < 3; index += 1)
-        tried.push((await post(`${limited.url}/phone/verify`, guess)).body["code"]);
+      for (let index = 0; index < 3; index += 1) tried.push((await limited.verify(guess)).body["code"]);
       expect(tried).to.deep.equal(["CODE_EXPIRED", "CODE_EXPIRED", "CODES_LIMITED"]);
     } finally {
       await limited.close();

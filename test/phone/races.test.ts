@@ -2,14 +2,11 @@
 import { expect } from "chai";
 import {
   account,
-  call,
   linkBody,
   linkVerified,
   newNumber,
   openTestRegistry,
-  post,
   proofOf,
-  resolveUrl,
   type TestRegistry,
   unlinkBody,
 } from "./support/world.ts";
@@ -22,18 +19,16 @@ describe("races for a phone number", () => {
     registry = await openTestRegistry();
   });
   after(() => registry.close());
-  const link = (body: unknown) => post(`${registry.url}/phone/link`, body);
-  const verify = (body: unknown) => post(`${registry.url}/phone/verify`, body);
-  const ownerOf = async (phone: string) => (await call(resolveUrl(registry, phone))).body;
+  const ownerOf = async (phone: string) => (await registry.resolve(phone)).body;
 
   it("leave one owner where two link and prove at the same time, and tell it what it took over", async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const [one, two, phone] = [account(), account(), newNumber()];
       const bodies = await Promise.all([linkBody(registry, one, phone), linkBody(registry, two, phone)]);
-      const linked = await Promise.all(bodies.map(link));
+      const linked = await Promise.all(bodies.map(registry.link));
       expect(linked.map(({ status }) => status)).to.deep.equal([200, 200]);
       const proofs = [proofOf(registry, one, phone), proofOf(registry, two, phone)];
-      const proven = await Promise.all(proofs.map(verify));
+      const proven = await Promise.all(proofs.map(registry.verify));
       expect(proven.map(({ status }) => status)).to.deep.equal([200, 200]);
       // Whoever came second is told of the first, and has it.
       const second = proven.filter(({ body }) => body["changed"] !== undefined);
@@ -45,9 +40,9 @@ describe("races for a phone number", () => {
   it("take a code once, however often it comes", async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const [signer, phone] = [account(), newNumber()];
-      await link(await linkBody(registry, signer, phone));
+      await registry.link(await linkBody(registry, signer, phone));
       const proof = proofOf(registry, signer, phone);
-      const answers = await Promise.all(Array.from({ length: 6 }, () => verify(proof)));
+      const answers = await Promise.all(Array.from({ length: 6 }, () => registry.verify(proof)));
       expect(answers.filter(({ status }) => status === 200)).to.have.length(1);
       expect(answers.filter(({ body }) => body["code"] === "CODE_EXPIRED")).to.have.length(5);
     }
@@ -55,24 +50,25 @@ describe("races for a phone number", () => {
 
   it("give five tries, not one more to who tries all at once", async () => {
     const [signer, phone] = [account(), newNumber()];
-    await link(await linkBody(registry, signer, phone));
+    await registry.link(await linkBody(registry, signer, phone));
     const right = proofOf(registry, signer, phone);
     const guesses = Array.from({ length: 30 }, (_, index) =>
       String((Number(right.code) + 1 + index) % 1_000_000).padStart(6, "0"),
     );
-    const answers = await Promise.all(guesses.map((code) => verify({ ...right, code })));
+    const answers = await Promise.all(guesses.map((code) => registry.verify({ ...right, code })));
     expect(answers.filter(({ body }) => body["code"] === "CODE_WRONG")).to.have.length(5);
-    expect((await verify(right)).body["code"]).to.equal("CODE_EXHAUSTED");
+    expect((await registry.verify(right)).body["code"]).to.equal("CODE_EXHAUSTED");
   });
 
   it("send the same link's codes one after the other, and the last one counts", async () => {
     const [signer, phone] = [account(), newNumber()];
     const body = await linkBody(registry, signer, phone);
-    const answers = await Promise.all([link(body), link(body), link(body)]);
+    const answers = await Promise.all([registry.link(body), registry.link(body), registry.link(body)]);
     expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200]);
     const codes = registry.codes.filter((message) => message.phone === phone).map(({ code }) => code);
     const tried = [];
-    for (const code of new Set(codes)) tried.push((await verify({ ...proofOf(registry, signer, phone), code })).status);
+    for (const code of new Set(codes))
+      tried.push((await registry.verify({ ...proofOf(registry, signer, phone), code })).status);
     expect(tried.filter((status) => status === 200)).to.have.length(1);
   });
 
@@ -80,11 +76,11 @@ describe("races for a phone number", () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const [before, after, phone] = [account(), account(), newNumber()];
       await linkVerified(registry, before, phone);
-      await link(await linkBody(registry, after, phone));
+      await registry.link(await linkBody(registry, after, phone));
       const unlink = await unlinkBody(registry, before, phone);
       const [taken, proven] = await Promise.all([
-        post(`${registry.url}/phone/unlink`, unlink),
-        verify(proofOf(registry, after, phone)),
+        registry.unlink(unlink),
+        registry.verify(proofOf(registry, after, phone)),
       ]);
       expect(proven.status).to.equal(200);
       // Before the other took over there was a link to take back; afterwards there was none.

@@ -9,7 +9,6 @@ import {
   linkVerified,
   newNumber,
   openTestRegistry,
-  post,
   resolveUrl,
   type TestRegistry,
 } from "./support/world.ts";
@@ -67,7 +66,7 @@ describe("resolving a phone number", () => {
   it("gives known and unknown numbers answers of one length, with the same headers, that nobody keeps", async () => {
     const [known, unproven, unknown] = [newNumber(), newNumber(), newNumber()];
     await linkVerified(registry, account(), known);
-    await post(`${registry.url}/phone/link`, await linkBody(registry, account(), unproven));
+    await registry.link(await linkBody(registry, account(), unproven));
     const answers = [await raw(known), await raw(unproven), await raw(unknown)];
     expect(answers.map((text) => text.slice(9, 12))).to.deep.equal(["200", "200", "404"]);
     expect(new Set(answers.map((text) => text.length)).size).to.equal(1);
@@ -101,10 +100,10 @@ describe("resolving a phone number", () => {
     const hiding = await openTestRegistry({ SOTTO_PHONE_UNVERIFIED: "hide" });
     try {
       const [signer, phone] = [account(), newNumber()];
-      await post(`${hiding.url}/phone/link`, await linkBody(hiding, signer, phone));
-      expect((await call(resolveUrl(hiding, phone))).body["code"]).to.equal("UNKNOWN_NUMBER");
+      await hiding.link(await linkBody(hiding, signer, phone));
+      expect((await hiding.resolve(phone)).body["code"]).to.equal("UNKNOWN_NUMBER");
       await linkVerified(hiding, signer, phone);
-      expect((await call(resolveUrl(hiding, phone))).body["wallet"]).to.equal(signer.address);
+      expect((await hiding.resolve(phone)).body["wallet"]).to.equal(signer.address);
       expect((await call(`${hiding.url}/phone`)).body["unverified"]).to.equal("hide");
     } finally {
       await hiding.close();
@@ -113,7 +112,7 @@ describe("resolving a phone number", () => {
 
   it("counts lookups of an address, of a range, and of a range by an address", async () => {
     const ask = async (limited: TestRegistry, phone: string) => {
-      const answer = await call(resolveUrl(limited, phone));
+      const answer = await limited.resolve(phone);
       if (answer.status === 429) expect(Number(answer.headers.get("retry-after"))).to.be.above(0);
       return answer.body["code"];
     };
@@ -141,7 +140,7 @@ describe("resolving a phone number", () => {
   it("shows who watches that somebody tries numbers, and not which", async () => {
     const watched = await openTestRegistry({ SOTTO_PHONE_LOOKUPS_CLIENT: "20/600" });
     try {
-      for (let index = 0; index < 10; index += 1) await call(resolveUrl(watched, newNumber()));
+      for (let index = 0; index < 10; index += 1) await watched.resolve(newNumber());
       const metrics = await (await fetch(`${new URL(watched.url).origin}/metrics`)).text();
       expect(metrics).to.include('sotto_phone_operations_total{operation="resolve",outcome="unknown"} 10');
       expect(metrics).to.match(/^sotto_phone_unknown_share 1$/m);

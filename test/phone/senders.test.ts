@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { type CodeMessage, FileSender, LogSender, signWebhook, WebhookSender } from "@sotto/phone-registry";
 import { expect } from "chai";
-import { account, linkBody, newNumber, openTestRegistry, post, temporaryFolder } from "./support/world.ts";
+import { account, linkBody, newNumber, openTestRegistry, temporaryFolder } from "./support/world.ts";
 
 const SECRET = "a secret of the webhook of this test";
 const message = (): CodeMessage => ({
@@ -156,12 +156,12 @@ describe("the webhook sender", () => {
     try {
       const [signer, phone] = [account(), newNumber()];
       const body = await linkBody(registry, signer, phone);
-      const first = await post(`${registry.url}/phone/link`, body);
+      const first = await registry.link(body);
       expect(first.body["remaining"]).to.deep.equal([{ step: "ask-again" }]);
-      expect((await post(`${registry.url}/phone/link`, body)).status).to.equal(200);
+      expect((await registry.link(body)).status).to.equal(200);
       const { code } = JSON.parse(target.received.at(-1)!.body) as { code: string };
       const proof = { phoneNumber: phone, walletAddress: signer.address, code };
-      expect((await post(`${registry.url}/phone/verify`, proof)).body["verified"]).to.equal(true);
+      expect((await registry.verify(proof)).body["verified"]).to.equal(true);
       const log = registry.logged.join("");
       expect(log).to.include("CODE_NOT_SENT").and.include("status 500");
       for (const secret of [phone.slice(1), code, SECRET, "canary"]) expect(log).to.not.include(secret);

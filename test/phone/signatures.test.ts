@@ -12,9 +12,7 @@ import {
   newNumber,
   newShieldedAddress,
   openTestRegistry,
-  post,
   proofOf,
-  resolveUrl,
   type TestRegistry,
   unlinkBody,
 } from "./support/world.ts";
@@ -24,18 +22,16 @@ const N = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
 describe("signatures for a phone registry", () => {
   let registry: TestRegistry;
-  let shift = 0;
   before(async () => {
-    registry = await openTestRegistry({ SOTTO_PHONE_CONTRACT_CHECKS: "1000" }, { clock: () => Date.now() + shift });
+    registry = await openTestRegistry({ SOTTO_PHONE_CONTRACT_CHECKS: "1000" });
   });
   beforeEach(() => {
-    shift = 0;
+    registry.ahead = 0;
   });
   after(() => registry.close());
 
-  const link = (body: unknown) => post(`${registry.url}/phone/link`, body);
   const codeOf = async (body: unknown) => {
-    const answer = await link(body);
+    const answer = await registry.link(body);
     return answer.status === 200 ? 200 : answer.body["code"];
   };
 
@@ -91,10 +87,10 @@ describe("signatures for a phone registry", () => {
     // The thief has seen the first owner's request, and any other spelling of its signature is the same struct.
     for (const signature of [old.signature, compact(old.signature)])
       expect(await codeOf({ ...old, signature, issuedAt })).to.equal("SIGNATURE_REPLAYED");
-    expect((await call(resolveUrl(registry, phone))).body["wallet"]).to.equal(second.address);
+    expect((await registry.resolve(phone)).body["wallet"]).to.equal(second.address);
     const taken = await unlinkBody(registry, second, phone);
-    expect((await post(`${registry.url}/phone/unlink`, taken)).status).to.equal(200);
-    expect((await call(resolveUrl(registry, phone))).status).to.equal(404);
+    expect((await registry.unlink(taken)).status).to.equal(200);
+    expect((await registry.resolve(phone)).status).to.equal(404);
     const again = { ...(await linkBody(registry, second, phone)), issuedAt };
     expect(await codeOf(again)).to.equal(200);
   });
@@ -104,33 +100,33 @@ describe("signatures for a phone registry", () => {
     const [issuedAt = 0] = bindingSlots(Date.now());
     const body = await linkBody(registry, signer, phone, { issuedAt });
     const unlink = await unlinkBody(registry, signer, phone, issuedAt);
-    shift = 25 * 3_600_000;
+    registry.ahead = 25 * 3_600_000;
     expect(await codeOf({ ...body, issuedAt })).to.equal("BINDING_STALE");
     expect(await codeOf(body)).to.equal("SIGNATURE_INVALID");
-    expect((await post(`${registry.url}/phone/unlink`, unlink)).body["code"]).to.equal("BINDING_STALE");
-    shift = -3_600_000;
+    expect((await registry.unlink(unlink)).body["code"]).to.equal("BINDING_STALE");
+    registry.ahead = -3_600_000;
     expect(await codeOf({ ...body, issuedAt })).to.equal("BINDING_FROM_THE_FUTURE");
   });
 
   it("hold for 400 days: then the number is unknown", async () => {
     const [signer, phone] = [account(), newNumber()];
     await linkVerified(registry, signer, phone);
-    shift = 399 * 86_400_000;
-    expect((await call(resolveUrl(registry, phone))).status).to.equal(200);
-    shift = 401 * 86_400_000;
-    expect((await call(resolveUrl(registry, phone))).status).to.equal(404);
+    registry.ahead = 399 * 86_400_000;
+    expect((await registry.resolve(phone)).status).to.equal(200);
+    registry.ahead = 401 * 86_400_000;
+    expect((await registry.resolve(phone)).status).to.equal(404);
   });
 
   it("of contract wallets are asked on chain, deployed or not yet", async () => {
     for (const make of [contractWallet, futureWallet]) {
       const [signer, phone] = [await make(registry.world), newNumber()];
       await linkVerified(registry, signer, phone);
-      expect((await call(resolveUrl(registry, phone))).body).to.include({ wallet: signer.address, verified: true });
+      expect((await registry.resolve(phone)).body).to.include({ wallet: signer.address, verified: true });
       const other = newNumber();
       const foreignBody = { ...(await linkBody(registry, signer, newNumber())), phoneNumber: other };
       expect(await codeOf(foreignBody)).to.equal("SIGNATURE_INVALID");
       const body = await unlinkBody(registry, signer, phone);
-      expect((await post(`${registry.url}/phone/unlink`, body)).status).to.equal(200);
+      expect((await registry.unlink(body)).status).to.equal(200);
     }
   });
 
@@ -159,7 +155,7 @@ describe("signatures for a phone registry", () => {
     try {
       const signer = await contractWallet(limited.world);
       const ask = async (body: unknown) => {
-        const answer = await post(`${limited.url}/phone/link`, body);
+        const answer = await limited.link(body);
         return [answer.status, answer.body["code"], answer.headers.get("retry-after")];
       };
       const [issuedAt = 0] = bindingSlots(Date.now());
@@ -184,9 +180,7 @@ describe("signatures for a phone registry", () => {
     const second = await openTestRegistry(settings);
     try {
       const signer = await contractWallet(second.world);
-      expect((await post(`${second.url}/phone/link`, await linkBody(second, signer, newNumber()))).status).to.equal(
-        200,
-      );
+      expect((await second.link(await linkBody(second, signer, newNumber()))).status).to.equal(200);
     } finally {
       await second.close();
     }
@@ -194,27 +188,25 @@ describe("signatures for a phone registry", () => {
 
   it("of contracts are not judged by a node that is at fault", async () => {
     const node = await FaultyNode.start(registry.world.node.url);
-    let now = 0;
-    const clock = () => Date.now() + now;
-    const lone = await openTestRegistry({ SOTTO_RPC_URLS: node.url, SOTTO_RPC_TIMEOUT_MS: "300" }, { clock });
+    const lone = await openTestRegistry({ SOTTO_RPC_URLS: node.url, SOTTO_RPC_TIMEOUT_MS: "300" });
     try {
       const signer = await contractWallet(lone.world);
       for (const mode of ["breaksOff", "hangs", "talksNonsense", "isOverloaded", "givesWrongForms"] as const) {
         node.mode = mode;
         const body = await linkBody(lone, signer, newNumber());
-        const answer = await post(`${lone.url}/phone/link`, body);
+        const answer = await lone.link(body);
         expect([answer.status, answer.body["code"]], mode).to.deep.equal([503, "CHAIN_UNAVAILABLE"]);
         expect(answer.headers.get("retry-after"), mode).to.not.equal(null);
         // An account's signature needs no chain.
         const own = await linkBody(lone, account(), newNumber());
-        expect((await post(`${lone.url}/phone/link`, own)).status, mode).to.equal(200);
+        expect((await lone.link(own)).status, mode).to.equal(200);
         node.mode = "honest";
-        expect((await post(`${lone.url}/phone/link`, body)).status, mode).to.equal(200);
+        expect((await lone.link(body)).status, mode).to.equal(200);
       }
       node.mode = "isOnAnotherChain";
-      now = 61_000;
+      lone.ahead = 61_000;
       const body = await linkBody(lone, signer, newNumber());
-      expect((await post(`${lone.url}/phone/link`, body)).status).to.equal(503);
+      expect((await lone.link(body)).status).to.equal(503);
       expect((await call(`${lone.url}/readyz`)).body).to.deep.include({ ready: false });
       expect(lone.logged.join("")).to.not.include(node.url);
     } finally {
@@ -225,10 +217,10 @@ describe("signatures for a phone registry", () => {
 
   it("need the code of the number, whatever the wallet is", async () => {
     const [signer, phone] = [await contractWallet(registry.world), newNumber()];
-    await link(await linkBody(registry, signer, phone));
-    expect((await call(resolveUrl(registry, phone))).body["verified"]).to.equal(false);
+    await registry.link(await linkBody(registry, signer, phone));
+    expect((await registry.resolve(phone)).body["verified"]).to.equal(false);
     const proof = proofOf(registry, signer, phone);
-    expect((await post(`${registry.url}/phone/verify`, proof)).body["verified"]).to.equal(true);
+    expect((await registry.verify(proof)).body["verified"]).to.equal(true);
   });
 });
 

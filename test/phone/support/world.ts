@@ -22,7 +22,7 @@ import {
 } from "@sotto/protocol";
 import { createLog } from "@sotto/server";
 import { Wallet } from "ethers";
-import { post } from "../../service/support/http.ts";
+import { type Answer, call, post } from "../../service/support/http.ts";
 import { openWorld, type World } from "../../service/support/world.ts";
 
 export { call, post } from "../../service/support/http.ts";
@@ -41,12 +41,17 @@ export interface TestRegistry extends RunningRegistry {
   readonly codes: CodeMessage[];
   /** Set to make sending fail. */
   failure: Error | undefined;
+  /** ms by which its clock is ahead of this machine's; to be set. */
+  ahead: number;
   /** Its pool and chain. */
   readonly world: World;
+  link(body: unknown): Promise<Answer>;
+  verify(body: unknown): Promise<Answer>;
+  unlink(body: unknown): Promise<Answer>;
+  resolve(phone: string): Promise<Answer>;
 }
 
 export interface Parts {
-  readonly clock?: () => number;
   /** In place of the one that remembers codes. */
   readonly sender?: CodeSender;
 }
@@ -61,15 +66,21 @@ export async function openTestRegistry(
   const log = createLog("debug", { write: (line: string) => void logged.push(line) });
   const config = readRegistryConfig({ ...registryEnvironment(world), ...NO_LIMITS, ...settings });
   const codes: CodeMessage[] = [];
-  const state: { failure: Error | undefined } = { failure: undefined };
+  const state: Pick<TestRegistry, "failure" | "ahead"> = { failure: undefined, ahead: 0 };
   const sender: CodeSender = {
     async send(message) {
       if (state.failure !== undefined) throw state.failure;
       codes.push(message);
     },
   };
-  const running = await startRegistry(config, log, { sender, ...parts });
-  return Object.assign(state, { ...running, logged, codes, world });
+  const clock = () => Date.now() + state.ahead;
+  const running = await startRegistry(config, log, { sender, clock, ...parts });
+  const asks = (path: string) => (body: unknown) => post(`${running.url}/phone/${path}`, body);
+  return Object.assign(state, {
+    ...{ ...running, logged, codes, world },
+    ...{ link: asks("link"), verify: asks("verify"), unlink: asks("unlink") },
+    resolve: (phone: string) => call(resolveUrl(running, phone)),
+  });
 }
 
 /** Where codes go is up to the test. */
@@ -149,9 +160,9 @@ export async function unlinkBody({ service, world }: TestRegistry, signer: Signe
 /** Links and proves a number. @returns what was sent to link it */
 export async function linkVerified(registry: TestRegistry, signer: Signer, phone: string): Promise<LinkFields> {
   const body = await linkBody(registry, signer, phone);
-  const linked = await post(`${registry.url}/phone/link`, body);
+  const linked = await registry.link(body);
   if (linked.status !== 200) throw new Error(`not linked: ${JSON.stringify(linked.body)}`);
-  const verified = await post(`${registry.url}/phone/verify`, proofOf(registry, signer, phone));
+  const verified = await registry.verify(proofOf(registry, signer, phone));
   if (verified.status !== 200) throw new Error(`not verified: ${JSON.stringify(verified.body)}`);
   return body;
 }
