@@ -47,10 +47,8 @@ contract TestUSDC is TestUSDCAuthorization {
         return true;
     }
 
-    /// @notice EIP-20.
+    /// @notice EIP-20. As in the real one, blocked accounts may approve: what they approve cannot move.
     function approve(address spender, uint256 value) external notPaused returns (bool) {
-        _requireNotBlocked(msg.sender);
-        _requireNotBlocked(spender);
         _approve(msg.sender, spender, value);
         return true;
     }

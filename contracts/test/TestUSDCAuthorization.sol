@@ -122,8 +122,6 @@ abstract contract TestUSDCAuthorization is TestUSDCLedger {
         uint256 deadline,
         bytes memory signature
     ) public notPaused {
-        _requireNotBlocked(owner);
-        _requireNotBlocked(spender);
         require(deadline >= block.timestamp, "FiatTokenV2: permit is expired");
         bytes32 structHash = keccak256(abi.encode(PERMIT_TYPEHASH, owner, spender, value, nonces[owner]++, deadline));
         require(_signed(owner, structHash, signature), "EIP2612: invalid signature");

@@ -1,0 +1,96 @@
+// The test dollar where no other test reaches it: what a wallet may rely on with it holds with the real one.
+import { expect } from "chai";
+import { ZeroAddress } from "ethers";
+import { tokenDomain } from "../support/authorization.ts";
+import { type Signer, SMALLEST_DEPOSIT } from "../support/deploy.ts";
+import { PoolWorld } from "../support/pool-world.ts";
+
+const PERMIT = ["owner", "spender", "value", "nonce", "deadline"].map((name) => ({
+  name,
+  type: name === "owner" || name === "spender" ? "address" : "uint256",
+}));
+const FOREVER = 2n ** 256n - 1n;
+
+describe("a permit of the test dollar", () => {
+  let world: PoolWorld;
+  let owner: Signer;
+  let relayer: Signer;
+
+  before(async () => {
+    world = await PoolWorld.create("permit");
+    [, , owner, relayer] = world.deployed.signers as [Signer, Signer, Signer, Signer];
+    await world.deployed.token.mint(owner.address, SMALLEST_DEPOSIT);
+  });
+
+  interface Permit {
+    readonly owner: string;
+    readonly spender: string;
+    readonly value: bigint;
+    readonly nonce: bigint;
+    readonly deadline: bigint;
+  }
+  const wanted = async (change: Partial<Permit> = {}): Promise<Permit> => {
+    const { token, poolAddress } = world.deployed;
+    const nonce = await token.nonces(owner.address);
+    return {
+      owner: owner.address,
+      spender: poolAddress,
+      value: SMALLEST_DEPOSIT,
+      nonce,
+      deadline: FOREVER,
+      ...change,
+    };
+  };
+  const sign = async (permit: Permit, signer = owner, domain: object = {}) =>
+    signer.signTypedData({ ...(await tokenDomain(world.deployed)), ...domain }, { Permit: PERMIT }, permit);
+  const submit = (permit: Permit, signature: string) => {
+    const send = world.deployed.token.connect(relayer)["permit(address,address,uint256,uint256,bytes)"];
+    return send(permit.owner, permit.spender, permit.value, permit.deadline, signature);
+  };
+
+  it("lets its spender take the sum without a transaction of the owner, and is used once", async () => {
+    const { token, pool, poolAddress } = world.deployed;
+    const permit = await wanted();
+    const signature = await sign(permit);
+    await expect(submit(permit, signature))
+      .to.emit(token, "Approval")
+      .withArgs(owner.address, poolAddress, SMALLEST_DEPOSIT);
+    await expect(submit(permit, signature)).to.be.revertedWith("EIP2612: invalid signature");
+    await expect(pool.connect(owner).deposit([5n], [SMALLEST_DEPOSIT])).to.emit(pool, "Deposited");
+    expect(await token.allowance(owner.address, poolAddress)).to.equal(0n);
+  });
+
+  it("is refused for anything but what was signed, by whom, here and in time", async () => {
+    const permit = await wanted();
+    const signature = await sign(permit);
+    const invalid = (attempt: unknown, what: string) =>
+      expect(attempt, what).to.be.revertedWith("EIP2612: invalid signature");
+    for (const change of [{ value: permit.value + 1n }, { spender: relayer.address }, { deadline: FOREVER - 1n }])
+      await invalid(submit({ ...permit, ...change }, signature), Object.keys(change).join());
+    await invalid(submit({ ...permit, owner: relayer.address }, signature), "another owner");
+    await invalid(submit({ ...permit, owner: ZeroAddress }, `0x${"00".repeat(65)}`), "nobody");
+    await invalid(submit(permit, await sign(permit, relayer)), "another signer");
+    await invalid(submit(permit, await sign(await wanted({ nonce: permit.nonce + 1n }))), "a later nonce");
+    await invalid(submit(permit, await sign(permit, owner, { chainId: 1n })), "another chain");
+    await invalid(submit(permit, await sign(permit, owner, { version: "1" })), "another version");
+    const late = await wanted({ deadline: BigInt(await world.now()) - 1n });
+    await expect(submit(late, await sign(late))).to.be.revertedWith("FiatTokenV2: permit is expired");
+    expect(await world.deployed.token.nonces(owner.address), "nothing was used up").to.equal(permit.nonce);
+    await submit(permit, signature);
+  });
+
+  it("is refused while the token is paused, and moves nothing of who is blocked", async () => {
+    const { token, pool } = world.deployed;
+    const permit = await wanted();
+    const signature = await sign(permit);
+    await token.pause();
+    await expect(submit(permit, signature)).to.be.revertedWith("Pausable: paused");
+    await token.unpause();
+    await token.blacklist(owner.address);
+    await submit(permit, signature);
+    await expect(pool.connect(owner).deposit([5n], [SMALLEST_DEPOSIT])).to.be.revertedWith(
+      "Blacklistable: account is blacklisted",
+    );
+    await token.unBlacklist(owner.address);
+  });
+});
