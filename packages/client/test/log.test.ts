@@ -1,3 +1,4 @@
+import { FIELD_MODULUS } from "@sotto/protocol";
 import { expect } from "chai";
 import { poolInterface } from "../src/chain/abi.ts";
 import { decodeEvent } from "../src/chain/events.ts";
@@ -6,7 +7,7 @@ import { thrown } from "./support/rejection.ts";
 const HASH = `0x${"ab".repeat(32)}`;
 const place = { blockNumber: 5, blockHash: HASH, transactionHash: HASH, logIndex: 2 };
 const ADDRESS = `0x${"Ab".repeat(20)}`.toLowerCase();
-const word = (i: number) => 2n ** 255n - BigInt(i);
+const word = (i: number) => FIELD_MODULUS - BigInt(i);
 
 /** The event as ethers encodes it, read by the wallet's own decoder. */
 const read = (name: string, values: unknown[]) =>
@@ -75,6 +76,8 @@ describe("events of the pool", () => {
       { topics: [...topics, HASH], data },
       { topics: topics.slice(0, 1), data },
       { topics: [topics[0]!, "0x12"], data },
+      poolInterface.encodeEventLog("Appended", [FIELD_MODULUS, 2n, 3n]),
+      poolInterface.encodeEventLog("Deposited", [1n, 2n, 2n ** 256n - 1n, 3n]),
     ];
     for (const log of cases) expect(thrown(() => decodeEvent({ ...place, ...log })).code).to.equal("POOL_MISMATCH");
   });

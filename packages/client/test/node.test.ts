@@ -127,12 +127,16 @@ describe("a node that is wrong", () => {
       (logs) => logs.slice(0, -1),
       (logs) => logs.filter(({ topics }) => topics[0] !== topic("Deposited")),
       (logs) => logs.filter(({ topics }) => topics[0] !== topic("Appended")),
-      (logs) =>
-        logs.map((log) => {
-          if (log.topics[0] !== topic("Deposited")) return log;
-          return { ...log, data: `${log.data.slice(0, 2 + 64)}${"1".repeat(64)}${log.data.slice(2 + 128)}` };
-        }),
+      // A commitment of another note, and two that no tree takes: 0 and more than p.
+      ...["1", "0", "f"].map(
+        (digit) => (logs: RawLog[]) =>
+          logs.map((log) => {
+            if (log.topics[0] !== topic("Deposited")) return log;
+            return { ...log, data: `${log.data.slice(0, 2 + 64)}${digit.repeat(64)}${log.data.slice(2 + 128)}` };
+          }),
+      ),
     ];
+    const CODES = ["NODE_INCONSISTENT", "ROOT_MISMATCH", "POOL_MISMATCH"];
     for (const [i, lie] of lies.entries()) {
       let lying = true;
       const chain = changed(
@@ -142,7 +146,7 @@ describe("a node that is wrong", () => {
       const store = new MemoryStore();
       // Small ranges: pages before the lie is noticed are written already.
       const wallet = await world.wallet({ seed: SEED, store, chain, rangeSize: 1 });
-      expect((await rejection(wallet.scan())).code, `lie ${i}`).to.be.oneOf(["NODE_INCONSISTENT", "ROOT_MISMATCH"]);
+      expect((await rejection(wallet.scan())).code, `lie ${i}`).to.be.oneOf(CODES);
       lying = false;
       await wallet.scan();
       const reopened = await world.wallet({ seed: SEED, store });

@@ -1,3 +1,4 @@
+import { FIELD_MODULUS } from "@sotto/protocol";
 import { WalletError } from "../errors.ts";
 import { poolInterface } from "./abi.ts";
 import type { RawLog } from "./source.ts";
@@ -5,6 +6,7 @@ import type { RawLog } from "./source.ts";
 /** The fields of an event's log, by name. */
 export interface LogFields {
   name: string;
+  /** Below p. */
   number(field: string): bigint;
   numbers(field: string): bigint[];
   /** The last `bytes` bytes of a field, lower-case hex with 0x. */
@@ -43,18 +45,25 @@ const WORD = /^0x[0-9a-f]{64}$/;
 export function decodeLog({ topics, data, blockNumber }: RawLog): LogFields | undefined {
   const layout = layouts.get(topics[0] ?? "");
   if (layout === undefined) return undefined;
+  const mismatch = () =>
+    new WalletError("POOL_MISMATCH", `a log in block ${blockNumber} is not a ${layout.name} of the pool`);
   const shape = topics.length === layout.topics + 1 && data.length === 2 + DIGITS * layout.words;
-  if (!shape || !HEX.test(data) || !topics.every((topic) => WORD.test(topic)))
-    throw new WalletError("POOL_MISMATCH", `a log in block ${blockNumber} is not a ${layout.name} of the pool`);
+  if (!shape || !HEX.test(data) || !topics.every((topic) => WORD.test(topic))) throw mismatch();
   const word = (field: string, offset = 0): string => {
     const { indexed, start } = layout.fields.get(field)!;
     const at = 2 + DIGITS * (start + offset);
     return indexed ? topics[1 + start]!.slice(2) : data.slice(at, at + DIGITS);
   };
+  // The pool lets no number of p or above pass: one that came with a page would be in the way of every later scan.
+  const number = (field: string, offset = 0): bigint => {
+    const value = BigInt(`0x${word(field, offset)}`);
+    if (value >= FIELD_MODULUS) throw mismatch();
+    return value;
+  };
   return {
     name: layout.name,
-    number: (field) => BigInt(`0x${word(field)}`),
-    numbers: (field) => Array.from({ length: layout.fields.get(field)!.size }, (_, i) => BigInt(`0x${word(field, i)}`)),
+    number: (field) => number(field),
+    numbers: (field) => Array.from({ length: layout.fields.get(field)!.size }, (_, i) => number(field, i)),
     hex: (field, bytes) => `0x${word(field).slice(-2 * bytes)}`,
   };
 }

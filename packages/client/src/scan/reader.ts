@@ -30,6 +30,8 @@ export async function readPage(
     const leaves = queuedLeaves(event);
     if (leaves.length === 0) continue;
     if (event.leafIndex !== size) throw missing(`leaf ${event.leafIndex} in block ${event.blockNumber}, not ${size}`);
+    // No tree takes it, and with a right hash of its block the page would stay.
+    if (leaves.includes(0n)) throw missing(`a leaf of 0 in block ${event.blockNumber}`);
     page.leaves.push(...leaves);
     const run = page.runs.at(-1);
     if (run?.[0] === event.blockNumber) run[1] += leaves.length;
