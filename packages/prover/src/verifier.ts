@@ -23,6 +23,8 @@ export interface Verifier {
    * error: `PROOF_*`, `SIGNALS_MALFORMED`, `SIGNAL_RANGE`; and `CIRCUIT_UNKNOWN`.
    */
   verify(circuit: string, proof: readonly string[], signals: readonly string[]): Promise<boolean>;
+  /** Prepares all that verifying this circuit's proofs needs, so that the first is not slower than the next. */
+  warm(circuit: string): Promise<void>;
 }
 
 /** Codes: `VERIFICATION_KEY_INVALID` at once for keys given as objects. */
@@ -36,7 +38,17 @@ export function createVerifier(from: VerifierOptions): Verifier {
       const points = decodeProof(proof);
       return engine.verify(key, points, numbers);
     },
+    async warm(circuit) {
+      const key = await keyOf(circuit);
+      // Points of the groups that prove nothing: what counts is the work.
+      const [a, b] = [pair(key.vk_alpha_1), [pair(key.vk_beta_2[0]), pair(key.vk_beta_2[1])] as const];
+      await engine.verify(key, { a, b, c: a }, new Array<bigint>(key.nPublic).fill(1n));
+    },
   };
+}
+
+function pair([first, second]: readonly [string, string, ...string[]]): readonly [bigint, bigint] {
+  return [BigInt(first), BigInt(second)];
 }
 
 function keySource({ artifacts, vkeys }: VerifierOptions): (circuit: string) => Promise<VerificationKey> {

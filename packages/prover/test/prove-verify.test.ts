@@ -8,9 +8,14 @@ import {
   type Artifacts,
   createProver,
   createVerifier,
+  decodeProof,
+  encodeProof,
   loadArtifacts,
   type Proof,
+  type ProofPoints,
+  type ProvingEngine,
   parseVerificationKey,
+  snarkjsEngine,
   type Verifier,
 } from "../src/index.ts";
 import { BASE_FIELD_ORDER as q, SCALAR_FIELD_ORDER as r } from "../src/proof/decode.ts";
@@ -50,6 +55,27 @@ describe("proving and verifying", () => {
       curve: "bn128",
     };
     assert.isTrue(await withWorkers(() => groth16.verify(vkey, proof.publicSignals, json as never)));
+  });
+
+  it("is warmed by verifying once, points that are a proof of nothing", async () => {
+    const verified: [ProofPoints, readonly bigint[], boolean][] = [];
+    const { prove, verify } = snarkjsEngine();
+    const engine: ProvingEngine = {
+      ...{ name: "watched", prove },
+      async verify(key, points, signals) {
+        const holds = await verify(key, points, signals);
+        verified.push([points, signals, holds]);
+        return holds;
+      },
+    };
+    const cold = createVerifier({ vkeys: { toy: vkey }, engine });
+    await cold.warm("toy");
+    const [[points, signals, holds]] = verified as [(typeof verified)[number]];
+    assert.deepEqual([verified.length, signals.length, holds], [1, TOY_SIGNALS.length, false]);
+    // A real check of real points: whoever sends them as a proof gets as far as the pairing.
+    assert.deepEqual(decodeProof(encodeProof(points)), points);
+    assert.isTrue(await cold.verify("toy", proof.proof, proof.publicSignals));
+    await expectCode("CIRCUIT_UNKNOWN", () => cold.warm("another"));
   });
 
   it("is false for other signals, in any place", async () => {

@@ -53,7 +53,7 @@ describe("the checks of a header", () => {
     return new Checks({
       ...{ config: { merchant, place: PLACE, forgetful }, viewingKey, claims, clock },
       tokens: new Tokens(TokenKeys.pinned(keys, clock), [ISSUER]),
-      proofs: new Proofs({ verify: async (circuit) => proven[circuit] === true }),
+      proofs: new Proofs({ verify: async (circuit) => proven[circuit] === true, warm: async () => undefined }),
       settlements: new Settlements({ nodes, pool: PLACE.pool, ...limits }),
     });
   }

@@ -53,6 +53,7 @@ describe("proofs", () => {
         if (answer instanceof Error) throw answer;
         return answer === true;
       },
+      warm: async () => undefined,
     }).check(statement);
   const failure = (check: Promise<void>) =>
     check.then(
@@ -68,6 +69,20 @@ describe("proofs", () => {
     expect(await failure(held({ payment: true, elgamal_range: false }))).to.equal("AMOUNT_PROOF");
     expect(await failure(held({ payment: new Error("no points"), elgamal_range: true }))).to.equal("PROOF");
     expect(await failure(held({ payment: true, elgamal_range: new Error("no points") }))).to.equal("AMOUNT_PROOF");
+  });
+
+  it("are checked by a verifier that is warm for both, and by one that could not be warmed", async () => {
+    const warmed: string[] = [];
+    const proofs = new Proofs({
+      verify: async () => true,
+      warm: async (circuit) => {
+        warmed.push(circuit);
+        throw new Error("no memory");
+      },
+    });
+    await proofs.warm();
+    expect(warmed).to.deep.equal(["payment", "elgamal_range"]);
+    await proofs.check(statement);
   });
 });
 

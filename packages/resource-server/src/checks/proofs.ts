@@ -9,6 +9,9 @@ import type { Statement } from "./statement.ts";
 /** Verifying keeps the thread: one at a time, and other requests in between. */
 const WAITING = 64;
 
+const CIRCUITS = ["payment", "elgamal_range"] as const;
+const [PAYMENT, RANGE] = CIRCUITS;
+
 const words = (values: readonly bigint[]): string[] => values.map(String);
 
 export class Proofs {
@@ -19,14 +22,19 @@ export class Proofs {
     this.#verifier = verifier;
   }
 
+  /** Before the first payer waits for it. What fails here is tried again with its payment. */
+  async warm(): Promise<void> {
+    await Promise.allSettled(CIRCUITS.map((circuit) => this.#verifier.warm(circuit)));
+  }
+
   /** @throws CheckFailed PROOF, AMOUNT_PROOF; CheckUnavailable OVERLOADED */
   async check({ header, rangeSignals }: Statement): Promise<void> {
     const { proof, publicSignals, amountProof } = header;
     await this.#gate.run(async () => {
       await setImmediate();
-      if (!(await this.#holds("payment", proof, publicSignals))) throw new CheckFailed("PROOF");
+      if (!(await this.#holds(PAYMENT, proof, publicSignals))) throw new CheckFailed("PROOF");
       await setImmediate();
-      if (!(await this.#holds("elgamal_range", amountProof, rangeSignals))) throw new CheckFailed("AMOUNT_PROOF");
+      if (!(await this.#holds(RANGE, amountProof, rangeSignals))) throw new CheckFailed("AMOUNT_PROOF");
     });
   }
 
