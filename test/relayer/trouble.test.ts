@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { Wallet } from "ethers";
 import { RELAYER_KEY, TestChain } from "./support/chain.ts";
 import { FaultyNode, MODES } from "./support/faulty-node.ts";
-import { enqueue, eventually, Services } from "./support/service.ts";
+import { authorizedDeposit, enqueue, enqueueDeposit, eventually, Services } from "./support/service.ts";
 
 const WAIT = 20_000;
 const relayerAddress = new Wallet(RELAYER_KEY).address;
@@ -84,6 +84,23 @@ describe("relayer in trouble", () => {
     only.mode = "breaksOff";
     await eventually(async () => (await relayer.status()).error === "NODE_UNREACHABLE");
     expect(JSON.stringify(log)).not.to.contain("http://");
+  });
+
+  it("settles a payment beside hundreds of deposits that their depositors cannot pay", async () => {
+    const node = await proxy();
+    const { store, relayer } = await services.start({ urls: [node.url] });
+    await eventually(async () => (await relayer.status()).lastRound !== undefined);
+    const poor = new Wallet(Wallet.createRandom().privateKey);
+    const deposits: string[] = [];
+    for (let i = 0; i < 200; i += 1)
+      deposits.push(await enqueueDeposit(store, await authorizedDeposit(chain, poor, [1_000_000n])));
+    node.asked.clear();
+    const id = await enqueue(store, await chain.payment());
+    relayer.settle(id);
+    expect((await relayer.waitFor(id, WAIT)).state).to.equal("settled");
+    expect(node.asked.get("eth_call")).to.be.below(100);
+    const [first] = deposits;
+    expect(await relayer.waitFor(first!, WAIT)).to.include({ state: "failed", reason: "REVERTED" });
   });
 
   it("replaces a transaction that is not mined by one that pays at least 12.5% more, with its nonce", async () => {

@@ -1,3 +1,4 @@
+import { depositWithAuthorizationCall } from "@sotto/client";
 import { randomField } from "@sotto/protocol";
 import { expect } from "chai";
 import { type HDNodeWallet, Wallet } from "ethers";
@@ -55,6 +56,19 @@ describe("POST /deposit", () => {
     expect(await refused(await sign({ validBefore: now + 20n }))).to.deep.equal([422, "EXPIRED"]);
     expect(await refused(await sign({ validBefore: now + 90_000n }))).to.deep.equal([422, "VALIDITY_TOO_LONG"]);
     expect(await refused(await sign({ validAfter: now + 60n }))).to.deep.equal([422, "AUTHORIZATION_MISMATCH"]);
+  });
+
+  it("queues nothing that its depositor cannot pay, unless somebody has submitted it", async () => {
+    const poor = Wallet.createRandom();
+    const body = await signDeposit(world, poor, {});
+    expect(await refused(body)).to.deep.equal([422, "INSUFFICIENT_TOKENS"]);
+    const needed = body.amounts.reduce((sum, amount) => sum + BigInt(amount), 0n);
+    await (await world.tokenContract.getFunction("mint")(poor.address, needed)).wait();
+    const transaction = await world.depositor.sendTransaction(depositWithAuthorizationCall(body));
+    const receipt = (await transaction.wait())!;
+    const { body: answer } = await send(body);
+    expect(answer).to.include({ status: "success", txSignature: receipt.hash });
+    expect(answer["gasFeePaidBy"]).to.equal(world.depositor.address.toLowerCase());
   });
 
   it("answers 400 to what does not decode", async () => {

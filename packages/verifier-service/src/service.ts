@@ -86,7 +86,7 @@ async function open(config: Config, log: ServiceLog, clock: () => number, closin
   const services = {
     ...{ config, proofs, retired, facts, store, relayer, settleWaitMs, clock, metrics },
     setId: catalog.id,
-    pool: poolState(chain, config.pool),
+    pool: poolState(chain, config.pool, facts.token),
     tokens: new TokenIssuer(keys, publicUrl ?? `urn:sotto:${config.chainId}:${config.pool}`, clock),
     answers: { relayer: relayer.address, statusUrl: `${publicUrl ?? basePath}/settle` },
     clientOf: ({ ip }: { ip: string }) => clientId(ip),

@@ -26,6 +26,7 @@ export type ServiceErrorCode =
   | "AMOUNT_TOO_SMALL"
   | "FEE_TOO_SMALL"
   | "AUTHORIZATION_MISMATCH"
+  | "INSUFFICIENT_TOKENS"
   // The service
   | "CHAIN_UNAVAILABLE"
   | "STORE_UNAVAILABLE"

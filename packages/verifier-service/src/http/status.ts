@@ -49,6 +49,7 @@ export const STATUS: StatusTable = {
   AMOUNT_TOO_SMALL: 422,
   FEE_TOO_SMALL: 422,
   AUTHORIZATION_MISMATCH: 422,
+  INSUFFICIENT_TOKENS: 422,
   // Limits
   QUOTA_EXCEEDED: 429,
   // What the service needs does not answer

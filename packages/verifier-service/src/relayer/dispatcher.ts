@@ -1,6 +1,6 @@
 import type { DepositCall } from "@sotto/protocol";
 import type { Operation } from "../store/index.ts";
-import { latestTime, margin, type RelayerContext, type Round } from "./context.ts";
+import { latestTime, MOST_REVERTS, margin, type RelayerContext, type Round } from "./context.ts";
 import { CallReverted } from "./errors.ts";
 import { decodeOutcomes, revertReason, settleData, singleData } from "./pool.ts";
 import type { Sender, SendResult } from "./sender.ts";
@@ -14,8 +14,8 @@ interface KeptBack {
 }
 
 const FIRST_RETRY_MS = 500;
-/** Simulations that must revert, one after another, before an operation that was never sent is given up. */
-const MOST_REVERTS = 3;
+/** Deposits and withdrawals tried in one round: payments do not wait for more that may all be worthless. */
+const MOST_SINGLES = 8;
 
 /** Decides what is sent now, and in which transactions. */
 export class Dispatcher {
@@ -37,7 +37,7 @@ export class Dispatcher {
     let sent = false;
     const underWay = (await this.#context.store.outbox.open()).filter(({ state }) => state === "sent").length;
     let room = this.#context.config.maxInFlight - underWay;
-    const singles = ready.filter(({ kind }) => kind !== "payment");
+    const singles = ready.filter(({ kind }) => kind !== "payment").slice(0, MOST_SINGLES);
     let payments = this.#ripe(ready.filter(({ kind }) => kind === "payment"));
     while (room > 0 && (payments.length > 0 || singles.length > 0)) {
       const batch = payments.length > 0 ? payments.slice(0, this.#context.config.maxBatch) : [singles.shift()!];
@@ -141,7 +141,8 @@ export class Dispatcher {
       for (const { operation, reason, reverts } of kept) {
         const count = reverts ? operation.reverts + 1 : 0;
         // Only what was never in a transaction cannot land any more when we give it up before its date.
-        const hopeless = count >= MOST_REVERTS && operation.txHash === undefined;
+        // Of a deposit the judge asks first whether somebody else has submitted it.
+        const hopeless = count >= MOST_REVERTS && operation.txHash === undefined && operation.kind !== "deposit";
         if (hopeless) await operations.over(operation.id, "failed", reason);
         else await operations.keptBack(operation.id, reason, count, clock() + FIRST_RETRY_MS * 2 ** Math.min(count, 5));
       }

@@ -1,7 +1,7 @@
 import type { DepositCall } from "@sotto/protocol";
 import { LOCAL_CHAIN_IDS } from "@sotto/prover";
 import type { Operation, RelayerWrites, Row } from "../store/index.ts";
-import { latestTime, type RelayerContext, type Round } from "./context.ts";
+import { latestTime, MOST_REVERTS, type RelayerContext, type Round } from "./context.ts";
 import { poolInterface, tokenInterface } from "./pool.ts";
 
 /** What became of an operation. */
@@ -71,10 +71,18 @@ export class Judge {
     return this.#settled(operation, spend.tx_hash, spend.block_number);
   }
 
-  /** A deposit is known by its authorization, whose nonce commits to the notes. */
+  /**
+   * A deposit is known by its authorization, whose nonce commits to the notes. The chain is asked about one that was sent,
+   * or can be no more: anybody signs worthless ones, and a round must not wait for a question about each.
+   */
   async #deposit(operation: Operation, round: Round): Promise<Verdict | undefined> {
+    const { txHash, reverts, reason = "REVERTED" } = operation;
+    const hopeless: Verdict | undefined =
+      txHash === undefined && reverts >= MOST_REVERTS ? { state: "failed", reason } : undefined;
+    const over = hopeless ?? (await this.#outOfTime(operation, round));
+    if (txHash === undefined && over === undefined) return undefined;
     const used = await this.#authorization(operation, round);
-    if (used === undefined) return this.#outOfTime(operation, round);
+    if (used === undefined) return over;
     if (used.blockNumber > round.confirmedNumber) return undefined;
     if (!used.deposited) return { state: "failed", reason: "AUTHORIZATION_SPENT" };
     return this.#settled(operation, used.txHash, used.blockNumber);

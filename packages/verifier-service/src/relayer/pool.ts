@@ -12,10 +12,11 @@ import { CallReverted } from "./errors.ts";
 
 export const poolInterface = new Interface(shieldedPoolAbi);
 
-/** What a deposit's authorization leaves on the token: EIP-3009. */
+/** What a deposit takes from the token, and leaves on it: EIP-3009. */
 export const tokenInterface = new Interface([
   "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)",
   "event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)",
+  "function balanceOf(address account) view returns (uint256)",
   "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
 ]);
 

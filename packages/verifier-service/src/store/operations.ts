@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { Database } from "./database.ts";
 import { expectRecord } from "./errors.ts";
 import { type Exceeded, expectUse, type Quota, quotaKeys } from "./quotas.ts";
@@ -132,10 +133,14 @@ export function operationRepository(database: Database, clock: () => number) {
 
     get: (id: string): Promise<Operation | undefined> => getOperation(database.db, id),
 
-    /** Those that are not over, oldest first. */
+    /** A deposit that was not given up, by its authorization. */
+    getDeposit: (digest: string): Promise<Operation | undefined> => liveByDigest(database.db, "deposit", digest),
+
+    /** Those that are not over: payments, whose dates are minutes away, and then the others, the oldest first. */
     async open(limit = 1000): Promise<Operation[]> {
       const rows = database.db.selectFrom("operations").selectAll().where(PARTS.openOperations);
-      return (await rows.orderBy("created_at").orderBy("id").limit(limit).execute()).map(toOperation);
+      const ordered = rows.orderBy(sql`kind <> 'payment'`).orderBy("created_at").orderBy("id");
+      return (await ordered.limit(limit).execute()).map(toOperation);
     },
 
     /** How many are in each state that is not over. */

@@ -26,7 +26,7 @@ interface Terms {
 /**
  * Queues a deposit that its depositor authorized, and waits for it.
  * @throws ServiceError INVALID_REQUEST, WRONG_DEPLOYMENT, EXPIRED, VALIDITY_TOO_LONG, AMOUNT_TOO_SMALL, FEE_TOO_SMALL,
- * AUTHORIZATION_MISMATCH, QUOTA_EXCEEDED; SottoError of a field that does not decode
+ * AUTHORIZATION_MISMATCH, INSUFFICIENT_TOKENS, QUOTA_EXCEEDED; SottoError of a field that does not decode
  */
 export async function relayDeposit(body: DepositRequest, client: string, services: RelayServices): Promise<Operation> {
   const { config, facts, store } = services;
@@ -44,10 +44,14 @@ export async function relayDeposit(body: DepositRequest, client: string, service
     throw new ServiceError("AUTHORIZATION_MISMATCH", "validAfter is not over yet");
   expectSignature(body, terms, facts.tokenDomain, pool);
   expectFee(terms, services);
+  const digest = `${terms.from}:${terms.nonce}`;
+  const known = await store.operations.getDeposit(digest);
+  if (known !== undefined) return waitFor(known, services);
+  await expectTokens(terms, services);
   const { from, ownerTags, amounts, salt, validAfter, validBefore, v, r, s } = body;
   const next = {
     id: randomUUID(),
-    digest: `${terms.from}:${terms.nonce}`,
+    digest,
     call: { from, ownerTags, amounts, salt, validAfter, validBefore, v, r, s },
     client,
     validUntil: Number(terms.validBefore),
@@ -87,7 +91,7 @@ function expectSpelling({ v, r, s }: DepositRequest): void {
 }
 
 function expectSignature({ v, r, s }: DepositRequest, terms: Terms, domain: string, pool: string): void {
-  const value = terms.amounts.reduce((sum, amount) => sum + amount, 0n);
+  const value = sumOf(terms.amounts);
   const { from, validAfter, validBefore, nonce } = terms;
   const words = [AUTHORIZATION_TYPE, from, pool, value, validAfter, validBefore, nonce];
   const struct = keccak256(AbiCoder.defaultAbiCoder().encode(AUTHORIZATION_WORDS, words));
@@ -101,6 +105,16 @@ function expectSignature({ v, r, s }: DepositRequest, terms: Terms, domain: stri
   if (signer !== from)
     throw new ServiceError("AUTHORIZATION_MISMATCH", "the signature is not that of `from` for these notes and dates");
 }
+
+/** A signature costs nothing: what its account cannot pay is not queued. One that somebody submitted is looked into. */
+async function expectTokens({ from, amounts, nonce }: Terms, { pool }: RelayServices): Promise<void> {
+  const needed = sumOf(amounts);
+  const found = await pool.tokensOf(from);
+  if (found >= needed || (await pool.isAuthorizationUsed(from, nonce))) return;
+  throw new ServiceError("INSUFFICIENT_TOKENS", `\`from\` has ${found} base units, the notes take ${needed}`);
+}
+
+const sumOf = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, amount) => sum + amount, 0n);
 
 function expectFee({ ownerTags, amounts }: Terms, { config }: RelayServices): void {
   const { depositFee, feeTag } = config;

@@ -13,6 +13,10 @@ export interface ProofVerifier {
 export interface PoolState {
   isKnownRoot(root: bigint): Promise<boolean>;
   isSpent(nullifier: bigint): Promise<boolean>;
+  /** Base units of its token that an account has. */
+  tokensOf(account: string): Promise<bigint>;
+  /** Whether an account's EIP-3009 authorization was used or cancelled. */
+  isAuthorizationUsed(account: string, nonce: string): Promise<boolean>;
 }
 
 /** The relayer as the HTTP part uses it. */
