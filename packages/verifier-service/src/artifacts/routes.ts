@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import { Type } from "@fastify/type-provider-typebox";
@@ -40,6 +41,8 @@ const CircuitsAnswer = Type.Object({
 export function artifactRoutes(app: App, catalog: Catalog): void {
   const tags = ["artifacts"];
   const circuits = describeCircuits(catalog);
+  // Not the set's id: that is of the keys alone, and witness generators may change without them.
+  const circuitsTag = `"${createHash("sha256").update(JSON.stringify(circuits)).digest("hex")}"`;
   app.get(
     "/circuits",
     {
@@ -50,9 +53,8 @@ export function artifactRoutes(app: App, catalog: Catalog): void {
       },
     },
     async (request, reply) => {
-      const etag = `"${catalog.id}"`;
-      reply.header("cache-control", BY_NAME).header("etag", etag);
-      if (matchesEtag(request.headers["if-none-match"], etag)) return reply.code(304).send(null);
+      reply.header("cache-control", BY_NAME).header("etag", circuitsTag);
+      if (matchesEtag(request.headers["if-none-match"], circuitsTag)) return reply.code(304).send(null);
       return circuits;
     },
   );
