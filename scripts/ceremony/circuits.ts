@@ -2,6 +2,7 @@
 import { type CircuitName, circuitNames } from "../circuits/paths.ts";
 import { CommandError } from "../lib/command.ts";
 import { checkLock, lockedFiles, readLock } from "../setup/lock.ts";
+import { expectVerifiers } from "../setup/verifiers/export.ts";
 import type { Transcript } from "./transcript.ts";
 
 /** That what is compiled is this tree's. @throws CommandError ARTIFACT_CHANGED */
@@ -10,13 +11,18 @@ export function expectCompiled(): void {
   checkLock(circuitNames, readLock(), compiled);
 }
 
-/** That the keys are of this tree's circuits: of one that checks less, they are as sound. @throws CommandError CIRCUIT_DIFFERS */
-export function expectTheseCircuits({ final }: Pick<Transcript, "final">, { circuits } = readLock()): void {
-  for (const [name, files] of Object.entries(final ?? {}))
+/**
+ * That the keys are of this tree's circuits (of one that checks less, they are as sound), and its verifiers of these keys.
+ * @throws CommandError CIRCUIT_DIFFERS, VERIFIER_STALE
+ */
+export function expectTheseCircuits(transcript: Pick<Transcript, "set" | "final">): void {
+  const { circuits } = readLock();
+  for (const [name, files] of Object.entries(transcript.final ?? {}))
     for (const kind of ["r1cs", "wasm"] as const)
       if (files[kind] !== circuits[name as CircuitName]?.[kind])
         throw new CommandError(
           "CIRCUIT_DIFFERS",
           `${name}: the ${kind} is not what circuits/artifacts.lock.json pins; check a ceremony in a tree of its circuits`,
         );
+  expectVerifiers(transcript);
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { root } from "../circuits/paths.ts";
 import { readLock } from "../setup/lock.ts";
 import { readCeremonies } from "../setup/sets.ts";
+import { expectVerifiers } from "../setup/verifiers/export.ts";
 import { type GeneratedFile, header, runGenerators } from "./generated-file.ts";
 
 /** JSON as TypeScript: no quotes around keys that need none. */
@@ -12,7 +13,9 @@ const literal = (value: unknown): string =>
     .replace(/([^,{[\n])(?=\n\s*[}\]])/g, "$1,");
 
 export async function generateLock(): Promise<GeneratedFile> {
-  const ceremonies = readCeremonies().map(({ set, final }) => ({ set, circuits: final ?? {} }));
+  const transcripts = readCeremonies();
+  for (const transcript of transcripts) expectVerifiers(transcript);
+  const ceremonies = transcripts.map(({ set, final }) => ({ set, circuits: final ?? {} }));
   const content = [
     header("circuits/artifacts.lock.json and circuits/ceremonies"),
     `export const ARTIFACTS_LOCK = ${literal(readLock())} as const;\n`,

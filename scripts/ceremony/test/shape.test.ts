@@ -79,14 +79,19 @@ describe("the shape of a transcript", () => {
     for (const bad of [text, "[]", "null", "{"]) await rejected("TRANSCRIPT_DAMAGED", () => read(bad));
   });
 
-  it("names this tree's circuits, or its keys are not for this tree", async () => {
+  it("names this tree's circuits and verifiers, or its keys are not for this tree", async () => {
     const { circuits } = readLock();
     const final = Object.fromEntries(circuitNames.map((name) => [name, { ...files, ...circuits[name]! }]));
-    expectTheseCircuits({ final });
+    const set = "development";
+    expectTheseCircuits({ set, final });
     for (const kind of ["r1cs", "wasm"] as const) {
       const weaker = { ...final, payment: { ...final["payment"]!, [kind]: SHA } };
-      expect(await rejected("CIRCUIT_DIFFERS", () => expectTheseCircuits({ final: weaker }))).to.include(kind);
+      expect(await rejected("CIRCUIT_DIFFERS", () => expectTheseCircuits({ set, final: weaker }))).to.include(kind);
     }
-    await rejected("CIRCUIT_DIFFERS", () => expectTheseCircuits({ final: { ...final, other: files } }));
+    await rejected("CIRCUIT_DIFFERS", () => expectTheseCircuits({ set, final: { ...final, other: files } }));
+    const edited = { ...final, payment: { ...final["payment"]!, verifier: SHA } };
+    const message = await rejected("VERIFIER_STALE", () => expectTheseCircuits({ set, final: edited }));
+    expect(message).to.include("PaymentVerifier.sol");
+    await rejected("VERIFIER_STALE", () => expectTheseCircuits({ set: "ceremony/never-held", final }));
   });
 });

@@ -3,7 +3,8 @@ import { basename, dirname, join, relative } from "node:path";
 import prettier from "prettier";
 import { zKey } from "snarkjs";
 import { verifierName } from "../../../ignition/support/verifier-name.ts";
-import { writeIfChanged } from "../../circuits/files.ts";
+import type { Transcript } from "../../ceremony/transcript.ts";
+import { sha256File, writeIfChanged } from "../../circuits/files.ts";
 import { artifactPaths, type CircuitName, root } from "../../circuits/paths.ts";
 import { CommandError } from "../../lib/command.ts";
 import { ceremonyFile } from "../sets.ts";
@@ -45,6 +46,22 @@ export async function renderVerifier(circuit: CircuitName, set: string, zkey: st
     .replaceAll("@TOOL@", development ? "setup" : "ceremony");
   const source = await zKey.exportSolidityVerifier(readFileSync(zkey), { groth16: template });
   return prettier.format(source, { ...(await prettier.resolveConfig(path)), filepath: path });
+}
+
+/**
+ * That the tree's verifiers of a ceremony are those its transcript has the hashes of: nobody reads exported constants, and
+ * one line between them would do.
+ * @throws CommandError VERIFIER_STALE
+ */
+export function expectVerifiers(
+  { set, final = {} }: Pick<Transcript, "set" | "final">,
+  place: typeof verifierPath = verifierPath,
+): void {
+  for (const [name, { verifier }] of Object.entries(final)) {
+    const path = place(name as CircuitName, set);
+    if (path !== undefined && (!existsSync(path) || sha256File(path) !== verifier))
+      throw new CommandError("VERIFIER_STALE", `${relative(root, path)} is not the verifier ${set} made`);
+  }
 }
 
 /** Exports one verifier into contracts/verifiers; with `check` it is compared instead and VERIFIER_STALE names it. */
