@@ -18,7 +18,7 @@ import { statusOf } from "../wallet/state.ts";
 import { ReceiptError } from "./errors.ts";
 import { isPlainText } from "./read.ts";
 import { type Receipt, receiptMessage } from "./receipt.ts";
-import { settledEvent } from "./settled.ts";
+import { RANGE, settledEvent } from "./settled.ts";
 
 export interface ReceiptOptions {
   /** The text the verifier chose, 1 to 256 characters; left out: the receipt answers nobody, and a copy is as good. */
@@ -49,7 +49,7 @@ export async function makeReceipt(core: WalletCore, id: string, options: Receipt
       "RECEIPT_SHOWS_DEPOSIT",
       "this payment was made from a deposited note: its receipt shows which deposit, and so which account, paid",
     );
-  const event = await settledEvent(chain, info.pool, { ...spend, digest: attempt.digest }, 1);
+  const event = await settledEvent(chain, info.pool, { ...spend, digest: attempt.digest }, 1, RANGE);
   return compose(core, { record, attempt, event, keyIndex: note.keyIndex, challenge: challenge ?? "" });
 }
 
