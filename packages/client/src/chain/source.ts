@@ -26,7 +26,7 @@ export type Question = Pick<Call, "data"> & Partial<Pick<Call, "to">>;
 
 /**
  * All that a wallet asks of a chain. Nothing asked tells the node which notes are the wallet's: logs are fetched whole,
- * paths are computed here. Implementations throw WalletError NODE_UNREACHABLE, NODE_ERROR, or RANGE_TOO_LARGE where the
+ * paths are computed here. (The times in an account of payments do: blocks are asked for by their number.) Implementations throw WalletError NODE_UNREACHABLE, NODE_ERROR, or RANGE_TOO_LARGE where the
  * node refuses to give that many logs at once.
  */
 export interface ChainSource {

@@ -38,7 +38,8 @@ type Entry = Omit<PaymentEntry, "settled" | "decimal">;
 /**
  * All payments a wallet knows, as of the last scan, oldest first. What went out comes from the journal, which a wallet
  * that was restored from its seed alone does not have; what came in is read from the chain.
- * @throws WalletError NODE_UNREACHABLE: the blocks are asked for their times
+ * The node is asked for the times of their blocks, and so learns which these are.
+ * @throws WalletError NODE_UNREACHABLE
  */
 export async function paymentEntries(core: WalletCore, options: PaymentsOptions): Promise<PaymentEntry[]> {
   const entries = [
