@@ -30,9 +30,11 @@ export interface SettlementOptions {
 }
 
 const POLL_MS = 250;
-/** Payments looked for at once: each is a few questions to a node, or a wait. */
+/** Looks at once: each is a few questions to a node. */
 const AT_ONCE = 64;
 const WAITING = 256;
+/** Payments that are waited for at once. Beyond them one that is not there is told so at its first look. */
+const WAITED_FOR = 64;
 
 type Found = "named" | "elsewhere" | "missing";
 
@@ -45,6 +47,7 @@ export class Settlements {
   readonly #options: SettlementOptions;
   readonly #gate = new Gate(AT_ONCE, WAITING);
   readonly #looking = new Map<Bytes32, Promise<Settlement>>();
+  #waitedFor = 0;
 
   constructor(options: SettlementOptions) {
     this.#options = options;
@@ -67,27 +70,40 @@ export class Settlements {
     return looking;
   }
 
-  #look(payment: Payment, waitMs: number): Promise<Settlement> {
+  async #look(payment: Payment, waitMs: number): Promise<Settlement> {
     const { clock } = this.#options;
-    return this.#gate.run(async () => {
-      for (const end = clock() + waitMs; ; await pause(Math.min(POLL_MS, Math.max(0, end - clock())))) {
-        const found = await this.#ask(payment);
-        if (found !== "missing") return { settledThere: found === "named" };
-        if (clock() >= end) throw new CheckFailed("NOT_SETTLED", this.#retryAfter(payment));
+    const end = clock() + waitMs;
+    let found = await this.#ask(payment);
+    if (found === "missing" && this.#waitedFor < WAITED_FOR) {
+      this.#waitedFor += 1;
+      try {
+        while (found === "missing" && clock() < end) {
+          await pause(Math.min(POLL_MS, Math.max(0, end - clock())));
+          found = await this.#ask(payment);
+        }
+      } finally {
+        this.#waitedFor -= 1;
       }
-    });
+    }
+    if (found === "missing") throw new CheckFailed("NOT_SETTLED", this.#retryAfter(payment));
+    return { settledThere: found === "named" };
   }
 
-  /** Every node is asked before a payment is taken for missing: one may be some blocks behind the service's. */
-  async #ask(payment: Payment): Promise<Found> {
-    try {
-      return await this.#options.nodes.ask(
-        (node) => this.#lookAt(node, payment),
-        (found) => found !== "missing",
-      );
-    } catch (cause) {
-      throw new CheckUnavailable("CHAIN_UNAVAILABLE", 5, cause);
-    }
+  /**
+   * Every node is asked before a payment is taken for missing: one may be some blocks behind the service's. Only this
+   * takes a place, no wait does: payments that were never settled must not keep out those that were.
+   */
+  #ask(payment: Payment): Promise<Found> {
+    return this.#gate.run(async () => {
+      try {
+        return await this.#options.nodes.ask(
+          (node) => this.#lookAt(node, payment),
+          (found) => found !== "missing",
+        );
+      } catch (cause) {
+        throw new CheckUnavailable("CHAIN_UNAVAILABLE", 5, cause);
+      }
+    });
   }
 
   async #lookAt(node: Node, { nullifier, digest, txSignature }: Payment): Promise<Found> {
