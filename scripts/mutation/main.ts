@@ -4,6 +4,7 @@
 // some groups keeps the other rows. Exits with 1 if a group is guarded by no test, with 2 if there is no such group.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Cheaters } from "../../circuits/test/kit/cheaters.ts";
 import { readSources } from "../../circuits/test/kit/sources.ts";
 import { readTags, type Tag } from "../../circuits/test/kit/tags.ts";
 import { attacks } from "../../circuits/test/soundness/all.ts";
@@ -14,6 +15,7 @@ import { describeTests, table, testsOf } from "./table.ts";
 
 const prefixes = process.argv.slice(2);
 const sources = readSources();
+const cheaters = new Cheaters(sources, attacks);
 const tags = readTags(sources);
 const chosen = tags.filter(({ id }) => prefixes.length === 0 || prefixes.some((prefix) => id.startsWith(prefix)));
 if (chosen.length === 0) {
@@ -27,7 +29,7 @@ const start = performance.now();
 let done = 0;
 
 async function report(tag: Tag): Promise<Mutant> {
-  const mutant = await mutate(sources, tag, attacks);
+  const mutant = await mutate(cheaters, tag);
   const seconds = ((performance.now() - start) / 1000).toFixed(0);
   const verdict = mutant.caught.length > 0 ? `caught by ${mutant.caught.length}` : `SURVIVED: ${mutant.why}`;
   console.log(`${String(++done).padStart(3)}/${chosen.length} ${seconds.padStart(4)} s  ${tag.id}: ${verdict}`);

@@ -1,5 +1,5 @@
-import { type Attack, accepts, cheat } from "../../circuits/test/kit/attack.ts";
-import type { Sources } from "../../circuits/test/kit/sources.ts";
+import { accepts } from "../../circuits/test/kit/attack.ts";
+import type { Cheaters } from "../../circuits/test/kit/cheaters.ts";
 import { removeGroup, type Tag } from "../../circuits/test/kit/tags.ts";
 
 /** A constraint group that was taken away, and the tests that fail without it. */
@@ -15,13 +15,14 @@ export interface Mutant {
  * Takes the group away and runs its soundness tests against what is left. Only `===` and `<==` change: the attack's
  * own edits are in the cheater's generator, not here.
  */
-export async function mutate(sources: Sources, tag: Tag, attacks: readonly Attack[]): Promise<Mutant> {
+export async function mutate(cheaters: Cheaters, tag: Tag): Promise<Mutant> {
   const caught: string[] = [];
   const reasons: string[] = [];
+  const { sources, attacks } = cheaters;
   for (const attack of attacks.filter((candidate) => candidate.tag === tag.id)) {
     const title = `refuses ${attack.title}`;
     try {
-      const values = await cheat(sources, tag, attack);
+      const values = await cheaters.values(attack);
       if (await accepts(sources, attack, values)) reasons.push(`"${title}" fails already`);
       else if (await accepts(removeGroup(sources, tag), attack, values)) caught.push(title);
       else reasons.push(`"${title}" still passes`);

@@ -31,7 +31,7 @@ export function interfaces(sources: Sources, file: string): Map<string, Interfac
 }
 
 /** The index after the bracket that closes the one at `open`. */
-function closing(text: string, open: number): number {
+export function closing(text: string, open: number): number {
   for (let depth = 0, i = open; i < text.length; i++) {
     if ("([{".includes(text[i] as string)) depth++;
     if (")]}".includes(text[i] as string) && --depth === 0) return i + 1;

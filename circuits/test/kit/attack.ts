@@ -1,13 +1,10 @@
+import { type Cheaters, type Read, shrunk, type Values } from "./cheaters.ts";
 import type { Level } from "./circom-worker.ts";
 import { type Build, compile } from "./compile.ts";
 import { difference } from "./difference.ts";
 import { violations } from "./evaluate.ts";
-import { type Edit, edit, type Sources } from "./sources.ts";
-import { removeGroup, type Tag } from "./tags.ts";
+import type { Edit, Sources } from "./sources.ts";
 import type { Inputs } from "./witness.ts";
-
-/** The value of a signal by its name without "main.", in the cheater's witness. */
-export type Read = (name: string) => bigint;
 
 /** A cheating prover who gets away with a lie once the constraint group `tag` is gone. */
 export interface Attack {
@@ -29,43 +26,9 @@ export interface Attack {
   harm: (read: Read) => boolean | Promise<boolean>;
 }
 
-/** A witness by signal name, from a circuit compiled without simplification. */
-export class Values {
-  readonly #build: Build;
-  readonly #witness: readonly bigint[];
-
-  constructor(build: Build, witness: readonly bigint[]) {
-    this.#build = build;
-    this.#witness = witness;
-  }
-
-  readonly read: Read = (name) => this.#witness[this.#build.symbols.label(name)] as bigint;
-
-  /** The same values in the wire order of another circuit with the same signals, at any level of simplification. */
-  in(target: Build): bigint[] {
-    const labels = target.symbols.labelsIn(this.#build.symbols);
-    return Array.from(target.r1cs.wireLabels, (label) => this.#witness[labels[label] as number] as bigint);
-  }
-}
-
-const small = (sources: Sources, { shrink }: Attack): Sources =>
-  shrink === undefined ? sources : edit(sources, [shrink]);
-
 /** The circuit that is attacked, before simplification or as it ships. */
 export const target = async (sources: Sources, attack: Attack, level: Level): Promise<Build> =>
-  compile(small(sources, attack), attack.main, level, "constraints");
-
-/** The cheater's circuit: the group gone, the generator edited. */
-export async function hostile(sources: Sources, tag: Tag, attack: Attack): Promise<Build> {
-  const edits = (attack.edits ?? []).map((change) => ({ file: tag.file, ...change }));
-  return compile(edit(removeGroup(small(sources, attack), tag), edits), attack.main, "plain");
-}
-
-/** The witness the cheater makes. */
-export async function cheat(sources: Sources, tag: Tag, attack: Attack): Promise<Values> {
-  const build = await hostile(sources, tag, attack);
-  return new Values(build, await build.witness(await attack.inputs()));
-}
+  compile(shrunk(sources, attack), attack.main, level, "constraints");
 
 /** Whether the circuit, as it ships, takes these values. */
 export async function accepts(sources: Sources, attack: Attack, values: Values): Promise<boolean> {
@@ -89,11 +52,9 @@ export interface Outcome {
   harm: boolean;
 }
 
-export async function runAttack(sources: Sources, tag: Tag, attack: Attack): Promise<Outcome> {
-  const [original, cheaters] = await Promise.all([target(sources, attack, "plain"), hostile(sources, tag, attack)]);
-  const values = await cheat(sources, tag, attack);
-  const labels = cheaters.symbols.labelsIn(original.symbols);
-  const { missing, foreign } = difference(original.r1cs, cheaters.r1cs, labels);
+export async function runAttack(cheaters: Cheaters, attack: Attack): Promise<Outcome> {
+  const [original, values] = await Promise.all([target(cheaters.sources, attack, "plain"), cheaters.values(attack)]);
+  const { missing, foreign } = difference(original.r1cs, values.build.r1cs, values.labels(original));
   const broken = violations(original.r1cs, values.in(original));
   const inGroup = broken.filter((constraint) => missing.has(constraint)).length;
   return {
@@ -101,7 +62,7 @@ export async function runAttack(sources: Sources, tag: Tag, attack: Attack): Pro
     removed: missing.size,
     brokenElsewhere: broken.length - inGroup,
     brokenInGroup: inGroup,
-    accepted: await accepts(sources, attack, values),
+    accepted: await accepts(cheaters.sources, attack, values),
     harm: await attack.harm(values.read),
   };
 }

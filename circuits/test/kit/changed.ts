@@ -1,11 +1,9 @@
-import { closure, type Sources } from "./sources.ts";
-
-const INCLUDE = /^\s*include\s+"([^"]+)"\s*;/gm;
+import { closure, locate, type Sources } from "./sources.ts";
 
 /** The files of the project and of circomlib that a main is made of: the path of one, or the text of one. */
 export function filesOf(sources: Sources, main: string): Set<string> {
-  const starts = sources.has(main) ? [main] : [...main.matchAll(INCLUDE)].map((match) => match[1] as string);
-  return new Set(starts.flatMap((path) => [...closure(sources, path).keys()]));
+  const { all, path } = locate(sources, main);
+  return new Set(closure(all, path).keys());
 }
 
 /**

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import {
   existsSync,
   mkdirSync,
@@ -16,7 +17,7 @@ import { buildDirectory, packageVersion } from "../../../scripts/circuits/paths.
 import { finishNames } from "./anonymous.ts";
 import type { CompileMessage, Level } from "./circom-worker.ts";
 import { type R1cs, readR1cs } from "./r1cs.ts";
-import { closure, hashOf, type Sources } from "./sources.ts";
+import { closure, hashOf, locate, type Sources } from "./sources.ts";
 import { Symbols } from "./symbols.ts";
 import { generate, type Inputs } from "./witness.ts";
 
@@ -71,43 +72,35 @@ const inDirectory = (directory: string): Build =>
     wasm: join(directory, "main_js", "main.wasm"),
   });
 
-interface Job extends CompileMessage {
-  resolve: () => void;
-  reject: (error: Error) => void;
-}
-
-const queue: Job[] = [];
 const started = new Map<string, Promise<Build>>();
-/** Threads without a job. Each compiler takes a core and some 300 MB, so there are two at most. */
+/** Threads without work, and who waits for one. */
 const idle: Worker[] = [];
+const waiting: ((thread: Worker) => void)[] = [];
 let threads = 0;
 
-function pump(): void {
-  while (queue.length > 0 && (idle.length > 0 || threads < Math.min(2, availableParallelism()))) {
-    if (idle.length === 0) {
-      threads++;
-      idle.push(new Worker(new URL("./circom-worker.ts", import.meta.url)));
-    }
-    work(idle.pop() as Worker, queue.shift() as Job);
+/** Runs `use` with a thread of its own. Each compiler takes a core and some 300 MB, so there are two at most. */
+async function withThread(use: (thread: Worker) => Promise<void>): Promise<void> {
+  if (idle.length === 0 && threads < Math.min(2, availableParallelism())) {
+    threads++;
+    idle.push(new Worker(new URL("./circom-worker.ts", import.meta.url)));
+  }
+  const thread = idle.pop() ?? (await new Promise<Worker>((resolve) => waiting.push(resolve)));
+  try {
+    await use(thread);
+  } finally {
+    const next = waiting.shift();
+    if (next === undefined) idle.push(thread);
+    else next(thread);
   }
 }
 
-/** Gives one job to a thread. An idle thread does not keep the process alive. */
-function work(worker: Worker, { resolve, reject, ...message }: Job): void {
-  const onMessage = (failure: string | null) => settle(failure);
-  const onError = (error: Error) => settle(String(error));
-  const settle = (failure: string | null) => {
-    worker.off("message", onMessage).off("error", onError);
-    idle.push(worker);
-    if (failure === null) resolve();
-    else reject(new Error(failure));
-    pump();
-    if (idle.includes(worker)) worker.unref();
-  };
-  worker.on("message", onMessage).on("error", onError);
-  // After the listeners: adding one refs the thread again, taking the last one away unrefs it.
-  worker.ref();
-  worker.postMessage(message);
+/** Throws what the compiler said if it did not compile. A thread keeps the process alive only while it works. */
+async function runCircom(thread: Worker, message: CompileMessage): Promise<void> {
+  thread.ref();
+  thread.postMessage(message);
+  const [failure] = (await once(thread, "message")) as [string | null];
+  thread.unref();
+  if (failure !== null) throw new Error(failure);
 }
 
 /** Whether a generator is wanted with the constraints; it takes most of the time of a compilation. */
@@ -115,9 +108,7 @@ export type Want = "generator" | "constraints";
 
 /** Compiles `main` (its text, or the path of one of the sources) once for each content of everything it includes. */
 export function compile(sources: Sources, main: string, level: Level, want: Want = "generator"): Promise<Build> {
-  const all = new Map(sources);
-  const path = main.endsWith(".circom") ? main : "main.circom";
-  if (path !== main) all.set(path, main);
+  const { all, path } = locate(sources, main);
   const files = closure(all, path);
   for (const [file, text] of files) if (all.has(file)) files.set(file, finishNames(text));
   const directory = join(cacheDirectory, hashOf(files, [...VERSIONS, level, path]).slice(0, 32));
@@ -152,24 +143,23 @@ async function run(files: Sources, path: string, directory: string, level: Level
   }
   forgetUnused();
   const scratch = `${directory}.${process.pid}.${want}`;
-  for (const [file, text] of files) {
-    const target = join(scratch, "source", file === path ? file.replace(/[^/]+$/, "main.circom") : file);
-    mkdirSync(dirname(target), { recursive: true });
-    writeFileSync(target, text);
-  }
-  try {
-    await new Promise<void>((resolve, reject) => {
+  await withThread(async (thread) => {
+    for (const [file, text] of files) {
+      const target = join(scratch, "source", file === path ? file.replace(/[^/]+$/, "main.circom") : file);
+      mkdirSync(dirname(target), { recursive: true });
+      writeFileSync(target, text);
+    }
+    try {
       const main = join("source", dirname(path), "main.circom");
-      queue.push({ directory: scratch, main, level, generator: want === "generator", resolve, reject });
-      pump();
-    });
-    // The sources stay out of the cache: circomlib's tables are 1.5 MB.
-    rmSync(join(scratch, "source"), { recursive: true });
-    // Another process, or a request for less, may have been here before.
-    if (!existsSync(directory)) renameSync(scratch, directory);
-    else if (!complete()) renameSync(join(scratch, generator), join(directory, generator));
-  } finally {
-    rmSync(scratch, { recursive: true, force: true });
-  }
+      await runCircom(thread, { directory: scratch, main, level, generator: want === "generator" });
+      // The sources stay out of the cache: circomlib's tables are 1.5 MB.
+      rmSync(join(scratch, "source"), { recursive: true });
+      // Another process, or a request for less, may have been here before.
+      if (!existsSync(directory)) renameSync(scratch, directory);
+      else if (!complete()) renameSync(join(scratch, generator), join(directory, generator));
+    } finally {
+      rmSync(scratch, { recursive: true, force: true });
+    }
+  });
   return inDirectory(directory);
 }

@@ -1,41 +1,62 @@
 import { P } from "./field.ts";
-import { type R1cs, sidesOf, type Term } from "./r1cs.ts";
+import { type R1cs, sidesOf, TERM_BYTES, type Term } from "./r1cs.ts";
+
+/** In place of a wire of `part` that `whole` has not. */
+const NONE = 0xffffffff;
 
 /**
- * The constraints of `whole` that `part` lacks (as indices of `whole`), and how many of `part` are not in `whole`. For
- * two systems over the same signals (both compiled without simplification); `wires` says which wire of `whole` a wire
- * of `part` is.
+ * The constraints of `whole` that `part` lacks (as indices of `whole`), and how many of `part` are not in `whole`. Both
+ * are compiled without simplification, so that a wire is a label; `labels` says which label of `part` each of `whole`
+ * is. What else `part` consists of is left alone: its constraints on wires that `whole` has not.
  */
-export function difference(whole: R1cs, part: R1cs, wires: Uint32Array): { missing: Set<number>; foreign: number } {
-  if (whole.wires !== part.wires) throw new Error(`${whole.wires} and ${part.wires} wires: not the same signals`);
-  // With the same wires the compiler writes a constraint in the same bytes; otherwise signs and terms may differ.
-  const same = wires.every((there, here) => there === here);
-  const identity = Uint32Array.from(wires.keys());
-  const counts = new Map<string, number>();
-  for (const constraint of keys(part, same ? undefined : wires))
-    counts.set(constraint, (counts.get(constraint) ?? 0) + 1);
-  const missing = new Set<number>();
-  for (const [index, constraint] of keys(whole, same ? undefined : identity).entries()) {
-    const left = counts.get(constraint) ?? 0;
-    if (left === 0) missing.add(index);
-    else counts.set(constraint, left - 1);
+export function difference(whole: R1cs, part: R1cs, labels: Uint32Array): { missing: Set<number>; foreign: number } {
+  const wires = new Uint32Array(part.labels).fill(NONE);
+  for (const [there, here] of labels.entries()) wires[here] = there;
+  const left = new Map<string, number[]>();
+  for (let index = 0; index < part.constraints; index++) {
+    const key = keyOf(part, index, wires);
+    if (key !== undefined) add(left, key, index);
   }
-  let foreign = 0;
-  for (const left of counts.values()) foreign += left;
-  return { missing, foreign };
+  // The compiler writes most constraints in the same bytes.
+  const missing: number[] = [];
+  for (let index = 0; index < whole.constraints; index++)
+    if (left.get(keyOf(whole, index) as string)?.pop() === undefined) missing.push(index);
+  // Signs and the order of terms may differ in the others.
+  const others = new Map<string, number[]>();
+  for (const index of [...left.values()].flat()) add(others, normalKey(part, index, wires), index);
+  const really = missing.filter((index) => others.get(normalKey(whole, index))?.pop() === undefined);
+  return { missing: new Set(really), foreign: [...others.values()].flat().length };
 }
 
-/** Each constraint as a string, equal for equal constraints; with `wires` renamed, terms and sign put in order. */
-function keys(r1cs: R1cs, wires?: Uint32Array): string[] {
-  return Array.from({ length: r1cs.constraints }, (_, index) => {
-    const [start, end] = [r1cs.offsets[index] as number, r1cs.offsets[index + 1] as number];
-    if (wires === undefined) return r1cs.bytes.toString("latin1", start, end);
-    const sides = sidesOf(r1cs, index).map((terms) =>
-      terms.map(([wire, value]): Term => [wires[wire] as number, value]).sort((a, b) => a[0] - b[0]),
-    );
-    const linear = sides[0]?.length === 0 || sides[1]?.length === 0;
-    if (linear && sides[2]?.[0] !== undefined && sides[2][0][1] > P / 2n)
-      sides[2] = sides[2].map(([wire, value]): Term => [wire, P - value]);
-    return sides.map((terms) => terms.map((term) => term.join("*")).join("+")).join("|");
-  });
+const add = (map: Map<string, number[]>, key: string, index: number): void => {
+  const list = map.get(key);
+  if (list === undefined) map.set(key, [index]);
+  else list.push(index);
+};
+
+/** A constraint's bytes with its wires renamed, as a string; undefined if one has no name. */
+function keyOf({ bytes, offsets }: R1cs, index: number, wires?: Uint32Array): string | undefined {
+  const [start, end] = [offsets[index] as number, offsets[index + 1] as number];
+  if (wires === undefined) return bytes.toString("latin1", start, end);
+  const renamed = Buffer.from(bytes.subarray(start, end));
+  for (let position = 0; position < renamed.length; ) {
+    const last = position + 4 + renamed.readUInt32LE(position) * TERM_BYTES;
+    for (position += 4; position < last; position += TERM_BYTES) {
+      const wire = wires[renamed.readUInt32LE(position)] as number;
+      if (wire === NONE) return undefined;
+      renamed.writeUInt32LE(wire, position);
+    }
+  }
+  return renamed.toString("latin1");
+}
+
+/** A constraint as a string, equal for equal constraints: with wires renamed, terms and sign put in order. */
+function normalKey(r1cs: R1cs, index: number, wires?: Uint32Array): string {
+  const sides = sidesOf(r1cs, index).map((terms) =>
+    terms.map(([wire, value]): Term => [wires?.[wire] ?? wire, value]).sort((a, b) => a[0] - b[0]),
+  );
+  const linear = sides[0]?.length === 0 || sides[1]?.length === 0;
+  if (linear && sides[2]?.[0] !== undefined && sides[2][0][1] > P / 2n)
+    sides[2] = sides[2].map(([wire, value]): Term => [wire, P - value]);
+  return sides.map((terms) => terms.map((term) => term.join("*")).join("+")).join("|");
 }

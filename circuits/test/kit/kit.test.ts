@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { finishNames } from "./anonymous.ts";
 import { type Attack, runAttack } from "./attack.ts";
+import { Cheaters } from "./cheaters.ts";
 import { compile } from "./compile.ts";
 import { violations } from "./evaluate.ts";
 import { edit } from "./sources.ts";
@@ -47,6 +48,8 @@ const tagged = (id: string): Tag => {
   if (tag === undefined) throw new Error(`no tag ${id}`);
   return tag;
 };
+/** Runs one attack beside others. */
+const attack = (own: Attack) => runAttack(new Cheaters(sources, [lie, own, lie]), own);
 const lie: Attack = {
   tag: "sum.square",
   title: "a square that is none",
@@ -100,7 +103,7 @@ describe("kit", () => {
   });
 
   it("shows an attack: only the group is broken, and the shipped circuit refuses", async () => {
-    const outcome = await runAttack(sources, tagged("sum.square"), lie);
+    const outcome = await attack(lie);
     // For each of two loops: the input, the output.
     expect(outcome).to.deep.equal({
       foreign: 0,
@@ -113,26 +116,35 @@ describe("kit", () => {
   });
 
   it("does not take a clumsy attack for one", async () => {
-    const honest = await runAttack(sources, tagged("sum.square"), {
+    const honest = await attack({
       ...lie,
       edits: [],
       inputs: () => ({ in: [3, 2], total: 13 }),
     });
     expect(honest).to.include({ brokenInGroup: 0, accepted: true, harm: false });
-    const elsewhere = runAttack(sources, tagged("sum.square"), { ...lie, inputs: () => ({ in: [3, 2], total: 3 }) });
+    const elsewhere = attack({ ...lie, inputs: () => ({ in: [3, 2], total: 3 }) });
     expect(await elsewhere.catch((error: unknown) => error)).to.be.instanceOf(GeneratorRefusal);
-    const foreign = await runAttack(sources, tagged("sum.square"), {
+    const foreign = await attack({
       ...lie,
       inputs: () => ({ in: [3, 2], total: 13 }),
       edits: [{ find: "sum === total", replace: "sum + total === 2 * total" }],
     });
     expect(foreign).to.include({ foreign: 0 });
-    const added = await runAttack(sources, tagged("sum.square"), {
+    const added = await attack({
       ...lie,
       inputs: () => ({ in: [3, 2], total: 13 }),
       edits: [{ find: "sum === total", replace: "in[0] === 3" }],
     });
     expect(added).to.include({ foreign: 1 });
+  });
+
+  it("shows an attack beside one that does not compile or that its generator refuses", async () => {
+    const broken = { ...lie, edits: [{ find: "sum === total", replace: "no circom" }] };
+    const refused = { ...lie, inputs: () => ({ in: [3, 2], total: 3 }) };
+    const cheaters = new Cheaters(sources, [broken, lie, refused]);
+    expect(await runAttack(cheaters, lie)).to.include({ foreign: 0, brokenElsewhere: 0, accepted: false });
+    const failure = await cheaters.values(broken).catch((error: Error) => error.message);
+    expect(failure).to.contain("error[").and.to.contain("no circom");
   });
 
   it("reports an edit that no longer fits the source", () => {

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { mutate } from "../../../scripts/mutation/mutate.ts";
 import { describeTests, table, testsOf } from "../../../scripts/mutation/table.ts";
 import type { Attack } from "./attack.ts";
+import { Cheaters } from "./cheaters.ts";
 import { readTags, type Tag } from "./tags.ts";
 
 const sources = new Map([
@@ -32,16 +33,22 @@ const attack = (id: string, inputs: { a: number; b: number; product: number }): 
 
 describe("the mutation run", () => {
   it("does not count a group without a test, or with a test that notices nothing", async () => {
-    const untested = await mutate(sources, tag("product.equal"), []);
+    const untested = await mutate(new Cheaters(sources, []), tag("product.equal"));
     expect(untested).to.include({ why: "no test is about it" });
     expect(untested.caught).to.deep.equal([]);
-    const honest = await mutate(sources, tag("product.equal"), [attack("product.equal", { a: 2, b: 3, product: 6 })]);
+    const honest = await mutate(
+      new Cheaters(sources, [attack("product.equal", { a: 2, b: 3, product: 6 })]),
+      tag("product.equal"),
+    );
     expect(honest.caught).to.deep.equal([]);
     expect(honest.why).to.contain("fails already");
   });
 
   it("does not count a group that another one doubles: a test about it is never the one that fails", async () => {
-    const doubled = await mutate(sources, tag("product.again"), [attack("product.again", { a: 2, b: 3, product: 7 })]);
+    const doubled = await mutate(
+      new Cheaters(sources, [attack("product.again", { a: 2, b: 3, product: 7 })]),
+      tag("product.again"),
+    );
     expect(doubled.caught).to.deep.equal([]);
     expect(doubled.why).to.contain("a wrong product");
   });
@@ -50,7 +57,10 @@ describe("the mutation run", () => {
     const once = new Map(
       [...sources].map(([file, text]) => [file, text.replace("a * b === product;", "a * 1 === a;")]),
     );
-    const caught = await mutate(once, tag("product.equal"), [attack("product.equal", { a: 2, b: 3, product: 7 })]);
+    const caught = await mutate(
+      new Cheaters(once, [attack("product.equal", { a: 2, b: 3, product: 7 })]),
+      tag("product.equal"),
+    );
     expect(caught.caught).to.deep.equal(["refuses a wrong product"]);
   });
 

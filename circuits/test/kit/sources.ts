@@ -86,6 +86,12 @@ function includesOf(text: string): string[] {
   return found;
 }
 
+/** A main's path and the sources it is one of. `main` is that path, or the text of one. */
+export const locate = (sources: Sources, main: string): { all: Sources; path: string } =>
+  main.endsWith(".circom")
+    ? { all: sources, path: main }
+    : { all: new Map(sources).set("main.circom", main), path: "main.circom" };
+
 /** Every file `main` needs, with its text, in the order found. */
 export function closure(sources: Sources, main: string): Map<string, string> {
   const found = new Map<string, string>();

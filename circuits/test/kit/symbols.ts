@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 
-const ANONYMOUS = /^([A-Za-z_]\w*)_\d+_(\d+)((?:\[\d+\])*)$/;
+const ANONYMOUS = /^([A-Za-z_]\w*?)(?:__\d+)?_\d+_(\d+)((?:\[\d+\])*)$/;
 
 /**
  * circom names an anonymous component by template, file and place in the file: "Bits_12_845". An edit anywhere above
- * changes that, so a signal's name here has the rank among its siblings instead: "Bits#0".
+ * changes that, so a signal's name here has the rank among its siblings instead: "Bits#0". The number of a cheater's own
+ * copy of a template ("Bits__3", see cheaters.ts) is left out.
  */
 function stableNames(names: readonly string[]): string[] {
   const places = new Map<string, Set<number>>();
@@ -64,14 +65,26 @@ export class Symbols {
     return new Map(Array.from(this.#labels, ([name, label]) => [label, name]));
   }
 
-  /** For each label of this circuit the label of the signal of the same name in `other`. Both have the same signals. */
-  labelsIn(other: Symbols): Uint32Array {
+  /**
+   * For each label of this circuit the label of the signal of the same name in `other`, below its component `prefix`
+   * ("" for main itself). Throws unless both have the same signals.
+   */
+  labelsIn(other: Symbols, prefix: string): Uint32Array {
     const map = new Uint32Array(this.#labels.size + 1);
     for (const [name, label] of this.#labels) {
-      const there = other.#labels.get(name);
+      const there = other.#labels.get(name.replace("main.", `main.${prefix}`));
       if (there === undefined) throw new Error(`the other circuit has no signal ${name}`);
       map[label] = there;
     }
+    const more = other.#below(`main.${prefix}`) - this.#labels.size;
+    if (more !== 0) throw new Error(`the other circuit has ${more} more signals`);
     return map;
+  }
+
+  /** How many signals' names begin with `prefix`. */
+  #below(prefix: string): number {
+    let count = 0;
+    for (const name of this.#labels.keys()) if (name.startsWith(prefix)) count++;
+    return count;
   }
 }

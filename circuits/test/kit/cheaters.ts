@@ -1,0 +1,105 @@
+import type { Attack } from "./attack.ts";
+import { type Build, compile } from "./compile.ts";
+import { changedNames, programOf, reachable, rename } from "./program.ts";
+import { edit, type Sources } from "./sources.ts";
+import { readTags, removeGroup, type Tag } from "./tags.ts";
+import type { Inputs, InputValue } from "./witness.ts";
+
+/** The value of a signal by its name without "main.", in the cheater's witness. */
+export type Read = (name: string) => bigint;
+
+/** A cheater's witness by signal name, from a compilation without simplification in which it is the component `name`. */
+export class Values {
+  readonly build: Build;
+  readonly #witness: readonly bigint[];
+  readonly #prefix: string;
+
+  constructor(build: Build, witness: readonly bigint[], name: string) {
+    this.build = build;
+    this.#witness = witness;
+    this.#prefix = `${name}.`;
+  }
+
+  readonly read: Read = (name) => this.#witness[this.build.symbols.label(this.#prefix + name)] as bigint;
+
+  /** For each label of the circuit that is attacked the cheater's. Throws where the two have not the same signals. */
+  labels(target: Build): Uint32Array {
+    return target.symbols.labelsIn(this.build.symbols, this.#prefix);
+  }
+
+  /** The same values in the wire order of the circuit that is attacked, at any level of simplification. */
+  in(target: Build): bigint[] {
+    const labels = this.labels(target);
+    return Array.from(target.r1cs.wireLabels, (label) => this.#witness[labels[label] as number] as bigint);
+  }
+}
+
+/** The sources with the main as small as the attack wants it. */
+export const shrunk = (sources: Sources, { shrink }: Attack): Sources =>
+  shrink === undefined ? sources : edit(sources, [shrink]);
+
+const shape = (value: InputValue): string =>
+  typeof value === "object" ? `[${value.length}]${shape(value[0] as InputValue)}` : "";
+
+/**
+ * The circuits of cheating provers: of each attack the group is gone and the generator edited. Those on one circuit are
+ * compiled together, each a component of one main, with inputs of its own. A definition that an attack changes, and
+ * everything made of it, is there once more for each attack as NAME__0, NAME__1, ..; the rest is shared, which makes
+ * twenty attacks on a payment as fast to compile as two.
+ */
+export class Cheaters {
+  readonly sources: Sources;
+  readonly attacks: readonly Attack[];
+  readonly #tags: ReadonlyMap<string, Tag>;
+  readonly #together = new Map<string, Promise<Map<Attack, Values>>>();
+
+  constructor(sources: Sources, attacks: readonly Attack[]) {
+    this.sources = sources;
+    this.attacks = attacks;
+    this.#tags = new Map(readTags(sources).map((tag) => [tag.id, tag]));
+  }
+
+  /** The witness a cheater makes. */
+  async values(attack: Attack): Promise<Values> {
+    const { main } = attack;
+    const together = this.#together.get(main) ?? this.#cheat(this.attacks.filter((other) => other.main === main));
+    this.#together.set(main, together);
+    // What is wrong with one attack is to be its own test's failure, not that of all.
+    const all = await together.catch(() => this.#cheat([attack]));
+    return all.get(attack) as Values;
+  }
+
+  async #cheat(attacks: readonly Attack[]): Promise<Map<Attack, Values>> {
+    const names = attacks.map((_, index) => `cheater${index}`);
+    const shared = new Map<string, string>();
+    const own: string[] = [];
+    const body: string[] = [];
+    const given: Inputs = {};
+    for (const [index, attack] of attacks.entries()) {
+      const program = programOf(this.#hostile(attack), attack.main);
+      const changed = changedNames(program, programOf(this.sources, attack.main));
+      const renamed = (text: string) => rename(text, (name) => (changed.has(name) ? `${name}__${index}` : name));
+      for (const [name, text] of reachable(program))
+        if (changed.has(name)) own.push(renamed(text).replace(/\bcut(\d+)\b/g, `cut${index + 1}000$1`));
+        else shared.set(name, text);
+      body.push(`component ${names[index]} = ${renamed(program.main)};`);
+      for (const [input, value] of Object.entries(await attack.inputs())) {
+        given[`${names[index]}_${input}`] = value;
+        body.push(`signal input ${names[index]}_${input}${shape(value)};`);
+        body.push(`${names[index]}.${input} <== ${names[index]}_${input};`);
+      }
+    }
+    const main = `template Cheaters() {\n${body.join("\n")}\n}\ncomponent main = Cheaters();\n`;
+    const text = ["pragma circom 2.2.0;", ...shared.values(), ...own, main].join("\n");
+    const build = await compile(new Map(), text, "plain");
+    const witness = await build.witness(given);
+    return new Map(attacks.map((attack, index) => [attack, new Values(build, witness, names[index] as string)]));
+  }
+
+  #hostile(attack: Attack): Sources {
+    const tag = this.#tags.get(attack.tag);
+    if (tag === undefined) throw new Error(`no constraint group ${attack.tag} in circuits/`);
+    const edits = (attack.edits ?? []).map((change) => ({ file: tag.file, ...change }));
+    return edit(removeGroup(shrunk(this.sources, attack), tag), edits);
+  }
+}
