@@ -1,8 +1,10 @@
 // Compares a chain with the manifest of a deployment, and both with this tree.
 import { DEPLOYMENT_CONTRACTS, type DeploymentManifest } from "@sotto/protocol";
 import { lockOf } from "@sotto/prover";
-import { Contract, type JsonRpcProvider, keccak256 } from "ethers";
+import { Contract, getCreateAddress, type JsonRpcProvider, keccak256, toQuantity } from "ethers";
+import hre from "hardhat";
 import { contractNames, isCompiled } from "./code.ts";
+import { poolArguments } from "./verification.ts";
 
 const POOL = [
   "function token() view returns (address)",
@@ -21,6 +23,27 @@ export interface Comparison {
 }
 
 export const differs = ({ expected, found }: Comparison): boolean => expected !== found;
+
+interface BlockTransaction {
+  readonly from: string;
+  readonly to?: string | null;
+  readonly nonce: string;
+  readonly input: string;
+}
+
+/**
+ * Whether the block after `deploymentBlock` has the transaction in which this tree's constructor made the pool of the
+ * manifest's parts. The pool's code does not say it: creation code of somebody's own can leave the same code with another
+ * verifier in one of the places for an immutable, or with roots in its storage of notes that nobody deposited.
+ */
+async function isConstructed(manifest: DeploymentManifest, provider: JsonRpcProvider): Promise<boolean> {
+  const params = [toQuantity(manifest.deploymentBlock + 1), true];
+  const block: { transactions: BlockTransaction[] } | null = await provider.send("eth_getBlockByNumber", params);
+  const { bytecode } = await hre.artifacts.readArtifact("ShieldedPool");
+  const creation = `${bytecode}${poolArguments(manifest)}`;
+  const made = ({ from, nonce }: BlockTransaction) => getCreateAddress({ from, nonce: BigInt(nonce) }).toLowerCase();
+  return (block?.transactions ?? []).some((tx) => !tx.to && tx.input.toLowerCase() === creation && made(tx) === manifest.pool);
+}
 
 /**
  * Everything the manifest says that the chain or this tree can tell.
@@ -57,8 +80,9 @@ export async function compareDeployment(
   compare("smallest deposit", manifest.smallestDeposit, await ask("smallestDeposit"));
   for (const name of DEPLOYMENT_CONTRACTS.filter((contract) => contract !== "pool"))
     compare(`${name} of the pool`, manifest.contracts[name].address, await ask(name));
-  const before = await provider.getCode(manifest.pool, manifest.deploymentBlock).catch(() => "0x");
-  compare(`pool at block ${manifest.deploymentBlock}`, "not there yet", before === "0x" ? "not there yet" : "there");
+  const constructed = "made by its constructor in the next";
+  const made = (await isConstructed(manifest, provider)) ? constructed : "not so";
+  compare(`pool at block ${manifest.deploymentBlock}`, constructed, made);
   for (const [circuit, { vkey }] of Object.entries(lockOf(manifest.set).circuits))
     compare(`verification key of ${circuit}`, manifest.verificationKeys[circuit], vkey);
   return results;

@@ -15,7 +15,7 @@ interface BuildInfo {
 }
 
 /** Of the ShieldedPool, ABI-encoded as explorers take it: hex without 0x. Its parts have no arguments. */
-function poolArguments({ contracts, token, smallestDeposit }: DeploymentManifest): string {
+export function poolArguments({ contracts, token, smallestDeposit }: DeploymentManifest): string {
   const { paymentVerifier, withdrawalVerifier, noteAppendVerifier, noteHasher } = contracts;
   const parts = [paymentVerifier, withdrawalVerifier, noteAppendVerifier, noteHasher].map(({ address }) => address);
   return AbiCoder.defaultAbiCoder()

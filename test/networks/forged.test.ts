@@ -1,0 +1,92 @@
+// A deployer who wants to take what others put in: a pool that looks like this tree's, and was not made by its constructor.
+import { rmSync } from "node:fs";
+import { dirname } from "node:path";
+import type { DeploymentManifest } from "@sotto/protocol";
+import { expect } from "chai";
+import { Contract, concat, getBytes, hexlify, JsonRpcProvider, keccak256, toBeHex, zeroPadValue } from "ethers";
+import hre from "hardhat";
+import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
+import { compareDeployment, differs } from "../../scripts/deploy/check.ts";
+import { deployPool, journalOf } from "../../scripts/deploy/deploy.ts";
+
+/** Where PoolState keeps the roots that payments are proved on: behind the queue's four slots and the newest root. */
+const KNOWN_ROOTS = 5;
+const EVIL_ROOT = 4711n;
+
+describe("a pool that was not made by its constructor", () => {
+  let node: LocalNode;
+  let provider: JsonRpcProvider;
+  let honest: DeploymentManifest;
+  let code: Uint8Array;
+  const network = `forged-${process.pid}`;
+
+  before(async () => {
+    node = await startNode();
+    provider = new JsonRpcProvider(node.url, undefined, { staticNetwork: true, cacheTimeout: -1 });
+    const connection = await hre.network.create({ network: "localhost", override: { url: node.url } });
+    honest = await deployPool(connection, { network, set: "development", token: undefined });
+    await connection.close();
+    code = getBytes(await provider.getCode(honest.pool));
+  });
+  after(async () => {
+    provider.destroy();
+    await node.stop();
+    rmSync(dirname(journalOf(network)), { recursive: true, force: true });
+  });
+
+  /** Creation code that writes storage and then says that the pool's code is this; the manifest of what it made. */
+  async function forge(runtime: Uint8Array, storage: readonly [slot: string, value: bigint][] = []) {
+    const word = (value: string | bigint) => zeroPadValue(typeof value === "string" ? value : toBeHex(value), 32);
+    const writes = storage.map(([slot, value]) => concat(["0x7f", word(value), "0x7f", word(slot), "0x55"]));
+    // PUSH3 length, DUP1, PUSH3 offset, PUSH0, CODECOPY, PUSH0, RETURN
+    const rest = (offset: number) =>
+      concat(["0x62", toBeHex(runtime.length, 3), "0x8062", toBeHex(offset, 3), "0x5f395ff3"]);
+    const offset = getBytes(concat([...writes, rest(0)])).length;
+    const signer = await provider.getSigner(0);
+    const sent = await signer.sendTransaction({
+      data: concat([...writes, rest(offset), runtime]),
+      gasLimit: 16_000_000,
+    });
+    const { contractAddress, blockNumber } = (await sent.wait())!;
+    const pool = contractAddress!.toLowerCase() as DeploymentManifest["pool"];
+    const codeHash = keccak256(await provider.getCode(pool));
+    const contracts = { ...honest.contracts, pool: { address: pool, codeHash } };
+    return { ...honest, pool, contracts, deploymentBlock: blockNumber - 1 };
+  }
+
+  const found = async (manifest: DeploymentManifest) =>
+    (await compareDeployment(manifest, provider)).filter(differs).map(({ what }) => what);
+
+  it("is found by nothing else than how it was made: that of the constructor is", async () => {
+    expect(await found(honest)).to.deep.equal([]);
+  });
+
+  it("shows good verifiers and asks another one", async () => {
+    const { immutableReferences } = await hre.artifacts.readArtifact("ShieldedPool");
+    const verifier = honest.contracts.paymentVerifier.address.slice(2);
+    const same = (start: number) => hexlify(code.subarray(start + 12, start + 32)).slice(2) === verifier;
+    const places = Object.values(immutableReferences ?? {})
+      .flat()
+      .filter(({ start }) => same(start));
+    expect(places.length).to.be.greaterThan(1);
+    let seen = 0;
+    for (const { start } of places) {
+      const runtime = Uint8Array.from(code);
+      runtime.fill(0x66, start + 12, start + 32);
+      const manifest = await forge(runtime);
+      const views = new Contract(manifest.pool, ["function paymentVerifier() view returns (address)"], provider);
+      if ((await views.getFunction("paymentVerifier")()).toLowerCase().slice(2) === verifier) seen += 1;
+      expect(await found(manifest)).to.include(`pool at block ${manifest.deploymentBlock}`);
+    }
+    // In all but one place its view shows the good one still.
+    expect(seen).to.equal(places.length - 1);
+  });
+
+  it("knows a root of notes that nobody deposited", async () => {
+    const slot = keccak256(concat([toBeHex(EVIL_ROOT, 32), toBeHex(KNOWN_ROOTS, 32)]));
+    const manifest = await forge(code, [[slot, 1n]]);
+    const pool = new Contract(manifest.pool, ["function isKnownRoot(uint256) view returns (bool)"], provider);
+    expect(await pool.getFunction("isKnownRoot")(EVIL_ROOT)).to.equal(true);
+    expect(await found(manifest)).to.deep.equal([`pool at block ${manifest.deploymentBlock}`]);
+  });
+});
