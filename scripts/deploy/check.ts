@@ -42,7 +42,9 @@ async function isConstructed(manifest: DeploymentManifest, provider: JsonRpcProv
   const { bytecode } = await hre.artifacts.readArtifact("ShieldedPool");
   const creation = `${bytecode}${poolArguments(manifest)}`;
   const made = ({ from, nonce }: BlockTransaction) => getCreateAddress({ from, nonce: BigInt(nonce) }).toLowerCase();
-  return (block?.transactions ?? []).some((tx) => !tx.to && tx.input.toLowerCase() === creation && made(tx) === manifest.pool);
+  return (block?.transactions ?? []).some(
+    (tx) => !tx.to && tx.input.toLowerCase() === creation && made(tx) === manifest.pool,
+  );
 }
 
 /**
