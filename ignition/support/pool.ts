@@ -6,7 +6,7 @@ import type {
 import { verifierName } from "./verifier-name.ts";
 
 /** Smallest deposited note: one cent of a token with 6 decimals. It keeps dust out of the tree. */
-export const DEFAULT_SMALLEST_DEPOSIT = 10_000n;
+const DEFAULT_SMALLEST_DEPOSIT = 10_000n;
 
 /** What every other deployment has to wait for. */
 export interface AfterVerifier {

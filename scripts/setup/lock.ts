@@ -20,7 +20,7 @@ export interface ArtifactLock {
   circuits: Partial<Record<CircuitName, ArtifactHashes>>;
 }
 
-export const lockPath = join(circuitsDirectory, "artifacts.lock.json");
+const lockPath = join(circuitsDirectory, "artifacts.lock.json");
 
 /** The files the lock pins for one circuit. */
 export function lockedFiles(name: CircuitName): [key: keyof ArtifactHashes, path: string][] {

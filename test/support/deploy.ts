@@ -32,7 +32,7 @@ export interface DeployOptions {
 }
 
 /** The verifiers exported from the development keys, and the hash library: what every pool of a chain shares. */
-export async function deployLibraries(connection: Connection): Promise<readonly [string, string, string, string]> {
+async function deployLibraries(connection: Connection): Promise<readonly [string, string, string, string]> {
   const names = ["PaymentVerifier", "WithdrawalVerifier", "NoteAppendVerifier", "PoseidonT4"] as const;
   const addresses: string[] = [];
   for (const name of names) {

@@ -8,7 +8,7 @@ export interface Checkpoint {
   readonly timestamp: bigint;
 }
 
-export const NO_CHECKPOINT: Checkpoint = { sequence: 0n, chain: `0x${"00".repeat(32)}`, count: 0n, timestamp: 0n };
+const NO_CHECKPOINT: Checkpoint = { sequence: 0n, chain: `0x${"00".repeat(32)}`, count: 0n, timestamp: 0n };
 
 const CHECKPOINT_LEAVES = 64;
 const GRACE_SECONDS = 120;

@@ -5,7 +5,7 @@ import { getAddress, type Signer, verifyTypedData } from "ethers";
 import { WalletError } from "./errors.ts";
 
 /** A seed is 32 bytes; everything a wallet owns follows from it and the chain. */
-export const SEED_BYTES = 32;
+const SEED_BYTES = 32;
 const WORDS = 24;
 
 /** A new random seed as 24 English BIP-39 words (256 bits). Write them down: nothing else restores the wallet. */

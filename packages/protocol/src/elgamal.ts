@@ -25,7 +25,7 @@ export function randomScalar(): bigint {
 }
 
 /** Throws INVALID_SCALAR unless b is in [0, 2^249). */
-export function expectScalar(scalar: unknown): bigint {
+function expectScalar(scalar: unknown): bigint {
   if (typeof scalar !== "bigint" || scalar < 0n || scalar >> BigInt(SCALAR_BITS) !== 0n) {
     fail("INVALID_SCALAR", `scalar must be a bigint from 0 to 2^${SCALAR_BITS} - 1`);
   }

@@ -32,7 +32,7 @@ export interface Service {
   readonly counts: Map<string, number>;
 }
 
-export const TEST_CONFIG: Config = { ...LOCAL_RELAYER_CONFIG, pollInterval: 50, append: false };
+const TEST_CONFIG: Config = { ...LOCAL_RELAYER_CONFIG, pollInterval: 50, append: false };
 
 export interface ServiceOptions {
   config?: Partial<Config>;

@@ -32,7 +32,7 @@ export function sentCodes(file: string): SentCode[] {
   return lines.filter((line) => line !== "").map((line) => JSON.parse(line));
 }
 
-export const randomAddress = (): string => {
+const randomAddress = (): string => {
   const keys = deriveKeys(randomSeed());
   return encodeShieldedAddress({ encryptionKey: keys.encryptionKey, ownerTag: keys.ownerTag(0) });
 };

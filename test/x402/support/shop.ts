@@ -40,7 +40,7 @@ export interface Shop {
   close(): Promise<void>;
 }
 
-export const PRICE_TEXT = "$1.00";
+const PRICE_TEXT = "$1.00";
 
 /** @param facilitator base address of what settles */
 export async function openShop(

@@ -74,7 +74,7 @@ export async function readJson({ streams }: Context, file: string, most = MOST_B
   }
 }
 
-export function receiptFields(checked: CheckedReceipt, config: Config) {
+function receiptFields(checked: CheckedReceipt, config: Config) {
   const { recipient, resourceUrl, timestamp, transaction, block, digest, leafIndex, ownerTag, challenge } = checked;
   return {
     ...amountFields(checked.amount, config),

@@ -11,7 +11,7 @@ import { readJson } from "./receipt.ts";
 import { expectShieldedAddress } from "./send.ts";
 
 /** What a payer's receipt answers, to be paid back at an address: nobody can claim it for another one. */
-export const refundChallenge = (shieldedAddress: string): string => `refund to ${shieldedAddress}`;
+const refundChallenge = (shieldedAddress: string): string => `refund to ${shieldedAddress}`;
 
 export const refund: Command = {
   name: "refund",

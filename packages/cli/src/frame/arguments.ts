@@ -147,7 +147,7 @@ function named<T>(name: string, parse: () => T): T {
   }
 }
 
-export function toInteger(value: string, name: string, least: number, most: number): number {
+function toInteger(value: string, name: string, least: number, most: number): number {
   const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
   if (!(number >= least && number <= most)) throw usage(`${name} must be a whole number from ${least} to ${most}`);
   return number;

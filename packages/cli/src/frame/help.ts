@@ -12,7 +12,7 @@ function table(options: OptionSpecs): string[] {
   return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
 }
 
-export function usageLine({ name, positionals, options }: Command): string {
+function usageLine({ name, positionals, options }: Command): string {
   const parts = ["sotto", name, ...positionals, ...(Object.keys(options).length === 0 ? [] : ["[options]"])];
   return parts.join(" ");
 }

@@ -81,7 +81,7 @@ interface Split {
 }
 
 /** The largest notes first, each into halves that hold a whole number of `amount`s, as many as are missing. */
-export function chooseSplits(usable: readonly WalletNote[], notes: number, amount: bigint): Split[] {
+function chooseSplits(usable: readonly WalletNote[], notes: number, amount: bigint): Split[] {
   const missing = Math.max(0, notes - usable.length);
   return usable
     .filter((note) => note.state === "spendable" && note.amount >= 2n * amount)

@@ -48,7 +48,7 @@ export function readHash(value: unknown, name: string, what: string): string {
 }
 
 /** Most characters of a challenge or of an auditor's name. */
-export const MAX_TEXT = 256;
+const MAX_TEXT = 256;
 
 /**
  * A text that a person chose: 1 to 256 characters without control characters, so that what is signed and what is shown

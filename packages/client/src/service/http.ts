@@ -14,7 +14,7 @@ export interface AskOptions {
 }
 
 /** Largest answer read, in bytes: the service's own answers have a few hundred. */
-export const ANSWER_LIMIT = 64 * 1024;
+const ANSWER_LIMIT = 64 * 1024;
 /** How often a service that does not answer at all is asked, and what is between: it may just be starting again. */
 const ATTEMPTS = 3;
 const FIRST_PAUSE_MS = 250;

@@ -3,7 +3,7 @@ import { randomInt, timingSafeEqual } from "node:crypto";
 import type { KeyRing } from "../crypto/key-ring.ts";
 import type { Db, Row } from "../store/schema.ts";
 
-export const CODE_DIGITS = 6;
+const CODE_DIGITS = 6;
 export const CODE_TRIES = 5;
 export const CODE_LIFETIME_MS = 5 * 60_000;
 

@@ -45,7 +45,7 @@ export async function beginLedger(db: Db, ring: KeyRing): Promise<void> {
  * The account, locked until the transaction ends: whoever changes links waits here, last of all locks.
  * @throws RegistryError RECORD_TAMPERED
  */
-export async function lockLedger(db: Db, ring: KeyRing): Promise<LedgerState> {
+async function lockLedger(db: Db, ring: KeyRing): Promise<LedgerState> {
   const same = db.updateTable("phone_ledger").set((eb) => ({ master_key: eb.ref("master_key") }));
   return openLedger(ring, await same.where("name", "=", NAME).returningAll().executeTakeFirst());
 }

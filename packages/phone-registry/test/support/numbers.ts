@@ -2,7 +2,7 @@
 import { type CountryCode, getExampleNumber } from "libphonenumber-js/max";
 import examples from "libphonenumber-js/mobile/examples";
 
-export const COUNTRIES: readonly CountryCode[] = [
+const COUNTRIES: readonly CountryCode[] = [
   ...(["US", "CA", "MX", "BR", "AR", "CL", "CO", "GB", "IE", "FR"] as const),
   ...(["DE", "ES", "IT", "PT", "NL", "CH", "SE", "NO", "PL", "TR"] as const),
   ...(["NG", "KE", "ZA", "EG", "IN", "ID", "JP", "KR", "AU", "NZ"] as const),

@@ -18,7 +18,7 @@ export const POOL: Address = `0x${"5c".repeat(20)}`;
 export const SERVICE = "https://registry.example/zk";
 
 export const key = (id: string): RegistryKey => ({ id, key: randomBytes(32) });
-export const freshKeys = (): RegistryKeys => ({ master: [key("m1")], index: [key("i1")] });
+const freshKeys = (): RegistryKeys => ({ master: [key("m1")], index: [key("i1")] });
 export const wallet = (n: number): Address => `0x${n.toString(16).padStart(40, "a")}`;
 export const shielded = (n: number): string => `0x${n.toString(16).padStart(128, "b")}`;
 /** The slot of NOW. */

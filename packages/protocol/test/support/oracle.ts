@@ -57,7 +57,7 @@ export function expand(seed: Uint8Array, purpose: string, size: number): Uint8Ar
   return new Uint8Array(hkdfSync("sha256", seed, new Uint8Array(0), toUtf8Bytes(`sotto/v1/${purpose}`), size));
 }
 
-export const toBigInt = (bytes: Uint8Array) => BigInt(`0x${Buffer.from(bytes).toString("hex")}`);
+const toBigInt = (bytes: Uint8Array) => BigInt(`0x${Buffer.from(bytes).toString("hex")}`);
 
 export function keys(seed: Uint8Array) {
   const field = (purpose: string) => toBigInt(expand(seed, purpose, 48)) % P;

@@ -5,7 +5,7 @@ import type { PaywallRequest } from "../paywall/request.ts";
 import { matchesExactly, matchesLoosely, type Pattern, readPattern } from "./pattern.ts";
 import type { Target } from "./target.ts";
 
-export const HEALTH_ROUTES = ["/health", "/healthz", "/livez", "/readyz"] as const;
+const HEALTH_ROUTES = ["/health", "/healthz", "/livez", "/readyz"] as const;
 
 /** Base units of a price, or whoever says it. */
 type Amount = bigint | PriceOf;

@@ -7,7 +7,7 @@ import { CIRCUITS } from "@sotto/protocol";
 import { type Artifacts, loadArtifacts } from "@sotto/prover";
 import { ServiceError } from "../errors/errors.ts";
 
-export const FILE_KINDS = ["wasm", "zkey", "vkey", "r1cs"] as const;
+const FILE_KINDS = ["wasm", "zkey", "vkey", "r1cs"] as const;
 export type FileKind = (typeof FILE_KINDS)[number];
 
 /** A file as the lock wants it; what is on the disk was compared with that at start. */

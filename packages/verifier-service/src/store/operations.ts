@@ -167,12 +167,12 @@ async function liveByDigest(db: Db, kind: OperationKind, digest: string): Promis
   return row && toOperation(row);
 }
 
-export async function getOperation(db: Db, id: string): Promise<Operation | undefined> {
+async function getOperation(db: Db, id: string): Promise<Operation | undefined> {
   const row = await db.selectFrom("operations").selectAll().where("id", "=", id).executeTakeFirst();
   return row && toOperation(row);
 }
 
-export function toOperation(row: Row<"operations">): Operation {
+function toOperation(row: Row<"operations">): Operation {
   const { id, kind, digest, client, state, reverts } = row;
   return {
     id,

@@ -104,7 +104,7 @@ interface KeyJson {
 }
 
 /** The key as the verifier contracts give it out: alpha, beta, gamma, delta, IC; G2 with the imaginary part first. */
-export function keyWords(json: unknown): bigint[] {
+function keyWords(json: unknown): bigint[] {
   const key = json as KeyJson;
   const g1 = ([x, y]: string[]) => [x!, y!];
   const g2 = ([[x0, x1], [y0, y1]]: [string[], string[]]) => [x1!, x0!, y1!, y0!];

@@ -38,7 +38,7 @@ const REFUSALS: Readonly<Record<Exclude<Claim, "claimed">, readonly [reason: str
 };
 
 /** What a use is remembered by. @throws SottoError X402_PAYLOAD_INVALID */
-export function useOf(payload: unknown): PaymentUse {
+function useOf(payload: unknown): PaymentUse {
   const { publicSignals, timestamp, resourceUrl: resource } = parseX402Payload(payload);
   return { digest: signalsDigest(publicSignals), nullifier: String(publicSignals[6]), resource, timestamp };
 }

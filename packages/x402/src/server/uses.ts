@@ -32,7 +32,7 @@ export interface Uses {
 }
 
 /** How often one payment may be shown to handlers that fail. */
-export const MOST_USES = 3;
+const MOST_USES = 3;
 
 /** A payment older than this is refused wherever it is shown, ms: nothing has to be remembered any longer. */
 const REMEMBERED_MS = 600_000;
