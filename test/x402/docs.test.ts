@@ -1,10 +1,20 @@
-// The code of the documents holds under the strictest types, with the names it leaves to its reader declared.
-import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+// The code of the documents, as it stands there: it holds under the strictest types, with the names it leaves to its
+// reader declared, and does what it says.
+import { readFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
 import { join } from "node:path";
+import { type Wallet, wrapFetch } from "@sotto/client";
+import type { Paywall } from "@sotto/resource-server";
+import type { x402Facilitator } from "@x402/core/facilitator";
 import { expect } from "chai";
+import { Wallet as Account } from "ethers";
+import express, { type Express } from "express";
+import { openWallet, openWorld, payerWith, type World } from "../buyer/support/world.ts";
+import { DocumentedCode } from "../shop/support/docs.ts";
+import { decode, signRecipient } from "./support/shop.ts";
 
 const root = join(import.meta.dirname, "..", "..");
+const PRICES = [50_000n, 1_000_000n];
 
 /** What a reader has at hand. */
 const READERS = `import type { Wallet } from "@sotto/client";
@@ -26,32 +36,102 @@ const blocks = (path: string): string[] =>
   [...readFileSync(join(root, path), "utf8").matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map((match) => match[1]!);
 
 describe("the code of docs/x402.md and of the package's README", () => {
+  const servers: Server[] = [];
+  const globals: Record<string, unknown> = {};
+  let code: DocumentedCode;
+  let world: World;
+  let wallet: Wallet;
+
+  before(async () => {
+    const [both, ...more] = blocks("docs/x402.md");
+    const [sell, pay, settle, ...rest] = blocks("packages/x402/README.md");
+    expect([more, rest]).to.deep.equal([[], []]);
+    code = new DocumentedCode(
+      new Map([
+        ["readers.ts", READERS],
+        ["both.ts", `${both}export { paywall };\n`],
+        ["sell.ts", sell!],
+        ["pay.ts", `${pay}export { response };\n`],
+        ["settle.ts", `${settle}export { facilitator };\n`],
+      ]),
+    );
+    world = await openWorld();
+    wallet = await payerWith(world, PRICES);
+    const merchant = await openWallet(world);
+    const { chainId, pool, token: asset, serviceUrl: service, node } = world;
+    const recipient = await signRecipient(world, Account.createRandom(), merchant.shieldedAddress);
+    give({ wallet, recipient, service, chainId, pool, asset, rpcUrls: [node.url] });
+  });
+  after(() => {
+    Object.assign(globalThis, globals);
+    for (const server of servers) server.close().closeAllConnections();
+    code?.remove();
+  });
+
+  /** What the code finds under the names it leaves to its reader. */
+  const give = (values: Record<string, unknown>) => {
+    for (const [name, value] of Object.entries(values)) {
+      if (!(name in globals)) globals[name] = Reflect.get(globalThis, name);
+      Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+    }
+  };
+  const run = <T = unknown>(name: string): Promise<T> => import(code.path(name));
+  async function listen(app: Express): Promise<string> {
+    const server = createServer(app);
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    return `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+  }
+  const report = (app: Express) => app.get("/report", (_request, response) => void response.send("the report"));
+
   it("holds under the strictest types", () => {
-    const found = ["docs/x402.md", "packages/x402/README.md"].flatMap(blocks);
-    expect(found.length).to.equal(4);
-    const files = new Map([["readers.ts", READERS]]);
-    for (const [index, code] of found.entries()) files.set(`block-${index}.ts`, code);
-    // Inside of the checkout, whose packages they import.
-    mkdirSync(join(root, ".sotto"), { recursive: true });
-    const folder = mkdtempSync(join(root, ".sotto", "x402-docs-"));
+    expect(code.complaints()).to.equal("");
+  });
+
+  it("sells, and pays what it sells", async () => {
+    const app = express();
+    give({ app });
+    await run("sell.ts");
+    report(app);
+    const origin = await listen(app);
+    const real = fetch;
+    const throughHere: typeof fetch = (input, init) => {
+      const { url } = new Request(input, init);
+      if (!url.startsWith("https://shop.example/")) return real(input, init);
+      return real(new Request(url.replace("https://shop.example", origin), new Request(input, init)));
+    };
+    give({ fetch: throughHere });
     try {
-      for (const [name, code] of files) writeFileSync(join(folder, name), code);
-      const strictest = { strict: true, noEmit: true, module: "nodenext", target: "es2023", skipLibCheck: true };
-      const compilerOptions = { ...strictest, types: ["node"], lib: ["es2023", "dom"] };
-      writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: [...files.keys()] }));
-      writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
-      expect(said(() => execFileSync("tsc", ["-p", folder], { encoding: "utf8" }))).to.equal("");
+      const { response } = await run<{ response: Response }>("pay.ts");
+      expect([response.status, await response.text()]).to.deep.equal([200, "the report"]);
+      expect(decode(response.headers.get("payment-response"))["success"]).to.equal(true);
     } finally {
-      rmSync(folder, { recursive: true });
+      give({ fetch: real });
+    }
+    expect((await fetch(`${origin}/report`)).status).to.equal(402);
+  });
+
+  it("offers the scheme from a facilitator", async () => {
+    const { facilitator } = await run<{ facilitator: x402Facilitator }>("settle.ts");
+    expect(facilitator.getSupported().kinds.map(({ scheme, network }) => [scheme, network])).to.deep.equal([
+      ["sotto", `eip155:${world.chainId}`],
+    ]);
+  });
+
+  it("answers both dialects on one route", async () => {
+    const app = express();
+    const origin = await listen(app);
+    give({ app, origin });
+    const { paywall } = await run<{ paywall: Paywall }>("both.ts");
+    try {
+      report(app);
+      const { status, headers } = await fetch(`${origin}/report`);
+      expect([status, headers.get("www-authenticate")]).to.deep.equal([402, "x402-zk"]);
+      expect(headers.get("payment-required")).to.match(/\S/);
+      const pay = wrapFetch(fetch, wallet, { services: [world.serviceUrl], maxPerRequest: PRICES[1]! });
+      expect(await (await pay(`${origin}/report`)).text()).to.equal("the report");
+    } finally {
+      await paywall.close();
     }
   });
 });
-
-/** What the compiler says. */
-function said(run: () => string): string {
-  try {
-    return run();
-  } catch (error) {
-    return (error as { stdout: string }).stdout;
-  }
-}
