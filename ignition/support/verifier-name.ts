@@ -4,6 +4,6 @@
  */
 export function verifierName(circuit: "Payment" | "Withdrawal" | "NoteAppend", set: string): string {
   if (set === "development") return `${circuit}Verifier`;
-  const words = set.replace(/^ceremony\//, "").split("-");
+  const words = set.replace(/^ceremony\//, "").split(/[-/]/);
   return `${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("")}${circuit}Verifier`;
 }

@@ -1,10 +1,11 @@
 // A ceremony under way: its folder, its transcript, and the steps of whoever coordinates it.
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { Curve } from "ffjavascript";
 import { sha256File } from "../circuits/files.ts";
 import { CommandError } from "../lib/command.ts";
 import { readContributions } from "./contributions.ts";
+import { type Tell, timed } from "./listener.ts";
 import { applyBeacon, begin, contribute, expectFollows } from "./phase2.ts";
 import { checkPtau } from "./ptau.ts";
 import { expectBeacon, expectContributor } from "./shape.ts";
@@ -23,7 +24,7 @@ export interface CeremonyPlace {
   readonly circuits: readonly CeremonyCircuit[];
   readonly curve: Curve;
   /** Told of each step, because some take minutes. */
-  readonly tell: (line: string) => void;
+  readonly tell: Tell;
 }
 
 const transcriptOf = ({ folder }: CeremonyPlace): string => join(folder, "transcript.json");
@@ -46,9 +47,8 @@ export async function beginCeremony(place: CeremonyPlace, set: string, ptau: str
   mkdirSync(first, { recursive: true });
   const circuits: Record<string, { r1cs: string; circuitHash: string }> = {};
   for (const { name, r1cs } of place.circuits) {
-    place.tell(`${name}: keys from phase 1`);
     const zkey = zkeyIn(first, name);
-    await begin(r1cs, ptau, zkey);
+    await timed(place.tell, `${name}: keys from phase 1`, (tell) => begin(r1cs, ptau, zkey, tell));
     const { circuitHash } = await readContributions(zkey, place.curve);
     circuits[name] = { r1cs: sha256File(r1cs), circuitHash };
   }
@@ -76,10 +76,9 @@ export async function contributeTo(
   mkdirSync(work, { recursive: true });
   const hashes: Record<string, string> = {};
   for (const { name } of circuits) {
-    tell(`${name}: contributing`);
     // A file that is cut off would make snarkjs wait or crash: read first by our own reader.
     await readContributions(zkeyIn(from, name), curve);
-    await contribute(zkeyIn(from, name), zkeyIn(work, name), contributor);
+    await timed(tell, `${name}: contributing`, () => contribute(zkeyIn(from, name), zkeyIn(work, name), contributor));
     hashes[name] = (await readContributions(zkeyIn(work, name), curve)).list.at(-1)!.hash;
   }
   renameSync(work, to);
@@ -97,13 +96,17 @@ export async function acceptRound(place: CeremonyPlace, ptau: string, from: stri
   await expectPhase1(transcript, ptau);
   const round = await readRound(place, transcript, from);
   for (const { name } of place.circuits) {
-    place.tell(`${name}: checking the contribution`);
-    await expectFollows(zkeyIn(roundFolder(place, 0), name), ptau, zkeyIn(from, name));
+    const first = zkeyIn(roundFolder(place, 0), name);
+    const check = (tell: Tell) => expectFollows(first, ptau, zkeyIn(from, name), tell);
+    await timed(place.tell, `${name}: checking the contribution`, check);
   }
   const kept = roundFolder(place, transcript.rounds.length + 1);
-  rmSync(kept, { recursive: true, force: true });
-  mkdirSync(kept, { recursive: true });
-  for (const { name } of place.circuits) copyFileSync(zkeyIn(from, name), zkeyIn(kept, name));
+  // It may have been put there by hand, and there be no other copy.
+  if (resolve(from) !== resolve(kept)) {
+    rmSync(kept, { recursive: true, force: true });
+    mkdirSync(kept, { recursive: true });
+    for (const { name } of place.circuits) copyFileSync(zkeyIn(from, name), zkeyIn(kept, name));
+  }
   // Last: a round without its entry is taken anew.
   writeTranscript(transcriptOf(place), { ...transcript, rounds: [...transcript.rounds, round] });
   return round;
@@ -160,9 +163,12 @@ export async function endWithBeacon(place: CeremonyPlace, beacon: Beacon): Promi
   mkdirSync(after, { recursive: true });
   const hashes: Record<string, { contribution: string; zkey: string }> = {};
   for (const { name } of place.circuits) {
-    place.tell(`${name}: applying the beacon`);
-    const zkey = zkeyIn(after, name);
-    await applyBeacon(zkeyIn(before, name), zkey, "beacon", beacon.hash, beacon.iterations);
+    const [from, zkey] = [zkeyIn(before, name), zkeyIn(after, name)];
+    // There is no second beacon: it must not end what a disk damaged.
+    if (!existsSync(from) || sha256File(from) !== rounds.at(-1)!.hashes[name]?.zkey)
+      throw new CommandError("ZKEY_DAMAGED", `${from} is not the file that was accepted`);
+    const apply = () => applyBeacon(from, zkey, "beacon", beacon.hash, beacon.iterations);
+    await timed(place.tell, `${name}: applying the beacon`, apply);
     const { list } = await readContributions(zkey, place.curve);
     hashes[name] = { contribution: list.at(-1)!.hash, zkey: sha256File(zkey) };
   }

@@ -6,6 +6,7 @@ import { artifactPaths } from "../circuits/paths.ts";
 import { CommandError } from "../lib/command.ts";
 import { type CeremonyPlace, expectPhase1, openCeremony, roundFolder, zkeyIn } from "./ceremony.ts";
 import { readContributions } from "./contributions.ts";
+import { type Tell, timed } from "./listener.ts";
 import { expectMadeFrom, exportVerificationKey } from "./phase2.ts";
 import { compareContributions, type FinalFiles, type Transcript } from "./transcript.ts";
 
@@ -85,7 +86,7 @@ export async function verifyCeremony(
     if (sha256(await exportVerificationKey(zkey)) !== expected.vkey) mismatch("the verification key in the zkey");
     const source = await place.verifier(name, zkey, set);
     if ((source === undefined ? undefined : sha256(source)) !== expected.verifier) mismatch("the Solidity verifier");
-    place.tell(`${name}: checking all contributions from the circuit on`);
-    await expectMadeFrom(r1cs, ptau, zkey);
+    const check = (tell: Tell) => expectMadeFrom(r1cs, ptau, zkey, tell);
+    await timed(place.tell, `${name}: checking all contributions from the circuit on`, check);
   }
 }

@@ -23,7 +23,7 @@ import { download } from "./download.ts";
 import { type FinalPlace, finalise, verifyCeremony } from "./final.ts";
 import { makePracticePtau } from "./practice.ts";
 import { PTAU_ADDRESS, PTAU_HASHES, ptauFileName } from "./ptau-list.ts";
-import { readTranscript, setName, type Transcript, writeTranscript } from "./transcript.ts";
+import { setName, type Transcript, writeTranscript } from "./transcript.ts";
 
 const WORK = join(root, ".sotto", "ceremony");
 /** What the largest circuit, withdrawal, needs. */
@@ -91,35 +91,28 @@ async function fetchPtau({ power = String(POWER), url, to }: Options): Promise<v
   tell(`${shown(target)} is the file of the public ceremony`);
 }
 
-/** Writes the artifacts, and for a ceremony also what the tree keeps of it. */
+/** Writes the artifacts, and what the tree keeps of a ceremony. */
 async function finish(place: FinalPlace, ptau: string): Promise<void> {
   const { set } = openCeremony(place);
-  const rehearsal = set.startsWith("rehearsal/");
-  const to = rehearsal ? join(place.folder, "final") : artifactsOf(set);
+  const to = artifactsOf(set);
   rmSync(to, { recursive: true, force: true });
   const transcript = await finalise(place, ptau, to);
-  const path = rehearsal ? join(to, "transcript.json") : publishedAt(set);
-  writeTranscript(path, transcript);
-  tell(`artifacts in ${shown(to)}, transcript in ${shown(path)}`);
-  if (rehearsal) return tell("a rehearsal: its keys are worth nothing, and nothing in the tree names them");
+  writeTranscript(publishedAt(set), transcript);
+  tell(`artifacts in ${shown(to)}, transcript in ${shown(publishedAt(set))}`);
   for (const name of circuitNames) {
     const file = verifierPath(name, set);
     const source = await renderVerifier(name, set, artifactPaths(name, join(to, name)).zkey);
     if (file !== undefined && source !== undefined) writeAtomically(file, source);
   }
   tell(`lock: ${await generate([generateLock], false)}`);
+  if (set.startsWith("rehearsal/")) return tell("a rehearsal: its keys are worth nothing; commit none of it");
   tell("commit the transcript, the verifiers and the generated lock; publish the artifacts");
 }
 
-/** The tree's transcript of a finished set, or a rehearsal's own. */
-function finished(name: string): { transcript: Transcript; artifacts: string } {
-  const published = publishedAt(setName(name, false));
-  if (existsSync(published)) {
-    const transcript = readCeremony(published);
-    return { transcript, artifacts: artifactsOf(transcript.set) };
-  }
-  const artifacts = join(WORK, name, "final");
-  return { transcript: readTranscript(join(artifacts, "transcript.json")), artifacts };
+/** The tree's transcript of a finished set. */
+function finished(name: string): Transcript {
+  const [ceremony, rehearsal] = [publishedAt(setName(name, false)), publishedAt(setName(name, true))];
+  return readCeremony(existsSync(rehearsal) && !existsSync(ceremony) ? rehearsal : ceremony);
 }
 
 async function command(action: string | undefined, args: string[]): Promise<void> {
@@ -165,10 +158,10 @@ async function command(action: string | undefined, args: string[]): Promise<void
       return finish(await place(), ptau);
     case "verify": {
       const ceremony = await place();
-      const { transcript, artifacts } = finished(name!);
-      expectTheseCircuits(transcript);
-      await verifyCeremony(ceremony, transcript, ptau, options.artifacts ? resolve(options.artifacts) : artifacts);
+      const transcript = finished(name!);
       const { set, rounds } = transcript;
+      expectTheseCircuits(transcript);
+      await verifyCeremony(ceremony, transcript, ptau, resolve(options.artifacts ?? artifactsOf(set)));
       tell(`${set}: every key follows from its circuit; one of these, at least, has to be honest:`);
       for (const { contributor, beacon } of rounds)
         tell(beacon === undefined ? contributor : `then the beacon ${beacon.hash}: ${beacon.source}`);

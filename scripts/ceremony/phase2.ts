@@ -2,9 +2,11 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { zKey } from "snarkjs";
+import { writeAtomically } from "../circuits/files.ts";
 import { CommandError } from "../lib/command.ts";
+import { Listener, type Tell } from "./listener.ts";
 
-/** A file's contents: snarkjs leaves the files open that it reads itself. A ptau of 2^16 powers has 72 MB. */
+/** A file's contents: snarkjs leaves the files open that it reads itself. A ptau of 2^16 powers has 75 MB. */
 const contents = (file: string): Uint8Array => readFileSync(file);
 
 async function attempt<T>(file: string, action: () => Promise<T>): Promise<T> {
@@ -16,18 +18,29 @@ async function attempt<T>(file: string, action: () => Promise<T>): Promise<T> {
   }
 }
 
+/** snarkjs writes into memory, and we a file: whole or not at all, and a full disk is an error that somebody sees. */
+interface Memory {
+  readonly type: "mem";
+  readonly data?: Uint8Array;
+}
+
 /** The keys of a circuit before any contribution. */
-export async function begin(r1cs: string, ptau: string, zkey: string): Promise<void> {
-  const circuitHash = await attempt(r1cs, () => zKey.newZKey(contents(r1cs), contents(ptau), zkey));
-  // snarkjs says what it dislikes to a logger, and returns -1 or false.
-  if (!(circuitHash instanceof Uint8Array))
-    throw new CommandError("PTAU_TOO_SMALL", `${ptau} has not enough powers for ${r1cs}, or is not prepared`);
+export async function begin(r1cs: string, ptau: string, zkey: string, tell: Tell): Promise<void> {
+  const made: Memory = { type: "mem" };
+  const listener = new Listener(tell);
+  const hash = await attempt(r1cs, () => zKey.newZKey(contents(r1cs), contents(ptau), made, listener));
+  // It says what it dislikes to the listener, and returns -1.
+  if (!(hash instanceof Uint8Array) || made.data === undefined)
+    throw new CommandError("PTAU_TOO_SMALL", `${ptau} does not serve for ${r1cs}: ${listener.reason}`);
+  writeAtomically(zkey, made.data);
 }
 
 /** A contribution with entropy of the system, which snarkjs mixes with its own. */
 export async function contribute(from: string, to: string, contributor: string): Promise<void> {
   const entropy = randomBytes(64).toString("hex");
-  await attempt(from, () => zKey.contribute(contents(from), to, contributor, entropy));
+  const made: Memory = { type: "mem" };
+  await attempt(from, () => zKey.contribute(contents(from), made, contributor, entropy));
+  writeAtomically(to, made.data!);
 }
 
 /** @param iterations the beacon is hashed 2^iterations times, 10 to 63 */
@@ -38,9 +51,11 @@ export async function applyBeacon(
   beacon: string,
   iterations: number,
 ): Promise<void> {
-  const applied = await attempt(from, () => zKey.beacon(contents(from), to, contributor, beacon, iterations));
-  if (applied === false)
+  const made: Memory = { type: "mem" };
+  await attempt(from, () => zKey.beacon(contents(from), made, contributor, beacon, iterations));
+  if (made.data === undefined)
     throw new CommandError("BEACON_INVALID", "a beacon is 1 to 255 bytes in hex, hashed 2^10 to 2^63 times");
+  writeAtomically(to, made.data);
 }
 
 /**
@@ -48,33 +63,27 @@ export async function applyBeacon(
  * else as it was.
  * @throws CommandError ZKEY_DAMAGED, CONTRIBUTION_INVALID
  */
-export async function expectFollows(first: string, ptau: string, zkey: string): Promise<void> {
+export async function expectFollows(first: string, ptau: string, zkey: string, tell: Tell): Promise<void> {
+  const listener = new Listener(tell);
   const follows = await attempt(zkey, () =>
-    quietly(() => zKey.verifyFromInit(contents(first), contents(ptau), contents(zkey))),
+    listener.hear(() => zKey.verifyFromInit(contents(first), contents(ptau), contents(zkey), listener)),
   );
-  if (!follows) throw new CommandError("CONTRIBUTION_INVALID", `${zkey} does not follow from the keys it began with`);
+  if (follows) return;
+  const why = `${zkey} does not follow from the keys it began with: ${listener.reason}`;
+  throw new CommandError("CONTRIBUTION_INVALID", why);
 }
 
 /**
  * The same from the circuit itself: nobody's word is taken for the keys it began with.
  * @throws CommandError ZKEY_DAMAGED, CONTRIBUTION_INVALID
  */
-export async function expectMadeFrom(r1cs: string, ptau: string, zkey: string): Promise<void> {
+export async function expectMadeFrom(r1cs: string, ptau: string, zkey: string, tell: Tell): Promise<void> {
+  const listener = new Listener(tell);
   const follows = await attempt(zkey, () =>
-    quietly(() => zKey.verifyFromR1cs(contents(r1cs), contents(ptau), contents(zkey))),
+    listener.hear(() => zKey.verifyFromR1cs(contents(r1cs), contents(ptau), contents(zkey), listener)),
   );
-  if (!follows) throw new CommandError("CONTRIBUTION_INVALID", `${zkey} is not made from ${r1cs} and ${ptau}`);
-}
-
-/** snarkjs prints why it refuses a key; the error says it. */
-async function quietly<T>(action: () => Promise<T>): Promise<T> {
-  const { log } = console;
-  console.log = () => {};
-  try {
-    return await action();
-  } finally {
-    console.log = log;
-  }
+  if (follows) return;
+  throw new CommandError("CONTRIBUTION_INVALID", `${zkey} is not made from ${r1cs} and ${ptau}: ${listener.reason}`);
 }
 
 /** The verification key as snarkjs exports it, as text. */

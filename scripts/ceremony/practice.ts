@@ -11,7 +11,7 @@ const PRACTICE_SEED = "practice: these powers of tau are worth nothing";
 
 /**
  * Writes a prepared phase 1 file for rehearsals, where the public one cannot be downloaded.
- * @param power of the largest circuit's domain; the file has one more, which snarkjs reads a point of
+ * @param power of the largest circuit's domain
  * @throws CommandError PTAU_POWER_UNKNOWN, FILE_EXISTS
  */
 export async function makePracticePtau(power: number, to: string): Promise<void> {
@@ -22,7 +22,7 @@ export async function makePracticePtau(power: number, to: string): Promise<void>
   const maker = await KeyMaker.start();
   const part = `${to}.part`;
   try {
-    const parts = await makePtau(phase1Secrets(PRACTICE_SEED), power + 1, maker.pool);
+    const parts = await makePtau(phase1Secrets(PRACTICE_SEED), power, maker.pool);
     rmSync(part, { force: true });
     const file = await open(part, "wx");
     try {

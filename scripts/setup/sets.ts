@@ -1,17 +1,18 @@
-// Which sets of keys there are: the development set, and one for each ceremony whose transcript is in the tree.
+// Which sets of keys there are: the development set, and one for each ceremony whose transcript is in the tree. One of a
+// rehearsal is there for whoever rehearses, and git ignores it.
 import { existsSync, readdirSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join, sep } from "node:path";
 import { readTranscript, type Transcript } from "../ceremony/transcript.ts";
 import { circuitsDirectory } from "../circuits/paths.ts";
 import { CommandError } from "../lib/command.ts";
 
-/** Below circuits/, the transcript of `ceremony/NAME`. */
-export const ceremonyFile = (set: string): string => `${set.replace(/^ceremony\//, "ceremonies/")}.json`;
+/** Below circuits/, the transcript of `ceremony/NAME` or `rehearsal/NAME`. */
+export const ceremonyFile = (set: string): string => `ceremonies/${set.replace(/^ceremony\//, "")}.json`;
 
 /** The transcripts of finished ceremonies, in the order of their names. */
 export function readCeremonies(directory = join(circuitsDirectory, "ceremonies")): Transcript[] {
   if (!existsSync(directory)) return [];
-  const files = readdirSync(directory).filter((file) => file.endsWith(".json"));
+  const files = readdirSync(directory, { encoding: "utf8", recursive: true }).filter((file) => file.endsWith(".json"));
   return files.sort().map((file) => readCeremony(join(directory, file)));
 }
 
@@ -21,7 +22,12 @@ export function readCeremonies(directory = join(circuitsDirectory, "ceremonies")
  */
 export function readCeremony(path: string): Transcript {
   const transcript = readTranscript(path);
-  if (basename(path) === basename(ceremonyFile(transcript.set)) && transcript.set.startsWith("ceremony/"))
+  if (
+    path
+      .split(sep)
+      .join("/")
+      .endsWith(`/${ceremonyFile(transcript.set)}`)
+  )
     return transcript;
   throw new CommandError("TRANSCRIPT_DAMAGED", `${path} is the transcript of ${transcript.set}`);
 }

@@ -36,7 +36,7 @@ describe("deployment manifests", () => {
       { version: 2 },
       { network: "Base Sepolia" },
       { network: "../etc" },
-      { set: "rehearsal/toy" },
+      { set: "practice/toy" },
       { set: "ceremony/" },
       { chainId: 0 },
       { chainId: "84532" },

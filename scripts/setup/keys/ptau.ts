@@ -1,6 +1,6 @@
 import { binFile, uint32 } from "./binfile.ts";
 import type { CombPool } from "./comb-pool.ts";
-import { BASE_MODULUS, mod, toBytes } from "./field.ts";
+import { BASE_MODULUS, invert, mod, power, rootOfUnity, toBytes } from "./field.ts";
 import { lagrangeAt, powersOf } from "./lagrange.ts";
 import type { Phase1Secrets } from "./secrets.ts";
 import type { GroupName } from "./wasm-curve.ts";
@@ -8,9 +8,9 @@ import type { GroupName } from "./wasm-curve.ts";
 const BYTES_OF_COORDINATE = 32;
 
 /**
- * The prepared powers-of-tau file of known secrets, for running snarkjs's own set-up and its `zkey verify` against ours.
- * `logSize` must exceed the circuit's log2 domain by one: at its own size snarkjs reads one point past a section (in
- * its circuit hash) and Lagrange points that lack their last power.
+ * The prepared powers-of-tau file of known secrets, as snarkjs prepares it, for running its set-up and its `zkey verify`.
+ * For keys that are to equal ours, `logSize` must exceed the circuit's log2 domain by one: at its own size snarkjs reads
+ * one point past a section (in its circuit hash) and Lagrange points that lack their last power.
  */
 export async function makePtau(secrets: Phase1Secrets, logSize: number, pool: CombPool): Promise<Uint8Array[]> {
   const { tau, alpha, beta } = secrets;
@@ -26,9 +26,16 @@ export async function makePtau(secrets: Phase1Secrets, logSize: number, pool: Co
     [5, await points("g1", powersOf(tau, size, beta))],
     [6, await points("g2", [beta])],
     [7, [uint32(0)]],
-    [12, await points("g1", prepared(logSize + 2))],
+    [12, await points("g1", [...prepared(logSize + 1), ...lagrangeWithoutLastPower(tau, logSize + 1)])],
     [13, await points("g2", prepared(logSize + 1))],
     [14, await points("g1", prepared(logSize + 1, alpha))],
     [15, await points("g1", prepared(logSize + 1, beta))],
   ]);
+}
+
+/** Of twice as many points as there are: L_i(x) without x^(n-1), of which there is none, so without x^(n-1) w^i / n. */
+function lagrangeWithoutLastPower(tau: bigint, logarithm: number): bigint[] {
+  const size = 1n << BigInt(logarithm);
+  const last = powersOf(rootOfUnity(logarithm), Number(size), mod(power(tau, size - 1n) * invert(size)));
+  return lagrangeAt(tau, logarithm).map((value, index) => mod(value - last[index]!));
 }

@@ -23,16 +23,18 @@ describe("sets of keys", () => {
   after(stopSnarkjs);
 
   it("are the transcripts in the tree, by name", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "sotto-sets-"));
+    const folder = join(mkdtempSync(join(tmpdir(), "sotto-sets-")), "ceremonies");
     expect(readCeremonies(join(folder, "none"))).to.deep.equal([]);
+    const practice: Transcript = { ...transcript("practice"), set: "rehearsal/practice" };
+    writeTranscript(join(folder, "rehearsal", "practice.json"), practice);
     for (const name of ["winter", "autumn"]) writeTranscript(join(folder, `${name}.json`), transcript(name));
-    expect(readCeremonies(folder)).to.deep.equal([transcript("autumn"), transcript("winter")]);
+    expect(readCeremonies(folder)).to.deep.equal([transcript("autumn"), practice, transcript("winter")]);
     const bad = [{ circuits: {} }, { set: "ceremony/autumn" }, { set: "rehearsal/bad" }, { set: "development" }];
     for (const change of bad) {
       writeTranscript(join(folder, "bad.json"), { ...transcript("bad"), ...change });
       await rejected("TRANSCRIPT_DAMAGED", () => readCeremonies(folder));
     }
-    rmSync(folder, { recursive: true });
+    rmSync(join(folder, ".."), { recursive: true });
   });
 
   it("have verifiers of their own, which name the set and say where its keys are from", async () => {
@@ -49,5 +51,10 @@ describe("sets of keys", () => {
     );
     const development = await renderVerifier("payment", "development", artifactPaths("payment").zkey);
     expect(development).to.include("is IPaymentVerifier, DevelopmentKeysGuard {");
+    // Whose secrets are public too.
+    const rehearsal = await renderVerifier("payment", "rehearsal/practice", artifactPaths("payment").zkey);
+    expect(rehearsal).to.include(
+      "contract RehearsalPracticePaymentVerifier is IPaymentVerifier, DevelopmentKeysGuard {",
+    );
   });
 });

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { groth16, type ZKArtifact, zKey } from "snarkjs";
+import { groth16, powersOfTau, type ZKArtifact, zKey } from "snarkjs";
 import { sha256File, toJson } from "../../circuits/files.ts";
 import { KeyMaker } from "../development-keys.ts";
 import { CONTRIBUTION_NAME } from "../keys/contribution.ts";
@@ -36,6 +36,13 @@ describe("development key of a small circuit", () => {
   /** All from memory: snarkjs leaves the files of a key it refuses open. */
   const snarkjsVerifies = (key: Buffer): Promise<boolean> =>
     zKey.verifyFromR1cs(readFileSync(toy.paths.r1cs), readFileSync(ptau), key);
+
+  it("is checked with powers of tau that are byte for byte what snarkjs prepares", async () => {
+    const ours = Buffer.concat(await makePtau(phase1Secrets("any"), 5, maker.pool));
+    const theirs: { type: "mem"; data?: Uint8Array } = { type: "mem" };
+    await powersOfTau.preparePhase2(ours, theirs);
+    expect(ours.equals(theirs.data ?? ours.subarray(1))).to.equal(true);
+  });
 
   it("is byte for byte the key snarkjs makes from the same powers of tau and beacon", async () => {
     const [initial, final] = ["initial.zkey", "final.zkey"].map((file) => join(toy.directory, file)) as [

@@ -29,7 +29,7 @@ export interface DeploymentManifest {
   readonly version: 1;
   /** Name of the network, for people. */
   readonly network: string;
-  /** Set of the keys its verifiers have: `development` or `ceremony/NAME`. */
+  /** Set of the keys its verifiers have: `development`, `ceremony/NAME` or `rehearsal/NAME`. */
   readonly set: string;
   readonly chainId: number;
   readonly pool: Address;
@@ -44,7 +44,7 @@ export interface DeploymentManifest {
 }
 
 const NETWORK = /^[a-z][a-z0-9-]{0,39}$/;
-const SET = /^(development|ceremony\/[a-z][a-z0-9-]{0,39})$/;
+const SET = /^(development|(ceremony|rehearsal)\/[a-z][a-z0-9-]{0,39})$/;
 const CIRCUIT = /^[a-z][a-z0-9_]{0,63}$/;
 const SHA256 = /^[0-9a-f]{64}$/;
 
@@ -76,7 +76,7 @@ export function parseDeployment(json: unknown): DeploymentManifest {
     const manifest: DeploymentManifest = {
       version: readConstant(read("version"), 1, "version"),
       network: readText(read("network"), NETWORK, "network", "a name of a to z, 0 to 9 and -"),
-      set: readText(read("set"), SET, "set", "development or ceremony/NAME"),
+      set: readText(read("set"), SET, "set", "development, ceremony/NAME or rehearsal/NAME"),
       chainId: expectInteger(read("chainId"), 1, Number.MAX_SAFE_INTEGER, "chainId"),
       pool: parseAddress(read("pool"), "pool"),
       token: parseAddress(read("token"), "token"),
