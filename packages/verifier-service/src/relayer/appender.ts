@@ -134,8 +134,7 @@ export class Appender {
 
   async #queueStart(block: number): Promise<QueueStart> {
     const { chain, pool } = this.#context;
-    const result = await chain.call({ to: pool.pool, data: poolInterface.encodeFunctionData("queue") }, block);
-    const [queue] = poolInterface.decodeFunctionResult("queue", result);
+    const queue = await chain.read(poolInterface, pool.pool, "queue", [], block);
     const { appended, appendedChain, firstPending } = queue as Record<string, bigint | string>;
     return { appended: Number(appended), appendedChain: String(appendedChain), firstPending: Number(firstPending) };
   }

@@ -1,3 +1,4 @@
+import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
 import type { Lease, LedgerPage, Row, Store } from "../store/index.ts";
 import type { ChainReader, NodeView } from "./chain/reader.ts";
 import { RpcAnswer } from "./chain/rpc.ts";
@@ -59,10 +60,17 @@ export class Follower {
     return reorganisedTo === undefined ? { head } : { head, reorganisedTo };
   }
 
-  /** The newest block that was read and is still canonical. */
+  /**
+   * The newest block that was read and is still canonical; undefined where none is. Only a local chain begins anew:
+   * elsewhere no reorganisation goes back that far, but a node that is still syncing, or lies, looks the same, and all
+   * that was read and sent would be thrown away for it.
+   */
   #ancestor(known: readonly Row<"blocks">[]): Promise<Row<"blocks"> | undefined> {
-    return this.#options.chain.use(async (view) => {
+    const { chain, pool } = this.#options;
+    return chain.use(async (view) => {
       for (const block of known) if ((await view.block(block.number))?.hash === block.hash) return block;
+      if (known.length > 0 && !LOCAL_CHAIN_IDS.includes(pool.chainId))
+        throw view.inconsistent("has none of the blocks that were read before");
       return undefined;
     });
   }
@@ -112,9 +120,7 @@ export class Follower {
   }
 
   async #compare(view: NodeView, block: number, start: PageStart, { leaves, appends }: LedgerPage): Promise<void> {
-    const data = poolInterface.encodeFunctionData("queue");
-    const result = await view.call({ to: this.#options.pool.pool, data }, block);
-    const [queue] = poolInterface.decodeFunctionResult("queue", result);
+    const queue = await view.read(poolInterface, this.#options.pool.pool, "queue", [], block);
     const read = [start.leaves + leaves.length, appends.at(-1)?.size ?? start.appended];
     const there = [Number(queue["size"]), Number(queue["appended"])];
     if (read.join() !== there.join()) throw view.inconsistent(`has events for ${read} notes, the contract ${there}`);

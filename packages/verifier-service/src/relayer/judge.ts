@@ -101,11 +101,7 @@ export class Judge {
       if (own?.deposited) return own;
     }
     const { from } = operation.call as DepositCall;
-    const data = tokenInterface.encodeFunctionData("authorizationState", [from, nonceOf(operation)]);
-    const [used] = tokenInterface.decodeFunctionResult(
-      "authorizationState",
-      await chain.call({ to: pool.token, data }),
-    );
+    const used = await chain.read(tokenInterface, pool.token, "authorizationState", [from, nonceOf(operation)]);
     // Logs are looked for only when somebody else must have used it: they may be far back.
     if (used !== true) return undefined;
     const txHash = await this.#usedBy(operation, round);
@@ -158,9 +154,7 @@ export class Judge {
   async #anySpent(nullifiers: readonly string[]): Promise<boolean> {
     const { chain, pool, log } = this.#context;
     for (const nullifier of nullifiers) {
-      const data = poolInterface.encodeFunctionData("isSpent", [nullifier]);
-      const result = await chain.call({ to: pool.pool, data });
-      if (poolInterface.decodeFunctionResult("isSpent", result)[0] !== true) continue;
+      if ((await chain.read(poolInterface, pool.pool, "isSpent", [nullifier])) !== true) continue;
       log.warn({}, "the contract calls a note spent that no event shows as spent");
       return true;
     }

@@ -10,9 +10,8 @@ export const askPool = (chain: ChainReader, pool: string, name: string, values: 
   ask(chain, pool, poolInterface, name, values);
 
 async function ask(chain: ChainReader, to: string, abi: Interface, name: string, values: readonly unknown[]) {
-  const data = abi.encodeFunctionData(name, values);
   try {
-    return abi.decodeFunctionResult(name, await chain.call({ to, data }))[0];
+    return await chain.read(abi, to, name, values);
   } catch (cause) {
     if (cause instanceof CallReverted) throw cause;
     throw new ServiceError("CHAIN_UNAVAILABLE", "the chain does not answer; try again", {}, { cause });

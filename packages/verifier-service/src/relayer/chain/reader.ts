@@ -1,3 +1,4 @@
+import type { Interface } from "ethers";
 import { CallReverted, RelayerError } from "../errors.ts";
 import { isNodeFault, Nodes, type NodesOptions } from "./nodes.ts";
 import type { RpcNode } from "./rpc.ts";
@@ -62,6 +63,19 @@ export class NodeView {
     return readHex(await this.#node.ask("eth_call", [call, tagOf(block)]));
   }
 
+  /**
+   * What a contract's function returns. No contract answers in another form: a node that does is at fault.
+   * @throws CallReverted
+   */
+  async read(abi: Interface, to: string, name: string, values: readonly unknown[] = [], block: BlockTag = "latest") {
+    const result = await this.call({ to, data: abi.encodeFunctionData(name, values) }, block);
+    try {
+      return abi.decodeFunctionResult(name, result)[0];
+    } catch {
+      throw this.inconsistent(`gives ${result.length / 2 - 1} bytes that are no answer of ${name}`);
+    }
+  }
+
   inconsistent(what: string): RelayerError {
     return new RelayerError("NODE_INCONSISTENT", `${this.name} ${what}`, { node: this.name });
   }
@@ -106,6 +120,11 @@ export class ChainReader {
       this.#highest = best.number;
       return best;
     }
+  }
+
+  /** What a contract's function returns. @throws CallReverted */
+  read(...question: Parameters<NodeView["read"]>): ReturnType<NodeView["read"]> {
+    return this.use((view) => view.read(...question));
   }
 
   /** @throws CallReverted */

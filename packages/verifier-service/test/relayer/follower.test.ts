@@ -1,0 +1,85 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect } from "chai";
+import { ChainReader } from "../../src/relayer/chain/reader.ts";
+import { Follower } from "../../src/relayer/follower.ts";
+import { openStore, type Store } from "../../src/store/index.ts";
+import { rejected } from "../support/rejected.ts";
+
+const POOL = `0x${"11".repeat(20)}` as const;
+/** What queue() returns of a pool without notes. */
+const EMPTY = `0x${"00".repeat(32 * 9)}`;
+const hashOf = (number: number) => `0x${number.toString(16).padStart(64, "0")}`;
+const blockOf = (number: number) => ({
+  number: `0x${number.toString(16)}`,
+  hash: hashOf(number),
+  parentHash: hashOf(number - 1),
+  timestamp: `0x${(1_790_000_000 + number).toString(16)}`,
+  baseFeePerGas: "0x7",
+  gasLimit: "0x1c9c380",
+});
+
+describe("the reader of the pool's events", () => {
+  const servers: Server[] = [];
+  let store: Store;
+  beforeEach(async () => {
+    store = await openStore({ url: "sqlite::memory:" });
+  });
+  afterEach(async () => {
+    for (const server of servers.splice(0)) {
+      server.closeAllConnections();
+      server.close();
+    }
+    await store.close();
+  });
+
+  /** A node of Base whose newest block is `head`, without any events. */
+  async function nodeAt(head: number, state = EMPTY): Promise<string> {
+    const server = createServer(async (request, response) => {
+      const parts: Buffer[] = [];
+      for await (const part of request) parts.push(part as Buffer);
+      const { id, method, params } = JSON.parse(Buffer.concat(parts).toString());
+      const number = params[0] === "latest" ? head : Number(params[0]);
+      const answers: Record<string, () => unknown> = {
+        eth_chainId: () => "0x2105",
+        eth_getBlockByNumber: () => (number > head ? null : blockOf(number)),
+        eth_getLogs: () => [],
+        eth_call: () => state,
+      };
+      response.end(JSON.stringify({ jsonrpc: "2.0", id, result: answers[method]?.() }));
+    });
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
+  const follow = async (...urls: string[]) => {
+    const lease = (await store.leases.acquire("relayer", "me", 60_000))!;
+    const chain = new ChainReader({ urls, chainId: 8453n });
+    const config = { rangeSize: 1_000, reorgDepth: 128 };
+    await new Follower({
+      store,
+      chain,
+      pool: { chainId: 8453n, pool: POOL, token: POOL, deploymentBlock: 1 },
+      config,
+    }).catchUp(lease);
+    return (await store.ledger.blocks()).map(({ number }) => number);
+  };
+
+  it("throws away nothing for a node that has none of what was read: it is still syncing", async () => {
+    const synced = await nodeAt(500);
+    const blocks = await follow(synced);
+    expect(blocks[0]).to.equal(500);
+    const syncing = await nodeAt(5);
+    expect(await rejected(follow(syncing))).to.include({ code: "NODE_INCONSISTENT" });
+    expect(await follow(syncing, synced)).to.deep.equal(blocks);
+  });
+
+  it("passes over a node that answers for the contract what no contract answers", async () => {
+    for (const [head, state] of [[100, "0x"] as const, [200, EMPTY.slice(0, -2)] as const]) {
+      const wrong = await nodeAt(head, state);
+      expect(await rejected(follow(wrong))).to.include({ code: "NODE_INCONSISTENT" });
+      expect((await follow(wrong, await nodeAt(head)))[0]).to.equal(head);
+    }
+  });
+});
