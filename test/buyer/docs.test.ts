@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createSeedWords, seedFromWords } from "@sotto/client";
+import { createSeedWords, seedFromWords, type Wallet } from "@sotto/client";
 import { SqliteStore } from "@sotto/client/sqlite";
 import { expect } from "chai";
 import { Shop } from "./support/shop.ts";
@@ -21,12 +21,14 @@ function programs(): Map<string, string> {
 
 describe("docs/agent.md", () => {
   let world: World;
+  let merchant: Wallet;
   let shop: Shop;
   const words = createSeedWords();
   before(async function () {
     this.timeout(60_000);
     world = await openWorld();
-    shop = await Shop.open(world, await openWallet(world), { price: 10_000n });
+    merchant = await openWallet(world);
+    shop = await Shop.open(world, merchant, { price: 10_000n });
     rmSync(FOLDER, { recursive: true, force: true });
     mkdirSync(FOLDER, { recursive: true });
     const store = new SqliteStore(join(FOLDER, "wallet.sqlite"));
@@ -102,6 +104,17 @@ describe("docs/agent.md", () => {
     delete shop.options.misbehave;
     expect(await run("decide.ts")).to.match(/^stopped http:\/\/\S+\/report 10000n PAID_BUT_REFUSED 0x[0-9a-f]{64}\n$/);
     expect(await run("progress.ts")).to.match(/delivered 10000n 0x[0-9a-f]{64}\n200\n$/);
+  });
+
+  it("buys step by step", async () => {
+    const recipient = { wallet: shop.account.address, shieldedAddress: merchant.shieldedAddress };
+    const call = `console.log(await buy(${JSON.stringify(recipient)}, "${shop.url}/steps"));`;
+    writeFileSync(join(FOLDER, "caller.ts"), `import { buy } from "./steps.ts";\n${call}\n`);
+    await merchant.scan();
+    const before = merchant.balance().total;
+    expect(await run("caller.ts")).to.match(/^0x[0-9a-f]{64}\n$/);
+    await merchant.scan();
+    expect(merchant.balance().total - before).to.equal(10_000n);
   });
 
   it("names every error there is", () => {
