@@ -11,7 +11,7 @@ import { Wallet } from "ethers";
 import { Random } from "../support/random.ts";
 import { proveWithdrawal } from "../support/statements.ts";
 import { forgeBundle } from "./support/bundles.ts";
-import { signDeposit } from "./support/deposits.ts";
+import { depositBody } from "./support/deposits.ts";
 import { call, claimsOf, post, settleRequest } from "./support/http.ts";
 import { environment, knownRoot, openWorld, type World } from "./support/world.ts";
 
@@ -86,7 +86,7 @@ describe("a whole run of the service", () => {
     secrets.set("the payer's keys", [keys.viewingKey, keys.spendingKey(0), keys.changeKey].flatMap(spellings));
     const account = Wallet.createRandom();
     await (await world.tokenContract.getFunction("mint")(account.address, 10n ** 12n)).wait();
-    const deposit = await signDeposit(world, account, { ownerTags: [keys.ownerTag(0)], amounts: [20_000n] });
+    const deposit = await depositBody(world, account, { ownerTags: [keys.ownerTag(0)], amounts: [20_000n] });
     secrets.set("the depositor's signature", [deposit.r, deposit.s].flatMap(spellingsOf));
     expect((await told("/deposit", { ...deposit, salt: `0x${"11".repeat(32)}` })).status).to.equal(422);
     expect((await told("/deposit", { ...deposit, r: "0x" })).status).to.equal(400);

@@ -10,7 +10,7 @@ import { Random } from "../support/random.ts";
 import { proveWithdrawal } from "../support/statements.ts";
 import { pay, requirements } from "../x402/support/requirements.ts";
 import { forgeBundle } from "./support/bundles.ts";
-import { signDeposit } from "./support/deposits.ts";
+import { depositBody } from "./support/deposits.ts";
 import { type Example, expectLike, fill, readExamples } from "./support/examples.ts";
 import { call } from "./support/http.ts";
 import { phoneSettings, sentCodes, signPhone } from "./support/phone.ts";
@@ -41,7 +41,7 @@ describe("docs/api.md", () => {
     values = new Map<string, unknown>(
       Object.entries({
         ...forgeBundle(world, { root }),
-        ...(await signDeposit(world, account, {})),
+        ...(await depositBody(world, account, {})),
         withdrawalProof: withdrawal.proof,
         withdrawalSignals: withdrawal.signals.map(String),
         withdrawalRecipient: withdrawal.recipient,

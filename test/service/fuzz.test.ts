@@ -10,7 +10,7 @@ import { Wallet } from "ethers";
 import { Random } from "../support/random.ts";
 import { proveWithdrawal } from "../support/statements.ts";
 import { forgeBundle } from "./support/bundles.ts";
-import { signDeposit } from "./support/deposits.ts";
+import { depositBody } from "./support/deposits.ts";
 import { claimsOf, post, settleRequest } from "./support/http.ts";
 import { type Fields, type FuzzRequest, mutate, type Sample } from "./support/mutations.ts";
 import { knownRoot, openService, openWorld, type TestService, type World } from "./support/world.ts";
@@ -73,8 +73,8 @@ describe("ten thousand requests that are almost right", () => {
     const accounts = [Wallet.createRandom(), Wallet.createRandom()];
     const later = { validAfter: 1n, validBefore: BigInt(Math.floor(Date.now() / 1000) + 900) };
     const deposits = [
-      await signDeposit(world, accounts[0]!, { ownerTags: [randomField()], amounts: [20_000n] }),
-      await signDeposit(world, accounts[1]!, { ownerTags: [randomField()], amounts: [30_000n], ...later }),
+      await depositBody(world, accounts[0]!, { ownerTags: [randomField()], amounts: [20_000n] }),
+      await depositBody(world, accounts[1]!, { ownerTags: [randomField()], amounts: [30_000n], ...later }),
     ];
     secrets.push(...deposits.flatMap(({ r, s }) => [r, s]));
     const pair = (path: string, [right, other]: Fields[], optional: string[] = [], same: string[] = []): Sample => ({

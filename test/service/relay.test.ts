@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { type HDNodeWallet, Wallet } from "ethers";
 import { Random } from "../support/random.ts";
 import { proveWithdrawal, type Withdrawal, type WithdrawalFields } from "../support/statements.ts";
-import { type DepositFields, signDeposit } from "./support/deposits.ts";
+import { type DepositFields, depositBody } from "./support/deposits.ts";
 import { type Answer, call, post } from "./support/http.ts";
 import { knownRoot, openService, openWorld, type TestService, type World } from "./support/world.ts";
 
@@ -15,7 +15,7 @@ describe("POST /deposit", () => {
   let service: TestService;
   let account: HDNodeWallet;
   const send = (body: unknown, by = service): Promise<Answer> => post(`${by.url}/deposit`, body);
-  const sign = (fields: DepositFields = {}) => signDeposit(world, account, fields);
+  const sign = (fields: DepositFields = {}) => depositBody(world, account, fields);
   const refused = async (body: unknown, by = service) => {
     const { status, body: answer } = await send(body, by);
     return [status, answer["code"]];
@@ -60,7 +60,7 @@ describe("POST /deposit", () => {
 
   it("queues nothing that its depositor cannot pay, unless somebody has submitted it", async () => {
     const poor = Wallet.createRandom();
-    const body = await signDeposit(world, poor, {});
+    const body = await depositBody(world, poor, {});
     expect(await refused(body)).to.deep.equal([422, "INSUFFICIENT_TOKENS"]);
     const needed = body.amounts.reduce((sum, amount) => sum + BigInt(amount), 0n);
     await (await world.tokenContract.getFunction("mint")(poor.address, needed)).wait();

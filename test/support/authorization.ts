@@ -20,16 +20,19 @@ export interface Authorization {
   readonly nonce: string;
 }
 
+type TypedDataSigner = Pick<Signer, "signTypedData">;
+
 /** The EIP-712 domain of the test dollar. */
-export async function tokenDomain(deployed: Deployed) {
-  const verifyingContract = await deployed.token.getAddress();
-  return { name: "USD Coin", version: "2", chainId: deployed.chainId, verifyingContract };
-}
+const domainOf = (chainId: bigint | number, verifyingContract: string) => ({
+  ...{ name: "USD Coin", version: "2", chainId, verifyingContract },
+});
+
+export const tokenDomain = async ({ chainId, token }: Deployed) => domainOf(chainId, await token.getAddress());
 
 /** Signs an EIP-3009 message. */
 export async function authorize(
   deployed: Deployed,
-  signer: Signer,
+  signer: TypedDataSigner,
   message: Authorization,
   primaryType: "ReceiveWithAuthorization" | "TransferWithAuthorization" = "ReceiveWithAuthorization",
 ): Promise<Signature> {
@@ -48,11 +51,26 @@ export interface SponsoredDeposit {
 }
 
 /** The message that a depositor signs for these notes. */
-export function depositMessage(deployed: Deployed, deposit: SponsoredDeposit): Authorization {
+function messageOf(pool: string, deposit: SponsoredDeposit): Authorization {
   const { from, validAfter, validBefore } = deposit;
   const value = deposit.amounts.reduce((sum, amount) => sum + amount, 0n);
   const nonce = depositAuthorizationNonce(deposit, deposit.salt);
-  return { from, to: deployed.poolAddress, value, validAfter, validBefore, nonce };
+  return { from, to: pool, value, validAfter, validBefore, nonce };
+}
+
+export const depositMessage = ({ poolAddress }: Deployed, deposit: SponsoredDeposit): Authorization =>
+  messageOf(poolAddress, deposit);
+
+/** What a depositor signs for exactly these notes, with its signature. */
+export async function signDeposit(
+  { chainId, pool, token }: { readonly chainId: bigint | number; readonly pool: string; readonly token: string },
+  depositor: TypedDataSigner,
+  deposit: SponsoredDeposit,
+) {
+  const [domain, message] = [domainOf(chainId, token), messageOf(pool, deposit)];
+  const types = { ReceiveWithAuthorization: FIELDS };
+  const { v, r, s } = Signature.from(await depositor.signTypedData(domain, types, message));
+  return { nonce: message.nonce, signed: { ...deposit, v, r, s } };
 }
 
 /** Sends a deposit with a signature, whether or not they belong together. */

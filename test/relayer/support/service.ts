@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { depositAuthorizationNonce, signalsDigest } from "@sotto/protocol";
+import { signalsDigest } from "@sotto/protocol";
 import {
   ChainReader,
   createRelayer,
@@ -12,7 +12,8 @@ import {
   type RelayerOptions,
   type Store,
 } from "@sotto/verifier-service";
-import { Signature, Wallet } from "ethers";
+import { Wallet } from "ethers";
+import { signDeposit } from "../../support/authorization.ts";
 import type { Payment, Withdrawal } from "../../support/statements.ts";
 import { forgingProver } from "./append.ts";
 import { RELAYER_KEY, type TestChain } from "./chain.ts";
@@ -157,27 +158,11 @@ export async function enqueueWithdrawal(
 export async function authorizedDeposit(chain: TestChain, depositor: Wallet, amounts: readonly bigint[]) {
   const ownerTags = amounts.map(() => chain.random.field());
   const salt = chain.random.bytes32();
-  const nonce = depositAuthorizationNonce({ ownerTags, amounts }, salt);
   const validBefore = BigInt((await chain.now()) + 600);
-  const domain = {
-    name: "USD Coin",
-    version: "2",
-    chainId: 31337n,
-    verifyingContract: chain.deployment.token,
-  };
-  const word = (name: string, type: string) => ({ name, type });
-  const types = {
-    ReceiveWithAuthorization: [
-      ...[word("from", "address"), word("to", "address"), word("value", "uint256")],
-      ...[word("validAfter", "uint256"), word("validBefore", "uint256"), word("nonce", "bytes32")],
-    ],
-  };
-  const value = amounts.reduce((sum, amount) => sum + amount, 0n);
   const from = depositor.address.toLowerCase();
-  const message = { from, to: chain.deployment.pool, value, validAfter: 0n, validBefore, nonce };
-  const { v, r, s } = Signature.from(await depositor.signTypedData(domain, types, message));
-  const call = plain({ from, ownerTags, amounts, salt, validAfter: 0n, validBefore, v, r, s });
-  return { digest: `${from}:${nonce}`, call, validUntil: Number(validBefore) - 1 };
+  const deposit = { from, ownerTags, amounts, salt, validAfter: 0n, validBefore };
+  const { nonce, signed } = await signDeposit(chain.deployment, depositor, deposit);
+  return { digest: `${from}:${nonce}`, call: plain(signed), validUntil: Number(validBefore) - 1 };
 }
 
 export async function enqueueDeposit(
