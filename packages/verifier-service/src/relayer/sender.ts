@@ -17,6 +17,8 @@ export interface Plan {
 export type SendResult = "sent" | "FEES_TOO_HIGH" | "GAS_BUDGET_EXHAUSTED";
 
 const TRANSFER_GAS = 21_000n;
+/** One's own money, deposited and merged over and over, costs nothing: half of a day's gas is kept from it. */
+const FREE: readonly TransactionKind[] = ["deposit", "withdraw"];
 
 /** Signs, stores and sends, in this order: after a crash the store knows all that may be on its way. */
 export class Sender {
@@ -32,7 +34,8 @@ export class Sender {
     const fees = await currentFees(chain, round.head, config);
     if (fees === undefined) return "FEES_TOO_HIGH";
     const day = dayOf(clock());
-    if ((await store.gasToday()) + plan.gasLimit * fees.maxFee > config.gasBudgetPerDay) return "GAS_BUDGET_EXHAUSTED";
+    const budget = FREE.includes(plan.kind) ? config.gasBudgetPerDay / 2n : config.gasBudgetPerDay;
+    if ((await store.gasToday()) + plan.gasLimit * fees.maxFee > budget) return "GAS_BUDGET_EXHAUSTED";
     const nonce = await this.nextNonce();
     const attempt = await this.#sign(plan, nonce, fees);
     const { operationIds, ...rest } = plan;
@@ -56,12 +59,15 @@ export class Sender {
 
   /**
    * Replaces a transaction that is not mined by a dearer one with the same nonce, or by one that does nothing.
-   * @returns false where that would cost more than the cap
+   * @returns false where that would cost more than the cap, or than is left of the day's budget
    */
   async replace(old: OutboxTransaction, round: Round, cancel: boolean): Promise<boolean> {
     const { chain, config, address, store, metrics, log } = this.#context;
     const fees = replacementFees(dearest(old), await currentFees(chain, round.head, config), config);
     if (fees === undefined) return false;
+    const more = old.gasLimit * (fees.maxFee - dearest(old).maxFee);
+    // A cancellation costs little, and sets the nonce free that all behind it wait for.
+    if (!cancel && (await store.gasToday()) + more > config.gasBudgetPerDay) return false;
     const nothing = { kind: "cancel" as const, to: address, data: "0x", gasLimit: TRANSFER_GAS };
     const attempt = await this.#sign(cancel ? nothing : old, old.nonce, fees);
     await store.asRelayer(round.lease, ({ outbox }) => outbox.replace(old.id, attempt, cancel ? nothing : undefined));

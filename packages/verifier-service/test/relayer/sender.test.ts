@@ -1,0 +1,63 @@
+import { expect } from "chai";
+import { Wallet } from "ethers";
+import type { RelayerContext, Round } from "../../src/relayer/context.ts";
+import { Sender } from "../../src/relayer/sender.ts";
+import { DEFAULT_RELAYER_CONFIG } from "../../src/relayer/types.ts";
+import type { OutboxTransaction } from "../../src/store/index.ts";
+
+const GWEI = 1_000_000_000n;
+const POOL = `0x${"11".repeat(20)}`;
+const plan = { to: POOL, data: "0x", gasLimit: 1_000_000n, operationIds: [] };
+
+describe("a day's gas", () => {
+  let spent = 0n;
+  const signer = Wallet.createRandom();
+  const config = { ...DEFAULT_RELAYER_CONFIG, gasBudgetPerDay: 100_000_000n * GWEI };
+  const outbox = {
+    nonces: async () => new Set(),
+    record: async () => {},
+    sent: async () => {},
+    replace: async () => {},
+  };
+  const context = {
+    chain: { priorityFee: async () => 0n, transactionCount: async () => 0, send: async () => undefined },
+    store: {
+      gasToday: async () => spent,
+      outbox,
+      asRelayer: (_: unknown, write: (w: object) => unknown) => write({ outbox }),
+    },
+    log: { info: () => {}, warn: () => {} },
+    metrics: { count: () => {} },
+    ...{ signer, address: signer.address, config, clock: Date.now, pool: { chainId: 8453n } },
+  } as unknown as RelayerContext;
+  const sender = new Sender(context);
+  // A million gas at twice ten gwei: a fifth of the budget.
+  const round = { head: { baseFee: 10n * GWEI } } as Round;
+  const part = (percent: bigint) => (config.gasBudgetPerDay * percent) / 100n;
+
+  it("keeps one half for payments: deposits and withdrawals cost their senders nothing", async () => {
+    spent = part(30n);
+    for (const kind of ["deposit", "withdraw", "settle", "append"] as const)
+      expect(await sender.send({ ...plan, kind }, round), kind).to.equal("sent");
+    spent = part(31n);
+    for (const kind of ["deposit", "withdraw"] as const)
+      expect(await sender.send({ ...plan, kind }, round), kind).to.equal("GAS_BUDGET_EXHAUSTED");
+    spent = part(80n);
+    for (const kind of ["settle", "append"] as const)
+      expect(await sender.send({ ...plan, kind }, round), kind).to.equal("sent");
+    spent = part(81n);
+    expect(await sender.send({ ...plan, kind: "settle" }, round)).to.equal("GAS_BUDGET_EXHAUSTED");
+  });
+
+  it("bounds replacements too, except those that give up: they cost next to nothing", async () => {
+    const attempts = [{ maxFee: 20n * GWEI, maxPriority: GWEI }];
+    const stuck = { ...plan, id: "1", kind: "settle", nonce: 0, attempts } as unknown as OutboxTransaction;
+    const dear = { head: { baseFee: 30n * GWEI } } as Round;
+    // 60 gwei instead of 20: 40% of the budget more.
+    spent = part(60n);
+    expect(await sender.replace(stuck, dear, false)).to.equal(true);
+    spent = part(61n);
+    expect(await sender.replace(stuck, dear, false)).to.equal(false);
+    expect(await sender.replace(stuck, dear, true)).to.equal(true);
+  });
+});
