@@ -85,6 +85,8 @@ export async function createPaywall(options: PaywallOptions): Promise<Paywall> {
   const prices = new Prices(options, token.decimals);
   await checkRecipient(config, nodes, clock());
   const verifier = await openVerifier(service, place.chainId, options.keys);
+  const proofs = new Proofs(verifier);
+  await proofs.warm();
   const keys = await openTokenKeys(options, config, clock);
   const store = await ClaimStore.open({ url: config.storeUrl, clock, onError });
 
@@ -94,7 +96,7 @@ export async function createPaywall(options: PaywallOptions): Promise<Paywall> {
   const checks = new Checks({
     ...{ config, claims, clock, viewingKey: options.recipient.viewingKey },
     tokens: new Tokens(keys, issuers),
-    proofs: new Proofs(verifier),
+    proofs,
     settlements: new Settlements({ nodes, pool, confirmations, blockTimeMs, waitMs, clock }),
   });
   const { onChallenge } = options;
