@@ -2,16 +2,32 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createSeedWords } from "@sotto/client";
-import { decodeShieldedAddress } from "@sotto/protocol";
+import { decodeShieldedAddress, parseInstructions } from "@sotto/protocol";
 import type { PaywallOptions, PaywallRecipient } from "@sotto/resource-server";
 import { expect } from "chai";
 import { Wallet } from "ethers";
 import { DocumentedCode } from "./support/docs.ts";
+import { createMerchant } from "./support/merchant.ts";
 import { openPaywall, shopOptions } from "./support/options.ts";
 import { headerOf, showing } from "./support/payments.ts";
 import { ORIGIN, openShopWorld, pay, type ShopWorld } from "./support/world.ts";
 
 const root = join(import.meta.dirname, "..", "..");
+
+interface Body {
+  readonly payment: { readonly recipient: { readonly phone: string; readonly service: string } };
+}
+/** Constants, and what only holds fields. */
+const OBVIOUS = ["status", "message", "protocol", "privacy", "method", "payment", "recipient", "metadata"];
+OBVIOUS.push("amountEncryption", "senderPrivacy", "proofSystem", "required", "expectedPublicInputs");
+/** Names of all fields, at every depth. */
+const fieldsOf = (value: object): string[] =>
+  Array.isArray(value)
+    ? []
+    : Object.entries(value).flatMap(([name, inner]) => [
+        name,
+        ...(typeof inner === "object" && inner !== null ? fieldsOf(inner) : []),
+      ]);
 
 describe("the guide for a shop", () => {
   let world: ShopWorld;
@@ -44,6 +60,31 @@ describe("the guide for a shop", () => {
       expect([response.status, await response.text()]).to.deep.equal([200, `paid for ${ORIGIN}/report`]);
       expect((await fetch(url, { headers })).status).to.equal(402);
     });
+  });
+
+  it("shows the instructions of a shop that a phone number leads to, field by field", async () => {
+    const text = readFileSync(join(root, "docs", "shop.md"), "utf8");
+    const example = JSON.parse(/^```json\n([\s\S]*?)^```$/m.exec(text)![1]!) as Body;
+    const { phone, service } = example.payment.recipient;
+    const { wallet, shieldedAddress, signature, issuedAt } = await createMerchant(world, { phone, service });
+    const recipient = { wallet, shieldedAddress, signature, issuedAt, phone, service };
+    const paywall = await openPaywall(world, { recipient });
+    const decision = await paywall.decide({ method: "GET", target: "/report", header: () => [] });
+    await paywall.close();
+    const { body } = decision as unknown as { body: Body };
+    parseInstructions(body);
+    expect(body.payment.recipient).to.deep.equal({ ...recipient, encryptedMapping: true });
+    // The same fields in the same order; and the same values, but for those that are a shop's own.
+    const own = /^(?:0x|https?:|zk_req_)/;
+    const shape = (value: object) =>
+      JSON.stringify(value, (name, item) =>
+        (typeof item === "string" && own.test(item)) || ["issuedAt", "timestamp", "chainId"].includes(name)
+          ? typeof item
+          : item,
+      );
+    expect(shape(body)).to.equal(shape(example));
+    for (const name of fieldsOf(example).filter((field) => !OBVIOUS.includes(field)))
+      expect(text, name).to.match(new RegExp(`^\\| .*\`${name}\``, "m"));
   });
 
   it("has prices that are asked as it says", async () => {

@@ -21,7 +21,8 @@ export interface Merchant {
   readonly issuedAt: number;
 }
 
-export async function createMerchant({ chainId, pool }: Place): Promise<Merchant> {
+/** @param listed a phone number and its registry, which the signature names then */
+export async function createMerchant({ chainId, pool }: Place, listed = { phone: "", service: "" }): Promise<Merchant> {
   const account = Wallet.createRandom();
   const keys = deriveKeys(randomSeed());
   const wallet = parseAddress(account.address);
@@ -29,15 +30,8 @@ export async function createMerchant({ chainId, pool }: Place): Promise<Merchant
   const shieldedAddress = encodeShieldedAddress(shielded);
   const issuedAt = Math.floor(Date.now() / 1000 / BINDING_SLOT_SECONDS) * BINDING_SLOT_SECONDS;
   const { domain, types, message } = bindingTypedData({
-    ...{
-      phone: "",
-      service: "",
-      wallet,
-      key: shieldedAddress,
-      chainId: BigInt(chainId),
-      pool: parseAddress(pool),
-      issuedAt,
-    },
+    ...listed,
+    ...{ wallet, key: shieldedAddress, chainId: BigInt(chainId), pool: parseAddress(pool), issuedAt },
   });
   const signature = await account.signTypedData(domain, types, message);
   return { wallet, shielded, shieldedAddress, viewingKey: keys.viewingKey, signature, issuedAt };
