@@ -44,6 +44,7 @@ export async function beginCeremony(place: CeremonyPlace, set: string, ptau: str
   place.tell(`checking ${ptau}`);
   const phase1 = await checkPtau(ptau, set.startsWith("rehearsal/"));
   const first = roundFolder(place, 0);
+  rmSync(first, { recursive: true, force: true });
   mkdirSync(first, { recursive: true });
   const circuits: Record<string, { r1cs: string; circuitHash: string }> = {};
   for (const { name, r1cs } of place.circuits) {
@@ -86,13 +87,15 @@ export async function contributeTo(
 }
 
 /**
- * Takes a folder of keys with one more contribution: checks it against everything before it, and writes it down.
+ * Takes a folder of keys with one more contribution: checks it against everything before it, and writes it down. The last
+ * one is taken again, for whoever cannot know whether it was.
  * @throws CommandError CEREMONY_OVER, TRANSCRIPT_MISMATCH, CONTRIBUTION_INVALID, ZKEY_DAMAGED, PTAU_UNKNOWN
  */
 export async function acceptRound(place: CeremonyPlace, ptau: string, from: string): Promise<Round> {
   const transcript = openCeremony(place);
-  if (transcript.rounds.at(-1)?.kind === "beacon")
-    throw new CommandError("CEREMONY_OVER", "the beacon ended the contributions");
+  const last = transcript.rounds.at(-1);
+  if (last?.kind === "beacon") throw new CommandError("CEREMONY_OVER", "the beacon ended the contributions");
+  if (last !== undefined && place.circuits.every(({ name }) => isRound(from, name, last))) return last;
   await expectPhase1(transcript, ptau);
   const round = await readRound(place, transcript, from);
   for (const { name } of place.circuits) {
@@ -117,6 +120,12 @@ export async function expectPhase1({ phase1, set }: Transcript, ptau: string): P
   const { blake2b } = await checkPtau(ptau, set.startsWith("rehearsal/"));
   if (blake2b !== phase1.blake2b)
     throw new CommandError("PTAU_UNKNOWN", `${ptau} is not the file this ceremony began with: BLAKE2b ${blake2b}`);
+}
+
+/** Whether a circuit's file in a folder is that of a round. */
+function isRound(folder: string, circuit: string, { hashes }: Round): boolean {
+  const zkey = zkeyIn(folder, circuit);
+  return existsSync(zkey) && sha256File(zkey) === hashes[circuit]?.zkey;
 }
 
 /** The newest round of a folder, which must be one more than the transcript has, by one contributor. */
@@ -165,7 +174,7 @@ export async function endWithBeacon(place: CeremonyPlace, beacon: Beacon): Promi
   for (const { name } of place.circuits) {
     const [from, zkey] = [zkeyIn(before, name), zkeyIn(after, name)];
     // There is no second beacon: it must not end what a disk damaged.
-    if (!existsSync(from) || sha256File(from) !== rounds.at(-1)!.hashes[name]?.zkey)
+    if (!isRound(before, name, rounds.at(-1)!))
       throw new CommandError("ZKEY_DAMAGED", `${from} is not the file that was accepted`);
     const apply = () => applyBeacon(from, zkey, "beacon", beacon.hash, beacon.iterations);
     await timed(place.tell, `${name}: applying the beacon`, apply);

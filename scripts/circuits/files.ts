@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
 export const sha256 = (...parts: (Uint8Array | string)[]): string => {
@@ -14,8 +14,14 @@ export const sha256File = (path: string): string => sha256(readFileSync(path));
 export function writeAtomically(path: string, ...parts: (Uint8Array | string)[]): void {
   mkdirSync(dirname(path), { recursive: true });
   const temporary = `${path}.${process.pid}.tmp`;
-  writeFileSync(temporary, Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part) : part))));
-  renameSync(temporary, path);
+  try {
+    writeFileSync(temporary, Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part) : part))));
+    renameSync(temporary, path);
+  } catch (error) {
+    // On a full disk it would keep what is left of it.
+    rmSync(temporary, { force: true });
+    throw error;
+  }
 }
 
 /** Writes only what differs, so that nothing downstream is built again; true if it did. */

@@ -1,0 +1,124 @@
+// A ceremony whose processes are killed and whose disk is full: what was contributed stays, and it ends as any other.
+import { spawn } from "node:child_process";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { expect } from "chai";
+import { rejected } from "../../lib/test/rejected.ts";
+import { readR1cs } from "../../setup/keys/r1cs.ts";
+import { compileToy, type Toy } from "../../setup/test/support/toy.ts";
+import { stopSnarkjs } from "../../setup/verifiers/stop-snarkjs.ts";
+import {
+  acceptRound,
+  beginCeremony,
+  contributeTo,
+  endWithBeacon,
+  openCeremony,
+  roundFolder,
+  zkeyIn,
+} from "../ceremony.ts";
+import { type FinalPlace, verifyCeremony } from "../final.ts";
+import { makePracticePtau } from "../practice.ts";
+import { readTranscript } from "../transcript.ts";
+import { toyPlace } from "./support/steps.ts";
+
+const STEPS = join(import.meta.dirname, "support", "steps.ts");
+const BEACON = { hash: "cd".repeat(32), iterations: 10, source: "drand, round 4712" };
+
+describe("a ceremony, interrupted", () => {
+  let toy: Toy;
+  let folder: string;
+  let ptau: string;
+  let place: FinalPlace;
+  const at = (...parts: string[]) => join(folder, ...parts);
+
+  before(async () => {
+    toy = await compileToy();
+    folder = mkdtempSync(join(tmpdir(), "sotto-interrupted-"));
+    ptau = at("practice.ptau");
+    await makePracticePtau(readR1cs(toy.paths.r1cs).logDomain, ptau);
+    place = await toyPlace(folder, toy.paths.r1cs, () => {});
+  });
+  after(async () => {
+    await stopSnarkjs();
+    toy.remove();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** @param kill after so many lines @param blocks largest file it may write, of 512 bytes each (some shells': 1024) */
+  async function goOn(kill = Number.POSITIVE_INFINITY, blocks?: number) {
+    const command = [process.execPath, STEPS, folder, toy.paths.r1cs, ptau];
+    const limited = ["sh", "-c", `ulimit -f ${blocks}; exec "$@"`, "sh", ...command];
+    const [file = "", ...args] = blocks === undefined ? command : limited;
+    const child = spawn(file, args, { stdio: ["ignore", "pipe", "pipe"] });
+    let errors = "";
+    child.stderr.on("data", (data: Buffer) => {
+      errors += data.toString();
+    });
+    let lines = 0;
+    createInterface(child.stdout).on("line", () => {
+      lines += 1;
+      if (lines === kill) child.kill("SIGKILL");
+    });
+    const status = await new Promise<number | null>((resolve) => child.once("close", resolve));
+    return { status, errors, lines };
+  }
+
+  it("says that the disk is full, leaves no half of a file, and goes on when there is room", async () => {
+    const { status, errors } = await goOn(Number.POSITIVE_INFINITY, 4);
+    expect(status).to.equal(1);
+    expect(errors).to.match(/^sotto: EFBIG: /);
+    expect(readdirSync(roundFolder(place, 0))).to.deep.equal([]);
+    expect(existsSync(at("toy", "transcript.json"))).to.equal(false);
+  });
+
+  it("is gone on with after kill -9 at any step, and keeps every contribution", async () => {
+    const hashes = new Map<string, string>();
+    let killed = 0;
+    for (let line = 1; ; line += 1) {
+      const { status, errors } = await goOn(3 + (line % 4));
+      for (const { contributor, hashes: of } of existsSync(at("toy", "transcript.json"))
+        ? openCeremony(place).rounds
+        : []) {
+        const before = hashes.get(contributor);
+        if (before !== undefined) expect(of["toy"]!.zkey, contributor).to.equal(before);
+        hashes.set(contributor, of["toy"]!.zkey);
+      }
+      if (status === 0) break;
+      expect(errors).to.equal("");
+      killed += 1;
+      expect(killed).to.be.lessThan(40);
+    }
+    expect(killed).to.be.greaterThan(3);
+    expect([...hashes.keys()]).to.deep.equal(["ada", "grace", "beacon"]);
+    await verifyCeremony(place, readTranscript(at("published.json")), ptau, at("final"));
+  });
+
+  it("keeps a contribution that was put where it would be copied to, and takes the last one again", async () => {
+    const other = { ...place, folder: at("by-hand") };
+    await beginCeremony(other, "rehearsal/toy", ptau);
+    await contributeTo(roundFolder(other, 0), roundFolder(other, 1), "Ada", other);
+    await acceptRound(other, ptau, roundFolder(other, 1));
+    expect(existsSync(zkeyIn(roundFolder(other, 1), "toy"))).to.equal(true);
+    await acceptRound(other, ptau, roundFolder(other, 1));
+    expect(openCeremony(other).rounds).to.have.length(1);
+  });
+
+  it("is not ended by a beacon on what the disk damaged, since there is no second", async () => {
+    const other = { ...place, folder: at("by-hand") };
+    const file = zkeyIn(roundFolder(other, 1), "toy");
+    const whole = at("whole.zkey");
+    cpSync(file, whole);
+    const bytes = readFileSync(file);
+    bytes.writeUInt8(bytes.readUInt8(5_000) ^ 1, 5_000);
+    for (const damaged of [bytes, bytes.subarray(0, 5_000)]) {
+      writeFileSync(file, damaged);
+      await rejected("ZKEY_DAMAGED", () => endWithBeacon(other, BEACON));
+    }
+    rmSync(file);
+    await rejected("ZKEY_DAMAGED", () => endWithBeacon(other, BEACON));
+    cpSync(whole, file);
+    await endWithBeacon(other, BEACON);
+  });
+});
