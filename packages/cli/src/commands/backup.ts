@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { shieldedAddressOf, wordsFromSeed } from "@sotto/client";
 import { SqliteStore } from "@sotto/client/sqlite";
 import { deriveKeys } from "@sotto/protocol";
@@ -6,7 +6,8 @@ import type { Command, Context } from "../frame/command.ts";
 import { CliError, usage } from "../frame/errors.ts";
 import { type Backup, fillStore, recordsOf, seal, unseal } from "../home/backup.ts";
 import { parseConfig, readConfig, writeConfig } from "../home/config.ts";
-import { writePrivate } from "../home/files.ts";
+import { readKeyFile, writePrivate } from "../home/files.ts";
+import type { Home } from "../home/home.ts";
 import { lock } from "../home/lock.ts";
 import { readPassphrase } from "../home/passphrase.ts";
 import { parseSeed, readSeed, writeSeed } from "../home/seed.ts";
@@ -96,26 +97,24 @@ export const restore: Command = {
   ],
   async run(context) {
     const { args, home } = context;
-    if (existsSync(home.config) || existsSync(home.key) || existsSync(home.store))
-      throw new CliError("WALLET_EXISTS", `there is a wallet in ${home.folder} already`);
+    expectNone(home, existsSync(home.config));
     const value = await readJson(context, args.positional(0, "FILE"), MOST_BYTES);
     const { words, config: fields, records } = await unseal(value, await readPassphrase(context, false));
     const config = parseConfig(Object(fields), "the backup");
     const seed = parseSeed(String(words), "the backup");
     home.make();
     const free = lock(home.lock);
-    const store = new SqliteStore(home.store);
     try {
-      await fillStore(store, records);
-      writeSeed(home, seed);
-      // Last: only with a config it is a wallet. What broke off before can be begun anew.
+      // Once more: one may have been made while the passphrase was typed.
+      const key = readKeyFile(home.key);
+      const another = key !== undefined && wordsFromSeed(parseSeed(key, home.key)) !== wordsFromSeed(seed);
+      expectNone(home, existsSync(home.config) || another);
+      const store = new SqliteStore(home.store);
+      await fillStore(store, records).finally(() => store.close());
+      if (key === undefined) writeSeed(home, seed);
+      // Last: only with a config it is a wallet. What broke off before is begun anew.
       writeConfig(home, config, false);
-    } catch (error) {
-      await store.close();
-      for (const suffix of ["", "-wal", "-shm"]) rmSync(`${home.store}${suffix}`, { force: true });
-      throw error;
     } finally {
-      await store.close();
       free();
     }
     const shieldedAddress = shieldedAddressOf(seed);
@@ -125,3 +124,7 @@ export const restore: Command = {
     };
   },
 };
+
+function expectNone({ folder }: Home, some: boolean): void {
+  if (some) throw new CliError("WALLET_EXISTS", `there is a wallet in ${folder} already`);
+}

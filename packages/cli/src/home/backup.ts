@@ -20,9 +20,15 @@ export async function recordsOf(store: Store): Promise<Backup["records"]> {
   return records.filter(({ key }) => !FROM_CHAIN.test(key)).map(({ key, value }) => ({ key, value }));
 }
 
-/** Fills an empty store, all or nothing. */
+const textOf = (records: Backup["records"]): string =>
+  JSON.stringify(records.map(({ key, value }) => [key, value]).sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)));
+
+/** Fills an empty store, all or nothing; one that was filled with the same before stays as it is. */
 export async function fillStore(store: Store, records: Backup["records"]): Promise<void> {
-  if ((await store.list("")).length > 0) throw new CliError("WALLET_EXISTS", "the wallet's store is not empty");
+  if ((await store.list("")).length > 0) {
+    if (textOf(await recordsOf(store)) === textOf(records)) return;
+    throw new CliError("WALLET_EXISTS", "the wallet's store is not empty");
+  }
   const changes: StoreChange[] = records.map(({ key, value }) => ({ put: key, value, expected: 0 }));
   await store.batch(changes);
 }

@@ -1,0 +1,73 @@
+import { copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { SqliteStore } from "@sotto/client/sqlite";
+import { expect } from "chai";
+import { DeadHome } from "./support/run.ts";
+
+const environment = { SOTTO_PASSPHRASE: "correct horse battery" };
+
+describe("restore", () => {
+  let [first, second] = [undefined, undefined] as unknown as [DeadHome, DeadHome];
+  let backup: string;
+  beforeEach(async () => {
+    [first, second] = [new DeadHome(), new DeadHome()];
+    await put(first, "journal/1", "of the backup");
+    backup = join(first.folder, "backup.json");
+    expect((await first.run(["export", "--output", backup], environment)).code).to.equal(0);
+    second.empty();
+  });
+  afterEach(() => {
+    first.remove();
+    second.remove();
+  });
+
+  async function put({ home }: DeadHome, key: string, value: string): Promise<void> {
+    const store = new SqliteStore(join(home, "wallet.sqlite"));
+    await store.batch([{ put: key, value, expected: 0 }]);
+    await store.close();
+  }
+
+  async function records({ home }: DeadHome): Promise<unknown[]> {
+    const store = new SqliteStore(join(home, "wallet.sqlite"));
+    const all = await store.list("");
+    await store.close();
+    return all.map(({ key, value }) => [key, value]);
+  }
+
+  it("takes nothing from a wallet that is made while its passphrase is typed", async () => {
+    const meanwhile = {
+      get SOTTO_PASSPHRASE() {
+        mkdirSync(second.home, { mode: 0o700 });
+        for (const name of ["config.json", "seed"]) copyFileSync(join(first.home, name), join(second.home, name));
+        copyFileSync(join(first.home, "wallet.sqlite"), join(second.home, "wallet.sqlite"));
+        return environment.SOTTO_PASSPHRASE;
+      },
+    };
+    expect((await second.run(["restore", backup], meanwhile)).stderr).to.include("WALLET_EXISTS");
+    expect(await records(second)).to.deep.equal([["journal/1", "of the backup"]]);
+  });
+
+  it("that broke off before the config was written is begun anew", async () => {
+    for (const lost of [["config.json"], ["config.json", "seed"]]) {
+      const done = await second.run(["restore", backup], environment);
+      expect(done.code, done.stderr).to.equal(0);
+      for (const name of lost) rmSync(join(second.home, name));
+    }
+    const again = await second.run(["restore", backup], environment);
+    expect(again.code, again.stderr).to.equal(0);
+    expect(second.read("home/seed").trim()).to.equal(first.words);
+    expect(await records(second)).to.deep.equal([["journal/1", "of the backup"]]);
+  });
+
+  it("mixes with nothing else that is there", async () => {
+    mkdirSync(second.home, { mode: 0o700 });
+    await put(second, "journal/1", "of another");
+    expect((await second.run(["restore", backup], environment)).stderr).to.include("WALLET_EXISTS");
+    expect(await records(second)).to.deep.equal([["journal/1", "of another"]]);
+    rmSync(join(second.home, "wallet.sqlite"));
+    second.write("home/seed", second.words);
+    expect((await second.run(["restore", backup], environment)).stderr).to.include("WALLET_EXISTS");
+    expect(second.read("home/seed")).to.equal(second.words);
+    expect(existsSync(join(second.home, "wallet.sqlite"))).to.equal(false);
+  });
+});
