@@ -18,6 +18,11 @@ import type { App } from "./types.ts";
 
 const LONGEST_PATH_PARAMETER = 128;
 const REQUEST_TIMEOUT_MS = 20_000;
+/**
+ * Nothing sent and nothing taken for so long: a peer that is gone without a word, or one that asks for a large file and
+ * never reads it. Longer than any request waits for the chain.
+ */
+const IDLE_TIMEOUT_MS = 300_000;
 const MINUTE_MS = 60_000;
 /** Proofs are made and verified in other threads: a loop this late is overloaded by requests. */
 const LATEST_LOOP_MS = 2_000;
@@ -49,6 +54,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     bodyLimit: config.bodyLimit,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: IDLE_TIMEOUT_MS,
     routerOptions: { maxParamLength: LONGEST_PATH_PARAMETER, ignoreTrailingSlash: false },
     forceCloseConnections: "idle",
     // Our own answer says it in the body that every error has.

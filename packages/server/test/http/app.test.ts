@@ -122,6 +122,12 @@ describe("a server", () => {
       .and.include('"code":"INVALID_REQUEST"');
   });
 
+  it("lets go of connections on which nothing moves, but of none that waits for a settlement", () => {
+    expect(app.server.timeout).to.be.within(180_000, 600_000);
+    expect(app.server.requestTimeout).to.be.within(1, 60_000);
+    expect(app.server.keepAliveTimeout).to.be.within(1, 120_000);
+  });
+
   it("lets pages send the headers it was told of", async () => {
     const headers = { origin: "https://a.example", "access-control-request-method": "POST" };
     const answer = await fetch(`${origin}/things/7`, { method: "OPTIONS", headers });
