@@ -2,9 +2,13 @@
 import type { EthCall } from "@sotto/protocol";
 import {
   type App,
+  CheckAnswer,
   Closing,
   createApp,
+  createReadiness,
   freePort,
+  type HealthOptions,
+  healthRoutes,
   httpMetrics,
   listen,
   metricsRoute,
@@ -15,7 +19,6 @@ import { collectDefaultMetrics, Registry } from "prom-client";
 import type { RegistryConfig } from "./config/registry-config.ts";
 import { PhoneError } from "./errors.ts";
 import { registryOpenApi } from "./http/openapi.ts";
-import { operationRoutes } from "./http/operations.ts";
 import { PHONE_STATUS } from "./http/status.ts";
 import { openPhone, translatePhoneError } from "./plugin.ts";
 import type { CodeSender } from "./registry/options.ts";
@@ -74,7 +77,15 @@ async function open(
   const phone = await openPhone({ config: phoneSettings, service, call, log, metrics, sender, clock });
   closing.add(() => phone.close());
   const { registry } = phone;
-  const sources = { registry, askChain: () => expectSomeNode(chain), closing: () => closing.begun, clock };
+  const needs = {
+    store: async () => void (await registry.ping()),
+    chain: async () => void (await expectSomeNode(chain)),
+  };
+  const health: HealthOptions = {
+    readiness: createReadiness(needs, () => closing.begun, clock),
+    summary: "Whether store and chain allow links and lookups",
+    checks: { store: CheckAnswer, chain: CheckAnswer },
+  };
   const app = await createApp({
     ...{ config, log, metrics: httpMetrics(metrics), translate: translatePhoneError },
     statuses: { ...SERVER_STATUS, ...PHONE_STATUS },
@@ -82,12 +93,12 @@ async function open(
     cors: { allow: LOOKUP_HEADERS },
     routes(root) {
       metricsRoute(root, metrics);
-      operationRoutes(root, sources);
+      healthRoutes(root, health);
       if (basePath === "") phone.routes(root);
       else
         root.register(
           async (scope) => {
-            operationRoutes(scope as App, sources);
+            healthRoutes(scope as App, health);
             phone.routes(scope as App);
           },
           { prefix: basePath },

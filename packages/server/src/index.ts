@@ -20,6 +20,15 @@ export { RETRY_AFTER_SECONDS, SERVER_STATUS, type StatusTable, statusOf } from "
 export type { App } from "./http/types.ts";
 export { clientIds, networkOf } from "./ops/client-id.ts";
 export { Closing } from "./ops/closing.ts";
+export {
+  type Check,
+  CheckAnswer,
+  createReadiness,
+  type HealthOptions,
+  healthRoutes,
+  type Need,
+  type Readiness,
+} from "./ops/health.ts";
 export { createLog, describeError, type LogSink, type ServiceLog } from "./ops/log.ts";
 export { type HttpMetrics, httpMetrics, metricsRoute, UNLIMITED } from "./ops/metrics.ts";
 export { endWith, type Program, runProgram } from "./ops/program.ts";

@@ -1,5 +1,5 @@
 // The service put together: opens everything in the order in which a fault is cheapest to find, and closes it again.
-import { type App, Closing, clientIds, listen, metricsRoute, type ServiceLog } from "@sotto/server";
+import { type App, Closing, clientIds, createReadiness, listen, metricsRoute, type ServiceLog } from "@sotto/server";
 import { Wallet } from "ethers";
 import { openCatalog } from "./artifacts/catalog.ts";
 import { artifactRoutes } from "./artifacts/routes.ts";
@@ -9,7 +9,7 @@ import { createApp } from "./http/app.ts";
 import { operationRoutes } from "./http/routes/operations.ts";
 import { paymentRoutes } from "./http/routes/payments.ts";
 import { createMetrics } from "./ops/metrics.ts";
-import { createReadiness } from "./ops/readiness.ts";
+import { serviceNeeds } from "./ops/readiness.ts";
 import { setUpPhone } from "./phone-setup.ts";
 import { ChainReader } from "./relayer/chain/reader.ts";
 import { openProverProcess } from "./relayer-prover.ts";
@@ -91,11 +91,8 @@ async function open(config: Config, log: ServiceLog, clock: () => number, closin
     answers: { relayer: relayer.address, statusUrl: `${publicUrl ?? basePath}/settle` },
     clientOf: ({ ip }: { ip: string }) => clientId(ip),
   };
-  const sources = {
-    ...{ chain, store, catalog, relayer: relayer.address, leastBalance, phone: phone?.registry },
-    closing: () => closing.begun,
-  };
-  const operations = { keys, readiness: createReadiness(sources, clock) };
+  const needs = serviceNeeds({ chain, store, catalog, relayer: relayer.address, leastBalance, phone: phone?.registry });
+  const operations = { keys, readiness: createReadiness(needs, () => closing.begun, clock) };
   const app = await createApp({
     ...{ config, log, metrics },
     routes(root) {

@@ -1,18 +1,15 @@
 import { Type } from "@fastify/type-provider-typebox";
-import { type App, UNLIMITED } from "@sotto/server";
-import type { Readiness } from "../../ops/readiness.ts";
+import { type App, CheckAnswer, type HealthOptions, healthRoutes } from "@sotto/server";
 import type { KeyRing } from "../../token/key-ring.ts";
 
 const tags = ["operations"];
-const Status = Type.Object({ status: Type.String() });
-const Check = Type.Object({ ok: Type.Boolean(), code: Type.Optional(Type.String()) });
-const ReadyAnswer = Type.Object({
-  ready: Type.Boolean(),
-  checks: Type.Object({
-    ...{ chain: Check, store: Check, artifacts: Check, relayer: Check },
-    phone: Type.Optional(Check),
-  }),
-});
+const HEALTH = {
+  summary: "Whether chain, store, artifacts and the relayer's balance allow payments, and the phone registry answers",
+  checks: {
+    ...{ chain: CheckAnswer, store: CheckAnswer, artifacts: CheckAnswer, relayer: CheckAnswer },
+    phone: Type.Optional(CheckAnswer),
+  },
+};
 const KeySet = Type.Object({
   keys: Type.Array(
     Type.Object({
@@ -28,7 +25,7 @@ const KeySet = Type.Object({
 
 export interface OperationRoutes {
   readonly keys: KeyRing;
-  readonly readiness: () => Promise<Readiness>;
+  readonly readiness: HealthOptions["readiness"];
 }
 
 /** At the root and below the base path alike. */
@@ -41,29 +38,5 @@ export function operationRoutes(app: App, { keys, readiness }: OperationRoutes):
       return (await keys.publicKeys()) as never;
     },
   );
-  app.get(
-    "/healthz",
-    { ...UNLIMITED, schema: { tags, summary: "Whether the process answers", response: { 200: Status } } },
-    async () => ({ status: "ok" }),
-  );
-  app.get(
-    "/readyz",
-    {
-      ...UNLIMITED,
-      schema: {
-        tags,
-        summary:
-          "Whether chain, store, artifacts and the relayer's balance allow payments, and the phone registry answers",
-        response: { 200: ReadyAnswer, 503: ReadyAnswer },
-      },
-    },
-    async (_request, reply) => {
-      const state = await readiness();
-      return reply
-        .code(state.ready ? 200 : 503)
-        .header("cache-control", "no-store")
-        .send(state);
-    },
-  );
-  app.get("/openapi.json", { schema: { hide: true } }, async () => app.swagger());
+  healthRoutes(app, { ...HEALTH, readiness });
 }

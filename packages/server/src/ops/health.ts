@@ -1,0 +1,87 @@
+// Health of a server: whether its process answers, and whether it has what its work needs.
+import { type TProperties, Type } from "@fastify/type-provider-typebox";
+import { SottoError } from "@sotto/protocol";
+import type { App } from "../http/types.ts";
+import { UNLIMITED } from "./metrics.ts";
+
+/** Whether one need is met. */
+export interface Check {
+  readonly ok: boolean;
+  /** Why not. */
+  readonly code?: string;
+}
+
+export interface Readiness {
+  readonly ready: boolean;
+  readonly checks: Readonly<Record<string, Check>>;
+}
+
+/** Asks for something that is needed: it is there, unless this throws or says otherwise. */
+export type Need = () => Promise<Check | undefined>;
+
+/** Schema of a `Check`. */
+export const CheckAnswer = Type.Object({ ok: Type.Boolean(), code: Type.Optional(Type.String()) });
+
+const CACHED_MS = 2_000;
+
+/** Asks for all that is needed; several watchers within two seconds share one answer. */
+export function createReadiness(
+  needs: Readonly<Record<string, Need>>,
+  closing: () => boolean,
+  clock = Date.now,
+): () => Promise<Readiness> {
+  let cached: { readonly at: number; readonly state: Promise<Readiness> } | undefined;
+  return async () => {
+    if (cached === undefined || clock() - cached.at >= CACHED_MS) cached = { at: clock(), state: look(needs) };
+    const state = await cached.state;
+    return closing() ? { ...state, ready: false } : state;
+  };
+}
+
+async function look(needs: Readonly<Record<string, Need>>): Promise<Readiness> {
+  const results = await Promise.all(
+    Object.entries(needs).map(async ([name, need]) => [name, await check(need)] as const),
+  );
+  return { ready: results.every(([, { ok }]) => ok), checks: Object.fromEntries(results) };
+}
+
+async function check(need: Need): Promise<Check> {
+  try {
+    return (await need()) ?? { ok: true };
+  } catch (error) {
+    return { ok: false, code: error instanceof SottoError ? error.code : "UNEXPECTED" };
+  }
+}
+
+export interface HealthOptions {
+  readonly readiness: () => Promise<Readiness>;
+  /** What `/readyz` tells. */
+  readonly summary: string;
+  /** Schema of each check. */
+  readonly checks: TProperties;
+}
+
+const tags = ["operations"];
+const Status = Type.Object({ status: Type.String() });
+
+/** `/healthz`, `/readyz` and `/openapi.json`: at the root and below the base path alike. */
+export function healthRoutes(app: App, { readiness, summary, checks }: HealthOptions): void {
+  const ReadyAnswer = Type.Object({ ready: Type.Boolean(), checks: Type.Object(checks) });
+  app.get(
+    "/healthz",
+    { ...UNLIMITED, schema: { tags, summary: "Whether the process answers", response: { 200: Status } } },
+    async () => ({ status: "ok" }),
+  );
+  app.get(
+    "/readyz",
+    { ...UNLIMITED, schema: { tags, summary, response: { 200: ReadyAnswer, 503: ReadyAnswer } } },
+    async (_request, reply) => {
+      const state = await readiness();
+      return reply
+        .code(state.ready ? 200 : 503)
+        .header("cache-control", "no-store")
+        .send(state);
+    },
+  );
+  app.get("/openapi.json", { schema: { hide: true } }, async () => app.swagger());
+}

@@ -1,0 +1,61 @@
+import { SottoError } from "@sotto/protocol";
+import { expect } from "chai";
+import { createReadiness, type Need } from "../../src/index.ts";
+
+describe("readiness", () => {
+  let [now, asked, closing] = [0, 0, false];
+  const there: Need = async () => {
+    asked += 1;
+    return undefined;
+  };
+  const of = (needs: Record<string, Need>) =>
+    createReadiness(
+      needs,
+      () => closing,
+      () => now,
+    );
+  beforeEach(() => {
+    [now, asked, closing] = [0, 0, false];
+  });
+
+  it("is there with all that is needed, and says what is missing and why", async () => {
+    expect(await of({ chain: there, store: there })()).to.deep.equal({
+      ready: true,
+      checks: { chain: { ok: true }, store: { ok: true } },
+    });
+    const coded = async () => {
+      throw new SottoError("STORE_UNAVAILABLE", "no route to 10.0.0.9");
+    };
+    const odd = async () => {
+      throw new Error("postgres://user:password@10.0.0.9");
+    };
+    const low = async () => ({ ok: false, code: "RELAYER_BALANCE_LOW" });
+    expect(await of({ chain: there, store: coded, relayer: low, phone: odd })()).to.deep.equal({
+      ready: false,
+      checks: {
+        chain: { ok: true },
+        store: { ok: false, code: "STORE_UNAVAILABLE" },
+        relayer: { ok: false, code: "RELAYER_BALANCE_LOW" },
+        phone: { ok: false, code: "UNEXPECTED" },
+      },
+    });
+  });
+
+  it("is asked for once in two seconds, however many watch", async () => {
+    const readiness = of({ chain: there });
+    await Promise.all([readiness(), readiness(), readiness()]);
+    now = 1_999;
+    await readiness();
+    expect(asked).to.equal(1);
+    now = 2_000;
+    await readiness();
+    expect(asked).to.equal(2);
+  });
+
+  it("ends at once where the server closes", async () => {
+    const readiness = of({ chain: there });
+    expect((await readiness()).ready).to.equal(true);
+    closing = true;
+    expect(await readiness()).to.deep.equal({ ready: false, checks: { chain: { ok: true } } });
+  });
+});
