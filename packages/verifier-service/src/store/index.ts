@@ -7,6 +7,7 @@ import { operationRepository } from "./operations.ts";
 import { outboxReads, outboxWrites } from "./outbox.ts";
 import { quotaRepository } from "./quotas.ts";
 import { reservationRepository } from "./reservations.ts";
+import { retireTexts } from "./retire.ts";
 
 export { isUnavailable } from "@sotto/database";
 export type { DatabaseOptions } from "./database.ts";
@@ -68,6 +69,7 @@ export async function openStore({ clock = Date.now, ...options }: StoreOptions) 
       // A replica's clock may be behind ours: what it still takes for valid is left alone.
       await this.reservations.sweep(clock() - MINUTE_MS);
       await this.reservations.retire(clock() - 30 * DAY_MS);
+      await retireTexts(database, clock() - 30 * DAY_MS);
       await this.quotas.sweep(clock() - 2 * DAY_MS);
     },
 

@@ -108,6 +108,15 @@ const reservedClaims: Migration = {
   },
 };
 
+const overTexts: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    const operations = sql`state in ('settled', 'failed', 'expired') and call <> 'null'`;
+    await sql`create index operations_over on operations (updated_at) where ${operations}`.execute(db);
+    const transactions = sql`state in ('final', 'dropped') and data <> ''`;
+    await sql`create index transactions_over on transactions (updated_at) where ${transactions}`.execute(db);
+  },
+};
+
 const gasPayer: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     await db.schema.alterTable("operations").addColumn("gas_paid_by", "text").execute();
@@ -147,4 +156,5 @@ export const MIGRATIONS: Migrations = {
   "0001-initial": initial,
   "0002-gas-payer": gasPayer,
   "0003-reserved-claims": reservedClaims,
+  "0004-over-texts": overTexts,
 };

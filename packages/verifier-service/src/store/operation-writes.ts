@@ -47,6 +47,8 @@ export function operationWrites(db: Db, clock: () => number) {
           updated_at: clock(),
         }))
         .where("state", "=", "settled")
+        // What was forgotten is older than any reorganisation: only a local chain that began anew comes here with it.
+        .where("call", "<>", "null")
         .where("block_number", ">", after)
         .returning("id")
         .execute();
@@ -72,6 +74,7 @@ export function operationWrites(db: Db, clock: () => number) {
         .set({ state: "sent", block_number: null, block_hash: null, status: null, updated_at: clock() })
         .where("block_number", ">", after)
         .where("state", "in", ["mined", "final"])
+        .where("data", "<>", "")
         .execute();
     },
   };
