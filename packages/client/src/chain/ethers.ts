@@ -1,5 +1,6 @@
 import { isError, JsonRpcProvider, type Provider } from "ethers";
 import { WalletError } from "../errors.ts";
+import { wait } from "../wait.ts";
 import { QuietProvider } from "./provider.ts";
 import type { Block, ChainSource, Question, RawLog } from "./source.ts";
 
@@ -100,7 +101,7 @@ export class EthersChain implements ChainSource {
         // A revert is an answer: asking again would give the same.
         const final = isError(error, "CALL_EXCEPTION") || attempt >= this.#attempts;
         if (final) throw this.#failure(what, text, error);
-        await new Promise((resolve) => setTimeout(resolve, this.#delay * 2 ** (attempt - 1)));
+        await wait(this.#delay * 2 ** (attempt - 1));
       }
     }
   }

@@ -4,7 +4,7 @@ import { HEADER_FRESH_MS } from "../purchase/paid.ts";
 import type { OnProgress, PurchaseStage } from "../purchase/progress.ts";
 import { quoted } from "../service/errors.ts";
 import { readText } from "../service/http.ts";
-import { wait } from "../service/wait.ts";
+import { wait } from "../wait.ts";
 import type { Call } from "./call.ts";
 
 export interface ShowOptions {

@@ -1,7 +1,7 @@
 import type { WireBundle } from "@sotto/protocol";
 import { hexlify, randomBytes } from "ethers";
 import { WalletError } from "../errors.ts";
-import { wait } from "../service/wait.ts";
+import { wait } from "../wait.ts";
 import { type Context, store, tell, withSignal } from "./context.ts";
 import { PurchaseError } from "./errors.ts";
 

@@ -1,6 +1,6 @@
 import { signalsDigest } from "@sotto/protocol";
 import { ServiceError } from "../service/errors.ts";
-import { wait } from "../service/wait.ts";
+import { wait } from "../wait.ts";
 import type { PaymentStatus } from "../wallet/state.ts";
 import { type Context, store, tell, withSignal } from "./context.ts";
 import { PurchaseError } from "./errors.ts";

@@ -1,6 +1,6 @@
 import { hexlify, randomBytes } from "ethers";
 import type { SottoService } from "../service/service.ts";
-import { unlessAborted, wait } from "../service/wait.ts";
+import { unlessAborted, wait } from "../wait.ts";
 import { expectCount } from "../wallet/connect.ts";
 import type { WalletNote } from "../wallet/state.ts";
 import type { Wallet } from "../wallet/wallet.ts";

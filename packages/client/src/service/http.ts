@@ -1,5 +1,5 @@
+import { wait } from "../wait.ts";
 import { quoted, ServiceError } from "./errors.ts";
-import { wait } from "./wait.ts";
 
 export type Json = Readonly<Record<string, unknown>>;
 

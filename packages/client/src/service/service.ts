@@ -1,6 +1,7 @@
 import type { WithdrawalCall } from "@sotto/protocol";
 import { validUntilOf, type WireBundle } from "@sotto/protocol";
 import type { DepositRequest } from "../chain/calls.ts";
+import { wait } from "../wait.ts";
 import { normaliseServiceUrl, requireAllowed } from "./address.ts";
 import {
   type Outcome,
@@ -13,7 +14,6 @@ import {
 } from "./answers.ts";
 import { ServiceError } from "./errors.ts";
 import { askJson, type Json } from "./http.ts";
-import { wait } from "./wait.ts";
 
 export interface ServiceOptions {
   /** Default: the global fetch. */

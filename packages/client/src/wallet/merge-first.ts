@@ -1,4 +1,5 @@
 import { WalletError } from "../errors.ts";
+import { wait } from "../wait.ts";
 import { expectCount } from "./connect.ts";
 import type { ScanOptions, WalletCore } from "./core.ts";
 import { type Payment, pay } from "./pay.ts";
@@ -63,7 +64,6 @@ async function untilSpendable(
     if (output?.state === "spendable") return;
     if (Date.now() > end)
       throw new WalletError("TIMED_OUT", `merge ${merged.id} is not spendable after ${timeout} ms: pay again later`);
-    await new Promise((resolve) => setTimeout(resolve, interval));
-    signal?.throwIfAborted();
+    await wait(interval, signal);
   }
 }

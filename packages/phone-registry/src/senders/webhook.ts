@@ -1,4 +1,5 @@
 import { createHmac, randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { PhoneError } from "../errors.ts";
 import type { CodeMessage, CodeSender } from "../registry/options.ts";
 
@@ -17,7 +18,6 @@ export interface WebhookOptions {
 }
 
 const FIRST_PAUSE_MS = 200;
-const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /**
  * Hands codes to a program of the operator's, which knows how to send a text or to call.

@@ -1,5 +1,6 @@
 // Settled is what the pool says it settled. The root of a proof may be invented and the service may lie: this check
 // rests on neither.
+import { setTimeout as pause } from "node:timers/promises";
 import type { Address, Bytes32 } from "@sotto/protocol";
 import type { Node } from "../chain/node.ts";
 import type { Nodes } from "../chain/nodes.ts";
@@ -125,5 +126,3 @@ export class Settlements {
     return clock() > last ? undefined : Math.max(1, Math.ceil(blockTimeMs / 1000));
   }
 }
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
