@@ -47,6 +47,21 @@ async function isConstructed(manifest: DeploymentManifest, provider: JsonRpcProv
   );
 }
 
+/** Creation code that returns block.number: NUMBER, PUSH0, MSTORE, PUSH1 32, PUSH0, RETURN. */
+const BLOCK_NUMBER = "0x435f5260205ff3";
+/** More than a node is behind itself between two questions. */
+const APART = 1_000n;
+
+/**
+ * Whether contracts count blocks as the node does. Some rollups show them the numbers of the chain below (Arbitrum does):
+ * the pool then closes its checkpoints elsewhere than its events say, and nothing here finds where an append may end.
+ */
+async function countsBlocksAlike(provider: JsonRpcProvider): Promise<boolean> {
+  const seen = BigInt(await provider.send("eth_call", [{ data: BLOCK_NUMBER }, "latest"]));
+  const apart = seen - BigInt(await provider.send("eth_blockNumber", []));
+  return apart < APART && apart > -APART;
+}
+
 /**
  * Everything the manifest says that the chain or this tree can tell.
  * @throws what the provider throws where the node does not answer
@@ -59,6 +74,7 @@ export async function compareDeployment(
   const compare = (what: string, expected: unknown, found: unknown) =>
     void results.push({ what, expected: String(expected).toLowerCase(), found: String(found).toLowerCase() });
   compare("chain id", manifest.chainId, BigInt(await provider.send("eth_chainId", [])));
+  compare("block numbers", "one count", (await countsBlocksAlike(provider)) ? "one count" : "contracts see others");
   const names = contractNames(manifest.set);
   const codes = new Map<string, string>();
   for (const name of DEPLOYMENT_CONTRACTS) {

@@ -61,6 +61,17 @@ describe("a pool that was not made by its constructor", () => {
     expect(await found(honest)).to.deep.equal([]);
   });
 
+  it("is not for a chain whose contracts count other blocks than its events", async () => {
+    class Rollup extends JsonRpcProvider {
+      override send(method: string, params: unknown[]) {
+        return method === "eth_blockNumber" ? Promise.resolve("0x12345678") : super.send(method, params);
+      }
+    }
+    const rollup = new Rollup(node.url, undefined, { staticNetwork: true, cacheTimeout: -1 });
+    const results = await compareDeployment(honest, rollup).finally(() => rollup.destroy());
+    expect(results.filter(differs).map(({ what }) => what)).to.deep.equal(["block numbers"]);
+  });
+
   it("shows good verifiers and asks another one", async () => {
     const { immutableReferences } = await hre.artifacts.readArtifact("ShieldedPool");
     const verifier = honest.contracts.paymentVerifier.address.slice(2);
