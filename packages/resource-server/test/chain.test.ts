@@ -119,11 +119,12 @@ describe("nodes", () => {
 
   it("find a settled payment at once, however many are waited for that are not there", async () => {
     const node = await start({ eth_getTransactionReceipt: receipt(), eth_call: ZERO });
-    const limits = { confirmations: 1, blockTimeMs: 1_000, waitMs: 2_000, clock: Date.now };
+    // Time stands still: who waits would wait for ever.
+    let now = Date.now();
+    const limits = { confirmations: 1, blockTimeMs: 1_000, waitMs: 2_000, clock: () => now };
     const patient = new Nodes([node.url], 31337n, 5_000, Date.now);
     const settlements = new Settlements({ nodes: patient, pool: POOL, ...limits });
-    const validUntil = BigInt(Math.ceil(Date.now() / 1000) + 60);
-    const begin = Date.now();
+    const validUntil = BigInt(Math.ceil(now / 1000) + 60);
     const missing = Array.from({ length: 150 }, (_, index) => {
       const other = { nullifier: BigInt(index), digest: `0x${String(index + 1).padStart(64, "0")}` as const };
       return settlements.find({ ...other, txSignature: TX, validUntil }).catch(({ failure }) => failure);
@@ -131,9 +132,8 @@ describe("nodes", () => {
     const settled = { nullifier: 1_000n, digest: DIGEST, txSignature: TX, validUntil } as const;
     node.answers = { ...node.answers, eth_getTransactionReceipt: receipt({ topics: [SETTLED, toHex(1_000n)] }) };
     expect(await settlements.find(settled)).to.deep.equal({ settledThere: true });
-    expect(Date.now() - begin).to.be.lessThan(1_500);
+    now += limits.waitMs;
     expect(new Set(await Promise.all(missing))).to.deep.equal(new Set(["NOT_SETTLED"]));
-    expect(Date.now() - begin).to.be.lessThan(4_000);
   });
 
   it("show a payment in the transaction that was named by the pool's own event, and by no other", async () => {
