@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Artifacts, type LoadOptions, loadArtifacts } from "@sotto/prover";
+import { type ArtifactKind, type Artifacts, DEFAULT_MAX_BYTES, type LoadOptions, loadArtifacts } from "@sotto/prover";
 import type { Context } from "./frame/command.ts";
 import { CliError } from "./frame/errors.ts";
 import type { Config } from "./home/config.ts";
@@ -13,7 +13,7 @@ import type { Home } from "./home/home.ts";
  * The circuits' artifacts: from the folder or address of the config, else from the service, kept in the home. Each file is
  * compared with the hash compiled into this program, wherever it comes from.
  */
-export async function openArtifacts({ home, output }: Context, config: Config): Promise<Artifacts> {
+export async function openArtifacts({ home, output, signal }: Context, config: Config): Promise<Artifacts> {
   const { artifacts, service } = config;
   if (artifacts !== undefined) {
     const source: LoadOptions = /^https?:/.test(artifacts) ? { baseUrl: artifacts } : { directory: artifacts };
@@ -23,24 +23,29 @@ export async function openArtifacts({ home, output }: Context, config: Config): 
     throw new CliError("CONFIG_INVALID", "this wallet has neither artifacts nor a service to fetch them from");
   return loadArtifacts({
     baseUrl: "http://service.invalid/",
-    fetch: await servedByHash(service, home, (line) => output.progress(line)),
+    fetch: await servedByHash(service, home, signal, (line) => output.progress(line)),
   });
 }
 
 /** Turns a path NAME/NAME.KIND into the service's address of the file with that hash, and remembers the file. */
-async function servedByHash(service: string, home: Home, tell: (line: string) => void): Promise<typeof fetch> {
+async function servedByHash(
+  service: string,
+  home: Home,
+  signal: AbortSignal,
+  tell: (line: string) => void,
+): Promise<typeof fetch> {
   const { lock } = await loadArtifacts({ directory: "." });
   return async (input) => {
     const [circuit = "", file = ""] = new URL(String(input)).pathname.slice(1).split("/");
-    const kind = /\.(wasm|zkey|vkey)/.exec(file)?.[1];
-    const hash = kind === undefined ? undefined : lock.circuits[circuit]?.[kind];
-    if (hash === undefined) return new Response(null, { status: 404 });
+    const kind = /\.(wasm|zkey|vkey)/.exec(file)?.[1] as ArtifactKind | undefined;
+    const hash = kind && lock.circuits[circuit]?.[kind];
+    if (kind === undefined || hash === undefined) return new Response(null, { status: 404 });
     const path = join(home.artifacts, `${hash}.${kind}`);
     if (existsSync(path)) return new Response(await readFile(path));
     tell(`fetching ${file} from the service`);
-    const response = await fetch(`${service.replace(/\/+$/, "")}/artifacts/${hash}`, { redirect: "error" });
+    const response = await fetch(`${service.replace(/\/+$/, "")}/artifacts/${hash}`, { redirect: "error", signal });
     if (!response.ok || response.body === null) return response;
-    const bytes = new Uint8Array(await response.arrayBuffer());
+    const bytes = await readAtMost(response.body, DEFAULT_MAX_BYTES[kind]);
     // Whoever asked compares once more; here only so that nothing wrong is kept.
     if (createHash("sha256").update(bytes).digest("hex") === hash) {
       mkdirSync(home.artifacts, { recursive: true, mode: 0o700 });
@@ -48,4 +53,16 @@ async function servedByHash(service: string, home: Home, tell: (line: string) =>
     }
     return new Response(bytes);
   };
+}
+
+/** A service may send without end. */
+async function readAtMost(body: AsyncIterable<Uint8Array>, most: number): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.byteLength;
+    if (size > most) throw new Error(`it is larger than ${most} bytes`);
+    chunks.push(chunk);
+  }
+  return new Uint8Array(Buffer.concat(chunks));
 }
