@@ -1,0 +1,97 @@
+// What a paywall takes for settled, on a real chain: how long it waits, whom it asks, and when it gives up.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect } from "chai";
+import { CorePaywalls, told } from "./support/core.ts";
+import { forgeFor, openShopWorld, pay, type ShopWorld, settle, verify } from "./support/world.ts";
+
+const NOWHERE = "http://127.0.0.1:9";
+
+describe("a paywall that is shown a payment", () => {
+  let world: ShopWorld;
+  let core: CorePaywalls;
+  before(async () => {
+    world = await openShopWorld();
+    core = new CorePaywalls(world);
+  });
+  afterEach(() => core.closeAll());
+
+  it("waits for the confirmations it was told, and says that it does", async () => {
+    // Many, because the relayer makes blocks of its own.
+    const confirmations = 30;
+    const deep = await core.open({ chain: core.chain({ confirmations, settleWaitMs: 0 }) });
+    const payment = await pay(world);
+    const nowhere = { ...payment, txSignature: `0x${"00".repeat(32)}` };
+    for (const shown of [payment, nowhere]) expect(told(await core.show(deep, shown))).to.equal("402 later");
+    for (let block = 1; block < confirmations; block++) await world.provider.send("evm_mine", []);
+    expect(told(await core.show(deep, payment))).to.equal("paid");
+  });
+
+  it("waits a little for a payment that is on its way", async () => {
+    const paywall = await core.open({ chain: core.chain({ settleWaitMs: 20_000 }) });
+    const bundle = forgeFor(world);
+    const paymentToken = await verify(world, bundle);
+    const early = core.show(paywall, { bundle, paymentToken, txSignature: `0x${"00".repeat(32)}` });
+    await settle(world, bundle);
+    const decision = await early;
+    expect(decision.kind === "paid" && decision.payment.settledThere).to.equal(false);
+  });
+
+  it("takes a payment whatever the transaction it names, as long as the pool knows it", async () => {
+    const paywall = await core.open();
+    const [first, second] = [await pay(world), await pay(world)];
+    const swapped = await core.show(paywall, { ...first, txSignature: second.txSignature });
+    expect(swapped.kind === "paid" && swapped.payment.settledThere).to.equal(false);
+    expect(told(await core.show(paywall, first))).to.equal("402 later");
+    if (swapped.kind === "paid") await swapped.finish(200);
+    expect(told(await core.show(paywall, first))).to.equal("402");
+    expect(core.events.map(({ reason }) => reason)).to.deep.equal([undefined, "IN_USE", undefined, "USED"]);
+  });
+
+  it("takes a payment when some of its nodes are away, and loses none when all are", async () => {
+    const payment = await pay(world);
+    const some = await core.open({ chain: core.chain({ rpcUrls: [NOWHERE, world.node.url] }) });
+    // One node that works at first.
+    let up = true;
+    const proxy = createServer(async (request, response) => {
+      if (!up) return void response.destroy();
+      const body = await new Response(request as never).text();
+      response.end(await (await fetch(world.node.url, { method: "POST", body })).text());
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const all = await core.open({ chain: core.chain({ rpcUrls: [url] }) });
+    up = false;
+    expect(told(await core.show(all, payment))).to.equal("402 later");
+    expect(core.events.at(-1)).to.include({ event: "unavailable", reason: "CHAIN_UNAVAILABLE" });
+    up = true;
+    const paid = await core.show(all, payment);
+    if (paid.kind === "paid") await paid.finish(200);
+    // Used is used: nobody has to be asked about that.
+    up = false;
+    expect(told(await core.show(all, payment))).to.equal("402");
+    expect(core.events.at(-1)?.reason).to.equal("USED");
+    expect(told(await core.show(some, payment))).to.equal("paid");
+    proxy.close();
+    proxy.closeAllConnections();
+  });
+
+  it("of memory takes nothing from before its start, and nothing before its time", async () => {
+    const [before, ahead] = [await pay(world), await pay(world, { timestamp: Date.now() + 20_000 })];
+    const paywall = await core.open({ store: "memory" });
+    expect(told(await core.show(paywall, before))).to.equal("402");
+    expect(core.events.at(-1)?.reason).to.equal("BEFORE_START");
+    const decision = await core.show(paywall, ahead);
+    expect([told(decision), core.events.at(-1)?.reason]).to.deep.equal(["402 later", "FROM_THE_FUTURE"]);
+    expect(decision.kind === "refused" && Number(decision.headers["retry-after"])).to.be.within(1, 20);
+  });
+
+  it("does not look for a payment for ever, however often it is shown", async () => {
+    const paywall = await core.open();
+    const bundle = forgeFor(world);
+    const shown = { bundle, paymentToken: await verify(world, bundle), txSignature: `0x${"00".repeat(32)}` };
+    for (let i = 0; i < 64; i++) expect(told(await core.show(paywall, shown))).to.equal("402 later");
+    expect(told(await core.show(paywall, shown))).to.equal("402");
+    expect(core.events.at(-1)?.reason).to.equal("TOO_MANY_TRIES");
+  });
+});

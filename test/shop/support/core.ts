@@ -1,0 +1,47 @@
+// Paywalls without a framework, asked directly.
+import type { Decision, Paywall, PaywallEvent, PaywallOptions } from "@sotto/resource-server";
+import { openPaywall, shopOptions } from "./options.ts";
+import { headerOf } from "./payments.ts";
+import type { Settled, ShopWorld } from "./world.ts";
+
+export function ask(paywall: Paywall, values: readonly string[] = [], target = "/paid/a"): Promise<Decision> {
+  return paywall.decide({ method: "GET", target, header: (name) => (name === "x-payment-proof" ? values : []) });
+}
+
+/** Status and whether it may pass later; "paid". */
+export function told(decision: Decision): string {
+  if (decision.kind !== "refused") return decision.kind;
+  return `${decision.status}${"retry-after" in decision.headers ? " later" : ""}`;
+}
+
+/** The paywalls of one test, and what they report. */
+export class CorePaywalls {
+  readonly events: PaywallEvent[] = [];
+  readonly #world: ShopWorld;
+  readonly #opened: Paywall[] = [];
+
+  constructor(world: ShopWorld) {
+    this.#world = world;
+  }
+
+  async open(changes: Partial<PaywallOptions> = {}): Promise<Paywall> {
+    const onEvent = (event: PaywallEvent) => void this.events.push(event);
+    const paywall = await openPaywall(this.#world, { onEvent, ...changes });
+    this.#opened.push(paywall);
+    return paywall;
+  }
+
+  /** The chain's options, changed. */
+  chain(changes: Partial<PaywallOptions["chain"]>): PaywallOptions["chain"] {
+    return { ...shopOptions(this.#world).chain, ...changes };
+  }
+
+  show(paywall: Paywall, payment: Settled): Promise<Decision> {
+    return ask(paywall, [headerOf(payment)]);
+  }
+
+  async closeAll(): Promise<void> {
+    this.events.length = 0;
+    for (const paywall of this.#opened.splice(0)) await paywall.close();
+  }
+}
