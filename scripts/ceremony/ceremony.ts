@@ -137,7 +137,8 @@ async function readRound(place: CeremonyPlace, transcript: Transcript, from: str
     const found = await readContributions(zkey, place.curve);
     const last = found.list.at(-1);
     compareContributions(name, { ...found, list: found.list.slice(0, -1) }, transcript);
-    const { kind, name: contributor, hash } = last!;
+    if (last === undefined) throw new CommandError("TRANSCRIPT_MISMATCH", `${name}: nobody contributed to this file`);
+    const { kind, name: contributor, hash } = last;
     common ??= { kind, contributor };
     if (kind !== "contribution" || kind !== common.kind || contributor !== common.contributor)
       throw new CommandError(
