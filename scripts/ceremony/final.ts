@@ -7,7 +7,7 @@ import { CommandError } from "../lib/command.ts";
 import { type CeremonyPlace, expectPhase1, openCeremony, roundFolder, zkeyIn } from "./ceremony.ts";
 import { readContributions } from "./contributions.ts";
 import { type Tell, timed } from "./listener.ts";
-import { expectMadeFrom, exportVerificationKey } from "./phase2.ts";
+import { expectFollows, expectMadeFrom, exportVerificationKey } from "./phase2.ts";
 import { compareContributions, type FinalFiles, type Transcript } from "./transcript.ts";
 
 /** The text of a circuit's Solidity verifier from its zkey; undefined for one whose proofs no contract checks. */
@@ -18,7 +18,8 @@ export interface FinalPlace extends CeremonyPlace {
 }
 
 /**
- * Puts the artifacts of a finished ceremony into a folder, laid out as the service and the prover read them.
+ * Puts the artifacts of a finished ceremony into a folder, laid out as the service and the prover read them, and checks
+ * them against the keys that it began with: those are not made from the circuits again.
  * @returns the transcript with the hash of every file; write it where it is published
  * @throws CommandError CEREMONY_OPEN, and what `verifyCeremony` throws
  */
@@ -40,7 +41,7 @@ export async function finalise(place: FinalPlace, ptau: string, to: string): Pro
     final[name] = { ...hashesIn(to, name), ...(source === undefined ? {} : { verifier: sha256(source) }) };
   }
   const finished = { ...transcript, final };
-  await verifyCeremony(place, finished, ptau, to);
+  await verifyCeremony(place, finished, ptau, to, roundFolder(place, 0));
   return finished;
 }
 
@@ -55,6 +56,8 @@ function hashesIn(folder: string, circuit: string): Omit<FinalFiles, "verifier">
  * Checks everything a transcript says of a folder of artifacts, trusting neither: phase 1 against the public list, each
  * key against its circuit and phase 1, every contribution, the beacon, the verification keys and the Solidity verifiers.
  * That the r1cs is this tree's circuit is the caller's to compare.
+ * @param begun folder of the keys without contributions, where they are the caller's own; left out: they are made from the
+ * circuits, which takes minutes
  * @throws CommandError CEREMONY_OPEN, TRANSCRIPT_MISMATCH, CONTRIBUTION_INVALID, ZKEY_DAMAGED, ARTIFACT_MISSING, PTAU_UNKNOWN
  */
 export async function verifyCeremony(
@@ -62,6 +65,7 @@ export async function verifyCeremony(
   transcript: Transcript,
   ptau: string,
   folder: string,
+  begun?: string,
 ): Promise<void> {
   const { final, set, circuits, rounds } = transcript;
   if (final === undefined) throw new CommandError("CEREMONY_OPEN", "this transcript has no keys yet");
@@ -86,7 +90,11 @@ export async function verifyCeremony(
     if (sha256(await exportVerificationKey(zkey)) !== expected.vkey) mismatch("the verification key in the zkey");
     const source = await place.verifier(name, zkey, set);
     if ((source === undefined ? undefined : sha256(source)) !== expected.verifier) mismatch("the Solidity verifier");
-    const check = (tell: Tell) => expectMadeFrom(r1cs, ptau, zkey, tell);
-    await timed(place.tell, `${name}: checking all contributions from the circuit on`, check);
+    const check = (tell: Tell) =>
+      begun === undefined
+        ? expectMadeFrom(r1cs, ptau, zkey, tell)
+        : expectFollows(zkeyIn(begun, name), ptau, zkey, tell);
+    const from = begun === undefined ? "the circuit" : "the first keys";
+    await timed(place.tell, `${name}: checking all contributions from ${from} on`, check);
   }
 }

@@ -76,7 +76,8 @@ const required = (options: Options, name: keyof Options): string => {
 
 const artifactsOf = (set: string): string => join(buildDirectory, ...set.split("/"));
 const publishedAt = (set: string): string => join(circuitsDirectory, ceremonyFile(set));
-const shown = (path: string): string => relative(root, path);
+/** As a user types it here. */
+const shown = (path: string): string => (relative(".", path).startsWith("..") ? path : relative(".", path));
 
 async function fetchPtau({ power = String(POWER), url, to }: Options): Promise<void> {
   const file = ptauFileName(Number(power));
@@ -106,7 +107,8 @@ async function finish(place: FinalPlace, ptau: string): Promise<void> {
   }
   tell(`lock: ${await generate([generateLock], false)}`);
   if (set.startsWith("rehearsal/")) return tell("a rehearsal: its keys are worth nothing; commit none of it");
-  tell("commit the transcript, the verifiers and the generated lock; publish the artifacts");
+  tell("check it as everybody will, from the circuits on: pnpm ceremony verify NAME; only then");
+  tell("commit the transcript, the verifiers and the generated lock, and publish the artifacts");
 }
 
 /** The tree's transcript of a finished set. */
@@ -128,7 +130,7 @@ async function command(action: string | undefined, args: string[]): Promise<void
     case "ptau":
       return fetchPtau(options);
     case "practice":
-      tell("making a phase 1 that is worth nothing");
+      tell("making a phase 1 that is worth nothing: about half a minute");
       return makePracticePtau(Number(options.power ?? POWER), resolve(required(options, "to")));
     case "new": {
       expectCompiled();

@@ -86,6 +86,7 @@ describe("a ceremony, rehearsed", () => {
     expect(circuits["toy"]!.circuitHash).to.match(/^[0-9a-f]{128}$/);
     await rejected("CEREMONY_EXISTS", () => beginCeremony(place, "rehearsal/toy", ptau));
     await rejected("NO_CONTRIBUTIONS", () => endWithBeacon(place, BEACON));
+    await rejected("TRANSCRIPT_MISMATCH", () => acceptRound(place, ptau, roundFolder(place, 0)));
     await rejected("CEREMONY_OPEN", () => finalise(place, ptau, at("final")));
   });
 
@@ -131,10 +132,11 @@ describe("a ceremony, rehearsed", () => {
     const delta = forge("forged-delta", (bytes) =>
       Buffer.concat([keyHeader(old), bytes.subarray(keyHeader(old).length)]),
     );
-    await rejected("CONTRIBUTION_INVALID", () => acceptRound(place, ptau, delta));
+    expect(await rejected("CONTRIBUTION_INVALID", () => acceptRound(place, ptau, delta))).to.match(/: Invalid delta1$/);
     // Other bases for the private inputs, which would let her forge proofs.
     const bases = forge("forged-bases", (bytes) => swapTail(bytes, section(bytes, 8)));
-    await rejected("CONTRIBUTION_INVALID", () => acceptRound(place, ptau, bases));
+    const why = await rejected("CONTRIBUTION_INVALID", () => acceptRound(place, ptau, bases));
+    expect(why).to.match(/: L section does not match$/);
     // History rewritten: the first contributor's hash is another.
     const history = forge("forged-history", (bytes) => {
       const { start } = section(bytes, 10);
