@@ -1,8 +1,8 @@
 // Who plays: an agent and a merchant, with wallets; a relayer, with ETH.
 import { createSeedWords, ethersChain, MemoryStore, seedFromWords, ViewingWallet, Wallet } from "@sotto/client";
+import type { DeploymentManifest } from "@sotto/protocol";
 import type { Prover } from "@sotto/prover";
 import { Wallet as Account, Contract, type HDNodeWallet, type JsonRpcProvider, parseEther } from "ethers";
-import type { LocalDeployment } from "../chain/deployment.ts";
 import { MINTED } from "./amounts.ts";
 
 /** What the relayer begins with. */
@@ -22,7 +22,7 @@ export interface Cast {
 /** Opens the wallets, gives the agent its dollars and the relayer its ETH. */
 export async function createCast(
   provider: JsonRpcProvider,
-  deployment: LocalDeployment,
+  deployment: DeploymentManifest,
   prover: Prover,
 ): Promise<Cast> {
   const { chainId, pool, token, deploymentBlock } = deployment;

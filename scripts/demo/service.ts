@@ -3,13 +3,13 @@
 // would go to phones are written into a file, as in development.
 import { generateKeyPairSync } from "node:crypto";
 import { join } from "node:path";
-import type { LocalDeployment } from "../chain/deployment.ts";
+import type { DeploymentManifest } from "@sotto/protocol";
 import { startChild } from "./child.ts";
 import type { Cleanup } from "./cleanup.ts";
 import type { StartedService } from "./service-process.ts";
 
 export interface ServicePlace {
-  readonly deployment: LocalDeployment;
+  readonly deployment: DeploymentManifest;
   /** JSON-RPC address of the chain. */
   readonly chain: string;
   /** Folder with the circuits' artifacts. */

@@ -1,11 +1,13 @@
-// `pnpm check:deployment (--network NAME | --file PATH) [--rpc ADDRESS]`: whether the chain is what a manifest says, and
-// its contracts this tree's.
+// `pnpm check:deployment [--network NAME | --file PATH] [--rpc ADDRESS]`: whether the chain is what a manifest says, and
+// its contracts this tree's. Without options: that of `pnpm deploy:local`.
 import { readFileSync } from "node:fs";
 import { parseDeployment } from "@sotto/protocol";
 import { JsonRpcProvider } from "ethers";
+import hre from "hardhat";
 import { CommandError, parseOptions, runCommand } from "../lib/command.ts";
 import { compareDeployment, differs } from "./check.ts";
-import { expectNetwork, manifestOf } from "./places.ts";
+import { expectNetwork, localManifest, manifestOf } from "./places.ts";
+import { explain } from "./preflight.ts";
 
 function readManifest(path: string) {
   try {
@@ -18,14 +20,34 @@ function readManifest(path: string) {
   }
 }
 
+/** SOTTO_DEPLOY_RPC_URL, of the environment or Hardhat's keystore. @throws CommandError SETTING_INVALID */
+async function configuredAddress(): Promise<string> {
+  const { deploy } = hre.config.networks;
+  if (deploy?.type !== "http") throw new CommandError("SETTING_INVALID", "hardhat.config.ts has no network deploy");
+  return deploy.url.getUrl().catch((error: unknown) => {
+    throw explain(error);
+  });
+}
+
+/** The address given, or where the deployer's command finds it. */
+async function nodeAddress(given: string | undefined, local: boolean): Promise<string> {
+  const rpc = given ?? (local ? "http://127.0.0.1:8545" : undefined);
+  if (rpc === undefined) return configuredAddress();
+  if (!URL.canParse(rpc) || !/^https?:$/.test(new URL(rpc).protocol))
+    throw new CommandError("INVALID_URL", "--rpc is the http address of a JSON-RPC node");
+  return rpc;
+}
+
 await runCommand(async () => {
   const options = parseOptions(process.argv.slice(2), ["network", "file", "rpc"]);
-  const manifest = readManifest(options.file ?? manifestOf(expectNetwork(options.network)));
-  const rpc = options.rpc ?? process.env["SOTTO_DEPLOY_RPC_URL"] ?? "http://127.0.0.1:8545";
+  const local = options.file === undefined && options.network === undefined;
+  const named = () => manifestOf(expectNetwork(options.network));
+  const manifest = readManifest(options.file ?? (local ? localManifest : named()));
+  const rpc = await nodeAddress(options.rpc, local);
   const provider = new JsonRpcProvider(rpc, manifest.chainId, { staticNetwork: true, cacheTimeout: -1 });
   const results = await compareDeployment(manifest, provider)
     .catch((cause: unknown) => {
-      throw new CommandError("NODE_UNREACHABLE", "the node does not answer; --rpc names another", { cause });
+      throw new CommandError("NODE_UNREACHABLE", "the node does not answer as one; --rpc names another", { cause });
     })
     .finally(() => provider.destroy());
   for (const result of results)

@@ -19,6 +19,7 @@ import type { NetworkConnection } from "hardhat/types/network";
 import { localShieldedPool } from "../../ignition/modules/LocalShieldedPool.ts";
 import { shieldedPool } from "../../ignition/modules/ShieldedPool.ts";
 import { CommandError } from "../lib/command.ts";
+import { chainIdOf, checkToken, deployerOf, explain } from "./preflight.ts";
 import { resuming } from "./resume.ts";
 
 export interface DeployOptions {
@@ -29,23 +30,37 @@ export interface DeployOptions {
   readonly token: string | undefined;
   /** Base units; left out: 10,000. */
   readonly smallestDeposit?: bigint;
+  /** How messages name the node. */
+  readonly node?: string;
   /** Whether Ignition shows what it does. */
   readonly displayUi?: boolean;
+  /** Told what is about to happen. */
+  readonly tell?: (line: string) => void;
 }
 
 /**
- * @throws CommandError TOKEN_MISSING; SottoError DEVELOPMENT_KEYS_REFUSED, ARTIFACT_SET_UNKNOWN, INVALID_ADDRESS; what
- *   Ignition throws where a transaction fails
+ * @throws CommandError SETTING_INVALID, NODE_UNREACHABLE, NO_FUNDS, TOKEN_INVALID, TRANSACTION_LOST, DEPLOYMENT_FAILED;
+ *   SottoError DEVELOPMENT_KEYS_REFUSED, ARTIFACT_SET_UNKNOWN, INVALID_ADDRESS
  */
 export async function deployPool(connection: NetworkConnection, options: DeployOptions): Promise<DeploymentManifest> {
-  const { network, set, token, smallestDeposit, displayUi = false } = options;
-  const chainId = Number(await connection.provider.request({ method: "eth_chainId" }));
+  try {
+    return await deploy(connection, options);
+  } catch (error) {
+    throw explain(error);
+  }
+}
+
+async function deploy(connection: NetworkConnection, options: DeployOptions): Promise<DeploymentManifest> {
+  const { network, set, token, smallestDeposit, node = "SOTTO_DEPLOY_RPC_URL", displayUi = false, tell } = options;
   const lock = lockOf(set);
+  const given = token === undefined ? undefined : parseAddress(token, "token");
+  const chainId = await chainIdOf(connection, node);
   // The verifiers themselves would refuse as well; this costs no gas.
   assertAllowedOnChain(lock, chainId);
-  const given = token === undefined ? undefined : parseAddress(token, "token");
-  if (given !== undefined && (await codeAt(connection, given)) === "0x")
-    throw new CommandError("TOKEN_MISSING", `there is no contract at ${given} on chain ${chainId}`);
+  const { account, balance } = await deployerOf(connection);
+  const lacks = given === undefined ? undefined : await checkToken(connection, given);
+  if (lacks !== undefined) tell?.(lacks);
+  tell?.(`deploying on chain ${chainId} by ${account}, which has ${balance} ETH`);
   const module = given === undefined ? localShieldedPool(set) : shieldedPool(set);
   const parameters = {
     [module.id]: {
@@ -54,9 +69,14 @@ export async function deployPool(connection: NetworkConnection, options: DeployO
     },
   };
   const settings = { deploymentId: network, parameters, displayUi };
-  const deploy = () => connection.ignition.deploy(module, settings);
-  const deployed = await resuming(connection.provider, journalOf(network), deploy);
+  const run = () => connection.ignition.deploy(module, settings);
+  const deployed = await resuming(connection.provider, journalOf(network), run);
   const pool = await connection.ethers.getContractAt("ShieldedPool", await deployed.pool.getAddress());
+  if ((await codeAt(connection, parseAddress(await pool.getAddress()))) === "0x")
+    throw new CommandError(
+      "POOL_GONE",
+      `${journalOf(network)} is of a chain that was begun anew since; remove its folder`,
+    );
   const addresses: Record<DeploymentContract, string> = {
     pool: await pool.getAddress(),
     paymentVerifier: await pool.paymentVerifier(),

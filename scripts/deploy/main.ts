@@ -1,13 +1,31 @@
 // `pnpm deploy:network --network NAME (--token ADDRESS | --test-token yes) [--set ceremony/NAME] [--smallest-deposit N]
 // [--to FOLDER]`: puts a pool on a network and writes its manifest. Run again after a fault, it goes on where it was.
-import { relative, resolve } from "node:path";
+import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
+import { dirname, relative, resolve } from "node:path";
+import { DEVELOPMENT_SET } from "@sotto/prover";
 import hre from "hardhat";
 import { toJson, writeAtomically } from "../circuits/files.ts";
 import { root } from "../circuits/paths.ts";
 import { CommandError, parseOptions, runCommand } from "../lib/command.ts";
-import { deployPool } from "./deploy.ts";
+import { deployPool, journalOf } from "./deploy.ts";
 import { expectNetwork, manifestOf, sourcesOf } from "./places.ts";
+import { explain } from "./preflight.ts";
 import { prepareVerification } from "./verification.ts";
+
+/** A manifest is what a deployment is found by: it is written at the end, and none is lost. */
+function expectPlace(file: string, network: string): void {
+  if (existsSync(file) && !existsSync(journalOf(network)))
+    throw new CommandError(
+      "MANIFEST_EXISTS",
+      `${file} is of a deployment that was not made in this checkout; choose another --network`,
+    );
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    accessSync(dirname(file), constants.W_OK);
+  } catch (cause) {
+    throw new CommandError("FOLDER_NOT_WRITABLE", `the manifest cannot be written to ${dirname(file)}`, { cause });
+  }
+}
 
 await runCommand(async () => {
   const options = parseOptions(process.argv.slice(2), [
@@ -19,21 +37,26 @@ await runCommand(async () => {
     "to",
   ]);
   const network = expectNetwork(options.network);
-  const { token, set = "development" } = options;
+  const { token, set = DEVELOPMENT_SET } = options;
   if ((token === undefined) === (options["test-token"] === undefined))
     throw new CommandError("OPTION_MISSING", "either --token ADDRESS or --test-token yes (a worthless one) is needed");
   const smallest = options["smallest-deposit"];
   if (smallest !== undefined && !/^[1-9]\d{0,18}$/.test(smallest))
     throw new CommandError("OPTION_INVALID", "--smallest-deposit is a number of base units, 1 or more");
+  const file = manifestOf(network, options.to === undefined ? undefined : resolve(options.to));
+  expectPlace(file, network);
   // Its address and key come from Hardhat's keystore or the environment: hardhat.config.ts.
-  const connection = await hre.network.create({ network: "deploy" });
+  const connection = await hre.network.create({ network: "deploy" }).catch((error: unknown) => {
+    throw explain(error);
+  });
   try {
     const amounts = smallest === undefined ? {} : { smallestDeposit: BigInt(smallest) };
-    const manifest = await deployPool(connection, { network, set, token, displayUi: true, ...amounts });
-    const file = manifestOf(network, options.to === undefined ? undefined : resolve(options.to));
+    // Without a terminal each line of it would come again and again.
+    const shown = { displayUi: process.stdout.isTTY, tell: console.log };
+    const manifest = await deployPool(connection, { network, set, token, ...shown, ...amounts });
     writeAtomically(file, toJson(manifest));
     await prepareVerification(manifest, sourcesOf(network));
-    console.log(`pool ${manifest.pool} on chain ${manifest.chainId}, keys ${set}`);
+    console.log(`pool ${manifest.pool} of token ${manifest.token} on chain ${manifest.chainId}, keys ${set}`);
     console.log(`manifest ${relative(root, file)}: commit it, and give it to service, wallets and shops`);
     console.log(`for explorers: ${relative(root, sourcesOf(network))}/verification.json`);
   } finally {

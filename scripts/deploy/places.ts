@@ -14,5 +14,8 @@ const MANIFESTS = join(root, "deployments");
 /** The manifest of a deployment. @param folder another place for it */
 export const manifestOf = (network: string, folder = MANIFESTS): string => join(folder, `${network}.json`);
 
+/** Of the pool that `pnpm deploy:local` made; it lasts as long as the local chain. */
+export const localManifest = join(root, ".sotto", "deployment.json");
+
 /** What explorers ask for; made again from the same commit, so not committed. */
 export const sourcesOf = (network: string): string => join(root, ".sotto", "deployments", network);

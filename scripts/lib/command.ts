@@ -14,7 +14,8 @@ export class CommandError extends Error {
 export function errorLine(error: unknown): string {
   if (!(error instanceof Error)) return `sotto: UNEXPECTED: ${String(error)}`;
   const code = "code" in error && typeof error.code === "string" ? error.code : "UNEXPECTED";
-  const text = process.env["SOTTO_DEBUG"] === "1" ? (error.stack ?? error.message) : error.message;
+  const oneLine = error.message.replace(/\s*\n\s*/g, " ");
+  const text = process.env["SOTTO_DEBUG"] === "1" ? (error.stack ?? error.message) : oneLine;
   return `sotto: ${code}: ${text}`;
 }
 

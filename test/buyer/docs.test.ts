@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createSeedWords, seedFromWords, type Wallet } from "@sotto/client";
 import { SqliteStore } from "@sotto/client/sqlite";
+import { parseDeployment } from "@sotto/protocol";
 import { expect } from "chai";
 import { Shop } from "./support/shop.ts";
 import { ARTIFACTS, fund, openWallet, openWorld, type World } from "./support/world.ts";
@@ -35,6 +36,7 @@ describe("docs/agent.md", () => {
     const owner = await openWallet(world, { seed: seedFromWords(words), store });
     await fund(world, owner, [900_000n]);
     await store.close();
+    writeFileSync(join(FOLDER, "deployment.json"), JSON.stringify(parseDeployment(world)));
     for (const [name, text] of programs()) writeFileSync(join(FOLDER, name), fitted(text));
     const config = { extends: "../../../tsconfig.base.json", include: ["*.ts"] };
     const compilerOptions = { noEmit: true, types: ["node"], lib: ["ES2023", "DOM"] };
@@ -51,8 +53,6 @@ describe("docs/agent.md", () => {
       .replaceAll("https://pay.example/zk", world.serviceUrl)
       .replaceAll("https://shop.example", shop.url)
       .replaceAll("https://node.example", world.node.url)
-      .replaceAll('"0x5fbd.."', JSON.stringify(world.pool))
-      .replaceAll("deploymentBlock: 0", `deploymentBlock: ${world.deploymentBlock}`)
       .replaceAll("circuits/build", ARTIFACTS)
       .replaceAll("finality: 2", "finality: 0");
   /** Ends by itself; this process serves the shop that it asks. */

@@ -8,7 +8,7 @@ describe("deployment", () => {
   it("puts up the test dollar, the verifiers and a pool for it", async () => {
     const { ethers, ignition } = await connect();
     const deployed = await ignition.deploy(LocalShieldedPool, {
-      parameters: { LocalShieldedPool: { smallestDeposit: 5n } },
+      parameters: { ShieldedPool: { smallestDeposit: 5n } },
     });
     const pool = await ethers.getContractAt("ShieldedPool", await deployed.pool.getAddress());
     expect(await pool.token()).to.equal(await deployed.token.getAddress());

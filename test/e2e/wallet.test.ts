@@ -19,11 +19,11 @@ import {
   withdrawCall,
 } from "@sotto/client";
 import { SqliteStore } from "@sotto/client/sqlite";
-import { decodeBundle } from "@sotto/protocol";
+import { type DeploymentManifest, decodeBundle } from "@sotto/protocol";
 import { createProver, createVerifier, loadArtifacts, type Prover, type Verifier } from "@sotto/prover";
 import { expect } from "chai";
 import { Wallet as Account, Contract, type JsonRpcProvider, type JsonRpcSigner } from "ethers";
-import { deployLocal, type LocalDeployment } from "../../scripts/chain/deployment.ts";
+import { deployLocal } from "../../scripts/chain/deployment.ts";
 import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
 
 const RESOURCE = "https://shop.example/article/1";
@@ -31,7 +31,7 @@ const SHOP = `0x${"ab".repeat(20)}`;
 
 describe("wallet on a real chain", () => {
   let node: LocalNode;
-  let deployment: LocalDeployment;
+  let deployment: DeploymentManifest;
   let provider: JsonRpcProvider;
   let chain: EthersChain;
   let relayer: JsonRpcSigner;

@@ -9,6 +9,7 @@ import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
 import { command, expectRefused } from "../e2e/command.ts";
 import { startProcess, stopProcess } from "../service/support/process.ts";
 import { CuttingProxy } from "./support/cutting-proxy.ts";
+import { compile, construct, type Entry, withoutAddress } from "./support/explorer.ts";
 
 const MNEMONIC = "test test test test test test test test test test test junk";
 const deployer = HDNodeWallet.fromPhrase(MNEMONIC);
@@ -48,7 +49,7 @@ describe("deploying to a network", () => {
   it("refuses what makes no deployment, before anything is sent", async () => {
     expectRefused(await deploy(), "OPTION_MISSING", "--token");
     expectRefused(await deploy("--token", "0x12"), "INVALID_ADDRESS", "token");
-    expectRefused(await deploy("--token", `0x${"11".repeat(20)}`), "TOKEN_MISSING", "1337");
+    expectRefused(await deploy("--token", `0x${"11".repeat(20)}`), "TOKEN_INVALID");
     expectRefused(
       await deploy("--test-token", "yes", "--set", "ceremony/none"),
       "ARTIFACT_SET_UNKNOWN",
@@ -98,21 +99,20 @@ describe("deploying to a network", () => {
     expect(readFileSync(join(folder, `${network}.json`), "utf8")).to.equal(before);
   });
 
-  it("prepares what explorers ask for", () => {
-    const entries = JSON.parse(readFileSync(join(sources, "verification.json"), "utf8")) as Record<string, string>[];
+  it("prepares what explorers ask for: source and arguments that make the code on the chain", async () => {
+    const entries = JSON.parse(readFileSync(join(sources, "verification.json"), "utf8")) as Entry[];
     expect(entries.map(({ address }) => address)).to.deep.equal(
       Object.values(manifest.contracts).map(({ address }) => address),
     );
-    for (const { contract, compiler, standardInput } of entries) {
-      const input = JSON.parse(readFileSync(join(sources, standardInput!), "utf8"));
-      const [source, name] = contract!.split(":");
-      expect(input.language).to.equal("Solidity");
-      expect(input.sources[source!].content).to.match(new RegExp(`(contract|library) ${name} `));
-      expect(compiler).to.match(/^v0\.8\.37\+commit\.[0-9a-f]{8}/);
+    const compiled = await Promise.all(entries.map((entry) => compile(entry, sources)));
+    for (const [index, entry] of entries.entries()) {
+      const [creation, found] = [compiled[index]!, await provider.getCode(entry.address)];
+      const made = await construct(provider, creation + entry.constructorArguments);
+      expect(made === withoutAddress(found), entry.contract).to.equal(true);
+      if (!entry.contract.endsWith(":ShieldedPool")) continue;
+      const others = await construct(provider, creation + entry.constructorArguments.replace(/.$/, "1"));
+      expect(others === found, "with other arguments").to.equal(false);
     }
-    const pool = entries.find(({ contract }) => contract!.endsWith(":ShieldedPool"))!;
-    expect(pool["constructorArguments"]).to.have.length(6 * 64);
-    expect(pool["constructorArguments"]).to.include(manifest.token.slice(2));
   });
 
   it("compares chain, manifest and tree, and names each difference", async () => {
@@ -178,7 +178,10 @@ describe("deploying to a network", () => {
       const failure: unknown = await startProcess({ ...settings, ...changes }).then(stopProcess, (error) => error);
       expect(String(failure)).to.match(reason);
     };
-    await refuses({ SOTTO_CHAIN_ID: "31337" }, /INVALID_CONFIG: SOTTO_CHAIN_ID is not what SOTTO_DEPLOYMENT says/);
+    await refuses(
+      { SOTTO_CHAIN_ID: "31337" },
+      /INVALID_CONFIG: SOTTO_CHAIN_ID is not what the manifest \S+ says, 1337/,
+    );
     const swapped = { ...manifest, set: "ceremony/never-held" };
     writeFileSync(join(folder, "set.json"), JSON.stringify(swapped));
     await refuses({ SOTTO_DEPLOYMENT: join(folder, "set.json") }, /ARTIFACT_SET_UNKNOWN/);

@@ -2,9 +2,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseDeployment } from "@sotto/protocol";
 import { settingsTable } from "@sotto/verifier-service";
 import { expect } from "chai";
-import { saveDeployment } from "../../scripts/chain/deployment.ts";
+import { toJson, writeAtomically } from "../../scripts/circuits/files.ts";
 import { call } from "./support/http.ts";
 import { artifacts, environment, openWorld } from "./support/world.ts";
 
@@ -70,11 +71,12 @@ describe("the service as a program", () => {
 
   it("needs no settings beside a local chain that deploy:local has been on", async () => {
     const world = await openWorld();
-    const { chainId, pool, token, deploymentBlock } = world;
-    saveDeployment({ chainId, pool, token, deploymentBlock }, join(folder, ".sotto", "deployment.json"));
+    writeAtomically(join(folder, ".sotto", "deployment.json"), toJson(parseDeployment(world)));
     const places = { SOTTO_RPC_URLS: world.node.url, SOTTO_ARTIFACTS: artifacts, SOTTO_PORT: "0" };
     const { line, ended, child } = start(places);
-    expect(await line).to.include(`pool ${pool}, development keys, relayer 0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266`);
+    expect(await line).to.include(
+      `pool ${world.pool}, development keys, relayer 0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266`,
+    );
     const [key = ""] = readdirSync(join(folder, ".sotto", "token-keys"));
     for (const path of [join("token-keys", key), "service.sqlite"])
       expect(statSync(join(folder, ".sotto", path)).mode & 0o777, path).to.equal(0o600);

@@ -2,13 +2,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createSeedWords } from "@sotto/client";
-import { decodeShieldedAddress, parseInstructions } from "@sotto/protocol";
+import { decodeShieldedAddress, parseDeployment, parseInstructions } from "@sotto/protocol";
 import type { PaywallOptions, PaywallRecipient } from "@sotto/resource-server";
 import { expect } from "chai";
 import { Wallet } from "ethers";
 import { DocumentedCode } from "./support/docs.ts";
 import { createMerchant } from "./support/merchant.ts";
-import { openPaywall, shopOptions } from "./support/options.ts";
+import { openPaywall } from "./support/options.ts";
 import { headerOf, showing } from "./support/payments.ts";
 import { ORIGIN, openShopWorld, pay, type ShopWorld } from "./support/world.ts";
 
@@ -48,8 +48,15 @@ describe("the guide for a shop", () => {
     const secrets = { WORDS: createSeedWords(), ACCOUNT_KEY: account.privateKey };
     const printed = code.run("sign.ts", { ...secrets, CHAIN_ID: String(world.chainId), POOL: world.pool });
     const recipient = JSON.parse(printed) as PaywallRecipient;
-    const options = JSON.stringify({ ...shopOptions(world), recipient });
-    code.write("options.ts", `export const options = ${options};\n`);
+    code.write("deployment.json", JSON.stringify(parseDeployment(world)));
+    // The guide's addresses are nobody's.
+    const options = readFileSync(code.path("options.ts"), "utf8")
+      .replace(/recipient: \{[^}]*\}/, `recipient: ${JSON.stringify(recipient)}`)
+      .replace("https://pay.example/zk", world.service)
+      .replace("https://node.example", world.node.url)
+      .replace("deployment.json", code.path("deployment.json"))
+      .replace("payments.sqlite", code.path("payments.sqlite"));
+    code.write("options.ts", options);
     await code.serving("shop.ts", async (origin) => {
       const url = `${origin}/report`;
       expect((await fetch(url)).status).to.equal(402);
@@ -128,7 +135,7 @@ describe("the guide for a shop", () => {
     const options = /export interface PaywallOptions \{([\s\S]*?)^\}/m.exec(source("paywall/options.ts"))![1]!;
     const names = [...options.matchAll(/^ {2}readonly (\w+)/gm)].map(([, name]) => name!);
     const codes = [...source("errors.ts").matchAll(/^ {2}\| "(\w+)"/gm)].map(([, code]) => code!);
-    expect([names.length, codes.length]).to.deep.equal([14, 7]);
+    expect([names.length, codes.length]).to.deep.equal([14, 8]);
     for (const name of [...names, ...codes].filter((one) => one !== "clock" && one !== "chain"))
       expect(guide, name).to.include(`\`${name}\``);
   });

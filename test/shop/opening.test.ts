@@ -1,4 +1,6 @@
 // A paywall that could not judge payments rightly does not open.
+import { parseDeployment } from "@sotto/protocol";
+import { lockOf } from "@sotto/prover";
 import type { PaywallOptions } from "@sotto/resource-server";
 import { expect } from "chai";
 import { openPaywall, shopOptions } from "./support/options.ts";
@@ -40,6 +42,19 @@ describe("a paywall does not open", () => {
     expect(await code({ chain: chain({ token: world.pool }) })).to.equal("POOL_MISMATCH");
     expect(await code({ chain: chain({ decimals: 18 }) })).to.equal("POOL_MISMATCH");
     expect(await code({ chain: chain({ token: world.token, decimals: 6 }) })).to.equal("opened");
+  });
+
+  it("for keys of another set than the pool's", async () => {
+    expect(await code({ chain: chain({ set: "ceremony/never-held" }) })).to.equal("ARTIFACT_SET_UNKNOWN");
+    const set = "ceremony/autumn-2026";
+    expect(await code({ chain: chain({ set }), keys: lockOf("development") })).to.equal("SET_MISMATCH");
+    const keys = { ...lockOf("development"), set };
+    expect(await code({ chain: chain({ set: "development" }), keys })).to.equal("SET_MISMATCH");
+  });
+
+  it("but with the fields of the deployment's manifest", async () => {
+    const { rpcUrls } = shopOptions(world).chain;
+    expect(await code({ chain: { ...parseDeployment(world), rpcUrls } })).to.equal("opened");
   });
 
   it("for a service that is away, or whose keys are not the pinned ones", async () => {

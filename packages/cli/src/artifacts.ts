@@ -2,7 +2,15 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type ArtifactKind, type Artifacts, DEFAULT_MAX_BYTES, type LoadOptions, loadArtifacts } from "@sotto/prover";
+import {
+  type ArtifactKind,
+  type Artifacts,
+  type ArtifactsLock,
+  DEFAULT_MAX_BYTES,
+  type LoadOptions,
+  loadArtifacts,
+  lockOf,
+} from "@sotto/prover";
 import type { Context } from "./frame/command.ts";
 import { CliError } from "./frame/errors.ts";
 import type { Config } from "./home/config.ts";
@@ -14,27 +22,28 @@ import type { Home } from "./home/home.ts";
  * compared with the hash compiled into this program, wherever it comes from.
  */
 export async function openArtifacts({ home, output, signal }: Context, config: Config): Promise<Artifacts> {
-  const { artifacts, service } = config;
+  const { artifacts, service, set } = config;
   if (artifacts !== undefined) {
     const source: LoadOptions = /^https?:/.test(artifacts) ? { baseUrl: artifacts } : { directory: artifacts };
-    return loadArtifacts(source);
+    return loadArtifacts({ ...source, set });
   }
   if (service === undefined)
     throw new CliError("CONFIG_INVALID", "this wallet has neither artifacts nor a service to fetch them from");
   return loadArtifacts({
     baseUrl: "http://service.invalid/",
-    fetch: await servedByHash(service, home, signal, (line) => output.progress(line)),
+    set,
+    fetch: servedByHash(service, lockOf(set), home, signal, (line) => output.progress(line)),
   });
 }
 
 /** Turns a path NAME/NAME.KIND into the service's address of the file with that hash, and remembers the file. */
-async function servedByHash(
+function servedByHash(
   service: string,
+  lock: ArtifactsLock,
   home: Home,
   signal: AbortSignal,
   tell: (line: string) => void,
-): Promise<typeof fetch> {
-  const { lock } = await loadArtifacts({ directory: "." });
+): typeof fetch {
   return async (input) => {
     const [circuit = "", file = ""] = new URL(String(input)).pathname.slice(1).split("/");
     const kind = /\.(wasm|zkey|vkey)/.exec(file)?.[1] as ArtifactKind | undefined;

@@ -65,8 +65,8 @@ export async function withWallet<T>(
     }
     const store = new SqliteStore(home.store);
     cleanup.add(() => store.close());
-    const { chainId, pool, token, deploymentBlock, finality } = config;
-    const place = { chain: chain as ChainSource, chainId, pool, token, deploymentBlock };
+    const { chainId, pool, token, deploymentBlock, set, finality } = config;
+    const place = { chain: chain as ChainSource, chainId, pool, token, deploymentBlock, set };
     const wallet = await Wallet.open({ ...place, seed, store, finality, ...(prover === undefined ? {} : { prover }) });
     return await action({ context, config, chain, wallet });
   } finally {

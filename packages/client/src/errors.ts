@@ -29,6 +29,8 @@ export type WalletErrorCode =
   | "POOL_NOT_DEPLOYED"
   /** There is a contract, but not the pool that was expected. */
   | "POOL_MISMATCH"
+  /** The prover's keys are of another set than the pool's. details: found, expected. */
+  | "SET_MISMATCH"
   /** The token does not sign as EIP-3009 says, or is not a token. */
   | "TOKEN_MISMATCH"
   /** The wallet has less than is to be spent. details: missing. */

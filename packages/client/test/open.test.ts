@@ -54,7 +54,8 @@ describe("opening a wallet", () => {
       ["INVALID_OPTION", { rangeSize: 0 }],
       ["INVALID_OPTION", { deploymentBlock: -1 }],
       ["INVALID_ADDRESS", { pool: "0x" }],
-      ["INVALID_INTEGER", { chainId: 31337 }],
+      ["INVALID_INTEGER", { chainId: "31337" }],
+      ["INVALID_OPTION", { chainId: 31337.5 }],
       ["WRONG_CHAIN", { chainId: 1n }],
       ["POOL_NOT_DEPLOYED", { pool: `0x${"12".repeat(20)}` }],
       ["POOL_MISMATCH", { pool: TOKEN }],
@@ -79,11 +80,20 @@ describe("opening a wallet", () => {
 
   it("is refused with development keys on a chain that is not local", async () => {
     world.chain.id = 8453n;
-    const options = { ...world.options({ store: new MemoryStore() }), chainId: 8453n };
+    const options = { ...world.options({ store: new MemoryStore() }), chainId: 8453 };
     await refuses("DEVELOPMENT_KEYS_REFUSED", () => Wallet.open(options));
     await refuses("DEVELOPMENT_KEYS_REFUSED", () => NoteAppender.open(options as never));
     const { prover: _, ...reading } = options;
     expect((await Wallet.open(reading as WalletOptions)).balance().total).to.equal(0n);
+  });
+
+  it("is refused with keys of another set than the pool's", async () => {
+    const set = "ceremony/autumn-2026";
+    const options = { ...world.options({ store: new MemoryStore() }), set };
+    const { details } = await refuses("SET_MISMATCH", () => Wallet.open(options));
+    expect(details).to.deep.equal({ found: "development", expected: set });
+    await refuses("SET_MISMATCH", () => NoteAppender.open(options as never));
+    await Wallet.open({ ...options, set: "development" });
   });
 
   it("without a prover makes one that reads and deposits, and does not spend", async () => {

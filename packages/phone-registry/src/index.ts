@@ -1,4 +1,3 @@
-export { withDevelopmentDefaults } from "./config/development.ts";
 export { newKey } from "./config/parse.ts";
 export { type PhoneConfig, type PhonePlace, phoneConfig, phoneProblems } from "./config/phone-config.ts";
 export { type RegistryConfig, readRegistryConfig } from "./config/registry-config.ts";

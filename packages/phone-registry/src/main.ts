@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // The registry as a program: serves until SIGINT or SIGTERM, or does what its first argument says and ends.
 import { createInterface } from "node:readline";
-import { createLog, endWith, runProgram, ServerError } from "@sotto/server";
+import type { DeploymentManifest } from "@sotto/protocol";
+import { createLog, endWith, runProgram, ServerError, withDeployment } from "@sotto/server";
 import { withDevelopmentDefaults } from "./config/development.ts";
 import { keysFor } from "./config/development-keys.ts";
 import { newKey } from "./config/parse.ts";
@@ -20,7 +21,9 @@ const USAGE = `sotto-phone-registry [command]
   erase      reads a phone number from standard input and forgets it
   new-key ID makes a key for SOTTO_PHONE_MASTER_KEYS or SOTTO_PHONE_INDEX_KEYS`;
 
-const config = () => readRegistryConfig(withDevelopmentDefaults(process.env));
+/** A manifest says more than a registry has to know. */
+const place = ({ chainId, pool }: DeploymentManifest) => ({ SOTTO_CHAIN_ID: String(chainId), SOTTO_POOL: pool });
+const config = () => readRegistryConfig(withDevelopmentDefaults(withDeployment(process.env, place)));
 
 const serve = () =>
   runProgram(async () => {

@@ -12,6 +12,8 @@ export type PaywallErrorCode =
   | "WRONG_CHAIN"
   /** There is no ShieldedPool at the address, or one of another token. */
   | "POOL_MISMATCH"
+  /** The keys that are given are of another set than the pool's. */
+  | "SET_MISMATCH"
   /** The service does not answer, or not with what was asked for. */
   | "SERVICE_UNAVAILABLE"
   /** The service's verification key is not the one that is pinned. */

@@ -1,4 +1,5 @@
 export { CHAIN_SETTINGS } from "./config/chain-settings.ts";
+export { LOCAL_DEPLOYMENT, withDeployment } from "./config/deployment.ts";
 export type { Parse } from "./config/parse.ts";
 export * as parse from "./config/parse.ts";
 export {

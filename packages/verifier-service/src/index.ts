@@ -1,6 +1,5 @@
 export { createLog, type LogSink, type ServiceLog } from "@sotto/server";
 export { type Config, type Environment, readConfig } from "./config/config.ts";
-export { withDevelopmentDefaults } from "./config/development.ts";
 export { settingsTable } from "./config/table.ts";
 export { createVerifyEngine, type VerifyEngine, type VerifyEngineOptions } from "./engine/index.ts";
 export { ServiceError, type ServiceErrorCode } from "./errors/errors.ts";

@@ -14,8 +14,9 @@ import {
   Wallet,
   type WalletOptions,
 } from "@sotto/client";
+import type { DeploymentManifest } from "@sotto/protocol";
 import { Contract, HDNodeWallet, JsonRpcProvider, type JsonRpcSigner } from "ethers";
-import { deployLocal, type LocalDeployment } from "../../../scripts/chain/deployment.ts";
+import { deployLocal } from "../../../scripts/chain/deployment.ts";
 import { type LocalNode, startNode } from "../../../scripts/chain/node.ts";
 import type { ServiceMessage } from "../../../scripts/demo/service-process.ts";
 import { TrapdoorProver } from "./trapdoor-prover.ts";
@@ -28,13 +29,12 @@ const accountOf = (index: number) => HDNodeWallet.fromPhrase(MNEMONIC, undefined
 const TOKENS = 10n ** 15n;
 const APPEND_TIMEOUT_MS = 30_000;
 
-export interface World extends LocalDeployment {
+export interface World extends DeploymentManifest {
   readonly node: LocalNode;
   readonly provider: JsonRpcProvider;
   readonly depositor: JsonRpcSigner;
   readonly serviceUrl: string;
   readonly service: SottoService;
-  readonly pool: string;
 }
 
 let shared: Promise<World> | undefined;
@@ -69,7 +69,7 @@ async function create(): Promise<World> {
   return { ...deployment, node, provider, depositor, serviceUrl, service: new SottoService(serviceUrl) };
 }
 
-async function startService(deployment: LocalDeployment, chain: string): Promise<string> {
+async function startService(deployment: DeploymentManifest, chain: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "sotto-buyer-"));
   ending.push(async () => rmSync(folder, { recursive: true, force: true }));
   const { privateKey } = generateKeyPairSync("ed25519");

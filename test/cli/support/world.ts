@@ -5,14 +5,16 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { DeploymentManifest } from "@sotto/protocol";
 import { Wallet as Account, Contract, JsonRpcProvider } from "ethers";
-import { deployLocal, type LocalDeployment, saveDeployment } from "../../../scripts/chain/deployment.ts";
+import { deployLocal } from "../../../scripts/chain/deployment.ts";
 import { type LocalNode, startNode } from "../../../scripts/chain/node.ts";
+import { toJson, writeAtomically } from "../../../scripts/circuits/files.ts";
 import { type ServiceProcess, startProcess, stopProcess } from "../../service/support/process.ts";
 import { artifacts, relayerKey } from "../../service/support/world.ts";
 import { Cli } from "./cli.ts";
 
-export interface CliWorld extends LocalDeployment {
+export interface CliWorld extends DeploymentManifest {
   readonly node: LocalNode;
   readonly provider: JsonRpcProvider;
   readonly service: ServiceProcess;
@@ -35,7 +37,7 @@ async function create(): Promise<CliWorld> {
   const deployment = await deployLocal(node.url);
   const folder = mkdtempSync(join(tmpdir(), "sotto-cli-world-"));
   const deploymentFile = join(folder, "deployment.json");
-  saveDeployment(deployment, deploymentFile);
+  writeAtomically(deploymentFile, toJson(deployment));
   const codes = join(folder, "codes.jsonl");
   const service = await startProcess({
     SOTTO_PORT: "0",

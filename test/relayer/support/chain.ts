@@ -1,7 +1,7 @@
 // A real local chain in a process of its own, and everything a test does to it behind the relayer's back.
-import { NoteTree, shieldedPoolAbi } from "@sotto/protocol";
+import { type DeploymentManifest, NoteTree, shieldedPoolAbi } from "@sotto/protocol";
 import { Contract, JsonRpcProvider, type TransactionReceipt, Wallet } from "ethers";
-import { deployLocal, type LocalDeployment } from "../../../scripts/chain/deployment.ts";
+import { deployLocal } from "../../../scripts/chain/deployment.ts";
 import { type LocalNode, startNode } from "../../../scripts/chain/node.ts";
 import { Random } from "../../support/random.ts";
 import { type Payment, provePayment, proveWithdrawal, type WithdrawalFields } from "../../support/statements.ts";
@@ -17,7 +17,7 @@ export const RELAYER_KEY = "0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412
 
 export class TestChain {
   readonly node: LocalNode;
-  readonly deployment: LocalDeployment;
+  readonly deployment: DeploymentManifest;
   readonly provider: JsonRpcProvider;
   readonly random: Random;
   /** As the test's own account, 0. */
@@ -26,7 +26,7 @@ export class TestChain {
   /** A root the pool knows: of an append that was made for the tests. */
   root = 0n;
 
-  private constructor(node: LocalNode, deployment: LocalDeployment, provider: JsonRpcProvider, payer: Wallet) {
+  private constructor(node: LocalNode, deployment: DeploymentManifest, provider: JsonRpcProvider, payer: Wallet) {
     this.node = node;
     this.deployment = deployment;
     this.provider = provider;

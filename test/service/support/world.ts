@@ -3,9 +3,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { DeploymentManifest } from "@sotto/protocol";
 import { createLog, type RunningService, readConfig, startService } from "@sotto/verifier-service";
 import { Contract, HDNodeWallet, JsonRpcProvider, type JsonRpcSigner } from "ethers";
-import { deployLocal, type LocalDeployment } from "../../../scripts/chain/deployment.ts";
+import { deployLocal } from "../../../scripts/chain/deployment.ts";
 import { type LocalNode, startNode } from "../../../scripts/chain/node.ts";
 
 export const artifacts = join(import.meta.dirname, "..", "..", "..", "circuits", "build");
@@ -21,7 +22,7 @@ export function relayerKey(): string {
   return HDNodeWallet.fromPhrase(MNEMONIC, undefined, `m/44'/60'/0'/0/${index}`).privateKey;
 }
 
-export interface World extends LocalDeployment {
+export interface World extends DeploymentManifest {
   readonly node: LocalNode;
   readonly provider: JsonRpcProvider;
   /** Has tokens, and approved the pool. */

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { ethersChain, poolInterface, shieldedAddressOf } from "@sotto/client";
-import { LOCAL_CHAIN_IDS } from "@sotto/prover";
+import { type Address, parseAddress, parseDeployment } from "@sotto/protocol";
+import { LOCAL_CHAIN_IDS, lockOf } from "@sotto/prover";
 import { Interface } from "ethers";
 import type { Command, Context } from "../frame/command.ts";
 import { CliError, usage } from "../frame/errors.ts";
@@ -18,20 +19,12 @@ const FINALITY = 2;
 
 const erc20 = new Interface(["function decimals() view returns (uint8)", "function symbol() view returns (string)"]);
 
-type Fields = Readonly<Record<string, unknown>>;
-
 export const init: Command = {
   name: "init",
   summary: "Makes a wallet: a config, and a key that nobody has seen.",
   positionals: [],
   options: {
-    deployment: {
-      value: "FILE",
-      help: "JSON with chainId, pool, token and deploymentBlock; default .sotto/deployment.json",
-    },
-    "chain-id": { value: "N", help: "EIP-155 chain id, in place of the file's" },
-    pool: { value: "ADDRESS", help: "the ShieldedPool" },
-    "deployment-block": { value: "N", help: "block it was deployed in" },
+    deployment: { value: "FILE", help: `manifest of the pool's deployment; default ${LOCAL_DEPLOYMENT}` },
     rpc: { value: "URL", help: `JSON-RPC node; default ${LOCAL_RPC} on a local chain` },
     service: { value: "URL", help: `base address of the service; default ${LOCAL_SERVICE} on a local chain` },
     artifacts: { value: "PLACE", help: "folder or address of the circuits' artifacts; default: the service's" },
@@ -52,7 +45,7 @@ export const init: Command = {
     const update = args.flag("update");
     if (!update && existsSync(home.config))
       throw new CliError("WALLET_EXISTS", `there is a wallet in ${home.folder} already; --update changes its config`);
-    const config = await configure(context, update ? { ...readConfig(home) } : {});
+    const config = await configure(context, update ? readConfig(home) : undefined);
     if (update && existsSync(home.store)) expectSamePool(readConfig(home), config);
     home.make();
     const made = update ? "kept" : await placeKey(context);
@@ -98,57 +91,48 @@ async function placeKey({ home, args, environment, streams }: Context): Promise<
   return "new";
 }
 
-async function configure({ args, output }: Context, known: Fields): Promise<Config> {
-  const file = deploymentFile(args.text("deployment"), known);
-  const chainId = args.text("chain-id") ?? text(file["chainId"]) ?? text(known["chainId"]);
-  const local = LOCAL_CHAIN_IDS.some((id) => String(id) === chainId);
-  const rpc = args.url("rpc") ?? known["rpc"] ?? (local ? LOCAL_RPC : undefined);
-  const pool = args.address("pool") ?? file["pool"] ?? known["pool"];
-  const block = args.integer("deployment-block", 0, Number.MAX_SAFE_INTEGER);
-  const deploymentBlock = block ?? file["deploymentBlock"] ?? known["deploymentBlock"];
-  const missing = Object.entries({
-    "--chain-id": chainId,
-    "--pool": pool,
-    "--rpc": rpc,
-    "--deployment-block": deploymentBlock,
-  })
-    .filter(([, value]) => value === undefined)
-    .map(([name]) => name);
-  if (missing.length > 0)
-    throw usage(`${missing.join(", ")} missing: there is no ${LOCAL_DEPLOYMENT} here that says it`);
-  const own = args.text("artifacts") ?? known["artifacts"];
+/** What is said of the pool: where it is, and whose keys it has. */
+type Place = Pick<Config, "chainId" | "pool" | "deploymentBlock" | "set"> & { readonly token?: Address };
+
+async function configure({ args, output }: Context, known: Config | undefined): Promise<Config> {
+  const place: Place = readPlace(args.text("deployment"), known);
+  const local = LOCAL_CHAIN_IDS.includes(place.chainId);
+  const rpc = args.url("rpc") ?? known?.rpc ?? (local ? LOCAL_RPC : undefined);
+  if (rpc === undefined) throw usage("--rpc is missing: a JSON-RPC node of the pool's chain");
+  const development = local && existsSync(LOCAL_ARTIFACTS) ? `${process.cwd()}/${LOCAL_ARTIFACTS}` : undefined;
   const fields = {
-    chainId,
+    ...place,
+    chainId: String(place.chainId),
     rpc,
-    pool,
-    deploymentBlock,
-    service: args.url("service") ?? known["service"] ?? (local ? LOCAL_SERVICE : undefined),
-    artifacts: own ?? (local && existsSync(LOCAL_ARTIFACTS) ? `${process.cwd()}/${LOCAL_ARTIFACTS}` : undefined),
-    finality: args.integer("finality", 0, 1000) ?? known["finality"] ?? (local ? 0 : FINALITY),
+    service: args.url("service") ?? known?.service ?? (local ? LOCAL_SERVICE : undefined),
+    artifacts: args.text("artifacts") ?? known?.artifacts ?? development,
+    finality: args.integer("finality", 0, 1000) ?? known?.finality ?? (local ? 0 : FINALITY),
   };
   output.progress("asking the node about the pool");
-  const checked = parseConfig({ ...fields, token: pool, decimals: 0, symbol: "-" }, "the options");
-  return parseConfig(
-    { ...fields, ...(await tokenOf(checked, args.text("deployment") === undefined ? undefined : file["token"])) },
-    "the node's answers",
-  );
+  return parseConfig({ ...fields, ...(await tokenOf({ ...place, rpc })) }, "the node's answers");
 }
 
-const text = (value: unknown): string | undefined => (value === undefined ? undefined : String(value));
-
-function deploymentFile(given: string | undefined, known: Fields): Fields {
-  if (given === undefined && (known["pool"] !== undefined || !existsSync(LOCAL_DEPLOYMENT))) return {};
+/** @throws CliError CONFIG_INVALID; SottoError DEPLOYMENT_INVALID, ARTIFACT_SET_UNKNOWN */
+function readPlace(given: string | undefined, known: Config | undefined): Place {
+  if (given === undefined && known !== undefined) return known;
+  if (given === undefined && !existsSync(LOCAL_DEPLOYMENT))
+    throw usage(`--deployment is missing: the manifest of the pool; there is no ${LOCAL_DEPLOYMENT} here`);
   const path = given ?? LOCAL_DEPLOYMENT;
+  let json: unknown;
   try {
-    return Object(JSON.parse(readText(path, 65_536))) as Fields;
+    json = JSON.parse(readText(path, 65_536));
   } catch (cause) {
     if (cause instanceof CliError) throw cause;
     throw new CliError("CONFIG_INVALID", `${path} is not JSON`, {}, { cause });
   }
+  const { chainId, pool, token, deploymentBlock, set } = parseDeployment(json);
+  // Whose keys this program was not built with cannot be paid with.
+  lockOf(set);
+  return { chainId: BigInt(chainId), pool, token, deploymentBlock, set };
 }
 
 /** What only the chain knows of the pool's token. @throws CliError CONFIG_INVALID, WalletError */
-async function tokenOf({ rpc, chainId, pool }: Config, expected: unknown) {
+async function tokenOf({ rpc, chainId, pool, token: expected }: Place & { readonly rpc: string }) {
   const chain = ethersChain(rpc);
   try {
     const found = await chain.chainId();
@@ -157,8 +141,8 @@ async function tokenOf({ rpc, chainId, pool }: Config, expected: unknown) {
       throw new CliError("CONFIG_INVALID", `there is no contract at ${pool} on chain ${chainId}`);
     const ask = async (to: string, iface: Interface, name: string) =>
       iface.decodeFunctionResult(name, await chain.call({ to, data: iface.encodeFunctionData(name) }))[0] as unknown;
-    const token = String(await ask(pool, poolInterface, "token")).toLowerCase();
-    if (expected !== undefined && String(expected).toLowerCase() !== token)
+    const token = parseAddress(await ask(pool, poolInterface, "token"));
+    if (expected !== undefined && expected !== token)
       throw new CliError("CONFIG_INVALID", `the pool holds token ${token}, not that of the deployment file`);
     const [decimals, symbol] = [await ask(token, erc20, "decimals"), await ask(token, erc20, "symbol")];
     return { token, decimals: Number(decimals), symbol };

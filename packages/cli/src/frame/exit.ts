@@ -53,6 +53,9 @@ const CODES: Readonly<Partial<Record<ExitName, readonly string[]>>> = {
     "ARTIFACT_CHANGED",
     "ARTIFACTS_SOURCE_INVALID",
     "DEVELOPMENT_KEYS_REFUSED",
+    "DEPLOYMENT_INVALID",
+    "ARTIFACT_SET_UNKNOWN",
+    "SET_MISMATCH",
   ],
   refused: [
     "NOT_CONFIRMED",

@@ -12,6 +12,8 @@ export interface Config {
   pool: Address;
   token: Address;
   deploymentBlock: number;
+  /** Set of the keys its verifiers have. */
+  set: string;
   /** Of the token. */
   decimals: number;
   symbol: string;
@@ -56,16 +58,17 @@ export function parseConfig(fields: Readonly<Record<string, unknown>>, where: st
       throw error;
     }
   };
-  const { chainId, rpc, deploymentBlock, decimals, symbol, service, artifacts, finality } = fields;
+  const { chainId, rpc, deploymentBlock, set, decimals, symbol, service, artifacts, finality } = fields;
   if (typeof chainId !== "string" || !/^[1-9][0-9]{0,77}$/.test(chainId)) throw wrong("chainId", "a decimal text");
   if (!isHttp(rpc)) throw wrong("rpc", "an http or https address");
   if (!isCount(deploymentBlock, Number.MAX_SAFE_INTEGER)) throw wrong("deploymentBlock", "a block number");
+  if (!isText(set, 64)) throw wrong("set", "the name of a set of keys");
   if (!isCount(decimals, 36)) throw wrong("decimals", "a number from 0 to 36");
   if (!isText(symbol, 16) || !/^[\x21-\x7e]+$/.test(symbol)) throw wrong("symbol", "a short text");
   if (!isCount(finality, 1000)) throw wrong("finality", "a number from 0 to 1000");
   if (service !== undefined && !isHttp(service)) throw wrong("service", "an http or https address, or left out");
   if (artifacts !== undefined && !isText(artifacts)) throw wrong("artifacts", "a folder or an address, or left out");
-  const place = { chainId: BigInt(chainId), rpc, pool: address("pool"), token: address("token"), deploymentBlock };
+  const place = { chainId: BigInt(chainId), rpc, pool: address("pool"), token: address("token"), deploymentBlock, set };
   return { ...place, decimals, symbol, service, artifacts, finality };
 }
 

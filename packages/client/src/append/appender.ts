@@ -6,7 +6,6 @@ import {
   prepareAppend,
   type QueueStart,
 } from "@sotto/protocol";
-import { assertAllowedOnChain } from "@sotto/prover";
 import { poolInterface } from "../chain/abi.ts";
 import type { AppendCall } from "../chain/calls.ts";
 import type { ChainSource } from "../chain/source.ts";
@@ -15,7 +14,7 @@ import { PoolSync } from "../scan/sync.ts";
 import { TreeView } from "../scan/tree.ts";
 import type { ScanResult } from "../scan/types.ts";
 import type { Store } from "../store/store.ts";
-import { ask, connectPool, expectCount, type PoolInfo, type PoolOptions } from "../wallet/connect.ts";
+import { ask, checkKeys, connectPool, expectCount, type PoolInfo, type PoolOptions } from "../wallet/connect.ts";
 import type { ScanOptions, WalletProver } from "../wallet/core.ts";
 import { claimStore } from "../wallet/identity.ts";
 import { Lock } from "../wallet/lock.ts";
@@ -67,7 +66,7 @@ export class NoteAppender {
       if (typeof value !== "object" || value === null) throw new WalletError("INVALID_OPTION", `${name} is missing`);
     const range = options.rangeSize === undefined ? {} : { rangeSize: expectCount(options.rangeSize, "rangeSize", 1) };
     const info = await connectPool(options);
-    assertAllowedOnChain(prover.artifacts, info.chainId);
+    checkKeys(prover.artifacts, options, info.chainId);
     await claimStore(store, { ...info, owner: "appender" });
     const { deploymentBlock } = info;
     const sync = await PoolSync.open({ chain, deployment: info, deploymentBlock, store, finality: 0, ...range });

@@ -1,20 +1,23 @@
 import { type Deployment, emptyRoots, expectUint, parseAddress, TREE_DEPTH } from "@sotto/protocol";
+import { assertAllowedOnChain } from "@sotto/prover";
 import type { Interface } from "ethers";
 import { poolInterface } from "../chain/abi.ts";
 import type { ChainSource } from "../chain/source.ts";
 import { WalletError } from "../errors.ts";
 
-/** The pool a wallet works with, and where. */
+/** The pool a wallet works with, and where: beside `chain` the fields of a deployment's manifest. */
 export interface PoolOptions {
   chain: ChainSource;
   /** EIP-155 chain id that is expected of the node. */
-  chainId: bigint;
+  chainId: bigint | number;
   /** Address of the ShieldedPool. */
   pool: string;
   /** Block it was deployed in. */
   deploymentBlock: number;
   /** The token it must hold, where that is known. */
   token?: string;
+  /** Set of the keys its verifiers have, where that is known: the prover's must be the same. */
+  set?: string;
 }
 
 /** The pool as the chain has it. */
@@ -35,6 +38,9 @@ export function expectCount(value: unknown, name: string, least: number, most = 
   return value;
 }
 
+const readChainId = (value: bigint | number): bigint =>
+  typeof value === "number" ? BigInt(expectCount(value, "chainId", 1)) : expectUint(value, 256, "chainId");
+
 /**
  * Looks at the node before anything is read, signed or spent.
  * @throws WalletError NODE_UNREACHABLE, WRONG_CHAIN, POOL_NOT_DEPLOYED, POOL_MISMATCH; SottoError INVALID_ADDRESS
@@ -42,7 +48,7 @@ export function expectCount(value: unknown, name: string, least: number, most = 
 export async function connectPool(options: PoolOptions): Promise<PoolInfo> {
   const pool = parseAddress(options.pool, "pool");
   const token = options.token === undefined ? undefined : parseAddress(options.token, "token");
-  const chainId = expectUint(options.chainId, 256, "chainId");
+  const chainId = readChainId(options.chainId);
   const deploymentBlock = expectCount(options.deploymentBlock, "deploymentBlock", 0);
   const { chain } = options;
   const found = await chain.chainId();
@@ -57,6 +63,23 @@ export async function connectPool(options: PoolOptions): Promise<PoolInfo> {
   if (token !== undefined && token !== info.token)
     throw new WalletError("POOL_MISMATCH", `the pool holds token ${info.token}, expected ${token}`, { pool });
   return info;
+}
+
+/**
+ * Whether a prover's keys are those of the pool: it would refuse every proof made with others.
+ * @throws WalletError SET_MISMATCH; SottoError DEVELOPMENT_KEYS_REFUSED
+ */
+export function checkKeys(
+  { set: found }: { readonly set: string },
+  { set = found }: PoolOptions,
+  chainId: bigint,
+): void {
+  if (found !== set)
+    throw new WalletError("SET_MISMATCH", `the prover has keys of ${found}, the pool of ${set}`, {
+      found,
+      expected: set,
+    });
+  assertAllowedOnChain(found, chainId);
 }
 
 async function readConstants(chain: ChainSource, pool: string) {

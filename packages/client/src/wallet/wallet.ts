@@ -1,5 +1,4 @@
 import { deriveKeys, type WalletKeys } from "@sotto/protocol";
-import { assertAllowedOnChain } from "@sotto/prover";
 import type { DepositRequest } from "../chain/calls.ts";
 import type { ChainSource } from "../chain/source.ts";
 import { WalletError } from "../errors.ts";
@@ -9,7 +8,7 @@ import type { Receipt } from "../receipts/receipt.ts";
 import type { ScanResult } from "../scan/types.ts";
 import { checkSeed } from "../seed.ts";
 import type { Store } from "../store/store.ts";
-import { connectPool, expectCount, type PoolInfo, type PoolOptions } from "./connect.ts";
+import { checkKeys, connectPool, expectCount, type PoolInfo, type PoolOptions } from "./connect.ts";
 import { type ScanOptions, WalletCore, type WalletProver } from "./core.ts";
 import {
   type AuthorizeOptions,
@@ -61,8 +60,8 @@ export class Wallet {
 
   /**
    * Opens a wallet, after looking at the node, the pool, the prover's keys and the store.
-   * @throws WalletError NODE_UNREACHABLE, WRONG_CHAIN, POOL_NOT_DEPLOYED, POOL_MISMATCH, STORE_FOREIGN, INVALID_OPTION;
-   *   SottoError INVALID_KEY, INVALID_ADDRESS, DEVELOPMENT_KEYS_REFUSED
+   * @throws WalletError NODE_UNREACHABLE, WRONG_CHAIN, POOL_NOT_DEPLOYED, POOL_MISMATCH, SET_MISMATCH, STORE_FOREIGN,
+   *   INVALID_OPTION; SottoError INVALID_KEY, INVALID_ADDRESS, DEVELOPMENT_KEYS_REFUSED
    */
   static async open(options: WalletOptions): Promise<Wallet> {
     if (typeof options !== "object" || options === null)
@@ -74,7 +73,7 @@ export class Wallet {
     for (const [name, value] of Object.entries({ chain, store }))
       if (typeof value !== "object" || value === null) throw new WalletError("INVALID_OPTION", `${name} is missing`);
     const info = await connectPool(options);
-    if (prover !== undefined) assertAllowedOnChain(prover.artifacts, info.chainId);
+    if (prover !== undefined) checkKeys(prover.artifacts, options, info.chainId);
     const keys: WalletKeys = deriveKeys(options.seed, info);
     await claimStore(store, { ...info, owner: keys.shieldedAddress() });
     return new Wallet(await WalletCore.open({ chain, info, keys, store, prover, finality, clock, ...range }));

@@ -70,7 +70,8 @@ function reporter({ onEvent }: PaywallOptions): (event: PaywallEvent) => void {
  * Opens a paywall: asks the chain for the pool, the service for its keys, and checks who is paid. It refuses to start
  * where it could not judge payments rightly.
  *
- * @throws PaywallError; SottoError DEVELOPMENT_KEYS_REFUSED, ARTIFACTS_LOCK_INVALID; DatabaseError
+ * @throws PaywallError; SottoError DEVELOPMENT_KEYS_REFUSED, ARTIFACT_SET_UNKNOWN,
+ *   ARTIFACTS_LOCK_INVALID; DatabaseError
  */
 export async function createPaywall(options: PaywallOptions): Promise<Paywall> {
   const config = readConfig(options);
@@ -84,7 +85,7 @@ export async function createPaywall(options: PaywallOptions): Promise<Paywall> {
   const token = await checkToken(options, nodes, pool);
   const prices = new Prices(options, token.decimals);
   await checkRecipient(config, nodes, clock());
-  const verifier = await openVerifier(service, place.chainId, options.keys);
+  const verifier = await openVerifier(service, { ...place, set: options.chain.set }, options.keys);
   const proofs = new Proofs(verifier);
   await proofs.warm();
   const keys = await openTokenKeys(options, config, clock);

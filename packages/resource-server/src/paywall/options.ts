@@ -43,12 +43,15 @@ export interface PaywallRecipient {
   readonly viewingKey?: bigint;
 }
 
+/** Beside `rpcUrls` the fields of a deployment's manifest. */
 export interface PaywallChain {
   /** JSON-RPC nodes of the chain, the preferred one first. */
   readonly rpcUrls: readonly string[];
   readonly chainId: bigint | number;
   /** The ShieldedPool. */
   readonly pool: string;
+  /** Set of the keys its verifiers have, `ceremony/NAME`; default: development, for local chains. */
+  readonly set?: string;
   /** Blocks a payment's block must be at least deep, itself counted; no more than the service waits for. Default 1. */
   readonly confirmations?: number;
   /** The chain's time between blocks, ms; confirmations of it may take 60 s. Default 12000, on a local chain 1000. */
@@ -95,7 +98,7 @@ export interface PaywallOptions {
    * was started.
    */
   readonly store?: string;
-  /** Hashes of the verification keys; default: those compiled in. */
+  /** Hashes of the verification keys; default: those compiled in for `chain.set`. */
   readonly keys?: ArtifactsLock;
   /** Public keys of the service's tokens (a JWK set), in place of those it publishes. */
   readonly jwks?: { readonly keys: readonly object[] };

@@ -4,7 +4,9 @@ import {
   type ArtifactsLock,
   assertAllowedOnChain,
   createVerifier,
+  DEVELOPMENT_SET,
   loadArtifacts,
+  lockOf,
   parseVerificationKey,
   type Verifier,
 } from "@sotto/prover";
@@ -29,15 +31,24 @@ async function fetchKey(service: string, circuit: string, sha256: string | undef
 /**
  * A verifier of both circuits with the service's keys.
  *
- * @param lock hashes of the keys; left out: those compiled into the prover
- * @throws PaywallError SERVICE_UNAVAILABLE, KEY_NOT_PINNED; SottoError DEVELOPMENT_KEYS_REFUSED, ARTIFACTS_LOCK_INVALID
+ * @param place with the set of keys that the pool has
+ * @param keys hashes of them; left out: those compiled into the prover
+ * @throws PaywallError SET_MISMATCH, SERVICE_UNAVAILABLE, KEY_NOT_PINNED; SottoError DEVELOPMENT_KEYS_REFUSED,
+ *   ARTIFACT_SET_UNKNOWN, ARTIFACTS_LOCK_INVALID
  */
-export async function openVerifier(service: string, chainId: bigint, lock?: ArtifactsLock): Promise<Verifier> {
-  // Nothing is loaded here: the lock is read, and checked where it is given.
-  const artifacts = await loadArtifacts({ baseUrl: service, ...(lock === undefined ? {} : { lock }) });
+export async function openVerifier(
+  service: string,
+  { chainId, set }: { readonly chainId: bigint; readonly set: string | undefined },
+  keys?: ArtifactsLock,
+): Promise<Verifier> {
+  const lock = keys ?? lockOf(set ?? DEVELOPMENT_SET);
+  // Nothing is loaded here: the lock is checked.
+  const artifacts = await loadArtifacts({ baseUrl: service, lock });
   assertAllowedOnChain(artifacts, chainId);
-  const keys = await Promise.all(
+  if (set !== undefined && artifacts.set !== set)
+    throw new PaywallError("SET_MISMATCH", `keys are of the set ${artifacts.set}, chain.set is ${set}`);
+  const vkeys = await Promise.all(
     CIRCUITS.map(async (name) => [name, await fetchKey(service, name, artifacts.lock.circuits[name]?.vkey)] as const),
   );
-  return createVerifier({ vkeys: Object.fromEntries(keys) });
+  return createVerifier({ vkeys: Object.fromEntries(vkeys) });
 }

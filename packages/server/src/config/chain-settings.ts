@@ -1,10 +1,16 @@
-import { address, httpUrl, integer, list } from "./parse.ts";
+import { address, httpUrl, integer, list, text } from "./parse.ts";
 import { setting } from "./setting.ts";
 
 /** Which pool it is about, and where its chain is asked. */
 export const CHAIN_SETTINGS = {
-  chainId: setting("SOTTO_CHAIN_ID", integer(1), undefined, "EIP-155 chain id; required"),
-  pool: setting("SOTTO_POOL", address, undefined, "address of the ShieldedPool; required"),
+  deployment: setting(
+    "SOTTO_DEPLOYMENT",
+    text,
+    undefined,
+    "manifest of a deployment: says chain id, pool, deployment block and set of keys",
+  ),
+  chainId: setting("SOTTO_CHAIN_ID", integer(1), undefined, "EIP-155 chain id; required, or a manifest"),
+  pool: setting("SOTTO_POOL", address, undefined, "address of the ShieldedPool; required, or a manifest"),
   rpcUrls: setting(
     "SOTTO_RPC_URLS",
     list(httpUrl),

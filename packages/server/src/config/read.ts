@@ -5,7 +5,9 @@ import type { Setting, SettingTable, SettingValues } from "./setting.ts";
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Variables of the checkout's own tools. */
-const FOREIGN = new Set(["SOTTO_LONG", "SOTTO_DEBUG", "SOTTO_TEST_EVENTS"]);
+const FOREIGN = new Set(
+  ["LONG", "DEBUG", "TEST_EVENTS", "DEPLOY_RPC_URL", "DEPLOYER_KEY"].map((name) => `SOTTO_${name}`),
+);
 
 export interface ReadSettings<T extends SettingTable> {
   readonly values: SettingValues<T>;

@@ -1,5 +1,6 @@
+import { join } from "node:path";
 import { type PhoneConfig, phoneConfig, phoneProblems } from "@sotto/phone-registry";
-import { assertAllowedOnChain, LOCAL_CHAIN_IDS } from "@sotto/prover";
+import { assertAllowedOnChain, DEVELOPMENT_SET, LOCAL_CHAIN_IDS } from "@sotto/prover";
 import { type Environment, readSettings, refuseProblems, requireSettings } from "@sotto/server";
 import { ServiceError } from "../errors/errors.ts";
 import { DEFAULT_RELAYER_CONFIG, LOCAL_RELAYER_CONFIG } from "../relayer/types.ts";
@@ -72,7 +73,19 @@ function complete(settings: Settings): Omit<Config, "phone"> {
     pollMs = defaults.pollInterval,
   } = settings;
   const own = Object.fromEntries(Object.entries(settings).filter(([name]) => !name.startsWith("phone"))) as unknown;
-  return { ...(own as Config), confirmations, blockTimeMs, settleWaitMs, appendAfterMs, pollMs, local };
+  // Sets never share a folder.
+  const { artifacts, artifactSet } = own as Config;
+  const folder = artifactSet === DEVELOPMENT_SET ? artifacts : join(artifacts, artifactSet);
+  return {
+    ...(own as Config),
+    artifacts: folder,
+    confirmations,
+    blockTimeMs,
+    settleWaitMs,
+    appendAfterMs,
+    pollMs,
+    local,
+  };
 }
 
 /** @throws ProverError DEVELOPMENT_KEYS_REFUSED */

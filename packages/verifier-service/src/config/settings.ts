@@ -63,19 +63,13 @@ export const SETTINGS = {
     "SOTTO_ARTIFACTS",
     text,
     "circuits/build",
-    "folder with the circuits' artifacts; of a ceremony's set circuits/build/ceremony/NAME",
+    "folder with the circuits' artifacts; those of a ceremony's set are below it, in ceremony/NAME",
   ),
   artifactSet: setting(
     "SOTTO_ARTIFACT_SET",
     text,
     "development",
     "set of keys the pool's verifiers have: development, or ceremony/NAME",
-  ),
-  deployment: setting(
-    "SOTTO_DEPLOYMENT",
-    text,
-    undefined,
-    "manifest of pnpm deploy:network: says chain id, pool, deployment block and set of keys",
   ),
   otherKeys: setting(
     "SOTTO_OTHER_KEYS",

@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { LOCAL_DEPLOYMENT } from "@sotto/server";
 import { expect } from "chai";
 import { type Environment, readConfig, refuseDevelopmentKeys } from "../../src/config/config.ts";
-import { withDeployment } from "../../src/config/deployment.ts";
-import { DEPLOYMENT_FILE, withDevelopmentDefaults } from "../../src/config/development.ts";
+import { deploymentSettings } from "../../src/config/deployment.ts";
+import { withDevelopmentDefaults } from "../../src/config/development.ts";
 import { SETTINGS } from "../../src/config/settings.ts";
 
 const KEY = `0x${"11".repeat(32)}`;
@@ -129,77 +130,39 @@ describe("configuration", () => {
 });
 
 describe("development defaults", () => {
-  const deployment = JSON.stringify({ chainId: 31337, pool: POOL, token: POOL, deploymentBlock: 7 });
-  const read = (path: string) => (path === DEPLOYMENT_FILE ? deployment : undefined);
+  const LOCAL: Environment = { SOTTO_CHAIN_ID: "31337", SOTTO_POOL: POOL };
 
-  it("take chain and pool from what deploy:local wrote, and a relayer of the local chain", () => {
-    const config = readConfig(withDevelopmentDefaults({}, read));
-    expect(config).to.include({ chainId: 31337, pool: POOL, deploymentBlock: 7, local: true });
+  it("give a local chain's service a relayer of that chain", () => {
+    expect(readConfig(withDevelopmentDefaults(LOCAL))).to.include({ chainId: 31337, pool: POOL, local: true });
+    expect(withDevelopmentDefaults(LOCAL)["SOTTO_PHONE_REGISTRY"]).to.equal(undefined);
+  });
+
+  it("serve phone numbers on the pool of deploy:local", () => {
+    const { phone } = readConfig(withDevelopmentDefaults({ ...LOCAL, SOTTO_DEPLOYMENT: LOCAL_DEPLOYMENT }));
+    expect(phone?.sender).to.include({ kind: "file" });
   });
 
   it("leave what the environment says alone", () => {
-    expect(withDevelopmentDefaults({ ...LEAST }, read)).to.deep.equal(LEAST);
-    const own = withDevelopmentDefaults({ SOTTO_DEPLOYMENT_BLOCK: "9" }, read);
-    expect(own["SOTTO_DEPLOYMENT_BLOCK"]).to.equal("9");
+    expect(withDevelopmentDefaults({ ...LEAST })).to.deep.equal(LEAST);
   });
 
   it("give no key to a chain that is not local", () => {
     const { SOTTO_RELAYER_KEY: _, ...rest } = LEAST;
-    expect(withDevelopmentDefaults(rest, read)["SOTTO_RELAYER_KEY"]).to.equal(undefined);
-  });
-
-  it("leave a damaged file aside", () => {
-    expect(failure(withDevelopmentDefaults({}, () => "{")).message).to.include("SOTTO_POOL");
+    expect(withDevelopmentDefaults(rest)["SOTTO_RELAYER_KEY"]).to.equal(undefined);
   });
 });
 
-describe("a deployment's manifest", () => {
-  const contract = (address: string) => ({ address, codeHash: `0x${"ab".repeat(32)}` });
-  const others = ["paymentVerifier", "withdrawalVerifier", "noteAppendVerifier", "noteHasher"];
-  const manifest = {
-    version: 1,
-    network: "base-sepolia",
-    set: "ceremony/autumn-2026",
-    chainId: 84532,
-    pool: POOL,
-    token: `0x${"33".repeat(20)}`,
-    deploymentBlock: 77,
-    smallestDeposit: "10000",
-    contracts: Object.fromEntries([
-      ["pool", contract(POOL)],
-      ...others.map((name) => [name, contract(`0x${"44".repeat(20)}`)]),
-    ]),
-    verificationKeys: { payment: "cd".repeat(32) },
-  };
-  const files: Record<string, string> = { good: JSON.stringify(manifest), cut: "{", other: "{}" };
-  const read = (path: string) => files[path];
-  const refused = (environment: Environment): string => {
-    try {
-      withDeployment(environment, read);
-    } catch (error) {
-      expect((error as { code?: unknown }).code).to.equal("INVALID_CONFIG");
-      return (error as Error).message;
-    }
-    throw new Error("it was accepted");
-  };
-
-  it("says chain, pool, block and set of keys, and where that set's artifacts are", () => {
-    const config = readConfig(withDeployment({ SOTTO_DEPLOYMENT: "good", SOTTO_RELAYER_KEY: KEY }, read));
-    expect(config).to.include({ chainId: 84532, pool: POOL, deploymentBlock: 77, artifactSet: "ceremony/autumn-2026" });
-    expect(config.artifacts).to.equal("circuits/build/ceremony/autumn-2026");
-    const own = withDeployment({ SOTTO_DEPLOYMENT: "good", SOTTO_ARTIFACTS: "/srv/keys" }, read);
-    expect(own["SOTTO_ARTIFACTS"]).to.equal("/srv/keys");
-    expect(withDeployment(LEAST, read), "none is named").to.equal(LEAST);
+describe("sets of keys", () => {
+  it("have a folder each", () => {
+    expect(readConfig({ ...LEAST, SOTTO_ARTIFACTS: "/srv" }).artifacts).to.equal("/srv");
+    const { artifacts } = readConfig({ ...LEAST, SOTTO_ARTIFACTS: "/srv", SOTTO_ARTIFACT_SET: "ceremony/autumn-2026" });
+    expect(artifacts).to.equal("/srv/ceremony/autumn-2026");
   });
 
-  it("is refused where it cannot be read, or the environment says otherwise", () => {
-    expect(refused({ SOTTO_DEPLOYMENT: "none" })).to.include("does not exist");
-    expect(refused({ SOTTO_DEPLOYMENT: "cut" })).to.include("not JSON");
-    expect(refused({ SOTTO_DEPLOYMENT: "other" })).to.include("no manifest");
-    const contradiction = refused({ SOTTO_DEPLOYMENT: "good", SOTTO_CHAIN_ID: "1", SOTTO_ARTIFACT_SET: "development" });
-    expect(contradiction).to.include("SOTTO_CHAIN_ID").and.include("SOTTO_ARTIFACT_SET");
-    // The same address in another spelling is no contradiction.
-    const shouted = { SOTTO_DEPLOYMENT: "good", SOTTO_POOL: POOL.toUpperCase().replace("0X", "0x") };
-    expect(withDeployment(shouted, read)["SOTTO_POOL"]).to.equal(POOL);
+  it("are what a manifest names, with chain, pool and block", () => {
+    const said = deploymentSettings({ chainId: 84532, pool: POOL, deploymentBlock: 7, set: "ceremony/x" } as never);
+    const { artifacts, ...config } = readConfig({ SOTTO_RELAYER_KEY: KEY, ...said });
+    expect(config).to.include({ chainId: 84532, pool: POOL, deploymentBlock: 7, artifactSet: "ceremony/x" });
+    expect(artifacts).to.equal("circuits/build/ceremony/x");
   });
 });

@@ -1,0 +1,70 @@
+// What is looked at before anything is sent, and how faults of Hardhat are told: each with a code, none with the address of
+// the node, which may hold a provider's key.
+import type {} from "@nomicfoundation/hardhat-ethers";
+import { type Address, parseAddress, SottoError } from "@sotto/protocol";
+import { formatEther, Interface, ZeroAddress, ZeroHash } from "ethers";
+import type { NetworkConnection } from "hardhat/types/network";
+import { CommandError } from "../lib/command.ts";
+
+/** Hardhat's numbers of the errors about SOTTO_DEPLOY_RPC_URL, SOTTO_DEPLOYER_KEY and the keystore they are in. */
+const OF_SETTINGS = [7, 28, 30, 50_000];
+/** Of a deployment that was begun otherwise: on another chain, by another account, with other options. */
+const BEGUN_OTHERWISE = [10_120, 10_900];
+
+/** What Hardhat throws, with a code; what has one is handed on. */
+export function explain(error: unknown): unknown {
+  if (error instanceof CommandError || error instanceof SottoError) return error;
+  const { number, message } = Object(error) as { number?: number; message?: unknown };
+  const text = String(message).replace(/^HHE\d+: /, "");
+  if (OF_SETTINGS.includes(number ?? 0)) return new CommandError("SETTING_INVALID", text, { cause: error });
+  const advice = BEGUN_OTHERWISE.includes(number ?? 0) ? "" : "; the same command goes on where this one ended";
+  return new CommandError("DEPLOYMENT_FAILED", `${text}${advice}`, { cause: error });
+}
+
+/** @param node how messages name it @throws CommandError NODE_UNREACHABLE, SETTING_INVALID */
+export async function chainIdOf({ provider }: NetworkConnection, node: string): Promise<number> {
+  try {
+    const answer = await provider.request({ method: "eth_chainId" });
+    if (typeof answer === "string" && /^0x[0-9a-f]+$/i.test(answer)) return Number(answer);
+  } catch (error) {
+    if (OF_SETTINGS.includes((error as { number?: number }).number ?? 0)) throw error;
+  }
+  throw new CommandError("NODE_UNREACHABLE", `${node} does not answer as a node: no connection, or no JSON-RPC`);
+}
+
+export interface Deployer {
+  readonly account: Address;
+  /** Ether, decimal. */
+  readonly balance: string;
+}
+
+/** @throws CommandError SETTING_INVALID, NO_FUNDS */
+export async function deployerOf({ ethers, provider }: NetworkConnection): Promise<Deployer> {
+  const [signer] = await ethers.getSigners().catch((cause: unknown) => {
+    throw new CommandError("SETTING_INVALID", "SOTTO_DEPLOYER_KEY is no private key: 32 bytes as hex", { cause });
+  });
+  if (signer === undefined) throw new CommandError("NO_FUNDS", "the node has no account to deploy with");
+  const account = parseAddress(signer.address);
+  const balance = BigInt(String(await provider.request({ method: "eth_getBalance", params: [account, "latest"] })));
+  if (balance === 0n) throw new CommandError("NO_FUNDS", `${account} has no ETH on this chain to pay the gas with`);
+  return { account, balance: formatEther(balance) };
+}
+
+const TOKEN = new Interface([
+  "function decimals() view returns (uint8)",
+  "function balanceOf(address) view returns (uint256)",
+  "function authorizationState(address, bytes32) view returns (bool)",
+]);
+
+/** @returns what it lacks, undefined for nothing @throws CommandError TOKEN_INVALID */
+export async function checkToken({ provider }: NetworkConnection, token: Address): Promise<string | undefined> {
+  const answers = async (name: string, parameters: readonly unknown[]): Promise<boolean> => {
+    const call = { to: token, data: TOKEN.encodeFunctionData(name, parameters) };
+    const answer = await provider.request({ method: "eth_call", params: [call, "latest"] }).catch(() => "0x");
+    return /^0x[0-9a-f]{64}$/i.test(String(answer));
+  };
+  if (!(await answers("decimals", [])) || !(await answers("balanceOf", [ZeroAddress])))
+    throw new CommandError("TOKEN_INVALID", `there is no ERC-20 token at ${token} on this chain`);
+  const authorizes = await answers("authorizationState", [ZeroAddress, ZeroHash]);
+  return authorizes ? undefined : `token ${token} has no EIP-3009: deposits into this pool will need gas`;
+}

@@ -1,0 +1,117 @@
+// Deploying by somebody who has something wrong, is ended in the middle, or whose node's address holds a provider's key.
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type DeploymentManifest, parseDeployment } from "@sotto/protocol";
+import { expect } from "chai";
+import { ContractFactory, HDNodeWallet, JsonRpcProvider, Wallet } from "ethers";
+import hre from "hardhat";
+import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
+import { command, expectRefused, type Result } from "../e2e/command.ts";
+
+const MNEMONIC = "test test test test test test test test test test test junk";
+const [deployer, other] = [0, 1].map((index) =>
+  HDNodeWallet.fromPhrase(MNEMONIC, undefined, `m/44'/60'/0'/0/${index}`),
+) as [HDNodeWallet, HDNodeWallet];
+const CANARY = "canary-of-the-provider";
+const root = join(import.meta.dirname, "..", "..");
+
+describe("deploying with faults", () => {
+  let node: LocalNode;
+  let folder: string;
+  let provider: JsonRpcProvider;
+  const network = `faults-${process.pid}`;
+  const journal = join(root, "ignition", "deployments", network);
+  const sources = join(root, ".sotto", "deployments", network);
+
+  const openProvider = (url: string) => new JsonRpcProvider(url, undefined, { staticNetwork: true, cacheTimeout: -1 });
+  const run = async (args: readonly string[], variables: object = {}, watch?: Parameters<typeof command>[2]) => {
+    const secrets = { SOTTO_DEPLOY_RPC_URL: `${node.url}/v2/${CANARY}`, SOTTO_DEPLOYER_KEY: deployer.privateKey };
+    const all = ["--network", network, "--to", folder, ...args];
+    const result: Result = await command("deploy/main.ts", all, watch, { ...secrets, ...variables });
+    for (const secret of [CANARY, deployer.privateKey.slice(2)])
+      expect(result.stdout + result.stderr).to.not.include(secret);
+    return result;
+  };
+  const test = ["--test-token", "yes"];
+
+  before(async () => {
+    node = await startNode(0, { chainId: 1337, blockTimeMs: 200 });
+    folder = mkdtempSync(join(tmpdir(), "sotto-faults-"));
+    provider = openProvider(node.url);
+  });
+  after(async () => {
+    provider.destroy();
+    await node.stop();
+    for (const path of [folder, journal, sources]) rmSync(path, { recursive: true, force: true });
+  });
+
+  it("says what is wrong with node, key, account or folder, and begins nothing", async () => {
+    const away = { SOTTO_DEPLOY_RPC_URL: `http://127.0.0.1:1/${CANARY}` };
+    expectRefused(await run(test, away), "NODE_UNREACHABLE", "SOTTO_DEPLOY_RPC_URL");
+    const server = createServer((_, response) => response.writeHead(401).end(`<html>${CANARY}`));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const page = `http://127.0.0.1:${(server.address() as AddressInfo).port}/${CANARY}`;
+    expectRefused(await run(test, { SOTTO_DEPLOY_RPC_URL: page }), "NODE_UNREACHABLE");
+    server.close();
+    expectRefused(await run(test, { SOTTO_DEPLOY_RPC_URL: CANARY }), "SETTING_INVALID", "SOTTO_DEPLOY_RPC_URL");
+    for (const key of [CANARY, "0x1234"])
+      expectRefused(await run(test, { SOTTO_DEPLOYER_KEY: key }), "SETTING_INVALID", "SOTTO_DEPLOYER_KEY");
+    const poor = Wallet.createRandom();
+    expectRefused(await run(test, { SOTTO_DEPLOYER_KEY: poor.privateKey }), "NO_FUNDS", poor.address.toLowerCase());
+    writeFileSync(join(folder, `${network}.json`), "{}");
+    const below = join(folder, `${network}.json`, "folder");
+    expectRefused(await run([...test, "--to", below]), "FOLDER_NOT_WRITABLE", below);
+    expectRefused(await run(test), "MANIFEST_EXISTS", `${network}.json`);
+    rmSync(join(folder, `${network}.json`));
+    expect(existsSync(journal)).to.equal(false);
+    expect(await provider.getTransactionCount(deployer.address)).to.equal(0);
+  });
+
+  it("goes on after it was killed in the middle, and repeats no secret in what it writes", async () => {
+    const killed = await run(test, {}, async (_, child) => {
+      // Once the first transaction is on its way.
+      while ((await provider.getTransactionCount(deployer.address, "pending")) === 0)
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      child.kill("SIGKILL");
+    });
+    expect(killed.status).to.equal(null);
+    expect(existsSync(join(folder, `${network}.json`))).to.equal(false);
+    const { status, stdout, stderr } = await run(test);
+    expect(status, stdout + stderr).to.equal(0);
+    expect(await provider.getTransactionCount(deployer.address)).to.equal(6);
+    for (const place of [folder, journal, sources])
+      for (const name of readdirSync(place, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()))
+        expect(readFileSync(join(name.parentPath, name.name), "utf8"), name.name).to.not.include(CANARY);
+  });
+
+  it("does not go on otherwise than it began, nor on another chain", async () => {
+    const file = join(folder, `${network}.json`);
+    const before: DeploymentManifest = parseDeployment(JSON.parse(readFileSync(file, "utf8")));
+    const sent = await provider.getTransactionCount(deployer.address);
+    const { abi, bytecode } = await hre.artifacts.readArtifact("TestUSDC");
+    const dollar = await new ContractFactory(abi, bytecode, other.connect(provider)).deploy();
+    const token = await (await dollar.waitForDeployment()).getAddress();
+    expectRefused(await run(["--token", token]), "DEPLOYMENT_FAILED", "has been changed");
+    expectRefused(await run([...test, "--smallest-deposit", "5"]), "DEPLOYMENT_FAILED", "has been changed");
+    expectRefused(await run(test, { SOTTO_DEPLOYER_KEY: other.privateKey }), "DEPLOYMENT_FAILED", "From account");
+    for (const [chainId, code] of [
+      [31337, "DEPLOYMENT_FAILED"],
+      [1337, "POOL_GONE"],
+    ] as const) {
+      const elsewhere = await startNode(0, { chainId });
+      const there = openProvider(elsewhere.url);
+      try {
+        expectRefused(await run(test, { SOTTO_DEPLOY_RPC_URL: elsewhere.url }), code);
+        expect(await there.getTransactionCount(deployer.address), String(chainId)).to.equal(0);
+      } finally {
+        there.destroy();
+        await elsewhere.stop();
+      }
+    }
+    expect(await provider.getTransactionCount(deployer.address)).to.equal(sent);
+    expect(parseDeployment(JSON.parse(readFileSync(file, "utf8")))).to.deep.equal(before);
+  });
+});

@@ -1,0 +1,45 @@
+// What an explorer does with what it is given: it compiles the standard input, and compares with what is on the chain.
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import type { JsonRpcProvider } from "ethers";
+
+/** An entry of verification.json. */
+export interface Entry {
+  readonly address: string;
+  readonly contract: string;
+  readonly compiler: string;
+  readonly constructorArguments: string;
+  readonly standardInput: string;
+}
+
+const require = createRequire(import.meta.url);
+const { version } = require("solc/package.json") as { version: string };
+
+/** @returns what the compiler prints, without its greeting */
+async function solc(input: string): Promise<string> {
+  const args = [require.resolve("solc/solc.js"), "--standard-json"];
+  const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "ignore"] });
+  child.stdin.end(input);
+  let output = "";
+  for await (const chunk of child.stdout) output += String(chunk);
+  return output.replace(/^>>>.*\n/, "");
+}
+
+/** The code that creates the contract of an entry, hex without 0x. */
+export async function compile({ contract, standardInput, compiler }: Entry, folder: string): Promise<string> {
+  if (!compiler.startsWith(`v${version}+commit.`)) throw new Error(`${compiler} is not ${version}`);
+  const [source = "", name = ""] = contract.split(":");
+  const input = JSON.parse(readFileSync(join(folder, standardInput), "utf8"));
+  // Explorers choose what they want to see; the code does not depend on it.
+  input.settings.outputSelection = { [source]: { [name]: ["evm.bytecode.object"] } };
+  const { contracts } = JSON.parse(await solc(JSON.stringify(input)));
+  return contracts[source][name].evm.bytecode.object as string;
+}
+
+/** The code that a constructor leaves. A library's begins with its own address, which only a transaction gives it. */
+export const construct = (provider: JsonRpcProvider, creation: string): Promise<string> =>
+  provider.send("eth_call", [{ data: `0x${creation}` }, "latest"]).then(withoutAddress);
+
+export const withoutAddress = (code: string): string => code.replace(/^0x73[0-9a-f]{40}30/, "0x");
