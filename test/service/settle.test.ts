@@ -1,6 +1,7 @@
 import { settleCall } from "@sotto/client";
 import { encodeShieldedAddress, randomField, resourceDigest, validUntilOf } from "@sotto/protocol";
 import { expect } from "chai";
+import { getAddress } from "ethers";
 import { forgeBundle, merchantKey, merchantTag } from "./support/bundles.ts";
 import { type Answer, call, claimsOf, post, settleRequest } from "./support/http.ts";
 import { knownRoot, openService, openWorld, type TestService, type World } from "./support/world.ts";
@@ -55,6 +56,17 @@ describe("POST /settle", () => {
     const full = await settle({ ...first.bundle, ...first.request });
     const { resource: _, ...least } = second.request;
     expect([full.body["status"], (await settle(least)).body["status"]]).to.deep.equal(["success", "success"]);
+  });
+
+  it("takes the recipient in any spelling of an address that verify takes", async () => {
+    const bundle = forgeBundle(world, { root });
+    const recipientPublicKey = getAddress(bundle.recipientPublicKey);
+    expect(recipientPublicKey).to.not.equal(bundle.recipientPublicKey);
+    const token = await verify({ ...bundle, recipientPublicKey });
+    expect(claimsOf(await verify(bundle))["jti"]).to.equal(claimsOf(token)["jti"]);
+    const request = settleRequest(bundle, token);
+    for (const spelling of [recipientPublicKey, bundle.recipientPublicKey])
+      expect((await settle({ ...request, recipientPublicKey: spelling })).body["status"]).to.equal("success");
   });
 
   it("answers 409 to anything but what the token stands for, and sends nothing", async () => {

@@ -58,12 +58,6 @@ function readUrl(value: unknown): string {
   return url;
 }
 
-function readAddress(value: unknown): Address {
-  const address = parseAddress(value, "recipientPublicKey");
-  if (address !== value) fail("INVALID_HEX", "recipientPublicKey must be in lower case");
-  return address;
-}
-
 function read(fields: Fields): PaymentBundle {
   const bundle = {
     proof: decimals(fields, "proof", PROOF_WORDS, parseBaseField),
@@ -71,7 +65,7 @@ function read(fields: Fields): PaymentBundle {
     amountProof: decimals(fields, "amountProof", PROOF_WORDS, parseBaseField),
     amountPublicSignals: decimals(fields, "amountPublicSignals", CIRCUITS.elgamal_range.publicSignalCount, parseField),
     senderCommitment: parseField(fields["senderCommitment"], "senderCommitment"),
-    recipientPublicKey: readAddress(fields["recipientPublicKey"]),
+    recipientPublicKey: parseAddress(fields["recipientPublicKey"], "recipientPublicKey"),
     resourceUrl: readUrl(fields["resourceUrl"]),
     timestamp: expectTimestamp(fields["timestamp"]),
   };

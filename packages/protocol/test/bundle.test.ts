@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { getAddress } from "ethers";
 import fc from "fast-check";
 import {
   BASE_FIELD_MODULUS,
@@ -125,8 +126,13 @@ describe("the payment bundle", () => {
     refused((copy) => ((copy["amountPublicSignals"] as string[])[4] = "7"), /above the upper bound/);
   });
 
+  it("names its recipient in any spelling of an address, and means one", () => {
+    for (const spelling of [getAddress(wire.recipientPublicKey), `0x${wire.recipientPublicKey.slice(2).toUpperCase()}`])
+      expect(decodeBundle({ ...wire, recipientPublicKey: spelling })).to.deep.equal(decodeBundle(wire));
+  });
+
   it("is refused with a malformed address, URL or time", () => {
-    refused((copy) => (copy["recipientPublicKey"] = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"), /lower case/);
+    refused((copy) => (copy["recipientPublicKey"] = "0x70997970C51812dc3A010C7d01b50e0d17dc79c8"), /checksum/);
     refused((copy) => (copy["recipientPublicKey"] = "0x12"), /20 bytes/);
     refused((copy) => (copy["resourceUrl"] = ""), /resourceUrl/);
     refused((copy) => (copy["resourceUrl"] = `https://${"a".repeat(MAX_URL_LENGTH)}`), /at most 2048/);

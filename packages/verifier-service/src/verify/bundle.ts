@@ -33,7 +33,7 @@ export function readBundle(body: unknown): Bundle {
   const decoded = decodeBundle(body);
   const signals = decoded.publicSignals;
   return {
-    wire: pick(body as WireBundle),
+    wire: pick(body as WireBundle, decoded),
     decoded,
     resourceDigest: resourceDigest(decoded),
     validUntil: validUntilOf(decoded.timestamp),
@@ -43,12 +43,13 @@ export function readBundle(body: unknown): Bundle {
   };
 }
 
-/** Every value has one spelling, so the same bundle is the same text. */
+/** Every value has one spelling by now, so the same bundle is the same text. */
 export function canonicalJson({ wire }: Bundle): string {
   return JSON.stringify(wire);
 }
 
-function pick(body: WireBundle): WireBundle {
+/** Only addresses come in several spellings. */
+function pick(body: WireBundle, { recipientPublicKey }: PaymentBundle): WireBundle {
   return {
     proof: body.proof,
     publicSignals: body.publicSignals,
@@ -56,7 +57,7 @@ function pick(body: WireBundle): WireBundle {
     amountProof: body.amountProof,
     amountPublicSignals: body.amountPublicSignals,
     senderCommitment: body.senderCommitment,
-    recipientPublicKey: body.recipientPublicKey,
+    recipientPublicKey,
     resourceUrl: body.resourceUrl,
     timestamp: body.timestamp,
   };

@@ -1,4 +1,4 @@
-import type { WireBundle } from "@sotto/protocol";
+import { parseAddress, type WireBundle } from "@sotto/protocol";
 import type { Config } from "../config/config.ts";
 import { ServiceError } from "../errors/errors.ts";
 import type { SettleRequest } from "../http/schemas.ts";
@@ -20,7 +20,8 @@ export interface SettleServices {
 /**
  * Queues the payment a token stands for, once, and waits for it.
  * @returns the payment as it is after the wait
- * @throws ServiceError INVALID_TOKEN, TOKEN_EXPIRED, TOKEN_REPLACED, PAYMENT_MISMATCH, QUOTA_EXCEEDED
+ * @throws SottoError INVALID_ADDRESS; ServiceError INVALID_TOKEN, TOKEN_EXPIRED, TOKEN_REPLACED, PAYMENT_MISMATCH,
+ * QUOTA_EXCEEDED
  */
 export async function settlePayment(request: SettleRequest, services: SettleServices): Promise<Operation> {
   const { claims, expired } = await services.tokens.read(request.paymentToken);
@@ -84,11 +85,15 @@ const FIELDS = [
   "timestamp",
 ] as const satisfies readonly (keyof SettleRequest)[];
 
-/** What was verified is what is sent: a request for anything else is refused. */
+/**
+ * What was verified is what is sent: a request for anything else is refused.
+ * @throws SottoError INVALID_ADDRESS; ServiceError PAYMENT_MISMATCH
+ */
 function expectSame(request: SettleRequest, { bundle }: Reservation): void {
   const verified = JSON.parse(bundle) as WireBundle;
   for (const field of FIELDS) {
-    const given = request[field];
+    // An address has several spellings.
+    const given = field === "recipientPublicKey" ? parseAddress(request[field], field) : request[field];
     if (given === undefined) continue;
     const expected = verified[ALIASES[field] ?? (field as keyof WireBundle)];
     if (JSON.stringify(given) !== JSON.stringify(expected))
