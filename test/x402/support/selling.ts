@@ -1,0 +1,62 @@
+// A shop that sells one report through the published packages, and payers with the published client.
+import type { Wallet } from "@sotto/client";
+import { SottoScheme } from "@sotto/x402/client";
+import type { SottoRecipient } from "@sotto/x402/server";
+import type { PaymentRequired } from "@x402/core/types";
+import { x402Client } from "@x402/fetch";
+import { expect } from "chai";
+import { Wallet as Account } from "ethers";
+import { openWallet, openWorld, type World } from "../../buyer/support/world.ts";
+import { type Middleman, openMiddleman } from "./middleman.ts";
+import { decode, openShop, type Shop, signRecipient } from "./shop.ts";
+
+/** Of the report, base units. */
+export const PRICE = 1_000_000n;
+
+export const clientOf = (scheme: SottoScheme): x402Client => new x402Client().register(scheme.network, scheme);
+
+export const failure = (promise: Promise<unknown>): Promise<Error & { code?: string; cause?: unknown }> =>
+  promise.then(
+    () => expect.fail("a refusal was expected"),
+    (error) => error,
+  );
+
+export interface Selling {
+  readonly world: World;
+  readonly merchant: Wallet;
+  readonly recipient: SottoRecipient;
+  /** Between shop and facilitator. */
+  readonly between: Middleman;
+  readonly shop: Shop;
+  /** Of the report. */
+  readonly url: string;
+  schemeOf(wallet: Wallet): Promise<SottoScheme>;
+  /** A new challenge. */
+  required(): Promise<PaymentRequired>;
+  /** Ends all trouble. */
+  recover(): void;
+  close(): Promise<void>;
+}
+
+export async function openSelling(): Promise<Selling> {
+  const world = await openWorld();
+  const merchant = await openWallet(world);
+  const recipient = await signRecipient(world, Account.createRandom(), merchant.shieldedAddress);
+  const between = await openMiddleman(new URL(world.serviceUrl).origin);
+  const facilitator = between.url + new URL(world.serviceUrl).pathname;
+  const shop = await openShop(world, recipient, facilitator, { service: world.serviceUrl });
+  const url = `${shop.origin}/report`;
+  return {
+    ...{ world, merchant, recipient, between, shop, url },
+    schemeOf: (wallet) => SottoScheme.open({ wallet, services: [world.serviceUrl], fundsTimeoutMs: 5_000 }),
+    required: async () => decode((await fetch(url)).headers.get("payment-required")) as unknown as PaymentRequired,
+    recover() {
+      between.trouble = (_path, answer) => answer();
+      shop.handler = (_request, response) => void response.json({ report: "paid" });
+    },
+    async close() {
+      await shop.close();
+      await between.close();
+    },
+  };
+}
