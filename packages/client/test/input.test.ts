@@ -1,43 +1,24 @@
-import type { SottoError } from "@sotto/protocol";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
 import { approveCall, settleCall } from "../src/chain/calls.ts";
-import { MemoryStore } from "../src/store/memory.ts";
-import type { Wallet } from "../src/wallet/wallet.ts";
 import { POOL } from "./support/local-pool.ts";
 import { TOKEN } from "./support/local-token.ts";
 import { rejection, thrown } from "./support/rejection.ts";
-import { SHOP, URL, World } from "./support/world.ts";
+import { openUntouched, type UntouchedWorld } from "./support/untouched.ts";
+import { SHOP, URL } from "./support/world.ts";
 
 const HUGE = 1n << 64n;
 /** For values that the types forbid. */
 const bad = (value: unknown) => value as never;
 
 describe("bad input", () => {
-  let world: World;
-  let store: MemoryStore;
-  let wallet: Wallet;
-  let before: string;
-  const records = async () => JSON.stringify(await store.list(""));
-  const address = () => wallet.shieldedAddress;
-
+  let world: UntouchedWorld["world"];
+  let wallet: UntouchedWorld["wallet"];
+  let refuses: UntouchedWorld["refuses"];
   beforeEach(async () => {
-    world = new World();
-    store = new MemoryStore();
-    wallet = await world.funded([50_000n], { store });
-    before = await records();
-    world.prover.asked.length = 0;
+    ({ world, wallet, refuses } = await openUntouched());
   });
-
-  /** Rejected with this code, before anything was written, proved or spent. */
-  async function refuses(code: string, action: () => Promise<unknown>): Promise<SottoError> {
-    const error = await rejection(action());
-    expect(error.code, error.message).to.equal(code);
-    expect(error.message.length).to.be.greaterThan(15);
-    expect(await records()).to.equal(before);
-    expect(world.prover.asked).to.deep.equal([]);
-    return error;
-  }
+  const address = () => wallet.shieldedAddress;
 
   it("for a payment", async () => {
     const good = { recipient: { wallet: SHOP, shieldedAddress: address() }, amount: 1_000n, resourceUrl: URL };

@@ -1,4 +1,4 @@
-import { randomSeed, type SottoError } from "@sotto/protocol";
+import { randomSeed } from "@sotto/protocol";
 import { expect } from "chai";
 import { JsonRpcProvider } from "ethers";
 import { NoteAppender } from "../src/append/appender.ts";
@@ -10,35 +10,20 @@ import type { WalletOptions } from "../src/wallet/wallet.ts";
 import { Wallet } from "../src/wallet/wallet.ts";
 import { TOKEN } from "./support/local-token.ts";
 import { rejection, thrown } from "./support/rejection.ts";
-import { SHOP, URL, World } from "./support/world.ts";
+import { openUntouched, type UntouchedWorld } from "./support/untouched.ts";
+import { SHOP, URL } from "./support/world.ts";
 
 /** For values that the types forbid. */
 const bad = (value: unknown) => value as never;
 
 describe("opening a wallet", () => {
-  let world: World;
-  let store: MemoryStore;
-  let wallet: Wallet;
-  let before: string;
-  const records = async () => JSON.stringify(await store.list(""));
-
+  let world: UntouchedWorld["world"];
+  let store: UntouchedWorld["store"];
+  let wallet: UntouchedWorld["wallet"];
+  let refuses: UntouchedWorld["refuses"];
   beforeEach(async () => {
-    world = new World();
-    store = new MemoryStore();
-    wallet = await world.funded([50_000n], { store });
-    before = await records();
-    world.prover.asked.length = 0;
+    ({ world, store, wallet, refuses } = await openUntouched());
   });
-
-  /** Rejected with this code, before anything was written, proved or spent. */
-  async function refuses(code: string, action: () => Promise<unknown>): Promise<SottoError> {
-    const error = await rejection(action());
-    expect(error.code, error.message).to.equal(code);
-    expect(error.message.length).to.be.greaterThan(15);
-    expect(await records()).to.equal(before);
-    expect(world.prover.asked).to.deep.equal([]);
-    return error;
-  }
 
   it("is refused with a wrong key, chain, pool, store or option", async () => {
     const open = (changes: object) => () => Wallet.open({ ...world.options({ store: new MemoryStore() }), ...changes });
