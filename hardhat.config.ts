@@ -42,4 +42,6 @@ export default defineConfig({
       accounts: [configVariable("SOTTO_DEPLOYER_KEY")],
     },
   },
+  // `hardhat ignition verify NAME --network deploy`: Blockscout and Sourcify need no key.
+  verify: { etherscan: { apiKey: configVariable("ETHERSCAN_API_KEY", { default: "" }) } },
 });
