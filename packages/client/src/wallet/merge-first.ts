@@ -18,6 +18,11 @@ export interface AutoMerge {
   interval?: number;
 }
 
+export interface PayOptions extends ScanOptions {
+  /** Merges notes first where no single one is large enough. Left out: the wallet says MERGE_REQUIRED. */
+  merge?: AutoMerge;
+}
+
 /**
  * A payment that merges notes first as often as it takes: eight notes a merge, each has to settle and to be appended.
  * @throws WalletError TIMED_OUT, and whatever `pay` and `merge` throw

@@ -18,7 +18,7 @@ import {
   depositCalls,
 } from "./fund.ts";
 import { claimStore } from "./identity.ts";
-import { type AutoMerge, payMerging } from "./merge-first.ts";
+import { type PayOptions, payMerging } from "./merge-first.ts";
 import { type Payment, pay, payAgain } from "./pay.ts";
 import type { PaymentRequest } from "./payment-request.ts";
 import { type Balance, balanceOf, type PaymentStatus, statusOf, type WalletNote } from "./state.ts";
@@ -38,11 +38,6 @@ export interface WalletOptions extends PoolOptions {
   rangeSize?: number;
   /** Milliseconds since the Unix epoch; Date.now if left out. */
   clock?: () => number;
-}
-
-export interface PayOptions extends ScanOptions {
-  /** Merges notes first where no single one is large enough. Left out: the wallet says MERGE_REQUIRED. */
-  merge?: AutoMerge;
 }
 
 /**

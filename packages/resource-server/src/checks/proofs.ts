@@ -2,6 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { Bytes32 } from "@sotto/protocol";
 import type { Verifier } from "@sotto/prover";
+import { CIRCUITS } from "../service/keys.ts";
 import { Gate } from "./gate.ts";
 import { CheckFailed } from "./outcome.ts";
 import type { Statement } from "./statement.ts";
@@ -9,7 +10,6 @@ import type { Statement } from "./statement.ts";
 /** Verifying keeps the thread: one at a time, and other requests in between. */
 const WAITING = 64;
 
-const CIRCUITS = ["payment", "elgamal_range"] as const;
 const [PAYMENT, RANGE] = CIRCUITS;
 
 const words = (values: readonly bigint[]): string[] => values.map(String);

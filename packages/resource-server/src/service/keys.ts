@@ -14,7 +14,8 @@ import { PaywallError } from "../errors.ts";
 import { request } from "../net.ts";
 
 const LIMITS = { timeout: 10_000, size: 1 << 20 };
-const CIRCUITS = ["payment", "elgamal_range"] as const;
+/** Of the two proofs of a payment. */
+export const CIRCUITS = ["payment", "elgamal_range"] as const;
 
 async function fetchKey(service: string, circuit: string, sha256: string | undefined): Promise<unknown> {
   const url = `${service}/verification-key/${circuit}`;

@@ -21,7 +21,7 @@ export type Config = Required<WithFallback> &
   };
 
 /** What a payment's confirmations may take: what settles in time must still be fresh when its header is checked. */
-export const LONGEST_CONFIRMATION_MS = 60_000;
+const LONGEST_CONFIRMATION_MS = 60_000;
 const LEAST_WAIT_MS = 10_000;
 
 /**
