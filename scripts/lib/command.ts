@@ -21,11 +21,19 @@ export function errorLine(error: unknown): string {
 
 /** Runs a command's main function; what it throws becomes one line and exit code 1. */
 export async function runCommand(main: () => Promise<void>): Promise<void> {
+  // Nothing is left that could end it: Node would say so in its own words, and with lines of the program.
+  const unsettled = () => {
+    console.error("\nsotto: INPUT_ENDED: it asked for something (a password?), and its input ended");
+    process.exit(1);
+  };
+  process.once("beforeExit", unsettled);
   try {
     await main();
   } catch (error) {
     console.error(errorLine(error));
     process.exitCode = 1;
+  } finally {
+    process.off("beforeExit", unsettled);
   }
 }
 

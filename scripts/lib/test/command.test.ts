@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { expect } from "chai";
 import { CommandError, errorLine, parseOptions, parsePort } from "../command.ts";
 
@@ -26,6 +27,16 @@ describe("commands", () => {
   it("show an error as one line with its code, without a stack trace", () => {
     expect(errorLine(new CommandError("SOME_CODE", "what and why"))).to.equal("sotto: SOME_CODE: what and why");
     expect(errorLine(new Error("no code"))).to.equal("sotto: UNEXPECTED: no code");
+    expect(errorLine(new Error("first:\n\n  * second"))).to.equal("sotto: UNEXPECTED: first: * second");
     expect(errorLine("thrown text")).to.equal("sotto: UNEXPECTED: thrown text");
+  });
+
+  it("end where nothing is left to wait for: a prompt whose input ended", () => {
+    const url = JSON.stringify(new URL("../command.ts", import.meta.url).href);
+    const program = `import { runCommand } from ${url}; await runCommand(() => new Promise(() => {}));`;
+    const options = { encoding: "utf8", timeout: 20_000 } as const;
+    const { status, stderr } = spawnSync(process.execPath, ["--input-type=module", "--eval", program], options);
+    expect(stderr).to.match(/^\nsotto: INPUT_ENDED: [^\n]*\n$/);
+    expect(status).to.equal(1);
   });
 });
