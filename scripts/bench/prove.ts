@@ -2,6 +2,7 @@ import { dirname } from "node:path";
 import { createProver, loadArtifacts } from "@sotto/prover";
 import { groth16 } from "snarkjs";
 import { artifactPaths, type CircuitName } from "../circuits/paths.ts";
+import { median } from "../lib/median.ts";
 import { stopSnarkjs } from "../setup/verifiers/stop-snarkjs.ts";
 import { benchInputs } from "./inputs/statements.ts";
 import type { Print } from "./main.ts";
@@ -31,10 +32,7 @@ async function cost(action: () => Promise<unknown>): Promise<Cost> {
   return { wall, cpu: (user + system) / 1000 };
 }
 
-function median(costs: readonly Cost[], of: keyof Cost): number {
-  const sorted = costs.map((one) => one[of]).sort((left, right) => left - right);
-  return sorted[(sorted.length - 1) >> 1] ?? Number.NaN;
-}
+const middle = (costs: readonly Cost[], of: keyof Cost): number => median(costs.map((one) => one[of]));
 
 /**
  * Both are warm: ours has its key prepared and snarkjs its threads, after one proof that is not counted. They take
@@ -60,11 +58,11 @@ export async function run(print: Print): Promise<void> {
         costs[1].push(await theirs());
       }
       const [mine, snarkjs] = costs;
-      print(`prove.${name}.ms`, median(mine, "wall"), "ms");
-      print(`prove.${name}.snarkjs.ms`, median(snarkjs, "wall"), "ms");
-      print(`prove.${name}.ratio`, median(snarkjs, "wall") / median(mine, "wall"), "times");
-      print(`prove.${name}.cpu.ms`, median(mine, "cpu"), "ms");
-      print(`prove.${name}.snarkjs.cpu.ms`, median(snarkjs, "cpu"), "ms");
+      print(`prove.${name}.ms`, middle(mine, "wall"), "ms");
+      print(`prove.${name}.snarkjs.ms`, middle(snarkjs, "wall"), "ms");
+      print(`prove.${name}.ratio`, middle(snarkjs, "wall") / middle(mine, "wall"), "times");
+      print(`prove.${name}.cpu.ms`, middle(mine, "cpu"), "ms");
+      print(`prove.${name}.snarkjs.cpu.ms`, middle(snarkjs, "cpu"), "ms");
       print(`prove.${name}.first.ms`, first.wall, "ms");
       await prover.close();
     }

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { createVerifyEngine, type VerifyEngine } from "@sotto/verifier-service";
 import { type Groth16Proof, groth16 } from "snarkjs";
 import { artifactPaths } from "../circuits/paths.ts";
+import { median } from "../lib/median.ts";
 import { proveWithTrapdoor } from "../setup/trapdoor.ts";
 import { stopSnarkjs } from "../setup/verifiers/stop-snarkjs.ts";
 import type { Print } from "./main.ts";
@@ -80,10 +81,6 @@ function oneByOne(pairs: readonly Pair[], verify: (pair: Pair) => Promise<boolea
 
 function allAtOnce(pairs: readonly Pair[], verify: (pair: Pair) => Promise<boolean[]>): Promise<number> {
   return rate(pairs, async () => expectTrue((await Promise.all(pairs.map(verify))).flat()));
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((left, right) => left - right)[values.length >> 1] ?? Number.NaN;
 }
 
 /**

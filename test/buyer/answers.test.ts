@@ -2,7 +2,7 @@
 // and nothing is paid twice.
 import { dismissPurchase, openPurchases, type PayingFetch, PurchaseError, type Wallet, wrapFetch } from "@sotto/client";
 import { expect } from "chai";
-import { refusal } from "./support/refusal.ts";
+import { rejection } from "../../packages/client/test/support/rejection.ts";
 import { Shop } from "./support/shop.ts";
 import { openWallet, openWorld, payerWith, type World } from "./support/world.ts";
 
@@ -78,7 +78,7 @@ describe("answers to a request that is paid", () => {
       };
       const answer = pay(`${shop.url}/busy/${status}`);
       if (status === 429) expect((await answer).status).to.equal(429);
-      else expect((await refusal(answer)).details).to.include({ status: 402, reason: "CHECK_UNAVAILABLE" });
+      else expect((await rejection(answer)).details).to.include({ status: 402, reason: "CHECK_UNAVAILABLE" });
       delete shop.options.misbehave;
       expect(await (await pay(`${shop.url}/busy/${status}`)).text()).to.equal(`sold /busy/${status} `);
     }
@@ -95,7 +95,7 @@ describe("answers to a request that is paid", () => {
         response.end(JSON.stringify({ error: "Invalid payment proof", message: "not\r\nto my \u001b[31mtaste" }));
         return true;
       };
-      const error = await refusal(pay(url));
+      const error = await rejection(pay(url));
       expect(error).to.be.instanceOf(PurchaseError);
       expect(error.code).to.equal("PAID_BUT_REFUSED");
       expect(error.details).to.include({
@@ -110,11 +110,11 @@ describe("answers to a request that is paid", () => {
       delete shop.options.misbehave;
       // The next equal request is told the same, and nothing is asked or paid.
       const challenges = shop.challenges;
-      const again = await refusal(pay(url));
+      const again = await rejection(pay(url));
       expect([again.code, again.details]).to.deep.equal([error.code, error.details]);
       expect(shop.challenges).to.equal(challenges);
       await dismissPurchase(wallet, String(error.details["id"]));
-      expect((await refusal(dismissPurchase(wallet, String(error.details["id"])))).code).to.equal("UNKNOWN_PURCHASE");
+      expect((await rejection(dismissPurchase(wallet, String(error.details["id"])))).code).to.equal("UNKNOWN_PURCHASE");
       expect((await pay(url)).status).to.equal(200);
     }
     expect(await payments()).to.equal(before + 4);
@@ -194,12 +194,12 @@ describe("answers to a request that is paid", () => {
     const small = wrapFetch(fetch, wallet, { services: [world.serviceUrl], maxPerRequest: PRICE, bodyLimit: 5 });
     const before = shop.challenges;
     for (const body of ["longer", stream()])
-      expect((await refusal(small(url, { method: "POST", body, duplex: "half" } as RequestInit))).code).to.equal(
+      expect((await rejection(small(url, { method: "POST", body, duplex: "half" } as RequestInit))).code).to.equal(
         "BODY_TOO_LARGE",
       );
     const taken = stream();
     taken.getReader();
-    expect((await refusal(pay(url, { method: "POST", body: taken }))).code).to.equal("BODY_NOT_REPLAYABLE");
+    expect((await rejection(pay(url, { method: "POST", body: taken }))).code).to.equal("BODY_NOT_REPLAYABLE");
     expect(shop.challenges).to.equal(before);
   });
 

@@ -11,7 +11,7 @@ import {
 } from "@sotto/protocol";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
-import { refusal } from "./support/refusal.ts";
+import { rejection } from "../../packages/client/test/support/rejection.ts";
 import { Shop } from "./support/shop.ts";
 import { TrapdoorProver } from "./support/trapdoor-prover.ts";
 import { openWallet, openWorld, payerWith, type World } from "./support/world.ts";
@@ -41,7 +41,7 @@ describe("402 answers of an attacker", () => {
       const name = `${what} ${index}`;
       const shown = shop.shown;
       shop.options.tamper = (honest) => (typeof body === "function" ? body(honest) : body);
-      const error = await refusal(pay(`${shop.url}/report`));
+      const error = await rejection(pay(`${shop.url}/report`));
       expect([name, error.code]).to.deep.equal([name, code]);
       expect(shop.shown, name).to.equal(shown);
     }
@@ -164,7 +164,7 @@ describe("402 answers of an attacker", () => {
     const honest = JSON.stringify(await shop.instructions("/report"));
     for (const text of ["", "no", "[]", "null", "{}", honest.slice(1), `${" ".repeat(70_000)}${honest}`]) {
       raw(text);
-      expect((await refusal(pay(`${shop.url}/report`))).code, text.slice(0, 20)).to.equal("CHALLENGE_INVALID");
+      expect((await rejection(pay(`${shop.url}/report`))).code, text.slice(0, 20)).to.equal("CHALLENGE_INVALID");
     }
     delete shop.options.misbehave;
     expect(prover.asked).to.deep.equal([]);
@@ -190,7 +190,7 @@ describe("402 answers of an attacker", () => {
       return true;
     };
     try {
-      expect((await refusal(pay(`${shop.url}/report`))).code).to.equal("CHALLENGE_REDIRECTED");
+      expect((await rejection(pay(`${shop.url}/report`))).code).to.equal("CHALLENGE_REDIRECTED");
     } finally {
       delete shop.options.misbehave;
       await evil.close();
@@ -223,10 +223,10 @@ describe("402 answers of an attacker", () => {
           return answer;
         },
       });
-    expect((await refusal(confirming(false)(`${shop.url}/report`))).code).to.equal("RECIPIENT_CHANGED");
+    expect((await rejection(confirming(false)(`${shop.url}/report`))).code).to.equal("RECIPIENT_CHANGED");
     expect(asked).to.deep.equal([{ host: shop.host, known, offered }]);
     // Confirmed, it is paid; the shop of this test knows nothing of it and refuses, which is another test's matter.
-    expect((await refusal(confirming(true)(`${shop.url}/report`))).code).to.equal("PAID_BUT_REFUSED");
+    expect((await rejection(confirming(true)(`${shop.url}/report`))).code).to.equal("PAID_BUT_REFUSED");
     expect(asked).to.have.length(2);
   });
 
@@ -234,7 +234,7 @@ describe("402 answers of an attacker", () => {
     shop.options.tamper = resource(`${shop.url}/a/../paid/./x`);
     const other = await payerWith(world, [100_000n]);
     // Paid, byte for byte as the shop names it; which the shop of this test does not take.
-    const error = await refusal(wrapFetch(fetch, other, options())(`${shop.url}/paid/x`));
+    const error = await rejection(wrapFetch(fetch, other, options())(`${shop.url}/paid/x`));
     expect(error).to.include({ code: "PAID_BUT_REFUSED" });
     expect(error.details["resource"]).to.equal(`${shop.url}/a/../paid/./x`);
   });

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { MemoryStore, openPurchases, type PurchaseStage, type Store, wrapFetch } from "@sotto/client";
 import { SqliteStore } from "@sotto/client/sqlite";
 import { expect } from "chai";
+import { rejection } from "../../packages/client/test/support/rejection.ts";
 import type { BuyerReport, BuyerTask } from "./support/buyer-process.ts";
-import { refusal } from "./support/refusal.ts";
 import { Shop } from "./support/shop.ts";
 import { fund, openWallet, openWorld, type World } from "./support/world.ts";
 
@@ -118,7 +118,7 @@ describe("an agent that is ended", () => {
       // A process that starts anew has nothing but the disk.
       const again = await buy(mortal(disk).store, target);
       if (sold === 0) expect(await again(), target).to.equal(`sold ${target} `);
-      else expect((await refusal(again())).code, target).to.equal("PAID_BUT_REFUSED");
+      else expect((await rejection(again())).code, target).to.equal("PAID_BUT_REFUSED");
       expect(salesOf(target), target).to.equal(1);
     }
     expect(died).to.be.greaterThan(7);

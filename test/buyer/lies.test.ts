@@ -1,8 +1,8 @@
 // A service that lies, or goes away at the worst moment. The chain has the last word, and nothing is paid twice.
 import { openPurchases, type PayingFetch, spentOn, type Wallet, wrapFetch } from "@sotto/client";
 import { expect } from "chai";
+import { rejection } from "../../packages/client/test/support/rejection.ts";
 import { ServiceProxy } from "./support/proxy.ts";
-import { refusal } from "./support/refusal.ts";
 import { Shop } from "./support/shop.ts";
 import { openWallet, openWorld, payerWith, until, type World } from "./support/world.ts";
 
@@ -66,7 +66,7 @@ describe("a service that lies", () => {
         kept = String(body["paymentToken"]);
         return { status, body: { ...body, paymentToken: token(kept) } };
       };
-      expect((await refusal(pay(url))).code).to.equal("TOKEN_MISMATCH");
+      expect((await rejection(pay(url))).code).to.equal("TOKEN_MISMATCH");
     }
     expect(proxy.asked).to.not.include("settle");
     await isPaidOnce(url, before);
@@ -80,7 +80,7 @@ describe("a service that lies", () => {
       proxy.lie = async ({ path }) =>
         path === "settle" ? { status: 200, body: { ...success, txSignature } } : undefined;
       const shown = shop.shown;
-      const error = await refusal(pay(url));
+      const error = await rejection(pay(url));
       expect([error.code, error.details["txSignature"]]).to.deep.equal(["SETTLEMENT_NOT_FOUND", txSignature]);
       expect(shop.shown).to.equal(shown);
     }
@@ -128,7 +128,7 @@ describe("a service that lies", () => {
       kept.push(forward);
       return { status: 200, body: { status: "failed", txSignature: "0x", reason: "EXPIRED" } };
     };
-    expect((await refusal(pay(url))).code).to.equal("SETTLEMENT_UNKNOWN");
+    expect((await rejection(pay(url))).code).to.equal("SETTLEMENT_UNKNOWN");
     expect(kept.length).to.be.greaterThan(1);
     // It settles them all, in whatever order: one can land. The service replaced the tokens of the older ones.
     for (const forward of kept) await forward();
@@ -147,7 +147,7 @@ describe("a service that lies", () => {
         : path === "settle/7"
           ? { status: 200, body: { status: "success" } }
           : undefined;
-    expect((await refusal(pay(`${shop.url}/pending`))).code).to.equal("SETTLEMENT_UNKNOWN");
+    expect((await rejection(pay(`${shop.url}/pending`))).code).to.equal("SETTLEMENT_UNKNOWN");
     expect(shop.shown).to.equal(shown);
     await isPaidOnce(`${shop.url}/pending`, await settled());
   });
@@ -162,7 +162,7 @@ describe("a service that lies", () => {
             body: { valid: false, paymentToken: "", expiresIn: 0, reason: "AMOUNT_TOO_SMALL", message: "no" },
           }
         : undefined;
-    const error = await refusal(pay(`${shop.url}/small`));
+    const error = await rejection(pay(`${shop.url}/small`));
     expect([error.code, error.details["reason"]]).to.deep.equal(["PAYMENT_INVALID", "AMOUNT_TOO_SMALL"]);
     expect(await settled()).to.equal(before);
     expect(await spentOn(wallet.store, Date.now())).to.equal(spent + PRICE);

@@ -2,7 +2,7 @@
 import { type PayingFetch, spentOn, type Wallet, type WrapOptions, wrapFetch } from "@sotto/client";
 import { SottoError } from "@sotto/protocol";
 import { expect } from "chai";
-import { refusal } from "./support/refusal.ts";
+import { rejection } from "../../packages/client/test/support/rejection.ts";
 import { Shop } from "./support/shop.ts";
 import { openWallet, openWorld, payerWith, type World } from "./support/world.ts";
 
@@ -51,7 +51,7 @@ describe("limits", () => {
     await wallet.scan();
     expect(wallet.balance().total).to.equal(300_000n - 3n * PRICE);
     expect(await spentOn(wallet.store, Date.now())).to.equal(3n * PRICE);
-    const error = await refusal(one(urls[0]!));
+    const error = await rejection(one(urls[0]!));
     expect(error.details).to.deep.equal({ price: "10000", spent: "30000", limit: "39999" });
   });
 
@@ -73,13 +73,13 @@ describe("limits", () => {
     const dear = await Shop.open(world, await openWallet(world), { price: PRICE + 1n });
     const pay = paying(wallet, { maxPerRequest: PRICE + 1n, maxPerDay: PRICE + 1n });
     // More than the wallet has: nothing is paid, but it is begun.
-    expect((await refusal(pay(`${dear.url}/begun/1`))).code).to.equal("INSUFFICIENT_FUNDS");
+    expect((await rejection(pay(`${dear.url}/begun/1`))).code).to.equal("INSUFFICIENT_FUNDS");
     expect(await spentOn(wallet.store, now)).to.equal(PRICE + 1n);
-    expect((await refusal(pay(`${dear.url}/begun/2`))).code).to.equal("DAY_LIMIT_EXCEEDED");
+    expect((await rejection(pay(`${dear.url}/begun/2`))).code).to.equal("DAY_LIMIT_EXCEEDED");
     // The same request goes on with what it had begun.
-    expect((await refusal(pay(`${dear.url}/begun/1`))).code).to.equal("INSUFFICIENT_FUNDS");
+    expect((await rejection(pay(`${dear.url}/begun/1`))).code).to.equal("INSUFFICIENT_FUNDS");
     now += 11 * 60_000;
-    expect((await refusal(pay(`${dear.url}/begun/2`))).code).to.equal("INSUFFICIENT_FUNDS");
+    expect((await rejection(pay(`${dear.url}/begun/2`))).code).to.equal("INSUFFICIENT_FUNDS");
     expect(await spentOn(wallet.store, now)).to.equal(PRICE + 1n);
     await dear.close();
   });

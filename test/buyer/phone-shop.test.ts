@@ -2,8 +2,8 @@
 import { openPurchases, phonePin, signBinding, type Wallet, type WrapOptions, wrapFetch } from "@sotto/client";
 import type { PaymentInstructions } from "@sotto/protocol";
 import { expect } from "chai";
+import { rejection } from "../../packages/client/test/support/rejection.ts";
 import { type Person, Phones } from "./support/phones.ts";
-import { refusal } from "./support/refusal.ts";
 import { Shop } from "./support/shop.ts";
 import { openWallet, openWorld, payerWith, type World } from "./support/world.ts";
 
@@ -61,13 +61,13 @@ describe("a 402 answer with a phone number", () => {
     const [stranger, phone] = [phones.person(await openWallet(world)), phones.newNumber()];
     await phones.link(phone, stranger);
     await show(phone, merchant);
-    expect((await refusal(buy(wallet))).details).to.deep.equal({ field: "wallet" });
+    expect((await rejection(buy(wallet))).details).to.deep.equal({ field: "wallet" });
     const broken = { account: merchant.account, wallet: stranger.wallet };
     await show(number, broken);
-    const error = await refusal(buy(wallet));
+    const error = await rejection(buy(wallet));
     expect([error.code, error.details["field"]]).to.deep.equal(["PHONE_RECIPIENT_MISMATCH", "shieldedAddress"]);
     await show(phones.newNumber(), merchant);
-    expect((await refusal(buy(wallet))).code).to.equal("PHONE_UNKNOWN");
+    expect((await rejection(buy(wallet))).code).to.equal("PHONE_UNKNOWN");
     for (const each of [phone, number]) expect(await phonePin(wallet.store, each)).to.equal(undefined);
     await untouched(wallet);
   });
@@ -81,7 +81,7 @@ describe("a 402 answer with a phone number", () => {
     const successor = phones.person(merchant.wallet);
     await phones.link(moving, successor);
     await show(moving, successor);
-    expect((await refusal(buy(wallet))).code).to.equal("PHONE_CHANGED");
+    expect((await rejection(buy(wallet))).code).to.equal("PHONE_CHANGED");
     await untouched(wallet);
     // The shop itself takes its new account for its own.
     Object.assign(shop, { account: successor.account });

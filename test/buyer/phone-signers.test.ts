@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { type LookupSigner, lookUpPhone, payPhone, phonePin, SottoService, type Wallet } from "@sotto/client";
 import { expect } from "chai";
 import { AbiCoder, Wallet as Account, type Contract, ContractFactory, concat } from "ethers";
+import { rejection } from "../../packages/client/test/support/rejection.ts";
 import { Phones } from "./support/phones.ts";
-import { refusal } from "./support/refusal.ts";
 import { openWallet, openWorld, payerWith, type World } from "./support/world.ts";
 
 const ARTIFACTS = join(import.meta.dirname, "..", "..", "artifacts", "contracts", "test");
@@ -79,7 +79,7 @@ describe("paying the number of", () => {
         return Response.json({ error: "Unauthorized", message: "no", code: "NONCE_REFUSED" }, { status: 401 });
       };
       const stubborn = new SottoService(closed.url, { fetch: refusing });
-      const error = await refusal(lookUpPhone(payer, stubborn, phone, { signer: Account.createRandom() }));
+      const error = await rejection(lookUpPhone(payer, stubborn, phone, { signer: Account.createRandom() }));
       expect([error.details["reason"], asked]).to.deep.equal(["NONCE_REFUSED", 2]);
     } finally {
       await closed.close();
@@ -92,7 +92,7 @@ describe("paying the number of", () => {
       const [phone, friend] = [closed.newNumber(), closed.person(await openWallet(world))];
       await closed.link(phone, friend);
       const request = { phone, amount: 1_000n, key: "gift", registry: closed.client };
-      const error = await refusal(payPhone(payer, world.service, request));
+      const error = await rejection(payPhone(payer, world.service, request));
       expect(error.details).to.include({ status: 401, reason: "LOOKUP_SIGNATURE_REQUIRED" });
       const signer = Account.createRandom();
       const paid = await payPhone(payer, world.service, request, { signer });
@@ -102,7 +102,7 @@ describe("paying the number of", () => {
         getAddress: () => signer.getAddress(),
         signTypedData: (...typed) => Account.createRandom().signTypedData(...typed),
       };
-      const refused = await refusal(lookUpPhone(payer, closed.client, phone, { signer: liar }));
+      const refused = await rejection(lookUpPhone(payer, closed.client, phone, { signer: liar }));
       expect(refused.details).to.include({ reason: "SIGNATURE_INVALID" });
     } finally {
       await closed.close();

@@ -11,9 +11,9 @@ import {
 } from "@sotto/client";
 import { randomSeed } from "@sotto/protocol";
 import { expect } from "chai";
+import { rejection } from "../../packages/client/test/support/rejection.ts";
 import { dyingStore } from "../../packages/client/test/support/world.ts";
 import { type Person, Phones } from "./support/phones.ts";
-import { refusal } from "./support/refusal.ts";
 import { openWallet, openWorld, payerWith, type World } from "./support/world.ts";
 
 const AMOUNT = 20_000n;
@@ -88,15 +88,15 @@ describe("paying a phone number", () => {
     const { person, phone } = await linked();
     await pay(phone);
     for (const changes of [{ amount: AMOUNT + 1n }, { resourceUrl: "sotto:other" }])
-      expect((await refusal(pay(phone, changes))).code).to.equal("PURCHASE_MISMATCH");
+      expect((await rejection(pay(phone, changes))).code).to.equal("PURCHASE_MISMATCH");
     expect(await received(person)).to.equal(AMOUNT);
   });
 
   it("is refused for nobody's number, and for one that nobody has proven", async () => {
     const phone = phones.newNumber();
-    expect((await refusal(pay(phone))).code).to.equal("PHONE_UNKNOWN");
+    expect((await rejection(pay(phone))).code).to.equal("PHONE_UNKNOWN");
     await phones.link(phone, await someone(), false);
-    expect((await refusal(pay(phone))).code).to.match(/^PHONE_(UNVERIFIED|UNKNOWN)$/);
+    expect((await rejection(pay(phone))).code).to.match(/^PHONE_(UNVERIFIED|UNKNOWN)$/);
     expect(await phonePin(payer.store, phone)).to.equal(undefined);
   });
 
@@ -104,11 +104,11 @@ describe("paying a phone number", () => {
     const { phone } = await linked();
     const before = payer.balance().total;
     for (const key of ["", "k".repeat(257), undefined, 5])
-      expect((await refusal(pay(phone, { key: key as string }))).code).to.equal("PHONE_OPTION_INVALID");
-    expect((await refusal(pay(phone, { amount: 0n }))).code).to.equal("INVALID_OPTION");
-    expect((await refusal(pay(phone, { amount: 1 as never }))).code).to.equal("INVALID_AMOUNT");
-    expect((await refusal(pay("0151 2345"))).code).to.equal("PHONE_NUMBER_INVALID");
-    expect((await refusal(payPhone(payer, world.service, undefined as never))).code).to.equal("PHONE_NUMBER_INVALID");
+      expect((await rejection(pay(phone, { key: key as string }))).code).to.equal("PHONE_OPTION_INVALID");
+    expect((await rejection(pay(phone, { amount: 0n }))).code).to.equal("INVALID_OPTION");
+    expect((await rejection(pay(phone, { amount: 1 as never }))).code).to.equal("INVALID_AMOUNT");
+    expect((await rejection(pay("0151 2345"))).code).to.equal("PHONE_NUMBER_INVALID");
+    expect((await rejection(payPhone(payer, world.service, undefined as never))).code).to.equal("PHONE_NUMBER_INVALID");
     await payer.scan();
     expect(payer.balance().total).to.equal(before);
     expect(await openPurchases(payer)).to.deep.equal([]);
@@ -118,7 +118,7 @@ describe("paying a phone number", () => {
     const { phone } = await linked();
     const spent = await spentOn(payer.store, Date.now());
     const limits = { perDay: spent + AMOUNT - 1n };
-    expect((await refusal(pay(phone, { limits }))).code).to.equal("DAY_LIMIT_EXCEEDED");
+    expect((await rejection(pay(phone, { limits }))).code).to.equal("DAY_LIMIT_EXCEEDED");
     await pay(phone, { limits: { perDay: spent + AMOUNT } });
     expect(await spentOn(payer.store, Date.now(), "phone")).to.equal(AMOUNT);
   });
@@ -144,7 +144,7 @@ describe("paying a phone number", () => {
     await pay(phone);
     const thief = await someone();
     await phones.link(phone, thief);
-    const error = await refusal(pay(phone, { key: "next" }));
+    const error = await rejection(pay(phone, { key: "next" }));
     expect(error.code).to.equal("PHONE_CHANGED");
     expect(error.details).to.include({ offeredWallet: thief.account.address.toLowerCase() });
     expect(await received(thief)).to.equal(0n);

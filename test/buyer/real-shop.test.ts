@@ -2,8 +2,8 @@
 import { openPurchases, type PayingInit, wrapFetch } from "@sotto/client";
 import { createProver, loadArtifacts, type Prover } from "@sotto/prover";
 import { expect } from "chai";
+import { rejection } from "../../packages/client/test/support/rejection.ts";
 import { openRealShop, type RealShop } from "./support/real-shop.ts";
-import { refusal } from "./support/refusal.ts";
 import { ARTIFACTS, openWorld, payerWith, type World } from "./support/world.ts";
 
 const PRICE = 10_000n;
@@ -48,8 +48,8 @@ describe("paying fetch at a real shop", () => {
     const init: PayingInit = { sotto: { key: "order 7" } };
     expect((await pay(`${url}/order`, init)).status).to.equal(200);
     expect(await received()).to.equal(before + PRICE);
-    expect((await refusal(pay(`${url}/order`, init))).code).to.equal("PURCHASE_FINISHED");
-    expect((await refusal(pay(`${url}/other`, init))).code).to.equal("PURCHASE_FINISHED");
+    expect((await rejection(pay(`${url}/order`, init))).code).to.equal("PURCHASE_FINISHED");
+    expect((await rejection(pay(`${url}/other`, init))).code).to.equal("PURCHASE_FINISHED");
     expect(await received()).to.equal(before + PRICE);
     expect(await openPurchases(wallet)).to.deep.equal([]);
   });
