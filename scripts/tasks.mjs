@@ -15,7 +15,7 @@ export const tasks = {
   demo: [build, command("node scripts/demo/main.ts")],
   test: [command("node scripts/test/main.ts")],
   "test:long": [command("node scripts/test/main.ts", { SOTTO_LONG: "1" })],
-  "test:mutation": [build, command("node scripts/mutation/main.ts")],
+  "test:mutation": [command("node scripts/mutation/main.ts")],
   build: [build],
   bench: [build, command("node scripts/bench/main.ts")],
   chain: [command("node scripts/chain/start.ts")],

@@ -54,8 +54,9 @@ export interface Outcome {
 
 export async function runAttack(cheaters: Cheaters, attack: Attack): Promise<Outcome> {
   const [original, values] = await Promise.all([target(cheaters.sources, attack, "plain"), cheaters.values(attack)]);
-  const { missing, foreign } = difference(original.r1cs, values.build.r1cs, values.labels(original));
-  const broken = violations(original.r1cs, values.in(original));
+  const labels = values.labels(original);
+  const { missing, foreign } = difference(original.r1cs, values.build.r1cs, labels);
+  const broken = violations(original.r1cs, values.in(original, labels));
   const inGroup = broken.filter((constraint) => missing.has(constraint)).length;
   return {
     foreign,

@@ -12,24 +12,23 @@ export type Read = (name: string) => bigint;
 export class Values {
   readonly build: Build;
   readonly #witness: readonly bigint[];
-  readonly #prefix: string;
+  readonly #component: string;
 
-  constructor(build: Build, witness: readonly bigint[], name: string) {
+  constructor(build: Build, witness: readonly bigint[], component: string) {
     this.build = build;
     this.#witness = witness;
-    this.#prefix = `${name}.`;
+    this.#component = component;
   }
 
-  readonly read: Read = (name) => this.#witness[this.build.symbols.label(this.#prefix + name)] as bigint;
+  readonly read: Read = (name) => this.#witness[this.build.symbols.label(`${this.#component}.${name}`)] as bigint;
 
   /** For each label of the circuit that is attacked the cheater's. Throws where the two have not the same signals. */
   labels(target: Build): Uint32Array {
-    return target.symbols.labelsIn(this.build.symbols, this.#prefix);
+    return target.symbols.labelsIn(this.build.symbols, this.#component);
   }
 
   /** The same values in the wire order of the circuit that is attacked, at any level of simplification. */
-  in(target: Build): bigint[] {
-    const labels = this.labels(target);
+  in(target: Build, labels = this.labels(target)): bigint[] {
     return Array.from(target.r1cs.wireLabels, (label) => this.#witness[labels[label] as number] as bigint);
   }
 }

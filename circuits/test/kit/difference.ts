@@ -38,15 +38,18 @@ const add = (map: Map<string, number[]>, key: string, index: number): void => {
 function keyOf({ bytes, offsets }: R1cs, index: number, wires?: Uint32Array): string | undefined {
   const [start, end] = [offsets[index] as number, offsets[index + 1] as number];
   if (wires === undefined) return bytes.toString("latin1", start, end);
-  const renamed = Buffer.from(bytes.subarray(start, end));
-  for (let position = 0; position < renamed.length; ) {
-    const last = position + 4 + renamed.readUInt32LE(position) * TERM_BYTES;
+  const names: [position: number, wire: number][] = [];
+  for (let position = start; position < end; ) {
+    const last = position + 4 + bytes.readUInt32LE(position) * TERM_BYTES;
     for (position += 4; position < last; position += TERM_BYTES) {
-      const wire = wires[renamed.readUInt32LE(position)] as number;
+      const wire = wires[bytes.readUInt32LE(position)] as number;
+      // Most constraints of a compilation of many are none of this one's.
       if (wire === NONE) return undefined;
-      renamed.writeUInt32LE(wire, position);
+      names.push([position - start, wire]);
     }
   }
+  const renamed = Buffer.from(bytes.subarray(start, end));
+  for (const [position, wire] of names) renamed.writeUInt32LE(wire, position);
   return renamed.toString("latin1");
 }
 

@@ -16,29 +16,52 @@ export function violations(r1cs: R1cs, witness: readonly bigint[], among?: reado
   return broken;
 }
 
-/** The values of A, B and C of one constraint. Reads the bytes in place: this is where the time of the tests goes. */
-export function evaluateSides(
-  { bytes, offsets }: R1cs,
-  witness: readonly bigint[],
-  constraint: number,
-): [bigint, bigint, bigint] {
-  let position = offsets[constraint] as number;
-  const side = (): bigint => {
+/** The terms of all constraints one after another; those of side s (0 to 2) of constraint i end at ends[3 i + s]. */
+interface Terms {
+  wires: Uint32Array;
+  coefficients: bigint[];
+  ends: Uint32Array;
+}
+
+const known = new WeakMap<R1cs, Terms>();
+
+/** Decoded once: a circuit is evaluated many times, and this is where the time of the tests goes. */
+function termsOf(r1cs: R1cs): Terms {
+  let terms = known.get(r1cs);
+  if (terms !== undefined) return terms;
+  const { bytes, constraints } = r1cs;
+  const wires = new Uint32Array((bytes.length - 12 * constraints) / TERM_BYTES);
+  terms = { wires, coefficients: [], ends: new Uint32Array(3 * constraints) };
+  for (let position = 0, side = 0; side < 3 * constraints; side++) {
+    const last = position + 4 + bytes.readUInt32LE(position) * TERM_BYTES;
+    for (position += 4; position < last; position += TERM_BYTES) {
+      wires[terms.coefficients.length] = bytes.readUInt32LE(position);
+      const coefficient = readField(bytes, position + 4);
+      // Most are 1 and -1, and small ones are quick to multiply with.
+      terms.coefficients.push(coefficient > P / 2n ? coefficient - P : coefficient);
+    }
+    terms.ends[side] = terms.coefficients.length;
+  }
+  known.set(r1cs, terms);
+  return terms;
+}
+
+/** The values of A, B and C of one constraint, each in (-P, P). */
+export function evaluateSides(r1cs: R1cs, witness: readonly bigint[], constraint: number): [bigint, bigint, bigint] {
+  const { wires, coefficients, ends } = termsOf(r1cs);
+  let term = constraint === 0 ? 0 : (ends[3 * constraint - 1] as number);
+  const side = (index: number): bigint => {
     let sum = 0n;
-    const terms = bytes.readUInt32LE(position);
-    position += 4;
-    for (let i = 0; i < terms; i++, position += TERM_BYTES)
-      sum += readField(bytes, position + 4) * (witness[bytes.readUInt32LE(position)] as bigint);
+    for (const end = ends[3 * constraint + index] as number; term < end; term++)
+      sum += (coefficients[term] as bigint) * (witness[wires[term] as number] as bigint);
     return sum % P;
   };
-  return [side(), side(), side()];
+  return [side(0), side(1), side(2)];
 }
 
 /** Every place a wire has in a constraint, constraint by constraint. */
 export function* allTerms(r1cs: R1cs): Generator<[constraint: number, wire: number]> {
-  for (let i = 0; i < r1cs.constraints; i++)
-    for (let position = r1cs.offsets[i] as number; position < (r1cs.offsets[i + 1] as number); ) {
-      const end = position + 4 + r1cs.bytes.readUInt32LE(position) * TERM_BYTES;
-      for (position += 4; position < end; position += TERM_BYTES) yield [i, r1cs.bytes.readUInt32LE(position)];
-    }
+  const { wires, ends } = termsOf(r1cs);
+  for (let i = 0, term = 0; i < r1cs.constraints; i++)
+    for (const end = ends[3 * i + 2] as number; term < end; term++) yield [i, wires[term] as number];
 }

@@ -8,9 +8,11 @@ const ANONYMOUS = /^([A-Za-z_]\w*?)(?:__\d+)?_\d+_(\d+)((?:\[\d+\])*)$/;
  * copy of a template ("Bits__3", see cheaters.ts) is left out.
  */
 function stableNames(names: readonly string[]): string[] {
+  // A component has several signals: most of the work is done once for all of them.
+  const parents = new Map(names.map((name) => [parentOf(name), ""]));
   const places = new Map<string, Set<number>>();
-  const paths = names.map((name) => name.split("."));
-  for (const path of paths)
+  for (const parent of parents.keys()) {
+    const path = parent.split(".");
     for (const [depth, part] of path.entries()) {
       const match = ANONYMOUS.exec(part);
       if (match === null) continue;
@@ -18,38 +20,39 @@ function stableNames(names: readonly string[]): string[] {
       const set = places.get(siblings) ?? new Set();
       places.set(siblings, set.add(Number(match[2])));
     }
+  }
   const ranks = new Map(
     [...places].map(([siblings, set]) => [siblings, new Map([...set].sort((a, b) => a - b).map((at, i) => [at, i]))]),
   );
-  const done = new Map<string, string>();
-  return paths.map((path) => {
-    const parent = path.slice(0, -1).join(".");
-    let stable = done.get(parent);
-    if (stable === undefined) {
-      stable = path
-        .slice(0, -1)
-        .map((part, depth) => {
-          const match = ANONYMOUS.exec(part);
-          if (match === null) return part;
-          const rank = ranks.get(`${path.slice(0, depth).join(".")}.${match[1]}`)?.get(Number(match[2]));
-          return `${match[1]}#${rank}${match[3]}`;
-        })
-        .join(".");
-      done.set(parent, stable);
-    }
-    return `${stable}.${path.at(-1)}`;
-  });
+  for (const parent of parents.keys()) {
+    const path = parent.split(".");
+    const stable = path.map((part, depth) => {
+      const match = ANONYMOUS.exec(part);
+      if (match === null) return part;
+      const rank = ranks.get(`${path.slice(0, depth).join(".")}.${match[1]}`)?.get(Number(match[2]));
+      return `${match[1]}#${rank}${match[3]}`;
+    });
+    parents.set(parent, stable.join("."));
+  }
+  return names.map((name) => parents.get(parentOf(name)) + name.slice(name.lastIndexOf(".")));
 }
+
+const parentOf = (name: string) => name.slice(0, name.lastIndexOf("."));
 
 /** Names of signals ("main.path[0].children[3]") and their labels, from a .sym file. */
 export class Symbols {
   readonly #labels: Map<string, number>;
+  /** How many signals each component of main has, with all it is made of. */
+  readonly #sizes = new Map<string, number>();
 
   constructor(path: string) {
     const lines = readFileSync(path, "utf8").trimEnd().split("\n");
-    const fields = lines.map((line) => line.split(","));
-    const names = stableNames(fields.map((field) => field[3] as string));
-    this.#labels = new Map(names.map((name, i) => [name, Number(fields[i]?.[0])]));
+    const names = stableNames(lines.map((line) => line.slice(line.lastIndexOf(",") + 1)));
+    this.#labels = new Map(names.map((name, i) => [name, Number.parseInt(lines[i] as string, 10)]));
+    for (const name of names) {
+      const component = name.slice("main.".length, name.indexOf(".", "main.".length));
+      this.#sizes.set(component, (this.#sizes.get(component) ?? 0) + 1);
+    }
     if (this.#labels.size !== lines.length) throw new Error(`${path}: two signals of one name`);
   }
 
@@ -65,26 +68,11 @@ export class Symbols {
     return new Map(Array.from(this.#labels, ([name, label]) => [label, name]));
   }
 
-  /**
-   * For each label of this circuit the label of the signal of the same name in `other`, below its component `prefix`
-   * ("" for main itself). Throws unless both have the same signals.
-   */
-  labelsIn(other: Symbols, prefix: string): Uint32Array {
+  /** For each label of this circuit that of the same signal of `other`'s component. Throws where one has more signals. */
+  labelsIn(other: Symbols, component: string): Uint32Array {
     const map = new Uint32Array(this.#labels.size + 1);
-    for (const [name, label] of this.#labels) {
-      const there = other.#labels.get(name.replace("main.", `main.${prefix}`));
-      if (there === undefined) throw new Error(`the other circuit has no signal ${name}`);
-      map[label] = there;
-    }
-    const more = other.#below(`main.${prefix}`) - this.#labels.size;
-    if (more !== 0) throw new Error(`the other circuit has ${more} more signals`);
+    for (const [name, label] of this.#labels) map[label] = other.label(name.replace("main", component));
+    if (other.#sizes.get(component) !== this.#labels.size) throw new Error("the other circuit has more signals");
     return map;
-  }
-
-  /** How many signals' names begin with `prefix`. */
-  #below(prefix: string): number {
-    let count = 0;
-    for (const name of this.#labels.keys()) if (name.startsWith(prefix)) count++;
-    return count;
   }
 }

@@ -10,13 +10,30 @@ import { circuitNames } from "../paths.ts";
 import { changedSince, hashSources, markTested } from "./changes.ts";
 import { committedCounts, countTable, writeCounts } from "./counts.ts";
 import { circuitsOf, testsOf } from "./select.ts";
-import { generateTypes, testCircuits, testProofs, testVerifiers } from "./steps.ts";
+import { generateTypes, testCircuits, testKeys } from "./steps.ts";
 import { watchCircuits } from "./watch.ts";
 
 async function turn(): Promise<void> {
   const start = performance.now();
   const sources = hashSources();
   const changed = changedSince(sources);
+  const tests = testsOf(changed);
+  const attacks = tests.filter((file) => file.includes("/soundness/"));
+  const others = tests.filter((file) => !attacks.includes(file));
+  const stop = new AbortController();
+  // The attacks compile for themselves and need no keys: they begin at once, and are given up if the rest cannot be made.
+  const attacked = changed.length === 0 ? Promise.resolve() : testCircuits(attacks, changed, stop.signal);
+  const built = build().catch((error: unknown) => {
+    stop.abort();
+    throw error;
+  });
+  await all([built.then(() => testBuilt(others, changed)), attacked]);
+  markTested(sources);
+  console.error(`circuits: done in ${((performance.now() - start) / 1000).toFixed(1)} s`);
+}
+
+/** Compiles, counts, makes keys, exports verifiers and types. */
+async function build(): Promise<void> {
   const compiled = await compileOnly(circuitNames);
   console.error(`\n${countTable(compiled, committedCounts())}\n`);
   writeCounts(compiled);
@@ -25,26 +42,18 @@ async function turn(): Promise<void> {
   await generate([generateCircuits], false);
   await makeDevelopmentSet(circuitNames);
   await generateTypes();
-  if (changed.length === 0) console.error("circuits: nothing changed since its tests passed");
-  else {
-    console.error(`circuits: testing what is made of ${changed.join(", ")}`);
-    const tests = testsOf(changed);
-    const attacks = tests.filter((file) => file.includes("/soundness/"));
-    const others = tests.filter((file) => !attacks.includes(file));
-    // The attacks take about as long as all the rest together.
-    const runs = await Promise.allSettled([testCircuits(attacks, changed), testOthers(others, changed)]);
-    // Not before both have ended: the next turn writes what they read.
-    for (const run of runs) if (run.status === "rejected") throw run.reason;
-    markTested(sources);
-  }
-  console.error(`circuits: done in ${((performance.now() - start) / 1000).toFixed(1)} s`);
 }
 
-async function testOthers(tests: string[], changed: readonly string[]): Promise<void> {
-  await testCircuits(tests, changed);
-  const circuits = circuitsOf(changed);
-  if (circuits.length > 0) await testProofs(circuits);
-  await testVerifiers();
+/** Tests of what was built; the attacks run beside them. */
+async function testBuilt(tests: readonly string[], changed: readonly string[]): Promise<void> {
+  if (changed.length === 0) return console.error("circuits: nothing changed since its tests passed");
+  console.error(`circuits: testing what is made of ${changed.join(", ")}`);
+  await all([testCircuits(tests, changed), testKeys(circuitsOf(changed))]);
+}
+
+/** Waits for all, whatever becomes of some: the next turn writes what they read. Throws what the first of them threw. */
+async function all(runs: readonly Promise<void>[]): Promise<void> {
+  for (const run of await Promise.allSettled(runs)) if (run.status === "rejected") throw run.reason;
 }
 
 const options = process.argv.slice(2);

@@ -4,12 +4,12 @@ import { circuitsDirectory } from "../paths.ts";
 /** An editor saves a file in several steps; this long after the last one it is whole. */
 const QUIET_MS = 150;
 
-/** What a turn reads, and nothing that it writes. */
-const SOURCE = /^(lib[\\/])?[\w-]+\.circom$/;
+/** What a developer writes; nothing that a turn does. */
+const SOURCE = /^((lib[\\/])?[\w-]+\.circom|test[\\/].*\.ts)$/;
 
 /**
- * Runs `turn` now and after each change of a circuit's source, one at a time. What changes during a turn is the next
- * turn's.
+ * Runs `turn` now and after each change of a circuit's source or of a test, one at a time. What changes during a turn
+ * is the next turn's.
  * @param end ends it, after the turn that runs
  */
 export async function watchCircuits(turn: () => Promise<void>, end: AbortSignal): Promise<void> {

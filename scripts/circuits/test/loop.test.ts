@@ -95,6 +95,9 @@ describe("the loop of a circuit's developer", () => {
     await next;
     await setTimeout(400);
     expect(count, "two files saved together are one turn").to.equal(2);
+    const attacked = once(turns, "turn");
+    touch("test/soundness/range.ts");
+    await attacked;
     end.abort();
     await watching;
   });
