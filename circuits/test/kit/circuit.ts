@@ -19,8 +19,16 @@ export class Circuit {
     this.entry = entry;
   }
 
+  static readonly #loaded = new Map<CircuitName, Promise<Circuit>>();
+
   /** Compiles the circuit if that was not done. */
-  static async load(name: CircuitName): Promise<Circuit> {
+  static load(name: CircuitName): Promise<Circuit> {
+    const circuit = Circuit.#loaded.get(name) ?? Circuit.#load(name);
+    Circuit.#loaded.set(name, circuit);
+    return circuit;
+  }
+
+  static async #load(name: CircuitName): Promise<Circuit> {
     const paths = artifactPaths(name);
     await compileCircuit(`${circuitsDirectory}/${name}.circom`, paths.directory);
     const entry = readCircuitTable()[name];
