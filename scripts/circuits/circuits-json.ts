@@ -23,7 +23,7 @@ export interface CircuitEntry {
   publicSignals: SignalEntry[];
   privateInputs: PrivateInputEntry[];
   constraints: number;
-  wires?: number;
+  wires: number;
 }
 
 export type CircuitTable = Record<string, CircuitEntry>;
@@ -56,7 +56,8 @@ function parseCircuit(name: string, value: unknown): CircuitEntry {
   if (typeof template !== "string") return fail(`${name}.template must be a string`);
   if (!Array.isArray(publicSignals) || publicSignals.length === 0) return fail(`${name}.publicSignals must be a list`);
   if (!Array.isArray(privateInputs)) return fail(`${name}.privateInputs must be a list`);
-  if (typeof constraints !== "number") return fail(`${name}.constraints must be a number`);
+  if (typeof constraints !== "number" || typeof wires !== "number")
+    return fail(`${name}.constraints and ${name}.wires must be numbers`);
   const numbers = Object.entries(isRecord(parameters) ? parameters : {}).map(([key, parameter]): [string, number] =>
     typeof parameter === "number" ? [key, parameter] : fail(`${name}.parameters.${key} must be a number`),
   );
@@ -66,7 +67,7 @@ function parseCircuit(name: string, value: unknown): CircuitEntry {
     publicSignals: publicSignals.map((signal, index) => parseSignal(`${name}.publicSignals[${index}]`, signal)),
     privateInputs: privateInputs.map((input, index) => parsePrivateInput(`${name}.privateInputs[${index}]`, input)),
     constraints,
-    ...(typeof wires === "number" ? { wires } : {}),
+    wires,
   };
 }
 

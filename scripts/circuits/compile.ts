@@ -19,7 +19,7 @@ export function checkCounts(name: string, entry: CircuitEntry | undefined, compi
       ? [`${name}: not in circuits.json`]
       : [
           ...compare("constraints", entry.constraints, compiled.constraints),
-          ...compare("wires", entry.wires ?? compiled.wires, compiled.wires),
+          ...compare("wires", entry.wires, compiled.wires),
           ...compare("public signals", publicSignalCount(entry), compiled.publicInputs + compiled.publicOutputs),
           ...compare("public outputs", 0, compiled.publicOutputs),
         ];

@@ -14,6 +14,7 @@ const CIRCUIT = {
   publicSignals: [{ name: "a", size: 2, description: "first" }],
   privateInputs: [{ name: "path", shape: [2, 8], description: "second" }],
   constraints: 4,
+  wires: 9,
 };
 
 describe("circuits.json", () => {
@@ -50,6 +51,7 @@ describe("circuits.json", () => {
     ["a signal without a name", { circuits: { toy: { ...CIRCUIT, publicSignals: [{ size: 1 }] } } }],
     ["a shape that is none", { circuits: { toy: { ...CIRCUIT, privateInputs: [{ name: "a", shape: [0.5] }] } } }],
     ["no constraint count", { circuits: { toy: { ...CIRCUIT, constraints: "4" } } }],
+    ["no wire count", { circuits: { toy: { ...CIRCUIT, wires: undefined } } }],
     ["a parameter that is no number", { circuits: { toy: { ...CIRCUIT, parameters: { depth: "2" } } } }],
   ] as const)
     it(`is refused with ${what}`, () => rejected("CIRCUITS_JSON_INVALID", () => read(document)));
