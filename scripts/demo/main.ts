@@ -27,7 +27,7 @@ async function demo(): Promise<void> {
   const screen = screenOf(process.stdout);
   const start = performance.now();
   screen.write(
-    "An agent, a merchant and its three shops, somebody who watches: real proofs on a chain of this machine.\n\n",
+    "An agent, a merchant and its four shops, somebody who watches: real proofs on a chain of this machine.\n\n",
   );
   const world = await createWorld(screen, places, cleanup);
   for (const [index, step] of story.entries()) await playStep(world, index + 1, step);

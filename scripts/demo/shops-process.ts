@@ -1,4 +1,4 @@
-// The merchant's three shops as a child process of the demo, so that proving in the parent does not keep them from
+// The merchant's four shops as a child process of the demo, so that proving in the parent does not keep them from
 // answering. It is told its options over the IPC channel, because a viewing key is among them.
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -8,7 +8,7 @@ import type { ChildMessage } from "./child.ts";
 import { kinds } from "./shops/kinds.ts";
 import { HOST, type OpenShop } from "./shops/shop.ts";
 
-/** What all three have in common. */
+/** What all of them have in common. */
 export type ShopsOrder = Omit<PaywallOptions, "origin" | "price">;
 
 export interface Shop {

@@ -9,7 +9,7 @@ import type { Step } from "../step.ts";
 import { indent, progress, table } from "../terminal.ts";
 import { expectThere, type World } from "../world.ts";
 
-/** Three servers of one wallet: they share the store in which used payments are remembered. */
+/** Four servers of one wallet: they share the store in which used payments are remembered. */
 function openShops(world: World): Promise<readonly Shop[]> {
   const { merchant, service, pool, chain, folder } = world;
   const { viewingKey } = merchant.wallet.exportViewingKey();
@@ -23,9 +23,11 @@ function openShops(world: World): Promise<readonly Shop[]> {
 }
 
 export const challenge: Step = {
-  title: "The merchant opens three shops, each by one line; who asks without paying is told what to pay",
+  title: "The merchant opens four shops, each by one line; who asks without paying is told what to pay",
   async play(world) {
-    const shops = await progress(world.screen, "opening a shop on Express, Fastify and Hono", () => openShops(world));
+    const shops = await progress(world.screen, "opening shops on Express, Fastify, Hono and on no framework", () =>
+      openShops(world),
+    );
     world.shops = shops;
     const lines = shops.map(({ name, framework, line, origin, price }) => [
       ...[name, framework, line, origin, `${price} USDC`],

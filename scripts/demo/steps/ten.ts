@@ -6,11 +6,12 @@ import type { Step } from "../step.ts";
 import { say } from "../terminal.ts";
 import { expectThere, type World } from "../world.ts";
 
-/** What the agent asks of each shop; at each in this order, at all three at the same time. */
+/** What the agent asks of each shop; at each in this order, at all of them at the same time. */
 const REQUESTS: Readonly<Record<string, readonly string[]>> = {
   news: ["/articles/2", "/articles/3", "/articles/4", "/articles/5"],
-  weather: ["/forecast/berlin", "/forecast/lima", "/forecast/tokyo"],
-  words: ["/translate/quietly", "/translate/sotto", "/translate/voce"],
+  weather: ["/forecast/berlin", "/forecast/lima"],
+  words: ["/translate/quietly", "/translate/voce"],
+  rates: ["/rates/EUR", "/rates/JPY"],
 };
 
 interface Bought {
@@ -54,7 +55,7 @@ async function replay({ screen, wire }: World, url: string): Promise<void> {
 }
 
 export const ten: Step = {
-  title: "Ten requests to the three shops, three at a time, each paid from a note of its own",
+  title: "Ten requests to the four shops, four at a time, each paid from a note of its own",
   async play(world) {
     const { agent, screen } = world;
     const shops = expectThere(world.shops, "shops");
