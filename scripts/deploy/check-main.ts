@@ -47,7 +47,11 @@ await runCommand(async () => {
   const provider = new JsonRpcProvider(rpc, manifest.chainId, { staticNetwork: true, cacheTimeout: -1 });
   const results = await compareDeployment(manifest, provider)
     .catch((cause: unknown) => {
-      throw new CommandError("NODE_UNREACHABLE", "the node does not answer, or not as a node does; --rpc names another", { cause });
+      throw new CommandError(
+        "NODE_UNREACHABLE",
+        "the node does not answer, or not as a node does; --rpc names another",
+        { cause },
+      );
     })
     .finally(() => provider.destroy());
   for (const result of results)
