@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 
 const MAIN = join(import.meta.dirname, "..", "..", "..", "packages", "verifier-service", "dist", "main.js");
+const ENDS_WITH_PARENT = join(import.meta.dirname, "..", "..", "support", "ends-with-parent.mjs");
 const START_TIMEOUT_MS = 60_000;
 
 export interface ServiceProcess {
@@ -21,7 +22,10 @@ export async function startProcess(
   onLog: (line: string, child: ChildProcess) => void = () => undefined,
 ): Promise<ServiceProcess> {
   const { PATH = "" } = process.env;
-  const child = spawn(process.execPath, [MAIN], { env: { PATH, ...environment }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, ["--import", ENDS_WITH_PARENT, MAIN], {
+    env: { PATH, ...environment },
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
+  });
   const ended = new Promise<NodeJS.Signals | number | null>((resolve) =>
     child.once("exit", (code, signal) => resolve(signal ?? code)),
   );

@@ -26,6 +26,7 @@ export class Outcomes {
   readonly #options: OutcomesOptions;
   readonly #changed = new Waker();
   readonly #looks = new Map<string, Promise<Operation | undefined>>();
+  #told = 0;
 
   constructor(options: OutcomesOptions) {
     this.#options = options;
@@ -33,6 +34,7 @@ export class Outcomes {
 
   /** Something may have changed. */
   tell(): void {
+    this.#told += 1;
     this.#looks.clear();
     this.#changed.wake();
   }
@@ -42,9 +44,12 @@ export class Outcomes {
     const { works, stopping } = this.#options;
     const end = Date.now() + ms;
     for (;;) {
+      const told = this.#told;
       const left = end - Date.now();
       const outcome = await this.#outcome(id, left > 0);
       if (outcome && (outcome.state !== "pending" || left <= 0 || stopping())) return outcome;
+      // A look that began before the last word may be older than what it told.
+      if (told !== this.#told) continue;
       await this.#changed.sleep(Math.min(left, works() ? OWN_POLL_MS : STORE_POLL_MS));
     }
   }
