@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { ethersChain, poolInterface, shieldedAddressOf } from "@sotto/client";
 import { type Address, parseAddress, parseDeployment } from "@sotto/protocol";
-import { LOCAL_CHAIN_IDS, lockOf } from "@sotto/prover";
+import { DEVELOPMENT_SET, LOCAL_CHAIN_IDS, lockOf } from "@sotto/prover";
 import { Interface } from "ethers";
 import type { Command, Context } from "../frame/command.ts";
 import { CliError, usage } from "../frame/errors.ts";
@@ -99,13 +100,13 @@ async function configure({ args, output }: Context, known: Config | undefined): 
   const local = LOCAL_CHAIN_IDS.includes(place.chainId);
   const rpc = args.url("rpc") ?? known?.rpc ?? (local ? LOCAL_RPC : undefined);
   if (rpc === undefined) throw usage("--rpc is missing: a JSON-RPC node of the pool's chain");
-  const development = local && existsSync(LOCAL_ARTIFACTS) ? `${process.cwd()}/${LOCAL_ARTIFACTS}` : undefined;
+  const built = resolve(LOCAL_ARTIFACTS, place.set === DEVELOPMENT_SET ? "" : place.set);
   const fields = {
     ...place,
     chainId: String(place.chainId),
     rpc,
     service: args.url("service") ?? known?.service ?? (local ? LOCAL_SERVICE : undefined),
-    artifacts: args.text("artifacts") ?? known?.artifacts ?? development,
+    artifacts: args.text("artifacts") ?? known?.artifacts ?? (local && existsSync(built) ? built : undefined),
     finality: args.integer("finality", 0, 1000) ?? known?.finality ?? (local ? 0 : FINALITY),
   };
   output.progress("asking the node about the pool");
