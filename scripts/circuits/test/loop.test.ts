@@ -22,7 +22,11 @@ describe("the loop of a circuit's developer", () => {
     expect(changedSince(now, stamp)).to.deep.equal([]);
     expect(changedSince({ ...now, "lib/range.circom": "another" }, stamp)).to.deep.equal(["lib/range.circom"]);
     expect(changedSince({ ...now, "lib/new.circom": "new" }, stamp)).to.deep.equal(["lib/new.circom"]);
-    writeFileSync(stamp, '{"payment');
+    const another = { ...now, "payment.circom": "another" };
+    markTested(another, stamp);
+    expect(changedSince(now, stamp), "taken back").to.deep.equal([]);
+    expect(changedSince({ ...another, "lib/range.circom": "new" }, stamp)).to.deep.equal(["lib/range.circom"]);
+    writeFileSync(stamp, '[{"payment');
     expect(changedSince(now, stamp)).to.deep.equal(Object.keys(now));
     rmSync(folder, { recursive: true });
   });
