@@ -36,6 +36,13 @@ describe("configuration of the phone registry", () => {
     expect(port).to.equal(8403);
   });
 
+  it("is one registry, however its address is written", () => {
+    for (const written of ["https://Pay.example/zk", "https://pay.example:443/zk/"])
+      expect(readRegistryConfig({ ...RIGHT, SOTTO_PUBLIC_URL: written }).phone.service).to.equal(
+        RIGHT["SOTTO_PUBLIC_URL"],
+      );
+  });
+
   it("names every variable that is missing", () => {
     const { code, message } = failure({ SOTTO_CHAIN_ID: "8453", SOTTO_POOL: POOL });
     expect(code).to.equal("INVALID_CONFIG");
@@ -47,10 +54,8 @@ describe("configuration of the phone registry", () => {
 
   const wrong: [string, string][] = [
     ["SOTTO_PUBLIC_URL", "http://pay.example/zk"],
-    ["SOTTO_PUBLIC_URL", "https://Pay.example/zk"],
-    ["SOTTO_PUBLIC_URL", "https://pay.example:443/zk"],
     ["SOTTO_PUBLIC_URL", "https://pay.example/zk?x=1"],
-    ["SOTTO_PUBLIC_URL", "https://päy.example/zk"],
+    ["SOTTO_PUBLIC_URL", "https://me:word@pay.example/zk"],
     ["SOTTO_PUBLIC_URL", `https://pay.example/${"z".repeat(250)}`],
     ["SOTTO_PHONE_MASTER_KEYS", "m1:1234"],
     ["SOTTO_PHONE_MASTER_KEYS", "11".repeat(32)],

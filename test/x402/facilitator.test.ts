@@ -259,12 +259,13 @@ describe("the service as an x402 facilitator", () => {
 
   it("with a public address, settles only for sellers that name it", async () => {
     const publicUrl = "https://zk.example/zk";
-    const named = await openService({ SOTTO_PUBLIC_URL: publicUrl });
+    const named = await openService({ SOTTO_PUBLIC_URL: "https://ZK.example/zk/" });
     try {
       const [kind] = (await call(`${named.url}/supported`)).body["kinds"] as { extra: { service: string } }[];
       expect(kind!.extra.service).to.equal(publicUrl);
       const of = (service: string) => bodyOf(requirements(world, service), pay(world, { root }));
-      expect((await verify(of(`${publicUrl}/`), named)).body).to.deep.equal({ isValid: true });
+      for (const same of [publicUrl, `${publicUrl}/`, "https://Zk.Example:443/zk"])
+        expect((await verify(of(same), named)).body, same).to.deep.equal({ isValid: true });
       const other = await verify(of("https://other.example/zk"), named);
       expect(other.body["invalidReason"]).to.equal("sotto_deployment_mismatch");
     } finally {

@@ -154,6 +154,7 @@ export {
   parseBaseField,
   parseField,
 } from "./validate.ts";
+export { baseUrl } from "./wire/base-url.ts";
 export { buildInstructions, requestId } from "./wire/build-instructions.ts";
 export {
   DEPLOYMENT_CONTRACTS,

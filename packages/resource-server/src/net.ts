@@ -25,13 +25,6 @@ export async function request(url: string, { timeout, size }: Limits, init: Requ
   return { status: response.status, body: await readBody(response, size) };
 }
 
-/** An http(s) address without anything that is no part of a base address, and without a slash at its end. */
-export function isBaseUrl(value: unknown): value is string {
-  if (typeof value !== "string" || !/^https?:\/\/[!-~]+$/.test(value) || !URL.canParse(value)) return false;
-  const { username, password, search, hash } = new URL(value);
-  return username === "" && password === "" && search === "" && hash === "" && !/[?#]/.test(value);
-}
-
 export function isLoopback(url: string): boolean {
   const { hostname } = new URL(url);
   return /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname);

@@ -40,7 +40,7 @@ describe("a paywall's options", () => {
     });
     const real = readConfig({
       ...options,
-      service: "https://pay.example/zk//",
+      service: "https://Pay.example/zk//",
       chain: { ...options.chain, chainId: 1 },
     });
     expect([real.confirmations, real.blockTimeMs, real.service]).to.deep.equal([2, 12_000, "https://pay.example/zk"]);

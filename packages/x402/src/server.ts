@@ -1,5 +1,5 @@
 // The seller's side of the scheme, for x402ResourceServer.register.
-import { type EthCall, parseAddress, requestId } from "@sotto/protocol";
+import { baseUrl, type EthCall, parseAddress, requestId } from "@sotto/protocol";
 import { X402_DYNAMIC_EXTRA, X402_FRESH_MS, X402_SCHEME, x402Network } from "@sotto/protocol/x402";
 import { X402SchemeError } from "./errors.ts";
 import { type Hooks, serverHooks } from "./server/hooks.ts";
@@ -156,7 +156,7 @@ export class SottoScheme {
     const { pool, asset, decimals, service } = extra;
     if (pool !== this.#pool || asset !== this.#token.asset || decimals !== this.#token.decimals)
       return `it settles in the pool ${String(pool)} of ${String(asset)} with ${String(decimals)} decimals`;
-    if (service !== undefined && withoutSlash(String(service)) !== this.#service)
+    if (service !== undefined && baseUrl(service) !== this.#service)
       return `its address is ${String(service)}: payers would be told another one`;
     return undefined;
   }
@@ -169,11 +169,9 @@ export class SottoScheme {
   }
 }
 
-const withoutSlash = (url: string): string => url.replace(/\/+$/, "");
-
 function originOf(origin: string): string {
   const parsed = typeof origin === "string" && URL.canParse(origin) ? new URL(origin) : undefined;
-  if (parsed === undefined || !/^https?:$/.test(parsed.protocol) || parsed.origin !== withoutSlash(origin))
+  if (parsed === undefined || !/^https?:$/.test(parsed.protocol) || parsed.origin !== origin.replace(/\/+$/, ""))
     throw new X402SchemeError(
       "X402_OPTION_INVALID",
       "origin must be a scheme and a host, such as https://shop.example",

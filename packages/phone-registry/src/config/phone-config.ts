@@ -59,10 +59,8 @@ export function phoneProblems(
   }
   if (!local && !publicUrl?.startsWith("https://"))
     problems.push("SOTTO_PUBLIC_URL must be the https base address of the registry: wallets sign it");
-  if (publicUrl !== undefined && !isSignable(publicUrl))
-    problems.push(
-      "SOTTO_PUBLIC_URL must be written as clients write it, ASCII in lower case: wallets sign it as it is",
-    );
+  if (publicUrl !== undefined && publicUrl.length > MAX_SERVICE_LENGTH)
+    problems.push(`SOTTO_PUBLIC_URL must have at most ${MAX_SERVICE_LENGTH} characters: wallets sign it`);
   if (sender === "webhook") {
     const { phoneWebhookUrl: url, phoneWebhookSecret: secret } = settings;
     if (url === undefined) problems.push("SOTTO_PHONE_WEBHOOK_URL is missing: the sender webhook posts codes to it");
@@ -83,13 +81,6 @@ export function phoneProblems(
     problems.push(`SOTTO_PHONE_ limits: ${error.message}`);
   }
   return problems;
-}
-
-/** Another spelling of one address is another registry to who compares what was signed. */
-function isSignable(url: string): boolean {
-  const { origin, pathname, search, hash, username } = new URL(url);
-  const plain = search === "" && hash === "" && username === "";
-  return plain && url.length <= MAX_SERVICE_LENGTH && url === `${origin}${pathname.replace(/\/$/, "")}`;
 }
 
 /** Of settings that `phoneProblems` found nothing wrong with. */

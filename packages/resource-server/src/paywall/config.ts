@@ -1,6 +1,7 @@
 // Options, checked as far as they can be without asking anyone.
 import {
   BASE8,
+  baseUrl,
   type Deployment,
   decodeShieldedAddress,
   expectBinding,
@@ -12,7 +13,7 @@ import {
 import { LOCAL_CHAIN_IDS } from "@sotto/prover";
 import type { Merchant } from "../checks/statement.ts";
 import { invalidOption } from "../errors.ts";
-import { isBaseUrl, isLoopback } from "../net.ts";
+import { isLoopback } from "../net.ts";
 import type { PaywallChain, PaywallOptions } from "./options.ts";
 
 /** What a payment's confirmations may take, ms: what settles in time must still be fresh when it is shown. */
@@ -64,10 +65,11 @@ function readOrigin(origin: unknown): string {
 
 /** The service's word is worth as much as the connection to it. */
 function readService({ service, jwks }: PaywallOptions, local: boolean): string {
-  if (!isBaseUrl(service)) throw invalidOption("service must be the http(s) base address of the service");
-  if (!service.startsWith("https:") && !local && jwks === undefined && !isLoopback(service))
+  const address = baseUrl(service);
+  if (address === undefined) throw invalidOption("service must be the http(s) base address of the service");
+  if (!address.startsWith("https:") && !local && jwks === undefined && !isLoopback(address))
     throw invalidOption("service must be an https address, or its token keys be given as jwks");
-  return service.replace(/\/+$/, "");
+  return address;
 }
 
 function readChain(chain: PaywallChain) {

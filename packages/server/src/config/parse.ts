@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { type Address, decodeShieldedAddress, parseAddress, type ShieldedAddress } from "@sotto/protocol";
+import { type Address, baseUrl, decodeShieldedAddress, parseAddress, type ShieldedAddress } from "@sotto/protocol";
 
 /** Reads one setting. Throws an Error whose message ends a sentence that begins with the variable's name. */
 export type Parse<T> = (text: string) => T;
@@ -56,6 +56,10 @@ export const httpUrl: Parse<string> = (value) => {
   const valid = URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
   return valid ? value.replace(/\/$/, "") : wrong("an http or https URL");
 };
+
+/** In its one form: clients and tokens name a server by it. */
+export const baseAddress: Parse<string> = (value) =>
+  baseUrl(value) ?? wrong("an http or https URL without user, query and fragment");
 
 export const storeUrl: Parse<string> = (value) =>
   /^(sqlite:.+|postgres(ql)?:\/\/.+)$/.test(value) ? value : wrong("sqlite: with a path, or a postgres:// URL");

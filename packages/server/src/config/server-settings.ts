@@ -1,4 +1,4 @@
-import { basePath, httpUrl, integer, list, network, oneOf, origin, text } from "./parse.ts";
+import { baseAddress, basePath, integer, list, network, oneOf, origin, text } from "./parse.ts";
 import { type SettingValues, setting } from "./setting.ts";
 
 /** What every server is told about itself. */
@@ -8,7 +8,7 @@ export const SERVER_SETTINGS = {
   basePath: setting("SOTTO_BASE_PATH", basePath, "/zk", "path of the interface; / for none"),
   publicUrl: setting(
     "SOTTO_PUBLIC_URL",
-    httpUrl,
+    baseAddress,
     undefined,
     "base address as clients see it: issuer of the tokens, and where to ask for a pending payment. Left out: urn:sotto:CHAIN:POOL, and a path",
   ),

@@ -1,5 +1,5 @@
 // Reads what x402's /verify and /settle are sent, and compares the payment with what the seller asks for.
-import { SottoError } from "@sotto/protocol";
+import { baseUrl, SottoError } from "@sotto/protocol";
 import {
   checkX402Payment,
   parseX402Payload,
@@ -48,11 +48,9 @@ export function readX402(request: X402Request, place: X402Place): X402Payment | 
   return { terms, bundle: readBundle(paymentPayload.payload), body: paymentPayload.payload };
 }
 
-const withoutSlash = (url: string): string => url.replace(/\/+$/, "");
-
 function checkPlace(terms: X402Terms, { config, facts }: X402Place): Refused["refusal"] | undefined {
   const { chainId, pool, publicUrl } = config;
-  const elsewhere = publicUrl !== undefined && withoutSlash(terms.service) !== withoutSlash(publicUrl);
+  const elsewhere = publicUrl !== undefined && baseUrl(terms.service) !== publicUrl;
   if (terms.pool === pool && terms.asset === facts.token && terms.decimals === facts.decimals && !elsewhere)
     return undefined;
   const where = elsewhere ? ` at ${publicUrl}` : "";

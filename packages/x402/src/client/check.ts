@@ -1,8 +1,7 @@
 import type { Wallet } from "@sotto/client";
-import { checkBindingSignature, checkBindingTime, parseAddress, SottoError } from "@sotto/protocol";
+import { baseUrl, checkBindingSignature, checkBindingTime, parseAddress, SottoError } from "@sotto/protocol";
 import type { X402Terms } from "@sotto/protocol/x402";
 import { X402SchemeError } from "../errors.ts";
-import { serviceAddress } from "../service-address.ts";
 
 /** What a payer accepts of a seller. */
 export interface Policy {
@@ -32,7 +31,7 @@ export async function checkTerms(terms: X402Terms, limit: bigint | undefined, po
       "X402_POOL_FOREIGN",
       `the seller gives the token ${decimals} decimals: ${asset} has others`,
     );
-  if (!isAllowed(service, policy.services))
+  if (!policy.services.includes(baseUrl(service) ?? ""))
     throw new X402SchemeError("X402_SERVICE_NOT_ALLOWED", "the seller's service is none of those that are allowed", {
       service,
     });
@@ -42,14 +41,6 @@ export async function checkTerms(terms: X402Terms, limit: bigint | undefined, po
       limit: String(limit),
     });
   await checkRecipient(terms, policy.wallet);
-}
-
-function isAllowed(service: string, services: readonly string[]): boolean {
-  try {
-    return services.includes(serviceAddress(service));
-  } catch {
-    return false;
-  }
 }
 
 /**

@@ -1,0 +1,22 @@
+import { MAX_URL_LENGTH } from "../bundle.ts";
+
+type Part = "protocol" | "origin" | "pathname" | "username" | "password" | "search" | "hash";
+
+/** The URL standard's class, which every platform has and no library of the language declares. */
+interface UrlApi {
+  new (text: string): Readonly<Record<Part, string>>;
+  canParse(text: string): boolean;
+}
+
+/**
+ * A server's base address in its one form, so that two spellings of it are equal: scheme, host and path as the URL
+ * standard writes them, no slash at the end.
+ * @returns undefined for what is no http(s) URL, is too long, or has a user, a query or a fragment
+ */
+export function baseUrl(address: unknown): string | undefined {
+  const { URL } = globalThis as unknown as { URL: UrlApi };
+  if (typeof address !== "string" || address.length > MAX_URL_LENGTH || !URL.canParse(address)) return undefined;
+  const { protocol, origin, pathname, username, password, search, hash } = new URL(address);
+  if (!/^https?:$/.test(protocol) || [username, password, search, hash].some((part) => part !== "")) return undefined;
+  return origin + pathname.replace(/\/+$/, "");
+}
