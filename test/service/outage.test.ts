@@ -33,6 +33,11 @@ describe("what the service needs is away", () => {
       await proxy.close();
       shows(await post(`${service.url}/verify`, forgeBundle(world, { root })), "CHAIN_UNAVAILABLE");
       await notReady(service, "chain");
+      const metrics = `${service.origin}/metrics`;
+      const failed = /sotto_relayer_errors_total\{code="(\w+)"\}/g;
+      const codes = async () => [...(await (await fetch(metrics)).text()).matchAll(failed)].map(([, code]) => code);
+      while ((await codes()).length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+      expect(await codes()).to.deep.equal(["NODE_UNREACHABLE"]);
     } finally {
       await service.close();
     }

@@ -30,6 +30,8 @@ const SQLITE = /locked|busy|full|disk I\/O|unable to open|readonly/i;
 /** Whether an error says that the database cannot answer now, rather than that a query is wrong. */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
+  // Of a driver's errors alone: another part of ours (the node, say) may also say that its network failed.
+  if (error instanceof SottoError) return error.code === "STORE_UNAVAILABLE";
   const code = "code" in error ? String(error.code) : "";
   if (POSTGRES.test(code) || error.message === "database is not open") return true;
   if (code === "ERR_SQLITE_ERROR") return SQLITE.test(error.message);

@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { SottoError } from "@sotto/protocol";
 import { expect } from "chai";
 import { sql } from "kysely";
-import { isUnavailable, openDatabase } from "../src/index.ts";
+import { DatabaseError, isUnavailable, openDatabase } from "../src/index.ts";
 
 describe("a database that is there and cannot answer now", () => {
   const tells = (fields: object, message = "failed") => isUnavailable(Object.assign(new Error(message), fields));
@@ -24,6 +25,13 @@ describe("a database that is there and cannot answer now", () => {
     const wrong = { duplicate: "23505", table: "42P01", range: "22003", transaction: "25P02" };
     for (const [what, code] of Object.entries(wrong)) expect(tells({ code }), what).to.equal(false);
     expect(sqlite("UNIQUE constraint failed: operations.id")).to.equal(false);
+  });
+
+  it("is not what another part of ours says of its own network", () => {
+    const cause = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:1"), { code: "ECONNREFUSED" });
+    expect(isUnavailable(cause)).to.equal(true);
+    expect(isUnavailable(new SottoError("NODE_UNREACHABLE", "no node answers", {}, { cause }))).to.equal(false);
+    expect(isUnavailable(new DatabaseError("STORE_UNAVAILABLE", "no answer", {}, { cause }))).to.equal(true);
   });
 
   it("says so where a SQLite file became one that is only read", async () => {
