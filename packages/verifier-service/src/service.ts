@@ -8,6 +8,7 @@ import { createVerifyEngine } from "./engine/index.ts";
 import { createApp } from "./http/app.ts";
 import { operationRoutes } from "./http/routes/operations.ts";
 import { paymentRoutes } from "./http/routes/payments.ts";
+import { tellBudget } from "./ops/budget.ts";
 import { createMetrics } from "./ops/metrics.ts";
 import { serviceNeeds } from "./ops/readiness.ts";
 import { setUpPhone } from "./phone-setup.ts";
@@ -20,7 +21,7 @@ import { KeyRing } from "./token/key-ring.ts";
 import { TokenIssuer } from "./token/token.ts";
 import { poolState } from "./verify/pool.ts";
 import { checkPool } from "./verify/pool-facts.ts";
-import { openRetiredKeys } from "./verify/retired.ts";
+import { readRetiredKeys, retiredKeys } from "./verify/retired.ts";
 
 export interface RunningService {
   /** Base address, with the base path. */
@@ -59,16 +60,18 @@ export async function startService(
 async function open(config: Config, log: ServiceLog, clock: () => number, closing: Closing): Promise<RunningService> {
   const catalog = await openCatalog(config.artifacts, config.artifactSet);
   refuseDevelopmentKeys(catalog.set, config);
-  const retired = openRetiredKeys(config.otherKeys);
+  const otherKeys = readRetiredKeys(config.otherKeys);
   const keys = await KeyRing.open(await keySource(config), clock, (error) =>
     log.error({ err: error }, "the token keys cannot be read; those known stay in use"),
   );
   const chainId = BigInt(config.chainId);
   const chain = new ChainReader({ urls: config.rpcUrls, chainId, timeout: config.rpcTimeoutMs, log, clock });
   const facts = await checkPool(chain, config.pool, catalog.verificationKeys);
+  await tellBudget(config, chain, log);
   const store = await openStore({ url: config.store, clock, onError: (error) => log.warn({ err: error }, "database") });
   closing.add(() => store.close());
-  const proofs = await createVerifyEngine({ verificationKeys: catalog.verificationKeys, workers: config.workers });
+  const verificationKeys = { ...catalog.verificationKeys, ...otherKeys };
+  const proofs = await createVerifyEngine({ verificationKeys, workers: config.workers });
   closing.add(() => proofs.close());
   const metrics = createMetrics();
   const { phone, port } = await setUpPhone(config, metrics, log, clock);
@@ -84,7 +87,7 @@ async function open(config: Config, log: ServiceLog, clock: () => number, closin
   const { basePath, publicUrl, settleWaitMs, leastBalance } = config;
   const clientId = clientIds(config.relayerKey);
   const services = {
-    ...{ config, proofs, retired, facts, store, relayer, settleWaitMs, clock, metrics },
+    ...{ config, proofs, retired: retiredKeys(proofs, otherKeys), facts, store, relayer, settleWaitMs, clock, metrics },
     setId: catalog.id,
     pool: poolState(chain, config.pool, facts.token),
     tokens: new TokenIssuer(keys, publicUrl ?? `urn:sotto:${config.chainId}:${config.pool}`, clock),

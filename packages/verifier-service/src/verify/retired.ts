@@ -1,29 +1,42 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { createVerifier, type Verifier } from "@sotto/prover";
+import { EngineError } from "../engine/index.ts";
 import { ServiceError } from "../errors/errors.ts";
+import type { ProofVerifier } from "./ports.ts";
 
 /** Tells proofs made with the keys of another set from proofs that are wrong. */
 export interface RetiredKeys {
-  /** Whether the proof holds under a key this circuit once had. */
+  /** Whether the proof holds under a key this circuit once had. Rejects where nothing can be verified now. */
   accepts(circuit: string, proof: readonly string[], signals: readonly string[]): Promise<boolean>;
 }
 
+/** A name for the engine, which no circuit of the set in use has. */
+const nameOf = (circuit: string, folder: number | string): string => `${circuit}@${folder}`;
+
 /**
  * @param folders each laid out like the artifacts': NAME/NAME.vkey.json
- * @throws ServiceError INVALID_CONFIG; ProverError VERIFICATION_KEY_INVALID
+ * @returns the keys by the names under which `retiredKeys` asks for them
+ * @throws ServiceError INVALID_CONFIG
  */
-export function openRetiredKeys(folders: readonly string[]): RetiredKeys {
-  const verifiers: { readonly circuits: ReadonlySet<string>; readonly verifier: Verifier }[] = folders.map((folder) => {
-    const vkeys = readKeys(folder);
-    return { circuits: new Set(Object.keys(vkeys)), verifier: createVerifier({ vkeys }) };
-  });
+export function readRetiredKeys(folders: readonly string[]): Record<string, unknown> {
+  const keys = folders.map((folder, index) =>
+    Object.entries(readKeys(folder)).map(([circuit, key]) => [nameOf(circuit, index), key] as const),
+  );
+  return Object.fromEntries(keys.flat());
+}
+
+/** @param proofs verifies under `keys` as well, those of `readRetiredKeys` */
+export function retiredKeys(proofs: ProofVerifier, keys: Readonly<Record<string, unknown>>): RetiredKeys {
+  // A key for another number of signals is of another version of the circuit: it cannot hold.
+  const holds = (...statement: Parameters<ProofVerifier["verify"]>) =>
+    proofs.verify(...statement).catch((error: unknown) => {
+      if (error instanceof EngineError) throw error;
+      return false;
+    });
   return {
     async accepts(circuit, proof, signals) {
-      for (const { circuits, verifier } of verifiers) {
-        // A key for another number of signals is of another version of the circuit: it cannot hold.
-        if (circuits.has(circuit) && (await verifier.verify(circuit, proof, signals).catch(() => false))) return true;
-      }
+      const names = Object.keys(keys).filter((name) => name.startsWith(nameOf(circuit, "")));
+      for (const name of names) if (await holds(name, proof, signals)) return true;
       return false;
     },
   };
