@@ -1,5 +1,5 @@
-import { accepts } from "../../circuits/test/kit/attack.ts";
 import type { Cheaters } from "../../circuits/test/kit/cheaters.ts";
+import { accepts } from "../../circuits/test/kit/run-attack.ts";
 import { removeGroup, type Tag } from "../../circuits/test/kit/tags.ts";
 
 /** A constraint group that was taken away, and the tests that fail without it. */

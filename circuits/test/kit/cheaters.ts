@@ -1,12 +1,9 @@
-import type { Attack } from "./attack.ts";
+import { type Attack, type Read, shrunk } from "./attack.ts";
 import { type Build, compile } from "./compile.ts";
 import { changedNames, programOf, reachable, rename } from "./program.ts";
 import { edit, type Sources } from "./sources.ts";
 import { readTags, removeGroup, type Tag } from "./tags.ts";
 import type { Inputs, InputValue } from "./witness.ts";
-
-/** The value of a signal by its name without "main.", in the cheater's witness. */
-export type Read = (name: string) => bigint;
 
 /** A cheater's witness by signal name, from a compilation without simplification in which it is the component `name`. */
 export class Values {
@@ -32,10 +29,6 @@ export class Values {
     return Array.from(target.r1cs.wireLabels, (label) => this.#witness[labels[label] as number] as bigint);
   }
 }
-
-/** The sources with the main as small as the attack wants it. */
-export const shrunk = (sources: Sources, { shrink }: Attack): Sources =>
-  shrink === undefined ? sources : edit(sources, [shrink]);
 
 const shape = (value: InputValue): string =>
   typeof value === "object" ? `[${value.length}]${shape(value[0] as InputValue)}` : "";

@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import { finishNames } from "./anonymous.ts";
-import { type Attack, runAttack } from "./attack.ts";
+import type { Attack } from "./attack.ts";
 import { Cheaters } from "./cheaters.ts";
 import { compile } from "./compile.ts";
 import { violations } from "./evaluate.ts";
+import { runAttack } from "./run-attack.ts";
 import { edit } from "./sources.ts";
 import { readTags, removeGroup, type Tag, withoutConstraints } from "./tags.ts";
 import { GeneratorRefusal } from "./witness.ts";

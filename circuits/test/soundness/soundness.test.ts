@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { runAttack, target } from "../kit/attack.ts";
 import { isAffected } from "../kit/changed.ts";
 import { Cheaters } from "../kit/cheaters.ts";
 import { sources } from "../kit/gadget.ts";
+import { runAttack, target } from "../kit/run-attack.ts";
 import { attacks as all } from "./all.ts";
 
 // What each attack shows, and why in this way, is in ../README.md.
