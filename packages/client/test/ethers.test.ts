@@ -65,9 +65,45 @@ describe("chain over JSON-RPC", () => {
     expect(await chain.code(ADDRESS)).to.equal("0x60");
     expect(await chain.call({ to: ADDRESS, data: "0x" }, 3)).to.equal("0x01");
     expect(await chain.logs(ADDRESS, 1, 9)).to.deep.equal([
-      { topics: [HASH], data: "0x", blockNumber: 5, blockHash: HASH, transactionHash: HASH, logIndex: 1 },
+      {
+        topics: [HASH],
+        data: "0x",
+        blockNumber: 5,
+        blockHash: HASH,
+        transactionHash: HASH,
+        logIndex: 1,
+        timestamp: undefined,
+      },
     ]);
     expect(await chain.block(99)).to.equal(undefined);
+  });
+
+  it("reads the times that nodes give with logs, as hex or as numbers", async () => {
+    for (const [given, read] of [
+      ["0x6b49d200", 1_800_000_000],
+      [1_800_000_000, 1_800_000_000],
+      ["0x0", 0],
+    ]) {
+      answer = () => ({ result: [{ ...log, blockTimestamp: given }] });
+      expect((await chain.logs(ADDRESS, 1, 9))[0]!.timestamp, String(given)).to.equal(read);
+    }
+    for (const blockTimestamp of [null, -1, 1.5, "soon", `0x${"f".repeat(20)}`, {}]) {
+      answer = () => ({ result: [{ ...log, blockTimestamp }] });
+      expect((await chain.logs(ADDRESS, 1, 9))[0]!.timestamp, String(blockTimestamp)).to.equal(undefined);
+    }
+  });
+
+  it("takes nothing else for logs", async () => {
+    const [none, text] = [
+      { topics: null },
+      { topics: 1, data: 2, blockNumber: "5", logIndex: -1, transactionHash: "0x12" },
+    ];
+    const edits = [none, { blockHash: null }, ...Object.entries(text).map(([name, value]) => ({ [name]: value }))];
+    const wrong: unknown[] = [null, "0x", {}, [null], [[]], ...edits.map((edit) => [log, { ...log, ...edit }])];
+    for (const result of wrong) {
+      answer = () => ({ result });
+      expect((await rejection(chain.logs(ADDRESS, 1, 9))).code, JSON.stringify(result)).to.equal("NODE_ERROR");
+    }
   });
 
   it("asks the node anew each time: no block number is remembered", async () => {

@@ -5,7 +5,7 @@ import { decodeEvent } from "../src/chain/events.ts";
 import { thrown } from "./support/rejection.ts";
 
 const HASH = `0x${"ab".repeat(32)}`;
-const place = { blockNumber: 5, blockHash: HASH, transactionHash: HASH, logIndex: 2 };
+const place = { blockNumber: 5, blockHash: HASH, transactionHash: HASH, logIndex: 2, timestamp: 1_800_000_000 };
 const ADDRESS = `0x${"Ab".repeat(20)}`.toLowerCase();
 const word = (i: number) => FIELD_MODULUS - BigInt(i);
 

@@ -1,6 +1,7 @@
-import { isError, JsonRpcProvider, type Provider } from "ethers";
+import { isError, JsonRpcApiProvider, JsonRpcProvider, type Provider, toQuantity } from "ethers";
 import { WalletError } from "../errors.ts";
 import { wait } from "../wait.ts";
+import { readLogs } from "./json-log.ts";
 import { QuietProvider } from "./provider.ts";
 import type { Block, ChainSource, Question, RawLog } from "./source.ts";
 
@@ -55,12 +56,17 @@ export class EthersChain implements ChainSource {
     return { number: block.number, hash: block.hash, timestamp: block.timestamp };
   }
 
-  async logs(address: string, from: number, to: number): Promise<RawLog[]> {
-    const logs = await this.#ask(
-      `logs of blocks ${from} to ${to}`,
-      () => this.provider.getLogs({ address, fromBlock: from, toBlock: to }),
-      from < to,
-    );
+  logs(address: string, from: number, to: number): Promise<RawLog[]> {
+    return this.#ask(`logs of blocks ${from} to ${to}`, () => this.#logs(address, from, to), from < to);
+  }
+
+  async #logs(address: string, from: number, to: number): Promise<RawLog[]> {
+    const { provider } = this;
+    if (provider instanceof JsonRpcApiProvider) {
+      const filter = { address, fromBlock: toQuantity(from), toBlock: toQuantity(to) };
+      return readLogs(await provider.send("eth_getLogs", [filter]));
+    }
+    const logs = await provider.getLogs({ address, fromBlock: from, toBlock: to });
     return logs.map((log) => ({
       topics: log.topics,
       data: log.data,

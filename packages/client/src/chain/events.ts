@@ -7,6 +7,8 @@ export interface EventPlace {
   blockHash: string;
   transactionHash: string;
   logIndex: number;
+  /** Time of its block, seconds; 0 where the log does not tell it. */
+  timestamp: number;
 }
 
 /** One note was deposited: owner tag and amount are public, the blinding follows from the leaf index. */
@@ -66,8 +68,8 @@ export type PoolEvent = DepositedEvent | SettledEvent | WithdrawnEvent | Appende
 export function decodeEvent(log: RawLog): PoolEvent | undefined {
   const fields = decodeLog(log);
   if (fields === undefined) return undefined;
-  const { blockNumber, blockHash, transactionHash, logIndex } = log;
-  const place = { blockNumber, blockHash, transactionHash, logIndex };
+  const { blockNumber, blockHash, transactionHash, logIndex, timestamp = 0 } = log;
+  const place = { blockNumber, blockHash, transactionHash, logIndex, timestamp };
   const { name, number, numbers, hex } = fields;
   switch (name) {
     case "Deposited":

@@ -13,6 +13,8 @@ export interface RawLog {
   blockHash: string;
   transactionHash: string;
   logIndex: number;
+  /** Time of its block in seconds, where the node tells it with the log: 0, as some nodes say, is none. */
+  timestamp?: number | undefined;
 }
 
 /** A call to be sent by anyone, or to be asked of a node. */
@@ -26,8 +28,9 @@ export type Question = Pick<Call, "data"> & Partial<Pick<Call, "to">>;
 
 /**
  * All that a wallet asks of a chain. Nothing asked tells the node which notes are the wallet's: logs are fetched whole,
- * paths are computed here. (The times in an account of payments do: blocks are asked for by their number.) Implementations throw WalletError NODE_UNREACHABLE, NODE_ERROR, or RANGE_TOO_LARGE where the
- * node refuses to give that many logs at once.
+ * paths are computed here, and what accounts and receipts say of a payment was kept when its block was read.
+ * Implementations throw WalletError NODE_UNREACHABLE, NODE_ERROR, or RANGE_TOO_LARGE where the node refuses to give that
+ * many logs at once.
  */
 export interface ChainSource {
   chainId(): Promise<bigint>;

@@ -11,14 +11,13 @@ import {
   signalsDigest,
   signWithReceiptKey,
 } from "@sotto/protocol";
-import type { SettledEvent } from "../chain/events.ts";
+import type { FoundSpend, Shown } from "../scan/notes.ts";
 import type { WalletCore } from "../wallet/core.ts";
 import type { PaymentAttempt, PaymentRecord } from "../wallet/journal.ts";
 import { statusOf } from "../wallet/state.ts";
 import { ReceiptError } from "./errors.ts";
 import { isPlainText } from "./read.ts";
 import { type Receipt, receiptMessage } from "./receipt.ts";
-import { RANGE, settledEvent } from "./settled.ts";
 
 export interface ReceiptOptions {
   /** The text the verifier chose, 1 to 256 characters; left out: the receipt answers nobody, and a copy is as good. */
@@ -28,7 +27,7 @@ export interface ReceiptOptions {
 }
 
 /**
- * A receipt of a settled payment of this wallet.
+ * A receipt of a settled payment of this wallet. The node is asked nothing: it would learn of which payment.
  * @throws WalletError UNKNOWN_PAYMENT; ReceiptError RECEIPT_IMPOSSIBLE, RECEIPT_SHOWS_DEPOSIT, RECEIPT_MALFORMED
  */
 export async function makeReceipt(core: WalletCore, id: string, options: ReceiptOptions = {}): Promise<Receipt> {
@@ -39,24 +38,25 @@ export async function makeReceipt(core: WalletCore, id: string, options: Receipt
   if (record.kind !== "payment") throw impossible(id, "it is a withdrawal, which the chain shows to everyone");
   const { state, final } = statusOf(record, core.view);
   if (state !== "settled" || !final) throw impossible(id, `it is ${state}, not settled with its confirmations`);
-  const { notes, chain, info } = { notes: core.sync.ledger.notes, ...core.options };
-  const spend = core.sync.ledger.spends.get(record.notes[0]!)!;
+  const { notes, spends } = core.sync.ledger;
+  const spend = spends.get(record.notes[0]!)!;
   const note = notes.get(record.notes[0]!);
   const attempt = record.attempts.find(({ digest }) => digest === spend.digest)!;
-  if (note === undefined) throw impossible(id, "the note that paid is not in this wallet any more");
+  if (note === undefined || spend.shown === undefined)
+    throw impossible(id, "the note that paid is not in this wallet any more");
   if (note.keyIndex !== 0 && options.showDeposit !== true)
     throw new ReceiptError(
       "RECEIPT_SHOWS_DEPOSIT",
       "this payment was made from a deposited note: its receipt shows which deposit, and so which account, paid",
     );
-  const event = await settledEvent(chain, info.pool, { ...spend, digest: attempt.digest }, 1, RANGE);
+  const event = { ...spend, ...spend.shown };
   return compose(core, { record, attempt, event, keyIndex: note.keyIndex, challenge: challenge ?? "" });
 }
 
 interface Parts {
   record: PaymentRecord;
   attempt: PaymentAttempt;
-  event: SettledEvent;
+  event: FoundSpend & Shown;
   keyIndex: number;
   challenge: string;
 }

@@ -33,28 +33,20 @@ export interface PaymentsOptions {
   direction?: "out" | "in";
 }
 
-type Entry = Omit<PaymentEntry, "settled" | "decimal">;
+type Entry = Omit<PaymentEntry, "decimal">;
 
 /**
  * All payments a wallet knows, as of the last scan, oldest first. What went out comes from the journal, which a wallet
  * that was restored from its seed alone does not have; what came in is read from the chain.
- * The node is asked for the times of their blocks, and so learns which these are.
- * @throws WalletError NODE_UNREACHABLE
+ * The node is asked nothing: it would learn in which blocks they are.
  */
 export async function paymentEntries(core: WalletCore, options: PaymentsOptions): Promise<PaymentEntry[]> {
   const entries = [
     ...(options.direction === "in" ? [] : outgoing(core)),
     ...(options.direction === "out" ? [] : incoming(core)),
   ];
-  const times = new Map<number, string>();
-  for (const { block } of entries)
-    if (block !== undefined && !times.has(block)) times.set(block, await timeOf(core, block));
   return entries
-    .map((entry) => ({
-      ...entry,
-      decimal: formatDecimalAmount(entry.amount, options.decimals),
-      settled: entry.block === undefined ? "" : times.get(entry.block)!,
-    }))
+    .map((entry) => ({ ...entry, decimal: formatDecimalAmount(entry.amount, options.decimals) }))
     .sort((a, b) => compare(a.begun || a.settled, b.begun || b.settled));
 }
 
@@ -63,15 +55,14 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-async function timeOf({ options: { chain } }: WalletCore, number: number): Promise<string> {
-  const block = await chain.block(number);
-  return block === undefined ? "" : new Date(block.timestamp * 1000).toISOString();
+function timeOf(timestamp: number | undefined): string {
+  return timestamp === undefined ? "" : new Date(timestamp * 1000).toISOString();
 }
 
 function outgoing({ journal, view }: WalletCore): Entry[] {
   return [...journal.spends.values()].flatMap((record) => {
     if (record.kind !== "payment") return [];
-    const { state, transactionHash = "", blockNumber } = statusOf(record, view);
+    const { state, transactionHash = "", blockNumber, timestamp } = statusOf(record, view);
     // Where another device spent the note, the transaction that the status names is not this payment's.
     const own = state === "settled";
     const entry: Entry = {
@@ -85,6 +76,7 @@ function outgoing({ journal, view }: WalletCore): Entry[] {
       transaction: own ? transactionHash : "",
       block: own ? blockNumber : undefined,
       begun: new Date(record.created).toISOString(),
+      settled: timeOf(own ? timestamp : undefined),
     };
     return [entry];
   });
@@ -94,7 +86,7 @@ function incoming(core: WalletCore): Entry[] {
   return core
     .notes()
     .filter(({ origin }) => origin === "payment")
-    .map(({ amount, state, transactionHash, leafIndex, blockNumber }) => ({
+    .map(({ amount, state, transactionHash, leafIndex, blockNumber, timestamp }) => ({
       id: `${transactionHash}:${leafIndex}`,
       direction: "in",
       state: state === "pending" ? "pending" : "settled",
@@ -105,5 +97,6 @@ function incoming(core: WalletCore): Entry[] {
       transaction: transactionHash,
       block: blockNumber,
       begun: "",
+      settled: timeOf(timestamp),
     }));
 }

@@ -4,7 +4,7 @@ import { WalletError } from "../errors.ts";
 import { ReceiptError } from "./errors.ts";
 
 /** Blocks asked for at once, where the node gives so many. */
-export const RANGE = 10_000;
+const RANGE = 10_000;
 
 export interface EventRange {
   /** First and last block, both included. */
@@ -51,7 +51,7 @@ export interface PaymentPlace {
 /**
  * The event of one payment, where it has the confirmations that are asked for.
  * @param confirmations blocks from its own on, 1 or more
- * @param among blocks that are read for it: the node learns that it is in one of them
+ * The node learns which block is looked at.
  * @throws ReceiptError RECEIPT_NOT_SETTLED
  */
 export async function settledEvent(
@@ -59,11 +59,9 @@ export async function settledEvent(
   pool: string,
   { blockNumber, transactionHash, digest }: PaymentPlace,
   confirmations: number,
-  among = 1,
 ): Promise<SettledEvent> {
   const height = await chain.height();
-  const from = blockNumber - (blockNumber % among);
-  const range = { from, to: Math.min(height, from + among - 1) };
+  const range = { from: blockNumber, to: blockNumber };
   const found = blockNumber > height ? [] : await settledEvents(chain, pool, range);
   const event = found.find((one) => one.digest === digest && one.transactionHash === transactionHash);
   if (event === undefined)

@@ -1,3 +1,5 @@
+import type { SettledEvent } from "../chain/events.ts";
+
 /** How a note came to the wallet. */
 export type NoteOrigin = "deposit" | "payment" | "change" | "output";
 
@@ -15,8 +17,26 @@ export interface FoundNote {
   nullifier: bigint | undefined;
   origin: NoteOrigin;
   blockNumber: number;
+  /** Time of its block, seconds. Kept, as with spends: who asks for one block later tells the node whose it is. */
+  timestamp: number;
   transactionHash: string;
   logIndex: number;
+}
+
+const SHOWN = [
+  "ephemeralX",
+  "hiddenCipherX",
+  "amountHint",
+  "changeHint",
+  "recipientCommitment",
+  "changeCommitment",
+] as const satisfies readonly (keyof SettledEvent)[];
+
+/** What a payment showed. Receipts are made of it, without asking a node, which would learn of which payment. */
+export type Shown<T = bigint> = Record<(typeof SHOWN)[number], T>;
+
+export function mapShown<T, U>(shown: Shown<T>, map: (word: T) => U): Shown<U> {
+  return Object.fromEntries(SHOWN.map((name) => [name, map(shown[name])])) as Shown<U>;
 }
 
 /** A note of the wallet that the chain showed as spent. */
@@ -28,7 +48,11 @@ export interface FoundSpend {
   /** What spent it. */
   by: "payment" | "withdrawal";
   blockNumber: number;
+  /** Time of its block, seconds. */
+  timestamp: number;
   transactionHash: string;
+  /** Of a payment. */
+  shown: Shown | undefined;
 }
 
 /** What an event meant to a wallet. */

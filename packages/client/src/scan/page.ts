@@ -1,6 +1,6 @@
 import { WalletError } from "../errors.ts";
-import type { StoreValue } from "../store/store.ts";
-import type { FoundNote, FoundSpend } from "./notes.ts";
+import type { StoreChange, StoreValue } from "../store/store.ts";
+import { type FoundNote, type FoundSpend, mapShown } from "./notes.ts";
 
 /** An append as the chain showed it: after it the tree has `size` leaves and this root. */
 export interface Append {
@@ -56,7 +56,11 @@ export function encodePage(page: Page): StoreValue {
       commitment: String(note.commitment),
       nullifier: note.nullifier === undefined ? null : String(note.nullifier),
     })),
-    spends: page.spends.map((spend) => ({ ...spend, nullifier: String(spend.nullifier) })),
+    spends: page.spends.map((spend) => ({
+      ...spend,
+      nullifier: String(spend.nullifier),
+      shown: spend.shown === undefined ? null : mapShown(spend.shown, String),
+    })),
   };
 }
 
@@ -83,7 +87,11 @@ export function decodePage(key: string, value: StoreValue): Page {
         commitment: BigInt(note.commitment),
         nullifier: note.nullifier === null || note.nullifier === undefined ? undefined : BigInt(note.nullifier),
       })),
-      spends: page.spends.map((spend) => ({ ...spend, nullifier: BigInt(spend.nullifier) })),
+      spends: page.spends.map((spend) => ({
+        ...spend,
+        nullifier: BigInt(spend.nullifier),
+        shown: spend.shown ? mapShown(spend.shown, BigInt) : undefined,
+      })),
     };
   } catch (cause) {
     throw new WalletError(
@@ -93,6 +101,11 @@ export function decodePage(key: string, value: StoreValue): Page {
       { cause },
     );
   }
+}
+
+/** Whether an earlier version wrote it, which kept no times of what it found: it is to be read again. */
+export function isUntimed({ notes, spends }: Page): boolean {
+  return [...notes, ...spends].some(({ timestamp }) => timestamp === undefined);
 }
 
 function joinPages(first: Page, second: Page): Page {
@@ -109,7 +122,8 @@ function joinPages(first: Page, second: Page): Page {
 }
 
 const MOST_LEAVES = 8192;
-const weight = (page: Page): number => 1 + page.leaves.length + page.notes.length + page.spends.length;
+/** Of what is everybody's: where pages end must not depend on whose they are, for their ends are asked for. */
+const weight = (page: Page): number => 1 + page.leaves.length;
 
 /**
  * The pages with final neighbours joined where it is worth it. By weight, so that a page is written again only when it
@@ -131,4 +145,14 @@ export function joinFinalPages(pages: readonly Page[], final: number): Page[] {
 
 function worthJoining(first: Page, second: Page): boolean {
   return weight(first) <= 2 * weight(second) && weight(first) + weight(second) <= MOST_LEAVES;
+}
+
+/** What makes the stored pages into those they were joined to. */
+export function joinChanges(pages: readonly Page[], joined: readonly Page[]): StoreChange[] {
+  const kept = new Set(joined);
+  const changes = new Map<string, StoreChange>();
+  for (const { from } of pages) changes.set(pageKey(from), { delete: pageKey(from) });
+  for (const page of joined) changes.set(pageKey(page.from), { put: pageKey(page.from), value: encodePage(page) });
+  for (const page of pages) if (kept.has(page)) changes.delete(pageKey(page.from));
+  return [...changes.values()];
 }

@@ -3,6 +3,7 @@ import type { ChainSource } from "../chain/source.ts";
 import { WalletError } from "../errors.ts";
 import { emptyPage, type Page } from "./page.ts";
 import type { NoteScanner } from "./scanner.ts";
+import { withTimes } from "./times.ts";
 
 /** Where a page starts: how many leaves were queued and appended before it. */
 export interface PageStart {
@@ -64,23 +65,25 @@ export interface Range {
 
 /**
  * The events of a range, from one and the same chain: undefined where the node changed its mind in between.
+ * @param timed whether the events are to have the times of their blocks
  * @param previous the last block of the page before
  */
 export async function fetchRange(
   chain: ChainSource,
   pool: string,
-  { from, to }: { from: number; to: number },
+  { from, to, timed }: { from: number; to: number; timed: boolean },
   previous: { to: number; hash: string } | undefined,
 ): Promise<Range | undefined> {
   const before = await chain.block(to);
   if (before === undefined) return undefined;
-  const logs = await chain.logs(pool, from, to);
+  const given = await chain.logs(pool, from, to);
+  if (given.some((log) => log.blockNumber < from || log.blockNumber > to))
+    throw new WalletError("NODE_INCONSISTENT", `the node gave logs outside of blocks ${from} to ${to}`);
+  const logs = timed ? await withTimes(chain, given, before) : given;
   const after = await chain.block(to);
-  if (after?.hash !== before.hash) return undefined;
+  if (logs === undefined || after?.hash !== before.hash) return undefined;
   if (previous !== undefined && (await chain.block(previous.to))?.hash !== previous.hash) return undefined;
   if (logs.some((log) => log.blockNumber === to && log.blockHash !== before.hash)) return undefined;
-  if (logs.some((log) => log.blockNumber < from || log.blockNumber > to))
-    throw new WalletError("NODE_INCONSISTENT", `the node gave logs outside of blocks ${from} to ${to}`);
   const events = logs.map(decodeEvent).filter((event) => event !== undefined);
   return { from, to, hash: before.hash, events };
 }

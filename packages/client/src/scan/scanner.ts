@@ -11,7 +11,7 @@ import {
   withdrawalContext,
 } from "@sotto/protocol";
 import type { DepositedEvent, PoolEvent, SettledEvent, WithdrawnEvent } from "../chain/events.ts";
-import type { Findings, FoundNote, FoundSpend, NoteOrigin } from "./notes.ts";
+import { type Findings, type FoundNote, type FoundSpend, mapShown, type NoteOrigin } from "./notes.ts";
 
 /** Owner tags a wallet looks for beyond the highest one seen: a wallet never opens an index beyond it. */
 export const DEPOSIT_GAP = 100;
@@ -122,20 +122,22 @@ export class NoteScanner {
   #spend(event: SettledEvent | WithdrawnEvent, nullifier: bigint, by: FoundSpend["by"], findings: Findings): boolean {
     const note = this.#byNullifier.get(nullifier);
     if (note === undefined) return false;
-    const { digest, blockNumber, transactionHash } = event;
-    findings.spends.push({ leafIndex: note.leafIndex, nullifier, digest, by, blockNumber, transactionHash });
+    const { digest, blockNumber, timestamp, transactionHash } = event;
+    const place = { blockNumber, timestamp, transactionHash };
+    const shown = event.type === "settled" ? mapShown(event, (word) => word) : undefined;
+    findings.spends.push({ leafIndex: note.leafIndex, nullifier, digest, by, ...place, shown });
     return true;
   }
 
   #found(event: PoolEvent, own: Note & { leafIndex: number }, commitment: bigint, origin: NoteOrigin, all: Findings) {
-    const { blockNumber, transactionHash, logIndex } = event;
+    const { blockNumber, timestamp, transactionHash, logIndex } = event;
     const { amount, blinding, leafIndex } = own;
     // A note of nothing (the change of a whole note) can pay nothing.
     if (amount === 0n) return;
     const keyIndex = this.#tags.get(own.ownerTag) ?? 0;
     const { keys } = this.#scan;
     const nullifier = keys && nullifierOf(keys.spendingKey(keyIndex), commitment, leafIndex);
-    const place = { blockNumber, transactionHash, logIndex };
+    const place = { blockNumber, timestamp, transactionHash, logIndex };
     const note: FoundNote = { leafIndex, amount, keyIndex, blinding, commitment, nullifier, origin, ...place };
     this.recall(note);
     all.notes.push(note);

@@ -1,8 +1,7 @@
 import type { Block } from "../chain/source.ts";
 import { WalletError } from "../errors.ts";
-import type { StoreChange } from "../store/store.ts";
 import { Ledger } from "./ledger.ts";
-import { decodePage, encodePage, joinFinalPages, type Page, pageKey } from "./page.ts";
+import { decodePage, encodePage, isUntimed, joinChanges, joinFinalPages, type Page, pageKey } from "./page.ts";
 import { fetchRange, type Range, readPage, splitRange } from "./reader.ts";
 import { NoteScanner } from "./scanner.ts";
 import type { ScanProgress, ScanResult, SyncOptions } from "./types.ts";
@@ -34,11 +33,16 @@ export class PoolSync {
   /** Opens the ledger as the store has it. */
   static async open(options: SyncOptions): Promise<PoolSync> {
     const sync = new PoolSync(options);
-    for (const { key, value } of await options.store.list("page/")) {
+    const records = await options.store.list("page/");
+    for (const [i, { key, value }] of records.entries()) {
       const page = decodePage(key, value);
       const expected = sync.#next();
       if (page.from !== expected)
         throw new WalletError("STORE_DAMAGED", `record ${key} follows block ${expected - 1}: delete the store`);
+      if (isUntimed(page)) {
+        await options.store.batch(records.slice(i).map((record) => ({ delete: record.key })));
+        break;
+      }
       sync.ledger.add(page);
     }
     sync.#rebuildScanner();
@@ -102,9 +106,10 @@ export class PoolSync {
   }
 
   async #fetch(from: number, to: number): Promise<Range | "too large" | undefined> {
-    const { chain, deployment, rangeSize = DEFAULT_RANGE } = this.#options;
+    const { chain, deployment, keys, rangeSize = DEFAULT_RANGE } = this.#options;
     try {
-      const fetched = await fetchRange(chain, deployment.pool, { from, to }, this.ledger.last);
+      const range = { from, to, timed: keys !== undefined };
+      const fetched = await fetchRange(chain, deployment.pool, range, this.ledger.last);
       // Up to what was refused last, and a little beyond from time to time: some nodes count logs, not blocks.
       this.#range = Math.min(this.#range * 2, this.#most, rangeSize);
       this.#most += Math.floor(this.#most / 16);
@@ -139,12 +144,7 @@ export class PoolSync {
     const { pages } = this.ledger;
     const joined = joinFinalPages(pages, final);
     if (joined.length === pages.length) return;
-    const kept = new Set(joined);
-    const changes = new Map<string, StoreChange>();
-    for (const { from } of pages) changes.set(pageKey(from), { delete: pageKey(from) });
-    for (const page of joined) changes.set(pageKey(page.from), { put: pageKey(page.from), value: encodePage(page) });
-    for (const page of pages) if (kept.has(page)) changes.delete(pageKey(page.from));
-    await this.#options.store.batch([...changes.values()]);
+    await this.#options.store.batch(joinChanges(pages, joined));
     pages.splice(0, pages.length, ...joined);
   }
 

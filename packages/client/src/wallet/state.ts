@@ -79,6 +79,8 @@ export interface PaymentStatus {
   transactionHash?: string;
   digest?: string;
   blockNumber?: number;
+  /** Time of that block, seconds. */
+  timestamp?: number;
 }
 
 /** What became of a spend: found by nullifier and digest, never by proof bytes, which anyone can change. */
@@ -90,10 +92,10 @@ export function statusOf(record: JournalRecord, { ledger, confirmed }: View): Pa
     .map((leafIndex, i) => ({ spend: ledger.spends.get(leafIndex), nullifier: nullifiers[i] }))
     .find(({ spend, nullifier }) => spend !== undefined && String(spend.nullifier) === nullifier)?.spend;
   if (spend !== undefined) {
-    const { digest, blockNumber, transactionHash } = spend;
+    const { digest, blockNumber, timestamp, transactionHash } = spend;
     const state = attempts.some((attempt) => attempt.digest === digest) ? "settled" : "failed";
     const final = confirmed !== undefined && blockNumber <= confirmed.number;
-    return { ...told, state, final, transactionHash, digest, blockNumber };
+    return { ...told, state, final, transactionHash, digest, blockNumber, timestamp };
   }
   // A block later than validUntil has the confirmations and the note is unspent there: nothing can settle any more.
   const over = confirmed !== undefined && confirmed.timestamp > validUntil;

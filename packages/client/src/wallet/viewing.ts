@@ -26,6 +26,8 @@ export interface Received {
   origin: "payment" | "deposit";
   leafIndex: number;
   blockNumber: number;
+  /** Time of its block, seconds: who asks the node for that block shows it whose it is. */
+  timestamp: number;
   transactionHash: string;
   /** Whether it has the configured confirmations. */
   confirmed: boolean;
@@ -69,11 +71,12 @@ export class ViewingWallet {
   /** All that came in, in the order of the chain, as of the last scan. */
   received(): Received[] {
     const { ledger, confirmed } = this.#sync;
-    return [...ledger.notes.values()].map(({ amount, origin, leafIndex, blockNumber, transactionHash }) => ({
+    return [...ledger.notes.values()].map(({ amount, origin, leafIndex, blockNumber, timestamp, transactionHash }) => ({
       amount,
       origin: origin === "deposit" ? origin : "payment",
       leafIndex,
       blockNumber,
+      timestamp,
       transactionHash,
       confirmed: confirmed !== undefined && blockNumber <= confirmed.number,
     }));

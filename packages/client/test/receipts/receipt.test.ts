@@ -65,12 +65,6 @@ describe("a receipt", () => {
     await check(await restored.receipt(id, { challenge: CHALLENGE }), { challenge: CHALLENGE });
   });
 
-  it("is made without telling the node which block holds the payment", async () => {
-    world.chain.asked = [];
-    await make();
-    expect(world.chain.asked).to.deep.equal([[0, await world.chain.height()]]);
-  });
-
   it("holds no word of another payment, and no key of the wallet", () => {
     const text = JSON.stringify(receipt);
     const keys = deriveKeys(SEED, { chainId: 31337n, pool: POOL });

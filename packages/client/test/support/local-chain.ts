@@ -54,13 +54,13 @@ export class LocalChain implements ChainSource {
     const hash = keccak256(toUtf8Bytes(`block ${number} of fork ${this.#fork} at ${this.time}`));
     const before = this.#contracts.map((contract) => contract.snapshot());
     const context = { sender: SENDER, blockNumber: number, timestamp: this.time };
+    const place = { blockNumber: number, blockHash: hash, timestamp: this.time };
     const logs: RawLog[] = [];
     try {
       for (const [i, call] of calls.entries()) {
         const transactionHash = keccak256(toUtf8Bytes(`${hash} ${i}`));
         const made = this.#at(call.to).execute(call, context);
-        for (const log of made)
-          logs.push({ ...log, blockNumber: number, blockHash: hash, transactionHash, logIndex: logs.length });
+        for (const log of made) logs.push({ ...log, ...place, transactionHash, logIndex: logs.length });
       }
     } catch (error) {
       this.#contracts.forEach((contract, i) => {

@@ -1,0 +1,196 @@
+import { expect } from "chai";
+import { NoteAppender } from "../src/append/appender.ts";
+import type { Block, RawLog } from "../src/chain/source.ts";
+import { paymentsCsv } from "../src/receipts/index.ts";
+import { MemoryStore } from "../src/store/memory.ts";
+import { SqliteStore } from "../src/store/sqlite.ts";
+import type { Store, StoreValue } from "../src/store/store.ts";
+import { ViewingWallet } from "../src/wallet/viewing.ts";
+import type { Wallet } from "../src/wallet/wallet.ts";
+import { POOL } from "./support/local-pool.ts";
+import { RecordingNode } from "./support/recording-node.ts";
+import { rejection } from "./support/rejection.ts";
+import { SEED, start } from "./support/shop.ts";
+import type { World } from "./support/world.ts";
+
+const timeless = ({ timestamp: _, ...log }: RawLog): RawLog => log;
+const NODES: [string, (log: RawLog) => RawLog][] = [
+  ["that gives times with the logs", (log) => log],
+  ["that gives none", timeless],
+];
+
+describe("the times of payments", () => {
+  let world: World;
+  let payer: Wallet;
+  let shop: Wallet;
+  let id: string;
+  let block: number;
+  let settled: string;
+  beforeEach(async () => {
+    const started = await start([5_000n, 1_700n], { finality: 1 });
+    ({ world, payer, shop } = started);
+    world.chain.mineMany(3);
+    const payment = await payer.pay(started.request);
+    ({ id } = payment);
+    const mined = world.settle(payment);
+    block = mined.number;
+    settled = new Date(mined.timestamp * 1000).toISOString();
+    world.chain.mineMany(4);
+    await payer.scan();
+    await shop.scan();
+  });
+
+  /** A payer of the same seed and journal, with a store of its own, at `node`. */
+  async function restored(node: RecordingNode, store: Store = new MemoryStore()): Promise<Wallet> {
+    await store.put("identity", (await payer.store.get("identity"))!.value);
+    for (const { key, value } of await payer.store.list("spend/")) await store.put(key, value);
+    return world.wallet({ seed: SEED, chain: node.source, store, finality: 1, rangeSize: 3 });
+  }
+
+  for (const [what, edit] of NODES)
+    it(`are known without a question, also from a node ${what}`, async () => {
+      const node = new RecordingNode(world.chain, edit);
+      const options = { chain: node.source, chainId: 31337n, pool: POOL, deploymentBlock: 0, finality: 1 };
+      const server = await ViewingWallet.open({ ...options, ...shop.exportViewingKey(), store: new MemoryStore() });
+      const wallet = await restored(node);
+      await server.scan();
+      await wallet.scan();
+      node.asked.length = 0;
+      const payments = await wallet.payments({ decimals: 6 });
+      const receipt = await wallet.receipt(id, { showDeposit: true });
+      expect(payments[0]).to.include({ id, settled, block });
+      expect(paymentsCsv(payments)).to.include(settled);
+      expect(receipt).to.include({ block, transaction: payer.status(id).transactionHash });
+      expect(server.received()[0]!.timestamp).to.equal(Date.parse(settled) / 1000);
+      expect(wallet.status(id).timestamp).to.equal(Date.parse(settled) / 1000);
+      expect(node.asked).to.deep.equal([]);
+    });
+
+  for (const [what, edit] of NODES)
+    it(`are learned by questions that are those of everybody else, from a node ${what}`, async () => {
+      const nodes = [new RecordingNode(world.chain, edit), new RecordingNode(world.chain, edit)] as const;
+      // One with a deposit, change and a payment, and one with nothing at all.
+      const wallet = await restored(nodes[0]);
+      const other = await world.wallet({ chain: nodes[1].source, finality: 1, rangeSize: 3 });
+      const look = async () => {
+        for (const one of [wallet, other]) await one.scan();
+        for (const one of [wallet, other]) await one.payments({ decimals: 6 });
+      };
+      await look();
+      await wallet.receipt(id, { showDeposit: true });
+      await world.deposit(shop, [1_900n]);
+      await world.append();
+      await look();
+      world.chain.takeBack(5);
+      world.chain.mineMany(7);
+      await look();
+      expect([wallet.notes().length, other.notes().length]).to.deep.equal([3, 0]);
+      expect(nodes[0].asked).to.deep.equal(nodes[1].asked);
+      expect(nodes[0].asked).to.include(`logs ${POOL} 0 2`);
+    });
+
+  it("are asked for by all blocks with events where those in the logs cannot be", async () => {
+    const after = world.chain.time + 1;
+    const wrong: ((log: RawLog) => unknown)[] = [
+      () => 0,
+      () => -5,
+      () => 1.5,
+      () => Number.NaN,
+      () => Number.MAX_SAFE_INTEGER,
+      () => after,
+      ({ blockNumber }) => (blockNumber === block ? "soon" : world.chain.blocks[blockNumber]!.timestamp),
+    ];
+    for (const [i, lie] of wrong.entries()) {
+      const node = new RecordingNode(world.chain, (log) => ({ ...log, timestamp: lie(log) as number }));
+      const wallet = await world.wallet({ seed: SEED, chain: node.source });
+      await wallet.scan();
+      const blocks = world.chain.blocks.filter(({ logs }) => logs.length > 0);
+      expect(node.asked, `lie ${i}`).to.include.members(blocks.map(({ number }) => `block ${number}`));
+      for (const { blockNumber, timestamp } of wallet.notes())
+        expect(timestamp, `lie ${i}`).to.equal(world.chain.blocks[blockNumber]!.timestamp);
+    }
+  });
+
+  it("that no chain has are not believed", async () => {
+    const absurd: ((block: Block) => number)[] = [
+      () => 0,
+      () => Number.MAX_SAFE_INTEGER,
+      ({ number }) => 1_900_000_000 - number,
+    ];
+    for (const [i, lie] of absurd.entries()) {
+      const header = (found: Block) => ({ ...found, timestamp: lie(found) });
+      const wallet = await world.wallet({ seed: SEED, chain: new RecordingNode(world.chain, timeless, header).source });
+      expect((await rejection(wallet.scan())).code, `lie ${i}`).to.equal("NODE_INCONSISTENT");
+    }
+  });
+
+  for (const [what, edit] of NODES)
+    it(`are those of the chain after a reorganisation, also from a node ${what}`, async () => {
+      const node = new RecordingNode(world.chain, edit);
+      const wallet = await restored(node);
+      await wallet.scan();
+      const payment = await wallet.pay({
+        recipient: world.recipient(shop),
+        amount: 900n,
+        resourceUrl: "https://a.example",
+      });
+      world.settle(payment);
+      await wallet.scan();
+      const before = wallet.status(payment.id).timestamp!;
+      world.chain.takeBack(1);
+      world.chain.mine();
+      world.settle(payment);
+      await wallet.scan();
+      expect(wallet.status(payment.id).timestamp).to.be.greaterThan(before).and.to.equal(world.chain.time);
+    });
+
+  it("are of one chain, even where it changes between the logs and the blocks", async () => {
+    let left = 1;
+    const node = new RecordingNode(world.chain, timeless, (found) => {
+      if (found.number !== block || left === 0) return found;
+      left -= 1;
+      return { ...found, hash: `0x${"00".repeat(32)}`, timestamp: 1_700_000_000 };
+    });
+    const wallet = await restored(node);
+    await wallet.scan();
+    expect(left).to.equal(0);
+    expect((await wallet.payments({ decimals: 6 }))[0]).to.include({ id, settled });
+  });
+
+  it("are not asked for by who looks for no notes", async () => {
+    const node = new RecordingNode(world.chain, timeless);
+    const options = { ...world.options(), prover: world.prover, chain: node.source };
+    await (await NoteAppender.open(options)).scan();
+    expect(node.asked).to.not.include(`block ${block}`);
+  });
+
+  for (const [name, open] of [
+    ["in memory", () => new MemoryStore()],
+    ["in SQLite", () => new SqliteStore(":memory:")],
+  ] as const)
+    it(`are read again for a store of an earlier version ${name}`, async () => {
+      const store = open();
+      const first = await restored(new RecordingNode(world.chain), store);
+      await first.scan();
+      const [notes, payments] = [first.notes(), await first.payments({ decimals: 6 })];
+      for (const { key, value } of await store.list("page/")) await store.put(key, earlier(value));
+      const again = await world.wallet({ seed: SEED, store, finality: 1, rangeSize: 3 });
+      await again.scan();
+      expect(again.notes()).to.deep.equal(notes);
+      expect(await again.payments({ decimals: 6 })).to.deep.equal(payments);
+      expect((await again.receipt(id, { showDeposit: true })).block).to.equal(block);
+      // And stays: opened once more, nothing is missing before a scan.
+      expect((await world.wallet({ seed: SEED, store, finality: 1 })).notes()).to.have.length(notes.length);
+      await store.close();
+    });
+});
+
+/** A page as it was written before times were kept. */
+function earlier(page: StoreValue): StoreValue {
+  const { notes, spends, ...rest } = page as Record<string, Record<string, StoreValue>[]>;
+  return {
+    ...rest,
+    notes: notes!.map(({ timestamp: _, ...note }) => note),
+    spends: spends!.map(({ timestamp: _, shown: __, ...spend }) => spend),
+  };
+}
