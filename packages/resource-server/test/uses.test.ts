@@ -55,6 +55,29 @@ describe("uses by another dialect", () => {
     expect([await taken(other), await uses.claim(other)]).to.deep.equal(["taken", "busy"]);
   });
 
+  it("stay used while a clock is hours ahead and when it is put right, in either dialect", async () => {
+    const [shown, use, under] = [payment(), payment(), payment()];
+    await (await claims.take(request(shown))).finish(200);
+    expect(await uses.claim(use)).to.equal("claimed");
+    await uses.use(use);
+    expect(await uses.claim(under)).to.equal("claimed");
+    const HOURS = 23 * 3_600_000;
+    now += HOURS;
+    await store.sweep();
+    expect([await taken(shown), await uses.claim(use), await uses.claim(payment({ timestamp: now }))]).to.deep.equal([
+      ...["USED", "used", "claimed"],
+    ]);
+    // Its handler began before the clock jumped, and answers now.
+    await uses.use(under);
+    now -= HOURS;
+    await store.sweep();
+    for (const old of [shown, use, under])
+      expect([await taken(old), await uses.claim(old)]).to.deep.equal(["USED", "used"]);
+    now += HOURS + 2 * 3_600_000;
+    await store.sweep();
+    expect(await store.isUsed(idOf(shown.nullifier))).to.equal(false);
+  });
+
   it("come back where nothing was settled, and count for nothing", async () => {
     const use = payment();
     for (let i = 0; i < 8; i += 1) {

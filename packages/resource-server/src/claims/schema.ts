@@ -14,7 +14,7 @@ export interface ClaimRow {
   holder: string;
   /** ms: until then nobody else may take what is held. */
   lease_until: number;
-  /** ms: from then on the header is too old, and the row is not needed. */
+  /** ms: from then on the header is too old. */
   expires_at: number;
 }
 

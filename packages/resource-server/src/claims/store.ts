@@ -8,6 +8,8 @@ import { CLAIM_MIGRATIONS, type ClaimSchema } from "./schema.ts";
 export const LEASE_MS = 30_000;
 /** Handlers one payment starts at most. */
 export const MOST_TRIES = 3;
+/** ms a payment is kept beyond what its header is fresh: a clock that is ahead for hours and put right opens none again. */
+export const KEPT_MS = 86_400_000;
 const SWEEP_MS = 60_000;
 
 /** A payment to be used. */
@@ -27,25 +29,32 @@ export interface ClaimStoreOptions {
   readonly url: string;
   readonly clock: () => number;
   readonly leaseMs?: number;
+  readonly keptMs?: number;
   /** Told of what goes wrong behind requests. */
   readonly onError: (error: unknown) => void;
 }
 
 export class ClaimStore {
   readonly leaseMs: number;
+  readonly keptMs: number;
   readonly #database: Database<ClaimSchema>;
   readonly #sweeper: NodeJS.Timeout;
 
-  private constructor(database: Database<ClaimSchema>, leaseMs: number, onError: (error: unknown) => void) {
+  private constructor(
+    database: Database<ClaimSchema>,
+    { leaseMs = LEASE_MS, keptMs = KEPT_MS, onError }: ClaimStoreOptions,
+  ) {
     this.#database = database;
     this.leaseMs = leaseMs;
+    this.keptMs = keptMs;
     this.#sweeper = setInterval(() => void this.sweep().catch(onError), SWEEP_MS).unref();
   }
 
   /** @throws DatabaseError INVALID_STORE_URL, STORE_UNAVAILABLE, STORE_TOO_NEW */
-  static async open({ url, clock, leaseMs = LEASE_MS, onError }: ClaimStoreOptions): Promise<ClaimStore> {
-    const options = { url, clock, onError, name: "paywall", migrations: CLAIM_MIGRATIONS };
-    return new ClaimStore(await openDatabase<ClaimSchema>(options), leaseMs, onError);
+  static async open(options: ClaimStoreOptions): Promise<ClaimStore> {
+    const { url, clock, onError } = options;
+    const tables = { url, clock, onError, name: "paywall", migrations: CLAIM_MIGRATIONS };
+    return new ClaimStore(await openDatabase<ClaimSchema>(tables), options);
   }
 
   /** Whether a payment can never be used again. */
@@ -62,7 +71,7 @@ export class ClaimStore {
   async claim({ id, digest, resource, expiresAt }: ClaimRequest, holder: string): Promise<Claimed> {
     return this.#database.transaction([id], async (db) => {
       const now = await this.#database.now(db);
-      // By the clock that sweeps: what it has swept is never taken for new.
+      // By the clock that sweeps: what it has swept is not taken for new.
       if (now >= expiresAt) return "used";
       const row = await db.selectFrom("payment_claim").selectAll().where("id", "=", id).executeTakeFirst();
       const lease_until = now + this.leaseMs;
@@ -137,10 +146,10 @@ export class ClaimStore {
     return numUpdatedRows > 0n;
   }
 
-  /** Forgets payments whose headers are too old to be shown. */
+  /** Forgets payments whose headers have long been too old to be shown. */
   async sweep(): Promise<void> {
-    const now = await this.#database.now();
-    await this.#database.db.deleteFrom("payment_claim").where("expires_at", "<=", now).execute();
+    const latest = (await this.#database.now()) - this.keptMs;
+    await this.#database.db.deleteFrom("payment_claim").where("expires_at", "<=", latest).execute();
   }
 
   async close(): Promise<void> {

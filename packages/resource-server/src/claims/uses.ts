@@ -111,9 +111,9 @@ export class StoredUses implements PaymentUses {
   }
 
   #drop(): void {
-    const now = this.#options.clock();
+    const latest = this.#options.clock() - this.#options.store.keptMs;
     for (const [digest, { expiresAt, renewal }] of this.#held)
-      if (now >= expiresAt) {
+      if (expiresAt <= latest) {
         clearInterval(renewal);
         this.#held.delete(digest);
       }

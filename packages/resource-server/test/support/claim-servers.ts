@@ -52,9 +52,9 @@ export class Servers {
     this.url = url;
   }
 
-  async open(leaseMs = LEASE_MS): Promise<Server> {
+  async open(leaseMs = LEASE_MS, keptMs = 0): Promise<Server> {
     const onError = (error: unknown) => this.errors.push(error);
-    const store = await ClaimStore.open({ url: this.url, clock: Date.now, leaseMs, onError });
+    const store = await ClaimStore.open({ url: this.url, clock: Date.now, leaseMs, keptMs, onError });
     const claims = new Claims(store, Date.now, onError);
     this.#opened.add(claims);
     return { store, claims };
