@@ -34,8 +34,8 @@ export interface Uses {
 /** How often one payment may be shown to handlers that fail. */
 const MOST_USES = 3;
 
-/** A payment older than this is refused wherever it is shown, ms: nothing has to be remembered any longer. */
-const REMEMBERED_MS = 600_000;
+/** One of minutes ago is refused wherever it is shown. A day, ms: a clock that is ahead and put right opens none again. */
+const REMEMBERED_MS = 86_400_000;
 
 /** A payer's clock may be ahead by this much without notice, ms. */
 const LONGEST_WAIT_MS = 2_000;
