@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect } from "chai";
 import { commands } from "../src/commands/index.ts";
 import { EXIT } from "../src/frame/exit.ts";
@@ -156,6 +158,12 @@ describe("usage", () => {
     for (const { name } of commands) expect(stdout).to.include(`  ${name} `);
     for (const { code, means } of Object.values(EXIT))
       expect(stdout).to.match(new RegExp(`${code}  ${means.slice(0, 20)}`));
+  });
+
+  it("--version says the package's, as JSON as well, and needs no wallet", async () => {
+    const { version } = JSON.parse(readFileSync(join(import.meta.dirname, "..", "package.json"), "utf8"));
+    expect(await home.run(["--version"])).to.deep.include({ code: 0, stdout: `${version}\n`, stderr: "" });
+    expect(JSON.parse((await home.run(["--version", "--json"])).stdout)).to.deep.equal({ version });
   });
 });
 

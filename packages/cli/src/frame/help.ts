@@ -39,7 +39,7 @@ export function overview(commands: readonly Command[]): string[] {
     "",
     ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
     "",
-    "sotto COMMAND --help says more. Exit codes:",
+    "sotto COMMAND --help says more, sotto --version which one this is. Exit codes:",
     ...Object.values(EXIT).map(({ code, means }) => `  ${String(code).padStart(3)}  ${means}`),
   ];
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { SottoError } from "@sotto/protocol";
@@ -41,6 +42,11 @@ async function execute(args: readonly string[], output: Output, options: RunOpti
     output.raw(`${overview(commands).join("\n")}\n`);
     return first === undefined ? EXIT.usage.code : EXIT.ok.code;
   }
+  if (first === "--version") {
+    const version = versionOf();
+    output.result({ json: { version }, text: [version] });
+    return EXIT.ok.code;
+  }
   const { command, rest } = find(args);
   if (rest.includes("--help") || rest.includes("-h")) {
     output.raw(`${commandHelp(command).join("\n")}\n`);
@@ -52,6 +58,12 @@ async function execute(args: readonly string[], output: Output, options: RunOpti
   const result = await command.run({ args: parsed, output, streams, home, environment, signal });
   if (result !== undefined) output.result(result);
   return EXIT.ok.code;
+}
+
+/** Of this package, from the sources as from dist. */
+function versionOf(): string {
+  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+  return version;
 }
 
 /** The command of the longest name that fits: `receipt check FILE` is not a receipt of the payment "check". */
