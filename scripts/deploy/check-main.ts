@@ -5,7 +5,7 @@ import { parseDeployment } from "@sotto/protocol";
 import { JsonRpcProvider } from "ethers";
 import hre from "hardhat";
 import { CommandError, parseOptions, runCommand } from "../lib/command.ts";
-import { compareDeployment, differs } from "./check.ts";
+import { compareDeployment, differs, expectSame } from "./check.ts";
 import { expectNetwork, localManifest, manifestOf } from "./places.ts";
 import { explain } from "./preflight.ts";
 
@@ -56,8 +56,5 @@ await runCommand(async () => {
     .finally(() => provider.destroy());
   for (const result of results)
     console.log(`${differs(result) ? "DIFFERS" : "ok     "} ${result.what}: ${result.found}`);
-  const wrong = results.filter(differs);
-  if (wrong.length === 0) return;
-  const lines = wrong.map(({ what, expected, found }) => `${what}: expected ${expected}, found ${found}`);
-  throw new CommandError("DEPLOYMENT_DIFFERS", lines.join("; "));
+  expectSame(results);
 });

@@ -1,8 +1,10 @@
 // Compares a chain with the manifest of a deployment, and both with this tree.
 import { DEPLOYMENT_CONTRACTS, type DeploymentManifest } from "@sotto/protocol";
 import { lockOf } from "@sotto/prover";
-import { Contract, getCreateAddress, type JsonRpcProvider, keccak256, toQuantity } from "ethers";
+import { Contract, getCreateAddress, keccak256, type Provider, toQuantity } from "ethers";
 import hre from "hardhat";
+import { CommandError } from "../lib/command.ts";
+import { countsBlocksAlike } from "./blocks.ts";
 import { contractNames, isCompiled } from "./code.ts";
 import { poolArguments } from "./verification.ts";
 
@@ -24,6 +26,19 @@ export interface Comparison {
 
 export const differs = ({ expected, found }: Comparison): boolean => expected !== found;
 
+/** @throws CommandError DEPLOYMENT_DIFFERS */
+export function expectSame(results: readonly Comparison[]): void {
+  const wrong = results.filter(differs);
+  if (wrong.length === 0) return;
+  const lines = wrong.map(({ what, expected, found }) => `${what}: expected ${expected}, found ${found}`);
+  throw new CommandError("DEPLOYMENT_DIFFERS", lines.join("; "));
+}
+
+/** A provider of ethers that sends what it is given. */
+export interface Node extends Provider {
+  send(method: string, params: unknown[]): Promise<unknown>;
+}
+
 interface BlockTransaction {
   readonly from: string;
   readonly to?: string | null;
@@ -36,9 +51,9 @@ interface BlockTransaction {
  * manifest's parts. The pool's code does not say it: creation code of somebody's own can leave the same code with another
  * verifier in one of the places for an immutable, or with roots in its storage of notes that nobody deposited.
  */
-async function isConstructed(manifest: DeploymentManifest, provider: JsonRpcProvider): Promise<boolean> {
+async function isConstructed(manifest: DeploymentManifest, provider: Node): Promise<boolean> {
   const params = [toQuantity(manifest.deploymentBlock + 1), true];
-  const block: { transactions: BlockTransaction[] } | null = await provider.send("eth_getBlockByNumber", params);
+  const block = (await provider.send("eth_getBlockByNumber", params)) as { transactions: BlockTransaction[] } | null;
   const { bytecode } = await hre.artifacts.readArtifact("ShieldedPool");
   const creation = `${bytecode}${poolArguments(manifest)}`;
   const made = ({ from, nonce }: BlockTransaction) => getCreateAddress({ from, nonce: BigInt(nonce) }).toLowerCase();
@@ -47,34 +62,20 @@ async function isConstructed(manifest: DeploymentManifest, provider: JsonRpcProv
   );
 }
 
-/** Creation code that returns block.number: NUMBER, PUSH0, MSTORE, PUSH1 32, PUSH0, RETURN. */
-const BLOCK_NUMBER = "0x435f5260205ff3";
-/** More than a node is behind itself between two questions. */
-const APART = 1_000n;
-
-/**
- * Whether contracts count blocks as the node does. Some rollups show them the numbers of the chain below (Arbitrum does):
- * the pool then closes its checkpoints elsewhere than its events say, and nothing here finds where an append may end.
- */
-async function countsBlocksAlike(provider: JsonRpcProvider): Promise<boolean> {
-  const seen = BigInt(await provider.send("eth_call", [{ data: BLOCK_NUMBER }, "latest"]));
-  const apart = seen - BigInt(await provider.send("eth_blockNumber", []));
-  return apart < APART && apart > -APART;
-}
-
 /**
  * Everything the manifest says that the chain or this tree can tell.
  * @throws what the provider throws where the node does not answer
  */
-export async function compareDeployment(
-  manifest: DeploymentManifest,
-  provider: JsonRpcProvider,
-): Promise<Comparison[]> {
+export async function compareDeployment(manifest: DeploymentManifest, provider: Node): Promise<Comparison[]> {
   const results: Comparison[] = [];
   const compare = (what: string, expected: unknown, found: unknown) =>
     void results.push({ what, expected: String(expected).toLowerCase(), found: String(found).toLowerCase() });
-  compare("chain id", manifest.chainId, BigInt(await provider.send("eth_chainId", [])));
-  compare("block numbers", "one count", (await countsBlocksAlike(provider)) ? "one count" : "contracts see others");
+  compare("chain id", manifest.chainId, BigInt(String(await provider.send("eth_chainId", []))));
+  compare(
+    "block numbers",
+    "one count",
+    (await countsBlocksAlike((...question) => provider.send(...question))) ? "one count" : "contracts see others",
+  );
   const names = contractNames(manifest.set);
   const codes = new Map<string, string>();
   for (const name of DEPLOYMENT_CONTRACTS) {

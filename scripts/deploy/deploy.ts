@@ -19,7 +19,7 @@ import type { NetworkConnection } from "hardhat/types/network";
 import { localShieldedPool } from "../../ignition/modules/LocalShieldedPool.ts";
 import { shieldedPool } from "../../ignition/modules/ShieldedPool.ts";
 import { CommandError } from "../lib/command.ts";
-import { chainIdOf, checkToken, deployerOf, explain } from "./preflight.ts";
+import { chainIdOf, checkToken, deployerOf, expectOneCount, explain } from "./preflight.ts";
 import { resuming } from "./resume.ts";
 
 export interface DeployOptions {
@@ -39,7 +39,7 @@ export interface DeployOptions {
 }
 
 /**
- * @throws CommandError SETTING_INVALID, NODE_UNREACHABLE, NO_FUNDS, TOKEN_INVALID, TRANSACTION_LOST, DEPLOYMENT_FAILED;
+ * @throws CommandError SETTING_INVALID, NODE_UNREACHABLE, CHAIN_UNSUITABLE, NO_FUNDS, TOKEN_INVALID, TRANSACTION_LOST, DEPLOYMENT_FAILED;
  *   SottoError DEVELOPMENT_KEYS_REFUSED, ARTIFACT_SET_UNKNOWN, INVALID_ADDRESS
  */
 export async function deployPool(connection: NetworkConnection, options: DeployOptions): Promise<DeploymentManifest> {
@@ -58,6 +58,7 @@ async function deploy(connection: NetworkConnection, options: DeployOptions): Pr
   // The verifiers themselves would refuse as well; this costs no gas.
   assertAllowedOnChain(lock, chainId);
   const { account, balance } = await deployerOf(connection);
+  await expectOneCount(connection);
   const lacks = given === undefined ? undefined : await checkToken(connection, given);
   if (lacks !== undefined) tell?.(lacks);
   tell?.(`deploying on chain ${chainId} by ${account}, which has ${balance} ETH`);
@@ -95,9 +96,10 @@ async function deploy(connection: NetworkConnection, options: DeployOptions): Pr
     set,
     chainId,
     pool: contracts.pool!.address,
-    token: parseAddress(await pool.token()),
+    // What was asked for, where it was: a pool of other parts differs then.
+    token: given ?? parseAddress(await pool.token()),
     deploymentBlock: blockBefore(network),
-    smallestDeposit: String(await pool.smallestDeposit()),
+    smallestDeposit: String(smallestDeposit ?? (await pool.smallestDeposit())),
     contracts,
     verificationKeys: Object.fromEntries(Object.entries(lock.circuits).map(([name, { vkey }]) => [name, vkey])),
   });

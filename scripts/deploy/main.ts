@@ -7,6 +7,7 @@ import hre from "hardhat";
 import { toJson, writeAtomically } from "../circuits/files.ts";
 import { root } from "../circuits/paths.ts";
 import { CommandError, parseOptions, runCommand } from "../lib/command.ts";
+import { compareDeployment, expectSame } from "./check.ts";
 import { deployPool, journalOf } from "./deploy.ts";
 import { expectNetwork, manifestOf, sourcesOf } from "./places.ts";
 import { explain } from "./preflight.ts";
@@ -54,6 +55,12 @@ await runCommand(async () => {
     // Without a terminal each line of it would come again and again.
     const shown = { displayUi: process.stdout.isTTY, tell: console.log };
     const manifest = await deployPool(connection, { network, set, token, ...shown, ...amounts });
+    // A journal that was gone on with may be somebody else's: what it says is looked at as everybody else will.
+    expectSame(
+      await compareDeployment(manifest, connection.ethers.provider).catch((error: unknown) => {
+        throw explain(error);
+      }),
+    );
     writeAtomically(file, toJson(manifest));
     await prepareVerification(manifest, sourcesOf(network));
     console.log(`pool ${manifest.pool} of token ${manifest.token} on chain ${manifest.chainId}, keys ${set}`);

@@ -5,6 +5,7 @@ import { type Address, parseAddress, SottoError } from "@sotto/protocol";
 import { formatEther, Interface, ZeroAddress, ZeroHash } from "ethers";
 import type { NetworkConnection } from "hardhat/types/network";
 import { CommandError } from "../lib/command.ts";
+import { countsBlocksAlike } from "./blocks.ts";
 
 /** Hardhat's numbers of the errors about SOTTO_DEPLOY_RPC_URL, SOTTO_DEPLOYER_KEY and the keystore they are in. */
 const OF_SETTINGS = [7, 28, 30, 50_000];
@@ -30,6 +31,15 @@ export async function chainIdOf({ provider }: NetworkConnection, node: string): 
     if (OF_SETTINGS.includes((error as { number?: number }).number ?? 0)) throw error;
   }
   throw new CommandError("NODE_UNREACHABLE", `${node} does not answer as a node: no connection, or no JSON-RPC`);
+}
+
+/** @throws CommandError CHAIN_UNSUITABLE */
+export async function expectOneCount({ provider }: NetworkConnection): Promise<void> {
+  if (await countsBlocksAlike((method, params) => provider.request({ method, params }))) return;
+  throw new CommandError(
+    "CHAIN_UNSUITABLE",
+    "contracts on this chain see other block numbers than its nodes tell: nobody could append notes to a pool here",
+  );
 }
 
 export interface Deployer {

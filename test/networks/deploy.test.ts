@@ -57,6 +57,9 @@ describe("deploying to a network", () => {
     );
     expectRefused(await deploy("--test-token", "yes", "--smallest-deposit", "0.5"), "OPTION_INVALID");
     expectRefused(await run("deploy/main.ts", ["--network", "../x", "--test-token", "yes"]), "NETWORK_INVALID");
+    proxy.blockNumber = "0x12345678";
+    expectRefused(await deploy("--test-token", "yes"), "CHAIN_UNSUITABLE");
+    proxy.blockNumber = undefined;
     expect(await provider.getTransactionCount(deployer.address)).to.equal(0);
   });
 

@@ -1,17 +1,33 @@
 // A deployer who wants to take what others put in: a pool that looks like this tree's, and was not made by its constructor.
-import { rmSync } from "node:fs";
-import { dirname } from "node:path";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import type { DeploymentManifest } from "@sotto/protocol";
 import { expect } from "chai";
-import { Contract, concat, getBytes, hexlify, JsonRpcProvider, keccak256, toBeHex, zeroPadValue } from "ethers";
+import {
+  Contract,
+  concat,
+  getAddress,
+  getBytes,
+  HDNodeWallet,
+  hexlify,
+  JsonRpcProvider,
+  keccak256,
+  toBeHex,
+  zeroPadValue,
+} from "ethers";
 import hre from "hardhat";
 import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
 import { compareDeployment, differs } from "../../scripts/deploy/check.ts";
 import { deployPool, journalOf } from "../../scripts/deploy/deploy.ts";
+import { sourcesOf } from "../../scripts/deploy/places.ts";
+import { command, expectRefused } from "../e2e/command.ts";
 
 /** Where PoolState keeps the roots that payments are proved on: behind the queue's four slots and the newest root. */
 const KNOWN_ROOTS = 5;
 const EVIL_ROOT = 4711n;
+const ROOT_SLOT = keccak256(concat([toBeHex(EVIL_ROOT, 32), toBeHex(KNOWN_ROOTS, 32)]));
+const deployer = HDNodeWallet.fromPhrase("test test test test test test test test test test test junk");
 
 describe("a pool that was not made by its constructor", () => {
   let node: LocalNode;
@@ -72,6 +88,30 @@ describe("a pool that was not made by its constructor", () => {
     expect(results.filter(differs).map(({ what }) => what)).to.deep.equal(["block numbers"]);
   });
 
+  it("is not taken for the deployer's own where its journal was planted: no manifest is written", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "sotto-planted-"));
+    const args = ["--network", network, "--test-token", "yes", "--to", folder];
+    const secrets = { SOTTO_DEPLOY_RPC_URL: node.url, SOTTO_DEPLOYER_KEY: deployer.privateKey };
+    const run = () => command("deploy/main.ts", args, undefined, secrets);
+    const path = journalOf(network);
+    const journal = readFileSync(path, "utf8");
+    const evil = await forge(code, [[ROOT_SLOT, 1n]]);
+    try {
+      const planted = journal.replaceAll(new RegExp(honest.pool, "gi"), getAddress(evil.pool));
+      expect(planted).to.not.equal(journal);
+      writeFileSync(path, planted);
+      expectRefused(await run(), "DEPLOYMENT_DIFFERS", "pool at block");
+      expect(readdirSync(folder)).to.deep.equal([]);
+      writeFileSync(path, journal);
+      expect((await run()).status).to.equal(0);
+      expect(readdirSync(folder)).to.deep.equal([`${network}.json`]);
+    } finally {
+      writeFileSync(path, journal);
+      rmSync(folder, { recursive: true });
+      rmSync(sourcesOf(network), { recursive: true, force: true });
+    }
+  });
+
   it("shows good verifiers and asks another one", async () => {
     const { immutableReferences } = await hre.artifacts.readArtifact("ShieldedPool");
     const verifier = honest.contracts.paymentVerifier.address.slice(2);
@@ -94,8 +134,7 @@ describe("a pool that was not made by its constructor", () => {
   });
 
   it("knows a root of notes that nobody deposited", async () => {
-    const slot = keccak256(concat([toBeHex(EVIL_ROOT, 32), toBeHex(KNOWN_ROOTS, 32)]));
-    const manifest = await forge(code, [[slot, 1n]]);
+    const manifest = await forge(code, [[ROOT_SLOT, 1n]]);
     const pool = new Contract(manifest.pool, ["function isKnownRoot(uint256) view returns (bool)"], provider);
     expect(await pool.getFunction("isKnownRoot")(EVIL_ROOT)).to.equal(true);
     expect(await found(manifest)).to.deep.equal([`pool at block ${manifest.deploymentBlock}`]);

@@ -6,6 +6,8 @@ export class CuttingProxy {
   /** Transactions it still lets through before it breaks; the node has the last one, its answer is lost. */
   left = Number.POSITIVE_INFINITY;
   sent = 0;
+  /** Told as the newest block in place of the node's. */
+  blockNumber: string | undefined;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
 
@@ -18,6 +20,10 @@ export class CuttingProxy {
       const transactions = body.split('"eth_sendRawTransaction"').length - 1;
       const headers = { "content-type": "application/json" };
       const answer = await fetch(target, { method: "POST", headers, body }).then((reply) => reply.text());
+      if (this.blockNumber !== undefined && body.includes('"eth_blockNumber"'))
+        return void response
+          .writeHead(200, headers)
+          .end(JSON.stringify({ jsonrpc: "2.0", id: JSON.parse(body).id, result: this.blockNumber }));
       this.sent += transactions;
       this.left -= transactions;
       if (this.left < 0) {
