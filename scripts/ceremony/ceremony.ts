@@ -97,22 +97,33 @@ export async function acceptRound(place: CeremonyPlace, ptau: string, from: stri
   if (last?.kind === "beacon") throw new CommandError("CEREMONY_OVER", "the beacon ended the contributions");
   if (last !== undefined && place.circuits.every(({ name }) => isRound(from, name, last))) return last;
   await expectPhase1(transcript, ptau);
-  const round = await readRound(place, transcript, from);
-  for (const { name } of place.circuits) {
-    const first = zkeyIn(roundFolder(place, 0), name);
-    const check = (tell: Tell) => expectFollows(first, ptau, zkeyIn(from, name), tell);
-    await timed(place.tell, `${name}: checking the contribution`, check);
-  }
   const kept = roundFolder(place, transcript.rounds.length + 1);
-  // It may have been put there by hand, and there be no other copy.
-  if (resolve(from) !== resolve(kept)) {
-    rmSync(kept, { recursive: true, force: true });
-    mkdirSync(kept, { recursive: true });
-    for (const { name } of place.circuits) copyFileSync(zkeyIn(from, name), zkeyIn(kept, name));
+  // It may have been put there by hand, and there be no other copy. Any other folder may change while it is checked: what
+  // is kept is what was.
+  const checked = resolve(from) === resolve(kept) ? kept : `${kept}.part`;
+  try {
+    mkdirSync(checked, { recursive: true });
+    for (const { name } of checked === kept ? [] : place.circuits) {
+      // First, so that what is wrong is said of the sender's file.
+      await readContributions(zkeyIn(from, name), place.curve);
+      copyFileSync(zkeyIn(from, name), zkeyIn(checked, name));
+    }
+    const round = await readRound(place, transcript, checked);
+    for (const { name } of place.circuits) {
+      const first = zkeyIn(roundFolder(place, 0), name);
+      const check = (tell: Tell) => expectFollows(first, ptau, zkeyIn(checked, name), tell);
+      await timed(place.tell, `${name}: checking the contribution`, check);
+    }
+    if (checked !== kept) {
+      rmSync(kept, { recursive: true, force: true });
+      renameSync(checked, kept);
+    }
+    // Last: a round without its entry is taken anew.
+    writeTranscript(transcriptOf(place), { ...transcript, rounds: [...transcript.rounds, round] });
+    return round;
+  } finally {
+    if (checked !== kept) rmSync(checked, { recursive: true, force: true });
   }
-  // Last: a round without its entry is taken anew.
-  writeTranscript(transcriptOf(place), { ...transcript, rounds: [...transcript.rounds, round] });
-  return round;
 }
 
 /** The same phase 1 as at the beginning. @throws CommandError PTAU_UNKNOWN and what reading it throws */

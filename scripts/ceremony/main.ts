@@ -21,6 +21,7 @@ import { acceptRound, beginCeremony, contributeTo, endWithBeacon, openCeremony, 
 import { expectCompiled, expectTheseCircuits } from "./circuits.ts";
 import { download } from "./download.ts";
 import { type FinalPlace, finalise, verifyCeremony } from "./final.ts";
+import { expectOwnNames } from "./names.ts";
 import { makePracticePtau } from "./practice.ts";
 import { PTAU_ADDRESS, PTAU_HASHES, ptauFileName } from "./ptau-list.ts";
 import { setName, type Transcript, writeTranscript } from "./transcript.ts";
@@ -95,6 +96,7 @@ async function fetchPtau({ power = String(POWER), url, to }: Options): Promise<v
 /** Writes the artifacts, and what the tree keeps of a ceremony. */
 async function finish(place: FinalPlace, ptau: string): Promise<void> {
   const { set } = openCeremony(place);
+  expectOwnNames(set);
   const to = artifactsOf(set);
   rmSync(to, { recursive: true, force: true });
   const transcript = await finalise(place, ptau, to);
@@ -133,9 +135,11 @@ async function command(action: string | undefined, args: string[]): Promise<void
       tell("making a phase 1 that is worth nothing: about half a minute");
       return makePracticePtau(Number(options.power ?? POWER), resolve(required(options, "to")));
     case "new": {
-      expectCompiled();
       const begun = await place();
-      await beginCeremony(begun, setName(name!, options.rehearsal === "yes"), ptau);
+      const set = setName(name!, options.rehearsal === "yes");
+      expectOwnNames(set);
+      expectCompiled();
+      await beginCeremony(begun, set, ptau);
       return tell(`send ${shown(roundFolder(begun, 0))} to the first contributor`);
     }
     case "contribute": {

@@ -23,6 +23,7 @@ describe("pnpm ceremony", () => {
     ["COMMAND_UNKNOWN", "begin"],
     ["NAME_INVALID", "new", "Autumn 2026"],
     ["NAME_INVALID", "new", "../../etc"],
+    ["NAME_TAKEN", "new", "i"],
     ["OPTION_MISSING", "new"],
     ["OPTION_MISSING", "contribute", "--from", "here"],
     ["OPTION_MISSING", "beacon", "autumn", "--hash", "00"],

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect } from "chai";
+import { sha256File } from "../../circuits/files.ts";
 import { rejected } from "../../lib/test/rejected.ts";
 import { readR1cs } from "../../setup/keys/r1cs.ts";
 import { compileToy, type Toy } from "../../setup/test/support/toy.ts";
@@ -103,6 +104,22 @@ describe("a ceremony, interrupted", () => {
     expect(existsSync(zkeyIn(roundFolder(other, 1), "toy"))).to.equal(true);
     await acceptRound(other, ptau, roundFolder(other, 1));
     expect(openCeremony(other).rounds).to.have.length(1);
+  });
+
+  it("keeps what it checked, whatever becomes of the sender's folder meanwhile", async () => {
+    const [sent, zkey] = [at("sent"), zkeyIn(at("sent"), "toy")];
+    const change = () => existsSync(sent) && writeFileSync(zkey, "something else");
+    const other = { ...place, folder: at("changing") };
+    await beginCeremony(other, "rehearsal/toy", ptau);
+    await contributeTo(roundFolder(other, 0), sent, "Ada", other);
+    const honest = readFileSync(zkey);
+    const { hashes } = await acceptRound({ ...other, tell: change }, ptau, sent);
+    expect(readFileSync(zkey, "utf8")).to.equal("something else");
+    expect(readFileSync(zkeyIn(roundFolder(other, 1), "toy")).equals(honest)).to.equal(true);
+    expect(sha256File(zkeyIn(roundFolder(other, 1), "toy"))).to.equal(hashes["toy"]!.zkey);
+    await rejected("ZKEY_DAMAGED", () => acceptRound(other, ptau, sent));
+    await rejected("ZKEY_DAMAGED", () => acceptRound(other, ptau, at("nobody")));
+    expect(readdirSync(at("changing", "rounds"))).to.deep.equal(["0000", "0001"]);
   });
 
   it("is not ended by a beacon on what the disk damaged, since there is no second", async () => {

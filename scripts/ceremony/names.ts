@@ -1,0 +1,25 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, join, relative } from "node:path";
+import { circuitNames, root } from "../circuits/paths.ts";
+import { CommandError } from "../lib/command.ts";
+import { verifierPath } from "../setup/verifiers/export.ts";
+
+const CONTRACTS = join(root, "contracts");
+
+/**
+ * That no other contract of the tree is called as one of a set's verifiers: the sets autumn-1 and autumn1 would both have
+ * an Autumn1PaymentVerifier, and tools know contracts by their names.
+ * @throws CommandError NAME_TAKEN
+ */
+export function expectOwnNames(set: string, contracts = CONTRACTS): void {
+  const own = circuitNames.flatMap((circuit) => verifierPath(circuit, set) ?? []);
+  const files = own.map((path) => relative(CONTRACTS, path));
+  const names = own.map((path) => basename(path, ".sol").toLowerCase());
+  for (const file of readdirSync(contracts, { encoding: "utf8", recursive: true })) {
+    if (!file.endsWith(".sol") || files.includes(file)) continue;
+    const source = readFileSync(join(contracts, file), "utf8");
+    for (const [, name = ""] of source.matchAll(/^(?:abstract )?(?:contract|interface|library) (\w+)/gm))
+      if (names.includes(name.toLowerCase()))
+        throw new CommandError("NAME_TAKEN", `${set} would have a verifier called ${name}, as contracts/${file} is`);
+  }
+}

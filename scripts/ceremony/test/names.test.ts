@@ -1,0 +1,35 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { expectOwnNames } from "../names.ts";
+
+describe("the names of a set's verifiers", () => {
+  let contracts: string;
+  const add = (set: string, name: string) => {
+    const folder = join(contracts, "verifiers", ...set.split("/"));
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, `${name}PaymentVerifier.sol`), `// ${set}\ncontract ${name}PaymentVerifier is A {\n`);
+  };
+  before(() => {
+    contracts = mkdtempSync(join(tmpdir(), "sotto-names-"));
+    add("ceremony/autumn-1", "Autumn1");
+    add("rehearsal/x", "RehearsalX");
+  });
+  after(() => rmSync(contracts, { recursive: true }));
+
+  it("are no other contract's of the tree: not another set's, not an interface's", () => {
+    const taken = (set: string, folder?: string) =>
+      expect(() => expectOwnNames(set, folder), set)
+        .to.throw()
+        .with.property("code", "NAME_TAKEN");
+    for (const set of ["ceremony/autumn1", "ceremony/autumn--1", "ceremony/rehearsal-x"]) taken(set, contracts);
+    taken("ceremony/i");
+  });
+
+  it("are its own where it has verifiers already, and free where nobody has them", () => {
+    for (const set of ["ceremony/autumn-1", "rehearsal/x", "ceremony/autumn-2", "ceremony/x", "rehearsal/autumn-1"])
+      expectOwnNames(set, contracts);
+    for (const set of ["ceremony/autumn-2026", "development"]) expectOwnNames(set);
+  });
+});
