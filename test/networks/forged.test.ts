@@ -6,6 +6,7 @@ import type { DeploymentManifest } from "@sotto/protocol";
 import { expect } from "chai";
 import {
   Contract,
+  ContractFactory,
   concat,
   getAddress,
   getBytes,
@@ -109,6 +110,26 @@ describe("a pool that was not made by its constructor", () => {
       writeFileSync(path, journal);
       rmSync(folder, { recursive: true });
       rmSync(sourcesOf(network), { recursive: true, force: true });
+    }
+  });
+
+  it("is not taken for one of the token that was asked for where it is honest, and of another", async () => {
+    const { abi, bytecode } = await hre.artifacts.readArtifact("TestUSDC");
+    const dollar = await new ContractFactory(abi, bytecode, await provider.getSigner(0)).deploy();
+    const token = await (await dollar.waitForDeployment()).getAddress();
+    const connection = await hre.network.create({ network: "localhost", override: { url: node.url } });
+    const path = journalOf(`${network}-token`);
+    try {
+      const deploy = () => deployPool(connection, { network: `${network}-token`, set: "development", token });
+      const good = await deploy();
+      expect(await found(good)).to.deep.equal([]);
+      writeFileSync(path, readFileSync(path, "utf8").replaceAll(new RegExp(good.pool, "gi"), getAddress(honest.pool)));
+      const planted = await deploy();
+      expect(planted).to.include({ pool: honest.pool, token: token.toLowerCase() });
+      expect(await found(planted)).to.include("token");
+    } finally {
+      await connection.close();
+      rmSync(dirname(path), { recursive: true, force: true });
     }
   });
 
