@@ -34,6 +34,19 @@ describe("totals", () => {
     expect(lying.details["payments"]).to.equal(4);
   });
 
+  it("ask for the signals of everybody's payments alike: whoever gives them learns not which are the merchant's", async () => {
+    const asked: string[] = [];
+    const signals = async ({ digest }: { digest: string }) => {
+      asked.push(digest);
+      return undefined;
+    };
+    await prove({ signals });
+    const ofMerchant = asked.splice(0);
+    await prove({ signals, ...(await world.wallet()).exportViewingKey() });
+    expect(ofMerchant).to.have.length(AMOUNTS.length + 2);
+    expect(asked).to.deep.equal(ofMerchant);
+  });
+
   it("need no calldata where the amounts are shown", async () => {
     const { signals: _, ...shown } = { signals: undefined };
     const open = await proveTotals({

@@ -71,6 +71,7 @@ export async function proveTotals(options: TotalsOptions): Promise<TotalsStateme
   const hidden: Hidden[] = [];
   const shared: Claim["shared"][number][] = [];
   for (const [i, event] of events.entries()) {
+    options.signal?.throwIfAborted();
     const point = multiplyPoint(pointFromX(event.ephemeralX, "R"), viewingKey);
     const found = await hide(event, notes[i]!, point, { ...options, wallet, address });
     if (found === undefined) shared.push({ leafIndex: event.leafIndex, point });
@@ -105,9 +106,9 @@ async function hide(
   shared: Claim["shared"][number]["point"],
   { signals: source, wallet, address }: Context,
 ): Promise<Hidden | undefined> {
-  if (note === null) return undefined;
+  // Asked for all payments alike: a node that is asked for transactions must not learn which are the merchant's.
   const signals = await source?.(event);
-  if (signals === undefined) return undefined;
+  if (note === null || signals === undefined) return undefined;
   const cipher = addPoints(shared, multiplyPoint(BASE8, note.amount));
   const senderCommitment = cipherX(event.hiddenCipherX, cipher.x);
   const recipient = { wallet, keyX: address.encryptionKey.x, ownerTag: address.ownerTag };

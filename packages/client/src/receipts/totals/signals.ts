@@ -1,7 +1,10 @@
 import { signalsDigest } from "@sotto/protocol";
 import type { SettledEvent } from "../../chain/events.ts";
 
-/** Gives the ten public signals of a settled payment, or undefined where it does not know them. */
+/**
+ * Gives the ten public signals of a settled payment, or undefined where it does not know them. It is asked about all
+ * payments of the period, so that whom it asks in turn learns nothing of which matter.
+ */
 export type SignalSource = (event: SettledEvent) => Promise<readonly bigint[] | undefined>;
 
 const WORD = 64;
