@@ -22,7 +22,7 @@ export async function startProcess(
   onLog: (line: string, child: ChildProcess) => void = () => undefined,
 ): Promise<ServiceProcess> {
   const { PATH = "" } = process.env;
-  const child = spawn(process.execPath, ["--import", ENDS_WITH_PARENT, MAIN], {
+  const child = spawn(process.execPath, [ENDS_WITH_PARENT, MAIN], {
     env: { PATH, ...environment },
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
