@@ -69,6 +69,20 @@ describe("boundaries", () => {
     await reopened.scan();
     expect(reopened.balance()).to.deep.equal(one.balance());
   });
+
+  it("nor does it matter that the one has taken back or joined what the other wrote", async () => {
+    const world = new World();
+    const store = new MemoryStore();
+    const one = await world.funded([5_000n], { seed: SEED, store });
+    const two = await world.wallet({ seed: SEED, store });
+    for (let blocks = 0; blocks < 8; blocks += 1) {
+      world.chain.mine();
+      await two.scan();
+    }
+    world.chain.mine();
+    expect((await rejection(one.scan())).code).to.equal("STORE_CONFLICT");
+    await (await world.wallet({ seed: SEED, store })).scan();
+  });
 });
 
 describe("a damaged store", () => {

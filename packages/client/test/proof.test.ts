@@ -50,9 +50,8 @@ describe("a proof in the journal", () => {
     release();
     const settled = world.settle(await first);
     expect(settled.logs).to.have.length(1);
-    const reopened = await world.wallet({ seed: SEED, store });
-    await reopened.scan();
-    for (const wallet of [payer, reopened]) {
+    await payer.scan();
+    for (const wallet of [payer, await world.wallet({ seed: SEED, store })]) {
       await wallet.scan();
       expect(wallet.status(second.id).state).to.equal("settled");
       expect(wallet.proofOf(second.id)).to.deep.equal({ bundle: second.bundle, settle: second.settle });

@@ -2,6 +2,7 @@ import type { Block } from "../chain/source.ts";
 import { WalletError } from "../errors.ts";
 import { Ledger } from "./ledger.ts";
 import { decodePage, encodePage, isUntimed, joinChanges, joinFinalPages, type Page, pageKey } from "./page.ts";
+import { StoredPages } from "./pages.ts";
 import { fetchRange, type Range, readPage, splitRange } from "./reader.ts";
 import { NoteScanner } from "./scanner.ts";
 import type { ScanProgress, ScanResult, SyncOptions } from "./types.ts";
@@ -18,6 +19,7 @@ export class PoolSync {
   /** Up to this block the events are known to make the contract's root. */
   checked = -1;
   readonly #options: SyncOptions;
+  readonly #stored: StoredPages;
   #scanner: NoteScanner | undefined;
   #range: number;
   /** What the node gives at once, as far as known. */
@@ -25,6 +27,7 @@ export class PoolSync {
 
   private constructor(options: SyncOptions) {
     this.#options = options;
+    this.#stored = new StoredPages(options.store);
     this.#range = options.rangeSize ?? DEFAULT_RANGE;
     this.#most = this.#range;
     this.#rebuildScanner();
@@ -33,14 +36,14 @@ export class PoolSync {
   /** Opens the ledger as the store has it. */
   static async open(options: SyncOptions): Promise<PoolSync> {
     const sync = new PoolSync(options);
-    const records = await options.store.list("page/");
+    const records = await sync.#stored.list();
     for (const [i, { key, value }] of records.entries()) {
       const page = decodePage(key, value);
       const expected = sync.#next();
       if (page.from !== expected)
         throw new WalletError("STORE_DAMAGED", `record ${key} follows block ${expected - 1}: delete the store`);
       if (isUntimed(page)) {
-        await options.store.batch(records.slice(i).map((record) => ({ delete: record.key })));
+        await sync.#stored.change(records.slice(i).map((record) => ({ delete: record.key })));
         break;
       }
       sync.ledger.add(page);
@@ -127,8 +130,7 @@ export class PoolSync {
     const start = { leaves: this.ledger.leaves.length, appended: this.ledger.appended };
     try {
       const page = await readPage(range, start, this.#scanner);
-      // 0: the page must be new. Two processes on one store would each keep a journal the other does not see.
-      await this.#options.store.put(pageKey(page.from), encodePage(page), 0);
+      await this.#stored.change([{ put: pageKey(page.from), value: encodePage(page) }]);
       this.ledger.add(page);
       return page;
     } catch (error) {
@@ -144,7 +146,7 @@ export class PoolSync {
     const { pages } = this.ledger;
     const joined = joinFinalPages(pages, final);
     if (joined.length === pages.length) return;
-    await this.#options.store.batch(joinChanges(pages, joined));
+    await this.#stored.change(joinChanges(pages, joined));
     pages.splice(0, pages.length, ...joined);
   }
 
@@ -170,8 +172,7 @@ export class PoolSync {
     const { pages } = this.ledger;
     const gone = pages.slice(count);
     if (gone.length === 0) return 0;
-    // All in one batch: what is left has no gap whenever the process dies.
-    await this.#options.store.batch(gone.map(({ from }) => ({ delete: pageKey(from) })));
+    await this.#stored.change(gone.map(({ from }) => ({ delete: pageKey(from) })));
     while (pages.length > count) this.ledger.removeLast();
     this.checked = Math.min(this.checked, gone[0]!.from - 1);
     this.#rebuildScanner();
