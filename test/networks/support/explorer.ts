@@ -1,6 +1,6 @@
 // What an explorer does with what it is given: it compiles the standard input, and compares with what is on the chain.
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { JsonRpcProvider } from "ethers";
@@ -17,13 +17,17 @@ export interface Entry {
 const require = createRequire(import.meta.url);
 const { version } = require("solc/package.json") as { version: string };
 
-/** @returns what the compiler prints, without its greeting */
-async function solc(input: string): Promise<string> {
+/**
+ * Its command reads standard input at once, and fails where a pipe is still empty: it is given a file.
+ * @returns what the compiler prints, without its greeting
+ */
+async function solc(file: string): Promise<string> {
   const args = [require.resolve("solc/solc.js"), "--standard-json"];
-  const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "ignore"] });
-  child.stdin.end(input);
+  const input = openSync(file, "r");
+  const child = spawn(process.execPath, args, { stdio: [input, "pipe", "ignore"] });
+  closeSync(input);
   let output = "";
-  for await (const chunk of child.stdout) output += String(chunk);
+  for await (const chunk of child.stdout!) output += String(chunk);
   return output.replace(/^>>>.*\n/, "");
 }
 
@@ -34,7 +38,9 @@ export async function compile({ contract, standardInput, compiler }: Entry, fold
   const input = JSON.parse(readFileSync(join(folder, standardInput), "utf8"));
   // Explorers choose what they want to see; the code does not depend on it.
   input.settings.outputSelection = { [source]: { [name]: ["evm.bytecode.object"] } };
-  const { contracts } = JSON.parse(await solc(JSON.stringify(input)));
+  const asked = join(folder, `${name}.input.json`);
+  writeFileSync(asked, JSON.stringify(input));
+  const { contracts } = JSON.parse(await solc(asked));
   return contracts[source][name].evm.bytecode.object as string;
 }
 
