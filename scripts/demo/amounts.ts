@@ -7,7 +7,7 @@ export const dollars = (text: string): bigint => parseDecimalAmount(text, DECIMA
 /** What the agent owns at the beginning, and what of it goes into the pool, in how many notes. */
 export const MINTED = dollars("20.00");
 export const DEPOSITED = dollars("12.00");
-export const NOTES = 6;
+export const NOTES = 8;
 /** What the agent may spend on requests. */
 export const MOST_PER_REQUEST = dollars("0.10");
 export const MOST_PER_DAY = dollars("1.00");
