@@ -84,8 +84,9 @@ describe("an agent that is ended", () => {
     // Whether it got the goods nobody knows; the shop has sold them, and the proof is good for one use.
     expect(salesOf("/answered")).to.equal(1);
     expect(await run({ ...task, urls })).to.deep.equal({ answers: ["PAID_BUT_REFUSED"] });
-    await owner.scan();
-    expect(owner.balance().total).to.equal(2n * PRICE);
+    const after = await openWallet(world, { seed, store: new SqliteStore(store) });
+    await after.scan();
+    expect(after.balance().total).to.equal(2n * PRICE);
   });
 
   it("between any two writes to its store pays once and gets the goods", async function () {
@@ -122,8 +123,9 @@ describe("an agent that is ended", () => {
       expect(salesOf(target), target).to.equal(1);
     }
     expect(died).to.be.greaterThan(7);
-    await owner.scan();
-    expect(owner.balance().total).to.equal(48n * PRICE - BigInt(died + 1) * PRICE);
+    const after = await openWallet(world, { seed, store: disk });
+    await after.scan();
+    expect(after.balance().total).to.equal(48n * PRICE - BigInt(died + 1) * PRICE);
   });
 });
 
