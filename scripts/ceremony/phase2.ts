@@ -63,27 +63,31 @@ export async function applyBeacon(
  * else as it was.
  * @throws CommandError ZKEY_DAMAGED, CONTRIBUTION_INVALID
  */
-export async function expectFollows(first: string, ptau: string, zkey: string, tell: Tell): Promise<void> {
-  const listener = new Listener(tell);
-  const follows = await attempt(zkey, () =>
-    listener.hear(() => zKey.verifyFromInit(contents(first), contents(ptau), contents(zkey), listener)),
+export function expectFollows(first: string, ptau: string, zkey: string, tell: Tell): Promise<void> {
+  return expectSound(zkey, "does not follow from the keys it began with", tell, (listener) =>
+    zKey.verifyFromInit(contents(first), contents(ptau), contents(zkey), listener),
   );
-  if (follows) return;
-  const why = `${zkey} does not follow from the keys it began with: ${listener.reason}`;
-  throw new CommandError("CONTRIBUTION_INVALID", why);
 }
 
 /**
  * The same from the circuit itself: nobody's word is taken for the keys it began with.
  * @throws CommandError ZKEY_DAMAGED, CONTRIBUTION_INVALID
  */
-export async function expectMadeFrom(r1cs: string, ptau: string, zkey: string, tell: Tell): Promise<void> {
-  const listener = new Listener(tell);
-  const follows = await attempt(zkey, () =>
-    listener.hear(() => zKey.verifyFromR1cs(contents(r1cs), contents(ptau), contents(zkey), listener)),
+export function expectMadeFrom(r1cs: string, ptau: string, zkey: string, tell: Tell): Promise<void> {
+  return expectSound(zkey, `is not made from ${r1cs} and ${ptau}`, tell, (listener) =>
+    zKey.verifyFromR1cs(contents(r1cs), contents(ptau), contents(zkey), listener),
   );
-  if (follows) return;
-  throw new CommandError("CONTRIBUTION_INVALID", `${zkey} is not made from ${r1cs} and ${ptau}: ${listener.reason}`);
+}
+
+async function expectSound(
+  zkey: string,
+  complaint: string,
+  tell: Tell,
+  check: (listener: Listener) => Promise<boolean>,
+): Promise<void> {
+  const listener = new Listener(tell);
+  if (await attempt(zkey, () => listener.hear(() => check(listener)))) return;
+  throw new CommandError("CONTRIBUTION_INVALID", `${zkey} ${complaint}: ${listener.reason}`);
 }
 
 /** The verification key as snarkjs exports it, as text. */

@@ -4,7 +4,6 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { buildBn128, type Curve } from "ffjavascript";
 import { groth16, zKey } from "snarkjs";
 import { artifactPaths } from "../../circuits/paths.ts";
 import { rejected } from "../../lib/test/rejected.ts";
@@ -27,6 +26,7 @@ import { readContributions } from "../contributions.ts";
 import { type FinalPlace, finalise, verifyCeremony } from "../final.ts";
 import { makePracticePtau } from "../practice.ts";
 import { type Transcript, writeTranscript } from "../transcript.ts";
+import { toyPlace } from "./support/steps.ts";
 
 const BEACON = { hash: "ab".repeat(32), iterations: 10, source: "drand, round 4711" };
 
@@ -35,7 +35,6 @@ describe("a ceremony, rehearsed", () => {
   let folder: string;
   let ptau: string;
   let otherPtau: string;
-  let curve: Curve;
   let place: FinalPlace;
   const told: string[] = [];
   const at = (...parts: string[]) => join(folder, ...parts);
@@ -55,12 +54,8 @@ describe("a ceremony, rehearsed", () => {
     } finally {
       await maker.stop();
     }
-    curve = await buildBn128(true);
     place = {
-      folder: at("toy"),
-      circuits: [{ name: "toy", r1cs: toy.paths.r1cs }],
-      curve,
-      tell: (line) => void told.push(line),
+      ...(await toyPlace(folder, toy.paths.r1cs, (line) => void told.push(line))),
       verifier: async (circuit, zkey) =>
         `contract ${circuit} ${JSON.stringify(await zKey.exportVerificationKey(readFileSync(zkey)))}`,
     };
@@ -180,7 +175,7 @@ describe("a ceremony, rehearsed", () => {
     await verifyCeremony(place, transcript, ptau, at("final"));
     const page = readFileSync(at("published.md"), "utf8");
     expect(page).to.include("# Transcript of rehearsal/toy").and.include("worth nothing");
-    for (const { hash } of (await readContributions(zkey, curve)).list) expect(page).to.include(hash);
+    for (const { hash } of (await readContributions(zkey, place.curve)).list) expect(page).to.include(hash);
     expect(page).to.include("hashed 2^10 times: drand, round 4711");
   });
 
