@@ -110,9 +110,7 @@ describe("sotto: accounts for what was paid", () => {
     expect(await merchant.refused([...args, addresses.merchant], 7)).to.equal("RECEIPT_OTHER_CHALLENGE");
     const { total: before } = await payer.json<{ total: { amount: string } }>(["balance"]);
     const { ended } = merchant.start([...args, addresses.payer, "--verbose"], {
-      watch: (text, child) => {
-        if (/settling/.test(text)) child.kill("SIGKILL");
-      },
+      stop: { at: /settling/, signal: "SIGKILL" },
     });
     expect((await ended).code).to.equal(null);
     const others = [...args, addresses.payer, "--amount", "0.2"];

@@ -1,7 +1,7 @@
 // The built program with a home of its own and nothing in its environment but what is given. `start` and what has
 // `process` set run it as a user does, as a process; the rest runs the same code in this one, which saves half a second
 // each. Every output is searched for secrets.
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +12,7 @@ import { bytesToHex, deriveKeys } from "@sotto/protocol";
 import { expect } from "chai";
 
 const BIN = join(import.meta.dirname, "..", "..", "..", "packages", "cli", "dist", "main.js");
+const STOPS_AT = join(import.meta.dirname, "..", "..", "support", "stops-at.mjs");
 
 export interface Ended {
   readonly code: number | null;
@@ -23,7 +24,9 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
   /** Sees output as it grows, standard error too. */
-  readonly watch?: (text: string, child: ChildProcess) => void;
+  readonly watch?: (text: string) => void;
+  /** Sends itself this signal as soon as its output matches. */
+  readonly stop?: { readonly at: RegExp; readonly signal: "SIGKILL" | "SIGSTOP" };
   readonly cwd?: string;
   /** Runs it as a process. */
   readonly process?: boolean;
@@ -56,20 +59,21 @@ export class Cli {
   }
 
   /** Starts a command and lets it run. */
-  start(args: readonly string[], { env = {}, input, watch, cwd }: RunOptions = {}) {
+  start(args: readonly string[], { env = {}, input, watch, stop, cwd }: RunOptions = {}) {
     const { PATH = "" } = process.env;
-    const child = spawn(process.execPath, [BIN, ...args, "--home", this.home], {
+    const before = stop === undefined ? [] : [STOPS_AT, stop.signal, stop.at.source];
+    const child = spawn(process.execPath, [...before, BIN, ...args, "--home", this.home], {
       cwd: cwd ?? this.#cwd,
       env: { PATH, HOME: this.folder, ...this.env, ...env },
     });
     let [stdout, stderr] = ["", ""];
     child.stdout.on("data", (chunk: Buffer) => {
       stdout += chunk.toString();
-      watch?.(chunk.toString(), child);
+      watch?.(chunk.toString());
     });
     child.stderr.on("data", (chunk: Buffer) => {
       stderr += chunk.toString();
-      watch?.(chunk.toString(), child);
+      watch?.(chunk.toString());
     });
     child.stdin.on("error", () => undefined);
     child.stdin.end(input ?? "");

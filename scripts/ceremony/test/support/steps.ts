@@ -1,5 +1,5 @@
-// node steps.ts FOLDER R1CS PTAU: a ceremony of the toy from wherever it is to its end, as people would go on with it who
-// only see which folders are there. Every step is told on standard output.
+// node steps.ts FOLDER R1CS PTAU LINES: a ceremony of the toy from wherever it is to its end, as people would go on with it
+// who only see which folders are there. Every step is told on standard output, and after so many it is killed.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { buildBn128 } from "ffjavascript";
@@ -19,8 +19,13 @@ export const toyPlace = async (folder: string, r1cs: string, tell: (line: string
 
 const BEACON = { hash: "ab".repeat(32), iterations: 10, source: "drand, round 4711" };
 
-async function goOn(folder: string, r1cs: string, ptau: string): Promise<void> {
-  const place = await toyPlace(folder, r1cs, (line) => void process.stdout.write(`${line}\n`));
+async function goOn(folder: string, r1cs: string, ptau: string, lines: number): Promise<void> {
+  let told = 0;
+  const place = await toyPlace(folder, r1cs, (line) => {
+    process.stdout.write(`${line}\n`);
+    told += 1;
+    if (told === lines) process.kill(process.pid, "SIGKILL");
+  });
   const rounds = () => openCeremony(place).rounds;
   if (!existsSync(join(place.folder, "transcript.json"))) await beginCeremony(place, "rehearsal/toy", ptau);
   for (const [index, who] of ["ada", "grace"].entries()) {
@@ -34,6 +39,6 @@ async function goOn(folder: string, r1cs: string, ptau: string): Promise<void> {
 
 if (import.meta.main)
   await runCommand(async () => {
-    const [folder = "", r1cs = "", ptau = ""] = process.argv.slice(2);
-    await goOn(folder, r1cs, ptau).finally(stopSnarkjs);
+    const [folder = "", r1cs = "", ptau = "", lines = ""] = process.argv.slice(2);
+    await goOn(folder, r1cs, ptau, Number(lines)).finally(stopSnarkjs);
   });
