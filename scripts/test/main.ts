@@ -3,14 +3,13 @@
 import { spawnSync } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { eventLines, outcomeLines, seconds, summaryLines } from "./lines.ts";
 import { plan } from "./plan.ts";
 import { type Outcome, runWork, stopAll, type Work } from "./work.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const HEARTBEAT_MS = 30_000;
 const started = performance.now();
-const seconds = (value: number) => `${value.toFixed(1)} s`;
-const indent = (text: string) => text.replaceAll(/^/gm, "       ");
 
 function choose(all: Work[], names: string[]): Work[] {
   const matches = ({ name, kind }: Work, wanted: string) =>
@@ -27,20 +26,18 @@ function choose(all: Work[], names: string[]): Work[] {
 /** Runs one after the other what the queue holds; several lanes share a queue. */
 async function lane(queue: Work[], counts: Map<string, number>, outcomes: Map<Work, Outcome>): Promise<void> {
   for (let work = queue.shift(); work !== undefined; work = queue.shift()) {
-    const { name, kind } = work;
+    const { name } = work;
     counts.set(name, 0);
+    let told = 0;
     const outcome = await runWork(work, join(root, ".sotto", "test"), (event) => {
       if (event.event === "pass") counts.set(name, (counts.get(name) ?? 0) + 1);
-      if (event.event !== "group") return;
-      const failed = event.failed > 0 ? `, ${event.failed} failed` : "";
-      const result = `${event.passed} passed${failed} (${seconds(event.seconds)})`;
-      console.log(`  ${failed === "" ? "ok  " : "FAIL"} ${name}: ${event.title}: ${result}`);
+      if (event.event === "fail") told += 1;
+      const lines = eventLines(name, event);
+      if (lines !== undefined) console.log(lines);
     });
     counts.delete(name);
     outcomes.set(work, outcome);
-    const summary = kind === "check" ? "" : `: ${outcome.passed} passed, ${outcome.failed} failed`;
-    console.log(`${outcome.failed === 0 ? "ok  " : "FAIL"} ${name}${summary} (${seconds(outcome.seconds)})`);
-    for (const failure of outcome.failures) console.log(indent(failure));
+    console.log(outcomeLines(work, outcome, told));
   }
 }
 
@@ -69,15 +66,8 @@ async function main(names: string[]): Promise<boolean> {
     await Promise.all(Array.from({ length: lanes }, () => lane(queue, counts, outcomes)));
     clearInterval(heartbeat);
   }
-  const total = (field: "passed" | "failed") =>
-    [...outcomes.values()].reduce((sum, outcome) => sum + outcome[field], 0);
-  const failing = [...outcomes].filter(([, outcome]) => outcome.failed > 0);
-  if (failing.length > 0) console.log("\nfailures:");
-  for (const [work, { failures }] of failing)
-    for (const failure of failures) console.log(`  ${work.name}: ${failure.split("\n")[0]}`);
-  console.log(`\n${seconds((performance.now() - started) / 1000)}; logs in .sotto/test/`);
-  console.log(`${total("passed")} passed, ${total("failed")} failed`);
-  return total("failed") === 0;
+  console.log(summaryLines(outcomes, (performance.now() - started) / 1000));
+  return [...outcomes.values()].every(({ failed }) => failed === 0);
 }
 
 for (const [signal, code] of [

@@ -12,7 +12,11 @@ function describeError(error) {
     error.showDiff !== false && "expected" in error && "actual" in error
       ? `\nexpected ${show(error.expected)}\nactual   ${show(error.actual)}`
       : "";
-  return `${error.stack ?? error.message}${values}`;
+  // What fetch and drivers throw says nothing without its cause.
+  const { cause } = error;
+  const because =
+    cause === undefined ? "" : `\ncaused by ${cause}${cause?.code === undefined ? "" : ` (${cause.code})`}`;
+  return `${error.stack ?? error.message}${values}${because}`;
 }
 
 function show(value) {
