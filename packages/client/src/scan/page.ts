@@ -103,11 +103,6 @@ export function decodePage(key: string, value: StoreValue): Page {
   }
 }
 
-/** Whether an earlier version wrote it, which kept no times of what it found: it is to be read again. */
-export function isUntimed({ notes, spends }: Page): boolean {
-  return [...notes, ...spends].some(({ timestamp }) => timestamp === undefined);
-}
-
 function joinPages(first: Page, second: Page): Page {
   return {
     from: first.from,

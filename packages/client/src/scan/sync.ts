@@ -1,7 +1,7 @@
 import type { Block } from "../chain/source.ts";
 import { WalletError } from "../errors.ts";
 import { Ledger } from "./ledger.ts";
-import { decodePage, encodePage, isUntimed, joinChanges, joinFinalPages, type Page, pageKey } from "./page.ts";
+import { decodePage, encodePage, joinChanges, joinFinalPages, type Page, pageKey } from "./page.ts";
 import { StoredPages } from "./pages.ts";
 import { fetchRange, type Range, readPage, splitRange } from "./reader.ts";
 import { NoteScanner } from "./scanner.ts";
@@ -36,16 +36,11 @@ export class PoolSync {
   /** Opens the ledger as the store has it. */
   static async open(options: SyncOptions): Promise<PoolSync> {
     const sync = new PoolSync(options);
-    const records = await sync.#stored.list();
-    for (const [i, { key, value }] of records.entries()) {
+    for (const { key, value } of await sync.#stored.list()) {
       const page = decodePage(key, value);
       const expected = sync.#next();
       if (page.from !== expected)
         throw new WalletError("STORE_DAMAGED", `record ${key} follows block ${expected - 1}: delete the store`);
-      if (isUntimed(page)) {
-        await sync.#stored.change(records.slice(i).map((record) => ({ delete: record.key })));
-        break;
-      }
       sync.ledger.add(page);
     }
     sync.#rebuildScanner();
