@@ -11,8 +11,8 @@ export interface Backup {
   records: { key: string; value: StoreValue }[];
 }
 
-/** Pages and tree are read from the chain again. */
-const FROM_CHAIN = /^(page\/|tree$)/;
+/** What is read from the chain again. */
+const FROM_CHAIN = /^(page\/|scan\/|tree$)/;
 
 /** What cannot be read again: journal, purchases, what was spent today, pins, refunds, and whose store it is. */
 export async function recordsOf(store: Store): Promise<Backup["records"]> {
