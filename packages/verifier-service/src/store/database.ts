@@ -15,5 +15,4 @@ export interface DatabaseOptions {
 
 /** @throws DatabaseError INVALID_STORE_URL, STORE_UNAVAILABLE, STORE_TOO_NEW */
 export const open = (options: DatabaseOptions): Promise<Database> =>
-  // Its migrations have stood in kysely_migration since before other programs could share the database.
-  openDatabase<Schema>({ ...options, name: "kysely", migrations: MIGRATIONS });
+  openDatabase<Schema>({ ...options, name: "service", migrations: MIGRATIONS });

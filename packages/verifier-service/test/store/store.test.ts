@@ -280,7 +280,7 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
     const inMs = store.reservations.reserve(reservation("a", { validUntil: NOW }));
     expect(await rejected(inMs)).to.include({ code: "INVALID_RECORD" });
     const raw = await openDatabase({ url, name: "raw", migrations: {} });
-    await sql`insert into kysely_migration (name, timestamp) values ('9999-later', 'x')`.execute(raw.db);
+    await sql`insert into service_migration (name, timestamp) values ('9999-later', 'x')`.execute(raw.db);
     await raw.close();
     expect(await rejected(open())).to.include({ code: "STORE_TOO_NEW" });
   });
