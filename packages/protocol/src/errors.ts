@@ -71,6 +71,8 @@ export const PROTOCOL_ERROR_CODES = [
   "DEPLOYMENT_INVALID",
   /** Claims of a payment token with a missing or malformed field. */
   "TOKEN_CLAIMS_INVALID",
+  /** An answer whose body has more bytes than are read. */
+  "ANSWER_TOO_LARGE",
 ] as const;
 
 /** One of this package's error codes. */

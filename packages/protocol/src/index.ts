@@ -173,4 +173,6 @@ export {
   type ProofHeaderContent,
   parseProofHeader,
 } from "./wire/proof-header.ts";
+export { readBody, type StopSignal, type UnreadAnswer } from "./wire/read-body.ts";
+export { isSecureUrl } from "./wire/secure-url.ts";
 export { type PaymentTokenClaims, parseTokenClaims, TOKEN_TYPE } from "./wire/token-claims.ts";

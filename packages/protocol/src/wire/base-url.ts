@@ -1,11 +1,18 @@
 import { MAX_URL_LENGTH } from "../bundle.ts";
 
-type Part = "protocol" | "origin" | "pathname" | "username" | "password" | "search" | "hash";
+type Part = "protocol" | "hostname" | "origin" | "pathname" | "username" | "password" | "search" | "hash";
 
 /** The URL standard's class, which every platform has and no library of the language declares. */
 interface UrlApi {
   new (text: string): Readonly<Record<Part, string>>;
   canParse(text: string): boolean;
+}
+
+/** @returns undefined for what is no URL, or too long */
+export function urlOf(address: unknown): Readonly<Record<Part, string>> | undefined {
+  const { URL } = globalThis as unknown as { URL: UrlApi };
+  if (typeof address !== "string" || address.length > MAX_URL_LENGTH || !URL.canParse(address)) return undefined;
+  return new URL(address);
 }
 
 /**
@@ -14,9 +21,9 @@ interface UrlApi {
  * @returns undefined for what is no http(s) URL, is too long, or has a user, a query or a fragment
  */
 export function baseUrl(address: unknown): string | undefined {
-  const { URL } = globalThis as unknown as { URL: UrlApi };
-  if (typeof address !== "string" || address.length > MAX_URL_LENGTH || !URL.canParse(address)) return undefined;
-  const { protocol, origin, pathname, username, password, search, hash } = new URL(address);
+  const url = urlOf(address);
+  if (url === undefined) return undefined;
+  const { protocol, origin, pathname, username, password, search, hash } = url;
   if (!/^https?:$/.test(protocol) || [username, password, search, hash].some((part) => part !== "")) return undefined;
   return origin + pathname.replace(/\/+$/, "");
 }

@@ -1,0 +1,107 @@
+import { once } from "node:events";
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { gzipSync } from "node:zlib";
+import { expect } from "chai";
+import { readBody, SottoError } from "../src/index.ts";
+
+/** What somebody answers who wants to cost whoever asks memory or time. */
+const answers: Record<string, (response: ServerResponse) => void> = {
+  "/short": (response) => void response.end("0123456789"),
+  "/none": (response) => void response.writeHead(204).end(),
+  "/pieces": (response) => {
+    for (let i = 0; i < 3_000; i += 1) response.write("x");
+    response.end();
+  },
+  "/endless": (response) => {
+    const more = () => {
+      while (!response.destroyed && response.write(Buffer.alloc(65_536)));
+    };
+    response.on("drain", more);
+    more();
+  },
+  // Claims a terabyte, and sends what may be read and one byte.
+  "/claims": (response) => void response.writeHead(200, { "content-length": 2 ** 40 }).write("0123456789!"),
+  "/compressed": (response) =>
+    void response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(Buffer.alloc(50_000_000))),
+  "/silent": (response) => void response.writeHead(200).write("0"),
+  "/dripping": (response) => {
+    const drip = setInterval(() => response.write("0"), 5);
+    response.on("close", () => clearInterval(drip));
+  },
+  "/broken": (response) => {
+    response.writeHead(200, { "content-length": 100 }).write("0");
+    setTimeout(() => response.destroy(), 20);
+  },
+};
+
+/** More than any of them sends in the time there is. */
+const MOST = 2 ** 33;
+
+describe("the body of an answer", () => {
+  let server: Server;
+  let given: Promise<unknown>;
+  before(async () => {
+    server = createServer(({ url = "" }, response) => {
+      given = once(response, "close");
+      answers[url]?.(response);
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+  });
+  after(() => server.close());
+
+  const ask = (path: string) => fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`);
+  const text = async (path: string, most: number) => new TextDecoder().decode(await readBody(await ask(path), most));
+  const failure = (reading: Promise<unknown>): Promise<unknown> =>
+    reading.then(
+      () => expect.fail("it was read"),
+      (error: unknown) => error,
+    );
+
+  it("is read whole where it has as many bytes as may be, in one piece or many", async () => {
+    expect(await text("/short", 10)).to.equal("0123456789");
+    expect(await text("/pieces", 3_000)).to.equal("x".repeat(3_000));
+    expect(await text("/pieces", 100_000)).to.equal("x".repeat(3_000));
+    expect(await text("/none", 10)).to.equal("");
+    expect(await readBody({ body: null }, 10)).to.have.lengthOf(0);
+  });
+
+  for (const path of ["/short", "/endless", "/claims", "/compressed"])
+    it(`is not read beyond its limit, and the connection is given up: ${path}`, async () => {
+      const most = path === "/short" ? 9 : path === "/claims" ? 10 : 100_000;
+      const error = await failure(readBody(await ask(path), most));
+      expect(error).to.be.instanceOf(SottoError);
+      expect(error).to.include({ code: "ANSWER_TOO_LARGE", message: `the answer has more than ${most} bytes` });
+      await given;
+    });
+
+  it("is copied piece by piece: kept until the end, a piece of one byte would cost a hundred", async () => {
+    const piece = new Uint8Array(1);
+    let pulled = 0;
+    const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+      piece[0] = pulled % 251;
+      pulled += 1;
+      if (pulled > 20_000) controller.close();
+      else controller.enqueue(piece);
+    };
+    const bytes = await readBody({ body: new ReadableStream({ pull }, { highWaterMark: 0 }) }, 20_000);
+    expect(bytes).to.deep.equal(Uint8Array.from({ length: 20_000 }, (_, i) => i % 251));
+  });
+
+  for (const path of ["/silent", "/dripping", "/endless"])
+    it(`that does not come to an end takes as long as there is: ${path}`, async () => {
+      const stop = new AbortController();
+      // Not the fetch's own signal: this one alone has to do.
+      const reading = failure(readBody(await ask(path), MOST, stop.signal));
+      const reason = new Error("its time is over");
+      setTimeout(() => stop.abort(reason), 50);
+      expect(await reading).to.equal(reason);
+      await given;
+    });
+
+  it("is not begun where there is no time left, and what breaks off is no answer", async () => {
+    const reason = new Error("its time is over");
+    expect(await failure(readBody(await ask("/short"), 10, AbortSignal.abort(reason)))).to.equal(reason);
+    expect(await failure(text("/broken", 1_000))).to.be.instanceOf(TypeError);
+  });
+});

@@ -1,0 +1,60 @@
+import { expect } from "chai";
+import { isSecureUrl } from "../src/index.ts";
+
+const CHAIN = 8453n;
+
+describe("addresses that payments may go to", () => {
+  it("are https, or of this machine, whatever the chain", () => {
+    for (const url of [
+      "https://pay.example/zk",
+      "HTTPS://pay.example",
+      "http://127.0.0.1:3000/",
+      "http://127.9.9.9/",
+      "http://localhost/",
+      "http://LOCALHOST:80/zk",
+      "http://shop.localhost:8080/",
+      "http://[::1]:80/",
+      // As the URL standard reads it: 127.0.0.1.
+      "http://2130706433/",
+    ]) {
+      expect(isSecureUrl(url, CHAIN), url).to.equal(true);
+      expect(isSecureUrl(url), url).to.equal(true);
+    }
+  });
+
+  it("are none in the clear, in a private network either, nor what only looks like this machine", () => {
+    for (const url of [
+      "http://pay.example/zk",
+      "http://10.0.0.1/",
+      "http://192.168.1.7:8402/zk",
+      "http://service:8402/zk",
+      "http://169.254.1.1/",
+      "http://[fe80::1]/",
+      "http://[::2]/",
+      "http://0.0.0.0/",
+      "http://128.0.0.1/",
+      "http://127.0.0.1.pay.example/",
+      "http://localhost.pay.example/",
+      "http://notlocalhost/",
+      "http://127.0.0.1@pay.example/",
+      "http://pay.example/#http://localhost/",
+      "ftp://localhost/",
+      "javascript:alert(1)",
+      "pay.example",
+      "",
+      undefined,
+      7,
+    ]) {
+      expect(isSecureUrl(url, CHAIN), String(url)).to.equal(false);
+      expect(isSecureUrl(url), String(url)).to.equal(false);
+    }
+  });
+
+  it("are all of http on a local chain, where there is no money", () => {
+    for (const chain of [31337n, 1337n]) {
+      expect(isSecureUrl("http://service:8402/zk", chain)).to.equal(true);
+      expect(isSecureUrl("ftp://service/zk", chain)).to.equal(false);
+    }
+    expect(isSecureUrl("http://service:8402/zk", 313370n)).to.equal(false);
+  });
+});
