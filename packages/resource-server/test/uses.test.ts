@@ -13,9 +13,10 @@ describe("uses by another dialect", () => {
   let now: number;
   let counter = 0;
   const errors: unknown[] = [];
+  const onError = (error: unknown) => void errors.push(error);
   const idOf = (nullifier: string) => `31337:0xpool:${nullifier}`;
   const open = (forgetfulSince?: number) =>
-    new StoredUses({ store, idOf, remembered: REMEMBERED, forgetfulSince, clock: () => now, onError: errors.push });
+    new StoredUses({ store, idOf, remembered: REMEMBERED, forgetfulSince, clock: () => now, onError });
   const payment = (changes: Partial<PaymentUse> = {}): PaymentUse => {
     counter += 1;
     const resource = "https://shop.example/a";
@@ -34,8 +35,8 @@ describe("uses by another dialect", () => {
   beforeEach(async () => {
     now = Date.now();
     const clock = () => now;
-    store = await ClaimStore.open({ url: "sqlite::memory:", clock, leaseMs: 1_000, onError: errors.push });
-    claims = new Claims(store, clock, errors.push);
+    store = await ClaimStore.open({ url: "sqlite::memory:", clock, leaseMs: 1_000, onError });
+    claims = new Claims(store, clock, onError);
     uses = open();
   });
   afterEach(async () => {
@@ -76,6 +77,20 @@ describe("uses by another dialect", () => {
     now += HOURS + 2 * 3_600_000;
     await store.sweep();
     expect(await store.isUsed(idOf(shown.nullifier))).to.equal(false);
+  });
+
+  it("that are stored take no memory longer than they may be shown, those under way do", async () => {
+    const [used, under] = [payment(), payment()];
+    for (const use of [used, under]) await uses.claim(use);
+    await uses.use(used);
+    now += REMEMBERED - 1;
+    await uses.claim(payment());
+    expect(uses.size).to.equal(3);
+    now += 1;
+    await uses.claim(payment());
+    expect(uses.size).to.equal(3);
+    await uses.use(under);
+    expect(await store.isUsed(idOf(under.nullifier))).to.equal(true);
   });
 
   it("come back where nothing was settled, and count for nothing", async () => {

@@ -23,10 +23,11 @@ describe("uses in memory", () => {
     expect(await uses.claim(payment())).to.equal("used");
   });
 
-  it("take what was not settled back, however often", async () => {
+  it("take what was not settled back, however often, and keep nothing of it", async () => {
     for (let i = 0; i < 10; i += 1) {
       expect(await uses.claim(payment())).to.equal("claimed");
       await (i % 2 === 0 ? uses.release(payment()) : uses.refuse(payment()));
+      expect(uses.size).to.equal(0);
     }
   });
 

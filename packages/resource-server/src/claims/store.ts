@@ -9,7 +9,7 @@ export const LEASE_MS = 30_000;
 /** Handlers one payment starts at most. */
 export const MOST_TRIES = 3;
 /** ms a payment is kept beyond what its header is fresh: a clock that is ahead for hours and put right opens none again. */
-export const KEPT_MS = 86_400_000;
+const KEPT_MS = 86_400_000;
 const SWEEP_MS = 60_000;
 
 /** A payment to be used. */

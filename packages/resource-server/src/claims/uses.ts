@@ -39,8 +39,8 @@ interface Held {
   readonly holder: string;
   readonly expiresAt: number;
   readonly renewal: NodeJS.Timeout;
-  /** Its resource is served: that has to be stored, however often it takes. */
-  served: boolean;
+  /** served: that has to be stored, however often it takes. stored: it is. */
+  state: "claimed" | "served" | "stored";
 }
 
 export class StoredUses implements PaymentUses {
@@ -59,7 +59,7 @@ export class StoredUses implements PaymentUses {
     const [id, holder, expiresAt] = [idOf(nullifier), randomUUID(), timestamp + remembered];
     const claimed = await store.claim({ id, digest, resource, expiresAt }, holder);
     if (claimed !== "claimed") return claimed === "held" ? "busy" : "used";
-    this.#held.set(digest, { id, holder, expiresAt, renewal: this.#renew(digest), served: false });
+    this.#held.set(digest, { id, holder, expiresAt, renewal: this.#renew(digest), state: "claimed" });
     return "claimed";
   }
 
@@ -69,11 +69,16 @@ export class StoredUses implements PaymentUses {
   refuse = (use: PaymentUse): Promise<void> =>
     this.#end(use, ({ id, holder }) => this.#options.store.forget(id, holder));
 
+  /** How many are remembered here, beside the store. */
+  get size(): number {
+    return this.#held.size;
+  }
+
   /** Who holds it is kept: its handler may yet fail. */
   async use({ digest }: PaymentUse): Promise<void> {
     const held = this.#held.get(digest);
     if (held === undefined) return;
-    held.served = true;
+    held.state = "served";
     await this.#consume(held);
   }
 
@@ -94,9 +99,10 @@ export class StoredUses implements PaymentUses {
   }
 
   /** Where the store is away, the payment stays held, and is stored as used later: nobody else gets it in between. */
-  async #consume({ id, renewal }: Held): Promise<void> {
-    await this.#options.store.consume(id);
-    clearInterval(renewal);
+  async #consume(held: Held): Promise<void> {
+    await this.#options.store.consume(held.id);
+    clearInterval(held.renewal);
+    held.state = "stored";
   }
 
   /** A settlement takes its time. */
@@ -104,16 +110,18 @@ export class StoredUses implements PaymentUses {
     const { store, onError } = this.#options;
     const keep = async () => {
       const held = this.#held.get(digest);
-      if (held?.served === true) await this.#consume(held);
+      if (held?.state === "served") await this.#consume(held);
       else if (held !== undefined) await store.renew(held.id, held.holder);
     };
     return setInterval(() => void keep().catch(onError), store.leaseMs / 3).unref();
   }
 
+  /** What the store knows is kept while its handler may fail; what it does not, as long as the store keeps its row. */
   #drop(): void {
-    const latest = this.#options.clock() - this.#options.store.keptMs;
-    for (const [digest, { expiresAt, renewal }] of this.#held)
-      if (expiresAt <= latest) {
+    const { clock, store } = this.#options;
+    const now = clock();
+    for (const [digest, { expiresAt, renewal, state }] of this.#held)
+      if (expiresAt + (state === "stored" ? 0 : store.keptMs) <= now) {
         clearInterval(renewal);
         this.#held.delete(digest);
       }

@@ -81,6 +81,8 @@ export class MemoryUses implements Uses {
     if (entry?.state !== "busy") return;
     entry.state = "free";
     entry.uses -= 1;
+    // As if it had never come: any number of them come from whoever pays nothing.
+    if (entry.uses === 0) this.#entries.delete(digest);
   }
 
   async refuse({ digest }: PaymentUse): Promise<void> {
