@@ -91,13 +91,18 @@ describe("a node that is wrong", () => {
   it("is noticed when it gives logs of other blocks, or of another contract", async () => {
     const shifted = logsWhere(world, (logs) => logs.map((log) => ({ ...log, blockNumber: 10_000 })));
     expect((await scanWith(world, shifted)).error.code).to.equal("NODE_INCONSISTENT");
+    const back = (logs: RawLog[]) =>
+      logs.map((log, i) => ({ ...log, blockNumber: logs[logs.length - 1 - i]!.blockNumber }));
+    const { error } = await scanWith(world, logsWhere(world, back));
+    expect(error.code).to.equal("NODE_INCONSISTENT");
+    expect(error.message).to.include("out of order");
     const garbage = logsWhere(world, (logs) => logs.map((log) => ({ ...log, data: "0x12" })));
     expect((await scanWith(world, garbage)).error.code).to.equal("POOL_MISMATCH");
     const strange = await world.wallet({
       seed: SEED,
       chain: changed(
         world,
-        logsWhere(world, (logs) => [...logs, { ...logs[0]!, topics: [`0x${"99".repeat(32)}`] }]),
+        logsWhere(world, (logs) => logs.flatMap((log) => [log, { ...log, topics: [`0x${"99".repeat(32)}`] }])),
       ),
     });
     await strange.scan();

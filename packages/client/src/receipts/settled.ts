@@ -49,9 +49,8 @@ export interface PaymentPlace {
 }
 
 /**
- * The event of one payment, where it has the confirmations that are asked for.
+ * The event of one payment, where it has the confirmations that are asked for. The node learns which block is looked at.
  * @param confirmations blocks from its own on, 1 or more
- * The node learns which block is looked at.
  * @throws ReceiptError RECEIPT_NOT_SETTLED
  */
 export async function settledEvent(

@@ -77,8 +77,10 @@ export async function fetchRange(
   const before = await chain.block(to);
   if (before === undefined) return undefined;
   const given = await chain.logs(pool, from, to);
-  if (given.some((log) => log.blockNumber < from || log.blockNumber > to))
-    throw new WalletError("NODE_INCONSISTENT", `the node gave logs outside of blocks ${from} to ${to}`);
+  // Pages end where their events do.
+  const ordered = given.every(({ blockNumber }, i) => blockNumber >= (given[i - 1]?.blockNumber ?? from));
+  if (!ordered || given.some(({ blockNumber }) => blockNumber > to))
+    throw new WalletError("NODE_INCONSISTENT", `the node gave logs out of order, or not of blocks ${from} to ${to}`);
   const logs = timed ? await withTimes(chain, given, before) : given;
   const after = await chain.block(to);
   if (logs === undefined || after?.hash !== before.hash) return undefined;
