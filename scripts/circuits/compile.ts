@@ -23,25 +23,40 @@ export function checkCounts(name: string, entry: CircuitEntry | undefined, compi
           ...compare("public signals", publicSignalCount(entry), compiled.publicInputs + compiled.publicOutputs),
           ...compare("public outputs", 0, compiled.publicOutputs),
         ];
-  if (wrong.length > 0) throw new CommandError("CIRCUITS_JSON_STALE", wrong.join("\n"));
+  if (wrong.length === 0) return;
+  const advice = "if the circuit was changed on purpose, npm run circuits:build writes its counts";
+  throw new CommandError("CIRCUITS_JSON_STALE", [...wrong, advice].join("\n"), { inLines: true });
 }
 
-/** Compiles the named circuits, whatever circuits.json says of them. */
+async function compileOne(name: CircuitName, stop: AbortSignal): Promise<Compilation> {
+  const source = join(circuitsDirectory, `${name}.circom`);
+  const onStart = () => console.error(`circuits: ${name}: compiling ...`);
+  const compiled = await compileCircuit(source, artifactPaths(name).directory, { onStart, stop });
+  const how = compiled.cached ? "unchanged" : `${compiled.seconds.toFixed(1)} s`;
+  console.error(`circuits: ${name}: ${compiled.constraints} constraints, ${compiled.wires} wires (${how})`);
+  return compiled;
+}
+
+/**
+ * Compiles the named circuits, whatever circuits.json says of them. The first mistake ends it, and nothing is left that
+ * still writes.
+ */
 export async function compileOnly(names: readonly CircuitName[]): Promise<Map<CircuitName, Compilation>> {
   const results = new Map<CircuitName, Compilation>();
   const queue = [...names];
+  const stop = new AbortController();
   const worker = async (): Promise<void> => {
-    for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
-      const source = join(circuitsDirectory, `${name}.circom`);
-      const onStart = () => console.error(`circuits: ${name}: compiling ...`);
-      const compiled = await compileCircuit(source, artifactPaths(name).directory, onStart);
-      results.set(name, compiled);
-      const how = compiled.cached ? "unchanged" : `${compiled.seconds.toFixed(1)} s`;
-      console.error(`circuits: ${name}: ${compiled.constraints} constraints, ${compiled.wires} wires (${how})`);
+    try {
+      for (let name = queue.shift(); name !== undefined && !stop.signal.aborted; name = queue.shift())
+        results.set(name, await compileOne(name, stop.signal));
+    } catch (error) {
+      // Only the first one counts: the others' is that they were stopped.
+      stop.abort(error);
     }
   };
   await Promise.all(Array.from({ length: PARALLEL }, worker));
-  return results;
+  stop.signal.throwIfAborted();
+  return new Map(names.map((name) => [name, results.get(name)!]));
 }
 
 /** Throws CIRCUITS_JSON_STALE where circuits.json does not describe what was compiled. */

@@ -18,15 +18,21 @@ export interface Compilation extends R1csHeader {
   seconds: number;
 }
 
+interface CompileOptions {
+  /** Called if there is something to compile, which can take a minute. */
+  onStart?: () => void;
+  /** Ends the compiler: nobody needs what it makes any more. */
+  stop?: AbortSignal;
+}
+
 /**
  * Compiles one circom main into `directory` (NAME.r1cs, NAME.wasm, NAME.sym), once for one content of its sources.
  * Throws CIRCOM_FAILED with circom's own message, which names file and line.
- * @param onStart called if there is something to compile, which can take a minute
  */
 export async function compileCircuit(
   source: string,
   directory: string,
-  onStart: () => void = () => {},
+  { onStart, stop }: CompileOptions = {},
 ): Promise<Compilation> {
   const start = performance.now();
   if (!existsSync(source)) throw new CommandError("SOURCE_MISSING", `no circuit at ${relative(root, source)}`);
@@ -39,11 +45,11 @@ export async function compileCircuit(
   const outputs = [paths.r1cs, paths.wasm, paths.sym];
   const cached = isFresh(stamp, inputs, outputs);
   if (!cached) {
-    onStart();
+    onStart?.();
     mkdirSync(directory, { recursive: true });
     const scratch = mkdtempSync(join(directory, ".circom-"));
     try {
-      await runCircom([source, "-l", library, "-o", scratch, ...FLAGS]);
+      await runCircom(source, ["-l", library, "-o", scratch, ...FLAGS], stop);
       rmSync(stamp, { force: true });
       renameSync(join(scratch, `${name}.r1cs`), paths.r1cs);
       renameSync(join(scratch, `${name}.sym`), paths.sym);
@@ -57,22 +63,26 @@ export async function compileCircuit(
 }
 
 /** A child process each: the compiler is synchronous WASM and exits its process on an error. */
-async function runCircom(args: string[]): Promise<void> {
+async function runCircom(source: string, options: string[], stop?: AbortSignal): Promise<void> {
   const cli = join(root, "node_modules", "circom2", "cli.js");
   // The sandbox sees paths relative to where it was started, and circom quotes them in its messages.
-  const local = args.map((argument) => (isAbsolute(argument) ? relative(root, argument) : argument));
+  const local = [source, ...options].map((argument) => (isAbsolute(argument) ? relative(root, argument) : argument));
   const child = spawn(process.execPath, ["--no-warnings", cli, ...local], {
     cwd: root,
     stdio: ["ignore", "pipe", "pipe"],
   });
+  stop?.addEventListener("abort", () => child.kill());
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (output += text));
   const status = await new Promise<number | null>((resolve, reject) =>
     child.once("error", reject).once("close", resolve),
   );
   const messages = output.replace(COLOUR, "").trim();
-  if (status !== 0)
-    throw new CommandError("CIRCOM_FAILED", messages.replace(/\n\s+at .*/g, "") || "the circom compiler was stopped");
+  if (status !== 0) {
+    const reason = messages.replace(/\n\s+at .*/g, "") || "the compiler was stopped";
+    const message = `${relative(root, source)} does not compile\n\n${reason}`;
+    throw new CommandError("CIRCOM_FAILED", message, { inLines: true });
+  }
   if (messages.includes("warning["))
     console.error(messages.slice(messages.indexOf("warning["), messages.indexOf("template instances")).trim());
 }

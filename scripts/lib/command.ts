@@ -1,21 +1,30 @@
-// How every command of the checkout ends: 0, or one line `sotto: CODE: what was wrong and what was expected`.
+// How every command of the checkout ends: 0, or `sotto: CODE: what was wrong and what was expected`, one line but where
+// its lines say more.
+
+interface CommandErrorOptions extends ErrorOptions {
+  /** The message is shown in its lines: a compiler's, which points at a place, or a list. */
+  readonly inLines?: boolean;
+}
 
 /** An error a user can act on. `code` is stable: scripts and tests rely on it. */
 export class CommandError extends Error {
   readonly code: string;
-  constructor(code: string, message: string, options?: ErrorOptions) {
+  readonly inLines: boolean;
+  constructor(code: string, message: string, options: CommandErrorOptions = {}) {
     super(message, options);
     this.name = "CommandError";
     this.code = code;
+    this.inLines = options.inLines ?? false;
   }
 }
 
-/** The line shown for an error; a stack trace only where somebody asks for it with SOTTO_DEBUG=1. */
+/** What is shown of an error; a stack trace only where somebody asks for it with SOTTO_DEBUG=1. */
 export function errorLine(error: unknown): string {
   if (!(error instanceof Error)) return `sotto: UNEXPECTED: ${String(error)}`;
   const code = "code" in error && typeof error.code === "string" ? error.code : "UNEXPECTED";
-  const oneLine = error.message.replace(/\s*\n\s*/g, " ");
-  const text = process.env["SOTTO_DEBUG"] === "1" ? (error.stack ?? error.message) : oneLine;
+  const inLines = error instanceof CommandError && error.inLines;
+  const shown = inLines ? error.message : error.message.replace(/\s*\n\s*/g, " ");
+  const text = process.env["SOTTO_DEBUG"] === "1" ? (error.stack ?? error.message) : shown;
   return `sotto: ${code}: ${text}`;
 }
 

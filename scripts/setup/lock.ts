@@ -80,6 +80,7 @@ export function checkLock(
     throw new CommandError(
       "ARTIFACT_CHANGED",
       `artifacts are not the ones pinned in ${relative(root, lockPath)} (SHA-256):\n${changed.join("\n")}\n` +
-        "if a circuit was changed on purpose, accept with npm run setup:dev; otherwise something is damaged",
+        "if a circuit was changed on purpose, npm run circuits:build pins it; otherwise something is damaged",
+      { inLines: true },
     );
 }

@@ -22,12 +22,12 @@ async function turn(): Promise<void> {
   const others = tests.filter((file) => !attacks.includes(file));
   const stop = new AbortController();
   // The attacks compile for themselves and need no keys: they begin at once, and are given up if the rest cannot be made.
-  const attacked = changed.length === 0 ? Promise.resolve() : testCircuits(attacks, changed, stop.signal);
+  const attacked = changed.length === 0 ? Promise.resolve() : testCircuits("attacks", attacks, changed, stop.signal);
   const built = build().catch((error: unknown) => {
     stop.abort();
     throw error;
   });
-  await all([built.then(() => testBuilt(others, changed)), attacked]);
+  await all([built.then(() => testBuilt(others, changed, changed.length === Object.keys(sources).length)), attacked]);
   markTested(sources);
   console.error(`circuits: done in ${((performance.now() - start) / 1000).toFixed(1)} s`);
 }
@@ -45,10 +45,10 @@ async function build(): Promise<void> {
 }
 
 /** Tests of what was built; the attacks run beside them. */
-async function testBuilt(tests: readonly string[], changed: readonly string[]): Promise<void> {
+async function testBuilt(tests: readonly string[], changed: readonly string[], whole: boolean): Promise<void> {
   if (changed.length === 0) return console.error("circuits: nothing changed since its tests passed");
-  console.error(`circuits: testing what is made of ${changed.join(", ")}`);
-  await all([testCircuits(tests, changed), testKeys(circuitsOf(changed))]);
+  console.error(`circuits: testing ${whole ? "all circuits" : `what is made of ${changed.join(", ")}`} ...`);
+  await all([testCircuits("circuits", tests, changed), testKeys(circuitsOf(changed))]);
 }
 
 /** Waits for all, whatever becomes of some: the next turn writes what they read. Throws what the first of them threw. */

@@ -15,7 +15,8 @@ interface Options {
 }
 
 /**
- * Runs a command whose output the developer sees, all at once when it ends: several run side by side.
+ * Runs a command. Several run side by side, so its output is shown at its end, and only where it failed.
+ * @returns the output
  * @throws CommandError unless it exits with 0
  */
 async function run(command: string, args: string[], cwd: string, { code = "STEP_FAILED", env, stop }: Options = {}) {
@@ -26,32 +27,40 @@ async function run(command: string, args: string[], cwd: string, { code = "STEP_
   const status = await new Promise<number | null>((resolve, reject) =>
     child.once("error", reject).once("close", resolve),
   );
+  if (status === 0) return output;
   if (!stop?.aborted) process.stderr.write(output);
-  if (status !== 0) throw new CommandError(code, `${command} ${args[0]}: see above`);
+  throw new CommandError(code, `${command} ${args[0]}: see above`);
+}
+
+/** Runs tests and tells how many of them passed. @param what they are tests of */
+async function test(what: string, command: string, args: string[], cwd: string, options: Options = {}): Promise<void> {
+  const output = await run(command, args, cwd, { code: "TESTS_FAILED", ...options });
+  console.error(`circuits: ${what}: ${/\d+ passing \(.*\)/.exec(output)?.[0] ?? "nothing to test"}`);
 }
 
 /** The generated sources (names, order and input types of the signals, hashes), and the packages that carry them. */
 export async function generateTypes(): Promise<void> {
-  await run("node", ["scripts/generate/all.ts"], root);
+  process.stderr.write(await run("node", ["scripts/generate/all.ts"], root));
   const packages = ["--filter=@sotto/protocol", "--filter=@sotto/prover"];
   await run("turbo", ["run", "build", ...packages, "--output-logs=errors-only", "--ui=stream"], root);
 }
 
 /** Tests of the circuits; of attacks only those on what is made of the changed files. */
 export async function testCircuits(
+  what: string,
   files: readonly string[],
   changed: readonly string[],
   stop?: AbortSignal,
 ): Promise<void> {
   const env = { SOTTO_CHANGED_CIRCUITS: changed.join(",") };
-  await run("mocha", [...files, ...MOCHA], circuitsDirectory, { code: "TESTS_FAILED", env, ...(stop && { stop }) });
+  await test(what, "mocha", [...files, ...MOCHA], circuitsDirectory, { env, ...(stop && { stop }) });
 }
 
 /** Proofs of the changed circuits with their new keys, by both engines, and the exported verifiers on a chain. */
 export async function testKeys(circuits: readonly string[]): Promise<void> {
-  const code = "TESTS_FAILED";
   const proofs = ["test/circuits.test.ts", ...MOCHA, "--grep", circuits.join("|")];
-  if (circuits.length > 0) await run("mocha", proofs, join(root, "packages", "prover"), { code });
+  if (circuits.length > 0) await test("proofs", "mocha", proofs, join(root, "packages", "prover"));
   await run("hardhat", ["build", "--quiet"], root);
-  await run("hardhat", ["test", "mocha", "--no-compile", "test/contracts/verifiers.test.ts"], root, { code });
+  const verifiers = ["test", "mocha", "--no-compile", "test/contracts/verifiers.test.ts"];
+  await test("verifiers", "hardhat", verifiers, root);
 }

@@ -86,6 +86,14 @@ describe("compiling a circuit", () => {
       .to.include("lib/square.circom")
       .and.to.match(/:5:\d+/);
     expect(message).to.not.match(/^\s+at /m);
+    expect(message, "in its lines, the place underlined").to.match(/^\s+│ +\^+ /m);
+    expect(readdirSync(path("out"))).to.deep.equal([]);
+  });
+
+  it("ends where nobody needs it any more, and leaves no output", async () => {
+    const stop = new AbortController();
+    const stopped = { onStart: () => setImmediate(() => stop.abort()), stop: stop.signal };
+    await rejected("CIRCOM_FAILED", () => compileCircuit(path("main.circom"), path("out"), stopped));
     expect(readdirSync(path("out"))).to.deep.equal([]);
   });
 

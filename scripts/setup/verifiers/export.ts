@@ -3,7 +3,7 @@ import { basename, dirname, join, relative } from "node:path";
 import prettier from "prettier";
 import { zKey } from "snarkjs";
 import { verifierName } from "../../../ignition/support/verifier-name.ts";
-import type { Transcript } from "../../ceremony/transcript.ts";
+import type { Transcript } from "../../ceremony/shape.ts";
 import { sha256File, writeIfChanged } from "../../circuits/files.ts";
 import { artifactPaths, type CircuitName, root } from "../../circuits/paths.ts";
 import { CommandError } from "../../lib/command.ts";
@@ -77,6 +77,6 @@ export async function exportVerifier(
   else if (!existsSync(path) || readFileSync(path, "utf8") !== source)
     throw new CommandError(
       "VERIFIER_STALE",
-      `${relative(root, path)} is not the export of this tree's ${circuit} key: run npm run setup:dev, never edit it`,
+      `${relative(root, path)} is not the export of this tree's ${circuit} key: npm run circuits:build makes it`,
     );
 }
