@@ -5,7 +5,7 @@ import type { Work } from "./work.ts";
 
 const LONG_TIMEOUT_MS = 3_600_000;
 
-/** @param root the checkout; @param long whether this is `test:long`, whose larger sizes outlast the usual timeouts */
+/** @param root the checkout; @param long whether this is `test:long`, whose sizes are larger */
 export function plan(root: string, long: boolean): Work[] {
   const reporter = join(root, "scripts", "test", "reporter.cjs");
   const mochaOptions = ["--reporter", reporter, ...(long ? ["--timeout", String(LONG_TIMEOUT_MS)] : [])];
@@ -28,18 +28,18 @@ export function plan(root: string, long: boolean): Work[] {
     member("circuits", "circuits"),
     ...packages.map((name) => member(name, join("packages", name))),
     // snarkjs's threads may outlive a test that needs them: the run does not wait for them.
-    suite("scripts", ".", "mocha", "scripts/**/test/**/*.test.ts", "--timeout", "120000", "--exit"),
-    suite("relayer", ".", "mocha", "test/relayer/**/*.test.ts", "--timeout", "60000"),
-    suite("service", ".", "mocha", "test/service/**/*.test.ts", "--timeout", "120000"),
-    suite("phone", ".", "mocha", "test/phone/**/*.test.ts", "--timeout", "120000"),
-    suite("stock x402", ".", "mocha", "test/x402/**/*.test.ts", "--timeout", "120000"),
-    suite("buyer", ".", "mocha", "test/buyer/**/*.test.ts", "--timeout", "60000"),
-    suite("browser", ".", "mocha", "test/browser/**/*.test.ts", "--timeout", "60000"),
-    suite("shop", ".", "mocha", "test/shop/**/*.test.ts", "--timeout", "120000"),
-    suite("command line", ".", "mocha", "test/cli/**/*.test.ts", "--timeout", "120000"),
-    suite("networks", ".", "mocha", "test/networks/**/*.test.ts", "--timeout", "240000"),
-    suite("end to end", ".", "mocha", "test/e2e/**/*.test.ts", "--timeout", "240000"),
-    suite("published packages", ".", "mocha", "test/packages/**/*.test.ts", "--timeout", "240000"),
+    suite("scripts", ".", "mocha", "scripts/**/test/**/*.test.ts", "--exit"),
+    suite("relayer", ".", "mocha", "test/relayer/**/*.test.ts"),
+    suite("service", ".", "mocha", "test/service/**/*.test.ts"),
+    suite("phone", ".", "mocha", "test/phone/**/*.test.ts"),
+    suite("stock x402", ".", "mocha", "test/x402/**/*.test.ts"),
+    suite("buyer", ".", "mocha", "test/buyer/**/*.test.ts"),
+    suite("browser", ".", "mocha", "test/browser/**/*.test.ts"),
+    suite("shop", ".", "mocha", "test/shop/**/*.test.ts"),
+    suite("command line", ".", "mocha", "test/cli/**/*.test.ts"),
+    suite("networks", ".", "mocha", "test/networks/**/*.test.ts"),
+    suite("end to end", ".", "mocha", "test/e2e/**/*.test.ts"),
+    suite("published packages", ".", "mocha", "test/packages/**/*.test.ts"),
     check("lint and format", "biome", "check", "--error-on-warnings"),
     check("Solidity format", "prettier", "--check", "contracts/**/*.sol"),
     check("Solidity lint", "solhint", "--max-warnings", "0", "contracts/**/*.sol"),

@@ -27,6 +27,12 @@ export const SERVER_SETTINGS = {
   ),
   rateLimit: setting("SOTTO_RATE_LIMIT", integer(1), "600", "requests a minute of one address, for each replica"),
   bodyLimit: setting("SOTTO_BODY_LIMIT", integer(4096, 1 << 20), "65536", "largest body in bytes"),
+  latestLoopMs: setting(
+    "SOTTO_LATEST_LOOP_MS",
+    integer(50, 600_000),
+    "2000",
+    "how late the process may be, on average of a second, before it sends requests away as OVERLOADED",
+  ),
   shutdownMs: setting(
     "SOTTO_SHUTDOWN_MS",
     integer(100, 600_000),

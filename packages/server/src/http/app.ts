@@ -24,10 +24,8 @@ const REQUEST_TIMEOUT_MS = 20_000;
  */
 const IDLE_TIMEOUT_MS = 300_000;
 const MINUTE_MS = 60_000;
-/** Proofs are made and verified in other threads: a loop this late is overloaded by requests. */
-const LATEST_LOOP_MS = 2_000;
 
-export type AppConfig = Pick<ServerSettings, "trustProxy" | "bodyLimit" | "corsOrigins" | "rateLimit">;
+export type AppConfig = Pick<ServerSettings, "trustProxy" | "bodyLimit" | "corsOrigins" | "rateLimit" | "latestLoopMs">;
 
 export interface AppOptions extends AnswersOptions {
   readonly config: AppConfig;
@@ -125,7 +123,8 @@ async function protect(app: App, { config, cors: { allow = [], expose = [] } = {
       new ServerError("RATE_LIMITED", `more than ${max} requests a minute`, { resetAt: Date.now() + ttl }),
   });
   await app.register(underPressure, {
-    maxEventLoopDelay: LATEST_LOOP_MS,
+    // Proofs are made and verified in other threads: a loop that is late is overloaded by requests.
+    maxEventLoopDelay: config.latestLoopMs,
     pressureHandler: ({ routeOptions }) => {
       // Who watches is answered as long as anything is: a busy service is not a dead one.
       if (routeOptions.config.rateLimit === false) return;
