@@ -17,8 +17,7 @@ const LIMITS: Partial<Record<keyof GasFigures, number>> = {
 describe("gas", () => {
   let figures: GasFigures;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     figures = await measureGas();
   });
 

@@ -29,8 +29,7 @@ describe("an observer of the chain", () => {
   let people: Payer[][];
   let seen: { observed: Observed; words: Set<bigint>; hex: string }[];
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     world = await PoolWorld.create("observer");
     merchants = [1, 2, 3].map((seed) => merchant(world, seed));
     people = await payers(world, 2, 5);

@@ -23,7 +23,7 @@ describe("on a terminal", () => {
     // Said yes it goes on, to a node that does not answer.
     for (const answer of ["y", "Yes"]) expect((await home.run(args, {}, [answer])).code).to.equal(6);
     expect((await home.run(args)).code).to.equal(3);
-  }).timeout(20_000);
+  });
 
   it("asks for a passphrase twice, and shows it never", async () => {
     const file = join(home.folder, "backup.json");
@@ -85,7 +85,7 @@ describe("on a terminal", () => {
     expect((await home.run(args(join(home.folder, "no", "such", "folder")))).stderr).to.include("FILE_UNREADABLE");
     expect((await home.run(args(home.write("there", "")))).stderr).to.include("FILE_EXISTS");
     expect((await home.run(args(join(home.folder, "new")))).stderr).to.not.include("FILE_");
-  }).timeout(20_000);
+  });
 
   it("shows a stack trace only where it is asked for", async () => {
     const quiet = await home.run(["deposit", "x"]);

@@ -180,7 +180,7 @@ describe("a wallet whose node does not answer", () => {
     expect(JSON.parse(stderr)).to.deep.include({
       error: { ...JSON.parse(stderr).error, code: "NODE_UNREACHABLE", exit: 6 },
     });
-  }).timeout(20_000);
+  });
 
   it("still knows its address, and shows it on a terminal without a trace of progress", async () => {
     const { code, stdout, stderr } = await home.run(["address"], {}, []);

@@ -53,8 +53,7 @@ describe("a crash", () => {
     shopAddress = (await new World().wallet()).shieldedAddress;
   });
 
-  it("between any two writes to the store loses nothing", async function () {
-    this.timeout(120_000);
+  it("between any two writes to the store loses nothing", async () => {
     const writes = await countWrites(shopAddress);
     expect(writes).to.be.greaterThan(15);
     for (const after of [false, true])

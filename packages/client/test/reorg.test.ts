@@ -121,8 +121,7 @@ describe("reorganisation", () => {
     expect(seen(wallet)).to.deep.equal(await fresh(world, 0));
   });
 
-  it("comes to what a fresh wallet sees, whatever the chain did", async function () {
-    this.timeout(120_000);
+  it("comes to what a fresh wallet sees, whatever the chain did", async () => {
     const rounds = process.env["SOTTO_LONG"] ? 60 : 8;
     for (let round = 0; round < rounds; round += 1) {
       let state = 1000 + round;

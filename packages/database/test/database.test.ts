@@ -246,8 +246,7 @@ describe("a database's address and name", () => {
 
 describe("a PostgreSQL that restarts", () => {
   let server: TestPostgres;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     server = await startPostgres();
   });
   after(() => server.stop());

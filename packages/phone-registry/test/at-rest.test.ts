@@ -35,8 +35,7 @@ overWorlds("phone registry at rest", EVERY_DATABASE, (newWorld) => {
   });
   const resolved = (phone: string) => world.registry.resolve({ phone, client: "payer" });
 
-  it("shows a thief no number, hash, wallet, key, signature or code, in whatever writing", async function () {
-    this.timeout(60_000);
+  it("shows a thief no number, hash, wallet, key, signature or code, in whatever writing", async () => {
     // Linked, linked anew, waiting, erased, taken back: every kind of row, and what deleted ones leave behind.
     for (const [n, { e164 }] of NUMBERS.entries()) {
       if (n % 5 === 0) await world.registry.link(world.request(e164, n, { client: `${e164} calls` }));

@@ -25,8 +25,7 @@ describe("artifacts", () => {
     return directory;
   };
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     build = await buildToy();
     lock = toyLock(build);
   });

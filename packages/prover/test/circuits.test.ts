@@ -29,8 +29,7 @@ describe("the four circuits, under the compiled-in lock", () => {
   });
 
   for (const name of ["payment", "elgamal_range", "withdrawal", "note_append"]) {
-    it(`${name}: proved by the fast engine, with the signals prepared outside the circuit`, async function () {
-      this.timeout(60_000);
+    it(`${name}: proved by the fast engine, with the signals prepared outside the circuit`, async () => {
       const { input, publicSignals } = prepared[name]!;
       const made = await createProver({ artifacts, engine: fastEngine() }).prove(name, input);
       assert.deepEqual(made.publicSignals, publicSignals.map(String));
@@ -43,8 +42,7 @@ describe("the four circuits, under the compiled-in lock", () => {
     });
   }
 
-  it("payment and range: other payers, notes and amounts", async function () {
-    this.timeout(VARIANTS * 20_000);
+  it("payment and range: other payers, notes and amounts", async () => {
     const prover = createProver({ artifacts, engine: fastEngine(), selfCheck: false });
     for (let variant = 1; variant <= VARIANTS; variant++) {
       const { payment, elgamal_range } = statements(variant);
@@ -56,8 +54,7 @@ describe("the four circuits, under the compiled-in lock", () => {
     }
   });
 
-  it("payment: proved by snarkjs from the same files", async function () {
-    this.timeout(60_000);
+  it("payment: proved by snarkjs from the same files", async () => {
     const { input } = prepared["payment"]!;
     const made = await createProver({ artifacts, engine: snarkjsEngine() }).prove("payment", input);
     assert.isTrue(await verifier.verify("payment", made.proof, made.publicSignals));

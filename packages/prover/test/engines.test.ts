@@ -34,8 +34,7 @@ describe("engines", () => {
   let build: string;
   let verifier: Verifier;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     build = await buildToy();
     verifier = createVerifier({ vkeys: { toy: readFileSync(join(build, "toy", "toy.vkey.json"), "utf8") } });
   });
@@ -82,8 +81,7 @@ describe("engines", () => {
     });
   }
 
-  it("leave nothing behind that keeps a process alive", function () {
-    this.timeout(60_000);
+  it("leave nothing behind that keeps a process alive", () => {
     const entry = pathToFileURL(join(import.meta.dirname, "..", "src", "index.ts")).href;
     const script = `
       import { createProver, createVerifier, fastEngine, loadArtifacts, snarkjsEngine } from ${JSON.stringify(entry)};
@@ -93,7 +91,7 @@ describe("engines", () => {
         const { proof, publicSignals } = await createProver({ artifacts, engine }).prove("toy", input);
         console.log(await createVerifier({ artifacts, engine }).verify("toy", proof, publicSignals));
       }`;
-    const options = { encoding: "utf8", timeout: 45_000 } as const;
+    const options = { encoding: "utf8", timeout: 300_000 } as const;
     const output = execFileSync(process.execPath, ["--input-type=module", "--no-warnings", "-e", script], options);
     assert.equal(output, "true\ntrue\n");
   });

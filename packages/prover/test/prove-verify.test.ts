@@ -29,8 +29,7 @@ describe("proving and verifying", () => {
   let verifier: Verifier;
   let proof: Proof;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     const build = await buildToy();
     artifacts = await loadArtifacts({ directory: build, lock: toyLock(build) });
     vkey = JSON.parse(readFileSync(join(build, "toy", "toy.vkey.json"), "utf8"));

@@ -17,8 +17,7 @@ function element(witness: Uint8Array, index: number): bigint {
 describe("witness calculator", () => {
   let calculator: WitnessCalculator;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     const wasm = readFileSync(join(await buildToy(), "toy", "toy.wasm"));
     calculator = await createWitnessCalculator("toy", wasm);
   });

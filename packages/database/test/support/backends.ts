@@ -52,8 +52,7 @@ export function overDatabases(
   for (const name of names)
     describe(`${title} over ${name}`, () => {
       const backend = DATABASES[name]();
-      before(async function () {
-        this.timeout(60_000);
+      before(async () => {
         await backend.start();
       });
       after(() => backend.stop());
