@@ -1,5 +1,5 @@
 import { sendCall, splitAmount } from "@sotto/client";
-import { LOCAL_CHAIN_IDS } from "@sotto/prover";
+import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
 import { type BaseWallet, Interface } from "ethers";
 import { amountFields, money } from "../format.ts";
 import { toAmount } from "../frame/arguments.ts";

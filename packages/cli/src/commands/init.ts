@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { ethersChain, poolInterface, shieldedAddressOf } from "@sotto/client";
-import { type Address, parseAddress, parseDeployment } from "@sotto/protocol";
-import { DEVELOPMENT_SET, LOCAL_CHAIN_IDS, lockOf } from "@sotto/prover";
+import { type Address, LOCAL_CHAIN_IDS, parseAddress, parseDeployment } from "@sotto/protocol";
+import { DEVELOPMENT_SET, lockOf } from "@sotto/prover";
 import { Interface } from "ethers";
 import type { Command, Context } from "../frame/command.ts";
 import { CliError, usage } from "../frame/errors.ts";

@@ -1,4 +1,4 @@
-import { LOCAL_CHAIN_IDS } from "@sotto/prover";
+import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
 import { Wallet as Account, type BaseWallet, HDNodeWallet } from "ethers";
 import { CliError } from "../frame/errors.ts";
 import type { Environment } from "../frame/output.ts";

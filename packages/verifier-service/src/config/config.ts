@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { type PhoneConfig, phoneConfig, phoneProblems } from "@sotto/phone-registry";
-import { assertAllowedOnChain, DEVELOPMENT_SET, LOCAL_CHAIN_IDS } from "@sotto/prover";
+import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
+import { assertAllowedOnChain, DEVELOPMENT_SET } from "@sotto/prover";
 import { type Environment, readSettings, refuseProblems, requireSettings } from "@sotto/server";
 import { ServiceError } from "../errors/errors.ts";
 import { DEFAULT_RELAYER_CONFIG, LOCAL_RELAYER_CONFIG } from "../relayer/types.ts";

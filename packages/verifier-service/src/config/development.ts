@@ -1,4 +1,4 @@
-import { LOCAL_CHAIN_IDS } from "@sotto/prover";
+import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
 import { type Environment, LOCAL_DEPLOYMENT } from "@sotto/server";
 
 /** The first account of Hardhat's public mnemonic: on a local chain it has ETH, anywhere else nothing. */

@@ -1,5 +1,4 @@
-import type { DepositCall } from "@sotto/protocol";
-import { LOCAL_CHAIN_IDS } from "@sotto/prover";
+import { type DepositCall, LOCAL_CHAIN_IDS } from "@sotto/protocol";
 import type { Operation, RelayerWrites, Row } from "../store/index.ts";
 import { latestTime, MOST_REVERTS, type RelayerContext, type Round } from "./context.ts";
 import { poolInterface, tokenInterface } from "./pool.ts";
