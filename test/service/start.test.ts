@@ -47,6 +47,10 @@ describe("starting the service", () => {
   it("refuses a pool that is not there, or is no pool", async () => {
     expect(await refusal({ SOTTO_POOL: `0x${"12".repeat(20)}` })).to.equal("POOL_MISSING");
     expect(await refusal({ SOTTO_POOL: world.token })).to.equal("POOL_MISSING");
+    // One that takes every call and answers nothing, as contract wallets do.
+    const silent = `0x${"13".repeat(20)}`;
+    await world.provider.send("hardhat_setCode", [silent, "0x00"]);
+    expect(await refusal({ SOTTO_POOL: silent })).to.equal("POOL_MISSING");
   });
 
   it("refuses nodes that do not answer", async () => {

@@ -1,7 +1,8 @@
 import { Interface } from "ethers";
 import { ServiceError } from "../errors/errors.ts";
 import type { ChainReader } from "../relayer/chain/reader.ts";
-import { askPool } from "./pool.ts";
+import { CallReverted, RelayerError } from "../relayer/errors.ts";
+import { poolInterface } from "../relayer/pool.ts";
 
 /** What never changes about the pool, read once at start. */
 export interface PoolFacts {
@@ -30,69 +31,57 @@ const VERIFIERS = [
  * Refuses a pool that is not there, or that verifies under other keys than the service: everything it vouches for would
  * fail on chain.
  * @param verificationKeys as in snarkjs's JSON, by circuit
- * @throws ServiceError CHAIN_UNAVAILABLE, POOL_MISSING, VERIFIER_MISMATCH; RelayerError WRONG_CHAIN
+ * @throws ServiceError CHAIN_UNAVAILABLE, WRONG_CHAIN, POOL_MISSING, VERIFIER_MISMATCH
  */
 export async function checkPool(
   chain: ChainReader,
   pool: string,
   verificationKeys: Readonly<Record<string, unknown>>,
 ): Promise<PoolFacts> {
-  if ((await code(chain, pool)) === "0x")
-    throw new ServiceError(
-      "POOL_MISSING",
-      `there is no contract at ${pool} on chain ${chain.chainId}; locally: pnpm deploy:local`,
-      { pool },
-    );
+  const ask = (name: string) => chain.read(poolInterface, pool, name);
   try {
-    for (const [circuit, view] of VERIFIERS) {
-      const verifier = String(await askPool(chain, pool, view));
-      await checkVerifier(chain, circuit, verifier, keyWords(verificationKeys[circuit]));
-    }
-    const token = String(await askPool(chain, pool, "token")).toLowerCase();
-    const smallestDeposit = BigInt(await askPool(chain, pool, "smallestDeposit"));
-    const data = tokenInterface.encodeFunctionData("DOMAIN_SEPARATOR");
-    const tokenDomain = await chain.call({ to: token, data });
-    const answer = await chain.call({ to: token, data: tokenInterface.encodeFunctionData("decimals") });
-    const decimals = Number(tokenInterface.decodeFunctionResult("decimals", answer)[0]);
-    return { token, decimals, smallestDeposit, tokenDomain };
+    if ((await chain.code(pool)) === "0x")
+      throw new ServiceError(
+        "POOL_MISSING",
+        `there is no contract at ${pool} on chain ${chain.chainId}; locally: pnpm deploy:local`,
+        { pool },
+      );
+    for (const [circuit, view] of VERIFIERS)
+      await checkVerifier(chain, circuit, String(await ask(view)), keyWords(verificationKeys[circuit]));
+    const token = String(await ask("token")).toLowerCase();
+    return {
+      token,
+      decimals: Number(await chain.read(tokenInterface, token, "decimals")),
+      smallestDeposit: BigInt(await ask("smallestDeposit")),
+      tokenDomain: String(await chain.read(tokenInterface, token, "DOMAIN_SEPARATOR")),
+    };
   } catch (cause) {
     if (cause instanceof ServiceError) throw cause;
-    throw new ServiceError("POOL_MISSING", `what is at ${pool} is not a ShieldedPool`, { pool }, { cause });
+    if (isAnotherContract(cause))
+      throw new ServiceError("POOL_MISSING", `what is at ${pool} is not a ShieldedPool`, { pool }, { cause });
+    const { code, message } = cause as RelayerError;
+    if (code === "WRONG_CHAIN") throw new ServiceError(code, message, {}, { cause });
+    const why = "no node of SOTTO_RPC_URLS answers; locally: pnpm chain";
+    throw new ServiceError("CHAIN_UNAVAILABLE", why, {}, { cause });
   }
 }
 
-async function code(chain: ChainReader, address: string): Promise<string> {
-  try {
-    return await chain.code(address);
-  } catch (cause) {
-    const wrongChain = (cause as { code?: unknown }).code === "WRONG_CHAIN";
-    if (wrongChain) throw new ServiceError("WRONG_CHAIN", (cause as Error).message, {}, { cause });
-    throw new ServiceError(
-      "CHAIN_UNAVAILABLE",
-      "no node of SOTTO_RPC_URLS answers; locally: pnpm chain",
-      {},
-      { cause },
-    );
-  }
-}
+/** Whether a contract does not answer as the one that was meant would; otherwise the nodes do not answer. */
+const isAnotherContract = (error: unknown): boolean =>
+  error instanceof CallReverted || (error instanceof RelayerError && error.code === "NODE_INCONSISTENT");
 
 async function checkVerifier(chain: ChainReader, circuit: string, address: string, expected: readonly bigint[]) {
   const verifier = new Interface([`function verificationKey() view returns (uint256[${expected.length}])`]);
-  const mismatch = (cause?: unknown) =>
-    new ServiceError(
-      "VERIFIER_MISMATCH",
-      `the pool's verifier of the circuit ${circuit} has another key than the service's artifacts`,
-      { circuit },
-      { cause },
-    );
-  let words: bigint[];
-  try {
-    const answer = await chain.call({ to: address, data: verifier.encodeFunctionData("verificationKey") });
-    words = [...verifier.decodeFunctionResult("verificationKey", answer)[0]];
-  } catch (cause) {
-    throw mismatch(cause);
-  }
-  if (words.some((word, index) => word !== expected[index])) throw mismatch();
+  const words = await chain.read(verifier, address, "verificationKey").catch((cause: unknown) => {
+    if (isAnotherContract(cause)) return [];
+    throw cause;
+  });
+  if (expected.every((word, index) => word === words[index])) return;
+  throw new ServiceError(
+    "VERIFIER_MISMATCH",
+    `the pool's verifier of the circuit ${circuit} has another key than the service's artifacts`,
+    { circuit },
+  );
 }
 
 interface KeyJson {
