@@ -120,6 +120,18 @@ describe("answers to a request that is paid", () => {
     expect(await payments()).to.equal(before + 4);
   });
 
+  it("that refuse without end: what is said is not waited for", async () => {
+    shop.options.misbehave = (_, response, proof) => {
+      if (proof === undefined) return false;
+      response.writeHead(400).on("drain", () => response.write("no ".repeat(100_000)));
+      response.write("no ".repeat(100_000));
+      return true;
+    };
+    const error = await rejection(pay(`${shop.url}/refused/without-end`));
+    expect([error.code, error.details["reason"]]).to.deep.equal(["PAID_BUT_REFUSED", "no reason given"]);
+    await dismissPurchase(wallet, String(error.details["id"]));
+  });
+
   it("that redirect: the proof does not go along", async () => {
     const before = await payments();
     const thief = await Shop.open(world, await openWallet(world), { price: PRICE });

@@ -13,9 +13,13 @@ const UNREACHABLE = /ECONNREFUSED|ENOTFOUND|ECONNRESET|EAI_AGAIN|ETIMEDOUT|fetch
  * A chain behind any provider of ethers v6.
  * @param provider a provider, or the URL of a JSON-RPC node
  * @param attempts how often a question is asked before the error is passed on; they wait 250 ms, 500 ms, 1 s ..
+ * @param timeoutMs for one answer of a node that is given by its URL
  */
-export function ethersChain(provider: Provider | string, { attempts = 4, delay = 250 } = {}): EthersChain {
-  return new EthersChain(provider, attempts, delay);
+export function ethersChain(
+  provider: Provider | string,
+  { attempts = 4, delay = 250, timeoutMs = 60_000 } = {},
+): EthersChain {
+  return new EthersChain(provider, attempts, delay, timeoutMs);
 }
 
 export class EthersChain implements ChainSource {
@@ -25,14 +29,14 @@ export class EthersChain implements ChainSource {
   readonly #url: string;
   readonly #own: boolean;
 
-  constructor(provider: Provider | string, attempts: number, delay: number) {
+  constructor(provider: Provider | string, attempts: number, delay: number, timeoutMs: number) {
     this.#own = typeof provider === "string";
-    if (typeof provider === "string" && !URL.canParse(provider))
+    if (typeof provider === "string" && !isNodeUrl(provider))
       throw new WalletError(
         "INVALID_OPTION",
-        "the node's address is not a URL, expected one like http://127.0.0.1:8545",
+        "the node's address is expected like http://127.0.0.1:8545, without user and password",
       );
-    this.provider = typeof provider === "string" ? new QuietProvider(provider) : provider;
+    this.provider = typeof provider === "string" ? new QuietProvider(provider, timeoutMs) : provider;
     // A provider's key may be part of its URL's path: only the host is shown in errors.
     this.#url = typeof provider === "string" ? new URL(provider).host : "the provider";
     this.#attempts = attempts;
@@ -117,6 +121,11 @@ export class EthersChain implements ChainSource {
       return new WalletError("NODE_UNREACHABLE", `${this.#url} does not answer (${what})`, {}, { cause });
     return new WalletError("NODE_ERROR", `${this.#url} answered ${what} with an error`, {}, { cause });
   }
+}
+
+function isNodeUrl(text: string): boolean {
+  const { protocol, username, password } = URL.canParse(text) ? new URL(text) : new URL("none:");
+  return /^https?:$/.test(protocol) && username === "" && password === "";
 }
 
 /** The texts of an error and of what ethers wraps in it. */

@@ -1,3 +1,4 @@
+import { readBody, SottoError } from "@sotto/protocol";
 import { hashText } from "../purchase/hash.ts";
 import { FetchError } from "./errors.ts";
 
@@ -33,7 +34,7 @@ export async function captureCall(
     throw new FetchError("BODY_NOT_REPLAYABLE", "the request's body is a stream that somebody else reads");
   const streaming = init.body instanceof ReadableStream ? { duplex: "half" } : {};
   const request = new Request(input, { ...init, ...streaming } as RequestInit);
-  const body = await readBody(request, bodyLimit);
+  const body = await bodyOf(request, bodyLimit);
   const url = new URL(request.url);
   url.hash = "";
   const { method, credentials, cache, integrity, keepalive, redirect, referrerPolicy } = request;
@@ -52,7 +53,7 @@ export async function captureCall(
       return send(proof?.url.href ?? url.href, {
         ...common,
         headers,
-        ...(body === undefined ? {} : { body: body as Uint8Array<ArrayBuffer> }),
+        ...(body === undefined ? {} : { body }),
         ...(signal ? { signal } : {}),
         // The proof is for this resource: wherever a redirect leads, it does not go along.
         ...(proof === undefined ? {} : { redirect: "manual", cache: "no-store" }),
@@ -61,33 +62,14 @@ export async function captureCall(
   };
 }
 
-async function readBody(request: Request, limit: number): Promise<Uint8Array | undefined> {
+async function bodyOf(request: Request, limit: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
   if (request.body === null) return undefined;
-  const chunks: Uint8Array[] = [];
-  let total = 0;
-  try {
-    const reader = request.body.getReader();
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      total += value.byteLength;
-      if (total > limit) {
-        await reader.cancel().catch(() => undefined);
-        throw new FetchError(
-          "BODY_TOO_LARGE",
-          `the request's body has more than ${limit} bytes: it would have to be kept to be sent again after a 402`,
-        );
-      }
-      chunks.push(value);
-    }
-  } catch (cause) {
-    if (cause instanceof FetchError) throw cause;
+  return readBody(request, limit).catch((cause: unknown) => {
+    if (cause instanceof SottoError)
+      throw new FetchError(
+        "BODY_TOO_LARGE",
+        `the request's body has more than ${limit} bytes: it would have to be kept to be sent again after a 402`,
+      );
     throw new FetchError("BODY_NOT_REPLAYABLE", "the request's body cannot be read", {}, { cause });
-  }
-  const bytes = new Uint8Array(total);
-  chunks.reduce((offset, chunk) => {
-    bytes.set(chunk, offset);
-    return offset + chunk.byteLength;
-  }, 0);
-  return bytes;
+  });
 }

@@ -1,7 +1,6 @@
-import { type PaymentInstructions, parseInstructions, SottoError } from "@sotto/protocol";
+import { type PaymentInstructions, parseInstructions, readBody, SottoError } from "@sotto/protocol";
 import { tokenInterface } from "../chain/abi.ts";
 import { normaliseServiceUrl } from "../service/address.ts";
-import { readText } from "../service/http.ts";
 import { ask } from "../wallet/connect.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import type { Call } from "./call.ts";
@@ -21,6 +20,8 @@ export interface Challenge {
 
 /** Bytes a 402's body may have; one of the interface has some 2,000. */
 const BODY_LIMIT = 64 * 1024;
+/** Milliseconds it may take. The caller's signal may be none, and whoever answers may never come to an end. */
+const BODY_MS = 30_000;
 const SCHEME = /(?:^|,)\s*x402-zk\s*(?:,|$)/i;
 
 /** Whether an answer asks for a payment that a wallet of ours can make. Any other 402 is the caller's. */
@@ -34,10 +35,11 @@ export async function readChallenge(
   response: Response,
   wallet: Wallet,
   services: readonly string[],
+  bodyMs = BODY_MS,
 ): Promise<Challenge> {
   const url = challengedUrl(call, response);
   expectSecure(url, wallet.pool.chainId);
-  const instructions = await readInstructions(response);
+  const instructions = await readInstructions(response, bodyMs);
   const { payment, metadata } = instructions;
   const { pool } = wallet;
   const expected = { chainId: String(pool.chainId), pool: pool.pool, asset: pool.token };
@@ -74,11 +76,15 @@ function challengedUrl(call: Call, response: Response): URL {
   );
 }
 
-async function readInstructions(response: Response): Promise<PaymentInstructions> {
-  const text = await readText(response, BODY_LIMIT);
-  if (text === undefined) throw new FetchError("CHALLENGE_INVALID", `the 402's body has more than ${BODY_LIMIT} bytes`);
+async function readInstructions(response: Response, bodyMs: number): Promise<PaymentInstructions> {
+  const timeout = AbortSignal.timeout(bodyMs);
+  const bytes = await readBody(response, BODY_LIMIT, timeout).catch((cause: unknown) => {
+    if (!timeout.aborted && !(cause instanceof SottoError)) throw cause;
+    const message = timeout.aborted ? `takes more than ${bodyMs} ms` : `has more than ${BODY_LIMIT} bytes`;
+    throw new FetchError("CHALLENGE_INVALID", `the 402's body ${message}`, {}, { cause });
+  });
   try {
-    return parseInstructions(JSON.parse(text));
+    return parseInstructions(JSON.parse(new TextDecoder().decode(bytes)));
   } catch (cause) {
     const reason = cause instanceof SottoError ? cause.message : "it is no JSON";
     throw new FetchError("CHALLENGE_INVALID", `the 402 cannot be paid: ${reason}`, {}, { cause });

@@ -1,9 +1,9 @@
+import { readBody } from "@sotto/protocol";
 import { PurchaseError } from "../purchase/errors.ts";
 import type { PaidPurchase } from "../purchase/paid.ts";
 import { HEADER_FRESH_MS } from "../purchase/paid.ts";
 import type { OnProgress, PurchaseStage } from "../purchase/progress.ts";
 import { quoted } from "../service/errors.ts";
-import { readText } from "../service/http.ts";
 import { wait } from "../wait.ts";
 import type { Call } from "./call.ts";
 
@@ -21,6 +21,7 @@ const MOST_RETRIES = 3;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
 const REFUSAL_LIMIT = 16 * 1024;
+const REFUSAL_MS = 10_000;
 
 /**
  * Sends the request with its proof. A server that fails (5xx), cannot be reached or asks to be asked again (402 with
@@ -89,9 +90,10 @@ function pauseBefore(retry: number, response: Response | undefined, first = FIRS
   return Math.min(Number.isFinite(asked) && asked > usual ? asked : usual, LONGEST_PAUSE_MS);
 }
 
-/** What the server says, whatever form it has. */
+/** What the server says, whatever form it has; nothing where it does not come to an end. */
 async function reasonOf(response: Response): Promise<string> {
-  const text = (await readText(response, REFUSAL_LIMIT).catch(() => undefined)) ?? "";
+  const bytes = await readBody(response, REFUSAL_LIMIT, AbortSignal.timeout(REFUSAL_MS)).catch(() => new Uint8Array(0));
+  const text = new TextDecoder().decode(bytes);
   try {
     const { error, message, code, reason } = Object(JSON.parse(text)) as Record<string, unknown>;
     const said = [code, reason, error, message].filter((part) => typeof part === "string" && part !== "");

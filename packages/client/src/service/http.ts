@@ -1,3 +1,4 @@
+import { readBody, SottoError } from "@sotto/protocol";
 import { wait } from "../wait.ts";
 import { quoted, ServiceError } from "./errors.ts";
 
@@ -76,14 +77,14 @@ async function askOnce(send: typeof fetch, url: string, init: RequestInit, optio
       await response.body?.cancel();
       throw new ServiceError("SERVICE_REDIRECTED", `${name} answers with a redirect: none is followed`, { status });
     }
-    const text = await readText(response, ANSWER_LIMIT);
-    if (text === undefined)
-      throw new ServiceError("SERVICE_ANSWER_INVALID", `${name} answers more than ${ANSWER_LIMIT} bytes`, { status });
+    const text = new TextDecoder().decode(await readBody(response, ANSWER_LIMIT, either));
     const body = parseObject(name, response.ok, text);
     if (response.ok) return body;
     throw refusal(name, status, headers, body);
   } catch (cause) {
     if (cause instanceof ServiceError) throw cause;
+    if (cause instanceof SottoError && cause.code === "ANSWER_TOO_LARGE")
+      throw new ServiceError("SERVICE_ANSWER_INVALID", `${name}: ${cause.message}`);
     signal?.throwIfAborted();
     if (timeout.aborted)
       throw new ServiceError("SERVICE_TIMEOUT", `${name} did not answer in ${timeoutMs} ms`, {}, { cause });
@@ -101,23 +102,4 @@ function parseObject(name: string, ok: boolean, text: string): Json {
   }
   if (!ok) return {};
   throw new ServiceError("SERVICE_ANSWER_INVALID", `${name} answers what is no JSON object`);
-}
-
-/** The text of an answer; undefined where it is longer than `most` bytes. What a content-length claims is not believed. */
-export async function readText(response: Response, most: number): Promise<string | undefined> {
-  const reader = response.body?.getReader();
-  if (reader === undefined) return "";
-  const decoder = new TextDecoder();
-  let text = "";
-  let total = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return text + decoder.decode();
-    total += value.byteLength;
-    if (total > most) {
-      await reader.cancel().catch(() => undefined);
-      return undefined;
-    }
-    text += decoder.decode(value, { stream: true });
-  }
 }

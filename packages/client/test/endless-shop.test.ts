@@ -1,0 +1,44 @@
+import { expect } from "chai";
+import { captureCall } from "../src/fetch/call.ts";
+import { readChallenge } from "../src/fetch/challenge.ts";
+import { MemoryStore } from "../src/store/memory.ts";
+import { rejection } from "./support/rejection.ts";
+import { World } from "./support/world.ts";
+
+describe("a 402 that does not come to an end", () => {
+  let given: unknown;
+  /** What is left of a shop that waits for a payer to run out of memory or time. */
+  async function challenge(pull: (controller: ReadableStreamDefaultController<Uint8Array>) => void, bodyMs?: number) {
+    const wallet = await new World().wallet({ store: new MemoryStore() });
+    given = undefined;
+    const cancel = (reason: unknown) => {
+      given = reason ?? "given up";
+    };
+    const response = new Response(new ReadableStream({ pull, cancel }), { status: 402 });
+    const call = await captureCall(fetch, "https://shop.example/report", {}, 0);
+    const error = await rejection(readChallenge(call, response, wallet, ["https://pay.example/zk"], bodyMs));
+    expect(error.code).to.equal("CHALLENGE_INVALID");
+    expect(given).to.not.equal(undefined);
+    return error.message;
+  }
+
+  it("is not read beyond what a 402 has", async () => {
+    let sent = 0;
+    const message = await challenge((controller) => {
+      sent += 1;
+      controller.enqueue(new Uint8Array(1024).fill(32));
+    });
+    expect(message).to.match(/more than 65536 bytes/);
+    expect(sent).to.be.at.most(70);
+  });
+
+  it("is waited for as long as there is", async () => {
+    expect(await challenge(() => new Promise(() => undefined), 50)).to.match(/more than 50 ms/);
+    const drip = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      // Given up in the meantime: there is nothing to send to.
+      if (controller.desiredSize !== null && given === undefined) controller.enqueue(new Uint8Array(1));
+    };
+    expect(await challenge(drip, 50)).to.match(/more than 50 ms/);
+  });
+});
