@@ -2,7 +2,6 @@
 import type { Config } from "../config/config.ts";
 import { ServiceError } from "../errors/errors.ts";
 import type { EnqueueResult, Operation, Store } from "../store/index.ts";
-import type { TokenIssuer } from "../token/token.ts";
 import { leastTimeMs } from "./checks.ts";
 import type { PoolFacts } from "./pool-facts.ts";
 import type { PoolState, ProofVerifier, RelayerPort } from "./ports.ts";
@@ -13,8 +12,7 @@ export interface RelayServices {
   readonly proofs: ProofVerifier;
   readonly pool: PoolState;
   readonly facts: PoolFacts;
-  readonly store: Pick<Store, "reservations" | "operations" | "quotas">;
-  readonly tokens: TokenIssuer;
+  readonly store: Pick<Store, "operations">;
   readonly relayer: RelayerPort;
   readonly settleWaitMs: number;
   readonly clock: () => number;

@@ -7,10 +7,11 @@ import type { Operation, Reservation, Store } from "../store/index.ts";
 import type { TokenIssuer } from "../token/token.ts";
 import type { RelayerPort } from "./ports.ts";
 import { quotaExceeded, recipientQuota } from "./quotas.ts";
+import type { RelayServices } from "./relay.ts";
 
 export interface SettleServices {
   readonly config: Config;
-  readonly store: Pick<Store, "reservations" | "operations" | "quotas">;
+  readonly store: Pick<Store, "reservations" | "operations">;
   readonly tokens: TokenIssuer;
   readonly relayer: RelayerPort;
   /** Longest time settle waits for the confirmations, ms. */
@@ -59,7 +60,7 @@ export async function queueReserved(
 /** Waits until an operation is over, as long as settle may. */
 export async function waitFor(
   operation: Operation,
-  { store, relayer, settleWaitMs }: Pick<SettleServices, "store" | "relayer" | "settleWaitMs">,
+  { store, relayer, settleWaitMs }: Pick<RelayServices, "store" | "relayer" | "settleWaitMs">,
 ): Promise<Operation> {
   if (isOver(operation)) return operation;
   relayer.settle(operation.id);
