@@ -3,7 +3,7 @@ import { type CircuitName, circuitNames } from "../circuits/paths.ts";
 import { CommandError } from "../lib/command.ts";
 import { checkLock, lockedFiles, readLock } from "../setup/lock.ts";
 import { expectVerifiers } from "../setup/verifiers/export.ts";
-import type { Transcript } from "./transcript.ts";
+import type { Transcript } from "./shape.ts";
 
 /** That what is compiled is this tree's. @throws CommandError ARTIFACT_CHANGED */
 export function expectCompiled(): void {

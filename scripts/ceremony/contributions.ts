@@ -7,7 +7,6 @@ import { CommandError } from "../lib/command.ts";
 
 /** One contribution, or the beacon at the end. */
 export interface Contribution {
-  readonly kind: "contribution" | "beacon";
   readonly name: string;
   /** BLAKE2b-512 of its public key and transcript: what snarkjs prints as contribution hash, and contributors publish. */
   readonly hash: string;
@@ -24,7 +23,8 @@ export interface Contributions {
 const SECTION = 10;
 const HASH = 64;
 const [G1, G2] = [64, 128];
-const TYPES = ["contribution", "beacon"] as const;
+/** The numbers of what a contribution is, by snarkjs. */
+const KIND = { contribution: 0, beacon: 1 } as const;
 const PARAMETER = { name: 1, iterations: 2, beacon: 3 } as const;
 /** Far above what a ceremony holds: a damaged length must not fill the memory. */
 const MOST_BYTES = 16 << 20;
@@ -46,7 +46,7 @@ async function readSection(path: string): Promise<Buffer> {
       const length = Number(entry.readBigUInt64LE(4));
       if (position + 12 + length > size) throw new Error("cut off");
       if (entry.readUInt32LE(0) === SECTION) {
-        if (found !== undefined || length > MOST_BYTES) throw new Error("its contributions stand twice");
+        if (found !== undefined || length > MOST_BYTES) throw new Error("contributions twice, or far too many");
         found = await read(position + 12, length);
       }
       position += 12 + length;
@@ -102,11 +102,11 @@ function readContribution(reader: Reader, curve: Curve): Contribution {
   for (let i = 0; i < 3; i += 1) point("G1", G1);
   point("G2", G2);
   hash.update(reader.take(HASH));
-  const kind = TYPES[reader.word()];
-  if (kind === undefined) throw new Error("a contribution of no known kind");
+  const kind = reader.word();
   const { name, iterations, beacon } = readParameters(reader.take(reader.word()));
-  const common = { kind, name, hash: hash.digest("hex") };
-  if (kind === "contribution") return common;
+  const common = { name, hash: hash.digest("hex") };
+  if (kind === KIND.contribution) return common;
+  if (kind !== KIND.beacon) throw new Error("a contribution of no known kind");
   if (iterations === undefined || beacon === undefined) throw new Error("a beacon without its source");
   return { ...common, beacon: { hash: beacon, iterations } };
 }

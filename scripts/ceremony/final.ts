@@ -1,14 +1,17 @@
 // The end of a ceremony, and the check of one that anybody can repeat.
-import { copyFileSync, existsSync, mkdirSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { sha256, sha256File, writeAtomically } from "../circuits/files.ts";
 import { artifactPaths } from "../circuits/paths.ts";
 import { CommandError } from "../lib/command.ts";
-import { type CeremonyPlace, expectPhase1, openCeremony, roundFolder, zkeyIn } from "./ceremony.ts";
 import { readContributions } from "./contributions.ts";
-import { type Tell, timed } from "./listener.ts";
-import { expectFollows, expectMadeFrom, exportVerificationKey } from "./phase2.ts";
-import { compareContributions, type FinalFiles, type Transcript } from "./transcript.ts";
+import { expectFollows, exportVerificationKey, makeKeys } from "./phase2.ts";
+import { type CeremonyPlace, expectPhase1, isOver, openCeremony, readFirst, roundFolder, zkeyIn } from "./place.ts";
+import { forEach } from "./progress.ts";
+import type { FinalFiles, Transcript } from "./shape.ts";
+import { compareContributions } from "./transcript.ts";
+
+type ArtifactPaths = ReturnType<typeof artifactPaths>;
 
 /** The text of a circuit's Solidity verifier from its zkey; undefined for one whose proofs no contract checks. */
 export type RenderVerifier = (circuit: string, zkey: string, set: string) => Promise<string | undefined>;
@@ -17,47 +20,73 @@ export interface FinalPlace extends CeremonyPlace {
   readonly verifier: RenderVerifier;
 }
 
+export interface Finished {
+  /** With the hash of every file; write it where it is published. */
+  readonly transcript: Transcript;
+  /** Sources of the Solidity verifiers, by circuit. */
+  readonly verifiers: Readonly<Record<string, string>>;
+}
+
 /**
  * Puts the artifacts of a finished ceremony into a folder, laid out as the service and the prover read them, and checks
  * them against the keys that it began with: those are not made from the circuits again.
- * @returns the transcript with the hash of every file; write it where it is published
- * @throws CommandError CEREMONY_OPEN, and what `verifyCeremony` throws
+ * @throws CommandError CEREMONY_OPEN, TRANSCRIPT_MISMATCH, CONTRIBUTION_INVALID, ZKEY_DAMAGED, PTAU_UNKNOWN
  */
-export async function finalise(place: FinalPlace, ptau: string, to: string): Promise<Transcript> {
+export async function finalise(place: FinalPlace, ptau: string, to: string): Promise<Finished> {
   const transcript = openCeremony(place);
-  const { rounds, set } = transcript;
-  if (rounds.at(-1)?.kind !== "beacon")
-    throw new CommandError("CEREMONY_OPEN", "a beacon has to end the contributions first");
-  const last = roundFolder(place, rounds.length);
+  expectOver(transcript);
+  place.tell(`checking ${ptau}`);
+  await expectPhase1(transcript, ptau);
+  rmSync(to, { recursive: true, force: true });
+  const last = roundFolder(place, transcript.rounds.length);
   const final: Record<string, FinalFiles> = {};
-  for (const { name, r1cs } of place.circuits) {
+  const verifiers: Record<string, string> = {};
+  await forEach(place.circuits, place.tell, "checking all contributions", async ({ name, r1cs }) => {
     const built = artifactPaths(name, join(to, name));
     mkdirSync(built.directory, { recursive: true });
     copyFileSync(r1cs, built.r1cs);
     copyFileSync(artifactPaths(name, join(r1cs, "..")).wasm, built.wasm);
     copyFileSync(zkeyIn(last, name), built.zkey);
+    await expectLast(place, transcript, name, built);
+    await expectFollows(readFirst(place, transcript, name), ptau, built.zkey);
     writeAtomically(built.vkey, await exportVerificationKey(built.zkey));
-    const source = await place.verifier(name, built.zkey, set);
-    final[name] = { ...hashesIn(to, name), ...(source === undefined ? {} : { verifier: sha256(source) }) };
-  }
-  const finished = { ...transcript, final };
-  await verifyCeremony(place, finished, ptau, to, roundFolder(place, 0));
-  return finished;
+    final[name] = hashesOf(built);
+    const verifier = await place.verifier(name, built.zkey, transcript.set);
+    if (verifier === undefined) return;
+    verifiers[name] = verifier;
+    final[name].verifier = sha256(verifier);
+  });
+  return { transcript: { ...transcript, final }, verifiers };
 }
 
-function hashesIn(folder: string, circuit: string): Omit<FinalFiles, "verifier"> {
-  const { r1cs, wasm, zkey, vkey } = artifactPaths(circuit, join(folder, circuit));
+function hashesOf({ r1cs, wasm, zkey, vkey }: ArtifactPaths): FinalFiles {
   for (const file of [r1cs, wasm, zkey, vkey])
     if (!existsSync(file)) throw new CommandError("ARTIFACT_MISSING", `${file} is missing`);
   return { r1cs: sha256File(r1cs), wasm: sha256File(wasm), zkey: sha256File(zkey), vkey: sha256File(vkey) };
+}
+
+function mismatch(circuit: string, what: string): never {
+  throw new CommandError("TRANSCRIPT_MISMATCH", `${circuit}: ${what} is not the transcript's`);
+}
+
+/** A beacon is public: keys that nobody contributed to, or that whoever came last could choose, deserve no trust. */
+function expectOver(transcript: Transcript): void {
+  if (transcript.rounds.length < 2 || !isOver(transcript))
+    throw new CommandError("CEREMONY_OPEN", "a ceremony is contributions, and a beacon that ended them");
+}
+
+/** That a circuit and its last key are those of the transcript's rounds, before snarkjs reads them. */
+async function expectLast(place: CeremonyPlace, transcript: Transcript, name: string, { r1cs, zkey }: ArtifactPaths) {
+  const { circuits, rounds } = transcript;
+  if (sha256File(r1cs) !== circuits[name]?.r1cs) mismatch(name, "the r1cs of the beginning");
+  if (sha256File(zkey) !== rounds.at(-1)?.hashes[name]?.zkey) mismatch(name, "the zkey of the last round");
+  compareContributions(name, await readContributions(zkey, place.curve), transcript);
 }
 
 /**
  * Checks everything a transcript says of a folder of artifacts, trusting neither: phase 1 against the public list, each
  * key against its circuit and phase 1, every contribution, the beacon, the verification keys and the Solidity verifiers.
  * That the r1cs is this tree's circuit is the caller's to compare.
- * @param begun folder of the keys without contributions, where they are the caller's own; left out: they are made from the
- * circuits, which takes minutes
  * @throws CommandError CEREMONY_OPEN, TRANSCRIPT_MISMATCH, CONTRIBUTION_INVALID, ZKEY_DAMAGED, ARTIFACT_MISSING, PTAU_UNKNOWN
  */
 export async function verifyCeremony(
@@ -65,36 +94,31 @@ export async function verifyCeremony(
   transcript: Transcript,
   ptau: string,
   folder: string,
-  begun?: string,
 ): Promise<void> {
-  const { final, set, circuits, rounds } = transcript;
+  const { final, set, circuits } = transcript;
   if (final === undefined) throw new CommandError("CEREMONY_OPEN", "this transcript has no keys yet");
-  // A beacon is public: keys that nobody contributed to, or that whoever came last could choose, deserve no trust.
-  if (rounds.length < 2 || rounds.at(-1)?.kind !== "beacon")
-    throw new CommandError("CEREMONY_OPEN", "this ceremony is not contributions and a beacon at their end");
+  expectOver(transcript);
   place.tell(`checking ${ptau}`);
   await expectPhase1(transcript, ptau);
+  // What is compared at once comes first: making the keys takes minutes.
   for (const { name } of place.circuits) {
-    const expected = final[name];
-    const mismatch = (what: string): never => {
-      throw new CommandError("TRANSCRIPT_MISMATCH", `${name}: ${what} is not the transcript's`);
-    };
-    if (expected === undefined) return mismatch("the circuit");
-    const found = hashesIn(folder, name);
+    const expected = final[name] ?? mismatch(name, "the circuit");
+    const paths = artifactPaths(name, join(folder, name));
+    const found = hashesOf(paths);
     for (const kind of ["r1cs", "wasm", "zkey", "vkey"] as const)
-      if (found[kind] !== expected[kind]) mismatch(`the ${kind}, SHA-256 ${found[kind]},`);
-    if (found.r1cs !== circuits[name]?.r1cs) mismatch("the r1cs of the beginning");
-    const { r1cs, zkey } = artifactPaths(name, join(folder, name));
-    compareContributions(name, await readContributions(zkey, place.curve), transcript);
-    if (rounds.at(-1)?.hashes[name]?.zkey !== found.zkey) mismatch("the zkey of the last round");
-    if (sha256(await exportVerificationKey(zkey)) !== expected.vkey) mismatch("the verification key in the zkey");
-    const source = await place.verifier(name, zkey, set);
-    if ((source === undefined ? undefined : sha256(source)) !== expected.verifier) mismatch("the Solidity verifier");
-    const check = (tell: Tell) =>
-      begun === undefined
-        ? expectMadeFrom(r1cs, ptau, zkey, tell)
-        : expectFollows(zkeyIn(begun, name), ptau, zkey, tell);
-    const from = begun === undefined ? "the circuit" : "the first keys";
-    await timed(place.tell, `${name}: checking all contributions from ${from} on`, check);
+      if (found[kind] !== expected[kind]) mismatch(name, `the ${kind}, SHA-256 ${found[kind]},`);
+    await expectLast(place, transcript, name, paths);
+    if (sha256(await exportVerificationKey(paths.zkey)) !== expected.vkey)
+      mismatch(name, "the zkey's verification key");
+    const verifier = await place.verifier(name, paths.zkey, set);
+    if ((verifier === undefined ? undefined : sha256(verifier)) !== expected.verifier)
+      mismatch(name, "the Solidity verifier");
   }
+  const step = "checking all contributions, from the circuit on";
+  await forEach(place.circuits, place.tell, step, async ({ name }, progress) => {
+    const { r1cs, zkey } = artifactPaths(name, join(folder, name));
+    const first = await makeKeys(r1cs, ptau, progress);
+    if (sha256(first) !== circuits[name]?.zkey) mismatch(name, "the zkey that follows from the circuit");
+    await expectFollows(first, ptau, zkey);
+  });
 }

@@ -1,29 +1,34 @@
 // What snarkjs says while it works, to a logger it is given and, of some things it refuses, to the console.
 
-/** Told of what is going on, a line at a time. */
-export type Tell = (line: string) => void;
+/** Told how much of a circuit's keys is made, 0 to 1. */
+export type Progress = (part: number) => void;
 
 const EVERY_MS = 10_000;
-/** The lists of points of a key in the order they are made. C takes half of the time, B2 a quarter. */
-const LISTS = ["IC", "C", "A", "B1", "B2"];
+/** Where the lists of points begin that a key is made of, in their order, and the end. */
+const LISTS: Readonly<Record<string, readonly [from: number, to: number]>> = {
+  C: [0, 0.5],
+  A: [0.5, 0.62],
+  B1: [0.62, 0.75],
+  B2: [0.75, 1],
+};
 const POSITION = /^Writing points start (\w+): (\d+)\/(\d+)$/;
 
 /** snarkjs's logger: tells how far it is, every ten seconds at most, and keeps why it refused. */
 export class Listener {
-  readonly #tell: Tell;
+  readonly #progress: Progress;
   #told = performance.now();
   reason = "snarkjs does not say why";
 
-  constructor(tell: Tell) {
-    this.#tell = tell;
+  constructor(progress: Progress = () => {}) {
+    this.#progress = progress;
   }
 
   readonly debug = (line: string): void => {
-    const [, list = "", at, of] = POSITION.exec(line) ?? [];
-    if (at === undefined || performance.now() - this.#told < EVERY_MS) return;
+    const [, name = "", at, of] = POSITION.exec(line) ?? [];
+    const list = LISTS[name];
+    if (list === undefined || performance.now() - this.#told < EVERY_MS) return;
     this.#told = performance.now();
-    const percent = Math.floor((100 * Number(at)) / Number(of));
-    this.#tell(`list ${LISTS.indexOf(list) + 1} of ${LISTS.length}, ${percent} %`);
+    this.#progress(list[0] + (list[1] - list[0]) * (Number(at) / Number(of)));
   };
 
   readonly info = (): void => {};
@@ -43,12 +48,4 @@ export class Listener {
       console.log = log;
     }
   }
-}
-
-/** Tells what is being done, how far it is, and how long it took. */
-export async function timed(tell: Tell, what: string, action: (tell: Tell) => Promise<void>): Promise<void> {
-  tell(what);
-  const start = performance.now();
-  await action((line) => tell(`${what}: ${line}`));
-  tell(`${what}: ${((performance.now() - start) / 1000).toFixed(1)} s`);
 }

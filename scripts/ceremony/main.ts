@@ -1,5 +1,5 @@
 // `pnpm ceremony COMMAND`: keys that deserve trust. docs/ceremony.md says who does what, and why.
-import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { buildBn128 } from "ffjavascript";
 import { writeAtomically } from "../circuits/files.ts";
@@ -17,14 +17,16 @@ import { CommandError, parseOptions, runCommand } from "../lib/command.ts";
 import { ceremonyFile, readCeremony } from "../setup/sets.ts";
 import { renderVerifier, verifierPath } from "../setup/verifiers/export.ts";
 import { stopSnarkjs } from "../setup/verifiers/stop-snarkjs.ts";
-import { acceptRound, beginCeremony, contributeTo, endWithBeacon, openCeremony, roundFolder } from "./ceremony.ts";
+import { acceptRound, beginCeremony, contributeTo, endWithBeacon } from "./ceremony.ts";
 import { expectCompiled, expectTheseCircuits } from "./circuits.ts";
 import { download } from "./download.ts";
 import { type FinalPlace, finalise, verifyCeremony } from "./final.ts";
 import { expectOwnNames } from "./names.ts";
+import { openCeremony, roundFolder } from "./place.ts";
 import { makePracticePtau } from "./practice.ts";
 import { PTAU_ADDRESS, PTAU_HASHES, ptauFileName } from "./ptau-list.ts";
-import { setName, type Transcript, writeTranscript } from "./transcript.ts";
+import type { Transcript } from "./shape.ts";
+import { setName, writeTranscript } from "./transcript.ts";
 
 const WORK = join(root, ".sotto", "ceremony");
 /** What the largest circuit, withdrawal, needs. */
@@ -87,29 +89,26 @@ async function fetchPtau({ power = String(POWER), url, to }: Options): Promise<v
   let last = 0;
   await download(url ?? `${PTAU_ADDRESS}/${file}`, target, PTAU_HASHES[Number(power)]!, (bytes, total) => {
     const now = Math.floor(bytes / 1e6);
-    if (now - last >= 10) tell(`${now} MB${total === undefined ? "" : ` of ${Math.ceil(total / 1e6)} MB`}`);
-    if (now - last >= 10) last = now;
+    if (now - last < 10) return;
+    last = now;
+    tell(`${now} MB${total === undefined ? "" : ` of ${Math.ceil(total / 1e6)} MB`}`);
   });
   tell(`${shown(target)} is the file of the public ceremony`);
 }
 
 /** Writes the artifacts, and what the tree keeps of a ceremony. */
-async function finish(place: FinalPlace, ptau: string): Promise<void> {
+async function finish(place: FinalPlace, name: string, ptau: string): Promise<void> {
   const { set } = openCeremony(place);
   expectOwnNames(set);
   const to = artifactsOf(set);
-  rmSync(to, { recursive: true, force: true });
-  const transcript = await finalise(place, ptau, to);
+  const { transcript, verifiers } = await finalise(place, ptau, to);
   writeTranscript(publishedAt(set), transcript);
   tell(`artifacts in ${shown(to)}, transcript in ${shown(publishedAt(set))}`);
-  for (const name of circuitNames) {
-    const file = verifierPath(name, set);
-    const source = await renderVerifier(name, set, artifactPaths(name, join(to, name)).zkey);
-    if (file !== undefined && source !== undefined) writeAtomically(file, source);
-  }
+  for (const [circuit, source] of Object.entries(verifiers))
+    writeAtomically(verifierPath(circuit as CircuitName, set)!, source);
   tell(`lock: ${await generate([generateLock], false)}`);
   if (set.startsWith("rehearsal/")) return tell("a rehearsal: its keys are worth nothing; commit none of it");
-  tell("check it as everybody will, from the circuits on: pnpm ceremony verify NAME; only then");
+  tell(`check it as everybody will, from the circuits on: pnpm ceremony verify ${name}; only then`);
   tell("commit the transcript, the verifiers and the generated lock, and publish the artifacts");
 }
 
@@ -120,9 +119,9 @@ function finished(name: string): Transcript {
 }
 
 async function command(action: string | undefined, args: string[]): Promise<void> {
-  const named = args[0] !== undefined && !args[0].startsWith("--");
-  const name = named ? setName(args[0]!, false).slice("ceremony/".length) : undefined;
-  const options = parseOptions(named ? args.slice(1) : args, OPTIONS);
+  const name = args[0]?.startsWith("--") ? undefined : args[0];
+  if (name !== undefined) setName(name, false);
+  const options = parseOptions(name === undefined ? args : args.slice(1), OPTIONS);
   const ptau = resolve(options.ptau ?? DEFAULT_PTAU);
   const place = async (): Promise<FinalPlace> => {
     if (name === undefined) throw new CommandError("OPTION_MISSING", `the ceremony's name is missing\n${USAGE}`);
@@ -157,11 +156,11 @@ async function command(action: string | undefined, args: string[]): Promise<void
     case "beacon": {
       const [hash, source] = [required(options, "hash"), required(options, "source")];
       await endWithBeacon(await place(), { hash, source, iterations: Number(required(options, "iterations")) });
-      return tell("no more contributions: pnpm ceremony finalise");
+      return tell(`no more contributions: pnpm ceremony finalise ${name}`);
     }
     case "finalise":
       expectCompiled();
-      return finish(await place(), ptau);
+      return finish(await place(), name!, ptau);
     case "verify": {
       const ceremony = await place();
       const transcript = finished(name!);

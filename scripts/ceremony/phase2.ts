@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { zKey } from "snarkjs";
 import { writeAtomically } from "../circuits/files.ts";
 import { CommandError } from "../lib/command.ts";
-import { Listener, type Tell } from "./listener.ts";
+import { Listener, type Progress } from "./listener.ts";
 
 /** A file's contents: snarkjs leaves the files open that it reads itself. A ptau of 2^16 powers has 75 MB. */
 const contents = (file: string): Uint8Array => readFileSync(file);
@@ -24,15 +24,15 @@ interface Memory {
   readonly data?: Uint8Array;
 }
 
-/** The keys of a circuit before any contribution. */
-export async function begin(r1cs: string, ptau: string, zkey: string, tell: Tell): Promise<void> {
+/** The keys of a circuit before any contribution: the same bytes wherever they are made. */
+export async function makeKeys(r1cs: string, ptau: string, progress: Progress): Promise<Uint8Array> {
   const made: Memory = { type: "mem" };
-  const listener = new Listener(tell);
+  const listener = new Listener(progress);
   const hash = await attempt(r1cs, () => zKey.newZKey(contents(r1cs), contents(ptau), made, listener));
   // It says what it dislikes to the listener, and returns -1.
   if (!(hash instanceof Uint8Array) || made.data === undefined)
     throw new CommandError("PTAU_TOO_SMALL", `${ptau} does not serve for ${r1cs}: ${listener.reason}`);
-  writeAtomically(zkey, made.data);
+  return made.data;
 }
 
 /** A contribution with entropy of the system, which snarkjs mixes with its own. */
@@ -59,35 +59,15 @@ export async function applyBeacon(
 }
 
 /**
- * Whether `zkey` follows from `first` by the contributions it names: their proofs, the delta they make, and everything
- * else as it was.
+ * That a key follows from the one it began with by the contributions it names: their proofs, the delta they make, and
+ * everything else as it was.
  * @throws CommandError ZKEY_DAMAGED, CONTRIBUTION_INVALID
  */
-export function expectFollows(first: string, ptau: string, zkey: string, tell: Tell): Promise<void> {
-  return expectSound(zkey, "does not follow from the keys it began with", tell, (listener) =>
-    zKey.verifyFromInit(contents(first), contents(ptau), contents(zkey), listener),
-  );
-}
-
-/**
- * The same from the circuit itself: nobody's word is taken for the keys it began with.
- * @throws CommandError ZKEY_DAMAGED, CONTRIBUTION_INVALID
- */
-export function expectMadeFrom(r1cs: string, ptau: string, zkey: string, tell: Tell): Promise<void> {
-  return expectSound(zkey, `is not made from ${r1cs} and ${ptau}`, tell, (listener) =>
-    zKey.verifyFromR1cs(contents(r1cs), contents(ptau), contents(zkey), listener),
-  );
-}
-
-async function expectSound(
-  zkey: string,
-  complaint: string,
-  tell: Tell,
-  check: (listener: Listener) => Promise<boolean>,
-): Promise<void> {
-  const listener = new Listener(tell);
-  if (await attempt(zkey, () => listener.hear(() => check(listener)))) return;
-  throw new CommandError("CONTRIBUTION_INVALID", `${zkey} ${complaint}: ${listener.reason}`);
+export async function expectFollows(first: Uint8Array, ptau: string, zkey: string): Promise<void> {
+  const listener = new Listener();
+  const check = () => zKey.verifyFromInit(first, contents(ptau), contents(zkey), listener);
+  if (await attempt(zkey, () => listener.hear(check))) return;
+  throw new CommandError("CONTRIBUTION_INVALID", `${zkey} does not follow from the first keys: ${listener.reason}`);
 }
 
 /** The verification key as snarkjs exports it, as text. */

@@ -5,15 +5,7 @@ import { basename } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { CommandError } from "../lib/command.ts";
 import { PTAU_HASHES } from "./ptau-list.ts";
-
-/** A powers of tau file, as a transcript names it. */
-export interface Phase1 {
-  /** 2^power powers: the largest domain of a circuit it serves. */
-  readonly power: number;
-  readonly file: string;
-  /** BLAKE2b-512, hex. */
-  readonly blake2b: string;
-}
+import type { Phase1 } from "./shape.ts";
 
 /** BLAKE2b-512 of a file, hex. */
 export async function blake2bFile(path: string): Promise<string> {

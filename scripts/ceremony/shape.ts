@@ -1,117 +1,111 @@
 // A transcript may come from anybody. Its names become paths, and parts of Solidity and TypeScript sources: nothing of it
 // is used before all of it has its shape.
+import { type Static, type TSchema, Type } from "typebox";
+import { Errors } from "typebox/schema";
 import { CommandError } from "../lib/command.ts";
 
-type Check = (value: unknown, where: string) => void;
+/** Of these fields and no others. */
+const strict = { additionalProperties: false };
+/** By circuit, one at least. */
+const byCircuit = <Entry extends TSchema>(entry: Entry) =>
+  Type.Record(Type.String({ pattern: "^[a-z][a-z0-9_]{0,63}$" }), entry, { minProperties: 1, ...strict });
 
-const refuse = (where: string, expected: string): never => {
-  throw new Error(`${where} is not ${expected}`);
-};
+const sha256 = Type.String({ pattern: "^[0-9a-f]{64}$" });
+const blake2b = Type.String({ pattern: "^[0-9a-f]{128}$" });
 
-const text =
-  (pattern: RegExp, expected: string): Check =>
-  (value, where) => {
-    if (typeof value !== "string" || !pattern.test(value)) refuse(where, expected);
-  };
+/** A powers of tau file of 2^power powers: the largest domain of a circuit it serves. */
+const phase1 = Type.Object(
+  {
+    power: Type.Integer({ minimum: 1, maximum: 28 }),
+    file: Type.String({ pattern: "^[^\\p{C}`/\\\\]{1,255}$" }),
+    blake2b,
+  },
+  strict,
+);
 
-const integer =
-  (least: number, most: number): Check =>
-  (value, where) => {
-    if (!Number.isInteger(value) || Number(value) < least || Number(value) > most) refuse(where, `${least} to ${most}`);
-  };
+/** Bytes nobody could know while contributions were made, hashed 2^iterations times, and where they can be looked up. */
+const beacon = Type.Object(
+  {
+    hash: Type.String({ pattern: "^([0-9a-f]{2}){16,255}$" }),
+    iterations: Type.Integer({ minimum: 10, maximum: 63 }),
+    source: Type.String({ pattern: "^[\\p{L}\\p{N} .,:/#()@-]{1,200}$" }),
+  },
+  strict,
+);
 
-function entriesOf(value: unknown, where: string): [name: string, entry: unknown][] {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) refuse(where, "an object");
-  return Object.entries(value as object);
+/** A beacon is nobody, and nobody may pass for one. */
+const NAME = "(?!beacon)[\\p{L}\\p{N}][\\p{L}\\p{N} .,'()@-]{0,63}";
+
+/** What one contributor did to every circuit; the last one is the beacon. */
+const round = Type.Object(
+  {
+    contributor: Type.String({ pattern: `^(${NAME}|beacon)$` }),
+    beacon: Type.Optional(beacon),
+    hashes: byCircuit(Type.Object({ contribution: blake2b, zkey: sha256 }, strict)),
+  },
+  strict,
+);
+
+/** SHA-256 of a circuit's files. Only one whose proofs the chain checks has a verifier. */
+const finalFiles = Type.Object(
+  { r1cs: sha256, wasm: sha256, zkey: sha256, vkey: sha256, verifier: Type.Optional(sha256) },
+  strict,
+);
+
+const transcript = Type.Object(
+  {
+    version: Type.Literal(1),
+    /** A rehearsal is worth nothing. */
+    set: Type.String({ pattern: "^(ceremony|rehearsal)/[a-z][a-z0-9-]{0,39}$" }),
+    phase1,
+    /** Of its keys before any contribution: their SHA-256, and the BLAKE2b that every later key carries. */
+    circuits: byCircuit(Type.Object({ r1cs: sha256, zkey: sha256, circuitHash: blake2b }, strict)),
+    rounds: Type.Array(round),
+    /** Once it is over. */
+    final: Type.Optional(byCircuit(finalFiles)),
+  },
+  strict,
+);
+
+export type Phase1 = Static<typeof phase1>;
+export type Beacon = Static<typeof beacon>;
+export type Round = Static<typeof round>;
+export type FinalFiles = Static<typeof finalFiles>;
+export type Transcript = Static<typeof transcript>;
+
+/** @throws Error with the path of the first field that is wrong */
+function expectShape(schema: TSchema, value: unknown): void {
+  const [, [error]] = Errors(schema, value);
+  if (error === undefined) return;
+  // Of a field that nobody knows: the library's words are of its schema.
+  const message = error.keyword === "boolean" ? "must not be there" : error.message;
+  throw new Error(`${error.instancePath || "it"} ${message}`);
 }
 
-/** An object of these fields and no others; of those in `optional` there may be none. */
-const object =
-  (fields: Record<string, Check>, optional: Record<string, Check> = {}): Check =>
-  (value, where) => {
-    const found = new Map(entriesOf(value, where));
-    for (const name of found.keys())
-      if (!Object.hasOwn(fields, name) && !Object.hasOwn(optional, name)) refuse(where, "free of unknown fields");
-    for (const [name, check] of Object.entries(fields)) check(found.get(name), `${where}.${name}`);
-    for (const [name, check] of Object.entries(optional))
-      if (found.has(name)) check(found.get(name), `${where}.${name}`);
-  };
-
-/** By circuit, one at least. */
-const byCircuit =
-  (check: Check): Check =>
-  (value, where) => {
-    const entries = entriesOf(value, where);
-    if (entries.length === 0) refuse(where, "of a circuit");
-    for (const [name, entry] of entries) {
-      text(/^[a-z][a-z0-9_]{0,63}$/, "by circuit")(name, where);
-      check(entry, `${where}.${name}`);
-    }
-  };
-
-const sha256 = text(/^[0-9a-f]{64}$/, "a SHA-256 in hex");
-const blake2b = text(/^[0-9a-f]{128}$/, "a BLAKE2b-512 in hex");
-const hashes = byCircuit(object({ contribution: blake2b, zkey: sha256 }));
-
-/** Who contributed: a beacon is nobody, and nobody may pass for one. */
-const contributor = text(
-  /^(?!beacon)[\p{L}\p{N}][\p{L}\p{N} .,'()@-]{0,63}$/u,
-  "a contributor's name: letters, digits and .,'()@-, at most 64",
-);
-
-/** Bytes, as often as 2^iterations hashed, and where they are from. */
-const beacon = object({
-  hash: text(/^([0-9a-f]{2}){16,255}$/, "16 to 255 bytes in lower-case hex"),
-  iterations: integer(10, 63),
-  source: text(/^[\p{L}\p{N} .,:/#()@-]{1,200}$/u, "words that say where it is from"),
-});
-
-const rounds: Check = (value, where) => {
-  if (!Array.isArray(value)) refuse(where, "a list");
-  for (const [index, round] of (value as { kind?: unknown }[]).entries()) {
-    const drawn = Object(round).kind === "beacon";
-    const fields: Record<string, Check> = drawn
-      ? { contributor: text(/^beacon$/, "the beacon"), beacon }
-      : { contributor };
-    const kind = text(/^(contribution|beacon)$/, "a contribution or a beacon");
-    object({ kind, ...fields, hashes })(round, `${where}.${index}`);
-    if (drawn && index !== (value as unknown[]).length - 1) refuse(`${where}.${index}`, "the last, as a beacon is");
-  }
-};
-
-const transcript = object(
-  {
-    version: integer(1, 1),
-    set: text(/^(ceremony|rehearsal)\/[a-z][a-z0-9-]{0,39}$/, "ceremony/NAME or rehearsal/NAME"),
-    phase1: object({
-      power: integer(1, 28),
-      file: text(/^[^\p{C}`/\\]{1,255}$/u, "the name of a file"),
-      blake2b,
-    }),
-    circuits: byCircuit(object({ r1cs: sha256, circuitHash: blake2b })),
-    rounds,
-  },
-  { final: byCircuit(object({ r1cs: sha256, wasm: sha256, zkey: sha256, vkey: sha256 }, { verifier: sha256 })) },
-);
-
 /** @throws Error saying which field is wrong */
-export const expectTranscript = (value: unknown): void => transcript(value, "transcript");
+export function expectTranscript(value: unknown): Transcript {
+  expectShape(transcript, value);
+  const found = value as Transcript;
+  for (const [index, round] of found.rounds.entries()) {
+    const drawn = round.beacon !== undefined;
+    if (drawn !== (round.contributor === "beacon") || (drawn && index !== found.rounds.length - 1))
+      throw new Error(`/rounds/${index} must be a contribution, or the beacon at the end`);
+  }
+  return found;
+}
 
 /** @throws CommandError NAME_INVALID */
 export function expectContributor(name: string): string {
-  return coded("NAME_INVALID", name, () => contributor(name, JSON.stringify(name)));
+  if (new RegExp(`^${NAME}$`, "u").test(name)) return name;
+  const letters = "letters, digits and .,'()@-, at most 64";
+  throw new CommandError("NAME_INVALID", `${JSON.stringify(name)} is not a contributor's name: ${letters}`);
 }
 
 /** @throws CommandError BEACON_INVALID */
-export function expectBeacon<T>(value: T): T {
-  return coded("BEACON_INVALID", value, () => beacon(value, "the beacon"));
-}
-
-function coded<T>(code: string, value: T, check: () => void): T {
+export function expectBeacon(value: Beacon): void {
   try {
-    check();
-    return value;
+    expectShape(beacon, value);
   } catch (cause) {
-    throw new CommandError(code, (cause as Error).message, { cause });
+    throw new CommandError("BEACON_INVALID", `the beacon's ${(cause as Error).message}`, { cause });
   }
 }

@@ -3,40 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { toJson, writeAtomically } from "../circuits/files.ts";
 import { CommandError } from "../lib/command.ts";
 import type { Contributions } from "./contributions.ts";
-import type { Phase1 } from "./ptau.ts";
-import { expectTranscript } from "./shape.ts";
-
-/** What one contributor did to every circuit. */
-export interface Round {
-  readonly kind: "contribution" | "beacon";
-  readonly contributor: string;
-  /** Where a beacon's bytes come from, so that anybody can look them up. */
-  readonly beacon?: { readonly hash: string; readonly iterations: number; readonly source: string };
-  /** By circuit. */
-  readonly hashes: Readonly<Record<string, { readonly contribution: string; readonly zkey: string }>>;
-}
-
-/** SHA-256 of the files of one circuit, hex. */
-export interface FinalFiles {
-  readonly r1cs: string;
-  readonly wasm: string;
-  readonly zkey: string;
-  readonly vkey: string;
-  /** Only where the chain checks its proofs. */
-  readonly verifier?: string;
-}
-
-export interface Transcript {
-  readonly version: 1;
-  /** `ceremony/NAME`, or `rehearsal/NAME`: worth nothing. */
-  readonly set: string;
-  readonly phase1: Phase1;
-  /** By circuit: SHA-256 of its r1cs, and BLAKE2b of its keys before any contribution. */
-  readonly circuits: Readonly<Record<string, { readonly r1cs: string; readonly circuitHash: string }>>;
-  readonly rounds: readonly Round[];
-  /** Once it is over. */
-  readonly final?: Readonly<Record<string, FinalFiles>>;
-}
+import { expectTranscript, type Round, type Transcript } from "./shape.ts";
 
 /** It also becomes part of the names of contracts. */
 const NAME = /^[a-z][a-z0-9-]{0,39}$/;
@@ -55,11 +22,11 @@ export function setName(name: string, rehearsal: boolean): string {
 export function readTranscript(path: string): Transcript {
   if (!existsSync(path)) throw new CommandError("TRANSCRIPT_MISSING", `there is no transcript at ${path}`);
   try {
-    const transcript: unknown = JSON.parse(readFileSync(path, "utf8"));
-    expectTranscript(transcript);
-    return transcript as Transcript;
+    return expectTranscript(JSON.parse(readFileSync(path, "utf8")));
   } catch (cause) {
-    throw new CommandError("TRANSCRIPT_DAMAGED", `${path} is no transcript: ${(cause as Error).message}`, { cause });
+    // It may quote what it read, and that command the terminal.
+    const why = (cause as Error).message.replace(/\p{C}/gu, "?");
+    throw new CommandError("TRANSCRIPT_DAMAGED", `${path} is no transcript: ${why}`, { cause });
   }
 }
 
@@ -81,9 +48,9 @@ export function compareContributions(circuit: string, found: Contributions, tran
   const { rounds } = transcript;
   if (found.list.length !== rounds.length)
     fail(`${found.list.length} contributions, the transcript has ${rounds.length}`);
-  for (const [index, { kind, name, hash, beacon }] of found.list.entries()) {
+  for (const [index, { name, hash, beacon }] of found.list.entries()) {
     const round = rounds[index]!;
-    const same = kind === round.kind && name === round.contributor && hash === round.hashes[circuit]?.contribution;
+    const same = name === round.contributor && hash === round.hashes[circuit]?.contribution;
     const drawn = beacon?.hash === round.beacon?.hash && beacon?.iterations === round.beacon?.iterations;
     if (!same || !drawn) fail(`contribution ${index + 1}, ${hash}, is not the transcript's`);
   }
@@ -94,7 +61,7 @@ function asMarkdown({ set, phase1, circuits, rounds, final }: Transcript): strin
   const parts = [
     `# Transcript of ${set}\n${worth}`,
     `## Phase 1\n\n\`${phase1.file}\`, 2^${phase1.power} powers, BLAKE2b-512\n\n    ${phase1.blake2b}\n`,
-    `## Circuits\n\n| circuit | SHA-256 of the r1cs |\n|---|---|\n${rows(circuits, ({ r1cs }) => [r1cs])}`,
+    `## Circuits\n\n| circuit | SHA-256 of the r1cs | of the zkey before contributions |\n|---|---|---|\n${rows(circuits, ({ r1cs, zkey }) => [r1cs, zkey])}`,
     ...rounds.map((round, index) => roundAsMarkdown(round, index + 1)),
   ];
   if (final !== undefined)
@@ -104,13 +71,13 @@ function asMarkdown({ set, phase1, circuits, rounds, final }: Transcript): strin
   return parts.join("\n");
 }
 
-function roundAsMarkdown({ kind, contributor, beacon, hashes }: Round, number: number): string {
+function roundAsMarkdown({ contributor, beacon, hashes }: Round, number: number): string {
   const source =
     beacon === undefined
       ? ""
       : `Drawn from \`${beacon.hash}\`, hashed 2^${beacon.iterations} times: ${beacon.source}\n\n`;
   const table = `| circuit | contribution hash (BLAKE2b-512) |\n|---|---|\n${rows(hashes, (hash) => [hash.contribution])}`;
-  return `## ${number}. ${kind === "beacon" ? "Beacon" : contributor}\n\n${source}${table}`;
+  return `## ${number}. ${beacon === undefined ? contributor : "Beacon"}\n\n${source}${table}`;
 }
 
 function rows<T>(table: Readonly<Record<string, T>>, cells: (entry: T) => string[]): string {

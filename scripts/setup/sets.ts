@@ -2,7 +2,8 @@
 // rehearsal is there for whoever rehearses, and git ignores it.
 import { existsSync, readdirSync } from "node:fs";
 import { join, sep } from "node:path";
-import { readTranscript, type Transcript } from "../ceremony/transcript.ts";
+import type { Transcript } from "../ceremony/shape.ts";
+import { readTranscript } from "../ceremony/transcript.ts";
 import { circuitsDirectory } from "../circuits/paths.ts";
 import { CommandError } from "../lib/command.ts";
 

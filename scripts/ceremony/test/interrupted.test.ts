@@ -9,17 +9,11 @@ import { rejected } from "../../lib/test/rejected.ts";
 import { readR1cs } from "../../setup/keys/r1cs.ts";
 import { compileToy, type Toy } from "../../setup/test/support/toy.ts";
 import { stopSnarkjs } from "../../setup/verifiers/stop-snarkjs.ts";
-import {
-  acceptRound,
-  beginCeremony,
-  contributeTo,
-  endWithBeacon,
-  openCeremony,
-  roundFolder,
-  zkeyIn,
-} from "../ceremony.ts";
+import { acceptRound, beginCeremony, contributeTo, endWithBeacon } from "../ceremony.ts";
 import { type FinalPlace, verifyCeremony } from "../final.ts";
+import { openCeremony, roundFolder, zkeyIn } from "../place.ts";
 import { makePracticePtau } from "../practice.ts";
+import type { Transcript } from "../shape.ts";
 import { readTranscript } from "../transcript.ts";
 import { toyPlace } from "./support/steps.ts";
 
@@ -35,10 +29,11 @@ describe("a ceremony, interrupted", () => {
 
   before(async () => {
     toy = await compileToy();
+    for (const kind of ["r1cs", "wasm"] as const) cpSync(toy.paths[kind], join(toy.directory, `twin.${kind}`));
     folder = mkdtempSync(join(tmpdir(), "sotto-interrupted-"));
     ptau = at("practice.ptau");
     await makePracticePtau(readR1cs(toy.paths.r1cs).logDomain, ptau);
-    place = await toyPlace(folder, toy.paths.r1cs, () => {});
+    place = await toyPlace(folder, toy.directory, () => {});
   });
   after(async () => {
     await stopSnarkjs();
@@ -48,7 +43,7 @@ describe("a ceremony, interrupted", () => {
 
   /** @param lines after which it kills itself @param blocks largest file it may write, of 512 bytes each (some shells': 1024) */
   async function goOn(lines = Number.POSITIVE_INFINITY, blocks?: number) {
-    const command = [process.execPath, STEPS, folder, toy.paths.r1cs, ptau, `${lines}`];
+    const command = [process.execPath, STEPS, folder, toy.directory, ptau, `${lines}`];
     const limited = ["sh", "-c", `ulimit -f ${blocks}; exec "$@"`, "sh", ...command];
     const [file = "", ...args] = blocks === undefined ? command : limited;
     const child = spawn(file, args, { stdio: ["ignore", "pipe", "pipe"] });
@@ -73,10 +68,11 @@ describe("a ceremony, interrupted", () => {
     const hashes = new Map<string, string>();
     let killed = 0;
     for (let line = 1; ; line += 1) {
-      const { status, errors } = await goOn(3 + (line % 4));
-      for (const { contributor, hashes: of } of existsSync(at("toy", "transcript.json"))
-        ? openCeremony(place).rounds
-        : []) {
+      const { status, errors } = await goOn(5 + (line % 5));
+      const { rounds } = existsSync(at("toy", "transcript.json"))
+        ? readTranscript(at("toy", "transcript.json"))
+        : { rounds: [] };
+      for (const { contributor, hashes: of } of rounds) {
         const before = hashes.get(contributor);
         if (before !== undefined) expect(of["toy"]!.zkey, contributor).to.equal(before);
         hashes.set(contributor, of["toy"]!.zkey);
@@ -89,6 +85,48 @@ describe("a ceremony, interrupted", () => {
     expect(killed).to.be.greaterThan(3);
     expect([...hashes.keys()]).to.deep.equal(["ada", "grace", "beacon"]);
     await verifyCeremony(place, readTranscript(at("published.json")), ptau, at("final"));
+  });
+
+  it("keeps the first keys that were made whole: of this circuit, from this phase 1, and not damaged since", async () => {
+    const other = { ...place, folder: at("cut-off") };
+    const first = roundFolder(other, 0);
+    /** @returns circuits whose keys were made; @param stop at this circuit, as a kill does that leaves half of a file */
+    const begin = async (stop?: string, change: Partial<FinalPlace> = {}, phase1 = ptau) => {
+      const made: string[] = [];
+      const tell = (line: string) => {
+        const [, name = "", ended] = /^(\w+) .*: keys from phase 1(: .* s)?$/.exec(line) ?? [];
+        if (ended !== undefined) made.push(name);
+        if (name !== "" && name === stop) throw new Error("stopped");
+      };
+      const run = beginCeremony({ ...other, tell, ...change }, "rehearsal/toy", phase1);
+      if (stop === undefined) await run;
+      else {
+        await run.catch(({ message }: Error) => expect(message).to.equal("stopped"));
+        writeFileSync(join(first, `${stop}.zkey.1.tmp`), "half of it");
+      }
+      return made;
+    };
+    expect(await begin("twin")).to.deep.equal(["toy"]);
+    await rejected("CEREMONY_NOT_BEGUN", () => endWithBeacon(other, BEACON));
+    expect(await begin("twin")).to.deep.equal([]);
+    // Damaged, of another circuit, from another phase 1.
+    writeFileSync(zkeyIn(first, "toy"), readFileSync(zkeyIn(first, "toy")).fill(1, 5_000, 5_001));
+    expect(await begin("twin")).to.deep.equal(["toy"]);
+    const changed = await compileToy("sum * secret + bound");
+    const circuits = [{ name: "toy", r1cs: changed.paths.r1cs }, place.circuits[1]!];
+    expect(await begin("twin", { circuits })).to.deep.equal(["toy"]);
+    changed.remove();
+    expect(await begin("twin")).to.deep.equal(["toy"]);
+    const larger = at("larger.ptau");
+    await makePracticePtau(readR1cs(toy.paths.r1cs).logDomain + 1, larger);
+    expect(await begin("twin", {}, larger)).to.deep.equal(["toy"]);
+    expect(await begin("twin")).to.deep.equal(["toy"]);
+    expect(await begin()).to.deep.equal(["twin"]);
+    await rejected("CEREMONY_EXISTS", () => begin());
+    const hashes = ({ circuits }: Transcript) => Object.values(circuits).map(({ zkey }) => zkey);
+    const whole = await beginCeremony({ ...place, folder: at("at-once") }, "rehearsal/toy", ptau);
+    expect(hashes(openCeremony(other))).to.deep.equal(hashes(whole));
+    for (const { name } of place.circuits) expect(sha256File(zkeyIn(first, name))).to.equal(whole.circuits[name]!.zkey);
   });
 
   it("keeps a contribution that was put where it would be copied to, and takes the last one again", async () => {
@@ -115,6 +153,18 @@ describe("a ceremony, interrupted", () => {
     await rejected("ZKEY_DAMAGED", () => acceptRound(other, ptau, sent));
     await rejected("ZKEY_DAMAGED", () => acceptRound(other, ptau, at("nobody")));
     expect(readdirSync(at("changing", "rounds"))).to.deep.equal(["0000", "0001"]);
+  });
+
+  it("blames no contributor for first keys that the disk damaged", async () => {
+    const other = { ...place, folder: at("damaged") };
+    await beginCeremony(other, "rehearsal/toy", ptau);
+    await contributeTo(roundFolder(other, 0), at("honest"), "Ada", other);
+    const first = zkeyIn(roundFolder(other, 0), "twin");
+    const whole = readFileSync(first);
+    writeFileSync(first, Buffer.from(whole).fill(1, 5_000, 5_001));
+    expect(await rejected("ZKEY_DAMAGED", () => acceptRound(other, ptau, at("honest")))).to.include(first);
+    writeFileSync(first, whole);
+    await acceptRound(other, ptau, at("honest"));
   });
 
   it("is not ended by a beacon on what the disk damaged, since there is no second", async () => {

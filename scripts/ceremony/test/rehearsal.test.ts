@@ -176,14 +176,13 @@ describe("a ceremony, rehearsed", () => {
     const { transcript } = await finalise(place, ptau, at("final"));
     const check = (changed: Transcript, file = at("final")) => verifyCeremony(place, changed, ptau, file);
     const [ada, grace, beacon] = transcript.rounds;
-    const files = transcript.final!["toy"]!;
+    const [begun, files] = [transcript.circuits["toy"]!, transcript.final!["toy"]!];
     const changes: Transcript[] = [
       { ...transcript, rounds: [grace!, ada!, beacon!] },
       { ...transcript, rounds: [ada!, beacon!] },
       { ...transcript, rounds: [{ ...ada!, contributor: "Eve" }, grace!, beacon!] },
       { ...transcript, rounds: [ada!, grace!, { ...beacon!, beacon: { ...BEACON, hash: "cd".repeat(32) } }] },
-      { ...transcript, circuits: { toy: { ...transcript.circuits["toy"]!, circuitHash: "00".repeat(64) } } },
-      { ...transcript, circuits: { toy: { ...transcript.circuits["toy"]!, r1cs: "00".repeat(32) } } },
+      ...Object.keys(begun).map((field) => ({ ...transcript, circuits: { toy: { ...begun, [field]: "00" } } })),
       ...(["r1cs", "wasm", "zkey", "vkey", "verifier"] as const).map((kind) => ({
         ...transcript,
         final: { toy: { ...files, [kind]: "00".repeat(32) } },
@@ -212,14 +211,16 @@ describe("a ceremony, rehearsed", () => {
       // She hands out the r1cs that everybody expects beside keys of another.
       const { r1cs } = artifactPaths("toy", at("other-final", "toy"));
       cpSync(toy.paths.r1cs, r1cs);
-      const { sha256File } = await import("../../circuits/files.ts");
-      const claimed = sha256File(r1cs);
-      const lie = {
+      const { r1cs: claimed, zkey: honest } = openCeremony(place).circuits["toy"]!;
+      const lie = (zkey: string): Transcript => ({
         ...transcript,
-        circuits: { toy: { ...transcript.circuits["toy"]!, r1cs: claimed } },
+        circuits: { toy: { ...transcript.circuits["toy"]!, r1cs: claimed, zkey } },
         final: { toy: { ...transcript.final!["toy"]!, r1cs: claimed } },
-      };
-      await rejected("CONTRIBUTION_INVALID", () => verifyCeremony(place, lie, ptau, at("other-final")));
+      });
+      const check = (zkey: string) => verifyCeremony(place, lie(zkey), ptau, at("other-final"));
+      const message = await rejected("TRANSCRIPT_MISMATCH", () => check(transcript.circuits["toy"]!.zkey));
+      expect(message).to.include("follows from the circuit");
+      await rejected("CONTRIBUTION_INVALID", () => check(honest));
     } finally {
       other.remove();
     }

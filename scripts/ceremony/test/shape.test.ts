@@ -11,15 +11,15 @@ import { readTranscript } from "../transcript.ts";
 
 const [SHA, BLAKE] = ["0".repeat(64), "1".repeat(128)];
 const hashes = { toy: { contribution: BLAKE, zkey: SHA } };
-const ada = { kind: "contribution", contributor: "Ada Lovelace", hashes };
+const ada = { contributor: "Ada Lovelace", hashes };
 const drawn = { hash: "ab".repeat(32), iterations: 10, source: "drand, round 4711" };
-const beacon = { kind: "beacon", contributor: "beacon", beacon: drawn, hashes };
+const beacon = { contributor: "beacon", beacon: drawn, hashes };
 const files = { r1cs: SHA, wasm: SHA, zkey: SHA, vkey: SHA };
 const good = {
   version: 1,
   set: "ceremony/autumn-2026",
   phase1: { power: 16, file: "powers.ptau", blake2b: BLAKE },
-  circuits: { toy: { r1cs: SHA, circuitHash: BLAKE } },
+  circuits: { toy: { r1cs: SHA, zkey: SHA, circuitHash: BLAKE } },
   rounds: [ada, beacon],
   final: { toy: { ...files, verifier: SHA } },
 };
@@ -51,7 +51,7 @@ describe("the shape of a transcript", () => {
     ["another version", { version: 2 }],
     ["no circuits", { circuits: {} }],
     ["a circuit that is a path", { circuits: { "../toy": good.circuits.toy } }],
-    ["a hash that is none", { circuits: { toy: { r1cs: `${SHA}'`, circuitHash: BLAKE } } }],
+    ["a hash that is none", { circuits: { toy: { ...good.circuits.toy, r1cs: `${SHA}'` } } }],
     ["a phase 1 in another folder", { phase1: { ...good.phase1, file: "../powers.ptau" } }],
     ["a power that no file has", { phase1: { ...good.phase1, power: 29 } }],
     ["rounds that are no list", { rounds: { 0: ada } }],
@@ -59,7 +59,6 @@ describe("the shape of a transcript", () => {
     ["a name that is Markdown", { rounds: [{ ...ada, contributor: "Ada](https://x) | `x`" }] }],
     ["a name that commands the terminal", { rounds: [{ ...ada, contributor: "Ada\u001b[2J" }] }],
     ["a name that passes for the beacon", { rounds: [{ ...ada, contributor: "beacon of Ada" }] }],
-    ["a contribution of another kind", { rounds: [{ ...ada, kind: "gift" }] }],
     ["a contribution that says it was drawn", { rounds: [{ ...ada, beacon: drawn }] }],
     ["a beacon from nowhere", { rounds: [ada, { ...beacon, beacon: undefined }] }],
     ["a beacon somebody contributed", { rounds: [ada, { ...beacon, contributor: "Ada" }] }],
@@ -73,6 +72,21 @@ describe("the shape of a transcript", () => {
     it(`is not ${what}`, async () => {
       await rejected("TRANSCRIPT_DAMAGED", () => read(JSON.stringify({ ...good, ...change })));
     });
+
+  it("is said to be wrong with the path of the field, and without what commands a terminal", async () => {
+    for (const [change, words] of [
+      [
+        { rounds: [ada, { ...ada, hashes: { toy: { contribution: BLAKE } } }] },
+        "/rounds/1/hashes/toy must have required",
+      ],
+      [{ phase1: { ...good.phase1, blake2b: SHA } }, "/phase1/blake2b must match pattern"],
+      [{ rounds: [beacon, ada] }, "/rounds/0 must be a contribution, or the beacon at the end"],
+      [{ "\u001b[2J": 1 }, "/?[2J must not be there"],
+    ] as const)
+      expect(await rejected("TRANSCRIPT_DAMAGED", () => read(JSON.stringify({ ...good, ...change })))).to.include(
+        words,
+      );
+  });
 
   it("is not a prototype, nor no JSON at all", async () => {
     const text = JSON.stringify(good).replace('"toy"', '"__proto__"');

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { type Transcript, writeTranscript } from "../../ceremony/transcript.ts";
+import type { Transcript } from "../../ceremony/shape.ts";
+import { writeTranscript } from "../../ceremony/transcript.ts";
 import { artifactPaths, root } from "../../circuits/paths.ts";
 import { rejected } from "../../lib/test/rejected.ts";
 import { ceremonyFile, readCeremonies } from "../sets.ts";
@@ -14,7 +15,7 @@ const transcript = (name: string): Transcript => ({
   version: 1,
   set: `ceremony/${name}`,
   phase1: { power: 16, file: "f.ptau", blake2b: "00".repeat(64) },
-  circuits: { payment: { r1cs: "11".repeat(32), circuitHash: "22".repeat(64) } },
+  circuits: { payment: { r1cs: "11".repeat(32), zkey: hash("3"), circuitHash: "22".repeat(64) } },
   rounds: [],
   final: { payment: { r1cs: hash("a"), wasm: hash("b"), zkey: hash("c"), vkey: hash("d"), verifier: hash("e") } },
 });
