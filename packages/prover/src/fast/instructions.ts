@@ -60,7 +60,6 @@ export const v128 = {
 };
 
 export const i64x2 = {
-  splat: unary(simd(0x12)),
   add: binary(simd(0xce)),
   sub: binary(simd(0xd1)),
   shl: (a: Code, bits: number): Code => [a, i32.const(bits), ...simd(0xcb)],
