@@ -1,5 +1,5 @@
 import type { NoteTree, SpendableNote, Statement, WalletKeys } from "@sotto/protocol";
-import { assertAllowedOnChain, type Prover } from "@sotto/prover";
+import type { Prover } from "@sotto/prover";
 import { poolInterface } from "../chain/abi.ts";
 import type { ChainSource } from "../chain/source.ts";
 import { WalletError } from "../errors.ts";
@@ -111,15 +111,14 @@ export class WalletCore {
     return { amount, blinding, leafIndex, spendingKey: this.options.keys.spendingKey(note.keyIndex) };
   }
 
-  /** @throws WalletError INVALID_OPTION without a prover; SottoError DEVELOPMENT_KEYS_REFUSED */
+  /** @throws WalletError INVALID_OPTION without a prover */
   prover(): WalletProver {
-    const { prover, info } = this.options;
+    const { prover } = this.options;
     if (prover === undefined)
       throw new WalletError(
         "INVALID_OPTION",
         "this wallet was opened without a prover: it can read, deposit, not spend",
       );
-    assertAllowedOnChain(prover.artifacts, info.chainId);
     return prover;
   }
 
