@@ -1,6 +1,6 @@
 import { type DBSchema, type IDBPDatabase, openDB } from "idb";
 import { WalletError } from "../errors.ts";
-import { BatchStore, checkChanges, checkVersion, type StoreChange, type StoredRecord } from "./store.ts";
+import { BatchStore, checkVersion, type StoreChange, type StoredRecord, stepsOf } from "./store.ts";
 
 interface Schema extends DBSchema {
   records: { key: number; value: { version: number; key: string; text: string }; indexes: { key: string } };
@@ -41,12 +41,7 @@ export class IndexedDbStore extends BatchStore {
 
   async batch(changes: readonly StoreChange[]): Promise<void> {
     const database = this.#open();
-    checkChanges(changes);
-    const steps = changes.map((change) =>
-      "put" in change
-        ? { key: change.put, text: JSON.stringify(change.value), expected: change.expected }
-        : { key: change.delete, text: undefined, expected: change.expected },
-    );
+    const steps = stepsOf(changes);
     // "strict": the promise settles only when the data is on disk, which the journal relies on.
     const transaction = database.transaction("records", "readwrite", { durability: "strict" });
     try {

@@ -1,5 +1,5 @@
 import { WalletError } from "../errors.ts";
-import { BatchStore, checkChanges, checkVersion, type StoreChange, type StoredRecord } from "./store.ts";
+import { BatchStore, checkVersion, type StoreChange, type StoredRecord, stepsOf } from "./store.ts";
 
 /** A store that ends with the process: for tests, and for wallets that are restored from the chain each time. */
 export class MemoryStore extends BatchStore {
@@ -23,14 +23,7 @@ export class MemoryStore extends BatchStore {
 
   async batch(changes: readonly StoreChange[]): Promise<void> {
     this.#checkOpen();
-    checkChanges(changes);
-    // Serialised before the first change: a value that is not JSON must leave the store as it was. Kept as text, a
-    // caller that goes on changing its object does not change the record.
-    const steps = changes.map((change) =>
-      "put" in change
-        ? { key: change.put, text: JSON.stringify(change.value), expected: change.expected }
-        : { key: change.delete, text: undefined, expected: change.expected },
-    );
+    const steps = stepsOf(changes);
     for (const { key, expected } of steps) checkVersion(key, this.#records.get(key)?.version, expected);
     for (const { key, text } of steps) {
       if (text === undefined) this.#records.delete(key);

@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, openSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { WalletError } from "../errors.ts";
-import { BatchStore, checkChanges, checkVersion, type StoreChange, type StoredRecord } from "./store.ts";
+import { BatchStore, checkVersion, type StoreChange, type StoredRecord, stepsOf } from "./store.ts";
 
 interface Row {
   version: number;
@@ -53,12 +53,7 @@ export class SqliteStore extends BatchStore {
 
   async batch(changes: readonly StoreChange[]): Promise<void> {
     const database = this.#open();
-    checkChanges(changes);
-    const steps = changes.map((change) =>
-      "put" in change
-        ? { key: change.put, text: JSON.stringify(change.value), expected: change.expected }
-        : { key: change.delete, text: undefined, expected: change.expected },
-    );
+    const steps = stepsOf(changes);
     // IMMEDIATE takes the write lock before the versions are read: another process cannot slip between.
     database.exec("BEGIN IMMEDIATE");
     try {

@@ -33,20 +33,27 @@ export interface Store {
 /** Keys are plain ASCII so that every implementation sorts them alike. */
 const KEY = /^[A-Za-z0-9/._:-]{1,200}$/;
 
-export function changeKey(change: StoreChange): string {
-  return "put" in change ? change.put : change.delete;
+/** A change as it is written. Without a text the record goes. */
+interface Step {
+  key: string;
+  text: string | undefined;
+  expected: number | undefined;
 }
 
-/** Refuses what one of the implementations could not keep, before anything is written. */
-export function checkChanges(changes: readonly StoreChange[]): void {
+/**
+ * Refuses what one of the implementations could not keep, before anything is written: a value that is not JSON too. As
+ * text, a record does not change with an object that its caller goes on changing.
+ */
+export function stepsOf(changes: readonly StoreChange[]): Step[] {
   const seen = new Set<string>();
-  for (const change of changes) {
-    const key = changeKey(change);
+  return changes.map((change) => {
+    const key = "put" in change ? change.put : change.delete;
     if (!KEY.test(key))
       throw new WalletError("INVALID_STORE_KEY", `store key ${JSON.stringify(key)} is not ${KEY.source}`);
     if (seen.has(key)) throw new WalletError("INVALID_STORE_KEY", `store key ${key} is changed twice in one batch`);
     seen.add(key);
-  }
+    return { key, text: "put" in change ? JSON.stringify(change.value) : undefined, expected: change.expected };
+  });
 }
 
 export function checkVersion(key: string, found: number | undefined, expected: number | undefined): void {
