@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { uncommitted } from "../circuits/loop/uncommitted.ts";
 import { circuitsDirectory, root } from "../circuits/paths.ts";
 import { CommandError } from "../lib/command.ts";
 import type { Print } from "./main.ts";
@@ -20,10 +21,9 @@ const turn = (): void => {
 
 /** Everything that a turn writes is committed: afterwards it is as it was. */
 function expectUnchanged(): void {
-  const paths = ["circuits", "contracts/verifiers", "packages/protocol/src/generated", "packages/prover/src/generated"];
-  const { stdout } = spawnSync("git", ["status", "--porcelain", "--", ...paths], { cwd: root, encoding: "utf8" });
-  if (stdout !== "")
-    throw new CommandError("TREE_CHANGED", `the bench changes these files; commit them first:\n${stdout}`);
+  const changed = uncommitted();
+  if (changed.length > 0)
+    throw new CommandError("TREE_CHANGED", `the bench changes these files; commit them first: ${changed.join(", ")}`);
 }
 
 export function run(print: Print): void {

@@ -11,6 +11,7 @@ import { changedSince, hashSources, markTested } from "./changes.ts";
 import { committedCounts, countTable, writeCounts } from "./counts.ts";
 import { circuitsOf, testsOf } from "./select.ts";
 import { generateTypes, testCircuits, testKeys } from "./steps.ts";
+import { uncommitted } from "./uncommitted.ts";
 import { watchCircuits } from "./watch.ts";
 
 async function turn(): Promise<void> {
@@ -30,6 +31,8 @@ async function turn(): Promise<void> {
   await all([built.then(() => testBuilt(others, changed, changed.length === Object.keys(sources).length)), attacked]);
   markTested(sources);
   console.error(`circuits: done in ${((performance.now() - start) / 1000).toFixed(1)} s`);
+  const rest = uncommitted();
+  if (rest.length > 0) console.error(`circuits: one commit, once npm test passes: ${rest.join(", ")}`);
 }
 
 /** Compiles, counts, makes keys, exports verifiers and types. */
@@ -48,7 +51,7 @@ async function build(): Promise<void> {
 async function testBuilt(tests: readonly string[], changed: readonly string[], whole: boolean): Promise<void> {
   if (changed.length === 0) return console.error("circuits: nothing changed since its tests passed");
   console.error(`circuits: testing ${whole ? "all circuits" : `what is made of ${changed.join(", ")}`} ...`);
-  await all([testCircuits("circuits", tests, changed), testKeys(circuitsOf(changed))]);
+  await all([testCircuits("gadgets and mains", tests, changed), testKeys(circuitsOf(changed))]);
 }
 
 /** Waits for all, whatever becomes of some: the next turn writes what they read. Throws what the first of them threw. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { CommandError } from "../../lib/command.ts";
 import { circuitsDirectory, root } from "../paths.ts";
 
-const MOCHA = ["--timeout", "120000", "--reporter", "dot"];
+const MOCHA = ["--reporter", "dot"];
 
 interface Options {
   /** What a failure is called. */

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { EventEmitter, once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -104,6 +104,38 @@ describe("the loop of a circuit's developer", () => {
     await attacked;
     end.abort();
     await watching;
+  });
+
+  it("sees each save, however it is made: in place, and of a file that was replaced", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "sotto-watch-"));
+    const path = (file: string) => join(folder, file);
+    mkdirSync(path("lib"));
+    mkdirSync(path("test/gadgets"), { recursive: true });
+    writeFileSync(path("lib/range.circom"), "1");
+    const end = new AbortController();
+    const turns = new EventEmitter();
+    let next = once(turns, "turn");
+    const watching = watchCircuits(async () => void turns.emit("turn"), end.signal, folder);
+    const saves: (() => void)[] = [
+      () => writeFileSync(path("lib/range.circom"), "2"),
+      () => {
+        writeFileSync(path("lib/range.circom~"), "3");
+        renameSync(path("lib/range.circom~"), path("lib/range.circom"));
+      },
+      () => writeFileSync(path("lib/range.circom"), "4"),
+      () => writeFileSync(path("lib/new.circom"), "1"),
+      () => writeFileSync(path("test/gadgets/new.test.ts"), "1"),
+      () => rmSync(path("lib/new.circom")),
+    ];
+    for (const save of saves) {
+      await next;
+      next = once(turns, "turn");
+      save();
+    }
+    await next;
+    end.abort();
+    await watching;
+    rmSync(folder, { recursive: true });
   });
 
   it("refuses an option it does not know, in one line", async () => {
