@@ -48,7 +48,7 @@ describe("the checks of a header", () => {
   async function open({ forgetful = false, viewingKey }: { forgetful?: boolean; viewingKey?: bigint } = {}) {
     const clock = () => now;
     const keys = await readKeySet({ keys: [{ ...publicKey.export({ format: "jwk" }), kid: "a" }] });
-    const nodes = new Nodes([node.url], PLACE.chainId, 1_000, clock);
+    const nodes = new Nodes([node.url], PLACE.chainId, 120_000, clock);
     const limits = { confirmations: 1, blockTimeMs: 1_000, waitMs: 0, clock };
     return new Checks({
       ...{ config: { merchant, place: PLACE, forgetful }, viewingKey, claims, clock },

@@ -1,6 +1,6 @@
 // One payment, one handler at a time, three at most: in both databases.
 import { expect } from "chai";
-import { BACKENDS, pause, payment, type Server, Servers, take, taken } from "./support/claim-servers.ts";
+import { BACKENDS, MINUTE, payment, type Server, Servers, take, taken } from "./support/claim-servers.ts";
 
 for (const [name, address] of Object.entries(BACKENDS))
   describe(`claims in ${name}`, () => {
@@ -79,26 +79,28 @@ for (const [name, address] of Object.entries(BACKENDS))
     });
 
     it("are remembered for as long as the younger of two headers of one note is fresh", async () => {
-      const early = payment({ expiresAt: Date.now() + 1_000, digest: "0x02" });
+      const early = payment({ expiresAt: Date.now() + MINUTE, digest: "0x02" });
       expect(await server.store.claim(early, "liar")).to.equal("claimed");
       await server.store.putBack(early.id, "liar");
       const request = payment({ id: early.id });
       await (await taken(request, server)).finish(200);
-      await pause(1_100);
+      await servers.elapse(MINUTE);
       await server.store.sweep();
       expect(await take(request, server)).to.equal("USED");
       expect(await server.store.isUsed(request.id)).to.equal(true);
     });
 
     it("are remembered until their header is too old, and no longer", async () => {
-      const request = payment({ expiresAt: Date.now() + 800 });
+      const request = payment();
       await (await taken(request, server)).finish(200);
+      await servers.elapse(5 * MINUTE);
       await server.store.sweep();
       expect(await server.store.isUsed(request.id)).to.equal(true);
-      await pause(900);
+      await servers.elapse(MINUTE);
       await server.store.sweep();
       expect(await server.store.isUsed(request.id)).to.equal(false);
       // What was forgotten is not taken for new.
-      expect(await take(request, server)).to.equal("USED");
+      const old = { ...request, expiresAt: request.expiresAt - 6 * MINUTE };
+      expect(await take(old, server)).to.equal("USED");
     });
   });

@@ -2,8 +2,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { mock } from "node:test";
 import { expect } from "chai";
-import { BACKENDS, LEASE_MS, pause, payment, type Server, Servers, take, taken } from "./support/claim-servers.ts";
+import { BACKENDS, LEASE_MS, payment, type Server, Servers, take, taken } from "./support/claim-servers.ts";
 
 for (const [name, address] of Object.entries(BACKENDS))
   describe(`leases in ${name}`, () => {
@@ -20,13 +21,29 @@ for (const [name, address] of Object.entries(BACKENDS))
     });
 
     it("are kept by a handler that takes longer than a lease", async () => {
-      const other = await servers.open();
-      const request = payment();
-      const claim = await taken(request, server);
-      await pause(2.5 * LEASE_MS);
-      expect(await take(request, other)).to.equal("IN_USE");
-      await claim.finish(200);
-      expect(await take(request, other)).to.equal("USED");
+      mock.timers.enable({ apis: ["setInterval"] });
+      try {
+        const working = await servers.open();
+        const request = payment();
+        const claim = await taken(request, working);
+        const { renew } = working.store;
+        let renewed: Promise<boolean> | undefined;
+        working.store.renew = (...claimed) => {
+          renewed = renew.apply(working.store, claimed);
+          return renewed;
+        };
+        for (let third = 0; third < 5; third++) {
+          await servers.elapse(LEASE_MS / 3);
+          renewed = undefined;
+          mock.timers.tick(LEASE_MS / 3);
+          expect(await renewed).to.equal(true);
+          expect(await take(request, server)).to.equal("IN_USE");
+        }
+        await claim.finish(200);
+        expect(await take(request, server)).to.equal("USED");
+      } finally {
+        mock.timers.reset();
+      }
     });
 
     it("of a server that is killed are free after its lease, and count as tries", async () => {
@@ -40,18 +57,18 @@ for (const [name, address] of Object.entries(BACKENDS))
         child.kill("SIGKILL");
         await once(child, "exit");
         expect(await take(request, server)).to.equal("IN_USE");
-        await pause(LEASE_MS + 100);
+        await servers.elapse(LEASE_MS);
       }
       expect(await take(request, server)).to.equal("USED");
     });
 
     it("are used up by a handler that lost its lease and answered all the same", async () => {
       const request = payment();
-      // Too long ago to be renewed: its process stood still.
-      const stalled = await servers.open(1);
+      const stalled = await servers.open();
       const claim = await taken(request, stalled);
       await servers.stop(stalled);
-      await pause(20);
+      // Too long ago to be renewed: its process stood still.
+      await servers.elapse(LEASE_MS);
       const second = await taken(request, server);
       const again = await servers.open();
       // It cannot give back what is another's by now,
@@ -69,15 +86,24 @@ for (const [name, address] of Object.entries(BACKENDS))
       const request = payment();
       const claim = await taken(request, server);
       const { consume } = server.store;
-      let away = true;
-      server.store.consume = (id) => (away ? Promise.reject(new Error("away")) : consume.call(server.store, id));
-      const before = Date.now();
+      let back = (): void => undefined;
+      const away = new Promise<void>((resolve) => {
+        back = resolve;
+      });
+      let tries = 0;
+      const stored = new Promise<void>((resolve) => {
+        server.store.consume = async (id) => {
+          tries += 1;
+          if (tries === 1) throw new Error("away");
+          await away;
+          resolve(consume.call(server.store, id));
+        };
+      });
       await claim.finish(200);
-      expect(Date.now() - before).to.be.below(500);
+      expect(tries, "nobody waited for another").to.equal(1);
       expect(await take(request, server)).to.equal("IN_USE");
-      away = false;
-      for (const end = Date.now() + 5_000; !(await server.store.isUsed(request.id)) && Date.now() < end; )
-        await pause(50);
+      back();
+      await stored;
       expect(await take(request, server)).to.equal("USED");
       expect(servers.errors.splice(0).map((error) => (error as Error).message)).to.deep.equal(["away"]);
     });

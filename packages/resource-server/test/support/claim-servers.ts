@@ -2,14 +2,16 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openDatabase } from "@sotto/database";
 import { expect } from "chai";
 import { startPostgres, type TestPostgres } from "../../../database/test/support/postgres.ts";
 import { type Claim, Claims } from "../../src/claims/claims.ts";
+import { CLAIM_MIGRATIONS, type ClaimSchema } from "../../src/claims/schema.ts";
 import { type ClaimRequest, ClaimStore } from "../../src/claims/store.ts";
 
-export const LEASE_MS = 1_000;
-const MINUTE = 60_000;
-export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+/** Long: none ends by itself, however slow a machine is. */
+export const LEASE_MS = 60_000;
+export const MINUTE = 60_000;
 
 let counter = 0;
 export const payment = (changes: Partial<ClaimRequest> = {}): ClaimRequest => ({
@@ -52,12 +54,24 @@ export class Servers {
     this.url = url;
   }
 
-  async open(leaseMs = LEASE_MS, keptMs = 0): Promise<Server> {
+  async open(): Promise<Server> {
     const onError = (error: unknown) => this.errors.push(error);
-    const store = await ClaimStore.open({ url: this.url, clock: Date.now, leaseMs, keptMs, onError });
+    const options = { leaseMs: LEASE_MS, keptMs: 0, onError };
+    const store = await ClaimStore.open({ url: this.url, clock: Date.now, ...options });
     const claims = new Claims(store, Date.now, onError);
     this.#opened.add(claims);
     return { store, claims };
+  }
+
+  /** As if what is stored had been stored so many ms earlier: whatever clock a database goes by. */
+  async elapse(ms: number): Promise<void> {
+    const tables = { url: this.url, name: "paywall", migrations: CLAIM_MIGRATIONS };
+    const database = await openDatabase<ClaimSchema>(tables);
+    const rows = database.db.updateTable("payment_claim");
+    await rows
+      .set((row) => ({ lease_until: row("lease_until", "-", ms), expires_at: row("expires_at", "-", ms) }))
+      .execute();
+    await database.close();
   }
 
   async stop({ claims }: Server): Promise<void> {
