@@ -29,9 +29,9 @@ export const SERVER_SETTINGS = {
   bodyLimit: setting("SOTTO_BODY_LIMIT", integer(4096, 1 << 20), "65536", "largest body in bytes"),
   latestLoopMs: setting(
     "SOTTO_LATEST_LOOP_MS",
-    integer(50, 600_000),
+    integer(0, 60_000),
     "2000",
-    "how late the process may be, on average of a second, before it sends requests away as OVERLOADED",
+    "how late the process may be, on average of a second, before it sends requests away as OVERLOADED; 0: it never does",
   ),
   shutdownMs: setting(
     "SOTTO_SHUTDOWN_MS",
