@@ -2,17 +2,15 @@
 import { expect } from "chai";
 import { forgingProver } from "./support/append.ts";
 import { TestChain } from "./support/chain.ts";
-import { enqueue, eventually, Services } from "./support/service.ts";
+import { enqueue, eventually, rounds, Services, WAIT } from "./support/service.ts";
 
-const WAIT = 20_000;
 /** Hardhat's public test account 2. */
 const OTHER_KEY = "0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a";
 
 describe("relayer's appends", () => {
   let chain: TestChain;
   let services: Services;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     chain = await TestChain.start();
   });
   after(() => chain.stop());
@@ -25,7 +23,7 @@ describe("relayer's appends", () => {
     const { size, appended } = await chain.pool.getFunction("queue")();
     return { size: Number(size), appended: Number(appended) };
   };
-  const appended = async (size: number) => eventually(async () => (await queue()).appended === size, WAIT);
+  const appended = async (size: number) => eventually(async () => (await queue()).appended === size);
   const settled = async () => {
     const { store, relayer } = await services.start();
     const id = await enqueue(store, await chain.payment());
@@ -48,11 +46,12 @@ describe("relayer's appends", () => {
   });
 
   it("wait for the oldest note to be old enough", async () => {
-    const { relayer } = await services.start({ config: { append: true, appendAfter: 20_000 } });
+    // Only the chain's clock goes on: this machine's may take 20 s for anything.
+    const now = Date.now();
+    const service = await services.start({ config: { append: true, appendAfter: 20_000 }, clock: () => now });
     await chain.deposit();
     const { size } = await queue();
-    await eventually(async () => (await relayer.status()).head?.number === (await chain.provider.getBlockNumber()));
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await rounds(service);
     expect((await queue()).appended).to.equal(size - 1);
     await chain.rpc("evm_increaseTime", 21);
     await chain.mine();
@@ -61,9 +60,9 @@ describe("relayer's appends", () => {
 
   it("do not wait once 64 notes are there", async () => {
     const before = await queue();
-    await services.start({ config: { append: true, appendAfter: 3_600_000 } });
+    const service = await services.start({ config: { append: true, appendAfter: 3_600_000 } });
     await chain.deposit(Array.from({ length: 63 }, () => 20_000n));
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await rounds(service);
     expect(await queue()).to.deep.equal({ size: before.size + 63, appended: before.size });
     await chain.deposit();
     await appended(before.size + 64);
@@ -106,7 +105,7 @@ describe("relayer's appends", () => {
     const poor = { append: true, appendAfter: 0, gasBudgetPerDay: 1n };
     const first = await services.start({ config: poor, prover: counting });
     await eventually(async () => proofs > 0);
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await rounds(first);
     expect(proofs).to.equal(1);
     await services.stop(first);
 
@@ -117,9 +116,14 @@ describe("relayer's appends", () => {
         throw new Error("no proof today");
       },
     };
-    const second = await services.start({ config: { append: true, appendAfter: 0 }, prover: failing });
-    await new Promise((resolve) => setTimeout(resolve, 700));
+    let now = Date.now();
+    const config = { append: true, appendAfter: 0 };
+    const second = await services.start({ config, prover: failing, clock: () => now });
+    await eventually(async () => proofs > 1);
+    await rounds(second);
     expect(proofs).to.equal(2);
+    now += 10_000;
+    await eventually(async () => proofs > 2);
     expect((await second.relayer.status()).error).to.equal(undefined);
     expect((await queue()).appended).to.be.lessThan(size);
   });

@@ -12,10 +12,10 @@ import {
   enqueueWithdrawal,
   eventually,
   Services,
+  WAIT,
 } from "./support/service.ts";
 
-const WAIT = 30_000;
-const CONFIG = { leaseTtl: 500, rebroadcastAfter: 300 };
+const CONFIG = { rebroadcastAfter: 300 };
 
 const STATES: Record<string, Fault> = {
   "before it is stored": { point: "outbox.record", when: "before" },
@@ -38,8 +38,7 @@ describe("kill -9 of the relayer", () => {
   let chain: TestChain;
   let services: Services;
   let children: Children;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     chain = await TestChain.start();
   });
   after(() => chain.stop());

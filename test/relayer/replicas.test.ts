@@ -2,12 +2,12 @@
 import { expect } from "chai";
 import { Wallet } from "ethers";
 import { startPostgres, type TestPostgres } from "../../packages/database/test/support/postgres.ts";
+import { stopped } from "../support/stopped.ts";
 import { RELAYER_KEY, TestChain } from "./support/chain.ts";
 import { Children, ended } from "./support/children.ts";
-import { enqueue, eventually, Services } from "./support/service.ts";
+import { enqueue, eventually, leaseRunsOut, Services, WAIT } from "./support/service.ts";
 
-const WAIT = 30_000;
-const CONFIG = { leaseTtl: 900, rebroadcastAfter: 300, maxBatch: 8 };
+const CONFIG = { rebroadcastAfter: 300, maxBatch: 8 };
 const LOAD = process.env["SOTTO_LONG"] === "1" ? 400 : 48;
 
 describe("replicas on one PostgreSQL", () => {
@@ -16,8 +16,7 @@ describe("replicas on one PostgreSQL", () => {
   let services: Services;
   let children: Children;
   let storeUrl: string;
-  before(async function () {
-    this.timeout(90_000);
+  before(async () => {
     [chain, postgres] = await Promise.all([TestChain.start(), startPostgres()]);
   });
   after(async () => {
@@ -60,34 +59,34 @@ describe("replicas on one PostgreSQL", () => {
   });
 
   it("go on when the one that relays is killed in the middle", async () => {
-    const leader = children.fork({ storeUrl, config: CONFIG, fault: { point: "send", when: "after" } });
-    const [second] = [await services.start({ storeUrl, config: CONFIG })];
+    const leader = await children.start({ storeUrl, config: CONFIG, fault: { point: "send", when: "after" } });
+    const second = await services.start({ storeUrl, config: CONFIG });
     const nonce = await nonceOf();
     const dead = ended(leader);
     const payments = await Promise.all(Array.from({ length: 10 }, () => chain.payment()));
     const ids: string[] = [];
     for (const payment of payments) ids.push(await enqueue(second.store, payment));
+    expect(await dead).to.equal("SIGKILL");
+    await leaseRunsOut(second.store);
     const outcomes = await Promise.all(ids.map((id) => second.relayer.waitFor(id, WAIT)));
     for (const [i, { state, txHash }] of outcomes.entries()) {
       expect(state).to.equal("settled");
       expect(await chain.settlements(payments[i]!.signals[6]!)).to.deep.equal([txHash]);
     }
     expect((await nonceOf()) - nonce).to.equal(new Set(outcomes.map(({ txHash }) => txHash)).size);
-    leader.kill("SIGKILL");
-    await dead;
   });
 
   it("are not disturbed by one that comes back from a pause and still thinks it relays", async () => {
-    const leader = await children.start({ storeUrl, config: CONFIG });
+    const pause = { point: "send", when: "before", signal: "SIGSTOP" } as const;
+    const leader = await children.start({ storeUrl, config: CONFIG, fault: pause });
     const other = await services.start({ storeUrl, config: CONFIG });
-    const first = await enqueue(other.store, await chain.payment());
-    expect((await other.relayer.waitFor(first, WAIT)).state).to.equal("settled");
-    expect((await other.relayer.status()).leader).to.equal(false);
-    leader.kill("SIGSTOP");
-    await eventually(async () => (await other.relayer.status()).leader, WAIT);
     const payments = await Promise.all(Array.from({ length: 6 }, () => chain.payment()));
     const ids: string[] = [];
     for (const payment of payments.slice(0, 3)) ids.push(await enqueue(other.store, payment));
+    await stopped(leader);
+    expect((await other.relayer.status()).leader).to.equal(false);
+    await leaseRunsOut(other.store);
+    await eventually(async () => (await other.relayer.status()).leader);
     leader.kill("SIGCONT");
     for (const payment of payments.slice(3)) ids.push(await enqueue(other.store, payment));
     const outcomes = await Promise.all(ids.map((id) => other.relayer.waitFor(id, WAIT)));

@@ -1,6 +1,7 @@
 // Payments, withdrawals and deposits through the relayer on a real node.
 import { expect } from "chai";
 import { Wallet } from "ethers";
+import { clearOfMidnight } from "../support/clock.ts";
 import { RELAYER_KEY, TestChain } from "./support/chain.ts";
 import {
   authorizedDeposit,
@@ -8,17 +9,17 @@ import {
   enqueueDeposit,
   enqueueWithdrawal,
   eventually,
+  rounds,
   Services,
+  WAIT,
 } from "./support/service.ts";
 
-const WAIT = 20_000;
 const relayerAddress = new Wallet(RELAYER_KEY).address.toLowerCase();
 
 describe("relayer", () => {
   let chain: TestChain;
   let services: Services;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     chain = await TestChain.start();
   });
   after(() => chain.stop());
@@ -31,6 +32,7 @@ describe("relayer", () => {
   });
 
   it("settles a payment, and gives the same answer again", async () => {
+    await clearOfMidnight();
     const { store, relayer } = await services.start();
     const payment = await chain.payment();
     const id = await enqueue(store, payment);
@@ -78,10 +80,12 @@ describe("relayer", () => {
   });
 
   it("waits for the confirmations it was told, and says pending with the transaction until then", async () => {
-    const { store, relayer } = await services.start({ config: { confirmations: 3 } });
+    const service = await services.start({ config: { confirmations: 3 } });
+    const { store, relayer } = service;
     const id = await enqueue(store, await chain.payment());
     const mined = await eventually(async () => (await store.outbox.open()).find(({ state }) => state === "mined"));
-    const pending = await relayer.waitFor(id, 300);
+    await rounds(service);
+    const pending = await relayer.waitFor(id, 0);
     expect(pending).to.deep.equal({ state: "pending", txHash: mined.attempts[0]!.hash, blockNumber: 0 });
     await chain.mine(2);
     const outcome = await relayer.waitFor(id, WAIT);
@@ -104,7 +108,7 @@ describe("relayer", () => {
     await chain.automine(false);
     const payment = await chain.payment();
     const id = await enqueue(store, payment);
-    await eventually(async () => (await store.outbox.open()).length > 0);
+    await eventually(async () => ((await chain.rpc("eth_pendingTransactions")) as unknown[]).length > 0);
     // A dearer transaction of another account goes first into the block.
     const rival = await chain.pool.getFunction("settle")([payment], {
       maxPriorityFeePerGas: 10n ** 10n,
@@ -128,10 +132,12 @@ describe("relayer", () => {
   });
 
   it("sends nothing that could miss its date, and calls it expired only when nothing can land any more", async () => {
-    const { store, relayer, counts } = await services.start();
+    const service = await services.start();
+    const { store, relayer, counts } = service;
     const payment = await chain.payment(25);
     const id = await enqueue(store, payment);
-    expect((await relayer.waitFor(id, 700)).state).to.equal("pending");
+    await rounds(service);
+    expect((await relayer.waitFor(id, 0)).state).to.equal("pending");
     expect(counts.get("relayer_transactions_total")).to.equal(undefined);
     await chain.rpc("evm_setNextBlockTimestamp", Number(payment.validUntil) + 1);
     await chain.mine();
@@ -176,7 +182,7 @@ describe("relayer", () => {
 
   it("spends no more gas a day than it may", async () => {
     const { store, relayer, counts } = await services.start({ config: { gasBudgetPerDay: 1_000n } });
-    const payment = await chain.payment(60);
+    const payment = await chain.payment();
     const id = await enqueue(store, payment);
     await eventually(async () => (await store.operations.get(id))?.reason === "GAS_BUDGET_EXHAUSTED");
     expect(counts.get("relayer_transactions_total")).to.equal(undefined);

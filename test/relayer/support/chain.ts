@@ -62,8 +62,10 @@ export class TestChain {
     return this.provider.send(method, params);
   }
 
+  /** Of the next block, seconds: the last one may be of long ago. */
   async now(): Promise<number> {
-    return (await this.provider.getBlock("latest"))!.timestamp;
+    const { timestamp } = (await this.rpc("eth_getBlockByNumber", "pending", false)) as { timestamp: string };
+    return Number(timestamp);
   }
 
   async deposit(amounts: readonly bigint[] = [1_000_000n]): Promise<TransactionReceipt> {

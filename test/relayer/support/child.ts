@@ -29,7 +29,7 @@ const relayer = createRelayer({
   ...(options.fault ? withFault(parts, options.fault) : parts),
   signer: new Wallet(options.key),
   pool: { chainId: 31337n, ...options.pool },
-  config: { ...LOCAL_RELAYER_CONFIG, pollInterval: 50, append: false, ...options.config },
+  config: { ...LOCAL_RELAYER_CONFIG, pollInterval: 50, append: false, leaseTtl: 600_000, ...options.config },
   prover: forgingProver,
   metrics: { count() {}, gauge() {} },
   log: quiet,

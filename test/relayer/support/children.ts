@@ -25,7 +25,7 @@ export class Children {
   }
 
   /** Forks one and waits until it is the one that relays. */
-  async start(options: Pick<ChildOptions, "storeUrl" | "config">): Promise<ChildProcess> {
+  async start(options: Pick<ChildOptions, "storeUrl" | "config" | "fault">): Promise<ChildProcess> {
     const child = this.fork(options);
     await new Promise((resolve) => child.once("message", resolve));
     return child;

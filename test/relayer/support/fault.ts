@@ -1,4 +1,4 @@
-// Ends this process as kill -9 does, exactly where a test wants it. It stands between the relayer and its store or
+// Ends this process as kill -9 does, or stops it, exactly where a test wants it. It stands between the relayer and its store or
 // chain; the relayer knows nothing of it.
 import type { ChainReader, Store } from "@sotto/verifier-service";
 
@@ -9,12 +9,14 @@ import type { ChainReader, Store } from "@sotto/verifier-service";
 export interface Fault {
   readonly point: string;
   readonly when: "before" | "inside" | "after";
+  /** Left out: SIGKILL. It goes on where it was when it is told to. */
+  readonly signal?: "SIGSTOP";
 }
 
-function die(): never {
-  process.kill(process.pid, "SIGKILL");
+function send(signal: "SIGKILL" | "SIGSTOP"): void {
+  process.kill(process.pid, signal);
   // SIGKILL takes no answer, but it may take a moment.
-  for (;;);
+  while (signal === "SIGKILL");
 }
 
 type Method = (...args: unknown[]) => unknown;
@@ -43,7 +45,7 @@ export interface Parts {
 export function withFault(parts: Parts, fault: Fault): Parts {
   const { store, chain } = parts;
   const at = (point: string, when: Fault["when"]) => {
-    if (point === fault.point && when === fault.when) die();
+    if (point === fault.point && when === fault.when) send(fault.signal ?? "SIGKILL");
   };
   const asRelayer: Store["asRelayer"] = async (lease, action) => {
     const called = new Set<string>();
@@ -61,7 +63,7 @@ export function withFault(parts: Parts, fault: Fault): Parts {
     for (const point of called) at(point, "after");
     return result;
   };
-  const send = async (raw: string) => {
+  const handOver = async (raw: string) => {
     at("send", "before");
     const refusal = await chain.send(raw);
     at("send", "after");
@@ -69,7 +71,7 @@ export function withFault(parts: Parts, fault: Fault): Parts {
   };
   const wrapped = new Proxy(chain, {
     get(object, name) {
-      if (name === "send") return send;
+      if (name === "send") return handOver;
       const value = Reflect.get(object, name) as unknown;
       return typeof value === "function" ? (value as Method).bind(object) : value;
     },

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { signalsDigest } from "@sotto/protocol";
 import {
   ChainReader,
@@ -31,9 +32,14 @@ export interface Service {
   readonly relayer: Relayer;
   readonly log: Entry[];
   readonly counts: Map<string, number>;
+  /** Rounds the relayer has gone through to their ends. */
+  rounds(): number;
 }
 
-const TEST_CONFIG: Config = { ...LOCAL_RELAYER_CONFIG, pollInterval: 50, append: false };
+/** Nobody loses its lease because the machine was busy: where one is to be lost, a test takes it. */
+export const TEST_CONFIG: Config = { ...LOCAL_RELAYER_CONFIG, pollInterval: 50, append: false, leaseTtl: 600_000 };
+/** For what comes for certain: longer than any machine takes, ms. */
+export const WAIT = 300_000;
 
 export interface ServiceOptions {
   config?: Partial<Config>;
@@ -66,6 +72,7 @@ export class Services {
     const { deployment, node } = this.chain;
     const { pool, token, deploymentBlock } = deployment;
     const counts = new Map<string, number>();
+    let rounds = 0;
     const log: Entry[] = [];
     const write = (level: Entry["level"]) => (fields: object, message: string) =>
       void log.push({ level, fields: fields as Record<string, unknown>, message });
@@ -73,7 +80,7 @@ export class Services {
     const clock = options.clock ?? Date.now;
     const parts = {
       store: await openStore({ url: options.storeUrl ?? this.newStoreUrl(), clock }),
-      chain: new ChainReader({ urls: options.urls ?? [node.url], chainId: 31337n, timeout: options.timeout ?? 5_000 }),
+      chain: new ChainReader({ urls: options.urls ?? [node.url], chainId: 31337n, timeout: options.timeout ?? 60_000 }),
     };
     const relayer = createRelayer({
       ...parts,
@@ -83,12 +90,13 @@ export class Services {
       prover: options.prover ?? forgingProver,
       metrics: {
         count: (name, by = 1) => void counts.set(name, (counts.get(name) ?? 0) + by),
-        gauge: () => undefined,
+        // Measured at the end of a round.
+        gauge: (name) => void (name === "relayer_head_block" && ++rounds),
       },
       log: logger,
       clock,
     });
-    const service = { store: parts.store, relayer, log, counts };
+    const service = { store: parts.store, relayer, log, counts, rounds: () => rounds };
     this.#running.push(service);
     return service;
   }
@@ -125,7 +133,7 @@ export async function enqueue(store: Store, payment: Payment, id = newId("paymen
     nullifier,
     digest: signalsDigest(payment.signals),
     bundle: JSON.stringify(plain(payment)),
-    expiresAt: Date.now() + 300_000,
+    expiresAt: Date.now() + 3_600_000,
     validUntil: Number(payment.validUntil),
     recipient: "0x01",
     client: "test",
@@ -175,12 +183,21 @@ export async function enqueueDeposit(
 }
 
 /** Waits until `check` gives something. */
-export async function eventually<T>(check: () => Promise<T | undefined | false>, ms = 10_000): Promise<T> {
-  const end = Date.now() + ms;
-  for (;;) {
+export async function eventually<T>(check: () => Promise<T | undefined | false>): Promise<T> {
+  for (const end = Date.now() + WAIT; ; await sleep(20)) {
     const found = await check();
     if (found !== undefined && found !== false) return found;
-    if (Date.now() > end) throw new Error(`not within ${ms} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    if (Date.now() > end) throw new Error(`not within ${WAIT} ms`);
   }
+}
+
+/** Three rounds that begin after this: what the relayer does not do in them it does not do. */
+export async function rounds(service: Service): Promise<void> {
+  const last = service.rounds() + 4;
+  await eventually(async () => service.rounds() >= last);
+}
+
+/** What it is for the relayer in charge to be silent for so long that its lease runs out. */
+export async function leaseRunsOut({ leases }: Store): Promise<void> {
+  await leases.acquire("relayer", "nobody", 0, () => true);
 }
