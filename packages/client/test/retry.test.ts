@@ -97,9 +97,7 @@ describe("another attempt", () => {
     const { world, payer, request } = await start([600n + 1_000n, 1_100n]);
     const device = await world.wallet({ seed: SEED });
     const submit = async () => world.settle(await device.pay({ ...request, amount: 500n }));
-    const error = await rejection(
-      payer.pay({ ...request, amount: 2_000n }, { merge: { submit, interval: 1, timeout: 500 } }),
-    );
+    const error = await rejection(payer.pay({ ...request, amount: 2_000n }, { merge: { submit, interval: 1 } }));
     expect(error.code).to.equal("PAYMENT_CLOSED");
     const lost = async () => undefined;
     world.chain.time += 1_200;

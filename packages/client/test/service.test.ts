@@ -43,8 +43,9 @@ describe("client of the service", () => {
         .end(typeof answer === "string" ? answer : JSON.stringify(answer));
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    service = new SottoService(`http://127.0.0.1:${(server.address() as AddressInfo).port}/zk/`, { timeoutMs: 500 });
+    service = new SottoService(url());
   });
+  const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/zk/`;
   const end = () => {
     server.closeAllConnections();
     return new Promise((resolve) => server.close(resolve));
@@ -115,19 +116,32 @@ describe("client of the service", () => {
   });
 
   it("stops at once when it is told to, also while it waits", async () => {
-    for (const prepare of [
-      () => answers.push(() => undefined),
-      () => answers.push([202, { status: "pending", txSignature: "0x", id: "7" }]),
-      () => answers.push([503, {}]),
-    ]) {
-      answers = [];
-      prepare();
+    const reason = new Error("enough");
+    const answer: Handler = (_, response) =>
+      void response.writeHead(503, { "retry-after": "20", "content-type": "application/json" }).end("{}");
+    for (const [prepared, status] of [
+      [() => undefined, undefined],
+      [[202, { status: "pending", txSignature: "0x", id: "7" }], 202],
+      [answer, 503],
+    ] as const) {
+      answers = [prepared as Handler];
+      asked = [];
       const abort = new AbortController();
-      const reason = new Error("enough");
-      const settling = service.deposit(request, { signal: abort.signal }).catch((error: unknown) => error);
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      let received: number | undefined;
+      // Read to its end before it is handed on: what follows is the wait.
+      const send: typeof fetch = async (input, init) => {
+        const response = await fetch(input, init);
+        const whole = new Response(await response.text(), { status: response.status, headers: response.headers });
+        received = response.status;
+        return whole;
+      };
+      const patient = new SottoService(url(), { fetch: send });
+      const settling = patient.deposit(request, { signal: abort.signal }).catch((error: unknown) => error);
+      while (asked.length === 0 || received !== status) await new Promise(setImmediate);
+      for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
       abort.abort(reason);
       expect(await settling).to.equal(reason);
+      expect(asked).to.have.lengthOf(1);
     }
   });
 
@@ -140,6 +154,7 @@ describe("client of the service", () => {
   });
 
   it("waits no longer than it was told", async () => {
+    service = new SottoService(url(), { timeoutMs: 200 });
     answers.push(() => undefined);
     expect((await rejection(service.verify(bundle))).code).to.equal("SERVICE_TIMEOUT");
     // Nor for a body that never ends.

@@ -7,7 +7,9 @@ import { rejected } from "../support/rejected.ts";
 
 const HASH = `0x${"11".repeat(32)}`;
 
-/** A node that answers as it is told; undefined: not at all. */
+const HANG = Symbol("hang");
+
+/** A node that answers as it is told; undefined: it is away. */
 class Node {
   answers: Record<string, unknown> = { eth_chainId: "0x7a69" };
   readonly asked: string[] = [];
@@ -20,7 +22,8 @@ class Node {
       const { id, method } = JSON.parse(body);
       this.asked.push(method);
       const answer = this.answers[method];
-      if (answer === undefined) return;
+      if (answer === HANG) return;
+      if (answer === undefined) return void response.destroy();
       const error = answer !== null && typeof answer === "object" && "error" in answer;
       response.end(JSON.stringify({ jsonrpc: "2.0", id, ...(error ? answer : { result: answer }) }));
     });
@@ -44,8 +47,9 @@ class Node {
 describe("nodes", () => {
   const nodes: Node[] = [];
   let time = 0;
+  /** Patient: no node here is slow, whatever the machine is. */
   const reader = (...members: Node[]) =>
-    new ChainReader({ urls: members.map(({ url }) => url), chainId: 31337n, timeout: 100, clock: () => time });
+    new ChainReader({ urls: members.map(({ url }) => url), chainId: 31337n, timeout: 120_000, clock: () => time });
   beforeEach(async () => {
     time = 0;
     nodes.push(await new Node().start(), await new Node().start());
@@ -70,6 +74,27 @@ describe("nodes", () => {
     expect(await chain.balance(HASH)).to.equal(5n);
     time += 1_000;
     expect(await chain.balance(HASH)).to.equal(6n);
+  });
+
+  it("that hang are passed over when their time is up", async () => {
+    const [first, second] = nodes as [Node, Node];
+    first.answers["eth_getBalance"] = HANG;
+    second.answers["eth_getBalance"] = "0x5";
+    const { timeout } = AbortSignal;
+    const up = new AbortController();
+    AbortSignal.timeout = (ms) => {
+      expect(ms).to.equal(120_000);
+      return first.asked.length === 1 ? up.signal : timeout(ms);
+    };
+    try {
+      const balance = reader(first, second).balance(HASH);
+      while (!first.asked.includes("eth_getBalance")) await new Promise(setImmediate);
+      expect(second.asked).to.deep.equal([]);
+      up.abort(new DOMException("its time is up", "TimeoutError"));
+      expect(await balance).to.equal(5n);
+    } finally {
+      AbortSignal.timeout = timeout;
+    }
   });
 
   it("are used only on the chain that was asked for", async () => {
