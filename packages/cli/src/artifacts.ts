@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { readBody } from "@sotto/protocol";
 import {
   type ArtifactKind,
   type Artifacts,
@@ -44,7 +45,7 @@ function servedByHash(
   signal: AbortSignal,
   tell: (line: string) => void,
 ): typeof fetch {
-  return async (input) => {
+  return async (input, init) => {
     const [circuit = "", file = ""] = new URL(String(input)).pathname.slice(1).split("/");
     const kind = /\.(wasm|zkey|vkey)/.exec(file)?.[1] as ArtifactKind | undefined;
     const hash = kind && lock.circuits[circuit]?.[kind];
@@ -52,9 +53,11 @@ function servedByHash(
     const path = join(home.artifacts, `${hash}.${kind}`);
     if (existsSync(path)) return new Response(await readFile(path));
     tell(`fetching ${file} from the service`);
-    const response = await fetch(`${service.replace(/\/+$/, "")}/artifacts/${hash}`, { redirect: "error", signal });
+    const either = init?.signal ? AbortSignal.any([signal, init.signal]) : signal;
+    const address = `${service.replace(/\/+$/, "")}/artifacts/${hash}`;
+    const response = await fetch(address, { redirect: "error", signal: either });
     if (!response.ok || response.body === null) return response;
-    const bytes = await readAtMost(response.body, DEFAULT_MAX_BYTES[kind]);
+    const bytes = await readBody(response, DEFAULT_MAX_BYTES[kind], either);
     // Whoever asked compares once more; here only so that nothing wrong is kept.
     if (createHash("sha256").update(bytes).digest("hex") === hash) {
       mkdirSync(home.artifacts, { recursive: true, mode: 0o700 });
@@ -62,16 +65,4 @@ function servedByHash(
     }
     return new Response(bytes);
   };
-}
-
-/** A service may send without end. */
-async function readAtMost(body: AsyncIterable<Uint8Array>, most: number): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.byteLength;
-    if (size > most) throw new Error(`it is larger than ${most} bytes`);
-    chunks.push(chunk);
-  }
-  return new Uint8Array(Buffer.concat(chunks));
 }

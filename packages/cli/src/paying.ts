@@ -1,5 +1,5 @@
 import { type PurchaseProgress, type PurchaseStage, wrapFetch } from "@sotto/client";
-import { MAX_AMOUNT, type PaymentInstructions, parseInstructions } from "@sotto/protocol";
+import { MAX_AMOUNT, type PaymentInstructions, parseInstructions, readBody } from "@sotto/protocol";
 import { askLine, canAsk, YES } from "./ask.ts";
 import { amountFields, money } from "./format.ts";
 import type { Context } from "./frame/command.ts";
@@ -22,6 +22,7 @@ export const PAYING = {
 
 /** Bytes of a 402 that are read; one of the interface has some 2,000. */
 const MOST_BYTES = 65_536;
+const MOST_MS = 30_000;
 
 /** What was paid for an answer. */
 export interface Paid {
@@ -129,15 +130,8 @@ async function offer(session: Session, limits: Limits, response: Response): Prom
 
 async function read(response: Response): Promise<PaymentInstructions | undefined> {
   try {
-    const chunks: Uint8Array[] = [];
-    let size = 0;
-    for await (const chunk of response.body ?? []) {
-      size += chunk.length;
-      // Not read to its end: whoever answers may never come to one.
-      if (size > MOST_BYTES) return undefined;
-      chunks.push(chunk);
-    }
-    return parseInstructions(JSON.parse(new TextDecoder().decode(Buffer.concat(chunks))));
+    const bytes = await readBody(response, MOST_BYTES, AbortSignal.timeout(MOST_MS));
+    return parseInstructions(JSON.parse(new TextDecoder().decode(bytes)));
   } catch {
     return undefined;
   }

@@ -43,7 +43,7 @@ describe("artifacts of the service", () => {
       response.on("drain", write);
       write();
     };
-    expect(await reading(new AbortController().signal)).to.match(/^ARTIFACT_UNREACHABLE .*larger than/);
+    expect(await reading(new AbortController().signal)).to.match(/^ARTIFACT_UNREACHABLE .*more than/);
     expect(sent).to.be.below(1 << 26);
   });
 

@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { accessSync, constants, createWriteStream, existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { readBody as readAnswer, SottoError } from "@sotto/protocol";
 import { money } from "../format.ts";
 import { toUrl } from "../frame/arguments.ts";
 import type { Command, Context } from "../frame/command.ts";
@@ -142,14 +143,12 @@ async function tellJson(
 }
 
 async function bodyOf(response: Response): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    if (size > MOST_BYTES) throw usage(`the answer has more than ${MOST_BYTES} bytes: --output FILE takes it`);
-    chunks.push(chunk);
+  try {
+    return Buffer.from(await readAnswer(response, MOST_BYTES));
+  } catch (error) {
+    if (!(error instanceof SottoError)) throw error;
+    throw usage(`the answer has more than ${MOST_BYTES} bytes: --output FILE takes it`);
   }
-  return Buffer.concat(chunks);
 }
 
 async function save(file: string, response: Response): Promise<void> {

@@ -1,10 +1,11 @@
-import type { EthCall } from "@sotto/protocol";
+import { type EthCall, readBody } from "@sotto/protocol";
 import { PhoneError } from "../errors.ts";
 
 /** More than deploying and asking any wallet costs, and little enough that a node answers at once. */
 const GAS = "0x989680";
 /** An address may lead to another node tomorrow. */
 const TRUST_MS = 60_000;
+/** Bytes. */
 const LARGEST_ANSWER = 1 << 20;
 /** The validator's answer for a signature that is not accepted. */
 const REFUSED = `0x${"00".repeat(32)}`;
@@ -62,15 +63,15 @@ export async function expectChain(url: string, chainId: bigint, timeout: number)
 class ExecutionError extends Error {}
 
 async function ask(url: string, method: string, params: readonly unknown[], timeout: number): Promise<string> {
+  const signal = AbortSignal.timeout(timeout);
   const response = await fetch(url, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
-    signal: AbortSignal.timeout(timeout),
+    signal,
     redirect: "error",
   });
-  const text = await response.text();
-  if (text.length > LARGEST_ANSWER) throw new Error("the answer is too large");
+  const text = new TextDecoder().decode(await readBody(response, LARGEST_ANSWER, signal));
   const { result, error } = JSON.parse(text) as { result?: unknown; error?: RpcError };
   if (error) {
     const { code, message } = error;

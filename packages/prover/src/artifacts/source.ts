@@ -1,6 +1,9 @@
 /** Where artifact bytes come from: a directory (Node) or a base URL (anywhere with fetch). Nothing here is trusted. */
-import { SottoError } from "@sotto/protocol";
+import { readBody, SottoError } from "@sotto/protocol";
 import { proverError } from "../errors.ts";
+
+/** For one file. The largest has 50 MB. */
+const LONGEST_MS = 15 * 60_000;
 
 export interface ArtifactSource {
   /** For error messages: the full path or URL of a file. */
@@ -62,9 +65,10 @@ export function urlSource(baseUrl: string, fetcher: typeof fetch = globalThis.fe
     locate,
     async read(path, maxBytes) {
       const file = locate(path);
+      const signal = AbortSignal.timeout(LONGEST_MS);
       let response: Response;
       try {
-        response = await fetcher(file);
+        response = await fetcher(file, { signal });
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
         throw proverError("ARTIFACT_UNREACHABLE", `Could not fetch artifact ${file}: ${reason}.`, { file, reason });
@@ -74,39 +78,24 @@ export function urlSource(baseUrl: string, fetcher: typeof fetch = globalThis.fe
         const reason = `status ${response.status}`;
         throw proverError("ARTIFACT_UNREACHABLE", `Could not fetch artifact ${file}: ${reason}.`, { file, reason });
       }
-      return readCapped(response.body, file, maxBytes);
+      return readCapped(response, file, maxBytes, signal);
     },
   };
 }
 
-/** Counts while reading: a content-length is only what the server claims, and may be of the compressed body. */
-async function readCapped(body: ReadableStream<Uint8Array>, file: string, maxBytes: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let total = 0;
-  const reader = body.getReader();
-  for (;;) {
-    let next: ReadableStreamReadResult<Uint8Array>;
-    try {
-      next = await reader.read();
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw proverError("ARTIFACT_UNREACHABLE", `Fetching artifact ${file} broke off: ${reason}.`, { file, reason });
-    }
-    if (next.done) break;
-    total += next.value.byteLength;
-    if (total > maxBytes) {
-      await reader.cancel().catch(() => undefined);
-      throw tooLarge(file, maxBytes, total);
-    }
-    chunks.push(next.value);
+async function readCapped(
+  response: Response,
+  file: string,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  try {
+    return await readBody(response, maxBytes, signal);
+  } catch (error) {
+    if (error instanceof SottoError) throw tooLarge(file, maxBytes, maxBytes + 1);
+    const reason = error instanceof Error ? error.message : String(error);
+    throw proverError("ARTIFACT_UNREACHABLE", `Fetching artifact ${file} broke off: ${reason}.`, { file, reason });
   }
-  const bytes = new Uint8Array(total);
-  let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.byteLength;
-  }
-  return bytes;
 }
 
 function missing(file: string, reason: string): SottoError {

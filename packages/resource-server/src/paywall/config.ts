@@ -5,15 +5,15 @@ import {
   type Deployment,
   decodeShieldedAddress,
   expectBinding,
+  isSecureUrl,
+  LOCAL_CHAIN_IDS,
   multiplyPoint,
   parseAddress,
   type ShieldedAddressBinding,
   SottoError,
 } from "@sotto/protocol";
-import { LOCAL_CHAIN_IDS } from "@sotto/prover";
 import type { Merchant } from "../checks/statement.ts";
 import { invalidOption } from "../errors.ts";
-import { isLoopback } from "../net.ts";
 import type { PaywallChain, PaywallOptions } from "./options.ts";
 
 /** What a payment's confirmations may take, ms: what settles in time must still be fresh when it is shown. */
@@ -64,10 +64,10 @@ function readOrigin(origin: unknown): string {
 }
 
 /** The service's word is worth as much as the connection to it. */
-function readService({ service, jwks }: PaywallOptions, local: boolean): string {
+function readService({ service, jwks }: PaywallOptions, chainId: bigint): string {
   const address = baseUrl(service);
   if (address === undefined) throw invalidOption("service must be the http(s) base address of the service");
-  if (!address.startsWith("https:") && !local && jwks === undefined && !isLoopback(address))
+  if (jwks === undefined && !isSecureUrl(address, chainId))
     throw invalidOption("service must be an https address, or its token keys be given as jwks");
   return address;
 }
@@ -90,7 +90,7 @@ function readChain(chain: PaywallChain) {
     );
   const place = { chainId: id, pool: asOption("chain.pool", () => parseAddress(pool)) };
   const wait = readInteger(settleWaitMs, "chain.settleWaitMs", 0, 30_000);
-  return { place, local, confirmations, blockTimeMs, settleWaitMs: wait };
+  return { place, confirmations, blockTimeMs, settleWaitMs: wait };
 }
 
 function readRecipient({ recipient }: PaywallOptions, place: Deployment) {
@@ -124,13 +124,13 @@ function reads(viewingKey: unknown, keyX: bigint): boolean {
 /** @throws PaywallError INVALID_OPTION */
 export function readConfig(options: PaywallOptions): Config {
   if (typeof options !== "object" || options === null) throw invalidOption("a paywall's options must be an object");
-  const { local, ...chain } = readChain(options.chain);
+  const chain = readChain(options.chain);
   const store = options.store ?? "memory";
   if (typeof store !== "string") throw invalidOption("store must be memory, sqlite:PATH or postgres://..");
   const forgetful = store === "memory" || store === "sqlite::memory:";
   return {
     origin: readOrigin(options.origin),
-    service: readService(options, local),
+    service: readService(options, chain.place.chainId),
     ...readRecipient(options, chain.place),
     ...chain,
     forgetful,

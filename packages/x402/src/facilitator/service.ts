@@ -1,3 +1,4 @@
+import { readBody, SottoError } from "@sotto/protocol";
 import { X402_VERSION } from "@sotto/protocol/x402";
 import { X402SchemeError } from "../errors.ts";
 import { serviceAddress } from "../service-address.ts";
@@ -67,19 +68,18 @@ export class Service {
     let answer: unknown;
     let status: number;
     try {
+      const signal = AbortSignal.timeout(this.#timeoutMs);
       const post = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
       const response = await this.#send(`${this.#base}/${path}`, {
         ...(body === undefined ? {} : post),
         redirect: "error",
-        signal: AbortSignal.timeout(this.#timeoutMs),
+        signal,
       });
       status = response.status;
-      const text = await response.text();
-      if (text.length > LONGEST_ANSWER) throw failed("answers too much");
-      answer = JSON.parse(text);
+      answer = JSON.parse(new TextDecoder().decode(await readBody(response, LONGEST_ANSWER, signal)));
     } catch (cause) {
-      if (cause instanceof X402SchemeError) throw cause;
-      throw failed("does not answer", cause);
+      const tooMuch = cause instanceof SottoError && cause.code === "ANSWER_TOO_LARGE";
+      throw failed(tooMuch ? "answers too much" : "does not answer", cause);
     }
     if (typeof answer !== "object" || answer === null || Array.isArray(answer)) throw this.#strange(path);
     // Its refusals have the standard's fields whatever their status; what has none of them is no answer.

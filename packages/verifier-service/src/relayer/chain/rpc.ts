@@ -1,3 +1,4 @@
+import { readBody, SottoError } from "@sotto/protocol";
 import { CallReverted, RelayerError } from "../errors.ts";
 
 /** One JSON-RPC node. */
@@ -14,6 +15,7 @@ interface RpcErrorBody {
   data?: unknown;
 }
 
+/** Bytes. */
 const LARGEST_ANSWER = 64 * 1024 * 1024;
 
 /** An error the node answered with, which may be about the question and not about the node. */
@@ -40,6 +42,9 @@ export function rpcNode(url: string, timeout: number): RpcNode {
       const id = questions;
       const question = JSON.stringify({ jsonrpc: "2.0", id, method, params });
       const answer = await post(url, question, timeout).catch((cause: unknown) => {
+        // Like the answer of a node that does not send so much: of a smaller range there is less.
+        if (cause instanceof SottoError)
+          throw new RpcAnswer(name, method, { code: cause.code, message: "response size limit" });
         throw new RelayerError("NODE_UNREACHABLE", `${name} does not answer ${method}`, { node: name }, { cause });
       });
       return readAnswer(name, method, id, answer);
@@ -51,8 +56,7 @@ async function post(url: string, body: string, timeout: number): Promise<string>
   const signal = AbortSignal.timeout(timeout);
   const headers = { "content-type": "application/json" };
   const response = await fetch(url, { method: "POST", headers, body, signal, redirect: "error" });
-  const text = await response.text();
-  if (text.length > LARGEST_ANSWER) throw new Error("the answer is too large");
+  const text = new TextDecoder().decode(await readBody(response, LARGEST_ANSWER, signal));
   // Some nodes answer errors of JSON-RPC with 4xx or 5xx: the body says which.
   if (!response.ok && !text.startsWith("{")) throw new Error(`HTTP status ${response.status}`);
   return text;

@@ -1,0 +1,40 @@
+import { expect } from "chai";
+import { SottoScheme } from "../src/facilitator.ts";
+
+describe("a service that answers without end", () => {
+  /** What a facilitator makes of it. */
+  async function opened(
+    pull: (controller: ReadableStreamDefaultController<Uint8Array>) => void | Promise<void>,
+    timeoutMs: number,
+  ) {
+    let given = false;
+    const cancel = () => {
+      given = true;
+    };
+    // Not ended by the signal of its request, so that nothing but the reader ends it.
+    const send = async () => new Response(new ReadableStream({ pull, cancel }));
+    const opening = SottoScheme.open({ service: "https://pay.example/zk", fetch: send, timeoutMs });
+    const found = await opening.then(
+      () => "opened",
+      ({ code, message }) => `${code}: ${message}`,
+    );
+    expect(given).to.equal(true);
+    return found;
+  }
+
+  it("is given up once it has sent more than is read", async () => {
+    let sent = 0;
+    const more = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+      sent += 1;
+      controller.enqueue(new Uint8Array(4096).fill(32));
+    };
+    expect(await opened(more, 60_000)).to.match(/^X402_FACILITATOR_FAILED: .*answers too much/);
+    expect(sent).to.be.at.most(20);
+  });
+
+  it("is given up when its time is over", async () => {
+    expect(await opened(() => new Promise(() => undefined), 50)).to.match(
+      /^X402_FACILITATOR_FAILED: .*does not answer/,
+    );
+  });
+});
