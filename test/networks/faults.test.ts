@@ -10,6 +10,7 @@ import { ContractFactory, HDNodeWallet, JsonRpcProvider, Wallet } from "ethers";
 import hre from "hardhat";
 import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
 import { command, expectRefused, type Result } from "../e2e/command.ts";
+import { CuttingProxy } from "./support/cutting-proxy.ts";
 
 const MNEMONIC = "test test test test test test test test test test test junk";
 const [deployer, other] = [0, 1].map((index) =>
@@ -71,13 +72,20 @@ describe("deploying with faults", () => {
   });
 
   it("goes on after it was killed in the middle, and repeats no secret in what it writes", async () => {
-    const killed = await run(test, {}, async (_, child) => {
-      // Once the first transaction is on its way.
-      while ((await provider.getTransactionCount(deployer.address, "pending")) === 0)
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      child.kill("SIGKILL");
+    const proxy = new CuttingProxy(node.url);
+    // Once the first transaction is on its way, it gets no answer any more, so that it is killed there and not later.
+    const held = new Promise<void>((resolve) => {
+      proxy.hold = resolve;
     });
+    const away = { SOTTO_DEPLOY_RPC_URL: `${await proxy.listen()}/v2/${CANARY}` };
+    let begun = false;
+    const killed = await run(test, away, (_, child) => {
+      if (!begun) void held.then(() => child.kill("SIGKILL"));
+      begun = true;
+    });
+    await proxy.close();
     expect(killed.status).to.equal(null);
+    expect(proxy.sent).to.be.at.least(1);
     expect(existsSync(join(folder, `${network}.json`))).to.equal(false);
     const { status, stdout, stderr } = await run(test);
     expect(status, stdout + stderr).to.equal(0);

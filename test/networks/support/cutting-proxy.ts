@@ -1,4 +1,5 @@
-// A network between deployer and node that ends in the middle: after so many transactions it drops every connection.
+// A network between deployer and node that ends in the middle: after so many transactions it drops every connection, or
+// answers nothing more.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 
@@ -6,6 +7,8 @@ export class CuttingProxy {
   /** Transactions it still lets through before it breaks; the node has the last one, its answer is lost. */
   left = Number.POSITIVE_INFINITY;
   sent = 0;
+  /** Called in place of an answer to anything that is asked after the first transaction: its asker waits for ever. */
+  hold: (() => void) | undefined;
   /** Told as the newest block in place of the node's. */
   blockNumber: string | undefined;
   readonly #server: Server;
@@ -17,6 +20,7 @@ export class CuttingProxy {
       for await (const chunk of request) chunks.push(chunk as Buffer);
       const body = Buffer.concat(chunks).toString("utf8");
       if (this.left < 0) return void response.socket?.destroy();
+      if (this.hold !== undefined && this.sent > 0) return void this.hold();
       const transactions = body.split('"eth_sendRawTransaction"').length - 1;
       const headers = { "content-type": "application/json" };
       const answer = await fetch(target, { method: "POST", headers, body }).then((reply) => reply.text());
