@@ -254,9 +254,10 @@ describe("append", () => {
     it("refuses to leave out an old closed checkpoint, and an old open one", async () => {
       for (let i = 0; i < 3; i++) await world.deposit(notes(2));
       const [one, two, three] = [1, 2, 3].map((count) => world.appendArguments(count));
-      await sleep(118);
+      const { time } = world.deployed.connection.networkHelpers;
+      await time.increaseTo(one![4].timestamp + 120n);
       await world.pool.append.staticCall(...appendTuple(one!));
-      await sleep(10);
+      await time.increaseTo(two![4].timestamp + 121n);
       await refused(one!).revertedWithCustomError(world.pool, "AppendTooShort").withArgs(1n, one![4].timestamp);
       await refused(two!).revertedWithCustomError(world.pool, "AppendTooShort").withArgs(2n, two![4].timestamp);
       await world.pool.append.staticCall(...appendTuple(three!));
