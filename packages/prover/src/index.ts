@@ -1,4 +1,3 @@
-export { LOCAL_CHAIN_IDS } from "@sotto/protocol";
 export { assertAllowedOnChain, DEVELOPMENT_SET } from "./artifacts/development.ts";
 export { type Artifacts, DEFAULT_MAX_BYTES, type LoadOptions, loadArtifacts } from "./artifacts/load.ts";
 export { ARTIFACT_KINDS, type ArtifactKind, type ArtifactsLock, type CircuitHashes } from "./artifacts/lock.ts";
