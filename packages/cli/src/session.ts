@@ -83,9 +83,9 @@ export async function scan({ context, wallet }: Session): Promise<void> {
   });
 }
 
-/** The service of the config. @throws CliError CONFIG_INVALID where there is none */
-export function serviceOf(config: Config): SottoService {
-  if (config.service === undefined)
+/** The service of the config. @throws CliError CONFIG_INVALID where there is none; ServiceError SERVICE_NOT_SECURE */
+export function serviceOf({ service, chainId }: Pick<Config, "service" | "chainId">): SottoService {
+  if (service === undefined)
     throw new CliError("CONFIG_INVALID", "this wallet has no service: sotto init --update --service URL names one");
-  return new SottoService(config.service);
+  return new SottoService(service, { chainId });
 }

@@ -253,4 +253,21 @@ describe("client of the service", () => {
     ])
       expect(thrown(() => new SottoService(url, { allow })).code, String(url)).to.equal("SERVICE_NOT_ALLOWED");
   });
+
+  it("sends nothing in the clear to where somebody could be in between, but on a local chain", () => {
+    const refused = [
+      "http://pay.example/zk",
+      "http://10.0.0.7:8402/zk",
+      "http://service/zk",
+      "http://127.0.0.1.evil.example",
+    ];
+    for (const url of refused)
+      for (const options of [{}, { chainId: 8453n }, { allow: [url] }]) {
+        const error = thrown(() => new SottoService(url, options));
+        expect(error.code, url).to.equal("SERVICE_NOT_SECURE");
+      }
+    for (const url of refused) expect(new SottoService(url, { chainId: 31337n }).url).to.equal(url);
+    for (const url of ["https://pay.example", "http://127.0.0.1:8402/zk", "http://localhost/zk", "http://[::1]:8402"])
+      expect(new SottoService(url, { chainId: 8453n }).url).to.equal(url);
+  });
 });

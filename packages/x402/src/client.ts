@@ -57,8 +57,9 @@ export class SottoScheme {
   static async open({ wallet, services, fundsTimeoutMs = FUNDS_TIMEOUT_MS }: SottoClientOptions): Promise<SottoScheme> {
     if (!Array.isArray(services) || services.length === 0)
       throw new X402SchemeError("X402_OPTION_INVALID", "services must name the base address of at least one service");
+    const addresses = services.map((service) => serviceAddress(service, wallet.pool.chainId));
     const { decimals, symbol } = await readToken(wallet);
-    return new SottoScheme({ wallet, decimals, services: services.map(serviceAddress) }, symbol, fundsTimeoutMs);
+    return new SottoScheme({ wallet, decimals, services: addresses }, symbol, fundsTimeoutMs);
   }
 
   /** CAIP-2 name of the wallet's chain: what to register this for. */

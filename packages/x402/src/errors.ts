@@ -8,6 +8,8 @@ export type X402SchemeErrorCode =
   | "X402_PRICE_INVALID"
   /** The seller asks for a payment in a pool, token or on a chain that is not the wallet's. */
   | "X402_POOL_FOREIGN"
+  /** What is sold is at an address of plain http, not of this machine, and the chain is no local one. */
+  | "X402_ORIGIN_NOT_SECURE"
   /** The seller's service is none of those that may see payments. details: service. */
   | "X402_SERVICE_NOT_ALLOWED"
   /** The seller's wallet did not sign the shielded address that is to be paid. */

@@ -73,9 +73,9 @@ export class SottoScheme {
   constructor(options: SottoServerOptions) {
     this.#options = options;
     const { decimals, symbol = "USDC", clock = Date.now } = options;
-    const service = serviceAddress(options.service);
     this.#origin = originOf(options.origin);
     try {
+      this.#service = serviceAddress(options.service, BigInt(options.chainId));
       this.#pool = parseAddress(options.pool, "pool");
       this.#token = { asset: parseAddress(options.asset, "asset"), decimals, symbol };
     } catch (cause) {
@@ -85,8 +85,7 @@ export class SottoScheme {
       throw new X402SchemeError("X402_OPTION_INVALID", "decimals must be those of the pool's token");
     const { wallet, extra } = readRecipient(options.recipient);
     this.#wallet = wallet;
-    this.#service = service;
-    this.#extra = { pool: this.#pool, decimals, service, recipient: extra };
+    this.#extra = { pool: this.#pool, decimals, service: this.#service, recipient: extra };
     this.#clock = clock;
     const { uses = new MemoryUses(clock), onError = () => undefined } = options;
     this.schemeHooks = serverHooks(uses, clock, onError);

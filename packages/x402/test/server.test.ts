@@ -73,6 +73,10 @@ describe("the seller's scheme", () => {
         origin,
       })),
       ...["", "zk.example", "https://a@zk.example/zk", "https://zk.example/zk?x"].map((service) => ({ service })),
+      // In the clear: who is in between would take the payments, or answer that they settled.
+      { service: "http://zk.example/zk", chainId: 8453 },
+      { service: "http://10.0.0.7/zk", chainId: 8453 },
+      ...["base", 1.5, undefined].map((chainId) => ({ chainId })),
       ...["", "0x", `0x${"zz".repeat(20)}`].flatMap((address) => [{ pool: address }, { asset: address }]),
       ...[-1, 1.5, 78, "6", undefined].map((decimals) => ({ decimals })),
       recipient({ wallet: "me" }),
@@ -84,6 +88,8 @@ describe("the seller's scheme", () => {
       expect(await code(() => new SottoScheme({ ...right, ...changes })), JSON.stringify(changes)).to.equal(
         "X402_OPTION_INVALID",
       );
+    for (const changes of [{ service: "http://127.0.0.1:8402/zk", chainId: 8453 }, { service: "http://zk.example/zk" }])
+      expect(await code(() => new SottoScheme({ ...right, ...changes })), JSON.stringify(changes)).to.equal("none");
   });
 
   it("is not opened for a recipient whose wallet did not sign", async () => {

@@ -9,6 +9,7 @@ import { CliError, usage } from "../frame/errors.ts";
 import { type Config, parseConfig, readConfig, writeConfig } from "../home/config.ts";
 import { readInput, readText } from "../home/files.ts";
 import { newSeed, parseSeed, readSeed, writeSeed } from "../home/seed.ts";
+import { serviceOf } from "../session.ts";
 
 /** Written by `pnpm deploy:local`. */
 const LOCAL_DEPLOYMENT = ".sotto/deployment.json";
@@ -100,12 +101,15 @@ async function configure({ args, output }: Context, known: Config | undefined): 
   const local = LOCAL_CHAIN_IDS.includes(place.chainId);
   const rpc = args.url("rpc") ?? known?.rpc ?? (local ? LOCAL_RPC : undefined);
   if (rpc === undefined) throw usage("--rpc is missing: a JSON-RPC node of the pool's chain");
+  const service = args.url("service") ?? known?.service ?? (local ? LOCAL_SERVICE : undefined);
+  // Before anything is written: no command could use it.
+  if (service !== undefined) serviceOf({ service, chainId: place.chainId });
   const built = resolve(LOCAL_ARTIFACTS, place.set === DEVELOPMENT_SET ? "" : place.set);
   const fields = {
     ...place,
     chainId: String(place.chainId),
     rpc,
-    service: args.url("service") ?? known?.service ?? (local ? LOCAL_SERVICE : undefined),
+    service,
     artifacts: args.text("artifacts") ?? known?.artifacts ?? (local && existsSync(built) ? built : undefined),
     finality: args.integer("finality", 0, 1000) ?? known?.finality ?? (local ? 0 : FINALITY),
   };

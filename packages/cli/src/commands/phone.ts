@@ -14,7 +14,7 @@ export const REGISTRY = {
 
 export function registryOf({ args }: Context, config: Config): SottoService {
   const url = args.url("registry");
-  return url === undefined ? serviceOf(config) : new SottoService(url);
+  return url === undefined ? serviceOf(config) : new SottoService(url, { chainId: config.chainId });
 }
 
 /** What a binding is signed about: no chain and no store are needed for it. */

@@ -139,13 +139,16 @@ class Payer {
 
   #service(url: string, settled = false): SottoService {
     const { serviceFetch = this.#send } = this.#options;
-    return new SottoService(url, { fetch: serviceFetch, ...(settled ? {} : { allow: this.#checked.services }) });
+    const { chainId } = this.#wallet.pool;
+    const allow = settled ? {} : { allow: this.#checked.services };
+    return new SottoService(url, { fetch: serviceFetch, chainId, ...allow });
   }
 
   async #checkPhone({ instructions }: Challenge, signal: AbortSignal | undefined): Promise<void> {
     const { phone, serviceFetch = this.#send } = this.#options;
     if (this.#checked.registry === undefined) return;
-    const registry = new SottoService(this.#checked.registry, { fetch: serviceFetch });
+    const { chainId } = this.#wallet.pool;
+    const registry = new SottoService(this.#checked.registry, { fetch: serviceFetch, chainId });
     const options = { ...phone, ...(signal ? { signal } : {}) };
     await checkRecipientPhone(this.#wallet, registry, instructions.payment.recipient, options);
   }

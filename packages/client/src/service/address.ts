@@ -1,4 +1,4 @@
-import { baseUrl } from "@sotto/protocol";
+import { baseUrl, isSecureUrl } from "@sotto/protocol";
 import { ServiceError } from "./errors.ts";
 
 /** A service's base address in its one form. @throws ServiceError SERVICE_NOT_ALLOWED */
@@ -12,4 +12,11 @@ export function normaliseServiceUrl(address: unknown): string {
 export function requireAllowed(url: string, allow: readonly string[]): void {
   if (allow.map(normaliseServiceUrl).includes(url)) return;
   throw new ServiceError("SERVICE_NOT_ALLOWED", `the service ${url} is not one of those that are allowed`, { url });
+}
+
+/** @throws ServiceError SERVICE_NOT_SECURE */
+export function requireSecure(url: string, chainId: bigint | undefined): void {
+  if (isSecureUrl(url, chainId)) return;
+  const message = `the service ${url} is no https address: who is in between would read and change what it is sent`;
+  throw new ServiceError("SERVICE_NOT_SECURE", message, { url });
 }

@@ -4,6 +4,8 @@ import { type ErrorDetails, SottoError } from "@sotto/protocol";
 export type ServiceErrorCode =
   /** The address is no http(s) URL, or not one that is allowed. */
   | "SERVICE_NOT_ALLOWED"
+  /** The address is of plain http, not of this machine, and the chain is not known to be a local one. */
+  | "SERVICE_NOT_SECURE"
   /** Nothing answers there. */
   | "SERVICE_UNREACHABLE"
   /** No answer in time. */

@@ -2,7 +2,7 @@ import type { WithdrawalCall } from "@sotto/protocol";
 import { validUntilOf, type WireBundle } from "@sotto/protocol";
 import type { DepositRequest } from "../chain/calls.ts";
 import { wait } from "../wait.ts";
-import { normaliseServiceUrl, requireAllowed } from "./address.ts";
+import { normaliseServiceUrl, requireAllowed, requireSecure } from "./address.ts";
 import {
   type Outcome,
   type PhoneMapping,
@@ -22,6 +22,8 @@ export interface ServiceOptions {
   timeoutMs?: number;
   /** Base addresses that may be used; left out: the one given. */
   allow?: readonly string[];
+  /** The chain that is paid on. Where it is a local one, plain http leads to any address; else to this machine alone. */
+  chainId?: bigint;
 }
 
 export interface CallOptions {
@@ -62,11 +64,12 @@ export class SottoService {
 
   /**
    * @param url base address, with its base path
-   * @throws ServiceError SERVICE_NOT_ALLOWED
+   * @throws ServiceError SERVICE_NOT_ALLOWED, SERVICE_NOT_SECURE
    */
-  constructor(url: string, { fetch: send, timeoutMs = TIMEOUT_MS, allow }: ServiceOptions = {}) {
+  constructor(url: string, { fetch: send, timeoutMs = TIMEOUT_MS, allow, chainId }: ServiceOptions = {}) {
     this.url = normaliseServiceUrl(url);
     if (allow !== undefined) requireAllowed(this.url, allow);
+    requireSecure(this.url, chainId);
     // Called as a function: a browser's fetch refuses any other `this` than the window.
     this.#fetch = send ?? ((input, init) => fetch(input, init));
     this.#timeoutMs = timeoutMs;

@@ -1,5 +1,12 @@
 import type { Wallet } from "@sotto/client";
-import { baseUrl, checkBindingSignature, checkBindingTime, parseAddress, SottoError } from "@sotto/protocol";
+import {
+  baseUrl,
+  checkBindingSignature,
+  checkBindingTime,
+  isSecureUrl,
+  parseAddress,
+  SottoError,
+} from "@sotto/protocol";
 import type { X402Terms } from "@sotto/protocol/x402";
 import { X402SchemeError } from "../errors.ts";
 
@@ -15,12 +22,12 @@ export interface Policy {
 /**
  * Refuses what is not to be paid from this wallet, before anything is begun.
  * @param limit base units of one payment, at most; undefined: the caller has no limit
- * @throws X402SchemeError X402_POOL_FOREIGN, X402_SERVICE_NOT_ALLOWED, X402_LIMIT_EXCEEDED, X402_RECIPIENT_NOT_SIGNED;
+ * @throws X402SchemeError X402_POOL_FOREIGN, X402_ORIGIN_NOT_SECURE, X402_SERVICE_NOT_ALLOWED, X402_LIMIT_EXCEEDED, X402_RECIPIENT_NOT_SIGNED;
  *   SottoError BINDING_UNCHECKED
  */
 export async function checkTerms(terms: X402Terms, limit: bigint | undefined, policy: Policy): Promise<void> {
   const { pool: own } = policy.wallet;
-  const { chainId, pool, asset, decimals, amount, service } = terms;
+  const { chainId, pool, asset, decimals, amount, service, resource } = terms;
   if (chainId !== own.chainId || pool !== own.pool || asset !== own.token)
     throw new X402SchemeError(
       "X402_POOL_FOREIGN",
@@ -30,6 +37,11 @@ export async function checkTerms(terms: X402Terms, limit: bigint | undefined, po
     throw new X402SchemeError(
       "X402_POOL_FOREIGN",
       `the seller gives the token ${decimals} decimals: ${asset} has others`,
+    );
+  if (!isSecureUrl(resource, chainId))
+    throw new X402SchemeError(
+      "X402_ORIGIN_NOT_SECURE",
+      "who asks to be paid is at no https address: it may be anybody",
     );
   if (!policy.services.includes(baseUrl(service) ?? ""))
     throw new X402SchemeError("X402_SERVICE_NOT_ALLOWED", "the seller's service is none of those that are allowed", {

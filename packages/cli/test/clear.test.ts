@@ -1,0 +1,40 @@
+import { expect } from "chai";
+import { EXIT } from "../src/frame/exit.ts";
+import { DeadHome } from "./support/run.ts";
+
+describe("services and registries in the clear", () => {
+  let home: DeadHome;
+  beforeEach(() => {
+    home = new DeadHome();
+  });
+  afterEach(() => home.remove());
+  const configure = (chainId: string, service: string) =>
+    home.write("home/config.json", JSON.stringify({ ...JSON.parse(home.read("home/config.json")), chainId, service }));
+  /** Exit code, and the error's. */
+  const ends = async (...args: string[]) => {
+    const { code, stderr } = await home.run(args, { SOTTO_ACCOUNT_KEY: `0x${"11".repeat(32)}` });
+    return `${code} ${/^sotto: ([A-Z_]+)/m.exec(stderr)?.[1]}`;
+  };
+  const refused = `${EXIT.usage.code} SERVICE_NOT_SECURE`;
+
+  it("are not written into a wallet, except on a local chain", async () => {
+    configure("8453", "https://pay.example/zk");
+    const before = home.read("home/config.json");
+    const init = (service: string) => ends("init", "--update", "--service", service);
+    for (const service of ["http://pay.example/zk", "http://10.0.0.7:8402/zk"])
+      expect(await init(service)).to.equal(refused);
+    expect(home.read("home/config.json")).to.equal(before);
+    // Then the node is asked.
+    configure("31337", "https://pay.example/zk");
+    expect(await init("http://10.0.0.7:8402/zk")).to.equal(`${EXIT.network.code} NODE_UNREACHABLE`);
+  });
+
+  it("are not sent a signature, whoever wrote them there", async () => {
+    configure("8453", "http://pay.example/zk");
+    expect(await ends("link", "+14155550123", "--code", "123456")).to.equal(refused);
+    configure("8453", "https://pay.example/zk");
+    expect(await ends("link", "+14155550123", "--code", "123456", "--registry", "http://10.0.0.7/zk")).to.equal(
+      refused,
+    );
+  });
+});

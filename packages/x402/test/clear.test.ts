@@ -1,0 +1,54 @@
+import type { Wallet } from "@sotto/client";
+import type { X402Terms } from "@sotto/protocol/x402";
+import { expect } from "chai";
+import { checkTerms } from "../src/client/check.ts";
+import { SottoScheme as Payer } from "../src/client.ts";
+import { SottoScheme } from "../src/facilitator.ts";
+
+const [pool, token] = [`0x${"11".repeat(20)}`, `0x${"22".repeat(20)}`] as const;
+/** As far as it is looked at before the chain is asked. */
+const wallet = (chainId: bigint) => ({ pool: { chainId, pool, token } }) as unknown as Wallet;
+const code = (promise: Promise<unknown>) =>
+  promise.then(
+    () => "none",
+    (error: { code: string }) => error.code,
+  );
+
+describe("a payer", () => {
+  const terms = (chainId: bigint, resource: string) =>
+    ({ ...{ chainId, pool, asset: token, decimals: 6, amount: 1n, service: "" }, resource }) as unknown as X402Terms;
+  const check = (chainId: bigint, resource: string) =>
+    code(checkTerms(terms(chainId, resource), undefined, { wallet: wallet(chainId), decimals: 6, services: [] }));
+
+  it("pays nobody who asks in the clear: it may be anybody", async () => {
+    for (const resource of ["http://shop.example/report", "http://10.0.0.7/report", "http://127.0.0.1.shop.example/"])
+      expect(await check(8453n, resource), resource).to.equal("X402_ORIGIN_NOT_SECURE");
+    // What is looked at next.
+    for (const resource of ["https://shop.example/report", "http://127.0.0.1:3000/report"])
+      expect(await check(8453n, resource), resource).to.equal("X402_SERVICE_NOT_ALLOWED");
+    expect(await check(31337n, "http://shop.example/report")).to.equal("X402_SERVICE_NOT_ALLOWED");
+  });
+
+  it("allows no service in the clear", async () => {
+    for (const service of ["http://zk.example/zk", "http://10.0.0.7:8402/zk"])
+      expect(await code(Payer.open({ wallet: wallet(8453n), services: [service] }))).to.equal("X402_OPTION_INVALID");
+  });
+});
+
+describe("a facilitator's service", () => {
+  it("is https, or on this machine: nothing else is asked", async () => {
+    const asked: string[] = [];
+    const send = async (url: unknown) => {
+      asked.push(String(url));
+      return Response.json({ kinds: [], signers: {} });
+    };
+    const open = (service: string) => code(SottoScheme.open({ service, fetch: send }));
+    for (const service of ["http://zk.example/zk", "http://10.0.0.7:8402/zk", "http://127.0.0.1.zk.example"])
+      expect(await open(service), service).to.equal("X402_OPTION_INVALID");
+    expect(asked).to.deep.equal([]);
+    // These are asked, and settle nothing.
+    for (const service of ["https://zk.example/zk", "http://127.0.0.1:8402/zk"])
+      expect(await open(service), service).to.equal("X402_FACILITATOR_FAILED");
+    expect(asked).to.have.length(2);
+  });
+});
