@@ -34,7 +34,8 @@ describe("seed words", () => {
   });
 
   it("are refused with what is wrong with them, without repeating them", () => {
-    const words = createSeedWords().split(" ");
+    // Fixed: one in 256 wrong phrases has a right checksum; then it is another wallet, and no program can know.
+    const words = wordsFromSeed(new Uint8Array(32).map((_, i) => 7 * i + 1)).split(" ");
     const refuse = (text: string) => {
       const error = thrown(() => seedFromWords(text));
       expect(error.code).to.equal("INVALID_WORDS");
@@ -44,18 +45,7 @@ describe("seed words", () => {
     const misspelt = refuse(words.with(4, "sekret").join(" "));
     expect(misspelt).to.match(/word 5 /);
     expect(misspelt).not.to.include("sekret");
-    const swapped = words.with(0, words[0] === "zoo" ? "zone" : "zoo").join(" ");
-    // One in 256 wrong phrases has a right checksum: then it is another wallet, and no program can know.
-    const other = words.with(23, words[23] === "zoo" ? "zone" : "zoo").join(" ");
-    const errors = [swapped, other].map((text) => {
-      try {
-        seedFromWords(text);
-        return "fits";
-      } catch {
-        return refuse(text);
-      }
-    });
-    expect(errors.join()).to.match(/checksum/);
+    for (const at of [0, 23]) expect(refuse(words.with(at, "zoo").join(" "))).to.match(/checksum/);
     expect(refuse(undefined as unknown as string)).to.match(/24 words/);
   });
 

@@ -36,7 +36,7 @@ describe("commands", () => {
   it("end where nothing is left to wait for: a prompt whose input ended", () => {
     const url = JSON.stringify(new URL("../command.ts", import.meta.url).href);
     const program = `import { runCommand } from ${url}; await runCommand(() => new Promise(() => {}));`;
-    const options = { encoding: "utf8", timeout: 20_000 } as const;
+    const options = { encoding: "utf8", timeout: 300_000 } as const;
     const { status, stderr } = spawnSync(process.execPath, ["--input-type=module", "--eval", program], options);
     expect(stderr).to.match(/^\nsotto: INPUT_ENDED: [^\n]*\n$/);
     expect(status).to.equal(1);
