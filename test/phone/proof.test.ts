@@ -2,6 +2,7 @@
 // link.
 import { bindingSlots } from "@sotto/protocol";
 import { expect } from "chai";
+import { clockWithin } from "../support/clock.ts";
 import {
   account,
   linkBody,
@@ -166,6 +167,21 @@ describe("proving a phone number", () => {
     expect((await registry.resolve(phone)).body["wallet"]).to.equal(owner.address);
   });
 
+  it("sends no more codes than its operator pays for, and says when to come back", async () => {
+    const limited = await openTestRegistry({ SOTTO_PHONE_CODES_TOTAL: "3/86400" }, { clock: clockWithin(86_400_000) });
+    try {
+      const ask = async (phone = newNumber()) => limited.link(await linkBody(limited, account(), phone));
+      for (let index = 0; index < 3; index += 1) expect((await ask()).status).to.equal(200);
+      const { status, body, headers } = await ask();
+      expect([status, body["code"]]).to.deep.equal([429, "CODES_LIMITED"]);
+      expect(body["message"]).to.equal("all codes of this time are sent; try again later");
+      expect(Number(headers.get("retry-after"))).to.be.within(1, 86_400);
+      expect(limited.codes).to.have.length(3);
+    } finally {
+      await limited.close();
+    }
+  });
+
   it("limits codes of a number, a wallet and an address, and says when to come back", async () => {
     const limits = {
       SOTTO_PHONE_CODES_NUMBER: "2/600",
@@ -173,7 +189,7 @@ describe("proving a phone number", () => {
       SOTTO_PHONE_CODES_CLIENT: "6/600",
       SOTTO_PHONE_TRIES_CLIENT: "2/600",
     };
-    const limited = await openTestRegistry(limits);
+    const limited = await openTestRegistry(limits, { clock: clockWithin(600_000) });
     try {
       const ask = async (signer = account(), phone = newNumber()) => {
         const answer = await limited.link(await linkBody(limited, signer, phone));

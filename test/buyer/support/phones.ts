@@ -6,6 +6,7 @@ import { type LookupSigner, SottoService, signPhoneLink, type Wallet } from "@so
 import { type CodeMessage, type RunningRegistry, readRegistryConfig, startRegistry } from "@sotto/phone-registry";
 import { createLog } from "@sotto/server";
 import { Wallet as Account, type HDNodeWallet } from "ethers";
+import { PATIENT } from "../../service/support/patient.ts";
 import type { World } from "./world.ts";
 
 /** Somebody with an account, a wallet and, once linked, a number. */
@@ -16,7 +17,7 @@ export interface Person<A extends LookupSigner = HDNodeWallet> {
 
 /** All come from one address here. */
 const NO_LIMITS = Object.fromEntries(
-  ["CODES_NUMBER", "CODES_WALLET", "CODES_CLIENT", "TRIES_CLIENT", "LOOKUPS_CLIENT", "LOOKUPS_RANGE"]
+  ["CODES_NUMBER", "CODES_WALLET", "CODES_CLIENT", "CODES_TOTAL", "TRIES_CLIENT", "LOOKUPS_CLIENT", "LOOKUPS_RANGE"]
     .concat("LOOKUPS_CLIENT_RANGE")
     .map((name) => [`SOTTO_PHONE_${name}`, "1000000/86400"]),
 );
@@ -46,6 +47,7 @@ export class Phones {
       SOTTO_POOL: world.pool,
       SOTTO_RPC_URLS: world.node.url,
       SOTTO_RATE_LIMIT: "1000000",
+      ...PATIENT,
       SOTTO_PHONE_STORE: "sqlite::memory:",
       SOTTO_PHONE_SENDER: "file",
       ...NO_LIMITS,

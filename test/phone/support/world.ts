@@ -23,6 +23,7 @@ import {
 import { createLog } from "@sotto/server";
 import { Wallet } from "ethers";
 import { type Answer, call, post } from "../../service/support/http.ts";
+import { PATIENT } from "../../service/support/patient.ts";
 import { openWorld, type World } from "../../service/support/world.ts";
 
 export { call, post } from "../../service/support/http.ts";
@@ -30,7 +31,7 @@ export { closeWorld, openWorld, type World } from "../../service/support/world.t
 
 /** Far beyond what a test asks for, where it is not about limits. */
 export const NO_LIMITS: Record<string, string> = Object.fromEntries(
-  ["CODES_NUMBER", "CODES_WALLET", "CODES_CLIENT", "TRIES_CLIENT", "LOOKUPS_CLIENT", "LOOKUPS_CALLER"]
+  ["CODES_NUMBER", "CODES_WALLET", "CODES_CLIENT", "CODES_TOTAL", "TRIES_CLIENT", "LOOKUPS_CLIENT", "LOOKUPS_CALLER"]
     .concat(["LOOKUPS_RANGE", "LOOKUPS_CLIENT_RANGE"])
     .map((name) => [`SOTTO_PHONE_${name}`, "1000000/86400"]),
 );
@@ -54,6 +55,8 @@ export interface TestRegistry extends RunningRegistry {
 export interface Parts {
   /** In place of the one that remembers codes. */
   readonly sender?: CodeSender;
+  /** In place of this machine's and what it is set ahead by. */
+  readonly clock?: () => number;
 }
 
 /** Starts a registry of its own on the shared chain, with a database in memory. */
@@ -90,6 +93,7 @@ export const registryEnvironment = (world: World): Record<string, string> => ({
   SOTTO_POOL: world.pool,
   SOTTO_RPC_URLS: world.node.url,
   SOTTO_RATE_LIMIT: "1000000",
+  ...PATIENT,
   SOTTO_PHONE_STORE: "sqlite::memory:",
   SOTTO_PHONE_SENDER: "file",
 });

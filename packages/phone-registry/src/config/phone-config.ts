@@ -123,6 +123,7 @@ const phoneLimits = (settings: PhoneSettings): RegistryLimits => ({
     number: settings.phoneCodesNumber ?? [],
     wallet: settings.phoneCodesWallet ?? [],
     client: settings.phoneCodesClient ?? [],
+    total: settings.phoneCodesTotal ?? [],
   },
   tries: { client: settings.phoneTriesClient ?? [] },
   lookups: {

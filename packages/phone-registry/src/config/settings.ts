@@ -78,6 +78,12 @@ export const PHONE_SETTINGS = {
   phoneCodesNumber: setting("SOTTO_PHONE_CODES_NUMBER", rates, showRates(codes.number), "codes sent to one number"),
   phoneCodesWallet: setting("SOTTO_PHONE_CODES_WALLET", rates, showRates(codes.wallet), "codes sent for one wallet"),
   phoneCodesClient: setting("SOTTO_PHONE_CODES_CLIENT", rates, showRates(codes.client), "codes one address asks for"),
+  phoneCodesTotal: setting(
+    "SOTTO_PHONE_CODES_TOTAL",
+    rates,
+    showRates(codes.total),
+    "codes sent in all, to whichever number: what they may cost",
+  ),
   phoneTriesClient: setting("SOTTO_PHONE_TRIES_CLIENT", rates, showRates(tries.client), "codes one address tries"),
   phoneLookupsClient: setting("SOTTO_PHONE_LOOKUPS_CLIENT", rates, showRates(lookups.client), "lookups of one address"),
   phoneLookupsCaller: setting(

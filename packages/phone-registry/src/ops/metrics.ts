@@ -24,7 +24,7 @@ export function phoneMetrics(registry: Registry, clock: () => number = Date.now)
   const highest = new Map<string, Highest>();
   new Gauge({
     name: "sotto_phone_quota_use",
-    help: "highest share of a lookup quota that somebody used in the last five minutes, 0 to 1",
+    help: "highest share of a lookup quota that somebody used in the last five minutes, or of all codes, 0 to 1",
     labelNames: ["scope"],
     registers,
     collect() {

@@ -61,7 +61,9 @@ export async function take(
     const row = rate.limit > 0 ? await insert.returning("used").executeTakeFirst() : undefined;
     if (row === undefined) {
       const kind = scope.split("-").at(-1)!;
-      throw new RegistryError(code, "too many in this time", { scope: kind, resetAt: endsAt });
+      // Of nobody's own doing, and about no number: it may be said.
+      const message = kind === "total" ? "all codes of this time are sent; try again later" : "too many in this time";
+      throw new RegistryError(code, message, { scope: kind, resetAt: endsAt });
     }
     shares.set(scope, Math.max(shares.get(scope) ?? 0, row.used / rate.limit));
   }

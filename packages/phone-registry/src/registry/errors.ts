@@ -28,7 +28,7 @@ export type RegistryErrorCode =
   | "CODE_EXPIRED"
   /** The code was tried too often: link again for another. */
   | "CODE_EXHAUSTED"
-  /** Too many codes or tries; details.scope (number, wallet, client) and details.resetAt (ms). */
+  /** Too many codes or tries; details.scope (number, wallet, client, total) and details.resetAt (ms). */
   | "CODES_LIMITED"
   /** Too many lookups; details.scope (client, range, caller) and details.resetAt (ms). */
   | "LOOKUPS_LIMITED"

@@ -8,7 +8,8 @@ const DAY = 86_400;
 
 /**
  * Fifty guesses a day at a number's codes at the very most (10 codes of 5 tries): one chance in 20,000. A range of
- * 10,000 numbers shows at most 2,000 unknown ones a day to everybody together.
+ * 10,000 numbers shows at most 2,000 unknown ones a day to everybody together. Addresses, wallets and numbers are cheap:
+ * only a limit of all codes bounds what an operator pays for them.
  */
 export const DEFAULT_LIMITS: RegistryLimits = {
   codes: {
@@ -24,6 +25,7 @@ export const DEFAULT_LIMITS: RegistryLimits = {
       { limit: 10, seconds: 10 * MINUTE },
       { limit: 50, seconds: DAY },
     ],
+    total: [{ limit: 1_000, seconds: DAY }],
   },
   tries: {
     client: [
@@ -73,6 +75,7 @@ export const codeUses = ({ codes }: RegistryLimits, { phone, wallet, client }: L
   { scope: "code-number", subject: phone, rates: codes.number },
   { scope: "code-wallet", subject: wallet, rates: codes.wallet },
   { scope: "code-client", subject: client, rates: codes.client },
+  { scope: "code-total", subject: "", rates: codes.total },
 ];
 
 /** The counters that are about this number alone, for its erasure. */

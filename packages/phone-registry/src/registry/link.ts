@@ -60,13 +60,24 @@ async function store(context: Context, db: Db, request: LinkRequest, record: Lin
     return renew(context, db, request, record, current, waiting);
   // A waiting link is a fact about this wallet alone; one of another wallet is neither told nor touched.
   if (waiting !== undefined && waiting.record.issuedAt > record.issuedAt) throw outdated();
-  await take(db, ring, codeUses(limits, request), now, "CODES_LIMITED");
+  await takeCode(context, db, request, now);
   const id = await records.put(db, record, false, now + limits.pendingSeconds * 1000, waiting);
   const expiresAt = now + CODE_LIFETIME_MS;
   const code = randomCode();
   const hash = await storeCode(db, ring, { id, phone, wallet }, code, expiresAt);
   await audit(db, ring, { action: "link", outcome: "ok", phone, wallet, client }, now);
   return { kind: "waiting", code: { id, code, hash, expiresAt } };
+}
+
+/** Counts a code. Whether the number is linked makes no difference: who is not its wallet is sent one either way. */
+async function takeCode({ ring, limits, options }: Context, db: Db, request: LinkRequest, now: number): Promise<void> {
+  try {
+    const shares = await take(db, ring, codeUses(limits, request), now, "CODES_LIMITED");
+    options.metrics?.quotaUse("codes", shares.get("code-total") ?? 0);
+  } catch (error) {
+    if (error instanceof RegistryError && error.details["scope"] === "total") options.metrics?.quotaUse("codes", 1);
+    throw error;
+  }
 }
 
 /**

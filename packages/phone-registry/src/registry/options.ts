@@ -47,11 +47,12 @@ export interface Rate {
 }
 
 export interface RegistryLimits {
-  /** Codes sent: for a number, for a wallet, for who asks. */
+  /** Codes sent: for a number, for a wallet, for who asks, and in all. */
   readonly codes: {
     readonly number: readonly Rate[];
     readonly wallet: readonly Rate[];
     readonly client: readonly Rate[];
+    readonly total: readonly Rate[];
   };
   /** Codes typed in, links renewed and taken back, by who does. */
   readonly tries: { readonly client: readonly Rate[] };
@@ -85,8 +86,11 @@ export type RegistryOperation =
 export interface RegistryMetrics {
   /** @param outcome ok, unknown, unverified, or an error's code */
   count(operation: RegistryOperation, outcome: string): void;
-  /** How much of a lookup quota somebody has used, 0 to 1: the gauge shows the highest of the last minutes. */
-  quotaUse(scope: "client" | "caller" | "range" | "clientRange", used: number): void;
+  /**
+   * How much of a lookup quota somebody has used, or of the codes of all together, 0 to 1: the gauge shows the highest of
+   * the last minutes.
+   */
+  quotaUse(scope: "client" | "caller" | "range" | "clientRange" | "codes", used: number): void;
   /** Share of unknown numbers among the latest lookups, 0 to 1: high where somebody tries numbers. */
   unknownShare(share: number, lookups: number): void;
 }
