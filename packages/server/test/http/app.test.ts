@@ -20,6 +20,8 @@ async function open(settings: Record<string, string> = {}): Promise<{ app: App; 
   const { values: config } = readSettings(SERVER_SETTINGS, {
     SOTTO_PORT: "0",
     SOTTO_RATE_LIMIT: "100000",
+    // A machine that stands still is not overloaded.
+    SOTTO_LATEST_LOOP_MS: "0",
     ...settings,
   });
   const registry = new Registry();
