@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { shieldedPoolAbi } from "@sotto/protocol";
 import { Contract } from "ethers";
@@ -7,7 +7,7 @@ import { FaultyNode } from "../../test/relayer/support/faulty-node.ts";
 import { forgeBundle } from "../../test/service/support/bundles.ts";
 import { post, settleRequest } from "../../test/service/support/http.ts";
 import { startProcess, stopProcess } from "../../test/service/support/process.ts";
-import { closeWorld, environment, knownRoot, openWorld, type World } from "../../test/service/support/world.ts";
+import { closeWorld, environment, openWorld, type World } from "../../test/service/support/world.ts";
 import type { Print } from "./main.ts";
 
 export const about = "settling through the service (a process of its own, SQLite, a local node): rate, times, gas";
@@ -23,7 +23,7 @@ type Request = Record<string, unknown>;
 
 /** Verified payments, ready to be settled. */
 async function prepare(world: World, url: string, count: number): Promise<Request[]> {
-  const root = await knownRoot(world);
+  const { root } = world;
   const requests: Request[] = [];
   for (let i = 0; i < count; i += 1) {
     const bundle = forgeBundle(world, { root });
@@ -97,6 +97,8 @@ export async function run(print: Print): Promise<void> {
     SOTTO_RPC_URLS: node.url,
     SOTTO_CLIENT_QUOTA: "1000000",
     SOTTO_RECIPIENT_QUOTA: "1000000",
+    SOTTO_APPEND_AFTER_MS: "0",
+    SOTTO_VERIFY_WORKERS: String(availableParallelism()),
   };
   const service = await startProcess(settings);
   const { url } = service;

@@ -157,5 +157,5 @@ describe("a whole run of the phone registry", () => {
             found.push(`${what} in ${place}`);
       expect(found).to.deep.equal([]);
       folder.remove();
-    }).timeout(120_000);
+    });
 });

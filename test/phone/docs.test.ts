@@ -91,7 +91,7 @@ server.listen(0, "127.0.0.1");
 await once(server, "listening");
 const url = \`http://127.0.0.1:\${server.address().port}/codes\`;
 const message = { phone: "+4915112345678", code: "123456", wallet: "0x" + "ab".repeat(20), expiresAt: Date.now() + 60000 };
-const send = (key) => new WebhookSender({ url, secret: key, timeoutMs: 2000, tries: 1 }).send(message);
+const send = (key) => new WebhookSender({ url, secret: key, timeoutMs: 60000, tries: 1 }).send(message);
 await send(secret);
 const stranger = await send("x".repeat(32)).catch(({ code }) => code);
 console.log(JSON.stringify([texts.length, texts[0][0], stranger]));

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { lookupTypedData, type PhoneLookup } from "@sotto/protocol";
 import { expect } from "chai";
+import { clockWithin, DAY_MS } from "../support/clock.ts";
 import { contractWallet } from "./support/wallets.ts";
 import {
   account,
@@ -19,7 +20,8 @@ describe("signed lookups", () => {
   let phone: string;
   const payee = account();
   before(async () => {
-    registry = await openTestRegistry({ SOTTO_PHONE_SIGNED_LOOKUPS: "on", SOTTO_PHONE_LOOKUPS_CALLER: "5/600" });
+    const settings = { SOTTO_PHONE_SIGNED_LOOKUPS: "on", SOTTO_PHONE_LOOKUPS_CALLER: "5/86400" };
+    registry = await openTestRegistry(settings, { clock: clockWithin(DAY_MS) });
     phone = newNumber();
     await linkVerified(registry, payee, phone);
   });
@@ -30,7 +32,7 @@ describe("signed lookups", () => {
   async function headersFor(signer: Signer, lies: Partial<PhoneLookup> = {}): Promise<Record<string, string>> {
     const lookup: PhoneLookup = {
       ...{ phone, wallet: signer.address as `0x${string}`, chainId: BigInt(registry.world.chainId) },
-      ...{ service: registry.service, nonce: randomBytes(16).toString("base64url"), deadline: inSeconds(60) },
+      ...{ service: registry.service, nonce: randomBytes(16).toString("base64url"), deadline: inSeconds(240) },
       ...lies,
     };
     return {

@@ -14,7 +14,7 @@ const message = (): CodeMessage => ({
   phone: "+4915112345678",
   code: "314159",
   wallet: `0x${"ab".repeat(20)}`,
-  expiresAt: Date.now() + 300_000,
+  expiresAt: Date.now() + 3_600_000,
 });
 
 interface Received {
@@ -62,12 +62,13 @@ const codeOf = async (sending: Promise<void>): Promise<unknown> => {
 
 describe("the webhook sender", () => {
   const open = (url: string, more: Partial<ConstructorParameters<typeof WebhookSender>[0]> = {}) =>
-    new WebhookSender({ url, secret: SECRET, timeoutMs: 300, tries: 3, wait: async () => undefined, ...more });
+    new WebhookSender({ url, secret: SECRET, timeoutMs: 60_000, tries: 3, wait: async () => undefined, ...more });
 
   it("posts the code, signed with the time, so that the receiver knows who calls and when", async () => {
     const target = await receiver(status(204));
     try {
       const sent = message();
+      const before = Math.floor(Date.now() / 1000);
       await open(target.url).send(sent);
       const [{ headers, body }] = target.received as [Received];
       expect(JSON.parse(body)).to.deep.equal({
@@ -77,7 +78,7 @@ describe("the webhook sender", () => {
         expiresAt: sent.expiresAt,
       });
       const timestamp = String(headers["x-sotto-timestamp"]);
-      expect(Math.abs(Number(timestamp) - Date.now() / 1000)).to.be.below(5);
+      expect(Number(timestamp)).to.be.within(before, Date.now() / 1000);
       const right = createHmac("sha256", SECRET).update(`${timestamp}.${body}`).digest("hex");
       const given = String(headers["x-sotto-signature"]).replace(/^v1=/, "");
       expect(timingSafeEqual(Buffer.from(given), Buffer.from(right))).to.equal(true);
@@ -121,12 +122,16 @@ describe("the webhook sender", () => {
     await elsewhere.close();
   });
 
-  it("waits for an answer as long as it was told, not longer, and gives up after its tries", async () => {
+  it("waits for an answer as long as it was told, not for ever, and gives up after its tries", async () => {
     const target = await receiver(() => undefined);
     const start = performance.now();
-    expect(await codeOf(open(target.url, { timeoutMs: 100 }).send(message()))).to.equal("CODE_NOT_SENT");
-    expect(performance.now() - start).to.be.within(250, 5_000);
-    expect(target.received).to.have.length(3);
+    let pauses = 0;
+    const wait = async () => {
+      pauses += 1;
+    };
+    expect(await codeOf(open(target.url, { timeoutMs: 100, wait }).send(message()))).to.equal("CODE_NOT_SENT");
+    expect(performance.now() - start).to.be.at.least(290);
+    expect(pauses).to.equal(2);
     await target.close();
     expect(await codeOf(open(target.url).send(message()))).to.equal("CODE_NOT_SENT");
   });
@@ -135,7 +140,7 @@ describe("the webhook sender", () => {
     const target = await receiver(status(503));
     let now = Date.now();
     const wait = async () => {
-      now += 400_000;
+      now += 4_000_000;
     };
     const sender = open(target.url, { clock: () => now, wait, tries: 5 });
     expect(await codeOf(sender.send(message()))).to.equal("CODE_NOT_SENT");
@@ -151,6 +156,7 @@ describe("the webhook sender", () => {
       SOTTO_PHONE_WEBHOOK_URL: target.url,
       SOTTO_PHONE_WEBHOOK_SECRET: SECRET,
       SOTTO_PHONE_WEBHOOK_TRIES: "2",
+      SOTTO_PHONE_WEBHOOK_TIMEOUT_MS: "30000",
     };
     const registry = await openTestRegistry(settings, { sender: undefined as never });
     try {

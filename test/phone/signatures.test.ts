@@ -3,6 +3,7 @@
 import { bindingSlots, type ShieldedAddressBinding } from "@sotto/protocol";
 import { expect } from "chai";
 import { FaultyNode } from "../relayer/support/faulty-node.ts";
+import { clockWithin } from "../support/clock.ts";
 import { ANSWER, contractWallet, futureWallet, troublesome } from "./support/wallets.ts";
 import {
   account,
@@ -151,7 +152,7 @@ describe("signatures for a phone registry", () => {
   });
 
   it("of contracts cost who sends them: nobody makes the registry ask without end", async () => {
-    const limited = await openTestRegistry({ SOTTO_PHONE_CONTRACT_CHECKS: "4" });
+    const limited = await openTestRegistry({ SOTTO_PHONE_CONTRACT_CHECKS: "4" }, { clock: clockWithin(3_600_000) });
     try {
       const signer = await contractWallet(limited.world);
       const ask = async (body: unknown) => {
@@ -176,8 +177,7 @@ describe("signatures for a phone registry", () => {
   it("of contracts are asked of the next node where one is away", async () => {
     const { node } = registry.world;
     const unreachable = "http://127.0.0.1:1/key-of-a-customer";
-    const settings = { SOTTO_RPC_URLS: `${unreachable},${node.url}`, SOTTO_RPC_TIMEOUT_MS: "500" };
-    const second = await openTestRegistry(settings);
+    const second = await openTestRegistry({ SOTTO_RPC_URLS: `${unreachable},${node.url}` });
     try {
       const signer = await contractWallet(second.world);
       expect((await second.link(await linkBody(second, signer, newNumber()))).status).to.equal(200);
@@ -188,10 +188,10 @@ describe("signatures for a phone registry", () => {
 
   it("of contracts are not judged by a node that is at fault", async () => {
     const node = await FaultyNode.start(registry.world.node.url);
-    const lone = await openTestRegistry({ SOTTO_RPC_URLS: node.url, SOTTO_RPC_TIMEOUT_MS: "300" });
+    const lone = await openTestRegistry({ SOTTO_RPC_URLS: node.url });
     try {
       const signer = await contractWallet(lone.world);
-      for (const mode of ["breaksOff", "hangs", "talksNonsense", "isOverloaded", "givesWrongForms"] as const) {
+      for (const mode of ["breaksOff", "talksNonsense", "isOverloaded", "givesWrongForms"] as const) {
         node.mode = mode;
         const body = await linkBody(lone, signer, newNumber());
         const answer = await lone.link(body);
@@ -209,6 +209,21 @@ describe("signatures for a phone registry", () => {
       expect((await lone.link(body)).status).to.equal(503);
       expect((await call(`${lone.url}/readyz`)).body).to.deep.include({ ready: false });
       expect(lone.logged.join("")).to.not.include(node.url);
+    } finally {
+      await lone.close();
+      await node.stop();
+    }
+  });
+
+  it("of contracts are not waited for where a node says nothing", async () => {
+    const node = await FaultyNode.start(registry.world.node.url);
+    const lone = await openTestRegistry({ SOTTO_RPC_URLS: node.url, SOTTO_RPC_TIMEOUT_MS: "3000" });
+    try {
+      const body = await linkBody(lone, await contractWallet(lone.world), newNumber());
+      node.mode = "hangs";
+      const answer = await lone.link(body);
+      expect([answer.status, answer.body["code"]]).to.deep.equal([503, "CHAIN_UNAVAILABLE"]);
+      expect((await lone.link(await linkBody(lone, account(), newNumber()))).status).to.equal(200);
     } finally {
       await lone.close();
       await node.stop();

@@ -14,7 +14,7 @@ import { depositBody } from "./support/deposits.ts";
 import { type Example, expectLike, fill, readExamples } from "./support/examples.ts";
 import { call } from "./support/http.ts";
 import { phoneSettings, sentCodes, signPhone } from "./support/phone.ts";
-import { knownRoot, openService, openWorld, type TestService } from "./support/world.ts";
+import { openService, openWorld, type TestService } from "./support/world.ts";
 
 const docs = join(import.meta.dirname, "..", "..", "docs");
 const read = (name: string) => readFileSync(join(docs, name), "utf8");
@@ -29,7 +29,7 @@ describe("docs/api.md", () => {
   before(async () => {
     const world = await openWorld();
     service = await openService({ ...phoneSettings, SOTTO_PHONE_CODE_FILE: codeFile });
-    const root = await knownRoot(world);
+    const root = world.root;
     const account = Wallet.createRandom();
     await (await world.tokenContract.getFunction("mint")(account.address, 1_000_000n)).wait();
     const validUntil = BigInt(Math.floor(Date.now() / 1000) + 300);

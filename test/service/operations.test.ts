@@ -1,15 +1,16 @@
 import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { forgeBundle } from "./support/bundles.ts";
 import { type Answer, call, post, settleRequest } from "./support/http.ts";
-import { knownRoot, openService, openWorld, type TestService } from "./support/world.ts";
+import { openService, openWorld, type TestService } from "./support/world.ts";
 
 describe("the service's HTTP", () => {
   let service: TestService;
   let root: bigint;
   before(async () => {
     service = await openService();
-    root = await knownRoot(await openWorld());
+    root = (await openWorld()).root;
   });
   after(() => service.close());
   const shows = ({ status, body }: Answer, expected: number, code: string) => {
@@ -133,17 +134,13 @@ describe("the service's HTTP", () => {
 
   it("answers what is under way before it ends", async () => {
     const world = await openWorld();
-    const ending = await openService({
-      SOTTO_SETTLE_WAIT_MS: "30000",
-      SOTTO_CONFIRMATIONS: "3",
-      SOTTO_BLOCK_TIME_MS: "1000",
-    });
+    const ending = await openService({ SOTTO_CONFIRMATIONS: "60", SOTTO_BLOCK_TIME_MS: "1000" });
     const bundle = forgeBundle(world, { root });
     const { body } = await post(`${ending.url}/verify`, bundle);
     const waiting = post(`${ending.url}/settle`, settleRequest(bundle, body["paymentToken"]));
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    while (!ending.logged.some((line) => line.includes('"kind":"settle"'))) await sleep(20);
     await ending.close();
-    // Nothing mines on this chain unless something is sent: three confirmations cannot have come.
+    // Nothing mines on this chain unless something is sent: sixty confirmations cannot have come.
     expect([(await waiting).status, (await waiting).body["status"]]).to.deep.equal([202, "pending"]);
   });
 });

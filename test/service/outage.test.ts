@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { startPostgres } from "../../packages/database/test/support/postgres.ts";
 import { forgeBundle } from "./support/bundles.ts";
 import { type Answer, call, post, settleRequest } from "./support/http.ts";
-import { knownRoot, openService, openWorld, type TestService, type World } from "./support/world.ts";
+import { openService, openWorld, type TestService, type World } from "./support/world.ts";
 
 describe("what the service needs is away", () => {
   let world: World;
@@ -12,7 +12,7 @@ describe("what the service needs is away", () => {
   before(async () => {
     world = await openWorld();
     other = await openService();
-    root = await knownRoot(world);
+    root = world.root;
   });
   after(() => other.close());
   const shows = ({ status, headers, body }: Answer, code: string) => {
@@ -28,7 +28,7 @@ describe("what the service needs is away", () => {
 
   it("the nodes: nothing is verified", async () => {
     const proxy = await openProxy(world.node.url);
-    const service = await openService({ SOTTO_RPC_URLS: proxy.url, SOTTO_RPC_TIMEOUT_MS: "1000" });
+    const service = await openService({ SOTTO_RPC_URLS: proxy.url });
     try {
       await proxy.close();
       shows(await post(`${service.url}/verify`, forgeBundle(world, { root })), "CHAIN_UNAVAILABLE");
@@ -44,8 +44,7 @@ describe("what the service needs is away", () => {
   });
 
   it("one node of two: the other one does", async () => {
-    const settings = { SOTTO_RPC_URLS: `http://127.0.0.1:1,${world.node.url}`, SOTTO_RPC_TIMEOUT_MS: "1000" };
-    const service = await openService(settings);
+    const service = await openService({ SOTTO_RPC_URLS: `http://127.0.0.1:1,${world.node.url}` });
     try {
       const bundle = forgeBundle(world, { root });
       const { body } = await post(`${service.url}/verify`, bundle);

@@ -1,10 +1,12 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { settleCall } from "@sotto/client";
 import { encodeShieldedAddress, randomField, resourceDigest, validUntilOf } from "@sotto/protocol";
 import { expect } from "chai";
 import { getAddress } from "ethers";
+import { clockWithin, DAY_MS } from "../support/clock.ts";
 import { forgeBundle, merchantKey, merchantTag } from "./support/bundles.ts";
 import { type Answer, call, claimsOf, post, settleRequest } from "./support/http.ts";
-import { knownRoot, openService, openWorld, type TestService, type World } from "./support/world.ts";
+import { openService, openWorld, type TestService, type World } from "./support/world.ts";
 
 const PRIVACY = { amountVisibleOnChain: false, senderAddressHidden: true, observerCannotLinkTransactions: true };
 
@@ -20,12 +22,17 @@ describe("POST /settle", () => {
     const token = await verify(bundle);
     return { bundle, token, request: settleRequest(bundle, token) };
   };
+  /** Blocks come with transactions again, and for those that wait. */
+  const mineAgain = async () => {
+    await world.provider.send("evm_setAutomine", [true]);
+    await world.provider.send("hardhat_mine", []);
+  };
   const isSpent = (nullifier: string): Promise<boolean> => world.poolContract.getFunction("isSpent")(BigInt(nullifier));
 
   before(async () => {
     world = await openWorld();
     service = await openService();
-    root = await knownRoot(world);
+    root = world.root;
   });
   after(() => service.close());
 
@@ -122,7 +129,9 @@ describe("POST /settle", () => {
   });
 
   it("answers pending with 202 and where to ask again, when the wait is too short", async () => {
-    const slow = await openService({ SOTTO_SETTLE_WAIT_MS: "0", SOTTO_POLL_MS: "300" });
+    const slow = await openService({ SOTTO_SETTLE_WAIT_MS: "0" });
+    // It cannot be settled before this is over.
+    await world.provider.send("evm_setAutomine", [false]);
     try {
       const bundle = forgeBundle(world, { root });
       const { status, headers, body } = await settle(settleRequest(bundle, await verify(bundle, slow)), slow);
@@ -138,13 +147,14 @@ describe("POST /settle", () => {
       });
       expect(txSignature).to.match(/^0x/);
       expect(headers.get("location")).to.equal(statusUrl);
-      let asked = await call(`${slow.origin}${statusUrl}`);
-      for (let i = 0; i < 100 && asked.body["status"] === "pending"; i += 1) {
-        await new Promise((resolve) => setTimeout(resolve, 100));
-        asked = await call(`${slow.origin}${statusUrl}`);
-      }
-      expect([asked.status, asked.body["status"]]).to.deep.equal([200, "success"]);
+      const asked = () => call(`${slow.origin}${statusUrl}`);
+      expect((await asked()).body["status"]).to.equal("pending");
+      await mineAgain();
+      while ((await asked()).body["status"] === "pending") await sleep(50);
+      const { status: later, body: settled } = await asked();
+      expect([later, settled["status"]]).to.deep.equal([200, "success"]);
     } finally {
+      await mineAgain();
       await slow.close();
     }
   });
@@ -185,7 +195,7 @@ describe("POST /settle", () => {
   });
 
   it("counts payments of a client and to a recipient, and answers 429 beyond the quota", async () => {
-    const strict = await openService({ SOTTO_CLIENT_QUOTA: "2" });
+    const strict = await openService({ SOTTO_CLIENT_QUOTA: "2" }, clockWithin(DAY_MS));
     try {
       const answers = [];
       for (let i = 0; i < 3; i += 1) answers.push(await post(`${strict.url}/verify`, forgeBundle(world, { root })));
@@ -196,10 +206,8 @@ describe("POST /settle", () => {
       await strict.close();
     }
     const served = { encryptionKey: merchantKey, ownerTag: merchantTag };
-    const closed = await openService({
-      SOTTO_RECIPIENTS: encodeShieldedAddress(served),
-      SOTTO_RECIPIENT_QUOTA: "1",
-    });
+    const settings = { SOTTO_RECIPIENTS: encodeShieldedAddress(served), SOTTO_RECIPIENT_QUOTA: "1" };
+    const closed = await openService(settings, clockWithin(DAY_MS));
     try {
       // The same wallet with another key or tag beside it is another recipient.
       const other = forgeBundle(world, { root }, { ownerTag: merchantTag + 1n });

@@ -9,7 +9,7 @@ import { expect } from "chai";
 import { forge, type Trapdoor } from "../../scripts/setup/trapdoor.ts";
 import { forgeBundle } from "./support/bundles.ts";
 import { post } from "./support/http.ts";
-import { artifacts, environment, knownRoot, openService, openWorld, type World } from "./support/world.ts";
+import { artifacts, environment, openService, openWorld, type World } from "./support/world.ts";
 
 const G1 = bn254.G1.Point.BASE;
 const G2 = bn254.G2.Point.BASE;
@@ -97,7 +97,7 @@ describe("starting the service", () => {
     writeFileSync(join(folder, "old", "payment", "payment.vkey.json"), JSON.stringify(keyOf(secrets)));
     const service = await openService({ SOTTO_OTHER_KEYS: join(folder, "old") });
     try {
-      const bundle = forgeBundle(world, { root: await knownRoot(world) });
+      const bundle = forgeBundle(world, { root: world.root });
       const { proof } = forge(secrets, bundle.publicSignals.map(BigInt));
       const answer = await post(`${service.url}/verify`, { ...bundle, proof });
       expect([answer.body["valid"], answer.body["reason"]]).to.deep.equal([false, "ARTIFACT_SET_MISMATCH"]);

@@ -123,7 +123,7 @@ describe("a paywall in Express", () => {
     const code = [
       'import { sotto } from "@sotto/resource-server/express";',
       'sotto({ origin: "nowhere" });',
-      "setTimeout(() => console.log('still here'), 1000);",
+      "setTimeout(() => console.log('still here'), 60_000);",
     ].join("\n");
     const { status, stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", code], {
       cwd: import.meta.dirname,

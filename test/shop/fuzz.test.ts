@@ -14,7 +14,6 @@ const LONG = process.env["SOTTO_LONG"] === "1";
 const HEADERS = LONG ? 50_000 : 5_000;
 const AT_A_TIME = 8;
 const PAYMENTS = 24;
-const MINUTE_MS = 60_000;
 /** Bytes of headers that Node reads, and its own answer to more. */
 const NODE_LIMIT = 15_000;
 const TOO_LARGE = 431;
@@ -55,6 +54,8 @@ describe("five thousand headers that are almost right", () => {
   let unused: Settled[];
   const shops: { name: string; shop: Shop; paywall: Paywall }[] = [];
   let sold = 0;
+  /** Of the shops; left out: this machine's. It stands still while the headers come: the right ones stay right. */
+  let now: number | undefined;
   /** What the operators were told, and how often. */
   const reasons = new Map<string, number>();
   before(async () => {
@@ -62,7 +63,7 @@ describe("five thousand headers that are almost right", () => {
     for (const [name, start] of ADAPTERS) {
       const onEvent = ({ event, reason = event }: PaywallEvent) =>
         void reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
-      const paywall = await openPaywall(world, { onEvent });
+      const paywall = await openPaywall(world, { onEvent, clock: () => now ?? Date.now() });
       const shop = await start(paywall, () => {
         sold += 1;
         return { status: 200, text: "the goods" };
@@ -70,8 +71,8 @@ describe("five thousand headers that are almost right", () => {
       shops.push({ name, shop, paywall });
     }
     // No two have a field in common. Many, because a shop looks at one only so often.
-    const now = Date.now();
-    const terms = (index: number) => ({ price: PRICE, amount: PRICE + BigInt(index), timestamp: now - index });
+    const start = Date.now();
+    const terms = (index: number) => ({ price: PRICE, amount: PRICE + BigInt(index), timestamp: start - index });
     unused = await Promise.all(Array.from({ length: PAYMENTS }, (_, index) => pay(world, terms(index))));
   });
   after(async () => {
@@ -95,6 +96,7 @@ describe("five thousand headers that are almost right", () => {
   }
 
   it("are refused, each with the words of the interface", async () => {
+    now = Date.now();
     const random = new Random("fuzz of the proof header");
     const all = unused.map((one) => JSON.parse(headerOf(one)) as HeaderFields);
     const faults: string[] = [];
@@ -119,9 +121,10 @@ describe("five thousand headers that are almost right", () => {
     for (const status of [400, 402]) expect(counts.get(status) ?? 0, String(status)).to.be.above(HEADERS / 10);
     for (const reason of ["HEADER", "TOKEN", "TOKEN_CLAIMS", "BUNDLE", "PROOF", "AMOUNT_PROOF"])
       expect(reasons.get(reason) ?? 0, reason).to.be.above(HEADERS / 100);
-  }).timeout(HEADERS * 40 + 2 * MINUTE_MS);
+  });
 
   it("and the right one among them is served", async () => {
+    now = undefined;
     const fresh = await pay(world);
     for (const { name, shop } of shops) {
       const response = await fetch(`${shop.url}/paid/a`, { headers: showing(headerOf(fresh)) });

@@ -28,7 +28,7 @@ describe("a paywall that is shown a payment", () => {
   });
 
   it("waits a little for a payment that is on its way", async () => {
-    const paywall = await core.open({ chain: core.chain({ settleWaitMs: 20_000 }) });
+    const paywall = await core.open({ chain: core.chain({ settleWaitMs: 30_000 }) });
     const bundle = forgeFor(world);
     const paymentToken = await verify(world, bundle);
     const early = core.show(paywall, { bundle, paymentToken, txSignature: `0x${"00".repeat(32)}` });
@@ -77,8 +77,10 @@ describe("a paywall that is shown a payment", () => {
   });
 
   it("of memory takes nothing from before its start, and nothing before its time", async () => {
-    const [before, ahead] = [await pay(world), await pay(world, { timestamp: Date.now() + 20_000 })];
-    const paywall = await core.open({ store: "memory" });
+    const before = await pay(world);
+    const now = Date.now();
+    const ahead = await pay(world, { timestamp: now + 20_000 });
+    const paywall = await core.open({ store: "memory", clock: () => now });
     expect(told(await core.show(paywall, before))).to.equal("402");
     expect(core.events.at(-1)?.reason).to.equal("BEFORE_START");
     const decision = await core.show(paywall, ahead);

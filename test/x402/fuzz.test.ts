@@ -6,7 +6,7 @@ import { Wallet as Account } from "ethers";
 import { merchantKey, merchantTag } from "../service/support/bundles.ts";
 import { type Answer, post } from "../service/support/http.ts";
 import { fieldMutation, type Sample } from "../service/support/mutations.ts";
-import { knownRoot, openService, openWorld, type TestService, type World } from "../service/support/world.ts";
+import { openService, openWorld, type TestService, type World } from "../service/support/world.ts";
 import { Random } from "../support/random.ts";
 import { bundleFor, challenge, encodeHeader, headerOf, show } from "./support/payer.ts";
 import { bodyOf, pay, requirements } from "./support/requirements.ts";
@@ -78,7 +78,7 @@ describe("mutated payments of x402", () => {
   before(async () => {
     world = await openWorld();
     service = await openService({ SOTTO_CLIENT_QUOTA: "1000000" });
-    root = await knownRoot(world);
+    root = world.root;
   });
   after(() => service.close());
 

@@ -3,7 +3,7 @@ import { SottoScheme } from "@sotto/x402/facilitator";
 import { x402Facilitator } from "@x402/core/facilitator";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { expect } from "chai";
-import { knownRoot, openService, openWorld, type TestService, type World } from "../service/support/world.ts";
+import { openService, openWorld, type TestService, type World } from "../service/support/world.ts";
 import { type Middleman, openMiddleman } from "./support/middleman.ts";
 import { bodyOf, PRICE, pay, requirements } from "./support/requirements.ts";
 
@@ -19,7 +19,7 @@ describe("the published x402Facilitator", () => {
   before(async () => {
     world = await openWorld();
     service = await openService();
-    root = await knownRoot(world);
+    root = world.root;
     between = await openMiddleman(service.origin);
     base = between.url + new URL(service.url).pathname;
     scheme = await SottoScheme.open({ service: `${base}/` });

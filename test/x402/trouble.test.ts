@@ -6,7 +6,7 @@ import { x402ResourceServer } from "@x402/express";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
 import { merchantKey, merchantTag } from "../service/support/bundles.ts";
-import { knownRoot, openService, openWorld, type TestService, type World } from "../service/support/world.ts";
+import { openService, openWorld, type TestService, type World } from "../service/support/world.ts";
 import { type Middleman, openMiddleman } from "./support/middleman.ts";
 import { type Accepted, bundleFor, challenge, headerOf, show } from "./support/payer.ts";
 import { openShop, type Shop, signRecipient } from "./support/shop.ts";
@@ -23,7 +23,7 @@ describe("a paid request that meets trouble", () => {
   before(async () => {
     world = await openWorld();
     service = await openService();
-    root = await knownRoot(world);
+    root = world.root;
     between = await openMiddleman(service.origin);
     const recipient = await signRecipient(world, Account.createRandom(), address);
     shop = await openShop(world, recipient, between.url + new URL(service.url).pathname);

@@ -1,9 +1,9 @@
 // The registry as it is run: a process of its own.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { join } from "node:path";
+import { PATIENT } from "../../service/support/patient.ts";
 
 export const PROGRAM = join(import.meta.dirname, "..", "..", "..", "packages", "phone-registry", "dist", "main.js");
-const START_TIMEOUT_MS = 60_000;
 
 export interface RegistryProcess {
   readonly url: string;
@@ -17,25 +17,19 @@ export interface RegistryProcess {
 /** @param folder it runs in; @param settings all of its environment but PATH */
 export async function startRegistryProcess(folder: string, settings: Record<string, string>): Promise<RegistryProcess> {
   const { PATH = "" } = process.env;
-  const child = spawn(process.execPath, [PROGRAM], { cwd: folder, env: { PATH, ...settings } });
+  const child = spawn(process.execPath, [PROGRAM], { cwd: folder, env: { PATH, ...PATIENT, ...settings } });
   const said: string[] = [];
   const ended = new Promise<NodeJS.Signals | number | null>((resolve) =>
     child.once("exit", (code, signal) => resolve(signal ?? code)),
   );
   const url = await new Promise<string>((resolve, reject) => {
-    const fail = (what: string) => reject(new Error(`${what}:\n${said.join("")}`));
-    const timer = setTimeout(() => fail("the registry did not start"), START_TIMEOUT_MS);
     for (const stream of [child.stdout, child.stderr])
       stream.on("data", (chunk) => {
         said.push(String(chunk));
         const address = /registry at (\S+):/.exec(said.join(""))?.[1];
         if (address !== undefined) resolve(address);
       });
-    void ended.then(() => fail("the registry ended"));
-    void ended.then(() => clearTimeout(timer));
-  }).catch((error: unknown) => {
-    child.kill("SIGKILL");
-    throw error;
+    void ended.then(() => reject(new Error(`the registry ended:\n${said.join("")}`)));
   });
   return { url, child, said, ended };
 }
@@ -43,7 +37,7 @@ export async function startRegistryProcess(folder: string, settings: Record<stri
 /** One of its other commands. */
 export function runRegistry(folder: string, settings: Record<string, string>, args: string[], input = "") {
   const { PATH = "" } = process.env;
-  const options = { cwd: folder, env: { PATH, ...settings }, input, encoding: "utf8", timeout: 60_000 } as const;
+  const options = { cwd: folder, env: { PATH, ...settings }, input, encoding: "utf8" } as const;
   const { status, stdout, stderr } = spawnSync(process.execPath, [PROGRAM, ...args], options);
   return { status, stdout, stderr };
 }

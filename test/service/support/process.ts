@@ -2,10 +2,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { PATIENT } from "./patient.ts";
 
 const MAIN = join(import.meta.dirname, "..", "..", "..", "packages", "verifier-service", "dist", "main.js");
 const ENDS_WITH_PARENT = join(import.meta.dirname, "..", "..", "support", "ends-with-parent.mjs");
-const START_TIMEOUT_MS = 60_000;
+const STOPS_AT = join(import.meta.dirname, "..", "..", "support", "stops-at.mjs");
 
 export interface ServiceProcess {
   readonly url: string;
@@ -16,33 +17,30 @@ export interface ServiceProcess {
 
 /**
  * @param environment all its settings; @param onLog called with each line it logs
+ * @param killAt what it logs when it is to die, as by kill -9
  */
 export async function startProcess(
   environment: Record<string, string>,
-  onLog: (line: string, child: ChildProcess) => void = () => undefined,
+  onLog: (line: string) => void = () => undefined,
+  killAt?: RegExp,
 ): Promise<ServiceProcess> {
   const { PATH = "" } = process.env;
-  const child = spawn(process.execPath, [ENDS_WITH_PARENT, MAIN], {
-    env: { PATH, ...environment },
+  const kill = killAt === undefined ? [] : [STOPS_AT, "SIGKILL", killAt.source];
+  const child = spawn(process.execPath, [ENDS_WITH_PARENT, ...kill, MAIN], {
+    env: { PATH, ...PATIENT, ...environment },
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
   const ended = new Promise<NodeJS.Signals | number | null>((resolve) =>
     child.once("exit", (code, signal) => resolve(signal ?? code)),
   );
-  createInterface({ input: child.stdout! }).on("line", (line) => onLog(line, child));
+  createInterface({ input: child.stdout! }).on("line", onLog);
   const said: string[] = [];
   const url = await new Promise<string>((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new Error(`the service did not start:\n${said.join("\n")}`)),
-      START_TIMEOUT_MS,
-    );
     void ended.then(() => reject(new Error(`the service ended:\n${said.join("\n")}`)));
     createInterface({ input: child.stderr! }).on("line", (line) => {
       said.push(line);
       const address = /service at (\S+):/.exec(line)?.[1];
-      if (address === undefined) return;
-      clearTimeout(timer);
-      resolve(address);
+      if (address !== undefined) resolve(address);
     });
   }).catch((error: unknown) => {
     child.kill("SIGKILL");

@@ -3,11 +3,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { DeploymentManifest } from "@sotto/protocol";
+import { type DeploymentManifest, NoteTree, shieldedPoolAbi } from "@sotto/protocol";
 import { createLog, type RunningService, readConfig, startService } from "@sotto/verifier-service";
 import { Contract, HDNodeWallet, JsonRpcProvider, type JsonRpcSigner } from "ethers";
 import { deployLocal } from "../../../scripts/chain/deployment.ts";
 import { type LocalNode, startNode } from "../../../scripts/chain/node.ts";
+import { appendDeposit } from "../../relayer/support/append.ts";
+import { PATIENT } from "./patient.ts";
 
 export const artifacts = join(import.meta.dirname, "..", "..", "..", "circuits", "build");
 /** Hardhat's public accounts: the first deploys, the second deposits, the others are relayers. */
@@ -29,6 +31,8 @@ export interface World extends DeploymentManifest {
   readonly depositor: JsonRpcSigner;
   readonly tokenContract: Contract;
   readonly poolContract: Contract;
+  /** One that the pool knows. */
+  readonly root: bigint;
 }
 
 const TOKENS = 10n ** 15n;
@@ -36,12 +40,6 @@ const TOKEN = [
   "function mint(address, uint256)",
   "function approve(address, uint256)",
   "function balanceOf(address) view returns (uint256)",
-];
-const POOL = [
-  "function deposit(uint256[], uint64[])",
-  "function root() view returns (uint256)",
-  "function isKnownRoot(uint256) view returns (bool)",
-  "function isSpent(uint256) view returns (bool)",
 ];
 
 let shared: Promise<World> | undefined;
@@ -59,10 +57,13 @@ async function create(): Promise<World> {
   const provider = new JsonRpcProvider(node.url, undefined, options);
   const depositor = await provider.getSigner(1);
   const tokenContract = new Contract(deployment.token, TOKEN, depositor);
-  const poolContract = new Contract(deployment.pool, POOL, depositor);
+  const poolContract = new Contract(deployment.pool, shieldedPoolAbi, depositor);
   await (await tokenContract.getFunction("mint")(depositor.address, TOKENS)).wait();
   await (await tokenContract.getFunction("approve")(deployment.pool, TOKENS)).wait();
-  return { ...deployment, node, provider, depositor, tokenContract, poolContract };
+  const deposited = await (await poolContract.getFunction("deposit")([1n], [1_000_000n])).wait();
+  const place = { chainId: BigInt(deployment.chainId), pool: deployment.pool };
+  const root = await appendDeposit(poolContract, place, new NoteTree(), deposited, provider);
+  return { ...deployment, node, provider, depositor, tokenContract, poolContract, root };
 }
 
 export interface TestService extends RunningService {
@@ -105,26 +106,12 @@ export function environment(world: World, folder: string): Record<string, string
     SOTTO_STORE: `sqlite:${join(folder, "store.sqlite")}`,
     SOTTO_TOKEN_KEYS: join(folder, "keys"),
     SOTTO_RATE_LIMIT: "100000",
+    SOTTO_SETTLE_WAIT_MS: "120000",
+    SOTTO_VERIFY_WORKERS: "1",
+    // Proofs of appends take longer than all else, and nobody here spends what comes out of a payment.
+    SOTTO_APPEND_AFTER_MS: "600000",
+    ...PATIENT,
   };
-}
-
-const ROOT_TIMEOUT_MS = 60_000;
-
-/** A root that the pool knows: of a deposit that the service's relayer has appended. */
-export async function knownRoot(world: World): Promise<bigint> {
-  const known = async (): Promise<bigint | undefined> => {
-    const root: bigint = await world.poolContract.getFunction("root")();
-    return (await world.poolContract.getFunction("isKnownRoot")(root)) ? root : undefined;
-  };
-  const before = await known();
-  if (before !== undefined) return before;
-  await (await world.poolContract.getFunction("deposit")([1n], [1_000_000n])).wait();
-  for (const end = Date.now() + ROOT_TIMEOUT_MS; Date.now() < end; ) {
-    const root = await known();
-    if (root !== undefined) return root;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error("the relayer did not append the deposit");
 }
 
 /** Ends the chain; the last thing the folder's tests do. */

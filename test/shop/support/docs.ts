@@ -1,11 +1,11 @@
 // Code of the documentation, as it stands there: written into files beside each other, type-checked, and run.
 import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { freePort } from "../../support/ports.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
-const START_MS = 30_000;
 
 /** TypeScript blocks that begin with the name of their file. */
 function namedBlocks(path: string): Map<string, string> {
@@ -14,25 +14,13 @@ function namedBlocks(path: string): Map<string, string> {
   return new Map(blocks.map(([, code = "", name = ""]) => [name, code]));
 }
 
-export function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
-}
-
-/** As soon as it listens. */
-async function reach(url: string): Promise<void> {
-  for (const end = Date.now() + START_MS; ; await new Promise((resolve) => setTimeout(resolve, 50)))
-    try {
-      await (await fetch(url)).text();
-      return;
-    } catch (error) {
-      if (Date.now() > end) throw error;
-    }
-}
+const answers = (url: string): Promise<boolean> =>
+  fetch(url)
+    .then((response) => response.text())
+    .then(
+      () => true,
+      () => false,
+    );
 
 /** Code of one page, in a folder of the checkout, whose packages it imports. */
 export class DocumentedCode {
@@ -86,7 +74,10 @@ export class DocumentedCode {
     const ended = new Promise((resolve) => child.once("exit", resolve));
     try {
       const url = `http://localhost:${port}`;
-      await reach(url);
+      while (!(await answers(url))) {
+        if (child.exitCode !== null) throw new Error(`${name} ended with ${child.exitCode}`);
+        await sleep(50);
+      }
       return await use(url);
     } finally {
       child.kill("SIGKILL");

@@ -8,8 +8,6 @@ export interface RawAnswer {
   readonly body: string;
 }
 
-const TIMEOUT_MS = 30_000;
-
 /** A request as it goes over the wire; the answer is read until the server closes the connection. */
 export function rawRequest(url: string, lines: readonly string[], body = ""): Promise<RawAnswer> {
   const { hostname, port } = new URL(url);
@@ -18,7 +16,6 @@ export function rawRequest(url: string, lines: readonly string[], body = ""): Pr
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname);
     const parts: Buffer[] = [];
-    socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error(`no answer to ${lines[0]?.slice(0, 100)}`)));
     socket.on("connect", () => socket.write(Buffer.from(head, "latin1")));
     socket.on("data", (part) => parts.push(part));
     socket.on("error", (error) => (parts.length > 0 ? resolve(parse(Buffer.concat(parts))) : reject(error)));

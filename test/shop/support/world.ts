@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { WireBundle } from "@sotto/protocol";
 import { post, settleRequest } from "../../service/support/http.ts";
 import { type ServiceProcess, startProcess, stopProcess } from "../../service/support/process.ts";
-import { closeWorld, environment, knownRoot, openWorld, type World } from "../../service/support/world.ts";
+import { closeWorld, environment, openWorld, type World } from "../../service/support/world.ts";
 import { createMerchant, type Merchant } from "./merchant.ts";
 import { forge, type Terms } from "./payments.ts";
 
@@ -17,8 +17,6 @@ export const PRICE = 10_000n;
 export interface ShopWorld extends World {
   /** Base address of the service. */
   readonly service: string;
-  /** One the pool knows. */
-  readonly root: bigint;
   readonly merchant: Merchant;
   /** For files that end with the world. */
   readonly folder: string;
@@ -48,7 +46,7 @@ async function create(): Promise<{ world: ShopWorld; end(): Promise<void> }> {
     await closeWorld();
   };
   const merchant = await createMerchant(world);
-  return { world: { ...world, service: service.url, root: await knownRoot(world), merchant, folder }, end };
+  return { world: { ...world, service: service.url, merchant, folder }, end };
 }
 
 /** The last thing the folder's tests do. */

@@ -48,7 +48,7 @@ export async function openSelling(): Promise<Selling> {
   const url = `${shop.origin}/report`;
   return {
     ...{ world, merchant, recipient, between, shop, url },
-    schemeOf: (wallet) => SottoScheme.open({ wallet, services: [world.serviceUrl], fundsTimeoutMs: 5_000 }),
+    schemeOf: (wallet) => SottoScheme.open({ wallet, services: [world.serviceUrl] }),
     required: async () => decode((await fetch(url)).headers.get("payment-required")) as unknown as PaymentRequired,
     recover() {
       between.trouble = (_path, answer) => answer();

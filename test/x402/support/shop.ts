@@ -64,7 +64,7 @@ export async function openShop(
     },
     call,
   );
-  const resources = new x402ResourceServer(new HTTPFacilitatorClient({ url: facilitator, timeoutMs: 30_000 }));
+  const resources = new x402ResourceServer(new HTTPFacilitatorClient({ url: facilitator, timeoutMs: 300_000 }));
   resources.register(scheme.network, scheme);
   const accepts = { scheme: scheme.scheme, network: scheme.network, payTo: recipient.wallet, price: PRICE_TEXT };
   app.use(paymentMiddleware({ "GET /report": { accepts }, "GET /other": { accepts } }, resources));
