@@ -10,6 +10,7 @@ import { buildPage } from "../../examples/browser/build.ts";
 import { type PageServer, servePage } from "../../examples/browser/serve.ts";
 import { openRealShop, type RealShop } from "../buyer/support/real-shop.ts";
 import { ARTIFACTS, closeWorld, openWorld, payerWith, type World } from "../buyer/support/world.ts";
+import { clearOfMidnight } from "../support/clock.ts";
 import { launchChromium } from "./support/chromium.ts";
 
 const PRICE = 12_345n;
@@ -23,8 +24,7 @@ describe("a browser", () => {
   let page: Page;
   const said: string[] = [];
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     world = await openWorld();
     shop = await openRealShop(world, "0.012345");
     const words = createSeedWords();
@@ -44,9 +44,11 @@ describe("a browser", () => {
       words,
     };
     const connect = [node.url, new URL(serviceUrl).origin, shop.url];
+    await clearOfMidnight();
     server = await servePage({ folder, artifacts: ARTIFACTS, config, connect });
     browser = await launchChromium();
     page = await browser.newPage({ viewport: { width: 900, height: 900 } });
+    page.setDefaultTimeout(0);
     page.on("console", (message) => void said.push(`${message.type()}: ${message.text()}`));
     page.on("pageerror", (error) => void said.push(`error: ${error.message}`));
   });
@@ -63,12 +65,11 @@ describe("a browser", () => {
     page
       .locator(selector)
       .first()
-      .waitFor({ timeout: 50_000 })
+      .waitFor()
       .catch((error: Error) => expect.fail(`${error.message}\n${said.join("\n")}`));
   const answered = () => shows("#answer:not([hidden]), #error:not([hidden])");
 
-  it("opens a wallet and finds its notes", async function () {
-    this.timeout(60_000);
+  it("opens a wallet and finds its notes", async () => {
     await page.goto(server.url);
     await shows("#pay:not([disabled]), #error:not([hidden])");
     expect(await text("error")).to.equal("");
@@ -76,8 +77,7 @@ describe("a browser", () => {
     expect(await text("spent")).to.equal("0 USDC");
   });
 
-  it("pays a 402 of another origin and gets the goods, with a real proof of its worker", async function () {
-    this.timeout(60_000);
+  it("pays a 402 of another origin and gets the goods, with a real proof of its worker", async () => {
     await page.locator("#pay").click();
     await answered();
     expect([await text("error"), await text("answer")]).to.deep.equal(["", "200\nsold /article"]);
@@ -91,14 +91,13 @@ describe("a browser", () => {
     ).to.deep.equal([]);
   });
 
-  it("goes on after it was closed in the middle of a payment, and pays once", async function () {
-    this.timeout(90_000);
+  it("goes on after it was closed in the middle of a payment, and pays once", async () => {
     const url = `${shop.url}/chapter/2`;
     await page.locator("#url").fill(url);
     // The service settles it, and the page is gone before it hears of that.
     const handedIn = new Promise<void>((resolve) => {
       void page.route("**/zk/settle", async (route) => {
-        await route.fetch();
+        await route.fetch({ timeout: 0 });
         resolve();
       });
     });
@@ -115,8 +114,7 @@ describe("a browser", () => {
     expect(await shop.received()).to.equal(2n * PRICE);
   });
 
-  it("stops at its limits", async function () {
-    this.timeout(60_000);
+  it("stops at its limits", async () => {
     await page.locator("#url").fill(`${shop.url}/chapter/3`);
     await page.locator("#pay").click();
     await answered();

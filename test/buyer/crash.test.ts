@@ -40,8 +40,7 @@ describe("an agent that is ended", () => {
   }
   const salesOf = (target: string) => shop.sales.filter((sale) => sale.target === target).length;
 
-  it("by kill -9 at any stage pays once and gets the goods", async function () {
-    this.timeout(120_000);
+  it("by kill -9 at any stage pays once and gets the goods", async () => {
     const seed = Buffer.from(new Uint8Array(32).map((_, i) => 5 * i + 3));
     const store = join(folder, "wallet.sqlite");
     const owner = await openWallet(world, { seed, store: new SqliteStore(store) });
@@ -89,8 +88,7 @@ describe("an agent that is ended", () => {
     expect(after.balance().total).to.equal(2n * PRICE);
   });
 
-  it("between any two writes to its store pays once and gets the goods", async function () {
-    this.timeout(120_000);
+  it("between any two writes to its store pays once and gets the goods", async () => {
     const seed = new Uint8Array(32).map((_, i) => 11 * i + 9);
     const disk = new MemoryStore();
     const owner = await openWallet(world, { seed, store: disk });

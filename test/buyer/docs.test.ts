@@ -6,6 +6,7 @@ import { createSeedWords, seedFromWords, type Wallet } from "@sotto/client";
 import { SqliteStore } from "@sotto/client/sqlite";
 import { parseDeployment } from "@sotto/protocol";
 import { expect } from "chai";
+import { clearOfMidnight } from "../support/clock.ts";
 import { Shop } from "./support/shop.ts";
 import { ARTIFACTS, fund, openWallet, openWorld, type World } from "./support/world.ts";
 
@@ -25,8 +26,7 @@ describe("docs/agent.md", () => {
   let merchant: Wallet;
   let shop: Shop;
   const words = createSeedWords();
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     world = await openWorld();
     merchant = await openWallet(world);
     shop = await Shop.open(world, merchant, { price: 10_000n });
@@ -70,8 +70,7 @@ describe("docs/agent.md", () => {
     return output;
   };
 
-  it("type-checks", function () {
-    this.timeout(60_000);
+  it("type-checks", () => {
     const { status, stdout } = spawnSync("tsc", ["-p", FOLDER], { encoding: "utf8" });
     expect(status, stdout).to.equal(0);
     expect(programs().size).to.be.greaterThan(7);
@@ -82,17 +81,16 @@ describe("docs/agent.md", () => {
   });
 
   it("buys under a key once", async () => {
+    await clearOfMidnight();
     expect(await run("order.ts")).to.equal('spent today: 10000\nsold /order {"book":7}\n');
     expect(await run("order.ts")).to.match(/^spent today: 20000\nbought before, in 0x[0-9a-f]{64}\n$/);
   });
 
-  it("pays in parallel from notes it made", async function () {
-    this.timeout(90_000);
+  it("pays in parallel from notes it made", async () => {
     expect(await run("parallel.ts")).to.equal([1, 2, 3, 4].map((page) => `sold /pages/${page} \n`).join(""));
   });
 
-  it("shows its stages, and decides on what was not delivered", async function () {
-    this.timeout(60_000);
+  it("shows its stages, and decides on what was not delivered", async () => {
     shop.options.misbehave = (_, response, proof) => {
       if (proof === undefined) return false;
       response.writeHead(402).end("no");

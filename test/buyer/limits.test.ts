@@ -3,6 +3,7 @@ import { type PayingFetch, spentOn, type Wallet, type WrapOptions, wrapFetch } f
 import { SottoError } from "@sotto/protocol";
 import { expect } from "chai";
 import { rejection } from "../../packages/client/test/support/rejection.ts";
+import { clockWithin, DAY_MS } from "../support/clock.ts";
 import { Shop } from "./support/shop.ts";
 import { openWallet, openWorld, payerWith, type World } from "./support/world.ts";
 
@@ -12,6 +13,7 @@ describe("limits", () => {
   let world: World;
   let shop: Shop;
   let other: Shop;
+  const clock = clockWithin(DAY_MS);
   before(async () => {
     world = await openWorld();
     const owner = await openWallet(world);
@@ -37,6 +39,7 @@ describe("limits", () => {
     const wallet = await payerWith(
       world,
       Array.from({ length: 6 }, () => 50_000n),
+      { clock },
     );
     const limits = { maxPerDay: 3n * PRICE + PRICE - 1n };
     const [one, two] = [paying(wallet, limits), paying(wallet, limits)];
@@ -50,7 +53,7 @@ describe("limits", () => {
     expect(new Set(shop.sales.slice(before).map(({ nullifier }) => nullifier)).size).to.equal(3);
     await wallet.scan();
     expect(wallet.balance().total).to.equal(300_000n - 3n * PRICE);
-    expect(await spentOn(wallet.store, Date.now())).to.equal(3n * PRICE);
+    expect(await spentOn(wallet.store, clock())).to.equal(3n * PRICE);
     const error = await rejection(one(urls[0]!));
     expect(error.details).to.deep.equal({ price: "10000", spent: "30000", limit: "39999" });
   });
@@ -59,12 +62,13 @@ describe("limits", () => {
     const wallet = await payerWith(
       world,
       Array.from({ length: 4 }, () => 50_000n),
+      { clock },
     );
     const pay = paying(wallet, { maxPerHost: PRICE });
     const urls = [shop, shop, other, other].map(({ url }, n) => `${url}/host/${n}`);
     const { paid, codes } = await race(pay, urls);
     expect([paid, codes]).to.deep.equal([2, ["HOST_LIMIT_EXCEEDED", "HOST_LIMIT_EXCEEDED"]]);
-    for (const { host } of [shop, other]) expect(await spentOn(wallet.store, Date.now(), host)).to.equal(PRICE);
+    for (const { host } of [shop, other]) expect(await spentOn(wallet.store, clock(), host)).to.equal(PRICE);
   });
 
   it("count what is begun, and forget what was never paid", async () => {

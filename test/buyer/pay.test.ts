@@ -1,6 +1,7 @@
 // An agent's path from a 402 to the goods: real chain, real service, a small shop.
 import { openPurchases, type PurchaseStage, spentOn, wrapFetch } from "@sotto/client";
 import { expect } from "chai";
+import { clockWithin, DAY_MS } from "../support/clock.ts";
 import { Shop } from "./support/shop.ts";
 import { openWallet, openWorld, payerWith, type World } from "./support/world.ts";
 
@@ -24,7 +25,8 @@ describe("paying fetch", () => {
   });
 
   it("pays what answers 402, and gets it", async () => {
-    const wallet = await payerWith(world, [1_000_000n]);
+    const clock = clockWithin(DAY_MS);
+    const wallet = await payerWith(world, [1_000_000n], { clock });
     const stages: PurchaseStage[] = [];
     const pay = wrapFetch(fetch, wallet, { ...options(), onProgress: ({ stage }) => void stages.push(stage) });
     const before = await shop.received();
@@ -34,8 +36,8 @@ describe("paying fetch", () => {
     await wallet.scan();
     expect(wallet.balance().total).to.equal(990_000n);
     expect(await openPurchases(wallet)).to.deep.equal([]);
-    expect(await spentOn(wallet.store, Date.now())).to.equal(PRICE);
-    expect(await spentOn(wallet.store, Date.now(), shop.host)).to.equal(PRICE);
+    expect(await spentOn(wallet.store, clock())).to.equal(PRICE);
+    expect(await spentOn(wallet.store, clock(), shop.host)).to.equal(PRICE);
     expect(stages).to.deep.equal([
       "challenge",
       "recipient",

@@ -13,6 +13,7 @@ import { randomSeed } from "@sotto/protocol";
 import { expect } from "chai";
 import { rejection } from "../../packages/client/test/support/rejection.ts";
 import { dyingStore } from "../../packages/client/test/support/world.ts";
+import { clockWithin, DAY_MS } from "../support/clock.ts";
 import { type Person, Phones } from "./support/phones.ts";
 import { openWallet, openWorld, payerWith, type World } from "./support/world.ts";
 
@@ -23,12 +24,14 @@ describe("paying a phone number", () => {
   let world: World;
   let phones: Phones;
   let payer: Wallet;
+  const clock = clockWithin(DAY_MS);
   before(async () => {
     world = await openWorld();
     phones = await Phones.open(world);
     payer = await payerWith(
       world,
       Array.from({ length: 6 }, () => 100_000n),
+      { clock },
     );
   });
   after(() => phones?.close());
@@ -116,11 +119,11 @@ describe("paying a phone number", () => {
 
   it("counts against limits", async () => {
     const { phone } = await linked();
-    const spent = await spentOn(payer.store, Date.now());
+    const spent = await spentOn(payer.store, clock());
     const limits = { perDay: spent + AMOUNT - 1n };
     expect((await rejection(pay(phone, { limits }))).code).to.equal("DAY_LIMIT_EXCEEDED");
     await pay(phone, { limits: { perDay: spent + AMOUNT } });
-    expect(await spentOn(payer.store, Date.now(), "phone")).to.equal(AMOUNT);
+    expect(await spentOn(payer.store, clock(), "phone")).to.equal(AMOUNT);
   });
 
   it("pays once where the same payment is asked for twice at the same moment", async () => {

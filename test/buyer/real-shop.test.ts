@@ -13,8 +13,7 @@ describe("paying fetch at a real shop", () => {
   let shop: RealShop;
   let url: string;
   let prover: Prover;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     world = await openWorld();
     prover = createProver(await loadArtifacts({ directory: ARTIFACTS }));
     shop = await openRealShop(world, "0.01");
@@ -54,8 +53,7 @@ describe("paying fetch at a real shop", () => {
     expect(await openPurchases(wallet)).to.deep.equal([]);
   });
 
-  it("splits one note for requests in parallel, when it is asked to", async function () {
-    this.timeout(90_000);
+  it("splits one note for requests in parallel, when it is asked to", async () => {
     const wallet = await payerWith(world, [400_000n]);
     const split = { notes: 4, amount: 20_000n };
     const pay = wrapFetch(fetch, wallet, { services: [world.serviceUrl], maxPerRequest: PRICE, split });
@@ -71,8 +69,7 @@ describe("paying fetch at a real shop", () => {
     expect(wallet.balance().total).to.equal(400_000n - 4n * PRICE);
   });
 
-  it("stops at each stage when it is told to, and goes on with the next equal request", async function () {
-    this.timeout(60_000);
+  it("stops at each stage when it is told to, and goes on with the next equal request", async () => {
     const wallet = await payerWith(world, [60_000n, 60_000n, 60_000n, 60_000n, 60_000n, 60_000n]);
     const before = await received();
     const stages = ["challenge", "proving", "verifying", "settling", "paid", "presenting"];

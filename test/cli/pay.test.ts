@@ -1,5 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
+import { clearOfMidnight } from "../support/clock.ts";
 import type { Cli } from "./support/cli.ts";
 import { openShop, type Shop } from "./support/shop.ts";
 import { type CliWorld, listen, openCli, openCliWorld } from "./support/world.ts";
@@ -22,6 +24,7 @@ describe("sotto: paying", () => {
   let payer: Cli & { account: string };
   let shop: Shop;
   before(async () => {
+    await clearOfMidnight();
     world = await openCliWorld();
     merchant = await openCli(world, 0n);
     payer = await openCli(world);
@@ -191,8 +194,7 @@ describe("sotto: paying", () => {
         ...["send", "0.25", "--to", shieldedAddress, "--yes"],
       ]);
       expect(await spent(payer)).to.equal(before + 250_000n);
-      for (const end = Date.now() + 20_000; !watching.join("").includes(sent.transaction) && Date.now() < end; )
-        await new Promise((resolve) => setTimeout(resolve, 100));
+      while (!watching.join("").includes(sent.transaction)) await sleep(50);
       watcher.child.kill("SIGINT");
       expect((await watcher.ended).code).to.equal(130);
       const lines = watching.join("").trim().split("\n");

@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { createSeedWords, seedFromWords, shieldedAddressOf } from "@sotto/client";
 import { parseDeployment } from "@sotto/protocol";
 import { expect } from "chai";
+import { stopped } from "../support/stopped.ts";
 import { Cli } from "./support/cli.ts";
 import { type CliWorld, initArguments, openCli, openCliWorld, tokensOf } from "./support/world.ts";
 
@@ -205,18 +206,9 @@ describe("sotto: a wallet", () => {
 
     it("is one process's at a time", async () => {
       const busy = cli.start(["receive", "--watch"]);
-      const held = cli.start(["deposit", "1", "--wait", "60", "--verbose"], {
-        stop: { at: /waiting/, signal: "SIGSTOP" },
-      });
+      const held = cli.start(["deposit", "1", "--verbose"], { stop: { at: /depositing/, signal: "SIGSTOP" } });
       // Once the deposit is stopped in the middle, the wallet is taken; a viewing key's store is another one.
-      await new Promise<void>((resolve) => {
-        const timer = setInterval(async () => {
-          const state = readFileSync(`/proc/${held.child.pid}/stat`, "utf8").split(") ")[1]?.[0];
-          if (state !== "T") return;
-          clearInterval(timer);
-          resolve();
-        }, 50);
-      });
+      await stopped(held.child);
       expect(await cli.refused(["balance"], 8)).to.equal("WALLET_BUSY");
       held.child.kill("SIGKILL");
       await held.ended;

@@ -7,6 +7,7 @@ import { expect } from "chai";
 import hre from "hardhat";
 import { deployLocal } from "../../scripts/chain/deployment.ts";
 import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
+import { freePort } from "../support/ports.ts";
 import { command, expectRefused } from "./command.ts";
 
 const codeOf = (error: unknown) => (error instanceof Error && "code" in error ? error.code : error);
@@ -20,10 +21,11 @@ describe("local chain", () => {
   after(() => node.stop());
 
   it("runs until it is stopped, and says where", async () => {
-    const { status, stdout } = await command("chain/start.ts", ["--port", "48545"], (text, child) => {
+    const port = String(await freePort());
+    const { status, stdout } = await command("chain/start.ts", ["--port", port], (text, child) => {
       if (text.includes("deploy:local")) child.kill("SIGINT");
     });
-    expect(stdout).to.contain("http://127.0.0.1:48545");
+    expect(stdout).to.contain(`http://127.0.0.1:${port}`);
     expect(status).to.equal(null);
   });
 
@@ -89,7 +91,7 @@ describe("local chain", () => {
       import { ethersChain } from "@sotto/client";
       await ethersChain("http://127.0.0.1:9", { attempts: 2 }).chainId().catch((error) => console.log(error.code));
     `;
-    const options = { cwd: import.meta.dirname, timeout: 20_000, encoding: "utf8" } as const;
+    const options = { cwd: import.meta.dirname, encoding: "utf8" } as const;
     const { stdout, stderr, status } = spawnSync("node", ["--input-type=module", "--eval", ask], options);
     expect({ stdout, stderr, status }).to.deep.equal({ stdout: "NODE_UNREACHABLE\n", stderr: "", status: 0 });
   });

@@ -12,16 +12,19 @@ export interface Result {
 }
 
 /**
- * @param watch sees the output as it grows, for example to stop the command half way
+ * @param watch sees the output as it grows
  * @param variables beside those of this process
+ * @param stop the signal it sends itself as soon as its output matches
  */
 export function command(
   script: string,
   args: readonly string[] = [],
   watch: (stdout: string, child: ChildProcess) => void = () => {},
   variables: NodeJS.ProcessEnv = {},
+  stop?: { readonly at: RegExp; readonly signal: "SIGINT" | "SIGKILL" },
 ): Promise<Result> {
-  const child = spawn("node", [join(root, "scripts", script), ...args], {
+  const before = stop === undefined ? [] : [join(root, "test", "support", "stops-at.mjs"), stop.signal, stop.at.source];
+  const child = spawn("node", [...before, join(root, "scripts", script), ...args], {
     cwd: root,
     env: { ...process.env, ...variables },
     stdio: ["ignore", "pipe", "pipe"],

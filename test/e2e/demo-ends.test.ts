@@ -12,23 +12,26 @@ import {
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
+import { freePort } from "../support/ports.ts";
 import { command, expectRefused } from "./command.ts";
-import { built, folders, freePort, journals, listen } from "./support/demo.ts";
+import { built, journals, listen, ownPlace } from "./support/demo.ts";
 
 describe("npm run demo, stopped or refused", () => {
   it("leaves nothing behind when it is stopped", async () => {
     const port = await freePort();
-    const before = [...journals(), ...folders()];
-    let stopped = false;
-    const { status, stdout, stderr } = await command("demo/main.ts", ["--port", String(port)], (text, child) => {
-      // In the middle of the ten requests. Once: a second Ctrl-C ends it without waiting for anything.
-      if (text.includes("GET /articles/2 ") && !stopped) stopped = child.kill("SIGINT");
-    });
+    const [before, place] = [journals(), ownPlace()];
+    // In the middle of the ten requests.
+    const stop = { at: /GET \/articles\/2 /, signal: "SIGINT" } as const;
+    const args = ["--port", String(port)];
+    const { status, stdout, stderr } = await command("demo/main.ts", args, undefined, place.variables, stop);
     expect(status).to.equal(130);
     expect(stdout).not.to.contain("every balance is exact");
     expect(stderr).to.equal("");
-    expect([...journals(), ...folders()]).to.deep.equal(before);
+    expect(place.files()).to.deep.equal([]);
+    place.remove();
+    while (journals().some((name) => !before.includes(name))) await sleep(100);
     const [service = ""] = /(?<=it listens at )http:\S+/.exec(stdout) ?? [];
     const shops = stdout.match(/(?<=sotto\(options\).* )http:\S+|(?<=sotto, options\) +)http:\S+/g) ?? [];
     expect(shops).to.have.lengthOf(3);

@@ -9,18 +9,19 @@ import { playStep } from "../../scripts/demo/step.ts";
 import { deposit } from "../../scripts/demo/steps/deposit.ts";
 import { story } from "../../scripts/demo/story.ts";
 import { createWorld, PHONE } from "../../scripts/demo/world.ts";
+import { freePort } from "../support/ports.ts";
 import { command, type Result } from "./command.ts";
-import { built, folders, freePort } from "./support/demo.ts";
+import { built, ownPlace } from "./support/demo.ts";
 
 describe("npm run demo", () => {
   let port: number;
   let whole: Result;
-  let kept: readonly string[];
+  const place = ownPlace();
   before(async () => {
-    kept = folders();
     port = await freePort();
-    whole = await command("demo/main.ts", ["--port", String(port)]);
+    whole = await command("demo/main.ts", ["--port", String(port)], undefined, place.variables);
   });
+  after(() => place.remove());
 
   const section = (step: number): string => {
     const [, text = ""] = whole.stdout.split(`\n${step}. `);
@@ -44,7 +45,7 @@ describe("npm run demo", () => {
       next.listen(port, "127.0.0.1", () => resolve({ server: next }));
     });
     server.close();
-    expect(folders()).to.deep.equal(kept);
+    expect(place.files()).to.deep.equal([]);
   });
 
   it("pays ten requests at four shops, each once, and a shop takes no proof twice", () => {

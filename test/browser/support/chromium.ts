@@ -26,7 +26,7 @@ interface Found {
 export async function launchChromium(): Promise<Browser> {
   const { path, environment } = await findChromium();
   const { PATH = "", HOME = "/tmp" } = process.env;
-  return chromium.launch({ executablePath: path, args: FLAGS, env: { PATH, HOME, ...environment } });
+  return chromium.launch({ executablePath: path, args: FLAGS, env: { PATH, HOME, ...environment }, timeout: 0 });
 }
 
 async function findChromium(): Promise<Found> {

@@ -19,6 +19,7 @@ import { Contract, HDNodeWallet, JsonRpcProvider, type JsonRpcSigner } from "eth
 import { deployLocal } from "../../../scripts/chain/deployment.ts";
 import { type LocalNode, startNode } from "../../../scripts/chain/node.ts";
 import type { ServiceMessage } from "../../../scripts/demo/service-process.ts";
+import { PATIENT } from "../../service/support/patient.ts";
 import { TrapdoorProver } from "./trapdoor-prover.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..", "..");
@@ -27,7 +28,6 @@ export const ARTIFACTS = join(ROOT, "circuits", "build");
 const MNEMONIC = "test test test test test test test test test test test junk";
 const accountOf = (index: number) => HDNodeWallet.fromPhrase(MNEMONIC, undefined, `m/44'/60'/0'/0/${index}`);
 const TOKENS = 10n ** 15n;
-const APPEND_TIMEOUT_MS = 30_000;
 
 export interface World extends DeploymentManifest {
   readonly node: LocalNode;
@@ -86,6 +86,8 @@ async function startService(deployment: DeploymentManifest, chain: string): Prom
       SOTTO_TOKEN_KEY: JSON.stringify(privateKey.export({ format: "jwk" })),
       SOTTO_VERIFY_WORKERS: "1",
       SOTTO_RATE_LIMIT: "1000000",
+      SOTTO_SETTLE_WAIT_MS: "120000",
+      ...PATIENT,
       SOTTO_LOG_LEVEL: process.env["SOTTO_DEBUG"] === "1" ? "debug" : "silent",
     },
     stdio: ["ignore", "ignore", "inherit", "ipc"],
@@ -152,9 +154,6 @@ export async function payerWith(world: World, amounts: bigint[], options: PayerO
   return wallet;
 }
 
-export async function until(reached: () => Promise<boolean>, timeout = APPEND_TIMEOUT_MS): Promise<void> {
-  for (const end = Date.now() + timeout; !(await reached()); ) {
-    if (Date.now() > end) throw new Error("what was waited for did not come");
-    await new Promise((resolve) => setTimeout(resolve, 60));
-  }
+export async function until(reached: () => Promise<boolean>): Promise<void> {
+  while (!(await reached())) await new Promise((resolve) => setTimeout(resolve, 60));
 }

@@ -51,6 +51,7 @@ async function create(): Promise<CliWorld> {
     SOTTO_TOKEN_KEYS: join(folder, "keys"),
     SOTTO_RATE_LIMIT: "100000",
     SOTTO_VERIFY_WORKERS: "1",
+    SOTTO_SETTLE_WAIT_MS: "120000",
     SOTTO_LOG_LEVEL: "error",
     SOTTO_PHONE_REGISTRY: "on",
     SOTTO_PHONE_SENDER: "file",
