@@ -21,6 +21,7 @@ export const tasks = {
   chain: [command("node scripts/chain/start.ts")],
   "deploy:network": [build, command("node scripts/deploy/main.ts")],
   "check:deployment": [build, command("node scripts/deploy/check-main.ts")],
+  hardhat: [command("hardhat")],
   "deploy:local": [build, command("node scripts/chain/deploy.ts")],
   service: [build, command("node packages/verifier-service/dist/main.js")],
   registry: [build, command("node packages/phone-registry/dist/main.js")],

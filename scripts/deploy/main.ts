@@ -66,6 +66,7 @@ await runCommand(async () => {
     console.log(`pool ${manifest.pool} of token ${manifest.token} on chain ${manifest.chainId}, keys ${set}`);
     console.log(`manifest ${relative(root, file)}: commit it, and give it to service, wallets and shops`);
     console.log(`for explorers: ${relative(root, sourcesOf(network))}/verification.json`);
+    console.log(`Next: npm run check:deployment -- --network ${network} --rpc of another node`);
   } finally {
     await connection.close();
   }

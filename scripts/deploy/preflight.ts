@@ -9,17 +9,38 @@ import { countsBlocksAlike } from "./blocks.ts";
 
 /** Hardhat's numbers of the errors about SOTTO_DEPLOY_RPC_URL, SOTTO_DEPLOYER_KEY and the keystore they are in. */
 const OF_SETTINGS = [7, 28, 30, 50_000];
-/** Of a deployment that was begun otherwise: on another chain, by another account, with other options. */
-const BEGUN_OTHERWISE = [10_120, 10_900];
+/** Of a setting that is nowhere. */
+const NOT_SET = 7;
+/** Of a deployment that was begun on another chain. */
+const OTHER_CHAIN = 10_900;
+
+/** What Ignition says of a deployment that was begun otherwise: of each contract, mostly the same. */
+function differences(text: string): string | undefined {
+  if (!text.includes("reconciliation errors")) return undefined;
+  return [...new Set([...text.matchAll(/^\s*\* [^:]+: (.*)$/gm)].map(([, reason]) => reason!))].join("; ");
+}
 
 /** What Hardhat throws, with a code; what has one is handed on. */
 export function explain(error: unknown): unknown {
   if (error instanceof CommandError || error instanceof SottoError) return error;
-  const { number, message } = Object(error) as { number?: number; message?: unknown };
+  const { number, message, messageArguments } = Object(error) as {
+    number?: number;
+    message?: unknown;
+    messageArguments?: { name?: string };
+  };
   const text = String(message).replace(/^HHE\d+: /, "");
+  if (number === NOT_SET) {
+    const name = messageArguments?.name;
+    const advice = `npm run hardhat -- keystore set ${name}, or in the environment`;
+    return new CommandError("SETTING_INVALID", `${name} is not set: ${advice}`, { cause: error });
+  }
   if (OF_SETTINGS.includes(number ?? 0)) return new CommandError("SETTING_INVALID", text, { cause: error });
-  const advice = BEGUN_OTHERWISE.includes(number ?? 0) ? "" : "; the same command goes on where this one ended";
-  return new CommandError("DEPLOYMENT_FAILED", `${text}${advice}`, { cause: error });
+  const otherwise = number === OTHER_CHAIN ? text : differences(text);
+  const what =
+    otherwise === undefined
+      ? `${text.replace(/\.$/, "")}; the same command goes on where this one ended`
+      : `it was begun otherwise: ${otherwise}; go on as it was begun, or choose another --network`;
+  return new CommandError("DEPLOYMENT_FAILED", what, { cause: error });
 }
 
 /** @param node how messages name it @throws CommandError NODE_UNREACHABLE, SETTING_INVALID */

@@ -1,5 +1,6 @@
-// A connection that is cut while a transaction is sent leaves Ignition without its hash: the chain has it, the journal
-// only its nonce. Ignition then asks for the hash; here it is looked up.
+// A deployment that ends while a transaction is sent leaves Ignition without its hash: the journal has only its nonce.
+// Ignition then asks for the hash. Here it is looked up; and where no node took the transaction, it is sent after all.
+import { appendFileSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { trackTransaction } from "@nomicfoundation/ignition-core";
 import type { NetworkConnection } from "hardhat/types/network";
@@ -8,6 +9,8 @@ import { CommandError } from "../lib/command.ts";
 type Provider = NetworkConnection["provider"];
 
 interface Lost {
+  /** Ignition's name of what it deploys. */
+  readonly futureId: string;
   readonly sender: string;
   readonly nonce: number;
 }
@@ -23,7 +26,30 @@ const TRANSACTION_LOST = 10410;
 function lostTransaction(error: unknown): Lost | undefined {
   const { number, messageArguments } = Object(error) as { number?: unknown; messageArguments?: Partial<Lost> };
   if (number !== TRANSACTION_LOST || messageArguments === undefined) return undefined;
-  return { sender: String(messageArguments.sender).toLowerCase(), nonce: Number(messageArguments.nonce) };
+  const { futureId, sender, nonce } = messageArguments;
+  return { futureId: String(futureId), sender: String(sender).toLowerCase(), nonce: Number(nonce) };
+}
+
+/** Whether the node has a transaction of this account with this nonce, in a block or waiting for one. */
+async function isSent(provider: Provider, { sender, nonce }: Lost): Promise<boolean> {
+  const count = await provider.request({ method: "eth_getTransactionCount", params: [sender, "pending"] });
+  return Number(count) > nonce;
+}
+
+/**
+ * Writes into the journal that the transaction is to be sent anew: the account had too little ETH for it, or the command
+ * was ended right before. It takes the same nonce then, so only one of the two could ever be mined.
+ */
+function takeBack(journal: string, { futureId, nonce }: Lost): void {
+  const prepared = readFileSync(journal, "utf8")
+    .split("\n")
+    .filter((line) => line.includes('"TRANSACTION_PREPARE_SEND"'))
+    .map((line) => JSON.parse(line) as { futureId: string; nonce: number; networkInteractionId: number })
+    .findLast((message) => message.futureId === futureId && message.nonce === nonce);
+  if (prepared === undefined) throw new CommandError("JOURNAL_DAMAGED", `${journal} does not say what was to be sent`);
+  const { networkInteractionId } = prepared;
+  const message = { futureId, networkInteractionId, type: "ONCHAIN_INTERACTION_REPLACED_BY_USER" };
+  appendFileSync(journal, `\n${JSON.stringify(message)}`);
 }
 
 /** The hash of an account's transaction with this nonce, from the newest block backwards. */
@@ -46,7 +72,7 @@ async function findTransaction(provider: Provider, { sender, nonce }: Lost): Pro
 /**
  * Runs a deployment, and again with what a cut connection lost.
  * @param journal of the deployment
- * @throws CommandError TRANSACTION_LOST; what `deploy` throws
+ * @throws CommandError TRANSACTION_LOST, JOURNAL_DAMAGED; what `deploy` throws
  */
 export async function resuming<T>(provider: Provider, journal: string, deploy: () => Promise<T>): Promise<T> {
   for (let lost = 0; ; lost += 1) {
@@ -55,7 +81,8 @@ export async function resuming<T>(provider: Provider, journal: string, deploy: (
     } catch (error) {
       const missing = lostTransaction(error);
       if (missing === undefined || lost === MOST_LOST) throw error;
-      await trackTransaction(dirname(journal), await findTransaction(provider, missing), provider);
+      if (!(await isSent(provider, missing))) takeBack(journal, missing);
+      else await trackTransaction(dirname(journal), await findTransaction(provider, missing), provider);
     }
   }
 }

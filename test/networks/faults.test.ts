@@ -3,10 +3,10 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type DeploymentManifest, parseDeployment } from "@sotto/protocol";
 import { expect } from "chai";
-import { ContractFactory, HDNodeWallet, JsonRpcProvider, Wallet } from "ethers";
+import { ContractFactory, HDNodeWallet, JsonRpcProvider, parseEther, toQuantity, Wallet } from "ethers";
 import hre from "hardhat";
 import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
 import { command, expectRefused, type Result } from "../e2e/command.ts";
@@ -93,6 +93,29 @@ describe("deploying with faults", () => {
     for (const place of [folder, journal, sources])
       for (const name of readdirSync(place, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()))
         expect(readFileSync(join(name.parentPath, name.name), "utf8"), name.name).to.not.include(CANARY);
+  });
+
+  it("goes on after the account ran out of ETH in the middle: what no node took is sent after all, nothing twice", async () => {
+    const poor = Wallet.createRandom();
+    const own = `${network}-poor`;
+    const deploy = () => run([...test, "--network", own], { SOTTO_DEPLOYER_KEY: poor.privateKey });
+    const give = (wei: bigint) => provider.send("hardhat_setBalance", [poor.address, toQuantity(wei)]);
+    try {
+      // Enough for two of its transactions.
+      await give(parseEther("0.0045"));
+      expectRefused(await deploy(), "DEPLOYMENT_FAILED", "funds", "goes on");
+      const sent = await provider.getTransactionCount(poor.address);
+      expect(sent).to.be.within(1, 5);
+      expectRefused(await deploy(), "DEPLOYMENT_FAILED", "funds", "goes on");
+      expect(await provider.getTransactionCount(poor.address)).to.equal(sent);
+      await give(parseEther("1"));
+      const { status, stdout, stderr } = await deploy();
+      expect(status, stdout + stderr).to.equal(0);
+      expect(await provider.getTransactionCount(poor.address)).to.equal(6);
+    } finally {
+      for (const path of [dirname(journal), dirname(sources)])
+        rmSync(join(path, own), { recursive: true, force: true });
+    }
   });
 
   it("does not go on otherwise than it began, nor on another chain", async () => {

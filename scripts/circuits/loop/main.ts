@@ -49,7 +49,7 @@ async function build(): Promise<void> {
 
 /** Tests of what was built; the attacks run beside them. */
 async function testBuilt(tests: readonly string[], changed: readonly string[], whole: boolean): Promise<void> {
-  if (changed.length === 0) return console.error("circuits: nothing changed since its tests passed");
+  if (changed.length === 0) return console.error("circuits: the tests of these circuits have passed already");
   console.error(`circuits: testing ${whole ? "all circuits" : `what is made of ${changed.join(", ")}`} ...`);
   await all([testCircuits("gadgets and mains", tests, changed), testKeys(circuitsOf(changed))]);
 }
