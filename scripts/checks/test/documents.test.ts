@@ -23,6 +23,12 @@ const anchors = (text: string): Set<string> =>
 
 const withoutCode = (text: string): string => text.replaceAll(/^```[\s\S]*?^```$/gm, "").replaceAll(/`[^`\n]*`/g, "");
 
+/** The second column of the README's rows of constraints. */
+const readCounts = (readme: string): number[] =>
+  [...readme.matchAll(/^\| (?:constraints )?of [^|]*\| ([^|]*) \|.*bench constraints` \|$/gm)].flatMap(([, cell]) =>
+    cell!.split(", ").map((count) => Number(count.replaceAll(",", ""))),
+  );
+
 describe("documents", () => {
   for (const path of documents)
     it(`${path} links to what is there`, () => {
@@ -42,6 +48,15 @@ describe("documents", () => {
     const blocks = [...read("README.md").matchAll(/^```ts\n\/\/ (shop|agent)\.ts\n[\s\S]*?^```$/gm)];
     expect(blocks.map(([, name]) => name)).to.deep.equal(["shop", "agent"]);
     for (const [block, name] of blocks) expect(read(`docs/${name}.md`)).to.include(block);
+  });
+
+  it("the README's constraint counts are the circuits'", () => {
+    const counts = readCounts(read("README.md"));
+    const { circuits } = JSON.parse(read("circuits/circuits.json")) as {
+      circuits: Record<string, { constraints: number }>;
+    };
+    const names = ["payment", "elgamal_range", "withdrawal", "note_append"];
+    expect(counts).to.deep.equal(names.map((name) => circuits[name]?.constraints));
   });
 
   it("name no command that is not there", () => {
