@@ -8,10 +8,13 @@ import { type ArtifactSource, directorySource, urlSource } from "./source.ts";
 
 const MEBIBYTE = 1 << 20;
 
-/** Largest file taken, in bytes: ten times and more what the circuits need, far below what would hurt a browser. */
+/**
+ * Largest file taken, in bytes: more than twice what the circuits need, so that they can grow, and no more than a payer's
+ * browser can bear from an artifact server that lies.
+ */
 export const DEFAULT_MAX_BYTES: Readonly<Record<ArtifactKind, number>> = {
-  wasm: 32 * MEBIBYTE,
-  zkey: 512 * MEBIBYTE,
+  wasm: 8 * MEBIBYTE,
+  zkey: 128 * MEBIBYTE,
   vkey: MEBIBYTE,
 };
 
