@@ -69,6 +69,8 @@ describe("what the service needs is away", () => {
       await notReady(service, "store");
     } finally {
       await service.close();
+      // Again, where it did not get that far.
+      await postgres.stop();
     }
   });
 
