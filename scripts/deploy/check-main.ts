@@ -57,4 +57,5 @@ await runCommand(async () => {
   for (const result of results)
     console.log(`${differs(result) ? "DIFFERS" : "ok     "} ${result.what}: ${result.found}`);
   expectSame(results);
+  console.log(`pool ${manifest.pool} on chain ${manifest.chainId} is what its manifest and this tree say`);
 });

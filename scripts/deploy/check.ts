@@ -69,7 +69,7 @@ async function isConstructed(manifest: DeploymentManifest, provider: Node): Prom
 export async function compareDeployment(manifest: DeploymentManifest, provider: Node): Promise<Comparison[]> {
   const results: Comparison[] = [];
   const compare = (what: string, expected: unknown, found: unknown) =>
-    void results.push({ what, expected: String(expected).toLowerCase(), found: String(found).toLowerCase() });
+    void results.push({ what, expected: String(expected), found: String(found) });
   compare("chain id", manifest.chainId, BigInt(String(await provider.send("eth_chainId", []))));
   compare(
     "block numbers",
@@ -94,7 +94,7 @@ export async function compareDeployment(manifest: DeploymentManifest, provider: 
       await pool
         .getFunction(view)()
         .catch(() => "no answer"),
-    );
+    ).toLowerCase();
   compare("token", manifest.token, await ask("token"));
   compare("smallest deposit", manifest.smallestDeposit, await ask("smallestDeposit"));
   for (const name of DEPLOYMENT_CONTRACTS.filter((contract) => contract !== "pool"))
