@@ -10,7 +10,7 @@ export type Signer = Awaited<ReturnType<Connection["ethers"]["getSigners"]>>[num
 
 export const SMALLEST_DEPOSIT = 10_000n;
 
-/** A fresh in-process chain. Its clock goes by the blocks, not by the wall. */
+/** A fresh in-process chain. */
 export async function connect(chainId = 31337): Promise<Connection> {
   return network.create({ network: "node", override: { chainId } });
 }

@@ -37,7 +37,7 @@ export async function openArtifacts({ home, output, signal }: Context, config: C
   });
 }
 
-/** Turns a path NAME/NAME.KIND into the service's address of the file with that hash, and remembers the file. */
+/** Turns a path that ends with NAME/NAME.KIND into the service's address of the file with that hash, and remembers the file. */
 function servedByHash(
   service: string,
   lock: ArtifactsLock,
@@ -46,7 +46,7 @@ function servedByHash(
   tell: (line: string) => void,
 ): typeof fetch {
   return async (input, init) => {
-    const [circuit = "", file = ""] = new URL(String(input)).pathname.slice(1).split("/");
+    const [circuit = "", file = ""] = new URL(String(input)).pathname.split("/").slice(-2);
     const kind = /\.(wasm|zkey|vkey)/.exec(file)?.[1] as ArtifactKind | undefined;
     const hash = kind && lock.circuits[circuit]?.[kind];
     if (kind === undefined || hash === undefined) return new Response(null, { status: 404 });

@@ -1,6 +1,12 @@
 export { assertAllowedOnChain, DEVELOPMENT_SET } from "./artifacts/development.ts";
 export { type Artifacts, DEFAULT_MAX_BYTES, type LoadOptions, loadArtifacts } from "./artifacts/load.ts";
-export { ARTIFACT_KINDS, type ArtifactKind, type ArtifactsLock, type CircuitHashes } from "./artifacts/lock.ts";
+export {
+  ARTIFACT_KINDS,
+  type ArtifactKind,
+  type ArtifactsLock,
+  type CircuitHashes,
+  setFolder,
+} from "./artifacts/lock.ts";
 export { ARTIFACT_SETS, lockOf } from "./artifacts/sets.ts";
 export type { ProvingEngine } from "./engine/engine.ts";
 export { defaultEngine, type FastOptions, fastEngine } from "./engine/fast-engine.ts";

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -36,9 +36,21 @@ describe("artifacts", () => {
 
   it("come from a directory, with the name of their set", async () => {
     const artifacts = await loadArtifacts({ directory: `${build}/`, lock });
-    assert.equal(artifacts.set, "toy");
+    assert.equal(artifacts.set, "development");
     assert.deepEqual(artifacts.circuits, ["toy"]);
     assert.deepEqual(Buffer.from(await artifacts.bytes("toy", "wasm")), readFileSync(join(build, "toy", "toy.wasm")));
+    assert.equal((await artifacts.verificationKey("toy")).nPublic, 2);
+  });
+
+  it("come from a folder of their set, where that is not the development one", async () => {
+    const directory = copy();
+    const artifacts = await loadArtifacts({ directory, lock: { ...lock, set: "ceremony/autumn-2026" } });
+    assert.equal(artifacts.set, "ceremony/autumn-2026");
+    const of = join(directory, "ceremony", "autumn-2026");
+    const { details } = await expectCode("ARTIFACT_MISSING", () => artifacts.bytes("toy", "vkey"));
+    assert.equal(details["file"], join(of, "toy", "toy.vkey.json"));
+    mkdirSync(of, { recursive: true });
+    renameSync(join(directory, "toy"), join(of, "toy"));
     assert.equal((await artifacts.verificationKey("toy")).nPublic, 2);
   });
 
@@ -110,6 +122,7 @@ describe("artifacts", () => {
   const badLocks: [string, unknown][] = [
     ["null", null],
     ["no set", { circuits: {} }],
+    ["a path for a set", { set: "ceremony/../x", circuits: {} }],
     ["no circuits", { set: "x" }],
     ["an upper-case hash", { set: "x", circuits: { toy: { wasm: "A".repeat(64), zkey: "", vkey: "" } } }],
     ["a missing hash", { set: "x", circuits: { toy: { wasm: "a".repeat(64), zkey: "a".repeat(64) } } }],

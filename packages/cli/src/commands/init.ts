@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { ethersChain, poolInterface, shieldedAddressOf } from "@sotto/client";
 import { type Address, LOCAL_CHAIN_IDS, parseAddress, parseDeployment } from "@sotto/protocol";
-import { DEVELOPMENT_SET, lockOf } from "@sotto/prover";
+import { lockOf, setFolder } from "@sotto/prover";
 import { Interface } from "ethers";
 import type { Command, Context } from "../frame/command.ts";
 import { CliError, usage } from "../frame/errors.ts";
@@ -29,7 +29,10 @@ export const init: Command = {
     deployment: { value: "FILE", help: `manifest of the pool's deployment; default ${LOCAL_DEPLOYMENT}` },
     rpc: { value: "URL", help: `JSON-RPC node; default ${LOCAL_RPC} on a local chain` },
     service: { value: "URL", help: `base address of the service; default ${LOCAL_SERVICE} on a local chain` },
-    artifacts: { value: "PLACE", help: "folder or address of the circuits' artifacts; default: the service's" },
+    artifacts: {
+      value: "PLACE",
+      help: "folder or address with circuits' files as circuits/build has them; default: the service's",
+    },
     finality: {
       value: "N",
       help: `blocks on top of an event before it counts; default ${FINALITY}, on a local chain 0`,
@@ -104,13 +107,13 @@ async function configure({ args, output }: Context, known: Config | undefined): 
   const service = args.url("service") ?? known?.service ?? (local ? LOCAL_SERVICE : undefined);
   // Before anything is written: no command could use it.
   if (service !== undefined) serviceOf({ service, chainId: place.chainId });
-  const built = resolve(LOCAL_ARTIFACTS, place.set === DEVELOPMENT_SET ? "" : place.set);
+  const built = existsSync(resolve(LOCAL_ARTIFACTS, setFolder(place.set)));
   const fields = {
     ...place,
     chainId: String(place.chainId),
     rpc,
     service,
-    artifacts: args.text("artifacts") ?? known?.artifacts ?? (local && existsSync(built) ? built : undefined),
+    artifacts: args.text("artifacts") ?? known?.artifacts ?? (local && built ? resolve(LOCAL_ARTIFACTS) : undefined),
     finality: args.integer("finality", 0, 1000) ?? known?.finality ?? (local ? 0 : FINALITY),
   };
   output.progress("asking the node about the pool");

@@ -19,7 +19,10 @@ export const DEFAULT_MAX_BYTES: Readonly<Record<ArtifactKind, number>> = {
 };
 
 export interface LoadOptions {
-  /** Directory with `NAME/NAME.zkey` and so on below it (Node only). Exactly one of `directory` and `baseUrl`. */
+  /**
+   * Directory with `NAME/NAME.zkey` and so on below it, those of another set than the development one below the set's
+   * name (Node only). Exactly one of `directory` and `baseUrl`.
+   */
   directory?: string;
   /** http(s) URL with the same layout below it. */
   baseUrl?: string;
@@ -108,7 +111,7 @@ class LockedArtifacts implements Artifacts {
         known,
       });
     }
-    const path = artifactPath(circuit, kind);
+    const path = artifactPath(this.set, circuit, kind);
     const bytes = await this.#source.read(path, this.#maxBytes[kind]);
     const found = await sha256(bytes);
     if (found !== expected) {

@@ -4,6 +4,7 @@
  * generator: it sees the spending key.
  */
 import { proverError } from "../errors.ts";
+import { DEVELOPMENT_SET } from "./development.ts";
 
 /** The files a prover needs of a circuit. Others a lock may name (r1cs, verifier) are for builders and deployers. */
 export const ARTIFACT_KINDS = ["wasm", "zkey", "vkey"] as const;
@@ -19,6 +20,7 @@ export interface ArtifactsLock {
 }
 
 const HASH = /^[0-9a-f]{64}$/;
+const SET = /^[a-z0-9][a-z0-9-]{0,63}(\/[a-z0-9][a-z0-9-]{0,63})?$/;
 const CIRCUIT = /^[a-z][a-z0-9_]{0,63}$/;
 
 /** Refuses a lock that is not one. Code `ARTIFACTS_LOCK_INVALID`; the message says which entry and why. */
@@ -27,7 +29,7 @@ export function assertLock(lock: unknown): asserts lock is ArtifactsLock {
     throw proverError("ARTIFACTS_LOCK_INVALID", `The artifacts lock is not valid: ${reason}.`, { reason });
   };
   if (!isRecord(lock)) return fail("expected an object");
-  if (typeof lock["set"] !== "string" || lock["set"].length === 0) return fail("`set` must be a non-empty string");
+  if (typeof lock["set"] !== "string" || !SET.test(lock["set"])) return fail(`\`set\` must match ${SET.source}`);
   const circuits = lock["circuits"];
   if (!isRecord(circuits)) return fail("`circuits` must be an object");
   for (const [name, hashes] of Object.entries(circuits)) {
@@ -42,9 +44,17 @@ export function assertLock(lock: unknown): asserts lock is ArtifactsLock {
   }
 }
 
-/** Where a file lies below the directory or base URL: `payment/payment.zkey`, `payment/payment.vkey.json`. */
-export function artifactPath(circuit: string, kind: ArtifactKind): string {
-  return `${circuit}/${circuit}.${kind === "vkey" ? "vkey.json" : kind}`;
+/** Sets never share a folder: the development set is in the directory itself, any other in one of its name below it. */
+export function setFolder(set: string): string {
+  return set === DEVELOPMENT_SET ? "" : `${set}/`;
+}
+
+/**
+ * Where a file lies below the directory or base URL: `payment/payment.zkey` and `payment/payment.vkey.json` of the
+ * development set, `ceremony/autumn-2026/payment/payment.zkey` of another.
+ */
+export function artifactPath(set: string, circuit: string, kind: ArtifactKind): string {
+  return `${setFolder(set)}${circuit}/${circuit}.${kind === "vkey" ? "vkey.json" : kind}`;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

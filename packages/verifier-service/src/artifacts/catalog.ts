@@ -4,7 +4,7 @@ import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { CIRCUITS } from "@sotto/protocol";
-import { type Artifacts, loadArtifacts } from "@sotto/prover";
+import { type Artifacts, loadArtifacts, setFolder } from "@sotto/prover";
 import { ServiceError } from "../errors/errors.ts";
 
 const FILE_KINDS = ["wasm", "zkey", "vkey", "r1cs"] as const;
@@ -63,7 +63,7 @@ export async function openCatalog(directory: string, name: string): Promise<Cata
     for (const kind of FILE_KINDS) {
       const sha256 = lock.circuits[name]?.[kind];
       if (sha256 === undefined) continue;
-      const path = join(directory, name, `${name}.${kind === "vkey" ? "vkey.json" : kind}`);
+      const path = join(directory, setFolder(set), name, `${name}.${kind === "vkey" ? "vkey.json" : kind}`);
       const size = await checkFile(path, sha256);
       files[kind] = { circuit: name, kind, path, sha256, size, contentType: TYPES[kind] };
       byHash.set(sha256, files[kind]);

@@ -1,7 +1,6 @@
-import { join } from "node:path";
 import { type PhoneConfig, phoneConfig, phoneProblems } from "@sotto/phone-registry";
 import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
-import { assertAllowedOnChain, DEVELOPMENT_SET } from "@sotto/prover";
+import { assertAllowedOnChain } from "@sotto/prover";
 import { type Environment, readSettings, refuseProblems, requireSettings } from "@sotto/server";
 import { ServiceError } from "../errors/errors.ts";
 import { DEFAULT_RELAYER_CONFIG, LOCAL_RELAYER_CONFIG } from "../relayer/types.ts";
@@ -74,12 +73,8 @@ function complete(settings: Settings): Omit<Config, "phone"> {
     pollMs = defaults.pollInterval,
   } = settings;
   const own = Object.fromEntries(Object.entries(settings).filter(([name]) => !name.startsWith("phone"))) as unknown;
-  // Sets never share a folder.
-  const { artifacts, artifactSet } = own as Config;
-  const folder = artifactSet === DEVELOPMENT_SET ? artifacts : join(artifacts, artifactSet);
   return {
     ...(own as Config),
-    artifacts: folder,
     confirmations,
     blockTimeMs,
     settleWaitMs,

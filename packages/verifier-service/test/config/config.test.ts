@@ -153,16 +153,9 @@ describe("development defaults", () => {
 });
 
 describe("sets of keys", () => {
-  it("have a folder each", () => {
-    expect(readConfig({ ...LEAST, SOTTO_ARTIFACTS: "/srv" }).artifacts).to.equal("/srv");
-    const { artifacts } = readConfig({ ...LEAST, SOTTO_ARTIFACTS: "/srv", SOTTO_ARTIFACT_SET: "ceremony/autumn-2026" });
-    expect(artifacts).to.equal("/srv/ceremony/autumn-2026");
-  });
-
   it("are what a manifest names, with chain, pool and block", () => {
     const said = deploymentSettings({ chainId: 84532, pool: POOL, deploymentBlock: 7, set: "ceremony/x" } as never);
-    const { artifacts, ...config } = readConfig({ SOTTO_RELAYER_KEY: KEY, ...said });
+    const config = readConfig({ SOTTO_RELAYER_KEY: KEY, ...said });
     expect(config).to.include({ chainId: 84532, pool: POOL, deploymentBlock: 7, artifactSet: "ceremony/x" });
-    expect(artifacts).to.equal("circuits/build/ceremony/x");
   });
 });
