@@ -130,9 +130,12 @@ async function command(action: string | undefined, args: string[]): Promise<void
   switch (action) {
     case "ptau":
       return fetchPtau(options);
-    case "practice":
+    case "practice": {
+      const to = resolve(required(options, "to"));
       tell("making a phase 1 that is worth nothing: about half a minute");
-      return makePracticePtau(Number(options.power ?? POWER), resolve(required(options, "to")));
+      await makePracticePtau(Number(options.power ?? POWER), to);
+      return tell(`${shown(to)} is there, for rehearsals`);
+    }
     case "new": {
       const begun = await place();
       const set = setName(name!, options.rehearsal === "yes");

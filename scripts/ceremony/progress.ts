@@ -34,7 +34,7 @@ export async function forEach(
       const share = (done + part * size) / all;
       if (share === 0) return;
       const minutes = Math.ceil((seconds(start) / 60) * (1 / share - 1));
-      tell(`${what}: ${Math.floor(100 * share)} % of all circuits, ${minutes} minutes or so left`);
+      tell(`${what}: ${Math.floor(100 * share)} % of all circuits, about ${minutes} min left`);
     });
     tell(`${what}: ${seconds(began).toFixed(1)} s`);
     done += size;

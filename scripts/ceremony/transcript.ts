@@ -66,7 +66,7 @@ function asMarkdown({ set, phase1, circuits, rounds, final }: Transcript): strin
   ];
   if (final !== undefined)
     parts.push(
-      `## Keys\n\n| circuit | zkey | verification key |\n|---|---|---|\n${rows(final, (f) => [f.zkey, f.vkey])}`,
+      `## Keys\n\n| circuit | SHA-256 of the zkey | of the verification key |\n|---|---|---|\n${rows(final, (f) => [f.zkey, f.vkey])}`,
     );
   return parts.join("\n");
 }

@@ -60,7 +60,10 @@ export function expectVerifiers(
   for (const [name, { verifier }] of Object.entries(final)) {
     const path = place(name as CircuitName, set);
     if (path !== undefined && (!existsSync(path) || sha256File(path) !== verifier))
-      throw new CommandError("VERIFIER_STALE", `${relative(root, path)} is not the verifier ${set} made`);
+      throw new CommandError(
+        "VERIFIER_STALE",
+        `${relative(root, path)} is not there, or not the verifier that ${set} made`,
+      );
   }
 }
 
