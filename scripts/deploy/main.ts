@@ -64,7 +64,9 @@ await runCommand(async () => {
     writeAtomically(file, toJson(manifest));
     await prepareVerification(manifest, sourcesOf(network));
     console.log(`pool ${manifest.pool} of token ${manifest.token} on chain ${manifest.chainId}, keys ${set}`);
-    console.log(`manifest ${relative(root, file)}: commit it, and give it to service, wallets and shops`);
+    // Of a rehearsal or the development keys there is nothing to keep.
+    const keep = set.startsWith("ceremony/") ? "commit it, and " : "";
+    console.log(`manifest ${relative(root, file)}: ${keep}give it to service, wallets and shops`);
     console.log(`for explorers: ${relative(root, sourcesOf(network))}/verification.json`);
     console.log(`Next: npm run check:deployment -- --network ${network} --rpc of another node`);
   } finally {
