@@ -16,6 +16,7 @@ export function plan(root: string, long: boolean): Work[] {
     command: [...command, ...mochaOptions],
     cwd: join(root, folder),
   });
+  const mocha = (name: string, folder = name) => suite(name, ".", "mocha", `test/${folder}/**/*.test.ts`);
   // A workspace package runs its own test script, so that `pnpm test` in its folder is the same run.
   const member = (name: string, folder: string) => suite(name, folder, "pnpm", "run", "test");
   const packages = readdirSync(join(root, "packages")).filter((name) =>
@@ -29,17 +30,17 @@ export function plan(root: string, long: boolean): Work[] {
     ...packages.map((name) => member(name, join("packages", name))),
     // snarkjs's threads may outlive a test that needs them: the run does not wait for them.
     suite("scripts", ".", "mocha", "scripts/**/test/**/*.test.ts", "--exit"),
-    suite("relayer", ".", "mocha", "test/relayer/**/*.test.ts"),
-    suite("service", ".", "mocha", "test/service/**/*.test.ts"),
-    suite("phone", ".", "mocha", "test/phone/**/*.test.ts"),
-    suite("stock x402", ".", "mocha", "test/x402/**/*.test.ts"),
-    suite("buyer", ".", "mocha", "test/buyer/**/*.test.ts"),
-    suite("browser", ".", "mocha", "test/browser/**/*.test.ts"),
-    suite("shop", ".", "mocha", "test/shop/**/*.test.ts"),
-    suite("command line", ".", "mocha", "test/cli/**/*.test.ts"),
-    suite("networks", ".", "mocha", "test/networks/**/*.test.ts"),
-    suite("end to end", ".", "mocha", "test/e2e/**/*.test.ts"),
-    suite("published packages", ".", "mocha", "test/packages/**/*.test.ts"),
+    mocha("relayer"),
+    mocha("service"),
+    mocha("phone"),
+    mocha("stock x402", "x402"),
+    mocha("buyer"),
+    mocha("browser"),
+    mocha("shop"),
+    mocha("command line", "cli"),
+    mocha("networks"),
+    mocha("end to end", "e2e"),
+    mocha("published packages", "packages"),
     check("lint and format", "biome", "check", "--error-on-warnings"),
     check("Solidity format", "prettier", "--check", "contracts/**/*.sol"),
     check("Solidity lint", "solhint", "--max-warnings", "0", "contracts/**/*.sol"),

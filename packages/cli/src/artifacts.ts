@@ -37,7 +37,7 @@ export async function openArtifacts({ home, output, signal }: Context, config: C
   });
 }
 
-/** Turns a path that ends with NAME/NAME.KIND into the service's address of the file with that hash, and remembers the file. */
+/** Turns a path that ends with NAME/NAME.KIND into the service's address of that hash, and keeps the file. */
 function servedByHash(
   service: string,
   lock: ArtifactsLock,
