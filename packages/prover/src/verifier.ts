@@ -1,6 +1,6 @@
 import type { Artifacts } from "./artifacts/load.ts";
 import type { ProvingEngine } from "./engine/engine.ts";
-import { snarkjsEngine } from "./engine/snarkjs-engine.ts";
+import { pairingHolds } from "./engine/pairing-check.ts";
 import { proverError } from "./errors.ts";
 import { decodeProof, decodeSignals } from "./proof/decode.ts";
 import { parseVerificationKey, type VerificationKey } from "./proof/verification-key.ts";
@@ -29,7 +29,7 @@ export interface Verifier {
 
 /** Codes: `VERIFICATION_KEY_INVALID` at once for keys given as objects. */
 export function createVerifier(from: VerifierOptions): Verifier {
-  const engine = from.engine ?? snarkjsEngine();
+  const engine: Pick<ProvingEngine, "verify"> = from.engine ?? { verify: pairingHolds };
   const keyOf = keySource(from);
   return {
     async verify(circuit, proof, signals) {

@@ -96,6 +96,35 @@ describe("engines", () => {
     assert.equal(output, "true\ntrue\n");
   });
 
+  it("prove and verify without loading snarkjs, on the main thread and in a worker thread", () => {
+    const entry = pathToFileURL(join(import.meta.dirname, "..", "src", "index.ts")).href;
+    const program = (engine: string) => `
+      const { registerHooks } = await import("node:module");
+      const loaded = [];
+      registerHooks({ load(url, context, next) { loaded.push(url); return next(url, context); } });
+      const { createProver, createVerifier, loadArtifacts, snarkjsEngine } = await import(${JSON.stringify(entry)});
+      const artifacts = await loadArtifacts(${JSON.stringify({ directory: build, lock: toyLock(build) })});
+      const { proof, publicSignals } = await createProver({ artifacts, ${engine} }).prove("toy", {
+        product: "210", label: "42", factors: ["2", "3", "5", "7"], secret: "1",
+      });
+      const holds = await createVerifier({ artifacts }).verify("toy", proof, publicSignals);
+      const found = ["snarkjs", "ffjavascript", "web-worker"].filter((name) =>
+        loaded.some((url) => url.includes("/node_modules/" + name + "/")));
+      console.log(JSON.stringify({ holds, found }));`;
+    const run = (script: string) => {
+      const options = { encoding: "utf8", timeout: 300_000 } as const;
+      const args = ["--input-type=module", "--no-warnings", "-e", script];
+      return JSON.parse(execFileSync(process.execPath, args, options)) as { holds: boolean; found: string[] };
+    };
+    assert.deepEqual(run(program("")), { holds: true, found: [] });
+    const inWorker = `
+      import { Worker } from "node:worker_threads";
+      new Worker(new URL("data:text/javascript," + encodeURIComponent(${JSON.stringify(program(""))})));`;
+    assert.deepEqual(run(inWorker), { holds: true, found: [] });
+    // The control: the hook sees snarkjs if its engine proves.
+    assert.include(run(program("engine: snarkjsEngine({ singleThread: true })")).found, "snarkjs");
+  });
+
   it("survive a key that the second thread cannot use", async () => {
     const zkey = new Uint8Array(readFileSync(join(build, "toy", "toy.zkey")));
     const wasm = readFileSync(join(build, "toy", "toy.wasm"));

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { bn254 } from "@noble/curves/bn254.js";
 import { assert } from "chai";
 import { groth16 } from "snarkjs";
-import { withWorkers } from "../src/engine/curve.ts";
+import { withWorkers } from "../src/engine/snarkjs-engine.ts";
 import {
   type Artifacts,
   createProver,

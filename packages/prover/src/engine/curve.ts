@@ -1,68 +1,171 @@
 /**
- * ffjavascript's BN254, as snarkjs hands it out. One single-threaded instance serves the whole process: building one
- * takes a few hundred milliseconds, and only the multi-threaded kind has workers that would keep the process alive.
+ * BN254 in the WebAssembly of wasmcurves, the code that snarkjs computes with, called directly: it is ready after some
+ * 10 ms, where importing snarkjs and building its curve takes half a second, and it also runs in worker threads.
+ *
+ * Points are Jacobian, coordinates in Montgomery form (R = 2^256), little-endian. Calls are synchronous, so that one
+ * instance serves the whole process.
  */
-import * as snarkjs from "snarkjs";
+import bn128 from "wasmcurves/build/bn128_wasm.js";
 
-/** A point or field element in the curve's internal form (Montgomery, little-endian). */
-export type Raw = Uint8Array & { readonly raw?: never };
+/** A point in the curve's own form; 96 bytes in G1, 192 in G2. */
+export type Point = Uint8Array;
+/** An element of the target group, or a point prepared for the Miller loop. */
+export type Prepared = Uint8Array;
 
-interface Group {
-  fromObject(point: readonly (bigint | readonly bigint[])[]): Raw;
-  toObject<T>(point: Raw): T;
-  toAffine(point: Raw): Raw;
-  toJacobian(point: Raw): Raw;
-  add(left: Raw, right: Raw): Raw;
-  double(point: Raw): Raw;
-  neg(point: Raw): Raw;
-  timesScalar(point: Raw, scalar: bigint): Raw;
-  readonly zero: Raw;
+export interface Group {
+  readonly zero: Point;
+  /** @param bytes affine, as in a .zkey file: coordinates in Montgomery form, zeros for infinity */
+  fromFile(bytes: Uint8Array): Point;
+  /** @param coordinates affine: x and y, or x0, x1, y0 and y1, below q; not infinity */
+  fromCoordinates(coordinates: readonly bigint[]): Point;
+  /** Affine coordinates. */
+  toCoordinates(point: Point): bigint[];
+  add(left: Point, right: Point): Point;
+  double(point: Point): Point;
+  negate(point: Point): Point;
+  /** @param scalar from 0 up to below 2^256 */
+  multiply(point: Point, scalar: bigint): Point;
 }
 
 export interface Curve {
   readonly G1: Group;
   readonly G2: Group;
-  readonly Gt: { mul(left: Raw, right: Raw): Raw; eq(left: Raw, right: Raw): boolean };
-  pairing(a: Raw, b: Raw): Raw;
-  prepareG1(point: Raw): Raw;
-  prepareG2(point: Raw): Raw;
-  millerLoop(a: Raw, b: Raw): Raw;
-  finalExponentiation(value: Raw): Raw;
-  terminate(): Promise<void>;
+  prepareG1(point: Point): Prepared;
+  prepareG2(point: Point): Prepared;
+  /** The Miller loop of the pairs' pairings, multiplied. */
+  millerLoop(pairs: readonly (readonly [g1: Prepared, g2: Prepared])[]): Prepared;
+  finalExponentiation(value: Prepared): Prepared;
 }
 
-/** What @types/snarkjs leaves out. */
-interface WithCurves {
-  readonly curves: { getCurveFromName(name: string, options: { singleThread: boolean }): Promise<Curve> };
-}
+const FIELD_BYTES = 32;
+const TARGET_BYTES = 12 * FIELD_BYTES;
+/** The least the module accepts. Its constants end, and free memory begins, at the address in word 0. */
+const INITIAL_PAGES = 25;
 
-const { curves } = snarkjs as unknown as WithCurves;
 let shared: Promise<Curve> | undefined;
-let threaded: Promise<Curve> | undefined;
-let users = 0;
 
-/** The process's single-threaded curve. Its calls are synchronous. */
+/** The process's instance. */
 export function sharedCurve(): Promise<Curve> {
-  shared ??= curves.getCurveFromName("bn128", { singleThread: true });
+  shared ??= WebAssembly.compile(fromBase64(bn128.code)).then(createCurve);
   return shared;
 }
 
-/**
- * Runs what uses snarkjs's multi-threaded curve, and ends its workers when nobody needs them any more: idle ones would
- * keep the process alive for ever. snarkjs keeps that curve in a global, and two calls at a time that find none would
- * each build one, of which one is lost with its workers; so it is built here, once.
- */
-export async function withWorkers<T>(run: () => Promise<T>): Promise<T> {
-  users++;
-  threaded ??= curves.getCurveFromName("bn128", { singleThread: false });
-  const curve = await threaded;
-  try {
-    return await run();
-  } finally {
-    users--;
-    if (users === 0) {
-      threaded = undefined;
-      await curve.terminate();
-    }
-  }
+type WasmFunction = (...args: number[]) => number;
+
+function createCurve(module: WebAssembly.Module): Curve {
+  const memory = new WebAssembly.Memory({ initial: INITIAL_PAGES });
+  const { exports } = new WebAssembly.Instance(module, { env: { memory } });
+  const call = (name: string): WasmFunction => exports[name] as WasmFunction;
+  const bytes = new Uint8Array(memory.buffer);
+  const words = new DataView(memory.buffer);
+  let free = (words.getUint32(0, true) + 7) & ~7;
+  const allocate = (length: number): number => {
+    free += length;
+    return free - length;
+  };
+  // Fixed places for operands and results: no call keeps anything in memory for the next one.
+  const [left, right, result] = [allocate(TARGET_BYTES), allocate(TARGET_BYTES), allocate(TARGET_BYTES)];
+  const [g1, g2] = [allocate(bn128.prePSize), allocate(bn128.preQSize)];
+  // Multiplications take their working space from there on.
+  words.setUint32(0, free, true);
+  const put = (address: number, value: Uint8Array): number => {
+    bytes.set(value, address);
+    return address;
+  };
+  const take = (address: number, length: number): Uint8Array => bytes.slice(address, address + length);
+
+  const createGroup = (prefix: "g1m" | "g2m", degree: 1 | 2): Group => {
+    const affine = 2 * degree * FIELD_BYTES;
+    const jacobian = 3 * degree * FIELD_BYTES;
+    const [add, double, negate, multiply, toAffine, toJacobian, fromMontgomery, toMontgomery, zero] = [
+      ...["add", "double", "neg", "timesScalar", "toAffine", "toJacobian"],
+      ...["fromMontgomeryAffine", "toMontgomeryAffine", "zero"],
+    ].map((name) => call(`${prefix}_${name}`)) as [
+      ...[WasmFunction, WasmFunction, WasmFunction, WasmFunction, WasmFunction, WasmFunction],
+      ...[WasmFunction, WasmFunction, WasmFunction],
+    ];
+    zero(result);
+    return {
+      zero: take(result, jacobian),
+      fromFile(point) {
+        toJacobian(put(left, point), result);
+        return take(result, jacobian);
+      },
+      fromCoordinates(coordinates) {
+        for (const [index, coordinate] of coordinates.entries()) put(left + index * FIELD_BYTES, toBytes(coordinate));
+        toMontgomery(left, right);
+        toJacobian(right, result);
+        return take(result, jacobian);
+      },
+      toCoordinates(point) {
+        toAffine(put(left, point), right);
+        fromMontgomery(right, result);
+        const raw = take(result, affine);
+        return Array.from({ length: 2 * degree }, (_, index) => {
+          return fromBytes(raw.subarray(index * FIELD_BYTES, (index + 1) * FIELD_BYTES));
+        });
+      },
+      add(a, b) {
+        add(put(left, a), put(right, b), result);
+        return take(result, jacobian);
+      },
+      double(point) {
+        double(put(left, point), result);
+        return take(result, jacobian);
+      },
+      negate(point) {
+        negate(put(left, point), result);
+        return take(result, jacobian);
+      },
+      multiply(point, scalar) {
+        multiply(put(left, point), put(right, toBytes(scalar)), FIELD_BYTES, result);
+        return take(result, jacobian);
+      },
+    };
+  };
+
+  return {
+    G1: createGroup("g1m", 1),
+    G2: createGroup("g2m", 2),
+    prepareG1(point) {
+      call("bn128_prepareG1")(put(left, point), g1);
+      return take(g1, bn128.prePSize);
+    },
+    prepareG2(point) {
+      call("bn128_prepareG2")(put(left, point), g2);
+      return take(g2, bn128.preQSize);
+    },
+    millerLoop(pairs) {
+      call("ftm_one")(right);
+      for (const [first, second] of pairs) {
+        call("bn128_millerLoop")(put(g1, first), put(g2, second), left);
+        call("ftm_mul")(left, right, result);
+        bytes.copyWithin(right, result, result + TARGET_BYTES);
+      }
+      return take(right, TARGET_BYTES);
+    },
+    finalExponentiation(value) {
+      call("bn128_finalExponentiation")(put(left, value), result);
+      return take(result, TARGET_BYTES);
+    },
+  };
+}
+
+function toBytes(value: bigint): Uint8Array {
+  const bytes = new Uint8Array(FIELD_BYTES);
+  const view = new DataView(bytes.buffer);
+  for (let word = 0; word < 4; word++)
+    view.setBigUint64(8 * word, BigInt.asUintN(64, value >> BigInt(64 * word)), true);
+  return bytes;
+}
+
+function fromBytes(bytes: Uint8Array): bigint {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, FIELD_BYTES);
+  let value = 0n;
+  for (let word = 3; word >= 0; word--) value = (value << 64n) | view.getBigUint64(8 * word, true);
+  return value;
+}
+
+function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 }

@@ -1,7 +1,4 @@
-/**
- * The second thread's side: keeps its share of the keys, and answers one request after the other. It must not import
- * snarkjs: a dependency of it (web-worker) takes every worker thread for one of its own and fails.
- */
+/** The second thread's side: keeps its share of the keys, and answers one request after the other. */
 
 import { sumParts, type Terms } from "../fast/prove.ts";
 import { type ProvingKey, prepareKey } from "../fast/proving-key.ts";

@@ -1,9 +1,10 @@
-/** The reference engine: snarkjs's prover as it is. Slow and dependable, it is what other engines are compared with. */
-import { groth16 } from "snarkjs";
+/**
+ * The reference engine: snarkjs's prover as it is. Slow and dependable, it is what other engines are compared with.
+ * snarkjs is imported when the first proof is made: programs that prove with the fast engine never load it.
+ */
 import { proverError } from "../errors.ts";
 import { decodeProof, type ProofPoints } from "../proof/decode.ts";
 import { toWtns } from "../witness/wtns.ts";
-import { withWorkers } from "./curve.ts";
 import type { ProvingEngine } from "./engine.ts";
 import { pairingHolds } from "./pairing-check.ts";
 
@@ -23,6 +24,7 @@ export function snarkjsEngine({ singleThread = false }: SnarkjsOptions = {}): Pr
     name: "snarkjs",
     async prove(zkey, witness) {
       const run = async (): Promise<ProofPoints> => {
+        const { groth16 } = await import("snarkjs");
         const { proof } = await groth16.prove(zkey, toWtns(witness), undefined, { singleThread });
         return toPoints(proof as unknown as SnarkjsProof);
       };
@@ -39,4 +41,37 @@ export function snarkjsEngine({ singleThread = false }: SnarkjsOptions = {}): Pr
 
 function toPoints({ pi_a, pi_b, pi_c }: SnarkjsProof): ProofPoints {
   return decodeProof([...pi_a.slice(0, 2), ...pi_b.slice(0, 2).flat(), ...pi_c.slice(0, 2)]);
+}
+
+/** The part of snarkjs that its types leave out. */
+interface WithCurves {
+  readonly curves: {
+    getCurveFromName(name: string, options: { singleThread: boolean }): Promise<{ terminate(): Promise<void> }>;
+  };
+}
+
+let threaded: Promise<{ terminate(): Promise<void> }> | undefined;
+let users = 0;
+
+/**
+ * Runs what uses snarkjs's multi-threaded curve, and ends its workers when nobody needs them any more: idle workers
+ * would keep the process alive. snarkjs keeps that curve in a global, and two calls at a time that find none would
+ * each build one, of which one is lost with its workers; so it is built here, once.
+ */
+export async function withWorkers<T>(run: () => Promise<T>): Promise<T> {
+  users++;
+  threaded ??= import("snarkjs").then((snarkjs) => {
+    const { curves } = snarkjs as unknown as WithCurves;
+    return curves.getCurveFromName("bn128", { singleThread: false });
+  });
+  const curve = await threaded;
+  try {
+    return await run();
+  } finally {
+    users--;
+    if (users === 0) {
+      threaded = undefined;
+      await curve.terminate();
+    }
+  }
 }

@@ -1,5 +1,5 @@
 /** Groth16's prover (eprint 2016/260, section 3.2) on the kernels. */
-import type { Curve, Raw } from "../engine/curve.ts";
+import type { Curve, Point } from "../engine/curve.ts";
 import { type ProofPoints, SCALAR_FIELD_ORDER } from "../proof/decode.ts";
 import type { Witness } from "../witness/calculator.ts";
 import type { Degree } from "./curve-kernel.ts";
@@ -13,7 +13,7 @@ import type { Zkey } from "./zkey.ts";
 /** What a sum of bases times scalars still is before it is added up: 2^position times point, some 250 times. */
 export type Terms = { readonly [part in Part]?: readonly { readonly position: number; readonly point: Coordinates }[] };
 /** The sums, in the curve's internal form. */
-export type Sums = { readonly [part in Part]?: Raw };
+export type Sums = { readonly [part in Part]?: Point };
 
 /** The sums of the parts that the key was prepared for. Synchronous: two proofs with one key cannot get mixed up. */
 export function sumParts(key: ProvingKey, witness: Witness): Terms {
@@ -50,30 +50,37 @@ export function addUp(curve: Curve, terms: Terms): Sums {
 
 /** The proof, blinded by fresh r and s. */
 export function assembleProof(zkey: Zkey, { G1, G2 }: Curve, { a, b1, b2, c, h }: Required<Sums>): ProofPoints {
-  const { alpha1, beta1, beta2, delta1, delta2 } = zkey;
+  const [alpha1, beta1, delta1] = [zkey.alpha1, zkey.beta1, zkey.delta1].map(G1.fromFile) as [Point, Point, Point];
+  const [beta2, delta2] = [zkey.beta2, zkey.delta2].map(G2.fromFile) as [Point, Point];
   const [r, s] = [randomScalar(), randomScalar()];
-  const proofA = G1.add(G1.add(a, alpha1), G1.timesScalar(delta1, r));
-  const proofB = G2.add(G2.add(b2, beta2), G2.timesScalar(delta2, s));
-  const proofB1 = G1.add(G1.add(b1, beta1), G1.timesScalar(delta1, s));
+  const proofA = G1.add(G1.add(a, alpha1), G1.multiply(delta1, r));
+  const proofB = G2.add(G2.add(b2, beta2), G2.multiply(delta2, s));
+  const proofB1 = G1.add(G1.add(b1, beta1), G1.multiply(delta1, s));
   const minusRs = SCALAR_FIELD_ORDER - ((r * s) % SCALAR_FIELD_ORDER);
-  const blinding = [G1.timesScalar(proofA, s), G1.timesScalar(proofB1, r), G1.timesScalar(delta1, minusRs)];
+  const blinding = [G1.multiply(proofA, s), G1.multiply(proofB1, r), G1.multiply(delta1, minusRs)];
   const proofC = blinding.reduce((sum, term) => G1.add(sum, term), G1.add(c, h));
-  const [ax, ay] = G1.toObject<[bigint, bigint]>(G1.toAffine(proofA));
-  const [bx, by] = G2.toObject<[[bigint, bigint], [bigint, bigint]]>(G2.toAffine(proofB));
-  const [cx, cy] = G1.toObject<[bigint, bigint]>(G1.toAffine(proofC));
-  return { a: [ax, ay], b: [bx, by], c: [cx, cy] };
+  const [ax, ay] = G1.toCoordinates(proofA) as [bigint, bigint];
+  const [bx0, bx1, by0, by1] = G2.toCoordinates(proofB) as [bigint, bigint, bigint, bigint];
+  const [cx, cy] = G1.toCoordinates(proofC) as [bigint, bigint];
+  return {
+    a: [ax, ay],
+    b: [
+      [bx0, bx1],
+      [by0, by1],
+    ],
+    c: [cx, cy],
+  };
 }
 
 /** From the highest position down, doubling in between. */
-function addUpOne({ G1, G2 }: Curve, degree: Degree, terms: NonNullable<Terms[Part]>): Raw {
+function addUpOne({ G1, G2 }: Curve, degree: Degree, terms: NonNullable<Terms[Part]>): Point {
   const group = degree === 1 ? G1 : G2;
   const sorted = terms.toSorted((left, right) => right.position - left.position);
   let [sum, position] = [group.zero, sorted[0]?.position ?? 0];
   for (const term of sorted) {
     for (; position > term.position; position--) sum = group.double(sum);
     if (isInfinity(term.point)) continue;
-    const { point } = term;
-    sum = group.add(sum, group.fromObject(degree === 1 ? point : [point.slice(0, 2), point.slice(2)]));
+    sum = group.add(sum, group.fromCoordinates(term.point));
   }
   for (; position > 0; position--) sum = group.double(sum);
   return sum;

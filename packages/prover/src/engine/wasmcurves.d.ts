@@ -1,0 +1,11 @@
+// The part of wasmcurves, which ships no types, that src/engine/curve.ts uses.
+declare module "wasmcurves/build/bn128_wasm.js" {
+  const bn128: {
+    /** The WebAssembly module, base64. */
+    readonly code: string;
+    /** Bytes of a G1 and a G2 point prepared for the Miller loop. */
+    readonly prePSize: number;
+    readonly preQSize: number;
+  };
+  export default bn128;
+}

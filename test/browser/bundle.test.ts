@@ -1,0 +1,46 @@
+// What a browser downloads: the page without the worker that proves, and the worker without snarkjs.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { expect } from "chai";
+import { buildPage, ENTRIES } from "../../examples/browser/build.ts";
+
+/** Bytes, minified, not compressed. */
+const MAX_PAGE_BYTES = 500_000;
+
+describe("the bundle of a page that pays", () => {
+  const folder = mkdtempSync(join(tmpdir(), "sotto-bundle-"));
+  let built: Awaited<ReturnType<typeof buildPage>>;
+  before(async () => {
+    built = await buildPage(folder);
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** The files that the browser loads at once for an entry: the entry, and what it imports statically. */
+  const filesOf = (entry: (typeof ENTRIES)[number]) => {
+    const { outputs } = built[entry];
+    const found = new Set(Object.keys(outputs).filter((file) => basename(file) === `${entry}.js`));
+    expect(found.size).to.equal(1);
+    for (const file of found)
+      for (const { path, kind } of outputs[file]?.imports ?? []) if (kind === "import-statement") found.add(path);
+    return [...found].flatMap((file) => outputs[file] ?? []);
+  };
+  const packagesOf = (inputs: readonly string[]): string[] =>
+    inputs.map((input) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1] ?? "sotto");
+
+  it(`has at most ${MAX_PAGE_BYTES / 1000} KB without the worker that proves`, () => {
+    const bytes = filesOf("page").reduce((sum, file) => sum + file.bytes, 0);
+    expect(bytes).to.be.within(100_000, MAX_PAGE_BYTES);
+  });
+
+  it("loads snarkjs neither in the page nor in the worker, unless the fast engine cannot run", () => {
+    for (const entry of ENTRIES) {
+      const packages = packagesOf(filesOf(entry).flatMap(({ inputs }) => Object.keys(inputs)));
+      expect(packages).to.include("sotto");
+      expect(packages).not.to.include("snarkjs");
+      expect(packages).not.to.include("ffjavascript");
+    }
+    const lazy = Object.values(built.prover.outputs).flatMap(({ inputs }) => packagesOf(Object.keys(inputs)));
+    expect(lazy).to.include("snarkjs");
+  });
+});
