@@ -1,5 +1,5 @@
-// Proofs of appends, made in a process of their own: a second of proving would be a second in which nobody is answered.
-// Not a thread: a library of the prover takes every thread that is not the main one for a worker of its own.
+// Proves appends in a child process: a second of proving in this one would be a second without answers.
+// Not a thread: a library of the prover takes every thread but the main one for a worker of its own.
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { SottoError } from "@sotto/protocol";
@@ -19,21 +19,46 @@ export type ProverAnswer =
 interface Waiting {
   readonly resolve: (proof: Proof) => void;
   readonly reject: (error: unknown) => void;
+  readonly cancelDeadline: () => void;
 }
 
 export interface ProverProcess extends AppendProver {
+  /** Of the running child; undefined before the first proof and after the child ended. */
+  readonly pid: number | undefined;
   close(): Promise<void>;
 }
 
+/** Deadline of one proof, ms. An append takes seconds on two cores; a machine that is busy takes several times as long. */
+const PROOF_DEADLINE_MS = 180_000;
+
+/** Calls `action` after `ms`. @returns cancels it */
+export type Schedule = (action: () => void, ms: number) => () => void;
+
+const schedule: Schedule = (action, ms) => {
+  const timer = setTimeout(action, ms);
+  timer.unref();
+  return () => clearTimeout(timer);
+};
+
 /**
- * The process begins with the first proof, and again after one that ended it.
- * @param directory of the artifacts; @param set their name
+ * Starts the child with the first proof, and again with the first proof after it ended. A child that misses a deadline is
+ * killed: the proofs it owes fail with PROVER_TIMED_OUT or PROVER_ENDED.
+ * @param directory of the artifacts; @param set their name; @param startTimer for tests
  */
-export function openProverProcess(directory: string, set: string): ProverProcess {
+export function openProverProcess(directory: string, set: string, startTimer = schedule): ProverProcess {
   const waiting = new Map<number, Waiting>();
   let child: ChildProcess | undefined;
   let questions = 0;
   let closed = false;
+  const take = (id: number): Waiting | undefined => {
+    const found = waiting.get(id);
+    waiting.delete(id);
+    found?.cancelDeadline();
+    return found;
+  };
+  const failAll = (error: SottoError) => {
+    for (const id of [...waiting.keys()]) take(id)?.reject(error);
+  };
   const start = (): ChildProcess => {
     const name = import.meta.url.endsWith(".ts") ? "./relayer-prover-process.ts" : "./relayer-prover-process.js";
     const file = fileURLToPath(new URL(name, import.meta.url));
@@ -46,30 +71,44 @@ export function openProverProcess(directory: string, set: string): ProverProcess
     started.unref();
     started.channel?.unref();
     started.on("message", (answer: ProverAnswer) => {
-      const asked = waiting.get(answer.id);
-      waiting.delete(answer.id);
+      const asked = take(answer.id);
       if ("proof" in answer) asked?.resolve(answer.proof);
       else asked?.reject(new SottoError(answer.failure.code, answer.failure.message));
     });
     const ended = () => {
-      if (child === started) child = undefined;
-      for (const { reject } of waiting.values()) reject(new SottoError("PROVER_ENDED", "the prover's process ended"));
-      waiting.clear();
+      // One that was killed for its deadline has a successor by now, whose proofs are none of its business.
+      if (child !== started) return;
+      child = undefined;
+      failAll(new SottoError("PROVER_ENDED", "the prover's process ended"));
     };
     started.on("error", ended);
     started.on("exit", ended);
     return started;
   };
+  const timeOut = (id: number, late: ChildProcess) => {
+    const message = `the proof was not made within ${PROOF_DEADLINE_MS / 1000} s; the prover's process was killed`;
+    take(id)?.reject(new SottoError("PROVER_TIMED_OUT", message));
+    if (child !== late) return;
+    child = undefined;
+    failAll(new SottoError("PROVER_ENDED", "the prover's process missed a deadline and was killed"));
+    // Not SIGTERM: a process that hangs need not get to handle it.
+    late.kill("SIGKILL");
+  };
   return {
     artifacts: { set },
+    get pid() {
+      return child?.pid;
+    },
     async prove(circuit, input) {
       if (closed) throw new SottoError("PROVER_ENDED", "the service is ending");
       child ??= start();
+      const asked = child;
       questions += 1;
       const id = questions;
       return new Promise((resolve, reject) => {
-        waiting.set(id, { resolve, reject });
-        child?.send({ id, circuit, input } satisfies ProverQuestion);
+        const cancelDeadline = startTimer(() => timeOut(id, asked), PROOF_DEADLINE_MS);
+        waiting.set(id, { resolve, reject, cancelDeadline });
+        asked.send({ id, circuit, input } satisfies ProverQuestion);
       });
     },
     async close() {
@@ -78,7 +117,7 @@ export function openProverProcess(directory: string, set: string): ProverProcess
       if (last === undefined) return;
       const ended = new Promise((resolve) => last.once("exit", resolve));
       last.ref();
-      last.kill("SIGTERM");
+      last.kill("SIGKILL");
       await ended;
     },
   };

@@ -39,4 +39,30 @@ describe("proving in a process of its own", () => {
     await prover.close();
     expect((await waiting).code).to.equal("PROVER_ENDED");
   });
+
+  it("kills a child that misses its deadline, and proves in a new one", async () => {
+    const deadlines: (() => void)[] = [];
+    let cancelled = 0;
+    const prover = openProverProcess(directory, "development", (action) => {
+      deadlines.push(action);
+      return () => void (cancelled += 1);
+    });
+    try {
+      const place = { chainId: 31337n, pool: `0x${"22".repeat(20)}` };
+      const { input } = prepareAppend({ ...place, tree: new NoteTree(), leaves: [5n] });
+      await prover.prove("note_append", input);
+      expect(cancelled).to.equal(1);
+      const hung = prover.pid!;
+      process.kill(hung, "SIGSTOP");
+      const [late, behind] = [prover.prove("note_append", input), prover.prove("note_append", input)].map(rejected);
+      deadlines[1]!();
+      expect((await late!).code).to.equal("PROVER_TIMED_OUT");
+      expect((await behind!).code).to.equal("PROVER_ENDED");
+      const { proof } = await prover.prove("note_append", input);
+      expect(proof).to.have.length(8);
+      expect(prover.pid).to.not.equal(hung);
+    } finally {
+      await prover.close();
+    }
+  });
 });
