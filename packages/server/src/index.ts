@@ -30,6 +30,7 @@ export {
   type Need,
   type Readiness,
 } from "./ops/health.ts";
-export { createLog, describeError, type LogSink, type ServiceLog } from "./ops/log.ts";
+export { createLog, type LogSink, type ServiceLog } from "./ops/log.ts";
 export { type HttpMetrics, httpMetrics, metricsRoute, UNLIMITED } from "./ops/metrics.ts";
 export { endWith, type Program, runProgram } from "./ops/program.ts";
+export { describeError, redact } from "./ops/redact.ts";

@@ -1,5 +1,5 @@
-import { SottoError } from "@sotto/protocol";
 import { pino } from "pino";
+import { describeError, redact } from "./redact.ts";
 
 /** Where log lines go; the service's own type, so that who uses the package needs no other's. */
 export interface LogSink {
@@ -20,30 +20,26 @@ export interface ServiceLog {
 
 /**
  * Structured logs, one JSON object a line. Errors are shown by code and place: their messages may quote what nodes and
- * databases were asked, proofs and addresses with keys among them.
+ * databases were asked, proofs and addresses with keys among them. Texts of several words are redacted, whoever wrote them.
  */
 export function createLog(level: string, destination?: LogSink): ServiceLog {
   const options = {
     level,
     base: { service: "sotto" },
     timestamp: pino.stdTimeFunctions.isoTime,
-    serializers: { err: describeError, req: () => undefined, res: () => undefined },
+    serializers: { req: () => undefined, res: () => undefined },
+    formatters: { log: (fields: object) => Object.fromEntries(Object.entries(fields).map(shown)) },
+    hooks: {
+      logMethod(args: unknown[], method: (...values: never[]) => void) {
+        method.apply(this, args.map((each) => (typeof each === "string" ? redact(each) : each)) as never[]);
+      },
+    },
   };
   return destination === undefined ? pino(options) : pino(options, destination);
 }
 
-const FRAMES = 8;
-
-/** An error's name, code, place, and its own message where we wrote it. */
-export function describeError(error: unknown): object {
-  if (!(error instanceof Error)) return { name: typeof error };
-  const { code } = error as { code?: unknown };
-  const frames = (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
-  return {
-    name: error.name,
-    ...(typeof code === "string" ? { code } : {}),
-    ...(error instanceof SottoError ? { message: error.message } : {}),
-    at: frames.slice(0, FRAMES).map((line) => line.trim().slice(3)),
-    ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
-  };
+/** A field as it is logged. One word, a hash or an id, was chosen by who logs it. */
+function shown([name, value]: [string, unknown]): [string, unknown] {
+  if (name === "err" || value instanceof Error) return [name, describeError(value)];
+  return [name, typeof value === "string" && /\s|:\/\//.test(value) ? redact(value) : value];
 }

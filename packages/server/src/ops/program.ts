@@ -1,6 +1,7 @@
 import { SottoError } from "@sotto/protocol";
 import closeWithGrace from "close-with-grace";
 import type { ServiceLog } from "./log.ts";
+import { redact } from "./redact.ts";
 
 export interface Program {
   /** For people, on standard error: standard output stays one JSON object a line. */
@@ -31,7 +32,7 @@ export async function endWith(action: () => Promise<void>): Promise<void> {
   } catch (error) {
     const code = error instanceof SottoError ? error.code : "UNEXPECTED";
     const text = error instanceof Error ? error.message : String(error);
-    console.error(`sotto: ${code}: ${text}`);
+    console.error(`sotto: ${code}: ${redact(text)}`);
     process.exit(1);
   }
 }

@@ -1,8 +1,6 @@
-import { SottoError } from "@sotto/protocol";
 import { expect } from "chai";
 import { clientIds, networkOf } from "../../src/ops/client-id.ts";
 import { Closing } from "../../src/ops/closing.ts";
-import { createLog, describeError } from "../../src/ops/log.ts";
 
 describe("client ids", () => {
   const cases: [string, string][] = [
@@ -33,21 +31,6 @@ describe("client ids", () => {
     expect(one("192.0.2.7")).to.not.equal(one("192.0.2.8"));
     expect(one("192.0.2.7")).to.not.equal(other("192.0.2.7"));
     expect(one("2001:db8::1")).to.equal(one("2001:db8::2"));
-  });
-});
-
-describe("logs", () => {
-  it("show errors by code and place, and only our own messages", () => {
-    const lines: string[] = [];
-    const log = createLog("info", { write: (line: string) => void lines.push(line) });
-    const cause = new Error("canary in a node's answer");
-    log.error({ err: new SottoError("SOME_CODE", "what we say", {}, { cause }) }, "failed");
-    expect(lines[0]).to.include("SOME_CODE").and.include("what we say").and.include("ops.test.ts");
-    expect(lines[0]).to.not.include("canary");
-  });
-
-  it("take what is no error", () => {
-    expect(describeError("canary")).to.deep.equal({ name: "string" });
   });
 });
 

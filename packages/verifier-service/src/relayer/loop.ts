@@ -128,8 +128,7 @@ export class RelayerLoop implements Relayer {
     if (error instanceof StoreError && error.code === "LEASE_LOST") this.#lease = undefined;
     this.#error = isUnavailable(error) ? "STORE_UNAVAILABLE" : codeOf(error);
     metrics.count("relayer_errors_total", 1, { code: this.#error });
-    const detail = error instanceof Error ? error.message : String(error);
-    log.error({ code: this.#error, detail }, "a round of the relayer failed; the next one tries again");
+    log.error({ code: this.#error, err: error }, "a round of the relayer failed; the next one tries again");
     return false;
   }
 

@@ -45,7 +45,9 @@ describe("proving in a process of its own", () => {
     let cancelled = 0;
     const prover = openProverProcess(directory, "development", (action) => {
       deadlines.push(action);
-      return () => void (cancelled += 1);
+      return () => {
+        cancelled += 1;
+      };
     });
     try {
       const place = { chainId: 31337n, pool: `0x${"22".repeat(20)}` };
