@@ -5,13 +5,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSeedWords, seedFromWords } from "@sotto/client";
 import { expect } from "chai";
-import type { Browser, Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { buildPage } from "../../examples/browser/build.ts";
 import { type PageServer, servePage } from "../../examples/browser/serve.ts";
 import { openRealShop, type RealShop } from "../buyer/support/real-shop.ts";
 import { ARTIFACTS, closeWorld, openWorld, payerWith, type World } from "../buyer/support/world.ts";
 import { clearOfMidnight } from "../support/clock.ts";
 import { launchChromium } from "./support/chromium.ts";
+import { assertPainted } from "./support/painted.ts";
+import { STEP_MS, type TestBrowser } from "./support/test-browser.ts";
 
 const PRICE = 12_345n;
 
@@ -19,12 +21,14 @@ describe("a browser", () => {
   const folder = mkdtempSync(join(tmpdir(), "sotto-page-"));
   let world: World;
   let shop: RealShop;
-  let browser: Browser;
+  let browser: TestBrowser;
   let server: PageServer;
   let page: Page;
   const said: string[] = [];
 
   before(async () => {
+    // First: nothing else matters if it can't run or paints no text.
+    browser = await launchChromium();
     world = await openWorld();
     shop = await openRealShop(world, "0.012345");
     const words = createSeedWords();
@@ -46,9 +50,7 @@ describe("a browser", () => {
     const connect = [node.url, new URL(serviceUrl).origin, shop.url];
     await clearOfMidnight();
     server = await servePage({ folder, artifacts: ARTIFACTS, config, connect });
-    browser = await launchChromium();
     page = await browser.newPage({ viewport: { width: 900, height: 900 } });
-    page.setDefaultTimeout(0);
     page.on("console", (message) => void said.push(`${message.type()}: ${message.text()}`));
     page.on("pageerror", (error) => void said.push(`error: ${error.message}`));
   });
@@ -60,69 +62,90 @@ describe("a browser", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const text = (id: string) => page.locator(`#${id}`).textContent();
-  const shows = (selector: string) =>
-    page
-      .locator(selector)
-      .first()
-      .waitFor()
-      .catch((error: Error) => expect.fail(`${error.message}\n${said.join("\n")}`));
-  const answered = () => shows("#answer:not([hidden]), #error:not([hidden])");
-
-  it("opens a wallet and finds its notes", async () => {
-    await page.goto(server.url);
-    await shows("#pay:not([disabled]), #error:not([hidden])");
-    expect(await text("error")).to.equal("");
-    expect(await text("balance")).to.equal("1.5 USDC");
-    expect(await text("spent")).to.equal("0 USDC");
-  });
-
-  it("pays a 402 of another origin and gets the goods, with a real proof of its worker", async () => {
-    await page.locator("#pay").click();
-    await answered();
-    expect([await text("error"), await text("answer")]).to.deep.equal(["", "200\nsold /article"]);
-    expect(await text("receipt")).to.match(/^settled in 0x[0-9a-f]{64}$/);
-    expect(await shop.received()).to.equal(PRICE);
-    expect(await text("spent")).to.equal("0.012345 USDC");
-    if (process.env["SOTTO_SCREENSHOT"]) await page.screenshot({ path: process.env["SOTTO_SCREENSHOT"] });
-    expect(
-      said.filter((line) => !line.includes("402")),
-      said.join("\n"),
-    ).to.deep.equal([]);
-  });
-
-  it("goes on after it was closed in the middle of a payment, and pays once", async () => {
-    const url = `${shop.url}/chapter/2`;
-    await page.locator("#url").fill(url);
-    // The service settles it, and the page is gone before it hears of that.
-    const handedIn = new Promise<void>((resolve) => {
-      void page.route("**/zk/settle", async (route) => {
-        await route.fetch({ timeout: 0 });
-        resolve();
-      });
+  const during = (steps: () => Promise<void>) => () =>
+    browser.during(steps).catch((error: Error) => {
+      error.cause ??= `the page, whose console says: ${said.join("; ") || "nothing"}`;
+      throw error;
     });
-    await page.locator("#pay").click();
-    await handedIn;
-    await page.reload();
-    await page.unroute("**/zk/settle");
-    await shows("#pay:not([disabled])");
-    await page.locator("#url").fill(url);
-    await page.locator("#pay").click();
-    await answered();
-    expect([await text("error"), await text("answer")]).to.deep.equal(["", "200\nsold /chapter/2"]);
-    expect(await page.locator("#stages").textContent()).to.equal("confirmingpaidpresentingdelivered");
-    expect(await shop.received()).to.equal(2n * PRICE);
-  });
+  const text = (id: string) => page.locator(`#${id}`).textContent();
+  const shows = (selector: string) => page.locator(selector).first().waitFor();
+  /** Waits until `end` is visible; each further stage of the payment gets the time of one step. */
+  const progressTo = async (end: Locator) => {
+    const stages = page.locator("#stages li");
+    for (let seen = 0; (await end.count()) === 0; seen = await stages.count())
+      await stages.nth(seen).or(end).first().waitFor();
+  };
+  const answered = () => progressTo(page.locator("#answer:not([hidden]), #error:not([hidden])"));
 
-  it("stops at its limits", async () => {
-    await page.locator("#url").fill(`${shop.url}/chapter/3`);
-    await page.locator("#pay").click();
-    await answered();
-    expect([await text("error"), shop.sold.length]).to.deep.equal(["", 3]);
-    await page.locator("#url").fill(`${shop.url}/chapter/4`);
-    await page.locator("#pay").click();
-    await answered();
-    expect(await text("error")).to.match(/^DAY_LIMIT_EXCEEDED: 12345 base units asked, 37035 of 40000/);
-    expect(await shop.received()).to.equal(3n * PRICE);
-  });
+  it(
+    "opens a wallet and finds its notes",
+    during(async () => {
+      await page.goto(server.url);
+      await assertPainted(page, "h1");
+      await shows("#pay:not([disabled]), #error:not([hidden])");
+      expect(await text("error")).to.equal("");
+      expect(await text("balance")).to.equal("1.5 USDC");
+      expect(await text("spent")).to.equal("0 USDC");
+      await assertPainted(page, "#balance");
+    }),
+  );
+
+  it(
+    "pays a 402 of another origin and gets the goods, with a real proof of its worker",
+    during(async () => {
+      await page.locator("#pay").click();
+      await answered();
+      expect([await text("error"), await text("answer")]).to.deep.equal(["", "200\nsold /article"]);
+      expect(await text("receipt")).to.match(/^settled in 0x[0-9a-f]{64}$/);
+      expect(await shop.received()).to.equal(PRICE);
+      await page.locator("#spent", { hasText: /^0\.012345 USDC$/ }).waitFor();
+      if (process.env["SOTTO_SCREENSHOT"]) await page.screenshot({ path: process.env["SOTTO_SCREENSHOT"] });
+      expect(
+        said.filter((line) => !line.includes("402")),
+        said.join("\n"),
+      ).to.deep.equal([]);
+    }),
+  );
+
+  it(
+    "resumes a payment after the page was closed in the middle of it, and pays once",
+    during(async () => {
+      const url = `${shop.url}/chapter/2`;
+      await page.locator("#url").fill(url);
+      // The service settles it, but the page never receives the answer.
+      const settled = new Promise<void>((resolve, reject) => {
+        void page.route("**/zk/settle", async (route) => {
+          await route.fetch({ timeout: STEP_MS }).then(() => resolve(), reject);
+        });
+      });
+      await page.locator("#pay").click();
+      await progressTo(page.locator("#stages li", { hasText: "settling" }));
+      await settled;
+      await page.reload();
+      await page.unroute("**/zk/settle");
+      await shows("#pay:not([disabled])");
+      await page.locator("#url").fill(url);
+      await page.locator("#pay").click();
+      await answered();
+      expect([await text("error"), await text("answer")]).to.deep.equal(["", "200\nsold /chapter/2"]);
+      expect(await page.locator("#stages").textContent()).to.equal("confirmingpaidpresentingdelivered");
+      expect(await shop.received()).to.equal(2n * PRICE);
+    }),
+  );
+
+  it(
+    "stops at its limits",
+    during(async () => {
+      await page.locator("#url").fill(`${shop.url}/chapter/3`);
+      await page.locator("#pay").click();
+      await answered();
+      expect([await text("error"), shop.sold.length]).to.deep.equal(["", 3]);
+      await page.locator("#url").fill(`${shop.url}/chapter/4`);
+      await page.locator("#pay").click();
+      await answered();
+      expect(await text("error")).to.match(/^DAY_LIMIT_EXCEEDED: 12345 base units asked, 37035 of 40000/);
+      await assertPainted(page, "#error");
+      expect(await shop.received()).to.equal(3n * PRICE);
+    }),
+  );
 });

@@ -1,0 +1,78 @@
+// The Chromium the page is tested in: it paints text on any machine, and a crash is reported as a crash.
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect } from "chai";
+import type { Page } from "playwright-core";
+import { launchChromium } from "./support/chromium.ts";
+import { unpackChromium } from "./support/npm-chromium.ts";
+import { assertPainted } from "./support/painted.ts";
+import { STEP_MS, TestBrowser } from "./support/test-browser.ts";
+
+const messageOf = (steps: Promise<unknown>): Promise<string> =>
+  steps.then(
+    () => expect.fail("nothing was thrown"),
+    (error: Error) => error.message,
+  );
+
+describe("the Chromium of the page test", () => {
+  let chromium: TestBrowser;
+  let page: Page;
+  beforeEach(async () => {
+    chromium = await launchChromium();
+    page = await chromium.newPage();
+  });
+  afterEach(() => chromium?.close());
+
+  it("takes its fonts from folders that exist wherever it is unpacked", async () => {
+    const { FONTCONFIG_FILE: config = "" } = (await unpackChromium()).environment;
+    const folders = [...readFileSync(config, "utf8").matchAll(/<dir([^>]*)>([^<]*)<\/dir>/g)];
+    expect(folders).to.have.lengthOf(1);
+    for (const [, options, folder = ""] of folders) {
+      expect(options).to.equal(' prefix="relative"');
+      const files = readdirSync(join(dirname(config), folder), { recursive: true, encoding: "utf8" });
+      expect(files.filter((name) => name.endsWith(".ttf"))).to.not.deep.equal([]);
+    }
+  });
+
+  it("accepts text that is painted, and refuses text without a size or without a pixel", async () => {
+    const show = (style: string) => page.setContent(`<p style="${style}">some text</p>`);
+    await show("color: black");
+    await assertPainted(page, "p");
+    await show("font-size: 0");
+    expect(await messageOf(assertPainted(page, "p"))).to.match(/^p is \d+ x 0 pixels: Chromium paints no text/);
+    await show("color: transparent");
+    expect(await messageOf(assertPainted(page, "p"))).to.match(/^p looks the same .*: Chromium paints no text/);
+  });
+
+  it("fails a step after 30 s by itself, long before the test's own timeout", async () => {
+    expect(STEP_MS).to.equal(30_000);
+    const hasty = await chromium.newPage({}, 10);
+    expect(await messageOf(hasty.locator("#missing").waitFor())).to.contain("Timeout 10ms exceeded");
+  });
+
+  it("reports a crash of the browser, with the end of its standard error, while a test waits", async () => {
+    const waiting = messageOf(chromium.during(() => page.locator("#missing").waitFor()));
+    const session = await chromium.browser.newBrowserCDPSession();
+    session.send("Browser.crash").catch(() => {});
+    expect(await waiting).to.match(/^Chromium crashed: its process ended; .*\n.*\S/);
+  });
+
+  it("reports a crash of a page's process, while a test waits and after it", async () => {
+    const waiting = messageOf(chromium.during(() => page.locator("#missing").waitFor()));
+    const session = await page.context().newCDPSession(page);
+    session.send("Page.crash").catch(() => {});
+    expect(await waiting).to.match(/^Chromium crashed: the process of a page ended; /);
+    expect(await messageOf(chromium.during(async () => {}))).to.match(/^Chromium crashed: /);
+  });
+
+  it("says why a Chromium does not start", async () => {
+    const message = await messageOf(TestBrowser.launch("/nowhere/chromium", {}));
+    expect(message).to.match(/^Chromium \(\/nowhere\/chromium\) did not start; .*\n.*not found/);
+  });
+
+  it("leaves errors of other causes as they are", async () => {
+    expect(await messageOf(chromium.during(() => Promise.reject(new Error("another reason"))))).to.equal(
+      "another reason",
+    );
+  });
+});

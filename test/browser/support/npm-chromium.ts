@@ -1,0 +1,64 @@
+// The Chromium of npm (@sparticuz/chromium), unpacked into the checkout's own tools. Linux on x64 with glibc.
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { inflate } from "@sparticuz/chromium";
+import { writeIfChanged } from "../../../scripts/circuits/files.ts";
+
+const ROOT = join(import.meta.dirname, "..", "..", "..");
+
+/**
+ * The fonts of the package, and nothing of the machine. The package's own fonts.conf names only folders that exist on
+ * the machines it is made for. A Chromium that finds no font gives text no height, and aborts now and then: Skia's font
+ * manager does not implement what Chromium then calls on a thread of its pool.
+ */
+const FONTS_CONF = `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">
+<fontconfig>
+  <dir prefix="relative">fonts</dir>
+  <cachedir prefix="xdg">fontconfig</cachedir>
+</fontconfig>
+`;
+
+export interface NpmChromium {
+  readonly path: string;
+  /** Variables Chromium needs to find its libraries and fonts. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/**
+ * Unpacks it unless that is done. Its package would unpack into the machine's temporary folder and start whatever lies
+ * there under that name. The libraries beside it (NSS, NSPR, Expat) are missing from bare images.
+ */
+export async function unpackChromium(): Promise<NpmChromium> {
+  const entry = createRequire(import.meta.url).resolve("@sparticuz/chromium");
+  const packed = join(dirname(entry), "..", "bin");
+  const { version } = createRequire(import.meta.url)(join(packed, "..", "package.json")) as { version: string };
+  const folder = join(ROOT, `.toolchain-chromium-${version}`);
+  if (!existsSync(folder)) {
+    // Unpacked beside it and renamed, so that the folder is always complete.
+    const staging = `${folder}-${process.pid}`;
+    mkdirSync(staging);
+    const before = process.env["TMPDIR"];
+    process.env["TMPDIR"] = staging;
+    try {
+      await Promise.all(["chromium.br", "al2023.tar.br", "fonts.tar.br"].map((file) => inflate(join(packed, file))));
+      renameSync(staging, folder);
+    } finally {
+      if (before === undefined) delete process.env["TMPDIR"];
+      else process.env["TMPDIR"] = before;
+      rmSync(staging, { recursive: true, force: true });
+    }
+  }
+  const fontsConf = join(folder, "fonts", "sotto.conf");
+  writeIfChanged(fontsConf, FONTS_CONF);
+  return {
+    path: join(folder, "chromium"),
+    environment: {
+      LD_LIBRARY_PATH: join(folder, "al2023", "lib"),
+      FONTCONFIG_FILE: fontsConf,
+      // Fontconfig keeps its cache here.
+      XDG_CACHE_HOME: join(folder, "cache"),
+    },
+  };
+}
