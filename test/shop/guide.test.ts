@@ -60,6 +60,8 @@ describe("the guide for a shop", () => {
     await code.serving("shop.ts", async (origin) => {
       const url = `${origin}/report`;
       expect((await fetch(url)).status).to.equal(402);
+      // A page that is missing is not for sale.
+      expect((await fetch(`${origin}/missing`)).status).to.equal(404);
       const shielded = decodeShieldedAddress(recipient.shieldedAddress);
       const payment = await pay(world, { to: { wallet: account.address.toLowerCase(), shielded }, target: "/report" });
       const headers = showing(headerOf(payment));

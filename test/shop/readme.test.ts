@@ -27,6 +27,7 @@ describe("the shops of the package's README", () => {
       await code.serving(name, async (url) => {
         expect(await (await fetch(`${url}/health`)).text()).to.equal("free");
         expect((await fetch(`${url}/report`)).status).to.equal(402);
+        expect((await fetch(`${url}/missing`)).status).to.equal(404);
         const headers = showing(headerOf(await pay(world, { target: "/report" })));
         const response = await fetch(`${url}/report`, { headers });
         expect([response.status, await response.text()]).to.deep.equal([200, `paid for ${ORIGIN}/report`]);

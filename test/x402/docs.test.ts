@@ -29,6 +29,7 @@ declare global {
   const pool: string;
   const asset: string;
   const rpcUrls: string[];
+  const store: string;
 }
 `;
 
@@ -60,7 +61,7 @@ describe("the code of docs/x402.md and of the package's README", () => {
     const merchant = await openWallet(world);
     const { chainId, pool, token: asset, serviceUrl: service, node } = world;
     const recipient = await signRecipient(world, Account.createRandom(), merchant.shieldedAddress);
-    give({ wallet, recipient, service, chainId, pool, asset, rpcUrls: [node.url] });
+    give({ wallet, recipient, service, chainId, pool, asset, rpcUrls: [node.url], store: "memory" });
   });
   after(() => {
     Object.assign(globalThis, globals);

@@ -42,10 +42,26 @@ describe("a paywall's options", () => {
       ...options,
       service: "https://Pay.example/zk//",
       chain: { ...options.chain, chainId: 1 },
+      store: "postgres://shop@database.example/shop",
     });
     expect([real.confirmations, real.blockTimeMs, real.service]).to.deep.equal([2, 12_000, "https://pay.example/zk"]);
     expect(readConfig({ ...options, store: "sqlite:claims.db" }).forgetful).to.equal(false);
     expect(readConfig({ ...options, store: "sqlite::memory:" }).forgetful).to.equal(true);
+  });
+
+  it("must name the store on any chain that is not local", () => {
+    const far = { ...options.chain, chainId: 8453 };
+    for (const store of [undefined, "sqlite::memory:"]) {
+      const message = refusal({ chain: far, store });
+      for (const advice of ['store: "sqlite:PATH"', 'store: "postgres://', 'store: "memory"', "8453"])
+        expect(message, String(store)).to.include(advice);
+    }
+    for (const store of ["memory", "sqlite:claims.db", "postgres://shop@database.example/shop"])
+      expect(refusal({ chain: far, store }), store).to.equal("accepted");
+    for (const chainId of [31337, 1337])
+      for (const store of [undefined, "sqlite::memory:", "memory"])
+        expect(refusal({ chain: { ...far, chainId }, store }), `${chainId} ${store}`).to.equal("accepted");
+    expect(readConfig({ ...options, chain: far, store: "memory" }).forgetful).to.equal(true);
   });
 
   it("name an origin, and nothing but an origin", () => {
@@ -74,13 +90,14 @@ describe("a paywall's options", () => {
     for (const service of ["pay.example", "ftp://pay.example", "https://pay.example?a", "https://a:b@pay.example", 7])
       expect(refusal({ service }), String(service)).to.match(/^service/);
     const far = { ...options.chain, chainId: 10n };
-    expect(refusal({ service: "http://pay.example/zk", chain: far })).to.match(/^service must be an https/);
+    const elsewhere = (service: string, more = {}) => refusal({ service, chain: far, store: "memory", ...more });
+    expect(elsewhere("http://pay.example/zk")).to.match(/^service must be an https/);
     for (const here of ["127.0.0.1:8402", "localhost", "zk.localhost:1", "[::1]"])
-      expect(refusal({ service: `http://${here}/zk`, chain: far }), here).to.equal("accepted");
+      expect(elsewhere(`http://${here}/zk`), here).to.equal("accepted");
     // Names that only begin like addresses of this machine are anybody's.
     for (const there of ["127.0.0.1.pay.example", "127.pay.example", "localhost.pay.example"])
-      expect(refusal({ service: `http://${there}/zk`, chain: far }), there).to.match(/https/);
-    expect(refusal({ service: "http://pay.example/zk", chain: far, jwks: { keys: [] } })).to.equal("accepted");
+      expect(elsewhere(`http://${there}/zk`), there).to.match(/https/);
+    expect(elsewhere("http://pay.example/zk", { jwks: { keys: [] } })).to.equal("accepted");
   });
 
   it("name a chain whose confirmations a payment survives", () => {

@@ -1,5 +1,5 @@
 // The seller's side of the scheme, for x402ResourceServer.register.
-import { baseUrl, type EthCall, parseAddress, requestId } from "@sotto/protocol";
+import { baseUrl, type EthCall, LOCAL_CHAIN_IDS, parseAddress, requestId } from "@sotto/protocol";
 import { X402_DYNAMIC_EXTRA, X402_FRESH_MS, X402_SCHEME, x402Network } from "@sotto/protocol/x402";
 import { X402SchemeError } from "./errors.ts";
 import { type Hooks, serverHooks } from "./server/hooks.ts";
@@ -40,7 +40,11 @@ export interface SottoServerOptions {
   readonly symbol?: string;
   /** Base address of the service that settles, as payers know it. */
   readonly service: string;
-  /** Where used payments are remembered; left out: in this process, which refuses what was paid before it was started. */
+  /**
+   * Where used payments are remembered: the paywall's `uses`, or a store of your own that all servers of the recipient
+   * share. `new MemoryUses()` is for a single process: it refuses payments that were made before it started. Required,
+   * except on local chains, where that is the default.
+   */
   readonly uses?: Uses;
   /** Told what went wrong in a check or a store; the payment was refused then. */
   readonly onError?: (error: unknown) => void;
@@ -87,8 +91,8 @@ export class SottoScheme {
     this.#wallet = wallet;
     this.#extra = { pool: this.#pool, decimals, service: this.#service, recipient: extra };
     this.#clock = clock;
-    const { uses = new MemoryUses(clock), onError = () => undefined } = options;
-    this.schemeHooks = serverHooks(uses, clock, onError);
+    const { onError = () => undefined } = options;
+    this.schemeHooks = serverHooks(usesOf(options, clock), clock, onError);
   }
 
   /**
@@ -166,6 +170,18 @@ export class SottoScheme {
     // What is no HTTP (a tool of MCP, say) has no origin of a shop: its name is all there is.
     return /^https?:$/.test(protocol) ? `${this.#origin}${pathname}${search}` : url;
   }
+}
+
+/** Servers that do not share a store sell one payment once each, so outside of local chains the store must be named. */
+function usesOf({ uses, chainId }: SottoServerOptions, clock: () => number): Uses {
+  if (uses !== undefined) return uses;
+  if (LOCAL_CHAIN_IDS.includes(BigInt(chainId))) return new MemoryUses(clock);
+  throw new X402SchemeError(
+    "X402_OPTION_INVALID",
+    `uses is missing, but chain ${chainId} is not a local chain: all servers of this recipient must remember used ` +
+      "payments in one store. Pass uses: paywall.uses of a paywall with such a store, a store of your own, or " +
+      "uses: new MemoryUses() for a single process that refuses payments made before it started",
+  );
 }
 
 function originOf(origin: string): string {

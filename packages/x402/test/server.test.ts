@@ -1,6 +1,6 @@
 import { deriveKeys, randomSeed } from "@sotto/protocol";
 import { expect } from "chai";
-import { SottoScheme, type SottoServerOptions, X402SchemeError } from "../src/server.ts";
+import { MemoryUses, SottoScheme, type SottoServerOptions, X402SchemeError } from "../src/server.ts";
 import type { PaymentRequirements, Price } from "../src/types.ts";
 
 const TOKEN = `0x${"aa".repeat(20)}`;
@@ -88,8 +88,20 @@ describe("the seller's scheme", () => {
       expect(await code(() => new SottoScheme({ ...right, ...changes })), JSON.stringify(changes)).to.equal(
         "X402_OPTION_INVALID",
       );
-    for (const changes of [{ service: "http://127.0.0.1:8402/zk", chainId: 8453 }, { service: "http://zk.example/zk" }])
+    for (const changes of [{ service: "http://127.0.0.1:8402/zk", chainId: 8453, uses: new MemoryUses() }, { service: "http://zk.example/zk" }])
       expect(await code(() => new SottoScheme({ ...right, ...changes })), JSON.stringify(changes)).to.equal("none");
+  });
+
+  it("must be told where used payments are remembered on any chain that is not local", async () => {
+    for (const chainId of [8453, 8453n]) {
+      const make = (uses?: MemoryUses) => new SottoScheme({ ...right, chainId, ...(uses === undefined ? {} : { uses }) });
+      expect(await code(() => make())).to.equal("X402_OPTION_INVALID");
+      for (const advice of [/uses: paywall\.uses/, /uses: new MemoryUses\(\)/, /8453/])
+        expect(() => make()).to.throw(advice);
+      expect(await code(() => make(new MemoryUses()))).to.equal("none");
+    }
+    for (const chainId of [31337, 1337n])
+      expect(await code(() => new SottoScheme({ ...right, chainId })), String(chainId)).to.equal("none");
   });
 
   it("is not opened for a recipient whose wallet did not sign", async () => {

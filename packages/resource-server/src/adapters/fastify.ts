@@ -45,9 +45,10 @@ const plugin: FastifyPluginAsync<PaywallSource> = async (app, source) => {
 };
 
 /**
- * Charges for every request of the instance it is registered on, and of that instance's plugins.
+ * Charges for every request of the instance it is registered on, and of that instance's plugins. Register it on a plugin
+ * that holds the paid routes: on the application itself it charges for missing pages too.
  *
- *     await app.register(sotto, options);
+ *     await paid.register(sotto, options);
  *
  * @throws what `createPaywall` throws, from `register` or `ready`
  */

@@ -54,9 +54,10 @@ function setHeaders(c: Context, headers: Readonly<Record<string, string>>): void
 }
 
 /**
- * Charges for every request that comes after it.
+ * Charges for every request that passes it. Put it on the routes that are for sale: in front of everything it charges
+ * for missing pages too.
  *
- *     app.use("*", sotto(options));
+ *     app.get("/report", sotto(options), sendReport);
  */
 export function sotto(source: PaywallSource): PaywallMiddleware {
   const paywall = new OpeningPaywall(source);

@@ -30,7 +30,7 @@ export interface Config {
   readonly confirmations: number;
   readonly blockTimeMs: number;
   readonly settleWaitMs: number;
-  /** In memory alone: what was paid before the start may have been used. */
+  /** The store is in memory: a payment made before the start may have been used. */
   readonly forgetful: boolean;
   /** For @sotto/database. */
   readonly storeUrl: string;
@@ -121,19 +121,36 @@ function reads(viewingKey: unknown, keyX: bigint): boolean {
   }
 }
 
+const MEMORY = "sqlite::memory:";
+
+/**
+ * Servers that do not share a store sell one payment once each. So outside of local chains the operator names the store;
+ * a store in memory is named "memory", and nothing else.
+ */
+function readStore(store: unknown, chainId: bigint): Pick<Config, "forgetful" | "storeUrl"> {
+  const local = LOCAL_CHAIN_IDS.includes(chainId);
+  if (store === "memory" || (local && (store === undefined || store === MEMORY)))
+    return { forgetful: true, storeUrl: MEMORY };
+  if (store === undefined || store === MEMORY)
+    throw invalidOption(
+      `${store === undefined ? "store is missing" : `store is ${MEMORY}`}, but chain ${chainId} is not a local chain: ` +
+        "all servers of this wallet must remember used payments in one store, or each of them sells for the same payment. " +
+        'Write store: "sqlite:PATH" for servers on one machine, store: "postgres://USER@HOST/DATABASE" for several ' +
+        'machines, or store: "memory" for a single process that refuses payments made before it started',
+    );
+  if (typeof store !== "string") throw invalidOption('store must be "memory", "sqlite:PATH" or "postgres://.."');
+  return { forgetful: false, storeUrl: store };
+}
+
 /** @throws PaywallError INVALID_OPTION */
 export function readConfig(options: PaywallOptions): Config {
   if (typeof options !== "object" || options === null) throw invalidOption("a paywall's options must be an object");
   const chain = readChain(options.chain);
-  const store = options.store ?? "memory";
-  if (typeof store !== "string") throw invalidOption("store must be memory, sqlite:PATH or postgres://..");
-  const forgetful = store === "memory" || store === "sqlite::memory:";
   return {
     origin: readOrigin(options.origin),
     service: readService(options, chain.place.chainId),
     ...readRecipient(options, chain.place),
     ...chain,
-    forgetful,
-    storeUrl: forgetful ? "sqlite::memory:" : store,
+    ...readStore(options.store, chain.place.chainId),
   };
 }

@@ -94,8 +94,8 @@ export interface PaywallOptions {
   readonly chain: PaywallChain;
   /**
    * Where used payments are remembered: `sqlite:PATH` for one machine, `postgres://..` for several; all servers of one
-   * wallet share one. "memory" (the default) is for a single process that may forget: it refuses what was paid before it
-   * was started.
+   * wallet share one store. "memory" is for a single process: it refuses payments that were made before it started.
+   * Required, except on local chains, where the default is "memory".
    */
   readonly store?: string;
   /** Hashes of the verification keys; default: those compiled in for `chain.set`. */
