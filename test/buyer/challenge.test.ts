@@ -85,6 +85,15 @@ describe("402 answers of an attacker", () => {
       changed({ decimals: 1e9 }),
     ));
 
+  it("with a header limit that no proof fits into, or that is no number", async () => {
+    const header = (maxHeaderLength: unknown) => (honest: PaymentInstructions) => ({
+      ...honest,
+      payment: { ...honest.payment, zkProof: { ...honest.payment.zkProof, maxHeaderLength } },
+    });
+    await refuses("PROOF_HEADER_TOO_LONG", "limit", ...[1, 1024, 4000].map(header));
+    await refuses("CHALLENGE_INVALID", "limit", ...[0, -1, 8192.5, "8192", null, [8192], 1e300].map(header));
+  });
+
   it("with a price above the limit", async () => {
     await refuses("REQUEST_LIMIT_EXCEEDED", "price", changed({ amount: 0.010001, amountBaseUnits: "10001" }));
     await refuses("REQUEST_LIMIT_EXCEEDED", "price", changed({ amount: 1e12, amountBaseUnits: "1000000000000000000" }));

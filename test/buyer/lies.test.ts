@@ -63,7 +63,7 @@ describe("a service that lies", () => {
       (honest: string) => {
         const [head, payload = "", signature] = honest.split(".");
         const claims = JSON.parse(Buffer.from(payload, "base64url").toString());
-        const other = { ...claims, resource: "https://other.example/" };
+        const other = { ...claims, resourceHash: HASH };
         return [head, Buffer.from(JSON.stringify(other)).toString("base64url"), signature].join(".");
       },
     ]) {

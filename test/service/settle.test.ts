@@ -102,7 +102,7 @@ describe("POST /settle", () => {
     const [header = "", payload = "", signature = ""] = token.split(".");
     const claims = { ...claimsOf(token), jti: "other" };
     const forged = Buffer.from(JSON.stringify(claims)).toString("base64url");
-    const none = Buffer.from(JSON.stringify({ alg: "none", typ: "sotto-payment+jwt" })).toString("base64url");
+    const none = Buffer.from(JSON.stringify({ alg: "none", typ: "sotto-payment-2+jwt" })).toString("base64url");
     const tokens = [`${header}.${forged}.${signature}`, `${none}.${payload}.`, `${header}.${payload}`, "x", "a.b.c"];
     for (const paymentToken of tokens) {
       const { status, body } = await settle({ ...request, paymentToken });

@@ -1,5 +1,5 @@
 import { createPublicKey, verify } from "node:crypto";
-import { randomField, signalsDigest } from "@sotto/protocol";
+import { randomField, resourceHash, signalsDigest } from "@sotto/protocol";
 import { expect } from "chai";
 import { forgeBundle, merchantKey, merchantTag, RECIPIENT, RESOURCE } from "./support/bundles.ts";
 import { type Answer, call, claimsOf, post } from "./support/http.ts";
@@ -53,7 +53,7 @@ describe("POST /verify", () => {
       recipient: RECIPIENT,
       recipientKey: String(merchantKey.x),
       recipientTag: String(merchantTag),
-      resource: RESOURCE,
+      resourceHash: resourceHash(RESOURCE),
       senderCommitment: bundle.senderCommitment,
       nullifier: bundle.publicSignals[6],
       timestamp: bundle.timestamp,
@@ -63,7 +63,7 @@ describe("POST /verify", () => {
 
     const [header = "", payload = "", signature = ""] = token.split(".");
     const { kid, alg, typ } = JSON.parse(Buffer.from(header, "base64url").toString());
-    expect([alg, typ]).to.deep.equal(["EdDSA", "sotto-payment+jwt"]);
+    expect([alg, typ]).to.deep.equal(["EdDSA", "sotto-payment-2+jwt"]);
     for (const base of [service.origin, service.url]) {
       const { body: set } = await call(`${base}/.well-known/jwks.json`);
       const jwk = (set["keys"] as { kid: string; d?: string }[]).find((key) => key.kid === kid)!;

@@ -1,5 +1,5 @@
 // The paywall itself on a real chain, without a framework: what it asks, reads and tells.
-import { randomField } from "@sotto/protocol";
+import { MAX_URL_LENGTH, randomField } from "@sotto/protocol";
 import type { PaywallEvent, PaywallOptions } from "@sotto/resource-server";
 import { expect } from "chai";
 import { ask, CorePaywalls, told } from "./support/core.ts";
@@ -43,6 +43,24 @@ describe("a paywall", () => {
       ]);
       expect(core.events.map(({ reason }) => reason)).to.include("CHALLENGE_HOOK");
     }
+  });
+
+  it("takes a header with the whole bundle for the longest URL that it sells", async () => {
+    const target = `/paid/${"a".repeat(MAX_URL_LENGTH - ORIGIN.length - "/paid/".length)}`;
+    const paywall = await core.open();
+    const { bundle, paymentToken, txSignature } = await pay(world, { target });
+    // As a client sends it that was written from the interface alone.
+    const header = JSON.stringify({ ...bundle, paymentToken, txSignature });
+    expect(told(await ask(paywall, [header], target))).to.equal("paid");
+  });
+
+  it("refuses a target whose proof would not fit into a header before it is paid", async () => {
+    const paywall = await core.open();
+    const refused = await ask(paywall, [], `/paid/${'"'.repeat(2_000)}`);
+    if (refused.kind !== "refused") throw new Error(refused.kind);
+    expect(refused.status).to.equal(400);
+    expect(JSON.stringify(refused.body)).to.match(/takes up to \d+ characters.*at most 8192/);
+    expect(told(await ask(paywall, [], `/paid/${"a".repeat(2_000)}`))).to.equal("402");
   });
 
   it("says 503 where the shop's own price fails, and tells the shop", async () => {

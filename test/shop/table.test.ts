@@ -80,6 +80,7 @@ describe("the table of a server that charges", () => {
               circuitUrl: `${service}/circuits`,
               provingKeyUrl: `${service}/proving-key`,
               expectedPublicInputs: ["recipientAddress", "resourceUrl", "encryptedAmount"],
+              maxHeaderLength: 8192,
             },
             verifyEndpoint: `${service}/verify`,
             settleEndpoint: `${service}/settle`,

@@ -1,6 +1,6 @@
 // What a purchase does when things take their time: dates that pass, notes that are spent elsewhere, proofs that grow
 // old. On a chain in memory, whose clock can be turned; test/buyer buys on a real one.
-import { parseProofHeader, type WireBundle } from "@sotto/protocol";
+import { MAX_PAYMENT_TOKEN_LENGTH, parseProofHeader, type WireBundle } from "@sotto/protocol";
 import { expect } from "chai";
 import { dismissPurchase, openPurchases } from "../src/purchase/open.ts";
 import type { PurchaseStage } from "../src/purchase/progress.ts";
@@ -74,6 +74,44 @@ describe("a purchase", () => {
     const taken = await buy();
     expect(taken.txSignature).to.equal(first.status === "fulfilled" && first.value.txSignature);
     expect(await received()).to.equal(1_000n);
+  });
+
+  it("settles nothing with a token that may fit into no header", async () => {
+    service.before = async (path, body) => {
+      if (path !== "verify") return undefined;
+      const answer = await service.answer(path, body);
+      return { ...answer, paymentToken: `${String(answer["paymentToken"])}${"y".repeat(MAX_PAYMENT_TOKEN_LENGTH)}` };
+    };
+    const error = await rejection(buy());
+    expect(error).to.include({ code: "SERVICE_ANSWER_INVALID" });
+    expect(error.message).to.include(String(MAX_PAYMENT_TOKEN_LENGTH));
+    expect(service.asked).to.not.include("settle");
+    expect(await received()).to.equal(0n);
+  });
+
+  it("keeps to the length of header that the server takes, also after a restart", async () => {
+    const resourceUrl = `https://shop.example/${"a".repeat(1_900)}`;
+    const whole = (await buy({ key: "order 0", resourceUrl })).header;
+    const limit = whole.length - 100;
+    service.before = (path) => (path === "settle" ? AWAY() : undefined);
+    expect((await rejection(buy({ resourceUrl, maxHeaderLength: limit }))).code).to.equal("SETTLEMENT_UNKNOWN");
+    service.before = () => undefined;
+    const { header } = await buy({ resourceUrl });
+    expect(header.length).to.be.at.most(limit);
+    expect(parseProofHeader(header).resourceUrl).to.equal(undefined);
+  });
+
+  it("is not begun if its proof may not fit into the server's header", async () => {
+    for (const maxHeaderLength of [1, 1_024, 4_000]) {
+      const error = await rejection(buy({ maxHeaderLength }));
+      expect(error).to.include({ code: "PROOF_HEADER_TOO_LONG" });
+      expect(error.details).to.include({ limit: maxHeaderLength });
+      expect(error.message).to.include(String(maxHeaderLength));
+    }
+    for (const maxHeaderLength of [0, -1, 1.5, Number.NaN, "8192"])
+      expect((await rejection(buy({ maxHeaderLength: maxHeaderLength as number }))).code).to.equal("PURCHASE_INVALID");
+    expect([service.asked, await openPurchases(payer)]).to.deep.equal([[], []]);
+    expect(await received()).to.equal(0n);
   });
 
   it("whose service was away until its date had passed is tried again from the same note", async () => {

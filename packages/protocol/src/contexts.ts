@@ -36,6 +36,11 @@ function bytes32(value: bigint): Bytes32 {
   return bytesToHex(bigIntToBytes(value, 32));
 }
 
+/** What stands for a resource in a payment token: keccak256 of the URL's UTF-8 bytes. Throws INVALID_STRING. */
+export function resourceHash(resourceUrl: string): Bytes32 {
+  return bytes32(keccakText(resourceUrl, "resourceUrl"));
+}
+
 /** keccak256(keccak256(url), timestamp, senderCommitment), 32 bytes as hex. */
 export function resourceDigest(resource: Resource): Bytes32 {
   expectObject(resource, "the resource");

@@ -62,6 +62,7 @@ export {
   paymentContext,
   type Resource,
   resourceDigest,
+  resourceHash,
   SETTLE_WINDOW_SECONDS,
   signalsDigest,
   validUntilOf,
@@ -169,10 +170,16 @@ export { isPrice, priceNumber } from "./wire/price.ts";
 export {
   encodeProofHeader,
   MAX_PROOF_HEADER_LENGTH,
+  maxProofHeaderLength,
   type ProofHeader,
   type ProofHeaderContent,
   parseProofHeader,
 } from "./wire/proof-header.ts";
 export { readBody, type StopSignal, type UnreadAnswer } from "./wire/read-body.ts";
 export { isSecureUrl } from "./wire/secure-url.ts";
-export { type PaymentTokenClaims, parseTokenClaims, TOKEN_TYPE } from "./wire/token-claims.ts";
+export {
+  MAX_PAYMENT_TOKEN_LENGTH,
+  type PaymentTokenClaims,
+  parseTokenClaims,
+  TOKEN_TYPE,
+} from "./wire/token-claims.ts";

@@ -48,6 +48,7 @@ describe("payment instructions", () => {
           circuitUrl: "https://pay.example/zk/circuits",
           provingKeyUrl: "https://pay.example/zk/proving-key",
           expectedPublicInputs: ["recipientAddress", "resourceUrl", "encryptedAmount"],
+          maxHeaderLength: 8192,
         },
         verifyEndpoint: "https://pay.example/zk/verify",
         settleEndpoint: "https://pay.example/zk/settle",

@@ -4,7 +4,10 @@ import {
   decodeBundle,
   encodeProofHeader,
   expectOneCiphertext,
+  MAX_PAYMENT_TOKEN_LENGTH,
   MAX_PROOF_HEADER_LENGTH,
+  MAX_URL_LENGTH,
+  maxProofHeaderLength,
   parseProofHeader,
 } from "../src/index.ts";
 import { runs } from "./support/arbitraries.ts";
@@ -55,6 +58,40 @@ describe("the proof header", () => {
     const most = free + 1 + MAX_PROOF_HEADER_LENGTH - short.length;
     expect(without(most)).to.have.length(MAX_PROOF_HEADER_LENGTH);
     expectCode("PROOF_HEADER_INVALID", () => without(most + 1), /8193/);
+  });
+
+  it("is never longer than its limit, and says so if it cannot be", () => {
+    const full = header.length;
+    expect(encodeProofHeader(content, full)).to.equal(header);
+    const short = encodeProofHeader(content, full - 1);
+    expect(Object.keys(JSON.parse(short))).to.have.members([...LISTED, ...PAID]);
+    expect(encodeProofHeader(content, short.length)).to.equal(short);
+    const needed = new RegExp(`${short.length} characters, the server takes ${short.length - 1}`);
+    expectCode("PROOF_HEADER_INVALID", () => encodeProofHeader(content, short.length - 1), needed);
+  });
+
+  it("has a largest size that is known before anything is paid", () => {
+    const token = `a.${"b".repeat(MAX_PAYMENT_TOKEN_LENGTH - 4)}.c`;
+    for (const resourceUrl of [
+      "https://shop.example/",
+      `https://shop.example/${"a".repeat(2027)}`,
+      `https://"/${"ä".repeat(9)}`,
+    ]) {
+      const largest = {
+        ...content,
+        bundle: { ...bundle, resourceUrl, timestamp: 8_640_000_000_000_000 },
+        paymentToken: token,
+      };
+      const actual = encodeProofHeader(largest).length;
+      const most = maxProofHeaderLength(resourceUrl);
+      expect(actual).to.be.at.most(most);
+      // The signals of this range proof have fewer digits, and nothing else does.
+      expect(most - actual).to.be.below(400);
+    }
+    // Any URL that a bundle may have, the whole bundle in the header.
+    expect(maxProofHeaderLength("h".repeat(MAX_URL_LENGTH))).to.equal(7_188);
+    expect(maxProofHeaderLength('"'.repeat(MAX_URL_LENGTH))).to.be.above(MAX_PROOF_HEADER_LENGTH);
+    expect(maxProofHeaderLength()).to.be.below(5_000);
   });
 
   it("is ASCII, whatever the resource's URL holds", () => {

@@ -1,6 +1,6 @@
 // All checks of a header together: each is made, and a payment that passes is taken once.
 import { generateKeyPairSync, sign } from "node:crypto";
-import { type PaymentTokenClaims, type ProofHeader, TOKEN_TYPE } from "@sotto/protocol";
+import { type PaymentTokenClaims, type ProofHeader, resourceHash, TOKEN_TYPE } from "@sotto/protocol";
 import { expect } from "chai";
 import { Nodes } from "../src/chain/nodes.ts";
 import { Proofs } from "../src/checks/proofs.ts";
@@ -99,7 +99,7 @@ describe("the checks of a header", () => {
     const lie = tokenOf({ ...theirs.claims, recipientKey, recipientTag });
     failures["RECIPIENT_SIGNAL"] = await shown(checks, { ...theirs.header, paymentToken: lie });
     const elsewhere = paid({ resource: "https://shop.example/cheap" });
-    const wrong = tokenOf({ ...elsewhere.claims, resource: RESOURCE });
+    const wrong = tokenOf({ ...elsewhere.claims, resourceHash: resourceHash(RESOURCE) });
     failures["RESOURCE_SIGNAL"] = await shown(checks, { ...elsewhere.header, paymentToken: wrong });
     failures["CIPHERTEXT"] = await shown(checks, { ...header, encryptedAmount: elsewhere.header.encryptedAmount });
     node.answers["eth_call"] = `0x${"00".repeat(32)}`;

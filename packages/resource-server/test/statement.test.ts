@@ -1,5 +1,5 @@
 // Each check that costs no pairing, tried alone: everything else of the header is right.
-import { encryptAmount, type PaymentTokenClaims, type ProofHeader, randomScalar } from "@sotto/protocol";
+import { encryptAmount, type PaymentTokenClaims, type ProofHeader, randomScalar, resourceHash } from "@sotto/protocol";
 import { expect } from "chai";
 import { readAmount } from "../src/checks/amount.ts";
 import { CheckFailed } from "../src/checks/outcome.ts";
@@ -83,7 +83,7 @@ describe("a header's statement", () => {
       ...{ digest: `0x${"55".repeat(32)}`, chainId: "1", pool: `0x${"66".repeat(20)}`, recipient: other.wallet },
       recipientKey: String(other.shielded.encryptionKey.x),
       recipientTag: String(other.shielded.ownerTag),
-      ...{ resource: `${RESOURCE}&more`, nullifier: "1", timestamp: payment.claims.timestamp + 1 },
+      ...{ resourceHash: resourceHash(`${RESOURCE}&more`), nullifier: "1", timestamp: payment.claims.timestamp + 1 },
       validUntil: payment.claims.validUntil + 60,
     };
     for (const [name, value] of Object.entries(wrong))
@@ -128,8 +128,8 @@ describe("a header's statement", () => {
     ].map((place) => ({ place }));
     for (const wishes of [...elsewhere, ...places]) {
       const payment = paymentTo(merchant, wishes);
-      const { resource, pool } = { resource: RESOURCE, pool: PLACE.pool };
-      const claims = { ...payment.claims, resource, pool, chainId: String(PLACE.chainId) };
+      const said = { resourceHash: resourceHash(RESOURCE), pool: PLACE.pool };
+      const claims = { ...payment.claims, ...said, chainId: String(PLACE.chainId) };
       expect(failure({ ...payment, claims }), JSON.stringify(Object.keys(wishes))).to.equal("RESOURCE_SIGNAL");
       // And where the service says the truth, its word is not for this shop.
       expect(failure(payment)).to.equal("TOKEN_CLAIMS");

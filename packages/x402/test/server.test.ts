@@ -88,13 +88,17 @@ describe("the seller's scheme", () => {
       expect(await code(() => new SottoScheme({ ...right, ...changes })), JSON.stringify(changes)).to.equal(
         "X402_OPTION_INVALID",
       );
-    for (const changes of [{ service: "http://127.0.0.1:8402/zk", chainId: 8453, uses: new MemoryUses() }, { service: "http://zk.example/zk" }])
+    for (const changes of [
+      { service: "http://127.0.0.1:8402/zk", chainId: 8453, uses: new MemoryUses() },
+      { service: "http://zk.example/zk" },
+    ])
       expect(await code(() => new SottoScheme({ ...right, ...changes })), JSON.stringify(changes)).to.equal("none");
   });
 
   it("must be told where used payments are remembered on any chain that is not local", async () => {
     for (const chainId of [8453, 8453n]) {
-      const make = (uses?: MemoryUses) => new SottoScheme({ ...right, chainId, ...(uses === undefined ? {} : { uses }) });
+      const make = (uses?: MemoryUses) =>
+        new SottoScheme({ ...right, chainId, ...(uses === undefined ? {} : { uses }) });
       expect(await code(() => make())).to.equal("X402_OPTION_INVALID");
       for (const advice of [/uses: paywall\.uses/, /uses: new MemoryUses\(\)/, /8453/])
         expect(() => make()).to.throw(advice);

@@ -2,7 +2,14 @@
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { decodeShieldedAddress, signalsDigest, TOKEN_TYPE, validUntilOf, type WireBundle } from "@sotto/protocol";
+import {
+  decodeShieldedAddress,
+  resourceHash,
+  signalsDigest,
+  TOKEN_TYPE,
+  validUntilOf,
+  type WireBundle,
+} from "@sotto/protocol";
 import type { ShopWorld } from "./world.ts";
 
 export interface LyingFacilitator {
@@ -36,7 +43,7 @@ function claimsOf({ chainId, pool, merchant }: ShopWorld, bundle: WireBundle): R
     recipient: bundle.recipientPublicKey,
     recipientKey: String(encryptionKey.x),
     recipientTag: String(ownerTag),
-    resource: bundle.resourceUrl,
+    resourceHash: resourceHash(bundle.resourceUrl),
     senderCommitment: bundle.senderCommitment,
     nullifier: bundle.publicSignals[6],
     timestamp: bundle.timestamp,

@@ -64,6 +64,7 @@ const CODES: Readonly<Partial<Record<ExitName, readonly string[]>>> = {
     "REQUEST_LIMIT_EXCEEDED",
     "DAY_LIMIT_EXCEEDED",
     "HOST_LIMIT_EXCEEDED",
+    "PROOF_HEADER_TOO_LONG",
     "PURCHASE_MISMATCH",
     "PURCHASE_FINISHED",
     "PAYMENT_INVALID",

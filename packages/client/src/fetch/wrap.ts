@@ -4,6 +4,7 @@ import { bookOf, type PurchaseBook } from "../purchase/book.ts";
 import type { Context, PurchaseOptions } from "../purchase/context.ts";
 import { PurchaseError } from "../purchase/errors.ts";
 import { hashText } from "../purchase/hash.ts";
+import { checkHeaderLimit } from "../purchase/header.ts";
 import { expectWithin } from "../purchase/limits.ts";
 import { cannotSettle, sweepPurchases } from "../purchase/open.ts";
 import type { PaidPurchase } from "../purchase/paid.ts";
@@ -103,7 +104,10 @@ class Payer {
     const resourceUrl = instructions.metadata.resource;
     const tell = (stage: PurchaseStage) => onProgress?.({ stage, resourceUrl, price });
     tell("challenge");
-    const { wallet, shieldedAddress } = instructions.payment.recipient;
+    const { recipient: paid, zkProof } = instructions.payment;
+    const { wallet, shieldedAddress } = paid;
+    // Before anybody is asked to confirm anything.
+    checkHeaderLimit(zkProof.maxHeaderLength);
     const { host } = challenge.url;
     expectWithin(this.#checked.limits, price);
     await checkRecipient(challenge, this.#wallet);
@@ -113,7 +117,10 @@ class Payer {
     tell("recipient");
     const service = this.#service(url);
     const recipient = { wallet, shieldedAddress };
-    const request = { recipient, price, resourceUrl, request: call.fingerprint, limits: this.#checked.limits, host };
+    const request: PurchaseRequest = {
+      ...{ recipient, price, resourceUrl, host, request: call.fingerprint, limits: this.#checked.limits },
+      ...(zkProof.maxHeaderLength === undefined ? {} : { maxHeaderLength: zkProof.maxHeaderLength }),
+    };
     const record = await this.#record(book, claim.id, request, checkRequest(service, request));
     if (this.#splitter !== undefined) await this.#wallet.scan(call.signal ? { signal: call.signal } : {});
     if (this.#splitter?.needed()) {

@@ -20,6 +20,8 @@ export type PurchaseErrorCode =
   | "FUNDS_TIMED_OUT"
   /** The wallet's notes cannot be split as was asked: they hold too little. */
   | "SPLIT_IMPOSSIBLE"
+  /** A proof can have more characters than the server takes in a header. Nothing was paid. details: needed, limit. */
+  | "PROOF_HEADER_TOO_LONG"
   /** The service's token is not for this payment. Nothing was settled with it. */
   | "TOKEN_MISMATCH"
   /** The service says that the payment was settled, and the chain does not have it. details: id, validUntil. */

@@ -89,7 +89,8 @@ export async function present(context: Context, release: () => void): Promise<Pa
       reason: "",
       status: 0,
     });
-  const header = encodeProofHeader({ bundle, paymentToken: await tokenOf(context, attempt), txSignature });
+  const paymentToken = await tokenOf(context, attempt);
+  const header = encodeProofHeader({ bundle, paymentToken, txSignature }, context.record.headerLimit);
   const { id, price, resourceUrl } = context.record;
   tell(context, "paid", { txSignature });
   return {

@@ -7,6 +7,7 @@ import { bookOf, type PurchaseBook } from "./book.ts";
 import type { Context, PurchaseOptions } from "./context.ts";
 import { PurchaseError } from "./errors.ts";
 import { hashText } from "./hash.ts";
+import { checkHeaderLimit } from "./header.ts";
 import { checkLimits, dayOf, type SpendingLimits } from "./limits.ts";
 import { type PaidPurchase, present, problemError } from "./paid.ts";
 import type { PurchaseRecord, PurchaseTerms } from "./record.ts";
@@ -18,6 +19,8 @@ export interface PurchaseRequest {
   price: bigint;
   /** What is paid for, as the recipient's server names it: goes into the proof. */
   resourceUrl: string;
+  /** Characters that the recipient's server takes in X-Payment-Proof; left out: 8192, which is also the most. */
+  maxHeaderLength?: number;
   /** Stands for what is requested, the same for equal requests. */
   request?: string;
   /** Limits that its price counts against, and the host it counts for; left out: none. */
@@ -81,9 +84,10 @@ export async function goOn(context: Context, release: () => void): Promise<PaidP
   return present(context, release);
 }
 
-/** @throws SottoError INVALID_AMOUNT and those of a payment's request */
+/** @throws SottoError INVALID_AMOUNT and those of a payment's request; PurchaseError PROOF_HEADER_TOO_LONG */
 export function checkRequest(service: SottoService, request: PurchaseRequest): PurchaseTerms {
-  const { recipient, price, resourceUrl } = Object(request) as PurchaseRequest;
+  const { recipient, price, resourceUrl, maxHeaderLength } = Object(request) as PurchaseRequest;
+  checkHeaderLimit(maxHeaderLength);
   const checked = checkPayment({ recipient, amount: expectAmount(price, "price"), resourceUrl });
   return { recipient: checked.recipient, price: String(price), resourceUrl, service: service.url };
 }
@@ -99,7 +103,7 @@ export async function begin(
   wallet: Wallet,
   book: PurchaseBook,
   id: string,
-  { limits, host = "", request = id }: PurchaseRequest,
+  { limits, host = "", request = id, maxHeaderLength }: PurchaseRequest,
   terms: PurchaseTerms,
 ): Promise<PurchaseRecord> {
   const now = wallet.now();
@@ -113,6 +117,7 @@ export async function begin(
     payments: [wallet.has(id) ? hexlify(randomBytes(16)).slice(2) : id],
     sent: [],
     settled: null,
+    headerLimit: checkHeaderLimit(maxHeaderLength),
     shown: 0,
     problem: null,
   };

@@ -45,6 +45,8 @@ export interface PurchaseRecord extends PurchaseTerms {
   sent: SentAttempt[];
   /** The attempt that the chain has. */
   settled: { digest: string; txSignature: string } | null;
+  /** Characters of a proof header that the server takes; left out: the most that any server takes. */
+  headerLimit?: number;
   /** How often its proof was handed out to be shown. */
   shown: number;
   problem: Problem | null;

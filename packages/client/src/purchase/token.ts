@@ -1,4 +1,4 @@
-import { decodeShieldedAddress, parseTokenClaims, SottoError, type WireBundle } from "@sotto/protocol";
+import { decodeShieldedAddress, parseTokenClaims, resourceHash, SottoError, type WireBundle } from "@sotto/protocol";
 import type { PoolInfo } from "../wallet/connect.ts";
 import { PurchaseError } from "./errors.ts";
 
@@ -33,7 +33,7 @@ export function checkToken(
     recipient: bundle.recipientPublicKey,
     recipientKey: String(encryptionKey.x),
     recipientTag: String(ownerTag),
-    resource: bundle.resourceUrl,
+    resourceHash: resourceHash(bundle.resourceUrl),
     senderCommitment: bundle.senderCommitment,
     nullifier: bundle.publicSignals[6],
     timestamp: bundle.timestamp,

@@ -1,3 +1,4 @@
+import { MAX_PAYMENT_TOKEN_LENGTH } from "@sotto/protocol";
 import { ServiceError } from "./errors.ts";
 import type { Json } from "./http.ts";
 
@@ -35,8 +36,6 @@ export interface PhoneMapping {
   readonly fields: Json;
 }
 
-/** Characters of a token; a header that carries it has 8 KB for everything. */
-const TOKEN_LIMIT = 4_096;
 const TOKEN = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 const TRANSACTION = /^0x[0-9a-f]{64}$/;
 const ID = /^[A-Za-z0-9_-]{1,128}$/;
@@ -55,8 +54,8 @@ export function readVerification(body: Json): VerifiedPayment {
     throw new ServiceError("PAYMENT_INVALID", `${why}: ${text}`, { reason: why });
   }
   if (valid !== true) throw invalid("no valid: true or false");
-  if (typeof paymentToken !== "string" || paymentToken.length > TOKEN_LIMIT || !TOKEN.test(paymentToken))
-    throw invalid(`no paymentToken of three parts and at most ${TOKEN_LIMIT} characters`);
+  if (typeof paymentToken !== "string" || paymentToken.length > MAX_PAYMENT_TOKEN_LENGTH || !TOKEN.test(paymentToken))
+    throw invalid(`no paymentToken of three parts and at most ${MAX_PAYMENT_TOKEN_LENGTH} characters`);
   if (!isCount(expiresIn, 86_400)) throw invalid("no expiresIn of 0 to 86,400 seconds");
   return { paymentToken, expiresIn };
 }

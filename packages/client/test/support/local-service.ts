@@ -1,4 +1,11 @@
-import { type PaymentCall, resourceDigest, signalsDigest, validUntilOf, type WireBundle } from "@sotto/protocol";
+import {
+  type PaymentCall,
+  resourceDigest,
+  resourceHash,
+  signalsDigest,
+  validUntilOf,
+  type WireBundle,
+} from "@sotto/protocol";
 import { settleCall } from "../../src/chain/calls.ts";
 import { SottoService } from "../../src/service/service.ts";
 import { Lock } from "../../src/wallet/lock.ts";
@@ -67,7 +74,7 @@ export class LocalService {
       recipient: recipientPublicKey,
       recipientKey: amountPublicSignals[2],
       recipientTag: amountPublicSignals[3],
-      resource: resourceUrl,
+      resourceHash: resourceHash(resourceUrl),
       senderCommitment,
       nullifier: publicSignals[6],
       timestamp,

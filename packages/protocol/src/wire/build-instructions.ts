@@ -6,6 +6,7 @@ import { expectObject } from "../validate.ts";
 import type { InstructionsOptions, PaymentInstructions } from "./instructions.ts";
 import { parseInstructions } from "./parse-instructions.ts";
 import { priceNumber } from "./price.ts";
+import { MAX_PROOF_HEADER_LENGTH } from "./proof-header.ts";
 import { readHttpUrl } from "./read.ts";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -56,6 +57,7 @@ export function buildInstructions(options: InstructionsOptions): PaymentInstruct
           circuitUrl: `${base}/circuits`,
           provingKeyUrl: `${base}/proving-key`,
           expectedPublicInputs: ["recipientAddress", "resourceUrl", "encryptedAmount"],
+          maxHeaderLength: MAX_PROOF_HEADER_LENGTH,
         },
         verifyEndpoint: `${base}/verify`,
         settleEndpoint: `${base}/settle`,

@@ -34,6 +34,8 @@ export interface PaymentInstructions {
       readonly circuitUrl: string;
       readonly provingKeyUrl: string;
       readonly expectedPublicInputs: readonly ["recipientAddress", "resourceUrl", "encryptedAmount"];
+      /** Ours: characters the server takes in an X-Payment-Proof header; left out by servers that do not state it. */
+      readonly maxHeaderLength?: number;
     };
     readonly verifyEndpoint: string;
     readonly settleEndpoint: string;

@@ -43,6 +43,7 @@ function readRecipient(recipient: Fields, chainId: bigint, pool: string): Instru
 
 function readZkProof(zkProof: Fields): PaymentInstructions["payment"]["zkProof"] {
   const inputs = expectArray(zkProof("expectedPublicInputs"), 3, CODE, "expectedPublicInputs");
+  const limit = zkProof("maxHeaderLength");
   return {
     required: readBoolean(zkProof("required"), "required"),
     circuitUrl: readHttpUrl(zkProof("circuitUrl"), "circuitUrl"),
@@ -52,6 +53,9 @@ function readZkProof(zkProof: Fields): PaymentInstructions["payment"]["zkProof"]
       readConstant(inputs[1], "resourceUrl", "expectedPublicInputs[1]"),
       readConstant(inputs[2], "encryptedAmount", "expectedPublicInputs[2]"),
     ],
+    ...(limit === undefined
+      ? {}
+      : { maxHeaderLength: expectInteger(limit, 1, Number.MAX_SAFE_INTEGER, "maxHeaderLength") }),
   };
 }
 

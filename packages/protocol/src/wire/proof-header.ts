@@ -7,9 +7,13 @@ import { bytesToHex, hexToBytes } from "../hex.ts";
 import { type Address, parseAddress } from "../keccak.ts";
 import { expectArray, expectObject, expectText, parseBaseField, parseField } from "../validate.ts";
 import { type Fields, fieldsOf, readText } from "./read.ts";
+import { MAX_PAYMENT_TOKEN_LENGTH } from "./token-claims.ts";
 
 /** Characters of an X-Payment-Proof header, all ASCII. Servers commonly take 16 KB of headers in all. */
 export const MAX_PROOF_HEADER_LENGTH = 8192;
+
+/** Digits of an element of either field. */
+const MAX_DECIMAL_LENGTH = 77;
 
 /** What a payer shows to the resource server, with its values read. */
 export interface ProofHeader {
@@ -44,12 +48,15 @@ export interface ProofHeaderContent {
 const ascii = (value: object): string =>
   JSON.stringify(value).replace(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
+const encode = (listed: object, rest: object, paid: object): string => ascii({ ...listed, ...rest, ...paid });
+
 /**
- * The header's value: the listed fields, and the rest of the bundle where there is room.
+ * The header's value: the listed fields, and the rest of the bundle if there is room.
  *
- * @throws SottoError PROOF_HEADER_INVALID
+ * @param limit characters that the server takes, at most MAX_PROOF_HEADER_LENGTH
+ * @throws SottoError PROOF_HEADER_INVALID, also for a header that is longer than the limit
  */
-export function encodeProofHeader(content: ProofHeaderContent): string {
+export function encodeProofHeader(content: ProofHeaderContent, limit = MAX_PROOF_HEADER_LENGTH): string {
   return recode("PROOF_HEADER_INVALID", "not a proof header", () => {
     for (const part of [content, Object(content).bundle]) expectObject(part, "the content and its bundle");
     const { bundle, paymentToken, txSignature } = content;
@@ -57,12 +64,36 @@ export function encodeProofHeader(content: ProofHeaderContent): string {
     const { senderCommitment, amountPublicSignals, resourceUrl } = bundle;
     const listed = { proof, publicSignals, encryptedAmount, amountProof, recipientPublicKey, timestamp };
     const paid = { paymentToken, txSignature };
-    const full = ascii({ ...listed, senderCommitment, amountPublicSignals, resourceUrl, ...paid });
-    const header = full.length <= MAX_PROOF_HEADER_LENGTH ? full : ascii({ ...listed, ...paid });
-    // Whatever is wrong with it, its length included, is found where it is read.
+    const full = encode(listed, { senderCommitment, amountPublicSignals, resourceUrl }, paid);
+    const header = full.length <= limit ? full : encode(listed, {}, paid);
+    // Reading it finds everything else that is wrong with it.
     parseProofHeader(header);
+    if (header.length > limit)
+      fail("INVALID_STRING", `the header has ${header.length} characters, the server takes ${limit}`);
     return header;
   });
+}
+
+/**
+ * Characters of the longest header that a payment for this resource can have.
+ *
+ * @param resourceUrl left out: a header without the rest of the bundle, which is all that a resource server needs
+ */
+export function maxProofHeaderLength(resourceUrl?: string): number {
+  const decimal = "9".repeat(MAX_DECIMAL_LENGTH);
+  const decimals = (count: number) => Array.from({ length: count }, () => decimal);
+  const listed = {
+    proof: decimals(8),
+    publicSignals: decimals(CIRCUITS.payment.publicSignalCount),
+    encryptedAmount: `0x${"f".repeat(128)}`,
+    amountProof: decimals(8),
+    recipientPublicKey: `0x${"f".repeat(40)}`,
+    timestamp: Number.MAX_SAFE_INTEGER,
+  };
+  const amountPublicSignals = decimals(CIRCUITS.elgamal_range.publicSignalCount);
+  const rest = resourceUrl === undefined ? {} : { senderCommitment: decimal, amountPublicSignals, resourceUrl };
+  const paymentToken = "t".repeat(MAX_PAYMENT_TOKEN_LENGTH);
+  return encode(listed, rest, { paymentToken, txSignature: `0x${"f".repeat(64)}` }).length;
 }
 
 const words = (field: Fields, name: string, length: number, parse: (value: unknown, name: string) => bigint) =>

@@ -1,13 +1,18 @@
-import { MAX_URL_LENGTH } from "../bundle.ts";
 import { type Bytes32, expectTimestamp } from "../contexts.ts";
 import { fail, recode } from "../errors.ts";
 import { bytesToHex, hexToBytes } from "../hex.ts";
 import { type Address, parseAddress } from "../keccak.ts";
-import { CANONICAL_DECIMAL, expectInteger, expectText, parseField } from "../validate.ts";
+import { CANONICAL_DECIMAL, expectInteger, parseField } from "../validate.ts";
 import { fieldsOf, readText } from "./read.ts";
 
-/** The `typ` of a payment token's header. Another one once a claim changes its meaning. */
-export const TOKEN_TYPE = "sotto-payment+jwt";
+/**
+ * The `typ` of a payment token's header. A claim that is removed or changes its meaning comes with another one: tokens of
+ * "sotto-payment+jwt" repeated the resource's URL.
+ */
+export const TOKEN_TYPE = "sotto-payment-2+jwt";
+
+/** Characters of a payment token: every claim is of limited length. */
+export const MAX_PAYMENT_TOKEN_LENGTH = 2048;
 
 /** What a payment token says, beside iss, iat and exp. Numbers that may pass 2^53 are decimal strings. */
 export interface PaymentTokenClaims {
@@ -22,7 +27,8 @@ export interface PaymentTokenClaims {
   /** PK.x and owner tag of the recipient's shielded address. */
   readonly recipientKey: string;
   readonly recipientTag: string;
-  readonly resource: string;
+  /** keccak256 of the resource's URL: see `resourceHash`. The URL itself would take too much of a header. */
+  readonly resourceHash: Bytes32;
   /** It opens signals 0 and 1 for the resource server. */
   readonly senderCommitment: string;
   readonly nullifier: string;
@@ -42,12 +48,6 @@ export function readChainId(value: unknown): bigint {
 
 const decimalField = (value: unknown, name: string): string => String(parseField(value, name));
 
-function readResource(value: unknown): string {
-  const resource = expectText(value, "resource");
-  if (resource.length > MAX_URL_LENGTH) fail("INVALID_STRING", `resource has more than ${MAX_URL_LENGTH} characters`);
-  return resource;
-}
-
 /**
  * Reads a token's claims strictly; others beside them are left out. That the token is signed, and by whom, is for the
  * caller to have checked.
@@ -65,7 +65,7 @@ export function parseTokenClaims(value: unknown): PaymentTokenClaims {
     recipient: parseAddress(claim("recipient"), "recipient"),
     recipientKey: decimalField(claim("recipientKey"), "recipientKey"),
     recipientTag: decimalField(claim("recipientTag"), "recipientTag"),
-    resource: readResource(claim("resource")),
+    resourceHash: bytesToHex(hexToBytes(claim("resourceHash"), 32, "resourceHash")),
     senderCommitment: decimalField(claim("senderCommitment"), "senderCommitment"),
     nullifier: decimalField(claim("nullifier"), "nullifier"),
     timestamp: expectTimestamp(claim("timestamp")),

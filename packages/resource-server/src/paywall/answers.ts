@@ -1,4 +1,5 @@
 // Everything a paywall answers by itself.
+import { MAX_PROOF_HEADER_LENGTH } from "@sotto/protocol";
 import type { Decision } from "./types.ts";
 
 type Refused = Extract<Decision, { kind: "refused" }>;
@@ -38,6 +39,13 @@ export const invalid = (retryAfter?: number): Refused =>
 /** A target that is not sold, because it could be taken for another. */
 export const badTarget = (): Refused =>
   refused(400, { error: "Bad Request", message: "the request target is not in its plain form" });
+
+/** A target whose proof would be refused once it is paid: refused before. */
+export const targetTooLong = (needed: number): Refused =>
+  refused(400, {
+    error: "Bad Request",
+    message: `a payment proof for this request target takes up to ${needed} characters, but the header X-Payment-Proof has at most ${MAX_PROOF_HEADER_LENGTH}; shorten the target`,
+  });
 
 /** The shop's own trouble, before any payment is looked at. */
 export const unavailable = (): Refused =>

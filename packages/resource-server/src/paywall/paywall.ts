@@ -1,5 +1,13 @@
 // The table of 4.6, row by row.
-import { buildInstructions, checkBindingTime, type ProofHeader, parseProofHeader, SottoError } from "@sotto/protocol";
+import {
+  buildInstructions,
+  checkBindingTime,
+  MAX_PROOF_HEADER_LENGTH,
+  maxProofHeaderLength,
+  type ProofHeader,
+  parseProofHeader,
+  SottoError,
+} from "@sotto/protocol";
 import type { PoolFacts } from "../chain/pool.ts";
 import { CheckFailed, CheckUnavailable } from "../checks/outcome.ts";
 import type { PaymentUses } from "../claims/uses.ts";
@@ -75,6 +83,11 @@ export class CorePaywall implements Paywall {
     const now = clock();
     // Clients would refuse it, and rightly.
     checkBindingTime(binding, now);
+    const needed = maxProofHeaderLength(resource);
+    if (needed > MAX_PROOF_HEADER_LENGTH) {
+      report({ event: "malformed" });
+      return answers.targetTooLong(needed);
+    }
     const { token: asset, decimals } = token;
     const body = buildInstructions({ binding, signature, price, asset, decimals, serviceUrl, resource, now });
     const answer = answers.challenge(body);

@@ -17,6 +17,7 @@ import {
   randomSeed,
   recipientSignal,
   resourceDigest,
+  resourceHash,
   signalsDigest,
   validUntilOf,
 } from "@sotto/protocol";
@@ -75,7 +76,12 @@ export function paymentTo(merchant: Merchant, wishes: Wishes = {}): TestPayment 
     ...{ jti: "one", digest: signalsDigest(publicSignals), chainId: String(place.chainId) },
     pool: place.pool as PaymentTokenClaims["pool"],
     ...{ recipient: merchant.wallet, recipientKey: String(encryptionKey.x), recipientTag: String(ownerTag) },
-    ...{ resource, senderCommitment: String(senderCommitment), nullifier: String(nullifier), timestamp },
+    ...{
+      resourceHash: resourceHash(resource),
+      senderCommitment: String(senderCommitment),
+      nullifier: String(nullifier),
+      timestamp,
+    },
     validUntil: Number(validUntil),
   };
   return { header, claims, senderCommitment };

@@ -58,8 +58,12 @@ export const httpUrl: Parse<string> = (value) => {
 };
 
 /** In its one form: clients and tokens name a server by it. */
+/** Characters of a server's base address: it goes into every payment token, and those go into headers. */
+const MAX_BASE_ADDRESS_LENGTH = 256;
+
 export const baseAddress: Parse<string> = (value) =>
-  baseUrl(value) ?? wrong("an http or https URL without user, query and fragment");
+  (value.length <= MAX_BASE_ADDRESS_LENGTH ? baseUrl(value) : undefined) ??
+  wrong(`an http or https URL of at most ${MAX_BASE_ADDRESS_LENGTH} characters, without user, query and fragment`);
 
 export const storeUrl: Parse<string> = (value) =>
   /^(sqlite:.+|postgres(ql)?:\/\/.+)$/.test(value) ? value : wrong("sqlite: with a path, or a postgres:// URL");

@@ -1,10 +1,14 @@
-import { type PaymentTokenClaims, parseTokenClaims, SottoError, TOKEN_TYPE } from "@sotto/protocol";
+import {
+  MAX_PAYMENT_TOKEN_LENGTH,
+  type PaymentTokenClaims,
+  parseTokenClaims,
+  SottoError,
+  TOKEN_TYPE,
+} from "@sotto/protocol";
 import { decodeProtectedHeader, type JWTPayload, jwtVerify, SignJWT } from "jose";
 import { ServiceError } from "../errors/errors.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { ALGORITHM } from "./keys.ts";
-
-const LONGEST_TOKEN = 8192;
 
 export class TokenIssuer {
   readonly #ring: KeyRing;
@@ -42,7 +46,7 @@ export class TokenIssuer {
 
   async #verify(token: string): Promise<JWTPayload> {
     try {
-      if (token.length > LONGEST_TOKEN) throw invalid();
+      if (token.length > MAX_PAYMENT_TOKEN_LENGTH) throw invalid();
       const { kid } = decodeProtectedHeader(token);
       const key = typeof kid === "string" ? await this.#ring.find(kid) : undefined;
       if (key === undefined) throw invalid();

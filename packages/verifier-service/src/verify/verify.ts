@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { resourceHash } from "@sotto/protocol";
 import type { Config } from "../config/config.ts";
 import type { Store } from "../store/index.ts";
 import type { TokenIssuer } from "../token/token.ts";
@@ -102,7 +103,7 @@ function issueToken(jti: string, expiresIn: number, bundle: Bundle, services: Ve
       recipient: decoded.recipientPublicKey,
       recipientKey: String(decoded.amountPublicSignals[RANGE_SIGNAL.recipientKey]),
       recipientTag: String(decoded.amountPublicSignals[RANGE_SIGNAL.recipientTag]),
-      resource: decoded.resourceUrl,
+      resourceHash: resourceHash(decoded.resourceUrl),
       senderCommitment: String(decoded.senderCommitment),
       nullifier: String(bundle.nullifier),
       timestamp: decoded.timestamp,

@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { PaymentTokenClaims } from "@sotto/protocol";
+import { MAX_PAYMENT_TOKEN_LENGTH, type PaymentTokenClaims } from "@sotto/protocol";
 import { expect } from "chai";
 import { addKey } from "../../src/token/add-key.ts";
 import { keySource } from "../../src/token/development.ts";
@@ -18,7 +18,7 @@ const CLAIMS: PaymentTokenClaims = {
   recipient: `0x${"33".repeat(20)}`,
   recipientKey: "1",
   recipientTag: "2",
-  resource: "https://shop.example/",
+  resourceHash: `0x${"55".repeat(32)}`,
   senderCommitment: "3",
   nullifier: "4",
   timestamp: 1_800_000_000_000,
@@ -50,6 +50,25 @@ describe("payment tokens", () => {
     expect(expired).to.equal(false);
     now += 120_000;
     expect((await issuer.read(token)).expired).to.equal(true);
+  });
+
+  it("fit into the header of a proof, whatever their claims and the service's address", async () => {
+    await addKey(folder);
+    const largest = {
+      ...CLAIMS,
+      ...{
+        jti: "j".repeat(64),
+        chainId: String((1n << 256n) - 1n),
+        recipientKey: "1".repeat(77),
+        recipientTag: "1".repeat(77),
+      },
+      ...{ senderCommitment: "1".repeat(77), nullifier: "1".repeat(77) },
+      ...{ timestamp: 8_640_000_000_000_000, validUntil: Number.MAX_SAFE_INTEGER },
+    };
+    const issuer = new TokenIssuer(await ring(), `https://${"a".repeat(248)}`, clock);
+    const token = await issuer.issue(largest, 120);
+    expect(token.length).to.be.at.most(MAX_PAYMENT_TOKEN_LENGTH);
+    expect((await issuer.read(token)).claims).to.deep.include({ jti: largest.jti });
   });
 
   it("of another issuer are refused, even under the same key", async () => {
