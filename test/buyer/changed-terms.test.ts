@@ -15,15 +15,24 @@ describe("a purchase whose terms change after a crash", () => {
   });
   after(() => shop?.close());
 
-  /** Dies when it is to be written that a proof may have been handed on. */
-  const diesBeforeSending = (store: Store): Store => ({
-    ...dyingStore(store, Number.POSITIVE_INFINITY, false),
-    put: async (key, value, expected) => {
-      const { sent } = Object(value) as { sent?: unknown[] };
-      if (key.startsWith("purchase/") && sent?.length === 1) throw new Error("the process died");
-      return store.put(key, value, expected);
-    },
-  });
+  /** Dies when it is about to record that a proof is sent: from then on, nothing more is written. */
+  const diesBeforeSending = (store: Store): Store => {
+    let dead = false;
+    const write = async (action: () => Promise<void>) => {
+      if (dead) throw new Error("the process died");
+      return action();
+    };
+    return {
+      ...dyingStore(store, Number.POSITIVE_INFINITY, false),
+      put: async (key, value, expected) => {
+        const { sent } = Object(value) as { sent?: unknown[] };
+        dead ||= key.startsWith("purchase/") && sent?.length === 1;
+        return write(() => store.put(key, value, expected));
+      },
+      batch: (changes) => write(() => store.batch(changes)),
+      delete: (key, expected) => write(() => store.delete(key, expected)),
+    };
+  };
 
   it("is paid on the new terms, never with the proof of the old ones", async () => {
     const [seed, store] = [randomSeed(), new MemoryStore()];

@@ -1,5 +1,5 @@
 // What may be spent: limits hold however many requests race, and money that was not spent comes back to them.
-import { type PayingFetch, spentOn, type Wallet, type WrapOptions, wrapFetch } from "@sotto/client";
+import { openPurchases, type PayingFetch, spentOn, type Wallet, type WrapOptions, wrapFetch } from "@sotto/client";
 import { SottoError } from "@sotto/protocol";
 import { expect } from "chai";
 import { rejection } from "../../packages/client/test/support/rejection.ts";
@@ -71,21 +71,29 @@ describe("limits", () => {
     for (const { host } of [shop, other]) expect(await spentOn(wallet.store, clock(), host)).to.equal(PRICE);
   });
 
-  it("count what is begun, and forget what was never paid", async () => {
-    let now = Date.now();
-    const wallet = await payerWith(world, [10_000n], { clock: () => now });
+  it("do not count attempts that the wallet could not pay", async () => {
+    const wallet = await payerWith(world, [10_000n], { clock });
     const dear = await Shop.open(world, await openWallet(world), { price: PRICE + 1n });
     const pay = paying(wallet, { maxPerRequest: PRICE + 1n, maxPerDay: PRICE + 1n });
-    // More than the wallet has: nothing is paid, but it is begun.
-    expect((await rejection(pay(`${dear.url}/begun/1`))).code).to.equal("INSUFFICIENT_FUNDS");
-    expect(await spentOn(wallet.store, now)).to.equal(PRICE + 1n);
-    expect((await rejection(pay(`${dear.url}/begun/2`))).code).to.equal("DAY_LIMIT_EXCEEDED");
-    // The same request goes on with what it had begun.
-    expect((await rejection(pay(`${dear.url}/begun/1`))).code).to.equal("INSUFFICIENT_FUNDS");
-    now += 11 * 60_000;
-    expect((await rejection(pay(`${dear.url}/begun/2`))).code).to.equal("INSUFFICIENT_FUNDS");
-    expect(await spentOn(wallet.store, now)).to.equal(PRICE + 1n);
+    for (const n of [1, 2, 2, 3]) {
+      expect((await rejection(pay(`${dear.url}/begun/${n}`))).code).to.equal("INSUFFICIENT_FUNDS");
+      expect([await spentOn(wallet.store, clock()), await openPurchases(wallet)]).to.deep.equal([0n, []]);
+    }
     await dear.close();
+  });
+
+  it("do not count an attempt that was aborted while notes were being made for it", async () => {
+    const wallet = await payerWith(world, [50_000n], { clock });
+    const abort = new AbortController();
+    const reason = new Error("enough");
+    const pay = paying(wallet, {
+      maxPerDay: PRICE,
+      split: { notes: 2, amount: PRICE },
+      onProgress: ({ stage }) => void (stage === "split" && abort.abort(reason)),
+    });
+    const stopped = await pay(`${shop.url}/split`, { signal: abort.signal }).catch((error: unknown) => error);
+    expect(stopped).to.equal(reason);
+    expect([await spentOn(wallet.store, clock()), await openPurchases(wallet)]).to.deep.equal([0n, []]);
   });
 
   it("and services must be given, in base units and as addresses", async () => {

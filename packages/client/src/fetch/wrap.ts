@@ -6,12 +6,13 @@ import { PurchaseError } from "../purchase/errors.ts";
 import { hashText } from "../purchase/hash.ts";
 import { checkHeaderLimit } from "../purchase/header.ts";
 import { expectWithin } from "../purchase/limits.ts";
-import { cannotSettle, sweepPurchases } from "../purchase/open.ts";
+import { sweepPurchases } from "../purchase/open.ts";
 import type { PaidPurchase } from "../purchase/paid.ts";
 import type { OnProgress, PurchaseStage } from "../purchase/progress.ts";
 import { begin, checkRequest, expectOpen, goOn, type PurchaseRequest, sameTerms } from "../purchase/purchase.ts";
 import type { PurchaseRecord, PurchaseTerms } from "../purchase/record.ts";
 import { NoteSplitter } from "../purchase/split.ts";
+import { abandon, cannotSettle, closeIfUnpaid } from "../purchase/unpaid.ts";
 import { SottoService } from "../service/service.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import { type Call, captureCall } from "./call.ts";
@@ -122,12 +123,20 @@ class Payer {
       ...(zkProof.maxHeaderLength === undefined ? {} : { maxHeaderLength: zkProof.maxHeaderLength }),
     };
     const record = await this.#record(book, claim.id, request, checkRequest(service, request));
-    if (this.#splitter !== undefined) await this.#wallet.scan(call.signal ? { signal: call.signal } : {});
-    if (this.#splitter?.needed()) {
-      tell("split");
-      await this.#splitter.run(service, call.signal);
-    }
-    return goOn(this.#context(paying, service, record), claim.release);
+    const context = this.#context(paying, service, record);
+    return closeIfUnpaid(context, async () => {
+      await this.#split(service, call.signal, () => tell("split"));
+      return goOn(context, claim.release);
+    });
+  }
+
+  /** Makes notes for payments in parallel, if that is asked for and they are missing. */
+  async #split(service: SottoService, signal: AbortSignal | undefined, begins: () => void): Promise<void> {
+    if (this.#splitter === undefined) return;
+    await this.#wallet.scan(signal ? { signal } : {});
+    if (!this.#splitter.needed()) return;
+    begins();
+    await this.#splitter.run(service, signal);
   }
 
   /** The purchase as it was begun before, where its terms are still the server's; otherwise a new one. */
@@ -140,7 +149,7 @@ class Payer {
     await sweepPurchases(this.#wallet, book);
     const known = book.get(id);
     if (known !== undefined && sameTerms(known, terms)) return known;
-    if (known !== undefined) await book.abandon(known);
+    if (known !== undefined) await abandon(this.#wallet, book, known);
     return begin(this.#wallet, book, id, request, terms);
   }
 

@@ -2,7 +2,7 @@ import { WalletError } from "../errors.ts";
 import type { Store, StoreChange, StoreValue } from "../store/store.ts";
 import { Lock } from "../wallet/lock.ts";
 import { PurchaseError } from "./errors.ts";
-import { giveBack, reserve, type SpendingLimits } from "./limits.ts";
+import { release, reserve, type SpendingLimits } from "./limits.ts";
 import type { FinishedRecord, PurchaseRecord } from "./record.ts";
 
 const openKey = (id: string): string => `purchase/${id}`;
@@ -100,12 +100,15 @@ export class PurchaseBook {
     this.#open.delete(id);
   }
 
-  /** Closes a purchase that was not paid and never will be, and gives its price back to the limits. */
+  /** Closes a purchase that was not paid and never will be, and releases its price from the limits, once. */
   abandon(record: PurchaseRecord): Promise<void> {
     return this.#write(async () => {
       const { id, reserved, price } = record;
-      const changes: StoreChange[] = reserved === null ? [] : await giveBack(this.#store, BigInt(price), reserved);
-      await this.#store.batch([{ delete: openKey(id) }, ...changes]);
+      const stored = await this.#store.get(openKey(id));
+      if (stored !== undefined) {
+        const changes: StoreChange[] = reserved === null ? [] : await release(this.#store, BigInt(price), reserved);
+        await this.#store.batch([{ delete: openKey(id), expected: stored.version }, ...changes]);
+      }
       this.#open.delete(id);
     });
   }

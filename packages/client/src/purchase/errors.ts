@@ -39,7 +39,7 @@ export type PurchaseErrorCode =
   | "PAID_BUT_REFUSED"
   /** It was paid, and the server cannot take the proof just now: call again. details: reason, status. */
   | "PAID_NOT_TAKEN_YET"
-  /** No purchase of this id needs a decision. */
+  /** There is no open purchase with this id, or it cannot be dismissed yet. */
   | "UNKNOWN_PURCHASE";
 
 export class PurchaseError extends SottoError {

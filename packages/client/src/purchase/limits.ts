@@ -85,8 +85,8 @@ export async function reserve(
   ];
 }
 
-/** The writes that give a reserved price back: it was not paid and never will be. */
-export async function giveBack(store: Store, price: bigint, place: Reservation): Promise<StoreChange[]> {
+/** The writes that release a reserved price: it was not paid and never will be. */
+export async function release(store: Store, price: bigint, place: Reservation): Promise<StoreChange[]> {
   const changes: StoreChange[] = [];
   for (const key of [dayKey(place), hostKey(place)]) {
     const { spent, version } = await read(store, key);

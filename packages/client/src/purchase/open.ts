@@ -2,7 +2,7 @@ import type { Wallet } from "../wallet/wallet.ts";
 import { bookOf, type PurchaseBook } from "./book.ts";
 import { PurchaseError } from "./errors.ts";
 import { problemError } from "./paid.ts";
-import type { PurchaseRecord } from "./record.ts";
+import { abandon, cannotSettle, isUnpaid } from "./unpaid.ts";
 
 /** A purchase that is not over, as its owner sees it. */
 export interface OpenPurchase {
@@ -38,31 +38,32 @@ export async function openPurchases(wallet: Wallet): Promise<OpenPurchase[]> {
 }
 
 /**
- * Closes a purchase that was paid and not delivered: the money is spent, a claim is between its owner and the recipient.
- * Only then may an equal request be paid again.
- * @throws PurchaseError UNKNOWN_PURCHASE
+ * Closes a purchase for good. If it was paid and not delivered, the money is spent: a claim is between its owner and the
+ * recipient, and an equal request may be paid again. If it was not paid and no proof of it can settle, its price no longer
+ * counts against the limits.
+ * @throws PurchaseError UNKNOWN_PURCHASE, PURCHASE_IN_PROGRESS
  */
 export async function dismissPurchase(wallet: Wallet, id: string): Promise<void> {
   const book = await bookOf(wallet.store);
   const record = book.get(id);
-  if (record?.problem == null)
-    throw new PurchaseError("UNKNOWN_PURCHASE", "no purchase of this id needs a decision", { id: String(id) });
-  await book.finish(record);
+  if (record === undefined) throw undecided(id, "there is no open purchase with this id");
+  const release = book.claim(id);
+  try {
+    if (record.problem !== null) return await book.finish(record);
+    if (record.settled !== null)
+      throw undecided(id, "the purchase is paid, and its proof was not shown yet: repeat the same request to show it");
+    if (record.sent.length > 0) await wallet.scan();
+    if (!isUnpaid(wallet, record))
+      throw undecided(id, "the purchase may still be paid: repeat the same request to resume it, or dismiss it later");
+    await abandon(wallet, book, record);
+  } finally {
+    release();
+  }
 }
 
-/** Whether nothing that this purchase ever made can settle any more, as of the wallet's last scan. */
-export function cannotSettle(wallet: Wallet, { payments, settled }: PurchaseRecord): boolean {
-  return (
-    settled === null &&
-    payments.every((payment) => {
-      if (!wallet.has(payment)) return true;
-      const { state, final } = wallet.status(payment);
-      return final && state !== "settled";
-    })
-  );
-}
+const undecided = (id: string, message: string) => new PurchaseError("UNKNOWN_PURCHASE", message, { id: String(id) });
 
-/** Closes purchases that were begun and can never be paid any more, and gives their price back to the limits. */
+/** Closes purchases that were begun and can never be paid, so that their price no longer counts against the limits. */
 export async function sweepPurchases(wallet: Wallet, book: PurchaseBook): Promise<void> {
   for (const record of book.list()) {
     const { id, created, settled, payments } = record;
@@ -70,7 +71,7 @@ export async function sweepPurchases(wallet: Wallet, book: PurchaseBook): Promis
     const over = begun ? cannotSettle(wallet, record) : wallet.now() - created > ABANDONED_MS;
     if (settled !== null || !over || book.busy(id)) continue;
     const release = book.claim(id);
-    await book.abandon(record).finally(release);
+    await abandon(wallet, book, record).finally(release);
   }
 }
 

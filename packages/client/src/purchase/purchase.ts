@@ -79,7 +79,6 @@ export async function expectOpen(book: PurchaseBook, id: string): Promise<void> 
 /** Goes on with a purchase from wherever it stands. The caller has claimed it. */
 export async function goOn(context: Context, release: () => void): Promise<PaidPurchase> {
   if (context.record.problem !== null) throw problemError(context.record);
-  context.options.signal?.throwIfAborted();
   await settlePurchase(context);
   return present(context, release);
 }

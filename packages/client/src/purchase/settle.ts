@@ -7,6 +7,7 @@ import { PurchaseError } from "./errors.ts";
 import { firstPayment, nextPayment, otherPayment, type Proved } from "./prove.ts";
 import type { SentAttempt } from "./record.ts";
 import { checkToken } from "./token.ts";
+import { closeIfUnpaid } from "./unpaid.ts";
 
 const CHAIN_TIMEOUT_MS = 30_000;
 const LOOK_MS = 300;
@@ -16,8 +17,16 @@ const BEHIND_MS = 1_000;
 /** Attempts in one call. Each is of the same note, or of another where the one before can never settle. */
 const MOST_ROUNDS = 8;
 
-/** Brings a purchase to where its payment is settled, from wherever it stands. */
-export async function settlePurchase(context: Context): Promise<void> {
+/**
+ * Settles the payment of a purchase, from wherever the purchase stands. If that fails before a proof left the process, the
+ * purchase is closed.
+ */
+export function settlePurchase(context: Context): Promise<void> {
+  return closeIfUnpaid(context, () => settle(context));
+}
+
+async function settle(context: Context): Promise<void> {
+  context.options.signal?.throwIfAborted();
   /** Digests of attempts that the service has done with. */
   const over = new Set<string>();
   for (let round = 0; context.record.settled === null; round += 1) {
@@ -86,6 +95,7 @@ async function attemptToSend(context: Context, over: ReadonlySet<string>): Promi
 
 /** Journals an attempt before anybody else sees it: from then on it can be found on chain and shown. */
 async function sending(context: Context, { bundle, digest }: Proved): Promise<SentAttempt> {
+  context.options.signal?.throwIfAborted();
   const known = context.record.sent.find((attempt) => attempt.digest === digest);
   if (known !== undefined) return known;
   const payment = context.record.payments.at(-1)!;

@@ -132,6 +132,18 @@ export class Journal {
       if (over(record)) await this.#rewrite({ ...record, proof: null });
   }
 
+  /** Deletes a payment. Its note follows the newest of the spends that are left. */
+  async discard(id: string): Promise<void> {
+    const record = this.get(id);
+    if (record.kind !== "payment") throw new WalletError("UNKNOWN_PAYMENT", `${id} is a withdrawal, not a payment`);
+    await this.#store.delete(spendKey(id));
+    this.spends.delete(id);
+    this.#proved.delete(id);
+    for (const nullifier of record.nullifiers) this.newest.delete(nullifier);
+    for (const left of this.spends.values())
+      if (left.nullifiers.some((nullifier) => record.nullifiers.includes(nullifier))) this.#take(left);
+  }
+
   async #rewrite(record: JournalRecord): Promise<void> {
     await this.#store.put(spendKey(record.id), toValue(record));
     this.#take(record);

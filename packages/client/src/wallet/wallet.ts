@@ -137,6 +137,15 @@ export class Wallet {
     return payAgain(this.#core, id, options);
   }
 
+  /**
+   * Forgets a payment whose proof nobody else has seen: its note can be spent again at once. If anybody has the proof, the
+   * payment may still settle, so its note must stay held.
+   * @throws WalletError UNKNOWN_PAYMENT
+   */
+  discard(id: string): Promise<void> {
+    return this.#core.lock.run(() => this.#core.journal.discard(id));
+  }
+
   /** Joins up to eight notes into one. */
   merge(request: MergeRequest = {}, options: ScanOptions = {}): Promise<Withdrawal> {
     return merge(this.#core, request, options);

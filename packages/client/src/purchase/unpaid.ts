@@ -1,0 +1,49 @@
+// Purchases that were begun and never paid: when they are closed, and their price no longer counts against the limits.
+import type { Wallet } from "../wallet/wallet.ts";
+import type { PurchaseBook } from "./book.ts";
+import type { Context } from "./context.ts";
+import type { PurchaseRecord } from "./record.ts";
+
+/** Whether this payment does not exist, or the chain shows that no attempt of it can settle any more. */
+function isOver(wallet: Wallet, payment: string): boolean {
+  if (!wallet.has(payment)) return true;
+  const { state, final } = wallet.status(payment);
+  return final && state !== "settled";
+}
+
+/** Whether no proof of this payment has left the process: a proof is recorded in `sent` before anybody else sees it. */
+const isUnsent = ({ sent }: PurchaseRecord, payment: string): boolean =>
+  !sent.some((attempt) => attempt.payment === payment);
+
+/** Whether nothing that this purchase ever made can settle any more, as of the wallet's last scan. */
+export function cannotSettle(wallet: Wallet, { payments, settled }: PurchaseRecord): boolean {
+  return settled === null && payments.every((payment) => isOver(wallet, payment));
+}
+
+/** Whether this purchase was not paid and, unless it is resumed, never will be. */
+export function isUnpaid(wallet: Wallet, record: PurchaseRecord): boolean {
+  const { payments, settled } = record;
+  return settled === null && payments.every((payment) => isUnsent(record, payment) || isOver(wallet, payment));
+}
+
+/** Closes an unpaid purchase: its price no longer counts against the limits, and the notes it held are free. */
+export async function abandon(wallet: Wallet, book: PurchaseBook, record: PurchaseRecord): Promise<void> {
+  await book.abandon(record);
+  for (const payment of record.payments)
+    if (wallet.has(payment) && isUnsent(record, payment)) await wallet.discard(payment);
+}
+
+/**
+ * Runs steps of a purchase. If they fail and it is unpaid, the purchase is closed. If a proof may have left the process,
+ * the purchase stays open and its price stays reserved: the payment may still settle.
+ */
+export async function closeIfUnpaid<T>(context: Context, steps: () => Promise<T>): Promise<T> {
+  try {
+    return await steps();
+  } catch (error) {
+    const { wallet, book, record } = context;
+    // If the store fails here, the reservation stays until a later purchase sweeps it; the first error says more.
+    if (isUnpaid(wallet, record)) await abandon(wallet, book, record).catch(() => undefined);
+    throw error;
+  }
+}
