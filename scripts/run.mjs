@@ -18,9 +18,9 @@ async function main([name, ...rest]) {
   const env = await ensureToolchain(root);
   await ensureDependencies(root, env);
   // Arguments after the task's name go to its last command.
-  for (const [index, { command, args, variables, stdio }] of steps.entries()) {
+  for (const [index, { command, args, variables, quiet }] of steps.entries()) {
     const all = index === steps.length - 1 ? [...args, ...rest] : args;
-    const status = await run(command, all, { cwd: root, env: { ...env, ...variables }, stdio });
+    const status = await run(command, all, { cwd: root, env: { ...env, ...variables }, quiet });
     if (status !== 0) return status;
   }
   return 0;

@@ -8,8 +8,12 @@ const command = (line, variables = {}) => {
 // Builds only what changed: turbo shows the output of what it builds and one line for what it takes from its cache.
 const turbo = (what) => command(`turbo run ${what} --output-logs=new-only --ui=stream --log-order=stream`);
 const build = turbo("build contracts:build");
-// What is built is told on standard error: standard output is the command's own, and a script may read it.
-const quietly = (step) => ({ ...step, stdio: ["inherit", 2, "inherit"] });
+const quietly = (step) => ({ ...step, quiet: true });
+// The command line names commands as they are typed: the launcher takes out what npm says about itself.
+const asStarted = (step) => {
+  const names = ["npm_lifecycle_event", "npm_config_user_agent"].filter((name) => process.env[name] !== undefined);
+  return { ...step, variables: Object.fromEntries(names.map((name) => [name, process.env[name]])) };
+};
 
 export const tasks = {
   demo: [build, command("node scripts/demo/main.ts")],
@@ -22,10 +26,10 @@ export const tasks = {
   "deploy:network": [build, command("node scripts/deploy/main.ts")],
   "check:deployment": [build, command("node scripts/deploy/check-main.ts")],
   hardhat: [command("hardhat")],
-  "deploy:local": [build, command("node scripts/chain/deploy.ts")],
-  service: [build, command("node packages/verifier-service/dist/main.js")],
-  registry: [build, command("node packages/phone-registry/dist/main.js")],
-  sotto: [quietly(build), command("node packages/cli/dist/main.js")],
+  "deploy:local": [quietly(build), command("node scripts/chain/deploy.ts")],
+  service: [quietly(build), command("node packages/verifier-service/dist/main.js")],
+  registry: [quietly(build), command("node packages/phone-registry/dist/main.js")],
+  sotto: [quietly(build), asStarted(command("node packages/cli/dist/main.js"))],
   "setup:dev": [command("node scripts/circuits/compile.ts"), command("node scripts/setup/dev.ts")],
   // The contracts first: their ABI is among what a turn generates.
   "circuits:build": [turbo("contracts:build"), command("node scripts/circuits/loop/main.ts")],

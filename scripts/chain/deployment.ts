@@ -18,7 +18,7 @@ export async function deployLocal(url: string): Promise<DeploymentManifest> {
     throw new CommandError("INVALID_URL", `"${url}" is not an http address of a JSON-RPC node`);
   const connection = await hre.network.create({ network: "localhost", override: { url } });
   const network = `local-${randomUUID().slice(0, 13)}`;
-  const node = `what is at ${url} (pnpm chain starts a local chain)`;
+  const node = `what is at ${url} (npm run chain starts a local chain)`;
   try {
     const manifest = await deployPool(connection, { network, set: DEVELOPMENT_SET, token: undefined, node });
     return { ...manifest, network: "local" };

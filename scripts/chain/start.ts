@@ -7,5 +7,5 @@ await runCommand(async () => {
   const actual = await serve(parsePort(port));
   console.log(`local chain 31337 at http://127.0.0.1:${actual}; Ctrl-C ends it`);
   console.log("Its accounts are Hardhat's public test accounts: never send anything of value to them.");
-  console.log("Next: pnpm deploy:local");
+  console.log("Next: npm run deploy:local");
 });

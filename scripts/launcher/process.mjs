@@ -15,11 +15,19 @@ export class LauncherError extends Error {
  * Runs a command and resolves to its exit code (128 + signal number style codes where a signal ended it).
  * Ctrl-C reaches the child from the terminal; the launcher only waits for it to clean up. A SIGTERM goes to the
  * launcher alone, so it is passed on.
+ * @param quiet a build whose output goes to standard error, and only if it builds something or fails: standard output is
+ *   for the command that follows
  */
-export function run(command, args, { cwd, env, stdio = "inherit" }) {
+export function run(command, args, { cwd, env, stdio = "inherit", quiet = false }) {
   return new Promise((resolve, reject) => {
     // npm, pnpm and the tools are .cmd files on Windows, which only a shell starts.
-    const child = spawn(command, args, { cwd, env, stdio, shell: windows });
+    const child = spawn(command, args, {
+      cwd,
+      env,
+      stdio: quiet ? ["inherit", "pipe", "pipe"] : stdio,
+      shell: windows,
+    });
+    const show = quiet ? heldBack(child) : () => {};
     const wait = () => {};
     const pass = () => child.kill("SIGTERM");
     process.on("SIGINT", wait);
@@ -38,11 +46,32 @@ export function run(command, args, { cwd, env, stdio = "inherit" }) {
     });
     child.once("close", (status, signal) => {
       done();
+      if (status !== 0) show();
       if (signal === "SIGINT") resolve(130);
       else if (signal) resolve(143);
       else resolve(status ?? 1);
     });
   });
+}
+
+/** What turbo says of a task that it does not take from its cache. */
+const BUILDS = /cache (miss|bypass)/;
+
+/** Holds back the output of a build until it builds something. @returns a function that shows what was held back */
+function heldBack({ stdout, stderr }) {
+  let held = "";
+  let shown = false;
+  const show = () => {
+    process.stderr.write(held);
+    held = "";
+    shown = true;
+  };
+  for (const stream of [stdout, stderr])
+    stream.setEncoding("utf8").on("data", (text) => {
+      held += text;
+      if (shown || BUILDS.test(held)) show();
+    });
+  return show;
 }
 
 /**

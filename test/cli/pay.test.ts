@@ -96,6 +96,53 @@ describe("sotto: paying", () => {
       await refuses(["pay", url, "--max", "1", "--max-host", "0.1"], 3, "HOST_LIMIT_EXCEEDED");
     });
 
+    it("with an empty wallet, however often: no limit is used up, and nothing is left open", async () => {
+      const empty = await openCli(world, 0n);
+      try {
+        for (const n of [1, 2, 3]) {
+          const args = ["pay", `${shop.url}/article/${n}`, "--max", "1", "--max-day", "0.05"];
+          const { code, stderr } = await empty.run(args);
+          expect(code).to.equal(4);
+          expect(stderr).to.equal(
+            "sotto: INSUFFICIENT_FUNDS: 0.05 USDC are needed, but the wallet holds 0 USDC; deposit 0.05 USDC more; " +
+              "`sotto deposit AMOUNT --mint` puts test tokens in\n",
+          );
+        }
+        expect(await empty.json(["purchases"])).to.deep.equal([]);
+        const { shieldedAddress } = await merchant.json<{ shieldedAddress: string }>(["address"]);
+        for (const _ of [1, 2]) {
+          const { code, stderr } = await empty.run(["send", "0.25", "--to", shieldedAddress, "--yes"]);
+          expect(code).to.equal(4);
+          expect(stderr).to.match(/^sotto: INSUFFICIENT_FUNDS: 0\.25 USDC are needed/);
+        }
+      } finally {
+        empty.remove();
+      }
+    });
+
+    it("through another service than the wallet's, which it names", async () => {
+      await payer.json(["init", "--update", "--service", world.service.url.replace("127.0.0.1", "localhost")]);
+      try {
+        const { code, stderr } = await payer.run(["pay", `${shop.url}/article/2`, "--max", "1"]);
+        expect(code).to.equal(3);
+        expect(stderr).to.match(
+          /^sotto: ENDPOINT_NOT_ALLOWED: the 402 names the service http:\/\/127\.0\.0\.1:\d+\/zk, but /,
+        );
+        expect(stderr).to.match(
+          /but allowed is http:\/\/localhost:\d+\/zk: 127\.0\.0\.1 and localhost are two addresses;/,
+        );
+      } finally {
+        await payer.json(["init", "--update", "--service", world.service.url]);
+      }
+    });
+
+    it("above a limit, in the unit that was typed", async () => {
+      const { stderr } = await payer.run(["pay", `${shop.url}/article/2`, "--max", "0.02"]);
+      expect(stderr).to.equal(
+        "sotto: REQUEST_LIMIT_EXCEEDED: the price is 0.05 USDC, but the limit per request is 0.02 USDC; raise it with --max\n",
+      );
+    });
+
     it("where nobody says what it may cost", async () => {
       await refuses(["pay", `${shop.url}/article/2`], 3, "NOT_CONFIRMED");
       await refuses(["pay", `${shop.url}/article/2`, "--yes"], 2, "USAGE");

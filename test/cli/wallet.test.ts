@@ -15,7 +15,7 @@ import { parseDeployment } from "@sotto/protocol";
 import { expect } from "chai";
 import { stopped } from "../support/stopped.ts";
 import { Cli } from "./support/cli.ts";
-import { type CliWorld, initArguments, openCli, openCliWorld, tokensOf } from "./support/world.ts";
+import { type CliWorld, initArguments, listen, openCli, openCliWorld, tokensOf } from "./support/world.ts";
 
 interface Balance {
   spendable: { amount: string; decimal: string };
@@ -75,6 +75,61 @@ describe("sotto: a wallet", () => {
       const other = fresh();
       await other.json(initArguments(world), { env: { SOTTO_SEED: createSeedWords() } });
       expect(existsSync(join(other.home, "seed"))).to.equal(false);
+    });
+
+    it("--update saves the address of a service only if the service answers there, with the pool's keys", async () => {
+      const cli = fresh();
+      await cli.json(initArguments(world));
+      const saved = () => readFileSync(join(cli.home, "config.json"), "utf8");
+      const before = saved();
+      const update = (url: string) => cli.run(["init", "--update", "--service", url]);
+      const dead = await update("http://127.0.0.1:9/zk");
+      expect([dead.code, dead.stdout, saved()]).to.deep.equal([6, "", before]);
+      expect(dead.stderr).to.equal(
+        "sotto: SERVICE_UNREACHABLE: nothing was saved: nothing answers at http://127.0.0.1:9/zk/circuits; " +
+          "`npm run service` starts one at http://127.0.0.1:8402/zk\n",
+      );
+      const root = await update(new URL(world.service.url).origin);
+      expect([root.code, saved()]).to.deep.equal([3, before]);
+      expect(root.stderr).to.include("its base path may be missing, as in http://127.0.0.1:8402/zk");
+      const other = await listen((_, response) => {
+        response.setHeader("content-type", "application/json");
+        response.end(JSON.stringify({ artifactSet: { name: "ceremony/other", id: "7" } }));
+      });
+      try {
+        const foreign = await update(other.url);
+        expect([foreign.code, saved()]).to.deep.equal([2, before]);
+        expect(foreign.stderr).to.include(
+          `the service ${other.url} has keys of ceremony/other, the pool of development`,
+        );
+      } finally {
+        await other.close();
+      }
+      expect((await update(world.service.url)).code).to.equal(0);
+      expect(JSON.parse(saved())).to.include({ service: world.service.url });
+    });
+
+    it("makes a wallet though the service does not answer yet, and says so", async () => {
+      const cli = fresh();
+      const args = initArguments(world).map((arg) => (arg === world.service.url ? "http://127.0.0.1:9/zk" : arg));
+      const { code, stdout, stderr } = await cli.run(args);
+      expect([code, stdout.split("\n").length]).to.deep.equal([0, 5]);
+      expect(stderr).to.match(
+        /^the service cannot be used yet: nothing answers at http:\/\/127\.0\.0\.1:9\/zk\/circuits;/,
+      );
+    });
+
+    it("takes the finality that the manifest names, else the chain's default", async () => {
+      for (const [changes, expected] of [
+        [{}, 0],
+        [{ finality: 4 }, 4],
+      ] as const) {
+        const cli = fresh();
+        const file = cli.path("manifest.json");
+        writeFileSync(file, JSON.stringify({ ...parseDeployment(world), ...changes }));
+        await cli.json(initArguments({ ...world, deploymentFile: file }));
+        expect(JSON.parse(readFileSync(join(cli.home, "config.json"), "utf8"))).to.include({ finality: expected });
+      }
     });
 
     it("takes words from standard input, and says of wrong ones nothing that is in them", async () => {
@@ -180,6 +235,20 @@ describe("sotto: a wallet", () => {
     it("says what is missing, and changes nothing", async () => {
       expect(await cli.refused(["deposit", "100000000"], 4)).to.equal("INSUFFICIENT_TOKENS");
       expect(await cli.refused(["withdraw", "100", "--to", cli.account, "--yes"], 4)).to.equal("INSUFFICIENT_FUNDS");
+      const tokens = await cli.run(["deposit", "100000000"]);
+      expect(tokens.stderr).to.match(
+        /^sotto: INSUFFICIENT_TOKENS: 0x\w+ holds [\d.]+ USDC of the token, but 100000000 USDC are needed: [\d.]+ USDC more; --mint makes test tokens first\n$/,
+      );
+    });
+
+    it("says how many confirmations a deposit waits for, on a chain that mines no blocks", async () => {
+      const cautious = keep(await openCli(world));
+      await cautious.json(["init", "--update", "--finality", "50"]);
+      const { code, stderr } = await cautious.run(["deposit", "1.5", "--wait", "1"]);
+      expect(code).to.equal(5);
+      expect(stderr).to.match(
+        /^sotto: PENDING: the deposit cannot be spent after 1 s: 1\.5 USDC wait for 50 confirmations; .*`sotto balance` shows when it can/,
+      );
     });
 
     it("withdraws by an account of its own, and the rest whole through the service", async () => {

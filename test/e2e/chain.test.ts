@@ -58,7 +58,7 @@ describe("local chain", () => {
     expectRefused(await command("chain/deploy.ts", ["--url", "nonsense"]), "INVALID_URL", "nonsense");
     expectRefused(await command("chain/deploy.ts", ["--url", "ftp://127.0.0.1"]), "INVALID_URL");
     const unreachable = await command("chain/deploy.ts", ["--url", "http://127.0.0.1:9"]);
-    expectRefused(unreachable, "NODE_UNREACHABLE", "http://127.0.0.1:9", "pnpm chain");
+    expectRefused(unreachable, "NODE_UNREACHABLE", "http://127.0.0.1:9", "npm run chain");
     const server = createServer((_, response) => response.end("<html>hello</html>"));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const url = `http://127.0.0.1:${(server.address() as { port: number }).port}`;

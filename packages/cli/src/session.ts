@@ -4,6 +4,7 @@ import { createProver, type Prover } from "@sotto/prover";
 import { openArtifacts } from "./artifacts.ts";
 import type { Context } from "./frame/command.ts";
 import { CliError } from "./frame/errors.ts";
+import { explain } from "./frame/explain.ts";
 import { type Config, readConfig } from "./home/config.ts";
 import { lock } from "./home/lock.ts";
 import { readSeed } from "./home/seed.ts";
@@ -28,6 +29,8 @@ export async function withChain<T>(
   const chain = ethersChain(config.rpc);
   try {
     return await action(chain, config);
+  } catch (error) {
+    throw explain(error, config);
   } finally {
     chain.close();
   }
@@ -69,6 +72,8 @@ export async function withWallet<T>(
     const place = { chain: chain as ChainSource, chainId, pool, token, deploymentBlock, set };
     const wallet = await Wallet.open({ ...place, seed, store, finality, ...(prover === undefined ? {} : { prover }) });
     return await action({ context, config, chain, wallet });
+  } catch (error) {
+    throw explain(error, config);
   } finally {
     await cleanup.run();
   }
@@ -86,6 +91,6 @@ export async function scan({ context, wallet }: Session): Promise<void> {
 /** The service of the config. @throws CliError CONFIG_INVALID where there is none; ServiceError SERVICE_NOT_SECURE */
 export function serviceOf({ service, chainId }: Pick<Config, "service" | "chainId">): SottoService {
   if (service === undefined)
-    throw new CliError("CONFIG_INVALID", "this wallet has no service: sotto init --update --service URL names one");
+    throw new CliError("CONFIG_INVALID", "this wallet has no service: `sotto init --update --service URL` names one");
   return new SottoService(service, { chainId });
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { WalletError } from "@sotto/client";
-import { CliError } from "./frame/errors.ts";
+import { describeWaiting, WalletError, waitingOf } from "@sotto/client";
+import { SottoError } from "@sotto/protocol";
 import { type Session, scan } from "./session.ts";
 
 const LOOK_MS = 500;
@@ -16,12 +16,20 @@ export const WAIT_OPTIONS = {
  */
 export async function waitUntil(session: Session, seconds: number, what: string, done: () => boolean): Promise<void> {
   const { output, signal } = session.context;
+  const { wallet } = session;
   const end = Date.now() + seconds * 1000;
+  /** The newest block when the wait began. */
+  let since: number | undefined;
   for (;;) {
     await scan(session);
     if (done()) return;
-    if (Date.now() > end)
-      throw new CliError("PENDING", `${what} is not there after ${seconds} s; sotto balance shows when`);
+    since ??= wallet.height;
+    if (Date.now() > end) {
+      const waiting = waitingOf(wallet, since);
+      const why = waiting.cause === "NONE" ? "" : `: ${describeWaiting(wallet, waiting)}`;
+      const message = `${what} cannot be spent after ${seconds} s${why}; \`sotto balance\` shows when it can`;
+      throw new SottoError("PENDING", message, { cause: waiting.cause });
+    }
     output.progress(`waiting for ${what}`);
     await sleep(LOOK_MS, undefined, { signal });
   }

@@ -1,4 +1,4 @@
-import { randomSeed } from "@sotto/protocol";
+import { defaultFinality, randomSeed } from "@sotto/protocol";
 import { expect } from "chai";
 import { JsonRpcProvider } from "ethers";
 import { NoteAppender } from "../src/append/appender.ts";
@@ -33,7 +33,7 @@ describe("opening a wallet", () => {
       ["INVALID_KEY", { seed: new Uint8Array(32) }],
       ["INVALID_OPTION", { chain: undefined }],
       ["INVALID_OPTION", { store: null }],
-      ["INVALID_OPTION", { finality: undefined }],
+      ["INVALID_OPTION", { finality: 1_001 }],
       ["INVALID_OPTION", { finality: -1 }],
       ["INVALID_OPTION", { finality: 1.5 }],
       ["INVALID_OPTION", { rangeSize: 0 }],
@@ -52,6 +52,19 @@ describe("opening a wallet", () => {
     const foreign = new MemoryStore();
     await foreign.put("something", 1);
     await refuses("STORE_FOREIGN", open({ store: foreign }));
+  });
+
+  it("takes the finality of the deployment, or the chain's default", async () => {
+    const options = world.options({ store: new MemoryStore() });
+    const { finality: _, ...rest } = options;
+    expect((await Wallet.open({ ...rest, store: new MemoryStore() })).finality).to.equal(0);
+    expect((await Wallet.open({ ...rest, store: new MemoryStore(), finality: 5 })).finality).to.equal(5);
+    const { viewingKey, shieldedAddress } = wallet.exportViewingKey();
+    const viewing = await ViewingWallet.open({ ...rest, store: new MemoryStore(), viewingKey, shieldedAddress });
+    world.settle(await wallet.pay({ recipient: world.recipient(wallet), amount: 1_000n, resourceUrl: URL }));
+    await viewing.scan();
+    expect(viewing.received().map(({ confirmed }) => confirmed)).to.deep.equal([true]);
+    expect([31337n, 1337n, 1n, 8453n].map(defaultFinality)).to.deep.equal([0, 0, 2, 2]);
   });
 
   it("is refused with a pool whose tree is another one", async () => {

@@ -109,7 +109,7 @@ export { shieldedPoolAbi } from "./generated/shielded-pool-abi.ts";
 export { bytesToHex, hexToBytes } from "./hex.ts";
 export { type Address, addressToBigInt, type Deployment, parseAddress } from "./keccak.ts";
 export { deriveKeys, MAX_KEY_INDEX, randomSeed, WalletKeys } from "./keys.ts";
-export { LOCAL_CHAIN_IDS } from "./local-chains.ts";
+export { defaultFinality, LOCAL_CHAIN_IDS, MAX_FINALITY } from "./local-chains.ts";
 export { type Note, noteCommitment, nullifier, ownerTagOf } from "./note.ts";
 export { DOMAIN, hashNode, poseidon, poseidonEx } from "./poseidon/hash.ts";
 export { type AppendArguments, type PreparedAppend, prepareAppend } from "./prepare/append.ts";

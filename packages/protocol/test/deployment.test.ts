@@ -24,6 +24,10 @@ describe("deployment manifests", () => {
     expect(parseDeployment(JSON.parse(JSON.stringify({ ...MANIFEST, extra: 1 })))).to.deep.equal(MANIFEST);
   });
 
+  it("may name the finality of wallets", () => {
+    expect(parseDeployment({ ...MANIFEST, finality: 12 }).finality).to.equal(12);
+  });
+
   const without = (name: string) => Object.fromEntries(Object.entries(MANIFEST).filter(([field]) => field !== name));
   for (const name of Object.keys(MANIFEST))
     it(`need ${name}`, () => {
@@ -44,6 +48,9 @@ describe("deployment manifests", () => {
       { token: null },
       { deploymentBlock: -1 },
       { smallestDeposit: 10_000 },
+      { finality: -1 },
+      { finality: 1_001 },
+      { finality: "2" },
       { smallestDeposit: "1e4" },
       { contracts: [] },
       { contracts: contracts({ pool: contract(`0x${"11".repeat(20)}`) }) },

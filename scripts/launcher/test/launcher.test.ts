@@ -69,6 +69,45 @@ describe("the launcher", () => {
     expect(run("build").stderr).to.contain("installing").and.not.contain("fetching");
   });
 
+  describe("before the command line", () => {
+    /** The task `sotto` with a turbo of ours, and a program that prints what it is started with. */
+    const sotto = (turbo: string, started: NodeJS.ProcessEnv = {}) => {
+      putNpm("exit 0");
+      put("turbo", turbo);
+      mkdirSync(join(folder, "packages", "cli", "dist"), { recursive: true });
+      const names = ["npm_lifecycle_event", "npm_config_user_agent"];
+      const program = `console.log(JSON.stringify(${JSON.stringify(names)}.map((name) => process.env[name] ?? null)))`;
+      writeFileSync(join(folder, "packages", "cli", "package.json"), "{}");
+      writeFileSync(join(folder, "packages", "cli", "dist", "main.js"), program);
+      for (const name of names) delete env[name];
+      Object.assign(env, started);
+      run("contracts:build", "--help");
+      return run("sotto", "balance");
+    };
+
+    it("says nothing of a build that changed nothing", () => {
+      const { status, stdout, stderr } = sotto('echo "• Running build in 12 packages"; echo "cache hit, replaying"');
+      expect([status, stdout, stderr]).to.deep.equal([0, "[null,null]\n", ""]);
+    });
+
+    it("shows a build that builds something, on standard error", () => {
+      const { status, stdout, stderr } = sotto('echo "• Running build"; echo "cache miss, executing 12ab"; echo done');
+      expect([status, stdout]).to.deep.equal([0, "[null,null]\n"]);
+      expect(stderr).to.equal("• Running build\ncache miss, executing 12ab\ndone\n");
+    });
+
+    it("shows a build that fails, and does not start the command", () => {
+      const { status, stdout, stderr } = sotto('echo "• Running build"; echo "no such task" >&2; exit 3');
+      expect([status, stdout]).to.deep.equal([3, ""]);
+      expect(stderr).to.contain("• Running build\n").and.to.contain("no such task\n");
+    });
+
+    it("says how it was started, so that hints can be typed as they are", () => {
+      const started = { npm_lifecycle_event: "sotto", npm_config_user_agent: "pnpm/12.21.0 node/v24" };
+      expect(sotto("exit 0", started).stdout).to.equal('["sotto","pnpm/12.21.0 node/v24"]\n');
+    });
+  });
+
   it("leaves nothing half done when it is stopped while it fetches", async () => {
     put("npm", `mkdir -p node_modules && touch "${folder}/fetching" && exec sleep 30`);
     const child = spawn(process.execPath, [join(folder, "scripts", "run.mjs"), "build"], { cwd: folder, env });
@@ -88,7 +127,7 @@ describe("the launcher", () => {
 
   it("leaves standard output to the command line, whatever is installed and built before it", () => {
     putNpm("echo installed");
-    put("turbo", "echo built");
+    put("turbo", "echo cache miss, executing; echo built");
     mkdirSync(join(folder, "packages", "cli", "dist"), { recursive: true });
     writeFileSync(join(folder, "packages", "cli", "dist", "main.js"), "console.log(process.argv.slice(2).join(' '));");
     const { stdout, stderr } = run("sotto", "balance", "--json");

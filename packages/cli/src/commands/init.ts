@@ -1,23 +1,28 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { ethersChain, poolInterface, shieldedAddressOf } from "@sotto/client";
-import { type Address, LOCAL_CHAIN_IDS, parseAddress, parseDeployment } from "@sotto/protocol";
+import {
+  type Address,
+  defaultFinality,
+  LOCAL_CHAIN_IDS,
+  parseAddress,
+  parseDeployment,
+  SottoError,
+} from "@sotto/protocol";
 import { lockOf, setFolder } from "@sotto/prover";
 import { Interface } from "ethers";
 import type { Command, Context } from "../frame/command.ts";
 import { CliError, usage } from "../frame/errors.ts";
-import { type Config, parseConfig, readConfig, writeConfig } from "../home/config.ts";
+import { withNextStep } from "../frame/explain.ts";
+import { type Config, LOCAL_SERVICE, parseConfig, readConfig, writeConfig } from "../home/config.ts";
 import { readInput, readText } from "../home/files.ts";
 import { newSeed, parseSeed, readSeed, writeSeed } from "../home/seed.ts";
 import { serviceOf } from "../session.ts";
 
-/** Written by `pnpm deploy:local`. */
+/** Written by `npm run deploy:local`. */
 const LOCAL_DEPLOYMENT = ".sotto/deployment.json";
 const LOCAL_RPC = "http://127.0.0.1:8545";
-const LOCAL_SERVICE = "http://127.0.0.1:8402/zk";
 const LOCAL_ARTIFACTS = "circuits/build";
-/** Blocks on top of an event before it counts, where there are reorganisations. */
-const FINALITY = 2;
 
 const erc20 = new Interface(["function decimals() view returns (uint8)", "function symbol() view returns (string)"]);
 
@@ -35,7 +40,7 @@ export const init: Command = {
     },
     finality: {
       value: "N",
-      help: `blocks on top of an event before it counts; default ${FINALITY}, on a local chain 0`,
+      help: "blocks on top of an event before it counts; default the manifest's, else 2, on a local chain 0",
     },
     words: { help: "reads 24 words from standard input in place of making new ones" },
     update: { help: "changes the config of a wallet that is there; its key stays" },
@@ -52,6 +57,7 @@ export const init: Command = {
       throw new CliError("WALLET_EXISTS", `there is a wallet in ${home.folder} already; --update changes its config`);
     const config = await configure(context, update ? readConfig(home) : undefined);
     if (update && existsSync(home.store)) expectSamePool(readConfig(home), config);
+    await tryService(context, config, update && args.url("service") !== undefined);
     home.make();
     const made = update ? "kept" : await placeKey(context);
     writeConfig(home, config, update);
@@ -63,11 +69,35 @@ export const init: Command = {
         `wallet in ${home.folder} (key ${made})`,
         `pool ${pool} on chain ${chainId}`,
         `address ${address}`,
-        ...(made === "new" ? ["Its 24 words are the only copy: sotto export --words --show-secret"] : []),
+        ...(made === "new" ? ["Its 24 words are the only copy: `sotto export --words --show-secret` shows them"] : []),
       ],
     };
   },
 };
+
+/**
+ * Asks the service whether it is one, with the keys of the pool. A new wallet is told of a problem; the address that an
+ * update brings is saved only if there is none.
+ * @throws SottoError, CliError CONFIG_INVALID if the service is `required`
+ */
+async function tryService({ output, signal }: Context, config: Config, required: boolean): Promise<void> {
+  if (config.service === undefined) return;
+  output.progress("asking the service for its keys");
+  try {
+    const set = await serviceOf(config).artifactSet({ signal });
+    if (set !== config.set)
+      throw new CliError(
+        "CONFIG_INVALID",
+        `the service ${config.service} has keys of ${set}, the pool of ${config.set}`,
+      );
+  } catch (cause) {
+    if (!(cause instanceof SottoError)) throw cause;
+    const noPath = cause.details["status"] === 404 ? `; its base path may be missing, as in ${LOCAL_SERVICE}` : "";
+    const message = withNextStep(`${cause.message}${noPath}`, cause, config);
+    if (required) throw new SottoError(cause.code, `nothing was saved: ${message}`, cause.details, { cause });
+    output.note(`the service cannot be used yet: ${message}`);
+  }
+}
 
 /** Another pool has other notes: what the store knows would be lost. */
 function expectSamePool(before: Config, after: Config): void {
@@ -97,7 +127,10 @@ async function placeKey({ home, args, environment, streams }: Context): Promise<
 }
 
 /** What is said of the pool: where it is, and whose keys it has. */
-type Place = Pick<Config, "chainId" | "pool" | "deploymentBlock" | "set"> & { readonly token?: Address };
+type Place = Pick<Config, "chainId" | "pool" | "deploymentBlock" | "set"> & {
+  readonly token?: Address;
+  readonly finality?: number | undefined;
+};
 
 async function configure({ args, output }: Context, known: Config | undefined): Promise<Config> {
   const place: Place = readPlace(args.text("deployment"), known);
@@ -114,7 +147,7 @@ async function configure({ args, output }: Context, known: Config | undefined): 
     rpc,
     service,
     artifacts: args.text("artifacts") ?? known?.artifacts ?? (local && built ? resolve(LOCAL_ARTIFACTS) : undefined),
-    finality: args.integer("finality", 0, 1000) ?? known?.finality ?? (local ? 0 : FINALITY),
+    finality: args.integer("finality", 0, 1000) ?? place.finality ?? known?.finality ?? defaultFinality(place.chainId),
   };
   output.progress("asking the node about the pool");
   return parseConfig({ ...fields, ...(await tokenOf({ ...place, rpc })) }, "the node's answers");
@@ -124,7 +157,10 @@ async function configure({ args, output }: Context, known: Config | undefined): 
 function readPlace(given: string | undefined, known: Config | undefined): Place {
   if (given === undefined && known !== undefined) return known;
   if (given === undefined && !existsSync(LOCAL_DEPLOYMENT))
-    throw usage(`--deployment is missing: the manifest of the pool; there is no ${LOCAL_DEPLOYMENT} here`);
+    throw usage(
+      `there is no ${LOCAL_DEPLOYMENT} here: \`npm run deploy:local\` makes a pool on a local chain and writes it; ` +
+        "for any other pool, --deployment FILE names its manifest",
+    );
   const path = given ?? LOCAL_DEPLOYMENT;
   let json: unknown;
   try {
@@ -133,10 +169,10 @@ function readPlace(given: string | undefined, known: Config | undefined): Place 
     if (cause instanceof CliError) throw cause;
     throw new CliError("CONFIG_INVALID", `${path} is not JSON`, {}, { cause });
   }
-  const { chainId, pool, token, deploymentBlock, set } = parseDeployment(json);
+  const { chainId, pool, token, deploymentBlock, set, finality } = parseDeployment(json);
   // Whose keys this program was not built with cannot be paid with.
   lockOf(set);
-  return { chainId: BigInt(chainId), pool, token, deploymentBlock, set };
+  return { chainId: BigInt(chainId), pool, token, deploymentBlock, set, finality };
 }
 
 /** What only the chain knows of the pool's token. @throws CliError CONFIG_INVALID, WalletError */

@@ -61,7 +61,7 @@ export const refund: Command = {
 /** A payment that came in and counts. @throws CliError USAGE */
 function findNote({ wallet }: Session, matches: (note: WalletNote) => boolean): WalletNote {
   const note = wallet.notes().find((one) => one.origin === "payment" && matches(one));
-  if (note === undefined) throw usage("this wallet got no such payment; sotto payments --in lists them");
+  if (note === undefined) throw usage("this wallet got no such payment; `sotto payments --in` lists them");
   if (note.state === "pending") throw new CliError("PENDING", "the payment does not have its confirmations yet");
   return note;
 }

@@ -58,7 +58,10 @@ export const send: Command = {
       const record =
         found ?? newTransfer({ shieldedAddress: phone === undefined ? target : "", amount, resourceUrl }, wallet);
       if (found === undefined) await store.put(place, asValue(record), 0);
-      const paid = phone === undefined ? await payTransfer(session, record) : await payNumber(session, phone, record);
+      const paid = await pay(session, phone, record).catch(async (error: unknown) => {
+        if (isUnpaid(error)) await store.delete(place);
+        throw error;
+      });
       await store.delete(place);
       const { transaction, digest } = paid;
       const recipientAddress = "shieldedAddress" in paid ? paid.shieldedAddress : target;
@@ -67,6 +70,13 @@ export const send: Command = {
     });
   },
 };
+
+const pay = (session: Session, phone: string | undefined, record: TransferRecord) =>
+  phone === undefined ? payTransfer(session, record) : payNumber(session, phone, record);
+
+/** Errors of a payment of which nothing was begun: the same command again is another payment. */
+const UNPAID = new Set(["INSUFFICIENT_FUNDS", "MERGE_REQUIRED", "FUNDS_TIMED_OUT"]);
+const isUnpaid = (error: unknown): boolean => error instanceof SottoError && UNPAID.has(error.code);
 
 /** Pays who has a number, once under the record's key, and remembers whom it led to. */
 async function payNumber(session: Session, phone: string, { key, amount, resourceUrl }: TransferRecord) {

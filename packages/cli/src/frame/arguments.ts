@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { parseAddress, parseDecimalAmount, SottoError } from "@sotto/protocol";
 import { usage } from "./errors.ts";
+import { nearest } from "./nearest.ts";
 
 /** An option of a command. Without `value` it is a switch. */
 export interface OptionSpec {
@@ -129,7 +130,10 @@ function refuseRepeated(tokens: Tokens, specs: OptionSpecs): void {
 function explain(error: unknown, specs: OptionSpecs): string {
   const { code, message } = error as { code?: string; message: string };
   const known = Object.keys(specs).find((name) => message.includes(`--${name}`));
-  if (code === "ERR_PARSE_ARGS_UNKNOWN_OPTION") return "there is no such option";
+  if (code === "ERR_PARSE_ARGS_UNKNOWN_OPTION") {
+    const similar = nearest(/'--([^'=]+)/.exec(message)?.[1] ?? "", Object.keys(specs));
+    return `there is no such option; ${similar === undefined ? "--help lists them" : `did you mean --${similar}?`}`;
+  }
   if (code === "ERR_PARSE_ARGS_INVALID_OPTION_VALUE" && known !== undefined) {
     const { value } = specs[known]!;
     return value === undefined ? `--${known} takes no value` : `--${known} needs a value: ${value}`;

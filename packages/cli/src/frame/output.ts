@@ -57,10 +57,16 @@ export class Output {
   readonly #streams: Streams;
   readonly #json: boolean;
   readonly #verbose: boolean;
+  readonly #typed: (text: string) => string;
   #shown = "";
 
-  constructor(streams: Streams, { json, verbose }: { json: boolean; verbose: boolean }) {
+  /** @param typed turns commands that a text names into what is typed here */
+  constructor(
+    streams: Streams,
+    { json, verbose, typed = (text) => text }: { json: boolean; verbose: boolean; typed?: (text: string) => string },
+  ) {
     this.#streams = streams;
+    this.#typed = typed;
     this.#json = json;
     this.#verbose = verbose;
   }
@@ -91,13 +97,13 @@ export class Output {
   /** Something a person should know, whatever the options. */
   note(line: string): void {
     this.clear();
-    this.#streams.stderr.write(`${line}\n`);
+    this.#streams.stderr.write(`${this.#typed(line)}\n`);
   }
 
   result({ json, text }: Result): void {
     this.clear();
     if (this.#json) this.#streams.stdout.write(`${toJson(json)}\n`);
-    else for (const line of text) this.#streams.stdout.write(`${line}\n`);
+    else for (const line of text) this.#streams.stdout.write(`${this.#typed(line)}\n`);
   }
 
   /** The body of an answer: as it is, but on a terminal as text that cannot steer it. */

@@ -9,7 +9,9 @@ import { COMMON, type Command } from "./command.ts";
 import { CliError, usage } from "./errors.ts";
 import { EXIT, exitOf } from "./exit.ts";
 import { commandHelp, overview } from "./help.ts";
+import { nearest } from "./nearest.ts";
 import { type Environment, Output, printable, type Streams, toJson } from "./output.ts";
+import { asTypedHere } from "./program.ts";
 
 export interface RunOptions {
   streams: Streams;
@@ -25,7 +27,8 @@ export interface RunOptions {
 export async function run(args: readonly string[], options: RunOptions): Promise<number> {
   const asked = args.slice(0, args.includes("--") ? args.indexOf("--") : undefined);
   const switches = { json: asked.includes("--json"), verbose: asked.includes("--verbose") };
-  const output = new Output(options.streams, switches);
+  const typed = (text: string) => asTypedHere(text, options.environment);
+  const output = new Output(options.streams, { ...switches, typed });
   try {
     return await execute(args, output, options);
   } catch (error) {
@@ -73,7 +76,10 @@ function find(args: readonly string[]): { command: Command; rest: readonly strin
     const command = commands.find((one) => one.name === name);
     if (command !== undefined) return { command, rest: args.slice(words) };
   }
-  throw usage("there is no such command; sotto --help lists them");
+  const names = commands.flatMap(({ name }) => [name, ...name.split(" ").slice(0, 1)]);
+  const similar = nearest(args.slice(0, 2).join(" "), names) ?? nearest(args[0] ?? "", names);
+  const meant = similar === undefined ? "" : `; did you mean \`sotto ${similar}\`?`;
+  throw usage(`there is no such command${meant || "; `sotto --help` lists them"}`);
 }
 
 function interrupted(cause: unknown): CliError {
@@ -85,7 +91,8 @@ function interrupted(cause: unknown): CliError {
 function report(error: unknown, json: boolean, environment: Environment): string {
   const coded = error instanceof SottoError;
   const code = coded ? error.code : "UNEXPECTED";
-  const message = error instanceof Error ? printable(error.message) : "something that is no error was thrown";
+  const said = error instanceof Error ? printable(error.message) : "a value that is not an error was thrown";
+  const message = asTypedHere(said, environment);
   const exit = coded ? exitOf(code) : EXIT.failed.code;
   if (json) return toJson({ error: { code, message, exit, ...(coded ? { details: error.details } : {}) } });
   const line = `sotto: ${code}: ${message}`;

@@ -4,6 +4,9 @@ import { CliError } from "../frame/errors.ts";
 import { readText, writePrivate } from "./files.ts";
 import type { Home } from "./home.ts";
 
+/** Where `npm run service` listens. */
+export const LOCAL_SERVICE = "http://127.0.0.1:8402/zk";
+
 /** Where a wallet's pool is and what it is used through. Holds no secret. */
 export interface Config {
   chainId: bigint;
@@ -35,7 +38,7 @@ const isHttp = (value: unknown): value is string =>
 /** @throws CliError CONFIG_MISSING, CONFIG_INVALID */
 export function readConfig(home: Home): Config {
   if (!existsSync(home.config))
-    throw new CliError("CONFIG_MISSING", `there is no wallet in ${home.folder}; sotto init makes one`);
+    throw new CliError("CONFIG_MISSING", `there is no wallet in ${home.folder}; \`sotto init\` makes one`);
   let fields: Record<string, unknown>;
   try {
     fields = Object(JSON.parse(readText(home.config, 65_536))) as Record<string, unknown>;

@@ -25,7 +25,7 @@ export function readSeed(home: Home, environment: Environment): Uint8Array {
   if (given !== undefined && given !== "") return parseSeed(given, "SOTTO_SEED");
   const text = readKeyFile(home.key);
   if (text === undefined)
-    throw new CliError("KEY_MISSING", `there is no key: neither SOTTO_SEED nor ${home.key}; sotto init makes one`);
+    throw new CliError("KEY_MISSING", `there is no key: neither SOTTO_SEED nor ${home.key}; \`sotto init\` makes one`);
   return parseSeed(text, home.key);
 }
 

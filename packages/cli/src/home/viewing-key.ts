@@ -25,7 +25,7 @@ function parse(text: string, where: string): ViewingKey {
   } catch {
     // Falls through: what a key file holds is in no message.
   }
-  throw new CliError("KEY_MISSING", `${where} holds no viewing key: sotto export --viewing-key makes one`);
+  throw new CliError("KEY_MISSING", `${where} holds no viewing key; \`sotto export --viewing-key\` makes one`);
 }
 
 /**

@@ -5,6 +5,7 @@ import { ask } from "../wallet/connect.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import type { Call } from "./call.ts";
 import { FetchError } from "./errors.ts";
+import { describeForeign } from "./foreign-service.ts";
 import { expectSecure } from "./secure.ts";
 
 /** A 402 that may be paid: read, for the wallet's chain, pool and token, for what was requested, by an allowed service. */
@@ -114,9 +115,8 @@ function serviceOf(verifyEndpoint: string, settleEndpoint: string, services: rea
     (service) => sameUrl(verifyEndpoint, `${service}/verify`) && sameUrl(settleEndpoint, `${service}/settle`),
   );
   if (found !== undefined) return found;
-  throw new FetchError("ENDPOINT_NOT_ALLOWED", "the payment would go through a service that is not allowed", {
-    verifyEndpoint: verifyEndpoint.slice(0, 256),
-  });
+  const message = describeForeign(verifyEndpoint, settleEndpoint, services);
+  throw new FetchError("ENDPOINT_NOT_ALLOWED", message, { verifyEndpoint: verifyEndpoint.slice(0, 256) });
 }
 
 function sameUrl(found: string, expected: string): boolean {

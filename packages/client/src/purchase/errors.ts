@@ -16,7 +16,11 @@ export type PurchaseErrorCode =
   | "PURCHASE_FINISHED"
   /** The purchase with this key is of something else: another recipient, price, resource or service. */
   | "PURCHASE_MISMATCH"
-  /** The wallet's notes did not become spendable in the time there was. Nothing was paid: call again. */
+  /**
+   * The wallet's notes did not become spendable in time. Nothing was paid: call again. details: cause (NO_BLOCKS: they wait
+   * for confirmations and the chain mines no blocks; CONFIRMATIONS; APPEND; HELD by other payments; NONE), and the base
+   * units that are pending, queued and held.
+   */
   | "FUNDS_TIMED_OUT"
   /** The wallet's notes cannot be split as was asked: they hold too little. */
   | "SPLIT_IMPOSSIBLE"

@@ -41,7 +41,7 @@ export function expectWithin({ perRequest }: SpendingLimits, price: bigint): voi
   const told = { price: String(price), limit: String(perRequest) };
   throw new PurchaseError(
     "REQUEST_LIMIT_EXCEEDED",
-    `${price} base units asked, a request may cost ${perRequest}`,
+    `the price is ${price} base units, but the limit per request is ${perRequest} base units`,
     told,
   );
 }
@@ -62,23 +62,21 @@ export async function reserve(
   const total = await read(store, dayKey(place));
   const host = await read(store, hostKey(place));
   const exceeds = (spent: bigint, limit: bigint | undefined) => limit !== undefined && spent + price > limit;
+  const message = (spent: bigint, limit: bigint | undefined, where: string) =>
+    `the price is ${price} base units, but ${spent} base units of the day's limit${where} of ${limit} base units are ` +
+    "spent or reserved (UTC)";
   const told = (spent: bigint, limit: bigint | undefined) => ({
     price: String(price),
     spent: String(spent),
     limit: String(limit),
   });
   if (exceeds(total.spent, perDay))
-    throw new PurchaseError(
-      "DAY_LIMIT_EXCEEDED",
-      `${price} base units asked, ${total.spent} of ${perDay} are spent or reserved today`,
-      told(total.spent, perDay),
-    );
+    throw new PurchaseError("DAY_LIMIT_EXCEEDED", message(total.spent, perDay, ""), told(total.spent, perDay));
   if (exceeds(host.spent, perHost))
-    throw new PurchaseError(
-      "HOST_LIMIT_EXCEEDED",
-      `${price} base units asked, ${host.spent} of ${perHost} are spent or reserved today at ${place.host}`,
-      { ...told(host.spent, perHost), host: place.host },
-    );
+    throw new PurchaseError("HOST_LIMIT_EXCEEDED", message(host.spent, perHost, ` for ${place.host}`), {
+      ...told(host.spent, perHost),
+      host: place.host,
+    });
   return [
     { put: dayKey(place), value: String(total.spent + price), expected: total.version },
     { put: hostKey(place), value: String(host.spent + price), expected: host.version },

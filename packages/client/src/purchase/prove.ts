@@ -1,7 +1,9 @@
-import type { WireBundle } from "@sotto/protocol";
+import type { ErrorDetails, WireBundle } from "@sotto/protocol";
 import { hexlify, randomBytes } from "ethers";
 import { WalletError } from "../errors.ts";
 import { wait } from "../wait.ts";
+import { describeWaiting, waitingOf } from "../wallet/waiting.ts";
+import type { Wallet } from "../wallet/wallet.ts";
 import { type Context, store, tell, withSignal } from "./context.ts";
 import { PurchaseError } from "./errors.ts";
 
@@ -25,22 +27,32 @@ export async function firstPayment(context: Context): Promise<Proved> {
   const request = { recipient, resourceUrl, amount: BigInt(price), id: record.payments.at(-1)! };
   const submit = ({ withdraw }: { withdraw: Parameters<typeof service.withdraw>[0] }) =>
     service.withdraw(withdraw, withSignal(options));
-  const end = Date.now() + (options.fundsTimeoutMs ?? FUNDS_TIMEOUT_MS);
-  for (let told = false; ; ) {
+  const timeoutMs = options.fundsTimeoutMs ?? FUNDS_TIMEOUT_MS;
+  const end = Date.now() + timeoutMs;
+  /** The newest block when the wait for a note began. */
+  let since: number | undefined;
+  for (;;) {
     try {
-      if (!told) tell(context, "proving");
+      if (since === undefined) tell(context, "proving");
       return await wallet.pay(request, { ...withSignal(options), ...(options.merge ? { merge: { submit } } : {}) });
     } catch (error) {
       if (!isCode(error, "FUNDS_NOT_READY")) throw error;
-      if (Date.now() > end)
-        throw new PurchaseError("FUNDS_TIMED_OUT", "no note became spendable in time: nothing was paid, call again", {
-          id: record.id,
-        });
     }
-    if (!told) tell(context, "funds");
-    told = true;
+    if (since === undefined) tell(context, "funds");
+    since ??= wallet.height;
+    if (Date.now() > end) throw fundsTimedOut(wallet, timeoutMs, since, { id: record.id });
     await wait(LOOK_MS, options.signal);
   }
+}
+
+/** @param since the newest block when the wait began */
+export function fundsTimedOut(wallet: Wallet, timeoutMs: number, since: number, details: ErrorDetails = {}) {
+  const waiting = waitingOf(wallet, since);
+  const { cause, pending, queued, held } = waiting;
+  const why = describeWaiting(wallet, waiting);
+  const message = `no note became spendable within ${timeoutMs / 1000} s, so nothing was paid; try again: ${why}`;
+  const amounts = { pending: String(pending), queued: String(queued), held: String(held) };
+  return new PurchaseError("FUNDS_TIMED_OUT", message, { ...details, cause, ...amounts });
 }
 
 /**

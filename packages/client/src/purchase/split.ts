@@ -5,6 +5,7 @@ import { expectCount } from "../wallet/connect.ts";
 import type { WalletNote } from "../wallet/state.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import { PurchaseError } from "./errors.ts";
+import { fundsTimedOut } from "./prove.ts";
 
 /** Notes that are to be ready for payments in parallel. */
 export interface SplitOptions {
@@ -46,8 +47,11 @@ export async function prepareNotes(
   const options = signal === undefined ? {} : { signal };
   const end = Date.now() + timeoutMs;
   let payments = 0;
+  /** The newest block when the wait for notes began. */
+  let since: number | undefined;
   for (;;) {
     await wallet.scan(options);
+    since ??= wallet.height;
     const usable = wallet.notes().filter((note) => note.amount >= amount && isAlive(note));
     if (usable.filter(({ state }) => state === "spendable").length >= notes) return payments;
     const parts = chooseSplits(usable, notes, amount);
@@ -55,8 +59,7 @@ export async function prepareNotes(
       throw new PurchaseError("SPLIT_IMPOSSIBLE", `the wallet's notes do not make ${notes} of ${amount} base units`, {
         found: usable.length,
       });
-    if (Date.now() > end)
-      throw new PurchaseError("FUNDS_TIMED_OUT", `${notes} notes were not ready in time: call again`);
+    if (Date.now() > end) throw fundsTimedOut(wallet, timeoutMs, since);
     // Side by side: the service settles what comes together in one transaction.
     const paid = await Promise.allSettled(parts.map((part) => payOneself(wallet, service, part, options)));
     for (const result of paid) if (result.status === "rejected") throw result.reason;

@@ -85,6 +85,13 @@ export function readOutcome(body: Json): Outcome {
 }
 
 /** @throws ServiceError SERVICE_ANSWER_INVALID */
+export function readArtifactSet({ artifactSet }: Json): string {
+  const { name } = Object(artifactSet) as Record<string, unknown>;
+  if (typeof name !== "string" || !/^[a-z0-9/-]{1,64}$/.test(name)) throw invalid("no name of an artifact set");
+  return name;
+}
+
+/** @throws ServiceError SERVICE_ANSWER_INVALID */
 export function readPhoneMapping(body: Json): PhoneMapping {
   const { wallet, phoneHash, encryptedMapping, verified } = body;
   if (typeof wallet !== "string" || !/^0x[0-9a-fA-F]{40}$/.test(wallet)) throw invalid("no wallet address");

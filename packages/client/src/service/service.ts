@@ -6,6 +6,7 @@ import { normaliseServiceUrl, requireAllowed, requireSecure } from "./address.ts
 import {
   type Outcome,
   type PhoneMapping,
+  readArtifactSet,
   readOutcome,
   readPhoneMapping,
   readVerification,
@@ -105,6 +106,11 @@ export class SottoService {
   /** What became of something that was handed in. @param id of its settlement */
   async status(id: string, { signal }: CallOptions = {}): Promise<Outcome> {
     return readOutcome(await this.#get(`settle/${encodeURIComponent(id)}`, signal));
+  }
+
+  /** Name of the set of keys that it verifies with: also tells whether there is a service at this address. */
+  async artifactSet({ signal }: CallOptions = {}): Promise<string> {
+    return readArtifactSet(await this.#get("circuits", signal));
   }
 
   /** Who has a phone number, as the registry says: compare it, its signature above all, before anything is paid. */

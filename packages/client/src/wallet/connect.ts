@@ -1,4 +1,12 @@
-import { type Deployment, emptyRoots, expectUint, parseAddress, TREE_DEPTH } from "@sotto/protocol";
+import {
+  type Deployment,
+  defaultFinality,
+  emptyRoots,
+  expectUint,
+  MAX_FINALITY,
+  parseAddress,
+  TREE_DEPTH,
+} from "@sotto/protocol";
 import { assertAllowedOnChain } from "@sotto/prover";
 import type { Interface } from "ethers";
 import { poolInterface } from "../chain/abi.ts";
@@ -18,6 +26,16 @@ export interface PoolOptions {
   token?: string;
   /** Set of the keys its verifiers have, where that is known: the prover's must be the same. */
   set?: string;
+  /**
+   * Blocks on top of an event before it counts, 0 to 1,000: until then a reorganisation may undo it and it is `pending`.
+   * Left out: 0 on a local chain, 2 elsewhere.
+   */
+  finality?: number;
+}
+
+/** @throws WalletError INVALID_OPTION */
+export function finalityOf({ finality }: PoolOptions, chainId: bigint): number {
+  return expectCount(finality ?? defaultFinality(chainId), "finality", 0, MAX_FINALITY);
 }
 
 /** The pool as the chain has it. */

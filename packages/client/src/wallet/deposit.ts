@@ -30,7 +30,8 @@ export function expectDepositAmounts(amounts: unknown, pool: PoolInfo): bigint[]
   const checked = amounts.map((amount, i) => {
     const value = expectAmount(amount, `amounts[${i}]`);
     if (value >= pool.smallestDeposit) return value;
-    const problem = `amounts[${i}] is ${value} base units, the pool's smallest deposit is ${pool.smallestDeposit}`;
+    const smallest = `the pool's smallest deposit is ${pool.smallestDeposit} base units a note`;
+    const problem = `amounts[${i}] is ${value} base units, but ${smallest}`;
     throw new WalletError("INVALID_OPTION", problem, { smallestDeposit: String(pool.smallestDeposit) });
   });
   expectAmount(totalOf(checked), "the sum of amounts");
@@ -48,7 +49,7 @@ export async function checkTokens(chain: ChainSource, pool: PoolInfo, account: s
   const missing = String(needed - balance);
   throw new WalletError(
     "INSUFFICIENT_TOKENS",
-    `${account} has ${balance} base units of ${needed}: ${missing} missing`,
+    `${account} holds ${balance} base units of the token, but ${needed} base units are needed: ${missing} base units more`,
     {
       needed: String(needed),
       available: String(balance),

@@ -31,7 +31,8 @@ export function selectPaymentCoin<C extends Coin>(funds: Funds<C>, amount: bigin
   const largest = ascending(funds.spendable).at(-1)!;
   throw new WalletError(
     "MERGE_REQUIRED",
-    `a payment is made from one note: the largest holds ${largest.amount}, ${amount} is needed. Merge notes first`,
+    `a payment is made from one note: the largest holds ${largest.amount} base units, but ${amount} base units are ` +
+      "needed; merge notes first",
     { needed: String(amount), largest: String(largest.amount) },
   );
 }
@@ -47,7 +48,8 @@ export function selectWithdrawalCoins<C extends Coin>(funds: Funds<C>, amount: b
   const most = sum(ascending(funds.spendable).slice(-WITHDRAWAL_INPUTS));
   throw new WalletError(
     "MERGE_REQUIRED",
-    `a withdrawal takes ${WITHDRAWAL_INPUTS} notes: the largest hold ${most}, ${amount} is needed. Merge notes first`,
+    `a withdrawal takes ${WITHDRAWAL_INPUTS} notes: the largest hold ${most} base units, but ${amount} base units are ` +
+      "needed; merge notes first",
     { needed: String(amount), largest: String(most) },
   );
 }
@@ -96,7 +98,7 @@ function checkFunds(funds: Funds<Coin>, amount: bigint): void {
   if (total < amount || amount === 0n)
     throw new WalletError(
       "INSUFFICIENT_FUNDS",
-      `${amount} needed, the wallet has ${total}: ${amount - total} missing`,
+      `${amount} base units are needed, but the wallet holds ${total} base units; deposit ${amount - total} base units more`,
       {
         needed: String(amount),
         available: String(total),
@@ -105,7 +107,8 @@ function checkFunds(funds: Funds<Coin>, amount: bigint): void {
     );
   throw new WalletError(
     "FUNDS_NOT_READY",
-    `${amount} needed, ${spendable} can be spent now; ${funds.waiting} more is unconfirmed, queued or held by payments`,
+    `${amount} base units are needed, but only ${spendable} base units can be spent now; ${funds.waiting} base units are ` +
+      "unconfirmed, queued for the tree or held by payments",
     { needed: String(amount), spendable: String(spendable), waiting: String(funds.waiting) },
   );
 }

@@ -3,7 +3,7 @@ import { WalletError } from "../errors.ts";
 import { PoolSync } from "../scan/sync.ts";
 import type { ScanResult } from "../scan/types.ts";
 import type { Store } from "../store/store.ts";
-import { connectPool, expectCount, type PoolInfo, type PoolOptions } from "./connect.ts";
+import { connectPool, expectCount, finalityOf, type PoolInfo, type PoolOptions } from "./connect.ts";
 import type { ScanOptions } from "./core.ts";
 import { claimStore } from "./identity.ts";
 import { Lock } from "./lock.ts";
@@ -14,8 +14,6 @@ export interface ViewingWalletOptions extends PoolOptions {
   /** The address the key belongs to. */
   shieldedAddress: string;
   store: Store;
-  /** Blocks on top of an event before it counts, 0 to 1,000. */
-  finality: number;
   rangeSize?: number;
 }
 
@@ -51,11 +49,11 @@ export class ViewingWallet {
   static async open(options: ViewingWalletOptions): Promise<ViewingWallet> {
     const { viewingKey, shieldedAddress, chain, store } = Object(options) as ViewingWalletOptions;
     const { ownerTag } = checkViewingKey(viewingKey, shieldedAddress);
-    const finality = expectCount(options.finality, "finality", 0, 1_000);
     const range = options.rangeSize === undefined ? {} : { rangeSize: expectCount(options.rangeSize, "rangeSize", 1) };
     for (const [name, value] of Object.entries({ chain, store }))
       if (typeof value !== "object" || value === null) throw new WalletError("INVALID_OPTION", `${name} is missing`);
     const info = await connectPool(options);
+    const finality = finalityOf(options, info.chainId);
     await claimStore(store, { ...info, owner: `viewing ${shieldedAddress}` });
     const { deploymentBlock } = info;
     const keys = { viewingKey, ownerTag };

@@ -8,7 +8,7 @@ import type { Receipt } from "../receipts/receipt.ts";
 import type { ScanResult } from "../scan/types.ts";
 import { checkSeed } from "../seed.ts";
 import type { Store } from "../store/store.ts";
-import { checkKeys, connectPool, expectCount, type PoolInfo, type PoolOptions } from "./connect.ts";
+import { checkKeys, connectPool, expectCount, finalityOf, type PoolInfo, type PoolOptions } from "./connect.ts";
 import { type ScanOptions, WalletCore, type WalletProver } from "./core.ts";
 import {
   type AuthorizeOptions,
@@ -32,8 +32,6 @@ export interface WalletOptions extends PoolOptions {
   store: Store;
   /** Left out: the wallet can receive and deposit, not spend. */
   prover?: WalletProver;
-  /** Blocks on top of an event before it counts, 0 to 1,000. What the chain may still take back is `pending` till then. */
-  finality: number;
   /** Most blocks asked of the node at once; 10,000 if left out. */
   rangeSize?: number;
   /** Milliseconds since the Unix epoch; Date.now if left out. */
@@ -63,11 +61,11 @@ export class Wallet {
       throw new WalletError("INVALID_OPTION", "a wallet needs its options: seed, chain, chainId, pool and so on");
     checkSeed(options.seed);
     const { chain, store, prover, clock = Date.now } = options;
-    const finality = expectCount(options.finality, "finality", 0, 1_000);
     const range = options.rangeSize === undefined ? {} : { rangeSize: expectCount(options.rangeSize, "rangeSize", 1) };
     for (const [name, value] of Object.entries({ chain, store }))
       if (typeof value !== "object" || value === null) throw new WalletError("INVALID_OPTION", `${name} is missing`);
     const info = await connectPool(options);
+    const finality = finalityOf(options, info.chainId);
     if (prover !== undefined) checkKeys(prover.artifacts, options, info.chainId);
     const keys: WalletKeys = deriveKeys(options.seed, info);
     await claimStore(store, { ...info, owner: keys.shieldedAddress() });
@@ -82,6 +80,16 @@ export class Wallet {
   /** The chain it reads. */
   get chain(): ChainSource {
     return this.#core.options.chain;
+  }
+
+  /** Blocks on top of an event before it counts. */
+  get finality(): number {
+    return this.#core.options.finality;
+  }
+
+  /** Number of the newest block at the last scan. */
+  get height(): number {
+    return this.#core.sync.height;
   }
 
   /** Its clock, milliseconds since the Unix epoch. */

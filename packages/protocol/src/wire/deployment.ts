@@ -1,6 +1,7 @@
 import { fail, recode } from "../errors.ts";
 import { bytesToHex, hexToBytes } from "../hex.ts";
 import { type Address, parseAddress } from "../keccak.ts";
+import { MAX_FINALITY } from "../local-chains.ts";
 import { expectInteger, parseAmount } from "../validate.ts";
 import { type Fields, fieldsOf, readConstant, readText } from "./read.ts";
 
@@ -41,6 +42,8 @@ export interface DeploymentManifest {
   readonly contracts: Readonly<Record<DeploymentContract, DeployedContract>>;
   /** SHA-256 of each circuit's verification key, as in the set's lock. */
   readonly verificationKeys: Readonly<Record<string, string>>;
+  /** Blocks on top of an event before wallets count it; left out: `defaultFinality` of the chain. */
+  readonly finality?: number;
 }
 
 const NETWORK = /^[a-z][a-z0-9-]{0,39}$/;
@@ -65,6 +68,9 @@ function readKeys(value: unknown): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, hash(name)]));
 }
 
+const readFinality = (value: unknown): { finality?: number } =>
+  value === undefined ? {} : { finality: expectInteger(value, 0, MAX_FINALITY, "finality") };
+
 /**
  * A deployment manifest from its JSON. Fields that are not named are left out.
  * @throws SottoError DEPLOYMENT_INVALID
@@ -86,6 +92,7 @@ export function parseDeployment(json: unknown): DeploymentManifest {
         DEPLOYMENT_CONTRACTS.map((name) => [name, readContract(contracts, name)]),
       ) as DeploymentManifest["contracts"],
       verificationKeys: readKeys(read("verificationKeys")),
+      ...readFinality(read("finality")),
     };
     if (manifest.contracts.pool.address !== manifest.pool)
       fail("DEPLOYMENT_INVALID", "pool and contracts.pool are two addresses");

@@ -3,17 +3,21 @@ import { type DeploymentManifest, parseDeployment } from "@sotto/protocol";
 import { ServerError } from "../errors.ts";
 import { type Environment, refuseProblems } from "./read.ts";
 
-/** Written by `pnpm deploy:local`. */
+/** Written by `npm run deploy:local`. */
 export const LOCAL_DEPLOYMENT = ".sotto/deployment.json";
+
+const NO_POOL =
+  `SOTTO_DEPLOYMENT names no manifest and there is no ${LOCAL_DEPLOYMENT}: \`npm run deploy:local\` makes a pool on a ` +
+  "local chain and writes it";
 
 const readIfPresent = (path: string): string | undefined => (existsSync(path) ? readFileSync(path, "utf8") : undefined);
 
 /**
- * The environment with what a deployment's manifest says: the one that SOTTO_DEPLOYMENT names or, where no pool is named
- * either, that of `pnpm deploy:local`. Unchanged where there is none.
+ * The environment with what a deployment's manifest says: the one that SOTTO_DEPLOYMENT names or, if no pool is named
+ * either, that of `npm run deploy:local`. Unchanged if SOTTO_POOL alone names the pool.
  * @param says the settings a manifest stands for
  * @param read text of a file, undefined where there is none
- * @throws ServerError INVALID_CONFIG: no such file, no manifest, or a setting that contradicts it
+ * @throws ServerError INVALID_CONFIG: no pool is named, no such file, no manifest, or a setting that contradicts it
  */
 export function withDeployment(
   environment: Environment,
@@ -23,6 +27,7 @@ export function withDeployment(
   const given = (name: string) => environment[name] || undefined;
   const local = given("SOTTO_POOL") === undefined && read(LOCAL_DEPLOYMENT) !== undefined;
   const path = given("SOTTO_DEPLOYMENT") ?? (local ? LOCAL_DEPLOYMENT : undefined);
+  if (path === undefined && given("SOTTO_POOL") === undefined) refuseProblems([NO_POOL]);
   if (path === undefined) return environment;
   const settings = says(readManifest(path, read(path)));
   const contradictions = Object.entries(settings).filter(

@@ -42,7 +42,16 @@ describe("a deployment's manifest as settings", () => {
     const found = open({ SOTTO_DEPLOYMENT: "good", SOTTO_PORT: "1" });
     expect(found).to.include({ SOTTO_CHAIN_ID: "84532", SOTTO_POOL: POOL, SOTTO_ARTIFACT_SET: "ceremony/autumn-2026" });
     expect(found).to.include({ SOTTO_DEPLOYMENT: "good", SOTTO_PORT: "1" });
-    for (const none of [{}, { SOTTO_DEPLOYMENT: "" }, { SOTTO_POOL: POOL }]) expect(open(none)).to.equal(none);
+    const own = { SOTTO_POOL: POOL };
+    expect(open(own)).to.equal(own);
+  });
+
+  it("is missing: the message says how to make one", () => {
+    for (const none of [{}, { SOTTO_DEPLOYMENT: "" }, { SOTTO_CHAIN_ID: "31337", SOTTO_POOL: "" }])
+      expect(refused(none)).to.equal(
+        "SOTTO_DEPLOYMENT names no manifest and there is no .sotto/deployment.json: `npm run deploy:local` makes a pool " +
+          "on a local chain and writes it",
+      );
   });
 
   it("is the local one where neither it nor a pool is named", () => {

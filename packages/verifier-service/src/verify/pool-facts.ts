@@ -43,7 +43,7 @@ export async function checkPool(
     if ((await chain.code(pool)) === "0x")
       throw new ServiceError(
         "POOL_MISSING",
-        `there is no contract at ${pool} on chain ${chain.chainId}; locally: pnpm deploy:local`,
+        `there is no contract at ${pool} on chain ${chain.chainId}; locally: npm run deploy:local`,
         { pool },
       );
     for (const [circuit, view] of VERIFIERS)
@@ -61,7 +61,7 @@ export async function checkPool(
       throw new ServiceError("POOL_MISSING", `what is at ${pool} is not a ShieldedPool`, { pool }, { cause });
     const { code, message } = cause as RelayerError;
     if (code === "WRONG_CHAIN") throw new ServiceError(code, message, {}, { cause });
-    const why = "no node of SOTTO_RPC_URLS answers; locally: pnpm chain";
+    const why = "no node of SOTTO_RPC_URLS answers; locally: npm run chain";
     throw new ServiceError("CHAIN_UNAVAILABLE", why, {}, { cause });
   }
 }

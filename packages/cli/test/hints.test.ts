@@ -1,0 +1,127 @@
+// What errors say to do next, in the words of the terminal that they are read in.
+import { PurchaseError, WalletError } from "@sotto/client";
+import type { SottoError } from "@sotto/protocol";
+import { expect } from "chai";
+import { CliError } from "../src/frame/errors.ts";
+import { explain } from "../src/frame/explain.ts";
+import { nearest } from "../src/frame/nearest.ts";
+import { asTypedHere } from "../src/frame/program.ts";
+import type { Config } from "../src/home/config.ts";
+import { DeadHome } from "./support/run.ts";
+
+const config: Config = {
+  chainId: 31337n,
+  rpc: "http://127.0.0.1:9",
+  pool: `0x${"12".repeat(20)}`,
+  token: `0x${"34".repeat(20)}`,
+  deploymentBlock: 0,
+  set: "development",
+  decimals: 6,
+  symbol: "USDC",
+  service: "http://127.0.0.1:9/zk",
+  artifacts: undefined,
+  finality: 0,
+};
+const BASE = { ...config, chainId: 8453n };
+const NPM = { npm_lifecycle_event: "sotto", npm_config_user_agent: "npm/10.9.2 node/v24.21.0 linux x64" };
+const PNPM = { ...NPM, npm_config_user_agent: "pnpm/12.21.0 npm/? node/v24.21.0 linux x64" };
+
+describe("hints", () => {
+  let home: DeadHome;
+  before(() => {
+    home = new DeadHome();
+  });
+  after(() => home.remove());
+
+  describe("of errors", () => {
+    const said = (error: SottoError, place = config) => (explain(error, place) as SottoError).message;
+    const without = new WalletError(
+      "INSUFFICIENT_FUNDS",
+      "50000 base units are needed, but the wallet holds 0 base units; deposit 50000 base units more",
+    );
+
+    it("name amounts in the unit that is typed, and the command that helps", () => {
+      expect(said(without)).to.equal(
+        "0.05 USDC are needed, but the wallet holds 0 USDC; deposit 0.05 USDC more; " +
+          "`sotto deposit AMOUNT --mint` puts test tokens in",
+      );
+      expect(said(without, BASE)).to.match(/; `sotto deposit AMOUNT` puts tokens in$/);
+      const tokens = new WalletError("INSUFFICIENT_TOKENS", "0x12 holds 1 base units");
+      expect(said(tokens)).to.equal("0x12 holds 0.000001 USDC; --mint makes test tokens first");
+      expect(said(tokens, BASE)).to.match(/; send the account tokens first$/);
+    });
+
+    it("name the option that raises a limit", () => {
+      for (const [code, option] of [
+        ["REQUEST_LIMIT_EXCEEDED", "--max"],
+        ["DAY_LIMIT_EXCEEDED", "--max-day"],
+        ["HOST_LIMIT_EXCEEDED", "--max-host"],
+      ] as const)
+        expect(said(new PurchaseError(code, "too much"))).to.match(new RegExp(`^too much; raise it with ${option}\\b`));
+    });
+
+    it("keep code, details and cause, and leave errors of the program as they are", () => {
+      const error = new PurchaseError("FUNDS_TIMED_OUT", "5000000 base units wait", { cause: "NO_BLOCKS" });
+      const explained = explain(error, config) as SottoError;
+      expect(explained).to.include({ code: "FUNDS_TIMED_OUT", cause: error });
+      expect(explained.details).to.deep.equal({ cause: "NO_BLOCKS" });
+      expect(explained.message).to.equal("5 USDC wait; `sotto init --update --finality 0` sets it");
+      expect(said(error, BASE)).to.equal("5 USDC wait");
+      const own = new CliError("USAGE", "7 base units");
+      expect([explain(own, config), explain(undefined, config)]).to.deep.equal([own, undefined]);
+    });
+  });
+
+  it("name commands as they are typed here", async () => {
+    const hint = "`sotto init` or `npm run deploy:local`";
+    expect(asTypedHere(hint, {})).to.equal(hint);
+    expect(asTypedHere(hint, { ...NPM, npm_lifecycle_event: "test" })).to.equal(hint);
+    expect(asTypedHere(hint, NPM)).to.equal("`npm run -s sotto -- init` or `npm run deploy:local`");
+    expect(asTypedHere(hint, PNPM)).to.equal("`pnpm -s sotto init` or `pnpm deploy:local`");
+    for (const [environment, command] of [
+      [{}, "sotto init"],
+      [NPM, "npm run -s sotto -- init"],
+      [PNPM, "pnpm -s sotto init"],
+    ] as const) {
+      home.empty();
+      const missing = await home.run(["balance"], environment);
+      expect(missing.stderr).to.include(`; \`${command}\` makes one`);
+      const json = await home.run(["balance", "--json"], environment);
+      expect(JSON.parse(json.stderr).error.message).to.include(`\`${command}\``);
+      home.remove();
+      home = new DeadHome();
+    }
+  });
+
+  it("name the command or option that was meant", async () => {
+    expect(
+      ["pya", "depsoit", "balanse", "recieve", "restor"].map((word) =>
+        nearest(word, ["pay", "deposit", "balance", "receive", "restore"]),
+      ),
+    ).to.deep.equal(["pay", "deposit", "balance", "receive", "restore"]);
+    expect(nearest("x".repeat(60_000), ["pay"])).to.equal(undefined);
+    const cases = [
+      [["balanse"], "USAGE: there is no such command; did you mean `sotto balance`?"],
+      [["reciept", "check", "x"], "USAGE: there is no such command; did you mean `sotto receipt check`?"],
+      [["wihdraw", "5"], "USAGE: there is no such command; did you mean `sotto withdraw`?"],
+      [["qqqqqqqq"], "USAGE: there is no such command; `sotto --help` lists them"],
+      [["deposit", "1", "--notse", "2"], "USAGE: there is no such option; did you mean --notes?"],
+      [["deposit", "1", "--qqqqqq"], "USAGE: there is no such option; --help lists them"],
+    ] as const;
+    for (const [args, line] of cases) expect((await home.run(args)).stderr).to.equal(`sotto: ${line}\n`);
+  });
+
+  it("say how to get a deployment", async () => {
+    home.empty();
+    const before = process.cwd();
+    process.chdir(home.folder);
+    const { code, stderr } = await home.run(["init"], NPM).finally(() => process.chdir(before));
+    expect(code).to.equal(2);
+    expect(stderr).to.equal(
+      "sotto: USAGE: there is no .sotto/deployment.json here: `npm run deploy:local` makes a pool on a local chain and " +
+        "writes it; for any other pool, --deployment FILE names its manifest\n",
+    );
+    home.remove();
+    home = new DeadHome();
+  });
+});

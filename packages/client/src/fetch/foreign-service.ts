@@ -1,0 +1,42 @@
+import { baseUrl } from "@sotto/protocol";
+import { quoted } from "../service/errors.ts";
+
+/** Most allowed services that a message names. */
+const MAX_NAMED = 5;
+
+/**
+ * What a 402 asks for that names a service which is not allowed, and the usual mistakes: `localhost` for `127.0.0.1`, and
+ * a base path that is missing on one side.
+ */
+export function describeForeign(verifyEndpoint: string, settleEndpoint: string, services: readonly string[]): string {
+  const verify = serviceOf(verifyEndpoint, "verify");
+  const settle = serviceOf(settleEndpoint, "settle");
+  const named = verify === settle ? verify : `${verify} to verify and ${settle} to settle`;
+  const more = services.length > MAX_NAMED ? ` and ${services.length - MAX_NAMED} more` : "";
+  const allowed = `${services.slice(0, MAX_NAMED).join(", ")}${more}`;
+  const message = `the 402 names the service ${quoted(named, 500)}, but allowed is ${allowed}`;
+  const hint = services.map((service) => difference(verify, service)).find((found) => found !== undefined);
+  return hint === undefined ? message : `${message}: ${hint}`;
+}
+
+function serviceOf(endpoint: string, name: string): string {
+  const url = baseUrl(endpoint) ?? endpoint;
+  return url.endsWith(`/${name}`) ? url.slice(0, -name.length - 1) : url;
+}
+
+const THIS_MACHINE = new Set(["localhost", "127.0.0.1", "[::1]"]);
+
+/** How two addresses differ that may be meant to be the same. */
+function difference(found: string, allowed: string): string | undefined {
+  if (!URL.canParse(found)) return undefined;
+  const [a, b] = [new URL(found), new URL(allowed)];
+  if (a.protocol !== b.protocol || a.port !== b.port) return undefined;
+  if (a.hostname !== b.hostname) {
+    if (!THIS_MACHINE.has(a.hostname) || !THIS_MACHINE.has(b.hostname)) return undefined;
+    return `${a.hostname} and ${b.hostname} are two addresses; use the same one for the shop and the wallet`;
+  }
+  if (a.pathname === b.pathname) return undefined;
+  const [longer, shorter] = a.pathname.length > b.pathname.length ? [a, b] : [b, a];
+  if (shorter.pathname !== "/") return undefined;
+  return `the path ${longer.pathname} is missing in ${shorter.origin}`;
+}

@@ -1,0 +1,38 @@
+import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
+import type { Wallet } from "./wallet.ts";
+
+/** What a wallet's notes wait for, as of its last scan. Amounts are base units. */
+export interface Waiting {
+  /** In blocks that lack confirmations. */
+  pending: bigint;
+  /** Confirmed, not yet appended to the tree. */
+  queued: bigint;
+  /** Held by payments that may still settle. */
+  held: bigint;
+  /** Why they could not be spent: the first of these that applies. */
+  cause: "NO_BLOCKS" | "CONFIRMATIONS" | "APPEND" | "HELD" | "NONE";
+}
+
+/** @param since number of the newest block when the wait began */
+export function waitingOf(wallet: Wallet, since: number): Waiting {
+  const { pending, queued, held } = wallet.balance();
+  const unconfirmed = wallet.height > since ? "CONFIRMATIONS" : "NO_BLOCKS";
+  const cause = pending > 0n ? unconfirmed : queued > 0n ? "APPEND" : held > 0n ? "HELD" : "NONE";
+  return { pending, queued, held, cause };
+}
+
+/** What the notes wait for, in words. */
+export function describeWaiting(wallet: Wallet, { pending, queued, held, cause }: Waiting): string {
+  const { finality, height, pool } = wallet;
+  const local = LOCAL_CHAIN_IDS.includes(pool.chainId);
+  const confirmations = finality === 1 ? "1 confirmation" : `${finality} confirmations`;
+  const stalled = `the chain has mined no block meanwhile (it is at block ${height})`;
+  const parts = [
+    ...(pending === 0n ? [] : [`${pending} base units wait for ${confirmations}`]),
+    ...(cause === "NO_BLOCKS" ? [stalled] : []),
+    ...(cause === "NO_BLOCKS" && local ? ["a local chain that mines for each transaction needs finality 0"] : []),
+    ...(queued === 0n ? [] : [`${queued} base units wait for a relayer to append them to the tree`]),
+    ...(held === 0n ? [] : [`${held} base units are held by payments that may still settle`]),
+  ];
+  return parts.length === 0 ? "notes became spendable only now" : parts.join("; ");
+}

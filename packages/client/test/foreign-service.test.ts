@@ -1,0 +1,39 @@
+import { expect } from "chai";
+import { describeForeign } from "../src/fetch/foreign-service.ts";
+
+const described = (service: string, ...allowed: string[]) =>
+  describeForeign(`${service}/verify`, `${service}/settle`, allowed);
+
+describe("a 402 that names a service which is not allowed", () => {
+  it("is told with both addresses", () => {
+    expect(described("https://evil.example/zk", "https://pay.example/zk", "https://two.example")).to.equal(
+      "the 402 names the service https://evil.example/zk, but allowed is https://pay.example/zk, https://two.example",
+    );
+    expect(describeForeign("https://a.example/verify", "https://b.example/settle", ["https://a.example"])).to.equal(
+      "the 402 names the service https://a.example to verify and https://b.example to settle, but allowed is " +
+        "https://a.example",
+    );
+  });
+
+  it("is told that localhost and 127.0.0.1 are two addresses", () => {
+    const message = described("http://localhost:8402/zk", "https://pay.example/zk", "http://127.0.0.1:8402/zk");
+    expect(message).to.match(
+      /: localhost and 127\.0\.0\.1 are two addresses; use the same one for the shop and the wallet$/,
+    );
+    expect(described("http://localhost:8402/zk", "http://127.0.0.1:9000/zk")).to.match(/but allowed is \S+$/);
+  });
+
+  it("is told where the base path is missing", () => {
+    expect(described("http://127.0.0.1:8402", "http://127.0.0.1:8402/zk")).to.match(
+      /: the path \/zk is missing in http:\/\/127\.0\.0\.1:8402$/,
+    );
+    expect(described("http://127.0.0.1:8402/zk", "http://127.0.0.1:8402")).to.match(/: the path \/zk is missing in /);
+  });
+
+  it("is quoted in one short line, whatever it names", () => {
+    const message = describeForeign(`nowhere\u001b[2J\n${"x".repeat(9_000)}`, "", ["https://pay.example"]);
+    expect(message).to.match(/^[\x20-\x7e]{1,800}$/);
+    const many = Array.from({ length: 50 }, (_, i) => `https://${i}.example`);
+    expect(described("https://evil.example", ...many)).to.match(/https:\/\/4\.example and 45 more$/);
+  });
+});
