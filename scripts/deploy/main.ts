@@ -1,7 +1,8 @@
 // `pnpm deploy:network --network NAME (--token ADDRESS | --test-token yes) [--set ceremony/NAME] [--smallest-deposit N]
-// [--to FOLDER]`: puts a pool on a network and writes its manifest. Run again after a fault, it goes on where it was.
+// [--finality N] [--to FOLDER]`: puts a pool on a network and writes its manifest. Run again after a fault, it resumes.
 import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
+import { MAX_FINALITY } from "@sotto/protocol";
 import { DEVELOPMENT_SET } from "@sotto/prover";
 import hre from "hardhat";
 import { toJson, writeAtomically } from "../circuits/files.ts";
@@ -35,6 +36,7 @@ await runCommand(async () => {
     "test-token",
     "set",
     "smallest-deposit",
+    "finality",
     "to",
   ]);
   const network = expectNetwork(options.network);
@@ -44,6 +46,9 @@ await runCommand(async () => {
   const smallest = options["smallest-deposit"];
   if (smallest !== undefined && !/^[1-9]\d{0,18}$/.test(smallest))
     throw new CommandError("OPTION_INVALID", "--smallest-deposit is a number of base units, 1 or more");
+  const { finality } = options;
+  if (finality !== undefined && !(/^\d{1,4}$/.test(finality) && Number(finality) <= MAX_FINALITY))
+    throw new CommandError("OPTION_INVALID", `--finality is a number of blocks from 0 to ${MAX_FINALITY}`);
   const file = manifestOf(network, options.to === undefined ? undefined : resolve(options.to));
   expectPlace(file, network);
   // Its address and key come from Hardhat's keystore or the environment: hardhat.config.ts.
@@ -54,7 +59,8 @@ await runCommand(async () => {
     const amounts = smallest === undefined ? {} : { smallestDeposit: BigInt(smallest) };
     // Without a terminal each line of it would come again and again.
     const shown = { displayUi: process.stdout.isTTY, tell: console.log };
-    const manifest = await deployPool(connection, { network, set, token, ...shown, ...amounts });
+    const deployed = await deployPool(connection, { network, set, token, ...shown, ...amounts });
+    const manifest = finality === undefined ? deployed : { ...deployed, finality: Number(finality) };
     // A journal that was gone on with may be somebody else's: what it says is looked at as everybody else will.
     expectSame(
       await compareDeployment(manifest, connection.ethers.provider).catch((error: unknown) => {

@@ -53,8 +53,7 @@ describe("docs/agent.md", () => {
       .replaceAll("https://pay.example/zk", world.serviceUrl)
       .replaceAll("https://shop.example", shop.url)
       .replaceAll("https://node.example", world.node.url)
-      .replaceAll("circuits/build", ARTIFACTS)
-      .replaceAll("finality: 2", "finality: 0");
+      .replaceAll("circuits/build", ARTIFACTS);
   /** Ends by itself; this process serves the shop that it asks. */
   const start = async (name: string) => {
     const env = { PATH: process.env["PATH"], SOTTO_WORDS: words };

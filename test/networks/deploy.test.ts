@@ -56,6 +56,7 @@ describe("deploying to a network", () => {
       "ceremony/none",
     );
     expectRefused(await deploy("--test-token", "yes", "--smallest-deposit", "0.5"), "OPTION_INVALID");
+    expectRefused(await deploy("--test-token", "yes", "--finality", "1001"), "OPTION_INVALID", "0 to 1000");
     expectRefused(await run("deploy/main.ts", ["--network", "../x", "--test-token", "yes"]), "NETWORK_INVALID");
     proxy.blockNumber = "0x12345678";
     expectRefused(await deploy("--test-token", "yes"), "CHAIN_UNSUITABLE");
@@ -84,10 +85,11 @@ describe("deploying to a network", () => {
       expect(existsSync(join(folder, `${network}.json`))).to.equal(false);
     }
     proxy.mend();
-    const { status, stdout, stderr } = await deploy("--test-token", "yes");
+    const { status, stdout, stderr } = await deploy("--test-token", "yes", "--finality", "12");
     expect(status, stdout + stderr).to.equal(0);
     expect(await provider.getTransactionCount(deployer.address)).to.equal(TRANSACTIONS);
     manifest = parseDeployment(JSON.parse(readFileSync(join(folder, `${network}.json`), "utf8")));
+    expect(manifest.finality).to.equal(12);
     expect(manifest).to.include({ network, chainId: 1337, set: "development", smallestDeposit: "10000" });
     expect(manifest.deploymentBlock).to.be.greaterThan(0);
     expect(stdout).to.include(manifest.pool);

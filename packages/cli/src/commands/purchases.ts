@@ -6,12 +6,12 @@ import { scan, withWallet } from "../session.ts";
 
 export const purchases: Command = {
   name: "purchases",
-  summary: "Lists purchases that are not over: to be gone on with, or to be decided on.",
+  summary: "Lists open purchases: to be resumed, or to be dismissed.",
   positionals: [],
   options: {},
   details: [
-    "paying: the same request goes on with it. paid: the same request shows its proof. stopped: it was paid, and the",
-    "server did not take the proof; the details are what a claim for a refund needs.",
+    "paying: the same request resumes it. paid: the same request shows its proof. stopped: it was paid, and the server",
+    "did not take the proof; the details are what a claim for a refund needs.",
   ],
   async run(context) {
     return withWallet(context, false, async (session) => {
@@ -39,10 +39,13 @@ export const purchases: Command = {
 
 export const dismiss: Command = {
   name: "dismiss",
-  summary: "Closes a stopped purchase: its money is spent, and an equal request may be paid again.",
+  summary: "Closes a stopped purchase, or one that can no longer be paid.",
   positionals: ["ID"],
   options: {},
-  details: [],
+  details: [
+    "The money of a stopped purchase is spent, and an equal request may be paid again. What was never paid no longer",
+    "counts against the limits.",
+  ],
   async run(context) {
     const id = context.args.positional(0, "ID");
     return withWallet(context, false, async ({ wallet }) => {
