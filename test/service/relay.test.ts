@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { depositWithAuthorizationCall } from "@sotto/client";
 import { randomField } from "@sotto/protocol";
 import { expect } from "chai";
@@ -70,6 +71,41 @@ describe("POST /deposit", () => {
     const { body: answer } = await send(body);
     expect(answer).to.include({ status: "success", txSignature: receipt.hash });
     expect(answer["gasFeePaidBy"]).to.equal(world.depositor.address.toLowerCase());
+  });
+
+  it("accepts no more deposits of an account than its balance covers, and settles those", async () => {
+    const accounts = Array.from({ length: 5 }, () => Wallet.createRandom());
+    for (const { address } of accounts) await (await world.tokenContract.getFunction("mint")(address, 50_000n)).wait();
+    // No price of gas is low enough for it, so what it accepts stays open.
+    const storeUrl = { SOTTO_STORE: `sqlite:${join(service.folder, "covered.sqlite")}` };
+    const idle = await openService({ ...storeUrl, SOTTO_MAX_FEE_PER_GAS: "1", SOTTO_SETTLE_WAIT_MS: "0" });
+    const bodies = await Promise.all(
+      accounts.flatMap((owner) => Array.from({ length: 4 }, () => depositBody(world, owner, { amounts: [40_000n] }))),
+    );
+    const answers: Answer[] = [];
+    try {
+      for (const answer of await Promise.all(bodies.map((body) => send(body, idle)))) answers.push(answer);
+    } finally {
+      await idle.close();
+    }
+    const refusals = answers.filter(({ status }) => status !== 202);
+    expect(refusals.map(({ body }) => body["code"])).to.deep.equal(Array(15).fill("INSUFFICIENT_TOKENS"));
+    expect(refusals[0]!.body["message"]).to.equal(
+      "`from` has 50000 base units, of which its open deposits (1) take 40000, but the notes take 40000; wait until those are settled, or deposit at most 10000",
+    );
+    const ids = answers.filter(({ status }) => status === 202).map(({ body }) => String(body["id"]));
+    expect(ids).to.have.lengthOf(5);
+    const working = await openService(storeUrl);
+    try {
+      for (const id of ids) {
+        let answer: Answer;
+        do answer = await call(`${working.url}/settle/${id}`);
+        while (answer.body["status"] === "pending");
+        expect(answer.body["status"]).to.equal("success");
+      }
+    } finally {
+      await working.close();
+    }
   });
 
   it("answers 400 to what does not decode", async () => {

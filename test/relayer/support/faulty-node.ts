@@ -34,6 +34,8 @@ export class FaultyNode {
   mode: keyof typeof MODES | "isBehind" = "honest";
   /** Methods asked for, by name. */
   readonly asked = new Map<string, number>();
+  /** All questions in the order in which they came. */
+  readonly questions: Question[] = [];
   readonly #server: Server;
   readonly #target: string;
   readonly #sockets = new Set<Socket>();
@@ -69,6 +71,7 @@ export class FaultyNode {
   }
 
   async #answer(question: Question, response: ServerResponse): Promise<void> {
+    this.questions.push(question);
     this.asked.set(question.method, (this.asked.get(question.method) ?? 0) + 1);
     const { mode } = this;
     if (mode === "isBehind") {

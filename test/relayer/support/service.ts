@@ -20,6 +20,7 @@ import { forgingProver } from "./append.ts";
 import { RELAYER_KEY, type TestChain } from "./chain.ts";
 
 type Config = RelayerOptions["config"];
+type Quota = NonNullable<Parameters<Store["operations"]["enqueueDeposit"]>[1]>[number];
 
 export interface Entry {
   level: "debug" | "info" | "warn" | "error";
@@ -170,14 +171,22 @@ export async function authorizedDeposit(chain: TestChain, depositor: Wallet, amo
   const from = depositor.address.toLowerCase();
   const deposit = { from, ownerTags, amounts, salt, validAfter: 0n, validBefore };
   const { nonce, signed } = await signDeposit(chain.deployment, depositor, deposit);
-  return { digest: `${from}:${nonce}`, call: plain(signed), validUntil: Number(validBefore) - 1 };
+  const amount = amounts.reduce((sum, next) => sum + next, 0n);
+  return {
+    ...{ digest: `${from}:${nonce}`, call: plain(signed), validUntil: Number(validBefore) - 1 },
+    ...{ account: from, amount },
+  };
 }
 
 export async function enqueueDeposit(
   store: Store,
   deposit: Awaited<ReturnType<typeof authorizedDeposit>>,
+  quotas: readonly Quota[] = [],
 ): Promise<string> {
-  const queued = await store.operations.enqueueDeposit({ id: newId("deposit"), client: "test", ...deposit });
+  // As if the account had enough: an account that was let in may have lost its tokens since.
+  const balance = 2n ** 64n;
+  const next = { id: newId("deposit"), client: "test", ...deposit, balance };
+  const queued = await store.operations.enqueueDeposit(next, quotas);
   if (!("operation" in queued)) throw new Error(queued.kind);
   return queued.operation.id;
 }

@@ -115,7 +115,7 @@ export const SETTINGS = {
     "SOTTO_SPONSOR_QUOTA",
     integer(0),
     "100",
-    "deposits and withdrawals without a fee of one address a day",
+    "deposits and withdrawals without a fee of one network address, and deposits of one account, a day",
   ),
   depositFee: setting(
     "SOTTO_DEPOSIT_FEE",

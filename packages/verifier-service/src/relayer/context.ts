@@ -28,8 +28,8 @@ export interface Round {
   confirmedTimestamp: number;
 }
 
-/** Simulations that must revert, one after another, before an operation that was never sent is given up. */
-export const MOST_REVERTS = 3;
+/** An operation fails after this many simulations in a row that revert. */
+export const MAX_REVERTS = 3;
 
 /** The chain's clock or this machine's, whichever is later: seconds. */
 export const latestTime = ({ clock }: RelayerContext, { head }: Round): number =>

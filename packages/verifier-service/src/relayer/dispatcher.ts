@@ -1,8 +1,9 @@
 import type { DepositCall } from "@sotto/protocol";
 import type { Operation } from "../store/index.ts";
-import { latestTime, MOST_REVERTS, margin, type RelayerContext, type Round } from "./context.ts";
+import { latestTime, MAX_REVERTS, margin, type RelayerContext, type Round } from "./context.ts";
 import { CallReverted } from "./errors.ts";
 import { decodeOutcomes, revertReason, settleData, singleData } from "./pool.ts";
+import { callAll } from "./questions.ts";
 import type { Sender, SendResult } from "./sender.ts";
 
 /** An operation that is not sent now, and why. */
@@ -13,14 +14,23 @@ interface KeptBack {
   reverts: boolean;
 }
 
+/** sent: in a transaction. kept: nothing of the batch was worth sending. Otherwise why nothing can be sent now. */
+type BatchResult = SendResult | "kept";
+
 const FIRST_RETRY_MS = 500;
-/** Deposits and withdrawals tried in one round: payments do not wait for more that may all be worthless. */
-const MOST_SINGLES = 8;
+const RETRY_LATER_MS = 1_000;
+/** A quota that is used up comes back at the end of the day. */
+const QUOTA_RETRY_MS = 600_000;
+/** How long deposits and withdrawals pause after the price of gas or the budget held one up. */
+const PAUSE_MS = 5_000;
+/** Deposits and withdrawals simulated in one round. */
+const MAX_SIMULATED = 64;
 
 /** Decides what is sent now, and in which transactions. */
 export class Dispatcher {
   readonly #context: RelayerContext;
   readonly #sender: Sender;
+  #othersPausedUntil = 0;
 
   constructor(context: RelayerContext, sender: Sender) {
     this.#context = context;
@@ -28,26 +38,85 @@ export class Dispatcher {
   }
 
   /**
-   * Sends what waits. Several payments share a transaction.
+   * Sends payments that wait. Several share a transaction.
    * @param spent nullifiers that the chain already shows: what spends them waits for their confirmations
    * @returns whether anything was sent
    */
-  async dispatch(round: Round, operations: readonly Operation[], spent: ReadonlySet<string>): Promise<boolean> {
-    const ready = operations.filter((operation) => this.#isReady(operation, round, spent));
+  async dispatchPayments(round: Round, queued: readonly Operation[], spent: ReadonlySet<string>): Promise<boolean> {
+    const { config } = this.#context;
+    let payments = this.#ripe(queued.filter((payment) => this.#isReady(payment, round, spent)));
+    let { room } = await this.#room();
     let sent = false;
-    const underWay = (await this.#context.store.outbox.open()).filter(({ state }) => state === "sent").length;
-    let room = this.#context.config.maxInFlight - underWay;
-    const singles = ready.filter(({ kind }) => kind !== "payment").slice(0, MOST_SINGLES);
-    let payments = this.#ripe(ready.filter(({ kind }) => kind === "payment"));
-    while (room > 0 && (payments.length > 0 || singles.length > 0)) {
-      const batch = payments.length > 0 ? payments.slice(0, this.#context.config.maxBatch) : [singles.shift()!];
-      payments = payments.slice(payments.length > 0 ? batch.length : 0);
-      if (await this.#sendBatch(batch, round)) {
+    while (room > 0 && payments.length > 0) {
+      const batch = payments.slice(0, config.maxBatch);
+      const result = await this.#sendBatch(batch, round);
+      if (result !== "sent" && result !== "kept") {
+        await this.#postpone(payments, result, round);
+        break;
+      }
+      payments = payments.slice(batch.length);
+      if (result === "sent") {
         sent = true;
         room -= 1;
       }
     }
     return sent;
+  }
+
+  /**
+   * Sends deposits and withdrawals that wait, each in a transaction of its own, in the turns of their accounts.
+   * @returns whether anything was sent
+   */
+  async dispatchOthers(round: Round): Promise<boolean> {
+    const { store, clock } = this.#context;
+    let { roomForOthers: room } = await this.#room();
+    if (room <= 0 || clock() < this.#othersPausedUntil) return false;
+    const earliest = latestTime(this.#context, round) + margin(this.#context);
+    const found = await store.operations.ready(earliest, MAX_REVERTS, MAX_SIMULATED);
+    const spent = new Set((await store.ledger.spends(found.flatMap(({ nullifiers }) => nullifiers))).keys());
+    const ready = found.filter((operation) => this.#isReady(operation, round, spent));
+    const good = await this.#simulateOthers(await this.#oneForEachDepositor(ready), round);
+    let sent = false;
+    for (const operation of good) {
+      if (room <= 0) break;
+      const result = await this.#sendSome([operation], round);
+      if (result === "sent") {
+        sent = true;
+        room -= 1;
+      } else if (result !== "kept") {
+        await this.#postpone([operation], result, round);
+        // The operation's own quota says nothing about the others.
+        if (result === "QUOTA_EXCEEDED") continue;
+        this.#othersPausedUntil = clock() + PAUSE_MS;
+        break;
+      }
+    }
+    return sent;
+  }
+
+  /** Transactions that may be added to those under way; deposits and withdrawals never take the last half of them. */
+  async #room(): Promise<{ room: number; roomForOthers: number }> {
+    const { store, config } = this.#context;
+    const underWay = (await store.outbox.open()).filter(({ state }) => state === "sent");
+    const others = underWay.filter(({ kind }) => kind === "deposit" || kind === "withdraw").length;
+    const room = config.maxInFlight - underWay.length;
+    return { room, roomForOthers: Math.min(room, Math.ceil(config.maxInFlight / 2) - others) };
+  }
+
+  /** Two deposits of one account are not simulated together, so the second waits until the first is mined. */
+  async #oneForEachDepositor(operations: readonly Operation[]): Promise<Operation[]> {
+    const { store } = this.#context;
+    const unmined = new Set((await store.outbox.open()).filter(({ state }) => state === "sent").map(({ id }) => id));
+    const carried = (await store.operations.broadcast()).filter(({ transactionId }) =>
+      unmined.has(transactionId ?? ""),
+    );
+    const busy = new Set(carried.filter(({ kind }) => kind === "deposit").map(({ account }) => account));
+    return operations.filter(({ kind, account }) => {
+      if (kind !== "deposit") return true;
+      if (busy.has(account)) return false;
+      busy.add(account);
+      return true;
+    });
   }
 
   #isReady(
@@ -70,20 +139,22 @@ export class Dispatcher {
     return waited >= config.batchDelay || payments.length >= config.maxBatch ? payments : [];
   }
 
-  /** Simulates, leaves out what would fail, and sends the rest. */
-  async #sendBatch(operations: readonly Operation[], round: Round): Promise<boolean> {
-    const { good, kept } = await this.#simulate(operations);
+  /** Simulates payments, leaves out what would fail, and sends the rest. */
+  async #sendBatch(payments: readonly Operation[], round: Round): Promise<BatchResult> {
+    const { good, kept } = await this.#simulate(payments);
     await this.#keepBack(kept, round);
-    for (let batch = good; batch.length > 0; batch = batch.slice(0, Math.floor(batch.length / 2))) {
+    return this.#sendSome(good, round);
+  }
+
+  /** Sends as many of these as fit into a transaction. */
+  async #sendSome(operations: readonly Operation[], round: Round): Promise<BatchResult> {
+    for (let batch = operations; batch.length > 0; batch = batch.slice(0, Math.floor(batch.length / 2))) {
       const plan = this.#planOf(batch);
       const gas = await this.#estimate(plan.data);
       if (gas === undefined || gas > this.#context.config.maxGas) continue;
-      const result = await this.#sender.send({ ...plan, gasLimit: gas }, round);
-      if (result === "sent") return true;
-      await this.#postpone(batch, result, round);
-      return false;
+      return this.#sender.send({ ...plan, gasLimit: gas }, round);
     }
-    return false;
+    return "kept";
   }
 
   #planOf(operations: readonly Operation[]) {
@@ -112,10 +183,8 @@ export class Dispatcher {
   async #simulate(operations: readonly Operation[]): Promise<{ good: Operation[]; kept: KeptBack[] }> {
     const { chain, address, pool } = this.#context;
     try {
-      const { data, kind } = this.#planOf(operations);
-      const result = await chain.call({ from: address, to: pool.pool, data });
-      if (kind !== "settle") return { good: [...operations], kept: [] };
-      const outcomes = decodeOutcomes(result);
+      const { data } = this.#planOf(operations);
+      const outcomes = decodeOutcomes(await chain.call({ from: address, to: pool.pool, data }));
       const good = operations.filter((_, i) => outcomes[i] === "Settled");
       const kept = operations.flatMap((operation, i) =>
         outcomes[i] === "Settled"
@@ -134,15 +203,42 @@ export class Dispatcher {
     }
   }
 
+  /** Simulates deposits and withdrawals, all at once. @returns those that would succeed */
+  async #simulateOthers(operations: readonly Operation[], round: Round): Promise<Operation[]> {
+    const { chain, address, pool } = this.#context;
+    const kept: KeptBack[] = [];
+    const calls = operations.flatMap((operation) => {
+      try {
+        return [{ operation, call: { from: address, to: pool.pool, data: singleData(operation) } }];
+      } catch (error) {
+        if (!(error instanceof CallReverted)) throw error;
+        kept.push(refusal(operation, error.data));
+        return [];
+      }
+    });
+    const results = await callAll(
+      chain,
+      calls.map(({ call }) => call),
+    );
+    const good: Operation[] = [];
+    for (const [index, { operation }] of calls.entries()) {
+      const result = results[index];
+      if (result instanceof CallReverted) kept.push(refusal(operation, result.data));
+      else good.push(operation);
+    }
+    await this.#keepBack(kept, round);
+    return good;
+  }
+
   async #keepBack(kept: readonly KeptBack[], { lease }: Round): Promise<void> {
     const { store, clock, log, metrics } = this.#context;
     if (kept.length === 0) return;
     await store.asRelayer(lease, async ({ operations }) => {
       for (const { operation, reason, reverts } of kept) {
         const count = reverts ? operation.reverts + 1 : 0;
-        // Only what was never in a transaction cannot land any more when we give it up before its date.
-        // Of a deposit the judge asks first whether somebody else has submitted it.
-        const hopeless = count >= MOST_REVERTS && operation.txHash === undefined && operation.kind !== "deposit";
+        // Only what was never in a transaction cannot land any more when we give it up before its date. Of a deposit or
+        // withdrawal the judge asks the chain first.
+        const hopeless = count >= MAX_REVERTS && operation.txHash === undefined && operation.kind === "payment";
         if (hopeless) await operations.over(operation.id, "failed", reason);
         else await operations.keptBack(operation.id, reason, count, clock() + FIRST_RETRY_MS * 2 ** Math.min(count, 5));
       }
@@ -153,12 +249,12 @@ export class Dispatcher {
     }
   }
 
-  async #postpone(batch: readonly Operation[], reason: SendResult, { lease }: Round): Promise<void> {
+  async #postpone(operations: readonly Operation[], reason: SendResult, { lease }: Round): Promise<void> {
     const { store, clock, log } = this.#context;
-    log.warn({ reason, operations: batch.length }, "nothing is sent at this price");
-    await store.asRelayer(lease, async ({ operations }) => {
-      for (const { id, reverts } of batch) await operations.keptBack(id, reason, reverts, clock() + 1_000);
-    });
+    log.warn({ reason, operations: operations.length }, "nothing is sent now");
+    const retryAt = clock() + (reason === "QUOTA_EXCEEDED" ? QUOTA_RETRY_MS : RETRY_LATER_MS);
+    const ids = operations.map(({ id }) => id);
+    await store.asRelayer(lease, (writes) => writes.operations.postponed(ids, reason, retryAt));
   }
 }
 

@@ -1,4 +1,4 @@
-import { isUnavailable, type Lease, type Operation, StoreError } from "../store/index.ts";
+import { isUnavailable, type Lease, type Operation, type Place, StoreError } from "../store/index.ts";
 import type { Appender } from "./appender.ts";
 import type { Head } from "./chain/values.ts";
 import type { RelayerContext, Round } from "./context.ts";
@@ -28,8 +28,10 @@ export interface Relayer {
 }
 
 const LEASE = "relayer";
-/** Operations looked at in one round. */
-const OPEN_OPERATIONS = 5_000;
+/** Payments looked at in one round: their dates are minutes away. */
+const MAX_PAYMENTS = 5_000;
+/** Queued deposits and withdrawals looked at in one round; the next round looks at the next ones. */
+const OTHERS_PER_ROUND = 128;
 const BALANCE_EVERY_MS = 30_000;
 
 export interface Parts {
@@ -51,6 +53,8 @@ export class RelayerLoop implements Relayer {
   #heartbeat: NodeJS.Timeout | undefined;
   #stopping = false;
   #lease: Lease | undefined;
+  /** The queued deposit or withdrawal that was looked at last. */
+  #lookedAt: Place | undefined;
   #head: Head | undefined;
   #balance: bigint | undefined;
   #balanceAt = 0;
@@ -148,16 +152,31 @@ export class RelayerLoop implements Relayer {
     }
     this.#head = head;
     const round = await this.#begin(this.#lease, head);
-    const before = await store.operations.open(OPEN_OPERATIONS);
-    const spent = await judge.judge(round, before);
+    const { operations } = store;
+    // First all that payments wait for: deposits and withdrawals, of which there may be any number, come after them.
+    const spent = await judge.judge(round, [
+      ...(await operations.queuedPayments(MAX_PAYMENTS)),
+      ...(await operations.broadcast()),
+    ]);
     this.#outcomes.tell();
-    await tracker.track(round, await store.operations.open(OPEN_OPERATIONS));
-    const sent = await dispatcher.dispatch(round, await store.operations.open(OPEN_OPERATIONS), spent);
+    await tracker.track(round, await operations.broadcast());
+    const sent = await dispatcher.dispatchPayments(round, await operations.queuedPayments(MAX_PAYMENTS), spent);
+    await judge.judge(round, await this.#nextOthers());
+    this.#outcomes.tell();
+    const sentOthers = await dispatcher.dispatchOthers(round);
     const appending = (await appender?.append(round, () => this.#waker.wake())) ?? false;
-    await this.#measure(before);
+    await this.#measure();
     this.#error = undefined;
     this.#lastRound = this.#context.clock();
-    return sent || appending;
+    return sent || sentOthers || appending;
+  }
+
+  /** The next queued deposits and withdrawals in the order they came; after the last ones, the first ones again. */
+  async #nextOthers(): Promise<Operation[]> {
+    const { operations } = this.#context.store;
+    const others = await operations.queuedOthers(this.#lookedAt, OTHERS_PER_ROUND);
+    this.#lookedAt = others.length < OTHERS_PER_ROUND ? undefined : others.at(-1);
+    return others;
   }
 
   async #begin(lease: Lease, head: Head): Promise<Round> {
@@ -167,11 +186,12 @@ export class RelayerLoop implements Relayer {
     return { lease, head, confirmedNumber, confirmedTimestamp: confirmed?.timestamp ?? 0 };
   }
 
-  async #measure(operations: readonly Operation[]): Promise<void> {
+  async #measure(): Promise<void> {
     const { chain, address, metrics, clock, store } = this.#context;
     metrics.gauge("relayer_head_block", this.#head?.number ?? 0);
-    metrics.gauge("relayer_queued", operations.filter(({ state }) => state === "queued").length);
-    metrics.gauge("relayer_broadcast", operations.filter(({ state }) => state === "broadcast").length);
+    const { queued, broadcast } = await store.operations.counts();
+    metrics.gauge("relayer_queued", queued);
+    metrics.gauge("relayer_broadcast", broadcast);
     if (clock() - this.#balanceAt < BALANCE_EVERY_MS) return;
     this.#balanceAt = clock();
     this.#balance = await chain.balance(address);

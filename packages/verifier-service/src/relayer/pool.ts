@@ -53,6 +53,9 @@ export function singleData({ kind, call }: Operation): string {
   return encode("depositWithAuthorization", values);
 }
 
+/** The nonce of a deposit's authorization: its digest is depositor and nonce. */
+export const authorizationNonceOf = ({ digest }: Operation): string => digest.slice(digest.indexOf(":") + 1);
+
 const OUTCOMES = ["Settled", "NullifierSpent", "Expired", "UnknownRoot"];
 
 /** What `settle` would do with each payment. */

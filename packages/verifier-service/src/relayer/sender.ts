@@ -14,7 +14,7 @@ export interface Plan {
   operationIds: readonly string[];
 }
 
-export type SendResult = "sent" | "FEES_TOO_HIGH" | "GAS_BUDGET_EXHAUSTED";
+export type SendResult = "sent" | "FEES_TOO_HIGH" | "GAS_BUDGET_EXHAUSTED" | "QUOTA_EXCEEDED";
 
 const TRANSFER_GAS = 21_000n;
 /** One's own money, deposited and merged over and over, costs nothing: half of a day's gas is kept from it. */
@@ -40,9 +40,10 @@ export class Sender {
     const attempt = await this.#sign(plan, nonce, fees);
     const { operationIds, ...rest } = plan;
     const id = randomUUID();
-    await store.asRelayer(round.lease, ({ outbox }) =>
+    const exceeded = await store.asRelayer(round.lease, ({ outbox }) =>
       outbox.record({ ...rest, id, sender: address, nonce, day }, attempt, operationIds),
     );
+    if (exceeded !== undefined) return "QUOTA_EXCEEDED";
     metrics.count("relayer_transactions_total", 1, { kind: plan.kind });
     log.info({ kind: plan.kind, nonce, hash: attempt.hash, operations: operationIds.length }, "transaction stored");
     await this.broadcast(attempt, round);

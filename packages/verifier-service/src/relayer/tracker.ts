@@ -1,7 +1,8 @@
 import type { Operation, OutboxTransaction } from "../store/index.ts";
 import type { Receipt } from "./chain/values.ts";
-import { latestTime, type RelayerContext, type Round } from "./context.ts";
+import { latestTime, MAX_REVERTS, type RelayerContext, type Round } from "./context.ts";
 import { CallReverted } from "./errors.ts";
+import { receiptsOf } from "./questions.ts";
 import type { Sender } from "./sender.ts";
 
 /** Follows the relayer's own transactions until each is final or its nonce is lost. */
@@ -14,14 +15,20 @@ export class Tracker {
     this.#sender = sender;
   }
 
-  /** @param operations those that are not over */
+  /** @param operations those that transactions carry */
   async track(round: Round, operations: readonly Operation[]): Promise<void> {
-    const open = await this.#context.store.outbox.open();
+    const { chain, store, address } = this.#context;
+    const open = await store.outbox.open();
+    // Only a nonce below the account's count can be in a block.
+    const count = open.length === 0 ? 0 : await chain.transactionCount(address);
+    const asked = open.filter(({ nonce }) => nonce < count).flatMap(({ attempts }) => attempts.map(({ hash }) => hash));
+    const receipts = await receiptsOf(chain, asked);
+    const isLost = this.#lostNonces(count, round);
     for (const transaction of open) {
       const carried = operations.filter(({ transactionId }) => transactionId === transaction.id);
-      const receipt = await this.#receipt(transaction, round);
+      const receipt = receiptAmong(transaction, receipts, round);
       if (receipt !== undefined) await this.#mined(transaction, receipt, carried, round);
-      else await this.#waiting(transaction, carried, round);
+      else await this.#waiting(transaction, carried, round, isLost);
     }
     await this.#adoptOrphans(open, operations, round);
     await this.#fillGap(open, round);
@@ -42,15 +49,6 @@ export class Tracker {
     });
   }
 
-  /** Of whichever signed form is in a block that the follower has read. */
-  async #receipt({ attempts }: OutboxTransaction, { head }: Round): Promise<Receipt | undefined> {
-    for (const { hash } of attempts.toReversed()) {
-      const receipt = await this.#context.chain.receipt(hash);
-      if (receipt !== undefined && receipt.blockNumber <= head.number) return receipt;
-    }
-    return undefined;
-  }
-
   async #mined(
     transaction: OutboxTransaction,
     receipt: Receipt,
@@ -62,27 +60,37 @@ export class Tracker {
     const isNew = transaction.state !== "mined" || transaction.blockHash !== blockHash;
     const final = blockNumber <= confirmedNumber;
     const spends = await store.ledger.spends(carried.flatMap(({ nullifiers }) => nullifiers));
-    // What it did not do (reverted, or left out by the contract) is looked at afresh. Should a reorganisation let it
-    // happen after all, the nullifier still makes it happen once.
-    const undone = carried.filter(({ kind, nullifiers }) =>
-      kind === "deposit" ? !succeeded : !nullifiers.some((nullifier) => spends.has(nullifier)),
+    const isSpent = ({ nullifiers }: Operation) => nullifiers.some((nullifier) => spends.has(nullifier));
+    // A payment that it left out, or that reverted with the others in it, is sent again. Should a reorganisation let the
+    // first transaction happen after all, the nullifier still makes it happen once. A deposit or withdrawal is not sent
+    // again: its call would cost gas each time. Once its revert is final, the judge decides that it failed.
+    const undone = carried.filter((operation) =>
+      operation.kind === "payment" ? !isSpent(operation) : final && !succeeded && !isSpent(operation),
     );
     if (!isNew && !final && undone.length === 0) return;
     const place = { number: blockNumber, hash: blockHash };
     await store.asRelayer(lease, async ({ outbox, operations }) => {
       if (isNew) await outbox.mined(transaction.id, transactionHash, place, succeeded, gasUsed * gasPrice);
-      for (const { id } of undone) await operations.requeue(id, succeeded ? "SKIPPED" : "REVERTED", clock());
+      for (const { id, kind } of undone) {
+        const reverts = kind === "payment" ? undefined : MAX_REVERTS;
+        await operations.requeue(id, succeeded ? "SKIPPED" : "REVERTED", clock(), reverts);
+      }
       if (final) await outbox.final(transaction.id);
     });
     if (isNew) metrics.count("relayer_gas_wei_total", Number(gasUsed * gasPrice), { kind: transaction.kind });
     if (isNew) log.info({ hash: transactionHash, blockNumber, succeeded, undone: undone.length }, "transaction mined");
   }
 
-  async #waiting(transaction: OutboxTransaction, carried: readonly Operation[], round: Round): Promise<void> {
+  async #waiting(
+    transaction: OutboxTransaction,
+    carried: readonly Operation[],
+    round: Round,
+    isLost: (nonce: number) => Promise<boolean>,
+  ): Promise<void> {
     const { store, clock, config, log } = this.#context;
     const { id, nonce, state, attempts } = transaction;
     if (state === "mined") await store.asRelayer(round.lease, ({ outbox }) => outbox.unmined(id));
-    if (await this.#nonceLost(nonce, round)) {
+    if (await isLost(nonce)) {
       log.warn({ nonce, hash: attempts.at(-1)?.hash }, "another transaction took the nonce");
       await store.asRelayer(round.lease, ({ outbox }) => outbox.dropped(id));
       return;
@@ -96,12 +104,19 @@ export class Tracker {
       await this.#sender.broadcast(newest, round);
   }
 
-  /** Whether the account has moved past a nonce of which no signed form of ours is mined, with confirmations. */
-  async #nonceLost(nonce: number, { confirmedNumber, head }: Round): Promise<boolean> {
+  /**
+   * Whether the account has moved past a nonce of which no signed form of ours is mined, with confirmations.
+   * @param count the account's transactions in the newest block
+   */
+  #lostNonces(count: number, { confirmedNumber, head }: Round): (nonce: number) => Promise<boolean> {
     const { chain, address } = this.#context;
-    if ((await chain.transactionCount(address)) <= nonce) return false;
     const at = Math.min(confirmedNumber, head.number);
-    return at >= 0 && (await chain.transactionCount(address, at)) > nonce;
+    let confirmed: Promise<number> | undefined;
+    return async (nonce) => {
+      if (count <= nonce || at < 0) return false;
+      confirmed ??= chain.transactionCount(address, at);
+      return (await confirmed) > nonce;
+    };
   }
 
   /** Whether it is better to send nothing in its place: nothing of it can succeed any more. */
@@ -125,4 +140,14 @@ export class Tracker {
     const next = await this.#sender.nextNonce();
     if (next < Math.max(...waiting)) await this.#sender.fill(round);
   }
+}
+
+/** Of whichever signed form is in a block that the follower has read. */
+function receiptAmong(
+  { attempts }: OutboxTransaction,
+  receipts: ReadonlyMap<string, Receipt>,
+  { head }: Round,
+): Receipt | undefined {
+  const found = attempts.flatMap(({ hash }) => receipts.get(hash) ?? []);
+  return found.findLast(({ blockNumber }) => blockNumber <= head.number);
 }

@@ -15,9 +15,17 @@ export { StoreError, type StoreErrorCode } from "./errors.ts";
 export { dayOf } from "./gas.ts";
 export type { Lease } from "./leases.ts";
 export type { LedgerPage } from "./ledger.ts";
-export type { EnqueuePaymentResult, EnqueueResult, NewOperation, Operation } from "./operations.ts";
+export type { Place } from "./open-operations.ts";
+export type {
+  EnqueueDepositResult,
+  EnqueuePaymentResult,
+  EnqueueResult,
+  NewDeposit,
+  NewOperation,
+  Operation,
+} from "./operations.ts";
 export type { Attempt, NewAttempt, NewTransaction, OutboxTransaction } from "./outbox.ts";
-export type { Quota, QuotaResult } from "./quotas.ts";
+export type { Exceeded, Quota, QuotaResult } from "./quotas.ts";
 export type { NewReservation, Reservation, ReserveResult } from "./reservations.ts";
 export type { OperationKind, OperationState, Row, TransactionKind, TransactionState } from "./schema.ts";
 

@@ -136,5 +136,29 @@ async function createLedger(db: Kysely<unknown>): Promise<void> {
     await db.schema.createIndex(`${name}_block`).on(name).column("block_number").execute();
 }
 
+/** Turns of accounts, what deposits take, and what a repeated sending counts for. */
+const turns: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    // SQLite adds one column at a time.
+    const add = (name: string, type: "text" | "bigint", value: string | number) =>
+      db.schema
+        .alterTable("operations")
+        .addColumn(name, type, (c) => c.notNull().defaultTo(value))
+        .execute();
+    await add("account", "text", "");
+    await add("amount", "text", "0");
+    await add("quotas", "text", "[]");
+    await add("sendings", "bigint", 0);
+    await add("turn", "bigint", 0);
+    const index = (name: string, columns: string, rows: string) =>
+      sql`create index ${sql.ref(name)} on operations (${sql.raw(columns)}) where ${sql.raw(rows)}`.execute(db);
+    await index("operations_broadcast", "created_at, id", "state = 'broadcast'");
+    await index("operations_payments", "created_at, id", "state = 'queued' and kind = 'payment'");
+    await index("operations_queued", "created_at, id", "state = 'queued' and kind <> 'payment'");
+    await index("operations_turn", "turn", "sendings > 0 and kind <> 'payment'");
+    await index("operations_account", "account, turn", "state in ('queued', 'broadcast') and kind <> 'payment'");
+  },
+};
+
 /** In order of their names. A migration that was released is never changed: another one follows it. */
-export const MIGRATIONS: Migrations = { "0001-initial": initial };
+export const MIGRATIONS: Migrations = { "0001-initial": initial, "0002-turns": turns };

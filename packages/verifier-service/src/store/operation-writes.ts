@@ -12,6 +12,12 @@ export interface Settlement {
 export function operationWrites(db: Db, clock: () => number) {
   const change = (id: string) => db.updateTable("operations").set({ updated_at: clock() }).where("id", "=", id);
   return {
+    /** Nothing can be sent now, whatever it is. */
+    async postponed(ids: readonly string[], reason: string, retryAt: number): Promise<void> {
+      const set = { reason, retry_at: retryAt, updated_at: clock() };
+      await db.updateTable("operations").set(set).where("id", "in", ids).execute();
+    },
+
     /** It is on chain with its confirmations, in this transaction: ours or another's. */
     async settled(id: string, { txHash, blockNumber, gasPaidBy = null }: Settlement): Promise<void> {
       const place = { tx_hash: txHash, block_number: blockNumber, gas_paid_by: gasPaidBy };
@@ -26,9 +32,15 @@ export function operationWrites(db: Db, clock: () => number) {
       await db.deleteFrom("claims").where("holder", "=", id).execute();
     },
 
-    /** It waits again: its transaction did nothing of it. */
-    async requeue(id: string, reason: string | null, retryAt: number): Promise<void> {
-      await change(id).set({ state: "queued", transaction_id: null, reason, retry_at: retryAt }).execute();
+    /**
+     * It waits again: its transaction did nothing of it.
+     * @param reverts if given, as `keptBack` has it
+     */
+    async requeue(id: string, reason: string | null, retryAt: number, reverts?: number): Promise<void> {
+      const count = reverts === undefined ? {} : { reverts };
+      await change(id)
+        .set({ state: "queued", transaction_id: null, reason, retry_at: retryAt, ...count })
+        .execute();
     },
 
     /** Why it is kept back. `reverts`: simulations that reverted in a row. */

@@ -1,4 +1,5 @@
 import { chargeGas } from "./gas.ts";
+import { chargeUses, type Exceeded, type Quota, takeUses } from "./quotas.ts";
 import { type Db, PARTS, type Row, type TransactionKind, type TransactionState } from "./schema.ts";
 
 /** A signed form of a transaction. Wei. */
@@ -73,6 +74,11 @@ export function outboxWrites(db: Db, clock: () => number) {
       .execute();
   const operationsOf = (id: string) =>
     db.updateTable("operations").where("transaction_id", "=", id).where("state", "=", "broadcast");
+  const quotasOfRepeated = async (ids: readonly string[]): Promise<Quota[]> => {
+    if (ids.length === 0) return [];
+    const sent = db.selectFrom("operations").select("quotas").where("sendings", ">", 0).where("id", "in", ids);
+    return (await sent.execute()).flatMap(({ quotas }) => JSON.parse(quotas) as Quota[]);
+  };
   const insertAttempt = ({ hash, raw, maxFee, maxPriority }: NewAttempt, transaction_id: string) =>
     db
       .insertInto("attempts")
@@ -96,9 +102,24 @@ export function outboxWrites(db: Db, clock: () => number) {
     await change(id, { cost: String(cost) });
   };
   return {
-    /** Before anything is sent: the transaction, its first signed form, and that these operations are in it. */
-    async record(next: NewTransaction, attempt: NewAttempt, operationIds: readonly string[]): Promise<void> {
+    /**
+     * Before anything is sent: the transaction, its first signed form, and that these operations are in it. An operation
+     * that was sent before counts for its quotas once more.
+     * @returns the quota that a deposit or withdrawal has used up, and then nothing is recorded
+     */
+    async record(
+      next: NewTransaction,
+      attempt: NewAttempt,
+      operationIds: readonly string[],
+    ): Promise<Exceeded | undefined> {
       const now = clock();
+      const repeated = await quotasOfRepeated(operationIds);
+      // A payment that was accepted is settled: what it costs more is not there for the next ones.
+      if (next.kind === "settle") await chargeUses(db, repeated, now);
+      else {
+        const exceeded = await takeUses(db, repeated, now);
+        if (exceeded !== undefined) return exceeded;
+      }
       const cost = next.gasLimit * attempt.maxFee;
       const { gasLimit, ...columns } = next;
       const fixed = { gas_limit: String(gasLimit), cost: String(cost), state: "sent" as const };
@@ -108,13 +129,14 @@ export function outboxWrites(db: Db, clock: () => number) {
         .execute();
       await insertAttempt(attempt, next.id);
       await chargeGas(db, next.day, cost);
-      if (operationIds.length === 0) return;
+      if (operationIds.length === 0) return undefined;
       const set = { state: "broadcast" as const, transaction_id: next.id, tx_hash: attempt.hash, reason: null };
       await db
         .updateTable("operations")
-        .set({ ...set, updated_at: now })
+        .set((eb) => ({ ...set, sendings: eb("sendings", "+", 1), updated_at: now }))
         .where("id", "in", operationIds)
         .execute();
+      return undefined;
     },
 
     /** Before it is sent: another signed form with the same nonce. `as` where it no longer does what it did. */

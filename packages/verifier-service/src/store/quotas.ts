@@ -26,41 +26,61 @@ export interface Exceeded {
   resetAt: number;
 }
 
-/** What a transaction locks that counts for a quota. */
-export const quotaKeys = (quota: Quota | undefined): string[] => (quota === undefined ? [] : [`quota:${quota.key}`]);
+/** What a transaction locks that counts for quotas. */
+export const quotaKeys = (quotas: readonly Quota[]): string[] => quotas.map(({ key }) => `quota:${key}`);
 
 /**
- * Counts a use with what it is for: what was there before, or never comes to be, counts for nobody.
+ * Counts a use of each quota together with what it is for, or of none if one is used up.
  * @param db a transaction that has locked `quotaKeys`
  */
-export async function expectUse(db: Db, quota: Quota | undefined, now: number): Promise<Exceeded | undefined> {
-  const counted = quota && (await countUse(db, quota, now));
-  return quota && counted?.allowed === false ? { kind: "exceeded", quota, resetAt: counted.resetAt } : undefined;
+export async function takeUses(db: Db, quotas: readonly Quota[], now: number): Promise<Exceeded | undefined> {
+  for (const quota of quotas) {
+    assertQuota(quota);
+    const { start, end } = windowOf(quota, now);
+    if ((await usesOf(db, quota.key, start)) >= quota.limit) return { kind: "exceeded", quota, resetAt: end };
+  }
+  await chargeUses(db, quotas, now);
+  return undefined;
 }
 
-async function countUse(db: Db, { key, limit, window }: Quota, now: number): Promise<QuotaResult> {
+/** Counts a use of each quota, also beyond its limit: what it is for happens anyway. */
+export async function chargeUses(db: Db, quotas: readonly Quota[], now: number): Promise<void> {
+  // In one order, so that two transactions never wait for each other's rows.
+  for (const quota of quotas.toSorted((a, b) => (a.key < b.key ? -1 : 1))) {
+    const row = db.insertInto("quotas").values({ key: quota.key, window_start: windowOf(quota, now).start, used: 1 });
+    await row
+      .onConflict((c) => c.columns(["key", "window_start"]).doUpdateSet((eb) => ({ used: eb("quotas.used", "+", 1) })))
+      .execute();
+  }
+}
+
+async function usesOf(db: Db, key: string, window_start: number): Promise<number> {
+  const rows = db.selectFrom("quotas").select("used").where("key", "=", key).where("window_start", "=", window_start);
+  return (await rows.executeTakeFirst())?.used ?? 0;
+}
+
+function windowOf({ window }: Quota, now: number): { start: number; end: number } {
+  const start = Math.floor(now / window) * window;
+  return { start, end: start + window };
+}
+
+function assertQuota({ limit, window }: Quota): void {
   const valid = Number.isSafeInteger(limit) && limit >= 0 && Number.isSafeInteger(window) && window > 0;
   expectRecord(valid, "a quota has a limit of 0 or more and a window in ms");
-  const window_start = Math.floor(now / window) * window;
-  const resetAt = window_start + window;
-  const row = await db
-    .selectFrom("quotas")
-    .select("used")
-    .where("key", "=", key)
-    .where("window_start", "=", window_start)
-    .executeTakeFirst();
-  const used = row?.used ?? 0;
-  if (used >= limit) return { allowed: false, remaining: 0, resetAt };
-  const next = db.insertInto("quotas").values({ key, window_start, used: used + 1 });
-  await next.onConflict((c) => c.columns(["key", "window_start"]).doUpdateSet({ used: used + 1 })).execute();
-  return { allowed: true, remaining: limit - used - 1, resetAt };
+}
+
+async function take(db: Db, quota: Quota, now: number): Promise<QuotaResult> {
+  const exceeded = await takeUses(db, [quota], now);
+  if (exceeded !== undefined) return { allowed: false, remaining: 0, resetAt: exceeded.resetAt };
+  const { start, end } = windowOf(quota, now);
+  return { allowed: true, remaining: quota.limit - (await usesOf(db, quota.key, start)), resetAt: end };
 }
 
 export function quotaRepository(database: Database, clock: () => number) {
   return {
-    /** Counts one use, or none where that would be one too many. Shared by all replicas. */
+    /** Counts one use, or none if that would be one too many. Shared by all replicas. */
     take: (quota: Quota): Promise<QuotaResult> =>
-      database.transaction(quotaKeys(quota), (db) => countUse(db, quota, clock())),
+      database.transaction(quotaKeys([quota]), (db) => take(db, quota, clock())),
 
     /** Forgets windows that began before a time. */
     async sweep(before: number): Promise<void> {

@@ -48,6 +48,16 @@ export interface OperationTable {
   /** Arguments of the contract's function, JSON. */
   call: string;
   client: string;
+  /** Whose turn it is served in: a deposit's depositor, a withdrawal's client; empty for a payment. */
+  account: string;
+  /** Base units a deposit takes from its account, else 0. */
+  amount: string;
+  /** Quotas that each further sending counts for, JSON array. */
+  quotas: string;
+  /** Transactions it has been put in so far. */
+  sendings: number;
+  /** Deposits and withdrawals are served by turn; each account has one operation in a turn. */
+  turn: number;
   /** Seconds: the last one in which it may be mined. */
   valid_until: number;
   state: OperationState;
@@ -171,6 +181,12 @@ export type Db = Kysely<Schema>;
 export const PARTS = {
   /** Operations that are not over. */
   openOperations: sql<boolean>`state in ('queued', 'broadcast')`,
+  queuedPayments: sql<boolean>`state = 'queued' and kind = 'payment'`,
+  broadcastOperations: sql<boolean>`state = 'broadcast'`,
+  /** Deposits and withdrawals: those that wait to be sent, that were sent at least once, that are not over. */
+  queuedOthers: sql<boolean>`state = 'queued' and kind <> 'payment'`,
+  sentOthers: sql<boolean>`sendings > 0 and kind <> 'payment'`,
+  openOthers: sql<boolean>`state in ('queued', 'broadcast') and kind <> 'payment'`,
   /** Transactions that are not final. */
   openTransactions: sql<boolean>`state in ('sent', 'mined')`,
   liveTransactions: sql<boolean>`state <> 'dropped'`,

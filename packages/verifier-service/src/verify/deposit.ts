@@ -3,8 +3,8 @@ import { depositAuthorizationNonce, hexToBytes, parseAddress, parseAmount, parse
 import { AbiCoder, concat, keccak256, id as keccakText, recoverAddress, Signature } from "ethers";
 import { ServiceError } from "../errors/errors.ts";
 import type { DepositRequest } from "../http/schemas.ts";
-import type { Operation } from "../store/index.ts";
-import { sponsorQuota } from "./quotas.ts";
+import type { NewDeposit, Operation } from "../store/index.ts";
+import { sponsorQuotas } from "./quotas.ts";
 import { expectDate, expectQueued, type RelayServices, readSeconds } from "./relay.ts";
 import { waitFor } from "./settle.ts";
 
@@ -41,13 +41,12 @@ export async function relayDeposit(body: DepositRequest, client: string, service
   expectAmounts(terms.amounts, facts.smallestDeposit);
   expectDate(terms.validBefore, "validBefore", services);
   if (Number(terms.validAfter) * 1000 >= services.clock())
-    throw new ServiceError("AUTHORIZATION_MISMATCH", "validAfter is not over yet");
+    throw new ServiceError("AUTHORIZATION_MISMATCH", "the authorization is not valid yet (validAfter)");
   expectSignature(body, terms, facts.tokenDomain, pool);
   expectFee(terms, services);
   const digest = `${terms.from}:${terms.nonce}`;
   const known = await store.operations.getDeposit(digest);
   if (known !== undefined) return waitFor(known, services);
-  await expectTokens(terms, services);
   const { from, ownerTags, amounts, salt, validAfter, validBefore, v, r, s } = body;
   const next = {
     id: randomUUID(),
@@ -56,9 +55,39 @@ export async function relayDeposit(body: DepositRequest, client: string, service
     client,
     validUntil: Number(terms.validBefore),
   };
-  const sponsored = config.depositFee === 0 ? sponsorQuota(config, client) : undefined;
-  const queued = await store.operations.enqueueDeposit(next, sponsored);
-  return waitFor(expectQueued(queued), services);
+  return waitFor(await queueCovered(next, terms, services), services);
+}
+
+/**
+ * Queues a deposit that its account can pay beside its other open ones: a signature costs nothing. A deposit that
+ * somebody has submitted already takes no more tokens, and is queued to find out what became of it.
+ */
+async function queueCovered(
+  next: Omit<NewDeposit, "account" | "amount" | "balance">,
+  { from, amounts, nonce }: Terms,
+  { config, pool, store }: RelayServices,
+): Promise<Operation> {
+  const amount = sumOf(amounts);
+  const quotas = config.depositFee === 0 ? sponsorQuotas(config, next.client, from) : [];
+  const enqueue = (balance: bigint | undefined) =>
+    store.operations.enqueueDeposit({ ...next, account: from, amount, balance }, quotas);
+  const balance = await pool.tokensOf(from);
+  let queued = await enqueue(balance);
+  if (queued.kind === "uncovered" && (await pool.isAuthorizationUsed(from, nonce))) queued = await enqueue(undefined);
+  if (queued.kind !== "uncovered") return expectQueued(queued);
+  throw new ServiceError("INSUFFICIENT_TOKENS", uncovered({ balance, amount, ...queued }));
+}
+
+function uncovered({
+  balance,
+  amount,
+  deposits,
+  open,
+}: Record<"balance" | "amount" | "open", bigint> & { deposits: number }) {
+  if (deposits === 0) return `\`from\` has ${balance} base units, but the notes take ${amount}`;
+  const others = `\`from\` has ${balance} base units, of which its open deposits (${deposits}) take ${open}`;
+  const most = balance > open ? `, or deposit at most ${balance - open}` : "";
+  return `${others}, but the notes take ${amount}; wait until those are settled${most}`;
 }
 
 function readTerms(body: DepositRequest): Terms {
@@ -104,14 +133,6 @@ function expectSignature({ v, r, s }: DepositRequest, terms: Terms, domain: stri
   }
   if (signer !== from)
     throw new ServiceError("AUTHORIZATION_MISMATCH", "the signature is not that of `from` for these notes and dates");
-}
-
-/** A signature costs nothing: what its account cannot pay is not queued. One that somebody submitted is looked into. */
-async function expectTokens({ from, amounts, nonce }: Terms, { pool }: RelayServices): Promise<void> {
-  const needed = sumOf(amounts);
-  const found = await pool.tokensOf(from);
-  if (found >= needed || (await pool.isAuthorizationUsed(from, nonce))) return;
-  throw new ServiceError("INSUFFICIENT_TOKENS", `\`from\` has ${found} base units, the notes take ${needed}`);
 }
 
 const sumOf = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, amount) => sum + amount, 0n);

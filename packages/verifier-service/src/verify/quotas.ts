@@ -12,13 +12,19 @@ const DAY_MS = 86_400_000;
  */
 export async function takeClientQuota(
   store: Pick<Store, "quotas">,
-  { clientQuota: limit }: Config,
+  config: Pick<Config, "clientQuota">,
   client: string,
 ): Promise<void> {
-  const quota = { key: `client:${client}`, limit, window: DAY_MS };
+  const quota = clientQuota(config, client);
   const { allowed, resetAt } = await store.quotas.take(quota);
   if (!allowed) throw quotaExceeded(quota, resetAt);
 }
+
+export const clientQuota = ({ clientQuota: limit }: Pick<Config, "clientQuota">, client: string): Quota => ({
+  key: `client:${client}`,
+  limit,
+  window: DAY_MS,
+});
 
 /**
  * What a payment that is queued counts for: its recipient. What is only verified costs no gas, and must not use up what
@@ -33,17 +39,20 @@ export function recipientQuota(
   return { key: `recipient:${keyX}:${tag}`, limit, window: DAY_MS };
 }
 
-/** What a deposit or withdrawal that pays no fee counts for. */
-export const sponsorQuota = ({ sponsorQuota: limit }: Config, client: string): Quota => ({
-  key: `sponsor:${client}`,
-  limit,
-  window: DAY_MS,
-});
+/**
+ * What a deposit or withdrawal that pays no fee counts for: its client, and a deposit also for its depositor, who may
+ * come from many network addresses.
+ */
+export function sponsorQuotas({ sponsorQuota: limit }: Config, client: string, depositor?: string): readonly Quota[] {
+  const keys = [`sponsor:${client}`, ...(depositor === undefined ? [] : [`depositor:${depositor}`])];
+  return keys.map((key) => ({ key, limit, window: DAY_MS }));
+}
 
 const COUNTED: Readonly<Record<string, string>> = {
   client: "payments of your network address",
   recipient: "payments to this recipient",
   sponsor: "sponsored deposits and withdrawals of your network address",
+  depositor: "sponsored deposits of this account",
 };
 
 /** @param resetAt when the next day begins, ms */

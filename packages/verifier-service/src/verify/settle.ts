@@ -6,7 +6,7 @@ import { paymentCallOf } from "../relayer/pool.ts";
 import type { Operation, Reservation, Store } from "../store/index.ts";
 import type { TokenIssuer } from "../token/token.ts";
 import type { RelayerPort } from "./ports.ts";
-import { quotaExceeded, recipientQuota } from "./quotas.ts";
+import { clientQuota, quotaExceeded, recipientQuota } from "./quotas.ts";
 import type { RelayServices } from "./relay.ts";
 
 export interface SettleServices {
@@ -52,7 +52,8 @@ export async function queueReserved(
   const known = await store.operations.get(id);
   if (known !== undefined) return known;
   const quota = recipientQuota(config, JSON.parse(bundle) as WireBundle);
-  const queued = await store.operations.enqueuePayment(id, paymentCallOf, quota);
+  const again = (client: string) => [clientQuota(config, client)];
+  const queued = await store.operations.enqueuePayment(id, paymentCallOf, [quota], again);
   if (queued.kind === "exceeded") throw quotaExceeded(queued.quota, queued.resetAt);
   return queued.kind === "gone" ? undefined : queued.operation;
 }

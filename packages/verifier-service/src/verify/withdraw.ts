@@ -11,7 +11,7 @@ import { ServiceError } from "../errors/errors.ts";
 import type { WithdrawRequest } from "../http/schemas.ts";
 import type { Operation } from "../store/index.ts";
 import { deploymentOf } from "./bundle.ts";
-import { sponsorQuota } from "./quotas.ts";
+import { sponsorQuotas } from "./quotas.ts";
 import { expectDate, expectQueued, type RelayServices, readSeconds } from "./relay.ts";
 import { waitFor } from "./settle.ts";
 
@@ -57,7 +57,7 @@ export async function relayWithdrawal(
     validUntil: Number(terms.validUntil),
     nullifiers: nullifiers.map(String),
   };
-  const sponsored = config.withdrawalFee === 0 ? sponsorQuota(config, client) : undefined;
+  const sponsored = config.withdrawalFee === 0 ? sponsorQuotas(config, client) : [];
   const queued = await store.operations.enqueueWithdrawal(next, sponsored);
   return waitFor(expectQueued(queued), services);
 }

@@ -8,6 +8,7 @@ import { openStore, type Store } from "../../src/store/index.ts";
 const NOW = 1_790_000_000_000;
 const DAY_MS = 86_400_000;
 const TEXT = "a call of some kilobytes";
+const DEPOSIT = { account: "0x01", amount: 1n, balance: 3n };
 
 overDatabases("store's growth", EVERY_DATABASE, (newUrl) => {
   let time = NOW;
@@ -41,7 +42,7 @@ overDatabases("store's growth", EVERY_DATABASE, (newUrl) => {
     const fees = { maxFee: 2n, maxPriority: 1n };
     const sent = { kind: "deposit" as const, sender: "0x01", to: "0x02", data: TEXT, gasLimit: 1n, day: "2026-01-01" };
     for (const [nonce, id] of ["over", "dropped", "open"].entries()) {
-      const operation = { id, digest: id, call: { TEXT }, client: "c", validUntil: NOW };
+      const operation = { id, digest: id, call: { TEXT }, client: "c", validUntil: NOW, ...DEPOSIT };
       await store.operations.enqueueDeposit(operation);
       await store.asRelayer(lease, async ({ outbox, operations }) => {
         await outbox.record({ ...sent, id, nonce }, { ...fees, hash: `0x${id}`, raw: TEXT }, [id]);
@@ -69,7 +70,7 @@ overDatabases("store's growth", EVERY_DATABASE, (newUrl) => {
     expect(await store.operations.get("over")).to.include({ state: "settled", txHash: "0xover", blockNumber: 5 });
     expect(await store.operations.get("dropped")).to.include({ state: "failed", reason: "REVERTED" });
     expect(await store.outbox.nonces("0x01", 0)).to.deep.equal(new Set([0, 2]));
-    const deposit = { id: "again", digest: "over", call: { TEXT }, client: "c", validUntil: NOW };
+    const deposit = { id: "again", digest: "over", call: { TEXT }, client: "c", validUntil: NOW, ...DEPOSIT };
     expect(await store.operations.enqueueDeposit(deposit)).to.deep.nested.include({
       kind: "same",
       "operation.id": "over",

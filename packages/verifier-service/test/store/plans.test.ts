@@ -54,7 +54,14 @@ describe("store's questions", () => {
 
   it("takes what a round and a minute ask for from indexes", async () => {
     const lease = (await store.leases.acquire("relayer", "me", 60_000))!;
-    await store.operations.open(5_000);
+    const seconds = NOW / 1000 + 600;
+    const one = { id: "one", digest: "0x01", call: {}, client: "c", validUntil: seconds };
+    await store.operations.enqueueDeposit({ ...one, account: "0x01", amount: 1n, balance: 1n });
+    await store.operations.queuedPayments(5_000);
+    await store.operations.broadcast();
+    await store.operations.ready(1, 3, 64);
+    await store.operations.queuedOthers(undefined, 128);
+    await store.operations.queuedOthers({ createdAt: 1, id: "a" }, 128);
     await store.operations.counts();
     await store.operations.get("a");
     await store.outbox.open();
@@ -75,7 +82,7 @@ describe("store's questions", () => {
   it("takes what requests ask for from indexes", async () => {
     const seconds = NOW / 1000 + 600;
     const deposit = { id: "d", digest: "0xdd", call: {}, client: "c", validUntil: seconds };
-    await store.operations.enqueueDeposit(deposit);
+    await store.operations.enqueueDeposit({ ...deposit, account: "0x01", amount: 1n, balance: 1n });
     await store.operations.enqueueWithdrawal({ ...deposit, id: "w", nullifiers: ["5", "6"] });
     await store.reservations.reserve({
       ...{ id: "r", nullifier: "7", digest: "0x77", bundle: "{}", recipient: "0x01", client: "c" },

@@ -5,7 +5,7 @@ import { openDatabase } from "@sotto/database";
 import { expect } from "chai";
 import { sql } from "kysely";
 import { EVERY_DATABASE, overDatabases } from "../../../database/test/support/backends.ts";
-import { openStore, type Store } from "../../src/store/index.ts";
+import { type NewDeposit, openStore, type Store } from "../../src/store/index.ts";
 import { rejected } from "../support/rejected.ts";
 
 const NOW = 1_790_000_000_000;
@@ -23,6 +23,12 @@ const reservation = (id: string, change: Record<string, unknown> = {}) => ({
 });
 
 const call = (bundle: string) => JSON.parse(bundle);
+
+const deposit = (id: string, change: Partial<NewDeposit> = {}): NewDeposit => ({
+  ...{ id, digest: `0x01:${id}`, call: {}, client: "c", validUntil: NOW / 1000 + 600 },
+  ...{ account: "0x01", amount: 1n, balance: 100n },
+  ...change,
+});
 
 overDatabases("store", EVERY_DATABASE, (newUrl) => {
   let time = NOW;
@@ -154,9 +160,9 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
   });
 
   it("queues a deposit once by its authorization", async () => {
-    const deposit = { id: "d", digest: "0x01:0x02", call: {}, client: "c", validUntil: 1 };
-    expect((await store.operations.enqueueDeposit(deposit)).kind).to.equal("queued");
-    const same = await store.operations.enqueueDeposit({ ...deposit, id: "e" });
+    const next = deposit("d", { digest: "0x01:0x02" });
+    expect((await store.operations.enqueueDeposit(next)).kind).to.equal("queued");
+    const same = await store.operations.enqueueDeposit({ ...next, id: "e" });
     expect(same).to.deep.nested.include({ kind: "same", "operation.id": "d" });
   });
 

@@ -1,0 +1,91 @@
+import type { DepositCall } from "@sotto/protocol";
+import type { Operation } from "../store/index.ts";
+import { AuthorizationSearch } from "./authorization-search.ts";
+import type { Receipt } from "./chain/values.ts";
+import type { RelayerContext, Round } from "./context.ts";
+import { authorizationNonceOf, poolInterface, tokenInterface } from "./pool.ts";
+import { areTrue, receiptsOf } from "./questions.ts";
+import { Rotation, type Verdict, verdictUnlessDone } from "./verdict.ts";
+
+type Judged = [Operation, Verdict];
+
+/**
+ * Decides what became of deposits. A deposit is known by its authorization, whose nonce commits to the notes. The chain is
+ * asked about a deposit that a transaction carries, or that is to be given up: anybody signs worthless ones, and a round
+ * must not wait for a question about each.
+ */
+export class DepositJudge {
+  readonly #context: RelayerContext;
+  readonly #search: AuthorizationSearch;
+  readonly #rotation = new Rotation();
+
+  constructor(context: RelayerContext) {
+    this.#context = context;
+    this.#search = new AuthorizationSearch(context);
+  }
+
+  async judge(deposits: readonly Operation[], round: Round): Promise<Judged[]> {
+    const { chain, pool } = this.#context;
+    const all = deposits.flatMap((operation) => {
+      const verdict = verdictUnlessDone(this.#context, operation, round);
+      return operation.state === "broadcast" || verdict ? [{ operation, verdict }] : [];
+    });
+    const asked = this.#rotation.take(all);
+    const receipts = await receiptsOf(
+      chain,
+      asked.flatMap(({ operation: { txHash } }) => txHash ?? []),
+    );
+    const ours = ({ operation }: (typeof asked)[number]) => {
+      const receipt = receipts.get(operation.txHash ?? "");
+      return receipt && this.#isDepositedIn(operation, receipt) ? receipt : undefined;
+    };
+    const judged: Judged[] = asked.flatMap((entry) => {
+      const receipt = ours(entry);
+      return receipt && isConfirmed(receipt, round) ? [[entry.operation, settled(entry.operation, receipt)]] : [];
+    });
+    const others = asked.filter((entry) => ours(entry) === undefined);
+    const used = await areTrue(
+      chain,
+      others.map(({ operation }) => ({
+        ...{ abi: tokenInterface, to: pool.token, name: "authorizationState" },
+        values: [(operation.call as DepositCall).from, authorizationNonceOf(operation)],
+      })),
+    );
+    const unused = others.filter((_, index) => !used[index]);
+    for (const { operation, verdict } of unused) if (verdict) judged.push([operation, verdict]);
+    const elsewhere = others.filter((_, index) => used[index]).map(({ operation }) => operation);
+    return [...judged, ...(await this.#usedElsewhere(elsewhere, round))];
+  }
+
+  /** Whose authorization another transaction used: somebody submitted the deposit, or its depositor cancelled it. */
+  async #usedElsewhere(operations: readonly Operation[], round: Round): Promise<Judged[]> {
+    const found = await this.#search.find(operations, round);
+    return operations.flatMap((operation): Judged[] => {
+      const use = found.get(operation.id);
+      if (use === "unknown") {
+        const verdict = verdictUnlessDone(this.#context, operation, round);
+        return verdict ? [[operation, verdict]] : [];
+      }
+      if (use === undefined || !isConfirmed(use, round)) return [];
+      if (this.#isDepositedIn(operation, use)) return [[operation, settled(operation, use)]];
+      return [[operation, { state: "failed", reason: "AUTHORIZATION_SPENT" }]];
+    });
+  }
+
+  #isDepositedIn({ call }: Operation, { logs }: Receipt): boolean {
+    const { pool } = this.#context;
+    const tags = new Set<string>();
+    for (const entry of logs) {
+      const event = entry.address === pool.pool ? poolInterface.parseLog(entry) : null;
+      if (event?.name === "Deposited") tags.add(String(event.args["ownerTag"]));
+    }
+    return (call as DepositCall).ownerTags.every((tag) => tags.has(tag));
+  }
+}
+
+const isConfirmed = ({ blockNumber }: Receipt, { confirmedNumber }: Round): boolean => blockNumber <= confirmedNumber;
+
+function settled({ txHash }: Operation, { transactionHash, blockNumber, from }: Receipt): Verdict {
+  const ours = transactionHash === txHash;
+  return { state: "settled", txHash: transactionHash, blockNumber, ours, gasPaidBy: ours ? undefined : from };
+}

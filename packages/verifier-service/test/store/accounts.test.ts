@@ -1,0 +1,157 @@
+// Deposits are covered by their accounts' balances, served by turns, and counted each time they are sent.
+import { expect } from "chai";
+import { EVERY_DATABASE, overDatabases } from "../../../database/test/support/backends.ts";
+import { type NewDeposit, openStore, type Quota, type Store } from "../../src/store/index.ts";
+
+const NOW = 1_790_000_000_000;
+const DAY_MS = 86_400_000;
+const DATE = NOW / 1000 + 600;
+
+const deposit = (id: string, change: Partial<NewDeposit> = {}): NewDeposit => ({
+  ...{ id, digest: `0x01:${id}`, call: {}, client: "c", validUntil: DATE },
+  ...{ account: "0x01", amount: 4n, balance: 10n },
+  ...change,
+});
+
+overDatabases("accounts", EVERY_DATABASE, (newUrl) => {
+  let time = NOW;
+  let url = "";
+  let nonce = 0;
+  const opened: Store[] = [];
+  const open = async (): Promise<Store> => {
+    const store = await openStore({ url, clock: () => time });
+    opened.push(store);
+    return store;
+  };
+  let store: Store;
+
+  beforeEach(async () => {
+    time = NOW;
+    url = await newUrl();
+    store = await open();
+  });
+  afterEach(async () => {
+    for (const one of opened.splice(0)) await one.close();
+  });
+
+  const asRelayer: <T>(action: Parameters<typeof store.asRelayer<T>>[1]) => Promise<T> = async (action) => {
+    const lease = (await store.leases.acquire("relayer", "me", 1e10))!;
+    return store.asRelayer(lease, action);
+  };
+
+  /** Puts operations into a transaction of this id. */
+  function send(id: string, operationIds: readonly string[], kind: "settle" | "deposit" = "deposit") {
+    nonce += 1;
+    const sent = { id, kind, sender: "0x0f", nonce, to: "0x02", data: "0x", gasLimit: 1n, day: "2026-09-21" };
+    const attempt = { hash: `0x${id}`, raw: "0x", maxFee: 2n, maxPriority: 1n };
+    return asRelayer(({ outbox }) => outbox.record(sent, attempt, operationIds));
+  }
+
+  const kinds = (results: readonly { kind: string }[]) => results.map(({ kind }) => kind).sort();
+
+  it("queues no more deposits of an account than its balance covers, whichever replica is asked", async () => {
+    const other = await open();
+    const asked = Array.from({ length: 8 }, (_, i) =>
+      (i % 2 ? store : other).operations.enqueueDeposit(deposit(`${i}`)),
+    );
+    const results = await Promise.all(asked);
+    expect(kinds(results)).to.deep.equal([...Array(2).fill("queued"), ...Array(6).fill("uncovered")]);
+    expect(results.find(({ kind }) => kind === "uncovered")).to.deep.equal({
+      kind: "uncovered",
+      deposits: 2,
+      open: 8n,
+    });
+    const another = deposit("a", { account: "0x02" });
+    expect((await store.operations.enqueueDeposit(another)).kind).to.equal("queued");
+  });
+
+  it("stops counting a deposit against the balance once it is mined, or failed", async () => {
+    const taken = deposit("mined", { amount: 9n });
+    expect((await store.operations.enqueueDeposit(taken)).kind).to.equal("queued");
+    await send("t", ["mined"]);
+    const next = deposit("next", { balance: 9n, amount: 9n });
+    expect((await store.operations.enqueueDeposit(next)).kind).to.equal("uncovered");
+    await asRelayer(({ outbox }) => outbox.mined("t", "0xt", { number: 1, hash: "0x01" }, true, 1n));
+    expect((await store.operations.enqueueDeposit(next)).kind).to.equal("queued");
+    const last = deposit("last", { balance: 1n, amount: 1n });
+    expect((await store.operations.enqueueDeposit(last)).kind).to.equal("uncovered");
+    await asRelayer(({ operations }) => operations.over("next", "failed", "REVERTED"));
+    expect((await store.operations.enqueueDeposit(last)).kind).to.equal("queued");
+  });
+
+  it("queues a deposit whose authorization was used already: it takes no more tokens", async () => {
+    await store.operations.enqueueDeposit(deposit("a", { amount: 10n }));
+    const used = deposit("b", { balance: undefined });
+    expect((await store.operations.enqueueDeposit(used)).kind).to.equal("queued");
+    const third = deposit("c", { balance: 14n });
+    expect((await store.operations.enqueueDeposit(third)).kind).to.equal("queued");
+  });
+
+  it("counts a deposit for its client and its account, or for neither", async () => {
+    const quotas = (client: string): Quota[] => [
+      { key: `sponsor:${client}`, limit: 3, window: DAY_MS },
+      { key: "depositor:0x01", limit: 2, window: DAY_MS },
+    ];
+    const free = { amount: 0n };
+    expect((await store.operations.enqueueDeposit(deposit("a", free), quotas("x"))).kind).to.equal("queued");
+    expect((await store.operations.enqueueDeposit(deposit("b", free), quotas("y"))).kind).to.equal("queued");
+    const third = await store.operations.enqueueDeposit(deposit("c", free), quotas("x"));
+    expect(third).to.deep.nested.include({ kind: "exceeded", "quota.key": "depositor:0x01" });
+    const left = await store.quotas.take({ key: "sponsor:x", limit: 3, window: DAY_MS });
+    expect(left).to.include({ allowed: true, remaining: 1 });
+  });
+
+  it("counts each further sending of a deposit, and records none beyond its quotas", async () => {
+    const quotas = ["sponsor:c", "depositor:0x01"].map((key) => ({ key, limit: 2, window: DAY_MS }));
+    await store.operations.enqueueDeposit(deposit("a"), quotas);
+    for (const id of ["t1", "t2"]) {
+      expect(await send(id, ["a"])).to.equal(undefined);
+      await asRelayer(({ outbox }) => outbox.dropped(id));
+    }
+    expect(await send("t3", ["a"])).to.deep.nested.include({ kind: "exceeded", "quota.key": "sponsor:c" });
+    expect(await store.outbox.get("t3")).to.equal(undefined);
+    expect(await store.operations.get("a")).to.include({ state: "queued", transactionId: undefined });
+    expect((await store.operations.enqueueDeposit(deposit("b"), quotas)).kind).to.equal("exceeded");
+    time += DAY_MS;
+    expect(await send("t4", ["a"])).to.equal(undefined);
+  });
+
+  it("counts each further sending of a payment for its recipient and its client, and sends it all the same", async () => {
+    const reservation = { nullifier: "1", digest: "0xaa", bundle: "{}", recipient: "0x01", client: "x" };
+    const dates = { expiresAt: NOW + 100_000, validUntil: DATE };
+    await store.reservations.reserve({ id: "p", ...reservation, ...dates });
+    const recipient = { key: "recipient:r", limit: 1, window: DAY_MS };
+    const again = (client: string) => [{ key: `client:${client}`, limit: 1, window: DAY_MS }];
+    await store.operations.enqueuePayment("p", JSON.parse, [recipient], again);
+    await send("t1", ["p"], "settle");
+    expect(await store.quotas.take({ ...recipient, limit: 9 })).to.include({ remaining: 7 });
+    await asRelayer(({ outbox }) => outbox.dropped("t1"));
+    expect(await send("t2", ["p"], "settle")).to.equal(undefined);
+    expect(await store.operations.get("p")).to.include({ state: "broadcast", transactionId: "t2" });
+    expect(await store.quotas.take({ ...recipient, limit: 9 })).to.include({ remaining: 5 });
+    expect((await store.quotas.take(again("x")[0]!)).allowed).to.equal(false);
+  });
+
+  it("serves each account once before it serves any twice, whatever came first", async () => {
+    const served = async () => (await store.operations.ready(0, 3, 100)).map(({ id }) => id);
+    for (let i = 0; i < 5; i += 1) {
+      time += 1;
+      await store.operations.enqueueDeposit(deposit(`a${i}`, { amount: 0n }));
+    }
+    time += 1;
+    await store.operations.enqueueDeposit(deposit("b0", { account: "0x02" }));
+    const withdrawal = { ...deposit("w0"), digest: "0xdd", client: "y", nullifiers: ["1"] };
+    await store.operations.enqueueWithdrawal(withdrawal);
+    expect(await served()).to.deep.equal(["a0", "b0", "w0", "a1", "a2", "a3", "a4"]);
+    await send("t1", ["a0"]);
+    await send("t2", ["a1"]);
+    time += 1;
+    await store.operations.enqueueDeposit(deposit("c0", { account: "0x03" }));
+    expect(await served()).to.deep.equal(["b0", "w0", "a2", "c0", "a3", "a4"]);
+    await asRelayer(({ operations }) => operations.keptBack("b0", "REVERTED", 1, 0));
+    expect((await served()).at(-1)).to.equal("b0");
+    await asRelayer(({ operations }) => operations.keptBack("b0", "REVERTED", 3, 0));
+    expect(await served()).not.to.include("b0");
+    expect((await store.operations.queuedOthers(undefined, 3)).map(({ id }) => id)).to.deep.equal(["a2", "a3", "a4"]);
+  });
+});

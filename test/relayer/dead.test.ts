@@ -1,0 +1,211 @@
+// Work that comes to nothing must not slow down, or cost more than, work that does.
+import { expect } from "chai";
+import { Contract, Wallet } from "ethers";
+import { RELAYER_KEY, TestChain } from "./support/chain.ts";
+import { FaultyNode } from "./support/faulty-node.ts";
+import {
+  authorizedDeposit,
+  enqueue,
+  enqueueDeposit,
+  enqueueWithdrawal,
+  eventually,
+  rounds,
+  type Service,
+  Services,
+  WAIT,
+} from "./support/service.ts";
+
+const DAY_MS = 86_400_000;
+/** For transactions that go first into a block. */
+const DEARER = { maxPriorityFeePerGas: 10n ** 11n, maxFeePerGas: 10n ** 12n, gasLimit: 200_000n };
+
+describe("relayer with dead work", () => {
+  let chain: TestChain;
+  let services: Services;
+  let node: FaultyNode;
+  before(async () => {
+    chain = await TestChain.start();
+    node = await FaultyNode.start(chain.node.url);
+  });
+  after(async () => {
+    await node.stop();
+    await chain.stop();
+  });
+  beforeEach(() => {
+    services = new Services(chain);
+  });
+  afterEach(async () => {
+    await services.stopAll();
+    await chain.automine(true);
+  });
+
+  const newAccount = () => new Wallet(Wallet.createRandom().privateKey, chain.provider);
+  const fund = async (account: Wallet, amount: bigint) =>
+    (await chain.token.getFunction("mint")(account.address, amount)).wait();
+  const pending = async () => (await chain.rpc("eth_pendingTransactions")) as { hash: string; nonce: string }[];
+  const isMined = ({ store }: Service) =>
+    eventually(async () => (await store.outbox.open()).every(({ state }) => state === "mined"));
+
+  /** The account's tokens are gone in the next block, before all else in it. */
+  async function takeTokens(account: Wallet, amount: bigint): Promise<void> {
+    await chain.rpc("hardhat_setBalance", account.address, "0xde0b6b3a7640000");
+    const token = new Contract(chain.deployment.token, ["function transfer(address, uint256)"], account);
+    await token.getFunction("transfer")(chain.deployment.token, amount, DEARER);
+  }
+
+  /** Deposits of an account without tokens that were in a transaction whose nonce another took. */
+  async function deadDeposits({ store }: Service, count: number): Promise<void> {
+    const account = newAccount();
+    const lease = (await store.leases.acquire("relayer", "before", 600_000))!;
+    for (let i = 0; i < count; i += 1) {
+      const id = await enqueueDeposit(store, await authorizedDeposit(chain, account, [1_000_000n]));
+      const sent = { id, kind: "deposit" as const, sender: account.address, nonce: i, to: "0x02", data: "0x" };
+      const attempt = { hash: `0x${i.toString(16).padStart(64, "0")}`, raw: "0x", maxFee: 1n, maxPriority: 1n };
+      await store.asRelayer(lease, async ({ outbox }) => {
+        await outbox.record({ ...sent, gasLimit: 1n, day: "2026-01-01" }, attempt, [id]);
+        await outbox.dropped(id);
+      });
+    }
+    await store.leases.release(lease);
+  }
+
+  it("fails a deposit whose own transaction reverted once that is final, and never sends it again", async () => {
+    const service = await services.start({ config: { confirmations: 2 } });
+    const { store, relayer, counts } = service;
+    const account = newAccount();
+    await fund(account, 1_000_000n);
+    await chain.automine(false);
+    const id = await enqueueDeposit(store, await authorizedDeposit(chain, account, [1_000_000n]));
+    await eventually(async () => (await pending()).length === 1);
+    await takeTokens(account, 1_000_000n);
+    await chain.mine();
+    await isMined(service);
+    await rounds(service);
+    expect(await relayer.waitFor(id, 0)).to.include({ state: "pending" });
+    // Not even if it would succeed now.
+    await chain.token.getFunction("mint")(account.address, 1_000_000n);
+    await chain.mine();
+    expect(await relayer.waitFor(id, WAIT)).to.include({ state: "failed", reason: "REVERTED" });
+    expect(counts.get("relayer_transactions_total")).to.equal(1);
+  });
+
+  it("fails a withdrawal whose own transaction reverted once that is final, and sets its notes free", async () => {
+    const service = await services.start({ config: { confirmations: 2 } });
+    const { store, relayer, counts } = service;
+    const withdrawal = await chain.withdrawal({ amount: 1_000n });
+    await chain.automine(false);
+    const id = await enqueueWithdrawal(store, withdrawal);
+    await eventually(async () => (await pending()).length === 1);
+    const { token } = chain.deployment;
+    const code = await chain.rpc("eth_getCode", token, "latest");
+    await chain.rpc("hardhat_setCode", token, "0xfe");
+    await chain.mine();
+    await chain.rpc("hardhat_setCode", token, code);
+    await isMined(service);
+    await rounds(service);
+    expect(await relayer.waitFor(id, 0)).to.include({ state: "pending" });
+    await chain.mine();
+    expect(await relayer.waitFor(id, WAIT)).to.include({ state: "failed", reason: "REVERTED" });
+    expect(counts.get("relayer_transactions_total")).to.equal(1);
+    await chain.automine(true);
+    const again = await enqueue(store, await chain.payment(180, withdrawal.signals[3]!));
+    await eventually(async () => (await store.operations.get(again))?.state === "broadcast");
+    await chain.mine(2);
+    expect((await relayer.waitFor(again, WAIT)).state).to.equal("settled");
+  });
+
+  it("reports a deposit that reverted because somebody submitted it first as settled by that transaction", async () => {
+    const service = await services.start();
+    const { store, relayer } = service;
+    const account = newAccount();
+    await fund(account, 1_000_000n);
+    await chain.automine(false);
+    const deposit = await authorizedDeposit(chain, account, [1_000_000n]);
+    const id = await enqueueDeposit(store, deposit);
+    await eventually(async () => (await pending()).length === 1);
+    const { from, ownerTags, amounts, salt, validAfter, validBefore, v, r, s } = deposit.call;
+    const submit = chain.pool.getFunction("depositWithAuthorization");
+    const values = [from, ownerTags, amounts, salt, validAfter, validBefore, v, r, s];
+    const rival = await submit(...values, { ...DEARER, gasLimit: 2_000_000n });
+    await chain.mine();
+    expect(await relayer.waitFor(id, WAIT)).to.include({ state: "settled", txHash: rival.hash });
+  });
+
+  it("sends a deposit again after it lost its nonce, but not beyond the quota of its account", async () => {
+    const { store } = await services.start({ config: { rebroadcastAfter: 100 } });
+    const account = newAccount();
+    await fund(account, 1_000_000n);
+    await chain.automine(false);
+    const quota = { key: `depositor:${account.address}`, limit: 2, window: DAY_MS };
+    const id = await enqueueDeposit(store, await authorizedDeposit(chain, account, [1_000_000n]), [quota]);
+    const signer = new Wallet(RELAYER_KEY, chain.provider);
+    const loseNonce = async () => {
+      const [ours] = await eventually(async () => {
+        const all = await pending();
+        return all.length > 0 && all;
+      });
+      await signer.sendTransaction({ to: signer.address, nonce: Number(ours!.nonce), ...DEARER });
+      await chain.mine();
+    };
+    await loseNonce();
+    await loseNonce();
+    await eventually(async () => (await store.operations.get(id))?.reason === "QUOTA_EXCEEDED");
+    expect(await pending()).to.deep.equal([]);
+    expect(await store.operations.get(id)).to.include({ state: "queued" });
+    expect(await store.quotas.take(quota)).to.include({ allowed: false });
+  });
+
+  it("sends one account's deposit before the second one of another account that came first", async () => {
+    const { store, relayer } = await services.open({ config: { maxInFlight: 2 } });
+    const [many, one] = [newAccount(), newAccount()];
+    await fund(many, 6_000_000n);
+    await fund(one, 1_000_000n);
+    const first: string[] = [];
+    for (let i = 0; i < 6; i += 1)
+      first.push(await enqueueDeposit(store, await authorizedDeposit(chain, many, [1_000_000n])));
+    const last = await enqueueDeposit(store, await authorizedDeposit(chain, one, [1_000_000n]));
+    relayer.start();
+    const blockOf = async (id: string) => {
+      const { state, blockNumber } = await relayer.waitFor(id, WAIT);
+      expect(state).to.equal("settled");
+      return blockNumber;
+    };
+    expect(await blockOf(last)).to.be.below(await blockOf(first[1]!));
+    for (const id of first) await blockOf(id);
+  });
+
+  it("keeps half of its transactions for payments", async () => {
+    const { store, relayer } = await services.open({ config: { maxInFlight: 4 } });
+    await chain.automine(false);
+    for (let i = 0; i < 6; i += 1) {
+      const account = newAccount();
+      await chain.token.getFunction("mint")(account.address, 1_000_000n);
+      await chain.mine();
+      await enqueueDeposit(store, await authorizedDeposit(chain, account, [1_000_000n]));
+    }
+    relayer.start();
+    await eventually(async () => (await pending()).length === 2);
+    const id = await enqueue(store, await chain.payment());
+    relayer.settle(id);
+    await eventually(async () => (await store.operations.get(id))?.state === "broadcast");
+    expect(await pending()).to.have.lengthOf(3);
+    await chain.mine();
+    await chain.automine(true);
+    expect((await relayer.waitFor(id, WAIT)).state).to.equal("settled");
+  });
+
+  it("sends a payment before it asks anything about deposits and withdrawals", async () => {
+    const service = await services.open({ urls: [node.url], config: { batchDelay: 0 } });
+    const { store, relayer } = service;
+    await deadDeposits(service, 200);
+    const id = await enqueue(store, await chain.payment());
+    node.questions.splice(0);
+    relayer.start();
+    expect((await relayer.waitFor(id, WAIT)).state).to.equal("settled");
+    const sending = node.questions.findIndex(({ method }) => method === "eth_sendRawTransaction");
+    const before = node.questions.slice(0, sending).map(({ method }) => method);
+    // Of the payment's own transaction; the queue of the pool as the follower read it, and the simulation.
+    expect(before.filter((method) => method === "eth_getTransactionReceipt")).to.deep.equal([]);
+    expect(before.filter((method) => method === "eth_call")).to.have.lengthOf.at.most(2);
+  });
+});
