@@ -1,12 +1,18 @@
-// A paywall that could not judge payments rightly does not open.
-import { parseDeployment } from "@sotto/protocol";
+// A paywall that could not judge payments rightly does not open. One whose chain or service cannot be reached opens later.
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseDeployment, parseInstructions } from "@sotto/protocol";
 import { lockOf } from "@sotto/prover";
-import type { PaywallOptions } from "@sotto/resource-server";
+import type { PaywallEvent, PaywallOptions } from "@sotto/resource-server";
+import { sotto as expressPaywall } from "@sotto/resource-server/express";
+import { sotto as fastifyPaywall } from "@sotto/resource-server/fastify";
 import { expect } from "chai";
+import express from "express";
+import fastify from "fastify";
+import { ask, told } from "./support/core.ts";
+import { Door } from "./support/door.ts";
 import { openPaywall, shopOptions } from "./support/options.ts";
-import { openShopWorld, type ShopWorld } from "./support/world.ts";
-
-const NOWHERE = "http://127.0.0.1:9";
+import { headerOf, showing } from "./support/payments.ts";
+import { openShopWorld, pay, type ShopWorld } from "./support/world.ts";
 
 describe("a paywall does not open", () => {
   let world: ShopWorld;
@@ -36,7 +42,6 @@ describe("a paywall does not open", () => {
 
   it("for another chain, another pool, another token", async () => {
     expect(await code({ chain: chain({ chainId: 1337 }) })).to.equal("WRONG_CHAIN");
-    expect(await code({ chain: chain({ rpcUrls: [NOWHERE] }) })).to.equal("CHAIN_UNAVAILABLE");
     for (const pool of [`0x${"12".repeat(20)}`, world.token])
       expect(await code({ chain: chain({ pool }) })).to.equal("POOL_MISMATCH");
     expect(await code({ chain: chain({ token: world.pool }) })).to.equal("POOL_MISMATCH");
@@ -57,11 +62,144 @@ describe("a paywall does not open", () => {
     expect(await code({ chain: { ...parseDeployment(world), rpcUrls } })).to.equal("opened");
   });
 
-  it("for a service that is away, or whose keys are not the pinned ones", async () => {
-    expect(await code({ service: NOWHERE })).to.equal("SERVICE_UNAVAILABLE");
+  it("for a service whose keys are not the pinned ones", async () => {
     const wrong = { wasm: "00".repeat(32), zkey: "00".repeat(32), vkey: "00".repeat(32) };
     const keys = { set: "development", circuits: { payment: wrong, elgamal_range: wrong } };
     expect(await code({ keys })).to.equal("KEY_NOT_PINNED");
     expect(await code({ keys: { set: "x", circuits: 7 } as never })).to.equal("ARTIFACTS_LOCK_INVALID");
   });
+});
+
+describe("a paywall that cannot reach everything yet", () => {
+  let world: ShopWorld;
+  let service: Door;
+  let node: Door;
+  before(async () => {
+    world = await openShopWorld();
+  });
+  beforeEach(async () => {
+    service = await Door.to(world.service);
+    node = await Door.to(world.node.url);
+  });
+  afterEach(async () => {
+    await service.close();
+    await node.close();
+  });
+  const options = (): PaywallOptions => {
+    const usual = shopOptions(world);
+    return { ...usual, service: service.url, chain: { ...usual.chain, rpcUrls: [node.url] } };
+  };
+
+  it("asks for payments before the service answers, takes none, and takes them when it does", async () => {
+    node.shut = false;
+    const events: PaywallEvent[] = [];
+    const paywall = await openPaywall(world, { ...options(), onEvent: (event) => void events.push(event) });
+    try {
+      expect(told(await ask(paywall, [], "/health"))).to.equal("free");
+      const challenge = await ask(paywall);
+      if (challenge.kind !== "refused") throw new Error(challenge.kind);
+      expect([challenge.status, challenge.headers["www-authenticate"]]).to.deep.equal([402, "x402-zk"]);
+      expect(parseInstructions(challenge.body).payment.verifyEndpoint).to.equal(`${service.url}/verify`);
+      expect(told(await ask(paywall, ["no proof"]))).to.equal("400");
+      const header = headerOf(await pay(world));
+      expect(told(await ask(paywall, [header]))).to.equal("402 later");
+      expect(events.at(-1)).to.include({ event: "unavailable", reason: "SERVICE_UNAVAILABLE" });
+      expect(events[0]).to.include({ event: "opening", reason: "SERVICE_UNAVAILABLE" });
+      service.shut = false;
+      await paywall.ready;
+      expect(told(await ask(paywall, [header]))).to.equal("paid");
+      expect(events.map(({ event }) => event)).to.include("opened");
+    } finally {
+      await paywall.close();
+    }
+  });
+
+  it("answers 503 before the chain answers, because it knows no price, and serves what is free", async () => {
+    const price = ({ path }: { path: string }) => (path === "/gift" ? "free" : "0.01");
+    const paywall = await openPaywall(world, { ...options(), price });
+    try {
+      for (const values of [[], ["no proof"]]) {
+        const decision = await ask(paywall, values);
+        if (decision.kind !== "refused") throw new Error(decision.kind);
+        expect([decision.status, decision.headers["retry-after"]]).to.deep.equal([503, "5"]);
+        expect(decision.body).to.have.keys("error", "message");
+      }
+      for (const target of ["/health", "/gift"]) expect(told(await ask(paywall, [], target))).to.equal("free");
+      expect(told(await ask(paywall, [], "//"))).to.equal("400");
+      node.shut = false;
+      service.shut = false;
+      await paywall.ready;
+      expect(told(await ask(paywall))).to.equal("402");
+    } finally {
+      await paywall.close();
+    }
+  });
+
+  it("rejects its promise if the service comes back with another key", async () => {
+    node.shut = false;
+    const wrong = { wasm: "00".repeat(32), zkey: "00".repeat(32), vkey: "00".repeat(32) };
+    const keys = { set: "development", circuits: { payment: wrong, elgamal_range: wrong } };
+    const paywall = await openPaywall(world, { ...options(), keys });
+    try {
+      const failure = paywall.ready.catch(({ code }: { code: string }) => code);
+      service.shut = false;
+      expect(await failure).to.equal("KEY_NOT_PINNED");
+      // Nobody is asked to pay for what will never be sold.
+      expect(told(await ask(paywall))).to.equal("503 later");
+      expect(told(await ask(paywall, [], "/health"))).to.equal("free");
+    } finally {
+      await paywall.close();
+    }
+  });
+
+  it("is closed before it ever opened", async () => {
+    const paywall = await openPaywall(world, options());
+    await paywall.close();
+    await paywall.ready;
+    expect(told(await ask(paywall))).to.equal("503 later");
+  });
+
+  const programs: Record<string, () => Promise<{ url: string; close(): Promise<unknown> }>> = {
+    async Express() {
+      const app = express();
+      const paywall = expressPaywall(options());
+      app.use(paywall);
+      app.get("/health", (_request, response) => void response.send("healthy"));
+      app.get("/paid/a", (_request, response) => void response.send("the goods"));
+      const server = app.listen(0, "127.0.0.1");
+      await new Promise((resolve) => server.once("listening", resolve));
+      const { port } = server.address() as { port: number };
+      const close = async () => {
+        server.closeAllConnections();
+        await new Promise((resolve) => server.close(resolve));
+        await paywall.close();
+      };
+      return { url: `http://127.0.0.1:${port}`, close };
+    },
+    async Fastify() {
+      const app = fastify();
+      await app.register(fastifyPaywall, options());
+      app.get("/health", async () => "healthy");
+      app.get("/paid/a", async () => "the goods");
+      return { url: await app.listen({ port: 0, host: "127.0.0.1" }), close: () => app.close() };
+    },
+  };
+  for (const [name, start] of Object.entries(programs))
+    it(`lets a program on ${name} start, serve its health and sell later`, async () => {
+      const { url, close } = await start();
+      try {
+        expect(await (await fetch(`${url}/health`)).text()).to.equal("healthy");
+        const early = await fetch(`${url}/paid/a`);
+        expect([early.status, early.headers.get("retry-after")]).to.deep.equal([503, "5"]);
+        node.shut = false;
+        service.shut = false;
+        while ((await fetch(`${url}/paid/a`)).status === 503) await sleep(50);
+        const headers = showing(headerOf(await pay(world)));
+        let sold = await fetch(`${url}/paid/a`, { headers });
+        for (; sold.headers.has("retry-after"); await sleep(50)) sold = await fetch(`${url}/paid/a`, { headers });
+        expect([sold.status, await sold.text()]).to.deep.equal([200, "the goods"]);
+      } finally {
+        await close();
+      }
+    });
 });

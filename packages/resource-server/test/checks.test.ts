@@ -51,7 +51,7 @@ describe("the checks of a header", () => {
     const nodes = new Nodes([node.url], PLACE.chainId, 120_000, clock);
     const limits = { confirmations: 1, blockTimeMs: 1_000, waitMs: 0, clock };
     return new Checks({
-      ...{ config: { merchant, place: PLACE, forgetful }, viewingKey, claims, clock },
+      ...{ config: { merchant, place: PLACE, forgetful }, viewingKey, claims, clock, startedAt: now },
       tokens: new Tokens(TokenKeys.pinned(keys, clock), [ISSUER]),
       proofs: new Proofs({ verify: async (circuit) => proven[circuit] === true, warm: async () => undefined }),
       settlements: new Settlements({ nodes, pool: PLACE.pool, ...limits }),

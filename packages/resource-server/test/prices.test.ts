@@ -5,8 +5,16 @@ import { Prices, readPrice } from "../src/routes/prices.ts";
 import { readTarget } from "../src/routes/target.ts";
 
 const DECIMALS = 6;
-const prices = (options: Partial<PaywallOptions>): Prices =>
-  new Prices({ price: "1", ...options } as PaywallOptions, DECIMALS);
+function prices(options: Partial<PaywallOptions>): Prices {
+  const made = new Prices({ price: "1", ...options } as PaywallOptions);
+  made.check(DECIMALS);
+  return made;
+}
+/** Base units. */
+async function costOf(made: Prices, target: string, method?: string): Promise<bigint | "free"> {
+  const price = await made.of(...ask(target, method));
+  return price === "free" ? price : readPrice(price, DECIMALS);
+}
 
 const ask = (target: string, method = "GET"): [PaywallRequest, NonNullable<ReturnType<typeof readTarget>>] => [
   { method, target, header: () => [] },
@@ -31,12 +39,18 @@ describe("a price", () => {
   it("is refused at start with the name of its option", () => {
     const start = (options: Partial<PaywallOptions>) => () => prices(options);
     expect(start({ price: 0.05 as never }))
-      .to.throw(/^price is no price/)
+      .to.throw(/^price must be decimal text/)
       .with.property("code", "INVALID_OPTION");
     expect(start({ routes: [{ path: "/a", price: "x" }] })).to.throw(/^routes\[0\]\.price/);
     for (const path of ["a", "", "/a//b", "/../a", "/a*", "/*/a", "/a?b", "/a%20", "/a;b", "/:", 7])
       expect(start({ routes: [{ path: path as string, price: "1" }] }), String(path)).to.throw(/routes\[0\]\.path/);
     expect(start({ free: [{ path: "/a", method: "get" }] })).to.throw(/free\[0\]\.method/);
+  });
+
+  it("is refused as soon as the token's decimals are known, if it has more of them", () => {
+    const made = new Prices({ price: "0.0000001" } as PaywallOptions);
+    expect(() => made.check(6)).to.throw(/^price is not a price/);
+    made.check(7);
   });
 
   it("is that of the first route that may be meant, in whatever spelling", async () => {
@@ -47,7 +61,7 @@ describe("a price", () => {
         { path: "/premium", method: "GET", price: "10" },
       ],
     });
-    const cost = (target: string, method?: string) => found.of(...ask(target, method));
+    const cost = (target: string, method?: string) => costOf(found, target, method);
     expect(await cost("/reports/7", "POST")).to.equal(7_000_000n);
     expect(await cost("/reports/7")).to.equal(5_000_000n);
     expect(await cost("/reports/7/pages/8", "POST")).to.equal(5_000_000n);
@@ -68,16 +82,14 @@ describe("a price", () => {
         return path === "/by" && query.get("pages") === "3" ? "0.03" : 10_000n;
       },
     });
-    expect(await found.of(...ask("/by?pages=3"))).to.equal(30_000n);
-    expect(await found.of(...ask("/by"))).to.equal(10_000n);
-    expect(await found.of(...ask("/by", "OPTIONS"))).to.equal("free");
+    expect(await costOf(found, "/by?pages=3")).to.equal(30_000n);
+    expect(await costOf(found, "/by")).to.equal(10_000n);
+    expect(await costOf(found, "/by", "OPTIONS")).to.equal("free");
     for (const wrong of [0.05, "nothing", undefined, 0n]) {
-      const error = await prices({ price: () => wrong as string })
-        .of(...ask("/"))
-        .then(
-          () => "a price",
-          (reason: unknown) => reason,
-        );
+      const error = await costOf(prices({ price: () => wrong as string }), "/").then(
+        () => "a price",
+        (reason: unknown) => reason,
+      );
       expect(error, String(wrong)).to.be.an("error");
     }
   });

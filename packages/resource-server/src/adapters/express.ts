@@ -21,7 +21,7 @@ export interface PaidRequest extends IncomingMessage {
 
 export interface PaywallMiddleware {
   (request: PaidRequest, response: ServerResponse, next: (error?: unknown) => void): void;
-  /** Settles when the first request can be judged; rejects where options are wrong. */
+  /** Resolves when payments can be judged; rejects if options are wrong. Free requests pass before. */
   readonly ready: Promise<void>;
   /** Ends what the paywall holds open. A paywall that was passed in is left to who made it. */
   close(): Promise<void>;
@@ -66,6 +66,6 @@ export function sotto(source: PaywallSource): PaywallMiddleware {
         () => response.destroy(),
       );
     },
-    { ready: paywall.ready, close: () => paywall.close() },
+    { ready: paywall.ready(), close: () => paywall.close() },
   );
 }

@@ -21,7 +21,9 @@ function setHeaders(reply: FastifyReply, headers: Readonly<Record<string, string
 
 const plugin: FastifyPluginAsync<PaywallSource> = async (app, source) => {
   const paywall = new OpeningPaywall(source);
-  await paywall.ready;
+  await paywall.started();
+  // From here on a failure ends the process.
+  void paywall.ready();
   app.addHook("onClose", () => paywall.close());
   if (!app.hasRequestDecorator("payment")) app.decorateRequest("payment", undefined);
   // The first hook there is: nothing of a request is read before it is paid.

@@ -12,7 +12,7 @@ export type PaidHandler<Rest extends readonly unknown[]> = (
 
 export interface PaywalledHandler<Rest extends readonly unknown[]> {
   (request: Request, ...rest: Rest): Promise<Response>;
-  /** Settles when the first request can be judged; rejects where options are wrong. */
+  /** Resolves when payments can be judged; rejects if options are wrong. Free requests pass before. */
   readonly ready: Promise<void>;
   /** Ends what the paywall holds open. A paywall that was passed in is left to who made it. */
   close(): Promise<void>;
@@ -76,5 +76,5 @@ export function withPayment<Rest extends readonly unknown[]>(
       throw error;
     }
   };
-  return Object.assign(serve, { ready: paywall.ready, close: () => paywall.close() });
+  return Object.assign(serve, { ready: paywall.ready(), close: () => paywall.close() });
 }

@@ -15,7 +15,7 @@ declare module "hono" {
 }
 
 export interface PaywallMiddleware extends MiddlewareHandler {
-  /** Settles when the first request can be judged; rejects where options are wrong. */
+  /** Resolves when payments can be judged; rejects if options are wrong. Free requests pass before. */
   readonly ready: Promise<void>;
   /** Ends what the paywall holds open. A paywall that was passed in is left to who made it. */
   close(): Promise<void>;
@@ -87,5 +87,5 @@ export function sotto(source: PaywallSource): PaywallMiddleware {
     for (const [name, value] of additions(c.res, decision.headers)) c.header(name, value);
     return;
   };
-  return Object.assign(middleware, { ready: paywall.ready, close: () => paywall.close() });
+  return Object.assign(middleware, { ready: paywall.ready(), close: () => paywall.close() });
 }

@@ -47,6 +47,17 @@ export const targetTooLong = (needed: number): Refused =>
     message: `a payment proof for this request target takes up to ${needed} characters, but the header X-Payment-Proof has at most ${MAX_PROOF_HEADER_LENGTH}; shorten the target`,
   });
 
+/** The paywall has not reached its chain yet, so it cannot say what is to be paid. */
+export const opening = (): Refused =>
+  refused(
+    503,
+    {
+      error: "Service Unavailable",
+      message: "this server is starting: it cannot take payments yet, because it has not reached its chain. Try again",
+    },
+    retry(5),
+  );
+
 /** The shop's own trouble, before any payment is looked at. */
 export const unavailable = (): Refused =>
   refused(503, { error: "Service Unavailable", message: "payments cannot be taken at the moment" }, retry(5));

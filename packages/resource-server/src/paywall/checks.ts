@@ -37,16 +37,16 @@ export interface CheckParts {
   readonly settlements: Settlements;
   readonly claims: Claims;
   readonly clock: () => number;
+  /** When the store was opened, ms: one in memory knows of every use since then. */
+  readonly startedAt: number;
 }
 
 export class Checks {
   readonly #parts: CheckParts;
-  readonly #startedAt: number;
   readonly #failures = new Failures();
 
   constructor(parts: CheckParts) {
     this.#parts = parts;
-    this.#startedAt = parts.clock();
   }
 
   /**
@@ -85,7 +85,7 @@ export class Checks {
   #checkRemembered({ timestamp }: ProofHeader): void {
     const early = timestamp - this.#parts.clock();
     if (early > 0) throw new CheckFailed("FROM_THE_FUTURE", Math.ceil(early / 1000));
-    if (timestamp < this.#startedAt) throw new CheckFailed("BEFORE_START");
+    if (timestamp < this.#parts.startedAt) throw new CheckFailed("BEFORE_START");
   }
 
   /** What costs a question to the chain, and then what costs a pairing. */

@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { checkBindingSignature, checkBindingTime, parseAddress, SottoError } from "@sotto/protocol";
+import type { ArtifactsLock } from "@sotto/prover";
 import { Nodes } from "../chain/nodes.ts";
 import { type PoolFacts, readPool } from "../chain/pool.ts";
 import { Proofs } from "../checks/proofs.ts";
@@ -9,12 +11,14 @@ import { ClaimStore } from "../claims/store.ts";
 import { StoredUses } from "../claims/uses.ts";
 import { invalidOption, PaywallError } from "../errors.ts";
 import { Prices } from "../routes/prices.ts";
-import { openVerifier } from "../service/keys.ts";
+import { openVerifier, readLock } from "../service/keys.ts";
 import { readKeySet, TokenKeys } from "../service/token-keys.ts";
 import { Checks, claimId, REMEMBERED_MS } from "./checks.ts";
 import { type Config, readConfig } from "./config.ts";
-import type { PaywallEvent, PaywallOptions } from "./options.ts";
+import { Opening } from "./opening.ts";
+import type { PaywallOptions } from "./options.ts";
 import { CorePaywall } from "./paywall.ts";
+import { reporter } from "./report.ts";
 import type { Paywall } from "./types.ts";
 
 /** ms for one question to a node. */
@@ -47,69 +51,107 @@ async function checkToken(options: PaywallOptions, nodes: Nodes, pool: `0x${stri
   return found;
 }
 
-async function openTokenKeys({ jwks }: PaywallOptions, { service }: Config, clock: () => number): Promise<TokenKeys> {
-  if (jwks === undefined) return TokenKeys.fetched(service, clock);
-  const keys = await readKeySet(jwks).catch((cause: unknown) => {
+type KeySet = Awaited<ReturnType<typeof readKeySet>>;
+
+/** @throws PaywallError INVALID_OPTION */
+async function readJwks({ jwks }: PaywallOptions): Promise<KeySet | undefined> {
+  if (jwks === undefined) return undefined;
+  return readKeySet(jwks).catch((cause: unknown) => {
     throw invalidOption(`jwks: ${(cause as Error).message}`, cause);
   });
-  return TokenKeys.pinned(keys, clock);
 }
 
-/** A hook that throws is the operator's trouble, and no request's. */
-function reporter({ onEvent }: PaywallOptions): (event: PaywallEvent) => void {
-  return (event) => {
-    try {
-      onEvent?.(event);
-    } catch {
-      // There is nobody left to tell.
-    }
+interface Parts {
+  readonly options: PaywallOptions;
+  readonly config: Config;
+  readonly prices: Prices;
+  readonly lock: ArtifactsLock;
+  readonly jwks: KeySet | undefined;
+  readonly claims: Claims;
+  readonly clock: () => number;
+  readonly startedAt: number;
+}
+
+/** What is asked of others. Every step may be taken again. */
+function openingSteps({ options, config, prices, lock, jwks, claims, clock, startedAt }: Parts) {
+  const { place, service, confirmations, blockTimeMs, settleWaitMs: waitMs } = config;
+  const nodes = new Nodes(options.chain.rpcUrls, place.chainId, NODE_TIMEOUT_MS, clock);
+  const pool = parseAddress(place.pool);
+  return {
+    async readToken(): Promise<PoolFacts> {
+      const token = await checkToken(options, nodes, pool);
+      prices.check(token.decimals);
+      await checkRecipient(config, nodes, clock());
+      return token;
+    },
+    async openChecks(): Promise<Checks> {
+      const verifier = await openVerifier(service, lock);
+      const proofs = new Proofs(verifier);
+      await proofs.warm();
+      const keys = jwks === undefined ? await TokenKeys.fetched(service, clock) : TokenKeys.pinned(jwks, clock);
+      // What a service signs with that was not told its public address.
+      const issuers = options.issuer === undefined ? [service, `urn:sotto:${place.chainId}:${pool}`] : [options.issuer];
+      return new Checks({
+        ...{ config, claims, clock, startedAt, proofs, viewingKey: options.recipient.viewingKey },
+        tokens: new Tokens(keys, issuers),
+        settlements: new Settlements({ nodes, pool, confirmations, blockTimeMs, waitMs, clock }),
+      });
+    },
   };
 }
 
 /**
- * Opens a paywall: asks the chain for the pool, the service for its keys, and checks who is paid. It refuses to start
- * where it could not judge payments rightly.
+ * A paywall whose options are right and whose store is open. It asks chain and service by itself, and answers meanwhile.
  *
- * @throws PaywallError; SottoError DEVELOPMENT_KEYS_REFUSED, ARTIFACT_SET_UNKNOWN,
- *   ARTIFACTS_LOCK_INVALID; DatabaseError
+ * @throws PaywallError, SottoError, DatabaseError, as `createPaywall`, for what is wrong without asking chain or service
  */
-export async function createPaywall(options: PaywallOptions): Promise<Paywall> {
+export async function startPaywall(options: PaywallOptions): Promise<CorePaywall> {
   const config = readConfig(options);
-  const { clock = Date.now } = options;
-  const { place, service, confirmations, blockTimeMs, settleWaitMs: waitMs } = config;
+  const { clock = Date.now, onChallenge } = options;
+  const { place, service } = config;
+  const prices = new Prices(options);
+  const lock = await readLock(service, { ...place, set: options.chain.set }, options.keys);
+  const jwks = await readJwks(options);
   const report = reporter(options);
   const onError = (error: unknown) => report({ event: "trouble", reason: "STORE", error });
-  const nodes = new Nodes(options.chain.rpcUrls, place.chainId, NODE_TIMEOUT_MS, clock);
-  const pool = parseAddress(place.pool);
-
-  const token = await checkToken(options, nodes, pool);
-  const prices = new Prices(options, token.decimals);
-  await checkRecipient(config, nodes, clock());
-  const verifier = await openVerifier(service, { ...place, set: options.chain.set }, options.keys);
-  const proofs = new Proofs(verifier);
-  await proofs.warm();
-  const keys = await openTokenKeys(options, config, clock);
   const store = await ClaimStore.open({ url: config.storeUrl, clock, onError });
-
-  // What a service signs with that was not told its public address.
-  const issuers = options.issuer === undefined ? [service, `urn:sotto:${place.chainId}:${pool}`] : [options.issuer];
   const claims = new Claims(store, clock, onError);
-  const checks = new Checks({
-    ...{ config, claims, clock, viewingKey: options.recipient.viewingKey },
-    tokens: new Tokens(keys, issuers),
-    proofs,
-    settlements: new Settlements({ nodes, pool, confirmations, blockTimeMs, waitMs, clock }),
-  });
-  const { onChallenge } = options;
-  const hooks = onChallenge === undefined ? {} : { onChallenge };
+  const startedAt = clock();
   const uses = new StoredUses({
     ...{ store, remembered: REMEMBERED_MS, clock, onError },
     idOf: (nullifier) => claimId(place, nullifier),
-    forgetfulSince: config.forgetful ? clock() : undefined,
+    forgetfulSince: config.forgetful ? startedAt : undefined,
+  });
+  const opening = new Opening({
+    ...openingSteps({ options, config, prices, lock, jwks, claims, clock, startedAt }),
+    report,
+    pause: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined),
   });
   const end = () => {
     uses.close();
     return claims.close();
   };
-  return new CorePaywall({ config, token, prices, checks, hooks, report, clock, uses, end });
+  const hooks = onChallenge === undefined ? {} : { onChallenge };
+  return new CorePaywall({ config, opening, prices, hooks, report, clock, uses, end });
+}
+
+/**
+ * Opens a paywall: asks the chain for the pool, the service for its keys, and checks who is paid. It does not start if it
+ * could not judge payments rightly. If chain or service cannot be reached, it starts all the same, and asks them again
+ * until it can: see `Paywall.ready`.
+ *
+ * @throws PaywallError; SottoError DEVELOPMENT_KEYS_REFUSED, ARTIFACT_SET_UNKNOWN,
+ *   ARTIFACTS_LOCK_INVALID; DatabaseError
+ */
+export async function createPaywall(options: PaywallOptions): Promise<Paywall> {
+  const paywall = await startPaywall(options);
+  try {
+    await paywall.attempted;
+  } catch (error) {
+    // It is thrown here.
+    paywall.ready.catch(() => undefined);
+    await paywall.close();
+    throw error;
+  }
+  return paywall;
 }

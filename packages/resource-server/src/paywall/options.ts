@@ -65,14 +65,24 @@ export interface PaywallChain {
 
 /** What a paywall tells whoever operates it. Nothing here carries a header, a token, a proof or a client's address. */
 export interface PaywallEvent {
-  readonly event: "free" | "challenged" | "malformed" | "refused" | "paid" | "finished" | "unavailable" | "trouble";
-  /** refused: the check that failed first; unavailable and trouble: an error's code. */
+  readonly event:
+    | "opening"
+    | "opened"
+    | "free"
+    | "challenged"
+    | "malformed"
+    | "refused"
+    | "paid"
+    | "finished"
+    | "unavailable"
+    | "trouble";
+  /** refused: the check that failed first; opening, unavailable and trouble: an error's code. */
   readonly reason?: string;
   /** finished: the status, 0 for an aborted request. */
   readonly status?: number;
   /** paid: how long the checks took, ms. */
   readonly ms?: number;
-  /** trouble: for the operator's log. */
+  /** opening, unavailable and trouble: for the operator's log. */
   readonly error?: unknown;
 }
 

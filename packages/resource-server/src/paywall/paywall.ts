@@ -11,11 +11,11 @@ import {
 import type { PoolFacts } from "../chain/pool.ts";
 import { CheckFailed, CheckUnavailable } from "../checks/outcome.ts";
 import type { PaymentUses } from "../claims/uses.ts";
-import { type Prices, pricedRequest } from "../routes/prices.ts";
+import { type Prices, pricedRequest, readPrice } from "../routes/prices.ts";
 import { readTarget, type Target } from "../routes/target.ts";
 import * as answers from "./answers.ts";
-import type { Checks } from "./checks.ts";
 import type { Config } from "./config.ts";
+import { codeOf, type Opening } from "./opening.ts";
 import type { Challenge, PaywallEvent, PaywallOptions } from "./options.ts";
 import type { PaywallRequest } from "./request.ts";
 import type { Decision, Paywall } from "./types.ts";
@@ -24,9 +24,8 @@ export const PROOF_HEADER = "x-payment-proof";
 
 export interface PaywallParts {
   readonly config: Config;
-  readonly token: PoolFacts;
+  readonly opening: Opening;
   readonly prices: Prices;
-  readonly checks: Checks;
   readonly hooks: Pick<PaywallOptions, "onChallenge">;
   readonly report: (event: PaywallEvent) => void;
   readonly clock: () => number;
@@ -46,6 +45,15 @@ export class CorePaywall implements Paywall {
     return this.#parts.uses;
   }
 
+  get ready(): Promise<void> {
+    return this.#parts.opening.ready;
+  }
+
+  /** Ends with the first attempt to reach chain and service. Rejects if it failed for good. */
+  get attempted(): Promise<void> {
+    return this.#parts.opening.attempted;
+  }
+
   async decide(request: PaywallRequest): Promise<Decision> {
     try {
       if (this.#ending !== undefined) return answers.unavailable();
@@ -57,28 +65,34 @@ export class CorePaywall implements Paywall {
   }
 
   async #decide(request: PaywallRequest): Promise<Decision> {
-    const { config, prices, report } = this.#parts;
+    const { config, prices, report, opening } = this.#parts;
     const target = readTarget(config.origin, request.target);
     if (target === undefined) {
       report({ event: "malformed" });
       return answers.badTarget();
     }
-    const price = prices.isFree(request.method, target) ? "free" : await prices.of(request, target);
-    if (price === "free") {
+    const asked = prices.isFree(request.method, target) ? "free" : await prices.of(request, target);
+    if (asked === "free") {
       report({ event: "free" });
       return { kind: "free" };
     }
+    const token = await opening.token();
+    if (token === undefined) {
+      report({ event: "unavailable", reason: opening.failure });
+      return answers.opening();
+    }
+    const price = readPrice(asked, token.decimals);
     const resource = config.origin + target.target;
     const values = request.header(PROOF_HEADER);
-    if (values.length === 0) return this.#challenge(request, target, price, resource);
+    if (values.length === 0) return this.#challenge(request, { target, price, resource, token });
     const header = readHeader(values);
     if (typeof header === "object") return this.#verify(header, price, resource);
     report({ event: "malformed" });
     return answers.malformed(header);
   }
 
-  async #challenge(request: PaywallRequest, target: Target, price: bigint, resource: string): Promise<Decision> {
-    const { config, token, hooks, report, clock } = this.#parts;
+  async #challenge(request: PaywallRequest, { target, price, resource, token }: Asked): Promise<Decision> {
+    const { config, hooks, report, clock } = this.#parts;
     const { binding, signature, service: serviceUrl } = config;
     const now = clock();
     // Clients would refuse it, and rightly.
@@ -104,10 +118,12 @@ export class CorePaywall implements Paywall {
   }
 
   async #verify(header: ReadHeader, price: bigint, resource: string): Promise<Decision> {
-    const { checks, report, clock } = this.#parts;
+    const { opening, report, clock } = this.#parts;
+    const checks = await opening.checks();
     const began = clock();
     try {
       if (header.value === undefined) throw new CheckFailed("HEADER");
+      if (checks === undefined) throw new CheckUnavailable(opening.failure);
       const { payment, claim } = await checks.pass(header.value, price, resource);
       report({ event: "paid", ms: clock() - began });
       const finish = async (outcome: number | "aborted"): Promise<void> => {
@@ -127,9 +143,19 @@ export class CorePaywall implements Paywall {
   }
 
   close(): Promise<void> {
+    this.#parts.opening.close();
     this.#ending ??= this.#parts.end();
     return this.#ending;
   }
+}
+
+/** What a 402 is about. */
+interface Asked {
+  readonly target: Target;
+  /** Base units. */
+  readonly price: bigint;
+  readonly resource: string;
+  readonly token: PoolFacts;
 }
 
 /** JSON; `value` is left out where it is not a proof header's. */
@@ -148,8 +174,3 @@ function readHeader(values: readonly string[]): ReadHeader | string {
     return error instanceof SottoError && error.code === "PROOF_HEADER_NOT_JSON" ? error.message : {};
   }
 }
-
-const codeOf = (error: unknown): string => {
-  const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === "string" ? code : "UNKNOWN";
-};

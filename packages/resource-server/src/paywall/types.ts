@@ -59,6 +59,12 @@ export type Decision =
 export interface Paywall {
   /** Never rejects. */
   decide(request: PaywallRequest): Promise<Decision>;
+  /**
+   * Resolves once payments can be judged, or the paywall was closed. Pending while the chain or the service cannot be
+   * reached: until then free requests pass, and paid ones get 402 or 503. Rejects if what is reached turns out to be wrong:
+   * another key, for one. Left alone, that rejection ends the process.
+   */
+  readonly ready: Promise<void>;
   /** For another dialect on the same routes: what one takes the other does not take again. */
   readonly uses: PaymentUses;
   /** Ends the store and its timers. For after the server: payments whose handlers still run are given back later. */

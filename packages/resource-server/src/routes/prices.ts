@@ -7,8 +7,13 @@ import type { Target } from "./target.ts";
 
 const HEALTH_ROUTES = ["/health", "/healthz", "/livez", "/readyz"] as const;
 
-/** Base units of a price, or whoever says it. */
-type Amount = bigint | PriceOf;
+/** @throws PaywallError INVALID_OPTION for what can be no price, whatever the token's decimals */
+function asPrice<T extends Price | PriceOf>(price: T, name: string): T {
+  if (["string", "bigint", "function"].includes(typeof price)) return price;
+  throw invalidOption(
+    `${name} must be decimal text such as "0.05", base units as a bigint, or a function, got a ${typeof price}`,
+  );
+}
 
 /**
  * Base units of a price. A JSON number has to say it exactly, because the 402 body has one.
@@ -16,53 +21,59 @@ type Amount = bigint | PriceOf;
  * @throws SottoError INVALID_AMOUNT
  */
 export function readPrice(price: Price, decimals: number): bigint {
-  if (typeof price !== "string" && typeof price !== "bigint")
-    throw invalidOption(
-      `a price must be decimal text such as "0.05", or base units as a bigint, got a ${typeof price}`,
-    );
+  asPrice(price, "a price");
   const amount = typeof price === "bigint" ? expectAmount(price, "price") : parseDecimalAmount(price, decimals);
   priceNumber(amount, decimals);
   return amount;
 }
 
+interface PricedPattern {
+  /** Of the option, for errors. */
+  readonly name: string;
+  readonly pattern: Pattern;
+  readonly price: Price | PriceOf;
+}
+
 /** What a request costs. */
 export class Prices {
   readonly #free: readonly Pattern[];
-  readonly #routes: readonly (readonly [Pattern, Amount])[];
-  readonly #otherwise: Amount;
-  readonly #decimals: number;
+  readonly #routes: readonly PricedPattern[];
+  readonly #otherwise: Price | PriceOf;
 
   /** @throws PaywallError INVALID_OPTION */
-  constructor({ price, routes = [], free = HEALTH_ROUTES }: PaywallOptions, decimals: number) {
-    this.#decimals = decimals;
-    this.#otherwise = this.#read(price, "price");
+  constructor({ price, routes = [], free = HEALTH_ROUTES }: PaywallOptions) {
+    this.#otherwise = asPrice(price, "price");
     this.#routes = routes.map((route, i) => {
-      const where = `routes[${i}]`;
-      return [readPattern(route, where), this.#read(route.price, `${where}.price`)] as const;
+      const name = `routes[${i}].price`;
+      return { name, pattern: readPattern(route, `routes[${i}]`), price: asPrice(route.price, name) };
     });
     this.#free = free.map((one, i) => readPattern(freePattern(one), `free[${i}]`));
   }
 
-  #read(price: Price | PriceOf, name: string): Amount {
-    if (typeof price === "function") return price;
-    try {
-      return readPrice(price, this.#decimals);
-    } catch (cause) {
-      throw invalidOption(`${name} is no price: ${(cause as Error).message}`, cause);
-    }
+  /**
+   * Checks the prices that are known before a request, as soon as the token's decimals are.
+   *
+   * @throws PaywallError INVALID_OPTION
+   */
+  check(decimals: number): void {
+    for (const { name, price } of [{ name: "price", price: this.#otherwise }, ...this.#routes])
+      if (typeof price !== "function")
+        try {
+          readPrice(price, decimals);
+        } catch (cause) {
+          throw invalidOption(`${name} is not a price: ${(cause as Error).message}`, cause);
+        }
   }
 
   isFree(method: string, target: Target): boolean {
     return this.#free.some((pattern) => matchesExactly(pattern, method, target));
   }
 
-  /** Throws what the shop's own function throws, and for what it returns that is no price. */
-  async of(request: PaywallRequest, target: Target): Promise<bigint | "free"> {
-    const route = this.#routes.find(([pattern]) => matchesLoosely(pattern, request.method, target));
-    const amount = route?.[1] ?? this.#otherwise;
-    if (typeof amount === "bigint") return amount;
-    const price = await amount(pricedRequest(request, target));
-    return price === "free" ? price : readPrice(price, this.#decimals);
+  /** The price as it is written in the options, or as the function there returns it; throws what that throws. */
+  async of(request: PaywallRequest, target: Target): Promise<Price | "free"> {
+    const route = this.#routes.find(({ pattern }) => matchesLoosely(pattern, request.method, target));
+    const price = route?.price ?? this.#otherwise;
+    return typeof price === "function" ? price(pricedRequest(request, target)) : price;
   }
 }
 

@@ -30,26 +30,34 @@ async function fetchKey(service: string, circuit: string, sha256: string | undef
 }
 
 /**
- * A verifier of both circuits with the service's keys.
+ * The hashes of the verification keys; asks nobody.
  *
  * @param place with the set of keys that the pool has
  * @param keys hashes of them; left out: those compiled into the prover
- * @throws PaywallError SET_MISMATCH, SERVICE_UNAVAILABLE, KEY_NOT_PINNED; SottoError DEVELOPMENT_KEYS_REFUSED,
- *   ARTIFACT_SET_UNKNOWN, ARTIFACTS_LOCK_INVALID
+ * @throws PaywallError SET_MISMATCH; SottoError DEVELOPMENT_KEYS_REFUSED, ARTIFACT_SET_UNKNOWN, ARTIFACTS_LOCK_INVALID
  */
-export async function openVerifier(
+export async function readLock(
   service: string,
   { chainId, set }: { readonly chainId: bigint; readonly set: string | undefined },
   keys?: ArtifactsLock,
-): Promise<Verifier> {
+): Promise<ArtifactsLock> {
   const lock = keys ?? lockOf(set ?? DEVELOPMENT_SET);
   // Nothing is loaded here: the lock is checked.
   const artifacts = await loadArtifacts({ baseUrl: service, lock });
   assertAllowedOnChain(artifacts, chainId);
   if (set !== undefined && artifacts.set !== set)
     throw new PaywallError("SET_MISMATCH", `keys are of the set ${artifacts.set}, chain.set is ${set}`);
+  return artifacts.lock;
+}
+
+/**
+ * A verifier of both circuits with the service's keys.
+ *
+ * @throws PaywallError SERVICE_UNAVAILABLE, KEY_NOT_PINNED
+ */
+export async function openVerifier(service: string, { circuits }: ArtifactsLock): Promise<Verifier> {
   const vkeys = await Promise.all(
-    CIRCUITS.map(async (name) => [name, await fetchKey(service, name, artifacts.lock.circuits[name]?.vkey)] as const),
+    CIRCUITS.map(async (name) => [name, await fetchKey(service, name, circuits[name]?.vkey)] as const),
   );
   return createVerifier({ vkeys: Object.fromEntries(vkeys) });
 }

@@ -1,0 +1,158 @@
+// How a paywall starts while its chain or its service cannot be reached. Nobody waits here: each pause is ended by hand.
+import { setImmediate } from "node:timers/promises";
+import { expect } from "chai";
+import type { PoolFacts } from "../src/chain/pool.ts";
+import { PaywallError } from "../src/errors.ts";
+import type { Checks } from "../src/paywall/checks.ts";
+import { Opening } from "../src/paywall/opening.ts";
+import type { PaywallEvent } from "../src/paywall/options.ts";
+import { reporter } from "../src/paywall/report.ts";
+
+const TOKEN: PoolFacts = { token: `0x${"11".repeat(20)}`, decimals: 6 };
+const CHECKS = {} as Checks;
+const away = (code: "CHAIN_UNAVAILABLE" | "SERVICE_UNAVAILABLE") => new PaywallError(code, `${code}: no answer`);
+
+/** An opening whose chain and service fail as often as is said, and then answer. */
+function open(chain: readonly Error[], service: readonly Error[], report?: (event: PaywallEvent) => void) {
+  const events: PaywallEvent[] = [];
+  const pauses: number[] = [];
+  const asked = { chain: 0, service: 0 };
+  let resume = () => {};
+  const opening = new Opening({
+    async readToken() {
+      const error = chain[asked.chain++];
+      if (error !== undefined) throw error;
+      return TOKEN;
+    },
+    async openChecks() {
+      const error = service[asked.service++];
+      if (error !== undefined) throw error;
+      return CHECKS;
+    },
+    report: report ?? ((event) => void events.push(event)),
+    pause: (ms, signal) =>
+      new Promise((resolve) => {
+        pauses.push(ms);
+        resume = resolve;
+        if (signal.aborted) resolve();
+        signal.addEventListener("abort", () => resolve());
+      }),
+  });
+  /** Ends the pause, and lets the next attempt come to its end. */
+  const next = async () => {
+    resume();
+    for (let turn = 0; turn < 10; turn++) await setImmediate();
+  };
+  return { opening, events, pauses, asked, next };
+}
+
+describe("the start of a paywall", () => {
+  it("asks chain and service once if both answer", async () => {
+    const { opening, events, pauses, asked } = open([], []);
+    await opening.attempted;
+    await opening.ready;
+    expect([await opening.token(), await opening.checks()]).to.deep.equal([TOKEN, CHECKS]);
+    expect([events, pauses, asked]).to.deep.equal([[], [], { chain: 1, service: 1 }]);
+  });
+
+  it("knows the price before it knows the service's keys, and asks the chain no more", async () => {
+    const { opening, events, asked, next } = open([], [away("SERVICE_UNAVAILABLE"), away("SERVICE_UNAVAILABLE")]);
+    await opening.attempted;
+    expect([await opening.token(), await opening.checks(), opening.failure]).to.deep.equal([
+      TOKEN,
+      undefined,
+      "SERVICE_UNAVAILABLE",
+    ]);
+    await next();
+    expect(await opening.checks()).to.equal(undefined);
+    await next();
+    await opening.ready;
+    expect([await opening.checks(), asked]).to.deep.equal([CHECKS, { chain: 1, service: 3 }]);
+    expect(events.map(({ event, reason }) => [event, reason])).to.deep.equal([
+      ["opening", "SERVICE_UNAVAILABLE"],
+      ["opening", "SERVICE_UNAVAILABLE"],
+      ["opened", undefined],
+    ]);
+  });
+
+  it("does not keep a client that asks for the price waiting for the service", async () => {
+    let answer = () => {};
+    const opening = new Opening({
+      readToken: async () => TOKEN,
+      openChecks: () =>
+        new Promise((resolve) => {
+          answer = () => resolve(CHECKS);
+        }),
+      report: () => undefined,
+      pause: async () => undefined,
+    });
+    expect(await opening.token()).to.equal(TOKEN);
+    const checks = opening.checks();
+    answer();
+    expect(await checks).to.equal(CHECKS);
+  });
+
+  it("pauses twice as long each time, and half a minute at most", async () => {
+    const { opening, pauses, next } = open(
+      Array.from({ length: 8 }, () => away("CHAIN_UNAVAILABLE")),
+      [],
+    );
+    await opening.attempted;
+    expect(await opening.token()).to.equal(undefined);
+    for (let attempt = 0; attempt < 8; attempt++) await next();
+    await opening.ready;
+    expect(pauses).to.deep.equal([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
+    expect(await opening.token()).to.equal(TOKEN);
+  });
+
+  it("ends with what is wrong and stays wrong, at once or later", async () => {
+    const wrong = new PaywallError("KEY_NOT_PINNED", "another key");
+    const outcome = (promise: Promise<void>) =>
+      promise.then(
+        () => "resolved",
+        (error: { code?: string }) => error.code,
+      );
+    const first = open([], [wrong]);
+    expect([await outcome(first.opening.attempted), await outcome(first.opening.ready)]).to.deep.equal([
+      "KEY_NOT_PINNED",
+      "KEY_NOT_PINNED",
+    ]);
+    // It is not asked to be paid for what it will never sell.
+    expect(await first.opening.token()).to.equal(undefined);
+
+    const later = open([], [away("SERVICE_UNAVAILABLE"), wrong]);
+    const ready = outcome(later.opening.ready);
+    await later.opening.attempted;
+    expect(await later.opening.token()).to.equal(TOKEN);
+    await later.next();
+    expect(await ready).to.equal("KEY_NOT_PINNED");
+    expect(await later.opening.token()).to.equal(undefined);
+  });
+
+  it("is given up when the paywall is closed", async () => {
+    const { opening, asked } = open([away("CHAIN_UNAVAILABLE")], []);
+    await opening.attempted;
+    opening.close();
+    await opening.ready;
+    expect(asked).to.deep.equal({ chain: 1, service: 0 });
+  });
+
+  it("warns on the process if no hook is told, once for each reason", async () => {
+    const warnings: Error[] = [];
+    const listener = (warning: Error) => void warnings.push(warning);
+    process.on("warning", listener);
+    try {
+      const [here, there] = [away("CHAIN_UNAVAILABLE"), away("SERVICE_UNAVAILABLE")];
+      const { opening, next } = open([here, here], [there], reporter({} as never));
+      await opening.attempted;
+      for (let attempt = 0; attempt < 3; attempt++) await next();
+      await opening.ready;
+    } finally {
+      process.off("warning", listener);
+    }
+    expect(warnings.map(({ message }) => /keeps trying: (\w+)/.exec(message)?.[1])).to.deep.equal([
+      "CHAIN_UNAVAILABLE",
+      "SERVICE_UNAVAILABLE",
+    ]);
+  });
+});
