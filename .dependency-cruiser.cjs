@@ -1,6 +1,7 @@
 // Which package may import which: docs/architecture.md as a check. Whatever is not allowed here is an error.
 const allowed = {
   protocol: [],
+  chain: ["protocol"],
   prover: ["protocol"],
   client: ["protocol", "prover"],
   "resource-server": ["protocol", "prover", "database"],
@@ -9,7 +10,7 @@ const allowed = {
   "phone-registry": ["protocol", "database", "server"],
   x402: ["protocol", "client"],
   cli: ["protocol", "prover", "client"],
-  "verifier-service": ["protocol", "prover", "database", "server", "phone-registry"],
+  "verifier-service": ["protocol", "chain", "prover", "database", "server", "phone-registry"],
 };
 
 const direction = Object.entries(allowed).map(([name, others]) => ({

@@ -7,7 +7,6 @@ export { openApiDocument } from "./http/openapi-document.ts";
 export { STATUS, statusOf } from "./http/status.ts";
 export {
   type AppendProver,
-  ChainReader,
   createRelayer,
   LOCAL_RELAYER_CONFIG,
   type Relayer,

@@ -1,8 +1,8 @@
+import type { ChainReader } from "@sotto/chain";
 import type { Wallet } from "ethers";
 import type { Config } from "./config/config.ts";
 import {
   type AppendProver,
-  type ChainReader,
   createRelayer,
   DEFAULT_RELAYER_CONFIG,
   LOCAL_RELAYER_CONFIG,

@@ -1,4 +1,5 @@
 // The service put together: opens everything in the order in which a fault is cheapest to find, and closes it again.
+import { ChainReader } from "@sotto/chain";
 import { type App, Closing, clientIds, createReadiness, listen, metricsRoute, type ServiceLog } from "@sotto/server";
 import { Wallet } from "ethers";
 import { openCatalog } from "./artifacts/catalog.ts";
@@ -12,7 +13,6 @@ import { tellBudget } from "./ops/budget.ts";
 import { createMetrics } from "./ops/metrics.ts";
 import { serviceNeeds } from "./ops/readiness.ts";
 import { setUpPhone } from "./phone-setup.ts";
-import { ChainReader } from "./relayer/chain/reader.ts";
 import { openProverProcess } from "./relayer-prover.ts";
 import { setUpRelayer } from "./relayer-setup.ts";
 import { openStore } from "./store/index.ts";

@@ -1,11 +1,6 @@
 // A relayer in a process of its own: `node child.ts JSON`. Ends as its fault says, or when its parent is gone.
-import {
-  ChainReader,
-  createRelayer,
-  LOCAL_RELAYER_CONFIG,
-  openStore,
-  type RelayerOptions,
-} from "@sotto/verifier-service";
+import { ChainReader } from "@sotto/chain";
+import { createRelayer, LOCAL_RELAYER_CONFIG, openStore, type RelayerOptions } from "@sotto/verifier-service";
 import { Wallet } from "ethers";
 import { forgingProver } from "./append.ts";
 import { type Fault, withFault } from "./fault.ts";

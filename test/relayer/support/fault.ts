@@ -1,6 +1,7 @@
 // Ends this process as kill -9 does, or stops it, exactly where a test wants it. It stands between the relayer and its store or
 // chain; the relayer knows nothing of it.
-import type { ChainReader, Store } from "@sotto/verifier-service";
+import type { ChainReader } from "@sotto/chain";
+import type { Store } from "@sotto/verifier-service";
 
 /**
  * Where to end: `outbox.record`, `operations.settled` .. are writes of the store, `send` is the hand-over to the nodes.

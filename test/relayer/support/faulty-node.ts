@@ -10,6 +10,7 @@ interface Question {
 
 /** undefined: the real answer. */
 type Mode = (question: Question, response: ServerResponse) => object | undefined | "handled";
+type Answer = Exclude<ReturnType<Mode>, undefined>;
 
 export const MODES = {
   honest: () => undefined,
@@ -23,6 +24,13 @@ export const MODES = {
     return "handled";
   },
   isOverloaded: ({ id }) => ({ id, error: { code: -32005, message: "rate limit exceeded" } }),
+  hasNoKey: ({ id }) => ({ id, error: { code: -32000, message: "Unauthorized" } }),
+  hasUsedUpItsDay: ({ id }) => ({ id, error: { code: -32005, message: "daily request count exceeded" } }),
+  hasAnInternalError: ({ id }) => ({ id, error: { code: -32603, message: "internal error" } }),
+  hasPrunedItsState: ({ id, method }) =>
+    /^eth_(?:call|estimateGas|getBalance|getCode|getTransactionCount)$/.test(method)
+      ? { id, error: { code: -32000, message: "state is pruned" } }
+      : undefined,
   isOnAnotherChain: ({ id, method }) => (method === "eth_chainId" ? { id, result: "0x1" } : undefined),
   hidesEvents: ({ id, method }) => (method === "eth_getLogs" ? { id, result: [] } : undefined),
   swallowsTransactions: ({ id, method }) =>
@@ -47,7 +55,7 @@ export class FaultyNode {
       request.on("data", (chunk) => {
         body += chunk;
       });
-      request.on("end", () => void this.#answer(JSON.parse(body), response).catch(() => response.destroy()));
+      request.on("end", () => void this.#respond(JSON.parse(body), response).catch(() => response.destroy()));
     });
     this.#server.on("connection", (socket) => {
       this.#sockets.add(socket);
@@ -70,7 +78,14 @@ export class FaultyNode {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  async #answer(question: Question, response: ServerResponse): Promise<void> {
+  async #respond(request: Question | Question[], response: ServerResponse): Promise<void> {
+    const answers: Answer[] = [];
+    for (const question of [request].flat()) answers.push(await this.#answer(question, response));
+    if (answers.includes("handled")) return;
+    response.end(JSON.stringify(Array.isArray(request) ? answers : answers[0]));
+  }
+
+  async #answer(question: Question, response: ServerResponse): Promise<Answer> {
     this.questions.push(question);
     this.asked.set(question.method, (this.asked.get(question.method) ?? 0) + 1);
     const { mode } = this;
@@ -79,13 +94,9 @@ export class FaultyNode {
       if (question.params[0] === "latest") question.params[0] = await this.#older(5);
     } else {
       const answer = MODES[mode](question, response);
-      if (answer === "handled") return;
-      if (answer !== undefined) {
-        response.end(JSON.stringify({ jsonrpc: "2.0", ...answer }));
-        return;
-      }
+      if (answer !== undefined) return answer === "handled" ? answer : { jsonrpc: "2.0", ...answer };
     }
-    response.end(await this.#ask(question));
+    return JSON.parse(await this.#ask(question));
   }
 
   async #older(blocks: number): Promise<string> {

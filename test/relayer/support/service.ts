@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { ChainReader } from "@sotto/chain";
 import { signalsDigest } from "@sotto/protocol";
 import {
-  ChainReader,
   createRelayer,
   LOCAL_RELAYER_CONFIG,
   openStore,

@@ -1,8 +1,8 @@
 // Anyone may pay himself, and his money comes back to him: what the quotas let one client do is what it can make the
 // relayer pay, and what is spent for one is not there for the others.
+import type { ChainReader } from "@sotto/chain";
 import type { ServiceLog } from "@sotto/server";
 import type { Config } from "../config/config.ts";
-import type { ChainReader } from "../relayer/chain/reader.ts";
 
 /** Gas of a payment that is settled alone, and of a large deposit or withdrawal. */
 const PAYMENT_GAS = 350_000n;

@@ -1,6 +1,6 @@
+import type { ChainReader } from "@sotto/chain";
 import type { Need } from "@sotto/server";
 import { artifactsPresent, type Catalog } from "../artifacts/catalog.ts";
-import type { ChainReader } from "../relayer/chain/reader.ts";
 import type { Store } from "../store/index.ts";
 
 export interface ServiceParts {

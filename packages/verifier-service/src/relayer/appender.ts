@@ -1,3 +1,4 @@
+import { CallReverted, ChainError } from "@sotto/chain";
 import {
   APPEND_LEAVES,
   appendEnd,
@@ -8,7 +9,7 @@ import {
   type QueueStart,
 } from "@sotto/protocol";
 import { latestTime, type RelayerContext, type Round } from "./context.ts";
-import { CallReverted, codeOf, RelayerError } from "./errors.ts";
+import { codeOf, RelayerError } from "./errors.ts";
 import { poolInterface } from "./pool.ts";
 import type { Sender } from "./sender.ts";
 import type { AppendProver } from "./types.ts";
@@ -146,14 +147,13 @@ export class Appender {
     tree.truncate(Math.min(tree.size, size));
     while (tree.size < size) {
       const rows = await store.ledger.leaves(tree.size, Math.min(PAGE, size - tree.size));
-      if (rows[0]?.leaf_index !== tree.size)
-        throw new RelayerError("NODE_INCONSISTENT", `leaf ${tree.size} is missing`);
+      if (rows[0]?.leaf_index !== tree.size) throw new ChainError("NODE_INCONSISTENT", `leaf ${tree.size} is missing`);
       tree.append(rows.map(({ commitment }) => BigInt(commitment)));
     }
     const last = await store.ledger.lastAppend();
     if (last !== undefined && last.size === size && String(tree.root) !== last.root) {
       tree.truncate(0);
-      throw new RelayerError("NODE_INCONSISTENT", "the leaves that were read do not make the contract's root");
+      throw new ChainError("NODE_INCONSISTENT", "the leaves that were read do not make the contract's root");
     }
     return tree;
   }

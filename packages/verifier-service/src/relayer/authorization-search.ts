@@ -1,6 +1,6 @@
+import type { Receipt } from "@sotto/chain";
 import type { DepositCall } from "@sotto/protocol";
 import type { Operation } from "../store/index.ts";
-import type { Receipt } from "./chain/values.ts";
 import type { RelayerContext, Round } from "./context.ts";
 import { authorizationNonceOf, tokenInterface } from "./pool.ts";
 import { receiptsOf } from "./questions.ts";

@@ -1,6 +1,5 @@
+import type { ChainReader, Head } from "@sotto/chain";
 import type { Lease, Store } from "../store/index.ts";
-import type { ChainReader } from "./chain/reader.ts";
-import type { Head } from "./chain/values.ts";
 import type { PoolPlace, RelayerConfig, RelayerLog, RelayerMetrics, RelayerSigner } from "./types.ts";
 
 /** What all parts of the relayer work with. */

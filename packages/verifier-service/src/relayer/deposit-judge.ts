@@ -1,7 +1,7 @@
+import type { Receipt } from "@sotto/chain";
 import type { DepositCall } from "@sotto/protocol";
 import type { Operation } from "../store/index.ts";
 import { AuthorizationSearch } from "./authorization-search.ts";
-import type { Receipt } from "./chain/values.ts";
 import type { RelayerContext, Round } from "./context.ts";
 import { authorizationNonceOf, poolInterface, tokenInterface } from "./pool.ts";
 import { areTrue, receiptsOf } from "./questions.ts";

@@ -1,9 +1,8 @@
+import { CallReverted } from "@sotto/chain";
 import type { DepositCall } from "@sotto/protocol";
 import type { Operation } from "../store/index.ts";
 import { latestTime, MAX_REVERTS, margin, type RelayerContext, type Round } from "./context.ts";
-import { CallReverted } from "./errors.ts";
 import { decodeOutcomes, revertReason, settleData, singleData } from "./pool.ts";
-import { callAll } from "./questions.ts";
 import type { Sender, SendResult } from "./sender.ts";
 
 /** An operation that is not sent now, and why. */
@@ -216,10 +215,7 @@ export class Dispatcher {
         return [];
       }
     });
-    const results = await callAll(
-      chain,
-      calls.map(({ call }) => call),
-    );
+    const results = await chain.calls(calls.map(({ call }) => call));
     const good: Operation[] = [];
     for (const [index, { operation }] of calls.entries()) {
       const result = results[index];

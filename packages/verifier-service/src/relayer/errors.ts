@@ -6,18 +6,8 @@ export type RelayerErrorCode =
   | "INVALID_RELAYER_OPTION"
   /** There is no payment, deposit or withdrawal with this id. */
   | "UNKNOWN_OPERATION"
-  /** No node answers. */
-  | "NODE_UNREACHABLE"
-  /** A node answers with an error, or with something that is no answer. */
-  | "NODE_ERROR"
-  /** What a node says does not fit together. */
-  | "NODE_INCONSISTENT"
-  /** A node is on another chain. */
-  | "WRONG_CHAIN"
   /** There is no pool, or another one, where it was expected. */
   | "POOL_MISMATCH"
-  /** A call would revert; details say with which error of the contract. */
-  | "CALL_REVERTED"
   /** The prover proved another statement than it was asked for. */
   | "PROOF_MISMATCH";
 
@@ -27,17 +17,6 @@ export class RelayerError extends SottoError {
 
   constructor(code: RelayerErrorCode, message: string, details?: ErrorDetails, options?: { cause?: unknown }) {
     super(code, message, details, options);
-  }
-}
-
-/** A call that would revert: an answer of the node, not a fault of it. */
-export class CallReverted extends RelayerError {
-  /** What the contract reverted with, hex; "0x" where the node does not say. */
-  readonly data: string;
-
-  constructor(data: string) {
-    super("CALL_REVERTED", "the call would revert", { data: data.slice(0, 10) });
-    this.data = data;
   }
 }
 

@@ -1,5 +1,4 @@
-import type { ChainReader } from "./chain/reader.ts";
-import type { Head } from "./chain/values.ts";
+import type { ChainReader, Head } from "@sotto/chain";
 import type { RelayerConfig } from "./types.ts";
 
 /** Wei a unit of gas may cost: EIP-1559. */

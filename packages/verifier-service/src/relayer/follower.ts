@@ -1,8 +1,6 @@
+import { type Block, ChainError, type ChainReader, type Head, type NodeView } from "@sotto/chain";
 import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
 import type { Lease, LedgerPage, Row, Store } from "../store/index.ts";
-import type { ChainReader, NodeView } from "./chain/reader.ts";
-import { RpcAnswer } from "./chain/rpc.ts";
-import type { Block, Head } from "./chain/values.ts";
 import { expectBlock, type PageStart, readPage } from "./page.ts";
 import { poolInterface } from "./pool.ts";
 import type { PoolPlace, RelayerConfig } from "./types.ts";
@@ -112,8 +110,7 @@ export class Follower {
         return page;
       });
     } catch (error) {
-      // Nodes refuse large ranges in many words: asking for less is cheaper than knowing them all.
-      if (to === from || !(error instanceof RpcAnswer)) throw error;
+      if (!(error instanceof ChainError) || error.code !== "RANGE_TOO_LARGE") throw error;
       this.#range = Math.max(1, Math.floor((to - from + 1) / 2));
       return undefined;
     }

@@ -1,4 +1,3 @@
-export { ChainReader } from "./chain/reader.ts";
 export { RelayerError, type RelayerErrorCode } from "./errors.ts";
 export type { Relayer } from "./loop.ts";
 export { paymentCallOf } from "./pool.ts";

@@ -1,6 +1,6 @@
+import type { Head } from "@sotto/chain";
 import { isUnavailable, type Lease, type Operation, type Place, StoreError } from "../store/index.ts";
 import type { Appender } from "./appender.ts";
-import type { Head } from "./chain/values.ts";
 import type { RelayerContext, Round } from "./context.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import { codeOf } from "./errors.ts";

@@ -1,7 +1,6 @@
+import type { Block, Log, NodeView } from "@sotto/chain";
 import type { LogDescription } from "ethers";
 import type { LedgerPage, Row } from "../store/index.ts";
-import type { NodeView } from "./chain/reader.ts";
-import type { Block, Log } from "./chain/values.ts";
 import { poolInterface } from "./pool.ts";
 
 interface MutablePage extends LedgerPage {

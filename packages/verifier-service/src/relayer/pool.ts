@@ -1,3 +1,4 @@
+import { CallReverted } from "@sotto/chain";
 import {
   type DepositCall,
   decodeBundle,
@@ -8,7 +9,6 @@ import {
 } from "@sotto/protocol";
 import { Interface } from "ethers";
 import type { Operation } from "../store/index.ts";
-import { CallReverted } from "./errors.ts";
 
 export const poolInterface = new Interface(shieldedPoolAbi);
 

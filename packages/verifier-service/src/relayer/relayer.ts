@@ -1,8 +1,8 @@
+import type { ChainReader } from "@sotto/chain";
 import { parseAddress } from "@sotto/protocol";
 import { assertAllowedOnChain } from "@sotto/prover";
 import type { Store } from "../store/index.ts";
 import { Appender } from "./appender.ts";
-import type { ChainReader } from "./chain/reader.ts";
 import type { RelayerContext } from "./context.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { RelayerError } from "./errors.ts";

@@ -1,7 +1,6 @@
+import { CallReverted, ChainError, type Receipt } from "@sotto/chain";
 import type { Operation, OutboxTransaction } from "../store/index.ts";
-import type { Receipt } from "./chain/values.ts";
 import { latestTime, MAX_REVERTS, type RelayerContext, type Round } from "./context.ts";
-import { CallReverted } from "./errors.ts";
 import { receiptsOf } from "./questions.ts";
 import type { Sender } from "./sender.ts";
 
@@ -129,6 +128,8 @@ export class Tracker {
       return false;
     } catch (error) {
       if (error instanceof CallReverted) return true;
+      // It can succeed once the account has money again.
+      if (error instanceof ChainError && error.code === "SENDER_UNFUNDED") return false;
       throw error;
     }
   }

@@ -1,7 +1,6 @@
+import { CallReverted, ChainError, type ChainReader } from "@sotto/chain";
 import { Interface } from "ethers";
 import { ServiceError } from "../errors/errors.ts";
-import type { ChainReader } from "../relayer/chain/reader.ts";
-import { CallReverted, RelayerError } from "../relayer/errors.ts";
 import { poolInterface } from "../relayer/pool.ts";
 
 /** What never changes about the pool, read once at start. */
@@ -59,7 +58,7 @@ export async function checkPool(
     if (cause instanceof ServiceError) throw cause;
     if (isAnotherContract(cause))
       throw new ServiceError("POOL_MISSING", `what is at ${pool} is not a ShieldedPool`, { pool }, { cause });
-    const { code, message } = cause as RelayerError;
+    const { code, message } = cause as ChainError;
     if (code === "WRONG_CHAIN") throw new ServiceError(code, message, {}, { cause });
     const why = "no node of SOTTO_RPC_URLS answers; locally: npm run chain";
     throw new ServiceError("CHAIN_UNAVAILABLE", why, {}, { cause });
@@ -68,7 +67,7 @@ export async function checkPool(
 
 /** Whether a contract does not answer as the one that was meant would; otherwise the nodes do not answer. */
 const isAnotherContract = (error: unknown): boolean =>
-  error instanceof CallReverted || (error instanceof RelayerError && error.code === "NODE_INCONSISTENT");
+  error instanceof CallReverted || (error instanceof ChainError && error.code === "NODE_INCONSISTENT");
 
 async function checkVerifier(chain: ChainReader, circuit: string, address: string, expected: readonly bigint[]) {
   const verifier = new Interface([`function verificationKey() view returns (uint256[${expected.length}])`]);

@@ -1,6 +1,6 @@
+import type { ChainReader } from "@sotto/chain";
 import type { Interface } from "ethers";
 import { ServiceError } from "../errors/errors.ts";
-import type { ChainReader } from "../relayer/chain/reader.ts";
 import { poolInterface, tokenInterface } from "../relayer/pool.ts";
 import type { PoolState } from "./ports.ts";
 

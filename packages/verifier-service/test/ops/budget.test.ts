@@ -1,6 +1,6 @@
+import type { ChainReader } from "@sotto/chain";
 import { expect } from "chai";
 import { beyondBudget, tellBudget } from "../../src/ops/budget.ts";
-import type { ChainReader } from "../../src/relayer/chain/reader.ts";
 
 const ETHER = 10n ** 18n;
 const GWEI = 10n ** 9n;

@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { ChainReader } from "@sotto/chain";
 import { expect } from "chai";
-import { ChainReader } from "../../src/relayer/chain/reader.ts";
 import { Follower } from "../../src/relayer/follower.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 import { rejected } from "../support/rejected.ts";

@@ -1,5 +1,5 @@
-// What nodes answer, checked: they may be wrong about anything, so nothing of the wrong form gets past here.
-import { RelayerError } from "../errors.ts";
+// Answers of nodes, checked: nodes may be wrong about anything, so nothing of the wrong form gets past here.
+import { ChainError } from "../errors.ts";
 
 export interface Block {
   number: number;
@@ -25,7 +25,7 @@ export interface Log {
 
 export interface Receipt {
   transactionHash: string;
-  /** Who sent it, and paid its gas. */
+  /** The sender, who paid its gas. */
   from: string;
   blockNumber: number;
   blockHash: string;
@@ -36,17 +36,19 @@ export interface Receipt {
   logs: Log[];
 }
 
-/** A call as nodes take it. */
+/** A call as nodes take it. Without `to`, `data` is creation code: a contract that is not deployed is asked like that. */
 export interface Call {
   from?: string;
-  to: string;
+  to?: string | undefined;
   data: string;
+  /** Limit, a hex quantity. */
+  gas?: string;
 }
 
 export const hexNumber = (value: number): string => `0x${value.toString(16)}`;
 
-function wrong(what: string): RelayerError {
-  return new RelayerError("NODE_ERROR", `a node's answer has no ${what}`);
+function wrong(what: string): ChainError {
+  return new ChainError("NODE_ERROR", `a node's answer has no ${what}`);
 }
 
 export function readHex(value: unknown, bytes?: number): string {
@@ -61,7 +63,7 @@ export function readQuantity(value: unknown): bigint {
   return BigInt(value);
 }
 
-function readNumber(value: unknown): number {
+export function readNumber(value: unknown): number {
   const number = Number(readQuantity(value));
   if (!Number.isSafeInteger(number)) throw wrong("number below 2^53");
   return number;
@@ -112,10 +114,11 @@ export function readLogs(value: unknown): Log[] {
 export function readReceipt(value: unknown): Receipt | undefined {
   if (value === null) return undefined;
   const receipt = record(value, "receipt");
-  // Some nodes give a receipt without a block for what is only in their pool.
+  const transactionHash = readHex(receipt["transactionHash"], 32);
+  // Some nodes give a receipt without a block for a transaction that is only in their pool.
   if (receipt["blockHash"] === null || receipt["blockHash"] === undefined) return undefined;
   return {
-    transactionHash: readHex(receipt["transactionHash"], 32),
+    transactionHash,
     from: readHex(receipt["from"], 20),
     blockNumber: readNumber(receipt["blockNumber"]),
     blockHash: readHex(receipt["blockHash"], 32),

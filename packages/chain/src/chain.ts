@@ -1,0 +1,138 @@
+import type { CallReverted } from "./errors.ts";
+import { type AbiCodec, type BlockTag, type ContractQuestion, NodeView } from "./node-view.ts";
+import { broadcast } from "./rpc/broadcast.ts";
+import { Nodes, type NodesOptions } from "./rpc/failover.ts";
+import type { Block, Call, Head, Receipt } from "./rpc/values.ts";
+
+/** The chain behind several nodes: each question goes to one node, and to the next one if that is at fault. */
+export class ChainReader {
+  readonly nodes: Nodes;
+  /** The newest block that a node has shown. */
+  #newest: Head | undefined;
+  #comparison: Promise<void> | undefined;
+
+  /** @throws ChainError INVALID_OPTION */
+  constructor(options: NodesOptions) {
+    this.nodes = new Nodes(options);
+  }
+
+  get chainId(): bigint {
+    return this.nodes.chainId;
+  }
+
+  /**
+   * Asks one node several questions, and the next node if the first one is at fault or `accept` is false for its answer.
+   * If no answer is accepted, the last one is returned only if no node was at fault.
+   */
+  use<T>(action: (view: NodeView) => Promise<T>, accept?: (answer: T) => boolean): Promise<T> {
+    return this.nodes.use((node) => action(new NodeView(node)), accept);
+  }
+
+  /**
+   * The newest block. If a node is behind a block that was seen before, all nodes are compared, and until that is done
+   * the block seen before is returned: a node that hangs delays nobody. If no node has that block any more, the chain
+   * was reorganised.
+   */
+  async head(): Promise<Head> {
+    const head = await this.use((view) => view.head());
+    const newest = this.#newest;
+    if (newest === undefined || head.number >= newest.number || this.nodes.healthy <= 1) {
+      this.#newest = head;
+      return head;
+    }
+    this.#comparison ??= this.#compare(newest).finally(() => {
+      this.#comparison = undefined;
+    });
+    return newest;
+  }
+
+  async #compare(newest: Head): Promise<void> {
+    const asked = this.nodes.start("healthy", async (node) => ({ node, head: await new NodeView(node).head() }));
+    const answers = (await Promise.allSettled(asked)).filter((answer) => answer.status === "fulfilled");
+    const heads = answers.map(({ value }) => value).sort((a, b) => b.head.number - a.head.number);
+    const best = heads[0]?.head;
+    if (best === undefined || this.#newest !== newest) return;
+    this.#newest = best;
+    if (best.number < newest.number) return;
+    for (const { node, head } of heads)
+      if (head.number < newest.number)
+        this.nodes.demote(node, new NodeView(node).inconsistent(`is at block ${head.number}, behind ${newest.number}`));
+  }
+
+  block(number: number): Promise<Block | undefined> {
+    return this.use((view) => view.block(number));
+  }
+
+  /** The blocks with these numbers, in one request for many of them. */
+  blocks(numbers: readonly number[]): Promise<(Block | undefined)[]> {
+    return this.use((view) => view.blocks(numbers));
+  }
+
+  /** The receipt of a transaction, undefined while it is not in a block. */
+  receipt(hash: string): Promise<Receipt | undefined> {
+    return this.use((view) => view.receipt(hash));
+  }
+
+  /** The receipts of these transactions, in one request for many of them. */
+  receipts(hashes: readonly string[]): Promise<(Receipt | undefined)[]> {
+    return this.use((view) => view.receipts(hashes));
+  }
+
+  /** @throws CallReverted */
+  call(call: Call, block?: BlockTag): Promise<string> {
+    return this.use((view) => view.call(call, block));
+  }
+
+  /** What each call returns, in one request for many of them; a call that reverts gives its error. */
+  calls(calls: readonly Call[], block?: BlockTag): Promise<(string | CallReverted)[]> {
+    return this.use((view) => view.calls(calls, block));
+  }
+
+  /** The first value that each function returns, in one request for many of them. @throws CallReverted */
+  reads<Value>(questions: readonly ContractQuestion<Value>[], block?: BlockTag): Promise<Value[]> {
+    return this.use((view) => view.reads(questions, block));
+  }
+
+  /** The first value that a function of a contract returns. @throws CallReverted */
+  read<Value>(
+    abi: AbiCodec<Value>,
+    to: string,
+    name: string,
+    values?: readonly unknown[],
+    block?: BlockTag,
+  ): Promise<Value> {
+    return this.use((view) => view.read(abi, to, name, values, block));
+  }
+
+  /** @throws CallReverted; ChainError SENDER_UNFUNDED */
+  estimateGas(call: Call): Promise<bigint> {
+    return this.use((view) => view.estimateGas(call));
+  }
+
+  /** The priority fee that a node suggests, wei; undefined if no node suggests one. */
+  priorityFee(): Promise<bigint | undefined> {
+    return this.use((view) => view.priorityFee()).catch(() => undefined);
+  }
+
+  transactionCount(address: string, block?: BlockTag): Promise<number> {
+    return this.use((view) => view.transactionCount(address, block));
+  }
+
+  /** Wei. */
+  balance(address: string): Promise<bigint> {
+    return this.use((view) => view.balance(address));
+  }
+
+  /** The code at `address`, "0x" if there is none. */
+  code(address: string): Promise<string> {
+    return this.use((view) => view.code(address));
+  }
+
+  /**
+   * Hands a signed transaction to every node, and waits for the first that takes it.
+   * @returns undefined if a node took it or had it already, otherwise why not
+   */
+  send(raw: string): Promise<string | undefined> {
+    return broadcast(this.nodes, raw);
+  }
+}

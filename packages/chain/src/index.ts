@@ -1,0 +1,6 @@
+export { ChainReader } from "./chain.ts";
+export { CallReverted, ChainError, type ChainErrorCode, isNodeFault } from "./errors.ts";
+export type { AbiCodec, BlockTag, ContractQuestion, NodeView } from "./node-view.ts";
+export { MAX_BATCH } from "./rpc/endpoint.ts";
+export { type ChainLog, Nodes, type NodesOptions } from "./rpc/failover.ts";
+export type { Block, Call, Head, Log, Receipt } from "./rpc/values.ts";

@@ -1,0 +1,188 @@
+import { CallReverted, ChainError, RpcErrorResponse } from "./errors.ts";
+import type { RpcEndpoint } from "./rpc/endpoint.ts";
+import {
+  type Block,
+  type Call,
+  type Head,
+  hexNumber,
+  type Log,
+  type Receipt,
+  readBlock,
+  readHead,
+  readHex,
+  readLogs,
+  readNumber,
+  readQuantity,
+  readReceipt,
+} from "./rpc/values.ts";
+
+export type BlockTag = number | "latest";
+
+const tagOf = (block: BlockTag): string => (block === "latest" ? block : hexNumber(block));
+
+/** Encodes calls of a contract and decodes their results: an Interface of ethers, for example. */
+export interface AbiCodec<Value> {
+  encodeFunctionData(name: string, values: readonly unknown[]): string;
+  decodeFunctionResult(name: string, data: string): ArrayLike<Value>;
+}
+
+/** A question to a function of a contract. */
+export interface ContractQuestion<Value> {
+  readonly abi: AbiCodec<Value>;
+  readonly to: string;
+  readonly name: string;
+  readonly values: readonly unknown[];
+}
+
+/** Questions to one node, with checked answers. */
+export class NodeView {
+  readonly #node: RpcEndpoint;
+
+  constructor(node: RpcEndpoint) {
+    this.#node = node;
+  }
+
+  get name(): string {
+    return this.#node.name;
+  }
+
+  async head(): Promise<Head> {
+    return readHead(await this.#node.ask("eth_getBlockByNumber", ["latest", false]));
+  }
+
+  /** The block of the canonical chain, undefined if there is none (yet). */
+  async block(number: number): Promise<Block | undefined> {
+    return this.#block(number, await this.#node.ask("eth_getBlockByNumber", [hexNumber(number), false]));
+  }
+
+  /** As `block`, for each number, in as few requests as the node permits. */
+  async blocks(numbers: readonly number[]): Promise<(Block | undefined)[]> {
+    const questions = numbers.map((number) => [hexNumber(number), false]);
+    const answers = await this.#node.askMany("eth_getBlockByNumber", questions);
+    return numbers.map((number, index) => this.#block(number, answers[index]));
+  }
+
+  #block(number: number, answer: unknown): Block | undefined {
+    const block = readBlock(answer);
+    if (block !== undefined && block.number !== number)
+      throw this.inconsistent(`gives block ${block.number} for ${number}`);
+    return block;
+  }
+
+  /** The receipt of a transaction, undefined while it is not in a block. */
+  async receipt(hash: string): Promise<Receipt | undefined> {
+    return this.#receipt(hash, await this.#node.ask("eth_getTransactionReceipt", [hash]));
+  }
+
+  /** As `receipt`, for each hash, in as few requests as the node permits. */
+  async receipts(hashes: readonly string[]): Promise<(Receipt | undefined)[]> {
+    const answers = await this.#node.askMany(
+      "eth_getTransactionReceipt",
+      hashes.map((hash) => [hash]),
+    );
+    return hashes.map((hash, index) => this.#receipt(hash, answers[index]));
+  }
+
+  #receipt(hash: string, answer: unknown): Receipt | undefined {
+    const receipt = readReceipt(answer);
+    if (receipt !== undefined && receipt.transactionHash !== hash)
+      throw this.inconsistent("gives the receipt of another transaction");
+    return receipt;
+  }
+
+  /** @throws ChainError RANGE_TOO_LARGE if the node refuses several blocks, in whatever words */
+  async logs(address: string, from: number, to: number, topics: readonly (string | null)[] = []): Promise<Log[]> {
+    const filter = {
+      address,
+      fromBlock: hexNumber(from),
+      toBlock: hexNumber(to),
+      ...(topics.length ? { topics } : {}),
+    };
+    const answer = await this.#node.ask("eth_getLogs", [filter]).catch((cause: unknown) => {
+      if (from === to || !(cause instanceof RpcErrorResponse)) throw cause;
+      const message = `${this.name} refuses the logs of blocks ${from} to ${to}`;
+      throw new ChainError("RANGE_TOO_LARGE", message, { node: this.name }, { cause });
+    });
+    const logs = readLogs(answer);
+    if (logs.some((log) => log.blockNumber < from || log.blockNumber > to || log.address !== address))
+      throw this.inconsistent("gives logs that were not asked for");
+    return logs;
+  }
+
+  /** @throws CallReverted */
+  async call(call: Call, block: BlockTag = "latest"): Promise<string> {
+    return readHex(await this.#node.ask("eth_call", [call, tagOf(block)]));
+  }
+
+  /** As `call`, for each call, in as few requests as the node permits. A call that reverts gives its error. */
+  async calls(calls: readonly Call[], block: BlockTag = "latest"): Promise<(string | CallReverted)[]> {
+    const questions = calls.map((call) => [call, tagOf(block)]);
+    const answers = await this.#node.askMany("eth_call", questions);
+    return answers.map((answer) => (answer instanceof CallReverted ? answer : readHex(answer)));
+  }
+
+  /**
+   * The first value that a function of a contract returns. A contract's answer always has the form its ABI says: a node
+   * that gives another one is at fault.
+   * @throws CallReverted
+   */
+  async read<Value>(
+    abi: AbiCodec<Value>,
+    to: string,
+    name: string,
+    values: readonly unknown[] = [],
+    block: BlockTag = "latest",
+  ): Promise<Value> {
+    const result = await this.call({ to, data: abi.encodeFunctionData(name, values) }, block);
+    return this.#decode(abi, name, result);
+  }
+
+  /** As `read`, for each question, in as few requests as the node permits. */
+  async reads<Value>(questions: readonly ContractQuestion<Value>[], block: BlockTag = "latest"): Promise<Value[]> {
+    const calls = questions.map(({ abi, to, name, values }) => ({ to, data: abi.encodeFunctionData(name, values) }));
+    const results = await this.calls(calls, block);
+    return questions.map(({ abi, name }, index) => {
+      const result = results[index];
+      if (typeof result !== "string") throw result;
+      return this.#decode(abi, name, result);
+    });
+  }
+
+  #decode<Value>(abi: AbiCodec<Value>, name: string, result: string): Value {
+    let decoded: ArrayLike<Value>;
+    try {
+      decoded = abi.decodeFunctionResult(name, result);
+    } catch {
+      throw this.inconsistent(`gives ${result.length / 2 - 1} bytes that are not a result of ${name}`);
+    }
+    return decoded[0] as Value;
+  }
+
+  /** @throws CallReverted; ChainError SENDER_UNFUNDED */
+  async estimateGas(call: Call): Promise<bigint> {
+    return readQuantity(await this.#node.ask("eth_estimateGas", [call]));
+  }
+
+  /** The priority fee that the node suggests, wei. */
+  async priorityFee(): Promise<bigint> {
+    return readQuantity(await this.#node.ask("eth_maxPriorityFeePerGas", []));
+  }
+
+  async transactionCount(address: string, block: BlockTag = "latest"): Promise<number> {
+    return readNumber(await this.#node.ask("eth_getTransactionCount", [address, tagOf(block)]));
+  }
+
+  /** Wei. */
+  async balance(address: string): Promise<bigint> {
+    return readQuantity(await this.#node.ask("eth_getBalance", [address, "latest"]));
+  }
+
+  /** The code at `address`, "0x" if there is none. */
+  async code(address: string): Promise<string> {
+    return readHex(await this.#node.ask("eth_getCode", [address, "latest"]));
+  }
+
+  inconsistent(what: string): ChainError {
+    return new ChainError("NODE_INCONSISTENT", `${this.name} ${what}`, { node: this.name });
+  }
+}

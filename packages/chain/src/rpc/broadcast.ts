@@ -1,0 +1,39 @@
+import { CallReverted, RpcErrorResponse } from "../errors.ts";
+import type { Nodes } from "./failover.ts";
+import { isKnownTransaction, isRefusedTransaction } from "./responses.ts";
+
+/** After a refusal the other nodes have this part of a request's time to accept. */
+const GRACE_PART = 10;
+
+/**
+ * Hands a signed transaction to every node. The first acceptance ends the wait, and a node that hangs does not prolong
+ * it; the transaction goes to all of them in any case.
+ * @returns undefined if a node took the transaction or had it already, otherwise why not
+ */
+export function broadcast(nodes: Nodes, raw: string): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    let refusal: string | undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const end = (result: string | undefined) => {
+      clearTimeout(timer);
+      resolve(result);
+    };
+    const answers = nodes.start("all", async (node) => {
+      const refused = await node.ask("eth_sendRawTransaction", [raw]).then(() => undefined, refusalOf);
+      if (refused === undefined) return end(undefined);
+      refusal = refused;
+      timer ??= setTimeout(() => end(refusal), nodes.timeout / GRACE_PART);
+    });
+    void Promise.allSettled(answers).then(() => end(refusal ?? "no node answers"));
+  });
+}
+
+/** @returns why a node refuses a transaction; undefined if the node has it. @throws the node's fault */
+function refusalOf(error: unknown): string | undefined {
+  // Nodes that mine at once report what the transaction did, not that they took it.
+  if (error instanceof CallReverted) return undefined;
+  if (!(error instanceof RpcErrorResponse)) throw error;
+  if (isKnownTransaction(error.text)) return undefined;
+  if (isRefusedTransaction(error.text)) return error.text;
+  throw error;
+}

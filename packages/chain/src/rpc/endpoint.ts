@@ -1,0 +1,165 @@
+import { readBody, SottoError } from "@sotto/protocol";
+import { CallReverted, ChainError, RpcErrorResponse } from "../errors.ts";
+import { errorOf } from "./responses.ts";
+
+/** Questions in one request. */
+export const MAX_BATCH = 100;
+/** How long a node that refused a batch is asked in smaller ones, ms. */
+const SMALL_BATCHES_MS = 60_000;
+/** Single questions under way at once, if a node refuses batches. */
+const SINGLES_AT_ONCE = 4;
+
+type Params = readonly unknown[];
+
+function returnRevert(error: unknown): CallReverted {
+  if (error instanceof CallReverted) return error;
+  throw error;
+}
+
+export interface EndpointOptions {
+  /** For one request, ms. */
+  readonly timeout: number;
+  /** Larger responses are not read to their end. */
+  readonly maxResponseBytes: number;
+  /** Now, ms. */
+  readonly clock: () => number;
+}
+
+/** One JSON-RPC node. It may be wrong about anything: only the envelope of its answers is checked here. */
+export class RpcEndpoint {
+  /** Its host: the rest of the address may hold a key. */
+  readonly name: string;
+  readonly #url: string;
+  readonly #options: EndpointOptions;
+  #lastId = 0;
+  #batchSize = MAX_BATCH;
+  #smallBatchesUntil = 0;
+
+  /** @throws ChainError INVALID_OPTION */
+  constructor(url: string, options: EndpointOptions) {
+    const { protocol, username, password, host } = URL.canParse(url) ? new URL(url) : new URL("none:");
+    if (!/^https?:$/.test(protocol) || username !== "" || password !== "")
+      throw new ChainError(
+        "INVALID_OPTION",
+        "a node's address is expected to be http or https, like http://127.0.0.1:8545, without user and password",
+      );
+    this.name = host;
+    this.#url = url;
+    this.#options = options;
+  }
+
+  /**
+   * Asks one question.
+   * @throws ChainError NODE_UNREACHABLE, NODE_ERROR, SENDER_UNFUNDED; CallReverted; RpcErrorResponse
+   */
+  async ask(method: string, params: Params): Promise<unknown> {
+    const question = this.#question(method, params);
+    const answer = await this.#post(method, question);
+    return this.#read(method, question.id, answer);
+  }
+
+  /**
+   * Asks the same method with many parameters, in requests of at most MAX_BATCH questions. A node that refuses a batch is
+   * asked in smaller ones, and in the end one question at a time: only then is it at fault.
+   * @returns the answers in the order of the questions; CallReverted in place of a call's result that reverts
+   * @throws as `ask`, with the first question that fails otherwise
+   */
+  async askMany(method: string, questions: readonly Params[]): Promise<unknown[]> {
+    const answers: unknown[] = [];
+    let size = this.#smallBatchesUntil > this.#options.clock() ? this.#batchSize : MAX_BATCH;
+    let refused = false;
+    while (answers.length < questions.length) {
+      const rest = questions.slice(answers.length);
+      const found =
+        size === 1 || rest.length === 1
+          ? await Promise.all(
+              rest.slice(0, SINGLES_AT_ONCE).map((params) => this.ask(method, params).catch(returnRevert)),
+            )
+          : await this.#askBatch(method, rest.slice(0, size));
+      if (found === undefined) {
+        size = Math.max(1, Math.floor(Math.min(size, rest.length) / 5));
+        refused = true;
+        continue;
+      }
+      answers.push(...found);
+      if (!refused) continue;
+      // It answers a smaller batch, so the size was the reason.
+      refused = false;
+      this.#batchSize = size;
+      this.#smallBatchesUntil = this.#options.clock() + SMALL_BATCHES_MS;
+    }
+    return answers;
+  }
+
+  /**
+   * One request. Undefined if the node answers, but not each question with a result: batches are refused in many ways,
+   * as a whole or question by question.
+   */
+  async #askBatch(method: string, list: readonly Params[]): Promise<unknown[] | undefined> {
+    const questions = list.map((params) => this.#question(method, params));
+    try {
+      const answers = await this.#post(method, questions);
+      if (!Array.isArray(answers)) return undefined;
+      const byId = new Map(answers.map((answer) => [(Object(answer) as { id?: unknown }).id, answer]));
+      return questions.map(({ id }) => {
+        try {
+          return this.#read(method, id, byId.get(id));
+        } catch (error) {
+          return returnRevert(error);
+        }
+      });
+    } catch (error) {
+      if (error instanceof ChainError && error.code === "NODE_ERROR") return undefined;
+      throw error;
+    }
+  }
+
+  #question(method: string, params: Params) {
+    this.#lastId += 1;
+    return { jsonrpc: "2.0", id: this.#lastId, method, params };
+  }
+
+  /** @throws ChainError NODE_UNREACHABLE if there is no HTTP answer in time, NODE_ERROR if it is too long or not JSON */
+  async #post(method: string, question: object): Promise<unknown> {
+    const { timeout, maxResponseBytes } = this.#options;
+    const signal = AbortSignal.timeout(timeout);
+    const headers = { "content-type": "application/json" };
+    let text: string;
+    let status: number;
+    try {
+      const body = JSON.stringify(question);
+      const response = await fetch(this.#url, { method: "POST", headers, body, signal, redirect: "error" });
+      status = response.status;
+      text = new TextDecoder().decode(await readBody(response, maxResponseBytes, signal));
+    } catch (cause) {
+      // Like the answer of a node that refuses to send so much: a smaller range has fewer logs.
+      if (cause instanceof SottoError)
+        throw new RpcErrorResponse(this.name, method, undefined, "the response is too large");
+      throw new ChainError(
+        "NODE_UNREACHABLE",
+        `${this.name} does not answer ${method}`,
+        { node: this.name },
+        { cause },
+      );
+    }
+    try {
+      // Some nodes send JSON-RPC errors with a status of 4xx or 5xx.
+      return JSON.parse(text);
+    } catch (cause) {
+      const what = status === 200 ? "something that is not JSON" : `HTTP status ${status}`;
+      throw new ChainError("NODE_ERROR", `${this.name} answers ${method} with ${what}`, { node: this.name }, { cause });
+    }
+  }
+
+  #read(method: string, id: number, value: unknown): unknown {
+    const answer = Object(value) as { id?: unknown; result?: unknown; error?: unknown };
+    if (answer.error) throw errorOf(this.name, method, answer.error);
+    if (answer.id !== id) throw this.#fault(`answers another question than ${method}`);
+    if (!("result" in answer)) throw this.#fault(`answers ${method} without a result`);
+    return answer.result;
+  }
+
+  #fault(what: string): ChainError {
+    return new ChainError("NODE_ERROR", `${this.name} ${what}`, { node: this.name });
+  }
+}

@@ -1,0 +1,74 @@
+// What the `error` of a JSON-RPC response means. There is no standard: each pattern is anchored to the words of known
+// nodes, because a node's own trouble ("state reverted to a snapshot") must not pass for an answer of the contract.
+import { CallReverted, ChainError, RpcErrorResponse } from "../errors.ts";
+
+interface RpcError {
+  readonly code: number | undefined;
+  readonly message: string;
+  readonly data: unknown;
+}
+
+/** geth, Erigon, Reth, Besu, Nethermind, anvil: the EVM ended the call. */
+const EXECUTION_FAILED =
+  /^(?:err(?:or)?: |evm error: )*(?:execution reverted|reverted?(?=$|:| with)|out ?of ?gas|invalid ?(?:fe ?)?opcode|invalid ?jump|stack ?(?:underflow|overflow|limit ?reached)|contract creation code storage out of gas|max (?:initcode|code) size exceeded|intrinsic gas too low|gas uint64 overflow|write protection|return data out of bounds)/i;
+/** Hardhat and Ganache. */
+const DEVELOPMENT_NODE =
+  /^(?:error: )?(?:vm exception while processing transaction|transaction (?:reverted|ran out of gas))/i;
+/** The code that geth gives an error with revert data. */
+const REVERTED = 3;
+/** The code of Nethermind and OpenEthereum for "VM execution error". */
+const VM_EXECUTION_ERROR = -32015;
+
+const UNFUNDED =
+  /^(?:err(?:or)?: )*(?:insufficient funds for|gas required exceeds allowance|insufficient sender balance|upfront cost exceeds account balance|sender doesn'?t have enough funds)/i;
+
+/** The methods whose answer may be that the EVM ended the call. Nodes that mine at once tell it when they are sent to. */
+const EXECUTING = ["eth_call", "eth_estimateGas", "eth_sendRawTransaction"];
+const CALLING = ["eth_call", "eth_estimateGas"];
+
+/** @returns the error that stands for the `error` of a response to `method` */
+export function errorOf(node: string, method: string, value: unknown): ChainError {
+  const error = read(value);
+  if (EXECUTING.includes(method)) {
+    const data = revertData(error);
+    if (data !== undefined) return new CallReverted(data);
+  }
+  if (CALLING.includes(method) && UNFUNDED.test(error.message))
+    return new ChainError("SENDER_UNFUNDED", "the sending account cannot pay for the gas of the call", { node });
+  return new RpcErrorResponse(node, method, error.code, error.message);
+}
+
+function read(value: unknown): RpcError {
+  const { code, message, data } = Object(value) as Record<string, unknown>;
+  return {
+    code: typeof code === "number" && Number.isSafeInteger(code) ? code : undefined,
+    message: String(typeof value === "string" ? value : (message ?? "")),
+    data: data !== null && typeof data === "object" && "data" in data ? data.data : data,
+  };
+}
+
+/** The data a call reverted with, "0x" if the node keeps it to itself; undefined if the error is not a revert. */
+function revertData({ code, message, data }: RpcError): string | undefined {
+  // OpenEthereum and Nethermind: "Reverted 0x..".
+  const hex = typeof data === "string" ? data.replace(/^reverted /i, "").toLowerCase() : "";
+  const isHex = /^0x(?:[0-9a-f]{2})*$/.test(hex);
+  const failed = code === REVERTED || code === VM_EXECUTION_ERROR;
+  if (failed || EXECUTION_FAILED.test(message) || DEVELOPMENT_NODE.test(message)) return isHex ? hex : "0x";
+  // Revert data is a selector and whole words. A block's hash in `data` is not.
+  return isHex && hex.length >= 10 && (hex.length - 10) % 64 === 0 ? hex : undefined;
+}
+
+/** Of a transaction, by its sender's doing: every other node would say the same. */
+const REFUSED_TRANSACTION =
+  /nonce too (?:low|high)|underpriced|insufficient (?:funds|sender balance)|intrinsic gas|gas limit|max (?:fee|priority fee) per gas|fee cap|exceeds (?:the )?(?:block|configured) |oversized data|invalid (?:sender|signature|transaction|chain ?id)|replay-protected|rlp: |not supported: type|transaction type not supported|enough funds/i;
+const KNOWN_TRANSACTION =
+  /already known|already imported|known transaction|already in (?:the )?mempool|already exists|transaction already/i;
+
+/** Whether a node's refusal to take a transaction is about the transaction, and not the node's own trouble. */
+export const isRefusedTransaction = (text: string): boolean => REFUSED_TRANSACTION.test(text);
+/** Whether a node refuses a transaction because it has it. */
+export const isKnownTransaction = (text: string): boolean => KNOWN_TRANSACTION.test(text);
+
+/** JSON-RPC and EIP-1474: the node does not have the method, which says nothing about its other answers. */
+export const isUnsupportedMethod = (error: unknown): boolean =>
+  error instanceof RpcErrorResponse && (error.rpcCode === -32601 || error.rpcCode === -32004);

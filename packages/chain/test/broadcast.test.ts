@@ -1,0 +1,97 @@
+import { expect } from "chai";
+import { ChainReader } from "../src/index.ts";
+import { GONE, HANG, HASH, rpcError, TestNode } from "./support/node.ts";
+
+/** Longer than any machine takes, ms. */
+const TIMEOUT = 1_200_000;
+
+describe("a transaction", () => {
+  let first: TestNode;
+  let second: TestNode;
+  let time = 0;
+  const reader = () =>
+    new ChainReader({ urls: [first.url, second.url], chainId: 31337n, timeout: TIMEOUT, clock: () => time });
+  const answer = (one: unknown, other: unknown) => {
+    first.answers["eth_sendRawTransaction"] = one;
+    second.answers["eth_sendRawTransaction"] = other;
+  };
+  beforeEach(async () => {
+    time = 0;
+    [first, second] = [await TestNode.start(), await TestNode.start()];
+  });
+  afterEach(async () => {
+    await first.stop();
+    await second.stop();
+  });
+
+  it("is taken if one node takes it, or has it already", async () => {
+    for (const taken of [
+      HASH,
+      rpcError("already known"),
+      rpcError("ALREADY_EXISTS: already known"),
+      rpcError("Known transaction", -32010),
+      // A node that mines at once and reports what the transaction did.
+      rpcError("VM Exception while processing transaction: reverted with custom error 'X()'", -32603),
+    ])
+      for (const other of [rpcError("nonce too low"), rpcError("Unauthorized"), GONE]) {
+        answer(taken, other);
+        expect(await reader().send("0x02")).to.equal(undefined);
+        answer(other, taken);
+        expect(await reader().send("0x02")).to.equal(undefined);
+      }
+  });
+
+  it("goes to every node, and the first that takes it ends the wait", async () => {
+    for (const [one, other] of [[HASH, HANG] as const, [HANG, HASH] as const]) {
+      const asked = [first.count("eth_sendRawTransaction"), second.count("eth_sendRawTransaction")];
+      answer(one, other);
+      expect(await reader().send("0x02")).to.equal(undefined);
+      const sent = () => [first.count("eth_sendRawTransaction"), second.count("eth_sendRawTransaction")];
+      while (sent().some((count, index) => count === asked[index])) await new Promise(setImmediate);
+    }
+  });
+
+  it("is refused with the words of a node that refuses it, even if another one is at fault", async () => {
+    answer(rpcError("nonce too low"), rpcError("replacement transaction underpriced"));
+    expect(await reader().send("0x02")).to.be.oneOf(["nonce too low", "replacement transaction underpriced"]);
+    answer(rpcError("nonce too low"), rpcError("Unauthorized"));
+    expect(await reader().send("0x02")).to.equal("nonce too low");
+  });
+
+  it("is refused soon after a first refusal, even if another node hangs", async () => {
+    answer(HANG, rpcError("nonce too low"));
+    const { setTimeout } = globalThis;
+    let patienceIsOver: (() => void) | undefined;
+    globalThis.setTimeout = ((action: () => void, ms: number) => {
+      if (ms !== TIMEOUT / 10) return setTimeout(action, ms);
+      patienceIsOver = action;
+      return undefined;
+    }) as typeof setTimeout;
+    try {
+      const sent = reader().send("0x02");
+      while (patienceIsOver === undefined) await new Promise(setImmediate);
+      patienceIsOver();
+      expect(await sent).to.equal("nonce too low");
+    } finally {
+      globalThis.setTimeout = setTimeout;
+    }
+  });
+
+  it("is in no hands if every node is at fault, whose words are not repeated", async () => {
+    answer(rpcError("no such key: secret-key"), GONE);
+    expect(await reader().send("0x02")).to.equal("no node answers");
+  });
+
+  it("that is refused costs a node nothing; the node's own trouble does", async () => {
+    answer(rpcError("insufficient funds for gas * price + value"), rpcError("nonce too low"));
+    first.answers["eth_getBalance"] = "0x5";
+    second.answers["eth_getBalance"] = "0x6";
+    const chain = reader();
+    await chain.send("0x02");
+    expect(await chain.balance(HASH)).to.equal(5n);
+    answer(rpcError("daily request count exceeded"), HASH);
+    await chain.send("0x02");
+    while (chain.nodes.healthy === 2) await new Promise(setImmediate);
+    expect(await chain.balance(HASH)).to.equal(6n);
+  });
+});

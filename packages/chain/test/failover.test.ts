@@ -1,0 +1,387 @@
+import { expect } from "chai";
+import { ChainError, ChainReader, type NodesOptions, type NodeView } from "../src/index.ts";
+import { ADDRESS, Body, block, Envelope, GONE, HANG, HASH, receipt, rpcError, TestNode } from "./support/node.ts";
+import { rejected } from "./support/rejected.ts";
+
+/** Longer than any machine takes: no node here fails by its deadline unless a test says so. */
+const TIMEOUT = 1_200_000;
+
+const CALL = { to: ADDRESS, data: "0x" };
+
+/** Each question of a ChainReader, the method it asks, and a good answer. */
+const QUESTIONS: [method: string, answer: unknown, ask: (chain: ChainReader) => Promise<unknown>][] = [
+  ["eth_getBlockByNumber", block(6), (chain) => chain.head()],
+  ["eth_getBlockByNumber", block(6), (chain) => chain.block(6)],
+  ["eth_getBlockByNumber", block(6), (chain) => chain.blocks([6])],
+  ["eth_getLogs", [], (chain) => chain.use((view) => view.logs(ADDRESS, 1, 1))],
+  ["eth_getLogs", [], (chain) => chain.use((view) => view.logs(ADDRESS, 1, 1_000))],
+  ["eth_call", "0x05", (chain) => chain.call(CALL)],
+  ["eth_estimateGas", "0x5", (chain) => chain.estimateGas(CALL)],
+  ["eth_maxPriorityFeePerGas", "0x5", (chain) => chain.priorityFee()],
+  ["eth_getTransactionCount", "0x5", (chain) => chain.transactionCount(ADDRESS)],
+  ["eth_getBalance", "0x5", (chain) => chain.balance(ADDRESS)],
+  ["eth_getCode", "0x05", (chain) => chain.code(ADDRESS)],
+  ["eth_getTransactionReceipt", receipt(HASH), (chain) => chain.receipt(HASH)],
+  ["eth_getTransactionReceipt", receipt(HASH), (chain) => chain.receipts([HASH, HASH])],
+];
+
+/** Ways in which a node fails, none of which says anything about the question. */
+const FAULTS: Record<string, unknown> = {
+  "has no key": rpcError("Unauthorized", -32000),
+  "has used up its day": rpcError("daily request count exceeded, request rate limited", -32005),
+  "has an internal error": rpcError("internal error", -32603),
+  "has pruned the state": rpcError("state is pruned", -32000),
+  "lacks a trie node": rpcError("missing trie node 5f3c (path )", -32000),
+  "lost its header": rpcError("header not found", -32000, HASH),
+  "speaks of a revert of its own": rpcError("database reverted to a snapshot, try again", -32000),
+  "gives an error that is a text": new Envelope({ error: "Unauthorized" }),
+  "sends an error with another status": new Body('{"error":{"code":-32000,"message":"no key"}}', 401),
+  "sends a page with status 502": new Body("<html>bad gateway</html>", 502),
+  "sends no JSON": new Body("<html>maintenance</html>"),
+  "answers another question": new Envelope({ id: 99_999, result: "0x1" }),
+  "gives no result": new Envelope({}),
+  "gives a result of the wrong form": { number: "seven" },
+  "closes the connection": GONE,
+};
+
+describe("several nodes", () => {
+  const nodes: TestNode[] = [];
+  let time = 0;
+  const reader = (members: readonly TestNode[], options: Partial<NodesOptions> = {}) =>
+    new ChainReader({
+      ...{ urls: members.map(({ url }) => url), chainId: 31337n, timeout: TIMEOUT, clock: () => time },
+      ...options,
+    });
+  let first: TestNode;
+  let second: TestNode;
+  beforeEach(async () => {
+    time = 0;
+    [first, second] = [await TestNode.start(), await TestNode.start()];
+    nodes.push(first, second);
+  });
+  afterEach(async () => {
+    for (const node of nodes.splice(0)) await node.stop();
+  });
+
+  it("are asked in order; a node that failed is asked last for a while", async () => {
+    second.answers["eth_getBalance"] = "0x5";
+    const chain = reader([first, second]);
+    expect(await chain.balance(HASH)).to.equal(5n);
+    first.answers["eth_getBalance"] = "0x6";
+    expect(await chain.balance(HASH)).to.equal(5n);
+    time += 500;
+    expect(await chain.balance(HASH)).to.equal(6n);
+  });
+
+  it("wait 0.5 to 30 s for a node that fails again and again, and no longer for failing many times at once", async () => {
+    second.answers["eth_getBalance"] = "0x5";
+    const chain = reader([first, second]);
+    const askedAgain = async () => {
+      const before = first.asked.length;
+      await chain.balance(ADDRESS);
+      return first.asked.length > before;
+    };
+    await Promise.all(Array.from({ length: 5 }, () => chain.balance(ADDRESS)));
+    for (const pause of [500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]) {
+      time += pause - 1;
+      expect(await askedAgain(), `${pause - 1} ms`).to.equal(false);
+      time += 1;
+      expect(await askedAgain(), `${pause} ms`).to.equal(true);
+    }
+  });
+
+  for (const [fault, answer] of Object.entries(FAULTS))
+    it(`answer every question if the first node ${fault}`, async () => {
+      for (const [method, good, ask] of QUESTIONS) {
+        second.answers = { ...second.answers, [method]: good };
+        const expected = await ask(reader([second]));
+        first.answers = { eth_chainId: "0x7a69", [method]: answer };
+        expect(await ask(reader([first, second])), method).to.deep.equal(expected);
+        // Alone it has no answer: the second node gave it.
+        if (method === "eth_maxPriorityFeePerGas") expect(await ask(reader([first]))).to.equal(undefined);
+        else {
+          const error = await rejected(ask(reader([first])));
+          expect(error, method).to.be.instanceOf(ChainError);
+          expect(["NODE_ERROR", "NODE_UNREACHABLE", "RANGE_TOO_LARGE"], method).to.include(error.code);
+          expect(error.message).not.to.contain("secret-key");
+        }
+      }
+    });
+
+  it("ask a faulty node last, but never skip it", async () => {
+    first.answers["eth_getBalance"] = "0x5";
+    second.answers["eth_getBalance"] = rpcError("internal error");
+    const chain = reader([second, first]);
+    expect(await chain.balance(ADDRESS)).to.equal(5n);
+    first.answers["eth_getBalance"] = rpcError("internal error");
+    second.answers["eth_getBalance"] = "0x6";
+    expect(await chain.balance(ADDRESS)).to.equal(6n);
+  });
+
+  it("pass over a node that hangs when its time is up, and do not wait for it again", async () => {
+    first.answers["eth_getBalance"] = HANG;
+    second.answers["eth_getBalance"] = "0x5";
+    const { timeout } = AbortSignal;
+    const up = new AbortController();
+    AbortSignal.timeout = (ms) => {
+      expect(ms).to.equal(TIMEOUT);
+      return first.asked.length === 1 ? up.signal : timeout(ms);
+    };
+    try {
+      const chain = reader([first, second]);
+      const balance = chain.balance(HASH);
+      while (!first.asked.includes("eth_getBalance")) await new Promise(setImmediate);
+      expect(second.asked).to.deep.equal([]);
+      up.abort(new DOMException("its time is up", "TimeoutError"));
+      expect(await balance).to.equal(5n);
+      expect(await chain.balance(HASH)).to.equal(5n);
+      expect(first.count("eth_getBalance")).to.equal(1);
+    } finally {
+      AbortSignal.timeout = timeout;
+    }
+  });
+
+  it("wait for no answer of a second node that hangs", async () => {
+    second.answers["eth_chainId"] = HANG;
+    const chain = reader([first, second]);
+    for (const [method, answer, ask] of QUESTIONS) {
+      first.answers = { ...first.answers, [method]: answer };
+      await ask(chain);
+    }
+    expect(second.asked).to.deep.equal([]);
+  });
+
+  it("are used only on the chain that was asked for", async () => {
+    first.answers = { eth_chainId: "0x1", eth_getBalance: "0x5" };
+    second.answers["eth_getBalance"] = "0x6";
+    expect(await reader([first, second]).balance(HASH)).to.equal(6n);
+    expect(first.asked).to.deep.equal(["eth_chainId"]);
+    for (const answer of ["0x1", "31337", null, "0x"]) {
+      first.answers["eth_chainId"] = answer;
+      const error = await rejected(reader([first]).balance(HASH));
+      expect(error, String(answer)).to.include({ code: "WRONG_CHAIN" });
+      expect(error.message).to.contain(first.name).and.not.to.contain("secret-key");
+    }
+  });
+
+  it("name another chain as the reason only if every node is on one", async () => {
+    first.answers["eth_chainId"] = "0x1";
+    second.answers["eth_chainId"] = GONE;
+    for (const order of [
+      [first, second],
+      [second, first],
+    ] as const)
+      expect(await rejected(reader(order).balance(ADDRESS))).to.include({ code: "NODE_UNREACHABLE" });
+    second.answers["eth_chainId"] = "0x2";
+    expect(await rejected(reader([first, second]).balance(ADDRESS))).to.include({ code: "WRONG_CHAIN" });
+  });
+
+  it("are asked for their chain again once a minute, and after a fault", async () => {
+    first.answers["eth_getBalance"] = "0x5";
+    const chain = reader([first]);
+    await chain.balance(ADDRESS);
+    time += 59_999;
+    await chain.balance(ADDRESS);
+    expect(first.count("eth_chainId")).to.equal(1);
+    time += 1;
+    await chain.balance(ADDRESS);
+    expect(first.count("eth_chainId")).to.equal(2);
+    first.answers["eth_getBalance"] = GONE;
+    await rejected(chain.balance(ADDRESS));
+    first.answers = { eth_chainId: "0x1", eth_getBalance: "0x5" };
+    expect(await rejected(chain.balance(ADDRESS))).to.include({ code: "WRONG_CHAIN" });
+  });
+
+  it("do not lose a node's place for a method it does not have", async () => {
+    first.answers["eth_maxPriorityFeePerGas"] = rpcError("the method does not exist", -32601);
+    first.answers["eth_getBalance"] = "0x5";
+    second.answers = { ...second.answers, eth_maxPriorityFeePerGas: "0x7", eth_getBalance: "0x6" };
+    const chain = reader([first, second]);
+    expect(await chain.priorityFee()).to.equal(7n);
+    expect(await chain.balance(ADDRESS)).to.equal(5n);
+  });
+
+  it("are told apart in the log by their hosts alone", async () => {
+    const log: object[] = [];
+    first.answers["eth_getBalance"] = rpcError("no such key: secret-key");
+    second.answers["eth_getBalance"] = "0x5";
+    const chain = reader([first, second], {
+      log: { warn: (fields, message) => void log.push({ ...fields, message }) },
+    });
+    await chain.balance(ADDRESS);
+    expect(log).to.deep.equal([
+      {
+        node: first.name,
+        code: "NODE_ERROR",
+        pause: 500,
+        message: `${first.name} answers eth_getBalance with error -32000`,
+      },
+    ]);
+  });
+
+  it("give the newest block seen before while one is behind, and then that of the node that is ahead", async () => {
+    first.answers["eth_getBlockByNumber"] = block(10);
+    second.answers["eth_getBlockByNumber"] = block(11);
+    const chain = reader([first, second]);
+    expect((await chain.head()).number).to.equal(10);
+    first.answers["eth_getBlockByNumber"] = block(8);
+    expect((await chain.head()).number).to.equal(10);
+    while ((await chain.head()).number !== 11) await new Promise(setImmediate);
+    // The first is asked last: it was behind.
+    const asked = first.asked.length;
+    await chain.head();
+    expect(first.asked.length).to.equal(asked);
+    // All agree: the chain was reorganised.
+    time += 60_000;
+    second.answers["eth_getBlockByNumber"] = block(7);
+    while ((await chain.head()).number !== 8) await new Promise(setImmediate);
+  });
+
+  it("give a block at once if the first node is behind and the second one hangs", async () => {
+    first.answers["eth_getBlockByNumber"] = block(10);
+    second.answers["eth_getBlockByNumber"] = HANG;
+    const { timeout } = AbortSignal;
+    const up = new AbortController();
+    try {
+      const chain = reader([first, second]);
+      await chain.head();
+      first.answers["eth_getBlockByNumber"] = block(9);
+      expect((await chain.head()).number).to.equal(10);
+      // The next deadline is that of the question that hangs.
+      while (!second.asked.includes("eth_chainId")) await new Promise(setImmediate);
+      AbortSignal.timeout = () => up.signal;
+      while (!second.asked.includes("eth_getBlockByNumber")) await new Promise(setImmediate);
+      AbortSignal.timeout = timeout;
+      for (let asked = 0; asked < 3; asked += 1) expect((await chain.head()).number).to.equal(10);
+      up.abort(new DOMException("its time is up", "TimeoutError"));
+      // Nobody says otherwise: the first node is believed.
+      while ((await chain.head()).number !== 9) await new Promise(setImmediate);
+    } finally {
+      AbortSignal.timeout = timeout;
+    }
+  });
+
+  it("are believed at once if only one is left", async () => {
+    first.answers["eth_getBlockByNumber"] = block(10);
+    const chain = reader([first]);
+    await chain.head();
+    first.answers["eth_getBlockByNumber"] = block(8);
+    expect((await chain.head()).number).to.equal(8);
+  });
+
+  it("are not asked after a revert: all would say the same", async () => {
+    first.answers["eth_call"] = rpcError("execution reverted", 3, "0x09bde339");
+    const error = await rejected(reader([first, second]).call(CALL));
+    expect(error).to.include({ code: "CALL_REVERTED", data: "0x09bde339" });
+    expect(second.asked).to.deep.equal([]);
+  });
+
+  it("are not asked after an estimate that is refused for lack of funds", async () => {
+    first.answers = { ...first.answers, eth_getBalance: "0x5" };
+    const chain = reader([first, second]);
+    for (const text of ["insufficient funds for gas * price + value", "gas required exceeds allowance (0)"]) {
+      first.answers["eth_estimateGas"] = rpcError(text);
+      expect(await rejected(chain.estimateGas(CALL)), text).to.include({ code: "SENDER_UNFUNDED" });
+    }
+    expect(await chain.balance(ADDRESS)).to.equal(5n);
+    expect(second.asked).to.deep.equal([]);
+  });
+
+  it("are not asked after an error of the program itself", async () => {
+    const own = new Error("own");
+    const error = await rejected(
+      reader([first, second]).use(async () => {
+        throw own;
+      }),
+    );
+    expect(error).to.equal(own);
+    expect(second.asked).to.deep.equal([]);
+  });
+
+  describe("and logs of many blocks", () => {
+    const logs = (from: number, to: number) => (view: NodeView) => view.logs(ADDRESS, from, to);
+    const TOO_MANY = rpcError("query exceeds max block range 1000", -32602);
+
+    it("go to the next node if one refuses the range, which keeps its place", async () => {
+      first.answers = { ...first.answers, eth_getLogs: TOO_MANY, eth_getBalance: "0x5" };
+      second.answers["eth_getLogs"] = [];
+      const chain = reader([first, second]);
+      expect(await chain.use(logs(1, 5_000))).to.deep.equal([]);
+      expect(await chain.balance(ADDRESS)).to.equal(5n);
+    });
+
+    it("are RANGE_TOO_LARGE if all refuse, in whatever words, and NODE_ERROR for one block", async () => {
+      first.answers["eth_getLogs"] = TOO_MANY;
+      second.answers["eth_getLogs"] = rpcError("please buy a larger plan", -32001);
+      const chain = reader([first, second]);
+      expect(await rejected(chain.use(logs(1, 2)))).to.include({ code: "RANGE_TOO_LARGE" });
+      expect(await rejected(chain.use(logs(2, 2)))).to.include({ code: "NODE_ERROR" });
+    });
+
+    it("are RANGE_TOO_LARGE at once if the other node is known to fail, for a smaller range may do", async () => {
+      first.answers = { ...first.answers, eth_getLogs: TOO_MANY, eth_getBalance: "0x5" };
+      const chain = reader([second, first]);
+      await chain.balance(ADDRESS);
+      const asked = second.asked.length;
+      expect(await rejected(chain.use(logs(1, 2)))).to.include({ code: "RANGE_TOO_LARGE" });
+      expect(second.asked.length).to.equal(asked);
+    });
+  });
+
+  describe("with an answer that has to be accepted", () => {
+    const ask = (chain: ChainReader) =>
+      chain.use(
+        (view) => view.receipt(HASH),
+        (found) => found !== undefined,
+      );
+
+    it("go on until one is, and return the last one if all answered", async () => {
+      first.answers["eth_getTransactionReceipt"] = null;
+      second.answers["eth_getTransactionReceipt"] = receipt(HASH);
+      expect(await ask(reader([first, second]))).to.include({ blockNumber: 7 });
+      second.answers["eth_getTransactionReceipt"] = null;
+      expect(await ask(reader([first, second]))).to.equal(undefined);
+      expect(second.count("eth_getTransactionReceipt")).to.equal(2);
+    });
+
+    it("do not know what a node that failed would have said", async () => {
+      first.answers["eth_getTransactionReceipt"] = null;
+      for (const order of [
+        [first, second],
+        [second, first],
+      ] as const)
+        expect(await rejected(ask(reader(order)))).to.include({ code: "NODE_UNREACHABLE" });
+      second.answers["eth_getTransactionReceipt"] = rpcError("Unauthorized");
+      expect(await rejected(ask(reader([first, second])))).to.include({ code: "NODE_ERROR" });
+    });
+  });
+
+  it("give nothing of the wrong form", async () => {
+    const cases: [string, unknown, (chain: ChainReader) => Promise<unknown>][] = [
+      ["eth_getBalance", 5, (chain) => chain.balance(HASH)],
+      ["eth_getBalance", "five", (chain) => chain.balance(HASH)],
+      ["eth_getTransactionCount", null, (chain) => chain.transactionCount(HASH)],
+      ["eth_call", "0x123", (chain) => chain.call(CALL)],
+      ["eth_getBlockByNumber", { ...block(1), hash: "0x11" }, (chain) => chain.head()],
+      ["eth_getBlockByNumber", block(7), (chain) => chain.block(6)],
+      ["eth_getTransactionReceipt", { blockHash: HASH, logs: {} }, (chain) => chain.receipt(HASH)],
+      ["eth_getTransactionReceipt", receipt(`0x${"33".repeat(32)}`), (chain) => chain.receipt(HASH)],
+      ["eth_getTransactionReceipt", [], (chain) => chain.receipt(HASH)],
+    ];
+    for (const [method, answer, ask] of cases) {
+      first.answers = { eth_chainId: "0x7a69", [method]: answer };
+      const error = await rejected(ask(reader([first])));
+      expect(error, method).to.be.instanceOf(ChainError);
+      expect(["NODE_ERROR", "NODE_INCONSISTENT"]).to.include(error.code);
+    }
+  });
+
+  it("have http addresses without user and password", () => {
+    for (const url of ["", "ws://127.0.0.1", "nothing", "http://user:secret@127.0.0.1:8545"]) {
+      const open = () => new ChainReader({ urls: [url], chainId: 1n });
+      expect(open).to.throw(ChainError, "http").with.property("code", "INVALID_OPTION");
+      expect(open).not.to.throw("secret");
+    }
+    expect(() => new ChainReader({ urls: [], chainId: 1n })).to.throw(ChainError, "at least one");
+  });
+});

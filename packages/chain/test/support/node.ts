@@ -1,0 +1,115 @@
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+interface Question {
+  id: number;
+  method: string;
+  params: unknown[];
+}
+
+/** An answer that never comes. */
+export const HANG = Symbol("hang");
+/** The end of the connection. */
+export const GONE = Symbol("gone");
+/** The fields of a response in place of a result. */
+export class Envelope {
+  readonly fields: object;
+
+  constructor(fields: object) {
+    this.fields = fields;
+  }
+}
+/** A body in place of JSON-RPC. */
+export class Body {
+  readonly text: string;
+  readonly status: number;
+
+  constructor(text: string, status = 200) {
+    this.text = text;
+    this.status = status;
+  }
+}
+export const rpcError = (message: string, code = -32000, data?: unknown) =>
+  new Envelope({ error: { code, message, ...(data === undefined ? {} : { data }) } });
+
+type Answer = unknown | ((params: unknown[]) => unknown);
+
+/** A JSON-RPC server on a port of its own that answers as a test says. */
+export class TestNode {
+  /** By method. A function gets the parameters; a method without an answer ends the connection. */
+  answers: Record<string, Answer> = { eth_chainId: "0x7a69" };
+  /** The answer to a request of several questions; undefined: an array of the answers. */
+  batchAnswer: ((questions: readonly Question[]) => unknown) | undefined;
+  /** Methods of all questions, in order. */
+  readonly asked: string[] = [];
+  /** Sizes of all requests of several questions. */
+  readonly batches: number[] = [];
+  /** Called with each question before it is answered. */
+  onQuestion: (method: string) => void = () => undefined;
+  readonly #server: Server = createServer(async (request, response) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    this.#respond(JSON.parse(Buffer.concat(parts).toString()), response);
+  });
+
+  static async start(answers: Record<string, Answer> = {}): Promise<TestNode> {
+    const node = new TestNode();
+    Object.assign(node.answers, answers);
+    await new Promise<void>((resolve) => node.#server.listen(0, "127.0.0.1", resolve));
+    return node;
+  }
+
+  get name(): string {
+    return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  get url(): string {
+    return `http://${this.name}/secret-key`;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  count(method: string): number {
+    return this.asked.filter((one) => one === method).length;
+  }
+
+  #respond(question: Question | Question[], response: ServerResponse): void {
+    const questions = [question].flat();
+    for (const { method } of questions) {
+      this.asked.push(method);
+      this.onQuestion(method);
+    }
+    if (Array.isArray(question)) this.batches.push(question.length);
+    const whole = Array.isArray(question) ? this.batchAnswer?.(question) : undefined;
+    const answers = whole === undefined ? questions.map((one) => this.#answer(one)) : [whole];
+    const [special] = answers.filter((answer) => answer === HANG || answer === GONE || answer instanceof Body);
+    if (special === HANG) return;
+    if (special === GONE) return void response.destroy();
+    if (special instanceof Body) return void response.writeHead(special.status).end(special.text);
+    response.end(JSON.stringify(whole ?? (Array.isArray(question) ? answers : answers[0])));
+  }
+
+  #answer({ id, method, params }: Question): unknown {
+    const given = this.answers[method];
+    const answer: unknown = typeof given === "function" ? given(params) : given;
+    if (answer === HANG || answer instanceof Body) return answer;
+    if (answer === undefined || answer === GONE) return GONE;
+    return { jsonrpc: "2.0", id, ...(answer instanceof Envelope ? answer.fields : { result: answer }) };
+  }
+}
+
+export const HASH = `0x${"11".repeat(32)}`;
+export const ADDRESS = `0x${"22".repeat(20)}`;
+export const block = (number: number) => ({
+  number: `0x${number.toString(16)}`,
+  hash: HASH,
+  timestamp: "0x1",
+  baseFeePerGas: "0x2",
+});
+export const receipt = (transactionHash: string) => ({
+  ...{ transactionHash, from: ADDRESS, blockNumber: "0x7", blockHash: HASH, status: "0x1" },
+  ...{ gasUsed: "0x5208", effectiveGasPrice: "0x2", logs: [] },
+});
