@@ -20,10 +20,11 @@ export interface Relayer {
   /** Says that an operation was queued: it need not wait for the next look at the chain. */
   settle(id: string): void;
   /**
-   * What becomes of an operation, at the latest after `ms`: pending if that is not known by then.
+   * Waits for an operation's outcome: at most `ms`, and no longer than the signal permits. It is pending if it is not
+   * known by then, or once the relayer stops.
    * @throws RelayerError UNKNOWN_OPERATION
    */
-  waitFor(id: string, ms: number): Promise<Outcome>;
+  waitFor(id: string, ms: number, signal?: AbortSignal): Promise<Outcome>;
   status(): Promise<RelayerStatus>;
 }
 
@@ -65,7 +66,8 @@ export class RelayerLoop implements Relayer {
     this.#context = context;
     this.#parts = parts;
     const works = () => this.#lease !== undefined;
-    this.#outcomes = new Outcomes({ store: context.store, works, stopping: () => this.#stopping });
+    const { store, clock } = context;
+    this.#outcomes = new Outcomes({ store, clock, works, stopping: () => this.#stopping });
   }
 
   start(): void {
@@ -91,8 +93,8 @@ export class RelayerLoop implements Relayer {
     this.#waker.wake();
   }
 
-  waitFor(id: string, ms: number): Promise<Outcome> {
-    return this.#outcomes.waitFor(id, ms);
+  waitFor(id: string, ms: number, signal?: AbortSignal): Promise<Outcome> {
+    return this.#outcomes.waitFor(id, ms, signal);
   }
 
   async status(): Promise<RelayerStatus> {

@@ -6,7 +6,7 @@ import { Waker } from "./waker.ts";
 
 /** How often a replica that stands by looks at the store, ms. */
 const STORE_POLL_MS = 100;
-/** And the one that works: its own rounds say when something may have changed, as long as it is the one. */
+/** Leader poll interval, ms; its own rounds usually notify first. */
 const OWN_POLL_MS = 2_000;
 /** Who asks for the same within this time shares an answer, ms. */
 const SHARED_MS = 50;
@@ -16,6 +16,8 @@ export interface OutcomesOptions {
   /** Whether this replica is the one that works. */
   readonly works: () => boolean;
   readonly stopping: () => boolean;
+  /** ms */
+  readonly clock: () => number;
 }
 
 /**
@@ -39,13 +41,16 @@ export class Outcomes {
     this.#changed.wake();
   }
 
-  /** @throws RelayerError UNKNOWN_OPERATION */
-  async waitFor(id: string, ms: number): Promise<Outcome> {
-    const { works, stopping } = this.#options;
-    const end = Date.now() + ms;
+  /**
+   * @param signal ends the wait within a poll interval: the client has disconnected
+   * @throws RelayerError UNKNOWN_OPERATION
+   */
+  async waitFor(id: string, ms: number, signal?: AbortSignal): Promise<Outcome> {
+    const { works, stopping, clock } = this.#options;
+    const end = clock() + ms;
     for (;;) {
       const told = this.#told;
-      const left = end - Date.now();
+      const left = signal?.aborted ? 0 : end - clock();
       const outcome = await this.#outcome(id, left > 0);
       if (outcome && (outcome.state !== "pending" || left <= 0 || stopping())) return outcome;
       // A look that began before the last word may be older than what it told.

@@ -25,6 +25,6 @@ export interface RelayerPort {
   readonly address: string;
   /** Something was queued: look now. */
   settle(id: string): void;
-  /** Waits until the operation is over, at most `ms`. */
-  waitFor(id: string, ms: number): Promise<unknown>;
+  /** Waits until the operation's outcome is known, at most `ms` and no longer than the signal permits. */
+  waitFor(id: string, ms: number, signal?: AbortSignal): Promise<unknown>;
 }
