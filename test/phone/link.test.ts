@@ -90,6 +90,14 @@ describe("linking a phone number", () => {
       for (const issuedAt of [Math.min(...slots) - 300, Math.max(...slots) + 300]) {
         const answer = await stopped.link(await linkBody(stopped, account(), newNumber(), { issuedAt }));
         expect([answer.status, answer.body["code"]]).to.deep.equal([401, "SIGNATURE_INVALID"]);
+        // Says what had to be signed, for whom, and where to read about it.
+        const words = [
+          "EIP-712 struct ShieldedAddressBinding",
+          stopped.service,
+          stopped.world.pool,
+          "docs/protocol.md",
+        ];
+        for (const word of words) expect(answer.body["message"]).to.include(word);
       }
     } finally {
       await stopped.close();
@@ -148,10 +156,14 @@ describe("linking a phone number", () => {
       ["a tag that is no field element", `${right.encryptionPublicKey.slice(0, 66)}${hex(p)}`],
       ["capital letters", right.encryptionPublicKey.toUpperCase().replace("0X", "0x")],
       ["a key alone", right.encryptionPublicKey.slice(0, 66)],
+      ["an account's public key", `0x04${"11".repeat(64)}`],
     ] as const) {
-      const answer = await registry.link({ ...right, encryptionPublicKey: key });
-      expect(answer.status, what).to.equal(400);
+      const { status, body } = await registry.link({ ...right, encryptionPublicKey: key });
+      expect([status, body["code"]], what).to.deep.equal([400, "INVALID_SHIELDED_ADDRESS"]);
     }
+    const { body } = await registry.link({ ...right, encryptionPublicKey: `0x04${"11".repeat(64)}` });
+    for (const word of ["shielded address", "128 lower-case hex digits", "got 132 characters", "sotto address"])
+      expect(body["message"]).to.include(word);
     expect((await registry.link(right)).status).to.equal(200);
   });
 

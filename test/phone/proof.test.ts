@@ -174,7 +174,7 @@ describe("proving a phone number", () => {
       for (let index = 0; index < 3; index += 1) expect((await ask()).status).to.equal(200);
       const { status, body, headers } = await ask();
       expect([status, body["code"]]).to.deep.equal([429, "CODES_LIMITED"]);
-      expect(body["message"]).to.equal("all codes of this time are sent; try again later");
+      expect(body["message"]).to.match(/^limit exceeded: 3 codes in all.* in a day; retry in \d+ (s|min|h)$/);
       expect(Number(headers.get("retry-after"))).to.be.within(1, 86_400);
       expect(limited.codes).to.have.length(3);
     } finally {

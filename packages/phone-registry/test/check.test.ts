@@ -56,7 +56,7 @@ overWorlds("the account of all links", EVERY_DATABASE, (newWorld) => {
   it("adds up while links are changed and keys too", async () => {
     const { master, index } = world.options.keys;
     const keys = { master: [key("m2"), ...master], index: [key("i2"), ...index] };
-    const limits = { codes: { number: [], wallet: [], client: [], total: [] }, tries: { client: [] } };
+    const limits = { codes: { number: [], linked: [], wallet: [], client: [], total: [] }, tries: { client: [] } };
     const registry = await world.open({ keys, limits });
     const change = async () => {
       for (let n = 0; n < 12; n += 1) {

@@ -12,7 +12,10 @@ overWorlds("codes in all are limited", EVERY_DATABASE, (newWorld) => {
     world = await newWorld();
   });
 
-  const limits = { codes: { number: [], wallet: [], client: [], total: [{ limit: 5, seconds: 86_400 }] } };
+  const limits = {
+    codes: { number: [], linked: [], wallet: [], client: [], total: [{ limit: 5, seconds: 86_400 }] },
+    linkedPercent: 0,
+  };
   const resetAt = (Math.floor(NOW / 86_400_000) + 1) * 86_400_000;
   /** Of an attacker for whom numbers, wallets and addresses cost nothing. */
   const ask = (registry: PhoneRegistry, n: number, phone = `+1415555${2000 + n}`) =>

@@ -39,7 +39,7 @@ function run(crash: Crash): Promise<Ended> {
 overWorlds("a phone registry that is killed,", EVERY_DATABASE, (newWorld) => {
   let world: World;
   beforeEach(async () => {
-    world = await newWorld({ limits: { codes: { number: [], wallet: [], client: [], total: [] } } });
+    world = await newWorld({ limits: { codes: { number: [], linked: [], wallet: [], client: [], total: [] } } });
   });
 
   const crashOf = (operation: Crash["operation"], request: Crash["request"], digest: string): Crash => {

@@ -100,6 +100,72 @@ overWorlds("lookups", EVERY_DATABASE, (newWorld) => {
     expect(error.details).to.include({ scope: "range" });
   });
 
+  it("of a linked number are without end for who asked for it, whatever strangers use up", async () => {
+    await world.linked(KNOWN, 1);
+    const one = [{ limit: 3, seconds: 86_400 }];
+    const limits = lookups({ client: one, clientRange: one, caller: one, range: [{ limit: 6, seconds: 86_400 }] });
+    const registry = await world.open({ limits });
+    const pay = async (caller?: string) => {
+      const request = { phone: KNOWN, client: "payer", ...(caller === undefined ? {} : { caller: wallet(9) }) };
+      for (let n = 0; n < 20; n += 1) expect((await registry.resolve(request))?.binding.wallet).to.equal(wallet(1));
+    };
+    await pay();
+    await pay("yes");
+    for (let n = 0; n < 6; n += 1) await registry.resolve({ phone: number(n), client: `stranger ${n}` });
+    await pay();
+    // The payer's own quotas were not touched by what it knows.
+    world.now += DAY;
+    for (let n = 0; n < 6; n += 1) await registry.resolve({ phone: number(n), client: `stranger ${n}` });
+    await pay();
+    await pay("yes");
+    // Two days without a payment: it is new again, and refused as any other.
+    world.now += 2 * DAY;
+    for (let n = 0; n < 6; n += 1) await registry.resolve({ phone: number(n), client: `stranger ${n}` });
+    expect((await refused(registry.resolve({ phone: KNOWN, client: "payer" }))).code).to.equal("LOOKUPS_LIMITED");
+  });
+
+  it("are refused alike whether the number is known or not: a refusal says nothing", async () => {
+    await world.linked(KNOWN, 1);
+    await world.registry.link(world.request(number(2), 2));
+    const limits = [
+      lookups({ clientRange: [{ limit: 2, seconds: 60 }] }),
+      lookups({ range: [{ limit: 2, seconds: 60 }] }),
+    ];
+    for (const [index, limit] of limits.entries()) {
+      const registry = await world.open({ limits: limit });
+      const client = `enumerator ${index}`;
+      for (const n of [7, 8]) await registry.resolve({ phone: number(n), client });
+      const told = [];
+      for (const phone of [KNOWN, number(2), number(9)]) {
+        const { code, message, details } = await refused(registry.resolve({ phone, client }));
+        told.push({ code, message, details });
+      }
+      expect(told).to.deep.equal([told[0], told[0], told[0]]);
+      expect(told[0]).to.include({ code: "LOOKUPS_LIMITED" });
+      // Refused is not asked: the next time they are new again.
+      world.now += MINUTE;
+      expect(await registry.resolve({ phone: KNOWN, client })).to.not.equal(undefined);
+      for (const n of [10, 11]) await registry.resolve({ phone: number(n), client });
+      expect((await refused(registry.resolve({ phone: number(2), client }))).code).to.equal("LOOKUPS_LIMITED");
+    }
+  });
+
+  it("count an unknown number once a day for who asks, however often it asks, and at once", async () => {
+    const registry = await world.open({ limits: lookups({ client: [{ limit: 2, seconds: 86_400 }] }) });
+    const ask = (n: number) => registry.resolve({ phone: number(n), client: "x" });
+    await Promise.all(Array.from({ length: 8 }, () => ask(1)));
+    await ask(2);
+    for (let n = 0; n < 8; n += 1) await ask(1);
+    expect((await refused(ask(3))).message).to.equal(
+      "limit exceeded: 2 unknown numbers for one network address in a day",
+    );
+    // Unknown ones are new the next day.
+    world.now += DAY;
+    await ask(3);
+    await ask(1);
+    expect((await refused(ask(2))).details).to.include({ scope: "client" });
+  });
+
   it("of a wallet that signs its requests are limited wherever it asks from", async () => {
     const registry = await world.open({ limits: lookups({ caller: [{ limit: 2, seconds: 60 }] }) });
     const look = (n: number, caller: number) =>
@@ -133,16 +199,18 @@ overWorlds("lookups", EVERY_DATABASE, (newWorld) => {
     });
     await world.linked(KNOWN, 1);
     await world.registry.link(world.request(number(1), 2));
-    for (const phone of [KNOWN, number(1), number(2), number(3)]) await registry.resolve({ phone, client: "x" });
-    await refused(registry.resolve({ phone: KNOWN, client: "x" }));
+    for (const phone of [KNOWN, number(1), number(2), number(3), number(4)])
+      await registry.resolve({ phone, client: "x" });
+    await registry.resolve({ phone: number(1), client: "x" });
+    await refused(registry.resolve({ phone: number(5), client: "x" }));
     await refused(registry.resolve({ phone: "0", client: "x" }));
     expect(counts).to.deep.equal([
-      ...["ok", "unverified", "unknown", "unknown", "LOOKUPS_LIMITED", "INVALID_REQUEST"].map(
+      ...["ok", "unverified", "unknown", "unknown", "unknown", "unverified", "LOOKUPS_LIMITED", "INVALID_REQUEST"].map(
         (outcome) => `resolve ${outcome}`,
       ),
     ]);
-    expect(uses).to.deep.equal([0.25, 0.5, 0.75, 1].map((used) => ["client", used]));
-    expect(shares.at(-1)).to.deep.equal([0.5, 4]);
+    expect(uses).to.deep.equal([0.25, 0.25, 0.5, 0.75, 1].map((used) => ["client", used]));
+    expect(shares.at(-1)).to.deep.equal([0.5, 6]);
   });
 });
 
@@ -157,10 +225,17 @@ overWorlds("the disk of lookups", ["SQLite"], (newWorld) => {
       await world.registry.resolve({ phone, client: "payer" });
       return fileBytes(world.options.store).length - before;
     };
-    // The first lookup of a range begins its counters.
-    await written(number(99));
-    const [unknown, known, unproven] = [await written(number(99)), await written(KNOWN), await written(number(3))];
-    expect(unknown).to.be.above(0);
-    expect([known, unproven]).to.deep.equal([unknown, unknown]);
+    // The first lookups begin the counters.
+    await written(number(98));
+    await written(number(98));
+    const numbers = [number(99), KNOWN, number(3)];
+    const first: number[] = [];
+    for (const phone of numbers) first.push(await written(phone));
+    const again: number[] = [];
+    for (const phone of numbers) again.push(await written(phone));
+    for (const [unknown = 0, ...others] of [first, again]) {
+      expect(unknown).to.be.above(0);
+      expect(others).to.deep.equal([unknown, unknown]);
+    }
   });
 });

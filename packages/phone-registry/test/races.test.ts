@@ -4,7 +4,7 @@ import { overWorlds } from "./support/suite.ts";
 import { shielded, slot, type World, wallet } from "./support/world.ts";
 
 const PHONE = "+14155550100";
-const generous = { codes: { number: [], wallet: [], client: [], total: [] }, tries: { client: [] } };
+const generous = { codes: { number: [], linked: [], wallet: [], client: [], total: [] }, tries: { client: [] } };
 
 overWorlds("races", EVERY_DATABASE, (newWorld) => {
   let world: World;

@@ -9,7 +9,7 @@ import { createWorld, key, refused, shielded, slot, type World, wallet } from ".
 
 const number = (n: number) => `+4479${String(n).padStart(8, "0")}`;
 const generous = {
-  codes: { number: [], wallet: [], client: [], total: [] },
+  codes: { number: [], linked: [], wallet: [], client: [], total: [] },
   tries: { client: [] },
   lookups: { client: [], caller: [], range: [], clientRange: [] },
 };

@@ -121,6 +121,7 @@ function senderOf(settings: PhoneSettings): PhoneConfig["sender"] {
 const phoneLimits = (settings: PhoneSettings): RegistryLimits => ({
   codes: {
     number: settings.phoneCodesNumber ?? [],
+    linked: settings.phoneCodesLinked ?? [],
     wallet: settings.phoneCodesWallet ?? [],
     client: settings.phoneCodesClient ?? [],
     total: settings.phoneCodesTotal ?? [],
@@ -132,6 +133,7 @@ const phoneLimits = (settings: PhoneSettings): RegistryLimits => ({
     range: settings.phoneLookupsRange ?? [],
     clientRange: settings.phoneLookupsClientRange ?? [],
   },
+  linkedPercent: settings.phoneLinkedPercent ?? 0,
   rangeDigits: settings.phoneRangeDigits ?? 4,
   pendingSeconds: settings.phonePendingSeconds ?? 86_400,
   auditSeconds: settings.phoneAuditSeconds ?? 86_400,

@@ -3,7 +3,7 @@ import { DEFAULT_LIMITS } from "../registry/limits.ts";
 import { country, keyRing, rates, secret, showRates, url } from "./parse.ts";
 
 const { integer, list, oneOf, storeUrl, text } = parse;
-const { codes, tries, lookups, rangeDigits, pendingSeconds, auditSeconds } = DEFAULT_LIMITS;
+const { codes, linkedPercent, tries, lookups, rangeDigits, pendingSeconds, auditSeconds } = DEFAULT_LIMITS;
 
 /** The registry's own; where a server mounts it they stand beside that server's. */
 export const PHONE_SETTINGS = {
@@ -75,7 +75,18 @@ export const PHONE_SETTINGS = {
     "off",
     "on: resolve asks for a wallet's signature over each lookup",
   ),
-  phoneCodesNumber: setting("SOTTO_PHONE_CODES_NUMBER", rates, showRates(codes.number), "codes sent to one number"),
+  phoneCodesNumber: setting(
+    "SOTTO_PHONE_CODES_NUMBER",
+    rates,
+    showRates(codes.number),
+    "codes sent to one number for wallets that it is not linked to",
+  ),
+  phoneCodesLinked: setting(
+    "SOTTO_PHONE_CODES_LINKED",
+    rates,
+    showRates(codes.linked),
+    "codes sent to one number for the wallet that it is linked to, beside those of all others",
+  ),
   phoneCodesWallet: setting("SOTTO_PHONE_CODES_WALLET", rates, showRates(codes.wallet), "codes sent for one wallet"),
   phoneCodesClient: setting("SOTTO_PHONE_CODES_CLIENT", rates, showRates(codes.client), "codes one address asks for"),
   phoneCodesTotal: setting(
@@ -84,25 +95,36 @@ export const PHONE_SETTINGS = {
     showRates(codes.total),
     "codes sent in all, to whichever number: what they may cost",
   ),
+  phoneLinkedPercent: setting(
+    "SOTTO_PHONE_LINKED_PERCENT",
+    integer(0, 90),
+    String(linkedPercent),
+    "percent of SOTTO_PHONE_CODES_TOTAL that is kept for wallets whose number is linked",
+  ),
   phoneTriesClient: setting("SOTTO_PHONE_TRIES_CLIENT", rates, showRates(tries.client), "codes one address tries"),
-  phoneLookupsClient: setting("SOTTO_PHONE_LOOKUPS_CLIENT", rates, showRates(lookups.client), "lookups of one address"),
+  phoneLookupsClient: setting(
+    "SOTTO_PHONE_LOOKUPS_CLIENT",
+    rates,
+    showRates(lookups.client),
+    "unknown numbers that one address looks up",
+  ),
   phoneLookupsCaller: setting(
     "SOTTO_PHONE_LOOKUPS_CALLER",
     rates,
     showRates(lookups.caller),
-    "signed lookups of one wallet",
+    "unknown numbers that one wallet looks up, if lookups are signed",
   ),
   phoneLookupsRange: setting(
     "SOTTO_PHONE_LOOKUPS_RANGE",
     rates,
     showRates(lookups.range),
-    "lookups of unknown numbers in one range, by everybody together",
+    "unknown numbers in one range, looked up by everybody together",
   ),
   phoneLookupsClientRange: setting(
     "SOTTO_PHONE_LOOKUPS_CLIENT_RANGE",
     rates,
     showRates(lookups.clientRange),
-    "lookups in one range by one address, or by one wallet where lookups are signed",
+    "unknown numbers in one range, looked up by one address, or by one wallet if lookups are signed",
   ),
   phoneRangeDigits: setting(
     "SOTTO_PHONE_RANGE_DIGITS",

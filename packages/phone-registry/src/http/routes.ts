@@ -4,6 +4,7 @@ import {
   decodeShieldedAddress,
   normalizeSignature,
   parseAddress,
+  SottoError,
 } from "@sotto/protocol";
 import { type App, errors, networkOf } from "@sotto/server";
 import type { FastifyRequest } from "fastify";
@@ -46,6 +47,18 @@ const clientOf = ({ ip }: FastifyRequest): string => networkOf(ip);
 /** Nothing about a number is for caches: what they keep is a list of numbers. */
 const PRIVATE = { "cache-control": "no-store" } as const;
 
+/** @throws SottoError INVALID_SHIELDED_ADDRESS */
+function expectShieldedAddress(key: string): void {
+  if (!/^0x[0-9a-f]{128}$/.test(key))
+    throw new SottoError(
+      "INVALID_SHIELDED_ADDRESS",
+      "encryptionPublicKey must be a shielded address: 0x and 128 lower-case hex digits, the packed encryption key and " +
+        `the owner tag of a sotto wallet, not an account's key; got ${key.length} characters. \`sotto address\` prints ` +
+        "a wallet's, as does wallet.shieldedAddress of @sotto/client",
+    );
+  decodeShieldedAddress(key);
+}
+
 export function phoneRoutes(app: App, services: PhoneRoutes): void {
   linkRoutes(app, services);
   resolveRoutes(app, services);
@@ -68,7 +81,7 @@ function linkRoutes(app: App, { registry, defaultCountry, countries }: PhoneRout
       if (!servable || (countries !== undefined && (country === undefined || !countries.includes(country))))
         throw new PhoneError("NUMBER_NOT_SERVED", "numbers of this kind or country cannot be linked here");
       const wallet = parseAddress(walletAddress, "walletAddress");
-      decodeShieldedAddress(encryptionPublicKey);
+      expectShieldedAddress(encryptionPublicKey);
       const result = await registry.link({
         ...{ phone, wallet, key: encryptionPublicKey, signature: normalizeSignature(signature) },
         ...(issuedAt === undefined ? {} : { issuedAt }),

@@ -16,9 +16,9 @@ export const LinkBody = Type.Object(
     phoneNumber: PhoneNumber,
     walletAddress: Wallet,
     signature: Signature,
+    // Its form is checked by the route, which says what a shielded address is.
     encryptionPublicKey: Type.String({
-      minLength: 130,
-      maxLength: 130,
+      maxLength: 1024,
       description: "the shielded address: packed encryption key, then owner tag, 64 bytes as lower-case hex with 0x",
     }),
     issuedAt: Type.Optional(

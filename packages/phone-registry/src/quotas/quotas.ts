@@ -4,10 +4,36 @@ import { RegistryError, type RegistryErrorCode } from "../registry/errors.ts";
 import type { Rate } from "../registry/options.ts";
 import type { Db, RegistryDatabase } from "../store/schema.ts";
 
+/** What is counted, as it is said to who meets the limit. */
+const COUNTED = {
+  "code-number": "codes for one number",
+  "code-linked": "codes for one number and the wallet it is linked to",
+  "code-wallet": "codes for one wallet",
+  "code-client": "codes for one network address",
+  "code-total": "codes in all",
+  "code-open-total": "codes in all, beside those kept for wallets whose number is linked",
+  "try-client": "codes tried, links renewed and links taken back by one network address",
+  "lookup-client": "unknown numbers for one network address",
+  "lookup-clientRange": "unknown numbers of one range for one payer",
+  "lookup-caller": "unknown numbers for one wallet",
+  "lookup-range": "unknown numbers of one range for all payers",
+} as const;
+
+const UNITS = [
+  [86_400, "day"],
+  [3_600, "hour"],
+  [60, "minute"],
+] as const;
+
+function inWords(seconds: number): string {
+  const [size, unit] = UNITS.find(([length]) => seconds % length === 0) ?? [1, "second"];
+  return seconds === size ? (unit === "hour" ? "an hour" : `a ${unit}`) : `${seconds / size} ${unit}s`;
+}
+
 /** What is counted for whom. */
 export interface Use {
-  /** For example code-number; together with the subject it names the counter. */
-  readonly scope: string;
+  /** Together with the subject it names the counter. */
+  readonly scope: keyof typeof COUNTED;
   readonly subject: string;
   readonly rates: readonly Rate[];
 }
@@ -16,7 +42,7 @@ export interface Use {
 export type Shares = ReadonlyMap<string, number>;
 
 interface Counter {
-  readonly scope: string;
+  readonly scope: Use["scope"];
   readonly key: string;
   readonly rate: Rate;
   readonly endsAt: number;
@@ -60,10 +86,8 @@ export async function take(
       );
     const row = rate.limit > 0 ? await insert.returning("used").executeTakeFirst() : undefined;
     if (row === undefined) {
-      const kind = scope.split("-").at(-1)!;
-      // Of nobody's own doing, and about no number: it may be said.
-      const message = kind === "total" ? "all codes of this time are sent; try again later" : "too many in this time";
-      throw new RegistryError(code, message, { scope: kind, resetAt: endsAt });
+      const message = `limit exceeded: ${rate.limit} ${COUNTED[scope]} in ${inWords(rate.seconds)}`;
+      throw new RegistryError(code, message, { scope: scope.split("-").at(-1)!, resetAt: endsAt });
     }
     shares.set(scope, Math.max(shares.get(scope) ?? 0, row.used / rate.limit));
   }

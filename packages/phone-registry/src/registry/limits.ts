@@ -7,13 +7,18 @@ const MINUTE = 60;
 const DAY = 86_400;
 
 /**
- * Fifty guesses a day at a number's codes at the very most (10 codes of 5 tries): one chance in 20,000. A range of
- * 10,000 numbers shows at most 2,000 unknown ones a day to everybody together. Addresses, wallets and numbers are cheap:
- * only a limit of all codes bounds what an operator pays for them.
+ * Strangers have at most fifty guesses a day at a number's codes (10 codes of 5 tries): one chance in 20,000. The wallet
+ * that a number is linked to has codes of its own, so that strangers can't use them up. A range of 10,000 numbers shows
+ * at most 2,000 unknown ones a day to everybody together. Addresses, wallets and numbers are cheap: only a limit of all
+ * codes bounds what an operator pays for them.
  */
 export const DEFAULT_LIMITS: RegistryLimits = {
   codes: {
     number: [
+      { limit: 3, seconds: 10 * MINUTE },
+      { limit: 10, seconds: DAY },
+    ],
+    linked: [
       { limit: 3, seconds: 10 * MINUTE },
       { limit: 10, seconds: DAY },
     ],
@@ -45,6 +50,7 @@ export const DEFAULT_LIMITS: RegistryLimits = {
     range: [{ limit: 2_000, seconds: DAY }],
     clientRange: [{ limit: 50, seconds: DAY }],
   },
+  linkedPercent: 20,
   rangeDigits: 4,
   pendingSeconds: DAY,
   auditSeconds: 90 * DAY,
@@ -59,6 +65,7 @@ export function limitsOf(given: Partial<RegistryLimits> = {}): RegistryLimits {
       expectCount("a limit", limit, 0);
       expectCount("a window in seconds", seconds, 1);
     }
+  expectCount("linkedPercent", limits.linkedPercent, 0, 90);
   expectCount("rangeDigits", limits.rangeDigits, 1, 6);
   expectCount("pendingSeconds", limits.pendingSeconds, 5 * MINUTE, 30 * DAY);
   expectCount("auditSeconds", limits.auditSeconds, MINUTE);
@@ -70,17 +77,35 @@ function expectCount(name: string, value: number, from: number, to = 1_000_000_0
     throw new RegistryError("INVALID_OPTIONS", `${name} must be an integer from ${from} to ${to}`);
 }
 
-/** What one code sent counts for. */
-export const codeUses = ({ codes }: RegistryLimits, { phone, wallet, client }: LinkRequest): Use[] => [
-  { scope: "code-number", subject: phone, rates: codes.number },
-  { scope: "code-wallet", subject: wallet, rates: codes.wallet },
-  { scope: "code-client", subject: client, rates: codes.client },
-  { scope: "code-total", subject: "", rates: codes.total },
-];
+/**
+ * What one code sent counts for. The wallet in force counts apart from everybody else who asks for the same number, and
+ * `linkedPercent` of all codes are kept for such wallets. Strangers count alike whether the number is linked or not: what
+ * they are refused says nothing about it.
+ * @param isLinked whether the number's link in force is this wallet's
+ */
+export function codeUses(limits: RegistryLimits, { phone, wallet, client }: LinkRequest, isLinked: boolean): Use[] {
+  const { codes, linkedPercent } = limits;
+  const open = ({ limit, seconds }: Rate): Rate => ({
+    limit: Math.ceil((limit * (100 - linkedPercent)) / 100),
+    seconds,
+  });
+  const own: Use[] = [{ scope: "code-linked", subject: phone, rates: codes.linked }];
+  const others: Use[] = [
+    { scope: "code-number", subject: phone, rates: codes.number },
+    { scope: "code-open-total", subject: "", rates: codes.total.map(open) },
+  ];
+  return [
+    ...(isLinked ? own : others),
+    { scope: "code-wallet", subject: wallet, rates: codes.wallet },
+    { scope: "code-client", subject: client, rates: codes.client },
+    { scope: "code-total", subject: "", rates: codes.total },
+  ];
+}
 
 /** The counters that are about this number alone, for its erasure. */
 export const numberUses = ({ codes }: RegistryLimits, phone: string): Use[] => [
   { scope: "code-number", subject: phone, rates: codes.number },
+  { scope: "code-linked", subject: phone, rates: codes.linked },
 ];
 
 export const tryUses = ({ tries }: RegistryLimits, client: string): Use[] => [
@@ -90,19 +115,27 @@ export const tryUses = ({ tries }: RegistryLimits, client: string): Use[] => [
 const rangeOf = ({ rangeDigits }: RegistryLimits, phone: string): string =>
   `${phone.slice(0, Math.max(2, phone.length - rangeDigits))}/${phone.length}`;
 
-/** What one lookup counts for. In a range it counts for the wallet that signed, where one did. */
-export function lookupUses(limits: RegistryLimits, { phone, client, caller }: ResolveRequest): Use[] {
-  const { lookups } = limits;
-  const who = caller === undefined ? `client ${client}` : `wallet ${caller}`;
-  return [
-    { scope: "lookup-client", subject: client, rates: lookups.client },
-    { scope: "lookup-clientRange", subject: `${rangeOf(limits, phone)} ${who}`, rates: lookups.clientRange },
-    ...(caller === undefined ? [] : [{ scope: "lookup-caller", subject: caller, rates: lookups.caller }]),
-    ...rangeUses(limits, phone),
-  ];
-}
+/** In a range, and for what it has been told, a wallet that signed counts in place of its address. */
+export const askerOf = ({ client, caller }: ResolveRequest): string =>
+  caller === undefined ? `client ${client}` : `wallet ${caller}`;
 
-/** Only unknown numbers count for a range: many who pay one shop are no sign of somebody trying numbers. */
-export const rangeUses = (limits: RegistryLimits, phone: string): Use[] => [
-  { scope: "lookup-range", subject: rangeOf(limits, phone), rates: limits.lookups.range },
-];
+/**
+ * What a lookup counts for, if its number is new to the asker and turns out to be unknown.
+ * @param seen the asker was told about the number before: the same counters are written, of a subject that has no limit,
+ *   so that the work is the same
+ */
+export function lookupUses(limits: RegistryLimits, request: ResolveRequest, seen: boolean): Use[] {
+  const { lookups } = limits;
+  const { phone, client, caller } = request;
+  const range = rangeOf(limits, phone);
+  const who = askerOf(request);
+  const uses: Use[] = [
+    { scope: "lookup-client", subject: client, rates: lookups.client },
+    { scope: "lookup-clientRange", subject: `${range} ${who}`, rates: lookups.clientRange },
+    ...(caller === undefined ? [] : [{ scope: "lookup-caller" as const, subject: caller, rates: lookups.caller }]),
+    { scope: "lookup-range", subject: range, rates: lookups.range },
+  ];
+  if (!seen) return uses;
+  const unlimited = ({ seconds }: Rate): Rate => ({ limit: Number.MAX_SAFE_INTEGER, seconds });
+  return uses.map(({ scope, rates }) => ({ scope, subject: `seen ${who}`, rates: rates.map(unlimited) }));
+}

@@ -60,7 +60,7 @@ async function store(context: Context, db: Db, request: LinkRequest, record: Lin
     return renew(context, db, request, record, current, waiting);
   // A waiting link is a fact about this wallet alone; one of another wallet is neither told nor touched.
   if (waiting !== undefined && waiting.record.issuedAt > record.issuedAt) throw outdated();
-  await takeCode(context, db, request, now);
+  await takeCode(context, db, request, current?.record.wallet === wallet);
   const id = await records.put(db, record, false, now + limits.pendingSeconds * 1000, waiting);
   const expiresAt = now + CODE_LIFETIME_MS;
   const code = randomCode();
@@ -69,10 +69,11 @@ async function store(context: Context, db: Db, request: LinkRequest, record: Lin
   return { kind: "waiting", code: { id, code, hash, expiresAt } };
 }
 
-/** Counts a code. Whether the number is linked makes no difference: who is not its wallet is sent one either way. */
-async function takeCode({ ring, limits, options }: Context, db: Db, request: LinkRequest, now: number): Promise<void> {
+/** Counts a code. A stranger's counts the same whether the number is linked or not. */
+async function takeCode(context: Context, db: Db, request: LinkRequest, isLinked: boolean): Promise<void> {
+  const { ring, limits, options, clock } = context;
   try {
-    const shares = await take(db, ring, codeUses(limits, request), now, "CODES_LIMITED");
+    const shares = await take(db, ring, codeUses(limits, request, isLinked), clock(), "CODES_LIMITED");
     options.metrics?.quotaUse("codes", shares.get("code-total") ?? 0);
   } catch (error) {
     if (error instanceof RegistryError && error.details["scope"] === "total") options.metrics?.quotaUse("codes", 1);

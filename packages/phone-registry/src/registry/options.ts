@@ -47,16 +47,22 @@ export interface Rate {
 }
 
 export interface RegistryLimits {
-  /** Codes sent: for a number, for a wallet, for who asks, and in all. */
+  /** Codes sent: for a number, for a number to the wallet that it is linked to, for a wallet, for an address, in all. */
   readonly codes: {
     readonly number: readonly Rate[];
+    readonly linked: readonly Rate[];
     readonly wallet: readonly Rate[];
     readonly client: readonly Rate[];
     readonly total: readonly Rate[];
   };
   /** Codes typed in, links renewed and taken back, by who does. */
   readonly tries: { readonly client: readonly Rate[] };
-  /** Lookups: by who asks, by signed-in wallet, and of a range of numbers by everybody together and by each client. */
+  /** Percent of all codes that are kept for wallets whose number is linked, 0 to 90. */
+  readonly linkedPercent: number;
+  /**
+   * Unknown numbers that are looked up, each counted once a day for who asks: for an address, for a wallet that signs,
+   * and of a range of numbers for everybody together and for each asker.
+   */
   readonly lookups: {
     readonly client: readonly Rate[];
     readonly caller: readonly Rate[];

@@ -17,7 +17,7 @@ export interface RotationState {
   readonly master: number;
   /** Records still indexed by an older index key. */
   readonly index: number;
-  /** Short-lived rows (codes, used signatures, nonces, quotas) made with an older index key: they expire within 25 h. */
+  /** Short-lived rows (codes, used signatures, nonces, quotas) made with an older index key: they expire in two days. */
   readonly fading: number;
   /** Older keys that nothing rests on any more, as master:ID or index:ID: they may leave the ring. */
   readonly unused: readonly string[];

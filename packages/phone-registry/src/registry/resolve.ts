@@ -1,26 +1,40 @@
-import { giveBack, type Shares, takeAlone } from "../quotas/quotas.ts";
+import { giveBack, type Shares, take } from "../quotas/quotas.ts";
+import { noteAnswer, noteAsked, seenLock } from "../quotas/seen.ts";
 import { type Context, isOver, mappingOf } from "./context.ts";
-import { lookupUses, rangeUses } from "./limits.ts";
+import { askerOf, lookupUses } from "./limits.ts";
 import type { RegistryMetrics } from "./options.ts";
 import { expectFields } from "./requests.ts";
 import type { Mapping, ResolveRequest } from "./types.ts";
 
 /**
  * Counts, looks, opens, counts again: every number costs the same queries, hashes and decryptions, whether it is known,
- * unknown, expired or not proven.
+ * unknown, expired or not proven, and whether the asker was told about it before.
+ *
+ * The quotas are for unknown numbers, but whether a number is known must not decide who is refused: then a refusal would
+ * be the answer. So a number that is new to the asker is refused before it is looked for, and what it cost is given back
+ * if it is known. One that the asker was told about is never refused.
  */
 export async function resolve(context: Context, request: ResolveRequest): Promise<Mapping | undefined> {
   expectFields(request, "phone", "client", "caller");
   const { database, ring, records, limits, options, clock } = context;
   const now = clock();
-  const shares = await takeAlone(database, ring, lookupUses(limits, request), now, "LOOKUPS_LIMITED");
+  const asked = { who: askerOf(request), phone: request.phone };
+  const locks = [seenLock(ring, asked)];
+  const { seen, uses, shares } = await database.transaction(locks, async (db) => {
+    const seen = await noteAsked(db, ring, asked, now);
+    const uses = lookupUses(limits, request, seen);
+    return { seen, uses, shares: await take(db, ring, uses, now, "LOOKUPS_LIMITED") };
+  });
   const found = await records.first(database.db, request.phone);
   const verified = found?.row.verified === 1;
   const shown = found !== undefined && !isOver(found.record, now) && (verified || options.unverified !== "hide");
   const mapping = shown ? mappingOf(found.record, verified) : undefined;
-  const back = verified && shown ? 1 : 0;
-  await database.transaction([], (db) => giveBack(db, ring, rangeUses(limits, request.phone), now, back));
-  tell(options.metrics, shares);
+  const known = verified && shown;
+  await database.transaction(locks, async (db) => {
+    await giveBack(db, ring, uses, now, known || seen ? 1 : 0);
+    await noteAnswer(db, ring, asked, now, known);
+  });
+  if (!seen) tell(options.metrics, shares);
   return mapping;
 }
 

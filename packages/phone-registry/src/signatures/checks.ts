@@ -21,10 +21,13 @@ export interface Place {
   readonly service: string;
 }
 
-const invalid = () =>
+/** @param place what was expected to be signed; public, see GET /phone */
+const invalid = (struct: "ShieldedAddressBinding" | "PhoneUnlink", { chainId, pool, service }: Place) =>
   new RegistryError(
     "SIGNATURE_INVALID",
-    "the signature is not the wallet's over these fields, for this registry, at this time",
+    `the signature is not walletAddress's over the EIP-712 struct ${struct} with these fields, chainId ${chainId}, ` +
+      `pool ${pool}, service ${service} and an issuedAt of now; its fields and domain are in docs/protocol.md, ` +
+      `"Bindings", and ${service}/phone shows what to sign for`,
   );
 
 /** Never asked: a first pass finds out whether an account signed, which needs no chain. */
@@ -34,15 +37,20 @@ const noChain: EthCall = async () => {
 };
 
 /** What wallets sign to link and to take back, checked. */
-export function signatureChecks({ chainId, pool, service }: Place, contracts: ContractChecks): SignatureChecks {
+export function signatureChecks(place: Place, contracts: ContractChecks): SignatureChecks {
+  const { chainId, pool, service } = place;
   /** The first digest that the wallet signed. */
-  async function firstSigned(request: LinkRequest | UnlinkRequest, digests: readonly Bytes32[]): Promise<number> {
+  async function firstSigned(
+    request: LinkRequest | UnlinkRequest,
+    digests: readonly Bytes32[],
+    struct: "ShieldedAddressBinding" | "PhoneUnlink",
+  ): Promise<number> {
     const { wallet, signature, client } = request;
     for (const [index, digest] of digests.entries()) if (await signedByAccount(wallet, digest, signature)) return index;
     return contracts.run(client, async (call) => {
       for (const [index, digest] of digests.entries())
         if (await checkWalletSignature(wallet, digest, signature, call)) return index;
-      throw invalid();
+      throw invalid(struct, place);
     });
   }
 
@@ -53,14 +61,14 @@ export function signatureChecks({ chainId, pool, service }: Place, contracts: Co
       const slots = issuedAt === undefined ? bindingSlots(now) : [issuedAt];
       const fields: Omit<ShieldedAddressBinding, "issuedAt"> = { phone, wallet, key, chainId, pool, service };
       const digests = slots.map((slot) => bindingDigest({ ...fields, issuedAt: slot }));
-      const index = await firstSigned(request, digests);
+      const index = await firstSigned(request, digests, "ShieldedAddressBinding");
       return { issuedAt: slots[index]!, digest: digests[index]! };
     },
     async unlink(request, now) {
       const { phone, wallet, issuedAt } = request;
       checkBindingFresh({ issuedAt }, now);
       const digest = unlinkDigest({ phone, wallet, chainId, pool, service, issuedAt });
-      await firstSigned(request, [digest]);
+      await firstSigned(request, [digest], "PhoneUnlink");
       return { digest };
     },
   };

@@ -81,8 +81,8 @@ export class ContractChecks {
       count?.("limited");
       const retryAfter = busy ? 1 : ((hour + 1) * HOUR_MS - now) / 1000;
       const message = busy
-        ? "too many signatures of contract wallets are being checked"
-        : `no more than ${perHour} checks of contract wallets' signatures an hour`;
+        ? `limit exceeded: ${AT_ONCE} checks of contract wallets' signatures at once`
+        : `limit exceeded: ${perHour} checks of contract wallets' signatures an hour for one network address`;
       throw new PhoneError("CONTRACT_CHECKS_LIMITED", message, { retryAfter });
     }
     this.#used.set(client, used + 1);

@@ -47,7 +47,11 @@ export function lookupCheck({ place, contracts, registry, clock }: LookupOptions
     const digest = lookupDigest({ phone, wallet, chainId, service, nonce, deadline });
     const signature = normalizeSignature(given);
     const signed = await contracts.run(client, (call) => checkWalletSignature(wallet, digest, signature, call));
-    if (!signed) throw new RegistryError("SIGNATURE_INVALID", "the signature is not the wallet's over this lookup");
+    if (!signed)
+      throw new RegistryError(
+        "SIGNATURE_INVALID",
+        `the signature is not x-sotto-wallet's over the EIP-712 struct PhoneLookup with this number, nonce and deadline, chainId ${chainId} and service ${service}; see "GET /phone/resolve/:phone" in docs/api.md`,
+      );
     await registry.useNonce({ wallet, nonce, deadline });
     return wallet;
   };

@@ -25,7 +25,7 @@ let queries = 0;
 let begun = false;
 const options: RegistryOptions = {
   ...{ store: crash.store, keys, clock: () => crash.now },
-  limits: { codes: { number: [], wallet: [], client: [], total: [] } },
+  limits: { codes: { number: [], linked: [], wallet: [], client: [], total: [] } },
   ...{ chainId: 31337n, pool: `0x${"5c".repeat(20)}`, service: "https://registry.example/zk" },
   signatures: {
     link: async () => ({ issuedAt: crash.issuedAt, digest: crash.digest }),
