@@ -52,8 +52,16 @@ describe("a 402 answer with a phone number", () => {
   it("is paid where it is the shop's own, and pinned", async () => {
     await show(number, merchant);
     const wallet = await payerWith(world, [100_000n]);
-    expect((await buy(wallet)).status).to.equal(200);
+    let lookups = 0;
+    const serviceFetch: typeof fetch = (input, init) => {
+      if (String(input).includes("/phone/resolve/")) lookups += 1;
+      return fetch(input, init);
+    };
+    expect((await buy(wallet, { serviceFetch })).status).to.equal(200);
     expect((await phonePin(wallet.store, number))?.wallet).to.equal(merchant.account.address.toLowerCase());
+    // The registry need not know of each payment.
+    expect((await buy(wallet, { serviceFetch })).status).to.equal(200);
+    expect(lookups).to.equal(1);
   });
 
   it("is refused where the number is somebody else's, unknown, or of another key of the shop's", async () => {

@@ -84,6 +84,23 @@ describe("client of the service", () => {
     expect(asked[0]).to.equal(asked[1]);
   });
 
+  it("asks to be answered pending instead of held, and again when a proxy gave up on an answer", async () => {
+    const preferences: unknown[] = [];
+    const note =
+      (status: number, body: object): Handler =>
+      (incoming, response) => {
+        preferences.push(incoming.headers["prefer"]);
+        response
+          .writeHead(status, { "content-type": "application/json", "retry-after": "0" })
+          .end(JSON.stringify(body));
+      };
+    const pending = { status: "pending", txSignature: HASH("1"), id: "7" };
+    answers.push(note(504, {}), note(502, {}), note(202, pending), note(504, {}), note(200, success("2")));
+    expect((await service.settle(bundle, "a.b.c")).txSignature).to.equal(HASH("2"));
+    const asks = "respond-async, wait=20";
+    expect(preferences).to.deep.equal([asks, asks, asks, undefined, undefined]);
+  });
+
   it("gives up on what is pending when its date has passed", async () => {
     answers.push([202, { status: "pending", txSignature: HASH("1"), id: "7" }]);
     const error = await rejection(service.settle({ ...bundle, timestamp: Date.now() - 400_000 }, "a.b.c"));

@@ -1,4 +1,5 @@
-import type { ResolveOptions } from "../phone/resolve.ts";
+import { MAPPING_CACHE_MS } from "../phone/known.ts";
+import type { RecipientOptions } from "../phone/recipient.ts";
 import type { PurchaseOptions } from "../purchase/context.ts";
 import { checkLimits, type SpendingLimits } from "../purchase/limits.ts";
 import type { OnProgress } from "../purchase/progress.ts";
@@ -26,8 +27,11 @@ export interface WrapOptions extends Omit<PurchaseOptions, "signal"> {
    * Left out: numbers are not looked at, the wallet's signature of its address says who is paid.
    */
   phoneRegistry?: string;
-  /** How a change of a number's wallet or key is confirmed, and how lookups are signed. Left out: refused, unsigned. */
-  phone?: Omit<ResolveOptions, "signal">;
+  /**
+   * How a change of a number's wallet or key is confirmed, how lookups are signed, and how long a verified number is used
+   * without another lookup. Left out: changes are refused, lookups are not signed, and a number is looked up once a day.
+   */
+  phone?: Omit<RecipientOptions, "signal">;
   /** Keeps notes ready for payments in parallel. */
   split?: SplitOptions;
   /** Bytes of a request's body that are kept for sending it again; 4 MiB if left out. */
@@ -62,7 +66,15 @@ export interface CheckedOptions {
 
 /** @throws FetchError FETCH_OPTION_INVALID, ORIGIN_NOT_SECURE; ServiceError SERVICE_NOT_ALLOWED; SottoError INVALID_AMOUNT */
 export function checkOptions(options: WrapOptions, chainId: bigint): CheckedOptions {
-  const { services, maxPerRequest, maxPerDay, maxPerHost, split, phoneRegistry } = Object(options) as WrapOptions;
+  const { services, maxPerRequest, maxPerDay, maxPerHost, split, phoneRegistry, phone } = Object(
+    options,
+  ) as WrapOptions;
+  const cacheMs = phone?.cacheMs ?? 0;
+  if (!Number.isSafeInteger(cacheMs) || cacheMs < 0 || cacheMs > MAPPING_CACHE_MS)
+    throw new FetchError(
+      "FETCH_OPTION_INVALID",
+      `phone.cacheMs is ${cacheMs}, but must be 0 to ${MAPPING_CACHE_MS} ms`,
+    );
   if (!Array.isArray(services) || services.length === 0)
     throw new FetchError("FETCH_OPTION_INVALID", "services must name the base address of at least one service");
   if (typeof maxPerRequest !== "bigint")

@@ -38,13 +38,16 @@ export async function askJson(send: typeof fetch, url: string, init: RequestInit
   }
 }
 
+/** Bad gateway, unavailable, gateway timeout: the service, or a proxy in front of it, could not answer just now. */
+const PASSING = [502, 503, 504];
+
 /** Milliseconds to wait before asking again; undefined: the error is an answer. */
 function pauseAfter(error: unknown, attempt: number): number | undefined {
   if (!(error instanceof ServiceError)) return undefined;
   const { status, retryAfter } = error.details;
   const pause = Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), LONGEST_PAUSE_MS);
   if (error.code === "SERVICE_UNREACHABLE" && attempt < ATTEMPTS) return pause;
-  if (error.code === "SERVICE_REFUSED" && status === 503)
+  if (error.code === "SERVICE_REFUSED" && PASSING.includes(Number(status)))
     return typeof retryAfter === "number" ? Math.max(retryAfter * 1000, FIRST_PAUSE_MS) : pause;
   return undefined;
 }

@@ -42,8 +42,13 @@ export interface FollowOptions extends CallOptions {
 }
 
 const TIMEOUT_MS = 30_000;
-/** Longest time a service holds a settlement before it says `pending`, ms. */
-const HELD_MS = 120_000;
+/**
+ * A settlement is asked for in short requests: a connection that is held for minutes is lost to any proxy, sleeping
+ * machine or change of network in between. A service that does not know the preference may hold the request all the same.
+ */
+const PREFER = "respond-async, wait=20";
+/** Longest time a service holds a request for a settlement, ms. */
+const HELD_MS = 300_000;
 /** Longest time to come back to a service that is busy, ms. */
 const BUSY_MS = 30_000;
 /** A payment is looked for a while longer than it can be mined: its confirmations take 60 s at most. */
@@ -131,7 +136,8 @@ export class SottoService {
   async #follow(path: string, body: object, date: number, options: FollowOptions): Promise<Settlement> {
     const { signal, onPending } = options;
     const until = Math.min(Number.isFinite(date) ? date : Number.POSITIVE_INFINITY, Date.now() + FOLLOW_MS);
-    const begin = async () => readOutcome(await this.#post(path, body, signal, this.#timeoutMs + HELD_MS));
+    const begin = async () =>
+      readOutcome(await this.#post(path, body, signal, this.#timeoutMs + HELD_MS, { prefer: PREFER }));
     let outcome = await begin();
     for (let pause = FIRST_LOOK_MS; outcome.status === "pending"; pause = Math.min(pause * 1.5, LONGEST_LOOK_MS)) {
       onPending?.(outcome);
@@ -160,8 +166,14 @@ export class SottoService {
     return this.#ask(path, { headers }, signal, this.#timeoutMs);
   }
 
-  #post(path: string, body: object, signal: AbortSignal | undefined, timeoutMs = this.#timeoutMs): Promise<Json> {
-    const headers = { "content-type": "application/json", accept: "application/json" };
+  #post(
+    path: string,
+    body: object,
+    signal: AbortSignal | undefined,
+    timeoutMs = this.#timeoutMs,
+    preferences: Readonly<Record<string, string>> = {},
+  ): Promise<Json> {
+    const headers = { "content-type": "application/json", accept: "application/json", ...preferences };
     return this.#ask(path, { method: "POST", headers, body: JSON.stringify(body) }, signal, timeoutMs);
   }
 

@@ -1,7 +1,6 @@
 import { expect } from "chai";
-import { checkRecipientPhone, expectPhoneRecipient } from "../../src/phone/recipient.ts";
-import type { ResolveOptions } from "../../src/phone/resolve.ts";
-import { BEGIN, keyOf, PHONE } from "../support/phone-registry.ts";
+import { checkRecipientPhone, expectPhoneRecipient, type RecipientOptions } from "../../src/phone/recipient.ts";
+import { BEGIN, keyOf, LyingRegistry, PHONE } from "../support/phone-registry.ts";
 import { openPhoneWorld, other, otherWallet, type PhoneWorld } from "../support/phone-world.ts";
 import { rejection, thrown } from "../support/rejection.ts";
 
@@ -9,8 +8,10 @@ describe("the phone number of a 402 answer", () => {
   let registry: PhoneWorld["registry"];
   let wallet: PhoneWorld["wallet"];
   let pinned: PhoneWorld["pinned"];
+  let pass: PhoneWorld["pass"];
+  let resolve: PhoneWorld["resolve"];
   beforeEach(async () => {
-    ({ registry, wallet, pinned } = await openPhoneWorld());
+    ({ registry, wallet, pinned, pass, resolve } = await openPhoneWorld());
   });
   afterEach(() => registry.close());
 
@@ -19,7 +20,7 @@ describe("the phone number of a 402 answer", () => {
     wallet: registry.owner.address.toLowerCase() as `0x${string}`,
     shieldedAddress: keyOf(1),
   });
-  const check = (changes: object = {}, options: ResolveOptions = {}) =>
+  const check = (changes: object = {}, options: RecipientOptions = {}) =>
     checkRecipientPhone(wallet, registry.client(), { ...recipient(), ...changes }, options);
 
   it("must be the wallet and the key that are to be paid", async () => {
@@ -54,6 +55,56 @@ describe("the phone number of a 402 answer", () => {
     expect((await rejection(check(moved))).code).to.equal("PHONE_CHANGED");
     await check(moved, { confirmChange: () => true });
     expect(await pinned()).to.equal(otherWallet);
+  });
+
+  it("is looked up once a day, however many answers name it", async () => {
+    for (let n = 0; n < 5; n += 1) await check();
+    expect(registry.asked).to.have.length(1);
+    pass(86_399);
+    await check();
+    expect(registry.asked).to.have.length(1);
+    pass(1);
+    await check();
+    await check();
+    expect(registry.asked).to.have.length(2);
+    // A clock that was put back makes nothing last longer.
+    pass(-3_600);
+    await check();
+    expect(registry.asked).to.have.length(3);
+  });
+
+  it("is looked up again when an answer names somebody else, and when it is pinned to somebody else", async () => {
+    await check();
+    expect((await rejection(check({ wallet: otherWallet }))).code).to.equal("PHONE_RECIPIENT_MISMATCH");
+    expect(registry.asked).to.have.length(2);
+    registry.serve({ signer: other, issuedAt: BEGIN + 300 });
+    await resolve({ confirmChange: () => true });
+    expect((await rejection(check())).code).to.equal("PHONE_RECIPIENT_MISMATCH");
+  });
+
+  it("is looked up again once what its wallet signed has expired, or as soon as its payer wants", async () => {
+    registry.serve({ issuedAt: BEGIN - 400 * 86_400 + 7_200 });
+    await check();
+    pass(3_600);
+    await check({}, { cacheMs: 86_400_000 });
+    expect(registry.asked).to.have.length(1);
+    await check({}, { cacheMs: 1_000 });
+    await check({}, { cacheMs: 0 });
+    expect(registry.asked).to.have.length(3);
+    pass(3_600);
+    expect((await rejection(check())).code).to.equal("PHONE_BINDING_EXPIRED");
+  });
+
+  it("is asked for of each registry, and not at all where its record is damaged", async () => {
+    await check();
+    const second = await LyingRegistry.open();
+    Object.assign(second, { owner: registry.owner });
+    second.serve();
+    await checkRecipientPhone(wallet, second.client(), recipient());
+    expect(second.asked).to.have.length(1);
+    await second.close();
+    for (const { key } of await wallet.store.list("phone/known/")) await wallet.store.put(key, { wallet: 7 });
+    expect((await rejection(check())).code).to.equal("STORE_DAMAGED");
   });
 
   it("is not asked for where it names none", async () => {

@@ -25,5 +25,9 @@ export async function openPhoneWorld() {
     resolvePhone(wallet, from.client(), PHONE, options);
   /** The address that the number is pinned to. */
   const pinned = async () => (await phonePin(wallet.store, PHONE))?.wallet;
-  return { registry, wallet, open, resolve, pinned };
+  /** Lets time pass for the wallet. */
+  const pass = (seconds: number) => {
+    world.chain.time += seconds;
+  };
+  return { registry, wallet, open, resolve, pinned, pass };
 }

@@ -1,0 +1,52 @@
+// Verified mappings that are used again without asking the registry: it need not see every payment, nor limit them.
+import { BINDING_LIFETIME_SECONDS } from "@sotto/protocol";
+import { WalletError } from "../errors.ts";
+import { hashText } from "../purchase/hash.ts";
+import type { Wallet } from "../wallet/wallet.ts";
+import type { PhoneRecipient } from "./mapping.ts";
+import { phonePin } from "./pins.ts";
+
+/**
+ * A day: for so long a payer goes on paying the wallet that a number was verified for, if the number changes hands
+ * meanwhile and the 402 answer still names that wallet.
+ */
+export const MAPPING_CACHE_MS = 86_400_000;
+
+type Place = Pick<Wallet, "store" | "now">;
+
+const keyOf = (registry: string, phone: string): string => `phone/known/${hashText(`${registry} ${phone}`)}`;
+
+/** Keeps a mapping that was verified and pinned, until `cacheMs` have passed or the wallet's signature expires. */
+export async function keepMapping(place: Place, found: PhoneRecipient, cacheMs: number): Promise<void> {
+  if (cacheMs === 0) return;
+  const { phone, registry, wallet, shieldedAddress, issuedAt } = found;
+  const verifiedAt = place.now();
+  const expiresAt = Math.min(verifiedAt + cacheMs, (issuedAt + BINDING_LIFETIME_SECONDS) * 1000);
+  await place.store.put(keyOf(registry, phone), { wallet, shieldedAddress, issuedAt, verifiedAt, expiresAt });
+}
+
+/**
+ * The mapping that was verified for the number, if it can still be used: it has not expired, and the number is still
+ * pinned to it.
+ * @throws WalletError STORE_DAMAGED
+ */
+export async function knownMapping(
+  place: Place,
+  registry: string,
+  phone: string,
+  cacheMs: number,
+): Promise<PhoneRecipient | undefined> {
+  const record = await place.store.get(keyOf(registry, phone));
+  if (record === undefined || cacheMs === 0) return undefined;
+  const { wallet, shieldedAddress, issuedAt, verifiedAt, expiresAt } = Object(record.value) as Record<string, unknown>;
+  const whole = [issuedAt, verifiedAt, expiresAt].every(Number.isSafeInteger);
+  if (!whole || typeof wallet !== "string" || typeof shieldedAddress !== "string")
+    throw new WalletError("STORE_DAMAGED", "the store's record of a phone number's verified wallet cannot be read");
+  const age = place.now() - Number(verifiedAt);
+  // A clock that was put back makes no mapping last longer.
+  if (age < 0 || age >= cacheMs || place.now() >= Number(expiresAt)) return undefined;
+  const pin = await phonePin(place.store, phone);
+  const pinned = pin?.wallet === wallet && pin.shieldedAddress === shieldedAddress && pin.issuedAt === issuedAt;
+  if (!pinned) return undefined;
+  return { phone, registry, wallet: wallet as PhoneRecipient["wallet"], shieldedAddress, issuedAt: Number(issuedAt) };
+}
