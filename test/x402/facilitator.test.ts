@@ -212,6 +212,10 @@ describe("the service as an x402 facilitator", () => {
         paymentRequirements: { scheme: "exact", network: "base-sepolia", maxAmountRequired: "10000" },
       };
       await refused(version1, "invalid_x402_version", 400);
+      // A client of the service's own interface learns why its body was read so.
+      const own = await post(`${service.url}/verify`, { x402Version: 2, ...paymentPayload.payload });
+      expect([own.status, own.body["code"]]).to.deep.equal([400, "X402_PAYLOAD_INVALID"]);
+      expect(own.body["message"]).to.include("read as x402 because it has x402Version; leave that field out");
     });
 
     it("what does not decode, with 400 and in the standard's fields", async () => {

@@ -68,11 +68,13 @@ export function errorAnswers({ statuses, translate = () => undefined }: AnswersO
       if (status >= 500) request.log.error({ err: error, route: request.routeOptions.url }, "request failed");
       const seconds = retryAfterOf(error) ?? RETRY_AFTER_SECONDS[status];
       if (seconds !== undefined) reply.header("retry-after", seconds);
+      // The error names its limit, and every answer of this status when it ends.
+      const when = status === 429 && seconds !== undefined ? `; retry in ${inWords(seconds)}` : "";
       return reply
         .code(status)
         .header("cache-control", "no-store")
         .type("application/json; charset=utf-8")
-        .send(answer);
+        .send({ ...answer, message: `${answer.message}${when}` });
     },
     handleClient(error, socket) {
       if (error.code === "ECONNRESET" || !socket.writable) {
@@ -98,6 +100,15 @@ function retryAfterOf(error: unknown): number | undefined {
   const { resetAt, retryAfter } = error instanceof SottoError ? error.details : {};
   if (typeof resetAt === "number") return Math.max(1, Math.ceil((resetAt - Date.now()) / 1000));
   return typeof retryAfter === "number" ? Math.max(1, Math.ceil(retryAfter)) : undefined;
+}
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+
+/** Seconds, in the largest unit that is exact enough to wait by; never less than they are. */
+function inWords(seconds: number): string {
+  if (seconds < 2 * MINUTE) return `${seconds} s`;
+  return seconds < 2 * HOUR ? `${Math.ceil(seconds / MINUTE)} min` : `${Math.ceil(seconds / HOUR)} h`;
 }
 
 function ofFramework(error: unknown): { code: ServerErrorCode; message: string } {

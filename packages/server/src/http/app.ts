@@ -19,10 +19,12 @@ import type { App } from "./types.ts";
 const LONGEST_PATH_PARAMETER = 128;
 const REQUEST_TIMEOUT_MS = 20_000;
 /**
- * Nothing sent and nothing taken for so long: a peer that is gone without a word, or one that asks for a large file and
- * never reads it. Longer than any request waits for the chain.
+ * A connection that was silent for so long is closed: its peer is gone, or asked for a large file and never reads it. No
+ * request waits for the chain for longer.
  */
 const IDLE_TIMEOUT_MS = 300_000;
+/** Silence after which the system probes a connection, so that a request that is held keeps its way through a NAT open. */
+const PROBE_AFTER_MS = 15_000;
 const MINUTE_MS = 60_000;
 
 export type AppConfig = Pick<ServerSettings, "trustProxy" | "bodyLimit" | "corsOrigins" | "rateLimit" | "latestLoopMs">;
@@ -53,6 +55,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     bodyLimit: config.bodyLimit,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: IDLE_TIMEOUT_MS,
+    http: { keepAlive: true, keepAliveInitialDelay: PROBE_AFTER_MS },
     routerOptions: { maxParamLength: LONGEST_PATH_PARAMETER, ignoreTrailingSlash: false },
     forceCloseConnections: "idle",
     // Our own answer says it in the body that every error has.
@@ -120,7 +123,9 @@ async function protect(app: App, { config, cors: { allow = [], expose = [] } = {
     timeWindow: MINUTE_MS,
     keyGenerator: ({ ip }) => networkOf(ip),
     errorResponseBuilder: (_request, { max, ttl }) =>
-      new ServerError("RATE_LIMITED", `more than ${max} requests a minute`, { resetAt: Date.now() + ttl }),
+      new ServerError("RATE_LIMITED", `rate limit exceeded: ${max} requests a minute for one address`, {
+        resetAt: Date.now() + ttl,
+      }),
   });
   await app.register(underPressure, {
     // Proofs are made and verified in other threads: a loop that is late is overloaded by requests.

@@ -63,6 +63,36 @@ describe("errors and their answers", () => {
     expect(told({}, "OVERLOADED")).to.equal(5);
   });
 
+  it("says in words, too, when a limit ends", () => {
+    const { handle } = errorAnswers({ statuses: { ...SERVER_STATUS, LATER: 429 } });
+    const told = (code: string, details: ErrorDetails): unknown => {
+      let body: unknown;
+      const reply = {
+        header: () => reply,
+        code: () => reply,
+        type: () => reply,
+        send: (sent: { message: string }) => {
+          body = sent.message;
+          return reply;
+        },
+      };
+      const request = { log: { error: () => undefined }, routeOptions: {} };
+      handle(new SottoError(code, "limit exceeded: 3 a day", details), request as never, reply as never);
+      return body;
+    };
+    for (const [retryAfter, words] of [
+      [0.2, "1 s"],
+      [119, "119 s"],
+      [121, "3 min"],
+      [7_199, "120 min"],
+      [7_201, "3 h"],
+      [86_400, "24 h"],
+    ] as const)
+      expect(told("LATER", { retryAfter })).to.equal(`limit exceeded: 3 a day; retry in ${words}`);
+    expect(told("LATER", {})).to.equal("limit exceeded: 3 a day");
+    expect(told("OVERLOADED", { retryAfter: 3 })).to.equal("limit exceeded: 3 a day");
+  });
+
   it("takes somebody else's errors for what the server says they are", () => {
     expect(toAnswer("the store is away")).to.deep.equal({
       status: 503,

@@ -49,14 +49,14 @@ export function sponsorQuotas({ sponsorQuota: limit }: Config, client: string, d
 }
 
 const COUNTED: Readonly<Record<string, string>> = {
-  client: "payments of your network address",
-  recipient: "payments to this recipient",
-  sponsor: "sponsored deposits and withdrawals of your network address",
-  depositor: "sponsored deposits of this account",
+  client: "payments a day for one network address",
+  recipient: "payments a day to one recipient",
+  sponsor: "sponsored deposits and withdrawals a day for one network address",
+  depositor: "sponsored deposits a day of one account",
 };
 
 /** @param resetAt when the next day begins, ms */
 export function quotaExceeded({ key, limit }: Quota, resetAt: number): ServiceError {
   const what = COUNTED[key.slice(0, key.indexOf(":"))];
-  return new ServiceError("QUOTA_EXCEEDED", `no more ${what} today: the quota is ${limit}`, { limit, resetAt });
+  return new ServiceError("QUOTA_EXCEEDED", `quota exceeded: ${limit} ${what}`, { limit, resetAt });
 }

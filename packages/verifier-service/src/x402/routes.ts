@@ -3,6 +3,7 @@ import { SottoError } from "@sotto/protocol";
 import { X402_SCHEME, X402_SETTLEMENT_PENDING, X402_VERSION, x402Network } from "@sotto/protocol/x402";
 import type { App } from "@sotto/server";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { callerOf, tellApplied } from "../http/prefer.ts";
 import type { AnswerContext } from "../http/routes/answers.ts";
 import type { ServiceMetrics } from "../ops/metrics.ts";
 import { isErrorAnswer, x402Settled, x402SettleError, x402Verified, x402VerifyError } from "./answers.ts";
@@ -21,18 +22,21 @@ type Dialect = (request: FastifyRequest, reply: FastifyReply) => Promise<Fastify
 const isX402 = ({ body }: FastifyRequest): boolean =>
   typeof body === "object" && body !== null && Object.hasOwn(body, "x402Version");
 
+const READ_AS_X402 =
+  "the body was read as x402 because it has x402Version; leave that field out to use the service's own interface";
+
 /** @throws SottoError X402_VERSION_UNSUPPORTED, X402_REQUIREMENTS_INVALID, X402_PAYLOAD_INVALID */
 function bodyOf(request: FastifyRequest): X402Request {
-  // An older version has other fields: that it is the version that is wrong must not drown in what is missing.
+  // An older version has other fields: the wrong version is named before the fields that are missing.
   const { x402Version } = request.body as { x402Version: unknown };
   if (x402Version !== X402_VERSION)
-    throw new SottoError("X402_VERSION_UNSUPPORTED", `this service speaks x402 version ${X402_VERSION} only`);
+    throw new SottoError("X402_VERSION_UNSUPPORTED", `x402Version must be the number ${X402_VERSION}; ${READ_AS_X402}`);
   const validate = request.getValidationFunction(X402Body) ?? request.compileValidationSchema(X402Body);
   if (validate(request.body)) return request.body as X402Request;
   const { instancePath = "", message = "is not valid" } = validate.errors?.[0] ?? {};
   const asked = instancePath.startsWith("/paymentRequirements") || message.includes("'paymentRequirements'");
   const code = asked ? "X402_REQUIREMENTS_INVALID" : "X402_PAYLOAD_INVALID";
-  throw new SottoError(code, `body${instancePath.replaceAll("/", ".")} ${message}`);
+  throw new SottoError(code, `body${instancePath.replaceAll("/", ".")} ${message}; ${READ_AS_X402}`);
 }
 
 function dialect(
@@ -60,13 +64,15 @@ export function x402Dialects(services: X402Routes): { verify: Dialect; settle: D
       (answer) => x402SettleError(answer, config.chainId),
       async (request, reply) => {
         const answer = x402Settled(
-          await settleX402(bodyOf(request), clientOf(request), services),
+          await settleX402(bodyOf(request), callerOf(request, reply, clientOf(request)), services),
           config.chainId,
           answers,
         );
         const pending = answer.errorReason === X402_SETTLEMENT_PENDING;
         metrics.settled(answer.success ? "success" : pending ? "pending" : "failed");
-        if (pending) reply.code(202).header("retry-after", 2);
+        if (!pending) return answer;
+        reply.code(202).header("retry-after", 2);
+        tellApplied(request, reply);
         return answer;
       },
     ),
