@@ -125,23 +125,37 @@ describe("the service's HTTP", () => {
       for (let i = 0; i < 4; i += 1) answers.push(await call(`${strict.url}/settle/x`));
       expect(answers.map(({ status }) => status)).to.deep.equal([404, 404, 404, 429]);
       shows(answers[3]!, 429, "RATE_LIMITED");
-      expect(Number(answers[3]!.headers.get("retry-after"))).to.be.within(1, 60);
+      const seconds = Number(answers[3]!.headers.get("retry-after"));
+      expect(seconds).to.be.within(1, 60);
+      expect(answers[3]!.body["message"]).to.equal(
+        `rate limit exceeded: 3 requests a minute for one address; retry in ${seconds} s`,
+      );
       expect((await call(`${strict.url}/healthz`)).status).to.equal(200);
     } finally {
       await strict.close();
     }
   });
 
-  it("answers what is under way before it ends", async () => {
+  it("answers what is under way before it ends: nobody who did not ask for it is told pending", async () => {
     const world = await openWorld();
-    const ending = await openService({ SOTTO_CONFIRMATIONS: "60", SOTTO_BLOCK_TIME_MS: "1000" });
+    const slow = { SOTTO_SETTLE_WAIT_MS: "", SOTTO_CONFIRMATIONS: "60", SOTTO_BLOCK_TIME_MS: "1000" };
+    const ending = await openService(slow);
     const bundle = forgeBundle(world, { root });
     const { body } = await post(`${ending.url}/verify`, bundle);
-    const waiting = post(`${ending.url}/settle`, settleRequest(bundle, body["paymentToken"]));
-    while (!ending.logged.some((line) => line.includes('"kind":"settle"'))) await sleep(20);
+    const request = settleRequest(bundle, body["paymentToken"]);
+    const held = post(`${ending.url}/settle`, request);
+    const patient = post(`${ending.url}/settle`, request, { prefer: "respond-async, wait=200" });
+    const waiting = async () =>
+      (await (await fetch(`${ending.origin}/metrics`)).text()).includes("sotto_settle_held 2");
+    while (!(await waiting())) await sleep(20);
     await ending.close();
     // Nothing mines on this chain unless something is sent: sixty confirmations cannot have come.
-    expect([(await waiting).status, (await waiting).body["status"]]).to.deep.equal([202, "pending"]);
+    shows(await held, 503, "SETTLEMENT_UNKNOWN");
+    expect([(await held).headers.get("retry-after"), (await held).headers.get("connection")]).to.deep.equal([
+      "5",
+      "close",
+    ]);
+    expect([(await patient).status, (await patient).body["status"]]).to.deep.equal([202, "pending"]);
   });
 });
 

@@ -201,6 +201,9 @@ describe("POST /settle", () => {
       for (let i = 0; i < 3; i += 1) answers.push(await post(`${strict.url}/verify`, forgeBundle(world, { root })));
       expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 429]);
       expect(answers[2]!.body["code"]).to.equal("QUOTA_EXCEEDED");
+      expect(answers[2]!.body["message"]).to.match(
+        /^quota exceeded: 2 payments a day for one network address; retry in \d+ (s|min|h)$/,
+      );
       expect(Number(answers[2]!.headers.get("retry-after"))).to.be.within(1, 86_400);
     } finally {
       await strict.close();

@@ -19,6 +19,7 @@ import { openStore } from "./store/index.ts";
 import { keySource } from "./token/development.ts";
 import { KeyRing } from "./token/key-ring.ts";
 import { TokenIssuer } from "./token/token.ts";
+import { Holds } from "./verify/hold.ts";
 import { poolState } from "./verify/pool.ts";
 import { checkPool } from "./verify/pool-facts.ts";
 import { readRetiredKeys, retiredKeys } from "./verify/retired.ts";
@@ -84,10 +85,11 @@ async function open(config: Config, log: ServiceLog, clock: () => number, closin
   }, SWEEP_MS);
   closing.add(async () => clearInterval(sweeping));
 
-  const { basePath, publicUrl, settleWaitMs, leastBalance } = config;
+  const { basePath, publicUrl, leastBalance } = config;
   const clientId = clientIds(config.relayerKey);
   const services = {
-    ...{ config, proofs, retired: retiredKeys(proofs, otherKeys), facts, store, relayer, settleWaitMs, clock, metrics },
+    ...{ config, proofs, retired: retiredKeys(proofs, otherKeys), facts, store, relayer, clock, metrics },
+    holds: new Holds({ ...config, clock, onChange: metrics.held }),
     setId: catalog.id,
     pool: poolState(chain, config.pool, facts.token),
     tokens: new TokenIssuer(keys, publicUrl ?? `urn:sotto:${config.chainId}:${config.pool}`, clock),

@@ -9,13 +9,15 @@ import { SETTINGS, type Settings } from "./settings.ts";
 export type { Environment } from "@sotto/server";
 
 type Required<K extends keyof Settings> = { readonly [Name in K]: NonNullable<Settings[Name]> };
-type Optional = "publicUrl" | "deployment" | "tokenKey" | "workers" | "feeTag";
+type Optional = "publicUrl" | "deployment" | "tokenKey" | "workers" | "feeTag" | "settleWaitMs";
 type WithFallback = Exclude<keyof Settings, Optional | `phone${string}`>;
 
 /** All settings, read and checked. Times are ms unless named otherwise. */
 export type Config = Required<WithFallback> &
   Omit<Settings, `phone${string}`> & {
     readonly local: boolean;
+    /** How long a deposit or withdrawal is waited for. */
+    readonly relayWaitMs: number;
     /** Undefined: the phone registry is off. */
     readonly phone: PhoneConfig | undefined;
   };
@@ -68,7 +70,7 @@ function complete(settings: Settings): Omit<Config, "phone"> {
     throw new ServiceError("CONFIRMATIONS_TOO_SLOW", message, { confirmed });
   }
   const {
-    settleWaitMs = Math.max(LEAST_WAIT_MS, confirmed + 2 * blockTimeMs),
+    settleWaitMs: relayWaitMs = Math.max(LEAST_WAIT_MS, confirmed + 2 * blockTimeMs),
     appendAfterMs = defaults.appendAfter,
     pollMs = defaults.pollInterval,
   } = settings;
@@ -77,7 +79,7 @@ function complete(settings: Settings): Omit<Config, "phone"> {
     ...(own as Config),
     confirmations,
     blockTimeMs,
-    settleWaitMs,
+    relayWaitMs,
     appendAfterMs,
     pollMs,
     local,

@@ -49,7 +49,13 @@ export const SETTINGS = {
     "SOTTO_SETTLE_WAIT_MS",
     integer(0, 120_000),
     undefined,
-    "how long settle waits before it answers pending; left out: confirmations and two blocks more, at least 10 s",
+    "longest time a request for a settlement is held before the answer is pending; left out: a payment is held until its outcome is known, a deposit or withdrawal for its confirmations and two blocks, at least 10 s",
+  ),
+  maxHeld: setting(
+    "SOTTO_MAX_HELD",
+    integer(1, 100_000),
+    "2000",
+    "requests for settlements that are held at once by each replica, half of them of one address",
   ),
 
   store: setting(

@@ -14,6 +14,7 @@ export type ServiceErrorCode =
   | "TOKEN_REPLACED"
   | "PAYMENT_MISMATCH"
   | "UNKNOWN_PAYMENT"
+  | "SETTLEMENT_UNKNOWN"
   | "NULLIFIER_QUEUED"
   | "NULLIFIER_SPENT"
   // Deposits and withdrawals

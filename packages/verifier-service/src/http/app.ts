@@ -21,6 +21,6 @@ export function createApp(options: ServiceAppOptions): Promise<App> {
     statuses: STATUS,
     translate: translateError,
     openapi: openApiOptions(options.config),
-    cors: { allow: LOOKUP_HEADERS },
+    cors: { allow: [...LOOKUP_HEADERS, "prefer"], expose: ["preference-applied"] },
   });
 }

@@ -40,6 +40,12 @@ export const VerifyBody = Type.Object(
   { description: "A payment proof bundle. Fields it does not name are ignored." },
 );
 
+export const PreferHeader = Type.Object({
+  prefer: Type.Optional(
+    Type.String({ description: "respond-async, wait=SECONDS: answer pending after that time (RFC 7240)" }),
+  ),
+});
+
 export const SettleBody = Type.Object({
   proof: Proof,
   publicSignals: PaymentSignals,

@@ -39,6 +39,7 @@ export const STATUS: StatusTable = {
   NULLIFIER_QUEUED: 409,
   NULLIFIER_SPENT: 409,
   UNKNOWN_PAYMENT: 404,
+  SETTLEMENT_UNKNOWN: 503,
   // Deposits and withdrawals that decode and cannot be relayed
   WRONG_DEPLOYMENT: 422,
   INVALID_PROOF: 422,

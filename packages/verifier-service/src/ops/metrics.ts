@@ -7,6 +7,8 @@ export interface ServiceMetrics extends HttpMetrics, RelayerMetrics {
   /** @param reason `valid`, or why not */
   verified(reason: string): void;
   settled(status: string): void;
+  /** @param requests how many wait for a settlement */
+  held(requests: number): void;
 }
 
 /** Labels hold routes, statuses and codes: nothing that names a payment or who pays. */
@@ -26,6 +28,7 @@ export function createMetrics(): ServiceMetrics {
     labelNames: ["status"],
     registers,
   });
+  const held = new Gauge({ name: "sotto_settle_held", help: "requests that wait for a settlement", registers });
   const counters = new Map<string, Counter>();
   const gauges = new Map<string, Gauge>();
   return {
@@ -33,6 +36,7 @@ export function createMetrics(): ServiceMetrics {
     ...httpMetrics(registry),
     verified: (result) => verified.inc({ result }),
     settled: (status) => settled.inc({ status }),
+    held: (requests) => held.set(requests),
     count(name, by = 1, labels = {}) {
       let counter = counters.get(name);
       if (counter === undefined) {

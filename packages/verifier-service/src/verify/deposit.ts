@@ -4,9 +4,9 @@ import { AbiCoder, concat, keccak256, id as keccakText, recoverAddress, Signatur
 import { ServiceError } from "../errors/errors.ts";
 import type { DepositRequest } from "../http/schemas.ts";
 import type { NewDeposit, Operation } from "../store/index.ts";
+import type { Caller } from "./hold.ts";
 import { sponsorQuotas } from "./quotas.ts";
-import { expectDate, expectQueued, type RelayServices, readSeconds } from "./relay.ts";
-import { waitFor } from "./settle.ts";
+import { expectDate, expectQueued, type RelayServices, readSeconds, waitForRelayed } from "./relay.ts";
 
 const AUTHORIZATION_TYPE = keccakText(
   "ReceiveWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)",
@@ -28,7 +28,7 @@ interface Terms {
  * @throws ServiceError INVALID_REQUEST, WRONG_DEPLOYMENT, EXPIRED, VALIDITY_TOO_LONG, AMOUNT_TOO_SMALL, FEE_TOO_SMALL,
  * AUTHORIZATION_MISMATCH, INSUFFICIENT_TOKENS, QUOTA_EXCEEDED; SottoError of a field that does not decode
  */
-export async function relayDeposit(body: DepositRequest, client: string, services: RelayServices): Promise<Operation> {
+export async function relayDeposit(body: DepositRequest, caller: Caller, services: RelayServices): Promise<Operation> {
   const { config, facts, store } = services;
   const pool = parseAddress(body.pool, "pool");
   if (body.chainId !== String(config.chainId) || pool !== config.pool)
@@ -46,16 +46,16 @@ export async function relayDeposit(body: DepositRequest, client: string, service
   expectFee(terms, services);
   const digest = `${terms.from}:${terms.nonce}`;
   const known = await store.operations.getDeposit(digest);
-  if (known !== undefined) return waitFor(known, services);
+  if (known !== undefined) return waitForRelayed(known, caller, services);
   const { from, ownerTags, amounts, salt, validAfter, validBefore, v, r, s } = body;
   const next = {
     id: randomUUID(),
     digest,
     call: { from, ownerTags, amounts, salt, validAfter, validBefore, v, r, s },
-    client,
+    client: caller.client,
     validUntil: Number(terms.validBefore),
   };
-  return waitFor(await queueCovered(next, terms, services), services);
+  return waitForRelayed(await queueCovered(next, terms, services), caller, services);
 }
 
 /**

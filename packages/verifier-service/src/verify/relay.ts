@@ -3,9 +3,11 @@ import type { Config } from "../config/config.ts";
 import { ServiceError } from "../errors/errors.ts";
 import type { EnqueueResult, Operation, Store } from "../store/index.ts";
 import { leastTimeMs } from "./checks.ts";
+import type { Caller, Holds } from "./hold.ts";
 import type { PoolFacts } from "./pool-facts.ts";
 import type { PoolState, ProofVerifier, RelayerPort } from "./ports.ts";
 import { quotaExceeded } from "./quotas.ts";
+import { waitFor } from "./settle.ts";
 
 export interface RelayServices {
   readonly config: Config;
@@ -14,7 +16,7 @@ export interface RelayServices {
   readonly facts: PoolFacts;
   readonly store: Pick<Store, "operations">;
   readonly relayer: RelayerPort;
-  readonly settleWaitMs: number;
+  readonly holds: Holds;
   readonly clock: () => number;
 }
 
@@ -38,4 +40,22 @@ export function expectQueued(result: EnqueueResult): Operation {
   if (result.kind === "exceeded") throw quotaExceeded(result.quota, result.resetAt);
   if (result.kind !== "taken") return result.operation;
   throw new ServiceError(result.reason, "a note of it is being spent by another request, or is spent");
+}
+
+/**
+ * Waits for a deposit or withdrawal, `config.relayWaitMs` at most if its sender does not say otherwise: it can be mined
+ * for a day, and those who ask for it know `pending`.
+ */
+export async function waitForRelayed(
+  operation: Operation,
+  caller: Caller,
+  services: RelayServices,
+): Promise<Operation> {
+  const { asyncAfterMs = services.config.relayWaitMs } = caller;
+  const hold = services.holds.enter(operation.id, { ...caller, asyncAfterMs });
+  try {
+    return await waitFor(operation, hold, caller, services);
+  } finally {
+    hold.leave();
+  }
 }

@@ -5,26 +5,29 @@ import type { SettleRequest } from "../http/schemas.ts";
 import { paymentCallOf } from "../relayer/pool.ts";
 import type { Operation, Reservation, Store } from "../store/index.ts";
 import type { TokenIssuer } from "../token/token.ts";
+import type { Caller, Hold, Holds } from "./hold.ts";
 import type { RelayerPort } from "./ports.ts";
 import { clientQuota, quotaExceeded, recipientQuota } from "./quotas.ts";
-import type { RelayServices } from "./relay.ts";
 
 export interface SettleServices {
   readonly config: Config;
   readonly store: Pick<Store, "reservations" | "operations">;
   readonly tokens: TokenIssuer;
   readonly relayer: RelayerPort;
-  /** Longest time settle waits for the confirmations, ms. */
-  readonly settleWaitMs: number;
+  readonly holds: Holds;
 }
 
 /**
- * Queues the payment a token stands for, once, and waits for it.
- * @returns the payment as it is after the wait
+ * Queues the payment a token stands for, once, and waits for its outcome.
+ * @returns the payment after the wait; still open only if the caller or the operator permits the answer `pending`
  * @throws SottoError INVALID_ADDRESS; ServiceError INVALID_TOKEN, TOKEN_EXPIRED, TOKEN_REPLACED, PAYMENT_MISMATCH,
- * QUOTA_EXCEEDED
+ * QUOTA_EXCEEDED, OVERLOADED, SETTLEMENT_UNKNOWN
  */
-export async function settlePayment(request: SettleRequest, services: SettleServices): Promise<Operation> {
+export async function settlePayment(
+  request: SettleRequest,
+  caller: Caller,
+  services: SettleServices,
+): Promise<Operation> {
   const { claims, expired } = await services.tokens.read(request.paymentToken);
   const { store } = services;
   const gone = () =>
@@ -35,9 +38,19 @@ export async function settlePayment(request: SettleRequest, services: SettleServ
   if (reservation === undefined) throw gone();
   expectSame(request, reservation);
   if (expired && (await store.operations.get(claims.jti)) === undefined) throw gone();
-  const queued = await queueReserved(reservation, services);
-  if (queued === undefined) throw gone();
-  return waitFor(queued, services);
+  const hold = services.holds.enter(reservation.nullifier, caller);
+  try {
+    const queued = await queueReserved(reservation, services);
+    if (queued === undefined) throw gone();
+    const operation = await waitFor(queued, hold, caller, services);
+    if (isOver(operation) || hold.mayAnswerPending) return operation;
+  } finally {
+    hold.leave();
+  }
+  throw new ServiceError(
+    "SETTLEMENT_UNKNOWN",
+    "the payment is queued or on its way to the chain, and may still settle: send the same request again",
+  );
 }
 
 /**
@@ -58,14 +71,16 @@ export async function queueReserved(
   return queued.kind === "gone" ? undefined : queued.operation;
 }
 
-/** Waits until an operation is over, as long as settle may. */
+/** Waits until an operation's outcome is known, as long as its place permits. */
 export async function waitFor(
   operation: Operation,
-  { store, relayer, settleWaitMs }: Pick<RelayServices, "store" | "relayer" | "settleWaitMs">,
+  hold: Hold,
+  { gone }: Pick<Caller, "gone">,
+  { store, relayer }: Pick<SettleServices, "relayer"> & { readonly store: Pick<Store, "operations"> },
 ): Promise<Operation> {
   if (isOver(operation)) return operation;
   relayer.settle(operation.id);
-  await relayer.waitFor(operation.id, settleWaitMs);
+  await relayer.waitFor(operation.id, hold.waitMs(operation.validUntil), gone);
   return (await store.operations.get(operation.id)) ?? operation;
 }
 

@@ -11,9 +11,9 @@ import { ServiceError } from "../errors/errors.ts";
 import type { WithdrawRequest } from "../http/schemas.ts";
 import type { Operation } from "../store/index.ts";
 import { deploymentOf } from "./bundle.ts";
+import type { Caller } from "./hold.ts";
 import { sponsorQuotas } from "./quotas.ts";
-import { expectDate, expectQueued, type RelayServices, readSeconds } from "./relay.ts";
-import { waitFor } from "./settle.ts";
+import { expectDate, expectQueued, type RelayServices, readSeconds, waitForRelayed } from "./relay.ts";
 
 const SIGNAL = { context: 0, amount: 1, root: 2, nullifiers: 3 } as const;
 
@@ -24,7 +24,7 @@ const SIGNAL = { context: 0, amount: 1, root: 2, nullifiers: 3 } as const;
  */
 export async function relayWithdrawal(
   body: WithdrawRequest,
-  client: string,
+  caller: Caller,
   services: RelayServices,
 ): Promise<Operation> {
   const { config, store } = services;
@@ -53,13 +53,13 @@ export async function relayWithdrawal(
     id: randomUUID(),
     digest,
     call: { proof, signals: body.signals, recipient, fee, feeRecipient, validUntil },
-    client,
+    client: caller.client,
     validUntil: Number(terms.validUntil),
     nullifiers: nullifiers.map(String),
   };
-  const sponsored = config.withdrawalFee === 0 ? sponsorQuotas(config, client) : [];
+  const sponsored = config.withdrawalFee === 0 ? sponsorQuotas(config, caller.client) : [];
   const queued = await store.operations.enqueueWithdrawal(next, sponsored);
-  return waitFor(expectQueued(queued), services);
+  return waitForRelayed(expectQueued(queued), caller, services);
 }
 
 /** Those in use. @throws ServiceError INVALID_REQUEST */

@@ -1,6 +1,7 @@
 import { checkX402Time } from "@sotto/protocol/x402";
 import type { Operation } from "../store/index.ts";
 import { canonicalJson } from "../verify/bundle.ts";
+import type { Caller } from "../verify/hold.ts";
 import { queueReserved, type SettleServices, waitFor } from "../verify/settle.ts";
 import { reserveBundle, type VerifyServices } from "../verify/verify.ts";
 import { readX402, type X402Payment, type X402Place } from "./request.ts";
@@ -31,25 +32,39 @@ export async function verifyX402(
 }
 
 /**
- * Settles a payment, verified before or not, and waits for it. The same payment gets the same outcome however often it
- * is asked for: what was queued is never verified again, because its note is spent by then.
- * @throws as verifyX402
+ * Settles a payment, verified before or not, and waits for its outcome. The same payment gets the same outcome however
+ * often it is asked for: a payment that was queued is never verified again, because its note is spent by then.
+ * @throws as verifyX402; ServiceError OVERLOADED
  */
 export async function settleX402(
   request: X402Request,
-  client: string,
+  caller: Caller,
   services: X402Services,
 ): Promise<{ readonly operation: Operation } | Refused> {
   const payment = readX402(request, services);
   if ("refusal" in payment) return { refused: payment.refusal };
+  const hold = services.holds.enter(String(payment.bundle.nullifier), caller);
+  try {
+    const queued = await queue(payment, caller.client, services);
+    return "refused" in queued ? queued : { operation: await waitFor(queued.operation, hold, caller, services) };
+  } finally {
+    hold.leave();
+  }
+}
+
+async function queue(
+  payment: X402Payment,
+  client: string,
+  services: X402Services,
+): Promise<{ readonly operation: Operation } | Refused> {
   const { bundle } = payment;
   const known = await services.store.reservations.ofBundle(String(bundle.nullifier), canonicalJson(bundle));
   const queued = known && (await queueReserved(known, services));
-  if (queued !== undefined) return { operation: await waitFor(queued, services) };
+  if (queued !== undefined) return { operation: queued };
   const reserved = await reserve(payment, client, services);
   if ("refused" in reserved) return reserved;
   const operation = await queueReserved({ id: reserved.id, bundle: canonicalJson(bundle) }, services);
-  if (operation !== undefined) return { operation: await waitFor(operation, services) };
+  if (operation !== undefined) return { operation };
   const message = "another payment of the same note replaced this one";
   return { refused: { reason: "TOKEN_REPLACED", message } };
 }

@@ -25,9 +25,15 @@ describe("configuration", () => {
   it("needs a chain, a pool and a key, and nothing else", () => {
     const config = readConfig(LEAST);
     expect(config).to.include({ chainId: 8453, pool: POOL, port: 8402, basePath: "/zk", local: false });
-    expect(config).to.include({ confirmations: 2, blockTimeMs: 12_000, settleWaitMs: 48_000, appendAfterMs: 30_000 });
+    expect(config).to.include({
+      confirmations: 2,
+      blockTimeMs: 12_000,
+      relayWaitMs: 48_000,
+      settleWaitMs: undefined,
+      appendAfterMs: 30_000,
+    });
     const local = readConfig({ ...LEAST, SOTTO_CHAIN_ID: "31337" });
-    expect(local).to.include({ confirmations: 1, appendAfterMs: 0, settleWaitMs: 10_000, local: true });
+    expect(local).to.include({ confirmations: 1, appendAfterMs: 0, relayWaitMs: 10_000, local: true });
   });
 
   it("names every variable that is missing", () => {

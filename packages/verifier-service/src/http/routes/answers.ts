@@ -1,6 +1,7 @@
-import type { FastifyReply } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Operation } from "../../store/index.ts";
 import type { VerifyResult } from "../../verify/verify.ts";
+import { tellApplied } from "../prefer.ts";
 
 /** What the interface promises of every payment. */
 const VERIFIED_PRIVACY = { amountEncrypted: true, senderHidden: true, proofSystem: "groth16" } as const;
@@ -44,8 +45,14 @@ export function settleAnswer(operation: Operation, context: AnswerContext) {
 }
 
 /** 202 with Location while it is pending. */
-export function sendOutcome<T extends { status: string; statusUrl?: string }>(reply: FastifyReply, answer: T): T {
+export function sendOutcome<T extends { status: string; statusUrl?: string }>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: T,
+): T {
   reply.header("cache-control", "no-store");
-  if (answer.statusUrl !== undefined) reply.code(202).header("location", answer.statusUrl).header("retry-after", 2);
+  if (answer.statusUrl === undefined) return answer;
+  reply.code(202).header("location", answer.statusUrl).header("retry-after", 2);
+  tellApplied(request, reply);
   return answer;
 }

@@ -11,8 +11,10 @@ import { relayWithdrawal } from "../../verify/withdraw.ts";
 import { alsoX402 } from "../../x402/openapi.ts";
 import { supportedRoute, type X402Routes, x402Dialects } from "../../x402/routes.ts";
 import { X402SettleAnswer, X402VerifyAnswer } from "../../x402/schemas.ts";
+import { callerOf } from "../prefer.ts";
 import {
   DepositBody,
+  PreferHeader,
   RelayAnswer,
   SettleAnswer,
   SettleBody,
@@ -66,14 +68,18 @@ export function paymentRoutes(app: App, services: PaymentRoutes): void {
       schema: {
         tags: payments,
         summary: "Settle a verified payment on chain; the relayer pays the gas",
+        headers: PreferHeader,
         body: SettleBody,
         response: { 200: SettleAnswer, 202: SettleAnswer, ...errors(401, 409, 410), ...refused },
       },
     },
     async (request, reply) => {
-      const answer = settleAnswer(await settlePayment(request.body, services), answers);
+      const answer = settleAnswer(
+        await settlePayment(request.body, callerOf(request, reply, clientOf(request)), services),
+        answers,
+      );
       metrics.settled(answer.status);
-      return sendOutcome(reply, answer);
+      return sendOutcome(request, reply, answer);
     },
   );
   app.get(
@@ -89,7 +95,7 @@ export function paymentRoutes(app: App, services: PaymentRoutes): void {
     async (request, reply) => {
       const operation = await services.store.operations.get(request.params.id);
       if (operation === undefined) throw new ServiceError("UNKNOWN_PAYMENT", "nothing was queued under this id");
-      return sendOutcome(reply, settleAnswer(operation, answers));
+      return sendOutcome(request, reply, settleAnswer(operation, answers));
     },
   );
   relayRoutes(app, services);
@@ -101,20 +107,42 @@ function relayRoutes(app: App, services: PaymentRoutes): void {
   const tags = ["relay"];
   app.post(
     "/deposit",
-    { schema: { tags, summary: "Relay a deposit that its depositor authorized", body: DepositBody, response } },
+    {
+      schema: {
+        tags,
+        summary: "Relay a deposit that its depositor authorized",
+        headers: PreferHeader,
+        body: DepositBody,
+        response,
+      },
+    },
     async (request, reply) => {
-      const answer = relayAnswer(await relayDeposit(request.body, clientOf(request), services), answers);
+      const answer = relayAnswer(
+        await relayDeposit(request.body, callerOf(request, reply, clientOf(request)), services),
+        answers,
+      );
       metrics.settled(answer.status);
-      return sendOutcome(reply, answer);
+      return sendOutcome(request, reply, answer);
     },
   );
   app.post(
     "/withdraw",
-    { schema: { tags, summary: "Relay a withdrawal or a merge of notes", body: WithdrawBody, response } },
+    {
+      schema: {
+        tags,
+        summary: "Relay a withdrawal or a merge of notes",
+        headers: PreferHeader,
+        body: WithdrawBody,
+        response,
+      },
+    },
     async (request, reply) => {
-      const answer = relayAnswer(await relayWithdrawal(request.body, clientOf(request), services), answers);
+      const answer = relayAnswer(
+        await relayWithdrawal(request.body, callerOf(request, reply, clientOf(request)), services),
+        answers,
+      );
       metrics.settled(answer.status);
-      return sendOutcome(reply, answer);
+      return sendOutcome(request, reply, answer);
     },
   );
 }

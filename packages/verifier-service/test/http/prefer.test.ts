@@ -1,0 +1,36 @@
+import { expect } from "chai";
+import { readPreferences } from "../../src/http/prefer.ts";
+
+describe("the header Prefer", () => {
+  it("asks for an answer without a wait, alone, with seconds, and among others", () => {
+    for (const [header, respondAsync, wait] of [
+      [undefined, false, undefined],
+      ["", false, undefined],
+      ["respond-async", true, undefined],
+      ["Respond-Async, WAIT=10", true, 10],
+      ['respond-async; foo="a, b", wait = "7"', true, 7],
+      [["respond-async", "wait=5"], true, 5],
+      ["wait=100", false, 100],
+      ["return=minimal,respond-async;x=1 ,wait=0", true, 0],
+      ['x="respond-async, wait=3"', false, undefined],
+      ["respond-asynchronously", false, undefined],
+    ] as const)
+      expect(readPreferences(header), String(header)).to.deep.equal({ respondAsync, wait });
+  });
+
+  it("counts the first of two equal preferences, and no wait that is not a number of seconds", () => {
+    expect(readPreferences("wait=3, wait=9").wait).to.equal(3);
+    for (const wait of ["-1", "1.5", "1e3", "", "soon", "12345678", "0x10"])
+      expect(readPreferences(`respond-async, wait=${wait}`), wait).to.deep.equal({
+        respondAsync: true,
+        wait: undefined,
+      });
+  });
+
+  it("is not read if it is longer than any sensible one, and can't keep its reader busy", () => {
+    expect(readPreferences(`respond-async, x="${"y".repeat(300)}"`).respondAsync).to.equal(false);
+    // A pattern that backtracks without end would not come back from these.
+    for (const part of ['"', "\\", "a=", ",", '="', '"\\', ";a", "a "])
+      expect(readPreferences(part.repeat(256 / part.length)).respondAsync).to.equal(false);
+  });
+});
