@@ -1,0 +1,82 @@
+// `.ci/run` with small commands in the place of the tests.
+import { spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+
+const script = join(import.meta.dirname, "..", "..", "..", ".ci", "run");
+const HIDES_TMP = "fresh machine: /tmp is an empty folder, in a mount namespace of its own";
+
+describe(".ci/run", () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "sotto-ci-test-"));
+    mkdirSync(join(folder, "home", ".cache"), { recursive: true });
+    mkdirSync(join(folder, "bin"));
+    writeFileSync(join(folder, "home", ".npmrc"), "registry=http://127.0.0.1:9/npm/\n");
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  /** Runs a shell command by `.ci/run`, on a machine whose user has a home with an .npmrc. */
+  const run = (command: string) => {
+    const registry = /^(npm|pnpm)_config_(registry|userconfig)$/i;
+    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !registry.test(name)));
+    const PATH = `${join(folder, "bin")}:${process.env["PATH"]}`;
+    const { status, stdout, stderr } = spawnSync("bash", [script, "bash", "-c", command], {
+      cwd: folder,
+      env: { ...env, PATH, HOME: join(folder, "home"), XDG_CACHE_HOME: join(folder, "home", ".cache") },
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const lines = stdout.trimEnd().split("\n");
+    const said = lines.filter((line) => line.startsWith("fresh machine: "));
+    return { status, stderr, said, answer: lines.slice(said.length) };
+  };
+
+  it("gives the command an empty home, an empty temporary folder and caches of its own, in the checkout", () => {
+    const { status, stderr, said, answer } = run(
+      `pwd; ls -A "$HOME" "$TMPDIR" | grep -v :; echo "$HOME"; echo "$npm_config_cache"; echo "\${XDG_CACHE_HOME-none}"`,
+    );
+    expect([status, stderr]).to.deep.equal([0, ""]);
+    const [root, between, home = "", cache = "", xdg] = answer;
+    expect([root, between, xdg]).to.deep.equal([join(script, "..", ".."), "", "none"]);
+    expect(home).to.match(/\/sotto-ci\.\w+\/home$/);
+    expect(cache).to.equal(join(home, "..", "npm"));
+    expect(said[0]).to.equal("fresh machine: HOME, the npm cache and the pnpm store are empty folders of this run");
+  });
+
+  it("hides the machine's /tmp if it says so, and only then", () => {
+    const marker = mkdtempSync("/tmp/sotto-ci-marker-");
+    try {
+      const { said, answer } = run(`test -e "${marker}" && echo seen || echo hidden`);
+      expect(answer).to.deep.equal([said.includes(HIDES_TMP) ? "hidden" : "seen"]);
+    } finally {
+      rmSync(marker, { recursive: true });
+    }
+  });
+
+  it("runs without a mount namespace if none is permitted, and says so", () => {
+    writeFileSync(join(folder, "bin", "unshare"), "#!/bin/sh\nexit 1\n");
+    chmodSync(join(folder, "bin", "unshare"), 0o755);
+    const { status, said, answer } = run('ls -A "$TMPDIR"; echo "$TMPDIR"');
+    expect(status).to.equal(0);
+    expect(said[1]).to.match(/^fresh machine: TMPDIR is an empty folder; \/tmp is the machine's own /);
+    expect(answer).to.have.lengthOf(1);
+    expect(answer[0]).to.match(/\/sotto-ci\.\w+\/tmp$/);
+  });
+
+  it("keeps the machine's registry, for npm and pnpm", () => {
+    const { answer } = run("npm config get registry; pnpm config get registry");
+    expect(answer).to.deep.equal(["http://127.0.0.1:9/npm/", "http://127.0.0.1:9/npm/"]);
+  });
+
+  it("ends with the command's last line and exit code, and removes all it has made", () => {
+    const locked = 'mkdir -p "$HOME/a/b" && chmod 500 "$HOME/a" && mkdir -p "$pnpm_config_store_dir/c"';
+    const { status, stderr, answer } = run(`echo "$HOME"; ${locked}; echo "3 passed, 1 failed"; exit 7`);
+    expect([status, stderr]).to.deep.equal([7, ""]);
+    expect(answer.at(-1)).to.equal("3 passed, 1 failed");
+    expect(answer[0]).to.match(/\/home$/);
+    expect(existsSync(join(answer[0]!, ".."))).to.equal(false);
+  });
+});
