@@ -15,6 +15,8 @@ export type WalletErrorCode =
   /** The store holds something this version did not write. */
   | "STORE_DAMAGED"
   | "STORE_CLOSED"
+  /** This Node has no SQLite. */
+  | "NODE_TOO_OLD"
   /** The node does not answer. */
   | "NODE_UNREACHABLE"
   /** The node answers with an error. */

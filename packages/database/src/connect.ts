@@ -1,7 +1,8 @@
 // A connection to either database, and the transactions of one as those of the other.
 import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
+import { checkNodeVersion } from "@sotto/protocol/node-version";
 import { Kysely, type LogEvent, PostgresDialect, sql } from "kysely";
 import pg from "pg";
 import { DatabaseError } from "./errors.ts";
@@ -44,7 +45,7 @@ export interface ConnectOptions {
 
 const INT8 = 20;
 
-/** @throws DatabaseError INVALID_STORE_URL, STORE_UNAVAILABLE */
+/** @throws DatabaseError INVALID_STORE_URL, STORE_UNAVAILABLE, NODE_TOO_OLD */
 export function connect<Schema>(options: ConnectOptions): Connection<Schema> {
   const { url } = options;
   if (/^sqlite:./.test(url)) return connectSqlite(url.slice("sqlite:".length), options);
@@ -62,6 +63,10 @@ function connectSqlite<Schema>(
   path: string,
   { onQuery, clock = Date.now, secureDelete = false }: ConnectOptions,
 ): Connection<Schema> {
+  const problem = checkNodeVersion(process.versions.node);
+  if (problem !== undefined) throw new DatabaseError("NODE_TOO_OLD", problem);
+  // Not imported: an older Node would not even load this module, and say so with a stack trace.
+  const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
   let file: DatabaseSync;
   try {
     if (path !== ":memory:") {

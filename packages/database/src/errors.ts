@@ -7,7 +7,9 @@ export type DatabaseErrorCode =
   /** The database does not answer. */
   | "STORE_UNAVAILABLE"
   /** The database was written by a newer version of the program. */
-  | "STORE_TOO_NEW";
+  | "STORE_TOO_NEW"
+  /** This Node has no SQLite. */
+  | "NODE_TOO_OLD";
 
 export class DatabaseError extends SottoError {
   override readonly name = "DatabaseError";

@@ -19,7 +19,7 @@ const NAME = /^[a-z_]{1,32}$/;
 
 /**
  * Opens the database and brings its tables up to date.
- * @throws DatabaseError INVALID_STORE_URL, STORE_UNAVAILABLE, STORE_TOO_NEW
+ * @throws DatabaseError INVALID_STORE_URL, STORE_UNAVAILABLE, STORE_TOO_NEW, NODE_TOO_OLD
  */
 export async function openDatabase<Schema>({ name, migrations, ...options }: OpenOptions): Promise<Database<Schema>> {
   if (!NAME.test(name)) throw new TypeError("a database's name is 1 to 32 of a-z and _");

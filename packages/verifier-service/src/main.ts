@@ -1,14 +1,10 @@
-// `pnpm service`, and what the container runs: the service until SIGINT or SIGTERM.
-import { createLog, runProgram, withDeployment } from "@sotto/server";
-import { readConfig } from "./config/config.ts";
-import { deploymentSettings } from "./config/deployment.ts";
-import { withDevelopmentDefaults } from "./config/development.ts";
-import { startService } from "./service.ts";
+// `npm run service`, and what the container runs. Loads nothing that an old Node lacks before it has checked Node's
+// version.
+import { checkNodeVersion } from "@sotto/protocol/node-version";
 
-await runProgram(async () => {
-  const config = readConfig(withDevelopmentDefaults(withDeployment(process.env, deploymentSettings)));
-  const log = createLog(config.logLevel);
-  const service = await startService(config, log);
-  const says = `sotto service at ${service.url}: chain ${config.chainId}, pool ${config.pool}, ${service.set} keys, relayer ${service.relayer}; Ctrl-C ends it`;
-  return { says, log, shutdownMs: config.shutdownMs, close: service.close };
-});
+const problem = checkNodeVersion(process.versions.node);
+if (problem === undefined) await import("./program.ts");
+else {
+  console.error(`sotto: NODE_TOO_OLD: ${problem}`);
+  process.exitCode = 1;
+}

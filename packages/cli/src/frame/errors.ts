@@ -28,6 +28,8 @@ export type CliErrorCode =
   | "HOST_UNREACHABLE"
   /** The answer of `request` has a status of 400 or more. */
   | "HTTP_STATUS"
+  /** This Node has no SQLite. */
+  | "NODE_TOO_OLD"
   | "INTERRUPTED";
 
 export class CliError extends SottoError {

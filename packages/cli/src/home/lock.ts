@@ -1,5 +1,5 @@
 import { closeSync, openSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
+import { checkNodeVersion } from "@sotto/protocol/node-version";
 import { CliError } from "../frame/errors.ts";
 
 /** How long another command is waited for, ms: most end sooner. */
@@ -9,9 +9,13 @@ const PATIENCE_MS = 2_000;
  * Takes a wallet for this process: two that choose notes at once would make payments of which one fails. The lock is
  * SQLite's on an empty file, so the system frees it however the process ends.
  * @returns what gives it free again
- * @throws CliError WALLET_BUSY
+ * @throws CliError WALLET_BUSY, NODE_TOO_OLD
  */
 export function lock(path: string): () => void {
+  const problem = checkNodeVersion(process.versions.node);
+  if (problem !== undefined) throw new CliError("NODE_TOO_OLD", problem);
+  // Not imported: an older Node would not even load this module, and say so with a stack trace.
+  const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
   closeSync(openSync(path, "a", 0o600));
   const database = new DatabaseSync(path);
   try {

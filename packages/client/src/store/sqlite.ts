@@ -1,5 +1,6 @@
 import { chmodSync, closeSync, openSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
+import { checkNodeVersion } from "@sotto/protocol/node-version";
 import { WalletError } from "../errors.ts";
 import { BatchStore, checkVersion, type StoreChange, type StoredRecord, stepsOf } from "./store.ts";
 
@@ -18,9 +19,16 @@ const MEMORY = ":memory:";
 export class SqliteStore extends BatchStore {
   readonly #database: DatabaseSync;
 
-  /** @param path the file, made if it does not exist; ":memory:" for none. */
+  /**
+   * @param path the file, made if it does not exist; ":memory:" for none
+   * @throws WalletError NODE_TOO_OLD
+   */
   constructor(path: string) {
     super();
+    const problem = checkNodeVersion(process.versions.node);
+    if (problem !== undefined) throw new WalletError("NODE_TOO_OLD", problem);
+    // Not imported: an older Node would not even load this module, and say so with a stack trace.
+    const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
     if (path !== MEMORY) {
       closeSync(openSync(path, "a", 0o600));
       chmodSync(path, 0o600);

@@ -1,0 +1,17 @@
+// Whether a Node is new enough for the programs and stores of this project. Imports nothing, so that a program can ask
+// before it loads a module that an older Node does not have.
+
+/** The first Node with SQLite built in; `engines` of the packages says the same. */
+const MIN_MAJOR = 22;
+const MIN_MINOR = 13;
+
+/**
+ * @param version `process.versions.node`
+ * @returns what is wrong and what to do, in one line; undefined if this Node is new enough
+ */
+export function checkNodeVersion(version: string): string | undefined {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  if (major > MIN_MAJOR || (major === MIN_MAJOR && minor >= MIN_MINOR)) return undefined;
+  const wanted = `${MIN_MAJOR}.${MIN_MINOR}`;
+  return `this is Node ${version}, but Node ${wanted} or newer is needed; install one, or in a checkout of sotto start the program with npm run, which brings its own`;
+}
