@@ -77,7 +77,17 @@ export function outboxWrites(db: Db, clock: () => number) {
   const quotasOfRepeated = async (ids: readonly string[]): Promise<Quota[]> => {
     if (ids.length === 0) return [];
     const sent = db.selectFrom("operations").select("quotas").where("sendings", ">", 0).where("id", "in", ids);
-    return (await sent.execute()).flatMap(({ quotas }) => JSON.parse(quotas) as Quota[]);
+    return quotasIn(await sent.execute());
+  };
+  /** Each time the cost of a transaction has doubled, it counts like another one. */
+  const chargeDoublings = async (id: string, gasLimit: bigint, from: bigint, to: bigint) => {
+    const fees = await db.selectFrom("attempts").select("max_fee").where("transaction_id", "=", id).execute();
+    const [first] = fees.map(({ max_fee }) => gasLimit * BigInt(max_fee)).sort((a, b) => (a < b ? -1 : 1));
+    const times = doublings(first!, to) - doublings(first!, from);
+    if (times <= 0) return;
+    const carried = db.selectFrom("operations").select("quotas").where("transaction_id", "=", id);
+    const quotas = quotasIn(await carried.execute());
+    for (let i = 0; i < times; i += 1) await chargeUses(db, quotas, clock());
   };
   const insertAttempt = ({ hash, raw, maxFee, maxPriority }: NewAttempt, transaction_id: string) =>
     db
@@ -148,7 +158,10 @@ export function outboxWrites(db: Db, clock: () => number) {
         .executeTakeFirstOrThrow();
       const cost = (as?.gasLimit ?? BigInt(old.gas_limit)) * attempt.maxFee;
       // Any of the forms may be mined: the dearest counts.
-      if (cost > BigInt(old.cost)) await setCost(id, cost);
+      if (cost > BigInt(old.cost)) {
+        await chargeDoublings(id, BigInt(old.gas_limit), BigInt(old.cost), cost);
+        await setCost(id, cost);
+      }
       if (as) await change(id, { kind: as.kind, to: as.to, data: as.data, gas_limit: String(as.gasLimit) });
       await insertAttempt(attempt, id);
       await operationsOf(id).set({ tx_hash: attempt.hash, updated_at: clock() }).execute();
@@ -183,6 +196,12 @@ export function outboxWrites(db: Db, clock: () => number) {
     },
   };
 }
+
+const quotasIn = (rows: readonly Pick<Row<"operations">, "quotas">[]): Quota[] =>
+  rows.flatMap(({ quotas }) => JSON.parse(quotas) as Quota[]);
+
+/** How often `first` has doubled to become `cost`. */
+const doublings = (first: bigint, cost: bigint): number => (cost / first).toString(2).length - 1;
 
 /** One transaction, or those that are not final. */
 async function load(db: Db, id?: string): Promise<OutboxTransaction[]> {

@@ -132,6 +132,24 @@ overDatabases("accounts", EVERY_DATABASE, (newUrl) => {
     expect((await store.quotas.take(again("x")[0]!)).allowed).to.equal(false);
   });
 
+  it("counts a transaction again each time its replacements have doubled its cost", async () => {
+    const quota = { key: "depositor:0x01", limit: 100, window: DAY_MS };
+    await store.operations.enqueueDeposit(deposit("a"), [quota]);
+    await send("t", ["a"]);
+    const used: number[] = [];
+    for (const maxFee of [3n, 4n, 7n, 9n, 40n]) {
+      const attempt = { hash: `0x${maxFee}`, raw: "0x", maxFee, maxPriority: 1n };
+      await asRelayer(({ outbox }) => outbox.replace("t", attempt));
+      // A look is a use, too.
+      used.push(100 - (await store.quotas.take(quota)).remaining - used.length - 1);
+    }
+    expect(used).to.deep.equal([1, 2, 2, 3, 5]);
+    const nothing = { kind: "cancel" as const, to: "0x0f", data: "0x", gasLimit: 1n };
+    const cancellation = { hash: "0xcc", raw: "0x", maxFee: 41n, maxPriority: 1n };
+    await asRelayer(({ outbox }) => outbox.replace("t", cancellation, nothing));
+    expect((await store.quotas.take(quota)).remaining).to.equal(100 - 5 - 6);
+  });
+
   it("serves each account once before it serves any twice, whatever came first", async () => {
     const served = async () => (await store.operations.ready(0, 3, 100)).map(({ id }) => id);
     for (let i = 0; i < 5; i += 1) {
