@@ -194,6 +194,21 @@ describe("relayer with dead work", () => {
     expect((await relayer.waitFor(id, WAIT)).state).to.equal("settled");
   });
 
+  it("sends a few requests in each round, however many deposits wait, until it has failed them", async () => {
+    const service = await services.open({ urls: [node.url] });
+    const { store, relayer } = service;
+    await deadDeposits(service, 60);
+    relayer.start();
+    const most = 12;
+    let left = 60;
+    for (let measured = 0; left > 0; measured += 1) {
+      const [requests, begun] = [node.requests, service.rounds()];
+      await rounds(service);
+      expect(node.requests - requests).to.be.at.most(most * (service.rounds() - begun + 1), `measured ${measured}`);
+      left = (await store.operations.counts()).queued;
+    }
+  });
+
   it("sends a payment before it asks anything about deposits and withdrawals", async () => {
     const service = await services.open({ urls: [node.url], config: { batchDelay: 0 } });
     const { store, relayer } = service;

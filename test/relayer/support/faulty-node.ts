@@ -44,6 +44,8 @@ export class FaultyNode {
   readonly asked = new Map<string, number>();
   /** All questions in the order in which they came. */
   readonly questions: Question[] = [];
+  /** Requests that came: each holds one question or a batch of them. */
+  requests = 0;
   readonly #server: Server;
   readonly #target: string;
   readonly #sockets = new Set<Socket>();
@@ -79,6 +81,7 @@ export class FaultyNode {
   }
 
   async #respond(request: Question | Question[], response: ServerResponse): Promise<void> {
+    this.requests += 1;
     const answers: Answer[] = [];
     for (const question of [request].flat()) answers.push(await this.#answer(question, response));
     if (answers.includes("handled")) return;
