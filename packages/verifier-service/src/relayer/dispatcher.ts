@@ -22,8 +22,8 @@ const RETRY_LATER_MS = 1_000;
 const QUOTA_RETRY_MS = 600_000;
 /** How long deposits and withdrawals pause after the price of gas or the budget held one up. */
 const PAUSE_MS = 5_000;
-/** Deposits and withdrawals simulated in one round. */
-const MAX_SIMULATED = 64;
+/** Deposits and withdrawals simulated in one round: what a node computes for them, payments wait for. */
+const MAX_SIMULATED = 16;
 
 /** Decides what is sent now, and in which transactions. */
 export class Dispatcher {
@@ -73,6 +73,7 @@ export class Dispatcher {
     const earliest = latestTime(this.#context, round) + margin(this.#context);
     const found = await store.operations.ready(earliest, MAX_REVERTS, MAX_SIMULATED);
     const spent = new Set((await store.ledger.spends(found.flatMap(({ nullifiers }) => nullifiers))).keys());
+    await this.#postponeEarly(found, round);
     const ready = found.filter((operation) => this.#isReady(operation, round, spent));
     const good = await this.#simulateOthers(await this.#oneForEachDepositor(ready), round);
     let sent = false;
@@ -118,16 +119,21 @@ export class Dispatcher {
     });
   }
 
-  #isReady(
-    { state, kind, retryAt, validUntil, nullifiers, call }: Operation,
-    round: Round,
-    spent: ReadonlySet<string>,
-  ) {
+  #isReady(operation: Operation, round: Round, spent: ReadonlySet<string>): boolean {
+    const { state, retryAt, validUntil, nullifiers } = operation;
     if (state !== "queued" || retryAt > this.#context.clock()) return false;
     // Later than this it might miss its date, and then its gas is spent for nothing.
     if (validUntil - latestTime(this.#context, round) < margin(this.#context)) return false;
-    if (kind === "deposit" && Number((call as DepositCall).validAfter) >= round.head.timestamp) return false;
-    return !nullifiers.some((nullifier) => spent.has(nullifier));
+    return !isEarly(operation, round) && !nullifiers.some((nullifier) => spent.has(nullifier));
+  }
+
+  /** Deposits that the chain's time has not come to yet must not take the places of others. */
+  async #postponeEarly(operations: readonly Operation[], round: Round): Promise<void> {
+    const { store, clock } = this.#context;
+    const early = operations.filter((operation) => isEarly(operation, round)).map(({ id }) => id);
+    if (early.length === 0) return;
+    const retryAt = clock() + RETRY_LATER_MS;
+    await store.asRelayer(round.lease, ({ operations }) => operations.postponed(early, "NOT_VALID_YET", retryAt));
   }
 
   /** Payments wait a moment for others, unless enough are there. */
@@ -253,6 +259,9 @@ export class Dispatcher {
     await store.asRelayer(lease, (writes) => writes.operations.postponed(ids, reason, retryAt));
   }
 }
+
+const isEarly = ({ kind, call }: Operation, { head }: Round): boolean =>
+  kind === "deposit" && Number((call as DepositCall).validAfter) >= head.timestamp;
 
 /** A note that is spent shows in the events too: whether by this very withdrawal is theirs to say. */
 function refusal(operation: Operation, data: string): KeptBack {
