@@ -39,15 +39,21 @@ export class CallReverted extends ChainError {
   }
 }
 
-/** The `error` of a JSON-RPC response: neither a revert nor a lack of funds. */
+/** The `error` of a JSON-RPC response that is neither a revert nor a lack of funds, or a response that is too large. */
 export class RpcErrorResponse extends ChainError {
   /** The node's own code. */
   readonly rpcCode: number | undefined;
   /** The node's own words. They may hold a key: never part of `message`. */
   readonly text: string;
 
-  constructor(node: string, method: string, rpcCode: number | undefined, text: string) {
-    super("NODE_ERROR", `${node} answers ${method} with error ${rpcCode ?? "without a code"}`, { node });
+  constructor(
+    node: string,
+    method: string,
+    rpcCode: number | undefined,
+    text: string,
+    options?: { readonly cause?: unknown },
+  ) {
+    super("NODE_ERROR", `${node} answers ${method} with error ${rpcCode ?? "without a code"}`, { node }, options);
     this.rpcCode = rpcCode;
     this.text = text;
   }

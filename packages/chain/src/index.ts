@@ -3,4 +3,6 @@ export { CallReverted, ChainError, type ChainErrorCode, isNodeFault } from "./er
 export type { AbiCodec, BlockTag, ContractQuestion, NodeView } from "./node-view.ts";
 export { MAX_BATCH } from "./rpc/endpoint.ts";
 export { type ChainLog, Nodes, type NodesOptions } from "./rpc/failover.ts";
+export { postJsonRpc, type RequestLimits } from "./rpc/post.ts";
 export type { Block, Call, Head, Log, Receipt } from "./rpc/values.ts";
+export { signatureCall } from "./signature-call.ts";

@@ -46,6 +46,11 @@ export class NodeView {
     return this.#node.name;
   }
 
+  /** The number of the newest block. */
+  async height(): Promise<number> {
+    return readNumber(await this.#node.ask("eth_blockNumber", []));
+  }
+
   async head(): Promise<Head> {
     return readHead(await this.#node.ask("eth_getBlockByNumber", ["latest", false]));
   }

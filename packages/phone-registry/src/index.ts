@@ -51,4 +51,4 @@ export type {
 export { FileSender, LogSender } from "./senders/development.ts";
 export { signWebhook, WebhookSender } from "./senders/webhook.ts";
 export { addressOf, LOOKUP_HEADERS, type RegistryParts, type RunningRegistry, startRegistry } from "./service.ts";
-export { chainCall } from "./signatures/chain.ts";
+export { chainCall, openSignatureChain } from "./signatures/chain.ts";

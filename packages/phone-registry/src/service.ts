@@ -1,5 +1,4 @@
 // The registry as a server of its own.
-import type { EthCall } from "@sotto/protocol";
 import {
   type App,
   CheckAnswer,
@@ -17,13 +16,12 @@ import {
 } from "@sotto/server";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import type { RegistryConfig } from "./config/registry-config.ts";
-import { PhoneError } from "./errors.ts";
 import { registryOpenApi } from "./http/openapi.ts";
 import { PHONE_STATUS } from "./http/status.ts";
 import { openPhone, translatePhoneError } from "./plugin.ts";
 import type { CodeSender } from "./registry/options.ts";
 import type { PhoneRegistry } from "./registry/phone-registry.ts";
-import { chainCall, expectChain } from "./signatures/chain.ts";
+import { assertSomeNode, chainCall, openSignatureChain } from "./signatures/chain.ts";
 
 export interface RunningRegistry {
   /** Base address, with the base path. */
@@ -68,9 +66,10 @@ async function open(
   closing: Closing,
 ): Promise<RunningRegistry> {
   const { host, basePath, rpcUrls, rpcTimeoutMs, phone: phoneSettings } = config;
-  const chain = { urls: rpcUrls, chainId: phoneSettings.chainId, timeout: rpcTimeoutMs, clock };
-  await expectSomeNode(chain);
-  const call: EthCall = chainCall(chain);
+  const { chainId } = phoneSettings;
+  const chain = openSignatureChain({ urls: rpcUrls, chainId, timeout: rpcTimeoutMs, log, clock });
+  await assertSomeNode(chain);
+  const call = chainCall(chain);
   const { port, service } = await addressOf(config, phoneSettings.service);
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics, prefix: "sotto_" });
@@ -79,7 +78,7 @@ async function open(
   const { registry } = phone;
   const needs = {
     store: async () => void (await registry.ping()),
-    chain: async () => void (await expectSomeNode(chain)),
+    chain: async () => void (await assertSomeNode(chain)),
   };
   const health: HealthOptions = {
     readiness: createReadiness(needs, () => closing.begun, clock),
@@ -125,16 +124,4 @@ export async function addressOf(
   const chosen = port === 0 ? await freePort(host) : port;
   const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;
   return { port: chosen, service: `http://${name}:${chosen}${basePath}` };
-}
-
-async function expectSomeNode({ urls, chainId, timeout }: Parameters<typeof chainCall>[0]): Promise<void> {
-  let cause: unknown;
-  for (const url of urls)
-    try {
-      return await expectChain(url, chainId, timeout);
-    } catch (error) {
-      cause = error;
-    }
-  if (cause instanceof PhoneError) throw cause;
-  throw new PhoneError("CHAIN_UNAVAILABLE", `no node of chain ${chainId} answers`, {}, { cause });
 }

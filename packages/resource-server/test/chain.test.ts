@@ -1,8 +1,9 @@
 // Nodes that lie, lag, hang or are gone. What a real chain says of real payments is tested in test/shop.
 
 import { keccak_256 } from "@noble/hashes/sha3.js";
+import { ChainReader } from "@sotto/chain";
 import { expect } from "chai";
-import { Nodes } from "../src/chain/nodes.ts";
+import { readPool } from "../src/chain/pool.ts";
 import { Settlements } from "../src/checks/settlement.ts";
 import { toHex } from "./support/hex.ts";
 import { HANG, Raw, type ScriptedNode, startScriptedNode } from "./support/scripted-node.ts";
@@ -31,12 +32,13 @@ describe("nodes", () => {
     opened.push(node);
     return node;
   }
-  const nodes = (...urls: string[]) => new Nodes(urls, 31337n, PATIENCE_MS, () => now);
+  const nodes = (...urls: string[]) =>
+    new ChainReader({ urls, chainId: 31337n, timeout: PATIENCE_MS, maxResponseBytes: 4 << 20, clock: () => now });
 
   /** What a payment is told; nothing: that it is settled. */
   function found(urls: readonly string[], confirmations = 1, validUntil = now / 1000 + 60): Promise<unknown> {
     const limits = { confirmations, blockTimeMs: 1_000, waitMs: 0, clock: () => now };
-    const settlements = new Settlements({ nodes: nodes(...urls), pool: POOL, ...limits });
+    const settlements = new Settlements({ chain: nodes(...urls), pool: POOL, ...limits });
     const payment = { nullifier: NULLIFIER, digest: DIGEST, txSignature: TX, validUntil: BigInt(validUntil) };
     return settlements.find(payment).then(
       ({ settledThere }) => (settledThere ? "there" : "elsewhere"),
@@ -68,6 +70,36 @@ describe("nodes", () => {
       expect(await looking).to.equal("elsewhere");
     } finally {
       AbortSignal.timeout = timeout;
+    }
+  });
+
+  it("that answer with errors of their own are passed over", async () => {
+    const node = await start();
+    for (const message of ["Unauthorized", "daily request count exceeded", "internal error", "state is pruned"]) {
+      const error = `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"${message}"}}`;
+      const faulty = await start({ eth_call: new Raw(error), eth_getTransactionReceipt: new Raw(error) });
+      expect(await found([faulty.url, node.url]), message).to.equal("elsewhere");
+      expect(await found([faulty.url]), message).to.equal("CHAIN_UNAVAILABLE 5");
+    }
+  });
+
+  it("that fail at the start do not make a pool a wrong one", async () => {
+    const word = toHex(6n);
+    const healthy = await start({ eth_getCode: "0x60", eth_call: word });
+    const error = (message: string) =>
+      new Raw(`{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"${message}"}}`);
+    const code = (...urls: string[]) =>
+      readPool(nodes(...urls), POOL).then(
+        ({ decimals }) => decimals,
+        (error: { code: unknown }) => error.code,
+      );
+    const faulty = await start({ eth_getCode: "0x60", eth_call: error("Unauthorized") });
+    expect(await code(faulty.url, healthy.url)).to.equal(6);
+    expect(await code(faulty.url)).to.equal("CHAIN_UNAVAILABLE");
+    // What the chain says: it is another contract, or none.
+    for (const answers of [{ eth_call: error("execution reverted") }, { eth_call: "0x" }, { eth_getCode: "0x" }]) {
+      const other = await start({ eth_getCode: "0x60", eth_call: word, ...answers });
+      expect(await code(other.url, healthy.url), JSON.stringify(answers)).to.equal("POOL_MISMATCH");
     }
   });
 
@@ -118,7 +150,7 @@ describe("nodes", () => {
   it("are asked about one payment by one request at a time, however often it is shown", async () => {
     const node = await start({ eth_call: ZERO });
     const limits = { confirmations: 1, blockTimeMs: 1_000, waitMs: 400, clock: Date.now };
-    const settlements = new Settlements({ nodes: nodes(node.url), pool: POOL, ...limits });
+    const settlements = new Settlements({ chain: nodes(node.url), pool: POOL, ...limits });
     const validUntil = BigInt(Math.ceil(Date.now() / 1000) + 60);
     const payment = { nullifier: NULLIFIER, digest: DIGEST, txSignature: TX, validUntil };
     const shown = Array.from({ length: 200 }, () => settlements.find(payment).catch(({ failure }) => failure));
@@ -134,7 +166,9 @@ describe("nodes", () => {
   /** A receipt in block 0x10, the newest, with what the pool logs for the payment, or something like it. */
   const receipt = (changes: object = {}) => {
     const topics = [SETTLED, toHex(NULLIFIER)];
-    return { blockNumber: "0x10", logs: [{ address: POOL, topics, data: DIGEST + "00".repeat(32), ...changes }] };
+    const place = { blockNumber: "0x10", blockHash: toHex(16n), transactionHash: TX };
+    const log = { ...place, logIndex: "0x0", address: POOL, topics, data: DIGEST + "00".repeat(32), ...changes };
+    return { ...place, from: POOL, status: "0x1", gasUsed: "0x5208", logs: [log] };
   };
 
   it("find a settled payment at once, however many are waited for that are not there", async () => {
@@ -142,8 +176,8 @@ describe("nodes", () => {
     // Time stands still: who waits would wait for ever.
     let now = Date.now();
     const limits = { confirmations: 1, blockTimeMs: 1_000, waitMs: 2_000, clock: () => now };
-    const patient = new Nodes([node.url], 31337n, PATIENCE_MS, Date.now);
-    const settlements = new Settlements({ nodes: patient, pool: POOL, ...limits });
+    const patient = new ChainReader({ urls: [node.url], chainId: 31337n, timeout: PATIENCE_MS });
+    const settlements = new Settlements({ chain: patient, pool: POOL, ...limits });
     const validUntil = BigInt(Math.ceil(now / 1000) + 60);
     const missing = Array.from({ length: 150 }, (_, index) => {
       const other = { nullifier: BigInt(index), digest: `0x${String(index + 1).padStart(64, "0")}` as const };

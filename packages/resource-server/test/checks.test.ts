@@ -1,8 +1,8 @@
 // All checks of a header together: each is made, and a payment that passes is taken once.
 import { generateKeyPairSync, sign } from "node:crypto";
+import { ChainReader } from "@sotto/chain";
 import { type PaymentTokenClaims, type ProofHeader, resourceHash, TOKEN_TYPE } from "@sotto/protocol";
 import { expect } from "chai";
-import { Nodes } from "../src/chain/nodes.ts";
 import { Proofs } from "../src/checks/proofs.ts";
 import { Settlements } from "../src/checks/settlement.ts";
 import { Tokens } from "../src/checks/token.ts";
@@ -48,13 +48,13 @@ describe("the checks of a header", () => {
   async function open({ forgetful = false, viewingKey }: { forgetful?: boolean; viewingKey?: bigint } = {}) {
     const clock = () => now;
     const keys = await readKeySet({ keys: [{ ...publicKey.export({ format: "jwk" }), kid: "a" }] });
-    const nodes = new Nodes([node.url], PLACE.chainId, 120_000, clock);
+    const chain = new ChainReader({ urls: [node.url], chainId: PLACE.chainId, timeout: 120_000, clock });
     const limits = { confirmations: 1, blockTimeMs: 1_000, waitMs: 0, clock };
     return new Checks({
       ...{ config: { merchant, place: PLACE, forgetful }, viewingKey, claims, clock, startedAt: now },
       tokens: new Tokens(TokenKeys.pinned(keys, clock), [ISSUER]),
       proofs: new Proofs({ verify: async (circuit) => proven[circuit] === true, warm: async () => undefined }),
-      settlements: new Settlements({ nodes, pool: PLACE.pool, ...limits }),
+      settlements: new Settlements({ chain, pool: PLACE.pool, ...limits }),
     });
   }
 

@@ -1,4 +1,4 @@
-import { addressOf, chainCall, openPhone, type Phone } from "@sotto/phone-registry";
+import { addressOf, chainCall, openPhone, openSignatureChain, type Phone } from "@sotto/phone-registry";
 import type { ServiceLog } from "@sotto/server";
 import type { Config } from "./config/config.ts";
 import type { ServiceMetrics } from "./ops/metrics.ts";
@@ -20,6 +20,7 @@ export async function setUpPhone(
   if (config.phone === undefined) return { phone: undefined, port: config.port };
   const { port, service } = await addressOf(config, config.phone.service);
   const { chainId } = config.phone;
-  const call = chainCall({ urls: config.rpcUrls, chainId, timeout: config.rpcTimeoutMs, clock });
+  const chain = openSignatureChain({ urls: config.rpcUrls, chainId, timeout: config.rpcTimeoutMs, log, clock });
+  const call = chainCall(chain);
   return { phone: await openPhone({ config: config.phone, service, call, log, metrics, clock }), port };
 }

@@ -1,5 +1,5 @@
-import { readBody, SottoError } from "@sotto/protocol";
-import { CallReverted, ChainError, RpcErrorResponse } from "../errors.ts";
+import { CallReverted, ChainError } from "../errors.ts";
+import { postJsonRpc, type RequestLimits } from "./post.ts";
 import { errorOf } from "./responses.ts";
 
 /** Questions in one request. */
@@ -16,11 +16,7 @@ function returnRevert(error: unknown): CallReverted {
   throw error;
 }
 
-export interface EndpointOptions {
-  /** For one request, ms. */
-  readonly timeout: number;
-  /** Larger responses are not read to their end. */
-  readonly maxResponseBytes: number;
+export interface EndpointOptions extends RequestLimits {
   /** Now, ms. */
   readonly clock: () => number;
 }
@@ -119,36 +115,8 @@ export class RpcEndpoint {
     return { jsonrpc: "2.0", id: this.#lastId, method, params };
   }
 
-  /** @throws ChainError NODE_UNREACHABLE if there is no HTTP answer in time, NODE_ERROR if it is too long or not JSON */
-  async #post(method: string, question: object): Promise<unknown> {
-    const { timeout, maxResponseBytes } = this.#options;
-    const signal = AbortSignal.timeout(timeout);
-    const headers = { "content-type": "application/json" };
-    let text: string;
-    let status: number;
-    try {
-      const body = JSON.stringify(question);
-      const response = await fetch(this.#url, { method: "POST", headers, body, signal, redirect: "error" });
-      status = response.status;
-      text = new TextDecoder().decode(await readBody(response, maxResponseBytes, signal));
-    } catch (cause) {
-      // Like the answer of a node that refuses to send so much: a smaller range has fewer logs.
-      if (cause instanceof SottoError)
-        throw new RpcErrorResponse(this.name, method, undefined, "the response is too large");
-      throw new ChainError(
-        "NODE_UNREACHABLE",
-        `${this.name} does not answer ${method}`,
-        { node: this.name },
-        { cause },
-      );
-    }
-    try {
-      // Some nodes send JSON-RPC errors with a status of 4xx or 5xx.
-      return JSON.parse(text);
-    } catch (cause) {
-      const what = status === 200 ? "something that is not JSON" : `HTTP status ${status}`;
-      throw new ChainError("NODE_ERROR", `${this.name} answers ${method} with ${what}`, { node: this.name }, { cause });
-    }
+  #post(method: string, question: object): Promise<unknown> {
+    return postJsonRpc(this.#url, method, question, this.#options);
   }
 
   #read(method: string, id: number, value: unknown): unknown {

@@ -7,7 +7,8 @@ import type { Block, ChainSource, Question, RawLog } from "./source.ts";
 
 /** How nodes say that a range holds too many blocks or logs (-32005 and free text; there is no standard). */
 const TOO_LARGE = /range|too many|limit|more than|exceed|response size|-32005/i;
-const UNREACHABLE = /ECONNREFUSED|ENOTFOUND|ECONNRESET|EAI_AGAIN|ETIMEDOUT|fetch failed|socket hang up|network/i;
+const UNREACHABLE =
+  /NODE_UNREACHABLE|ECONNREFUSED|ENOTFOUND|ECONNRESET|EAI_AGAIN|ETIMEDOUT|fetch failed|socket hang up|network/i;
 
 /**
  * A chain behind any provider of ethers v6.

@@ -1,10 +1,9 @@
 // What is asked of the ShieldedPool and its token. The few words are read by hand: no ABI library for four calls.
 
 import { keccak_256 } from "@noble/hashes/sha3.js";
-import { type Address, type Bytes32, bytesToHex, hexToBytes, parseAddress, shieldedPoolAbi } from "@sotto/protocol";
+import { type ChainReader, isNodeFault, type Log, type NodeView } from "@sotto/chain";
+import { type Address, type Bytes32, bytesToHex, parseAddress, shieldedPoolAbi } from "@sotto/protocol";
 import { PaywallError } from "../errors.ts";
-import type { Log, Node } from "./node.ts";
-import type { Nodes } from "./nodes.ts";
 
 const keccakHex = (text: string): string => bytesToHex(keccak_256(new TextEncoder().encode(text)));
 
@@ -22,14 +21,13 @@ const DECIMALS = selector("decimals()");
 
 const word = (value: bigint): string => value.toString(16).padStart(64, "0");
 
-/** One word, or an error for anything else: what is not a contract answers with nothing. */
-function readWord(answer: string): string {
-  return bytesToHex(hexToBytes(answer, 32, "a word"));
-}
+const isWord = (answer: string): answer is Bytes32 => answer.length === 66;
 
-/** Digest of the payment (or withdrawal) that spent a note; zeros where none did. At the end of a block. */
-export async function spentBy(node: Node, pool: Address, nullifier: bigint, block: number): Promise<Bytes32> {
-  return readWord(await node.call({ to: pool, data: SPENT_BY + word(nullifier) }, block));
+/** Digest of the payment (or withdrawal) that spent a note; zeros if none did. At the end of a block. */
+export async function spentBy(node: NodeView, pool: Address, nullifier: bigint, block: number): Promise<Bytes32> {
+  const answer = await node.call({ to: pool, data: SPENT_BY + word(nullifier) }, block);
+  if (!isWord(answer)) throw node.inconsistent("gives spentBy a result that is not a word");
+  return answer;
 }
 
 /** Whether one of the logs is the pool's word that this very payment was settled. */
@@ -49,23 +47,25 @@ export interface PoolFacts {
 }
 
 /** @throws PaywallError POOL_MISMATCH, CHAIN_UNAVAILABLE, WRONG_CHAIN */
-export async function readPool(nodes: Nodes, pool: Address): Promise<PoolFacts> {
+export async function readPool(chain: ChainReader, pool: Address): Promise<PoolFacts> {
   const mismatch = (cause?: unknown) =>
-    new PaywallError("POOL_MISMATCH", `what is at ${pool} is not a ShieldedPool`, { pool }, { cause });
-  if ((await nodes.ask((node) => node.code(pool))) === "0x") throw mismatch();
-  // A contract that is none reverts, which nodes tell as an error of their own.
-  const token = parseAddress(`0x${readWord(await asked(nodes, pool, TOKEN, mismatch)).slice(26)}`);
-  const decimals = BigInt(readWord(await asked(nodes, token, DECIMALS, mismatch)));
-  if (decimals > 18n) throw mismatch();
-  return { token, decimals: Number(decimals) };
-}
-
-async function asked(nodes: Nodes, to: Address, data: string, mismatch: (cause: unknown) => Error): Promise<string> {
-  const answer = await nodes
-    .ask((node) => node.call({ to, data }))
-    .catch((cause: unknown) => {
-      throw mismatch(cause);
-    });
-  if (answer.length !== 66) throw mismatch(undefined);
-  return answer;
+    new PaywallError("POOL_MISMATCH", `the contract at ${pool} is not a ShieldedPool`, { pool }, { cause });
+  const ask = async (to: Address, data: string): Promise<Bytes32> => {
+    const answer = await chain.call({ to, data });
+    if (!isWord(answer)) throw mismatch();
+    return answer;
+  };
+  try {
+    if ((await chain.code(pool)) === "0x") throw mismatch();
+    const token = parseAddress(`0x${(await ask(pool, TOKEN)).slice(26)}`);
+    const decimals = BigInt(await ask(token, DECIMALS));
+    if (decimals > 18n) throw mismatch();
+    return { token, decimals: Number(decimals) };
+  } catch (cause) {
+    if (cause instanceof PaywallError) throw cause;
+    if (!isNodeFault(cause)) throw mismatch(cause);
+    const { code, message, details } = cause;
+    if (code === "WRONG_CHAIN") throw new PaywallError(code, message, details, { cause });
+    throw new PaywallError("CHAIN_UNAVAILABLE", `no node of chain.rpcUrls answers: ${message}`, {}, { cause });
+  }
 }

@@ -1,9 +1,8 @@
 // Settled is what the pool says it settled. The root of a proof may be invented and the service may lie: this check
 // rests on neither.
 import { setTimeout as pause } from "node:timers/promises";
+import type { ChainReader, NodeView } from "@sotto/chain";
 import type { Address, Bytes32 } from "@sotto/protocol";
-import type { Node } from "../chain/node.ts";
-import type { Nodes } from "../chain/nodes.ts";
 import { showsSettled, spentBy } from "../chain/pool.ts";
 import { Gate } from "./gate.ts";
 import { CheckFailed, CheckUnavailable } from "./outcome.ts";
@@ -19,7 +18,7 @@ export interface Payment {
 }
 
 export interface SettlementOptions {
-  readonly nodes: Nodes;
+  readonly chain: ChainReader;
   readonly pool: Address;
   /** Blocks, the payment's own included. */
   readonly confirmations: number;
@@ -97,7 +96,7 @@ export class Settlements {
   #ask(payment: Payment): Promise<Found> {
     return this.#gate.run(async () => {
       try {
-        return await this.#options.nodes.ask(
+        return await this.#options.chain.use(
           (node) => this.#lookAt(node, payment),
           (found) => found !== "missing",
         );
@@ -107,12 +106,16 @@ export class Settlements {
     });
   }
 
-  async #lookAt(node: Node, { nullifier, digest, txSignature }: Payment): Promise<Found> {
+  async #lookAt(node: NodeView, { nullifier, digest, txSignature }: Payment): Promise<Found> {
     const { pool, confirmations } = this.#options;
-    const [head, receipt] = await Promise.all([node.blockNumber(), node.receipt(txSignature)]);
+    const [head, receipt] = await Promise.all([node.height(), node.receipt(txSignature)]);
     const confirmed = head - confirmations + 1;
     // A transaction that failed has no logs.
-    if (receipt !== undefined && receipt.block <= confirmed && showsSettled(receipt.logs, pool, nullifier, digest))
+    if (
+      receipt !== undefined &&
+      receipt.blockNumber <= confirmed &&
+      showsSettled(receipt.logs, pool, nullifier, digest)
+    )
       return "named";
     // Anyone may settle a payment: what counts is that it is this one, not in which transaction.
     if (confirmed < 0) return "missing";

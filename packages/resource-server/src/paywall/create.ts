@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { ChainReader, signatureCall } from "@sotto/chain";
 import { checkBindingSignature, checkBindingTime, parseAddress, SottoError } from "@sotto/protocol";
 import type { ArtifactsLock } from "@sotto/prover";
-import { Nodes } from "../chain/nodes.ts";
 import { type PoolFacts, readPool } from "../chain/pool.ts";
 import { Proofs } from "../checks/proofs.ts";
 import { Settlements } from "../checks/settlement.ts";
@@ -21,15 +21,17 @@ import { CorePaywall } from "./paywall.ts";
 import { reporter } from "./report.ts";
 import type { Paywall } from "./types.ts";
 
-/** ms for one question to a node. */
+/** For one request to a node, ms. */
 const NODE_TIMEOUT_MS = 5_000;
+/** A receipt is far smaller. */
+const MAX_NODE_RESPONSE_BYTES = 4 * 1024 * 1024;
 
 /** @throws PaywallError RECIPIENT_NOT_SIGNED, CHAIN_UNAVAILABLE */
-async function checkRecipient({ binding, signature }: Config, nodes: Nodes, now: number): Promise<void> {
+async function checkRecipient({ binding, signature }: Config, chain: ChainReader, now: number): Promise<void> {
   const refuse = (why: string, cause?: unknown) => new PaywallError("RECIPIENT_NOT_SIGNED", why, {}, { cause });
   try {
     checkBindingTime(binding, now);
-    if (await checkBindingSignature(binding, signature, (call) => nodes.ask((node) => node.call(call)))) return;
+    if (await checkBindingSignature(binding, signature, signatureCall(chain))) return;
   } catch (cause) {
     if (!(cause instanceof SottoError)) throw cause;
     if (cause.code === "BINDING_UNCHECKED") throw new PaywallError("CHAIN_UNAVAILABLE", cause.message, {}, { cause });
@@ -39,8 +41,8 @@ async function checkRecipient({ binding, signature }: Config, nodes: Nodes, now:
 }
 
 /** @throws PaywallError POOL_MISMATCH and what `readPool` throws */
-async function checkToken(options: PaywallOptions, nodes: Nodes, pool: `0x${string}`): Promise<PoolFacts> {
-  const found = await readPool(nodes, pool);
+async function checkToken(options: PaywallOptions, chain: ChainReader, pool: `0x${string}`): Promise<PoolFacts> {
+  const found = await readPool(chain, pool);
   const { token = found.token, decimals = found.decimals } = options.chain;
   if (parseAddress(token, "chain.token") !== found.token || decimals !== found.decimals)
     throw new PaywallError(
@@ -75,13 +77,16 @@ interface Parts {
 /** What is asked of others. Every step may be taken again. */
 function openingSteps({ options, config, prices, lock, jwks, claims, clock, startedAt }: Parts) {
   const { place, service, confirmations, blockTimeMs, settleWaitMs: waitMs } = config;
-  const nodes = new Nodes(options.chain.rpcUrls, place.chainId, NODE_TIMEOUT_MS, clock);
+  const chain = new ChainReader({
+    ...{ urls: options.chain.rpcUrls, chainId: place.chainId, clock },
+    ...{ timeout: NODE_TIMEOUT_MS, maxResponseBytes: MAX_NODE_RESPONSE_BYTES },
+  });
   const pool = parseAddress(place.pool);
   return {
     async readToken(): Promise<PoolFacts> {
-      const token = await checkToken(options, nodes, pool);
+      const token = await checkToken(options, chain, pool);
       prices.check(token.decimals);
-      await checkRecipient(config, nodes, clock());
+      await checkRecipient(config, chain, clock());
       return token;
     },
     async openChecks(): Promise<Checks> {
@@ -94,7 +99,7 @@ function openingSteps({ options, config, prices, lock, jwks, claims, clock, star
       return new Checks({
         ...{ config, claims, clock, startedAt, proofs, viewingKey: options.recipient.viewingKey },
         tokens: new Tokens(keys, issuers),
-        settlements: new Settlements({ nodes, pool, confirmations, blockTimeMs, waitMs, clock }),
+        settlements: new Settlements({ chain, pool, confirmations, blockTimeMs, waitMs, clock }),
       });
     },
   };

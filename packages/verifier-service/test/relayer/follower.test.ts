@@ -21,6 +21,8 @@ const blockOf = (number: number) => ({
 
 describe("the reader of the pool's events", () => {
   const servers: Server[] = [];
+  /** Blocks asked for in each eth_getLogs. */
+  const ranges: number[] = [];
   let store: Store;
   beforeEach(async () => {
     store = await openStore({ url: "sqlite::memory:" });
@@ -34,7 +36,7 @@ describe("the reader of the pool's events", () => {
   });
 
   /** A node of Base whose newest block is `head`, without any events. */
-  async function nodeAt(head: number, state = EMPTY): Promise<string> {
+  async function nodeAt(head: number, state = EMPTY, maxRange = 10_000): Promise<string> {
     const server = createServer(async (request, response) => {
       const parts: Buffer[] = [];
       for await (const part of request) parts.push(part as Buffer);
@@ -46,7 +48,14 @@ describe("the reader of the pool's events", () => {
         eth_getLogs: () => [],
         eth_call: () => state,
       };
-      response.end(JSON.stringify({ jsonrpc: "2.0", id, result: answers[method]?.() }));
+      const { fromBlock, toBlock } = Object(params[0]) as { fromBlock?: string; toBlock?: string };
+      const tooLarge = method === "eth_getLogs" && Number(toBlock) - Number(fromBlock) >= maxRange;
+      ranges.push(...(method === "eth_getLogs" ? [Number(toBlock) - Number(fromBlock) + 1] : []));
+      // In words that no list of known refusals has.
+      const answer = tooLarge
+        ? { error: { code: -32001, message: "please choose a larger plan" } }
+        : { result: answers[method]?.() };
+      response.end(JSON.stringify({ jsonrpc: "2.0", id, ...answer }));
     });
     servers.push(server);
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -73,6 +82,13 @@ describe("the reader of the pool's events", () => {
     const syncing = await nodeAt(5);
     expect(await rejected(follow(syncing))).to.include({ code: "NODE_INCONSISTENT" });
     expect(await follow(syncing, synced)).to.deep.equal(blocks);
+  });
+
+  it("asks for fewer blocks if every node refuses a range, in whatever words", async () => {
+    ranges.splice(0);
+    expect((await follow(await nodeAt(500, EMPTY, 100), await nodeAt(500, EMPTY, 300)))[0]).to.equal(500);
+    // Both refuse 500; the second gives 250, and is asked at once after the first.
+    expect(ranges.slice(0, 4)).to.deep.equal([500, 500, 250, 250]);
   });
 
   it("passes over a node that answers for the contract what no contract answers", async () => {

@@ -1,0 +1,62 @@
+// The first node answers everything with an error of its own: every endpoint works through the second one.
+import { randomField } from "@sotto/protocol";
+import { expect } from "chai";
+import { Wallet } from "ethers";
+import { FaultyNode } from "../relayer/support/faulty-node.ts";
+import { Random } from "../support/random.ts";
+import { proveWithdrawal } from "../support/statements.ts";
+import { forgeBundle } from "./support/bundles.ts";
+import { depositBody } from "./support/deposits.ts";
+import { call, post, settleRequest } from "./support/http.ts";
+import { openService, openWorld, type World } from "./support/world.ts";
+
+const MODES = ["hasNoKey", "hasUsedUpItsDay", "hasAnInternalError", "hasPrunedItsState", "talksNonsense"] as const;
+
+describe("a service of two nodes", () => {
+  const random = new Random("withdrawals through the second node");
+  let world: World;
+  let faulty: FaultyNode;
+  before(async () => {
+    world = await openWorld();
+    faulty = await FaultyNode.start(world.node.url);
+  });
+  after(() => faulty.stop());
+
+  function withdrawal() {
+    const { chainId, root } = world;
+    const validUntil = BigInt(Math.floor(Date.now() / 1000) + 300);
+    const fields = { root, validUntil, amount: 0n, nullifiers: [randomField()], recipient: `0x${"00".repeat(20)}` };
+    const proved = proveWithdrawal({ chainId: BigInt(chainId), pool: world.pool }, random, fields);
+    const { signals, fee, ...rest } = proved;
+    return { ...rest, signals: signals.map(String), fee: String(fee), validUntil: String(validUntil) };
+  }
+
+  for (const mode of MODES)
+    it(`serves every endpoint if the first node ${mode}`, async () => {
+      faulty.mode = mode;
+      const control = await openService({ SOTTO_RPC_URLS: faulty.url }).then(
+        (service) => service.close(),
+        (error: { code?: unknown }) => error.code,
+      );
+      expect(control).to.equal("CHAIN_UNAVAILABLE");
+      const service = await openService({ SOTTO_RPC_URLS: `${faulty.url},${world.node.url}` });
+      try {
+        const { url } = service;
+        const bundle = forgeBundle(world, { root: world.root });
+        const verified = await post(`${url}/verify`, bundle);
+        expect(verified.body["valid"]).to.equal(true);
+        const settled = await post(`${url}/settle`, settleRequest(bundle, verified.body["paymentToken"]));
+        expect(settled.body["status"]).to.equal("success");
+        expect((await call(`${url}/settle/${settled.body["id"]}`)).body).to.deep.equal(settled.body);
+        const account = Wallet.createRandom();
+        await (await world.tokenContract.getFunction("mint")(account.address, 20_000n)).wait();
+        const deposited = await post(`${url}/deposit`, await depositBody(world, account, {}));
+        expect(deposited.body["status"]).to.equal("success");
+        const withdrawn = await post(`${url}/withdraw`, withdrawal());
+        expect(withdrawn.body["status"]).to.equal("success");
+        expect((await call(`${url}/readyz`)).status).to.equal(200);
+      } finally {
+        await service.close();
+      }
+    });
+});
