@@ -11,4 +11,5 @@ await runCommand(async () => {
   writeAtomically(localManifest, toJson(manifest));
   console.log(`pool ${manifest.pool} of token ${manifest.token} on chain ${manifest.chainId}, keys ${manifest.set}`);
   console.log(`manifest ${relative(process.cwd(), localManifest)}; it lasts as long as the chain does`);
+  console.log("Next: npm run service");
 });

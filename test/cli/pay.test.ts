@@ -105,7 +105,7 @@ describe("sotto: paying", () => {
           expect(code).to.equal(4);
           expect(stderr).to.equal(
             "sotto: INSUFFICIENT_FUNDS: 0.05 USDC are needed, but the wallet holds 0 USDC; deposit 0.05 USDC more; " +
-              "`sotto deposit AMOUNT --mint` puts test tokens in\n",
+              `\`sotto deposit AMOUNT --mint --home ${empty.home}\` puts test tokens in\n`,
           );
         }
         expect(await empty.json(["purchases"])).to.deep.equal([]);

@@ -9,7 +9,7 @@ export function canAsk({ streams }: Context): boolean {
 
 /** Asks a question on standard error. @throws CliError NOT_CONFIRMED without a terminal, naming the flag to use */
 export async function askLine(context: Context, question: string, instead: string): Promise<string> {
-  if (!canAsk(context)) throw new CliError("NOT_CONFIRMED", `nobody can be asked here: ${instead}`);
+  if (!canAsk(context)) throw new CliError("NOT_CONFIRMED", `there is no terminal to ask on: ${instead}`);
   context.output.clear();
   // Both are Node's own streams where both are a terminal.
   const { stdin: input, stderr: output } = context.streams as unknown as Pick<NodeJS.Process, "stdin" | "stderr">;

@@ -11,6 +11,10 @@ export function amountFields(amount: bigint, { decimals }: Config): { amount: st
   return { amount: String(amount), decimal: formatDecimalAmount(amount, decimals) };
 }
 
+/** A table of what was found, or a line that says that there is nothing. */
+export const listed = (rows: readonly (readonly string[])[], nothing: string): string[] =>
+  rows.length === 0 ? [nothing] : table(rows);
+
 /** Rows with aligned columns. */
 export function table(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];

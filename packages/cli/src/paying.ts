@@ -58,7 +58,7 @@ export function readLimits(context: Context, { decimals }: Config): Limits {
   const max = args.amount("max", decimals);
   if (max === undefined && args.flag("yes")) throw usage("--yes needs --max: what it may cost");
   if (max === undefined && !canAsk(context))
-    throw new CliError("NOT_CONFIRMED", "nobody can be asked here: --max says what it may cost");
+    throw new CliError("NOT_CONFIRMED", "there is no terminal to ask on: --max says what it may cost");
   return { max, maxDay: args.amount("max-day", decimals), maxHost: args.amount("max-host", decimals) };
 }
 

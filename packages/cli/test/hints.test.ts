@@ -78,6 +78,12 @@ describe("hints", () => {
     expect(asTypedHere(hint, { ...NPM, npm_lifecycle_event: "test" })).to.equal(hint);
     expect(asTypedHere(hint, NPM)).to.equal("`npm run -s sotto -- init` or `npm run deploy:local`");
     expect(asTypedHere(hint, PNPM)).to.equal("`pnpm -s sotto init` or `pnpm deploy:local`");
+    for (const [home, typed] of [
+      [["--home", "/tmp/w-1"], "/tmp/w-1"],
+      [["--home=a b"], "'a b'"],
+      [["--home", "it's"], "'it'\\''s'"],
+    ] as const)
+      expect(asTypedHere("`sotto init`", {}, ["balance", ...home])).to.equal(`\`sotto init --home ${typed}\``);
     for (const [environment, command] of [
       [{}, "sotto init"],
       [NPM, "npm run -s sotto -- init"],
@@ -85,9 +91,9 @@ describe("hints", () => {
     ] as const) {
       home.empty();
       const missing = await home.run(["balance"], environment);
-      expect(missing.stderr).to.include(`; \`${command}\` makes one`);
+      expect(missing.stderr).to.include(`; \`${command} --home ${home.home}\` makes one`);
       const json = await home.run(["balance", "--json"], environment);
-      expect(JSON.parse(json.stderr).error.message).to.include(`\`${command}\``);
+      expect(JSON.parse(json.stderr).error.message).to.include(`\`${command} --home ${home.home}\``);
       home.remove();
       home = new DeadHome();
     }
@@ -108,7 +114,10 @@ describe("hints", () => {
       [["deposit", "1", "--notse", "2"], "USAGE: there is no such option; did you mean --notes?"],
       [["deposit", "1", "--qqqqqq"], "USAGE: there is no such option; --help lists them"],
     ] as const;
-    for (const [args, line] of cases) expect((await home.run(args)).stderr).to.equal(`sotto: ${line}\n`);
+    for (const [args, line] of cases) {
+      const { stderr } = await home.run(args);
+      expect(stderr.replace(` --home ${home.home}`, "")).to.equal(`sotto: ${line}\n`);
+    }
   });
 
   it("say how to get a deployment", async () => {

@@ -63,13 +63,17 @@ export const init: Command = {
     writeConfig(home, config, update);
     const address = shieldedAddressOf(readSeed(home, environment));
     const { chainId, pool, token, service } = config;
+    const local = LOCAL_CHAIN_IDS.includes(chainId);
+    const next = `Next: \`sotto deposit ${local ? "5 --mint" : "AMOUNT"}\` puts ${local ? "test tokens" : "tokens"} in`;
     return {
       json: { home: home.folder, key: made, shieldedAddress: address, chainId, pool, token, service: service ?? null },
       text: [
         `wallet in ${home.folder} (key ${made})`,
         `pool ${pool} on chain ${chainId}`,
         `address ${address}`,
-        ...(made === "new" ? ["Its 24 words are the only copy: `sotto export --words --show-secret` shows them"] : []),
+        ...(made === "new"
+          ? ["Its 24 words are the only copy: `sotto export --words --show-secret` shows them", next]
+          : []),
       ],
     };
   },
@@ -92,7 +96,8 @@ async function tryService({ output, signal }: Context, config: Config, required:
       );
   } catch (cause) {
     if (!(cause instanceof SottoError)) throw cause;
-    const noPath = cause.details["status"] === 404 ? `; its base path may be missing, as in ${LOCAL_SERVICE}` : "";
+    const noPath =
+      cause.details["status"] === 404 ? `; its base path may be missing, as in ${serviceOf(config).url}/zk` : "";
     const message = withNextStep(`${cause.message}${noPath}`, cause, config);
     if (required) throw new SottoError(cause.code, `nothing was saved: ${message}`, cause.details, { cause });
     output.note(`the service cannot be used yet: ${message}`);

@@ -1,5 +1,5 @@
 import { paymentsCsv } from "@sotto/client/receipts";
-import { money, table } from "../format.ts";
+import { listed, money } from "../format.ts";
 import type { Command } from "../frame/command.ts";
 import { usage } from "../frame/errors.ts";
 import { printable } from "../frame/output.ts";
@@ -50,7 +50,7 @@ export const payments: Command = {
       }
       return {
         json,
-        text: table(
+        text: listed(
           found.map(({ id, direction: way, state, amount, resource, begun, settled }) => [
             begun || settled,
             way,
@@ -59,6 +59,7 @@ export const payments: Command = {
             id,
             printable(resource),
           ]),
+          "no payments",
         ),
       };
     });

@@ -1,5 +1,5 @@
 import { dismissPurchase, openPurchases } from "@sotto/client";
-import { amountFields, money, table } from "../format.ts";
+import { amountFields, listed, money } from "../format.ts";
 import type { Command } from "../frame/command.ts";
 import { printable } from "../frame/output.ts";
 import { scan, withWallet } from "../session.ts";
@@ -29,8 +29,9 @@ export const purchases: Command = {
           begun: new Date(created).toISOString(),
           problem: problem === undefined ? null : { code: problem.code, message: problem.message, ...problem.details },
         })),
-        text: table(
+        text: listed(
           open.map(({ id, price, resourceUrl, state }) => [id, state, money(price, config), printable(resourceUrl)]),
+          "no open purchases",
         ),
       };
     });
@@ -78,13 +79,14 @@ export const withdrawals: Command = {
           transaction: transactionHash ?? null,
           block: blockNumber ?? null,
         })),
-        text: table(
+        text: listed(
           found.map(({ id, state, amount, transactionHash = "" }) => [
             id,
             state,
             money(amount, config),
             transactionHash,
           ]),
+          "no withdrawals",
         ),
       };
     });

@@ -1,5 +1,5 @@
 import { shieldedAddressOf } from "@sotto/client";
-import { amountFields, money, table } from "../format.ts";
+import { amountFields, listed, money, table } from "../format.ts";
 import type { Command } from "../frame/command.ts";
 import { readConfig } from "../home/config.ts";
 import { readSeed } from "../home/seed.ts";
@@ -65,7 +65,7 @@ export const notes: Command = {
           block: blockNumber,
           transaction: transactionHash,
         })),
-        text: table(
+        text: listed(
           found.map(({ leafIndex, amount, state, origin, transactionHash }) => [
             String(leafIndex),
             money(amount, config),
@@ -73,6 +73,7 @@ export const notes: Command = {
             origin,
             transactionHash,
           ]),
+          "no notes",
         ),
       };
     });

@@ -1,20 +1,20 @@
 /** How a command ended, for scripts. docs/cli.md has this table; the numbers do not change. */
 export const EXIT = {
   ok: { code: 0, means: "done" },
-  failed: { code: 1, means: "an error that none of the others names" },
+  failed: { code: 1, means: "any other error" },
   usage: { code: 2, means: "an option, an argument or a setting is wrong; nothing was done" },
   refused: {
     code: 3,
-    means: "a limit, a person or the other side said no; nothing was paid, unless the message says so",
+    means: "refused by a limit, by the user or by the server; nothing was paid, unless the message says so",
   },
   funds: { code: 4, means: "not enough: missing funds, or notes that have to be merged first" },
-  pending: { code: 5, means: "not over yet: the same command again goes on with it" },
-  network: { code: 6, means: "node, service or shop do not answer, or not as they should" },
-  invalid: { code: 7, means: "what was checked does not hold: a receipt, totals, a signature, a backup" },
-  busy: { code: 8, means: "another process has this wallet" },
+  pending: { code: 5, means: "not finished: run the same command again to resume" },
+  network: { code: 6, means: "the node, the service or the shop does not answer, or not as expected" },
+  invalid: { code: 7, means: "a receipt, totals, a signature or a backup is invalid" },
+  busy: { code: 8, means: "another process is using this wallet" },
   key: { code: 9, means: "no key where one is needed, or a key file that others can read" },
   status: { code: 10, means: "the request was answered with a status of 400 or more" },
-  interrupted: { code: 130, means: "ended by SIGINT or SIGTERM; the same command again goes on where that matters" },
+  interrupted: { code: 130, means: "interrupted by SIGINT or SIGTERM: run the same command again to resume" },
 } as const;
 
 export type ExitName = keyof typeof EXIT;

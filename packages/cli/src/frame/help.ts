@@ -6,10 +6,40 @@ function flags(name: string, { value, short }: OptionSpecs[string]): string {
   return `${short === undefined ? "" : `-${short}, `}--${name}${value === undefined ? "" : ` ${value}`}`;
 }
 
-function table(options: OptionSpecs): string[] {
-  const rows = Object.entries(options).map(([name, spec]) => [flags(name, spec), spec.help] as const);
+/** Columns of the narrowest terminal that the help is made for. */
+const COLUMNS = 80;
+
+/** A text in lines of at most so many characters; longer words stay whole. */
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+/** Rows of a short text and a long one, which is wrapped beside it. */
+function columns(rows: readonly (readonly [string, string])[]): string[] {
   const width = Math.max(0, ...rows.map(([left]) => left.length));
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
+  return rows.flatMap(([left, right]) =>
+    wrap(right, COLUMNS - width - 4).map((line, i) => `  ${(i === 0 ? left : "").padEnd(width)}  ${line}`),
+  );
+}
+
+const table = (options: OptionSpecs): string[] =>
+  columns(Object.entries(options).map(([name, spec]) => [flags(name, spec), spec.help]));
+
+/** Paragraphs of a command's details. A line that is indented is an example, and stays as it is. */
+function paragraphs(details: readonly string[]): string[] {
+  const blocks: string[] = [];
+  for (const line of details) {
+    const last = blocks.at(-1);
+    if (last === undefined || line.startsWith(" ") || last.startsWith(" ")) blocks.push(line);
+    else blocks[blocks.length - 1] = `${last} ${line}`;
+  }
+  return blocks.flatMap((block) => (block.startsWith(" ") ? [block] : wrap(block, COLUMNS)));
 }
 
 function usageLine({ name, positionals, options }: Command): string {
@@ -21,8 +51,8 @@ export function commandHelp(command: Command): string[] {
   return [
     `usage: ${usageLine(command)}`,
     "",
-    command.summary,
-    ...(command.details.length === 0 ? [] : ["", ...command.details]),
+    ...wrap(command.summary, COLUMNS),
+    ...(command.details.length === 0 ? [] : ["", ...paragraphs(command.details)]),
     ...(Object.keys(command.options).length === 0 ? [] : ["", "options:", ...table(command.options)]),
     "",
     "every command:",
@@ -31,15 +61,17 @@ export function commandHelp(command: Command): string[] {
 }
 
 export function overview(commands: readonly Command[]): string[] {
-  const width = Math.max(...commands.map(({ name }) => name.length));
   return [
     "usage: sotto COMMAND [arguments] [options]",
     "",
     "Private payments for HTTP.",
     "",
-    ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
+    ...columns(commands.map(({ name, summary }) => [name, summary])),
     "",
-    "sotto COMMAND --help says more, sotto --version which one this is. Exit codes:",
-    ...Object.values(EXIT).map(({ code, means }) => `  ${String(code).padStart(3)}  ${means}`),
+    "`sotto COMMAND --help` shows every option,",
+    "`sotto --version` shows the version.",
+    "",
+    "exit codes:",
+    ...columns(Object.values(EXIT).map(({ code, means }) => [String(code).padStart(3), means])),
   ];
 }

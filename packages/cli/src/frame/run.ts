@@ -27,14 +27,14 @@ export interface RunOptions {
 export async function run(args: readonly string[], options: RunOptions): Promise<number> {
   const asked = args.slice(0, args.includes("--") ? args.indexOf("--") : undefined);
   const switches = { json: asked.includes("--json"), verbose: asked.includes("--verbose") };
-  const typed = (text: string) => asTypedHere(text, options.environment);
+  const typed = (text: string) => asTypedHere(text, options.environment, asked);
   const output = new Output(options.streams, { ...switches, typed });
   try {
     return await execute(args, output, options);
   } catch (error) {
     output.clear();
     const ended = options.signal.aborted ? interrupted(error) : error;
-    options.streams.stderr.write(`${report(ended, switches.json, options.environment)}\n`);
+    options.streams.stderr.write(`${report(ended, switches.json, options.environment, typed)}\n`);
     return ended instanceof SottoError ? exitOf(ended.code) : EXIT.failed.code;
   }
 }
@@ -42,7 +42,7 @@ export async function run(args: readonly string[], options: RunOptions): Promise
 async function execute(args: readonly string[], output: Output, options: RunOptions): Promise<number> {
   const [first] = args;
   if (first === undefined || first === "help" || first === "--help" || first === "-h") {
-    output.raw(`${overview(commands).join("\n")}\n`);
+    output.raw(`${asTypedHere(overview(commands).join("\n"), options.environment)}\n`);
     return first === undefined ? EXIT.usage.code : EXIT.ok.code;
   }
   if (first === "--version") {
@@ -88,11 +88,11 @@ function interrupted(cause: unknown): CliError {
 }
 
 /** One line for an error. A stack trace only where somebody asks for it with SOTTO_DEBUG=1. */
-function report(error: unknown, json: boolean, environment: Environment): string {
+function report(error: unknown, json: boolean, environment: Environment, typed: (text: string) => string): string {
   const coded = error instanceof SottoError;
   const code = coded ? error.code : "UNEXPECTED";
   const said = error instanceof Error ? printable(error.message) : "a value that is not an error was thrown";
-  const message = asTypedHere(said, environment);
+  const message = typed(said);
   const exit = coded ? exitOf(code) : EXIT.failed.code;
   if (json) return toJson({ error: { code, message, exit, ...(coded ? { details: error.details } : {}) } });
   const line = `sotto: ${code}: ${message}`;

@@ -1,6 +1,7 @@
 import { type PaymentInstructions, parseInstructions, readBody, SottoError } from "@sotto/protocol";
 import { tokenInterface } from "../chain/abi.ts";
 import { normaliseServiceUrl } from "../service/address.ts";
+import { quoted } from "../service/errors.ts";
 import { ask } from "../wallet/connect.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import type { Call } from "./call.ts";
@@ -103,8 +104,8 @@ function checkResource(resource: string, url: URL): void {
   throw new FetchError(
     "RESOURCE_MISMATCH",
     elsewhere
-      ? `the payment would be for a resource of another origin than ${url.origin}`
-      : "the payment would be for another resource than the one that was requested",
+      ? `the 402 is for ${quoted(parsed?.origin) || "no URL"}, but ${url.origin} was requested: use the shop's own address`
+      : "the 402 is for another resource than the one that was requested",
     { requested: url.origin },
   );
 }
