@@ -1,8 +1,8 @@
 // `pnpm deploy:network --network NAME (--token ADDRESS | --test-token yes) [--set ceremony/NAME] [--smallest-deposit N]
 // [--finality N] [--to FOLDER]`: puts a pool on a network and writes its manifest. Run again after a fault, it resumes.
-import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
-import { MAX_FINALITY } from "@sotto/protocol";
+import { MAX_FINALITY, parseDeployment } from "@sotto/protocol";
 import { DEVELOPMENT_SET } from "@sotto/prover";
 import hre from "hardhat";
 import { toJson, writeAtomically } from "../circuits/files.ts";
@@ -26,6 +26,15 @@ function expectPlace(file: string, network: string): void {
     accessSync(dirname(file), constants.W_OK);
   } catch (cause) {
     throw new CommandError("FOLDER_NOT_WRITABLE", `the manifest cannot be written to ${dirname(file)}`, { cause });
+  }
+}
+
+/** What an earlier run wrote; undefined without a whole manifest. */
+function finalityIn(file: string): number | undefined {
+  try {
+    return parseDeployment(JSON.parse(readFileSync(file, "utf8"))).finality;
+  } catch {
+    return undefined;
   }
 }
 
@@ -60,7 +69,8 @@ await runCommand(async () => {
     // Without a terminal each line of it would come again and again.
     const shown = { displayUi: process.stdout.isTTY, tell: console.log };
     const deployed = await deployPool(connection, { network, set, token, ...shown, ...amounts });
-    const manifest = finality === undefined ? deployed : { ...deployed, finality: Number(finality) };
+    const blocks = finality === undefined ? finalityIn(file) : Number(finality);
+    const manifest = blocks === undefined ? deployed : { ...deployed, finality: blocks };
     // A journal that was gone on with may be somebody else's: what it says is looked at as everybody else will.
     expectSame(
       await compareDeployment(manifest, connection.ethers.provider).catch((error: unknown) => {

@@ -113,7 +113,7 @@ describe("sotto: a wallet", () => {
       const cli = fresh();
       const args = initArguments(world).map((arg) => (arg === world.service.url ? "http://127.0.0.1:9/zk" : arg));
       const { code, stdout, stderr } = await cli.run(args);
-      expect([code, stdout.split("\n").length]).to.deep.equal([0, 6]);
+      expect([code, stdout.split("\n").length]).to.deep.equal([0, 7]);
       expect(stderr).to.match(
         /^the service cannot be used yet: nothing answers at http:\/\/127\.0\.0\.1:9\/zk\/circuits;/,
       );

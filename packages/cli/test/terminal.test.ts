@@ -80,6 +80,21 @@ describe("on a terminal", () => {
     expect(JSON.parse(json)).to.deep.equal({ body: evil });
   });
 
+  it("ends what a stranger answers with a line break, for what is shown next", async () => {
+    const shown = async (text: string, isTTY = true) => {
+      const body = async function* () {
+        yield new TextEncoder().encode(text);
+      };
+      let written = "";
+      const stdout = { isTTY, write: (chunk: string | Uint8Array) => (written += Buffer.from(chunk as string)) };
+      const streams = { stdin: [] as never, stdout, stderr: stdout, terminal: isTTY };
+      await new Output(streams, { json: false, verbose: false }).body(body());
+      return written;
+    };
+    expect([await shown("a"), await shown("a\n"), await shown("")]).to.deep.equal(["a\n", "a\n", ""]);
+    expect(await shown("a", false)).to.equal("a");
+  });
+
   it("pays for nothing that it could not keep", async () => {
     const args = (file: string) => ["pay", "http://127.0.0.1:9/", "--max", "1", "--output", file];
     expect((await home.run(args(join(home.folder, "no", "such", "folder")))).stderr).to.include("FILE_UNREADABLE");

@@ -70,6 +70,7 @@ export const init: Command = {
       text: [
         `wallet in ${home.folder} (key ${made})`,
         `pool ${pool} on chain ${chainId}`,
+        `service ${service ?? "none"}`,
         `address ${address}`,
         ...(made === "new"
           ? ["Its 24 words are the only copy: `sotto export --words --show-secret` shows them", next]

@@ -44,7 +44,7 @@ function nextStep({ code, details }: SottoError, local: boolean): string | undef
     case "PAID_BUT_REFUSED":
       return "`sotto purchases` shows what a claim for a refund needs, `sotto dismiss ID` closes it";
     case "UNKNOWN_PURCHASE":
-      return "`sotto purchases` lists the open ones";
+      return details["state"] === undefined ? "`sotto purchases` lists the open ones" : undefined;
     case "SERVICE_UNREACHABLE":
       return local ? `\`npm run service\` starts one at ${LOCAL_SERVICE}` : undefined;
     case "NODE_UNREACHABLE":

@@ -106,13 +106,21 @@ export class Output {
     else for (const line of text) this.#streams.stdout.write(`${this.#typed(line)}\n`);
   }
 
-  /** The body of an answer: as it is, but on a terminal as text that cannot steer it. */
+  /** The body of an answer: as it is, but on a terminal as whole lines of text that cannot steer it. */
   async body(chunks: AsyncIterable<Uint8Array>): Promise<void> {
-    const { stdout } = this.#streams;
-    const decoder = stdout.isTTY === true ? new TextDecoder() : undefined;
-    for await (const chunk of chunks)
-      this.raw(decoder === undefined ? chunk : printableLines(decoder.decode(chunk, { stream: true })));
-    if (decoder !== undefined) this.raw(printableLines(decoder.decode()));
+    if (this.#streams.stdout.isTTY !== true) {
+      for await (const chunk of chunks) this.raw(chunk);
+      return;
+    }
+    const decoder = new TextDecoder();
+    let last = "\n";
+    const show = (text: string) => {
+      this.raw(printableLines(text));
+      last = text.at(-1) ?? last;
+    };
+    for await (const chunk of chunks) show(decoder.decode(chunk, { stream: true }));
+    show(decoder.decode());
+    if (last !== "\n") this.raw("\n");
   }
 
   /** Bytes as they are. */

@@ -1,3 +1,4 @@
+import type { ErrorDetails } from "@sotto/protocol";
 import type { Wallet } from "../wallet/wallet.ts";
 import { bookOf, type PurchaseBook } from "./book.ts";
 import { PurchaseError } from "./errors.ts";
@@ -46,22 +47,28 @@ export async function openPurchases(wallet: Wallet): Promise<OpenPurchase[]> {
 export async function dismissPurchase(wallet: Wallet, id: string): Promise<void> {
   const book = await bookOf(wallet.store);
   const record = book.get(id);
-  if (record === undefined) throw undecided(id, "there is no open purchase with this id");
+  if (record === undefined) throw undecided({ id: String(id) }, "there is no open purchase with this id");
   const release = book.claim(id);
   try {
     if (record.problem !== null) return await book.finish(record);
     if (record.settled !== null)
-      throw undecided(id, "the purchase is paid, and its proof was not shown yet: repeat the same request to show it");
+      throw undecided(
+        { id, state: "paid" },
+        "the purchase is paid, and its proof was not shown yet: repeat the same request to show it",
+      );
     if (record.sent.length > 0) await wallet.scan();
     if (!isUnpaid(wallet, record))
-      throw undecided(id, "the purchase may still be paid: repeat the same request to resume it, or dismiss it later");
+      throw undecided(
+        { id, state: "paying" },
+        "the purchase may still be paid: repeat the same request to resume it, or dismiss it later",
+      );
     await abandon(wallet, book, record);
   } finally {
     release();
   }
 }
 
-const undecided = (id: string, message: string) => new PurchaseError("UNKNOWN_PURCHASE", message, { id: String(id) });
+const undecided = (details: ErrorDetails, message: string) => new PurchaseError("UNKNOWN_PURCHASE", message, details);
 
 /** Closes purchases that were begun and can never be paid, so that their price no longer counts against the limits. */
 export async function sweepPurchases(wallet: Wallet, book: PurchaseBook): Promise<void> {

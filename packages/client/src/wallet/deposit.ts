@@ -30,8 +30,8 @@ export function expectDepositAmounts(amounts: unknown, pool: PoolInfo): bigint[]
   const checked = amounts.map((amount, i) => {
     const value = expectAmount(amount, `amounts[${i}]`);
     if (value >= pool.smallestDeposit) return value;
-    const smallest = `the pool's smallest deposit is ${pool.smallestDeposit} base units a note`;
-    const problem = `amounts[${i}] is ${value} base units, but ${smallest}`;
+    const least = `a deposited note holds at least ${pool.smallestDeposit} base units`;
+    const problem = `${least}, but amounts[${i}] is ${value} base units`;
     throw new WalletError("INVALID_OPTION", problem, { smallestDeposit: String(pool.smallestDeposit) });
   });
   expectAmount(totalOf(checked), "the sum of amounts");
