@@ -106,8 +106,9 @@ interface IShieldedPool is INoteTree {
         uint256 leafIndex
     );
 
-    /// @notice The constructor was given an address without code, a verifier that accepts zeros, another hash than
-    /// Poseidon, or a smallest deposit of 0. (A verifier of another circuit makes it revert without data.)
+    /// @notice The constructor was given an address without code, a verifier that accepts zeros or whose key has the same
+    /// delta and gamma, another hash than Poseidon, or a smallest deposit of 0. (A verifier of another circuit makes it
+    /// revert without data.)
     error InvalidConfiguration();
     /// @notice A deposit needs at least one note, and as many amounts as owner tags.
     error InvalidNoteCount(uint256 ownerTags, uint256 amounts);

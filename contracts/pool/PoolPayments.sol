@@ -22,6 +22,8 @@ abstract contract PoolPayments is PoolState {
         uint256[8] memory proof;
         uint256[10] memory signals;
         if (_PAYMENT_VERIFIER.verifyProof(proof, signals)) revert InvalidConfiguration();
+        uint256[36] memory key = _PAYMENT_VERIFIER.verificationKey();
+        _requireDelta(key[6], key[7], key[10], key[11]);
     }
 
     /// @inheritdoc IShieldedPool
@@ -49,13 +51,13 @@ abstract contract PoolPayments is PoolState {
         chosen = new uint256[](payments.length);
         uint256 count = 0;
         for (uint256 i = 0; i < payments.length; ++i) {
-            _checkPayment(i, payments[i]);
-            Outcome outcome = _outcome(payments, i, chosen, count);
+            uint256 nullifier = _checkPayment(i, payments[i]);
+            Outcome outcome = _outcome(payments, i, nullifier, chosen, count);
             if (outcome == Outcome.Settled) {
                 chosen[count++] = i;
             } else {
                 outcomes[i] = uint8(outcome);
-                emit Skipped(payments[i].signals[Circuit.PAYMENT_NULLIFIER], outcome);
+                emit Skipped(nullifier, outcome);
             }
         }
         // The array only ever gets shorter.
@@ -64,23 +66,35 @@ abstract contract PoolPayments is PoolState {
         }
     }
 
-    function _checkPayment(uint256 index, Payment calldata payment) private view {
-        SignalRange.requirePayment(index, payment.signals);
+    function _checkPayment(uint256 index, Payment calldata payment) private view returns (uint256 nullifier) {
+        uint256[10] calldata signals = payment.signals;
+        SignalRange.requirePayment(index, signals);
         uint256 expected = PoolContext.payment(payment.validUntil, payment.resourceDigest);
-        uint256 actual = payment.signals[Circuit.PAYMENT_RESOURCE_URL];
+        uint256 actual = signals[Circuit.PAYMENT_RESOURCE_URL];
         if (expected != actual) revert ContextMismatch(index, expected, actual);
-        if (payment.signals[Circuit.PAYMENT_COMMITMENTS] == 0) revert InvalidCommitment(0);
-        if (payment.signals[Circuit.PAYMENT_COMMITMENTS + 1] == 0) revert InvalidCommitment(0);
+        nullifier = signals[Circuit.PAYMENT_NULLIFIER];
+        uint256 recipientNote = signals[Circuit.PAYMENT_COMMITMENTS];
+        uint256 changeNote = signals[Circuit.PAYMENT_COMMITMENTS + 1];
+        bool hasZero;
+        // One branch for the three: this runs for every payment.
+        assembly ("memory-safe") {
+            hasZero := or(iszero(nullifier), or(iszero(recipientNote), iszero(changeNote)))
+        }
+        if (hasZero) {
+            // 0 stands for the unused inputs of a withdrawal: it is the nullifier of no note.
+            if (nullifier == 0) revert NullifierAlreadySpent(0);
+            revert InvalidCommitment(0);
+        }
     }
 
     function _outcome(
         Payment[] calldata payments,
         uint256 index,
+        uint256 nullifier,
         uint256[] memory chosen,
         uint256 count
     ) private view returns (Outcome) {
         Payment calldata payment = payments[index];
-        uint256 nullifier = payment.signals[Circuit.PAYMENT_NULLIFIER];
         if (isSpent(nullifier)) return Outcome.NullifierSpent;
         if (block.timestamp > payment.validUntil) return Outcome.Expired;
         if (!isKnownRoot(payment.signals[Circuit.PAYMENT_ROOT])) return Outcome.UnknownRoot;

@@ -21,6 +21,8 @@ abstract contract PoolState is IShieldedPool, NoteTree {
         uint256[8] memory proof;
         uint256[6] memory signals;
         if (INoteAppendVerifier(noteAppendVerifier_).verifyProof(proof, signals)) revert InvalidConfiguration();
+        uint256[28] memory key = INoteAppendVerifier(noteAppendVerifier_).verificationKey();
+        _requireDelta(key[6], key[7], key[10], key[11]);
     }
 
     /// @inheritdoc IShieldedPool
@@ -41,6 +43,13 @@ abstract contract PoolState is IShieldedPool, NoteTree {
     /// @dev The nullifier must be known to be unspent.
     function _spend(uint256 nullifier, bytes32 digest) internal {
         _spent[nullifier] = digest;
+    }
+
+    /// @dev Refuses a verification key whose delta is gamma or its negative: anybody can forge proofs for it. A key has
+    /// them equal until its circuit's first contribution. The words are those of the two points' x, which a point shares
+    /// with its negative.
+    function _requireDelta(uint256 gammaX1, uint256 gammaX0, uint256 deltaX1, uint256 deltaX0) internal pure {
+        if (gammaX1 == deltaX1 && gammaX0 == deltaX0) revert InvalidConfiguration();
     }
 
     function _requireCode(address contract_) internal view {

@@ -25,6 +25,8 @@ abstract contract PoolWithdrawals is PoolState, ReentrancyGuardTransient {
         uint256[8] memory proof;
         uint256[13] memory signals;
         if (_WITHDRAWAL_VERIFIER.verifyProof(proof, signals)) revert InvalidConfiguration();
+        uint256[42] memory key = _WITHDRAWAL_VERIFIER.verificationKey();
+        _requireDelta(key[6], key[7], key[10], key[11]);
     }
 
     /// @inheritdoc IShieldedPool

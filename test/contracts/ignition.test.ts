@@ -1,3 +1,4 @@
+import { BASE_FIELD_MODULUS } from "@sotto/protocol";
 import { expect } from "chai";
 import { ZeroAddress } from "ethers";
 import LocalShieldedPool from "../../ignition/modules/LocalShieldedPool.ts";
@@ -83,6 +84,28 @@ describe("deployment", () => {
     for (const place of [1, 2, 3]) {
       const args = [...good.with(place, await credulous.getAddress()), 1n];
       await expect(deploy(args)).to.be.revertedWithCustomError({ interface: abi }, "InvalidConfiguration");
+    }
+  });
+
+  it("refuses a verification key whose delta is gamma or its negative: proofs for it can be forged", async () => {
+    const { ethers } = await connect();
+    const names = ["TestUSDC", "PaymentVerifier", "WithdrawalVerifier", "NoteAppendVerifier", "PoseidonT4"];
+    const contracts = await Promise.all(names.map((name) => ethers.deployContract(name)));
+    const good = await Promise.all(contracts.map((contract) => contract.getAddress()));
+    const factory = await ethers.getContractFactory("ShieldedPool");
+    const verifier = await ethers.getContractAt("PaymentVerifier", good[1]!);
+    const key = [...(await verifier.verificationKey())];
+    const [gamma, delta] = [key.slice(6, 10), key.slice(10, 14)];
+    const negative = gamma.map((word, i) => (i < 2 ? word : BASE_FIELD_MODULUS - word));
+    for (const place of [1, 2, 3]) {
+      const deployWith = async (chosen: readonly bigint[]) => {
+        const keyed = await ethers.deployContract("KeyedVerifier", [gamma, chosen]);
+        const args = [...good.with(place, await keyed.getAddress()), 1n];
+        return factory.deploy(...(args as Parameters<typeof factory.deploy>));
+      };
+      for (const chosen of [gamma, negative])
+        await expect(deployWith(chosen)).to.be.revertedWithCustomError(factory, "InvalidConfiguration");
+      expect(await (await deployWith(delta)).smallestDeposit(), "with the delta of a finished key").to.equal(1n);
     }
   });
 });

@@ -214,6 +214,14 @@ describe("settle", () => {
       }
     });
 
+    it("refuses the nullifier 0, alone and in a batch, however good the proof is", async () => {
+      const payment = await world.payment({ nullifier: 0n });
+      const other = await world.payment();
+      for (const batch of [[payment], [payment, other], [other, payment]])
+        await refused(...batch).revertedWithCustomError(world.pool, "NullifierAlreadySpent").withArgs(0n);
+      expect(await outcomes(other), "the other one by itself").to.deep.equal([OUTCOME.settled]);
+    });
+
     it("refuses another date or resource than the proof's", async () => {
       const good = await world.payment();
       const later = { ...good, validUntil: good.validUntil + 60n };
