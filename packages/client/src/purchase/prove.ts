@@ -24,7 +24,8 @@ const isCode = (error: unknown, code: string) => error instanceof WalletError &&
 export async function firstPayment(context: Context): Promise<Proved> {
   const { wallet, service, record, options } = context;
   const { recipient, price, resourceUrl } = record;
-  const request = { recipient, resourceUrl, amount: BigInt(price), id: record.payments.at(-1)! };
+  const { url } = service;
+  const request = { recipient, resourceUrl, service: url, amount: BigInt(price), id: record.payments.at(-1)! };
   const submit = ({ withdraw }: { withdraw: Parameters<typeof service.withdraw>[0] }) =>
     service.withdraw(withdraw, withSignal(options));
   const timeoutMs = options.fundsTimeoutMs ?? FUNDS_TIMEOUT_MS;

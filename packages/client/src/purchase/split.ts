@@ -54,7 +54,7 @@ export async function prepareNotes(
     since ??= wallet.height;
     const usable = wallet.notes().filter((note) => note.amount >= amount && isAlive(note));
     if (usable.filter(({ state }) => state === "spendable").length >= notes) return payments;
-    const parts = chooseSplits(usable, notes, amount);
+    const parts = chooseSplits(wallet, usable, notes, amount);
     if (parts.length === 0 && usable.every(({ state }) => state === "spendable"))
       throw new PurchaseError("SPLIT_IMPOSSIBLE", `the wallet's notes do not make ${notes} of ${amount} base units`, {
         found: usable.length,
@@ -83,12 +83,13 @@ interface Split {
   part: bigint;
 }
 
-/** The largest notes first, each into halves that hold a whole number of `amount`s, as many as are missing. */
-function chooseSplits(usable: readonly WalletNote[], notes: number, amount: bigint): Split[] {
+/** Notes that nobody was shown before the others, the largest of them first, each into halves that hold a whole number of `amount`s, as many as are missing. */
+function chooseSplits(wallet: Wallet, usable: readonly WalletNote[], notes: number, amount: bigint): Split[] {
+  const isShown = (note: WalletNote) => wallet.isShown(note);
   const missing = Math.max(0, notes - usable.length);
   return usable
     .filter((note) => note.state === "spendable" && note.amount >= 2n * amount)
-    .sort((a, b) => (a.amount < b.amount ? 1 : -1))
+    .sort((a, b) => Number(isShown(a)) - Number(isShown(b)) || (a.amount < b.amount ? 1 : -1))
     .slice(0, missing)
     .map(({ leafIndex, amount: held }) => ({ note: leafIndex, part: (held / amount / 2n) * amount }));
 }
@@ -102,7 +103,8 @@ async function payOneself(
   // No account of the owner is named: the address is nobody's.
   const recipient = { wallet: hexlify(randomBytes(20)), shieldedAddress: wallet.shieldedAddress };
   const resourceUrl = `urn:sotto:split:${hexlify(randomBytes(16)).slice(2)}`;
-  const { bundle } = await wallet.pay({ recipient, amount: part, resourceUrl, note }, options);
+  const request = { recipient, amount: part, resourceUrl, service: service.url, note };
+  const { bundle } = await wallet.pay(request, options);
   const { paymentToken } = await service.verify(bundle, options);
   await service.settle(bundle, paymentToken, options);
 }
@@ -123,7 +125,7 @@ export class NoteSplitter {
   needed(): boolean {
     const { notes, amount } = this.#options;
     const usable = this.#wallet.notes().filter((note) => note.amount >= amount && isAlive(note));
-    return this.#running !== undefined || chooseSplits(usable, notes, amount).length > 0;
+    return this.#running !== undefined || chooseSplits(this.#wallet, usable, notes, amount).length > 0;
   }
 
   /** Makes what is missing, together with whoever else asks for it now: one who stops waiting stops nobody else. */

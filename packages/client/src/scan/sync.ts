@@ -47,11 +47,6 @@ export class PoolSync {
     return sync;
   }
 
-  /** Highest owner tag index the chain has shown. */
-  get highestTag(): number {
-    return this.#scanner?.highestTag ?? 0;
-  }
-
   /** Reads what the chain has that the ledger has not. Call it from one place at a time. */
   async scan(onProgress?: (progress: ScanProgress) => void, signal?: AbortSignal): Promise<ScanResult> {
     const result: ScanResult = { blocks: 0, notes: 0, spends: 0, rolledBack: 0 };

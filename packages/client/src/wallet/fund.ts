@@ -1,4 +1,5 @@
 import { decodeShieldedAddress, expectAmount, parseAddress } from "@sotto/protocol";
+import { randomBytes, toBigInt } from "ethers";
 import { approveCall, type DepositRequest, depositCall } from "../chain/calls.ts";
 import type { Call } from "../chain/source.ts";
 import { WalletError } from "../errors.ts";
@@ -69,18 +70,30 @@ export async function authorizeDeposit(core: WalletCore, options: AuthorizeOptio
 }
 
 /**
- * A fresh owner tag: deposits show it on chain, and one tag twice would link them. Journalled before it is used.
- * Beyond the gap a restored wallet would not look: there, the oldest tag whose deposit never came is used again.
+ * A fresh owner tag: deposits show it on chain, and one tag twice would link them. Journalled before it is used. Its index
+ * is a random one of the first hundred that no deposit has, because another device with the same seed may choose one at the
+ * same moment. A restored wallet looks no further than the gap, so an index beyond it is never used: once all up to there
+ * are used, the oldest one whose deposit never came is used again.
  */
 function openTag(core: WalletCore, amounts: readonly bigint[]): Promise<{ keyIndex: number; ownerTag: bigint }> {
   return core.lock.run(async () => {
     await core.scan();
     core.now(CLOCK_LEAD);
-    const { highestTag } = core.sync;
-    const landed = new Set([...core.sync.ledger.notes.values()].map((note) => note.keyIndex));
-    const next = Math.max(highestTag, ...core.journal.deposits.keys()) + 1;
-    const lost = [...core.journal.deposits.keys()].filter((index) => !landed.has(index)).sort((a, b) => a - b);
-    const keyIndex = next <= highestTag + DEPOSIT_GAP ? next : lost[0]!;
+    const { ledger, confirmed } = core.sync;
+    const { deposits } = core.journal;
+    const landed = new Set<number>();
+    let highest = 0;
+    for (const { keyIndex, blockNumber } of ledger.notes.values()) {
+      landed.add(keyIndex);
+      // The gap counts from what no reorganization takes back.
+      if (blockNumber <= (confirmed?.number ?? -1)) highest = Math.max(highest, keyIndex);
+    }
+    const free: number[] = [];
+    for (let index = 1; index <= highest + DEPOSIT_GAP && free.length < DEPOSIT_GAP; index += 1)
+      if (!landed.has(index) && !deposits.has(index)) free.push(index);
+    const lost = [...deposits.values()].filter((deposit) => !landed.has(deposit.keyIndex));
+    const oldest = lost.sort((a, b) => a.created - b.created)[0]?.keyIndex;
+    const keyIndex = free[Number(toBigInt(randomBytes(8)) % BigInt(free.length || 1))] ?? oldest!;
     await core.journal.beginDeposit({ keyIndex, amounts: amounts.map(String), created: core.options.clock() });
     return { keyIndex, ownerTag: core.options.keys.ownerTag(keyIndex) };
   });

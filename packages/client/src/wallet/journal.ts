@@ -1,6 +1,6 @@
 import type { PaymentCall, WireBundle, WithdrawalCall } from "@sotto/protocol";
 import { WalletError } from "../errors.ts";
-import type { Store, StoreChange, StoreValue } from "../store/store.ts";
+import type { Store, StoreValue } from "../store/store.ts";
 
 /** One try to spend: a proof that could settle until `validUntil`. */
 export interface Attempt {
@@ -8,6 +8,8 @@ export interface Attempt {
   validUntil: number;
   /** keccak256 of its public signals: by it the chain tells what became of it. */
   digest: string;
+  /** Whether its proof was made. From then on others may know the nullifiers, even if it never settles. */
+  proved?: true;
 }
 
 /** With the seed and the event it gives all of a payment's signals again, long after its proof is gone: for a receipt. */
@@ -34,6 +36,8 @@ export interface PaymentRecord extends SpendRecord {
   kind: "payment";
   attempts: PaymentAttempt[];
   recipient: { wallet: string; shieldedAddress: string };
+  /** Base address of the service that its proof was made for, null if the caller named none. */
+  service: string | null;
   amount: string;
   lowerBound: string;
   upperBound: string;
@@ -72,7 +76,6 @@ export function lastDate({ attempts }: JournalRecord): number {
 }
 
 const spendKey = (id: string): string => `spend/${id}`;
-const validityKey = (nullifier: string): string => `validity/${nullifier}`;
 const depositKey = (index: number): string => `deposit/${String(index).padStart(10, "0")}`;
 
 /**
@@ -85,6 +88,8 @@ export class Journal {
   /** The newest spend of a note, by nullifier (decimal). */
   readonly newest = new Map<string, JournalRecord>();
   readonly deposits = new Map<number, DepositRecord>();
+  /** The spends whose proof was made, by nullifier (decimal). */
+  readonly #shown = new Map<string, Set<string>>();
   /** Ids of the spends whose proof is kept. */
   readonly #proved = new Set<string>();
   readonly #store: Store;
@@ -113,17 +118,23 @@ export class Journal {
 
   /** Writes a new spend, or a new attempt of one. Its proof may be made only afterwards. */
   async begin(record: JournalRecord): Promise<void> {
-    const changes: StoreChange[] = [{ put: spendKey(record.id), value: toValue(record) }];
-    if (record.kind === "withdrawal")
-      changes.push({ put: validityKey(record.nullifiers[0]!), value: lastDate(record) });
-    await this.#store.batch(changes);
-    this.#take(record);
+    await this.#rewrite(record);
   }
 
-  /** Keeps the proof of an attempt, so that it can be sent again after a crash; not where there is a newer attempt. */
+  /**
+   * Writes that the proof of an attempt was made, before anybody else sees it. The proof itself is kept, so that it can be
+   * sent again after a crash, unless there is a newer attempt.
+   */
   async prove<R extends JournalRecord>({ id }: R, digest: string, proof: NonNullable<R["proof"]>): Promise<void> {
     const record = this.get(id);
-    if (record.attempts.at(-1)?.digest === digest) await this.#rewrite({ ...record, proof } as JournalRecord);
+    const attempts = record.attempts.map((each) => (each.digest === digest ? { ...each, proved: true } : each));
+    const newest = record.attempts.at(-1)?.digest === digest;
+    await this.#rewrite({ ...record, attempts, ...(newest ? { proof } : {}) } as JournalRecord);
+  }
+
+  /** The spends that may have shown this nullifier (decimal) to others, whatever became of them. */
+  shownBy(nullifier: string): JournalRecord[] {
+    return [...(this.#shown.get(nullifier) ?? [])].map((id) => this.get(id));
   }
 
   /** Drops the proofs of what is over: a wallet that pays for each request would keep gigabytes. */
@@ -149,16 +160,13 @@ export class Journal {
     this.#take(record);
   }
 
-  /** The last validUntil a withdrawal with this first nullifier was given, 0 if none. */
-  async lastValidity(nullifier: string): Promise<number> {
-    return Number((await this.#store.get(validityKey(nullifier)))?.value ?? 0);
-  }
-
   #take(record: JournalRecord): void {
     this.spends.set(record.id, record);
     if (record.proof === null) this.#proved.delete(record.id);
     else this.#proved.add(record.id);
+    const proved = record.attempts.some((attempt) => attempt.proved);
     for (const nullifier of record.nullifiers) {
+      if (proved) this.#shown.set(nullifier, (this.#shown.get(nullifier) ?? new Set()).add(record.id));
       const known = this.newest.get(nullifier);
       if (known === undefined || known.id === record.id || lastDate(known) <= lastDate(record))
         this.newest.set(nullifier, record);

@@ -1,10 +1,11 @@
+import { expectAmount } from "@sotto/protocol";
 import { WalletError } from "../errors.ts";
 import { wait } from "../wait.ts";
 import { expectCount } from "./connect.ts";
 import type { ScanOptions, WalletCore } from "./core.ts";
 import { type Payment, pay } from "./pay.ts";
 import { checkPayment, type PaymentRequest } from "./payment-request.ts";
-import { merge, type Withdrawal } from "./withdraw.ts";
+import { merge, renew, type Withdrawal } from "./withdraw.ts";
 import type { Fee } from "./withdrawal-terms.ts";
 
 /** How a payment may merge notes first. */
@@ -19,7 +20,10 @@ export interface AutoMerge {
 }
 
 export interface PayOptions extends ScanOptions {
-  /** Merges notes first where no single one is large enough. Left out: the wallet says MERGE_REQUIRED. */
+  /**
+   * Merges notes first if no single one is large enough (left out: the wallet says MERGE_REQUIRED), or if each one that is
+   * was shown to another recipient or service by a payment that did not settle (left out: it pays from such a note).
+   */
   merge?: AutoMerge;
 }
 
@@ -37,17 +41,31 @@ export async function payMerging(
   if (typeof auto?.submit !== "function") throw new WalletError("INVALID_OPTION", "merge.submit must be a function");
   const timeout = expectCount(auto.timeout ?? 600_000, "merge.timeout", 0);
   const interval = expectCount(auto.interval ?? 3_000, "merge.interval", 1);
+  const fee = auto.fee ? { fee: auto.fee } : {};
+  const mergeFee = expectAmount(auto.fee?.amount ?? 0n, "merge.fee.amount");
   for (;;) {
+    let shown: unknown;
     try {
-      return await pay(core, request, options);
+      return await pay(core, request, { ...options, mergeFee });
     } catch (error) {
       if (!(error instanceof WalletError) || error.code !== "MERGE_REQUIRED") throw error;
+      shown = error.details["shown"];
     }
-    const merged = await merge(core, { target: amount, ...(auto.fee ? { fee: auto.fee } : {}) }, options);
-    await auto.submit(merged);
+    const merged =
+      typeof shown === "number"
+        ? await renew(core, shown, fee, options)
+        : await merge(core, { target: amount, ...fee }, options);
+    const submitted = auto.submit(merged);
+    await (typeof shown === "number" ? submitted.catch(notRenewed(shown)) : submitted);
     await untilSpendable(core, merged, timeout, interval, options.signal);
   }
 }
+
+/** A service that takes no merges delays the payment until the note is free again, and does not prevent it. */
+const notRenewed = (leafIndex: number) => (cause: unknown) => {
+  const message = `merging note ${leafIndex} first failed: once that merge has expired, the payment spends it as it is`;
+  throw new WalletError("FUNDS_NOT_READY", message, { note: leafIndex }, { cause });
+};
 
 async function untilSpendable(
   core: WalletCore,

@@ -8,6 +8,7 @@ import type { PaymentRecord } from "./journal.ts";
 import { type CheckedPayment, checkPayment, type PaymentRequest } from "./payment-request.ts";
 import { reusableNotes } from "./reuse.ts";
 import { type Funds, selectPaymentCoin } from "./select.ts";
+import { isUnseen, wasWithdrawn } from "./shown.ts";
 import type { WalletNote } from "./state.ts";
 
 /** A payment ready to be sent: to the verify endpoint of a service, or to the chain by anyone. */
@@ -28,19 +29,26 @@ export interface Payment {
 /** A proof stays valid for two minutes at least; the chain may be this many seconds ahead of the clock. */
 const CLOCK_LEAD = 60;
 
+/** Only for `payMerging`: the fee that a merge would take. */
+interface Choice extends ScanOptions {
+  mergeFee?: bigint;
+}
+
 /**
  * Makes a payment: chooses a note, journals the attempt, proves it. Nothing is sent. The note is held until the payment
  * settles or can settle no more.
+ * @throws WalletError MERGE_REQUIRED with `mergeFee` also if every note that is enough was shown to others and one of them
+ *   can be merged into a note that nobody knows (details.shown, its leaf index)
  */
-export async function pay(core: WalletCore, request: PaymentRequest, options: ScanOptions = {}): Promise<Payment> {
+export async function pay(core: WalletCore, request: PaymentRequest, options: Choice = {}): Promise<Payment> {
   const checked = checkPayment(request);
   core.prover();
   const begun = await core.lock.run(async () => {
     await core.scan(options);
     const { id = hexlify(randomBytes(16)).slice(2) } = request;
     if (core.journal.spends.has(id)) throw new WalletError("INVALID_OPTION", `there is a payment ${id} already`);
-    const note = selectPaymentCoin(only(core.funds(), request.note), checked.amount);
-    const { recipient, resourceUrl } = checked;
+    const note = choose(core, request, checked, options.mergeFee);
+    const { recipient, service, resourceUrl } = checked;
     const record: PaymentRecord = {
       kind: "payment",
       id,
@@ -49,6 +57,7 @@ export async function pay(core: WalletCore, request: PaymentRequest, options: Sc
       nullifiers: [String(note.nullifier)],
       attempts: [],
       recipient,
+      service,
       amount: String(checked.amount),
       lowerBound: String(checked.lowerBound),
       upperBound: String(checked.upperBound),
@@ -73,11 +82,26 @@ export async function payAgain(core: WalletCore, id: string, options: ScanOption
     await core.scan(options);
     const [note] = reusableNotes(core, known);
     const { recipient, resourceUrl } = known;
+    const service = known.service === null ? {} : { service: known.service };
     const [amount, lowerBound, upperBound] = [known.amount, known.lowerBound, known.upperBound].map(BigInt);
     const bounds = { lowerBound: lowerBound!, upperBound: upperBound! };
-    return begin(core, known, checkPayment({ recipient, amount: amount!, resourceUrl, ...bounds }), note!);
+    return begin(core, known, checkPayment({ recipient, amount: amount!, resourceUrl, ...service, ...bounds }), note!);
   });
   return finish(core, begun, options.signal);
+}
+
+/** The note to pay from: one that only the same recipient and service were shown, if there is one. */
+function choose(core: WalletCore, { note: asked }: PaymentRequest, checked: CheckedPayment, mergeFee?: bigint) {
+  const { journal } = core;
+  const audience = { shieldedAddress: checked.recipient.shieldedAddress, service: checked.service };
+  const unseen = (note: FoundNote) => isUnseen(journal, note, audience);
+  const note = selectPaymentCoin(only(core.funds(), asked), checked.amount, unseen);
+  const mergeable = mergeFee !== undefined && note.amount >= checked.amount + mergeFee && !wasWithdrawn(journal, note);
+  if (asked !== undefined || unseen(note) || !mergeable) return note;
+  const { leafIndex } = note;
+  throw new WalletError("MERGE_REQUIRED", `note ${leafIndex} was shown to others: merge it first`, {
+    shown: leafIndex,
+  });
 }
 
 /** The funds as if one note alone could be spent. */

@@ -24,6 +24,8 @@ export interface PaymentRequest {
   /** What the amount proof shows: left out, from `amount` to 1.1 times `amount`, as a server with that price asks. */
   lowerBound?: bigint;
   upperBound?: bigint;
+  /** Base address of the service that gets the proof: a note that it was shown before is kept from others if possible. */
+  service?: string;
   /** Name of the payment, 32 hex digits never used before; left out: a random one. Chosen by who journals it too. */
   id?: string;
   /** Leaf index of the note to pay from; left out: the smallest that is enough. */
@@ -32,7 +34,8 @@ export interface PaymentRequest {
 
 const ID = /^[0-9a-f]{32}$/;
 
-export interface CheckedPayment extends Omit<PaymentRequest, "id" | "note"> {
+export interface CheckedPayment extends Omit<PaymentRequest, "id" | "note" | "service"> {
+  service: string | null;
   address: ShieldedAddress;
   lowerBound: bigint;
   upperBound: bigint;
@@ -58,6 +61,9 @@ export function checkPayment(request: PaymentRequest): CheckedPayment {
   if (request.id !== undefined && (typeof request.id !== "string" || !ID.test(request.id)))
     throw new WalletError("INVALID_OPTION", "id must be 32 lower-case hex digits");
   if (request.note !== undefined) expectCount(request.note, "note", 0);
+  const { service = null } = request;
+  if (service !== null && typeof service !== "string")
+    throw new WalletError("INVALID_OPTION", "service must be the base address of a service");
   const { shieldedAddress } = recipient;
-  return { recipient: { wallet, shieldedAddress }, address, amount, resourceUrl, lowerBound, upperBound };
+  return { recipient: { wallet, shieldedAddress }, service, address, amount, resourceUrl, lowerBound, upperBound };
 }

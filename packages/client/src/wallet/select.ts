@@ -22,10 +22,16 @@ const ascending = <C extends Coin>(coins: readonly C[]): C[] =>
 
 /**
  * The note a payment is made from: the smallest that is enough, so that large ones stay for large payments.
+ * @param preferred notes that are taken before all others
  * @throws WalletError INSUFFICIENT_FUNDS, FUNDS_NOT_READY, or MERGE_REQUIRED where only several notes together suffice
  */
-export function selectPaymentCoin<C extends Coin>(funds: Funds<C>, amount: bigint): C {
-  const found = ascending(funds.spendable).find((coin) => coin.amount >= amount);
+export function selectPaymentCoin<C extends Coin>(
+  funds: Funds<C>,
+  amount: bigint,
+  preferred: (coin: C) => boolean = () => true,
+): C {
+  const enough = ascending(funds.spendable).filter((coin) => coin.amount >= amount);
+  const found = enough.find(preferred) ?? enough[0];
   if (found !== undefined) return found;
   checkFunds(funds, amount);
   const largest = ascending(funds.spendable).at(-1)!;

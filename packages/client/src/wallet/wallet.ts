@@ -21,6 +21,7 @@ import { claimStore } from "./identity.ts";
 import { type PayOptions, payMerging } from "./merge-first.ts";
 import { type Payment, pay, payAgain } from "./pay.ts";
 import type { PaymentRequest } from "./payment-request.ts";
+import { isUnseen } from "./shown.ts";
 import { type Balance, balanceOf, type PaymentStatus, statusOf, type WalletNote } from "./state.ts";
 import { exit, merge, type Withdrawal, withdraw, withdrawAgain } from "./withdraw.ts";
 import type { ExitRequest, MergeRequest, WithdrawalRequest } from "./withdrawal-terms.ts";
@@ -115,6 +116,14 @@ export class Wallet {
   /** All notes found, spent ones too, as of the last scan. */
   notes(): WalletNote[] {
     return this.#core.notes();
+  }
+
+  /**
+   * Whether the nullifier of this note was shown to others by a payment or withdrawal that did not settle: they recognize the
+   * note when it is spent. Known to this store alone.
+   */
+  isShown(note: WalletNote): boolean {
+    return note.state !== "spent" && !isUnseen(this.#core.journal, note);
   }
 
   /** As of the last scan; before the first one after opening, everything is pending. */

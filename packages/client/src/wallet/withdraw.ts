@@ -5,9 +5,10 @@ import { WalletError } from "../errors.ts";
 import type { FoundNote } from "../scan/notes.ts";
 import type { ScanOptions, WalletCore } from "./core.ts";
 import { totalOf } from "./deposit.ts";
-import type { WithdrawalRecord } from "./journal.ts";
+import { lastDate, type WithdrawalRecord } from "./journal.ts";
 import { reusableNotes } from "./reuse.ts";
 import { type Funds, selectExitCoins, selectMergeCoins, selectWithdrawalCoins } from "./select.ts";
+import { preferUnseen } from "./shown.ts";
 import type { WalletNote } from "./state.ts";
 import {
   checkTerms,
@@ -43,7 +44,9 @@ export async function withdraw(
   const { recipient, amount, ...rest } = Object(request) as WithdrawalRequest;
   const terms = checkTerms(core, parseAddress(recipient, "recipient"), amount, rest);
   if (amount === 0n) throw new WalletError("INVALID_OPTION", "amount is 0: to join notes, use merge");
-  return start(core, terms, (funds) => selectWithdrawalCoins(funds, terms.amount), options);
+  const select = (funds: Funds<WalletNote>) => selectWithdrawalCoins(funds, terms.amount);
+  // The account that is paid is public: whoever was shown a nullifier before would learn it.
+  return start(core, terms, (funds) => preferUnseen(core.journal, funds, select), options);
 }
 
 /**
@@ -67,6 +70,27 @@ export async function merge(
   const terms = checkTerms(core, ZeroAddress, 0n, rest);
   const least = target === undefined ? undefined : expectAmount(target, "target");
   return start(core, terms, (funds) => selectMergeCoins(funds, terms.fee, least), options);
+}
+
+/**
+ * Makes a new note of one that was shown to others: nobody knows the nullifier of the new one. Nothing but the fee leaves
+ * the pool, nothing is sent.
+ * @throws WalletError FUNDS_NOT_READY
+ */
+export async function renew(
+  core: WalletCore,
+  leafIndex: number,
+  request: Pick<MergeRequest, "fee">,
+  options: ScanOptions = {},
+): Promise<Withdrawal> {
+  // Short, because the note is held that long if the merge is never executed.
+  const terms = checkTerms(core, ZeroAddress, 0n, { ...request, validFor: 60 });
+  const select = ({ spendable }: Funds<WalletNote>) => {
+    const note = spendable.find((each) => each.leafIndex === leafIndex);
+    if (note === undefined) throw new WalletError("FUNDS_NOT_READY", `note ${leafIndex} cannot be spent now`);
+    return [note];
+  };
+  return start(core, terms, select, options);
 }
 
 /**
@@ -125,8 +149,7 @@ interface Begun {
 
 async function begin(core: WalletCore, known: WithdrawalRecord, notes: FoundNote[], terms: Terms): Promise<Begun> {
   const { keys, info } = core.options;
-  const last = await core.journal.lastValidity(known.nullifiers[0]!);
-  const validUntil = dateOf(core.now(CLOCK_LEAD), terms.validFor, last);
+  const validUntil = dateOf(core.now(CLOCK_LEAD), terms.validFor, lastDate(known));
   const prepared = prepareWithdrawal({
     chainId: info.chainId,
     pool: info.pool,

@@ -73,8 +73,7 @@ function checkReceiver(core: WalletCore, address: string, name: string): void {
 
 /**
  * The date of an attempt: a full minute, because the chain shows it and an exact second would show a wallet's clock.
- * @param last the last date already used with the same notes: the pad of the output's amount comes from the first
- * nullifier and the terms, so that no date may be used twice
+ * @param last the date of the attempt before this one, 0 if there is none: another attempt always has a later one
  * @returns seconds
  */
 export function dateOf(now: number, validFor: number, last: number): number {

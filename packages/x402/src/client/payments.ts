@@ -139,9 +139,9 @@ export class Payments {
   async #first(id: string, terms: string, asked: X402Terms): Promise<WireBundle> {
     const open: Open = { id, terms };
     await this.#wallet.store.put(openKey(id), open as unknown as StoreValue);
-    const { recipient, wallet, amount, resource } = asked;
+    const { recipient, wallet, amount, resource, service } = asked;
     const { shieldedAddress } = recipient;
-    const request = { id, recipient: { wallet, shieldedAddress }, amount, resourceUrl: resource };
+    const request = { id, recipient: { wallet, shieldedAddress }, amount, resourceUrl: resource, service };
     return (await this.#whenReady(() => this.#wallet.pay(request))).bundle;
   }
 

@@ -1,0 +1,137 @@
+import { expect } from "chai";
+import { MemoryStore } from "../src/store/memory.ts";
+import type { Payment } from "../src/wallet/pay.ts";
+import type { Wallet } from "../src/wallet/wallet.ts";
+import type { Withdrawal } from "../src/wallet/withdraw.ts";
+import { rejection } from "./support/rejection.ts";
+import { SEED, start } from "./support/shop.ts";
+import type { World } from "./support/world.ts";
+
+const SERVICE = "https://one.example/zk";
+const ACCOUNT = `0x${"cc".repeat(20)}`;
+
+/** Waits until nothing that was made can settle any more. */
+async function abandon(world: World, wallet: Wallet, { validUntil }: Payment | Withdrawal): Promise<void> {
+  while (world.chain.time <= validUntil) world.chain.mine();
+  await wallet.scan();
+}
+
+/** A payer of these notes. A payment of 2,000 from the first was proved for a shop and never settled. */
+async function abandoned(amounts = [5_000n, 6_000n]) {
+  const store = new MemoryStore();
+  const { world, payer, shop, request: asked } = await start(amounts, { store });
+  const request = { ...asked, amount: 2_000n, service: SERVICE };
+  const first = await payer.pay(request);
+  await abandon(world, payer, first);
+  expect(payer.status(first.id).state).to.equal("expired");
+  const other = { ...request, recipient: world.recipient(await world.wallet()) };
+  /** Which of both notes a payment spends. */
+  const spends = ({ nullifier }: Payment): "the shown note" | "another note" =>
+    nullifier === first.nullifier ? "the shown note" : "another note";
+  return { world, payer, shop, store, request, first, other, spends };
+}
+
+describe("a note whose nullifier was shown by a payment that did not settle", () => {
+  it("is not shown to another recipient or service while there is another note", async () => {
+    const { world, payer, store, request, other, spends } = await abandoned([5_000n, 6_000n, 7_000n]);
+    const elsewhere = { ...request, service: "https://two.example/zk" };
+    const check = async (wallet: Wallet) => {
+      for (const asked of [other, elsewhere]) {
+        const payment = await wallet.pay(asked);
+        expect(spends(payment)).to.equal("another note");
+        await abandon(world, wallet, payment);
+        expect(wallet.isShown(wallet.notes()[0]!)).to.equal(true);
+      }
+    };
+    await check(payer);
+    await check(await world.wallet({ seed: SEED, store }));
+  });
+
+  it("is used for the same recipient and service, which know it already", async () => {
+    const { payer, request, spends } = await abandoned();
+    expect(spends(await payer.pay(request))).to.equal("the shown note");
+  });
+
+  it("is used for others too if it is the only one that is enough", async () => {
+    const { world, payer, other, shop, spends } = await abandoned([5_000n, 1_500n]);
+    const payment = await payer.pay(other);
+    expect(spends(payment)).to.equal("the shown note");
+    world.settle(payment);
+    await Promise.all([payer.scan(), shop.scan()]);
+    expect(payer.balance().total).to.equal(4_500n);
+  });
+
+  it("is merged by itself first if payments may merge, so that nobody knows the nullifier of what is paid", async () => {
+    const { world, payer, other, first } = await abandoned([5_000n, 1_500n]);
+    const merges: Withdrawal[] = [];
+    const submit = async (merge: Withdrawal) => {
+      merges.push(merge);
+      world.withdraw(merge);
+      await world.append();
+    };
+    const payment = await payer.pay(other, { merge: { submit, interval: 1 } });
+    expect(merges.map(({ withdraw }) => withdraw.signals.slice(3, 11))).to.deep.equal([
+      [first.nullifier, ...new Array<string>(7).fill("0")],
+    ]);
+    expect(payment.nullifier).to.not.equal(first.nullifier);
+    world.settle(payment);
+    await payer.scan();
+    expect(payer.balance().total).to.equal(4_500n);
+  });
+
+  it("is merged at most once: if that merge expires, the payment spends the note as it is", async () => {
+    const { world, payer, other, spends } = await abandoned([5_000n]);
+    const lost: Withdrawal[] = [];
+    const submit = async (merge: Withdrawal) => {
+      lost.push(merge);
+      throw new Error("the service takes no merges");
+    };
+    const error = await rejection(payer.pay(other, { merge: { submit } }));
+    expect(error).to.include({ code: "FUNDS_NOT_READY" });
+    expect(String(error.cause)).to.include("the service takes no merges");
+    expect(lost[0]!.validUntil * 1000 - world.clock()).to.be.at.most(120_000);
+    await abandon(world, payer, lost[0]!);
+    expect(spends(await payer.pay(other, { merge: { submit } }))).to.equal("the shown note");
+    expect(lost).to.have.length(1);
+  });
+
+  it("is not merged if the fee would leave too little to pay", async () => {
+    const { payer, other, spends } = await abandoned([2_000n]);
+    const merge = { submit: async () => undefined, fee: { amount: 1n, recipient: ACCOUNT } };
+    expect(spends(await payer.pay(other, { merge }))).to.equal("the shown note");
+  });
+
+  it("is not withdrawn to a public account while other notes are enough", async () => {
+    const { payer, first } = await abandoned();
+    const nullifiers = ({ withdraw }: Withdrawal) => withdraw.signals.slice(3, 11).filter((word) => word !== "0");
+    const part = await payer.withdraw({ recipient: ACCOUNT, amount: 6_000n });
+    expect(nullifiers(part)).to.have.length(1).and.to.not.include(first.nullifier);
+  });
+
+  it("is found again, with all it holds, by a wallet that has nothing but its seed", async () => {
+    const { world, payer, other } = await abandoned();
+    const restored = await world.wallet({ seed: SEED });
+    await restored.scan();
+    expect(restored.balance().spendable).to.equal(payer.balance().spendable);
+    expect(restored.notes().some((note) => restored.isShown(note))).to.equal(false);
+    world.settle(await restored.pay(other));
+    await restored.scan();
+    expect(restored.balance().total).to.equal(9_000n);
+  });
+
+  it("is not one whose proof was never made", async () => {
+    const { world, payer, request } = await start([5_000n, 6_000n], { store: new MemoryStore() });
+    world.prover.before = () => {
+      throw new Error("aborted");
+    };
+    expect(await payer.pay(request).catch((error: Error) => error.message)).to.equal("aborted");
+    world.prover.before = () => undefined;
+    const [begun] = payer.history();
+    await abandon(world, payer, { validUntil: begun!.validUntil } as Payment);
+    expect(payer.notes().some((note) => payer.isShown(note))).to.equal(false);
+    const other = { ...request, recipient: world.recipient(await world.wallet()) };
+    const { leafIndex } = payer.notes().find(({ amount }) => amount === 5_000n)!;
+    await payer.pay(other);
+    expect(payer.notes().find(({ state }) => state === "held")).to.include({ leafIndex });
+  });
+});
