@@ -45,7 +45,7 @@ function notesOfOthers(count: number): Delivered[] {
 }
 
 function scan(print: Print, notes: readonly Delivered[]): void {
-  const keys = deriveKeys(randomSeed());
+  const keys = deriveKeys(randomSeed(), { chainId: 31337n, pool: `0x${"5a".repeat(20)}` });
   const viewer = { viewingKey: keys.viewingKey, ownerTag: keys.ownerTag(0) };
   const start = performance.now();
   let found = 0;

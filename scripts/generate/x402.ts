@@ -74,7 +74,7 @@ export async function generateX402Vectors(): Promise<GeneratedFile> {
   const chainId = BigInt(deployment.chainId);
   const { pool } = deployment;
   const seed = Uint8Array.from({ length: 32 }, (_, index) => 255 - index);
-  const key = deriveKeys(seed).shieldedAddress();
+  const key = deriveKeys(seed, { chainId, pool }).shieldedAddress();
   const message = { phone: "", wallet: payment.wallet, key, chainId, pool, service: "", issuedAt: ISSUED_AT };
   const domain = { name: "sotto", version: "1" };
   const signature = await new Wallet(RECIPIENT_KEY).signTypedData(domain, BINDING, message);

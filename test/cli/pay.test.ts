@@ -227,6 +227,15 @@ describe("sotto: paying", () => {
   });
 
   describe("to an address", () => {
+    it("reads nothing with a viewing key of another pool, and says so", async () => {
+      const text = (await merchant.run(["export", "--viewing-key", "--show-secret"])).stdout;
+      for (const change of [{ pool: `0x${"5b".repeat(20)}` }, { chainId: "1" }]) {
+        const env = { SOTTO_VIEWING_KEY: JSON.stringify({ ...JSON.parse(text), ...change }) };
+        expect(await merchant.refused(["receive"], 9, { env })).to.equal("KEY_MISSING");
+      }
+      await merchant.json(["receive"], { env: { SOTTO_VIEWING_KEY: text } });
+    });
+
     it("sends what the recipient sees with its viewing key alone, as it comes in", async () => {
       const { shieldedAddress } = await merchant.json<{ shieldedAddress: string }>(["address"]);
       const key = merchant.path("viewing.json");

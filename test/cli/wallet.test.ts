@@ -15,7 +15,7 @@ import { parseDeployment } from "@sotto/protocol";
 import { expect } from "chai";
 import { stopped } from "../support/stopped.ts";
 import { Cli } from "./support/cli.ts";
-import { type CliWorld, initArguments, listen, openCli, openCliWorld, tokensOf } from "./support/world.ts";
+import { type CliWorld, initArguments, listen, openCli, openCliWorld, placeOf, tokensOf } from "./support/world.ts";
 
 interface Balance {
   spendable: { amount: string; decimal: string };
@@ -50,7 +50,7 @@ describe("sotto: a wallet", () => {
       expect(made).to.include({ key: "new", pool: world.pool });
       cli.learnSecrets();
       const words = readFileSync(join(cli.home, "seed"), "utf8").trim();
-      expect(made.shieldedAddress).to.equal(shieldedAddressOf(seedFromWords(words)));
+      expect(made.shieldedAddress).to.equal(shieldedAddressOf(seedFromWords(words), placeOf(world)));
       expect(await cli.json(["address"])).to.deep.equal({ shieldedAddress: made.shieldedAddress });
       await cli.json(["balance"]);
       expect(statSync(cli.home).mode & 0o777).to.equal(0o700);
@@ -136,7 +136,7 @@ describe("sotto: a wallet", () => {
       const words = createSeedWords();
       const cli = fresh();
       const made = await cli.json<{ shieldedAddress: string }>([...initArguments(world), "--words"], { input: words });
-      expect(made.shieldedAddress).to.equal(shieldedAddressOf(seedFromWords(words)));
+      expect(made.shieldedAddress).to.equal(shieldedAddressOf(seedFromWords(words), placeOf(world)));
       for (const input of ["", "abandon", words.replace(/^\w+/, "zebraword"), "x".repeat(5000)]) {
         const { code, stdout, stderr } = await fresh().run([...initArguments(world), "--words"], { input });
         expect(code).to.be.oneOf([2, 9]);
@@ -196,7 +196,7 @@ describe("sotto: a wallet", () => {
       const cli = fresh();
       await cli.json(initArguments(world));
       const words = createSeedWords();
-      const shieldedAddress = shieldedAddressOf(seedFromWords(words));
+      const shieldedAddress = shieldedAddressOf(seedFromWords(words), placeOf(world));
       const hex = `0x${Buffer.from(seedFromWords(words)).toString("hex")}`;
       for (const SOTTO_SEED of [words, hex])
         expect(await cli.json(["address"], { env: { SOTTO_SEED } })).to.deep.equal({ shieldedAddress });

@@ -218,7 +218,9 @@ describe("settle", () => {
       const payment = await world.payment({ nullifier: 0n });
       const other = await world.payment();
       for (const batch of [[payment], [payment, other], [other, payment]])
-        await refused(...batch).revertedWithCustomError(world.pool, "NullifierAlreadySpent").withArgs(0n);
+        await refused(...batch)
+          .revertedWithCustomError(world.pool, "NullifierAlreadySpent")
+          .withArgs(0n);
       expect(await outcomes(other), "the other one by itself").to.deep.equal([OUTCOME.settled]);
     });
 

@@ -17,14 +17,15 @@ const MAGIC = "0x1626ba7e";
 const WRAPPED = `0x${"6492".repeat(16)}`;
 const SALT = `0x${"07".repeat(32)}`;
 const ANSWER = { Revert: 0, RevertWithMagic: 1, Bytes: 2, BurnGas: 3, HugeReturn: 4, Write: 5 };
-const key = deriveKeys(new Uint8Array(32).fill(7)).shieldedAddress();
+const POOL = "0x5fbdb2315678afecb367f032d93f642f64180aa3";
+const key = deriveKeys(new Uint8Array(32).fill(7), { chainId: 31337n, pool: POOL }).shieldedAddress();
 
 const bindingOf = (wallet: string): ShieldedAddressBinding => ({
   phone: "+14155550100",
   wallet: wallet.toLowerCase() as Address,
   key,
   chainId: 31337n,
-  pool: "0x5fbdb2315678afecb367f032d93f642f64180aa3",
+  pool: POOL,
   service: "https://phones.example/zk",
   issuedAt: 1_800_000_000,
 });

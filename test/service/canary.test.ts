@@ -81,7 +81,7 @@ describe("a whole run of the service", () => {
     const root = world.root;
 
     const seed = randomSeed();
-    const keys = deriveKeys(seed);
+    const keys = deriveKeys(seed, { chainId: BigInt(world.chainId), pool: world.pool });
     secrets.set("the payer's seed", [Buffer.from(seed).toString("hex"), Buffer.from(seed).toString("base64url")]);
     secrets.set("the payer's keys", [keys.viewingKey, keys.spendingKey(0), keys.changeKey].flatMap(spellings));
     const account = Wallet.createRandom();

@@ -39,7 +39,7 @@ export interface Observed {
 }
 
 export function merchant(world: PoolWorld, seed: number): Merchant {
-  const keys = deriveKeys(new Uint8Array(32).fill(seed));
+  const keys = deriveKeys(new Uint8Array(32).fill(seed), world.place);
   return { keys, wallet: world.random.address(), encryptionKey: keys.encryptionKey, ownerTag: keys.ownerTag(0) };
 }
 

@@ -27,7 +27,7 @@ const random = new Random(24);
 const DEPLOYMENT = { chainId: 31337n, pool: "0x5FbDB2315678afecb367f032d93F642f64180aa3" };
 const WALLET = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 const payer = deriveKeys(new Uint8Array(32).fill(1), DEPLOYMENT);
-const payee = deriveKeys(new Uint8Array(32).fill(2));
+const payee = deriveKeys(new Uint8Array(32).fill(2), DEPLOYMENT);
 const recipient = { encryptionKey: payee.encryptionKey, ownerTag: payee.ownerTag(0) };
 
 /** Both trees, with `count` notes of the payer in the last places. */

@@ -1,6 +1,6 @@
 import { entropyToMnemonic, generateMnemonic, mnemonicToEntropy } from "@scure/bip39";
 import { wordlist } from "@scure/bip39/wordlists/english.js";
-import { deriveKeys, SEED_TYPED_DATA, SottoError, seedFromSignature } from "@sotto/protocol";
+import { type Deployment, deriveKeys, SEED_TYPED_DATA, SottoError, seedFromSignature } from "@sotto/protocol";
 import { getAddress, type Signer, verifyTypedData } from "ethers";
 import { WalletError } from "./errors.ts";
 
@@ -40,10 +40,10 @@ export function seedFromWords(words: string): Uint8Array {
   }
 }
 
-/** Where the wallet of this seed is paid: the same on every chain, public. @throws SottoError INVALID_KEY */
-export function shieldedAddressOf(seed: Uint8Array): string {
+/** The public address at which the wallet of this seed is paid in one pool. @throws SottoError INVALID_KEY, INVALID_ADDRESS */
+export function shieldedAddressOf(seed: Uint8Array, deployment: Deployment): string {
   checkSeed(seed);
-  return deriveKeys(seed).shieldedAddress();
+  return deriveKeys(seed, deployment).shieldedAddress();
 }
 
 /** Refuses what is not 32 bytes, and a seed of equal bytes, which is a forgotten initialisation. */

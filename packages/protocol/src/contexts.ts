@@ -1,4 +1,5 @@
 import { fail } from "./errors.ts";
+import { WITHDRAWAL_INPUTS } from "./generated/circuits.ts";
 import { bigIntToBytes, bytesToBigInt, bytesToHex, hexToBytes } from "./hex.ts";
 import { addressToBigInt, type Deployment, deploymentWords, keccakText, keccakToField, keccakWords } from "./keccak.ts";
 import { expectLeafIndex } from "./note.ts";
@@ -82,6 +83,20 @@ export function withdrawalContext(context: Deployment & WithdrawalTerms): bigint
   const feeRecipient = addressToBigInt(context.feeRecipient, "feeRecipient");
   const validUntil = expectUint(context.validUntil, 64, "validUntil");
   return keccakToField([...deploymentWords(context), recipient, fee, feeRecipient, validUntil]);
+}
+
+/**
+ * What makes the pad of a withdrawal's output its own: keccak256(context, amount, all eight nullifiers) mod p. These fix the
+ * output's amount, so two withdrawals with the same pad have the same output, even if two devices with one seed made them.
+ *
+ * @param context signal 0 of the withdrawal
+ * @param amount base units that leave the pool
+ * @param nullifiers as the public signals have them, 0 for an unused input
+ */
+export function withdrawalPadContext(context: bigint, amount: bigint, nullifiers: readonly bigint[]): bigint {
+  expectArray(nullifiers, WITHDRAWAL_INPUTS, "INVALID_WITHDRAWAL_INPUTS", "nullifiers");
+  const words = nullifiers.map((nullifier, i) => expectField(nullifier, `nullifiers[${i}]`));
+  return keccakToField([expectField(context, "context"), expectAmount(amount), ...words]);
 }
 
 /** What identifies a settled proof (its bytes can be re-randomised): keccak256 of all its public signals. */

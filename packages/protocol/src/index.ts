@@ -68,6 +68,7 @@ export {
   validUntilOf,
   type WithdrawalTerms,
   withdrawalContext,
+  withdrawalPadContext,
 } from "./contexts.ts";
 export {
   addPoints,

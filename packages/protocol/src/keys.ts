@@ -36,8 +36,10 @@ export function expectViewingKey(viewingKey: unknown): bigint {
 }
 
 /**
- * All keys of a wallet, made from its seed by HKDF-SHA256 with a purpose of its own for each. Keys are not properties of
- * the object but computed by getters, so that a logged wallet shows none.
+ * All keys of a wallet in one pool, made from its seed by HKDF-SHA256 with a purpose of its own for each. Chain id and pool
+ * are part of each purpose. If a spending key were the same in two pools, a payer could send the same note to the same leaf
+ * index in both, and the spends of that note would show the same nullifier on both chains. Keys are not properties of the
+ * object but computed by getters, so that a logged wallet shows none.
  */
 export class WalletKeys {
   readonly #seed: Uint8Array;
@@ -45,39 +47,40 @@ export class WalletKeys {
   readonly #changeKey: bigint;
   readonly #encryptionKey: Point;
   readonly #ownerTags = new Map<number, bigint>();
-  /** Where the keys of deposits belong: part of their purpose. */
-  readonly #place: string | undefined;
+  /** Chain id and pool, part of every purpose. */
+  readonly #place: string;
 
   /**
    * @param seed 32 to 64 bytes
-   * @param deployment the pool that deposits are made to
+   * @param deployment the pool that the keys are for
    * @throws SottoError INVALID_KEY, INVALID_INTEGER, INVALID_ADDRESS
    */
-  constructor(seed: Uint8Array, deployment?: Deployment) {
+  constructor(seed: Uint8Array, deployment: Deployment) {
     if (!(seed instanceof Uint8Array) || seed.length < 32 || seed.length > 64) {
       fail("INVALID_KEY", "a seed must be 32 to 64 bytes");
     }
     this.#seed = Uint8Array.from(seed);
-    if (deployment !== undefined) {
-      const [chainId] = deploymentWords(deployment);
-      this.#place = `${chainId}/${parseAddress(deployment.pool, "pool")}`;
-    }
+    if (deployment === undefined)
+      fail("INVALID_KEY", "a wallet's keys belong to a pool: derive them for its chain id and address");
+    const [chainId] = deploymentWords(deployment);
+    this.#place = `${chainId}/${parseAddress(deployment.pool, "pool")}`;
     // l is odd, so the odd numbers below it are 2 x + 1 for x below (l - 1) / 2.
-    this.#viewingKey = 2n * expandScalar(this.#seed, "viewing-key", (SUBGROUP_ORDER - 1n) / 2n) + 1n;
-    this.#changeKey = expandScalar(this.#seed, "change-key", FIELD_MODULUS);
+    this.#viewingKey = 2n * this.#scalar("viewing-key", (SUBGROUP_ORDER - 1n) / 2n) + 1n;
+    this.#changeKey = this.#scalar("change-key", FIELD_MODULUS);
     this.#encryptionKey = multiplyPoint(BASE8, this.#viewingKey);
   }
 
+  #scalar(purpose: string, modulus: bigint): bigint {
+    return expandScalar(this.#seed, `${purpose}/${this.#place}`, modulus);
+  }
+
   /**
-   * sk_i: spends the notes of tag i. Index 0 is for payments received and for change, and the same everywhere, because it
-   * stands in the shielded address. 1 up are for deposits, which show their tag: they differ from pool to pool, so that no
-   * two pools show deposits of one wallet.
+   * sk_i: spends the notes of tag i. Index 0 is for payments received and for change; its tag is part of the shielded
+   * address. Indices from 1 up are for deposits, which show their tag on chain.
    */
   spendingKey(index: number): bigint {
     expectInteger(index, 0, MAX_KEY_INDEX, "index");
-    if (index > 0 && this.#place === undefined)
-      fail("INVALID_KEY", "keys of deposits belong to a pool: derive them for its chain id and address");
-    const purpose = index === 0 ? "spending-key" : `deposit-key/${this.#place}/${index}`;
+    const purpose = index === 0 ? `spending-key/${this.#place}` : `deposit-key/${this.#place}/${index}`;
     const key = expandScalar(this.#seed, purpose, FIELD_MODULUS);
     // Nobody will ever see this; 0 would make a nullifier that anyone can compute.
     if (key === 0n) fail("INVALID_KEY", `the seed has no spending key ${index}`);
@@ -106,7 +109,7 @@ export class WalletKeys {
 
   /** 32 bytes, the secret of sender nonces. */
   get nonceKey(): Uint8Array {
-    return expand(this.#seed, "nonce-key", 32);
+    return expand(this.#seed, `nonce-key/${this.#place}`, 32);
   }
 
   /** PK = vk Base8. */
@@ -121,9 +124,9 @@ export class WalletKeys {
 }
 
 /**
- * The keys of a seed of 32 to 64 bytes; with a pool also those of deposits to it.
+ * The keys of a seed of 32 to 64 bytes in one pool.
  * @throws SottoError INVALID_KEY, INVALID_INTEGER, INVALID_ADDRESS
  */
-export function deriveKeys(seed: Uint8Array, deployment?: Deployment): WalletKeys {
+export function deriveKeys(seed: Uint8Array, deployment: Deployment): WalletKeys {
   return new WalletKeys(seed, deployment);
 }

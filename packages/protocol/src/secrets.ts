@@ -25,7 +25,7 @@ export function noteSecrets(sharedX: bigint, ephemeralX: bigint): NoteSecrets {
  *
  * @param nf nullifier of the (first) spent note: by it a restored wallet finds its change
  * @param unique what differs between two attempts with the same note, so that no pad is used twice: R.x of a payment,
- *   the context of a withdrawal
+ *   `withdrawalPadContext` of a withdrawal
  */
 export function changeSecrets(changeKey: bigint, nf: bigint, unique: bigint): NoteSecrets {
   const inputs = [expectField(changeKey, "changeKey"), expectField(nf, "nullifier"), expectField(unique, "unique")];

@@ -20,8 +20,9 @@ import {
 import { runs } from "./support/arbitraries.ts";
 import { binding } from "./support/binding.ts";
 import { expectCode } from "./support/expect-code.ts";
+import { PLACE } from "./support/place.ts";
 
-const keys = [1, 2, 3].map((fill) => deriveKeys(new Uint8Array(32).fill(fill)).shieldedAddress());
+const keys = [1, 2, 3].map((fill) => deriveKeys(new Uint8Array(32).fill(fill), PLACE).shieldedAddress());
 const address = fc
   .uint8Array({ minLength: 20, maxLength: 20 })
   .map((bytes) => `0x${Buffer.from(bytes).toString("hex")}` as const);

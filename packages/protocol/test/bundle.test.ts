@@ -19,8 +19,9 @@ import {
 } from "../src/index.ts";
 import { runs } from "./support/arbitraries.ts";
 import { expectCode } from "./support/expect-code.ts";
+import { PLACE } from "./support/place.ts";
 
-const { encryptionKey } = deriveKeys(new Uint8Array(32).fill(4));
+const { encryptionKey } = deriveKeys(new Uint8Array(32).fill(4), PLACE);
 const { R, C } = encryptAmount(encryptionKey, 5n, 6n);
 const proof = [1n, 2n, 3n, 4n, 5n, 6n, 7n, BASE_FIELD_MODULUS - 1n];
 const bundle: PaymentBundle = {

@@ -12,13 +12,14 @@ import {
   prepareWithdrawal,
   type Statement,
 } from "../src/index.ts";
+import { PLACE } from "./support/place.ts";
 
 /*
  * The compiled circuits accept what this package prepares, and compute the same public signals (pnpm build makes them).
  * The witness generator stops at the first constraint that does not hold; soundness is tested where the circuits are.
  */
-const payer = deriveKeys(new Uint8Array(32).fill(1));
-const merchant = deriveKeys(new Uint8Array(32).fill(2));
+const payer = deriveKeys(new Uint8Array(32).fill(1), PLACE);
+const merchant = deriveKeys(new Uint8Array(32).fill(2), PLACE);
 const wallet = "0xffffffffffffffffffffffffffffffffffffffff";
 const deployment = { chainId: 31337n, pool: "0x5fbdb2315678afecb367f032d93f642f64180aa3" };
 const recipient = { encryptionKey: merchant.encryptionKey, ownerTag: merchant.ownerTag(0) };

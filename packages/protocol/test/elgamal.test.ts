@@ -31,8 +31,9 @@ import {
 } from "../src/index.ts";
 import { amount, encryptionScalar, field, runs } from "./support/arbitraries.ts";
 import { expectCode } from "./support/expect-code.ts";
+import { PLACE } from "./support/place.ts";
 
-const { encryptionKey, viewingKey } = deriveKeys(new Uint8Array(32).fill(3));
+const { encryptionKey, viewingKey } = deriveKeys(new Uint8Array(32).fill(3), PLACE);
 
 describe("ElGamal", () => {
   it("opens with the viewing key, for every amount and scalar", () => {

@@ -11,9 +11,12 @@ import {
   hexToBytes,
   MAX_KEY_INDEX,
   multiplyPoint,
+  noteCommitment,
+  nullifier,
   type Point,
   randomSeed,
   SUBGROUP_ORDER,
+  type WalletKeys,
 } from "../src/index.ts";
 import { runs } from "./support/arbitraries.ts";
 import { expectCode } from "./support/expect-code.ts";
@@ -75,23 +78,43 @@ describe("keys", () => {
     expect(randomSeed()).to.not.deep.equal(randomSeed());
   });
 
-  it("links no two pools by the tags of deposits, and one wallet by its address alone", () => {
+  it("gives one seed other keys and another address in each pool and on each chain", () => {
     const seed = randomSeed();
-    const elsewhere = [
+    const here = deriveKeys(seed, PLACE);
+    const all = (keys: WalletKeys) => {
+      const { viewingKey, changeKey, nonceKey } = keys;
+      const { encryptionKey, ownerTag } = decodeShieldedAddress(keys.shieldedAddress());
+      const secrets = [viewingKey, changeKey, bytesToHex(nonceKey), keys.spendingKey(0), keys.spendingKey(1)];
+      return [...secrets, encryptionKey.x, ownerTag, keys.ownerTag(1)].map(String);
+    };
+    for (const place of [
       { ...PLACE, chainId: 1n },
       { ...PLACE, pool: `0x${"5b".repeat(20)}` },
-    ];
-    const here = deriveKeys(seed, PLACE);
-    for (const place of elsewhere) {
-      const keys = deriveKeys(seed, place);
-      expect(keys.shieldedAddress()).to.equal(here.shieldedAddress());
-      expect(keys.ownerTag(1)).to.not.equal(here.ownerTag(1));
-    }
+    ])
+      for (const key of all(deriveKeys(seed, place))) expect(all(here)).to.not.include(key);
     // How the pool's address is spelled makes no difference.
     const spelled = { ...PLACE, pool: PLACE.pool.toUpperCase().replace("0X", "0x") };
-    expect(deriveKeys(seed, spelled).ownerTag(1)).to.equal(here.ownerTag(1));
-    expectCode("INVALID_KEY", () => deriveKeys(seed).spendingKey(1), /belong to a pool/);
-    expectCode("INVALID_KEY", () => deriveKeys(seed).ownerTag(2), /belong to a pool/);
+    expect(all(deriveKeys(seed, spelled))).to.deep.equal(all(here));
+  });
+
+  it("shows different nullifiers in two pools for the same note at the same leaf index", () => {
+    const seed = randomSeed();
+    // The payer repeats what it can choose: amount, blinding, leaf index, and the tag of either address.
+    const [amount, blinding, leafIndex] = [1_000_000n, 5n, 3];
+    const shown = (place: typeof PLACE, ownerTag: bigint) => {
+      const commitment = noteCommitment({ amount, ownerTag, blinding });
+      return nullifier(deriveKeys(seed, place).spendingKey(0), commitment, leafIndex);
+    };
+    const elsewhere = { ...PLACE, chainId: 1n };
+    const tags = [PLACE, elsewhere].map((place) => deriveKeys(seed, place).ownerTag(0));
+    for (const ownerTag of tags) expect(shown(PLACE, ownerTag)).to.not.equal(shown(elsewhere, ownerTag));
+    expect(shown(PLACE, tags[0]!)).to.not.equal(shown(elsewhere, tags[1]!));
+    expect(shown(PLACE, tags[0]!)).to.equal(shown({ ...PLACE }, tags[0]!));
+  });
+
+  it("refuses to derive keys without a pool, or for one that is malformed", () => {
+    const seed = randomSeed();
+    expectCode("INVALID_KEY", () => deriveKeys(seed, undefined as never), /belong to a pool/);
     expectCode("INVALID_ADDRESS", () => deriveKeys(seed, { ...PLACE, pool: "0x12" }), /pool/);
     expectCode("INVALID_INTEGER", () => deriveKeys(seed, { ...PLACE, chainId: -1n }), /chainId/);
   });
@@ -111,7 +134,7 @@ describe("keys", () => {
 
   it("refuses seeds and indices of the wrong size, without repeating them", () => {
     for (const seed of [new Uint8Array(31), new Uint8Array(65), "00".repeat(32), undefined]) {
-      const error = expectCode("INVALID_KEY", () => deriveKeys(seed as never), /32 to 64 bytes/);
+      const error = expectCode("INVALID_KEY", () => deriveKeys(seed as never, PLACE), /32 to 64 bytes/);
       expect(error.message).to.not.include("0000");
     }
     const keys = deriveKeys(randomSeed(), PLACE);
@@ -123,7 +146,7 @@ describe("keys", () => {
 });
 
 describe("shielded addresses", () => {
-  const keys = deriveKeys(new Uint8Array(32));
+  const keys = deriveKeys(new Uint8Array(32), PLACE);
   const address = keys.shieldedAddress();
 
   it("are refused when malformed, and say why", () => {

@@ -15,8 +15,8 @@ import {
   readChange,
   signalsDigest,
   tryDecrypt,
+  withdrawalPadContext,
 } from "../src/index.ts";
-import { PLACE } from "./support/place.ts";
 import { vectors } from "./support/vectors.ts";
 
 interface Vectors {
@@ -55,9 +55,12 @@ describe("a payment from deposit to withdrawal, against the oracle's known answe
   const { deployment } = known;
   const payer = deriveKeys(
     Uint8Array.from({ length: 32 }, (_, i) => i),
-    PLACE,
+    deployment,
   );
-  const merchant = deriveKeys(Uint8Array.from({ length: 32 }, (_, i) => 255 - i));
+  const merchant = deriveKeys(
+    Uint8Array.from({ length: 32 }, (_, i) => 255 - i),
+    deployment,
+  );
   const tree = new NoteTree(known.leaves);
   const { leafIndex, amount, blinding } = known.spent;
   const note = { leafIndex, amount, blinding, spendingKey: payer.spendingKey(1) };
@@ -148,11 +151,11 @@ describe("a payment from deposit to withdrawal, against the oracle's known answe
     expect(withdrawn.digest).to.equal(known.withdrawal.digest);
     expect(signalsDigest(withdrawn.publicSignals)).to.equal(known.withdrawal.digest);
     const reader = { changeKey: payer.changeKey, ownerTag: payer.ownerTag(0) };
-    const [context, , , nullifier] = withdrawn.publicSignals;
+    const [context, spent, , nullifier] = withdrawn.publicSignals;
     const [changeCommitment, changeHint] = withdrawn.publicSignals.slice(-2);
     const delivered = {
       nullifier: nullifier!,
-      unique: context!,
+      unique: withdrawalPadContext(context!, spent!, withdrawn.publicSignals.slice(3, 11)),
       changeHint: changeHint!,
       changeCommitment: changeCommitment!,
     };

@@ -16,7 +16,7 @@ import { expectCode } from "./support/expect-code.ts";
 
 const deployment = { chainId: 31337n, pool: "0x5fbdb2315678afecb367f032d93f642f64180aa3" };
 const payer = deriveKeys(new Uint8Array(32).fill(1), deployment);
-const merchant = deriveKeys(new Uint8Array(32).fill(2));
+const merchant = deriveKeys(new Uint8Array(32).fill(2), deployment);
 const wallet = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
 const recipient = { encryptionKey: merchant.encryptionKey, ownerTag: merchant.ownerTag(0) };
 
@@ -164,6 +164,22 @@ describe("prepareWithdrawal", () => {
     const prepared = prepareWithdrawal({ ...withdrawal, notes: notes.slice(0, 2), amount: 201n });
     expect(prepared.outputNote.amount).to.equal(0n);
     expect(prepareWithdrawal({ ...withdrawal, amount: 5n }).publicSignals[1]).to.equal(withdrawal.fee);
+  });
+
+  it("never uses a pad for two outputs, however much of the rest is the same", () => {
+    // Two devices with one seed: the same first note, date and terms, but another amount or other notes.
+    const padOf = (change: Partial<WithdrawalArguments>) => {
+      const { publicSignals, outputNote } = prepareWithdrawal({ ...withdrawal, ...change });
+      return (publicSignals.at(-1)! - outputNote.amount + FIELD_MODULUS) % FIELD_MODULUS;
+    };
+    const pads = [
+      padOf({}),
+      padOf({ amount: 501n }),
+      padOf({ notes: notes.slice(0, 7) }),
+      padOf({ notes: [...notes.slice(0, 7), notes[8]!] }),
+    ];
+    expect(new Set(pads).size).to.equal(pads.length);
+    expect(padOf({})).to.equal(pads[0]);
   });
 
   it("says how much is missing", () => {

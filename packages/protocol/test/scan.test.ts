@@ -25,9 +25,10 @@ import {
 import { multiplyXs } from "../src/scan/ladder.ts";
 import { amount, encryptionScalar, runs, scalar } from "./support/arbitraries.ts";
 import { expectCode } from "./support/expect-code.ts";
+import { PLACE } from "./support/place.ts";
 
-const merchant = deriveKeys(new Uint8Array(32).fill(7));
-const stranger = deriveKeys(new Uint8Array(32).fill(8));
+const merchant = deriveKeys(new Uint8Array(32).fill(7), PLACE);
+const stranger = deriveKeys(new Uint8Array(32).fill(8), PLACE);
 const viewer = { viewingKey: merchant.viewingKey, ownerTag: merchant.ownerTag(0) };
 
 function deliver(key: Point, ownerTag: bigint, value: bigint, b: bigint): DeliveredNote {

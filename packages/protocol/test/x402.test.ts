@@ -12,10 +12,11 @@ import {
   x402Network,
   x402Reason,
 } from "../src/x402.ts";
+import { PLACE } from "./support/place.ts";
 
 const address = (byte: string) => `0x${byte.repeat(20)}`;
 const recipient = {
-  shieldedAddress: deriveKeys(new Uint8Array(32).fill(7)).shieldedAddress(),
+  shieldedAddress: deriveKeys(new Uint8Array(32).fill(7), PLACE).shieldedAddress(),
   signature: `0x${"11".repeat(65)}`,
   issuedAt: 1_795_243_800,
 };
@@ -63,7 +64,7 @@ describe("requirements of x402", () => {
       { ...right, maxTimeoutSeconds: 60 },
     ];
     for (const next of same) expect(sameX402Terms(parseX402Terms(next), terms)).to.equal(true);
-    const otherKey = deriveKeys(new Uint8Array(32).fill(8)).shieldedAddress();
+    const otherKey = deriveKeys(new Uint8Array(32).fill(8), PLACE).shieldedAddress();
     const others = [
       { ...right, network: "eip155:1" },
       { ...right, asset: address("dd") },

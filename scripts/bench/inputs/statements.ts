@@ -18,8 +18,8 @@ const NOTES = 100;
 
 /** Inputs of the four circuits by their names: a payment of 1.25 from a tree of 100 notes and what goes with it. */
 export function benchInputs(): Record<"payment" | "elgamal_range" | "withdrawal" | "note_append", CircuitInput> {
-  const payer = deriveKeys(randomSeed());
-  const merchant = deriveKeys(randomSeed());
+  const payer = deriveKeys(randomSeed(), DEPLOYMENT);
+  const merchant = deriveKeys(randomSeed(), DEPLOYMENT);
   const notes = Array.from({ length: NOTES }, (_, leafIndex) => {
     const [amount, blinding] = [BigInt(leafIndex + 2) * 1_000_000n, randomField()];
     const commitment = noteCommitment({ amount, ownerTag: payer.ownerTag(0), blinding });

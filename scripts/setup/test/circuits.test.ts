@@ -41,7 +41,7 @@ describe("development keys of the circuits", () => {
 
   it("snarkjs proves and verifies an amount proof with them", async () => {
     const { wasm, zkey } = artifactPaths("elgamal_range");
-    const keys = deriveKeys(new Uint8Array(32).fill(7));
+    const keys = deriveKeys(new Uint8Array(32).fill(7), { chainId: 31337n, pool: `0x${"5a".repeat(20)}` });
     const recipient = { encryptionKey: keys.encryptionKey, ownerTag: keys.ownerTag(0) };
     const statement = prepareRange({ recipient, amount: 105n, scalar: 123n, lowerBound: 100n, upperBound: 110n });
     const { proof, publicSignals } = await groth16.fullProve({ ...statement.input } as never, wasm, zkey);

@@ -133,7 +133,8 @@ export class Cli {
   learnSecrets(): void {
     const words = readFileSync(join(this.home, "seed"), "utf8").trim();
     const seed = seedFromWords(words);
-    const keys = deriveKeys(seed);
+    const { chainId, pool } = JSON.parse(readFileSync(join(this.home, "config.json"), "utf8"));
+    const keys = deriveKeys(seed, { chainId: BigInt(chainId), pool });
     this.#secrets.push(words, words.split(" ").slice(0, 4).join(" "), bytesToHex(seed).slice(2));
     for (const key of [keys.viewingKey, keys.changeKey, keys.spendingKey(0)])
       this.#secrets.push(key.toString(16), key.toString(10));

@@ -25,6 +25,9 @@ export interface CliWorld extends DeploymentManifest {
   readonly codes: string;
 }
 
+/** The pool that the wallets of this world have their keys for. */
+export const placeOf = ({ chainId, pool }: CliWorld) => ({ chainId: BigInt(chainId), pool });
+
 let shared: Promise<CliWorld> | undefined;
 
 export function openCliWorld(): Promise<CliWorld> {

@@ -112,7 +112,7 @@ export function account(wallet = new Wallet(Wallet.createRandom().privateKey)): 
 }
 
 export const newShieldedAddress = (): string => {
-  const keys = deriveKeys(randomSeed());
+  const keys = deriveKeys(randomSeed(), { chainId: 31337n, pool: `0x${"5a".repeat(20)}` });
   return encodeShieldedAddress({ encryptionKey: keys.encryptionKey, ownerTag: keys.ownerTag(0) });
 };
 

@@ -41,7 +41,8 @@ export interface Lies {
   readonly ownerTag?: bigint;
 }
 
-const merchant = deriveKeys(randomSeed());
+/** The tests of the service pay one key in every pool. */
+const merchant = deriveKeys(randomSeed(), { chainId: 31337n, pool: `0x${"5a".repeat(20)}` });
 export const merchantKey: Point = merchant.encryptionKey;
 export const merchantTag: bigint = merchant.ownerTag(0);
 

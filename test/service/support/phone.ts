@@ -32,8 +32,8 @@ export function sentCodes(file: string): SentCode[] {
   return lines.filter((line) => line !== "").map((line) => JSON.parse(line));
 }
 
-const randomAddress = (): string => {
-  const keys = deriveKeys(randomSeed());
+const randomAddress = ({ chainId, pool }: World): string => {
+  const keys = deriveKeys(randomSeed(), { chainId: BigInt(chainId), pool });
   return encodeShieldedAddress({ encryptionKey: keys.encryptionKey, ownerTag: keys.ownerTag(0) });
 };
 
@@ -44,7 +44,7 @@ export async function signPhone(service: string, world: World, account: HDNodeWa
   const wallet = account.address.toLowerCase() as `0x${string}`;
   const [issuedAt = 0] = bindingSlots(Date.now());
   const place = { chainId: BigInt(world.chainId), pool: world.pool as `0x${string}`, service };
-  const key = randomAddress();
+  const key = randomAddress(world);
   const link = bindingTypedData({ phone: PHONE, wallet, key, ...place, issuedAt });
   const unlink = unlinkTypedData({ phone: PHONE, wallet, ...place, issuedAt });
   return {

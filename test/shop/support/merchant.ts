@@ -24,7 +24,7 @@ export interface Merchant {
 /** @param listed a phone number and its registry, which the signature names then */
 export async function createMerchant({ chainId, pool }: Place, listed = { phone: "", service: "" }): Promise<Merchant> {
   const account = Wallet.createRandom();
-  const keys = deriveKeys(randomSeed());
+  const keys = deriveKeys(randomSeed(), { chainId: BigInt(chainId), pool });
   const wallet = parseAddress(account.address);
   const shielded = { encryptionKey: keys.encryptionKey, ownerTag: keys.ownerTag(0) };
   const shieldedAddress = encodeShieldedAddress(shielded);

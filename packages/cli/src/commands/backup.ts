@@ -44,8 +44,9 @@ export const exportCommand: Command = {
       return { json: { words: wordsFromSeed(seed) }, text: [wordsFromSeed(seed)] };
     }
     if (viewing) {
-      const keys = deriveKeys(seed);
-      const text = viewingKeyText({ viewingKey: keys.viewingKey, shieldedAddress: keys.shieldedAddress() });
+      const keys = deriveKeys(seed, config);
+      const { viewingKey } = keys;
+      const text = viewingKeyText({ viewingKey, shieldedAddress: keys.shieldedAddress() }, config);
       if (file === undefined) expectShown(show);
       else writePrivate(file, `${text}\n`, false);
       return file === undefined
@@ -117,7 +118,7 @@ export const restore: Command = {
     } finally {
       free();
     }
-    const shieldedAddress = shieldedAddressOf(seed);
+    const shieldedAddress = shieldedAddressOf(seed, config);
     return {
       json: { home: home.folder, shieldedAddress, records: records.length },
       text: [`wallet in ${home.folder} with ${records.length} records of the backup`, `address ${shieldedAddress}`],

@@ -61,7 +61,7 @@ export const init: Command = {
     home.make();
     const made = update ? "kept" : await placeKey(context);
     writeConfig(home, config, update);
-    const address = shieldedAddressOf(readSeed(home, environment));
+    const address = shieldedAddressOf(readSeed(home, environment), config);
     const { chainId, pool, token, service } = config;
     const local = LOCAL_CHAIN_IDS.includes(chainId);
     const next = `Next: \`sotto deposit ${local ? "5 --mint" : "AMOUNT"}\` puts ${local ? "test tokens" : "tokens"} in`;

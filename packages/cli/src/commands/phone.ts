@@ -21,7 +21,7 @@ export function registryOf({ args }: Context, config: Config): SottoService {
 function signedWallet({ home, environment }: Context, { chainId, pool, token, deploymentBlock }: Config) {
   return {
     pool: { chainId, pool, token, deploymentBlock, smallestDeposit: 0n },
-    shieldedAddress: shieldedAddressOf(readSeed(home, environment)),
+    shieldedAddress: shieldedAddressOf(readSeed(home, environment), { chainId, pool }),
     now: () => Date.now(),
   };
 }

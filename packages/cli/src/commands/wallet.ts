@@ -12,8 +12,7 @@ export const address: Command = {
   options: {},
   details: [],
   async run({ home, environment }) {
-    readConfig(home);
-    const shieldedAddress = shieldedAddressOf(readSeed(home, environment));
+    const shieldedAddress = shieldedAddressOf(readSeed(home, environment), readConfig(home));
     return { json: { shieldedAddress }, text: [shieldedAddress] };
   },
 };

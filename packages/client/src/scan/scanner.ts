@@ -9,6 +9,7 @@ import {
   scanNotes,
   type WalletKeys,
   withdrawalContext,
+  withdrawalPadContext,
 } from "@sotto/protocol";
 import type { DepositedEvent, PoolEvent, SettledEvent, WithdrawnEvent } from "../chain/events.ts";
 import { type Findings, type FoundNote, type FoundSpend, mapShown, type NoteOrigin } from "./notes.ts";
@@ -45,11 +46,6 @@ export class NoteScanner {
     this.#deployment = deployment;
     this.#tags.set(keys.ownerTag, 0);
     this.#openTags();
-  }
-
-  /** Highest index of an owner tag seen in a deposit. */
-  get highestTag(): number {
-    return this.#highestTag;
   }
 
   /** What these events mean to the wallet, in the order of the chain. */
@@ -106,7 +102,8 @@ export class NoteScanner {
     const spent = event.nullifiers.filter((nullifier) => this.#spend(event, nullifier, "withdrawal", findings));
     const first = event.nullifiers[0];
     if (first === undefined || spent.length === 0 || event.commitment === 0n) return;
-    const unique = withdrawalContext({ ...this.#deployment, ...event });
+    const context = withdrawalContext({ ...this.#deployment, ...event });
+    const unique = withdrawalPadContext(context, event.amount, event.nullifiers);
     const delivered = { nullifier: first, unique, changeHint: event.changeHint, changeCommitment: event.commitment };
     this.#ownOutput(event, event.leafIndex, delivered, "output", findings);
   }

@@ -12,7 +12,8 @@ export const PHONE = "+14155550123";
 /** The local chain's time when it begins, a slot. */
 export const BEGIN = 1_800_000_000;
 
-export const keyOf = (fill: number): string => deriveKeys(new Uint8Array(32).fill(fill)).shieldedAddress();
+export const keyOf = (fill: number): string =>
+  deriveKeys(new Uint8Array(32).fill(fill), { chainId: 31337n, pool: POOL }).shieldedAddress();
 
 /** What a link is of, where it is not the usual. */
 export type Linked = Partial<ShieldedAddressBinding> & { signer?: HDNodeWallet };

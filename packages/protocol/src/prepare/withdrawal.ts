@@ -1,4 +1,10 @@
-import { type Bytes32, signalsDigest, type WithdrawalTerms, withdrawalContext } from "../contexts.ts";
+import {
+  type Bytes32,
+  signalsDigest,
+  type WithdrawalTerms,
+  withdrawalContext,
+  withdrawalPadContext,
+} from "../contexts.ts";
 import { fail } from "../errors.ts";
 import { TREE_ARITY, TREE_DEPTH, WITHDRAWAL_INPUTS } from "../generated/circuits.ts";
 import type { Deployment } from "../keccak.ts";
@@ -80,7 +86,9 @@ export function prepareWithdrawal(args: WithdrawalArguments): PreparedWithdrawal
   const outputAmount = outputAmountOf(args);
   const nullifiers = spent.map((note) => nullifier(note.spendingKey, note.commitment, note.leafIndex));
   const context = withdrawalContext(args);
-  const { blinding, pad } = changeSecrets(args.changeKey, nullifiers[0]!, context);
+  const shown = Array.from({ length: WITHDRAWAL_INPUTS }, (_, i) => nullifiers[i] ?? 0n);
+  const unique = withdrawalPadContext(context, args.amount, shown);
+  const { blinding, pad } = changeSecrets(args.changeKey, nullifiers[0]!, unique);
   if (args.leaveNothing === true && outputAmount !== 0n) {
     const message = `a withdrawal that leaves nothing takes all that the notes hold, ${outputAmount} base units more`;
     fail("INVALID_AMOUNT", message, { left: outputAmount.toString() });
@@ -93,7 +101,7 @@ export function prepareWithdrawal(args: WithdrawalArguments): PreparedWithdrawal
     context,
     amount: args.amount,
     root: args.tree.root,
-    nullifiers: inputs.map((_, i) => nullifiers[i] ?? 0n),
+    nullifiers: shown,
     commitment: noteCommitment(outputNote),
     changeHint: args.leaveNothing === true ? 0n : hintOf(pad, outputAmount),
   };

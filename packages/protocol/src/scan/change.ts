@@ -13,7 +13,7 @@ export interface ChangeReader {
 export interface DeliveredChange {
   /** Nullifier of the spent note, the first one of a withdrawal: by it the wallet knows the event as its own. */
   readonly nullifier: bigint;
-  /** R.x of a payment, the context of a withdrawal. */
+  /** R.x of a payment, `withdrawalPadContext` of a withdrawal. */
   readonly unique: bigint;
   /** changePad + amount. */
   readonly changeHint: bigint;

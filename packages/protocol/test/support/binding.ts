@@ -1,5 +1,6 @@
 import { Wallet } from "ethers";
 import { type Address, bindingTypedData, deriveKeys, type ShieldedAddressBinding } from "../../src/index.ts";
+import { PLACE } from "./place.ts";
 
 export const owner = new Wallet(`0x${"42".repeat(32)}`);
 
@@ -7,7 +8,7 @@ export const owner = new Wallet(`0x${"42".repeat(32)}`);
 export const binding: ShieldedAddressBinding = {
   phone: "+14155550100",
   wallet: owner.address.toLowerCase() as Address,
-  key: deriveKeys(new Uint8Array(32).fill(7)).shieldedAddress(),
+  key: deriveKeys(new Uint8Array(32).fill(7), PLACE).shieldedAddress(),
   chainId: 31337n,
   pool: "0x5fbdb2315678afecb367f032d93f642f64180aa3",
   service: "https://phones.example/zk",

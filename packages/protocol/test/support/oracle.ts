@@ -59,21 +59,22 @@ export function expand(seed: Uint8Array, purpose: string, size: number): Uint8Ar
 
 const toBigInt = (bytes: Uint8Array) => BigInt(`0x${Buffer.from(bytes).toString("hex")}`);
 
-export function keys(seed: Uint8Array) {
+export function keys(seed: Uint8Array, { chainId, pool } = PLACE) {
+  const place = `${chainId}/${pool}`;
   const field = (purpose: string) => toBigInt(expand(seed, purpose, 48)) % P;
-  const viewingKey = 2n * (toBigInt(expand(seed, "viewing-key", 48)) % ((L - 1n) / 2n)) + 1n;
+  const viewingKey = 2n * (toBigInt(expand(seed, `viewing-key/${place}`, 48)) % ((L - 1n) / 2n)) + 1n;
   const encryptionKey = multiply(base8, viewingKey);
   const spendingKeys = [0, 1, 100].map((index) => {
-    const purpose = index === 0 ? "spending-key" : `deposit-key/${PLACE.chainId}/${PLACE.pool}/${index}`;
+    const purpose = index === 0 ? `spending-key/${place}` : `deposit-key/${place}/${index}`;
     return { index, value: field(purpose) };
   });
   const ownerTags = spendingKeys.map(({ index, value }) => ({ index, value: poseidon([value], 1n) }));
-  const nonceKey = expand(seed, "nonce-key", 32);
+  const nonceKey = expand(seed, `nonce-key/${place}`, 32);
   const tagHex = ownerTags[0]!.value.toString(16).padStart(64, "0");
   const shieldedAddress = pack(encryptionKey) + tagHex;
   return {
     viewingKey,
-    changeKey: field("change-key"),
+    changeKey: field(`change-key/${place}`),
     nonceKey,
     encryptionKey,
     spendingKeys,

@@ -8,8 +8,9 @@ import {
   packCiphertext,
   type WireBundle,
 } from "../../src/index.ts";
+import { PLACE } from "./place.ts";
 
-const { R, C } = encryptAmount(deriveKeys(new Uint8Array(32).fill(4)).encryptionKey, 5n, 6n);
+const { R, C } = encryptAmount(deriveKeys(new Uint8Array(32).fill(4), PLACE).encryptionKey, 5n, 6n);
 // The largest values there are: what a header must have room for.
 const words = Array.from({ length: 8 }, (_, i) => String(BASE_FIELD_MODULUS - 1n - BigInt(i)));
 export const signals = Array.from({ length: 10 }, (_, i) => String(FIELD_MODULUS - 1n - BigInt(i)));

@@ -8,8 +8,13 @@ const bindings = ["uint256", "address"];
 
 /** One deposited note is spent by a payment; the change and another note by a withdrawal; both are appended. */
 export function payment(sample: (label: string, modulus: bigint) => bigint) {
-  const payer = oracle.keys(Uint8Array.from({ length: 32 }, (_, i) => i));
-  const merchant = oracle.keys(Uint8Array.from({ length: 32 }, (_, i) => 255 - i));
+  const keysOf = (byte: (i: number) => number) =>
+    oracle.keys(
+      Uint8Array.from({ length: 32 }, (_, i) => byte(i)),
+      { chainId, pool },
+    );
+  const payer = keysOf((i) => i);
+  const merchant = keysOf((i) => 255 - i);
   const recipientTag = merchant.ownerTags[0]!.value;
   const spendingKey = payer.spendingKeys[1]!.value;
   const spentTag = payer.ownerTags[1]!.value;
@@ -81,9 +86,15 @@ export function payment(sample: (label: string, modulus: bigint) => bigint) {
   const changeNullifier = oracle.poseidon([payer.spendingKeys[0]!.value, changeNote, BigInt(changeIndex)], 2n);
   const withdrawn = 2_000_000n;
   const left = changeAmount - withdrawn;
-  const [outBlinding, outPad] = oracle.poseidonEx([payer.changeKey, changeNullifier, withdrawalContext], 2, 6n);
-  const output = oracle.poseidon([left, changeTag, outBlinding!], 0n);
   const unused = new Array<bigint>(7).fill(0n);
+  const padContext = oracle.keccakField(new Array<string>(10).fill("uint256"), [
+    withdrawalContext,
+    withdrawn,
+    changeNullifier,
+    ...unused,
+  ]);
+  const [outBlinding, outPad] = oracle.poseidonEx([payer.changeKey, changeNullifier, padContext], 2, 6n);
+  const output = oracle.poseidon([left, changeTag, outBlinding!], 0n);
   const outHint = (outPad! + left) % oracle.P;
   const withdrawal = [withdrawalContext, withdrawn, newRoot, changeNullifier, ...unused, output, outHint];
 

@@ -23,8 +23,8 @@ const DEPLOYMENT = { chainId: 31337n, pool: POOL };
 
 /** @param variant other keys, notes and amounts */
 export function statements(variant = 0): Record<"payment" | "elgamal_range" | "withdrawal" | "note_append", Statement> {
-  const payer = deriveKeys(new Uint8Array(32).fill(2 * variant + 1));
-  const merchant = deriveKeys(new Uint8Array(32).fill(2 * variant + 2));
+  const payer = deriveKeys(new Uint8Array(32).fill(2 * variant + 1), DEPLOYMENT);
+  const merchant = deriveKeys(new Uint8Array(32).fill(2 * variant + 2), DEPLOYMENT);
   const notes = Array.from({ length: 9 }, (_, index) => {
     const [amount, blinding] = [BigInt(index + 1) * 1_000_000n, BigInt(index + 9 * variant) + 77n];
     const commitment = noteCommitment({ amount, ownerTag: payer.ownerTag(0), blinding });

@@ -34,7 +34,7 @@ export interface TestMerchant extends Merchant {
 }
 
 export function createMerchant(wallet = `0x${"22".repeat(20)}` as const): TestMerchant {
-  const keys = deriveKeys(randomSeed());
+  const keys = deriveKeys(randomSeed(), PLACE);
   const shielded = { encryptionKey: keys.encryptionKey, ownerTag: keys.ownerTag(0) };
   return { wallet, shielded, place: PLACE, viewingKey: keys.viewingKey, address: encodeShieldedAddress(shielded) };
 }
