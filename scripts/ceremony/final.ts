@@ -1,6 +1,7 @@
 // The end of a ceremony, and the check of one that anybody can repeat.
 import { copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { compressFile } from "../circuits/compressed.ts";
 import { sha256, sha256File, writeAtomically } from "../circuits/files.ts";
 import { artifactPaths } from "../circuits/paths.ts";
 import { CommandError } from "../lib/command.ts";
@@ -51,6 +52,7 @@ export async function finalise(place: FinalPlace, ptau: string, to: string): Pro
     await expectFollows(readFirst(place, transcript, name), ptau, built.zkey);
     writeAtomically(built.vkey, await exportVerificationKey(built.zkey));
     final[name] = hashesOf(built);
+    await Promise.all([compressFile(built.wasm), compressFile(built.zkey)]);
     const verifier = await place.verifier(name, built.zkey, transcript.set);
     if (verifier === undefined) return;
     verifiers[name] = verifier;

@@ -1,6 +1,7 @@
 // The development set as a whole: keys, Solidity verifiers, manifest, and the lock that pins them.
 import { existsSync } from "node:fs";
-import type { CircuitName } from "../circuits/paths.ts";
+import { compressFile } from "../circuits/compressed.ts";
+import { artifactPaths, type CircuitName } from "../circuits/paths.ts";
 import { ensureKeys, KeyMaker } from "./development-keys.ts";
 import { checkLock, writeLock } from "./lock.ts";
 import { writeManifest } from "./manifest.ts";
@@ -30,6 +31,13 @@ async function makeKeys(names: readonly CircuitName[]): Promise<Set<CircuitName>
   return made;
 }
 
+async function compressKeys(names: readonly CircuitName[]): Promise<void> {
+  for (const name of names) {
+    const { wasm, zkey } = artifactPaths(name);
+    await Promise.all([compressFile(wasm), compressFile(zkey)]);
+  }
+}
+
 async function exportVerifiers(names: readonly CircuitName[], check: boolean): Promise<void> {
   try {
     for (const name of names) await exportVerifier(name, SET, check);
@@ -49,6 +57,7 @@ const hasVerifier = (name: CircuitName): boolean => {
  */
 export async function makeDevelopmentSet(names: readonly CircuitName[]): Promise<Set<CircuitName>> {
   const made = await makeKeys(names);
+  await compressKeys(names);
   writeManifest();
   await exportVerifiers(
     names.filter((name) => made.has(name) || !hasVerifier(name)),
@@ -64,6 +73,7 @@ export async function makeDevelopmentSet(names: readonly CircuitName[]): Promise
  */
 export async function checkDevelopmentSet(names: readonly CircuitName[]): Promise<void> {
   await makeKeys(names);
+  await compressKeys(names);
   writeManifest();
   await exportVerifiers(names, true);
   checkLock(names);

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
+import { brotliDecompressSync } from "node:zlib";
 import { CIRCUITS } from "@sotto/protocol";
 import { expect } from "chai";
 import { artifacts, openService, type TestService } from "./support/world.ts";
@@ -94,6 +96,59 @@ describe("circuits and keys", () => {
     const range = "bytes=0-9";
     expect((await get("/verification-key", { range, "if-range": etag })).status).to.equal(206);
     expect((await get("/verification-key", { range, "if-range": '"other"' })).status).to.equal(200);
+  });
+
+  describe("compressed with brotli", () => {
+    const br = { "accept-encoding": "gzip, br" };
+    /** By node:http, which decompresses nothing. */
+    const raw = async (path: string, headers: Record<string, string> = {}) => {
+      const message = await new Promise<IncomingMessage>((resolve, reject) =>
+        request(`${service.url}${path}`, { headers }, resolve).on("error", reject).end(),
+      );
+      return { message, bytes: Buffer.concat(await message.toArray()) };
+    };
+
+    it("sends every proving key and witness generator to a client that accepts it, in fewer bytes", async () => {
+      for (const name of Object.keys(CIRCUITS))
+        for (const ending of ["zkey", "wasm"]) {
+          const file = fileOf(name, ending);
+          const { message, bytes } = await raw(`/artifacts/${sha256(file)}`, br);
+          expect(message.headers).to.include({ "content-encoding": "br", etag: `"${sha256(file)}-br"` });
+          expect(message.headers["content-length"]).to.equal(String(bytes.length));
+          expect(bytes.length).to.be.below(0.7 * file.length);
+          expect(sha256(brotliDecompressSync(bytes))).to.equal(sha256(file));
+        }
+    });
+
+    it("is what fetch decodes to the file of the lock", async () => {
+      expect((await bytesOf(await get("/proving-key", br))).equals(fileOf("payment", "zkey"))).to.equal(true);
+    });
+
+    it("is not sent to a client that does not accept it, and caches are told of the difference", async () => {
+      const file = fileOf("payment", "zkey");
+      for (const encoding of ["", "gzip", "br;q=0", "identity, br; q=0.000", "brx"]) {
+        const { message, bytes } = await raw("/proving-key", { "accept-encoding": encoding });
+        expect([message.headers["content-encoding"], bytes.length], encoding).to.deep.equal([undefined, file.length]);
+        expect(message.headers.vary).to.match(/accept-encoding/);
+        expect(message.headers.etag).to.equal(`"${sha256(file)}"`);
+      }
+      for (const encoding of ["br", "BR;q=0.1", "gzip;q=1.0, br;q=0.5"]) {
+        const { message } = await raw("/proving-key", { "accept-encoding": encoding });
+        expect([message.headers["content-encoding"], message.headers.vary]).to.deep.equal(["br", "accept-encoding"]);
+      }
+    });
+
+    it("has a tag of its own for 304, and a range of the file itself", async () => {
+      const file = fileOf("payment", "zkey");
+      const known = { ...br, "if-none-match": `"${sha256(file)}-br"` };
+      expect((await raw("/proving-key", known)).message.statusCode).to.equal(304);
+      expect((await raw("/proving-key", { ...known, "accept-encoding": "gzip" })).message.statusCode).to.equal(200);
+      const { message, bytes } = await raw("/proving-key", { ...br, range: "bytes=100-199" });
+      expect([message.statusCode, message.headers["content-encoding"]]).to.deep.equal([206, undefined]);
+      expect(bytes.equals(file.subarray(100, 200))).to.equal(true);
+      const resumed = await raw("/proving-key", { ...br, range: "bytes=5-", "if-range": `"${sha256(file)}-br"` });
+      expect([resumed.message.statusCode, resumed.bytes.length]).to.deep.equal([200, file.length]);
+    });
   });
 
   it("answers 304 to who has the file", async () => {

@@ -98,6 +98,25 @@ describe("the service as a program", () => {
     expect(stderr).to.match(/^sotto: POOL_MISSING: [^\n]+\n$/);
   });
 
+  it("builds its container from a base image by digest, with the checkout's version of pnpm", () => {
+    const dockerfile = readFileSync(join(root, "packages/verifier-service/Dockerfile"), "utf8");
+    const images = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map((match) => match[1]);
+    // The digest has no default: nobody but the registry can say what it is.
+    expect(images).to.have.length(2);
+    for (const image of images) expect(image).to.match(/^node:24-bookworm-slim@\$\{NODE_DIGEST\}$/);
+    expect(dockerfile).to.match(/^ARG NODE_DIGEST$/m);
+    const { packageManager } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+    expect(dockerfile.match(/npm install --global (\S+)/)?.[1]).to.equal(packageManager);
+  });
+
+  it("gets every setting of .env from compose, which itself sets the address that it publishes", () => {
+    const [, service = ""] =
+      /^ {2}service:\n([\s\S]*?)\n {2}database:/m.exec(readFileSync(join(root, "compose.yaml"), "utf8")) ?? [];
+    expect(service).to.match(/^ {4}env_file: \.env$/m);
+    expect(service).to.match(/^ {6}NODE_DIGEST: \$\{NODE_DIGEST:\?/m);
+    expect(service).to.match(/^ {6}SOTTO_PORT: "8402"$/m);
+  });
+
   it("has containers that set only what there is to set", () => {
     const known = new Set([...settingsTable().matchAll(/`(SOTTO_[A-Z_]+)`/g)].map((match) => match[1]!));
     for (const path of ["packages/verifier-service/Dockerfile", "compose.yaml"]) {

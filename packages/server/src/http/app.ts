@@ -68,6 +68,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   readBodies(app);
   app.setErrorHandler(answers.handle);
   refuseWhileClosing(app);
+  warnOfIgnoredProxy(app, log);
   app.addHook("onResponse", async (request, reply) => {
     // The pattern, never the URL: paths and queries can hold what no log should.
     const route = request.routeOptions.url ?? "none";
@@ -84,6 +85,19 @@ export async function createApp(options: AppOptions): Promise<App> {
   await app.register(async (scope) => routes(scope.withTypeProvider<TypeBoxTypeProvider>()));
   refuseOtherMethods();
   return app;
+}
+
+/** Once, because anybody can send the header. Without it an operator learns of a forgotten proxy from its clients. */
+function warnOfIgnoredProxy(app: App, log: ServiceLog): void {
+  let warned = false;
+  app.addHook("onRequest", async (request) => {
+    // With more than the sender's own address the proxy is trusted.
+    if (warned || request.headers["x-forwarded-for"] === undefined || (request.ips ?? []).length > 1) return;
+    warned = true;
+    const message =
+      "a request has X-Forwarded-For, but its sender is not in SOTTO_TRUST_PROXY: all clients of a proxy count as one";
+    log.warn({ code: "FORWARDED_FOR_IGNORED" }, message);
+  });
 }
 
 function refuseWhileClosing(app: App): void {

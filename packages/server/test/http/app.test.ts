@@ -57,6 +57,26 @@ describe("a server", () => {
   before(async () => ({ app, origin } = await open()));
   after(() => app.close());
 
+  it("warns once of an X-Forwarded-For that it ignores, and not of one that it believes", async () => {
+    const warnings = () => lines.filter((line) => line.includes("FORWARDED_FOR_IGNORED"));
+    for (const [trusted, expected] of [
+      ["", 1],
+      ["192.0.2.0/24", 1],
+      ["127.0.0.1", 0],
+    ] as const) {
+      lines.length = 0;
+      const server = await open(trusted === "" ? {} : { SOTTO_TRUST_PROXY: trusted });
+      await fetch(`${server.origin}/ok`);
+      expect(warnings(), `before, trusting ${trusted || "nobody"}`).to.have.length(0);
+      for (const client of ["198.51.100.7", "198.51.100.8"])
+        await fetch(`${server.origin}/ok`, { headers: { "x-forwarded-for": client } });
+      expect(warnings(), `trusting ${trusted || "nobody"}`).to.have.length(expected);
+      // The address may be a client's.
+      expect(warnings().join("")).to.not.include("198.51.100");
+      await server.app.close();
+    }
+  });
+
   it("answers, with an id of its own and no caching of errors", async () => {
     const answer = await post("/things/7", '{"name":"a"}', { "x-request-id": "chosen" });
     expect([answer.status, await answer.json()]).to.deep.equal([200, { name: "a" }]);

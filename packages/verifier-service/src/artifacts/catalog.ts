@@ -6,6 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { CIRCUITS } from "@sotto/protocol";
 import { type Artifacts, loadArtifacts, setFolder } from "@sotto/prover";
 import { ServiceError } from "../errors/errors.ts";
+import { type CompressedFile, findCompressed } from "./compressed.ts";
 
 const FILE_KINDS = ["wasm", "zkey", "vkey", "r1cs"] as const;
 export type FileKind = (typeof FILE_KINDS)[number];
@@ -20,6 +21,8 @@ export interface ArtifactFile {
   /** Bytes. */
   readonly size: number;
   readonly contentType: string;
+  /** The same compressed with brotli, if the build made that. */
+  readonly compressed?: CompressedFile;
 }
 
 export interface Circuit {
@@ -48,6 +51,9 @@ const TYPES: Readonly<Record<FileKind, string>> = {
   r1cs: "application/octet-stream",
 };
 
+/** What payers load: large enough to be worth compressing. */
+const COMPRESSED: ReadonlySet<FileKind> = new Set(["wasm", "zkey"]);
+
 /**
  * Reads what is to be served and compares every file with the compiled-in lock of the set.
  * @param name of the set
@@ -65,7 +71,9 @@ export async function openCatalog(directory: string, name: string): Promise<Cata
       if (sha256 === undefined) continue;
       const path = join(directory, setFolder(set), name, `${name}.${kind === "vkey" ? "vkey.json" : kind}`);
       const size = await checkFile(path, sha256);
-      files[kind] = { circuit: name, kind, path, sha256, size, contentType: TYPES[kind] };
+      const compressed = COMPRESSED.has(kind) ? await findCompressed(path, sha256, size) : undefined;
+      const described = { circuit: name, kind, path, sha256, size, contentType: TYPES[kind] };
+      files[kind] = { ...described, ...(compressed === undefined ? {} : { compressed }) };
       byHash.set(sha256, files[kind]);
     }
     verificationKeys[name] = JSON.parse(await readFile(files.vkey!.path, "utf8"));

@@ -6,6 +6,7 @@ import { type App, ErrorBody } from "@sotto/server";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "../errors/errors.ts";
 import type { ArtifactFile, Catalog, Circuit, FileKind } from "./catalog.ts";
+import { acceptsBrotli, type CompressedFile } from "./compressed.ts";
 import { matchesEtag, parseRange } from "./range.ts";
 
 const DEFAULT_CIRCUIT = "payment";
@@ -102,7 +103,32 @@ function describeCircuits({ set, id, circuits }: Catalog) {
   };
 }
 
+/** Caches must not give one client the encoding that another one asked for. */
+function varyByEncoding(reply: FastifyReply): void {
+  const known = reply.getHeader("vary");
+  reply.header("vary", known === undefined ? "accept-encoding" : `${String(known)}, accept-encoding`);
+}
+
+function sendCompressed(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  file: ArtifactFile,
+  { path, size }: CompressedFile,
+  caching: string,
+): FastifyReply {
+  // Other bytes than the file's, so another tag.
+  const etag = `"${file.sha256}-br"`;
+  reply.header("etag", etag).header("cache-control", caching);
+  if (matchesEtag(request.headers["if-none-match"], etag)) return reply.code(304).send();
+  reply.type(file.contentType).header("content-encoding", "br").header("content-length", size);
+  return reply.send(request.method === "HEAD" ? Readable.from([]) : createReadStream(path));
+}
+
 function sendFile(request: FastifyRequest, reply: FastifyReply, file: ArtifactFile, caching: string): FastifyReply {
+  if (file.compressed !== undefined) varyByEncoding(reply);
+  // A range is always one of the file itself, so that what was begun uncompressed can be resumed.
+  const brotli = request.headers.range === undefined && acceptsBrotli(request.headers["accept-encoding"]);
+  if (brotli && file.compressed !== undefined) return sendCompressed(request, reply, file, file.compressed, caching);
   const etag = `"${file.sha256}"`;
   reply.header("etag", etag).header("cache-control", caching).header("accept-ranges", "bytes");
   if (matchesEtag(request.headers["if-none-match"], etag)) return reply.code(304).send();

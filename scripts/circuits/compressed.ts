@@ -1,0 +1,24 @@
+// NAME.zkey.br and NAME.wasm.br: what the service sends to a client that accepts brotli.
+import { readFileSync } from "node:fs";
+import { promisify } from "node:util";
+import { brotliCompress, brotliDecompressSync, constants } from "node:zlib";
+import { writeAtomically } from "./files.ts";
+
+/** Level 5 leaves 38 % of the payment circuit's proving key after two seconds; level 9 leaves as much after seven. */
+const LEVEL = 5;
+
+function isCompressed(path: string, bytes: Uint8Array): boolean {
+  try {
+    return brotliDecompressSync(readFileSync(path), { maxOutputLength: bytes.length }).equals(bytes);
+  } catch {
+    return false;
+  }
+}
+
+/** Writes PATH.br, unless it is there already and decompresses to the file. */
+export async function compressFile(path: string): Promise<void> {
+  const [bytes, compressed] = [readFileSync(path), `${path}.br`];
+  if (isCompressed(compressed, bytes)) return;
+  const params = { [constants.BROTLI_PARAM_QUALITY]: LEVEL, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
+  writeAtomically(compressed, await promisify(brotliCompress)(bytes, { params }));
+}
