@@ -111,9 +111,15 @@ describe("signed lookups", () => {
 
   it("count for the wallet that signs them, wherever it asks from", async () => {
     const signer = account();
+    // A number that it pays is looked up without end.
+    for (let index = 0; index < 6; index += 1) expect(await ask(await headersFor(signer))).to.equal(payee.address);
     const answers = [];
-    for (let index = 0; index < 6; index += 1) answers.push(await ask(await headersFor(signer)));
-    expect(answers).to.deep.equal([...Array(5).fill(payee.address), "LOOKUPS_LIMITED"]);
+    for (let index = 0; index < 6; index += 1) {
+      const unknown = newNumber();
+      answers.push(await ask(await headersFor(signer, { phone: unknown }), unknown));
+    }
+    expect(answers).to.deep.equal([...Array(5).fill("UNKNOWN_NUMBER"), "LOOKUPS_LIMITED"]);
+    expect(await ask(await headersFor(signer))).to.equal(payee.address);
     expect(await ask(await headersFor(account()))).to.equal(payee.address);
   });
 
