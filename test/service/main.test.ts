@@ -113,7 +113,7 @@ describe("the service as a program", () => {
     const [, service = ""] =
       /^ {2}service:\n([\s\S]*?)\n {2}database:/m.exec(readFileSync(join(root, "compose.yaml"), "utf8")) ?? [];
     expect(service).to.match(/^ {4}env_file: \.env$/m);
-    expect(service).to.match(/^ {6}NODE_DIGEST: \$\{NODE_DIGEST:\?/m);
+    expect(service).to.match(/^ {8}NODE_DIGEST: \$\{NODE_DIGEST:\?/m);
     expect(service).to.match(/^ {6}SOTTO_PORT: "8402"$/m);
   });
 
