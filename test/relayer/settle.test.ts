@@ -16,6 +16,11 @@ import {
 
 const relayerAddress = new Wallet(RELAYER_KEY).address.toLowerCase();
 
+/** Where chains of the OP stack say what a transaction's data costs on the chain below. */
+const GAS_PRICE_ORACLE = "0x420000000000000000000000000000000000000F";
+/** A contract that returns the number, whatever it is asked. */
+const constantly = (wei: bigint) => `0x7f${wei.toString(16).padStart(64, "0")}60005260206000f3`;
+
 describe("relayer", () => {
   let chain: TestChain;
   let services: Services;
@@ -191,6 +196,24 @@ describe("relayer", () => {
     expect(await relayer.waitFor(id, WAIT)).to.include({ state: "failed", reason: "GAS_BUDGET_EXHAUSTED" });
   });
 
+  it("counts what the data of a transaction costs on the chain below, as on chains of the OP stack", async () => {
+    await chain.rpc("hardhat_setCode", GAS_PRICE_ORACLE, constantly(10n ** 15n));
+    try {
+      const { store, relayer } = await services.start({ config: { gasBudgetPerDay: 10n ** 18n } });
+      const { txHash } = await relayer.waitFor(await enqueue(store, await chain.payment()), WAIT);
+      const receipt = await chain.provider.getTransactionReceipt(txHash);
+      // A quarter more than the price of now: it changes until the transaction is mined.
+      const cost = receipt!.gasUsed * receipt!.gasPrice + (10n ** 15n * 5n) / 4n;
+      await eventually(async () => (await store.gasToday()) === cost);
+      // The gas alone would fit into the budget.
+      await chain.rpc("hardhat_setCode", GAS_PRICE_ORACLE, constantly(10n ** 18n));
+      const id = await enqueue(store, await chain.payment());
+      await eventually(async () => (await store.operations.get(id))?.reason === "GAS_BUDGET_EXHAUSTED");
+    } finally {
+      await chain.rpc("hardhat_setCode", GAS_PRICE_ORACLE, "0x");
+    }
+  });
+
   it("asks its store as often for a thousand who wait for a payment as for one", async () => {
     const { store, relayer } = await services.start();
     await chain.automine(false);
@@ -213,5 +236,18 @@ describe("relayer", () => {
     const { relayer } = await services.start();
     const error = await relayer.waitFor("nothing", 10).catch((failure: { code?: string }) => failure.code);
     expect(error).to.equal("UNKNOWN_OPERATION");
+  });
+
+  it("finds a deposit that another submitted thousands of blocks ago", async () => {
+    const account = new Wallet(Wallet.createRandom().privateKey);
+    await (await chain.token.getFunction("mint")(account.address, 1_000_000n)).wait();
+    const deposit = await authorizedDeposit(chain, account, [1_000_000n]);
+    const { from, ownerTags, amounts, salt, validAfter, validBefore, v, r, s } = deposit.call;
+    const submit = chain.pool.getFunction("depositWithAuthorization");
+    const rival = await (await submit(from, ownerTags, amounts, salt, validAfter, validBefore, v, r, s)).wait();
+    await chain.mine(9_000);
+    const { store, relayer } = await services.start();
+    const id = await enqueueDeposit(store, deposit);
+    expect(await relayer.waitFor(id, WAIT)).to.include({ state: "settled", txHash: rival.hash });
   });
 });

@@ -83,6 +83,31 @@ describe("relayer in trouble", () => {
       expect(await chain.settlements(payment.signals[6]!)).to.deep.equal([outcome.txHash]);
     });
 
+  it("asks for an estimate after longer and longer pauses while no node gives one, and sends when one does", async () => {
+    const only = await proxy();
+    let now = Date.now();
+    const service = await services.start({ urls: [only.url], clock: () => now });
+    const { store, relayer } = service;
+    await rounds(service);
+    only.mode = "estimatesNoGas";
+    const estimates = () => only.asked.get("eth_estimateGas") ?? 0;
+    const id = await enqueue(store, await chain.payment());
+    now += 1_000;
+    relayer.settle(id);
+    for (const pause of [1_000, 2_000, 4_000]) {
+      const before = await eventually(async () => estimates() > 0 && estimates());
+      await rounds(service);
+      now += pause - 1;
+      await rounds(service);
+      expect(estimates(), `before ${pause} ms`).to.equal(before);
+      now += 1;
+      await eventually(async () => estimates() > before);
+    }
+    only.mode = "honest";
+    now += 8_000;
+    expect((await relayer.waitFor(id, WAIT)).state).to.equal("settled");
+  });
+
   it("says so when no node answers", async () => {
     const only = await proxy();
     const { relayer, log } = await services.start({ urls: [only.url], timeout: 200 });

@@ -101,7 +101,8 @@ describe("the service's HTTP", () => {
       expect((await call(`${base}/healthz`)).body).to.deep.equal({ status: "ok" });
       const { status, body } = await call(`${base}/readyz`);
       const ok = { ok: true };
-      expect(body).to.deep.equal({ ready: true, checks: { chain: ok, store: ok, artifacts: ok, relayer: ok } });
+      const needs = { head: ok, fees: ok, relayer: ok, budget: ok, leader: ok };
+      expect(body).to.deep.equal({ ready: true, checks: { chain: ok, store: ok, artifacts: ok, ...needs } });
       expect(status).to.equal(200);
     }
     const metrics = await (await fetch(`${service.origin}/metrics`)).text();

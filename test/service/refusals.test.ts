@@ -8,8 +8,8 @@ import { forgeBundle } from "./support/bundles.ts";
 import { type Answer, call, post, settleRequest } from "./support/http.ts";
 import { openService, openWorld, type TestService, type World } from "./support/world.ts";
 
-/** Pays for no gas: what it queues waits. */
-const BROKE = { SOTTO_GAS_BUDGET: "1", SOTTO_SETTLE_WAIT_MS: "0" };
+/** What it sends is mined, but never gets its sixty confirmations: no block follows. */
+const UNCONFIRMED = { SOTTO_CONFIRMATIONS: "60", SOTTO_BLOCK_TIME_MS: "1000", SOTTO_SETTLE_WAIT_MS: "0" };
 
 describe("a service that", () => {
   let world: World;
@@ -28,7 +28,7 @@ describe("a service that", () => {
   };
 
   it("has a payment on its way takes no other of the same note: NULLIFIER_QUEUED", async () => {
-    const service = await openService(BROKE);
+    const service = await openService(UNCONFIRMED);
     try {
       const nullifier = randomField();
       expect((await queue(service, nullifier)).body["status"]).to.equal("pending");

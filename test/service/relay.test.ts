@@ -3,6 +3,7 @@ import { depositWithAuthorizationCall } from "@sotto/client";
 import { randomField } from "@sotto/protocol";
 import { expect } from "chai";
 import { type HDNodeWallet, Wallet } from "ethers";
+import { FaultyNode } from "../relayer/support/faulty-node.ts";
 import { clockWithin, DAY_MS } from "../support/clock.ts";
 import { Random } from "../support/random.ts";
 import { proveWithdrawal, type Withdrawal, type WithdrawalFields } from "../support/statements.ts";
@@ -76,9 +77,11 @@ describe("POST /deposit", () => {
   it("accepts no more deposits of an account than its balance covers, and settles those", async () => {
     const accounts = Array.from({ length: 5 }, () => Wallet.createRandom());
     for (const { address } of accounts) await (await world.tokenContract.getFunction("mint")(address, 50_000n)).wait();
-    // No price of gas is low enough for it, so what it accepts stays open.
+    // Its node estimates no gas, so what it accepts stays open.
+    const node = await FaultyNode.start(world.node.url);
+    node.mode = "estimatesNoGas";
     const storeUrl = { SOTTO_STORE: `sqlite:${join(service.folder, "covered.sqlite")}` };
-    const idle = await openService({ ...storeUrl, SOTTO_MAX_FEE_PER_GAS: "1", SOTTO_SETTLE_WAIT_MS: "0" });
+    const idle = await openService({ ...storeUrl, SOTTO_RPC_URLS: node.url, SOTTO_SETTLE_WAIT_MS: "0" });
     const bodies = await Promise.all(
       accounts.flatMap((owner) => Array.from({ length: 4 }, () => depositBody(world, owner, { amounts: [40_000n] }))),
     );
@@ -87,6 +90,7 @@ describe("POST /deposit", () => {
       for (const answer of await Promise.all(bodies.map((body) => send(body, idle)))) answers.push(answer);
     } finally {
       await idle.close();
+      await node.stop();
     }
     const refusals = answers.filter(({ status }) => status !== 202);
     expect(refusals.map(({ body }) => body["code"])).to.deep.equal(Array(15).fill("INSUFFICIENT_TOKENS"));

@@ -202,7 +202,7 @@ describe("POST /settle", () => {
       expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 429]);
       expect(answers[2]!.body["code"]).to.equal("QUOTA_EXCEEDED");
       expect(answers[2]!.body["message"]).to.match(
-        /^quota exceeded: 2 payments a day for one network address; retry in \d+ (s|min|h)$/,
+        /^quota exceeded: 2 checked proofs a day for one network; retry in \d+ (s|min|h)$/,
       );
       expect(Number(answers[2]!.headers.get("retry-after"))).to.be.within(1, 86_400);
     } finally {

@@ -2,7 +2,7 @@ import type { CallReverted } from "./errors.ts";
 import { type AbiCodec, type BlockTag, type ContractQuestion, NodeView } from "./node-view.ts";
 import { broadcast } from "./rpc/broadcast.ts";
 import { Nodes, type NodesOptions } from "./rpc/failover.ts";
-import type { Block, Call, Head, Receipt } from "./rpc/values.ts";
+import type { Block, Call, FeeHistory, Head, Receipt } from "./rpc/values.ts";
 
 /** The chain behind several nodes: each question goes to one node, and to the next one if that is at fault. */
 export class ChainReader {
@@ -112,6 +112,11 @@ export class ChainReader {
   /** The priority fee that a node suggests, wei; undefined if no node suggests one. */
   priorityFee(): Promise<bigint | undefined> {
     return this.use((view) => view.priorityFee()).catch(() => undefined);
+  }
+
+  /** What the last `blocks` blocks cost. */
+  feeHistory(blocks: number): Promise<FeeHistory> {
+    return this.use((view) => view.feeHistory(blocks));
   }
 
   transactionCount(address: string, block?: BlockTag): Promise<number> {

@@ -4,5 +4,5 @@ export type { AbiCodec, BlockTag, ContractQuestion, NodeView } from "./node-view
 export { MAX_BATCH } from "./rpc/endpoint.ts";
 export { type ChainLog, Nodes, type NodesOptions } from "./rpc/failover.ts";
 export { postJsonRpc, type RequestLimits } from "./rpc/post.ts";
-export type { Block, Call, Head, Log, Receipt } from "./rpc/values.ts";
+export type { Block, Call, FeeHistory, Head, Log, Receipt } from "./rpc/values.ts";
 export { signatureCall } from "./signature-call.ts";

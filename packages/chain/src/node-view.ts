@@ -3,11 +3,13 @@ import type { RpcEndpoint } from "./rpc/endpoint.ts";
 import {
   type Block,
   type Call,
+  type FeeHistory,
   type Head,
   hexNumber,
   type Log,
   type Receipt,
   readBlock,
+  readFeeHistory,
   readHead,
   readHex,
   readLogs,
@@ -171,6 +173,11 @@ export class NodeView {
   /** The priority fee that the node suggests, wei. */
   async priorityFee(): Promise<bigint> {
     return readQuantity(await this.#node.ask("eth_maxPriorityFeePerGas", []));
+  }
+
+  /** What the last `blocks` blocks cost. */
+  async feeHistory(blocks: number): Promise<FeeHistory> {
+    return readFeeHistory(await this.#node.ask("eth_feeHistory", [hexNumber(blocks), "latest", [10]]));
   }
 
   async transactionCount(address: string, block: BlockTag = "latest"): Promise<number> {

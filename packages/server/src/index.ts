@@ -19,7 +19,7 @@ export { parseStrictJson } from "./http/json.ts";
 export { freePort, listen } from "./http/listen.ts";
 export { RETRY_AFTER_SECONDS, SERVER_STATUS, type StatusTable, statusOf } from "./http/status.ts";
 export type { App } from "./http/types.ts";
-export { clientIds, networkOf } from "./ops/client-id.ts";
+export { clientIds, NETWORK_GROWTH, networkLimits, networkOf, networksOf } from "./ops/client-id.ts";
 export { Closing } from "./ops/closing.ts";
 export {
   type Check,

@@ -5,6 +5,7 @@ import {
   type AppendProver,
   createRelayer,
   DEFAULT_RELAYER_CONFIG,
+  type FeeMarket,
   LOCAL_RELAYER_CONFIG,
   type Relayer,
   type RelayerLog,
@@ -19,6 +20,7 @@ export interface RelayerParts {
   readonly signer: Wallet;
   readonly token: string;
   readonly prover: AppendProver;
+  readonly market: FeeMarket;
   readonly metrics: RelayerMetrics;
   readonly log: RelayerLog;
   readonly clock: () => number;
@@ -43,12 +45,12 @@ export function setUpRelayer({
       blockSeconds: config.blockTimeMs / 1000,
       pollInterval: config.pollMs,
       maxFeePerGas: config.maxFeePerGas,
-      maxPriorityFeePerGas: least(defaults.maxPriorityFeePerGas, config.maxFeePerGas),
+      maxPriorityFeePerGas: config.maxPriorityFeePerGas,
       gasBudgetPerDay: config.gasBudget,
       appendAfter: config.appendAfterMs,
+      // An hour more: the judge asks once the date is over, and that takes confirmations.
+      maxAuthorizationAge: config.longestValidity + 3_600,
     },
   });
   return Object.assign(relayer, { address: signer.address.toLowerCase() });
 }
-
-const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);

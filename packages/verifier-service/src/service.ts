@@ -9,16 +9,18 @@ import { createVerifyEngine } from "./engine/index.ts";
 import { createApp } from "./http/app.ts";
 import { operationRoutes } from "./http/routes/operations.ts";
 import { paymentRoutes } from "./http/routes/payments.ts";
-import { tellBudget } from "./ops/budget.ts";
+import { presentPrice, startingQuotas } from "./ops/budget.ts";
 import { createMetrics } from "./ops/metrics.ts";
 import { serviceNeeds } from "./ops/readiness.ts";
 import { setUpPhone } from "./phone-setup.ts";
+import { FeeMarket } from "./relayer/fee-market.ts";
 import { openProverProcess } from "./relayer-prover.ts";
 import { setUpRelayer } from "./relayer-setup.ts";
 import { openStore } from "./store/index.ts";
 import { keySource } from "./token/development.ts";
 import { KeyRing } from "./token/key-ring.ts";
 import { TokenIssuer } from "./token/token.ts";
+import { Admission } from "./verify/admission.ts";
 import { Holds } from "./verify/hold.ts";
 import { poolState } from "./verify/pool.ts";
 import { checkPool } from "./verify/pool-facts.ts";
@@ -58,17 +60,18 @@ export async function startService(
   }
 }
 
-async function open(config: Config, log: ServiceLog, clock: () => number, closing: Closing): Promise<RunningService> {
-  const catalog = await openCatalog(config.artifacts, config.artifactSet);
-  refuseDevelopmentKeys(catalog.set, config);
-  const otherKeys = readRetiredKeys(config.otherKeys);
-  const keys = await KeyRing.open(await keySource(config), clock, (error) =>
+async function open(settings: Config, log: ServiceLog, clock: () => number, closing: Closing): Promise<RunningService> {
+  const catalog = await openCatalog(settings.artifacts, settings.artifactSet);
+  refuseDevelopmentKeys(catalog.set, settings);
+  const otherKeys = readRetiredKeys(settings.otherKeys);
+  const keys = await KeyRing.open(await keySource(settings), clock, (error) =>
     log.error({ err: error }, "the token keys cannot be read; those known stay in use"),
   );
-  const chainId = BigInt(config.chainId);
-  const chain = new ChainReader({ urls: config.rpcUrls, chainId, timeout: config.rpcTimeoutMs, log, clock });
-  const facts = await checkPool(chain, config.pool, catalog.verificationKeys);
-  await tellBudget(config, chain, log);
+  const chainId = BigInt(settings.chainId);
+  const chain = new ChainReader({ urls: settings.rpcUrls, chainId, timeout: settings.rpcTimeoutMs, log, clock });
+  const facts = await checkPool(chain, settings.pool, catalog.verificationKeys);
+  const market = new FeeMarket({ ...settings, gasBudgetPerDay: settings.gasBudget, chain, clock });
+  const config = { ...settings, ...startingQuotas(settings, await presentPrice(market), log) };
   const store = await openStore({ url: config.store, clock, onError: (error) => log.warn({ err: error }, "database") });
   closing.add(() => store.close());
   const verificationKeys = { ...catalog.verificationKeys, ...otherKeys };
@@ -79,24 +82,36 @@ async function open(config: Config, log: ServiceLog, clock: () => number, closin
   closing.add(() => phone?.close());
   const prover = openProverProcess(config.artifacts, catalog.set);
   const signer = new Wallet(config.relayerKey);
-  const relayer = setUpRelayer({ config, store, chain, signer, token: facts.token, prover, metrics, log, clock });
+  const relayer = setUpRelayer({
+    config,
+    store,
+    chain,
+    signer,
+    token: facts.token,
+    prover,
+    market,
+    metrics,
+    log,
+    clock,
+  });
   const sweeping = setInterval(() => {
     store.sweep().catch((error: unknown) => log.warn({ err: error }, "sweeping failed"));
   }, SWEEP_MS);
   closing.add(async () => clearInterval(sweeping));
 
-  const { basePath, publicUrl, leastBalance } = config;
+  const { basePath, publicUrl } = config;
+  const admission = new Admission({ config, chain, store, relayer: relayer.address, market, clock });
   const clientId = clientIds(config.relayerKey);
   const services = {
-    ...{ config, proofs, retired: retiredKeys(proofs, otherKeys), facts, store, relayer, clock, metrics },
+    ...{ config, proofs, retired: retiredKeys(proofs, otherKeys), facts, store, relayer, clock, metrics, admission },
     holds: new Holds({ ...config, clock, onChange: metrics.held }),
     setId: catalog.id,
-    pool: poolState(chain, config.pool, facts.token),
+    pool: poolState(chain, config.pool, facts.token, clock),
     tokens: new TokenIssuer(keys, publicUrl ?? `urn:sotto:${config.chainId}:${config.pool}`, clock),
     answers: { relayer: relayer.address, statusUrl: `${publicUrl ?? basePath}/settle` },
     clientOf: ({ ip }: { ip: string }) => clientId(ip),
   };
-  const needs = serviceNeeds({ chain, store, catalog, relayer: relayer.address, leastBalance, phone: phone?.registry });
+  const needs = serviceNeeds({ chain, store, catalog, admission, phone: phone?.registry });
   const operations = { keys, readiness: createReadiness(needs, () => closing.begun, clock) };
   const app = await createApp({
     ...{ config, log, metrics },

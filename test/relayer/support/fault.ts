@@ -54,11 +54,12 @@ export function withFault(parts: Parts, fault: Fault): Parts {
       called.add(`${group}.${name}`);
       at(`${group}.${name}`, when);
     };
-    const result = await store.asRelayer(lease, ({ outbox, operations, ledger }) =>
+    const result = await store.asRelayer(lease, ({ outbox, operations, ledger, rounds }) =>
       action({
         outbox: observed(outbox, watch("outbox")),
         operations: observed(operations, watch("operations")),
         ledger,
+        rounds,
       }),
     );
     for (const point of called) at(point, "after");

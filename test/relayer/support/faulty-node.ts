@@ -32,6 +32,8 @@ export const MODES = {
       ? { id, error: { code: -32000, message: "state is pruned" } }
       : undefined,
   isOnAnotherChain: ({ id, method }) => (method === "eth_chainId" ? { id, result: "0x1" } : undefined),
+  estimatesNoGas: ({ id, method }) =>
+    method === "eth_estimateGas" ? { id, error: { code: -32000, message: "the method is disabled" } } : undefined,
   hidesEvents: ({ id, method }) => (method === "eth_getLogs" ? { id, result: [] } : undefined),
   swallowsTransactions: ({ id, method }) =>
     method === "eth_sendRawTransaction" ? { id, result: `0x${"00".repeat(32)}` } : undefined,

@@ -13,6 +13,13 @@ export interface Head extends Block {
   baseFee: bigint;
 }
 
+/** What the newest blocks cost, oldest first. Wei for a unit of gas. */
+export interface FeeHistory {
+  baseFees: bigint[];
+  /** Of each block with transactions: the part for its builder that the cheapest tenth of its gas paid at most. */
+  tips: bigint[];
+}
+
 export interface Log {
   address: string;
   topics: string[];
@@ -33,6 +40,8 @@ export interface Receipt {
   gasUsed: bigint;
   /** Wei for a unit of gas. */
   gasPrice: bigint;
+  /** Wei for the transaction's data on the chain below, on chains of the OP stack; undefined if the node does not say. */
+  dataFee: bigint | undefined;
   logs: Log[];
 }
 
@@ -91,6 +100,18 @@ export function readHead(value: unknown): Head {
   return { ...block, baseFee: baseFee === undefined ? 0n : readQuantity(baseFee) };
 }
 
+export function readFeeHistory(value: unknown): FeeHistory {
+  const history = record(value, "fee history");
+  const { baseFeePerGas: fees, gasUsedRatio: used, reward: rewards } = history;
+  if (!Array.isArray(fees) || !Array.isArray(used)) throw wrong("fee history");
+  // A block without transactions paid its builder nothing, which says nothing of what builders ask.
+  const paid = Array.isArray(rewards) ? rewards.filter((_, index) => used[index] !== 0) : [];
+  return {
+    baseFees: fees.map(readQuantity),
+    tips: paid.flatMap((reward) => (Array.isArray(reward) && reward.length > 0 ? [readQuantity(reward[0])] : [])),
+  };
+}
+
 export function readLogs(value: unknown): Log[] {
   if (!Array.isArray(value)) throw wrong("list of logs");
   const logs = value.map((entry) => {
@@ -125,6 +146,7 @@ export function readReceipt(value: unknown): Receipt | undefined {
     succeeded: readQuantity(receipt["status"]) === 1n,
     gasUsed: readQuantity(receipt["gasUsed"]),
     gasPrice: receipt["effectiveGasPrice"] === undefined ? 0n : readQuantity(receipt["effectiveGasPrice"]),
+    dataFee: typeof receipt["l1Fee"] === "string" ? readQuantity(receipt["l1Fee"]) : undefined,
     logs: readLogs(receipt["logs"]),
   };
 }

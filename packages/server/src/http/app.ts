@@ -8,7 +8,7 @@ import underPressure from "@fastify/under-pressure";
 import Fastify, { type FastifyBaseLogger, type FastifyRequest, LogController } from "fastify";
 import type { ServerSettings } from "../config/server-settings.ts";
 import { ServerError } from "../errors.ts";
-import { networkOf } from "../ops/client-id.ts";
+import { NETWORK_GROWTH, networkOf, networksOf } from "../ops/client-id.ts";
 import type { ServiceLog } from "../ops/log.ts";
 import type { HttpMetrics } from "../ops/metrics.ts";
 import { type AnswersOptions, errorAnswers } from "./answers.ts";
@@ -141,6 +141,7 @@ async function protect(app: App, { config, cors: { allow = [], expose = [] } = {
         resetAt: Date.now() + ttl,
       }),
   });
+  limitNetworks(app, config);
   await app.register(underPressure, {
     // Proofs are made and verified in other threads: a loop that is late is overloaded by requests.
     maxEventLoopDelay: config.latestLoopMs,
@@ -149,6 +150,26 @@ async function protect(app: App, { config, cors: { allow = [], expose = [] } = {
       if (routeOptions.config.rateLimit === false) return;
       throw new ServerError("OVERLOADED", "the service is overloaded; try again");
     },
+  });
+}
+
+/** The larger networks of an IPv6 address: a customer may have 65,536 of the smallest ones. */
+function limitNetworks(app: App, { rateLimit }: AppConfig): void {
+  const levels = NETWORK_GROWTH.map((growth, level) => {
+    const max = rateLimit * growth;
+    const network = (ip: string) => networksOf(ip)[level];
+    const count = app.createRateLimit({ max, timeWindow: MINUTE_MS, keyGenerator: ({ ip }) => network(ip) ?? ip });
+    return { max, network, count };
+  }).slice(1);
+  app.addHook("onRequest", async (request) => {
+    if (request.routeOptions.config?.rateLimit === false) return;
+    for (const { max, network, count } of levels) {
+      if (network(request.ip) === undefined) return;
+      const found = await count(request);
+      if (found.isAllowed || !found.isExceeded) continue;
+      const message = `rate limit exceeded: ${max} requests a minute for one network`;
+      throw new ServerError("RATE_LIMITED", message, { resetAt: Date.now() + found.ttl });
+    }
   });
 }
 

@@ -1,32 +1,52 @@
 import { createHmac } from "node:crypto";
 import { isIPv6 } from "node:net";
 
-/** First half of an IPv6 address: one customer has all of the rest. */
-const NETWORK_GROUPS = 4;
+/** Bits of the networks of an IPv6 address that a customer is given: one link, a house, a site. */
+const NETWORK_BITS = [64, 56, 48] as const;
+/** What each of these networks may use, in multiples of the smallest one's limit. */
+export const NETWORK_GROWTH = [1, 2, 4] as const;
 
 /**
- * Whom quotas count for. The store keeps no addresses: who has only its file cannot tell who paid.
+ * Whom quotas count for: the keyed hashes of the client's networks, joined by `/`, the smallest first. The store keeps no
+ * addresses: who has only its file cannot tell who paid.
  * @param secret the same for all replicas
  */
 export function clientIds(secret: string): (address: string) => string {
   const key = createHmac("sha256", "sotto client ids").update(secret).digest();
-  return (address) => createHmac("sha256", key).update(networkOf(address)).digest("hex").slice(0, 32);
+  const idOf = (network: string) => createHmac("sha256", key).update(network).digest("hex").slice(0, 32);
+  return (address) => networksOf(address).map(idOf).join("/");
+}
+
+/** The networks of a client by `clientIds`, each with the multiple of a limit that it may use. */
+export function networkLimits(client: string, limit: number): { readonly network: string; readonly limit: number }[] {
+  const growth = (index: number) => NETWORK_GROWTH[index] ?? NETWORK_GROWTH.at(-1)!;
+  return client.split("/").map((network, index) => ({ network, limit: limit * growth(index) }));
 }
 
 /** Some proxies write a port beside the address they stand for: it is another one for each connection. */
 const WITH_PORT = /^(?:\[([^\]]*)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/;
 
-export function networkOf(address: string): string {
+/** The smallest network that one customer has: an IPv4 address, or the /64 of an IPv6 address. */
+export const networkOf = (address: string): string => networksOf(address)[0]!;
+
+/** An IPv4 address, also one that is mapped into IPv6; otherwise the /64, /56 and /48 of an IPv6 address. */
+export function networksOf(address: string): string[] {
   const [, inBrackets, beforePort] = WITH_PORT.exec(address) ?? [];
   const [plain = ""] = (inBrackets ?? beforePort ?? address).split("%");
-  if (!isIPv6(plain)) return plain;
+  if (!isIPv6(plain)) return [plain];
   const groups = groupsOf(plain);
   const [high = 0, low = 0] = groups.slice(6);
   const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
-  if (isMapped) return [high >> 8, high & 0xff, low >> 8, low & 0xff].join(".");
-  return groups
-    .slice(0, NETWORK_GROUPS)
-    .map((group) => group.toString(16))
+  if (isMapped) return [[high >> 8, high & 0xff, low >> 8, low & 0xff].join(".")];
+  return NETWORK_BITS.map((bits) => `${prefixOf(groups, bits)}/${bits}`);
+}
+
+/** The first bits of an address, in groups; the last group's other bits are 0. */
+function prefixOf(groups: readonly number[], bits: number): string {
+  const used = groups.slice(0, Math.ceil(bits / 16));
+  const spare = used.length * 16 - bits;
+  return used
+    .map((group, index) => (index === used.length - 1 ? (group >> spare) << spare : group).toString(16))
     .join(":");
 }
 

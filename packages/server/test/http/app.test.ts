@@ -77,6 +77,31 @@ describe("a server", () => {
     }
   });
 
+  it("limits the requests of an IPv6 client's /64, /56 and /48 each, and of watchers never", async () => {
+    const strict = await open({ SOTTO_RATE_LIMIT: "1", SOTTO_TRUST_PROXY: "loopback" });
+    try {
+      const ask = async (address: string, path = "/nothing") =>
+        (await fetch(`${strict.origin}${path}`, { headers: { "x-forwarded-for": address } })).status;
+      const addresses = [
+        "1:100::1",
+        "1:100::2",
+        "1:101::1",
+        "1:102::1",
+        "1:200::1",
+        "1:201::1",
+        "1:300::1",
+        "2:100::1",
+      ];
+      const statuses: number[] = [];
+      for (const address of addresses) statuses.push(await ask(`2001:db8:${address}`));
+      // A request that the smallest network's limit refuses counts for the larger ones, too.
+      expect(statuses).to.deep.equal([404, 429, 429, 429, 404, 404, 429, 404]);
+      expect(await ask("2001:db8:1:100::1", "/ok")).to.equal(200);
+    } finally {
+      await strict.app.close();
+    }
+  });
+
   it("answers, with an id of its own and no caching of errors", async () => {
     const answer = await post("/things/7", '{"name":"a"}', { "x-request-id": "chosen" });
     expect([answer.status, await answer.json()]).to.deep.equal([200, { name: "a" }]);

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { clientIds, networkOf } from "../../src/ops/client-id.ts";
+import { clientIds, networkLimits, networkOf, networksOf } from "../../src/ops/client-id.ts";
 import { Closing } from "../../src/ops/closing.ts";
 
 describe("client ids", () => {
@@ -10,20 +10,29 @@ describe("client ids", () => {
     ["0:0:0:0:0:ffff:c000:207", "192.0.2.7"],
     // As some proxies write who they stand for: a port for each connection.
     ["192.0.2.7:40123", "192.0.2.7"],
-    ["[2001:db8:1:2::3]:40123", "2001:db8:1:2"],
-    ["[2001:db8:1:2::3]", "2001:db8:1:2"],
-    ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2"],
-    ["2001:0db8:0001:0002::6", "2001:db8:1:2"],
-    ["2001:db8::1", "2001:db8:0:0"],
-    ["::1", "0:0:0:0"],
-    ["fe80::1%eth0", "fe80:0:0:0"],
+    ["[2001:db8:1:2::3]:40123", "2001:db8:1:2/64"],
+    ["[2001:db8:1:2::3]", "2001:db8:1:2/64"],
+    ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2/64"],
+    ["2001:0db8:0001:0002::6", "2001:db8:1:2/64"],
+    ["2001:db8::1", "2001:db8:0:0/64"],
+    ["::1", "0:0:0:0/64"],
+    ["fe80::1%eth0", "fe80:0:0:0/64"],
   ];
   for (const [address, network] of cases)
     it(`${address} is of ${network}`, () => {
       expect(networkOf(address)).to.equal(network);
     });
 
-  it("name a network without showing it, alike for who has the same secret", () => {
+  it("count an IPv6 address in its /64, /56 and /48, and an IPv4 address alone", () => {
+    expect(networksOf("2001:db8:1:abcd::1")).to.deep.equal([
+      "2001:db8:1:abcd/64",
+      "2001:db8:1:ab00/56",
+      "2001:db8:1/48",
+    ]);
+    expect(networksOf("::ffff:192.0.2.7")).to.deep.equal(["192.0.2.7"]);
+  });
+
+  it("name networks without showing them, alike if the secret is the same", () => {
     const [one, same, other] = [clientIds("a"), clientIds("a"), clientIds("b")];
     expect(one("192.0.2.7"))
       .to.match(/^[0-9a-f]{32}$/)
@@ -31,6 +40,19 @@ describe("client ids", () => {
     expect(one("192.0.2.7")).to.not.equal(one("192.0.2.8"));
     expect(one("192.0.2.7")).to.not.equal(other("192.0.2.7"));
     expect(one("2001:db8::1")).to.equal(one("2001:db8::2"));
+    const [link, house, site] = one("2001:db8:1:ab01::1").split("/");
+    expect(one("2001:db8:1:abff::1").split("/").slice(1)).to.deep.equal([house, site]);
+    expect(one("2001:db8:1:ff::1").split("/")[2]).to.equal(site);
+    expect(new Set([link, house, site]).size).to.equal(3);
+  });
+
+  it("allow a larger network more, but not as much as all its addresses", () => {
+    expect(networkLimits("a/b/c", 10)).to.deep.equal([
+      { network: "a", limit: 10 },
+      { network: "b", limit: 20 },
+      { network: "c", limit: 40 },
+    ]);
+    expect(networkLimits("a", 10)).to.deep.equal([{ network: "a", limit: 10 }]);
   });
 });
 

@@ -9,7 +9,17 @@ import { SETTINGS, type Settings } from "./settings.ts";
 export type { Environment } from "@sotto/server";
 
 type Required<K extends keyof Settings> = { readonly [Name in K]: NonNullable<Settings[Name]> };
-type Optional = "publicUrl" | "deployment" | "tokenKey" | "workers" | "feeTag" | "settleWaitMs";
+type Optional =
+  | "maxFeePerGas"
+  | "maxPriorityFeePerGas"
+  | "clientQuota"
+  | "sponsorQuota"
+  | "publicUrl"
+  | "deployment"
+  | "tokenKey"
+  | "workers"
+  | "feeTag"
+  | "settleWaitMs";
 type WithFallback = Exclude<keyof Settings, Optional | `phone${string}`>;
 
 /** All settings, read and checked. Times are ms unless named otherwise. */
@@ -25,6 +35,9 @@ export type Config = Required<WithFallback> &
 /** What a payment's confirmations may take: what settles in time must still be fresh when its header is checked. */
 const LONGEST_CONFIRMATION_MS = 60_000;
 const LEAST_WAIT_MS = 10_000;
+/** Age of the newest block beyond which the chain stands still: as many blocks, or this in ms if that is longer. */
+const HEAD_BLOCKS = 5;
+const MIN_HEAD_AGE_MS = 60_000;
 
 /**
  * Reads the settings of the environment.
@@ -73,6 +86,8 @@ function complete(settings: Settings): Omit<Config, "phone"> {
     settleWaitMs: relayWaitMs = Math.max(LEAST_WAIT_MS, confirmed + 2 * blockTimeMs),
     appendAfterMs = defaults.appendAfter,
     pollMs = defaults.pollInterval,
+    // A local chain makes blocks only when somebody uses it.
+    maxHeadAgeMs = local ? 0 : Math.max(MIN_HEAD_AGE_MS, HEAD_BLOCKS * blockTimeMs),
   } = settings;
   const own = Object.fromEntries(Object.entries(settings).filter(([name]) => !name.startsWith("phone"))) as unknown;
   return {
@@ -82,6 +97,7 @@ function complete(settings: Settings): Omit<Config, "phone"> {
     relayWaitMs,
     appendAfterMs,
     pollMs,
+    maxHeadAgeMs,
     local,
   };
 }

@@ -22,6 +22,12 @@ export const SETTINGS = {
     undefined,
     "the chain's time between blocks, times the confirmations at most 60 s; left out: 12000, on a local chain 1000",
   ),
+  maxHeadAgeMs: setting(
+    "SOTTO_MAX_HEAD_AGE_MS",
+    integer(0, 3_600_000),
+    undefined,
+    "age of the newest block from which on nothing is verified and the service is not ready, 0 for any age; left out: five blocks, at least 60 s, on a local chain 0",
+  ),
   pollMs: setting(
     "SOTTO_POLL_MS",
     integer(10, 60_000),
@@ -36,7 +42,18 @@ export const SETTINGS = {
     "private key of the account that pays the gas; required",
     true,
   ),
-  maxFeePerGas: setting("SOTTO_MAX_FEE_PER_GAS", wholeNumber, "100000000000", "most wei a gas it ever offers"),
+  maxFeePerGas: setting(
+    "SOTTO_MAX_FEE_PER_GAS",
+    wholeNumber,
+    undefined,
+    "most wei a gas it ever offers; left out: ten times what the last blocks cost, read every hour",
+  ),
+  maxPriorityFeePerGas: setting(
+    "SOTTO_MAX_PRIORITY_FEE_PER_GAS",
+    wholeNumber,
+    undefined,
+    "most wei a gas it offers to the block's builder; left out: three times what the last blocks paid or the node suggests",
+  ),
   gasBudget: setting("SOTTO_GAS_BUDGET", wholeNumber, "1000000000000000000", "most wei it spends a day (UTC)"),
   leastBalance: setting("SOTTO_LEAST_BALANCE", wholeNumber, "10000000000000000", "wei below which it is not ready"),
   appendAfterMs: setting(
@@ -116,12 +133,23 @@ export const SETTINGS = {
     "shielded addresses whose payments are relayed, comma-separated; empty: all",
   ),
   recipientQuota: setting("SOTTO_RECIPIENT_QUOTA", integer(0), "100000", "payments to one shielded address a day"),
-  clientQuota: setting("SOTTO_CLIENT_QUOTA", integer(0), "10000", "payments of one network address a day"),
+  clientQuota: setting(
+    "SOTTO_CLIENT_QUOTA",
+    integer(0),
+    undefined,
+    "proofs of payments and withdrawals that are checked for one network a day; left out: what costs at most an eighth of SOTTO_GAS_BUDGET, at most 10000",
+  ),
   sponsorQuota: setting(
     "SOTTO_SPONSOR_QUOTA",
     integer(0),
-    "100",
-    "deposits and withdrawals without a fee of one network address, and deposits of one account, a day",
+    undefined,
+    "deposits and withdrawals without a fee of one network, and deposits of one account, a day; left out: what costs at most an eighth of SOTTO_GAS_BUDGET, at most 100",
+  ),
+  quotasBeyondBudget: setting(
+    "SOTTO_QUOTAS_BEYOND_BUDGET",
+    oneOf("refuse", "allow"),
+    "refuse",
+    "allow: start although one client's quotas let it use up SOTTO_GAS_BUDGET alone",
   ),
   depositFee: setting(
     "SOTTO_DEPOSIT_FEE",

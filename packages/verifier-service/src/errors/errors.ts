@@ -31,12 +31,18 @@ export type ServiceErrorCode =
   // The service
   | "CHAIN_UNAVAILABLE"
   | "STORE_UNAVAILABLE"
+  | "HEAD_TOO_OLD"
+  | "FEES_TOO_HIGH"
+  | "RELAYER_BALANCE_LOW"
+  | "GAS_BUDGET_EXHAUSTED"
+  | "RELAYER_STUCK"
   // Starting
   | "TOKEN_KEY_INVALID"
   | "WRONG_CHAIN"
   | "POOL_MISSING"
   | "VERIFIER_MISMATCH"
   | "CONFIRMATIONS_TOO_SLOW"
+  | "QUOTAS_BEYOND_BUDGET"
   | "ARTIFACT_DAMAGED";
 
 export class ServiceError extends SottoError {

@@ -53,6 +53,12 @@ export const STATUS: StatusTable = {
   INSUFFICIENT_TOKENS: 422,
   // Limits
   QUOTA_EXCEEDED: 429,
+  // Nothing could be settled in time
+  HEAD_TOO_OLD: 503,
+  FEES_TOO_HIGH: 503,
+  RELAYER_BALANCE_LOW: 503,
+  GAS_BUDGET_EXHAUSTED: 503,
+  RELAYER_STUCK: 503,
   // What the service needs does not answer
   ENGINE_OVERLOADED: 503,
   ENGINE_FAILED: 503,

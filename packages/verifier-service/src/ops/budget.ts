@@ -1,34 +1,73 @@
-// Anyone may pay himself, and his money comes back to him: what the quotas let one client do is what it can make the
-// relayer pay, and what is spent for one is not there for the others.
-import type { ChainReader } from "@sotto/chain";
-import type { ServiceLog } from "@sotto/server";
+// Anyone may pay himself, and his money comes back to him: the quotas of one client are what it can make the relayer spend,
+// and what is spent for one client is not there for the others.
+import { NETWORK_GROWTH, type ServiceLog } from "@sotto/server";
 import type { Config } from "../config/config.ts";
+import { ServiceError } from "../errors/errors.ts";
+import type { FeeMarket } from "../relayer/fee-market.ts";
+import { PAYMENT_GAS, SAMPLE_TRANSACTION, SPONSORED_GAS } from "../relayer/gas.ts";
 
-/** Gas of a payment that is settled alone, and of a large deposit or withdrawal. */
-const PAYMENT_GAS = 350_000n;
-const SPONSORED_GAS = 600_000n;
-/** One client may use up one of so many parts of a day's budget before its operator is told. */
-const PARTS = 4n;
-
-type Settings = Pick<Config, "clientQuota" | "sponsorQuota" | "gasBudget">;
-
-/**
- * @param price wei a gas
- * @returns what is wrong with the quotas at this price, undefined where one client leaves enough for the others
- */
-export function beyondBudget({ clientQuota, sponsorQuota, gasBudget }: Settings, price: bigint): string | undefined {
-  const part = gasBudget / PARTS;
-  const sponsored = BigInt(sponsorQuota) * SPONSORED_GAS * price;
-  const cost = BigInt(clientQuota) * PAYMENT_GAS * price + sponsored;
-  if (cost <= part) return undefined;
-  const left = part > sponsored ? (part - sponsored) / (PAYMENT_GAS * price) : 0n;
-  return `at ${price} wei a gas one client can cost ${cost} wei a day, over a quarter of SOTTO_GAS_BUDGET (${gasBudget}): SOTTO_CLIENT_QUOTA would have to be ${left}, or the budget ${cost * PARTS}`;
+/** Uses of one network a day. */
+export interface Quotas {
+  readonly clientQuota: number;
+  readonly sponsorQuota: number;
 }
 
-/** Tells the operator once, at the start, by the price of gas then. On a local chain gas costs nothing. */
-export async function tellBudget(config: Settings & Pick<Config, "local">, chain: ChainReader, log: ServiceLog) {
-  if (config.local) return;
-  const [{ baseFee }, tip = 0n] = await Promise.all([chain.head(), chain.priorityFee()]);
-  const message = beyondBudget(config, baseFee + tip);
-  if (message !== undefined) log.warn({ code: "QUOTAS_BEYOND_BUDGET" }, message);
+/** Wei of one transaction's gas and data, at the present price. */
+export interface Price {
+  readonly payment: bigint;
+  readonly sponsored: bigint;
+}
+
+/** What transactions usually cost now. */
+export async function presentPrice(market: Pick<FeeMarket, "usualPrice" | "dataFee">): Promise<Price> {
+  const { baseFee, tip } = await market.usualPrice();
+  const dataFee = await market.dataFee(SAMPLE_TRANSACTION);
+  return { payment: PAYMENT_GAS * (baseFee + tip) + dataFee, sponsored: SPONSORED_GAS * (baseFee + tip) + dataFee };
+}
+
+/** Quotas of a service on a local chain, and the most that is derived from a budget. */
+export const MAX_QUOTAS: Quotas = { clientQuota: 10_000, sponsorQuota: 100 };
+/** A client's payments may cost one of so many parts of a day's budget, and so may what is sponsored for it. */
+const PARTS = 8n;
+/** A client's quotas together are told the operator beyond one of so many parts. */
+const TOLD_PARTS = 4n;
+/** A customer of IPv6 may have the largest network that is counted. */
+const GROWTH = BigInt(NETWORK_GROWTH.at(-1)!);
+
+type Settings = Pick<Config, "clientQuota" | "sponsorQuota" | "gasBudget" | "quotasBeyondBudget">;
+
+/** The quotas that are configured, or what the day's budget allows one client at this price. */
+export function quotasFor({ clientQuota, sponsorQuota, gasBudget }: Settings, price: Price): Quotas {
+  const derived = (cost: bigint, most: number) => {
+    if (cost === 0n) return most;
+    const uses = gasBudget / PARTS / GROWTH / cost;
+    return uses < 1n ? 1 : Number(uses < BigInt(most) ? uses : BigInt(most));
+  };
+  return {
+    clientQuota: clientQuota ?? derived(price.payment, MAX_QUOTAS.clientQuota),
+    sponsorQuota: sponsorQuota ?? derived(price.sponsored, MAX_QUOTAS.sponsorQuota),
+  };
+}
+
+/** Wei that one client can make the relayer spend in a day. */
+export const costOf = ({ clientQuota, sponsorQuota }: Quotas, { payment, sponsored }: Price): bigint =>
+  GROWTH * (BigInt(clientQuota) * payment + BigInt(sponsorQuota) * sponsored);
+
+/**
+ * The quotas a service starts with. On a local chain gas costs nothing.
+ * @throws ServiceError QUOTAS_BEYOND_BUDGET: one client alone can use up the day's budget, and no setting allows that
+ */
+export function startingQuotas(config: Settings & Pick<Config, "local">, price: Price, log: ServiceLog): Quotas {
+  if (config.local) return quotasFor(config, { payment: 0n, sponsored: 0n });
+  const { gasBudget, quotasBeyondBudget } = config;
+  const quotas = quotasFor(config, price);
+  const cost = costOf(quotas, price);
+  log.info({ ...quotas, wei: String(cost) }, "quotas of one client a day, and what they can cost");
+  if (cost <= gasBudget / TOLD_PARTS) return quotas;
+  const fit = quotasFor({ ...config, clientQuota: undefined, sponsorQuota: undefined }, price);
+  const message = `with SOTTO_CLIENT_QUOTA ${quotas.clientQuota} and SOTTO_SPONSOR_QUOTA ${quotas.sponsorQuota} one client can cost ${cost} wei a day, but SOTTO_GAS_BUDGET is ${gasBudget} wei: set the quotas to at most ${fit.clientQuota} and ${fit.sponsorQuota}, or the budget to ${cost * TOLD_PARTS}`;
+  if (cost > gasBudget && quotasBeyondBudget === "refuse")
+    throw new ServiceError("QUOTAS_BEYOND_BUDGET", `${message}, or SOTTO_QUOTAS_BEYOND_BUDGET to allow`);
+  log.warn({ code: "QUOTAS_BEYOND_BUDGET" }, message);
+  return quotas;
 }

@@ -2,25 +2,24 @@ import type { ChainReader } from "@sotto/chain";
 import type { Need } from "@sotto/server";
 import { artifactsPresent, type Catalog } from "../artifacts/catalog.ts";
 import type { Store } from "../store/index.ts";
+import type { Admission } from "../verify/admission.ts";
 
 export interface ServiceParts {
   readonly chain: ChainReader;
   readonly store: Pick<Store, "ping">;
   readonly catalog: Catalog;
-  readonly relayer: string;
+  /** What would be in the way of settling a payment. */
+  readonly admission: Pick<Admission, "needs">;
   readonly phone?: { ping(): Promise<void> } | undefined;
-  /** Wei. */
-  readonly leastBalance: bigint;
 }
 
 /** Everything a payment needs, and where there is one the phone registry. */
-export function serviceNeeds({ chain, store, catalog, relayer, leastBalance, phone }: ServiceParts) {
+export function serviceNeeds({ chain, store, catalog, admission, phone }: ServiceParts) {
   const needs: Record<string, Need> = {
     chain: async () => void (await chain.head()),
     store: async () => void (await store.ping()),
     artifacts: async () => ((await artifactsPresent(catalog)) ? undefined : { ok: false, code: "ARTIFACT_DAMAGED" }),
-    relayer: async () =>
-      (await chain.balance(relayer)) >= leastBalance ? undefined : { ok: false, code: "RELAYER_BALANCE_LOW" },
+    ...admission.needs(),
   };
   return phone === undefined ? needs : { ...needs, phone: async () => void (await phone.ping()) };
 }

@@ -54,7 +54,16 @@ export class Appender {
     const proved = this.#proved;
     this.#proved = undefined;
     if (proved?.start === appended) {
-      const result = await this.#send(proved, round);
+      if (this.#context.clock() < this.#pausedUntil) {
+        this.#proved = proved;
+        return false;
+      }
+      const result = await this.#send(proved, round).catch((error: unknown) => {
+        // The proof took seconds: it is kept, and tried again after a while.
+        this.#proved = proved;
+        this.#pausedUntil = this.#context.clock() + PAUSE_MS;
+        throw error;
+      });
       // Too dear now: the proof is kept for later.
       if (result === "later") this.#proved = proved;
       if (result !== "stale") return result === "sent";

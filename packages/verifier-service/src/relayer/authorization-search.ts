@@ -5,8 +5,6 @@ import type { RelayerContext, Round } from "./context.ts";
 import { authorizationNonceOf, tokenInterface } from "./pool.ts";
 import { receiptsOf } from "./questions.ts";
 
-/** How far back the use of a deposit's authorization is looked for, blocks. */
-const AUTHORIZATION_BLOCKS = 7_200;
 /** Ranges of blocks looked through in one call. */
 const RANGES_AT_ONCE = 4;
 /** Searches that are remembered. */
@@ -16,6 +14,8 @@ const MAX_SEARCHES = 1_000;
 interface Progress {
   /** Newest block that was not looked through, undefined before the first. */
   next: number | undefined;
+  /** Whether the blocks before are of the pool's time and young enough for the authorization. */
+  hasMore: boolean;
   txHash?: string;
 }
 
@@ -42,12 +42,12 @@ export class AuthorizationSearch {
     for (const operation of operations) {
       const { id } = operation;
       const progress = this.#progressOf(id);
-      while (progress.txHash === undefined && left > 0 && !this.#isThrough(progress, round)) {
+      while (progress.txHash === undefined && left > 0 && progress.hasMore) {
         await this.#lookThrough(operation, progress, round);
         left -= 1;
       }
       if (progress.txHash !== undefined) hashes.set(id, progress.txHash);
-      else if (this.#isThrough(progress, round)) {
+      else if (!progress.hasMore) {
         results.set(id, "unknown");
         this.#searches.delete(id);
       }
@@ -63,26 +63,18 @@ export class AuthorizationSearch {
   }
 
   #progressOf(id: string): Progress {
-    const progress = this.#searches.get(id) ?? { next: undefined };
+    const progress = this.#searches.get(id) ?? { next: undefined, hasMore: true };
     this.#searches.set(id, progress);
     const [oldest] = this.#searches.keys();
     if (this.#searches.size > MAX_SEARCHES && oldest !== undefined) this.#searches.delete(oldest);
     return progress;
   }
 
-  #oldest({ head }: Round): number {
-    return Math.max(this.#context.pool.deploymentBlock, head.number - AUTHORIZATION_BLOCKS);
-  }
-
-  #isThrough({ next }: Progress, round: Round): boolean {
-    return next !== undefined && next < this.#oldest(round);
-  }
-
   async #lookThrough(operation: Operation, progress: Progress, round: Round): Promise<void> {
     const { chain, pool, config } = this.#context;
     const { from } = operation.call as DepositCall;
     const last = progress.next ?? round.head.number;
-    const first = Math.max(this.#oldest(round), last - config.rangeSize + 1);
+    const first = Math.max(pool.deploymentBlock, last - config.rangeSize + 1);
     const topics = (name: string) =>
       tokenInterface.encodeFilterTopics(name, [from, authorizationNonceOf(operation)]) as string[];
     const logs = await Promise.all(
@@ -93,5 +85,8 @@ export class AuthorizationSearch {
     const log = logs.flat().at(-1);
     if (log !== undefined) progress.txHash = log.transactionHash;
     progress.next = first - 1;
+    // By time: a count of blocks would be four hours on one chain and a day on another.
+    const time = (await chain.block(first))?.timestamp ?? round.head.timestamp;
+    progress.hasMore = first > pool.deploymentBlock && time >= round.head.timestamp - config.maxAuthorizationAge;
   }
 }

@@ -1,5 +1,6 @@
 import type { ChainReader, Head } from "@sotto/chain";
 import type { Lease, Store } from "../store/index.ts";
+import type { FeeMarket } from "./fee-market.ts";
 import type { PoolPlace, RelayerConfig, RelayerLog, RelayerMetrics, RelayerSigner } from "./types.ts";
 
 /** What all parts of the relayer work with. */
@@ -11,6 +12,7 @@ export interface RelayerContext {
   address: string;
   pool: PoolPlace;
   config: RelayerConfig;
+  market: FeeMarket;
   metrics: RelayerMetrics;
   log: RelayerLog;
   /** Now, ms. */

@@ -22,6 +22,9 @@ const RETRY_LATER_MS = 1_000;
 const QUOTA_RETRY_MS = 600_000;
 /** How long deposits and withdrawals pause after the price of gas or the budget held one up. */
 const PAUSE_MS = 5_000;
+/** How long nothing is sent after gas could not be estimated: twice as long each time. */
+const FIRST_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 30_000;
 /** Deposits and withdrawals simulated in one round: what a node computes for them, payments wait for. */
 const MAX_SIMULATED = 16;
 
@@ -30,6 +33,9 @@ export class Dispatcher {
   readonly #context: RelayerContext;
   readonly #sender: Sender;
   #othersPausedUntil = 0;
+  #pausedUntil = 0;
+  /** Estimates that failed one after another. */
+  #failedEstimates = 0;
 
   constructor(context: RelayerContext, sender: Sender) {
     this.#context = context;
@@ -42,7 +48,8 @@ export class Dispatcher {
    * @returns whether anything was sent
    */
   async dispatchPayments(round: Round, queued: readonly Operation[], spent: ReadonlySet<string>): Promise<boolean> {
-    const { config } = this.#context;
+    const { config, clock } = this.#context;
+    if (clock() < this.#pausedUntil) return false;
     let payments = this.#ripe(queued.filter((payment) => this.#isReady(payment, round, spent)));
     let { room } = await this.#room();
     let sent = false;
@@ -69,7 +76,7 @@ export class Dispatcher {
   async dispatchOthers(round: Round): Promise<boolean> {
     const { store, clock } = this.#context;
     let { roomForOthers: room } = await this.#room();
-    if (room <= 0 || clock() < this.#othersPausedUntil) return false;
+    if (room <= 0 || clock() < Math.max(this.#othersPausedUntil, this.#pausedUntil)) return false;
     const earliest = latestTime(this.#context, round) + margin(this.#context);
     const found = await store.operations.ready(earliest, MAX_REVERTS, MAX_SIMULATED);
     const spent = new Set((await store.ledger.spends(found.flatMap(({ nullifiers }) => nullifiers))).keys());
@@ -159,7 +166,20 @@ export class Dispatcher {
       if (gas === undefined || gas > this.#context.config.maxGas) continue;
       return this.#sender.send({ ...plan, gasLimit: gas }, round);
     }
+    await this.#backOff(operations.slice(0, 1), round);
     return "kept";
+  }
+
+  /** Keeps back what succeeds when it is simulated, but whose gas is too much or cannot be estimated: longer each time. */
+  async #backOff(operations: readonly Operation[], { lease }: Round): Promise<void> {
+    const { store, clock, log, metrics } = this.#context;
+    for (const { id, kind, reverts, createdAt } of operations) {
+      const pause = Math.min(MAX_PAUSE_MS, Math.max(FIRST_PAUSE_MS, (clock() - createdAt) / 2));
+      const retryAt = clock() + Math.round(pause);
+      await store.asRelayer(lease, (writes) => writes.operations.keptBack(id, "ESTIMATE_FAILED", reverts, retryAt));
+      log.warn({ id, kind, pause }, "kept back: its gas cannot be estimated");
+      metrics.count("relayer_errors_total", 1, { code: "ESTIMATE_FAILED" });
+    }
   }
 
   #planOf(operations: readonly Operation[]) {
@@ -174,12 +194,16 @@ export class Dispatcher {
 
   /** What the call needs, and a quarter more: what others do before it is mined changes the price of storage. */
   async #estimate(data: string): Promise<bigint | undefined> {
-    const { chain, address, pool } = this.#context;
+    const { chain, address, pool, clock } = this.#context;
     try {
       const gas = await chain.estimateGas({ from: address, to: pool.pool, data });
+      this.#failedEstimates = 0;
       return gas + gas / 4n;
     } catch (error) {
       if (error instanceof CallReverted) return undefined;
+      // The nodes do not estimate, or the account has no funds: asking in each round would not change that.
+      this.#pausedUntil = clock() + Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#failedEstimates);
+      this.#failedEstimates += 1;
       throw error;
     }
   }

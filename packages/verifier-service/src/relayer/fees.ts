@@ -1,6 +1,3 @@
-import type { ChainReader, Head } from "@sotto/chain";
-import type { RelayerConfig } from "./types.ts";
-
 /** Wei a unit of gas may cost: EIP-1559. */
 export interface Fees {
   maxFee: bigint;
@@ -8,24 +5,20 @@ export interface Fees {
   maxPriority: bigint;
 }
 
-type Caps = Pick<RelayerConfig, "maxFeePerGas" | "maxPriorityFeePerGas">;
+/** What is offered at most. */
+export interface FeeCaps {
+  readonly maxFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+}
 
-/** Where no node has an opinion. */
-const USUAL_PRIORITY = 1_000_000_000n;
-
-const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
-const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+export const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+export const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
 /**
  * What a transaction should offer now: twice the base fee, which lasts for six full blocks. undefined while even the
  * base fee is beyond the cap: then it is not the time to send.
  */
-export async function currentFees(chain: ChainReader, head: Head, caps: Caps): Promise<Fees | undefined> {
-  const suggested = (await chain.priorityFee()) ?? USUAL_PRIORITY;
-  return feesFor(head.baseFee, suggested, caps);
-}
-
-export function feesFor(baseFee: bigint, suggested: bigint, caps: Caps): Fees | undefined {
+export function feesFor(baseFee: bigint, suggested: bigint, caps: FeeCaps): Fees | undefined {
   if (baseFee > caps.maxFeePerGas) return undefined;
   const maxPriority = min(suggested, min(caps.maxPriorityFeePerGas, caps.maxFeePerGas));
   const maxFee = min(2n * baseFee + maxPriority, caps.maxFeePerGas);
@@ -36,7 +29,7 @@ export function feesFor(baseFee: bigint, suggested: bigint, caps: Caps): Fees | 
 const raise = (wei: bigint): bigint => wei + wei / 8n + 1n;
 
 /** What a replacement of `old` must offer, and should; undefined where that is beyond the cap. */
-export function replacementFees(old: Fees, current: Fees | undefined, caps: Caps): Fees | undefined {
+export function replacementFees(old: Fees, current: Fees | undefined, caps: FeeCaps): Fees | undefined {
   const maxFee = max(raise(old.maxFee), current?.maxFee ?? 0n);
   const maxPriority = max(raise(old.maxPriority), current?.maxPriority ?? 0n);
   if (maxFee > caps.maxFeePerGas) return undefined;

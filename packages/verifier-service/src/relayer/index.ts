@@ -1,4 +1,5 @@
 export { RelayerError, type RelayerErrorCode } from "./errors.ts";
+export { FeeMarket } from "./fee-market.ts";
 export type { Relayer } from "./loop.ts";
 export { paymentCallOf } from "./pool.ts";
 export { createRelayer, type RelayerOptions } from "./relayer.ts";

@@ -34,6 +34,8 @@ const MAX_PAYMENTS = 5_000;
 /** Queued deposits and withdrawals looked at in one round; the next round looks at the next ones. */
 const OTHERS_PER_ROUND = 128;
 const BALANCE_EVERY_MS = 30_000;
+/** How often the end of a round is written into the store, ms: each write waits for the disk. */
+const TELL_ROUND_MS = 2_000;
 
 export interface Parts {
   follower: Follower;
@@ -60,6 +62,7 @@ export class RelayerLoop implements Relayer {
   #balance: bigint | undefined;
   #balanceAt = 0;
   #lastRound: number | undefined;
+  #toldRoundAt = 0;
   #error: string | undefined;
 
   constructor(context: RelayerContext, parts: Parts) {
@@ -170,6 +173,7 @@ export class RelayerLoop implements Relayer {
     await this.#measure();
     this.#error = undefined;
     this.#lastRound = this.#context.clock();
+    await this.#tellRound(this.#lease);
     return sent || sentOthers || appending;
   }
 
@@ -179,6 +183,14 @@ export class RelayerLoop implements Relayer {
     const others = await operations.queuedOthers(this.#lookedAt, OTHERS_PER_ROUND);
     this.#lookedAt = others.length < OTHERS_PER_ROUND ? undefined : others.at(-1);
     return others;
+  }
+
+  /** Replicas and watchers know by it that the relayer in charge is not stuck. */
+  async #tellRound(lease: Lease): Promise<void> {
+    const { store, clock } = this.#context;
+    if (clock() - this.#toldRoundAt < TELL_ROUND_MS) return;
+    await store.asRelayer(lease, ({ rounds }) => rounds.ended());
+    this.#toldRoundAt = clock();
   }
 
   async #begin(lease: Lease, head: Head): Promise<Round> {

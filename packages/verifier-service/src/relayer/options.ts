@@ -8,7 +8,7 @@ type Numbers = {
   [Name in keyof RelayerConfig]: RelayerConfig[Name] extends number ? Name : never;
 }[keyof RelayerConfig];
 type BigInts = {
-  [Name in keyof RelayerConfig]: RelayerConfig[Name] extends bigint ? Name : never;
+  [Name in keyof RelayerConfig]: RelayerConfig[Name] extends bigint | undefined ? Name : never;
 }[keyof RelayerConfig];
 
 const RANGES: Readonly<Record<Numbers, readonly [least: number, most: number]>> = {
@@ -22,11 +22,15 @@ const RANGES: Readonly<Record<Numbers, readonly [least: number, most: number]>> 
   rebroadcastAfter: [100, 3_600_000],
   appendAfter: [0, 3_600_000],
   rangeSize: [1, 100_000],
+  maxAuthorizationAge: [60, 40 * 86_400],
   reorgDepth: [8, 10_000],
   leaseTtl: [500, 600_000],
 };
 
 const POSITIVE: readonly BigInts[] = ["maxGas", "maxFeePerGas", "maxPriorityFeePerGas", "gasBudgetPerDay"];
+
+/** Left out, these follow from what the chain costs. */
+const DERIVED: readonly BigInts[] = ["maxFeePerGas", "maxPriorityFeePerGas"];
 
 /** @throws RelayerError INVALID_RELAYER_OPTION */
 export function checkConfig(config: RelayerConfig): void {
@@ -35,9 +39,11 @@ export function checkConfig(config: RelayerConfig): void {
     if (!(typeof value === "number" && value >= least && value <= most))
       throw new RelayerError("INVALID_RELAYER_OPTION", `${name} is ${String(value)}, expected ${least} to ${most}`);
   }
-  for (const name of POSITIVE)
+  for (const name of POSITIVE) {
+    if (DERIVED.includes(name) && config[name] === undefined) continue;
     if (!(typeof config[name] === "bigint" && config[name] > 0n))
       throw new RelayerError("INVALID_RELAYER_OPTION", `${name} is ${String(config[name])}, expected wei above 0`);
+  }
   const wait = config.confirmations * config.blockSeconds;
   if (wait > LONGEST_CONFIRMATIONS)
     throw new RelayerError(

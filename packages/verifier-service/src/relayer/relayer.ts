@@ -6,6 +6,7 @@ import { Appender } from "./appender.ts";
 import type { RelayerContext } from "./context.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { RelayerError } from "./errors.ts";
+import { FeeMarket } from "./fee-market.ts";
 import { Follower } from "./follower.ts";
 import { Judge } from "./judge.ts";
 import { type Relayer, RelayerLoop } from "./loop.ts";
@@ -22,6 +23,8 @@ export interface RelayerOptions extends Pick<RelayerContext, "metrics" | "log"> 
   config: RelayerConfig;
   /** Proves appends; needed unless `config.append` is false. */
   prover?: AppendProver;
+  /** What gas costs; made of the configuration if left out. */
+  market?: FeeMarket;
   clock?: () => number;
 }
 
@@ -36,7 +39,8 @@ export function createRelayer(options: RelayerOptions): Relayer {
   const { chainId, deploymentBlock } = options.pool;
   const places = { pool: parseAddress(options.pool.pool, "pool"), token: parseAddress(options.pool.token, "token") };
   const pool: PoolPlace = { chainId, deploymentBlock, ...places };
-  const context: RelayerContext = { store, chain, signer, address, pool, config, metrics, log, clock };
+  const { market = new FeeMarket({ ...config, chain, clock }) } = options;
+  const context: RelayerContext = { store, chain, signer, address, pool, config, market, metrics, log, clock };
   const sender = new Sender(context);
   const parts = {
     follower: new Follower({ store, chain, pool, config }),

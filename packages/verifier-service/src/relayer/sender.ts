@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { keccak256 } from "ethers";
 import { dayOf, type NewAttempt, type OutboxTransaction, type TransactionKind } from "../store/index.ts";
 import type { RelayerContext, Round } from "./context.ts";
-import { currentFees, type Fees, replacementFees } from "./fees.ts";
+import type { Fees } from "./fees.ts";
 
 /** What is to be sent. */
 export interface Plan {
@@ -30,14 +30,15 @@ export class Sender {
 
   /** Sends something new under the lowest free nonce: a gap is filled before the sequence goes on. */
   async send(plan: Plan, round: Round): Promise<SendResult> {
-    const { chain, store, config, address, metrics, clock, log } = this.#context;
-    const fees = await currentFees(chain, round.head, config);
+    const { market, store, config, address, metrics, clock, log } = this.#context;
+    const fees = await market.current(round.head);
     if (fees === undefined) return "FEES_TOO_HIGH";
     const day = dayOf(clock());
     const budget = FREE.includes(plan.kind) ? config.gasBudgetPerDay / 2n : config.gasBudgetPerDay;
-    if ((await store.gasToday()) + plan.gasLimit * fees.maxFee > budget) return "GAS_BUDGET_EXHAUSTED";
     const nonce = await this.nextNonce();
     const attempt = await this.#sign(plan, nonce, fees);
+    const cost = plan.gasLimit * fees.maxFee + attempt.dataFee;
+    if ((await store.gasToday()) + cost > budget) return "GAS_BUDGET_EXHAUSTED";
     const { operationIds, ...rest } = plan;
     const id = randomUUID();
     const exceeded = await store.asRelayer(round.lease, ({ outbox }) =>
@@ -63,8 +64,8 @@ export class Sender {
    * @returns false where that would cost more than the cap, or than is left of the day's budget
    */
   async replace(old: OutboxTransaction, round: Round, cancel: boolean): Promise<boolean> {
-    const { chain, config, address, store, metrics, log } = this.#context;
-    const fees = replacementFees(dearest(old), await currentFees(chain, round.head, config), config);
+    const { market, config, address, store, metrics, log } = this.#context;
+    const fees = await market.replacement(dearest(old), round.head);
     if (fees === undefined) return false;
     const more = old.gasLimit * (fees.maxFee - dearest(old).maxFee);
     // A cancellation costs little, and sets the nonce free that all behind it wait for.
@@ -96,8 +97,8 @@ export class Sender {
     return nonce;
   }
 
-  async #sign(plan: Pick<Plan, "to" | "data" | "gasLimit">, nonce: number, fees: Fees): Promise<NewAttempt> {
-    const { signer, pool } = this.#context;
+  async #sign(plan: Pick<Plan, "to" | "data" | "gasLimit">, nonce: number, fees: Fees): Promise<Required<NewAttempt>> {
+    const { signer, pool, market } = this.#context;
     const raw = await signer.signTransaction({
       type: 2,
       chainId: pool.chainId,
@@ -109,7 +110,7 @@ export class Sender {
       maxFeePerGas: fees.maxFee,
       maxPriorityFeePerGas: fees.maxPriority,
     });
-    return { hash: keccak256(raw), raw, ...fees };
+    return { hash: keccak256(raw), raw, ...fees, dataFee: await market.dataFee(raw) };
   }
 }
 

@@ -56,6 +56,8 @@ export class Tracker {
   ): Promise<void> {
     const { store, clock, metrics, log } = this.#context;
     const { blockNumber, blockHash, succeeded, gasUsed, gasPrice, transactionHash } = receipt;
+    const estimated = transaction.attempts.find(({ hash }) => hash === transactionHash)?.dataFee ?? 0n;
+    const cost = gasUsed * gasPrice + (receipt.dataFee ?? estimated);
     const isNew = transaction.state !== "mined" || transaction.blockHash !== blockHash;
     const final = blockNumber <= confirmedNumber;
     const spends = await store.ledger.spends(carried.flatMap(({ nullifiers }) => nullifiers));
@@ -69,14 +71,14 @@ export class Tracker {
     if (!isNew && !final && undone.length === 0) return;
     const place = { number: blockNumber, hash: blockHash };
     await store.asRelayer(lease, async ({ outbox, operations }) => {
-      if (isNew) await outbox.mined(transaction.id, transactionHash, place, succeeded, gasUsed * gasPrice);
+      if (isNew) await outbox.mined(transaction.id, transactionHash, place, succeeded, cost);
       for (const { id, kind } of undone) {
         const reverts = kind === "payment" ? undefined : MAX_REVERTS;
         await operations.requeue(id, succeeded ? "SKIPPED" : "REVERTED", clock(), reverts);
       }
       if (final) await outbox.final(transaction.id);
     });
-    if (isNew) metrics.count("relayer_gas_wei_total", Number(gasUsed * gasPrice), { kind: transaction.kind });
+    if (isNew) metrics.count("relayer_gas_wei_total", Number(cost), { kind: transaction.kind });
     if (isNew) log.info({ hash: transactionHash, blockNumber, succeeded, undone: undone.length }, "transaction mined");
   }
 

@@ -44,10 +44,10 @@ export interface RelayerConfig {
   maxInFlight: number;
   /** Gas of one transaction, at most. */
   maxGas: bigint;
-  /** Wei a unit of gas may cost, at most. */
-  maxFeePerGas: bigint;
-  /** Wei of it for the block's builder, at most. */
-  maxPriorityFeePerGas: bigint;
+  /** Wei a unit of gas may cost, at most; undefined: derived from the chain's fee history. */
+  maxFeePerGas: bigint | undefined;
+  /** Wei of it for the block's builder, at most; undefined: derived likewise. */
+  maxPriorityFeePerGas: bigint | undefined;
   /** Wei the relayer may spend on a day (UTC). */
   gasBudgetPerDay: bigint;
   /** A transaction not mined after this is replaced by a dearer one, ms. */
@@ -60,6 +60,8 @@ export interface RelayerConfig {
   appendAfter: number;
   /** Most blocks asked for at once when events are read. */
   rangeSize: number;
+  /** How far back the use of a deposit's authorization is looked for, seconds: as long as a deposit may be valid. */
+  maxAuthorizationAge: number;
   /** How many of the newest blocks are watched for reorganisations. */
   reorgDepth: number;
   /** How long a replica that went silent keeps its place, ms. */
@@ -74,14 +76,15 @@ export const DEFAULT_RELAYER_CONFIG: RelayerConfig = {
   batchDelay: 100,
   maxInFlight: 4,
   maxGas: 12_000_000n,
-  maxFeePerGas: 200_000_000_000n,
-  maxPriorityFeePerGas: 5_000_000_000n,
+  maxFeePerGas: undefined,
+  maxPriorityFeePerGas: undefined,
   gasBudgetPerDay: 1_000_000_000_000_000_000n,
   stuckAfter: 45_000,
   rebroadcastAfter: 15_000,
   append: true,
   appendAfter: 30_000,
   rangeSize: 2_000,
+  maxAuthorizationAge: 90_000,
   reorgDepth: 128,
   leaseTtl: 15_000,
 };

@@ -8,6 +8,7 @@ import { outboxReads, outboxWrites } from "./outbox.ts";
 import { quotaRepository } from "./quotas.ts";
 import { reservationRepository } from "./reservations.ts";
 import { retireTexts } from "./retire.ts";
+import { commitments, lastRound, roundWrites } from "./rounds.ts";
 
 export { isUnavailable } from "@sotto/database";
 export type { DatabaseOptions } from "./database.ts";
@@ -27,6 +28,7 @@ export type {
 export type { Attempt, NewAttempt, NewTransaction, OutboxTransaction } from "./outbox.ts";
 export type { Exceeded, Quota, QuotaResult } from "./quotas.ts";
 export type { NewReservation, Reservation, ReserveResult } from "./reservations.ts";
+export type { Commitments } from "./rounds.ts";
 export type { OperationKind, OperationState, Row, TransactionKind, TransactionState } from "./schema.ts";
 
 const MINUTE_MS = 60_000;
@@ -52,6 +54,10 @@ export async function openStore({ clock = Date.now, ...options }: StoreOptions) 
     leases: leaseRepository(database),
     outbox: outboxReads(db),
     ledger: ledgerReads(db),
+    /** Ms since the relayer in charge last ended a round well, by the database's clock; undefined if none did. */
+    sinceLastRound: () => lastRound(database),
+    /** What the relayer has promised to send, and has sent. */
+    commitments: () => commitments(db, clock),
     /** Wei the relayer spent today (UTC), with the most that what is under way may cost. */
     gasToday: () => gasSpent(db, dayOf(clock())),
 
@@ -65,6 +71,7 @@ export async function openStore({ clock = Date.now, ...options }: StoreOptions) 
           outbox: outboxWrites(transaction, clock),
           operations: operationWrites(transaction, clock),
           ledger: ledgerWrites(transaction),
+          rounds: roundWrites(database, transaction),
         }),
       );
     },
@@ -91,4 +98,5 @@ export interface RelayerWrites {
   outbox: ReturnType<typeof outboxWrites>;
   operations: ReturnType<typeof operationWrites>;
   ledger: ReturnType<typeof ledgerWrites>;
+  rounds: ReturnType<typeof roundWrites>;
 }

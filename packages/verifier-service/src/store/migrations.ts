@@ -160,5 +160,15 @@ const turns: Migration = {
   },
 };
 
+/** When the relayer in charge last ended a round: what replicas tell their watchers and clients by. */
+const rounds: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    const table = db.schema.createTable("rounds").addColumn("name", "text", (c) => c.primaryKey());
+    await table.addColumn("ended_at", "bigint", (c) => c.notNull()).execute();
+    const attempts = db.schema.alterTable("attempts");
+    await attempts.addColumn("data_fee", "text", (c) => c.notNull().defaultTo("0")).execute();
+  },
+};
+
 /** In order of their names. A migration that was released is never changed: another one follows it. */
-export const MIGRATIONS: Migrations = { "0001-initial": initial, "0002-turns": turns };
+export const MIGRATIONS: Migrations = { "0001-initial": initial, "0002-turns": turns, "0003-rounds": rounds };

@@ -168,6 +168,9 @@ export function operationRepository(database: Database, clock: () => number) {
 
     get: (id: string): Promise<Operation | undefined> => getOperation(database.db, id),
 
+    /** A withdrawal that was not given up, by its signals. */
+    getWithdrawal: (digest: string): Promise<Operation | undefined> => liveByDigest(database.db, "withdrawal", digest),
+
     /** A deposit that was not given up, by its authorization. */
     getDeposit: (digest: string): Promise<Operation | undefined> => liveByDigest(database.db, "deposit", digest),
 

@@ -8,6 +8,8 @@ export interface Attempt {
   raw: string;
   maxFee: bigint;
   maxPriority: bigint;
+  /** For its data on the chain below, where there is one. */
+  dataFee: bigint;
   createdAt: number;
   /** When a node last took it. */
   sentAt: number | undefined;
@@ -34,7 +36,7 @@ export interface OutboxTransaction {
   attempts: readonly Attempt[];
 }
 
-export type NewAttempt = Pick<Attempt, "hash" | "raw" | "maxFee" | "maxPriority">;
+export type NewAttempt = Pick<Attempt, "hash" | "raw" | "maxFee" | "maxPriority"> & { dataFee?: bigint };
 
 export interface NewTransaction {
   id: string;
@@ -89,7 +91,7 @@ export function outboxWrites(db: Db, clock: () => number) {
     const quotas = quotasIn(await carried.execute());
     for (let i = 0; i < times; i += 1) await chargeUses(db, quotas, clock());
   };
-  const insertAttempt = ({ hash, raw, maxFee, maxPriority }: NewAttempt, transaction_id: string) =>
+  const insertAttempt = ({ hash, raw, maxFee, maxPriority, dataFee = 0n }: NewAttempt, transaction_id: string) =>
     db
       .insertInto("attempts")
       .values({
@@ -98,6 +100,7 @@ export function outboxWrites(db: Db, clock: () => number) {
         raw,
         max_fee: String(maxFee),
         max_priority: String(maxPriority),
+        data_fee: String(dataFee),
         created_at: clock(),
       })
       .execute();
@@ -130,7 +133,7 @@ export function outboxWrites(db: Db, clock: () => number) {
         const exceeded = await takeUses(db, repeated, now);
         if (exceeded !== undefined) return exceeded;
       }
-      const cost = next.gasLimit * attempt.maxFee;
+      const cost = next.gasLimit * attempt.maxFee + (attempt.dataFee ?? 0n);
       const { gasLimit, ...columns } = next;
       const fixed = { gas_limit: String(gasLimit), cost: String(cost), state: "sent" as const };
       await db
@@ -156,7 +159,7 @@ export function outboxWrites(db: Db, clock: () => number) {
         .select(["gas_limit", "cost"])
         .where("id", "=", id)
         .executeTakeFirstOrThrow();
-      const cost = (as?.gasLimit ?? BigInt(old.gas_limit)) * attempt.maxFee;
+      const cost = (as?.gasLimit ?? BigInt(old.gas_limit)) * attempt.maxFee + (attempt.dataFee ?? 0n);
       // Any of the forms may be mined: the dearest counts.
       if (cost > BigInt(old.cost)) {
         await chargeDoublings(id, BigInt(old.gas_limit), BigInt(old.cost), cost);
@@ -235,6 +238,7 @@ const toAttempt = (row: Row<"attempts">): Attempt => ({
   raw: row.raw,
   maxFee: BigInt(row.max_fee),
   maxPriority: BigInt(row.max_priority),
+  dataFee: BigInt(row.data_fee),
   createdAt: row.created_at,
   sentAt: row.sent_at ?? undefined,
 });

@@ -82,6 +82,10 @@ export function quotaRepository(database: Database, clock: () => number) {
     take: (quota: Quota): Promise<QuotaResult> =>
       database.transaction(quotaKeys([quota]), (db) => take(db, quota, clock())),
 
+    /** Counts one use of each, or none if one of them is used up: that one. */
+    takeAll: (quotas: readonly Quota[]): Promise<Exceeded | undefined> =>
+      database.transaction(quotaKeys(quotas), (db) => takeUses(db, quotas, clock())),
+
     /** Forgets windows that began before a time. */
     async sweep(before: number): Promise<void> {
       await database.db.deleteFrom("quotas").where("window_start", "<", before).execute();

@@ -87,6 +87,14 @@ export function reservationRepository(database: Database, clock: () => number) {
       return holder?.bundle === bundle ? holder : undefined;
     },
 
+    /** Why this bundle cannot have its note: another bundle, or a withdrawal, was queued. Undefined if none was. */
+    async takenBy(nullifier: string, bundle: string): Promise<"NULLIFIER_QUEUED" | "NULLIFIER_SPENT" | undefined> {
+      const claim = await claimOf(database.db, nullifier);
+      if (claim?.queued !== 1) return undefined;
+      const holder = await find(database.db, claim.holder);
+      return holder?.bundle === bundle ? undefined : takenReason(await stateOf(database.db, claim.holder));
+    },
+
     /** Forgets reservations whose token expired without being settled. @returns how many */
     async sweep(before = clock()): Promise<number> {
       const { db } = database;

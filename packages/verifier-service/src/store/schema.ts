@@ -1,5 +1,5 @@
 // The tables. Times are milliseconds since the Unix epoch, amounts and field elements decimal text, hashes hex with 0x.
-import { type Insertable, type Kysely, type Selectable, sql } from "kysely";
+import { type Generated, type Insertable, type Kysely, type Selectable, sql } from "kysely";
 
 export type OperationKind = "payment" | "deposit" | "withdrawal";
 
@@ -105,6 +105,8 @@ export interface AttemptTable {
   raw: string;
   max_fee: string;
   max_priority: string;
+  /** Wei for the data of the transaction on the chain below, where the chain has one. */
+  data_fee: Generated<string>;
   created_at: number;
   /** When a node last took it, null before. */
   sent_at: number | null;
@@ -156,6 +158,12 @@ export interface GasDayTable {
   wei: string;
 }
 
+/** The last round of the relayer in charge that ended well, by the database's clock. */
+export interface RoundTable {
+  name: string;
+  ended_at: number;
+}
+
 export interface Schema {
   reservations: ReservationTable;
   claims: ClaimTable;
@@ -169,6 +177,7 @@ export interface Schema {
   spends: SpendTable;
   quotas: QuotaTable;
   gas_days: GasDayTable;
+  rounds: RoundTable;
 }
 
 /** A connection or a transaction. */

@@ -1,7 +1,9 @@
 // The checks of a decoded bundle, in the order in which verify makes them. Each says why it fails, or nothing.
 import { expectOneCiphertext, paymentContext, recipientSignal, SottoError } from "@sotto/protocol";
+import { decodeProofOnCurves } from "@sotto/prover";
 import type { Config } from "../config/config.ts";
-import { type Bundle, deploymentOf, PAYMENT_SIGNAL, RANGE_SIGNAL } from "./bundle.ts";
+import type { Store } from "../store/index.ts";
+import { type Bundle, canonicalJson, deploymentOf, PAYMENT_SIGNAL, RANGE_SIGNAL } from "./bundle.ts";
 import type { PoolState, ProofVerifier } from "./ports.ts";
 import type { RetiredKeys } from "./retired.ts";
 
@@ -41,7 +43,17 @@ export function leastTimeMs({ blockTimeMs }: Pick<Config, "blockTimeMs">): numbe
   return Math.max(30_000, 2 * blockTimeMs);
 }
 
-/** Both proofs, at the same time. What is no encoding of a proof rejects: it is a bad request, not a failed check. */
+/**
+ * Undecodable proofs are a bad request, not a failed check, so they are found before any check. Only the subgroup of their
+ * points takes a processor's time and is left to `checkProofs`.
+ * @throws ProverError PROOF_*
+ */
+export function assertProofsDecode({ wire }: Bundle): void {
+  decodeProofOnCurves(wire.proof);
+  decodeProofOnCurves(wire.amountProof);
+}
+
+/** Both proofs, at the same time. Rejects with PROOF_NOT_IN_SUBGROUP: that is a bad request, too. */
 export async function checkProofs(
   { wire }: Bundle,
   proofs: ProofVerifier,
@@ -110,10 +122,21 @@ export function checkTime({ decoded, validUntil }: Bundle, config: Config, now: 
   return refuse("TOO_LATE_TO_SETTLE", `${left} ms are left to settle, ${leastTimeMs(config)} are needed; pay again`);
 }
 
+/** What the service itself knows of the note, before it asks a node. */
+export async function checkNote(
+  bundle: Bundle,
+  { reservations, ledger }: Pick<Store, "reservations" | "ledger">,
+): Promise<Refusal | undefined> {
+  const nullifier = String(bundle.nullifier);
+  const taken = await reservations.takenBy(nullifier, canonicalJson(bundle));
+  if (taken !== undefined) return refuse(taken, "another payment of the same note is under way or settled");
+  return (await ledger.spend(nullifier)) === undefined ? undefined : refuse("NULLIFIER_SPENT", "the note is spent");
+}
+
 export async function checkChain({ root, nullifier }: Bundle, pool: PoolState): Promise<Refusal | undefined> {
-  const [known, spent] = await Promise.all([pool.isKnownRoot(root), pool.isSpent(nullifier)]);
-  if (!known) return refuse("UNKNOWN_ROOT", "publicSignals[5] is not a root the pool's tree had");
-  return spent ? refuse("NULLIFIER_SPENT", "the note is spent") : undefined;
+  if (!(await pool.isKnownRoot(root)))
+    return refuse("UNKNOWN_ROOT", "publicSignals[5] is not a root the pool's tree had");
+  return (await pool.isSpent(nullifier)) ? refuse("NULLIFIER_SPENT", "the note is spent") : undefined;
 }
 
 export function checkPolicy({ decoded }: Bundle, config: Config): Refusal | undefined {

@@ -26,7 +26,8 @@ interface Terms {
 /**
  * Queues a deposit that its depositor authorized, and waits for it.
  * @throws ServiceError INVALID_REQUEST, WRONG_DEPLOYMENT, EXPIRED, VALIDITY_TOO_LONG, AMOUNT_TOO_SMALL, FEE_TOO_SMALL,
- * AUTHORIZATION_MISMATCH, INSUFFICIENT_TOKENS, QUOTA_EXCEEDED; SottoError of a field that does not decode
+ * AUTHORIZATION_MISMATCH, INSUFFICIENT_TOKENS, QUOTA_EXCEEDED, and those of Admission.admit; SottoError of a field that
+ * does not decode
  */
 export async function relayDeposit(body: DepositRequest, caller: Caller, services: RelayServices): Promise<Operation> {
   const { config, facts, store } = services;
@@ -47,6 +48,7 @@ export async function relayDeposit(body: DepositRequest, caller: Caller, service
   const digest = `${terms.from}:${terms.nonce}`;
   const known = await store.operations.getDeposit(digest);
   if (known !== undefined) return waitForRelayed(known, caller, services);
+  await services.admission.admit("sponsored");
   const { from, ownerTags, amounts, salt, validAfter, validBefore, v, r, s } = body;
   const next = {
     id: randomUUID(),

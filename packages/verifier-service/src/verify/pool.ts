@@ -4,8 +4,14 @@ import { ServiceError } from "../errors/errors.ts";
 import { poolInterface, tokenInterface } from "../relayer/pool.ts";
 import type { PoolState } from "./ports.ts";
 
+/** How long a root that the pool knows is taken for known, ms: only a reorganisation takes one back. */
+const ROOT_MS = 60_000;
+const MAX_ROOTS = 1_024;
+
 /** @throws ServiceError CHAIN_UNAVAILABLE */
-export function poolState(chain: ChainReader, pool: string, token: string): PoolState {
+export function poolState(chain: ChainReader, pool: string, token: string, clock: () => number): PoolState {
+  /** Roots the pool knows, and until when that is taken for true. */
+  const roots = new Map<bigint, number>();
   const asking =
     (abi: Interface, to: string) =>
     async (name: string, ...values: readonly unknown[]) => {
@@ -17,7 +23,13 @@ export function poolState(chain: ChainReader, pool: string, token: string): Pool
     };
   const [askPool, askToken] = [asking(poolInterface, pool), asking(tokenInterface, token)];
   return {
-    isKnownRoot: async (root) => (await askPool("isKnownRoot", root)) === true,
+    async isKnownRoot(root) {
+      if ((roots.get(root) ?? 0) > clock()) return true;
+      if ((await askPool("isKnownRoot", root)) !== true) return false;
+      if (roots.size >= MAX_ROOTS) roots.clear();
+      roots.set(root, clock() + ROOT_MS);
+      return true;
+    },
     isSpent: async (nullifier) => (await askPool("isSpent", nullifier)) === true,
     tokensOf: async (account) => BigInt(await askToken("balanceOf", account)),
     isAuthorizationUsed: async (account, nonce) => (await askToken("authorizationState", account, nonce)) === true,

@@ -1,30 +1,37 @@
 import type { WireBundle } from "@sotto/protocol";
+import { networkLimits } from "@sotto/server";
 import type { Config } from "../config/config.ts";
 import { ServiceError } from "../errors/errors.ts";
+import type { Quotas } from "../ops/budget.ts";
 import type { Quota, Store } from "../store/index.ts";
 import { RANGE_SIGNAL } from "./bundle.ts";
 
 const DAY_MS = 86_400_000;
 
+/** A quota for each network of a client: the larger ones have more. */
+function networkQuotas(kind: string, client: string, limit: number): Quota[] {
+  return networkLimits(client, limit).map((each) => ({
+    key: `${kind}:${each.network}`,
+    limit: each.limit,
+    window: DAY_MS,
+  }));
+}
+
 /**
- * Counts a verification for its client.
+ * Counts a check of proofs for the networks of its client.
  * @throws ServiceError QUOTA_EXCEEDED; details.resetAt is when the next day begins, ms
  */
 export async function takeClientQuota(
   store: Pick<Store, "quotas">,
-  config: Pick<Config, "clientQuota">,
+  config: Pick<Quotas, "clientQuota">,
   client: string,
 ): Promise<void> {
-  const quota = clientQuota(config, client);
-  const { allowed, resetAt } = await store.quotas.take(quota);
-  if (!allowed) throw quotaExceeded(quota, resetAt);
+  const exceeded = await store.quotas.takeAll(clientQuotas(config, client));
+  if (exceeded !== undefined) throw quotaExceeded(exceeded.quota, exceeded.resetAt);
 }
 
-export const clientQuota = ({ clientQuota: limit }: Pick<Config, "clientQuota">, client: string): Quota => ({
-  key: `client:${client}`,
-  limit,
-  window: DAY_MS,
-});
+export const clientQuotas = ({ clientQuota }: Pick<Quotas, "clientQuota">, client: string): readonly Quota[] =>
+  networkQuotas("client", client, clientQuota);
 
 /**
  * What a payment that is queued counts for: its recipient. What is only verified costs no gas, and must not use up what
@@ -43,15 +50,15 @@ export function recipientQuota(
  * What a deposit or withdrawal that pays no fee counts for: its client, and a deposit also for its depositor, who may
  * come from many network addresses.
  */
-export function sponsorQuotas({ sponsorQuota: limit }: Config, client: string, depositor?: string): readonly Quota[] {
-  const keys = [`sponsor:${client}`, ...(depositor === undefined ? [] : [`depositor:${depositor}`])];
-  return keys.map((key) => ({ key, limit, window: DAY_MS }));
+export function sponsorQuotas({ sponsorQuota: limit }: Quotas, client: string, depositor?: string): readonly Quota[] {
+  const own = depositor === undefined ? [] : [{ key: `depositor:${depositor}`, limit, window: DAY_MS }];
+  return [...networkQuotas("sponsor", client, limit), ...own];
 }
 
 const COUNTED: Readonly<Record<string, string>> = {
-  client: "payments a day for one network address",
+  client: "checked proofs a day for one network",
   recipient: "payments a day to one recipient",
-  sponsor: "sponsored deposits and withdrawals a day for one network address",
+  sponsor: "sponsored deposits and withdrawals a day for one network",
   depositor: "sponsored deposits a day of one account",
 };
 

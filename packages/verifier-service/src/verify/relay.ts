@@ -1,7 +1,9 @@
 // What deposits and withdrawals have in common: dates, fees, and the way into the relayer's queue.
 import type { Config } from "../config/config.ts";
 import { ServiceError } from "../errors/errors.ts";
+import type { Quotas } from "../ops/budget.ts";
 import type { EnqueueResult, Operation, Store } from "../store/index.ts";
+import type { Admission } from "./admission.ts";
 import { leastTimeMs } from "./checks.ts";
 import type { Caller, Holds } from "./hold.ts";
 import type { PoolFacts } from "./pool-facts.ts";
@@ -10,11 +12,12 @@ import { quotaExceeded } from "./quotas.ts";
 import { waitFor } from "./settle.ts";
 
 export interface RelayServices {
-  readonly config: Config;
+  readonly config: Config & Quotas;
   readonly proofs: ProofVerifier;
   readonly pool: PoolState;
   readonly facts: PoolFacts;
-  readonly store: Pick<Store, "operations">;
+  readonly store: Pick<Store, "operations" | "ledger" | "quotas">;
+  readonly admission: Pick<Admission, "admit">;
   readonly relayer: RelayerPort;
   readonly holds: Holds;
   readonly clock: () => number;

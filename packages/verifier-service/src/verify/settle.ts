@@ -2,15 +2,16 @@ import { parseAddress, type WireBundle } from "@sotto/protocol";
 import type { Config } from "../config/config.ts";
 import { ServiceError } from "../errors/errors.ts";
 import type { SettleRequest } from "../http/schemas.ts";
+import type { Quotas } from "../ops/budget.ts";
 import { paymentCallOf } from "../relayer/pool.ts";
 import type { Operation, Reservation, Store } from "../store/index.ts";
 import type { TokenIssuer } from "../token/token.ts";
 import type { Caller, Hold, Holds } from "./hold.ts";
 import type { RelayerPort } from "./ports.ts";
-import { clientQuota, quotaExceeded, recipientQuota } from "./quotas.ts";
+import { clientQuotas, quotaExceeded, recipientQuota } from "./quotas.ts";
 
 export interface SettleServices {
-  readonly config: Config;
+  readonly config: Config & Quotas;
   readonly store: Pick<Store, "reservations" | "operations">;
   readonly tokens: TokenIssuer;
   readonly relayer: RelayerPort;
@@ -65,7 +66,7 @@ export async function queueReserved(
   const known = await store.operations.get(id);
   if (known !== undefined) return known;
   const quota = recipientQuota(config, JSON.parse(bundle) as WireBundle);
-  const again = (client: string) => [clientQuota(config, client)];
+  const again = (client: string) => clientQuotas(config, client);
   const queued = await store.operations.enqueuePayment(id, paymentCallOf, [quota], again);
   if (queued.kind === "exceeded") throw quotaExceeded(queued.quota, queued.resetAt);
   return queued.kind === "gone" ? undefined : queued.operation;

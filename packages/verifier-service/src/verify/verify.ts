@@ -1,22 +1,35 @@
 import { randomUUID } from "node:crypto";
 import { resourceHash } from "@sotto/protocol";
 import type { Config } from "../config/config.ts";
+import type { Quotas } from "../ops/budget.ts";
 import type { Store } from "../store/index.ts";
 import type { TokenIssuer } from "../token/token.ts";
+import type { Admission } from "./admission.ts";
 import { type Bundle, canonicalJson, RANGE_SIGNAL, readBundle } from "./bundle.ts";
-import { checkChain, checkMeaning, checkPolicy, checkProofs, checkSet, checkTime, type Refusal } from "./checks.ts";
+import {
+  assertProofsDecode,
+  checkChain,
+  checkMeaning,
+  checkNote,
+  checkPolicy,
+  checkProofs,
+  checkSet,
+  checkTime,
+  type Refusal,
+} from "./checks.ts";
 import type { PoolState, ProofVerifier } from "./ports.ts";
 import { takeClientQuota } from "./quotas.ts";
 import type { RetiredKeys } from "./retired.ts";
 
 export interface VerifyServices {
-  readonly config: Config;
+  readonly config: Config & Quotas;
   /** Id of the set of keys the proofs are verified with. */
   readonly setId: string;
   readonly proofs: ProofVerifier;
   readonly retired: RetiredKeys;
   readonly pool: PoolState;
-  readonly store: Pick<Store, "reservations" | "quotas">;
+  readonly store: Pick<Store, "reservations" | "quotas" | "ledger">;
+  readonly admission: Pick<Admission, "admit">;
   readonly tokens: TokenIssuer;
   /** Now, ms. */
   readonly clock: () => number;
@@ -38,10 +51,12 @@ export interface Reserved {
 }
 
 /**
- * Checks a bundle and reserves its nullifier.
+ * Checks a bundle and reserves its nullifier. The proofs come last: they take milliseconds of a processor, and all else that
+ * may be wrong takes less. Each check of proofs counts for the client, whatever comes of it.
  * @param body the parsed JSON
  * @param client whom the quota counts for
- * @throws SottoError INVALID_BUNDLE, PROOF_*, QUOTA_EXCEEDED, CHAIN_UNAVAILABLE, STORE_UNAVAILABLE
+ * @throws SottoError INVALID_BUNDLE, PROOF_*, QUOTA_EXCEEDED, CHAIN_UNAVAILABLE, STORE_UNAVAILABLE, and those of
+ * Admission.admit
  */
 export async function reserveBundle(
   body: unknown,
@@ -49,20 +64,26 @@ export async function reserveBundle(
   services: VerifyServices,
 ): Promise<Reserved | ({ readonly valid: false } & Refusal)> {
   const bundle = readBundle(body);
+  assertProofsDecode(bundle);
   const { config } = services;
   const { artifactSet } = body as { artifactSet?: string };
-  // First of all, because it decodes the proofs: what does not decode is no answer to anything.
-  const proofs = await checkProofs(bundle, services.proofs, services.retired);
   const refusal =
     checkSet(artifactSet, services.setId) ??
-    proofs ??
-    checkMeaning(bundle, config) ??
     checkTime(bundle, config, services.clock()) ??
-    (await checkChain(bundle, services.pool)) ??
-    checkPolicy(bundle, config);
+    checkPolicy(bundle, config) ??
+    checkMeaning(bundle, config) ??
+    (await checkNote(bundle, services.store)) ??
+    (await checkChain(bundle, services.pool));
   if (refusal !== undefined) return { valid: false, ...refusal };
-  await takeClientQuota(services.store, config, client);
-  return reserve(bundle, client, services);
+  const takeBack = await services.admission.admit("payment");
+  try {
+    const result = await reserveProven(bundle, client, services);
+    if (!result.valid) takeBack();
+    return result;
+  } catch (error) {
+    takeBack();
+    throw error;
+  }
 }
 
 /** Checks a bundle, reserves its nullifier and gives a token for it. Throws as `reserveBundle` does. */
@@ -71,6 +92,14 @@ export async function verifyBundle(body: unknown, client: string, services: Veri
   if (!result.valid) return result;
   const { id, expiresIn, bundle } = result;
   return { valid: true, token: await issueToken(id, expiresIn, bundle, services), expiresIn };
+}
+
+/** What is left to check: the proofs, for the client's account. */
+async function reserveProven(bundle: Bundle, client: string, services: VerifyServices) {
+  await takeClientQuota(services.store, services.config, client);
+  const wrong = await checkProofs(bundle, services.proofs, services.retired);
+  if (wrong !== undefined) return { valid: false as const, ...wrong };
+  return reserve(bundle, client, services);
 }
 
 async function reserve(bundle: Bundle, client: string, services: VerifyServices) {

@@ -7,20 +7,22 @@ import {
   WITHDRAWAL_INPUTS,
   withdrawalContext,
 } from "@sotto/protocol";
+import { decodeProofOnCurves } from "@sotto/prover";
 import { ServiceError } from "../errors/errors.ts";
 import type { WithdrawRequest } from "../http/schemas.ts";
 import type { Operation } from "../store/index.ts";
 import { deploymentOf } from "./bundle.ts";
 import type { Caller } from "./hold.ts";
-import { sponsorQuotas } from "./quotas.ts";
+import { sponsorQuotas, takeClientQuota } from "./quotas.ts";
 import { expectDate, expectQueued, type RelayServices, readSeconds, waitForRelayed } from "./relay.ts";
 
 const SIGNAL = { context: 0, amount: 1, root: 2, nullifiers: 3 } as const;
 
 /**
  * Queues a withdrawal or a merge and waits for it.
- * @throws ServiceError INVALID_REQUEST, INVALID_PROOF, CONTEXT_MISMATCH, EXPIRED, VALIDITY_TOO_LONG, FEE_TOO_SMALL,
- * UNKNOWN_ROOT, NULLIFIER_SPENT, NULLIFIER_QUEUED, QUOTA_EXCEEDED; SottoError of a field that does not decode
+ * @throws ServiceError INVALID_REQUEST, CONTEXT_MISMATCH, EXPIRED, VALIDITY_TOO_LONG, FEE_TOO_SMALL, UNKNOWN_ROOT,
+ * NULLIFIER_SPENT, INVALID_PROOF, NULLIFIER_QUEUED, QUOTA_EXCEEDED, and those of Admission.admit; SottoError of a
+ * field that does not decode
  */
 export async function relayWithdrawal(
   body: WithdrawRequest,
@@ -35,19 +37,27 @@ export async function relayWithdrawal(
     feeRecipient: parseAddress(body.feeRecipient, "feeRecipient"),
     validUntil: readSeconds(body.validUntil, "validUntil"),
   };
-  const nullifiers = nullifiersOf(signals);
-  if (!(await services.proofs.verify("withdrawal", body.proof, body.signals)))
-    throw new ServiceError("INVALID_PROOF", "proof does not hold for signals");
+  decodeProofOnCurves(body.proof);
+  const nullifiers = nullifiersOf(signals).map(String);
   if (withdrawalContext({ ...deploymentOf(config), ...terms }) !== signals[SIGNAL.context])
     throw new ServiceError(
       "CONTEXT_MISMATCH",
       `signals[0] is not of recipient, fee, feeRecipient and validUntil for chain ${config.chainId} and pool ${config.pool}`,
     );
   const digest = signalsDigest(signals);
+  const known = await store.operations.getWithdrawal(digest);
+  if (known !== undefined) return waitForRelayed(known, caller, services);
   expectDate(terms.validUntil, "validUntil", services);
   expectFee(terms, signals[SIGNAL.amount]!, services);
   if (!(await services.pool.isKnownRoot(signals[SIGNAL.root]!)))
     throw new ServiceError("UNKNOWN_ROOT", "signals[2] is not a root the pool's tree had");
+  if ((await store.ledger.spends(nullifiers)).size > 0)
+    throw new ServiceError("NULLIFIER_SPENT", "a note of it is spent");
+  // As in /verify the proof comes last, and its check counts for the client.
+  await services.admission.admit("sponsored");
+  await takeClientQuota(store, config, caller.client);
+  if (!(await services.proofs.verify("withdrawal", body.proof, body.signals)))
+    throw new ServiceError("INVALID_PROOF", "proof does not hold for signals");
   const { proof, recipient, fee, feeRecipient, validUntil } = body;
   const next = {
     id: randomUUID(),
@@ -55,7 +65,7 @@ export async function relayWithdrawal(
     call: { proof, signals: body.signals, recipient, fee, feeRecipient, validUntil },
     client: caller.client,
     validUntil: Number(terms.validUntil),
-    nullifiers: nullifiers.map(String),
+    nullifiers,
   };
   const sponsored = config.withdrawalFee === 0 ? sponsorQuotas(config, caller.client) : [];
   const queued = await store.operations.enqueueWithdrawal(next, sponsored);

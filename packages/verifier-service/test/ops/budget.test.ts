@@ -1,40 +1,72 @@
-import type { ChainReader } from "@sotto/chain";
+import type { ServiceLog } from "@sotto/server";
 import { expect } from "chai";
-import { beyondBudget, tellBudget } from "../../src/ops/budget.ts";
+import { costOf, MAX_QUOTAS, presentPrice, quotasFor, startingQuotas } from "../../src/ops/budget.ts";
 
 const ETHER = 10n ** 18n;
 const GWEI = 10n ** 9n;
-const settings = { clientQuota: 10_000, sponsorQuota: 100, gasBudget: ETHER };
+const settings = {
+  ...{ clientQuota: undefined, sponsorQuota: undefined, gasBudget: ETHER },
+  ...{ quotasBeyondBudget: "refuse" as const, local: false },
+};
+const price = (weiPerGas: bigint, dataFee = 0n) =>
+  presentPrice({ usualPrice: async () => ({ baseFee: weiPerGas, tip: 0n }), dataFee: async () => dataFee });
 
-describe("what one client can cost", () => {
-  it("is told beyond a quarter of the day's budget, with the numbers that would fit", () => {
-    expect(beyondBudget(settings, GWEI / 100n)).to.equal(undefined);
-    // 10,000 payments of 350,000 gas and 100 deposits of 600,000: 3.56 ETH at 1 gwei.
-    const message = beyondBudget(settings, GWEI);
-    expect(message)
-      .to.include("3560000000000000000 wei")
-      .and.include("have to be 542,")
-      .and.include("14240000000000000000");
-    expect(beyondBudget({ ...settings, clientQuota: 542 }, GWEI)).to.equal(undefined);
-    expect(beyondBudget({ ...settings, clientQuota: 543 }, GWEI)).to.include("have to be 542,");
-    expect(beyondBudget({ ...settings, gasBudget: 14_240_000_000_000_000_000n }, GWEI)).to.equal(undefined);
-    expect(beyondBudget({ ...settings, sponsorQuota: 10_000 }, GWEI)).to.include("have to be 0,");
-    expect(beyondBudget(settings, 0n)).to.equal(undefined);
+describe("quotas and the day's budget", () => {
+  let told: object[];
+  const log = {
+    info: () => {},
+    warn: (fields: object, message: string) => void told.push({ ...fields, message }),
+  } as unknown as ServiceLog;
+  beforeEach(() => {
+    told = [];
   });
 
-  it("is told by the chain's price at the start, and not on a local chain", async () => {
-    const told: unknown[] = [];
-    const log = { warn: (fields: object, message: string) => told.push(fields, message) };
-    const chain = { head: async () => ({ baseFee: GWEI / 2n }), priorityFee: async () => GWEI / 2n };
-    const tell = (local: boolean) =>
-      tellBudget(
-        { ...settings, local },
-        chain as unknown as ChainReader,
-        log as unknown as Parameters<typeof tellBudget>[2],
-      );
-    await tell(true);
+  it("are derived so that one client's network costs at most a quarter of the budget, whatever gas costs", async () => {
+    for (const weiPerGas of [1n, GWEI / 1000n, GWEI / 100n, GWEI, 30n * GWEI]) {
+      const now = await price(weiPerGas);
+      const quotas = startingQuotas(settings, now, log);
+      expect(costOf(quotas, now) <= ETHER / 4n, `${weiPerGas} wei`).to.equal(true);
+      expect(quotas.clientQuota).to.be.within(1, MAX_QUOTAS.clientQuota);
+      expect(quotas.sponsorQuota).to.be.within(1, MAX_QUOTAS.sponsorQuota);
+    }
+    // An eighth of a budget of 1 ETH, for each of the four /64 that a /48 is counted as, at 0.00048 ETH a payment.
+    expect(startingQuotas(settings, await price(GWEI), log)).to.deep.equal({ clientQuota: 65, sponsorQuota: 41 });
+    expect(startingQuotas(settings, await price(GWEI / 100n), log)).to.deep.equal({
+      clientQuota: 6_510,
+      sponsorQuota: 100,
+    });
+    expect(startingQuotas(settings, await price(0n), log)).to.deep.equal(MAX_QUOTAS);
     expect(told).to.deep.equal([]);
-    await tell(false);
-    expect(told).to.deep.equal([{ code: "QUOTAS_BEYOND_BUDGET" }, beyondBudget(settings, GWEI)]);
+  });
+
+  it("count what a transaction's data costs on the chain below", async () => {
+    const [without, with_] = [await price(GWEI / 100n), await price(GWEI / 100n, 48_000n * GWEI)];
+    expect(quotasFor(settings, with_).clientQuota).to.be.lessThan(quotasFor(settings, without).clientQuota / 5);
+  });
+
+  it("keep the service from starting if one client alone could use up the budget, unless a setting allows that", async () => {
+    const wide = { ...settings, clientQuota: 10_000, sponsorQuota: 100 };
+    const now = await price(GWEI);
+    expect(() => startingQuotas(wide, now, log))
+      .to.throw("at most 65 and 41")
+      .with.property("code", "QUOTAS_BEYOND_BUDGET");
+    const allowed = { ...wide, quotasBeyondBudget: "allow" as const };
+    expect(startingQuotas(allowed, now, log)).to.deep.equal({ clientQuota: 10_000, sponsorQuota: 100 });
+    expect(told).to.have.length(1);
+    expect(told[0]).to.include({ code: "QUOTAS_BEYOND_BUDGET" });
+    // A budget that pays for no more than some transactions.
+    expect(() => startingQuotas({ ...settings, gasBudget: 10n ** 15n }, now, log)).to.throw("SOTTO_GAS_BUDGET");
+  });
+
+  it("are told the operator if one client could use up more than a quarter", async () => {
+    const wide = { ...settings, clientQuota: 300 };
+    expect(startingQuotas(wide, await price(GWEI), log).clientQuota).to.equal(300);
+    expect(told).to.have.length(1);
+  });
+
+  it("are not limited by the budget on a local chain, where gas costs nothing", async () => {
+    const local = { ...settings, clientQuota: 1_000_000, local: true };
+    const quotas = startingQuotas(local, await price(GWEI), log);
+    expect(quotas).to.deep.equal({ clientQuota: 1_000_000, sponsorQuota: MAX_QUOTAS.sponsorQuota });
   });
 });

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { Wallet } from "ethers";
 import type { RelayerContext, Round } from "../../src/relayer/context.ts";
+import { FeeMarket } from "../../src/relayer/fee-market.ts";
 import { Sender } from "../../src/relayer/sender.ts";
 import { DEFAULT_RELAYER_CONFIG } from "../../src/relayer/types.ts";
 import type { OutboxTransaction } from "../../src/store/index.ts";
@@ -19,6 +20,16 @@ describe("a day's gas", () => {
     sent: async () => {},
     replace: async () => {},
   };
+  const market = new FeeMarket({
+    ...{ ...config, clock: Date.now, maxFeePerGas: 200n * GWEI, maxPriorityFeePerGas: GWEI },
+    chain: {
+      priorityFee: async () => 0n,
+      feeHistory: async () => ({ baseFees: [], tips: [] }),
+      head: async () => ({ number: 1, hash: "0x01", timestamp: 0, baseFee: 0n }),
+      code: async () => "0x",
+      read: async () => 0n as never,
+    },
+  });
   const context = {
     chain: { priorityFee: async () => 0n, transactionCount: async () => 0, send: async () => undefined },
     store: {
@@ -28,6 +39,7 @@ describe("a day's gas", () => {
     },
     log: { info: () => {}, warn: () => {} },
     metrics: { count: () => {} },
+    market,
     ...{ signer, address: signer.address, config, clock: Date.now, pool: { chainId: 8453n } },
   } as unknown as RelayerContext;
   const sender = new Sender(context);

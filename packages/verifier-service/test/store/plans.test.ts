@@ -90,6 +90,11 @@ describe("store's questions", () => {
     });
     await store.operations.enqueuePayment("r", JSON.parse);
     await store.reservations.ofBundle("7", "{}");
+    await store.reservations.takenBy("7", "[]");
+    await store.operations.getWithdrawal("0xdd");
+    await store.ledger.spend("7");
+    await store.commitments();
+    await store.sinceLastRound();
     await store.quotas.take({ key: "client:c", limit: 1, window: 1000 });
     expect(scans()).to.deep.equal([]);
   });

@@ -4,9 +4,10 @@ import type { KeyRing } from "../../token/key-ring.ts";
 
 const tags = ["operations"];
 const HEALTH = {
-  summary: "Whether chain, store, artifacts and the relayer's balance allow payments, and the phone registry answers",
+  summary: "Whether a payment could be verified and settled now, and the phone registry answers",
   checks: {
-    ...{ chain: CheckAnswer, store: CheckAnswer, artifacts: CheckAnswer, relayer: CheckAnswer },
+    ...{ chain: CheckAnswer, store: CheckAnswer, artifacts: CheckAnswer, head: CheckAnswer, fees: CheckAnswer },
+    ...{ relayer: CheckAnswer, budget: CheckAnswer, leader: CheckAnswer },
     phone: Type.Optional(CheckAnswer),
   },
 };

@@ -1,0 +1,207 @@
+// Whether the relayer could settle what is asked for now. A token that cannot be settled costs its payer minutes of waiting
+// for nothing: the service answers 503 before it gives one.
+import { type ChainReader, isNodeFault } from "@sotto/chain";
+import type { Check, Need } from "@sotto/server";
+import type { Config } from "../config/config.ts";
+import { ServiceError } from "../errors/errors.ts";
+import type { FeeMarket } from "../relayer/fee-market.ts";
+import type { Fees } from "../relayer/fees.ts";
+import { PAYMENT_GAS, SAMPLE_TRANSACTION, SPONSORED_GAS } from "../relayer/gas.ts";
+import type { Commitments, Store } from "../store/index.ts";
+
+/** payment: has a token or gets one. sponsored: a deposit or withdrawal, which half of a day's budget is kept from. */
+export type AdmissionKind = "payment" | "sponsored";
+
+export type ObstacleCode =
+  | "HEAD_TOO_OLD"
+  | "FEES_TOO_HIGH"
+  | "RELAYER_BALANCE_LOW"
+  | "GAS_BUDGET_EXHAUSTED"
+  | "RELAYER_STUCK";
+
+/** What stands in the way of settling anything. */
+export interface Obstacle {
+  readonly code: ObstacleCode;
+  readonly message: string;
+  /** Seconds after which it is worth asking again. */
+  readonly retryAfter: number;
+}
+
+/** What is known at one moment. */
+export interface Outlook {
+  /** Age of the newest block, ms. */
+  readonly headAge: number;
+  /** Wei for a unit of gas; undefined while even the base fee is beyond the cap. */
+  readonly fees: Fees | undefined;
+  /** Wei that the data of one transaction costs beside its gas. */
+  readonly dataFee: bigint;
+  /** Wei. */
+  readonly balance: bigint;
+  /** Wei spent today, with the most that unmined transactions may cost. */
+  readonly gasToday: bigint;
+  readonly commitments: Commitments;
+  /** Ms since the relayer in charge last ended a round. */
+  readonly silence: number;
+  /** Ms of the clock. */
+  readonly now: number;
+}
+
+type Limits = Pick<Config, "gasBudget" | "leastBalance" | "maxHeadAgeMs" | "blockTimeMs">;
+
+/** A relayer that ended no round for so long is stuck, ms: twice what is left of a payment's date in the worst case. */
+export const MAX_SILENCE_MS = 60_000;
+const DAY_MS = 86_400_000;
+const RETRY_SECONDS = 30;
+
+/** Everything that stands in the way, by the readiness check that shows it. */
+export function findObstacles(
+  outlook: Outlook,
+  limits: Limits,
+  kind: AdmissionKind = "payment",
+): Readonly<Record<"head" | "fees" | "relayer" | "budget" | "leader", Obstacle | undefined>> {
+  const { fees, headAge, silence, now } = outlook;
+  const blockSeconds = Math.ceil(limits.blockTimeMs / 1000);
+  const obstacle = (found: boolean, code: ObstacleCode, message: string, retryAfter = RETRY_SECONDS) =>
+    found ? { code, message, retryAfter } : undefined;
+  return {
+    head: obstacle(
+      limits.maxHeadAgeMs > 0 && headAge > limits.maxHeadAgeMs,
+      "HEAD_TOO_OLD",
+      `the chain's newest block is ${Math.round(headAge / 1000)} s old: nothing would be mined in time; try again`,
+    ),
+    fees: obstacle(
+      fees === undefined,
+      "FEES_TOO_HIGH",
+      "gas costs more now than the service offers; try again",
+      Math.max(RETRY_SECONDS, blockSeconds),
+    ),
+    relayer: obstacle(
+      outlook.balance < neededBalance(outlook, limits, kind),
+      "RELAYER_BALANCE_LOW",
+      "the service's account cannot pay for more transactions; try again later",
+      10 * RETRY_SECONDS,
+    ),
+    budget: obstacle(
+      neededBudget(outlook, kind) > (kind === "payment" ? limits.gasBudget : limits.gasBudget / 2n),
+      "GAS_BUDGET_EXHAUSTED",
+      "the service has spent what it may spend on gas today; try again tomorrow (UTC)",
+      Math.ceil((DAY_MS - (now % DAY_MS)) / 1000),
+    ),
+    leader: obstacle(
+      silence > MAX_SILENCE_MS,
+      "RELAYER_STUCK",
+      `the service has not looked at the chain for ${Math.round(silence / 1000)} s; try again`,
+    ),
+  };
+}
+
+/** Wei that all that was promised and one more may cost at the present price. */
+function promised({ fees, dataFee, commitments }: Outlook, kind: AdmissionKind): bigint {
+  const cost = (gas: bigint) => gas * (fees?.maxFee ?? 0n) + dataFee;
+  const own = cost(kind === "payment" ? PAYMENT_GAS : SPONSORED_GAS);
+  return BigInt(commitments.payments) * cost(PAYMENT_GAS) + own;
+}
+
+const neededBudget = (outlook: Outlook, kind: AdmissionKind): bigint => outlook.gasToday + promised(outlook, kind);
+
+function neededBalance(outlook: Outlook, { leastBalance }: Limits, kind: AdmissionKind): bigint {
+  const needed = outlook.commitments.unmined + promised(outlook, kind);
+  return needed > leastBalance ? needed : leastBalance;
+}
+
+export interface AdmissionParts {
+  readonly config: Limits;
+  readonly chain: Pick<ChainReader, "head" | "balance">;
+  readonly store: Pick<Store, "gasToday" | "commitments" | "sinceLastRound">;
+  /** The relayer's account. */
+  readonly relayer: string;
+  readonly market: Pick<FeeMarket, "current" | "dataFee">;
+  readonly clock: () => number;
+}
+
+/** How long an outlook is taken for true, ms: longer than a burst of requests, shorter than a block. */
+const OUTLOOK_MS = 2_000;
+
+/** An outlook, and how many payments were promised since. */
+interface View {
+  readonly at: number;
+  readonly outlook: Promise<Outlook>;
+  promised: number;
+}
+
+/** Decides whether more may be promised. Requests within two seconds share what it asks for. */
+export class Admission {
+  readonly #parts: AdmissionParts;
+  readonly #startedAt: number;
+  #last: View | undefined;
+
+  constructor(parts: AdmissionParts) {
+    this.#parts = parts;
+    this.#startedAt = parts.clock();
+  }
+
+  /**
+   * Admits one more, if it could be settled. A payment counts as promised from now on.
+   * @returns takes the promise back: nothing came of it
+   * @throws ServiceError HEAD_TOO_OLD, FEES_TOO_HIGH, RELAYER_BALANCE_LOW, GAS_BUDGET_EXHAUSTED, RELAYER_STUCK,
+   * CHAIN_UNAVAILABLE
+   */
+  async admit(kind: AdmissionKind): Promise<() => void> {
+    const view = this.#look();
+    const outlook = await view.outlook.catch((cause: unknown) => {
+      if (isNodeFault(cause))
+        throw new ServiceError("CHAIN_UNAVAILABLE", "the chain does not answer; try again", {}, { cause });
+      throw cause;
+    });
+    const payments = outlook.commitments.payments + view.promised;
+    const commitments = { ...outlook.commitments, payments };
+    const found = Object.values(findObstacles({ ...outlook, commitments }, this.#parts.config, kind));
+    const obstacle = found.find((each) => each !== undefined);
+    if (obstacle !== undefined) {
+      const { code, message, retryAfter } = obstacle;
+      throw new ServiceError(code, message, { retryAfter });
+    }
+    if (kind !== "payment") return () => {};
+    view.promised += 1;
+    return () => {
+      view.promised -= 1;
+    };
+  }
+
+  /** One readiness check for each obstacle. */
+  needs(): Readonly<Record<keyof ReturnType<typeof findObstacles>, Need>> {
+    const need = (name: keyof ReturnType<typeof findObstacles>) => async (): Promise<Check | undefined> => {
+      const obstacle = findObstacles(await this.#look().outlook, this.#parts.config)[name];
+      return obstacle && { ok: false, code: obstacle.code };
+    };
+    const [head, fees, relayer, budget] = [need("head"), need("fees"), need("relayer"), need("budget")];
+    return { head, fees, relayer, budget, leader: need("leader") };
+  }
+
+  #look(): View {
+    const now = this.#parts.clock();
+    if (this.#last === undefined || now - this.#last.at >= OUTLOOK_MS)
+      this.#last = { at: now, outlook: this.#ask(now), promised: 0 };
+    return this.#last;
+  }
+
+  async #ask(now: number): Promise<Outlook> {
+    const { chain, store, relayer, market } = this.#parts;
+    const head = await chain.head();
+    const [price, data, balance, gasToday, commitments, silence] = await Promise.all([
+      market.current(head),
+      market.dataFee(SAMPLE_TRANSACTION),
+      chain.balance(relayer),
+      store.gasToday(),
+      store.commitments(),
+      store.sinceLastRound(),
+    ]);
+    // A service that has just started may still read the chain: its first round counts from then on.
+    const running = now - this.#startedAt;
+    return {
+      ...{ fees: price, dataFee: data, balance, gasToday, commitments, now },
+      headAge: now - head.timestamp * 1000,
+      silence: Math.min(running, silence ?? running),
+    };
+  }
+}

@@ -1,0 +1,99 @@
+import { expect } from "chai";
+import { FeeMarket, GAS_PRICE_ORACLE } from "../../src/relayer/fee-market.ts";
+
+const ETHER = 10n ** 18n;
+const GWEI = 10n ** 9n;
+
+describe("what gas costs", () => {
+  let now: number;
+  let asked: number;
+  let chain: {
+    baseFee: bigint;
+    suggested: bigint | undefined;
+    tips: bigint[] | undefined;
+    code: string;
+    dataFee: bigint;
+  };
+  const market = (caps: { maxFeePerGas?: bigint; maxPriorityFeePerGas?: bigint } = {}) =>
+    new FeeMarket({
+      ...{ maxFeePerGas: caps.maxFeePerGas, maxPriorityFeePerGas: caps.maxPriorityFeePerGas },
+      ...{ gasBudgetPerDay: ETHER, clock: () => now },
+      chain: {
+        head: async () => ({ number: 1, hash: "0x01", timestamp: 0, baseFee: chain.baseFee }),
+        priorityFee: async () => chain.suggested,
+        async feeHistory() {
+          asked += 1;
+          if (chain.tips === undefined) throw new Error("the method does not exist");
+          return { baseFees: [chain.baseFee / 2n, chain.baseFee, chain.baseFee * 2n], tips: chain.tips };
+        },
+        code: async (address) => (address === GAS_PRICE_ORACLE ? chain.code : "0x"),
+        read: async () => chain.dataFee as never,
+      },
+    });
+  beforeEach(() => {
+    [now, asked] = [1_790_000_000_000, 0];
+    chain = { baseFee: GWEI, suggested: GWEI, tips: [GWEI], code: "0x", dataFee: 0n };
+  });
+
+  it("pays Polygon's builders what they take: 30 gwei, by the node's word or by the last blocks", async () => {
+    chain = { ...chain, baseFee: 40n * GWEI, suggested: 30n * GWEI, tips: [30n * GWEI, 31n * GWEI, 35n * GWEI] };
+    expect((await market().current(chain))!.maxPriority).to.equal(31n * GWEI);
+    chain.suggested = undefined;
+    expect((await market().current(chain))!.maxPriority).to.equal(31n * GWEI);
+    [chain.suggested, chain.tips] = [30n * GWEI, undefined];
+    expect((await market().current(chain))!.maxPriority).to.equal(30n * GWEI);
+  });
+
+  it("offers little where little is asked", async () => {
+    chain = { ...chain, baseFee: GWEI / 200n, suggested: GWEI / 1000n, tips: [GWEI / 1000n] };
+    expect(await market().current(chain)).to.deep.equal({
+      maxFee: GWEI / 100n + GWEI / 1000n,
+      maxPriority: GWEI / 1000n,
+    });
+  });
+
+  it("derives its caps from the last blocks, and keeps them for an hour", async () => {
+    chain = { ...chain, baseFee: 20n * GWEI, suggested: 2n * GWEI, tips: [2n * GWEI] };
+    const open = market();
+    expect(await open.caps()).to.deep.equal({ maxFeePerGas: 220n * GWEI, maxPriorityFeePerGas: 6n * GWEI });
+    chain.baseFee = 221n * GWEI;
+    now += 60_000;
+    expect(await open.current(chain)).to.equal(undefined);
+    now += 3_600_000;
+    expect((await open.current(chain))!.maxFee > 221n * GWEI).to.equal(true);
+  });
+
+  it("never derives a cap at which the day's budget would still pay for a thousand payments", async () => {
+    chain = { ...chain, baseFee: 1n, suggested: 0n, tips: [] };
+    const { maxFeePerGas, maxPriorityFeePerGas } = await market().caps();
+    expect(maxFeePerGas).to.equal(ETHER / 1000n / 480_000n);
+    expect(maxPriorityFeePerGas).to.equal(maxFeePerGas / 10n);
+  });
+
+  it("takes the caps of the settings before all others", async () => {
+    chain = { ...chain, baseFee: 20n * GWEI, suggested: 30n * GWEI, tips: [] };
+    const caps = { maxFeePerGas: 25n * GWEI, maxPriorityFeePerGas: 40n * GWEI };
+    expect(await market(caps).caps()).to.deep.equal({ ...caps, maxPriorityFeePerGas: 25n * GWEI });
+    chain.baseFee = 26n * GWEI;
+    expect(await market(caps).current(chain)).to.equal(undefined);
+  });
+
+  it("works without a fee history, and asks for one every ten seconds at most", async () => {
+    chain.tips = undefined;
+    const open = market();
+    expect(await open.usualPrice()).to.deep.equal({ baseFee: GWEI, tip: GWEI });
+    await open.current(chain);
+    await open.current(chain);
+    expect(asked).to.equal(1);
+    now += 10_000;
+    await open.current(chain);
+    expect(asked).to.equal(2);
+  });
+
+  it("adds what data costs on the chain below, and a quarter more, on chains of the OP stack alone", async () => {
+    chain.dataFee = 400n;
+    expect(await market().dataFee("0x02")).to.equal(0n);
+    chain.code = "0x60";
+    expect(await market().dataFee("0x02")).to.equal(500n);
+  });
+});

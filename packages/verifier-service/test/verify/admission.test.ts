@@ -1,0 +1,160 @@
+import { ChainError } from "@sotto/chain";
+import { expect } from "chai";
+import { PAYMENT_GAS } from "../../src/relayer/gas.ts";
+import { Admission, findObstacles, MAX_SILENCE_MS, type Outlook } from "../../src/verify/admission.ts";
+import { rejected } from "../support/rejected.ts";
+
+const ETHER = 10n ** 18n;
+const GWEI = 10n ** 9n;
+/** Ten hours before the day's end (UTC). */
+const NOW = Date.UTC(2026, 5, 1, 14);
+const limits = { gasBudget: ETHER, leastBalance: ETHER / 100n, maxHeadAgeMs: 60_000, blockTimeMs: 12_000 };
+const fees = { maxFee: GWEI, maxPriority: GWEI };
+const payment = PAYMENT_GAS * GWEI;
+const good: Outlook = {
+  ...{ headAge: 12_000, fees, dataFee: 0n, balance: ETHER, gasToday: 0n, silence: 1_000, now: NOW },
+  commitments: { payments: 0, unmined: 0n },
+};
+const codes = (change: Partial<Outlook>, kind: "payment" | "sponsored" = "payment") =>
+  Object.values(findObstacles({ ...good, ...change }, limits, kind)).flatMap((found) => found?.code ?? []);
+
+describe("what stands in the way of settling", () => {
+  it("is nothing while chain, price, account, budget and relayer are well", () => {
+    expect(codes({})).to.deep.equal([]);
+    expect(codes({}, "sponsored")).to.deep.equal([]);
+  });
+
+  it("is a chain whose newest block is old, unless any age is allowed", () => {
+    expect(codes({ headAge: 60_000 })).to.deep.equal([]);
+    expect(codes({ headAge: 60_001 })).to.deep.equal(["HEAD_TOO_OLD"]);
+    expect(findObstacles({ ...good, headAge: 10 ** 9 }, { ...limits, maxHeadAgeMs: 0 }).head).to.equal(undefined);
+  });
+
+  it("is a base fee beyond the cap", () => {
+    expect(codes({ fees: undefined })).to.deep.equal(["FEES_TOO_HIGH"]);
+  });
+
+  it("is an account that cannot pay for what was promised and one more", () => {
+    expect(codes({ balance: limits.leastBalance - 1n })).to.deep.equal(["RELAYER_BALANCE_LOW"]);
+    expect(codes({ balance: limits.leastBalance })).to.deep.equal([]);
+    const commitments = { payments: 99, unmined: 5n * payment };
+    expect(codes({ commitments, balance: 105n * payment })).to.deep.equal([]);
+    expect(codes({ commitments, balance: 105n * payment - 1n })).to.deep.equal(["RELAYER_BALANCE_LOW"]);
+  });
+
+  it("is a budget that cannot pay for what was promised and one more", () => {
+    const commitments = { payments: 9, unmined: 0n };
+    expect(codes({ commitments, gasToday: ETHER - 10n * payment })).to.deep.equal([]);
+    expect(codes({ commitments, gasToday: ETHER - 10n * payment + 1n })).to.deep.equal(["GAS_BUDGET_EXHAUSTED"]);
+  });
+
+  it("counts what the data of a transaction costs on the chain below", () => {
+    const gasToday = ETHER - payment;
+    expect(codes({ gasToday })).to.deep.equal([]);
+    expect(codes({ gasToday, dataFee: 1n })).to.deep.equal(["GAS_BUDGET_EXHAUSTED"]);
+  });
+
+  it("is half of the budget for deposits and withdrawals, so that payments keep the other half", () => {
+    const gasToday = ETHER / 2n;
+    expect(codes({ gasToday })).to.deep.equal([]);
+    expect(codes({ gasToday }, "sponsored")).to.deep.equal(["GAS_BUDGET_EXHAUSTED"]);
+  });
+
+  it("is a relayer that ended no round for a minute", () => {
+    expect(codes({ silence: MAX_SILENCE_MS })).to.deep.equal([]);
+    expect(codes({ silence: MAX_SILENCE_MS + 1 })).to.deep.equal(["RELAYER_STUCK"]);
+  });
+
+  it("says when it is worth asking again: of the budget on the next day", () => {
+    const { budget, leader } = findObstacles({ ...good, gasToday: ETHER, silence: 10 ** 9 }, limits);
+    expect(budget?.retryAfter).to.equal(10 * 3_600);
+    expect(leader?.retryAfter).to.equal(30);
+  });
+});
+
+describe("admission", () => {
+  let now: number;
+  let asked: number;
+  let outlook: { balance: bigint; gasToday: bigint; silence: number | undefined; payments: number; baseFee: bigint };
+  let broken: Error | undefined;
+  const open = () =>
+    new Admission({
+      config: limits,
+      relayer: "0x01",
+      clock: () => now,
+      chain: {
+        async head() {
+          asked += 1;
+          if (broken !== undefined) throw broken;
+          return { number: 1, hash: "0x01", timestamp: Math.floor(now / 1000), baseFee: outlook.baseFee };
+        },
+        balance: async () => outlook.balance,
+      },
+      store: {
+        gasToday: async () => outlook.gasToday,
+        commitments: async () => ({ payments: outlook.payments, unmined: 0n }),
+        sinceLastRound: async () => outlook.silence,
+      },
+      market: { current: async () => fees, dataFee: async () => 0n },
+    });
+  beforeEach(() => {
+    [now, asked, broken] = [NOW, 0, undefined];
+    outlook = { balance: ETHER, gasToday: 0n, silence: 0, payments: 0, baseFee: GWEI };
+  });
+
+  it("refuses with the obstacle's code and the time after which to ask again", async () => {
+    const admission = open();
+    await admission.admit("payment");
+    outlook.gasToday = ETHER;
+    now += 2_000;
+    const error: Error & { details?: unknown } = await rejected(admission.admit("payment"));
+    expect(error).to.include({ code: "GAS_BUDGET_EXHAUSTED" });
+    expect(error.details).to.deep.equal({ retryAfter: 10 * 3_600 - 2 });
+    expect(await admission.needs().budget()).to.deep.equal({ ok: false, code: "GAS_BUDGET_EXHAUSTED" });
+    expect(await admission.needs().relayer()).to.equal(undefined);
+  });
+
+  it("asks once in two seconds, and counts what it admitted since", async () => {
+    const admission = open();
+    outlook.gasToday = ETHER - 2n * payment;
+    await admission.admit("payment");
+    await admission.admit("payment");
+    expect((await rejected(admission.admit("payment"))).code).to.equal("GAS_BUDGET_EXHAUSTED");
+    expect(asked).to.equal(1);
+    now += 2_000;
+    await admission.admit("payment");
+    expect(asked).to.equal(2);
+  });
+
+  it("gives the place of a payment that was refused after all to the next one", async () => {
+    const admission = open();
+    outlook.gasToday = ETHER - payment;
+    const takeBack = await admission.admit("payment");
+    expect((await rejected(admission.admit("payment"))).code).to.equal("GAS_BUDGET_EXHAUSTED");
+    takeBack();
+    await admission.admit("payment");
+  });
+
+  it("takes a service that has just started for well, and one whose first round never ends for stuck", async () => {
+    outlook.silence = 10 ** 9;
+    const admission = open();
+    await admission.admit("payment");
+    now += MAX_SILENCE_MS + 1;
+    expect((await rejected(admission.admit("payment"))).code).to.equal("RELAYER_STUCK");
+    outlook.silence = undefined;
+    now += 2_000;
+    expect((await rejected(admission.admit("payment"))).code).to.equal("RELAYER_STUCK");
+    outlook.silence = 500;
+    now += 2_000;
+    await admission.admit("payment");
+  });
+
+  it("says that the chain does not answer, and passes on what is not the chain's fault", async () => {
+    const admission = open();
+    broken = new ChainError("NODE_UNREACHABLE", "no route");
+    expect((await rejected(admission.admit("payment"))).code).to.equal("CHAIN_UNAVAILABLE");
+    broken = Object.assign(new Error("database"), { code: "STORE_UNAVAILABLE" });
+    now += 2_000;
+    expect(await rejected(admission.admit("payment"))).to.equal(broken);
+  });
+});
