@@ -119,6 +119,14 @@ describe("a note whose nullifier was shown by a payment that did not settle", ()
     expect(restored.balance().total).to.equal(9_000n);
   });
 
+  it("is not one whose proof was discarded before it left the wallet", async () => {
+    const { payer, request } = await start([5_000n, 6_000n], { store: new MemoryStore() });
+    const { id, nullifier } = await payer.pay(request);
+    await payer.discard(id);
+    expect(payer.notes().some((note) => payer.isShown(note))).to.equal(false);
+    expect((await payer.pay({ ...request, service: SERVICE })).nullifier).to.equal(nullifier);
+  });
+
   it("is not one whose proof was never made", async () => {
     const { world, payer, request } = await start([5_000n, 6_000n], { store: new MemoryStore() });
     world.prover.before = () => {

@@ -150,7 +150,11 @@ export class Journal {
     await this.#store.delete(spendKey(id));
     this.spends.delete(id);
     this.#proved.delete(id);
-    for (const nullifier of record.nullifiers) this.newest.delete(nullifier);
+    for (const nullifier of record.nullifiers) {
+      this.newest.delete(nullifier);
+      // Only a payment whose proof never left the wallet is discarded.
+      this.#shown.get(nullifier)?.delete(id);
+    }
     for (const left of this.spends.values())
       if (left.nullifiers.some((nullifier) => record.nullifiers.includes(nullifier))) this.#take(left);
   }
