@@ -1,3 +1,4 @@
+import { networksOf } from "@sotto/server";
 import { expect } from "chai";
 import { EVERY_DATABASE } from "../../database/test/support/backends.ts";
 import type { RegistryLimits } from "../src/index.ts";
@@ -75,6 +76,23 @@ overWorlds("lookups", EVERY_DATABASE, (newWorld) => {
       scope: "client",
       resetAt: (Math.floor(NOW / DAY) + 1) * DAY,
     });
+  });
+
+  it("count for each IPv6 network of a client: a /48 has no more than four times the limit of a /64", async () => {
+    const registry = await world.open({ limits: lookups({ client: [{ limit: 2, seconds: 86_400 }] }) });
+    let asked = 0;
+    const look = (n: number) => {
+      const address = `2001:db8:7:${n.toString(16)}::1`;
+      asked += 1;
+      return registry.resolve({ phone: number(asked), client: networksOf(address).join(",") });
+    };
+    // Of one /56, each from a /64 of its own: 4 = 2 * 2.
+    for (const n of [0x100, 0x101, 0x102, 0x103]) await look(n);
+    expect((await refused(look(0x104))).details).to.include({ scope: "client" });
+    // Of one /48, each from a /56 of its own: 8 = 4 * 2 in all.
+    for (const n of [0x200, 0x300, 0x400, 0x500]) await look(n);
+    expect((await refused(look(0x600))).details).to.include({ scope: "client" });
+    await registry.resolve({ phone: number(99), client: networksOf("2001:db8:8::1").join(",") });
   });
 
   it("of a client in one range are limited: numbers are not tried one after the other", async () => {

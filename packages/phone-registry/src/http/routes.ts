@@ -6,7 +6,7 @@ import {
   parseAddress,
   SottoError,
 } from "@sotto/protocol";
-import { type App, errors, networkOf } from "@sotto/server";
+import { type App, errors, networksOf } from "@sotto/server";
 import type { FastifyRequest } from "fastify";
 import { PhoneError } from "../errors.ts";
 import type { PhoneRegistry } from "../registry/phone-registry.ts";
@@ -41,8 +41,8 @@ export interface PhoneRoutes {
 
 const tags = ["phone"];
 const refused = errors(400, 405, 413, 415, 429, 503);
-/** Whom quotas count for. The registry keeps a keyed pseudonym of it. */
-const clientOf = ({ ip }: FastifyRequest): string => networkOf(ip);
+/** Whom quotas count for, the smallest network first. The registry keeps keyed pseudonyms of them. */
+const clientOf = ({ ip }: FastifyRequest): string => networksOf(ip).join(",");
 
 /** Nothing about a number is for caches: what they keep is a list of numbers. */
 const PRIVATE = { "cache-control": "no-store" } as const;

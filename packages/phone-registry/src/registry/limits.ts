@@ -1,3 +1,4 @@
+import { networkLimits } from "@sotto/server";
 import type { Use } from "../quotas/quotas.ts";
 import { RegistryError } from "./errors.ts";
 import type { Rate, RegistryLimits } from "./options.ts";
@@ -97,7 +98,7 @@ export function codeUses(limits: RegistryLimits, { phone, wallet, client }: Link
   return [
     ...(isLinked ? own : others),
     { scope: "code-wallet", subject: wallet, rates: codes.wallet },
-    { scope: "code-client", subject: client, rates: codes.client },
+    ...clientUses("code-client", client, codes.client),
     { scope: "code-total", subject: "", rates: codes.total },
   ];
 }
@@ -108,9 +109,17 @@ export const numberUses = ({ codes }: RegistryLimits, phone: string): Use[] => [
   { scope: "code-linked", subject: phone, rates: codes.linked },
 ];
 
-export const tryUses = ({ tries }: RegistryLimits, client: string): Use[] => [
-  { scope: "try-client", subject: client, rates: tries.client },
-];
+export const tryUses = ({ tries }: RegistryLimits, client: string): Use[] =>
+  clientUses("try-client", client, tries.client);
+
+/** A use for each network of the client: whoever has a /48 has 65,536 networks of 64 bits. */
+function clientUses(scope: Use["scope"], client: string, rates: readonly Rate[]): Use[] {
+  return networkLimits(client, 1).map(({ network, limit: growth }) => ({
+    scope,
+    subject: network,
+    rates: rates.map(({ limit, seconds }) => ({ limit: limit * growth, seconds })),
+  }));
+}
 
 const rangeOf = ({ rangeDigits }: RegistryLimits, phone: string): string =>
   `${phone.slice(0, Math.max(2, phone.length - rangeDigits))}/${phone.length}`;
@@ -130,12 +139,16 @@ export function lookupUses(limits: RegistryLimits, request: ResolveRequest, seen
   const range = rangeOf(limits, phone);
   const who = askerOf(request);
   const uses: Use[] = [
-    { scope: "lookup-client", subject: client, rates: lookups.client },
+    ...clientUses("lookup-client", client, lookups.client),
     { scope: "lookup-clientRange", subject: `${range} ${who}`, rates: lookups.clientRange },
     ...(caller === undefined ? [] : [{ scope: "lookup-caller" as const, subject: caller, rates: lookups.caller }]),
     { scope: "lookup-range", subject: range, rates: lookups.range },
   ];
   if (!seen) return uses;
   const unlimited = ({ seconds }: Rate): Rate => ({ limit: Number.MAX_SAFE_INTEGER, seconds });
-  return uses.map(({ scope, rates }) => ({ scope, subject: `seen ${who}`, rates: rates.map(unlimited) }));
+  return uses.map(({ scope, rates }, index) => ({
+    scope,
+    subject: `seen ${index} ${who}`,
+    rates: rates.map(unlimited),
+  }));
 }

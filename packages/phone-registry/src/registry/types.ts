@@ -5,8 +5,8 @@ import type { Address, ShieldedAddressBinding } from "@sotto/protocol";
 export type E164 = string;
 
 /**
- * Who asks, for limits and the audit log (its network address, say): 1 to 256 characters. Kept only as a keyed
- * pseudonym.
+ * Who asks, for limits and the audit log: 1 to 256 characters, its networks joined by commas, the smallest first. Kept
+ * only as keyed pseudonyms.
  */
 export type ClientId = string;
 

@@ -1,4 +1,5 @@
 import type { EthCall } from "@sotto/protocol";
+import { networkLimits } from "@sotto/server";
 import { PhoneError } from "../errors.ts";
 
 const HOUR_MS = 3_600_000;
@@ -75,9 +76,9 @@ export class ContractChecks {
       this.#hour = hour;
       this.#used = new Map();
     }
-    const used = this.#used.get(client) ?? 0;
+    const networks = networkLimits(client, perHour);
     const busy = this.#running >= AT_ONCE;
-    if (used >= perHour || busy) {
+    if (busy || networks.some(({ network, limit }) => (this.#used.get(network) ?? 0) >= limit)) {
       count?.("limited");
       const retryAfter = busy ? 1 : ((hour + 1) * HOUR_MS - now) / 1000;
       const message = busy
@@ -85,6 +86,6 @@ export class ContractChecks {
         : `limit exceeded: ${perHour} checks of contract wallets' signatures an hour for one network address`;
       throw new PhoneError("CONTRACT_CHECKS_LIMITED", message, { retryAfter });
     }
-    this.#used.set(client, used + 1);
+    for (const { network } of networks) this.#used.set(network, (this.#used.get(network) ?? 0) + 1);
   }
 }

@@ -7,20 +7,20 @@ const NETWORK_BITS = [64, 56, 48] as const;
 export const NETWORK_GROWTH = [1, 2, 4] as const;
 
 /**
- * Whom quotas count for: the keyed hashes of the client's networks, joined by `/`, the smallest first. The store keeps no
- * addresses: who has only its file cannot tell who paid.
+ * Names whom quotas count for: the keyed hashes of the client's networks, joined by commas, the smallest first. The store
+ * keeps no addresses: its file alone does not tell who paid.
  * @param secret the same for all replicas
  */
 export function clientIds(secret: string): (address: string) => string {
   const key = createHmac("sha256", "sotto client ids").update(secret).digest();
   const idOf = (network: string) => createHmac("sha256", key).update(network).digest("hex").slice(0, 32);
-  return (address) => networksOf(address).map(idOf).join("/");
+  return (address) => networksOf(address).map(idOf).join(",");
 }
 
-/** The networks of a client by `clientIds`, each with the multiple of a limit that it may use. */
+/** @param client its networks, joined by commas, the smallest first; @returns what each of them may use of a limit */
 export function networkLimits(client: string, limit: number): { readonly network: string; readonly limit: number }[] {
   const growth = (index: number) => NETWORK_GROWTH[index] ?? NETWORK_GROWTH.at(-1)!;
-  return client.split("/").map((network, index) => ({ network, limit: limit * growth(index) }));
+  return client.split(",").map((network, index) => ({ network, limit: limit * growth(index) }));
 }
 
 /** Some proxies write a port beside the address they stand for: it is another one for each connection. */

@@ -40,14 +40,14 @@ describe("client ids", () => {
     expect(one("192.0.2.7")).to.not.equal(one("192.0.2.8"));
     expect(one("192.0.2.7")).to.not.equal(other("192.0.2.7"));
     expect(one("2001:db8::1")).to.equal(one("2001:db8::2"));
-    const [link, house, site] = one("2001:db8:1:ab01::1").split("/");
-    expect(one("2001:db8:1:abff::1").split("/").slice(1)).to.deep.equal([house, site]);
-    expect(one("2001:db8:1:ff::1").split("/")[2]).to.equal(site);
+    const [link, house, site] = one("2001:db8:1:ab01::1").split(",");
+    expect(one("2001:db8:1:abff::1").split(",").slice(1)).to.deep.equal([house, site]);
+    expect(one("2001:db8:1:ff::1").split(",")[2]).to.equal(site);
     expect(new Set([link, house, site]).size).to.equal(3);
   });
 
   it("allow a larger network more, but not as much as all its addresses", () => {
-    expect(networkLimits("a/b/c", 10)).to.deep.equal([
+    expect(networkLimits("a,b,c", 10)).to.deep.equal([
       { network: "a", limit: 10 },
       { network: "b", limit: 20 },
       { network: "c", limit: 40 },
