@@ -78,8 +78,10 @@ export function encodeProofHeader(content: ProofHeaderContent, limit = MAX_PROOF
  * Characters of the longest header that a payment for this resource can have.
  *
  * @param resourceUrl left out: a header without the rest of the bundle, which is all that a resource server needs
+ * @throws SottoError INVALID_STRING if it is not a text
  */
 export function maxProofHeaderLength(resourceUrl?: string): number {
+  if (resourceUrl !== undefined) expectText(resourceUrl, "resourceUrl");
   const decimal = "9".repeat(MAX_DECIMAL_LENGTH);
   const decimals = (count: number) => Array.from({ length: count }, () => decimal);
   const listed = {
