@@ -6,7 +6,9 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Variables of the checkout's own tools. */
 const FOREIGN = new Set(
-  ["LONG", "DEBUG", "TEST_EVENTS", "DEPLOY_RPC_URL", "DEPLOYER_KEY"].map((name) => `SOTTO_${name}`),
+  ["LONG", "DEBUG", "TEST_EVENTS", "CHROMIUM", "SCREENSHOT", "DEPLOY_RPC_URL", "DEPLOYER_KEY"].map(
+    (name) => `SOTTO_${name}`,
+  ),
 );
 
 export interface ReadSettings<T extends SettingTable> {

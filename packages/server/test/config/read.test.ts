@@ -32,6 +32,12 @@ describe("settings from the environment", () => {
     refuseProblems([]);
   });
 
+  it("leave alone what the checkout's own tools read, so that a server starts beside them", () => {
+    const names = ["SOTTO_LONG", "SOTTO_TEST_EVENTS", "SOTTO_CHROMIUM", "SOTTO_SCREENSHOT"];
+    const environment = Object.fromEntries(names.map((name) => [name, "1"]));
+    expect(readSettings(TABLE, environment).problems).to.deep.equal([]);
+  });
+
   it("may name a file where they are secret", () => {
     const folder = mkdtempSync(join(tmpdir(), "sotto-settings-"));
     try {
