@@ -1,4 +1,6 @@
 // The Chromium the page is tested in: it paints text on any machine, and a crash is reported as a crash.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect } from "chai";
@@ -68,6 +70,22 @@ describe("the Chromium of the page test", () => {
   it("says why a Chromium does not start", async () => {
     const message = await messageOf(TestBrowser.launch("/nowhere/chromium", {}));
     expect(message).to.match(/^Chromium \(\/nowhere\/chromium\) did not start; .*\n.*not found/);
+  });
+
+  it("lets SIGTERM end the tests", async () => {
+    const url = JSON.stringify(import.meta.resolve("./support/chromium.ts"));
+    const script = `const { launchChromium } = await import(${url}); await launchChromium(); console.log("ready");`;
+    const child = spawn(process.execPath, ["--input-type=module", "--eval", `${script} setInterval(() => {}, 1000);`], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    try {
+      const ended = once(child, "exit");
+      await once(child.stdout, "data");
+      child.kill("SIGTERM");
+      expect(await ended).to.deep.equal([null, "SIGTERM"]);
+    } finally {
+      child.kill("SIGKILL");
+    }
   });
 
   it("leaves errors of other causes as they are", async () => {

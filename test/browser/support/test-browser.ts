@@ -46,8 +46,11 @@ export class TestBrowser {
       SOTTO_CHROMIUM_LOG: log,
     };
     const executablePath = join(import.meta.dirname, "chromium.sh");
+    // Playwright would close Chromium and let the tests run on without it.
+    const signals = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false };
     try {
-      return new TestBrowser(await chromium.launch({ executablePath, args: FLAGS, env, timeout: STEP_MS }), folder);
+      const options = { executablePath, args: FLAGS, env, timeout: STEP_MS, ...signals };
+      return new TestBrowser(await chromium.launch(options), folder);
     } catch (error) {
       const message = `Chromium (${path}) did not start; ${endOfLog(folder)}`;
       rmSync(folder, { recursive: true, force: true });
