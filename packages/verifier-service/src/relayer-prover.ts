@@ -1,5 +1,5 @@
 // Proves appends in a child process: a second of proving in this one would be a second without answers.
-// Not a thread: a library of the prover takes every thread but the main one for a worker of its own.
+// Not a thread: snarkjs, which proves if this machine cannot run the fast engine, does not load in worker threads.
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { SottoError } from "@sotto/protocol";

@@ -85,7 +85,7 @@ function openTag(core: WalletCore, amounts: readonly bigint[]): Promise<{ keyInd
     let highest = 0;
     for (const { keyIndex, blockNumber } of ledger.notes.values()) {
       landed.add(keyIndex);
-      // The gap counts from what no reorganization takes back.
+      // The gap counts from final tags: no reorganization removes them.
       if (blockNumber <= (confirmed?.number ?? -1)) highest = Math.max(highest, keyIndex);
     }
     const free: number[] = [];

@@ -52,7 +52,7 @@ export async function noteAsked(db: Db, ring: KeyRing, asked: Asked, now: number
   return seen;
 }
 
-/** Notes what the asker was told. @param db a transaction that has locked `seenLock` */
+/** Records whether the asker was shown a link. @param db a transaction that has locked `seenLock` */
 export async function noteAnswer(db: Db, ring: KeyRing, asked: Asked, now: number, answered: boolean): Promise<void> {
   const row = db.updateTable("phone_quotas").where("key", "=", keyOf(ring, asked));
   const day = Math.floor(now / DAY_MS);

@@ -112,7 +112,7 @@ export const numberUses = ({ codes }: RegistryLimits, phone: string): Use[] => [
 export const tryUses = ({ tries }: RegistryLimits, client: string): Use[] =>
   clientUses("try-client", client, tries.client);
 
-/** A use for each network of the client: whoever has a /48 has 65,536 networks of 64 bits. */
+/** One use for each network of the client: a /48 holds 65,536 networks of 64 bits. */
 function clientUses(scope: Use["scope"], client: string, rates: readonly Rate[]): Use[] {
   return networkLimits(client, 1).map(({ network, limit: growth }) => ({
     scope,

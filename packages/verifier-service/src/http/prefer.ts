@@ -25,7 +25,7 @@ export function readPreferences(header: string | readonly string[] | undefined):
   return { respondAsync: found.has("respond-async"), wait: /^[0-9]{1,6}$/.test(wait) ? Number(wait) : undefined };
 }
 
-/** Who asks for a settlement. @param client the network address under the name that quotas know it by */
+/** Reads how long a client waits for a settlement. @param client its network address, as quotas name it */
 export function callerOf({ headers }: FastifyRequest, { raw }: FastifyReply, client: string): Caller {
   const { respondAsync, wait = 0 } = readPreferences(headers["prefer"]);
   const gone = new AbortController();
