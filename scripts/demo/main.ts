@@ -41,7 +41,9 @@ async function demo(): Promise<void> {
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
   const cost = `${transactions.receipts.length} transactions, ${gas.toLocaleString("en")} gas`;
   screen.write(`\n${paint(screen, "green", `All ${cost}: every balance is exact.`)} ${seconds} s\n`);
-  screen.write(paint(screen, "dim", "Charge like these shops: docs/shop.md. Pay like this agent: docs/agent.md.\n"));
+  screen.write(
+    paint(screen, "dim", "Charge like these shops: docs/resource-server.md. Pay like this agent: docs/client.md.\n"),
+  );
 }
 
 await runCommand(async () => {

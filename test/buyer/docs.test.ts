@@ -1,4 +1,4 @@
-// Every program of docs/agent.md: type-checked, and run against a real chain, service and shop.
+// Every program of docs/client.md: type-checked, and run against a real chain, service and shop.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { Shop } from "./support/shop.ts";
 import { ARTIFACTS, fund, openWallet, openWorld, type World } from "./support/world.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
-const GUIDE = readFileSync(join(ROOT, "docs", "agent.md"), "utf8");
+const GUIDE = readFileSync(join(ROOT, "docs", "client.md"), "utf8");
 /** Inside the checkout, so that the packages are found; git does not see it. */
 const FOLDER = join(import.meta.dirname, "build");
 
@@ -21,7 +21,7 @@ function programs(): Map<string, string> {
   return new Map(blocks.map((block) => [/^\/\/ (\w+\.ts)$/m.exec(block.split("\n")[0]!)![1]!, block]));
 }
 
-describe("docs/agent.md", () => {
+describe("docs/client.md", () => {
   let world: World;
   let merchant: Wallet;
   let shop: Shop;

@@ -34,7 +34,7 @@ describe("the guide for a shop", () => {
   let code: DocumentedCode;
   before(async () => {
     world = await openShopWorld();
-    code = new DocumentedCode("docs/shop.md");
+    code = new DocumentedCode("docs/resource-server.md");
   });
   after(() => code?.remove());
 
@@ -72,7 +72,7 @@ describe("the guide for a shop", () => {
   });
 
   it("shows the instructions of a shop that a phone number leads to, field by field", async () => {
-    const text = readFileSync(join(root, "docs", "shop.md"), "utf8");
+    const text = readFileSync(join(root, "docs", "resource-server.md"), "utf8");
     const example = JSON.parse(/^```json\n([\s\S]*?)^```$/m.exec(text)![1]!) as Body;
     const { phone, service } = example.payment.recipient;
     const { wallet, shieldedAddress, signature, issuedAt } = await createMerchant(world, { phone, service });
@@ -132,7 +132,7 @@ describe("the guide for a shop", () => {
   });
 
   it("names every option and every code", () => {
-    const guide = readFileSync(join(root, "docs", "shop.md"), "utf8");
+    const guide = readFileSync(join(root, "docs", "resource-server.md"), "utf8");
     const source = (path: string) => readFileSync(join(root, "packages", "resource-server", "src", path), "utf8");
     const options = /export interface PaywallOptions \{([\s\S]*?)^\}/m.exec(source("paywall/options.ts"))![1]!;
     const names = [...options.matchAll(/^ {2}readonly (\w+)/gm)].map(([, name]) => name!);
