@@ -2,9 +2,10 @@ export { createLog, type LogSink, type ServiceLog } from "@sotto/server";
 export { type Config, type Environment, readConfig } from "./config/config.ts";
 export { settingsTable } from "./config/table.ts";
 export { createVerifyEngine, type VerifyEngine, type VerifyEngineOptions } from "./engine/index.ts";
-export { ServiceError, type ServiceErrorCode } from "./errors/errors.ts";
+export { ServiceError, type ServiceErrorCode } from "./errors.ts";
 export { openApiDocument } from "./http/openapi-document.ts";
 export { STATUS, statusOf } from "./http/status.ts";
+export { FRESH_MS, REASONS, type Reason, SKEW_MS } from "./payments/checks.ts";
 export {
   type AppendProver,
   createRelayer,
@@ -15,4 +16,3 @@ export {
 export { type RunningService, startService } from "./service.ts";
 export { openStore, type Store } from "./store/index.ts";
 export { addKey } from "./token/add-key.ts";
-export { FRESH_MS, REASONS, type Reason, SKEW_MS } from "./verify/checks.ts";

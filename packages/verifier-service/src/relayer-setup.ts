@@ -48,7 +48,7 @@ export function setUpRelayer({
       maxPriorityFeePerGas: config.maxPriorityFeePerGas,
       gasBudgetPerDay: config.gasBudget,
       appendAfter: config.appendAfterMs,
-      // An hour more: the judge asks once the date is over, and that takes confirmations.
+      // An hour more: the resolver asks once the date is over, and that takes confirmations.
       maxAuthorizationAge: config.longestValidity + 3_600,
     },
   });

@@ -7,12 +7,17 @@ import { artifactRoutes } from "./artifacts/routes.ts";
 import { type Config, refuseDevelopmentKeys } from "./config/config.ts";
 import { createVerifyEngine } from "./engine/index.ts";
 import { createApp } from "./http/app.ts";
-import { operationRoutes } from "./http/routes/operations.ts";
-import { paymentRoutes } from "./http/routes/payments.ts";
-import { presentPrice, startingQuotas } from "./ops/budget.ts";
+import { operationRoutes } from "./http/operation-routes.ts";
+import { paymentRoutes } from "./http/payment-routes.ts";
+import { Admission } from "./operations/admission.ts";
+import { presentPrice, startingQuotas } from "./operations/budget.ts";
+import { Holds } from "./operations/hold.ts";
 import { createMetrics } from "./ops/metrics.ts";
 import { serviceNeeds } from "./ops/readiness.ts";
+import { readRetiredKeys, retiredKeys } from "./payments/retired-keys.ts";
 import { setUpPhone } from "./phone-setup.ts";
+import { checkPool } from "./pool/facts.ts";
+import { poolState } from "./pool/state.ts";
 import { FeeMarket } from "./relayer/fee-market.ts";
 import { openProverProcess } from "./relayer-prover.ts";
 import { setUpRelayer } from "./relayer-setup.ts";
@@ -20,11 +25,6 @@ import { openStore } from "./store/index.ts";
 import { keySource } from "./token/development.ts";
 import { KeyRing } from "./token/key-ring.ts";
 import { TokenIssuer } from "./token/token.ts";
-import { Admission } from "./verify/admission.ts";
-import { Holds } from "./verify/hold.ts";
-import { poolState } from "./verify/pool.ts";
-import { checkPool } from "./verify/pool-facts.ts";
-import { readRetiredKeys, retiredKeys } from "./verify/retired.ts";
 
 export interface RunningService {
   /** Base address, with the base path. */

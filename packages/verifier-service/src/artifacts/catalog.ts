@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { CIRCUITS } from "@sotto/protocol";
 import { type Artifacts, loadArtifacts, setFolder } from "@sotto/prover";
-import { ServiceError } from "../errors/errors.ts";
+import { ServiceError } from "../errors.ts";
 import { type CompressedFile, findCompressed } from "./compressed.ts";
 
 const FILE_KINDS = ["wasm", "zkey", "vkey", "r1cs"] as const;

@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import { Type } from "@fastify/type-provider-typebox";
 import { type App, ErrorBody } from "@sotto/server";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { ServiceError } from "../errors/errors.ts";
+import { ServiceError } from "../errors.ts";
 import type { ArtifactFile, Catalog, Circuit, FileKind } from "./catalog.ts";
 import { acceptsBrotli, type CompressedFile } from "./compressed.ts";
 import { matchesEtag, parseRange } from "./range.ts";

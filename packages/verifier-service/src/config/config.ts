@@ -2,7 +2,7 @@ import { type PhoneConfig, phoneConfig, phoneProblems } from "@sotto/phone-regis
 import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
 import { assertAllowedOnChain } from "@sotto/prover";
 import { type Environment, readSettings, refuseProblems, requireSettings } from "@sotto/server";
-import { ServiceError } from "../errors/errors.ts";
+import { ServiceError } from "../errors.ts";
 import { DEFAULT_RELAYER_CONFIG, LOCAL_RELAYER_CONFIG } from "../relayer/types.ts";
 import { SETTINGS, type Settings } from "./settings.ts";
 

@@ -2,8 +2,8 @@ import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { SottoError } from "@sotto/protocol";
 import { decodeProofOnCurves, decodeSignals, notInSubgroup, parseVerificationKey } from "@sotto/prover";
-import { Pool } from "./pool.ts";
 import { OUTCOME } from "./statement.ts";
+import { WorkerPool } from "./worker-pool.ts";
 
 export { EngineError, type EngineErrorCode } from "./errors.ts";
 
@@ -42,7 +42,7 @@ export async function createVerifyEngine(options: VerifyEngineOptions): Promise<
   const keys = entries.map(([name, key]) => parseVerificationKey(key, name));
   const indices = new Map(entries.map(([name], index) => [name, index]));
   const { workers = availableParallelism(), maxQueue = DEFAULT_MAX_QUEUE, startWorker = startOwn } = options;
-  const pool = new Pool({ workers, maxQueue, start: () => startWorker(keys) });
+  const pool = new WorkerPool({ workers, maxQueue, start: () => startWorker(keys) });
   try {
     await pool.started;
   } catch (error) {

@@ -1,7 +1,7 @@
 import { LOOKUP_HEADERS } from "@sotto/phone-registry";
 import { type App, type AppOptions, createApp as createServerApp } from "@sotto/server";
 import type { Config } from "../config/config.ts";
-import { ServiceError } from "../errors/errors.ts";
+import { ServiceError } from "../errors.ts";
 import { isUnavailable } from "../store/index.ts";
 import { openApiOptions } from "./openapi.ts";
 import { STATUS } from "./status.ts";

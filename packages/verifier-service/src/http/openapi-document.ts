@@ -4,8 +4,8 @@ import type { Catalog } from "../artifacts/catalog.ts";
 import { artifactRoutes } from "../artifacts/routes.ts";
 import { readConfig } from "../config/config.ts";
 import { createApp } from "./app.ts";
-import { operationRoutes } from "./routes/operations.ts";
-import { paymentRoutes } from "./routes/payments.ts";
+import { operationRoutes } from "./operation-routes.ts";
+import { paymentRoutes } from "./payment-routes.ts";
 
 const ANY = {
   SOTTO_CHAIN_ID: "31337",

@@ -1,8 +1,8 @@
 import type { ChainReader } from "@sotto/chain";
 import type { Need } from "@sotto/server";
 import { artifactsPresent, type Catalog } from "../artifacts/catalog.ts";
+import type { Admission } from "../operations/admission.ts";
 import type { Store } from "../store/index.ts";
-import type { Admission } from "../verify/admission.ts";
 
 export interface ServiceParts {
   readonly chain: ChainReader;

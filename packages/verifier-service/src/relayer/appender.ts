@@ -8,9 +8,9 @@ import {
   prepareAppend,
   type QueueStart,
 } from "@sotto/protocol";
+import { poolInterface } from "./calldata.ts";
 import { latestTime, type RelayerContext, type Round } from "./context.ts";
 import { codeOf, RelayerError } from "./errors.ts";
-import { poolInterface } from "./pool.ts";
 import type { Sender } from "./sender.ts";
 import type { AppendProver } from "./types.ts";
 

@@ -1,8 +1,8 @@
 import type { Receipt } from "@sotto/chain";
 import type { DepositCall } from "@sotto/protocol";
 import type { Operation } from "../store/index.ts";
+import { authorizationNonceOf, tokenInterface } from "./calldata.ts";
 import type { RelayerContext, Round } from "./context.ts";
-import { authorizationNonceOf, tokenInterface } from "./pool.ts";
 import { receiptsOf } from "./questions.ts";
 
 /** Ranges of blocks looked through in one call. */

@@ -1,8 +1,8 @@
 import { CallReverted } from "@sotto/chain";
 import type { DepositCall } from "@sotto/protocol";
 import type { Operation } from "../store/index.ts";
+import { decodeOutcomes, revertReason, settleData, singleData } from "./calldata.ts";
 import { latestTime, MAX_REVERTS, margin, type RelayerContext, type Round } from "./context.ts";
-import { decodeOutcomes, revertReason, settleData, singleData } from "./pool.ts";
 import type { Sender, SendResult } from "./sender.ts";
 
 /** An operation that is not sent now, and why. */
@@ -263,7 +263,7 @@ export class Dispatcher {
       for (const { operation, reason, reverts } of kept) {
         const count = reverts ? operation.reverts + 1 : 0;
         // Only what was never in a transaction cannot land any more when we give it up before its date. Of a deposit or
-        // withdrawal the judge asks the chain first.
+        // withdrawal the resolver asks the chain first.
         const hopeless = count >= MAX_REVERTS && operation.txHash === undefined && operation.kind === "payment";
         if (hopeless) await operations.over(operation.id, "failed", reason);
         else await operations.keptBack(operation.id, reason, count, clock() + FIRST_RETRY_MS * 2 ** Math.min(count, 5));

@@ -1,8 +1,8 @@
 import { type Block, ChainError, type ChainReader, type Head, type NodeView } from "@sotto/chain";
 import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
 import type { Lease, LedgerPage, Row, Store } from "../store/index.ts";
+import { poolInterface } from "./calldata.ts";
 import { expectBlock, type PageStart, readPage } from "./page.ts";
-import { poolInterface } from "./pool.ts";
 import type { PoolPlace, RelayerConfig } from "./types.ts";
 
 export interface FollowerOptions {

@@ -1,7 +1,7 @@
+export { paymentCallOf } from "./calldata.ts";
 export { RelayerError, type RelayerErrorCode } from "./errors.ts";
 export { FeeMarket } from "./fee-market.ts";
 export type { Relayer } from "./loop.ts";
-export { paymentCallOf } from "./pool.ts";
 export { createRelayer, type RelayerOptions } from "./relayer.ts";
 export {
   type AppendProver,

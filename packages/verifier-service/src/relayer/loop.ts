@@ -6,11 +6,11 @@ import type { Dispatcher } from "./dispatcher.ts";
 import { codeOf } from "./errors.ts";
 import type { Follower } from "./follower.ts";
 import { holderName, isGone } from "./holder.ts";
-import type { Judge } from "./judge.ts";
-import { Outcomes } from "./outcomes.ts";
+import type { OutcomeResolver } from "./outcome-resolver.ts";
+import { OutcomeWaiters } from "./outcome-waiters.ts";
 import type { Tracker } from "./tracker.ts";
 import type { Outcome, RelayerStatus } from "./types.ts";
-import { Waker } from "./waker.ts";
+import { WakeSignal } from "./wake-signal.ts";
 
 export interface Relayer {
   /** Begins to work. One of several replicas on one database sends; the others stand by. */
@@ -39,7 +39,7 @@ const TELL_ROUND_MS = 2_000;
 
 export interface Parts {
   follower: Follower;
-  judge: Judge;
+  resolver: OutcomeResolver;
   tracker: Tracker;
   dispatcher: Dispatcher;
   appender: Appender | undefined;
@@ -50,8 +50,8 @@ export class RelayerLoop implements Relayer {
   readonly #context: RelayerContext;
   readonly #parts: Parts;
   readonly #holder = holderName();
-  readonly #waker = new Waker();
-  readonly #outcomes: Outcomes;
+  readonly #wakeSignal = new WakeSignal();
+  readonly #waiters: OutcomeWaiters;
   #running: Promise<void> | undefined;
   #heartbeat: NodeJS.Timeout | undefined;
   #stopping = false;
@@ -70,7 +70,7 @@ export class RelayerLoop implements Relayer {
     this.#parts = parts;
     const works = () => this.#lease !== undefined;
     const { store, clock } = context;
-    this.#outcomes = new Outcomes({ store, clock, works, stopping: () => this.#stopping });
+    this.#waiters = new OutcomeWaiters({ store, clock, works, stopping: () => this.#stopping });
   }
 
   start(): void {
@@ -84,20 +84,20 @@ export class RelayerLoop implements Relayer {
   async stop(): Promise<void> {
     this.#stopping = true;
     clearInterval(this.#heartbeat);
-    this.#waker.wake();
+    this.#wakeSignal.wake();
     await this.#running;
     await this.#parts.appender?.settle();
     if (this.#lease) await this.#context.store.leases.release(this.#lease).catch(() => undefined);
     this.#lease = undefined;
-    this.#outcomes.tell();
+    this.#waiters.tell();
   }
 
   settle(_id: string): void {
-    this.#waker.wake();
+    this.#wakeSignal.wake();
   }
 
   waitFor(id: string, ms: number, signal?: AbortSignal): Promise<Outcome> {
-    return this.#outcomes.waitFor(id, ms, signal);
+    return this.#waiters.waitFor(id, ms, signal);
   }
 
   async status(): Promise<RelayerStatus> {
@@ -122,7 +122,7 @@ export class RelayerLoop implements Relayer {
       const busy = await this.#round().catch((error: unknown) => this.#failed(error));
       // After something was sent the chain may change at once; what else there is can wait for the next block.
       if (!this.#stopping)
-        await this.#waker.sleep(busy ? Math.min(config.pollInterval, config.batchDelay) : config.pollInterval);
+        await this.#wakeSignal.sleep(busy ? Math.min(config.pollInterval, config.batchDelay) : config.pollInterval);
     }
   }
 
@@ -148,7 +148,7 @@ export class RelayerLoop implements Relayer {
     this.#lease = await store.leases.acquire(LEASE, this.#holder, config.leaseTtl, gone);
     metrics.gauge("relayer_leader", this.#lease ? 1 : 0);
     if (this.#lease === undefined) return false;
-    const { follower, judge, tracker, dispatcher, appender } = this.#parts;
+    const { follower, resolver, tracker, dispatcher, appender } = this.#parts;
     const { head, reorganisedTo } = await follower.catchUp(this.#lease);
     if (reorganisedTo !== undefined) {
       metrics.count("relayer_reorganisations_total");
@@ -159,17 +159,17 @@ export class RelayerLoop implements Relayer {
     const round = await this.#begin(this.#lease, head);
     const { operations } = store;
     // First all that payments wait for: deposits and withdrawals, of which there may be any number, come after them.
-    const spent = await judge.judge(round, [
+    const spent = await resolver.resolve(round, [
       ...(await operations.queuedPayments(MAX_PAYMENTS)),
       ...(await operations.broadcast()),
     ]);
-    this.#outcomes.tell();
+    this.#waiters.tell();
     await tracker.track(round, await operations.broadcast());
     const sent = await dispatcher.dispatchPayments(round, await operations.queuedPayments(MAX_PAYMENTS), spent);
-    await judge.judge(round, await this.#nextOthers());
-    this.#outcomes.tell();
+    await resolver.resolve(round, await this.#nextOthers());
+    this.#waiters.tell();
     const sentOthers = await dispatcher.dispatchOthers(round);
-    const appending = (await appender?.append(round, () => this.#waker.wake())) ?? false;
+    const appending = (await appender?.append(round, () => this.#wakeSignal.wake())) ?? false;
     await this.#measure();
     this.#error = undefined;
     this.#lastRound = this.#context.clock();

@@ -1,7 +1,7 @@
 import type { Block, Log, NodeView } from "@sotto/chain";
 import type { LogDescription } from "ethers";
 import type { LedgerPage, Row } from "../store/index.ts";
-import { poolInterface } from "./pool.ts";
+import { poolInterface } from "./calldata.ts";
 
 interface MutablePage extends LedgerPage {
   leaves: Row<"leaves">[];

@@ -8,9 +8,9 @@ import { Dispatcher } from "./dispatcher.ts";
 import { RelayerError } from "./errors.ts";
 import { FeeMarket } from "./fee-market.ts";
 import { Follower } from "./follower.ts";
-import { Judge } from "./judge.ts";
 import { type Relayer, RelayerLoop } from "./loop.ts";
 import { checkConfig } from "./options.ts";
+import { OutcomeResolver } from "./outcome-resolver.ts";
 import { Sender } from "./sender.ts";
 import { Tracker } from "./tracker.ts";
 import type { AppendProver, PoolPlace, RelayerConfig, RelayerSigner } from "./types.ts";
@@ -44,7 +44,7 @@ export function createRelayer(options: RelayerOptions): Relayer {
   const sender = new Sender(context);
   const parts = {
     follower: new Follower({ store, chain, pool, config }),
-    judge: new Judge(context),
+    resolver: new OutcomeResolver(context),
     tracker: new Tracker(context, sender),
     dispatcher: new Dispatcher(context, sender),
     appender: config.append && prover ? new Appender(context, sender, prover) : undefined,

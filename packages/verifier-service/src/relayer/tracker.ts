@@ -64,7 +64,7 @@ export class Tracker {
     const isSpent = ({ nullifiers }: Operation) => nullifiers.some((nullifier) => spends.has(nullifier));
     // A payment that it left out, or that reverted with the others in it, is sent again. Should a reorganisation let the
     // first transaction happen after all, the nullifier still makes it happen once. A deposit or withdrawal is not sent
-    // again: its call would cost gas each time. Once its revert is final, the judge decides that it failed.
+    // again: its call would cost gas each time. Once its revert is final, the resolver decides that it failed.
     const undone = carried.filter((operation) =>
       operation.kind === "payment" ? !isSpent(operation) : final && !succeeded && !isSpent(operation),
     );

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type CryptoKey, calculateJwkThumbprint, importJWK, type JWK } from "jose";
-import { ServiceError } from "../errors/errors.ts";
+import { ServiceError } from "../errors.ts";
 
 export interface TokenKey {
   /** RFC 7638 thumbprint. */

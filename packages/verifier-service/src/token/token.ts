@@ -6,7 +6,7 @@ import {
   TOKEN_TYPE,
 } from "@sotto/protocol";
 import { decodeProtectedHeader, type JWTPayload, jwtVerify, SignJWT } from "jose";
-import { ServiceError } from "../errors/errors.ts";
+import { ServiceError } from "../errors.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { ALGORITHM } from "./keys.ts";
 

@@ -1,5 +1,5 @@
 import { X402_SETTLEMENT_PENDING, x402Network, x402Reason } from "@sotto/protocol/x402";
-import { type AnswerContext, relayAnswer } from "../http/routes/answers.ts";
+import { type AnswerContext, relayAnswer } from "../payments/answers.ts";
 import type { Operation } from "../store/index.ts";
 import type { X402Settled, X402Verified } from "./schemas.ts";
 import type { Refused } from "./verify.ts";

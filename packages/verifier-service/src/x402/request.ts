@@ -10,8 +10,8 @@ import {
   type X402Terms,
 } from "@sotto/protocol/x402";
 import type { Config } from "../config/config.ts";
-import { type Bundle, readBundle } from "../verify/bundle.ts";
-import type { PoolFacts } from "../verify/pool-facts.ts";
+import { type Bundle, readBundle } from "../payments/bundle.ts";
+import type { PoolFacts } from "../pool/facts.ts";
 import type { X402Request } from "./schemas.ts";
 
 export interface X402Payment {

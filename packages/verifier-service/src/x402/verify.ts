@@ -1,9 +1,9 @@
 import { checkX402Time } from "@sotto/protocol/x402";
+import type { Caller } from "../operations/hold.ts";
+import { canonicalJson } from "../payments/bundle.ts";
+import { queueReserved, type SettleServices, waitFor } from "../payments/settle.ts";
+import { reserveBundle, type VerifyServices } from "../payments/verify.ts";
 import type { Operation } from "../store/index.ts";
-import { canonicalJson } from "../verify/bundle.ts";
-import type { Caller } from "../verify/hold.ts";
-import { queueReserved, type SettleServices, waitFor } from "../verify/settle.ts";
-import { reserveBundle, type VerifyServices } from "../verify/verify.ts";
 import { readX402, type X402Payment, type X402Place } from "./request.ts";
 import type { X402Request } from "./schemas.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { SottoError } from "@sotto/protocol";
 import { errorAnswers } from "@sotto/server";
 import { expect } from "chai";
-import { ServiceError } from "../../src/errors/errors.ts";
+import { ServiceError } from "../../src/errors.ts";
 import { translateError } from "../../src/http/app.ts";
 import { STATUS, statusOf } from "../../src/http/status.ts";
 

@@ -1,8 +1,8 @@
 import { CallReverted } from "@sotto/chain";
 import { expect } from "chai";
+import { poolInterface } from "../../src/relayer/calldata.ts";
 import type { RelayerContext, Round } from "../../src/relayer/context.ts";
 import { Dispatcher } from "../../src/relayer/dispatcher.ts";
-import { poolInterface } from "../../src/relayer/pool.ts";
 import type { Plan, Sender } from "../../src/relayer/sender.ts";
 import { LOCAL_RELAYER_CONFIG } from "../../src/relayer/types.ts";
 import { openStore, type Store } from "../../src/store/index.ts";

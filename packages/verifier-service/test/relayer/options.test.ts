@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { holderName, isGone } from "../../src/relayer/holder.ts";
 import { checkConfig } from "../../src/relayer/options.ts";
 import { DEFAULT_RELAYER_CONFIG, LOCAL_RELAYER_CONFIG } from "../../src/relayer/types.ts";
-import { Waker } from "../../src/relayer/waker.ts";
+import { WakeSignal } from "../../src/relayer/wake-signal.ts";
 
 describe("relayer's options", () => {
   it("of production and development are valid", () => {
@@ -39,14 +39,14 @@ describe("a relayer's name", () => {
 
 describe("a sleep", () => {
   it("ends early when woken, also by a wake that came before it", async () => {
-    const waker = new Waker();
-    const long = waker.sleep(60_000);
-    waker.wake();
+    const wakeSignal = new WakeSignal();
+    const long = wakeSignal.sleep(60_000);
+    wakeSignal.wake();
     await long;
-    waker.wake();
-    await waker.sleep(60_000);
+    wakeSignal.wake();
+    await wakeSignal.sleep(60_000);
     const start = performance.now();
-    await waker.sleep(20);
+    await wakeSignal.sleep(20);
     expect(performance.now() - start).to.be.greaterThan(10);
   });
 });

@@ -1,8 +1,8 @@
 import type { ChainReader } from "@sotto/chain";
 import type { Interface } from "ethers";
-import { ServiceError } from "../errors/errors.ts";
-import { poolInterface, tokenInterface } from "../relayer/pool.ts";
-import type { PoolState } from "./ports.ts";
+import { ServiceError } from "../errors.ts";
+import type { PoolState } from "../ports.ts";
+import { poolInterface, tokenInterface } from "../relayer/calldata.ts";
 
 /** How long a root that the pool knows is taken for known, ms: only a reorganisation takes one back. */
 const ROOT_MS = 60_000;

@@ -1,5 +1,5 @@
 /** A sleep that others may end early. */
-export class Waker {
+export class WakeSignal {
   readonly #sleepers = new Set<() => void>();
   #woken = false;
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { readPreferences } from "../../src/http/prefer.ts";
+import { readPreferences } from "../../src/operations/prefer.ts";
 
 describe("the header Prefer", () => {
   it("asks for an answer without a wait, alone, with seconds, and among others", () => {

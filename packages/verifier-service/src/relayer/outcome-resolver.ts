@@ -1,29 +1,29 @@
 import type { Operation, RelayerWrites, Row } from "../store/index.ts";
+import { poolInterface } from "./calldata.ts";
 import type { RelayerContext, Round } from "./context.ts";
-import { DepositJudge } from "./deposit-judge.ts";
-import { poolInterface } from "./pool.ts";
+import { DepositResolver } from "./deposit-resolver.ts";
 import { areTrue, receiptsOf } from "./questions.ts";
 import { Rotation, type Verdict, verdictUnlessDone } from "./verdict.ts";
 
 type Spends = ReadonlyMap<string, Row<"spends">>;
-type Judged = [Operation, Verdict];
+type Resolved = [Operation, Verdict];
 
 /** Decides by the chain's events what is settled and what can never be. */
-export class Judge {
+export class OutcomeResolver {
   readonly #context: RelayerContext;
-  readonly #deposits: DepositJudge;
+  readonly #deposits: DepositResolver;
   readonly #rotation = new Rotation();
 
   constructor(context: RelayerContext) {
     this.#context = context;
-    this.#deposits = new DepositJudge(context);
+    this.#deposits = new DepositResolver(context);
   }
 
   /**
    * @param operations some of those that are not over
    * @returns nullifiers that the chain shows as spent
    */
-  async judge(round: Round, operations: readonly Operation[]): Promise<Set<string>> {
+  async resolve(round: Round, operations: readonly Operation[]): Promise<Set<string>> {
     const { store } = this.#context;
     const spends = await store.ledger.spends(operations.flatMap(({ nullifiers }) => nullifiers));
     const spending = operations.filter(({ kind }) => kind !== "deposit");
@@ -31,13 +31,13 @@ export class Judge {
     const verdicts = [
       ...(await this.#shown(spending, spends, round)),
       ...(await this.#given(spending, spends, round)),
-      ...(await this.#deposits.judge(deposits, round)),
+      ...(await this.#deposits.resolve(deposits, round)),
     ];
     await this.#write(verdicts, round);
     return new Set(spends.keys());
   }
 
-  async #write(verdicts: readonly Judged[], { lease }: Round): Promise<void> {
+  async #write(verdicts: readonly Resolved[], { lease }: Round): Promise<void> {
     const { store, metrics, log } = this.#context;
     if (verdicts.length === 0) return;
     await store.asRelayer(lease, async (writes) => {
@@ -53,7 +53,7 @@ export class Judge {
   }
 
   /** Of which the chain shows a note spent: whoever sent it, the digest of the signals says whether it is the same. */
-  async #shown(operations: readonly Operation[], spends: Spends, round: Round): Promise<Judged[]> {
+  async #shown(operations: readonly Operation[], spends: Spends, round: Round): Promise<Resolved[]> {
     const shown = operations.flatMap((operation) => {
       const spend = spendOf(operation, spends);
       return spend && spend.block_number <= round.confirmedNumber ? [{ operation, spend }] : [];
@@ -75,7 +75,7 @@ export class Judge {
   }
 
   /** Of which the chain shows nothing, and that can land no more. */
-  async #given(operations: readonly Operation[], spends: Spends, round: Round): Promise<Judged[]> {
+  async #given(operations: readonly Operation[], spends: Spends, round: Round): Promise<Resolved[]> {
     const { chain, pool, log } = this.#context;
     const all = operations.flatMap((operation) => {
       const verdict = spendOf(operation, spends) ? undefined : verdictUnlessDone(this.#context, operation, round);

@@ -3,7 +3,7 @@
 import { type ChainReader, isNodeFault } from "@sotto/chain";
 import type { Check, Need } from "@sotto/server";
 import type { Config } from "../config/config.ts";
-import { ServiceError } from "../errors/errors.ts";
+import { ServiceError } from "../errors.ts";
 import type { FeeMarket } from "../relayer/fee-market.ts";
 import type { Fees } from "../relayer/fees.ts";
 import { PAYMENT_GAS, SAMPLE_TRANSACTION, SPONSORED_GAS } from "../relayer/gas.ts";

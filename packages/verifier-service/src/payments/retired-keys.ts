@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { EngineError } from "../engine/index.ts";
-import { ServiceError } from "../errors/errors.ts";
-import type { ProofVerifier } from "./ports.ts";
+import { ServiceError } from "../errors.ts";
+import type { ProofVerifier } from "../ports.ts";
 
 /** Tells proofs made with the keys of another set from proofs that are wrong. */
 export interface RetiredKeys {

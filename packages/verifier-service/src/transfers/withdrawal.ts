@@ -8,13 +8,13 @@ import {
   withdrawalContext,
 } from "@sotto/protocol";
 import { decodeProofOnCurves } from "@sotto/prover";
-import { ServiceError } from "../errors/errors.ts";
-import type { WithdrawRequest } from "../http/schemas.ts";
+import { ServiceError } from "../errors.ts";
+import { expectDate, expectQueued, type RelayServices, readSeconds, waitForRelayed } from "../operations/enqueue.ts";
+import type { Caller } from "../operations/hold.ts";
+import { sponsorQuotas, takeClientQuota } from "../operations/quotas.ts";
+import { deploymentOf } from "../payments/bundle.ts";
+import type { WithdrawRequest } from "../payments/schemas.ts";
 import type { Operation } from "../store/index.ts";
-import { deploymentOf } from "./bundle.ts";
-import type { Caller } from "./hold.ts";
-import { sponsorQuotas, takeClientQuota } from "./quotas.ts";
-import { expectDate, expectQueued, type RelayServices, readSeconds, waitForRelayed } from "./relay.ts";
 
 const SIGNAL = { context: 0, amount: 1, root: 2, nullifiers: 3 } as const;
 

@@ -2,7 +2,7 @@ import { isUnavailable, type Operation, type Store } from "../store/index.ts";
 import { RelayerError } from "./errors.ts";
 import { outcomeOf } from "./outcome.ts";
 import type { Outcome } from "./types.ts";
-import { Waker } from "./waker.ts";
+import { WakeSignal } from "./wake-signal.ts";
 
 /** How often a replica that stands by looks at the store, ms. */
 const STORE_POLL_MS = 100;
@@ -11,7 +11,7 @@ const OWN_POLL_MS = 2_000;
 /** Who asks for the same within this time shares an answer, ms. */
 const SHARED_MS = 50;
 
-export interface OutcomesOptions {
+export interface OutcomeWaitersOptions {
   readonly store: Pick<Store, "operations">;
   /** Whether this replica is the one that works. */
   readonly works: () => boolean;
@@ -24,13 +24,13 @@ export interface OutcomesOptions {
  * Those who wait for what becomes of operations. One may be asked for any number of times at once, by whoever has its
  * token: what that costs does not grow with them.
  */
-export class Outcomes {
-  readonly #options: OutcomesOptions;
-  readonly #changed = new Waker();
+export class OutcomeWaiters {
+  readonly #options: OutcomeWaitersOptions;
+  readonly #changed = new WakeSignal();
   readonly #looks = new Map<string, Promise<Operation | undefined>>();
   #told = 0;
 
-  constructor(options: OutcomesOptions) {
+  constructor(options: OutcomeWaitersOptions) {
     this.#options = options;
   }
 

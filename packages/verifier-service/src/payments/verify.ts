@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { resourceHash } from "@sotto/protocol";
 import type { Config } from "../config/config.ts";
-import type { Quotas } from "../ops/budget.ts";
+import type { Admission } from "../operations/admission.ts";
+import type { Quotas } from "../operations/budget.ts";
+import { takeClientQuota } from "../operations/quotas.ts";
+import type { PoolState, ProofVerifier } from "../ports.ts";
 import type { Store } from "../store/index.ts";
 import type { TokenIssuer } from "../token/token.ts";
-import type { Admission } from "./admission.ts";
 import { type Bundle, canonicalJson, RANGE_SIGNAL, readBundle } from "./bundle.ts";
 import {
   assertProofsDecode,
@@ -17,9 +19,7 @@ import {
   checkTime,
   type Refusal,
 } from "./checks.ts";
-import type { PoolState, ProofVerifier } from "./ports.ts";
-import { takeClientQuota } from "./quotas.ts";
-import type { RetiredKeys } from "./retired.ts";
+import type { RetiredKeys } from "./retired-keys.ts";
 
 export interface VerifyServices {
   readonly config: Config & Quotas;

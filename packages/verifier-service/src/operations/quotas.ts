@@ -1,10 +1,10 @@
 import type { WireBundle } from "@sotto/protocol";
 import { networkLimits } from "@sotto/server";
 import type { Config } from "../config/config.ts";
-import { ServiceError } from "../errors/errors.ts";
-import type { Quotas } from "../ops/budget.ts";
+import { ServiceError } from "../errors.ts";
+import { RANGE_SIGNAL } from "../payments/bundle.ts";
 import type { Quota, Store } from "../store/index.ts";
-import { RANGE_SIGNAL } from "./bundle.ts";
+import type { Quotas } from "./budget.ts";
 
 const DAY_MS = 86_400_000;
 

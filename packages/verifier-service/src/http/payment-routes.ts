@@ -1,17 +1,11 @@
 import { Type } from "@fastify/type-provider-typebox";
 import { type App, errors } from "@sotto/server";
 import type { FastifyRequest } from "fastify";
-import { ServiceError } from "../../errors/errors.ts";
-import type { ServiceMetrics } from "../../ops/metrics.ts";
-import { relayDeposit } from "../../verify/deposit.ts";
-import type { RelayServices } from "../../verify/relay.ts";
-import { settlePayment } from "../../verify/settle.ts";
-import { type VerifyServices, verifyBundle } from "../../verify/verify.ts";
-import { relayWithdrawal } from "../../verify/withdraw.ts";
-import { alsoX402 } from "../../x402/openapi.ts";
-import { supportedRoute, type X402Routes, x402Dialects } from "../../x402/routes.ts";
-import { X402SettleAnswer, X402VerifyAnswer } from "../../x402/schemas.ts";
-import { callerOf } from "../prefer.ts";
+import { ServiceError } from "../errors.ts";
+import type { RelayServices } from "../operations/enqueue.ts";
+import { callerOf } from "../operations/prefer.ts";
+import type { ServiceMetrics } from "../ops/metrics.ts";
+import { type AnswerContext, relayAnswer, sendOutcome, settleAnswer, verifyAnswer } from "../payments/answers.ts";
 import {
   DepositBody,
   PreferHeader,
@@ -21,8 +15,14 @@ import {
   VerifyAnswer,
   VerifyBody,
   WithdrawBody,
-} from "../schemas.ts";
-import { type AnswerContext, relayAnswer, sendOutcome, settleAnswer, verifyAnswer } from "./answers.ts";
+} from "../payments/schemas.ts";
+import { settlePayment } from "../payments/settle.ts";
+import { type VerifyServices, verifyBundle } from "../payments/verify.ts";
+import { relayDeposit } from "../transfers/deposit.ts";
+import { relayWithdrawal } from "../transfers/withdrawal.ts";
+import { alsoX402 } from "../x402/openapi.ts";
+import { supportedRoute, type X402Routes, x402Dialects } from "../x402/routes.ts";
+import { X402SettleAnswer, X402VerifyAnswer } from "../x402/schemas.ts";
 
 export interface PaymentRoutes extends VerifyServices, RelayServices, X402Routes {
   readonly store: VerifyServices["store"] & RelayServices["store"];

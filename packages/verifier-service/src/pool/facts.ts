@@ -1,7 +1,7 @@
 import { CallReverted, ChainError, type ChainReader } from "@sotto/chain";
 import { Interface } from "ethers";
-import { ServiceError } from "../errors/errors.ts";
-import { poolInterface } from "../relayer/pool.ts";
+import { ServiceError } from "../errors.ts";
+import { poolInterface } from "../relayer/calldata.ts";
 
 /** What never changes about the pool, read once at start. */
 export interface PoolFacts {

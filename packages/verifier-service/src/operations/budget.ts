@@ -2,7 +2,7 @@
 // and what is spent for one client is not there for the others.
 import { NETWORK_GROWTH, type ServiceLog } from "@sotto/server";
 import type { Config } from "../config/config.ts";
-import { ServiceError } from "../errors/errors.ts";
+import { ServiceError } from "../errors.ts";
 import type { FeeMarket } from "../relayer/fee-market.ts";
 import { PAYMENT_GAS, SAMPLE_TRANSACTION, SPONSORED_GAS } from "../relayer/gas.ts";
 

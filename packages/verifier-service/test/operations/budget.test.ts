@@ -1,6 +1,6 @@
 import type { ServiceLog } from "@sotto/server";
 import { expect } from "chai";
-import { costOf, MAX_QUOTAS, presentPrice, quotasFor, startingQuotas } from "../../src/ops/budget.ts";
+import { costOf, MAX_QUOTAS, presentPrice, quotasFor, startingQuotas } from "../../src/operations/budget.ts";
 
 const ETHER = 10n ** 18n;
 const GWEI = 10n ** 9n;

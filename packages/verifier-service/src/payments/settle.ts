@@ -1,14 +1,14 @@
 import { parseAddress, type WireBundle } from "@sotto/protocol";
 import type { Config } from "../config/config.ts";
-import { ServiceError } from "../errors/errors.ts";
-import type { SettleRequest } from "../http/schemas.ts";
-import type { Quotas } from "../ops/budget.ts";
-import { paymentCallOf } from "../relayer/pool.ts";
+import { ServiceError } from "../errors.ts";
+import type { Quotas } from "../operations/budget.ts";
+import type { Caller, Hold, Holds } from "../operations/hold.ts";
+import { clientQuotas, quotaExceeded, recipientQuota } from "../operations/quotas.ts";
+import type { RelayerPort } from "../ports.ts";
+import { paymentCallOf } from "../relayer/calldata.ts";
 import type { Operation, Reservation, Store } from "../store/index.ts";
 import type { TokenIssuer } from "../token/token.ts";
-import type { Caller, Hold, Holds } from "./hold.ts";
-import type { RelayerPort } from "./ports.ts";
-import { clientQuotas, quotaExceeded, recipientQuota } from "./quotas.ts";
+import type { SettleRequest } from "./schemas.ts";
 
 export interface SettleServices {
   readonly config: Config & Quotas;

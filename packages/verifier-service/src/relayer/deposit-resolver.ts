@@ -2,19 +2,19 @@ import type { Receipt } from "@sotto/chain";
 import type { DepositCall } from "@sotto/protocol";
 import type { Operation } from "../store/index.ts";
 import { AuthorizationSearch } from "./authorization-search.ts";
+import { authorizationNonceOf, poolInterface, tokenInterface } from "./calldata.ts";
 import type { RelayerContext, Round } from "./context.ts";
-import { authorizationNonceOf, poolInterface, tokenInterface } from "./pool.ts";
 import { areTrue, receiptsOf } from "./questions.ts";
 import { Rotation, type Verdict, verdictUnlessDone } from "./verdict.ts";
 
-type Judged = [Operation, Verdict];
+type Resolved = [Operation, Verdict];
 
 /**
  * Decides what became of deposits. A deposit is known by its authorization, whose nonce commits to the notes. The chain is
  * asked about a deposit that a transaction carries, or that is to be given up: anybody signs worthless ones, and a round
  * must not wait for a question about each.
  */
-export class DepositJudge {
+export class DepositResolver {
   readonly #context: RelayerContext;
   readonly #search: AuthorizationSearch;
   readonly #rotation = new Rotation();
@@ -24,7 +24,7 @@ export class DepositJudge {
     this.#search = new AuthorizationSearch(context);
   }
 
-  async judge(deposits: readonly Operation[], round: Round): Promise<Judged[]> {
+  async resolve(deposits: readonly Operation[], round: Round): Promise<Resolved[]> {
     const { chain, pool } = this.#context;
     const all = deposits.flatMap((operation) => {
       const verdict = verdictUnlessDone(this.#context, operation, round);
@@ -39,7 +39,7 @@ export class DepositJudge {
       const receipt = receipts.get(operation.txHash ?? "");
       return receipt && this.#isDepositedIn(operation, receipt) ? receipt : undefined;
     };
-    const judged: Judged[] = asked.flatMap((entry) => {
+    const resolved: Resolved[] = asked.flatMap((entry) => {
       const receipt = ours(entry);
       return receipt && isConfirmed(receipt, round) ? [[entry.operation, settled(entry.operation, receipt)]] : [];
     });
@@ -52,15 +52,15 @@ export class DepositJudge {
       })),
     );
     const unused = others.filter((_, index) => !used[index]);
-    for (const { operation, verdict } of unused) if (verdict) judged.push([operation, verdict]);
+    for (const { operation, verdict } of unused) if (verdict) resolved.push([operation, verdict]);
     const elsewhere = others.filter((_, index) => used[index]).map(({ operation }) => operation);
-    return [...judged, ...(await this.#usedElsewhere(elsewhere, round))];
+    return [...resolved, ...(await this.#usedElsewhere(elsewhere, round))];
   }
 
   /** Whose authorization another transaction used: somebody submitted the deposit, or its depositor cancelled it. */
-  async #usedElsewhere(operations: readonly Operation[], round: Round): Promise<Judged[]> {
+  async #usedElsewhere(operations: readonly Operation[], round: Round): Promise<Resolved[]> {
     const found = await this.#search.find(operations, round);
-    return operations.flatMap((operation): Judged[] => {
+    return operations.flatMap((operation): Resolved[] => {
       const use = found.get(operation.id);
       if (use === "unknown") {
         const verdict = verdictUnlessDone(this.#context, operation, round);

@@ -2,10 +2,10 @@
 import { expectOneCiphertext, paymentContext, recipientSignal, SottoError } from "@sotto/protocol";
 import { decodeProofOnCurves } from "@sotto/prover";
 import type { Config } from "../config/config.ts";
+import type { PoolState, ProofVerifier } from "../ports.ts";
 import type { Store } from "../store/index.ts";
 import { type Bundle, canonicalJson, deploymentOf, PAYMENT_SIGNAL, RANGE_SIGNAL } from "./bundle.ts";
-import type { PoolState, ProofVerifier } from "./ports.ts";
-import type { RetiredKeys } from "./retired.ts";
+import type { RetiredKeys } from "./retired-keys.ts";
 
 /** Reasons of a verification that fails. Stable. */
 export const REASONS = [

@@ -1,7 +1,7 @@
 import { ChainError } from "@sotto/chain";
 import { expect } from "chai";
+import { Admission, findObstacles, MAX_SILENCE_MS, type Outlook } from "../../src/operations/admission.ts";
 import { PAYMENT_GAS } from "../../src/relayer/gas.ts";
-import { Admission, findObstacles, MAX_SILENCE_MS, type Outlook } from "../../src/verify/admission.ts";
 import { rejected } from "../support/rejected.ts";
 
 const ETHER = 10n ** 18n;

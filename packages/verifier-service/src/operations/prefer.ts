@@ -1,6 +1,6 @@
 // The preferences of RFC 7240 that settle understands: respond-async, and wait beside it.
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Caller } from "../verify/hold.ts";
+import type { Caller } from "./hold.ts";
 
 export interface Preferences {
   readonly respondAsync: boolean;

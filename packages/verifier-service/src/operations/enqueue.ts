@@ -1,15 +1,15 @@
 // What deposits and withdrawals have in common: dates, fees, and the way into the relayer's queue.
 import type { Config } from "../config/config.ts";
-import { ServiceError } from "../errors/errors.ts";
-import type { Quotas } from "../ops/budget.ts";
+import { ServiceError } from "../errors.ts";
+import { leastTimeMs } from "../payments/checks.ts";
+import { waitFor } from "../payments/settle.ts";
+import type { PoolFacts } from "../pool/facts.ts";
+import type { PoolState, ProofVerifier, RelayerPort } from "../ports.ts";
 import type { EnqueueResult, Operation, Store } from "../store/index.ts";
 import type { Admission } from "./admission.ts";
-import { leastTimeMs } from "./checks.ts";
+import type { Quotas } from "./budget.ts";
 import type { Caller, Holds } from "./hold.ts";
-import type { PoolFacts } from "./pool-facts.ts";
-import type { PoolState, ProofVerifier, RelayerPort } from "./ports.ts";
 import { quotaExceeded } from "./quotas.ts";
-import { waitFor } from "./settle.ts";
 
 export interface RelayServices {
   readonly config: Config & Quotas;

@@ -1,5 +1,5 @@
 // How long a request for a settlement is held, and how many are held at once.
-import { ServiceError } from "../errors/errors.ts";
+import { ServiceError } from "../errors.ts";
 
 /** Who asks for a settlement, and how long it can wait for the answer. */
 export interface Caller {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { Holds, MAX_HOLD_MS } from "../../src/verify/hold.ts";
+import { Holds, MAX_HOLD_MS } from "../../src/operations/hold.ts";
 
 const NOW = 1_790_000_000_000;
 /** A payment's date, s: two minutes from now. */

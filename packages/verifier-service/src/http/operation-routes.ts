@@ -1,6 +1,6 @@
 import { Type } from "@fastify/type-provider-typebox";
 import { type App, CheckAnswer, type HealthOptions, healthRoutes } from "@sotto/server";
-import type { KeyRing } from "../../token/key-ring.ts";
+import type { KeyRing } from "../token/key-ring.ts";
 
 const tags = ["operations"];
 const HEALTH = {

@@ -9,7 +9,7 @@ import { EngineError } from "./errors.ts";
 import type { Outcome, Statement } from "./statement.ts";
 import { type Job, Thread } from "./thread.ts";
 
-export interface PoolOptions {
+export interface WorkerPoolOptions {
   /** Threads. */
   readonly workers: number;
   /** Most proofs that wait, beside those being verified. */
@@ -22,10 +22,10 @@ const MAX_DEATHS = 2;
 /** Between attempts to start a worker, ms: doubled each time it fails. */
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [50, 5_000];
 
-export class Pool {
+export class WorkerPool {
   /** Resolves when one worker is ready; rejects with ENGINE_FAILED if the first to end its start fails. */
   readonly started: Promise<void>;
-  readonly #options: PoolOptions;
+  readonly #options: WorkerPoolOptions;
   readonly #threads = new Set<Thread>();
   readonly #restarts = new Set<NodeJS.Timeout>();
   readonly #queue: Job[] = [];
@@ -37,7 +37,7 @@ export class Pool {
   /** Settles `started`; only the first call counts. */
   #settleStart: (failure?: Error) => void = () => undefined;
 
-  constructor(options: PoolOptions) {
+  constructor(options: WorkerPoolOptions) {
     this.#options = options;
     this.started = new Promise((resolve, reject) => {
       this.#settleStart = (failure) => (failure === undefined ? resolve() : reject(failure));

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Operation } from "../../store/index.ts";
-import type { VerifyResult } from "../../verify/verify.ts";
-import { tellApplied } from "../prefer.ts";
+import { tellApplied } from "../operations/prefer.ts";
+import type { Operation } from "../store/index.ts";
+import type { VerifyResult } from "./verify.ts";
 
 /** What the interface promises of every payment. */
 const VERIFIED_PRIVACY = { amountEncrypted: true, senderHidden: true, proofSystem: "groth16" } as const;
