@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { shieldedPoolAbi } from "@sotto/protocol";
 import { Contract } from "ethers";
 import { FaultyNode } from "../../test/relayer/support/faulty-node.ts";
-import { forgeBundle } from "../../test/service/support/bundles.ts";
-import { post, settleRequest } from "../../test/service/support/http.ts";
-import { startProcess, stopProcess } from "../../test/service/support/process.ts";
-import { closeWorld, environment, openWorld, type World } from "../../test/service/support/world.ts";
+import { forgeBundle } from "../../test/verifier-service/support/bundles.ts";
+import { post, settleRequest } from "../../test/verifier-service/support/http.ts";
+import { startProcess, stopProcess } from "../../test/verifier-service/support/process.ts";
+import { closeWorld, environment, openWorld, type World } from "../../test/verifier-service/support/world.ts";
 import type { Print } from "./main.ts";
 
 export const about = "settling through the service (a process of its own, SQLite, a local node): rate, times, gas";

@@ -7,7 +7,7 @@ import { expect } from "chai";
 import { HDNodeWallet, JsonRpcProvider } from "ethers";
 import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
 import { command, expectRefused } from "../e2e/command.ts";
-import { startProcess, stopProcess } from "../service/support/process.ts";
+import { startProcess, stopProcess } from "../verifier-service/support/process.ts";
 import { CuttingProxy } from "./support/cutting-proxy.ts";
 import { compile, construct, type Entry, withoutAddress } from "./support/explorer.ts";
 

@@ -10,8 +10,8 @@ import { Wallet as Account, Contract, JsonRpcProvider } from "ethers";
 import { deployLocal } from "../../../scripts/chain/deployment.ts";
 import { type LocalNode, startNode } from "../../../scripts/chain/node.ts";
 import { toJson, writeAtomically } from "../../../scripts/circuits/files.ts";
-import { type ServiceProcess, startProcess, stopProcess } from "../../service/support/process.ts";
-import { artifacts, relayerKey } from "../../service/support/world.ts";
+import { type ServiceProcess, startProcess, stopProcess } from "../../verifier-service/support/process.ts";
+import { artifacts, relayerKey } from "../../verifier-service/support/world.ts";
 import { Cli } from "./cli.ts";
 
 export interface CliWorld extends DeploymentManifest {

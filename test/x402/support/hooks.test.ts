@@ -1,5 +1,5 @@
-import { closeWorld as closeBuyersWorld } from "../../buyer/support/world.ts";
-import { closeWorld } from "../../service/support/world.ts";
+import { closeWorld as closeBuyersWorld } from "../../client/support/world.ts";
+import { closeWorld } from "../../verifier-service/support/world.ts";
 
 // Root hook of mocha: once, after all files.
 after(async () => {

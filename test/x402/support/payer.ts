@@ -1,8 +1,8 @@
 // A payer who writes its own headers.
 import type { WireBundle } from "@sotto/protocol";
 import { expect } from "chai";
-import type { Payment } from "../../service/support/bundles.ts";
-import type { World } from "../../service/support/world.ts";
+import type { Payment } from "../../verifier-service/support/bundles.ts";
+import type { World } from "../../verifier-service/support/world.ts";
 import { pay } from "./requirements.ts";
 import { decode, encode } from "./shop.ts";
 

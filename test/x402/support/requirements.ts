@@ -8,8 +8,8 @@ import {
   type Payment,
   RECIPIENT,
   RESOURCE,
-} from "../../service/support/bundles.ts";
-import type { World } from "../../service/support/world.ts";
+} from "../../verifier-service/support/bundles.ts";
+import type { World } from "../../verifier-service/support/world.ts";
 
 export const PRICE = 1_000_000n;
 

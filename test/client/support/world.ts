@@ -19,7 +19,7 @@ import { Contract, HDNodeWallet, JsonRpcProvider, type JsonRpcSigner } from "eth
 import { deployLocal } from "../../../scripts/chain/deployment.ts";
 import { type LocalNode, startNode } from "../../../scripts/chain/node.ts";
 import type { ServiceMessage } from "../../../scripts/demo/service-process.ts";
-import { PATIENT } from "../../service/support/patient.ts";
+import { PATIENT } from "../../verifier-service/support/patient.ts";
 import { TrapdoorProver } from "./trapdoor-prover.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..", "..");

@@ -6,7 +6,7 @@ import { type LookupSigner, SottoService, signPhoneLink, type Wallet } from "@so
 import { type CodeMessage, type RunningRegistry, readRegistryConfig, startRegistry } from "@sotto/phone-registry";
 import { createLog } from "@sotto/server";
 import { Wallet as Account, type HDNodeWallet } from "ethers";
-import { PATIENT } from "../../service/support/patient.ts";
+import { PATIENT } from "../../verifier-service/support/patient.ts";
 import type { World } from "./world.ts";
 
 /** Somebody with an account, a wallet and, once linked, a number. */

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { WireBundle } from "@sotto/protocol";
-import { post, settleRequest } from "../../service/support/http.ts";
-import { type ServiceProcess, startProcess, stopProcess } from "../../service/support/process.ts";
-import { closeWorld, environment, openWorld, type World } from "../../service/support/world.ts";
+import { post, settleRequest } from "../../verifier-service/support/http.ts";
+import { type ServiceProcess, startProcess, stopProcess } from "../../verifier-service/support/process.ts";
+import { closeWorld, environment, openWorld, type World } from "../../verifier-service/support/world.ts";
 import { createMerchant, type Merchant } from "./merchant.ts";
 import { forge, type Terms } from "./payments.ts";
 
