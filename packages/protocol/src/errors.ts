@@ -81,6 +81,49 @@ export type ProtocolErrorCode = (typeof PROTOCOL_ERROR_CODES)[number];
 /** What an error may carry beside its message: plain values for programs to read, never secrets. */
 export type ErrorDetails = Readonly<Record<string, string | number | boolean | null>>;
 
+/** How a command ends with an error. The command line has the number of each. */
+export type ExitName =
+  | "failed"
+  | "usage"
+  | "refused"
+  | "funds"
+  | "pending"
+  | "network"
+  | "invalid"
+  | "busy"
+  | "key"
+  | "status"
+  | "interrupted";
+
+/** Everything that is fixed about one error code. */
+export interface ErrorDefinition {
+  /** What the code means, in one sentence. */
+  readonly means: string;
+  /** How a command ends with it; `failed` if absent. */
+  readonly exit?: ExitName | undefined;
+  /** The status of its HTTP response, or the public error sent in its place. Absent: 500 `INTERNAL`, message withheld. */
+  readonly http?: number | PublicError | undefined;
+  /** The next step for a user of the command line. */
+  readonly remedy?: string | Remedy | undefined;
+}
+
+/** What an HTTP client is told instead of the error itself. */
+export interface PublicError {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** A next step that depends on the chain or on the error's details. */
+export interface Remedy {
+  /** On a local chain. */
+  readonly local?: string | undefined;
+  /** On all other chains. */
+  readonly elsewhere?: string | undefined;
+  /** Details the error must have; undefined: must not have. */
+  readonly details?: Readonly<Record<string, string | undefined>> | undefined;
+}
+
 /** Base class of all errors of sotto: `code` is stable, `message` says what was wrong and what was expected. */
 export class SottoError extends Error {
   override readonly name: string = "SottoError";
@@ -92,6 +135,63 @@ export class SottoError extends Error {
     this.code = code;
     this.details = details;
   }
+
+  /** The definition of `code`; undefined for a code that no class defines. */
+  get definition(): ErrorDefinition | undefined {
+    return undefined;
+  }
+
+  /** The same error with another message; this one becomes its cause. */
+  withMessage(message: string): SottoError {
+    return new RewordedError(this, message);
+  }
+}
+
+class RewordedError extends SottoError {
+  readonly #definition: ErrorDefinition | undefined;
+
+  constructor(error: SottoError, message: string) {
+    super(error.code, message, error.details, { cause: error });
+    this.#definition = error.definition;
+  }
+
+  override get definition(): ErrorDefinition | undefined {
+    return this.#definition;
+  }
+}
+
+/** An error of a class made by {@link defineErrors}. */
+export interface DefinedError<Code extends string> extends SottoError {
+  readonly code: Code;
+  readonly definition: ErrorDefinition;
+}
+
+/** A class of errors with its table of codes. */
+export interface ErrorClass<Code extends string> {
+  readonly prototype: DefinedError<Code>;
+  readonly definitions: Readonly<Record<Code, ErrorDefinition>>;
+  new (code: Code, message: string, details?: ErrorDetails, options?: { cause?: unknown }): DefinedError<Code>;
+}
+
+/**
+ * Makes a subclass of {@link SottoError} from a table of codes. The table is the only place that says what a code means,
+ * which HTTP status it has and how a command ends with it. Two classes that share a code share its definition:
+ * `INVALID_OPTION: ChainError.definitions.INVALID_OPTION`.
+ */
+export function defineErrors<const T extends Readonly<Record<string, ErrorDefinition>>>(
+  name: string,
+  definitions: T,
+): ErrorClass<keyof T & string> {
+  const Defined = class extends SottoError {
+    static readonly definitions = definitions;
+    override readonly name = name;
+
+    override get definition(): ErrorDefinition | undefined {
+      return Object.hasOwn(definitions, this.code) ? definitions[this.code] : undefined;
+    }
+  };
+  Object.defineProperty(Defined, "name", { value: name });
+  return Defined as unknown as ErrorClass<keyof T & string>;
 }
 
 /** Throws one of this package's own errors; typed, so that a code not listed above does not compile. */

@@ -95,7 +95,19 @@ export {
   SCALAR_BITS,
   unpackCiphertext,
 } from "./elgamal.ts";
-export { type ErrorDetails, PROTOCOL_ERROR_CODES, type ProtocolErrorCode, SottoError } from "./errors.ts";
+export {
+  type DefinedError,
+  defineErrors,
+  type ErrorClass,
+  type ErrorDefinition,
+  type ErrorDetails,
+  type ExitName,
+  PROTOCOL_ERROR_CODES,
+  type ProtocolErrorCode,
+  type PublicError,
+  type Remedy,
+  SottoError,
+} from "./errors.ts";
 export { BASE_FIELD_MODULUS, FIELD_MODULUS, toField } from "./field.ts";
 export {
   CIRCUITS,
