@@ -50,5 +50,6 @@ export function plan(root: string, long: boolean): Work[] {
     check("generated files and pinned artifacts", "node", "scripts/generate/all.ts", "--check"),
     check("licences", "node", "scripts/checks/licences.ts"),
     check("tidiness", "node", "scripts/checks/tidiness.ts"),
+    check("vocabulary", "node", "scripts/checks/vocabulary.ts"),
   ];
 }
