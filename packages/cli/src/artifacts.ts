@@ -12,7 +12,7 @@ import {
   loadArtifacts,
   lockOf,
 } from "@sotto/prover";
-import type { Context } from "./frame/command.ts";
+import type { Context } from "./command.ts";
 import { CliError } from "./frame/errors.ts";
 import type { Config } from "./home/config.ts";
 import { writePrivate } from "./home/files.ts";

@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline/promises";
-import type { Context } from "./frame/command.ts";
+import type { Context } from "./command.ts";
 import { CliError } from "./frame/errors.ts";
 
 /** Whether somebody can be asked: both ends are a terminal. */

@@ -1,8 +1,8 @@
 import { type PurchaseProgress, type PurchaseStage, wrapFetch } from "@sotto/client";
 import { MAX_AMOUNT, type PaymentInstructions, parseInstructions, readBody } from "@sotto/protocol";
 import { askLine, canAsk, YES } from "./ask.ts";
+import type { Context } from "./command.ts";
 import { amountFields, money } from "./format.ts";
-import type { Context } from "./frame/command.ts";
 import { CliError, usage } from "./frame/errors.ts";
 import { printable } from "./frame/output.ts";
 import type { Config } from "./home/config.ts";

@@ -1,5 +1,5 @@
 // The program `sotto`, once Node is known to be new enough for it (main.ts).
-import { run } from "./frame/run.ts";
+import { run } from "./run.ts";
 
 const controller = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const)

@@ -2,9 +2,9 @@ import { type ChainSource, type EthersChain, ethersChain, SottoService, Wallet }
 import { SqliteStore } from "@sotto/client/sqlite";
 import { createProver, type Prover } from "@sotto/prover";
 import { openArtifacts } from "./artifacts.ts";
-import type { Context } from "./frame/command.ts";
+import type { Context } from "./command.ts";
+import { explain } from "./explain.ts";
 import { CliError } from "./frame/errors.ts";
-import { explain } from "./frame/explain.ts";
 import { type Config, readConfig } from "./home/config.ts";
 import { lock } from "./home/lock.ts";
 import { readSeed } from "./home/seed.ts";

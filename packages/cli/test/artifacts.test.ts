@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { openArtifacts } from "../src/artifacts.ts";
-import type { Context } from "../src/frame/command.ts";
+import type { Context } from "../src/command.ts";
 import type { Config } from "../src/home/config.ts";
 import { Home } from "../src/home/home.ts";
 import { DeadHome } from "./support/run.ts";

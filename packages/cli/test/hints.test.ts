@@ -2,10 +2,10 @@
 import { PurchaseError, WalletError } from "@sotto/client";
 import type { SottoError } from "@sotto/protocol";
 import { expect } from "chai";
+import { explain } from "../src/explain.ts";
 import { CliError } from "../src/frame/errors.ts";
-import { explain } from "../src/frame/explain.ts";
 import { nearest } from "../src/frame/nearest.ts";
-import { asTypedHere } from "../src/frame/program.ts";
+import { asTypedHere } from "../src/frame/typed-command.ts";
 import type { Config } from "../src/home/config.ts";
 import { DeadHome } from "./support/run.ts";
 

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { shieldedAddressOf, wordsFromSeed } from "@sotto/client";
 import { SqliteStore } from "@sotto/client/sqlite";
 import { deriveKeys } from "@sotto/protocol";
-import type { Command, Context } from "../frame/command.ts";
+import type { Command, Context } from "../command.ts";
 import { CliError, usage } from "../frame/errors.ts";
 import { type Backup, fillStore, recordsOf, seal, unseal } from "../home/backup.ts";
 import { parseConfig, readConfig, writeConfig } from "../home/config.ts";

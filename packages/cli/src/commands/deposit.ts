@@ -1,9 +1,9 @@
 import { sendCall, splitAmount } from "@sotto/client";
 import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
 import { type BaseWallet, Interface } from "ethers";
+import type { Command } from "../command.ts";
 import { amountFields, money } from "../format.ts";
 import { toAmount } from "../frame/arguments.ts";
-import type { Command } from "../frame/command.ts";
 import { usage } from "../frame/errors.ts";
 import { ACCOUNT_OPTIONS, readAccount } from "../home/account.ts";
 import { readConfig } from "../home/config.ts";

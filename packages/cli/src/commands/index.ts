@@ -1,4 +1,4 @@
-import type { Command } from "../frame/command.ts";
+import type { Command } from "../command.ts";
 import { exportCommand, restore } from "./backup.ts";
 import { deposit } from "./deposit.ts";
 import { init } from "./init.ts";

@@ -11,9 +11,9 @@ import {
 } from "@sotto/protocol";
 import { lockOf, setFolder } from "@sotto/prover";
 import { Interface } from "ethers";
-import type { Command, Context } from "../frame/command.ts";
+import type { Command, Context } from "../command.ts";
+import { withNextStep } from "../explain.ts";
 import { CliError, usage } from "../frame/errors.ts";
-import { withNextStep } from "../frame/explain.ts";
 import { type Config, LOCAL_SERVICE, parseConfig, readConfig, writeConfig } from "../home/config.ts";
 import { readInput, readText } from "../home/files.ts";
 import { newSeed, parseSeed, readSeed, writeSeed } from "../home/seed.ts";

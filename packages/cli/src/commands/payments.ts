@@ -1,6 +1,6 @@
 import { paymentsCsv } from "@sotto/client/receipts";
+import type { Command } from "../command.ts";
 import { listed, money } from "../format.ts";
-import type { Command } from "../frame/command.ts";
 import { usage } from "../frame/errors.ts";
 import { printable } from "../frame/output.ts";
 import { writePrivate } from "../home/files.ts";

@@ -1,6 +1,6 @@
 import { lookUpPhone, phoneNumberOf, SottoService, shieldedAddressOf, signBinding, signPhoneLink } from "@sotto/client";
 import { askLine, canAsk } from "../ask.ts";
-import type { Command, Context } from "../frame/command.ts";
+import type { Command, Context } from "../command.ts";
 import { CliError, usage } from "../frame/errors.ts";
 import { printable } from "../frame/output.ts";
 import { ACCOUNT_OPTIONS, readAccount } from "../home/account.ts";

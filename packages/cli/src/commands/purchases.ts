@@ -1,6 +1,6 @@
 import { dismissPurchase, openPurchases } from "@sotto/client";
+import type { Command } from "../command.ts";
 import { amountFields, listed, money } from "../format.ts";
-import type { Command } from "../frame/command.ts";
 import { printable } from "../frame/output.ts";
 import { scan, withWallet } from "../session.ts";
 

@@ -1,6 +1,6 @@
 import { type CheckedReceipt, checkReceipt } from "@sotto/client/receipts";
+import type { Command, Context } from "../command.ts";
 import { amountFields, money } from "../format.ts";
-import type { Command, Context } from "../frame/command.ts";
 import { CliError } from "../frame/errors.ts";
 import { printable } from "../frame/output.ts";
 import type { Config } from "../home/config.ts";

@@ -1,8 +1,8 @@
 import type { WalletNote } from "@sotto/client";
 import { checkReceipt } from "@sotto/client/receipts";
 import { confirm, YES } from "../ask.ts";
+import type { Command, Context } from "../command.ts";
 import { amountFields, money } from "../format.ts";
-import type { Command, Context } from "../frame/command.ts";
 import { CliError, usage } from "../frame/errors.ts";
 import { readConfig } from "../home/config.ts";
 import { type Session, scan, withWallet } from "../session.ts";

@@ -1,6 +1,6 @@
 import { calldataSignals, checkTotals, proveTotals } from "@sotto/client/receipts";
+import type { Command, Context } from "../command.ts";
 import { amountFields, money, table } from "../format.ts";
-import type { Command, Context } from "../frame/command.ts";
 import { usage } from "../frame/errors.ts";
 import { writePrivate } from "../home/files.ts";
 import { viewingKeyOf } from "../home/viewing-key.ts";

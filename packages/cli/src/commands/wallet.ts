@@ -1,6 +1,6 @@
 import { shieldedAddressOf } from "@sotto/client";
+import type { Command } from "../command.ts";
 import { amountFields, listed, money, table } from "../format.ts";
-import type { Command } from "../frame/command.ts";
 import { readConfig } from "../home/config.ts";
 import { readSeed } from "../home/seed.ts";
 import { scan, withWallet } from "../session.ts";

@@ -1,8 +1,8 @@
 import { sendCall, type Withdrawal, withdrawCall } from "@sotto/client";
 import { confirm, YES } from "../ask.ts";
+import type { Command } from "../command.ts";
 import { amountFields, money } from "../format.ts";
 import { toAmount } from "../frame/arguments.ts";
-import type { Command } from "../frame/command.ts";
 import { usage } from "../frame/errors.ts";
 import { ACCOUNT_OPTIONS, readAccount } from "../home/account.ts";
 import { type Config, readConfig } from "../home/config.ts";

@@ -1,5 +1,5 @@
 import { canAsk } from "../ask.ts";
-import type { Context } from "../frame/command.ts";
+import type { Context } from "../command.ts";
 import { CliError, usage } from "../frame/errors.ts";
 
 /** Characters a passphrase needs: scrypt makes a guess expensive, not impossible. */

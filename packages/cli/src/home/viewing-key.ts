@@ -1,5 +1,5 @@
 import { deriveKeys } from "@sotto/protocol";
-import type { Context } from "../frame/command.ts";
+import type { Context } from "../command.ts";
 import { CliError } from "../frame/errors.ts";
 import { type Config, readConfig } from "./config.ts";
 import { readKeyFile } from "./files.ts";

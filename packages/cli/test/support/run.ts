@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { createSeedWords } from "@sotto/client";
-import { run } from "../../src/frame/run.ts";
+import { run } from "../../src/run.ts";
 
 export interface Ended {
   readonly code: number;

@@ -1,6 +1,6 @@
-import type { OptionSpecs } from "./arguments.ts";
 import { COMMON, type Command } from "./command.ts";
-import { EXIT } from "./exit.ts";
+import type { OptionSpecs } from "./frame/arguments.ts";
+import { EXIT } from "./frame/exit.ts";
 
 function flags(name: string, { value, short }: OptionSpecs[string]): string {
   return `${short === undefined ? "" : `-${short}, `}--${name}${value === undefined ? "" : ` ${value}`}`;

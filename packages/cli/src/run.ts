@@ -2,16 +2,16 @@ import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { SottoError } from "@sotto/protocol";
-import { commands } from "../commands/index.ts";
-import { Home } from "../home/home.ts";
-import { Arguments } from "./arguments.ts";
 import { COMMON, type Command } from "./command.ts";
-import { CliError, usage } from "./errors.ts";
-import { EXIT, exitOf } from "./exit.ts";
+import { commands } from "./commands/index.ts";
+import { Arguments } from "./frame/arguments.ts";
+import { CliError, usage } from "./frame/errors.ts";
+import { EXIT, exitOf } from "./frame/exit.ts";
+import { nearest } from "./frame/nearest.ts";
+import { type Environment, Output, printable, type Streams, toJson } from "./frame/output.ts";
+import { asTypedHere } from "./frame/typed-command.ts";
 import { commandHelp, overview } from "./help.ts";
-import { nearest } from "./nearest.ts";
-import { type Environment, Output, printable, type Streams, toJson } from "./output.ts";
-import { asTypedHere } from "./program.ts";
+import { Home } from "./home/home.ts";
 
 export interface RunOptions {
   streams: Streams;
@@ -65,7 +65,7 @@ async function execute(args: readonly string[], output: Output, options: RunOpti
 
 /** Of this package, from the sources as from dist. */
 function versionOf(): string {
-  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
   return version;
 }
 

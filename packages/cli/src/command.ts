@@ -1,6 +1,6 @@
-import type { Home } from "../home/home.ts";
-import type { Arguments, OptionSpecs } from "./arguments.ts";
-import type { Environment, Output, Result, Streams } from "./output.ts";
+import type { Arguments, OptionSpecs } from "./frame/arguments.ts";
+import type { Environment, Output, Result, Streams } from "./frame/output.ts";
+import type { Home } from "./home/home.ts";
 
 /** What a command works with. */
 export interface Context {

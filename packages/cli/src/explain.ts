@@ -1,7 +1,7 @@
 import { LOCAL_CHAIN_IDS, SottoError } from "@sotto/protocol";
-import { money } from "../format.ts";
-import { type Config, LOCAL_SERVICE } from "../home/config.ts";
-import { CliError } from "./errors.ts";
+import { money } from "./format.ts";
+import { CliError } from "./frame/errors.ts";
+import { type Config, LOCAL_SERVICE } from "./home/config.ts";
 
 /** An error of a package in the terms of this program: amounts in the unit that the user types, and the next step. */
 export function explain(error: unknown, config: Config): unknown {
