@@ -1,7 +1,7 @@
 // The curve's WebAssembly against @noble/curves, which shares no code with it.
 import { bn254 } from "@noble/curves/bn254.js";
 import { assert } from "chai";
-import { type Curve, type Group, type Point, sharedCurve } from "../src/engine/curve.ts";
+import { type Curve, type Group, type Point, sharedCurve } from "../src/curve.ts";
 import { SCALAR_FIELD_ORDER } from "../src/proof/decode.ts";
 import { randomBelow } from "./support/random.ts";
 

@@ -2,13 +2,14 @@
  * The fast engine: the same proofs as snarkjs's from the same files, on kernels of its own (src/fast). It needs
  * WebAssembly's relaxed SIMD on a machine with fused multiply-add; where that is missing, snarkjs proves.
  */
+
+import { sharedCurve } from "../curve.ts";
 import { proverError } from "../errors.ts";
 import { addUp, assembleProof, type Sums, sumParts, type Terms } from "../fast/prove.ts";
 import { type Part, type ProvingKey, prepareKey } from "../fast/proving-key.ts";
 import { hasFusedMultiplyAdd } from "../fast/support.ts";
 import { parseZkey, type Zkey } from "../fast/zkey.ts";
 import type { Witness } from "../witness/calculator.ts";
-import { sharedCurve } from "./curve.ts";
 import type { ProvingEngine } from "./engine.ts";
 import { pairingHolds } from "./pairing-check.ts";
 import { hasSecondThread, prepareRemotely, type RemoteKey } from "./second-thread.ts";

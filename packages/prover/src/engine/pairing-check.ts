@@ -2,9 +2,10 @@
  * Groth16's equation, e(A, B) = e(alpha, beta) · e(sum of s_i·IC_i, gamma) · e(C, delta), with what depends on the key
  * alone computed once: three Miller loops and one final exponentiation are left, some 10 ms.
  */
+
+import { type Curve, type Point, type Prepared, sharedCurve } from "../curve.ts";
 import type { ProofPoints } from "../proof/decode.ts";
 import type { VerificationKey } from "../proof/verification-key.ts";
-import { type Curve, type Point, type Prepared, sharedCurve } from "./curve.ts";
 
 interface PreparedKey {
   readonly curve: Curve;

@@ -1,5 +1,5 @@
 /** Groth16's prover (eprint 2016/260, section 3.2) on the kernels. */
-import type { Curve, Point } from "../engine/curve.ts";
+import type { Curve, Point } from "../curve.ts";
 import { type ProofPoints, SCALAR_FIELD_ORDER } from "../proof/decode.ts";
 import type { Witness } from "../witness/calculator.ts";
 import type { Degree } from "./curve-kernel.ts";

@@ -1,4 +1,4 @@
-// The part of wasmcurves, which ships no types, that src/engine/curve.ts uses.
+// The part of wasmcurves, which ships no types, that src/curve.ts uses.
 declare module "wasmcurves/build/bn128_wasm.js" {
   const bn128: {
     /** The WebAssembly module, base64. */
