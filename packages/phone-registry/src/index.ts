@@ -2,21 +2,19 @@ export { newKey } from "./config/parse.ts";
 export { type PhoneConfig, type PhonePlace, phoneConfig, phoneProblems } from "./config/phone-config.ts";
 export { type RegistryConfig, readRegistryConfig } from "./config/registry-config.ts";
 export { PHONE_SETTINGS, type PhoneSettings, REGISTRY_SETTINGS } from "./config/settings.ts";
-export { PhoneError, type PhoneErrorCode } from "./errors.ts";
+export type { RegistryKey, RegistryKeys } from "./crypto/keys.ts";
+export { PhoneError, type PhoneErrorCode, RegistryError, type RegistryErrorCode } from "./errors.ts";
 export { type CountryCode, type PhoneNumber, parseNumber } from "./http/numbers.ts";
 export { PHONE_TAG } from "./http/openapi.ts";
 export { phoneRoutes } from "./http/routes.ts";
 export { PHONE_STATUS } from "./http/status.ts";
 export { createSender, openPhone, type Phone, type PhoneOptions, translatePhoneError } from "./plugin.ts";
-export { RegistryError, type RegistryErrorCode } from "./registry/errors.ts";
+export type { Rate } from "./quotas/rate.ts";
 export { DEFAULT_LIMITS } from "./registry/limits.ts";
 export { openRegistry } from "./registry/open.ts";
 export type {
   CodeMessage,
   CodeSender,
-  Rate,
-  RegistryKey,
-  RegistryKeys,
   RegistryLimits,
   RegistryLog,
   RegistryMetrics,
@@ -50,5 +48,6 @@ export type {
 } from "./registry/types.ts";
 export { FileSender, LogSender } from "./senders/development.ts";
 export { signWebhook, WebhookSender } from "./senders/webhook.ts";
-export { addressOf, LOOKUP_HEADERS, type RegistryParts, type RunningRegistry, startRegistry } from "./service.ts";
+export { addressOf, type RegistryParts, type RunningRegistry, startRegistry } from "./service.ts";
 export { chainCall, openSignatureChain } from "./signatures/chain.ts";
+export { LOOKUP_HEADERS } from "./signatures/lookups.ts";

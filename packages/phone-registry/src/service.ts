@@ -22,6 +22,7 @@ import { openPhone, translatePhoneError } from "./plugin.ts";
 import type { CodeSender } from "./registry/options.ts";
 import type { PhoneRegistry } from "./registry/phone-registry.ts";
 import { assertSomeNode, chainCall, openSignatureChain } from "./signatures/chain.ts";
+import { LOOKUP_HEADERS } from "./signatures/lookups.ts";
 
 export interface RunningRegistry {
   /** Base address, with the base path. */
@@ -108,9 +109,6 @@ async function open(
   const origin = await listen(app, { host, port });
   return { url: `${origin}${basePath}`, service, registry, close: () => closing.run() };
 }
-
-/** What a page's script sends where lookups are signed. */
-export const LOOKUP_HEADERS = ["x-sotto-wallet", "x-sotto-nonce", "x-sotto-deadline", "x-sotto-signature"] as const;
 
 /**
  * Wallets sign the address, so it is known before the registry is opened: the configured one, or on a local chain the

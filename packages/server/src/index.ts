@@ -15,12 +15,6 @@ export { type Setting, type SettingTable, type SettingValues, setting } from "./
 export { ServerError, type ServerErrorCode } from "./errors.ts";
 export { type AnswersOptions, type ErrorAnswer, ErrorBody, errorAnswers, errors } from "./http/answers.ts";
 export { type AppConfig, type AppOptions, createApp } from "./http/app.ts";
-export { parseStrictJson } from "./http/json.ts";
-export { freePort, listen } from "./http/listen.ts";
-export { RETRY_AFTER_SECONDS, SERVER_STATUS, type StatusTable, statusOf } from "./http/status.ts";
-export type { App } from "./http/types.ts";
-export { clientIds, NETWORK_GROWTH, networkLimits, networkOf, networksOf } from "./ops/client-id.ts";
-export { Closing } from "./ops/closing.ts";
 export {
   type Check,
   CheckAnswer,
@@ -29,8 +23,14 @@ export {
   healthRoutes,
   type Need,
   type Readiness,
-} from "./ops/health.ts";
+} from "./http/health.ts";
+export { parseStrictJson } from "./http/json.ts";
+export { freePort, listen } from "./http/listen.ts";
+export { type HttpMetrics, httpMetrics, metricsRoute, UNLIMITED } from "./http/metrics.ts";
+export { RETRY_AFTER_SECONDS, SERVER_STATUS, type StatusTable, statusOf } from "./http/status.ts";
+export type { App } from "./http/types.ts";
+export { clientIds, NETWORK_GROWTH, networkLimits, networkOf, networksOf } from "./ops/client-id.ts";
+export { Closing } from "./ops/closing.ts";
 export { createLog, type LogSink, type ServiceLog } from "./ops/log.ts";
-export { type HttpMetrics, httpMetrics, metricsRoute, UNLIMITED } from "./ops/metrics.ts";
 export { endWith, type Program, runProgram } from "./ops/program.ts";
 export { describeError, redact } from "./ops/redact.ts";

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { ServerError } from "@sotto/server";
-import type { RegistryKeys } from "../registry/options.ts";
+import type { RegistryKeys } from "../crypto/keys.ts";
 import { keyRing, newKey } from "./parse.ts";
 import type { PhoneConfig } from "./phone-config.ts";
 

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { type Parse, parse } from "@sotto/server";
+import type { RegistryKey } from "../crypto/keys.ts";
 import { type CountryCode, isCountry } from "../http/numbers.ts";
-import type { Rate, RegistryKey } from "../registry/options.ts";
+import type { Rate } from "../quotas/rate.ts";
 
 const wrong = (expected: string): never => {
   throw new Error(`must be ${expected}`);

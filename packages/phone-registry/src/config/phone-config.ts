@@ -1,9 +1,10 @@
 import { MAX_SERVICE_LENGTH } from "@sotto/protocol";
 import type { Environment } from "@sotto/server";
+import type { RegistryKeys } from "../crypto/keys.ts";
+import { RegistryError } from "../errors.ts";
 import type { CountryCode } from "../http/numbers.ts";
-import { RegistryError } from "../registry/errors.ts";
 import { limitsOf } from "../registry/limits.ts";
-import type { RegistryKeys, RegistryLimits } from "../registry/options.ts";
+import type { RegistryLimits } from "../registry/options.ts";
 import type { PhoneSettings } from "./settings.ts";
 
 /** What the registry runs with: settings, complete and checked against each other. */

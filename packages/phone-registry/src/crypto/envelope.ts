@@ -1,7 +1,7 @@
 // A record at rest: AES-256-GCM under a random data key of its own, which is wrapped by a master key. The associated
 // data name table, row and version, so that a ciphertext opens only where it was written.
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
-import { RegistryError } from "../registry/errors.ts";
+import { RegistryError } from "../errors.ts";
 import type { KeyRing, MasterKey } from "./key-ring.ts";
 
 /** Where a record stands. Everything the row says in plain text about the record is in it. */

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import { RegistryError } from "../registry/errors.ts";
+import { RegistryError } from "../errors.ts";
 import type { Place } from "./envelope.ts";
 import { hmacOf, type KeyRing, type MasterKey } from "./key-ring.ts";
 

@@ -1,7 +1,7 @@
 // The keys the database does not hold, and what is derived from them: one use, one key.
 import { createHmac, hkdfSync } from "node:crypto";
-import { RegistryError } from "../registry/errors.ts";
-import type { RegistryKey, RegistryKeys } from "../registry/options.ts";
+import { RegistryError } from "../errors.ts";
+import type { RegistryKey, RegistryKeys } from "./keys.ts";
 
 /** What blind values are made for. Each has its own key, so that no column can be compared with another. */
 export type BlindUse = "number" | "slot" | "code" | "once" | "quota" | "audit";

@@ -71,7 +71,6 @@ export const LookupHeaders = Type.Object({
   ),
   "x-sotto-signature": Type.Optional(Signature),
 });
-export type LookupHeaders = Static<typeof LookupHeaders>;
 
 const mapping = {
   wallet: Type.String({ description: "wallet address" }),

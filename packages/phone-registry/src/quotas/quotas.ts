@@ -1,8 +1,8 @@
 // Counters in fixed windows, in the store: all replicas count together, and a restart forgets nothing.
 import type { KeyRing } from "../crypto/key-ring.ts";
-import { RegistryError, type RegistryErrorCode } from "../registry/errors.ts";
-import type { Rate } from "../registry/options.ts";
+import { RegistryError, type RegistryErrorCode } from "../errors.ts";
 import type { Db, RegistryDatabase } from "../store/schema.ts";
+import type { Rate } from "./rate.ts";
 
 /** What is counted, as it is said to who meets the limit. */
 const COUNTED = {

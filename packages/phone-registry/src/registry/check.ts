@@ -1,9 +1,9 @@
 import { expectHead } from "../crypto/head.ts";
+import { RegistryError } from "../errors.ts";
 import { accept, type LedgerState, readLedger, termsOf } from "../store/ledger.ts";
 import { entryOf, headOf, placeOf, rows } from "../store/records.ts";
 import type { Db } from "../store/schema.ts";
 import type { Context } from "./context.ts";
-import { RegistryError } from "./errors.ts";
 import type { CheckOptions, CheckResult } from "./phone-registry.ts";
 
 const PAGE = 500;

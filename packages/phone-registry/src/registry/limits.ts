@@ -1,7 +1,8 @@
 import { networkLimits } from "@sotto/server";
+import { RegistryError } from "../errors.ts";
 import type { Use } from "../quotas/quotas.ts";
-import { RegistryError } from "./errors.ts";
-import type { Rate, RegistryLimits } from "./options.ts";
+import type { Rate } from "../quotas/rate.ts";
+import type { RegistryLimits } from "./options.ts";
 import type { LinkRequest, ResolveRequest } from "./types.ts";
 
 const MINUTE = 60;

@@ -1,12 +1,12 @@
 import { record as audit } from "../audit/audit.ts";
 import { CODE_LIFETIME_MS, CODE_TRIES, dropCode, randomCode, storeCode } from "../codes/codes.ts";
+import { RegistryError } from "../errors.ts";
 import { take } from "../quotas/quotas.ts";
 import type { LinkRecord } from "../store/link-record.ts";
 import { useUp, wasUsed } from "../store/once.ts";
 import type { Found } from "../store/records.ts";
 import type { Db } from "../store/schema.ts";
 import { type Context, changeOf, DIGEST_MEMORY_MS, isOver, LINK_LIFETIME_SECONDS, mappingOf } from "./context.ts";
-import { RegistryError } from "./errors.ts";
 import { codeUses, tryUses } from "./limits.ts";
 import { expectFields } from "./requests.ts";
 import type { LinkRequest, LinkResult } from "./types.ts";

@@ -1,6 +1,7 @@
 import { openDatabase } from "@sotto/database";
 import { SottoError } from "@sotto/protocol";
 import { KeyRing } from "../crypto/key-ring.ts";
+import { RegistryError } from "../errors.ts";
 import { UnknownWatch } from "../quotas/watch.ts";
 import { expectKeys } from "../store/keys.ts";
 import { MIGRATIONS } from "../store/migrations.ts";
@@ -9,7 +10,6 @@ import { Records } from "../store/records.ts";
 import type { Schema } from "../store/schema.ts";
 import { check } from "./check.ts";
 import type { Context } from "./context.ts";
-import { RegistryError } from "./errors.ts";
 import { limitsOf } from "./limits.ts";
 import { link } from "./link.ts";
 import type { RegistryOperation, RegistryOptions } from "./options.ts";

@@ -1,5 +1,7 @@
 // What the registry is opened with: keys, limits, who checks signatures, who sends codes, who is told.
 import type { Address } from "@sotto/protocol";
+import type { RegistryKeys } from "../crypto/keys.ts";
+import type { Rate } from "../quotas/rate.ts";
 import type { E164, LinkRequest, UnlinkRequest } from "./types.ts";
 
 /**
@@ -24,26 +26,6 @@ export interface CodeMessage {
   readonly wallet: Address;
   /** ms */
   readonly expiresAt: number;
-}
-
-/** A key of 32 random bytes. Its id is stored beside what was made with it: 1 to 16 of a-z, 0-9 and -. */
-export interface RegistryKey {
-  readonly id: string;
-  readonly key: Uint8Array;
-}
-
-/** First is current; the others still open what was written under them. 1 to 4 of each kind. */
-export interface RegistryKeys {
-  /** Wrap the data keys of the records. */
-  readonly master: readonly RegistryKey[];
-  /** Make the blind indexes, pseudonyms and hashes of codes. */
-  readonly index: readonly RegistryKey[];
-}
-
-/** At most `limit` uses in each window of `seconds`. */
-export interface Rate {
-  readonly limit: number;
-  readonly seconds: number;
 }
 
 export interface RegistryLimits {

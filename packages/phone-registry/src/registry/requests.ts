@@ -1,5 +1,5 @@
 // The last line of defence: the HTTP layer has checked all this, but a plugin may be called by others.
-import { RegistryError } from "./errors.ts";
+import { RegistryError } from "../errors.ts";
 
 const PHONE = /^\+[1-9][0-9]{4,14}$/;
 const ADDRESS = /^0x[0-9a-f]{40}$/;

@@ -3,13 +3,13 @@
 import { record as audit } from "../audit/audit.ts";
 import { rewrap } from "../crypto/envelope.ts";
 import { sealHead } from "../crypto/head.ts";
+import { RegistryError } from "../errors.ts";
 import { keysInUse } from "../store/keys.ts";
 import { account } from "../store/ledger.ts";
 import type { MappingRow } from "../store/link-record.ts";
 import { entryOf, openRow, placeOf, rows } from "../store/records.ts";
 import type { Db } from "../store/schema.ts";
 import type { Context } from "./context.ts";
-import { RegistryError } from "./errors.ts";
 import type { RotateOptions, RotationState } from "./phone-registry.ts";
 
 const BATCH = 100;

@@ -1,8 +1,8 @@
 import { record as audit } from "../audit/audit.ts";
+import { RegistryError } from "../errors.ts";
 import { forget, takeAlone } from "../quotas/quotas.ts";
 import { useUp } from "../store/once.ts";
 import type { Context } from "./context.ts";
-import { RegistryError } from "./errors.ts";
 import { numberUses, tryUses } from "./limits.ts";
 import { rememberUntil } from "./link.ts";
 import { expectFields } from "./requests.ts";

@@ -1,11 +1,11 @@
 import { record as audit } from "../audit/audit.ts";
 import { tryCode } from "../codes/codes.ts";
+import { RegistryError } from "../errors.ts";
 import { takeAlone } from "../quotas/quotas.ts";
 import { useUp } from "../store/once.ts";
 import type { Found } from "../store/records.ts";
 import type { Db } from "../store/schema.ts";
 import { type Context, changeOf, isOver, mappingOf } from "./context.ts";
-import { RegistryError } from "./errors.ts";
 import { tryUses } from "./limits.ts";
 import { rememberUntil } from "./link.ts";
 import { expectFields } from "./requests.ts";

@@ -8,7 +8,7 @@ import {
   type ShieldedAddressBinding,
   unlinkDigest,
 } from "@sotto/protocol";
-import { RegistryError } from "../registry/errors.ts";
+import { RegistryError } from "../errors.ts";
 import type { SignatureChecks } from "../registry/options.ts";
 import type { LinkRequest, UnlinkRequest } from "../registry/types.ts";
 import type { ContractChecks } from "./contract-checks.ts";

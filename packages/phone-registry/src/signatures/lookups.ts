@@ -6,12 +6,14 @@ import {
   normalizeSignature,
   parseAddress,
 } from "@sotto/protocol";
-import { PhoneError } from "../errors.ts";
-import type { LookupHeaders } from "../http/schemas.ts";
-import { RegistryError } from "../registry/errors.ts";
+import { PhoneError, RegistryError } from "../errors.ts";
 import type { PhoneRegistry } from "../registry/phone-registry.ts";
 import type { Place } from "./checks.ts";
 import type { ContractChecks } from "./contract-checks.ts";
+
+/** Headers of a signed lookup. */
+export const LOOKUP_HEADERS = ["x-sotto-wallet", "x-sotto-nonce", "x-sotto-deadline", "x-sotto-signature"] as const;
+export type LookupHeaders = { readonly [name in (typeof LOOKUP_HEADERS)[number]]?: string | undefined };
 
 /** @returns the wallet that signed this very lookup */
 export type LookupCheck = (phone: string, headers: LookupHeaders, client: string) => Promise<Address>;

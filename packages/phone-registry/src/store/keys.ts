@@ -1,5 +1,5 @@
 import type { KeyRing } from "../crypto/key-ring.ts";
-import { RegistryError } from "../registry/errors.ts";
+import { RegistryError } from "../errors.ts";
 import { beginLedger } from "./ledger.ts";
 import type { Db } from "./schema.ts";
 

@@ -4,7 +4,7 @@
 import { openText, sealText } from "../crypto/envelope.ts";
 import { headTerm } from "../crypto/head.ts";
 import type { KeyRing } from "../crypto/key-ring.ts";
-import { RegistryError } from "../registry/errors.ts";
+import { RegistryError } from "../errors.ts";
 import type { Db, Row } from "./schema.ts";
 
 /** A link as it enters the sum: under the master key of its head. */

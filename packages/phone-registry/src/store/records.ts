@@ -4,7 +4,7 @@ import { openRecord, type Place, sealRecord } from "../crypto/envelope.ts";
 import { expectHead, type Head, sealHead } from "../crypto/head.ts";
 import { randomId } from "../crypto/ids.ts";
 import type { KeyRing } from "../crypto/key-ring.ts";
-import { RegistryError } from "../registry/errors.ts";
+import { RegistryError } from "../errors.ts";
 import { decoyRow } from "./decoy.ts";
 import { account, type Entry } from "./ledger.ts";
 import type { LinkRecord, MappingRow } from "./link-record.ts";

@@ -1,8 +1,10 @@
 // Links a number, or types in its code, in a process of its own that is killed without warning at the N-th query or,
 // with `send`, while the code is being sent.
 // Not the whole package: each run is a process that loads what it imports.
+
+import type { RegistryKeys } from "../../src/crypto/keys.ts";
 import { openRegistry } from "../../src/registry/open.ts";
-import type { RegistryKeys, RegistryOptions } from "../../src/registry/options.ts";
+import type { RegistryOptions } from "../../src/registry/options.ts";
 
 export interface Crash {
   readonly store: string;

@@ -1,7 +1,9 @@
 // Rotates in a process of its own and kills it, without a chance to tidy up, in the middle of a transaction.
 // Not the whole package: each run is a process that loads what it imports.
+
+import type { RegistryKey } from "../../src/crypto/keys.ts";
 import { openRegistry } from "../../src/registry/open.ts";
-import type { RegistryKey, RegistryOptions } from "../../src/registry/options.ts";
+import type { RegistryOptions } from "../../src/registry/options.ts";
 
 const [store, keysJson, records] = process.argv.slice(2) as [string, string, string];
 let left = Number(records);

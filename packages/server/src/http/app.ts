@@ -10,10 +10,10 @@ import type { ServerSettings } from "../config/server-settings.ts";
 import { ServerError } from "../errors.ts";
 import { NETWORK_GROWTH, networkOf, networksOf } from "../ops/client-id.ts";
 import type { ServiceLog } from "../ops/log.ts";
-import type { HttpMetrics } from "../ops/metrics.ts";
 import { type AnswersOptions, errorAnswers } from "./answers.ts";
 import { parseStrictJson } from "./json.ts";
 import { watchMethods } from "./methods.ts";
+import type { HttpMetrics } from "./metrics.ts";
 import type { App } from "./types.ts";
 
 const LONGEST_PATH_PARAMETER = 128;

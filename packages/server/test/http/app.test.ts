@@ -7,10 +7,10 @@ import { readSettings } from "../../src/config/read.ts";
 import { SERVER_SETTINGS } from "../../src/config/server-settings.ts";
 import { type AppOptions, createApp } from "../../src/http/app.ts";
 import { listen } from "../../src/http/listen.ts";
+import { httpMetrics, metricsRoute, UNLIMITED } from "../../src/http/metrics.ts";
 import { SERVER_STATUS } from "../../src/http/status.ts";
 import type { App } from "../../src/http/types.ts";
 import { createLog } from "../../src/ops/log.ts";
-import { httpMetrics, metricsRoute, UNLIMITED } from "../../src/ops/metrics.ts";
 
 const lines: string[] = [];
 let app: App;

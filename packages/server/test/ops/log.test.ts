@@ -4,8 +4,8 @@ import { promisify } from "node:util";
 import { SottoError } from "@sotto/protocol";
 import { expect } from "chai";
 import { Registry } from "prom-client";
+import { httpMetrics } from "../../src/http/metrics.ts";
 import { createApp, createLog, describeError, redact, SERVER_STATUS } from "../../src/index.ts";
-import { httpMetrics } from "../../src/ops/metrics.ts";
 
 /** What must never be shown, as it comes up in the errors of nodes, databases and libraries. */
 const SECRETS: Readonly<Record<string, readonly [text: string, secret: string]>> = {

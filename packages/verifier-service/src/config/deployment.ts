@@ -1,4 +1,4 @@
-import type { DeploymentManifest } from "@sotto/protocol";
+import type { Deployment, DeploymentManifest } from "@sotto/protocol";
 
 /** What a manifest says, as the service's settings that say it. */
 export const deploymentSettings = ({ chainId, pool, deploymentBlock, set }: DeploymentManifest) => ({
@@ -6,4 +6,10 @@ export const deploymentSettings = ({ chainId, pool, deploymentBlock, set }: Depl
   SOTTO_POOL: pool,
   SOTTO_DEPLOYMENT_BLOCK: String(deploymentBlock),
   SOTTO_ARTIFACT_SET: set,
+});
+
+/** Where this service settles. */
+export const deploymentOf = ({ chainId, pool }: { chainId: number; pool: string }): Deployment => ({
+  chainId: BigInt(chainId),
+  pool,
 });

@@ -4,21 +4,14 @@ import type { FastifyRequest } from "fastify";
 import { ServiceError } from "../errors.ts";
 import type { RelayServices } from "../operations/enqueue.ts";
 import { callerOf } from "../operations/prefer.ts";
+import { PreferHeader, RelayAnswer } from "../operations/schemas.ts";
 import type { ServiceMetrics } from "../ops/metrics.ts";
 import { type AnswerContext, relayAnswer, sendOutcome, settleAnswer, verifyAnswer } from "../payments/answers.ts";
-import {
-  DepositBody,
-  PreferHeader,
-  RelayAnswer,
-  SettleAnswer,
-  SettleBody,
-  VerifyAnswer,
-  VerifyBody,
-  WithdrawBody,
-} from "../payments/schemas.ts";
+import { SettleAnswer, SettleBody, VerifyAnswer, VerifyBody } from "../payments/schemas.ts";
 import { settlePayment } from "../payments/settle.ts";
 import { type VerifyServices, verifyBundle } from "../payments/verify.ts";
 import { relayDeposit } from "../transfers/deposit.ts";
+import { DepositBody, WithdrawBody } from "../transfers/schemas.ts";
 import { relayWithdrawal } from "../transfers/withdrawal.ts";
 import { alsoX402 } from "../x402/openapi.ts";
 import { supportedRoute, type X402Routes, x402Dialects } from "../x402/routes.ts";

@@ -1,8 +1,6 @@
 // What deposits and withdrawals have in common: dates, fees, and the way into the relayer's queue.
 import type { Config } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
-import { leastTimeMs } from "../payments/checks.ts";
-import { waitFor } from "../payments/settle.ts";
 import type { PoolFacts } from "../pool/facts.ts";
 import type { PoolState, ProofVerifier, RelayerPort } from "../ports.ts";
 import type { EnqueueResult, Operation, Store } from "../store/index.ts";
@@ -10,6 +8,7 @@ import type { Admission } from "./admission.ts";
 import type { Quotas } from "./budget.ts";
 import type { Caller, Holds } from "./hold.ts";
 import { quotaExceeded } from "./quotas.ts";
+import { waitFor } from "./wait.ts";
 
 export interface RelayServices {
   readonly config: Config & Quotas;
@@ -21,21 +20,6 @@ export interface RelayServices {
   readonly relayer: RelayerPort;
   readonly holds: Holds;
   readonly clock: () => number;
-}
-
-/** Seconds a decimal string names. @throws ServiceError INVALID_REQUEST */
-export function readSeconds(text: string, name: string): bigint {
-  if (/^(0|[1-9][0-9]{0,18})$/.test(text)) return BigInt(text);
-  throw new ServiceError("INVALID_REQUEST", `${name} must be whole seconds, decimal without leading zeros`);
-}
-
-/** @throws ServiceError EXPIRED, VALIDITY_TOO_LONG */
-export function expectDate(until: bigint, name: string, { config, clock }: RelayServices): void {
-  const left = Number(until) * 1000 - clock();
-  if (left < leastTimeMs(config))
-    throw new ServiceError("EXPIRED", `${name} leaves ${left} ms, ${leastTimeMs(config)} are needed`);
-  if (left > config.longestValidity * 1000)
-    throw new ServiceError("VALIDITY_TOO_LONG", `${name} is more than ${config.longestValidity} s away`);
 }
 
 /** @throws ServiceError NULLIFIER_QUEUED, NULLIFIER_SPENT, QUOTA_EXCEEDED */

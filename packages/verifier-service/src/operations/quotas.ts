@@ -1,8 +1,6 @@
-import type { WireBundle } from "@sotto/protocol";
 import { networkLimits } from "@sotto/server";
 import type { Config } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
-import { RANGE_SIGNAL } from "../payments/bundle.ts";
 import type { Quota, Store } from "../store/index.ts";
 import type { Quotas } from "./budget.ts";
 
@@ -34,16 +32,23 @@ export const clientQuotas = ({ clientQuota }: Pick<Quotas, "clientQuota">, clien
   networkQuotas("client", client, clientQuota);
 
 /**
+ * The shielded address that is paid, decimal: x of its encryption key, and its owner tag. Not the wallet: a payer can name
+ * any wallet beside a key of its own.
+ */
+export interface PaidAddress {
+  readonly keyX: string;
+  readonly ownerTag: string;
+}
+
+/**
  * What a payment that is queued counts for: its recipient. What is only verified costs no gas, and must not use up what
  * others may be paid.
  */
 export function recipientQuota(
-  { recipientQuota: limit }: Config,
-  { amountPublicSignals }: Pick<WireBundle, "amountPublicSignals">,
+  { recipientQuota: limit }: Pick<Config, "recipientQuota">,
+  { keyX, ownerTag }: PaidAddress,
 ): Quota {
-  // By the key that is paid: a wallet can be named by anyone, with a key of the payer's own beside it.
-  const [keyX, tag] = [amountPublicSignals[RANGE_SIGNAL.recipientKey], amountPublicSignals[RANGE_SIGNAL.recipientTag]];
-  return { key: `recipient:${keyX}:${tag}`, limit, window: DAY_MS };
+  return { key: `recipient:${keyX}:${ownerTag}`, limit, window: DAY_MS };
 }
 
 /**

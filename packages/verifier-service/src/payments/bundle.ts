@@ -1,6 +1,5 @@
 import {
   type Bytes32,
-  type Deployment,
   decodeBundle,
   type PaymentBundle,
   resourceDigest,
@@ -62,9 +61,3 @@ function pick(body: WireBundle, { recipientPublicKey }: PaymentBundle): WireBund
     timestamp: body.timestamp,
   };
 }
-
-/** Where this service settles. */
-export const deploymentOf = ({ chainId, pool }: { chainId: number; pool: string }): Deployment => ({
-  chainId: BigInt(chainId),
-  pool,
-});

@@ -2,9 +2,11 @@
 import { expectOneCiphertext, paymentContext, recipientSignal, SottoError } from "@sotto/protocol";
 import { decodeProofOnCurves } from "@sotto/prover";
 import type { Config } from "../config/config.ts";
+import { deploymentOf } from "../config/deployment.ts";
+import { leastTimeMs } from "../operations/deadline.ts";
 import type { PoolState, ProofVerifier } from "../ports.ts";
 import type { Store } from "../store/index.ts";
-import { type Bundle, canonicalJson, deploymentOf, PAYMENT_SIGNAL, RANGE_SIGNAL } from "./bundle.ts";
+import { type Bundle, canonicalJson, PAYMENT_SIGNAL, RANGE_SIGNAL } from "./bundle.ts";
 import type { RetiredKeys } from "./retired-keys.ts";
 
 /** Reasons of a verification that fails. Stable. */
@@ -37,11 +39,6 @@ const refuse = (reason: Reason, message: string): Refusal => ({ reason, message 
 export const FRESH_MS = 300_000;
 /** Ms a client's clock may be ahead. */
 export const SKEW_MS = 30_000;
-
-/** What the relayer needs to land a transaction, ms: nothing is broadcast with less time left. */
-export function leastTimeMs({ blockTimeMs }: Pick<Config, "blockTimeMs">): number {
-  return Math.max(30_000, 2 * blockTimeMs);
-}
 
 /**
  * Undecodable proofs are a bad request, not a failed check, so they are found before any check. Only the subgroup of their

@@ -1,16 +1,8 @@
 import { type Static, Type } from "@fastify/type-provider-typebox";
-import { MAX_URL_LENGTH } from "@sotto/protocol";
+import { Address, Decimal, Proof, Status, Url, words } from "../operations/schemas.ts";
 
-/** Longest canonical decimal of 256 bits. Values are read exactly later; here only sizes and types are limited. */
-const DECIMAL_DIGITS = 78;
 const LONGEST_TOKEN = 8192;
 
-const Decimal = Type.String({ minLength: 1, maxLength: DECIMAL_DIGITS });
-const words = (count: number, description: string) =>
-  Type.Array(Decimal, { minItems: count, maxItems: count, description });
-const Address = Type.String({ minLength: 42, maxLength: 42, description: "wallet address, 0x and 40 hex digits" });
-const Url = (description: string) => Type.String({ minLength: 1, maxLength: MAX_URL_LENGTH, description });
-const Proof = words(8, "Groth16 proof: a.x a.y b.x0 b.x1 b.y0 b.y1 c.x c.y, decimal");
 const PaymentSignals = words(10, "public signals of the payment circuit, decimal, in order");
 const EncryptedAmount = Type.String({
   minLength: 130,
@@ -40,12 +32,6 @@ export const VerifyBody = Type.Object(
   { description: "A payment proof bundle. Fields it does not name are ignored." },
 );
 
-export const PreferHeader = Type.Object({
-  prefer: Type.Optional(
-    Type.String({ description: "respond-async, wait=SECONDS: answer pending after that time (RFC 7240)" }),
-  ),
-});
-
 export const SettleBody = Type.Object({
   proof: Proof,
   publicSignals: PaymentSignals,
@@ -74,11 +60,6 @@ export const VerifyAnswer = Type.Object({
   message: Type.Optional(Type.String({ description: "why valid is false, for people" })),
 });
 
-const Status = Type.Unsafe<"success" | "pending" | "failed">({
-  type: "string",
-  enum: ["success", "pending", "failed"],
-});
-
 export const SettleAnswer = Type.Object({
   status: Status,
   txSignature: Type.String({ description: "transaction hash; pending: of what was broadcast last; failed: 0x" }),
@@ -93,43 +74,3 @@ export const SettleAnswer = Type.Object({
   statusUrl: Type.Optional(Type.String({ description: "where to ask again, while pending" })),
   reason: Type.Optional(Type.String({ description: "why status is failed, for programs" })),
 });
-
-export const RelayAnswer = Type.Object({
-  status: Status,
-  txSignature: Type.String(),
-  blockNumber: Type.Integer(),
-  gasFeePaidBy: Type.String(),
-  id: Type.String(),
-  statusUrl: Type.Optional(Type.String()),
-  reason: Type.Optional(Type.String()),
-});
-
-const Seconds = Type.String({ minLength: 1, maxLength: 20, description: "Unix seconds, decimal" });
-
-export const DepositBody = Type.Object(
-  {
-    chainId: Decimal,
-    pool: Address,
-    from: Address,
-    ownerTags: Type.Array(Decimal, { minItems: 1, maxItems: 64 }),
-    amounts: Type.Array(Decimal, { minItems: 1, maxItems: 64, description: "token base units, decimal, one a tag" }),
-    salt: Type.String({ minLength: 66, maxLength: 66 }),
-    validAfter: Seconds,
-    validBefore: Seconds,
-    v: Type.Integer({ minimum: 0, maximum: 255 }),
-    r: Type.String({ minLength: 66, maxLength: 66 }),
-    s: Type.String({ minLength: 66, maxLength: 66 }),
-  },
-  { description: "An EIP-3009 authorization whose nonce commits to the notes." },
-);
-export type DepositRequest = Static<typeof DepositBody>;
-
-export const WithdrawBody = Type.Object({
-  proof: Proof,
-  signals: words(13, "public signals of the withdrawal circuit, decimal, in order"),
-  recipient: Address,
-  fee: Decimal,
-  feeRecipient: Address,
-  validUntil: Seconds,
-});
-export type WithdrawRequest = Static<typeof WithdrawBody>;

@@ -2,12 +2,14 @@ import { parseAddress, type WireBundle } from "@sotto/protocol";
 import type { Config } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
 import type { Quotas } from "../operations/budget.ts";
-import type { Caller, Hold, Holds } from "../operations/hold.ts";
+import type { Caller, Holds } from "../operations/hold.ts";
 import { clientQuotas, quotaExceeded, recipientQuota } from "../operations/quotas.ts";
+import { isOver, waitFor } from "../operations/wait.ts";
 import type { RelayerPort } from "../ports.ts";
 import { paymentCallOf } from "../relayer/calldata.ts";
 import type { Operation, Reservation, Store } from "../store/index.ts";
 import type { TokenIssuer } from "../token/token.ts";
+import { RANGE_SIGNAL } from "./bundle.ts";
 import type { SettleRequest } from "./schemas.ts";
 
 export interface SettleServices {
@@ -65,27 +67,14 @@ export async function queueReserved(
 ): Promise<Operation | undefined> {
   const known = await store.operations.get(id);
   if (known !== undefined) return known;
-  const quota = recipientQuota(config, JSON.parse(bundle) as WireBundle);
+  const { amountPublicSignals: range } = JSON.parse(bundle) as WireBundle;
+  const paid = { keyX: range[RANGE_SIGNAL.recipientKey]!, ownerTag: range[RANGE_SIGNAL.recipientTag]! };
+  const quota = recipientQuota(config, paid);
   const again = (client: string) => clientQuotas(config, client);
   const queued = await store.operations.enqueuePayment(id, paymentCallOf, [quota], again);
   if (queued.kind === "exceeded") throw quotaExceeded(queued.quota, queued.resetAt);
   return queued.kind === "gone" ? undefined : queued.operation;
 }
-
-/** Waits until an operation's outcome is known, as long as its place permits. */
-export async function waitFor(
-  operation: Operation,
-  hold: Hold,
-  { gone }: Pick<Caller, "gone">,
-  { store, relayer }: Pick<SettleServices, "relayer"> & { readonly store: Pick<Store, "operations"> },
-): Promise<Operation> {
-  if (isOver(operation)) return operation;
-  relayer.settle(operation.id);
-  await relayer.waitFor(operation.id, hold.waitMs(operation.validUntil), gone);
-  return (await store.operations.get(operation.id)) ?? operation;
-}
-
-export const isOver = ({ state }: Operation): boolean => state !== "queued" && state !== "broadcast";
 
 /** Fields of settle that stand for a bundle's field of another name. */
 const ALIASES: Readonly<Record<string, keyof WireBundle>> = { resource: "resourceUrl" };

@@ -2,11 +2,12 @@ import { randomUUID } from "node:crypto";
 import { depositAuthorizationNonce, hexToBytes, parseAddress, parseAmount, parseField } from "@sotto/protocol";
 import { AbiCoder, concat, keccak256, id as keccakText, recoverAddress, Signature } from "ethers";
 import { ServiceError } from "../errors.ts";
-import { expectDate, expectQueued, type RelayServices, readSeconds, waitForRelayed } from "../operations/enqueue.ts";
+import { expectDate, readSeconds } from "../operations/deadline.ts";
+import { expectQueued, type RelayServices, waitForRelayed } from "../operations/enqueue.ts";
 import type { Caller } from "../operations/hold.ts";
 import { sponsorQuotas } from "../operations/quotas.ts";
-import type { DepositRequest } from "../payments/schemas.ts";
 import type { NewDeposit, Operation } from "../store/index.ts";
+import type { DepositRequest } from "./schemas.ts";
 
 const AUTHORIZATION_TYPE = keccakText(
   "ReceiveWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)",

@@ -8,13 +8,14 @@ import {
   withdrawalContext,
 } from "@sotto/protocol";
 import { decodeProofOnCurves } from "@sotto/prover";
+import { deploymentOf } from "../config/deployment.ts";
 import { ServiceError } from "../errors.ts";
-import { expectDate, expectQueued, type RelayServices, readSeconds, waitForRelayed } from "../operations/enqueue.ts";
+import { expectDate, readSeconds } from "../operations/deadline.ts";
+import { expectQueued, type RelayServices, waitForRelayed } from "../operations/enqueue.ts";
 import type { Caller } from "../operations/hold.ts";
 import { sponsorQuotas, takeClientQuota } from "../operations/quotas.ts";
-import { deploymentOf } from "../payments/bundle.ts";
-import type { WithdrawRequest } from "../payments/schemas.ts";
 import type { Operation } from "../store/index.ts";
+import type { WithdrawRequest } from "./schemas.ts";
 
 const SIGNAL = { context: 0, amount: 1, root: 2, nullifiers: 3 } as const;
 

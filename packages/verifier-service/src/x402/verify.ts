@@ -1,7 +1,8 @@
 import { checkX402Time } from "@sotto/protocol/x402";
 import type { Caller } from "../operations/hold.ts";
+import { waitFor } from "../operations/wait.ts";
 import { canonicalJson } from "../payments/bundle.ts";
-import { queueReserved, type SettleServices, waitFor } from "../payments/settle.ts";
+import { queueReserved, type SettleServices } from "../payments/settle.ts";
 import { reserveBundle, type VerifyServices } from "../payments/verify.ts";
 import type { Operation } from "../store/index.ts";
 import { readX402, type X402Payment, type X402Place } from "./request.ts";

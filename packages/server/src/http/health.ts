@@ -1,8 +1,8 @@
 // Health of a server: whether its process answers, and whether it has what its work needs.
 import { type TProperties, Type } from "@fastify/type-provider-typebox";
 import { SottoError } from "@sotto/protocol";
-import type { App } from "../http/types.ts";
 import { UNLIMITED } from "./metrics.ts";
+import type { App } from "./types.ts";
 
 /** Whether one need is met. */
 export interface Check {

@@ -1,5 +1,5 @@
 import { Histogram, type Registry } from "prom-client";
-import type { App } from "../http/types.ts";
+import type { App } from "./types.ts";
 
 export interface HttpMetrics {
   /** @param route the route's pattern; @param seconds until the answer was sent */
