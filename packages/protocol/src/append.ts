@@ -1,11 +1,12 @@
 import type { Bytes32 } from "./contexts.ts";
+import { type Deployment, deploymentWords } from "./deployment.ts";
 import { fail } from "./errors.ts";
 import { FIELD_MODULUS } from "./field.ts";
 import { MAX_APPEND_LEAVES } from "./generated/circuits.ts";
 import { bigIntToBytes, bytesToBigInt, bytesToHex, hexToBytes } from "./hex.ts";
-import { type Deployment, deploymentWords, keccakToField, keccakWords } from "./keccak.ts";
-import { expectLeafIndex } from "./note.ts";
-import { expectField, expectObject } from "./validate.ts";
+import { keccakToField, keccakWords } from "./keccak.ts";
+import { assertLeafIndex } from "./note.ts";
+import { assertField, assertObject } from "./validate.ts";
 
 /** Leaves one append moves at most. */
 export const APPEND_LEAVES = MAX_APPEND_LEAVES;
@@ -21,12 +22,12 @@ export interface AppendStatement extends Deployment {
 }
 
 /** 1 to 64 leaves, none of them 0. Throws INVALID_LEAF, INVALID_FIELD_ELEMENT. */
-export function expectAppendLeaves(leaves: readonly bigint[]): readonly bigint[] {
+export function assertAppendLeaves(leaves: readonly bigint[]): readonly bigint[] {
   if (!Array.isArray(leaves) || leaves.length < 1 || leaves.length > APPEND_LEAVES) {
     fail("INVALID_LEAF", `an append takes an array of 1 to ${APPEND_LEAVES} leaves`);
   }
   for (const leaf of leaves) {
-    if (expectField(leaf, "a leaf") === 0n) fail("INVALID_LEAF", "a leaf must not be 0: 0 is the empty leaf");
+    if (assertField(leaf, "a leaf") === 0n) fail("INVALID_LEAF", "a leaf must not be 0: 0 is the empty leaf");
   }
   return leaves;
 }
@@ -36,11 +37,11 @@ export function expectAppendLeaves(leaves: readonly bigint[]): readonly bigint[]
  * newRoot commits the prover to its leaves before z is known.
  */
 export function appendChallenge(statement: AppendStatement): bigint {
-  expectObject(statement, "an append");
-  const leaves = expectAppendLeaves(statement.leaves);
+  assertObject(statement, "an append");
+  const leaves = assertAppendLeaves(statement.leaves);
   const count = BigInt(leaves.length);
-  const roots = [expectField(statement.oldRoot, "oldRoot"), expectField(statement.newRoot, "newRoot")];
-  const startIndex = BigInt(expectLeafIndex(statement.startIndex, "startIndex"));
+  const roots = [assertField(statement.oldRoot, "oldRoot"), assertField(statement.newRoot, "newRoot")];
+  const startIndex = BigInt(assertLeafIndex(statement.startIndex, "startIndex"));
   const head = [...deploymentWords(statement), ...roots, startIndex, count];
   const offset = BigInt(32 * (head.length + 1));
   return keccakToField([...head, offset, count, ...leaves]);
@@ -48,17 +49,17 @@ export function appendChallenge(statement: AppendStatement): bigint {
 
 /** y = sum of leaf_i z^i mod p, i from 0: the polynomial that the circuit evaluates over its own leaves. */
 export function evaluateLeaves(challenge: bigint, leaves: readonly bigint[]): bigint {
-  expectField(challenge, "challenge");
+  assertField(challenge, "challenge");
   if (!Array.isArray(leaves)) fail("INVALID_LEAF", "leaves must be an array");
   let sum = 0n;
   for (let i = leaves.length - 1; i >= 0; i--) {
-    sum = (sum * challenge + expectField(leaves[i], `leaves[${i}]`)) % FIELD_MODULUS;
+    sum = (sum * challenge + assertField(leaves[i], `leaves[${i}]`)) % FIELD_MODULUS;
   }
   return sum;
 }
 
 /** One step of the queue's keccak chain: keccak256(abi.encode(chain, leaf)). */
 export function foldQueue(chain: Bytes32, leaf: bigint): Bytes32 {
-  const words = [bytesToBigInt(hexToBytes(chain, 32, "chain")), expectField(leaf, "leaf")];
+  const words = [bytesToBigInt(hexToBytes(chain, 32, "chain")), assertField(leaf, "leaf")];
   return bytesToHex(bigIntToBytes(keccakWords(words), 32));
 }

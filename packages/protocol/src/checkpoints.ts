@@ -2,7 +2,7 @@ import { APPEND_LEAVES, foldQueue } from "./append.ts";
 import type { Bytes32 } from "./contexts.ts";
 import { fail } from "./errors.ts";
 import { TREE_CAPACITY } from "./generated/circuits.ts";
-import { expectInteger, expectObject } from "./validate.ts";
+import { assertInteger, assertObject } from "./validate.ts";
 
 /** A place in the queue where an append may end: `INoteTree.Checkpoint`, decimal numbers. */
 export interface CheckpointWords {
@@ -35,15 +35,15 @@ export interface QueueStart {
   firstPending: number;
 }
 
-function expectStart(start: QueueStart): void {
-  expectObject(start, "the start of the queue");
-  expectInteger(start.appended, 0, TREE_CAPACITY, "appended");
-  expectInteger(start.firstPending, 0, TREE_CAPACITY, "firstPending");
+function assertStart(start: QueueStart): void {
+  assertObject(start, "the start of the queue");
+  assertInteger(start.appended, 0, TREE_CAPACITY, "appended");
+  assertInteger(start.firstPending, 0, TREE_CAPACITY, "firstPending");
 }
 
-function expectList(list: unknown, name: string): void {
+function assertList(list: unknown, name: string): void {
   if (!Array.isArray(list)) fail("INVALID_ARGUMENT", `${name} must be an array`);
-  for (const each of list) expectObject(each, `one of ${name}`);
+  for (const each of list) assertObject(each, `one of ${name}`);
 }
 
 /**
@@ -53,8 +53,8 @@ function expectList(list: unknown, name: string): void {
  * @throws SottoError INVALID_ARGUMENT, INVALID_INTEGER, INVALID_HEX, INVALID_FIELD_ELEMENT
  */
 export function pendingCheckpoints(start: QueueStart, queue: readonly QueuedLeaf[]): Checkpoint[] {
-  expectStart(start);
-  expectList(queue, "the queued leaves");
+  assertStart(start);
+  assertList(queue, "the queued leaves");
   const checkpoints: Checkpoint[] = [];
   let chain = start.appendedChain;
   let held = 0;
@@ -75,8 +75,8 @@ export function pendingCheckpoints(start: QueueStart, queue: readonly QueuedLeaf
 
 /** The farthest checkpoint an append of at most 64 leaves reaches, and the one behind it. */
 export function appendEnd(start: QueueStart, checkpoints: readonly Checkpoint[]) {
-  expectStart(start);
-  expectList(checkpoints, "the checkpoints");
+  assertStart(start);
+  assertList(checkpoints, "the checkpoints");
   const end = checkpoints.findLast(({ count }) => count - start.appended <= APPEND_LEAVES);
   const next = end && checkpoints.find(({ sequence }) => sequence === end.sequence + 1);
   return { end, next };
@@ -85,8 +85,8 @@ export function appendEnd(start: QueueStart, checkpoints: readonly Checkpoint[])
 /** A checkpoint as the contract takes it; zeros where there is none. @param timestamp of its block, seconds */
 export function checkpointWords(checkpoint: Checkpoint | undefined, timestamp: number): CheckpointWords {
   if (checkpoint === undefined) return { sequence: "0", chain: `0x${"0".repeat(64)}`, count: "0", timestamp: "0" };
-  expectObject(checkpoint, "a checkpoint");
-  expectInteger(timestamp, 0, Number.MAX_SAFE_INTEGER, "timestamp");
+  assertObject(checkpoint, "a checkpoint");
+  assertInteger(timestamp, 0, Number.MAX_SAFE_INTEGER, "timestamp");
   const { sequence, chain, count } = checkpoint;
   return { sequence: String(sequence), chain, count: String(count), timestamp: String(timestamp) };
 }

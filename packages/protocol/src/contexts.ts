@@ -1,9 +1,11 @@
+import { type Deployment, deploymentWords } from "./deployment.ts";
 import { fail } from "./errors.ts";
+import { addressToBigInt } from "./ethereum-address.ts";
 import { WITHDRAWAL_INPUTS } from "./generated/circuits.ts";
 import { bigIntToBytes, bytesToBigInt, bytesToHex, hexToBytes } from "./hex.ts";
-import { addressToBigInt, type Deployment, deploymentWords, keccakText, keccakToField, keccakWords } from "./keccak.ts";
-import { expectLeafIndex } from "./note.ts";
-import { expectAmount, expectArray, expectField, expectInteger, expectObject, expectUint } from "./validate.ts";
+import { keccakText, keccakToField, keccakWords } from "./keccak.ts";
+import { assertLeafIndex } from "./note.ts";
+import { assertAmount, assertArray, assertField, assertInteger, assertObject, assertUint } from "./validate.ts";
 
 /** Seconds a payment may take to settle. Confirmations take at most 60 s more, and a header is fresh for 300 s. */
 export const SETTLE_WINDOW_SECONDS = 180;
@@ -12,13 +14,13 @@ export const SETTLE_WINDOW_SECONDS = 180;
 const MAX_TIMESTAMP = 8_640_000_000_000_000;
 
 /** Milliseconds since the Unix epoch, as in a bundle. */
-export function expectTimestamp(timestamp: unknown, name = "timestamp"): number {
-  return expectInteger(timestamp, 0, MAX_TIMESTAMP, name);
+export function assertTimestamp(timestamp: unknown, name = "timestamp"): number {
+  return assertInteger(timestamp, 0, MAX_TIMESTAMP, name);
 }
 
 /** Seconds until which a payment made at `timestamp` (ms) may be settled: + 180 s, rounded down to a minute. */
 export function validUntilOf(timestamp: number): bigint {
-  const end = BigInt(expectTimestamp(timestamp)) + BigInt(SETTLE_WINDOW_SECONDS) * 1000n;
+  const end = BigInt(assertTimestamp(timestamp)) + BigInt(SETTLE_WINDOW_SECONDS) * 1000n;
   return (end / 60_000n) * 60n;
 }
 
@@ -44,24 +46,24 @@ export function resourceHash(resourceUrl: string): Bytes32 {
 
 /** keccak256(keccak256(url), timestamp, senderCommitment), 32 bytes as hex. */
 export function resourceDigest(resource: Resource): Bytes32 {
-  expectObject(resource, "the resource");
+  assertObject(resource, "the resource");
   const { resourceUrl, timestamp, senderCommitment } = resource;
-  const time = BigInt(expectTimestamp(timestamp));
-  const sender = expectField(senderCommitment, "senderCommitment");
+  const time = BigInt(assertTimestamp(timestamp));
+  const sender = assertField(senderCommitment, "senderCommitment");
   return bytes32(keccakWords([keccakText(resourceUrl, "resourceUrl"), time, sender]));
 }
 
 /** Signal 1 of a payment: keccak256(chain id, pool, validUntil, resourceDigest) mod p. */
 export function paymentContext(context: Deployment & { validUntil: bigint; resourceDigest: Bytes32 }): bigint {
-  expectObject(context, "the context");
-  const validUntil = expectUint(context.validUntil, 64, "validUntil");
+  assertObject(context, "the context");
+  const validUntil = assertUint(context.validUntil, 64, "validUntil");
   const digest = bytesToBigInt(hexToBytes(context.resourceDigest, 32, "resourceDigest"));
   return keccakToField([...deploymentWords(context), validUntil, digest]);
 }
 
 /** Blinding of a deposited note: keccak256(chain id, pool, leaf index) mod p. Public, and different for each note. */
 export function depositBlinding(deployment: Deployment, leafIndex: number): bigint {
-  return keccakToField([...deploymentWords(deployment), BigInt(expectLeafIndex(leafIndex))]);
+  return keccakToField([...deploymentWords(deployment), BigInt(assertLeafIndex(leafIndex))]);
 }
 
 /** What a withdrawal does beyond its notes: all of it is bound by the proof, whoever submits it. */
@@ -77,11 +79,11 @@ export interface WithdrawalTerms {
 
 /** Signal 0 of a withdrawal: keccak256(chain id, pool, recipient, fee, fee recipient, validUntil) mod p. */
 export function withdrawalContext(context: Deployment & WithdrawalTerms): bigint {
-  expectObject(context, "the context");
+  assertObject(context, "the context");
   const recipient = addressToBigInt(context.recipient, "recipient");
-  const fee = expectAmount(context.fee, "fee");
+  const fee = assertAmount(context.fee, "fee");
   const feeRecipient = addressToBigInt(context.feeRecipient, "feeRecipient");
-  const validUntil = expectUint(context.validUntil, 64, "validUntil");
+  const validUntil = assertUint(context.validUntil, 64, "validUntil");
   return keccakToField([...deploymentWords(context), recipient, fee, feeRecipient, validUntil]);
 }
 
@@ -94,15 +96,15 @@ export function withdrawalContext(context: Deployment & WithdrawalTerms): bigint
  * @param nullifiers as the public signals have them, 0 for an unused input
  */
 export function withdrawalPadContext(context: bigint, amount: bigint, nullifiers: readonly bigint[]): bigint {
-  expectArray(nullifiers, WITHDRAWAL_INPUTS, "INVALID_WITHDRAWAL_INPUTS", "nullifiers");
-  const words = nullifiers.map((nullifier, i) => expectField(nullifier, `nullifiers[${i}]`));
-  return keccakToField([expectField(context, "context"), expectAmount(amount), ...words]);
+  assertArray(nullifiers, WITHDRAWAL_INPUTS, "INVALID_WITHDRAWAL_INPUTS", "nullifiers");
+  const words = nullifiers.map((nullifier, i) => assertField(nullifier, `nullifiers[${i}]`));
+  return keccakToField([assertField(context, "context"), assertAmount(amount), ...words]);
 }
 
 /** What identifies a settled proof (its bytes can be re-randomised): keccak256 of all its public signals. */
 export function signalsDigest(signals: readonly bigint[]): Bytes32 {
   if (!Array.isArray(signals) || signals.length === 0) fail("INVALID_FIELD_ELEMENT", "signals must be an array");
-  return bytes32(keccakWords(signals.map((signal, i) => expectField(signal, `signal ${i}`))));
+  return bytes32(keccakWords(signals.map((signal, i) => assertField(signal, `signal ${i}`))));
 }
 
 /** What an EIP-3009 deposit commits to: all notes it makes. */
@@ -119,14 +121,14 @@ export interface DepositNotes {
  * @param salt 32 random bytes as hex
  */
 export function depositAuthorizationNonce(notes: DepositNotes, salt: Bytes32): Bytes32 {
-  expectObject(notes, "the notes");
+  assertObject(notes, "the notes");
   const { ownerTags, amounts } = notes;
   if (!Array.isArray(ownerTags) || ownerTags.length === 0) {
     fail("INVALID_FIELD_ELEMENT", "ownerTags must be an array of at least one tag");
   }
-  expectArray(amounts, ownerTags.length, "INVALID_AMOUNT", "amounts");
-  const tags = ownerTags.map((tag, i) => expectField(tag, `ownerTags[${i}]`));
-  const values = amounts.map((amount, i) => expectAmount(amount, `amounts[${i}]`));
+  assertArray(amounts, ownerTags.length, "INVALID_AMOUNT", "amounts");
+  const tags = ownerTags.map((tag, i) => assertField(tag, `ownerTags[${i}]`));
+  const values = amounts.map((amount, i) => assertAmount(amount, `amounts[${i}]`));
   const count = BigInt(tags.length);
   // Head: two offsets and the salt, 96 bytes; tail: each array behind its length.
   const offsets = [96n, 96n + 32n * (count + 1n)];

@@ -1,5 +1,5 @@
 import { describe, fail } from "./errors.ts";
-import { expectAmount, expectInteger, MAX_AMOUNT } from "./validate.ts";
+import { assertAmount, assertInteger, MAX_AMOUNT } from "./validate.ts";
 
 /**
  * Exact base units of a decimal amount, e.g. ("1.25", 6) is 1250000n. Never goes through floating point.
@@ -9,7 +9,7 @@ import { expectAmount, expectInteger, MAX_AMOUNT } from "./validate.ts";
  * @throws SottoError INVALID_AMOUNT for malformed text, fractions of a base unit, or more than 2^64 - 1 base units
  */
 export function parseDecimalAmount(text: string, decimals: number): bigint {
-  expectInteger(decimals, 0, 77, "decimals");
+  assertInteger(decimals, 0, 77, "decimals");
   const match = typeof text === "string" && text.length <= 128 ? /^([0-9]+)(?:\.([0-9]+))?$/.exec(text) : null;
   if (match === null) {
     fail("INVALID_AMOUNT", `amount must be a decimal such as 1.25, without a sign, got ${describe(text)}`);
@@ -18,13 +18,13 @@ export function parseDecimalAmount(text: string, decimals: number): bigint {
   if (fraction.length > decimals) {
     fail("INVALID_AMOUNT", `amount has ${fraction.length} decimals, the token has ${decimals}`, { decimals });
   }
-  return expectAmount(BigInt(match[1]! + fraction.padEnd(decimals, "0")));
+  return assertAmount(BigInt(match[1]! + fraction.padEnd(decimals, "0")));
 }
 
 /** The shortest decimal text of an amount in base units; inverse of `parseDecimalAmount`. */
 export function formatDecimalAmount(amount: bigint, decimals: number): string {
-  expectInteger(decimals, 0, 77, "decimals");
-  const digits = expectAmount(amount)
+  assertInteger(decimals, 0, 77, "decimals");
+  const digits = assertAmount(amount)
     .toString()
     .padStart(decimals + 1, "0");
   const whole = digits.slice(0, digits.length - decimals);
@@ -40,7 +40,7 @@ export interface AmountBounds {
 
 /** The price, and a tenth more, rounded down; never above what a note can hold. Throws INVALID_AMOUNT. */
 export function amountBounds(price: bigint): AmountBounds {
-  const lowerBound = expectAmount(price, "price");
+  const lowerBound = assertAmount(price, "price");
   const tenthMore = (lowerBound * 11n) / 10n;
   return { lowerBound, upperBound: tenthMore < MAX_AMOUNT ? tenthMore : MAX_AMOUNT };
 }

@@ -1,9 +1,9 @@
-import { addPoints, BASE8, expectSubgroupPoint, multiplyPoint, type Point } from "./curve/babyjub.ts";
+import { addPoints, assertSubgroupPoint, BASE8, multiplyPoint, type Point } from "./curve/babyjub.ts";
 import { packPoint, unpackPoint } from "./curve/codec.ts";
 import { fail } from "./errors.ts";
 import { hexToBytes } from "./hex.ts";
 import { randomBits } from "./random.ts";
-import { expectAmount } from "./validate.ts";
+import { assertAmount } from "./validate.ts";
 
 /** Bits of the random scalar b of an encryption. */
 export const SCALAR_BITS = 249;
@@ -25,7 +25,7 @@ export function randomScalar(): bigint {
 }
 
 /** Throws INVALID_SCALAR unless b is in [0, 2^249). */
-function expectScalar(scalar: unknown): bigint {
+function assertScalar(scalar: unknown): bigint {
   if (typeof scalar !== "bigint" || scalar < 0n || scalar >> BigInt(SCALAR_BITS) !== 0n) {
     fail("INVALID_SCALAR", `scalar must be a bigint from 0 to 2^${SCALAR_BITS} - 1`);
   }
@@ -37,7 +37,7 @@ function expectScalar(scalar: unknown): bigint {
  * additions can meet an exceptional case, and r < 3 * 2^249 < l.
  */
 export function exponentOf(scalar: bigint): bigint {
-  return 2n * expectScalar(scalar) + (1n << BigInt(SCALAR_BITS)) + 1n;
+  return 2n * assertScalar(scalar) + (1n << BigInt(SCALAR_BITS)) + 1n;
 }
 
 /**
@@ -46,8 +46,8 @@ export function exponentOf(scalar: bigint): bigint {
  * @throws SottoError INVALID_POINT, INVALID_AMOUNT, INVALID_SCALAR
  */
 export function encryptAmount(publicKey: Point, amount: bigint, scalar: bigint): Encryption {
-  expectSubgroupPoint(publicKey, "publicKey");
-  const message = multiplyPoint(BASE8, expectAmount(amount));
+  assertSubgroupPoint(publicKey, "publicKey");
+  const message = multiplyPoint(BASE8, assertAmount(amount));
   const exponent = exponentOf(scalar);
   const S = multiplyPoint(publicKey, exponent);
   return { R: multiplyPoint(BASE8, exponent), C: addPoints(S, message), S };

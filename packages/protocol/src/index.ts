@@ -1,13 +1,12 @@
-export { decodeShieldedAddress, encodeShieldedAddress, type ShieldedAddress } from "./address.ts";
 export { APPEND_LEAVES, type AppendStatement, appendChallenge, evaluateLeaves, foldQueue } from "./append.ts";
 export {
+  assertBinding,
+  assertIssuedAt,
   BINDING_SLOT_SECONDS,
   type BindingTypedData,
   bindingDigest,
   bindingRequest,
   bindingTypedData,
-  expectBinding,
-  expectIssuedAt,
   MAX_SERVICE_LENGTH,
   type ShieldedAddressBinding,
 } from "./binding/binding.ts";
@@ -36,15 +35,6 @@ export {
   checkBindingFresh,
   checkBindingTime,
 } from "./binding/time.ts";
-export {
-  decodeBundle,
-  encodeBundle,
-  expectOneCiphertext,
-  MAX_URL_LENGTH,
-  type PaymentBundle,
-  type WireBundle,
-} from "./bundle.ts";
-export type { DepositCall, PaymentCall, WithdrawalCall } from "./calls.ts";
 export {
   appendEnd,
   type Checkpoint,
@@ -85,6 +75,7 @@ export {
 export { packPoint, unpackPoint } from "./curve/codec.ts";
 export { montgomeryEighth, toMontgomery } from "./curve/montgomery.ts";
 export { type AmountBounds, amountBounds, formatDecimalAmount, parseDecimalAmount } from "./decimal.ts";
+export type { Deployment } from "./deployment.ts";
 export {
   type Ciphertext,
   type Encryption,
@@ -108,7 +99,9 @@ export {
   type Remedy,
   SottoError,
 } from "./errors.ts";
+export { type Address, addressToBigInt, parseAddress } from "./ethereum-address.ts";
 export { BASE_FIELD_MODULUS, FIELD_MODULUS, toField } from "./field.ts";
+export { MAX_URL_LENGTH } from "./fields.ts";
 export {
   CIRCUITS,
   type CircuitInputs,
@@ -120,10 +113,23 @@ export {
 } from "./generated/circuits.ts";
 export { shieldedPoolAbi } from "./generated/shielded-pool-abi.ts";
 export { bytesToHex, hexToBytes } from "./hex.ts";
-export { type Address, addressToBigInt, type Deployment, parseAddress } from "./keccak.ts";
 export { deriveKeys, MAX_KEY_INDEX, randomSeed, WalletKeys } from "./keys.ts";
 export { defaultFinality, LOCAL_CHAIN_IDS, MAX_FINALITY } from "./local-chains.ts";
 export { type Note, noteCommitment, nullifier, ownerTagOf } from "./note.ts";
+export {
+  assertSameCiphertext,
+  decodeBundle,
+  encodeBundle,
+  type PaymentBundle,
+  type WireBundle,
+} from "./payment/bundle.ts";
+export type { DepositCall, PaymentCall, WithdrawalCall } from "./payment/calls.ts";
+export {
+  MAX_PAYMENT_TOKEN_LENGTH,
+  type PaymentTokenClaims,
+  parseTokenClaims,
+  TOKEN_TYPE,
+} from "./payment/token-claims.ts";
 export { DOMAIN, hashNode, poseidon, poseidonEx } from "./poseidon/hash.ts";
 export { type AppendArguments, type PreparedAppend, prepareAppend } from "./prepare/append.ts";
 export { type PaymentArguments, type PreparedPayment, preparePayment } from "./prepare/payment.ts";
@@ -157,12 +163,13 @@ export {
   senderNonce,
 } from "./secrets.ts";
 export { SEED_TYPED_DATA, seedFromSignature } from "./seed-signature.ts";
+export { decodeShieldedAddress, encodeShieldedAddress, type ShieldedAddress } from "./shielded-address.ts";
 export { NoteTree, type TreePath } from "./tree/note-tree.ts";
 export { emptyRoots } from "./tree/shape.ts";
 export {
-  expectAmount,
-  expectField,
-  expectUint,
+  assertAmount,
+  assertField,
+  assertUint,
   MAX_AMOUNT,
   parseAmount,
   parseBaseField,
@@ -170,14 +177,14 @@ export {
 } from "./validate.ts";
 export { baseUrl } from "./wire/base-url.ts";
 export { buildInstructions, requestId } from "./wire/build-instructions.ts";
+export type { InstructionsOptions, InstructionsRecipient, PaymentInstructions } from "./wire/instructions.ts";
 export {
   DEPLOYMENT_CONTRACTS,
   type DeployedContract,
   type DeploymentContract,
   type DeploymentManifest,
   parseDeployment,
-} from "./wire/deployment.ts";
-export type { InstructionsOptions, InstructionsRecipient, PaymentInstructions } from "./wire/instructions.ts";
+} from "./wire/manifest.ts";
 export { bindingOfInstructions, parseInstructions } from "./wire/parse-instructions.ts";
 export { isPrice, priceNumber } from "./wire/price.ts";
 export {
@@ -190,9 +197,3 @@ export {
 } from "./wire/proof-header.ts";
 export { readBody, type StopSignal, type UnreadAnswer } from "./wire/read-body.ts";
 export { isSecureUrl } from "./wire/secure-url.ts";
-export {
-  MAX_PAYMENT_TOKEN_LENGTH,
-  type PaymentTokenClaims,
-  parseTokenClaims,
-  TOKEN_TYPE,
-} from "./wire/token-claims.ts";

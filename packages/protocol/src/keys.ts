@@ -1,14 +1,15 @@
 import { hkdf } from "@noble/hashes/hkdf.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { randomBytes, utf8ToBytes } from "@noble/hashes/utils.js";
-import { encodeShieldedAddress } from "./address.ts";
 import { BASE8, multiplyPoint, type Point, SUBGROUP_ORDER } from "./curve/babyjub.ts";
+import { type Deployment, deploymentWords } from "./deployment.ts";
 import { fail } from "./errors.ts";
+import { parseAddress } from "./ethereum-address.ts";
 import { FIELD_MODULUS } from "./field.ts";
 import { bytesToBigInt } from "./hex.ts";
-import { type Deployment, deploymentWords, parseAddress } from "./keccak.ts";
 import { ownerTagOf } from "./note.ts";
-import { expectInteger } from "./validate.ts";
+import { encodeShieldedAddress } from "./shielded-address.ts";
+import { assertInteger } from "./validate.ts";
 
 /** Largest index of a spending key. */
 export const MAX_KEY_INDEX = 2 ** 31 - 1;
@@ -28,7 +29,7 @@ function expandScalar(seed: Uint8Array, purpose: string, modulus: bigint): bigin
 }
 
 /** A viewing key is odd, in [1, l): then the x of vk R is the same for both points R with one x. */
-export function expectViewingKey(viewingKey: unknown): bigint {
+export function assertViewingKey(viewingKey: unknown): bigint {
   if (typeof viewingKey !== "bigint" || viewingKey < 1n || viewingKey >= SUBGROUP_ORDER || (viewingKey & 1n) === 0n) {
     fail("INVALID_KEY", "a viewing key must be an odd bigint from 1 to l - 1");
   }
@@ -79,7 +80,7 @@ export class WalletKeys {
    * address. Indices from 1 up are for deposits, which show their tag on chain.
    */
   spendingKey(index: number): bigint {
-    expectInteger(index, 0, MAX_KEY_INDEX, "index");
+    assertInteger(index, 0, MAX_KEY_INDEX, "index");
     const purpose = index === 0 ? `spending-key/${this.#place}` : `deposit-key/${this.#place}/${index}`;
     const key = expandScalar(this.#seed, purpose, FIELD_MODULUS);
     // Nobody will ever see this; 0 would make a nullifier that anyone can compute.

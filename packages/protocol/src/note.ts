@@ -1,6 +1,6 @@
 import { TREE_CAPACITY } from "./generated/circuits.ts";
 import { DOMAIN, poseidon } from "./poseidon/hash.ts";
-import { expectAmount, expectField, expectInteger, expectObject } from "./validate.ts";
+import { assertAmount, assertField, assertInteger, assertObject } from "./validate.ts";
 
 /** What the owner of a note knows. */
 export interface Note {
@@ -13,20 +13,20 @@ export interface Note {
 
 /** cm = Poseidon3(amount, tag, blinding). Throws INVALID_AMOUNT, INVALID_FIELD_ELEMENT. */
 export function noteCommitment(note: Note): bigint {
-  expectObject(note, "a note");
-  const amount = expectAmount(note.amount, "note.amount");
-  const ownerTag = expectField(note.ownerTag, "note.ownerTag");
-  return poseidon([amount, ownerTag, expectField(note.blinding, "note.blinding")], DOMAIN.note);
+  assertObject(note, "a note");
+  const amount = assertAmount(note.amount, "note.amount");
+  const ownerTag = assertField(note.ownerTag, "note.ownerTag");
+  return poseidon([amount, ownerTag, assertField(note.blinding, "note.blinding")], DOMAIN.note);
 }
 
 /** tag = Poseidon1(sk): what a note is locked to. */
 export function ownerTagOf(spendingKey: bigint): bigint {
-  return poseidon([expectField(spendingKey, "spendingKey")], DOMAIN.ownerTag);
+  return poseidon([assertField(spendingKey, "spendingKey")], DOMAIN.ownerTag);
 }
 
 /** A leaf index of the note tree, 0 to 2^30 - 1. */
-export function expectLeafIndex(leafIndex: unknown, name = "leafIndex"): number {
-  return expectInteger(leafIndex, 0, TREE_CAPACITY - 1, name);
+export function assertLeafIndex(leafIndex: unknown, name = "leafIndex"): number {
+  return assertInteger(leafIndex, 0, TREE_CAPACITY - 1, name);
 }
 
 /**
@@ -35,7 +35,7 @@ export function expectLeafIndex(leafIndex: unknown, name = "leafIndex"): number 
  * @param leafIndex 0 to 2^30 - 1
  */
 export function nullifier(spendingKey: bigint, commitment: bigint, leafIndex: number): bigint {
-  const sk = expectField(spendingKey, "spendingKey");
-  const index = BigInt(expectLeafIndex(leafIndex));
-  return poseidon([sk, expectField(commitment, "commitment"), index], DOMAIN.nullifier);
+  const sk = assertField(spendingKey, "spendingKey");
+  const index = BigInt(assertLeafIndex(leafIndex));
+  return poseidon([sk, assertField(commitment, "commitment"), index], DOMAIN.nullifier);
 }

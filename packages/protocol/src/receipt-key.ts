@@ -5,14 +5,14 @@ import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { fail } from "./errors.ts";
 import { FIELD_MODULUS } from "./field.ts";
 import { bigIntToBytes, bytesToBigInt, concatBytes } from "./hex.ts";
-import { expectField } from "./validate.ts";
+import { assertField } from "./validate.ts";
 
-function expectKey(key: unknown, name: string): Uint8Array {
+function assertKey(key: unknown, name: string): Uint8Array {
   if (!(key instanceof Uint8Array) || key.length !== 32) fail("INVALID_KEY", `${name} must be 32 bytes`);
   return key;
 }
 
-function expectMessage(message: unknown): Uint8Array {
+function assertMessage(message: unknown): Uint8Array {
   if (!(message instanceof Uint8Array)) fail("INVALID_ARGUMENT", "a message must be bytes");
   return message;
 }
@@ -27,14 +27,14 @@ const DOMAIN = utf8ToBytes("sotto/v1/receipt-key");
  * @param nonceKey 32 bytes
  */
 export function receiptSecret(nonceKey: Uint8Array, nf: bigint, ephemeralX: bigint): Uint8Array {
-  expectKey(nonceKey, "nonceKey");
-  const words = [expectField(nf, "nullifier"), expectField(ephemeralX, "R.x")].map((word) => bigIntToBytes(word, 32));
+  assertKey(nonceKey, "nonceKey");
+  const words = [assertField(nf, "nullifier"), assertField(ephemeralX, "R.x")].map((word) => bigIntToBytes(word, 32));
   return hmac(sha512, nonceKey, concatBytes(...words)).slice(0, 32);
 }
 
 /** The public receipt key of a private one: 32 bytes. Secret like the nonce until its owner shows a receipt. */
 export function receiptKeyOf(secret: Uint8Array): Uint8Array {
-  return ed25519.getPublicKey(expectKey(secret, "the receipt secret"));
+  return ed25519.getPublicKey(assertKey(secret, "the receipt secret"));
 }
 
 /**
@@ -44,18 +44,18 @@ export function receiptKeyOf(secret: Uint8Array): Uint8Array {
  * @param receiptKey 32 bytes
  */
 export function nonceOfReceiptKey(receiptKey: Uint8Array): bigint {
-  return bytesToBigInt(sha512(concatBytes(DOMAIN, expectKey(receiptKey, "a receipt key")))) % FIELD_MODULUS;
+  return bytesToBigInt(sha512(concatBytes(DOMAIN, assertKey(receiptKey, "a receipt key")))) % FIELD_MODULUS;
 }
 
 /** The Ed25519 signature (64 bytes) of a receipt key. */
 export function signWithReceiptKey(message: Uint8Array, secret: Uint8Array): Uint8Array {
-  return ed25519.sign(expectMessage(message), expectKey(secret, "the receipt secret"));
+  return ed25519.sign(assertMessage(message), assertKey(secret, "the receipt secret"));
 }
 
 /** Strict verification (RFC 8032, no cofactor): false for a signature or a key that does not decode. */
 export function verifyReceiptSignature(signature: Uint8Array, message: Uint8Array, receiptKey: Uint8Array): boolean {
-  expectKey(receiptKey, "a receipt key");
-  expectMessage(message);
+  assertKey(receiptKey, "a receipt key");
+  assertMessage(message);
   try {
     return ed25519.verify(signature, message, receiptKey, { zip215: false });
   } catch {

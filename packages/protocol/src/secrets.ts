@@ -1,8 +1,8 @@
+import { addressToBigInt } from "./ethereum-address.ts";
 import { FIELD_MODULUS } from "./field.ts";
-import { addressToBigInt } from "./keccak.ts";
 import { DOMAIN, poseidon, poseidonEx } from "./poseidon/hash.ts";
 import { nonceOfReceiptKey, receiptKeyOf, receiptSecret } from "./receipt-key.ts";
-import { expectField, expectObject } from "./validate.ts";
+import { assertField, assertObject } from "./validate.ts";
 
 /** What makes a note out of an amount, and the pad under which its amount travels. */
 export interface NoteSecrets {
@@ -13,7 +13,7 @@ export interface NoteSecrets {
 /** (blinding, pad) = PoseidonEx(2->2)(S.x, R.x): known to the payer, and to the recipient from R.x alone. */
 export function noteSecrets(sharedX: bigint, ephemeralX: bigint): NoteSecrets {
   const [blinding, pad] = poseidonEx(
-    [expectField(sharedX, "S.x"), expectField(ephemeralX, "R.x")],
+    [assertField(sharedX, "S.x"), assertField(ephemeralX, "R.x")],
     2,
     DOMAIN.encryption,
   );
@@ -28,19 +28,19 @@ export function noteSecrets(sharedX: bigint, ephemeralX: bigint): NoteSecrets {
  *   `withdrawalPadContext` of a withdrawal
  */
 export function changeSecrets(changeKey: bigint, nf: bigint, unique: bigint): NoteSecrets {
-  const inputs = [expectField(changeKey, "changeKey"), expectField(nf, "nullifier"), expectField(unique, "unique")];
+  const inputs = [assertField(changeKey, "changeKey"), assertField(nf, "nullifier"), assertField(unique, "unique")];
   const [blinding, pad] = poseidonEx(inputs, 2, DOMAIN.change);
   return { blinding: blinding!, pad: pad! };
 }
 
 /** hint = pad + amount: a one-time pad in the field. */
 export function hintOf(pad: bigint, amount: bigint): bigint {
-  return (expectField(pad, "pad") + expectField(amount, "amount")) % FIELD_MODULUS;
+  return (assertField(pad, "pad") + assertField(amount, "amount")) % FIELD_MODULUS;
 }
 
 /** hint - pad: an amount where it is below 2^64, otherwise the note is somebody else's. */
 export function openHint(hint: bigint, pad: bigint): bigint {
-  const difference = expectField(hint, "hint") - expectField(pad, "pad");
+  const difference = assertField(hint, "hint") - assertField(pad, "pad");
   return difference < 0n ? difference + FIELD_MODULUS : difference;
 }
 
@@ -49,7 +49,7 @@ export function openHint(hint: bigint, pad: bigint): bigint {
  * the pad, to whoever guesses the amount; the sender commitment is secret there, and fresh for each attempt.
  */
 export function hiddenCipherX(cipherX: bigint, senderCommitment: bigint): bigint {
-  return (expectField(cipherX, "C.x") + expectField(senderCommitment, "senderCommitment")) % FIELD_MODULUS;
+  return (assertField(cipherX, "C.x") + assertField(senderCommitment, "senderCommitment")) % FIELD_MODULUS;
 }
 
 /**
@@ -64,7 +64,7 @@ export function senderNonce(nonceKey: Uint8Array, nf: bigint, ephemeralX: bigint
 
 /** senderCommitment = Poseidon2(tag of the spent note, nonce): hides the sender, and salts signals 0 and 1. */
 export function senderCommitment(ownerTag: bigint, nonce: bigint): bigint {
-  return poseidon([expectField(ownerTag, "ownerTag"), expectField(nonce, "nonce")], DOMAIN.senderCommitment);
+  return poseidon([assertField(ownerTag, "ownerTag"), assertField(nonce, "nonce")], DOMAIN.senderCommitment);
 }
 
 /** Who a payment is for: the wallet of the wire and the two halves of its shielded address. */
@@ -78,7 +78,7 @@ export interface Recipient {
 
 /** Signal 0 of a payment: Poseidon4(wallet, PK.x, tag, senderCommitment). */
 export function recipientSignal(recipient: Recipient, sender: bigint): bigint {
-  expectObject(recipient, "the recipient");
+  assertObject(recipient, "the recipient");
   const { wallet, keyX, ownerTag } = recipient;
   const inputs = [addressToBigInt(wallet, "wallet"), keyX, ownerTag, sender];
   return poseidon(inputs, DOMAIN.recipient);

@@ -4,7 +4,7 @@ import { BASE_FIELD_MODULUS, FIELD_MODULUS } from "./field.ts";
 /** Largest token amount a note can hold, in base units: amounts are 64-bit range-checked in the circuits. */
 export const MAX_AMOUNT = (1n << 64n) - 1n;
 
-function expectBigInt(value: unknown, bound: bigint, code: ProtocolErrorCode, name: string, expected: string): bigint {
+function assertBigInt(value: unknown, bound: bigint, code: ProtocolErrorCode, name: string, expected: string): bigint {
   if (typeof value !== "bigint") fail(code, `${name} must be ${expected}, got ${describe(value)}`, { name });
   if (value < 0n || value >= bound) {
     const problem = value < 0n ? "a negative number" : "a larger number";
@@ -14,29 +14,29 @@ function expectBigInt(value: unknown, bound: bigint, code: ProtocolErrorCode, na
 }
 
 /** Throws INVALID_ARGUMENT for what has no properties: a forgotten argument, above all. */
-export function expectObject(value: unknown, name: string): void {
+export function assertObject(value: unknown, name: string): void {
   if (typeof value !== "object" || value === null) {
     fail("INVALID_ARGUMENT", `${name} must be an object, got ${describe(value)}`, { name });
   }
 }
 
 /** `value` as a canonical field element: a bigint in [0, p). Throws INVALID_FIELD_ELEMENT. */
-export function expectField(value: unknown, name = "value"): bigint {
-  return expectBigInt(value, FIELD_MODULUS, "INVALID_FIELD_ELEMENT", name, "a bigint from 0 to p - 1");
+export function assertField(value: unknown, name = "value"): bigint {
+  return assertBigInt(value, FIELD_MODULUS, "INVALID_FIELD_ELEMENT", name, "a bigint from 0 to p - 1");
 }
 
 /** `value` as a token amount: a bigint in [0, 2^64). Throws INVALID_AMOUNT. */
-export function expectAmount(value: unknown, name = "amount"): bigint {
-  return expectBigInt(value, MAX_AMOUNT + 1n, "INVALID_AMOUNT", name, "a bigint from 0 to 2^64 - 1 base units");
+export function assertAmount(value: unknown, name = "amount"): bigint {
+  return assertBigInt(value, MAX_AMOUNT + 1n, "INVALID_AMOUNT", name, "a bigint from 0 to 2^64 - 1 base units");
 }
 
 /** `value` as an unsigned integer of `bits` bits. Throws INVALID_INTEGER. */
-export function expectUint(value: unknown, bits: number, name = "value"): bigint {
-  return expectBigInt(value, 1n << BigInt(bits), "INVALID_INTEGER", name, `a bigint from 0 to 2^${bits} - 1`);
+export function assertUint(value: unknown, bits: number, name = "value"): bigint {
+  return assertBigInt(value, 1n << BigInt(bits), "INVALID_INTEGER", name, `a bigint from 0 to 2^${bits} - 1`);
 }
 
 /** A safe integer in [min, max], given as a number. Throws INVALID_INTEGER. */
-export function expectInteger(value: unknown, min: number, max: number, name = "value"): number {
+export function assertInteger(value: unknown, min: number, max: number, name = "value"): number {
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < min || value > max) {
     const got = typeof value === "number" ? String(value) : describe(value);
     fail("INVALID_INTEGER", `${name} must be an integer from ${min} to ${max}, got ${got}`, { name, min, max });
@@ -45,7 +45,7 @@ export function expectInteger(value: unknown, min: number, max: number, name = "
 }
 
 /** An array of exactly `length` elements. */
-export function expectArray(value: unknown, length: number, code: ProtocolErrorCode, name: string): readonly unknown[] {
+export function assertArray(value: unknown, length: number, code: ProtocolErrorCode, name: string): readonly unknown[] {
   if (!Array.isArray(value) || value.length !== length) {
     fail(code, `${name} must be an array of ${length}, got ${describe(value)}`, { name, length });
   }
@@ -53,7 +53,7 @@ export function expectArray(value: unknown, length: number, code: ProtocolErrorC
 }
 
 /** Non-empty, well-formed text (a lone surrogate has no UTF-8 and would hash as something else). */
-export function expectText(value: unknown, name = "value"): string {
+export function assertText(value: unknown, name = "value"): string {
   if (typeof value !== "string" || value === "") {
     fail("INVALID_STRING", `${name} must be a text that is not empty, got ${describe(value)}`, { name });
   }
@@ -96,5 +96,5 @@ export function parseAmount(value: unknown, name = "amount"): bigint {
     const expected = "a whole number of base units as a decimal string, at most 2^64 - 1";
     fail("INVALID_AMOUNT", `${name} must be ${expected}, got ${describe(value)}`, { name });
   }
-  return expectAmount(BigInt(value), name);
+  return assertAmount(BigInt(value), name);
 }

@@ -9,7 +9,7 @@ const junk: readonly unknown[] = [
 ];
 
 /** Their second parameter is a constant of the caller's source, never data. */
-const fixedSecond: Record<string, unknown> = { expectUint: 64, hexToBytes: 4 };
+const fixedSecond: Record<string, unknown> = { assertUint: 64, hexToBytes: 4 };
 const functions = Object.entries(sotto).filter(([name, value]) => typeof value === "function" && /^[a-z]/.test(name));
 
 describe("every exported function, given junk", () => {

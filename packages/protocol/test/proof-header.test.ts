@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import {
+  assertSameCiphertext,
   decodeBundle,
   encodeProofHeader,
-  expectOneCiphertext,
   MAX_PAYMENT_TOKEN_LENGTH,
   MAX_PROOF_HEADER_LENGTH,
   MAX_URL_LENGTH,
@@ -36,7 +36,7 @@ describe("the proof header", () => {
       paymentToken,
       txSignature,
     });
-    expectOneCiphertext(parseProofHeader(header) as never);
+    assertSameCiphertext(parseProofHeader(header) as never);
     expect(decodeBundle(json)).to.deep.equal(decoded);
   });
 

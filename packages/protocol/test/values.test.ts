@@ -4,11 +4,11 @@ import { describe as describeValue } from "../src/errors.ts";
 import { invertField, powField, sqrtField } from "../src/field.ts";
 import { bigIntToBytes } from "../src/hex.ts";
 import {
+  assertAmount,
+  assertField,
+  assertUint,
   BASE_FIELD_MODULUS,
   bytesToHex,
-  expectAmount,
-  expectField,
-  expectUint,
   FIELD_MODULUS,
   hexToBytes,
   MAX_AMOUNT,
@@ -98,11 +98,11 @@ describe("values from the wire", () => {
   });
 
   it("are checked as bigints too", () => {
-    expect(expectUint(255n, 8)).to.equal(255n);
-    expectCode("INVALID_INTEGER", () => expectUint(256n, 8), /2\^8/);
-    expectCode("INVALID_INTEGER", () => expectUint(-1n, 8), /negative/);
-    expectCode("INVALID_FIELD_ELEMENT", () => expectField(FIELD_MODULUS));
-    expectCode("INVALID_AMOUNT", () => expectAmount(1 as never));
+    expect(assertUint(255n, 8)).to.equal(255n);
+    expectCode("INVALID_INTEGER", () => assertUint(256n, 8), /2\^8/);
+    expectCode("INVALID_INTEGER", () => assertUint(-1n, 8), /negative/);
+    expectCode("INVALID_FIELD_ELEMENT", () => assertField(FIELD_MODULUS));
+    expectCode("INVALID_AMOUNT", () => assertAmount(1 as never));
   });
 
   it("survive hex both ways, in lower case only", () => {

@@ -1,7 +1,7 @@
 import {
+  assertUint,
   type CheckpointWords,
   type DepositCall,
-  expectUint,
   type PaymentCall,
   parseAddress,
   type WithdrawalCall,
@@ -50,7 +50,7 @@ export function depositCall(pool: string, ownerTags: readonly bigint[], amounts:
 
 /** Lets `pool` take `amount` base units of the sender's tokens. */
 export function approveCall(token: string, pool: string, amount: bigint): Call {
-  const parameters = [parseAddress(pool, "pool"), expectUint(amount, 256, "amount")];
+  const parameters = [parseAddress(pool, "pool"), assertUint(amount, 256, "amount")];
   return { to: parseAddress(token, "token"), data: tokenInterface.encodeFunctionData("approve", parameters) };
 }
 

@@ -1,8 +1,8 @@
 import {
   type Address,
+  assertBinding,
   checkBindingSignature,
   checkBindingTime,
-  expectBinding,
   normalizeSignature,
   type ShieldedAddressBinding,
   SottoError,
@@ -46,7 +46,7 @@ function readMapping({ wallet, phoneHash, fields }: PhoneMapping): SignedMapping
     if (typeof chainId !== "string" || !/^(0|[1-9][0-9]{0,77})$/.test(chainId))
       throw new PhoneError("PHONE_ANSWER_INVALID", "the registry's answer has no chainId");
     const signed = { phone: phoneNumber, key: encryptionPublicKey, chainId: BigInt(chainId), service, issuedAt };
-    const binding = expectBinding({ ...signed, wallet, pool });
+    const binding = assertBinding({ ...signed, wallet, pool });
     if (phoneHash !== sha256(toUtf8Bytes(binding.phone)).slice(2))
       throw new PhoneError("PHONE_ANSWER_INVALID", "the registry's answer has another number's phoneHash");
     return { binding, signature: normalizeSignature(signature) };

@@ -1,4 +1,4 @@
-import { expectAmount } from "@sotto/protocol";
+import { assertAmount } from "@sotto/protocol";
 import type { Store, StoreChange } from "../store/store.ts";
 import { PurchaseError } from "./errors.ts";
 import { hashText } from "./hash.ts";
@@ -20,7 +20,7 @@ export interface Reservation {
 /** @throws SottoError INVALID_AMOUNT */
 export function checkLimits(limits: SpendingLimits): SpendingLimits {
   for (const name of ["perRequest", "perDay", "perHost"] as const)
-    if (limits[name] !== undefined) expectAmount(limits[name], name);
+    if (limits[name] !== undefined) assertAmount(limits[name], name);
   return limits;
 }
 

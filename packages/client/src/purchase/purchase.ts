@@ -1,4 +1,4 @@
-import { expectAmount } from "@sotto/protocol";
+import { assertAmount } from "@sotto/protocol";
 import { hexlify, randomBytes } from "ethers";
 import type { SottoService } from "../service/service.ts";
 import { checkPayment, type PaymentRecipient } from "../wallet/payment-request.ts";
@@ -87,7 +87,7 @@ export async function goOn(context: Context, release: () => void): Promise<PaidP
 export function checkRequest(service: SottoService, request: PurchaseRequest): PurchaseTerms {
   const { recipient, price, resourceUrl, maxHeaderLength } = Object(request) as PurchaseRequest;
   checkHeaderLimit(maxHeaderLength);
-  const checked = checkPayment({ recipient, amount: expectAmount(price, "price"), resourceUrl });
+  const checked = checkPayment({ recipient, amount: assertAmount(price, "price"), resourceUrl });
   return { recipient: checked.recipient, price: String(price), resourceUrl, service: service.url };
 }
 

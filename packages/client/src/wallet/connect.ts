@@ -1,8 +1,8 @@
 import {
+  assertUint,
   type Deployment,
   defaultFinality,
   emptyRoots,
-  expectUint,
   MAX_FINALITY,
   parseAddress,
   TREE_DEPTH,
@@ -57,7 +57,7 @@ export function expectCount(value: unknown, name: string, least: number, most = 
 }
 
 const readChainId = (value: bigint | number): bigint =>
-  typeof value === "number" ? BigInt(expectCount(value, "chainId", 1)) : expectUint(value, 256, "chainId");
+  typeof value === "number" ? BigInt(expectCount(value, "chainId", 1)) : assertUint(value, 256, "chainId");
 
 /**
  * Looks at the node before anything is read, signed or spent.

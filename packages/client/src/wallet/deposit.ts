@@ -1,4 +1,4 @@
-import { depositAuthorizationNonce, expectAmount, parseAddress } from "@sotto/protocol";
+import { assertAmount, depositAuthorizationNonce, parseAddress } from "@sotto/protocol";
 import {
   getAddress,
   hexlify,
@@ -28,13 +28,13 @@ export function expectDepositAmounts(amounts: unknown, pool: PoolInfo): bigint[]
   if (!Array.isArray(amounts) || amounts.length === 0 || amounts.length > DEPOSIT_NOTES)
     throw new WalletError("INVALID_OPTION", `amounts must be 1 to ${DEPOSIT_NOTES} amounts, one for each note`);
   const checked = amounts.map((amount, i) => {
-    const value = expectAmount(amount, `amounts[${i}]`);
+    const value = assertAmount(amount, `amounts[${i}]`);
     if (value >= pool.smallestDeposit) return value;
     const least = `a deposited note holds at least ${pool.smallestDeposit} base units`;
     const problem = `${least}, but amounts[${i}] is ${value} base units`;
     throw new WalletError("INVALID_OPTION", problem, { smallestDeposit: String(pool.smallestDeposit) });
   });
-  expectAmount(totalOf(checked), "the sum of amounts");
+  assertAmount(totalOf(checked), "the sum of amounts");
   return checked;
 }
 

@@ -1,4 +1,4 @@
-import { decodeShieldedAddress, expectAmount, parseAddress } from "@sotto/protocol";
+import { assertAmount, decodeShieldedAddress, parseAddress } from "@sotto/protocol";
 import { randomBytes, toBigInt } from "ethers";
 import { approveCall, type DepositRequest, depositCall } from "../chain/calls.ts";
 import type { Call } from "../chain/source.ts";
@@ -59,7 +59,7 @@ export async function authorizeDeposit(core: WalletCore, options: AuthorizeOptio
     throw new WalletError("INVALID_OPTION", "account must be an ethers signer that can sign typed data");
   const sponsor = options.sponsor && {
     ownerTag: decodeShieldedAddress(options.sponsor.shieldedAddress).ownerTag,
-    fee: expectAmount(options.sponsor.fee, "sponsor.fee"),
+    fee: assertAmount(options.sponsor.fee, "sponsor.fee"),
   };
   const amounts = expectDepositAmounts(sponsor ? [...own, sponsor.fee] : own, info);
   await checkTokens(chain, info, parseAddress(await options.account.getAddress()), totalOf(amounts));

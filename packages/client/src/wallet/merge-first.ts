@@ -1,4 +1,4 @@
-import { expectAmount } from "@sotto/protocol";
+import { assertAmount } from "@sotto/protocol";
 import { WalletError } from "../errors.ts";
 import { wait } from "../wait.ts";
 import { expectCount } from "./connect.ts";
@@ -42,7 +42,7 @@ export async function payMerging(
   const timeout = expectCount(auto.timeout ?? 600_000, "merge.timeout", 0);
   const interval = expectCount(auto.interval ?? 3_000, "merge.interval", 1);
   const fee = auto.fee ? { fee: auto.fee } : {};
-  const mergeFee = expectAmount(auto.fee?.amount ?? 0n, "merge.fee.amount");
+  const mergeFee = assertAmount(auto.fee?.amount ?? 0n, "merge.fee.amount");
   for (;;) {
     let shown: unknown;
     try {

@@ -1,7 +1,7 @@
 import {
   amountBounds,
+  assertAmount,
   decodeShieldedAddress,
-  expectAmount,
   MAX_URL_LENGTH,
   parseAddress,
   type ShieldedAddress,
@@ -50,12 +50,12 @@ export function checkPayment(request: PaymentRequest): CheckedPayment {
     throw new WalletError("INVALID_OPTION", "recipient must be an object with wallet and shieldedAddress");
   const wallet = parseAddress(recipient.wallet, "recipient.wallet");
   const address = decodeShieldedAddress(recipient.shieldedAddress);
-  const amount = expectAmount(request.amount);
+  const amount = assertAmount(request.amount);
   if (amount === 0n) throw new WalletError("INVALID_OPTION", "amount is 0, expected 1 base unit or more");
   if (typeof resourceUrl !== "string" || resourceUrl === "" || resourceUrl.length > MAX_URL_LENGTH)
     throw new WalletError("INVALID_OPTION", `resourceUrl must be a text of 1 to ${MAX_URL_LENGTH} characters`);
-  const lowerBound = expectAmount(request.lowerBound ?? amount, "lowerBound");
-  const upperBound = expectAmount(request.upperBound ?? amountBounds(amount).upperBound, "upperBound");
+  const lowerBound = assertAmount(request.lowerBound ?? amount, "lowerBound");
+  const upperBound = assertAmount(request.upperBound ?? amountBounds(amount).upperBound, "upperBound");
   if (amount < lowerBound || amount > upperBound)
     throw new WalletError("INVALID_OPTION", `amount is not within its bounds, ${lowerBound} to ${upperBound}`);
   if (request.id !== undefined && (typeof request.id !== "string" || !ID.test(request.id)))

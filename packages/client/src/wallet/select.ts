@@ -1,4 +1,4 @@
-import { expectAmount, WITHDRAWAL_INPUTS } from "@sotto/protocol";
+import { assertAmount, WITHDRAWAL_INPUTS } from "@sotto/protocol";
 import { WalletError } from "../errors.ts";
 import { expectCount } from "./connect.ts";
 import { DEPOSIT_NOTES } from "./deposit.ts";
@@ -124,7 +124,7 @@ function checkFunds(funds: Funds<Coin>, amount: bigint): void {
  * @param notes 1 to 64, at most `total`
  */
 export function splitAmount(total: bigint, notes: number): bigint[] {
-  expectAmount(total, "total");
+  assertAmount(total, "total");
   expectCount(notes, "notes", 1, DEPOSIT_NOTES);
   const count = BigInt(notes);
   if (total < count) throw new WalletError("INVALID_OPTION", `${total} base units do not make ${notes} notes`);

@@ -1,5 +1,5 @@
 import type { WithdrawalCall } from "@sotto/protocol";
-import { expectAmount, type PreparedWithdrawal, parseAddress, prepareWithdrawal } from "@sotto/protocol";
+import { assertAmount, type PreparedWithdrawal, parseAddress, prepareWithdrawal } from "@sotto/protocol";
 import { hexlify, randomBytes, ZeroAddress } from "ethers";
 import { WalletError } from "../errors.ts";
 import type { FoundNote } from "../scan/notes.ts";
@@ -68,7 +68,7 @@ export async function merge(
 ): Promise<Withdrawal> {
   const { target, ...rest } = Object(request) as MergeRequest;
   const terms = checkTerms(core, ZeroAddress, 0n, rest);
-  const least = target === undefined ? undefined : expectAmount(target, "target");
+  const least = target === undefined ? undefined : assertAmount(target, "target");
   return start(core, terms, (funds) => selectMergeCoins(funds, terms.fee, least), options);
 }
 

@@ -1,4 +1,4 @@
-import { expectAmount, parseAddress } from "@sotto/protocol";
+import { assertAmount, parseAddress } from "@sotto/protocol";
 import { ZeroAddress } from "ethers";
 import { WalletError } from "../errors.ts";
 import { expectCount } from "./connect.ts";
@@ -56,9 +56,9 @@ export function checkTerms(
   amount: bigint,
   { fee, validFor = 600 }: MergeRequest,
 ): Terms {
-  const feeAmount = expectAmount(fee?.amount ?? 0n, "fee.amount");
+  const feeAmount = assertAmount(fee?.amount ?? 0n, "fee.amount");
   const feeRecipient = fee === undefined ? ZeroAddress : parseAddress(fee.recipient, "fee.recipient");
-  const total = expectAmount(expectAmount(amount) + feeAmount, "amount and fee together");
+  const total = assertAmount(assertAmount(amount) + feeAmount, "amount and fee together");
   expectCount(validFor, "validFor", 60, LONGEST_VALIDITY);
   if (amount > 0n) checkReceiver(core, recipient, "recipient");
   if (feeAmount > 0n) checkReceiver(core, feeRecipient, "fee.recipient");

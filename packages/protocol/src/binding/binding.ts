@@ -1,9 +1,9 @@
-import { decodeShieldedAddress } from "../address.ts";
 import type { Bytes32 } from "../contexts.ts";
 import { fail, recode } from "../errors.ts";
+import { type Address, parseAddress } from "../ethereum-address.ts";
 import { bytesToHex, hexToBytes } from "../hex.ts";
-import { type Address, parseAddress } from "../keccak.ts";
-import { expectInteger, expectObject, expectUint } from "../validate.ts";
+import { decodeShieldedAddress } from "../shielded-address.ts";
+import { assertInteger, assertObject, assertUint } from "../validate.ts";
 import { type StructFields, structDigest, type TypedData, typedDataOf, typedDataRequest } from "./eip712.ts";
 
 /**
@@ -62,8 +62,8 @@ function readService(value: unknown): string {
 }
 
 /** @throws SottoError BINDING_INVALID */
-export function expectIssuedAt(value: unknown): number {
-  const issuedAt = recode("BINDING_INVALID", "not a binding", () => expectInteger(value, 0, LATEST, "issuedAt"));
+export function assertIssuedAt(value: unknown): number {
+  const issuedAt = recode("BINDING_INVALID", "not a binding", () => assertInteger(value, 0, LATEST, "issuedAt"));
   if (issuedAt % BINDING_SLOT_SECONDS !== 0)
     fail("BINDING_INVALID", `issuedAt must be a multiple of ${BINDING_SLOT_SECONDS} seconds, got ${issuedAt}`);
   return issuedAt;
@@ -71,16 +71,16 @@ export function expectIssuedAt(value: unknown): number {
 
 /** All fields of the right form and in lower case; the key's point is not decoded: that costs a millisecond. */
 function readForm(value: unknown): ShieldedAddressBinding {
-  expectObject(value, "a binding");
+  assertObject(value, "a binding");
   const { phone, wallet, key, chainId, pool, service, issuedAt } = value as ShieldedAddressBinding;
   return {
     phone: readPhone(phone),
     wallet: parseAddress(wallet, "wallet"),
     key: bytesToHex(hexToBytes(key, 64, "key")),
-    chainId: expectUint(chainId, 256, "chainId"),
+    chainId: assertUint(chainId, 256, "chainId"),
     pool: parseAddress(pool, "pool"),
     service: readService(service),
-    issuedAt: expectIssuedAt(issuedAt),
+    issuedAt: assertIssuedAt(issuedAt),
   };
 }
 
@@ -90,7 +90,7 @@ function readForm(value: unknown): ShieldedAddressBinding {
  *
  * @throws SottoError BINDING_INVALID; the message names the field and never holds the number
  */
-export function expectBinding(value: unknown): ShieldedAddressBinding {
+export function assertBinding(value: unknown): ShieldedAddressBinding {
   return recode("BINDING_INVALID", "not a binding", () => {
     const binding = readForm(value);
     decodeShieldedAddress(binding.key);
@@ -107,7 +107,7 @@ export type BindingTypedData = TypedData<typeof NAME>;
  * @throws SottoError BINDING_INVALID
  */
 export function bindingTypedData(binding: ShieldedAddressBinding): BindingTypedData {
-  return typedDataOf(NAME, FIELDS, expectBinding(binding));
+  return typedDataOf(NAME, FIELDS, assertBinding(binding));
 }
 
 /** The second parameter of `eth_signTypedData_v4`: JSON with the domain's type. Throws BINDING_INVALID. */

@@ -1,5 +1,5 @@
+import type { Address } from "../ethereum-address.ts";
 import { bytesToBigInt, bytesToHex } from "../hex.ts";
-import type { Address } from "../keccak.ts";
 
 /** What an EIP-6492 signature ends in. */
 const MAGIC = "6492".repeat(16);

@@ -1,8 +1,9 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import type { Bytes32 } from "../contexts.ts";
+import { addressToBigInt } from "../ethereum-address.ts";
 import { bigIntToBytes, bytesToBigInt, bytesToHex, concatBytes, hexToBytes } from "../hex.ts";
-import { addressToBigInt, keccakText, keccakWords } from "../keccak.ts";
+import { keccakText, keccakWords } from "../keccak.ts";
 
 /**
  * The domain of all that wallets sign for sotto: one name that they show for everything. The chain is a field of each

@@ -1,8 +1,8 @@
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import type { Bytes32 } from "../contexts.ts";
+import type { Address } from "../ethereum-address.ts";
 import { bytesToHex, hexToBytes } from "../hex.ts";
-import type { Address } from "../keccak.ts";
 
 /** Length to where v is and what it may be: the wire has 0 and 1 as well as the older 27 and 28. */
 const PARITY_OF_V: ReadonlyMap<number, 0 | 1> = new Map([

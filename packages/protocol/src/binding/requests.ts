@@ -1,8 +1,8 @@
 import type { Bytes32 } from "../contexts.ts";
 import { fail, recode } from "../errors.ts";
-import { type Address, parseAddress } from "../keccak.ts";
-import { expectInteger, expectObject, expectUint } from "../validate.ts";
-import { expectIssuedAt, MAX_SERVICE_LENGTH } from "./binding.ts";
+import { type Address, parseAddress } from "../ethereum-address.ts";
+import { assertInteger, assertObject, assertUint } from "../validate.ts";
+import { assertIssuedAt, MAX_SERVICE_LENGTH } from "./binding.ts";
 import { type StructFields, structDigest, type TypedData, typedDataOf } from "./eip712.ts";
 
 /** What a wallet signs to take back its link at a registry. */
@@ -60,24 +60,24 @@ function readCommon({ phone, wallet, chainId, service }: PhoneUnlink | PhoneLook
   if (typeof phone !== "string" || !/^\+[1-9][0-9]{4,14}$/.test(phone)) invalid("phone must be a number in E.164");
   if (typeof service !== "string" || service.length > MAX_SERVICE_LENGTH || !/^https?:\/\/[!-~]+$/.test(service))
     invalid(`service must be an http(s) URL of at most ${MAX_SERVICE_LENGTH} characters`);
-  return { phone, wallet: parseAddress(wallet, "wallet"), chainId: expectUint(chainId, 256, "chainId"), service };
+  return { phone, wallet: parseAddress(wallet, "wallet"), chainId: assertUint(chainId, 256, "chainId"), service };
 }
 
 function readUnlink(unlink: PhoneUnlink): PhoneUnlink {
   return recode("BINDING_INVALID", "not an unlink", () => {
-    expectObject(unlink, "an unlink");
+    assertObject(unlink, "an unlink");
     const { pool, issuedAt } = unlink;
-    return { ...readCommon(unlink), pool: parseAddress(pool, "pool"), issuedAt: expectIssuedAt(issuedAt) };
+    return { ...readCommon(unlink), pool: parseAddress(pool, "pool"), issuedAt: assertIssuedAt(issuedAt) };
   });
 }
 
 function readLookup(lookup: PhoneLookup): PhoneLookup {
   return recode("BINDING_INVALID", "not a lookup", () => {
-    expectObject(lookup, "a lookup");
+    assertObject(lookup, "a lookup");
     const { nonce, deadline } = lookup;
     if (typeof nonce !== "string" || !/^[A-Za-z0-9_-]{16,64}$/.test(nonce))
       invalid("nonce must be 16 to 64 characters of A-Z, a-z, 0-9, - and _");
-    return { ...readCommon(lookup), nonce, deadline: expectInteger(deadline, 0, Number.MAX_SAFE_INTEGER, "deadline") };
+    return { ...readCommon(lookup), nonce, deadline: assertInteger(deadline, 0, Number.MAX_SAFE_INTEGER, "deadline") };
   });
 }
 

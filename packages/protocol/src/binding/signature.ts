@@ -1,9 +1,9 @@
 import type { Bytes32 } from "../contexts.ts";
 import { describe, fail, SottoError } from "../errors.ts";
+import { type Address, addressToBigInt } from "../ethereum-address.ts";
 import { SIGNATURE_VALIDATOR_CODE } from "../generated/signature-validator.ts";
 import { bigIntToBytes, bytesToHex, concatBytes, hexToBytes } from "../hex.ts";
-import { type Address, addressToBigInt } from "../keccak.ts";
-import { bindingDigest, expectBinding, type ShieldedAddressBinding } from "./binding.ts";
+import { assertBinding, bindingDigest, type ShieldedAddressBinding } from "./binding.ts";
 import { unwrapSignature, type WalletSignature } from "./eip6492.ts";
 import { recoverSigner } from "./recover.ts";
 
@@ -92,6 +92,6 @@ export async function checkBindingSignature(
   signature: string,
   call: EthCall,
 ): Promise<boolean> {
-  const { wallet } = expectBinding(binding);
+  const { wallet } = assertBinding(binding);
   return checkWalletSignature(wallet, bindingDigest(binding), signature, call);
 }

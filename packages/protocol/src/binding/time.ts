@@ -1,6 +1,6 @@
-import { expectTimestamp } from "../contexts.ts";
+import { assertTimestamp } from "../contexts.ts";
 import { fail } from "../errors.ts";
-import { BINDING_SLOT_SECONDS, expectIssuedAt } from "./binding.ts";
+import { assertIssuedAt, BINDING_SLOT_SECONDS } from "./binding.ts";
 
 /** Seconds a binding holds: 400 days. Then the wallet signs a new one. */
 export const BINDING_LIFETIME_SECONDS = 400 * 86_400;
@@ -17,12 +17,12 @@ export const BINDING_LEAD_SECONDS = BINDING_SLOT_SECONDS + 30;
  * @param now ms
  */
 export function bindingSlots(now: number): number[] {
-  const slot = Math.floor(expectTimestamp(now, "now") / 1000 / BINDING_SLOT_SECONDS) * BINDING_SLOT_SECONDS;
+  const slot = Math.floor(assertTimestamp(now, "now") / 1000 / BINDING_SLOT_SECONDS) * BINDING_SLOT_SECONDS;
   return [slot, slot - BINDING_SLOT_SECONDS, slot + BINDING_SLOT_SECONDS].filter((issuedAt) => issuedAt >= 0);
 }
 
 function checkLead(issuedAt: number, now: number): void {
-  if (issuedAt * 1000 > expectTimestamp(now, "now") + BINDING_LEAD_SECONDS * 1000)
+  if (issuedAt * 1000 > assertTimestamp(now, "now") + BINDING_LEAD_SECONDS * 1000)
     fail("BINDING_FROM_THE_FUTURE", "the binding is dated in the future: is a clock wrong?", { issuedAt });
 }
 
@@ -33,7 +33,7 @@ function checkLead(issuedAt: number, now: number): void {
  * @throws SottoError BINDING_FROM_THE_FUTURE, BINDING_EXPIRED, BINDING_INVALID
  */
 export function checkBindingTime(binding: { readonly issuedAt: number }, now: number): void {
-  const issuedAt = expectIssuedAt(Object(binding).issuedAt);
+  const issuedAt = assertIssuedAt(Object(binding).issuedAt);
   checkLead(issuedAt, now);
   if ((issuedAt + BINDING_LIFETIME_SECONDS) * 1000 <= now)
     fail("BINDING_EXPIRED", "the binding is more than 400 days old: its wallet must sign a new one", { issuedAt });
@@ -46,7 +46,7 @@ export function checkBindingTime(binding: { readonly issuedAt: number }, now: nu
  * @throws SottoError BINDING_FROM_THE_FUTURE, BINDING_STALE, BINDING_INVALID
  */
 export function checkBindingFresh(binding: { readonly issuedAt: number }, now: number): void {
-  const issuedAt = expectIssuedAt(Object(binding).issuedAt);
+  const issuedAt = assertIssuedAt(Object(binding).issuedAt);
   checkLead(issuedAt, now);
   if ((issuedAt + BINDING_MAX_AGE_SECONDS) * 1000 < now)
     fail("BINDING_STALE", "issuedAt must be of the last 24 hours: sign again", { issuedAt });

@@ -1,7 +1,7 @@
 import { babyjubjub } from "@noble/curves/misc.js";
 import { fail } from "../errors.ts";
 import { addField, FIELD_MODULUS, invertField, multiplyField, sqrtField, subtractField } from "../field.ts";
-import { expectField } from "../validate.ts";
+import { assertField } from "../validate.ts";
 import { climb } from "./ladder.ts";
 
 /** Affine point of Baby Jubjub, a x^2 + y^2 = 1 + d x^2 y^2, both coordinates in [0, p). */
@@ -31,14 +31,14 @@ type CurvePoint = InstanceType<typeof Curve>;
 
 export function isOnCurve(point: Point): boolean {
   const { x, y } = Object(point) as Point;
-  const [x2, y2] = [multiplyField(expectField(x, "x"), x), multiplyField(expectField(y, "y"), y)];
+  const [x2, y2] = [multiplyField(assertField(x, "x"), x), multiplyField(assertField(y, "y"), y)];
   return addField(CURVE_A * x2, y2) === addField(1n, CURVE_D * multiplyField(x2, y2));
 }
 
 function toCurve(point: Point, name: string): CurvePoint {
   const { x, y } = Object(point) as Point;
-  expectField(x, `${name}.x`);
-  expectField(y, `${name}.y`);
+  assertField(x, `${name}.x`);
+  assertField(y, `${name}.y`);
   if (!isOnCurve({ x, y })) fail("INVALID_POINT", `${name} is not on Baby Jubjub`, { name });
   return Curve.fromAffine({ x, y });
 }
@@ -86,7 +86,7 @@ export function isInSubgroup(point: Point): boolean {
 }
 
 /** Throws INVALID_POINT unless the point is on the curve, in the prime-order subgroup, and not the identity. */
-export function expectSubgroupPoint(point: Point, name = "point"): Point {
+export function assertSubgroupPoint(point: Point, name = "point"): Point {
   if (toCurve(point, name).is0())
     fail("INVALID_POINT", `${name} is the identity: another point was expected`, { name });
   if (!isInSubgroup(point)) {
@@ -102,7 +102,7 @@ export function expectSubgroupPoint(point: Point, name = "point"): Point {
  * @throws SottoError INVALID_POINT where no point of the subgroup has this x, or only the identity
  */
 export function pointFromX(x: bigint, name = "x"): Point {
-  const square = multiplyField(expectField(x, name), x);
+  const square = multiplyField(assertField(x, name), x);
   const numerator = subtractField(1n, CURVE_A * square);
   const denominator = subtractField(1n, CURVE_D * square); // never 0: d is not a square
   const y = sqrtField(multiplyField(numerator, invertField(denominator)));

@@ -1,14 +1,14 @@
 import { fail } from "../errors.ts";
 import { FIELD_MODULUS, invertField, multiplyField, sqrtField, subtractField } from "../field.ts";
 import { bigIntToBytes, bytesToBigInt, bytesToHex, hexToBytes } from "../hex.ts";
-import { CURVE_A, CURVE_D, expectSubgroupPoint, type Point } from "./babyjub.ts";
+import { assertSubgroupPoint, CURVE_A, CURVE_D, type Point } from "./babyjub.ts";
 
 const HALF = FIELD_MODULUS >> 1n;
 const SIGN = 0x80;
 
 /** circomlib's packPoint: y in 32 bytes little-endian, the top bit set where x > (p - 1) / 2. Hex with 0x. */
 export function packPoint(point: Point): string {
-  const { x, y } = expectSubgroupPoint(point);
+  const { x, y } = assertSubgroupPoint(point);
   const bytes = bigIntToBytes(y, 32).reverse();
   if (x > HALF) bytes[31]! |= SIGN;
   return bytesToHex(bytes);
@@ -33,5 +33,5 @@ export function unpackPoint(hex: string, name = "point"): Point {
   if (root === null) fail("INVALID_POINT", `${name} has a y that no point of the curve has`, { name });
   if (root === 0n && negative) fail("INVALID_POINT", `${name} has a sign on x = 0`, { name });
   const x = root > HALF === negative ? root : FIELD_MODULUS - root;
-  return expectSubgroupPoint({ x, y }, name);
+  return assertSubgroupPoint({ x, y }, name);
 }

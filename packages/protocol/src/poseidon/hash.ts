@@ -1,7 +1,7 @@
 import { fail } from "../errors.ts";
 import { FIELD_MODULUS } from "../field.ts";
 import { TREE_ARITY } from "../generated/circuits.ts";
-import { expectArray, expectField } from "../validate.ts";
+import { assertArray, assertField } from "../validate.ts";
 import { permute } from "./permutation.ts";
 
 /**
@@ -36,8 +36,8 @@ export function poseidonEx(inputs: readonly bigint[], outputs: number, domain: n
   if (typeof domain !== "bigint" && !Number.isSafeInteger(domain)) {
     fail("INVALID_HASH_INPUT", "domain must be an integer");
   }
-  const state = [expectField(BigInt(domain), "domain")];
-  for (const input of inputs) state.push(expectField(input, "a hash input"));
+  const state = [assertField(BigInt(domain), "domain")];
+  for (const input of inputs) state.push(assertField(input, "a hash input"));
   return permute(state, outputs);
 }
 
@@ -51,8 +51,8 @@ export function poseidon(inputs: readonly bigint[], domain: number | bigint = 0)
  * child 0 is added to the truncated permutation's output, so that the permutation cannot be run backwards.
  */
 export function hashNode(children: readonly bigint[]): bigint {
-  expectArray(children, TREE_ARITY, "INVALID_HASH_INPUT", "children");
-  for (const child of children) expectField(child, "a child");
+  assertArray(children, TREE_ARITY, "INVALID_HASH_INPUT", "children");
+  for (const child of children) assertField(child, "a child");
   return compress(children);
 }
 

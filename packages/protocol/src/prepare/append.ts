@@ -1,10 +1,10 @@
-import { APPEND_LEAVES, appendChallenge, evaluateLeaves, expectAppendLeaves } from "../append.ts";
+import { APPEND_LEAVES, appendChallenge, assertAppendLeaves, evaluateLeaves } from "../append.ts";
+import type { Deployment } from "../deployment.ts";
 import { fail } from "../errors.ts";
 import { TREE_ARITY, TREE_CAPACITY } from "../generated/circuits.ts";
-import type { Deployment } from "../keccak.ts";
 import type { NoteTree } from "../tree/note-tree.ts";
-import { expectObject } from "../validate.ts";
-import { expectTree, publicSignalsOf, type Statement } from "./types.ts";
+import { assertObject } from "../validate.ts";
+import { assertTree, publicSignalsOf, type Statement } from "./types.ts";
 
 export interface AppendArguments extends Deployment {
   /** The tree before the append. Unchanged by the call. */
@@ -26,10 +26,10 @@ export interface PreparedAppend extends Statement<"note_append"> {
  * @throws SottoError INVALID_LEAF, TREE_FULL and the codes of malformed arguments
  */
 export function prepareAppend(args: AppendArguments): PreparedAppend {
-  expectObject(args, "the append");
+  assertObject(args, "the append");
   const { chainId, pool, tree } = args;
-  expectTree(tree);
-  const leaves = expectAppendLeaves(args.leaves);
+  assertTree(tree);
+  const leaves = assertAppendLeaves(args.leaves);
   const oldRoot = tree.root;
   const startIndex = tree.size;
   if (startIndex === TREE_CAPACITY) fail("TREE_FULL", "the tree has no room for another leaf");

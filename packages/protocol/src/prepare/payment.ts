@@ -1,9 +1,9 @@
-import type { ShieldedAddress } from "../address.ts";
 import { type Bytes32, paymentContext, resourceDigest, signalsDigest, validUntilOf } from "../contexts.ts";
 import { montgomeryEighth } from "../curve/montgomery.ts";
+import type { Deployment } from "../deployment.ts";
 import { encryptAmount, packCiphertext, randomScalar } from "../elgamal.ts";
 import { fail } from "../errors.ts";
-import { addressToBigInt, type Deployment } from "../keccak.ts";
+import { addressToBigInt } from "../ethereum-address.ts";
 import { type Note, noteCommitment, nullifier } from "../note.ts";
 import {
   changeSecrets,
@@ -14,8 +14,9 @@ import {
   noteSecrets,
   recipientSignal,
 } from "../secrets.ts";
+import type { ShieldedAddress } from "../shielded-address.ts";
 import type { NoteTree } from "../tree/note-tree.ts";
-import { expectAmount, expectObject } from "../validate.ts";
+import { assertAmount, assertObject } from "../validate.ts";
 import { locate, publicSignalsOf, type SpendableNote, type Statement } from "./types.ts";
 
 export interface PaymentArguments extends Deployment {
@@ -60,9 +61,9 @@ export interface PreparedPayment extends Statement<"payment"> {
  *   of malformed arguments
  */
 export function preparePayment(args: PaymentArguments): PreparedPayment {
-  expectObject(args, "the payment");
-  expectObject(args.recipient, "recipient");
-  const amount = expectAmount(args.amount);
+  assertObject(args, "the payment");
+  assertObject(args.recipient, "recipient");
+  const amount = assertAmount(args.amount);
   const { wallet, encryptionKey, ownerTag: recipientTag } = args.recipient;
   const walletNumber = addressToBigInt(wallet, "recipient.wallet");
   const recipientQ = montgomeryEighth(encryptionKey);

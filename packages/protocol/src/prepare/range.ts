@@ -1,8 +1,8 @@
-import type { ShieldedAddress } from "../address.ts";
 import { montgomeryEighth } from "../curve/montgomery.ts";
 import { encryptAmount } from "../elgamal.ts";
 import { fail } from "../errors.ts";
-import { expectAmount, expectField, expectObject } from "../validate.ts";
+import type { ShieldedAddress } from "../shielded-address.ts";
+import { assertAmount, assertField, assertObject } from "../validate.ts";
 import { publicSignalsOf, type Statement } from "./types.ts";
 
 export interface RangeArguments {
@@ -22,11 +22,11 @@ export interface RangeArguments {
  * @throws SottoError AMOUNT_OUT_OF_BOUNDS and the codes of malformed arguments
  */
 export function prepareRange(args: RangeArguments): Statement<"elgamal_range"> {
-  expectObject(args, "the range");
-  expectObject(args.recipient, "recipient");
-  const amount = expectAmount(args.amount);
-  const lowerBound = expectAmount(args.lowerBound, "lowerBound");
-  const upperBound = expectAmount(args.upperBound, "upperBound");
+  assertObject(args, "the range");
+  assertObject(args.recipient, "recipient");
+  const amount = assertAmount(args.amount);
+  const lowerBound = assertAmount(args.lowerBound, "lowerBound");
+  const upperBound = assertAmount(args.upperBound, "upperBound");
   if (amount < lowerBound || amount > upperBound) {
     fail("AMOUNT_OUT_OF_BOUNDS", `the amount is not between the bounds ${lowerBound} and ${upperBound}`);
   }
@@ -35,7 +35,7 @@ export function prepareRange(args: RangeArguments): Statement<"elgamal_range"> {
   const publicInput = {
     encryptedAmount: [R.x, C.x],
     recipientKey: encryptionKey.x,
-    recipientTag: expectField(ownerTag, "recipient.ownerTag"),
+    recipientTag: assertField(ownerTag, "recipient.ownerTag"),
     lowerBound,
     upperBound,
   };

@@ -2,7 +2,7 @@ import { fail } from "../errors.ts";
 import { CIRCUITS, type CircuitInputs, type CircuitName } from "../generated/circuits.ts";
 import { noteCommitment, ownerTagOf } from "../note.ts";
 import { NoteTree, type TreePath } from "../tree/note-tree.ts";
-import { expectObject } from "../validate.ts";
+import { assertObject } from "../validate.ts";
 
 /** A value of a circuit's input object: a field element or nested arrays of them. */
 export type CircuitValue = bigint | readonly CircuitValue[];
@@ -37,14 +37,14 @@ export interface LocatedNote extends SpendableNote {
   readonly path: TreePath;
 }
 
-export function expectTree(tree: unknown): void {
+export function assertTree(tree: unknown): void {
   if (!(tree instanceof NoteTree)) fail("INVALID_ARGUMENT", "tree must be a NoteTree");
 }
 
 /** Finds the note in the tree. Throws NOTE_NOT_IN_TREE where another commitment is at its index. */
 export function locate(tree: NoteTree, note: SpendableNote): LocatedNote {
-  expectTree(tree);
-  expectObject(note, "a note");
+  assertTree(tree);
+  assertObject(note, "a note");
   const ownerTag = ownerTagOf(note.spendingKey);
   const commitment = noteCommitment({ amount: note.amount, ownerTag, blinding: note.blinding });
   if (tree.leaf(note.leafIndex) !== commitment) {

@@ -5,14 +5,14 @@ import {
   withdrawalContext,
   withdrawalPadContext,
 } from "../contexts.ts";
+import type { Deployment } from "../deployment.ts";
 import { fail } from "../errors.ts";
 import { TREE_ARITY, TREE_DEPTH, WITHDRAWAL_INPUTS } from "../generated/circuits.ts";
-import type { Deployment } from "../keccak.ts";
 import { type Note, noteCommitment, nullifier, ownerTagOf } from "../note.ts";
 import { compress } from "../poseidon/hash.ts";
 import { changeSecrets, hintOf } from "../secrets.ts";
 import type { NoteTree } from "../tree/note-tree.ts";
-import { expectAmount, expectObject } from "../validate.ts";
+import { assertAmount, assertObject } from "../validate.ts";
 import { type LocatedNote, locate, publicSignalsOf, type SpendableNote, type Statement } from "./types.ts";
 
 export interface WithdrawalArguments extends Deployment, WithdrawalTerms {
@@ -50,27 +50,27 @@ function unusedInput(): LocatedNote {
   return { amount: 0n, blinding: 0n, spendingKey: 0n, leafIndex: 0, ownerTag, commitment, path };
 }
 
-function expectNotes(notes: readonly SpendableNote[]): void {
+function assertNotes(notes: readonly SpendableNote[]): void {
   if (!Array.isArray(notes) || notes.length < 1 || notes.length > WITHDRAWAL_INPUTS) {
     fail("INVALID_WITHDRAWAL_INPUTS", `a withdrawal spends an array of 1 to ${WITHDRAWAL_INPUTS} notes`);
   }
-  for (const note of notes) expectObject(note, "a note");
+  for (const note of notes) assertObject(note, "a note");
   if (new Set(notes.map((note) => note.leafIndex)).size !== notes.length) {
     fail("INVALID_WITHDRAWAL_INPUTS", "a withdrawal cannot spend one note twice: leaf indices must differ");
   }
 }
 
 function outputAmountOf(args: WithdrawalArguments): bigint {
-  const amount = expectAmount(args.amount);
+  const amount = assertAmount(args.amount);
   const total = args.notes.reduce((sum, note) => sum + note.amount, 0n);
   if (amount > total) {
     const missing = (amount - total).toString();
     const message = `the notes hold ${total} base units, ${missing} fewer than the ${amount} to withdraw`;
     fail("INSUFFICIENT_NOTES", message, { missing, needed: amount.toString() });
   }
-  if (expectAmount(args.fee, "fee") > amount)
+  if (assertAmount(args.fee, "fee") > amount)
     fail("INVALID_AMOUNT", "the fee is part of the amount: it cannot exceed it");
-  return expectAmount(total - amount, "the amount left over");
+  return assertAmount(total - amount, "the amount left over");
 }
 
 /**
@@ -80,8 +80,8 @@ function outputAmountOf(args: WithdrawalArguments): bigint {
  *   LEAF_NOT_FOUND and the codes of malformed arguments
  */
 export function prepareWithdrawal(args: WithdrawalArguments): PreparedWithdrawal {
-  expectObject(args, "the withdrawal");
-  expectNotes(args.notes);
+  assertObject(args, "the withdrawal");
+  assertNotes(args.notes);
   const spent = args.notes.map((note) => locate(args.tree, note));
   const outputAmount = outputAmountOf(args);
   const nullifiers = spent.map((note) => nullifier(note.spendingKey, note.commitment, note.leafIndex));

@@ -1,6 +1,6 @@
 import { type Note, noteCommitment } from "../note.ts";
 import { changeSecrets, openHint } from "../secrets.ts";
-import { expectField, expectObject, MAX_AMOUNT } from "../validate.ts";
+import { assertField, assertObject, MAX_AMOUNT } from "../validate.ts";
 
 /** What finding change takes. */
 export interface ChangeReader {
@@ -27,12 +27,12 @@ export interface DeliveredChange {
  * @throws SottoError INVALID_FIELD_ELEMENT
  */
 export function readChange(reader: ChangeReader, event: DeliveredChange): Note | null {
-  expectObject(reader, "the reader");
-  expectObject(event, "the event");
-  const ownerTag = expectField(reader.ownerTag, "ownerTag");
+  assertObject(reader, "the reader");
+  assertObject(event, "the event");
+  const ownerTag = assertField(reader.ownerTag, "ownerTag");
   const { blinding, pad } = changeSecrets(reader.changeKey, event.nullifier, event.unique);
   const amount = openHint(event.changeHint, pad);
   if (amount > MAX_AMOUNT) return null;
   const note = { amount, ownerTag, blinding };
-  return noteCommitment(note) === expectField(event.changeCommitment, "changeCommitment") ? note : null;
+  return noteCommitment(note) === assertField(event.changeCommitment, "changeCommitment") ? note : null;
 }

@@ -1,8 +1,8 @@
 import { fail } from "../errors.ts";
-import { expectViewingKey } from "../keys.ts";
+import { assertViewingKey } from "../keys.ts";
 import { type Note, noteCommitment } from "../note.ts";
 import { noteSecrets, openHint } from "../secrets.ts";
-import { expectField, expectObject, MAX_AMOUNT } from "../validate.ts";
+import { assertField, assertObject, MAX_AMOUNT } from "../validate.ts";
 import { multiplyXs } from "./ladder.ts";
 
 /** What reading received notes takes: enough for a merchant's server, which can then spend nothing. */
@@ -22,11 +22,11 @@ export interface DeliveredNote {
   readonly recipientCommitment: bigint;
 }
 
-function expectNote(note: DeliveredNote): void {
-  expectObject(note, "a note");
-  expectField(note.ephemeralX, "ephemeralX");
-  expectField(note.amountHint, "amountHint");
-  expectField(note.recipientCommitment, "recipientCommitment");
+function assertNote(note: DeliveredNote): void {
+  assertObject(note, "a note");
+  assertField(note.ephemeralX, "ephemeralX");
+  assertField(note.amountHint, "amountHint");
+  assertField(note.recipientCommitment, "recipientCommitment");
 }
 
 /** The note under the shared point's x, or null. */
@@ -49,11 +49,11 @@ function open(viewer: Viewer, note: DeliveredNote, sharedX: bigint | null): Note
  * @throws SottoError INVALID_KEY, INVALID_FIELD_ELEMENT
  */
 export function scanNotes(viewer: Viewer, notes: readonly DeliveredNote[]): (Note | null)[] {
-  expectObject(viewer, "the viewer");
+  assertObject(viewer, "the viewer");
   if (!Array.isArray(notes)) fail("INVALID_ARGUMENT", "notes must be an array");
-  const viewingKey = expectViewingKey(viewer.viewingKey);
-  expectField(viewer.ownerTag, "ownerTag");
-  for (const note of notes) expectNote(note);
+  const viewingKey = assertViewingKey(viewer.viewingKey);
+  assertField(viewer.ownerTag, "ownerTag");
+  for (const note of notes) assertNote(note);
   const shared = multiplyXs(
     notes.map((note) => note.ephemeralX),
     viewingKey,

@@ -1,7 +1,7 @@
 import { fail } from "../errors.ts";
 import { TREE_ARITY, TREE_CAPACITY, TREE_DEPTH } from "../generated/circuits.ts";
 import { compress } from "../poseidon/hash.ts";
-import { expectField, expectInteger } from "../validate.ts";
+import { assertField, assertInteger } from "../validate.ts";
 import { emptyRoots } from "./shape.ts";
 import { decodeLevels, encodeLevels } from "./state.ts";
 
@@ -48,7 +48,7 @@ export class NoteTree {
 
   /** The leaf at `index`. Throws LEAF_NOT_FOUND. */
   leaf(index: number): bigint {
-    expectInteger(index, 0, TREE_CAPACITY - 1, "index");
+    assertInteger(index, 0, TREE_CAPACITY - 1, "index");
     const leaf = this.#levels[0]![index];
     if (leaf === undefined) fail("LEAF_NOT_FOUND", `the tree has ${this.size} leaves, none at ${index}`, { index });
     return leaf;
@@ -68,7 +68,7 @@ export class NoteTree {
     const batch = typeof leaves === "bigint" ? [leaves] : leaves;
     if (!Array.isArray(batch)) fail("INVALID_LEAF", "append takes a bigint or an array of bigints");
     for (const leaf of batch) {
-      if (expectField(leaf, "a leaf") === 0n) fail("INVALID_LEAF", "a leaf must not be 0: 0 is the empty leaf");
+      if (assertField(leaf, "a leaf") === 0n) fail("INVALID_LEAF", "a leaf must not be 0: 0 is the empty leaf");
     }
     const start = this.size;
     if (start + batch.length > TREE_CAPACITY) {
@@ -89,7 +89,7 @@ export class NoteTree {
 
   /** Keeps the first `size` leaves. Throws LEAF_NOT_FOUND when there are fewer. */
   truncate(size: number): void {
-    expectInteger(size, 0, TREE_CAPACITY, "size");
+    assertInteger(size, 0, TREE_CAPACITY, "size");
     if (size > this.size) fail("LEAF_NOT_FOUND", `cannot keep ${size} leaves, the tree has ${this.size}`, { size });
     if (size === this.size) return;
     let length = size;
@@ -108,7 +108,7 @@ export class NoteTree {
 
   /** Like `path`, for any slot, also one that is still empty: where the next append goes. */
   slotChildren(index: number): bigint[][] {
-    expectInteger(index, 0, TREE_CAPACITY - 1, "index");
+    assertInteger(index, 0, TREE_CAPACITY - 1, "index");
     const children: bigint[][] = [];
     for (let level = 0, node = index >> 3; level < TREE_DEPTH; level++, node >>= 3) {
       children.push(this.children(level, node));

@@ -1,4 +1,4 @@
-import { MAX_URL_LENGTH } from "../bundle.ts";
+import { MAX_URL_LENGTH } from "../fields.ts";
 
 type Part = "protocol" | "hostname" | "origin" | "pathname" | "username" | "password" | "search" | "hash";
 

@@ -1,13 +1,13 @@
 import { randomBytes } from "@noble/hashes/utils.js";
-import { expectBinding } from "../binding/binding.ts";
-import { expectTimestamp } from "../contexts.ts";
+import { assertBinding } from "../binding/binding.ts";
+import { assertTimestamp } from "../contexts.ts";
 import { recode } from "../errors.ts";
-import { expectObject } from "../validate.ts";
+import { readHttpUrl } from "../fields.ts";
+import { assertObject } from "../validate.ts";
 import type { InstructionsOptions, PaymentInstructions } from "./instructions.ts";
 import { parseInstructions } from "./parse-instructions.ts";
 import { priceNumber } from "./price.ts";
 import { MAX_PROOF_HEADER_LENGTH } from "./proof-header.ts";
-import { readHttpUrl } from "./read.ts";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const RANDOM_LENGTH = 16;
@@ -21,7 +21,7 @@ const RANDOM_LENGTH = 16;
 export function requestId(now: number): string {
   // 256 is no multiple of 62: eight letters come up a little more often, which an id does not mind.
   const letters = Array.from(randomBytes(RANDOM_LENGTH), (byte) => ALPHABET[byte % ALPHABET.length]!).join("");
-  return `zk_req_${expectTimestamp(now, "now")}_${letters}`;
+  return `zk_req_${assertTimestamp(now, "now")}_${letters}`;
 }
 
 /**
@@ -31,9 +31,9 @@ export function requestId(now: number): string {
  */
 export function buildInstructions(options: InstructionsOptions): PaymentInstructions {
   return recode("INSTRUCTIONS_INVALID", "payment instructions cannot be made", () => {
-    expectObject(options, "the options");
+    assertObject(options, "the options");
     const { signature, price, asset, decimals, resource, now } = options;
-    const { phone, wallet, key, chainId, pool, service, issuedAt } = expectBinding(options.binding);
+    const { phone, wallet, key, chainId, pool, service, issuedAt } = assertBinding(options.binding);
     const base = readHttpUrl(options.serviceUrl, "serviceUrl").replace(/\/+$/, "");
     const encryptedMapping = options.encryptedMapping ?? phone !== "";
     return parseInstructions({

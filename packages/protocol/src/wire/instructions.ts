@@ -1,5 +1,5 @@
 import type { ShieldedAddressBinding } from "../binding/binding.ts";
-import type { Address } from "../keccak.ts";
+import type { Address } from "../ethereum-address.ts";
 
 /** Body of a resource server's 402 answer. Fields marked "ours" are beyond the shared interface. */
 export interface PaymentInstructions {

@@ -1,13 +1,13 @@
-import { expectBinding, type ShieldedAddressBinding } from "../binding/binding.ts";
+import { assertBinding, type ShieldedAddressBinding } from "../binding/binding.ts";
 import { normalizeSignature } from "../binding/signature.ts";
-import { expectTimestamp } from "../contexts.ts";
+import { assertTimestamp } from "../contexts.ts";
 import { fail, recode } from "../errors.ts";
-import { parseAddress } from "../keccak.ts";
-import { expectArray, expectInteger, expectObject, parseAmount } from "../validate.ts";
+import { parseAddress } from "../ethereum-address.ts";
+import { type Fields, fieldsOf, readBoolean, readConstant, readHttpUrl, readText } from "../fields.ts";
+import { readChainId } from "../payment/token-claims.ts";
+import { assertArray, assertInteger, assertObject, parseAmount } from "../validate.ts";
 import type { InstructionsRecipient, PaymentInstructions } from "./instructions.ts";
 import { isPrice } from "./price.ts";
-import { type Fields, fieldsOf, readBoolean, readConstant, readHttpUrl, readText } from "./read.ts";
-import { readChainId } from "./token-claims.ts";
 
 const CODE = "INSTRUCTIONS_INVALID";
 const MESSAGE = /^[^\p{C}]{1,256}$/u;
@@ -18,7 +18,7 @@ const inside = (field: Fields, name: string): Fields => fieldsOf(field(name), na
 
 /** The price, said twice and exactly the same. */
 function readPrice(payment: Fields) {
-  const decimals = expectInteger(payment("decimals"), 0, MAX_DECIMALS, "decimals");
+  const decimals = assertInteger(payment("decimals"), 0, MAX_DECIMALS, "decimals");
   const baseUnits = parseAmount(payment("amountBaseUnits"), "amountBaseUnits");
   const amount = payment("amount");
   if (!isPrice(amount, baseUnits, decimals))
@@ -27,7 +27,7 @@ function readPrice(payment: Fields) {
 }
 
 function readRecipient(recipient: Fields, chainId: bigint, pool: string): InstructionsRecipient {
-  const { phone, wallet, key, issuedAt, service } = expectBinding({
+  const { phone, wallet, key, issuedAt, service } = assertBinding({
     phone: recipient("phone"),
     wallet: recipient("wallet"),
     key: recipient("shieldedAddress"),
@@ -42,7 +42,7 @@ function readRecipient(recipient: Fields, chainId: bigint, pool: string): Instru
 }
 
 function readZkProof(zkProof: Fields): PaymentInstructions["payment"]["zkProof"] {
-  const inputs = expectArray(zkProof("expectedPublicInputs"), 3, CODE, "expectedPublicInputs");
+  const inputs = assertArray(zkProof("expectedPublicInputs"), 3, CODE, "expectedPublicInputs");
   const limit = zkProof("maxHeaderLength");
   return {
     required: readBoolean(zkProof("required"), "required"),
@@ -55,7 +55,7 @@ function readZkProof(zkProof: Fields): PaymentInstructions["payment"]["zkProof"]
     ],
     ...(limit === undefined
       ? {}
-      : { maxHeaderLength: expectInteger(limit, 1, Number.MAX_SAFE_INTEGER, "maxHeaderLength") }),
+      : { maxHeaderLength: assertInteger(limit, 1, Number.MAX_SAFE_INTEGER, "maxHeaderLength") }),
   };
 }
 
@@ -104,7 +104,7 @@ export function parseInstructions(json: unknown): PaymentInstructions {
       payment: readPayment(inside(body, "payment")),
       metadata: {
         requestId: readText(metadata("requestId"), REQUEST_ID, "requestId", idForm),
-        timestamp: expectTimestamp(metadata("timestamp")),
+        timestamp: assertTimestamp(metadata("timestamp")),
         resource: readHttpUrl(metadata("resource"), "resource"),
       },
     };
@@ -114,13 +114,13 @@ export function parseInstructions(json: unknown): PaymentInstructions {
 /** What the recipient's signature is of. Throws INSTRUCTIONS_INVALID. */
 export function bindingOfInstructions(instructions: PaymentInstructions): ShieldedAddressBinding {
   return recode(CODE, "not payment instructions", () => {
-    expectObject(instructions, "the instructions");
+    assertObject(instructions, "the instructions");
     const { payment } = instructions;
-    expectObject(payment, "payment");
+    assertObject(payment, "payment");
     const { recipient, chainId, pool } = payment;
-    expectObject(recipient, "recipient");
+    assertObject(recipient, "recipient");
     const { phone, wallet, shieldedAddress, issuedAt, service } = recipient;
-    return expectBinding({
+    return assertBinding({
       phone,
       wallet,
       key: shieldedAddress,

@@ -1,13 +1,13 @@
-import { MAX_URL_LENGTH, type WireBundle } from "../bundle.ts";
-import { type Bytes32, expectTimestamp } from "../contexts.ts";
+import { assertTimestamp, type Bytes32 } from "../contexts.ts";
 import { type Ciphertext, unpackCiphertext } from "../elgamal.ts";
 import { describe, fail, recode, SottoError } from "../errors.ts";
+import { type Address, parseAddress } from "../ethereum-address.ts";
+import { type Fields, fieldsOf, MAX_URL_LENGTH, readText } from "../fields.ts";
 import { CIRCUITS } from "../generated/circuits.ts";
 import { bytesToHex, hexToBytes } from "../hex.ts";
-import { type Address, parseAddress } from "../keccak.ts";
-import { expectArray, expectObject, expectText, parseBaseField, parseField } from "../validate.ts";
-import { type Fields, fieldsOf, readText } from "./read.ts";
-import { MAX_PAYMENT_TOKEN_LENGTH } from "./token-claims.ts";
+import type { WireBundle } from "../payment/bundle.ts";
+import { MAX_PAYMENT_TOKEN_LENGTH } from "../payment/token-claims.ts";
+import { assertArray, assertObject, assertText, parseBaseField, parseField } from "../validate.ts";
 
 /** Characters of an X-Payment-Proof header, all ASCII. Servers commonly take 16 KB of headers in all. */
 export const MAX_PROOF_HEADER_LENGTH = 8192;
@@ -58,7 +58,7 @@ const encode = (listed: object, rest: object, paid: object): string => ascii({ .
  */
 export function encodeProofHeader(content: ProofHeaderContent, limit = MAX_PROOF_HEADER_LENGTH): string {
   return recode("PROOF_HEADER_INVALID", "not a proof header", () => {
-    for (const part of [content, Object(content).bundle]) expectObject(part, "the content and its bundle");
+    for (const part of [content, Object(content).bundle]) assertObject(part, "the content and its bundle");
     const { bundle, paymentToken, txSignature } = content;
     const { proof, publicSignals, encryptedAmount, amountProof, recipientPublicKey, timestamp } = bundle;
     const { senderCommitment, amountPublicSignals, resourceUrl } = bundle;
@@ -81,7 +81,7 @@ export function encodeProofHeader(content: ProofHeaderContent, limit = MAX_PROOF
  * @throws SottoError INVALID_STRING if it is not a text
  */
 export function maxProofHeaderLength(resourceUrl?: string): number {
-  if (resourceUrl !== undefined) expectText(resourceUrl, "resourceUrl");
+  if (resourceUrl !== undefined) assertText(resourceUrl, "resourceUrl");
   const decimal = "9".repeat(MAX_DECIMAL_LENGTH);
   const decimals = (count: number) => Array.from({ length: count }, () => decimal);
   const listed = {
@@ -99,7 +99,7 @@ export function maxProofHeaderLength(resourceUrl?: string): number {
 }
 
 const words = (field: Fields, name: string, length: number, parse: (value: unknown, name: string) => bigint) =>
-  expectArray(field(name), length, "INVALID_ARGUMENT", name).map((word, i) => parse(word, `${name}[${i}]`));
+  assertArray(field(name), length, "INVALID_ARGUMENT", name).map((word, i) => parse(word, `${name}[${i}]`));
 
 /** The fields that may be left out; one that is there must be right. */
 function readRest(field: Fields): Pick<ProofHeader, "senderCommitment" | "amountPublicSignals" | "resourceUrl"> {
@@ -110,7 +110,7 @@ function readRest(field: Fields): Pick<ProofHeader, "senderCommitment" | "amount
     ...(field("amountPublicSignals") === undefined
       ? {}
       : { amountPublicSignals: words(field, "amountPublicSignals", signals, parseField) }),
-    ...(url === undefined ? {} : { resourceUrl: expectText(url, "resourceUrl") }),
+    ...(url === undefined ? {} : { resourceUrl: assertText(url, "resourceUrl") }),
   };
   if ((rest.resourceUrl?.length ?? 0) > MAX_URL_LENGTH) fail("INVALID_STRING", "resourceUrl is too long");
   return rest;
@@ -122,7 +122,7 @@ function read(field: Fields): ProofHeader {
     publicSignals: words(field, "publicSignals", CIRCUITS.payment.publicSignalCount, parseField),
     amountProof: words(field, "amountProof", 8, parseBaseField),
     recipientPublicKey: parseAddress(field("recipientPublicKey"), "recipientPublicKey"),
-    timestamp: expectTimestamp(field("timestamp")),
+    timestamp: assertTimestamp(field("timestamp")),
     paymentToken: readText(
       field("paymentToken"),
       /^[\w-]+\.[\w-]+\.[\w-]+$/,

@@ -1,7 +1,7 @@
-import { decodeBundle, expectOneCiphertext, type PaymentBundle } from "../bundle.ts";
 import { paymentContext, resourceDigest, validUntilOf } from "../contexts.ts";
 import { amountBounds } from "../decimal.ts";
 import { SottoError } from "../errors.ts";
+import { assertSameCiphertext, decodeBundle, type PaymentBundle } from "../payment/bundle.ts";
 import { recipientSignal } from "../secrets.ts";
 import { reading } from "./errors.ts";
 import type { X402Terms } from "./terms.ts";
@@ -71,7 +71,7 @@ function resourceOf(bundle: PaymentBundle, { chainId, pool, resource }: X402Term
   if (paymentContext(context) !== publicSignals[WHERE.resource])
     return refused("publicSignals[1] is not for this resource, chain and pool");
   try {
-    expectOneCiphertext(bundle);
+    assertSameCiphertext(bundle);
     return undefined;
   } catch (error) {
     if (!(error instanceof SottoError)) throw error;

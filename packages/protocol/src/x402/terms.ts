@@ -1,9 +1,10 @@
 // What a seller asks for in a sotto payment, as x402's PaymentRequirements carry it: docs/x402.md.
-import { decodeShieldedAddress, type ShieldedAddress } from "../address.ts";
-import { MAX_URL_LENGTH } from "../bundle.ts";
+
 import { describe } from "../errors.ts";
-import { type Address, parseAddress } from "../keccak.ts";
-import { expectInteger, expectText, parseAmount } from "../validate.ts";
+import { type Address, parseAddress } from "../ethereum-address.ts";
+import { MAX_URL_LENGTH } from "../fields.ts";
+import { decodeShieldedAddress, type ShieldedAddress } from "../shielded-address.ts";
+import { assertInteger, assertText, parseAmount } from "../validate.ts";
 import { reading, refuse } from "./errors.ts";
 
 /** Name of the scheme, and the version of x402 it is for. */
@@ -114,14 +115,14 @@ function read(chainId: bigint, fields: Fields): X402Terms {
     chainId,
     pool: parseAddress(extra["pool"], "extra.pool"),
     asset: parseAddress(fields["asset"], "asset"),
-    decimals: expectInteger(extra["decimals"], 0, 77, "extra.decimals"),
+    decimals: assertInteger(extra["decimals"], 0, 77, "extra.decimals"),
     amount,
     wallet: parseAddress(fields["payTo"], "payTo"),
     recipient,
     address: decodeShieldedAddress(recipient.shieldedAddress),
     resource: text(extra["resource"], "extra.resource", MAX_URL_LENGTH),
     service: text(extra["service"], "extra.service", MAX_URL_LENGTH),
-    maxTimeoutSeconds: expectInteger(fields["maxTimeoutSeconds"], 1, LATEST_SECONDS, "maxTimeoutSeconds"),
+    maxTimeoutSeconds: assertInteger(fields["maxTimeoutSeconds"], 1, LATEST_SECONDS, "maxTimeoutSeconds"),
     artifactSet: optional(extra["artifactSet"], "extra.artifactSet"),
     challenge: optional(extra["challenge"], "extra.challenge"),
   };
@@ -135,7 +136,7 @@ function readRecipient(fields: Fields): X402Recipient {
   return {
     shieldedAddress: shieldedAddress as string,
     signature,
-    issuedAt: expectInteger(issuedAt, 0, LATEST_SECONDS, "extra.recipient.issuedAt"),
+    issuedAt: assertInteger(issuedAt, 0, LATEST_SECONDS, "extra.recipient.issuedAt"),
     service: service === "" ? "" : text(service, "extra.recipient.service", MAX_URL_LENGTH),
     phone: phone === "" ? "" : text(phone, "extra.recipient.phone", LONGEST_NAME),
   };
@@ -148,7 +149,7 @@ function record(value: unknown, name: string): Fields {
 }
 
 function text(value: unknown, name: string, most: number): string {
-  const found = expectText(value, name);
+  const found = assertText(value, name);
   if (found.length > most) refuse("X402_REQUIREMENTS_INVALID", `${name} must have at most ${most} characters`);
   return found;
 }

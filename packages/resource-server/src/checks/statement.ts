@@ -3,9 +3,9 @@
 import {
   type Address,
   type AmountBounds,
+  assertSameCiphertext,
   type Bytes32,
   type Deployment,
-  expectOneCiphertext,
   type PaymentBundle,
   type PaymentTokenClaims,
   type ProofHeader,
@@ -122,7 +122,7 @@ export function checkSignals(
   const context = paymentContext({ ...place, validUntil, resourceDigest: resourceDigest(bundle) });
   demanded("RESOURCE_SIGNAL", publicSignals[RESOURCE], context);
   try {
-    expectOneCiphertext(bundle);
+    assertSameCiphertext(bundle);
   } catch {
     throw new CheckFailed("CIPHERTEXT");
   }

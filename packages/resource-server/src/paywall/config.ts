@@ -1,10 +1,10 @@
 // Options, checked as far as they can be without asking anyone.
 import {
+  assertBinding,
   BASE8,
   baseUrl,
   type Deployment,
   decodeShieldedAddress,
-  expectBinding,
   isSecureUrl,
   LOCAL_CHAIN_IDS,
   multiplyPoint,
@@ -105,7 +105,7 @@ function readRecipient({ recipient }: PaywallOptions, place: Deployment) {
   } = Object(recipient) as PaywallOptions["recipient"];
   const { chainId, pool } = place;
   const fields = { phone, wallet, key: shieldedAddress, chainId, pool, service, issuedAt } as ShieldedAddressBinding;
-  const binding = asOption("recipient", () => expectBinding(fields));
+  const binding = asOption("recipient", () => assertBinding(fields));
   const shielded = decodeShieldedAddress(binding.key);
   if (viewingKey !== undefined && !reads(viewingKey, shielded.encryptionKey.x))
     throw invalidOption("recipient.viewingKey is not the key of recipient.shieldedAddress");

@@ -1,4 +1,4 @@
-import { expectAmount, parseDecimalAmount, priceNumber } from "@sotto/protocol";
+import { assertAmount, parseDecimalAmount, priceNumber } from "@sotto/protocol";
 import { invalidOption } from "../errors.ts";
 import type { PaywallOptions, Price, PricedRequest, PriceOf, RoutePattern } from "../paywall/options.ts";
 import type { PaywallRequest } from "../paywall/request.ts";
@@ -22,7 +22,7 @@ function asPrice<T extends Price | PriceOf>(price: T, name: string): T {
  */
 export function readPrice(price: Price, decimals: number): bigint {
   asPrice(price, "a price");
-  const amount = typeof price === "bigint" ? expectAmount(price, "price") : parseDecimalAmount(price, decimals);
+  const amount = typeof price === "bigint" ? assertAmount(price, "price") : parseDecimalAmount(price, decimals);
   priceNumber(amount, decimals);
   return amount;
 }

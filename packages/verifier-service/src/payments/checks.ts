@@ -1,5 +1,5 @@
 // The checks of a decoded bundle, in the order in which verify makes them. Each says why it fails, or nothing.
-import { expectOneCiphertext, paymentContext, recipientSignal, SottoError } from "@sotto/protocol";
+import { assertSameCiphertext, paymentContext, recipientSignal, SottoError } from "@sotto/protocol";
 import { decodeProofOnCurves } from "@sotto/prover";
 import type { Config } from "../config/config.ts";
 import { deploymentOf } from "../config/deployment.ts";
@@ -83,7 +83,7 @@ export function checkSet(artifactSet: string | undefined, id: string): Refusal |
 export function checkMeaning(bundle: Bundle, config: Config): Refusal | undefined {
   const { decoded } = bundle;
   try {
-    expectOneCiphertext(decoded);
+    assertSameCiphertext(decoded);
   } catch (error) {
     if (error instanceof SottoError) return refuse("CIPHERTEXT_MISMATCH", error.message);
     throw error;

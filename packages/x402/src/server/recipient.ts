@@ -1,9 +1,9 @@
 import {
+  assertBinding,
   checkBindingSignature,
   checkBindingTime,
   decodeShieldedAddress,
   type EthCall,
-  expectBinding,
   parseAddress,
   SottoError,
 } from "@sotto/protocol";
@@ -63,7 +63,7 @@ export async function checkOwnBinding(
     new X402SchemeError("X402_OPTION_INVALID", `recipient: ${why}`, {}, { cause });
   try {
     const place = { chainId, pool: parseAddress(pool) };
-    const binding = expectBinding({ phone, wallet, key: shieldedAddress, ...place, service, issuedAt });
+    const binding = assertBinding({ phone, wallet, key: shieldedAddress, ...place, service, issuedAt });
     checkBindingTime(binding, now);
     if (await checkBindingSignature(binding, signature, call)) return;
   } catch (cause) {

@@ -1,4 +1,4 @@
-import type { Bytes32 } from "./contexts.ts";
+import type { Bytes32 } from "../contexts.ts";
 
 /** What the contract needs to settle a payment: `IShieldedPool.Payment`. Numbers are decimal. */
 export interface PaymentCall {

@@ -1,13 +1,11 @@
-import { expectTimestamp } from "./contexts.ts";
-import { type Ciphertext, packCiphertext, unpackCiphertext } from "./elgamal.ts";
-import { describe, fail, SottoError } from "./errors.ts";
-import { CIRCUITS } from "./generated/circuits.ts";
-import { type Address, parseAddress } from "./keccak.ts";
-import { hiddenCipherX } from "./secrets.ts";
-import { expectAmount, expectArray, expectObject, expectText, parseBaseField, parseField } from "./validate.ts";
-
-/** Characters a resourceUrl may have on the wire. */
-export const MAX_URL_LENGTH = 2048;
+import { assertTimestamp } from "../contexts.ts";
+import { type Ciphertext, packCiphertext, unpackCiphertext } from "../elgamal.ts";
+import { describe, fail, SottoError } from "../errors.ts";
+import { type Address, parseAddress } from "../ethereum-address.ts";
+import { MAX_URL_LENGTH } from "../fields.ts";
+import { CIRCUITS } from "../generated/circuits.ts";
+import { hiddenCipherX } from "../secrets.ts";
+import { assertAmount, assertArray, assertObject, assertText, parseBaseField, parseField } from "../validate.ts";
 
 /** The payment proof bundle as it travels (JSON). */
 export interface WireBundle {
@@ -46,12 +44,12 @@ const PROOF_WORDS = 8;
 type Fields = Readonly<Record<string, unknown>>;
 
 function decimals(fields: Fields, name: string, length: number, parse: (value: unknown, name: string) => bigint) {
-  return expectArray(fields[name], length, "INVALID_BUNDLE", name).map((word, i) => parse(word, `${name}[${i}]`));
+  return assertArray(fields[name], length, "INVALID_BUNDLE", name).map((word, i) => parse(word, `${name}[${i}]`));
 }
 
 /** A URL as the wire carries it: an opaque text, compared byte for byte, never normalised. */
 function readUrl(value: unknown): string {
-  const url = expectText(value, "resourceUrl");
+  const url = assertText(value, "resourceUrl");
   if (url.length > MAX_URL_LENGTH) {
     fail("INVALID_STRING", `resourceUrl must have at most ${MAX_URL_LENGTH} characters, got ${url.length}`);
   }
@@ -67,7 +65,7 @@ function read(fields: Fields): PaymentBundle {
     senderCommitment: parseField(fields["senderCommitment"], "senderCommitment"),
     recipientPublicKey: parseAddress(fields["recipientPublicKey"], "recipientPublicKey"),
     resourceUrl: readUrl(fields["resourceUrl"]),
-    timestamp: expectTimestamp(fields["timestamp"]),
+    timestamp: assertTimestamp(fields["timestamp"]),
   };
   // Points last: decoding them is the expensive part.
   checkBounds(bundle.amountPublicSignals);
@@ -75,8 +73,8 @@ function read(fields: Fields): PaymentBundle {
 }
 
 function checkBounds(signals: readonly bigint[]): void {
-  const lower = expectAmount(signals[4], "amountPublicSignals[4] (the lower bound)");
-  const upper = expectAmount(signals[5], "amountPublicSignals[5] (the upper bound)");
+  const lower = assertAmount(signals[4], "amountPublicSignals[4] (the lower bound)");
+  const upper = assertAmount(signals[5], "amountPublicSignals[5] (the upper bound)");
   if (lower > upper) fail("INVALID_BUNDLE", "the lower bound of amountPublicSignals is above the upper bound");
 }
 
@@ -86,13 +84,13 @@ function checkBounds(signals: readonly bigint[]): void {
  *
  * @throws SottoError CIPHERTEXT_MISMATCH
  */
-export function expectOneCiphertext(bundle: PaymentBundle): void {
+export function assertSameCiphertext(bundle: PaymentBundle): void {
   const { encryptedAmount, publicSignals, amountPublicSignals } = Object(bundle) as PaymentBundle;
-  for (const part of [encryptedAmount, publicSignals, amountPublicSignals]) expectObject(part, "a part of the bundle");
+  for (const part of [encryptedAmount, publicSignals, amountPublicSignals]) assertObject(part, "a part of the bundle");
   const { R, C } = encryptedAmount;
   const [, , ephemeralX, hidden] = publicSignals;
-  expectObject(R, "R");
-  expectObject(C, "C");
+  assertObject(R, "R");
+  assertObject(C, "C");
   if (ephemeralX !== R.x || hidden !== hiddenCipherX(C.x, bundle.senderCommitment)) {
     fail("CIPHERTEXT_MISMATCH", "encryptedAmount is not the ciphertext of publicSignals[2..3] and senderCommitment");
   }
@@ -104,7 +102,7 @@ export function expectOneCiphertext(bundle: PaymentBundle): void {
 /**
  * Reads a bundle strictly: every decimal canonical and below its modulus, every array of its size, points in the
  * prime-order subgroup. Fields it does not know are left alone (the proof header carries more). Whether the proofs hold,
- * for whom, and for one ciphertext (`expectOneCiphertext`), is for the caller to check.
+ * for whom, and for one ciphertext (`assertSameCiphertext`), is for the caller to check.
  *
  * @param value the parsed JSON
  * @throws SottoError INVALID_BUNDLE; the message names the field
@@ -126,7 +124,7 @@ function decimalsOf(words: readonly bigint[]): readonly string[] {
   return Array.isArray(words) ? words.map(String) : (words as never);
 }
 
-/** The wire form of a bundle. Throws like `decodeBundle` and `expectOneCiphertext` for one they refuse. */
+/** The wire form of a bundle. Throws like `decodeBundle` and `assertSameCiphertext` for one they refuse. */
 export function encodeBundle(bundle: PaymentBundle): WireBundle {
   if (typeof bundle !== "object" || bundle === null) {
     fail("INVALID_BUNDLE", `a bundle must be an object, got ${describe(bundle)}`);
@@ -142,6 +140,6 @@ export function encodeBundle(bundle: PaymentBundle): WireBundle {
     resourceUrl: bundle.resourceUrl,
     timestamp: bundle.timestamp,
   };
-  expectOneCiphertext(decodeBundle(wire));
+  assertSameCiphertext(decodeBundle(wire));
   return wire;
 }

@@ -1,9 +1,9 @@
-import { type Bytes32, expectTimestamp } from "../contexts.ts";
+import { assertTimestamp, type Bytes32 } from "../contexts.ts";
 import { fail, recode } from "../errors.ts";
+import { type Address, parseAddress } from "../ethereum-address.ts";
+import { fieldsOf, readText } from "../fields.ts";
 import { bytesToHex, hexToBytes } from "../hex.ts";
-import { type Address, parseAddress } from "../keccak.ts";
-import { CANONICAL_DECIMAL, expectInteger, parseField } from "../validate.ts";
-import { fieldsOf, readText } from "./read.ts";
+import { assertInteger, CANONICAL_DECIMAL, parseField } from "../validate.ts";
 
 /**
  * The `typ` of a payment token's header. A claim that is removed or changes its meaning comes with another one: tokens of
@@ -68,7 +68,7 @@ export function parseTokenClaims(value: unknown): PaymentTokenClaims {
     resourceHash: bytesToHex(hexToBytes(claim("resourceHash"), 32, "resourceHash")),
     senderCommitment: decimalField(claim("senderCommitment"), "senderCommitment"),
     nullifier: decimalField(claim("nullifier"), "nullifier"),
-    timestamp: expectTimestamp(claim("timestamp")),
-    validUntil: expectInteger(claim("validUntil"), 0, Number.MAX_SAFE_INTEGER, "validUntil"),
+    timestamp: assertTimestamp(claim("timestamp")),
+    validUntil: assertInteger(claim("validUntil"), 0, Number.MAX_SAFE_INTEGER, "validUntil"),
   }));
 }

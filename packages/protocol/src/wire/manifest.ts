@@ -1,9 +1,9 @@
 import { fail, recode } from "../errors.ts";
+import { type Address, parseAddress } from "../ethereum-address.ts";
+import { type Fields, fieldsOf, readConstant, readText } from "../fields.ts";
 import { bytesToHex, hexToBytes } from "../hex.ts";
-import { type Address, parseAddress } from "../keccak.ts";
 import { MAX_FINALITY } from "../local-chains.ts";
-import { expectInteger, parseAmount } from "../validate.ts";
-import { type Fields, fieldsOf, readConstant, readText } from "./read.ts";
+import { assertInteger, parseAmount } from "../validate.ts";
 
 /** A contract of a deployment. */
 export interface DeployedContract {
@@ -69,7 +69,7 @@ function readKeys(value: unknown): Record<string, string> {
 }
 
 const readFinality = (value: unknown): { finality?: number } =>
-  value === undefined ? {} : { finality: expectInteger(value, 0, MAX_FINALITY, "finality") };
+  value === undefined ? {} : { finality: assertInteger(value, 0, MAX_FINALITY, "finality") };
 
 /**
  * A deployment manifest from its JSON. Fields that are not named are left out.
@@ -83,10 +83,10 @@ export function parseDeployment(json: unknown): DeploymentManifest {
       version: readConstant(read("version"), 1, "version"),
       network: readText(read("network"), NETWORK, "network", "a name of a to z, 0 to 9 and -"),
       set: readText(read("set"), SET, "set", "development, ceremony/NAME or rehearsal/NAME"),
-      chainId: expectInteger(read("chainId"), 1, Number.MAX_SAFE_INTEGER, "chainId"),
+      chainId: assertInteger(read("chainId"), 1, Number.MAX_SAFE_INTEGER, "chainId"),
       pool: parseAddress(read("pool"), "pool"),
       token: parseAddress(read("token"), "token"),
-      deploymentBlock: expectInteger(read("deploymentBlock"), 0, Number.MAX_SAFE_INTEGER, "deploymentBlock"),
+      deploymentBlock: assertInteger(read("deploymentBlock"), 0, Number.MAX_SAFE_INTEGER, "deploymentBlock"),
       smallestDeposit: String(parseAmount(read("smallestDeposit"), "smallestDeposit")),
       contracts: Object.fromEntries(
         DEPLOYMENT_CONTRACTS.map((name) => [name, readContract(contracts, name)]),

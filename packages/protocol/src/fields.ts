@@ -1,5 +1,7 @@
-import { MAX_URL_LENGTH } from "../bundle.ts";
-import { describe, fail, type ProtocolErrorCode } from "../errors.ts";
+import { describe, fail, type ProtocolErrorCode } from "./errors.ts";
+
+/** Maximum length of a resourceUrl on the wire, characters. */
+export const MAX_URL_LENGTH = 2048;
 
 /** An object of JSON, by its own fields alone: what a prototype holds was never sent. */
 export type Fields = (name: string) => unknown;

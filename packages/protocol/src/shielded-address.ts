@@ -3,7 +3,7 @@ import { packPoint, unpackPoint } from "./curve/codec.ts";
 import { describe, fail, SottoError } from "./errors.ts";
 import { FIELD_MODULUS } from "./field.ts";
 import { bigIntToBytes, bytesToBigInt, bytesToHex, hexToBytes } from "./hex.ts";
-import { expectField, expectObject } from "./validate.ts";
+import { assertField, assertObject } from "./validate.ts";
 
 /** Where a private payment can be sent. */
 export interface ShieldedAddress {
@@ -15,9 +15,9 @@ export interface ShieldedAddress {
 
 /** pack(PK) then the tag, big-endian: 64 bytes as lower-case hex with 0x. */
 export function encodeShieldedAddress(address: ShieldedAddress): string {
-  expectObject(address, "a shielded address");
+  assertObject(address, "a shielded address");
   const { encryptionKey, ownerTag } = address;
-  const tag = bigIntToBytes(expectField(ownerTag, "ownerTag"), 32);
+  const tag = bigIntToBytes(assertField(ownerTag, "ownerTag"), 32);
   return packPoint(encryptionKey) + bytesToHex(tag).slice(2);
 }
 

@@ -1,0 +1,17 @@
+import { addressToBigInt } from "./ethereum-address.ts";
+import { assertObject, assertUint } from "./validate.ts";
+
+/** The pool a hash is bound to: no proof, context or blinding of one deployment holds for another. */
+export interface Deployment {
+  /** EIP-155 chain id. */
+  readonly chainId: bigint;
+  /** Address of the ShieldedPool. */
+  readonly pool: string;
+}
+
+/** The first two words of every context. Throws INVALID_INTEGER, INVALID_ADDRESS. */
+export function deploymentWords(deployment: Deployment): [chainId: bigint, pool: bigint] {
+  assertObject(deployment, "the deployment");
+  const { chainId, pool } = deployment;
+  return [assertUint(chainId, 256, "chainId"), addressToBigInt(pool, "pool")];
+}
