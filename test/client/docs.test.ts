@@ -51,7 +51,7 @@ describe("docs/client.md", () => {
   const fitted = (text: string) =>
     text
       .replaceAll("https://pay.example/zk", world.serviceUrl)
-      .replaceAll("https://shop.example", shop.url)
+      .replaceAll("https://data.example", shop.url)
       .replaceAll("https://node.example", world.node.url)
       .replaceAll("circuits/build", ARTIFACTS);
   /** Ends by itself; this process serves the shop that it asks. */
@@ -76,7 +76,7 @@ describe("docs/client.md", () => {
   });
 
   it("pays in three lines", async () => {
-    expect(await run("agent.ts")).to.equal("200 sold /report \n");
+    expect(await run("client.ts")).to.equal("200 sold /report \n");
   });
 
   it("buys under a key once", async () => {

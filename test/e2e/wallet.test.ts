@@ -26,7 +26,7 @@ import { Wallet as Account, Contract, type JsonRpcProvider, type JsonRpcSigner }
 import { deployLocal } from "../../scripts/chain/deployment.ts";
 import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
 
-const RESOURCE = "https://shop.example/article/1";
+const RESOURCE = "https://data.example/article/1";
 const SHOP = `0x${"ab".repeat(20)}`;
 
 describe("wallet on a real chain", () => {

@@ -128,7 +128,7 @@ describe("replacing a pool", () => {
       finality: 0,
     });
     const recipient = { wallet: SHOP, shieldedAddress: shop.shieldedAddress };
-    const resourceUrl = "https://shop.example/after-the-move";
+    const resourceUrl = "https://data.example/after-the-move";
     const payment = await wallet.pay({ recipient, amount: 1_250_000n, resourceUrl });
     const elsewhere = await sendCall(stranger, settleCall(old.pool, [payment.settle])).then(
       () => "settled",

@@ -84,7 +84,7 @@ describe("a payer cannot have the resource", () => {
   });
 
   it("for a payment to the same merchant at another shop", async () => {
-    for (const origin of ["https://other.example", "http://shop.example", "https://shop.example:8443"]) {
+    for (const origin of ["https://other.example", "http://data.example", "https://data.example:8443"]) {
       const payment = await pay(world, { resource: `${origin}/paid/a` });
       await shop.refuses("TOKEN_CLAIMS", payment);
       await shop.refuses("TOKEN_CLAIMS", {

@@ -123,7 +123,7 @@ describe("a shop is not talked into it", () => {
       ["TOKEN_CLAIMS", { digest: signalsDigest(forgeFor(world).publicSignals.map(BigInt)) }],
       ["TOKEN_CLAIMS", { nullifier: String(randomField()) }],
       ["RECIPIENT_SIGNAL", { senderCommitment: String(randomField()) }],
-      ["TOKEN_CLAIMS", { resourceHash: resourceHash("https://shop.example/paid/b") }],
+      ["TOKEN_CLAIMS", { resourceHash: resourceHash("https://data.example/paid/b") }],
       ["TOKEN_CLAIMS", { timestamp: bundle.timestamp + 1000 }],
       ["TOKEN_CLAIMS", { validUntil: Number(validUntilOf(bundle.timestamp)) + 60 }],
       ["TOKEN_CLAIMS", { chainId: "1" }],
@@ -140,7 +140,7 @@ describe("a shop is not talked into it", () => {
   });
 
   it("by a token that says what the shop wants to hear of a settled payment that is another", async () => {
-    const resource = "https://shop.example/paid/a";
+    const resource = "https://data.example/paid/a";
     const elsewhere = await pay(world, { target: "/paid/b" });
     const token = liar.token(elsewhere.bundle, { resourceHash: resourceHash(resource) });
     await fooled.refusesBare("RESOURCE_SIGNAL", { ...elsewhere, paymentToken: token });

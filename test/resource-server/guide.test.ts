@@ -39,7 +39,7 @@ describe("the guide for a shop", () => {
   after(() => code?.remove());
 
   it("holds under the strictest types", () => {
-    expect(code.names).to.deep.equal(["shop.ts", "options.ts", "sign.ts", "prices.ts"]);
+    expect(code.names).to.deep.equal(["server.ts", "options.ts", "sign.ts", "prices.ts"]);
     expect(code.complaints()).to.equal("");
   });
 
@@ -57,7 +57,7 @@ describe("the guide for a shop", () => {
       .replace("deployment.json", code.path("deployment.json"))
       .replace("payments.sqlite", code.path("payments.sqlite"));
     code.write("options.ts", options);
-    await code.serving("shop.ts", async (origin) => {
+    await code.serving("server.ts", async (origin) => {
       const url = `${origin}/report`;
       expect((await fetch(url)).status).to.equal(402);
       // A page that is missing is not for sale.

@@ -5,7 +5,7 @@ import { shopOptions } from "./support/options.ts";
 import { headerOf, showing } from "./support/payments.ts";
 import { ORIGIN, openShopWorld, pay, type ShopWorld } from "./support/world.ts";
 
-const SHOPS = ["express-shop.ts", "fastify-shop.ts", "hono-shop.ts", "fetch-shop.ts"];
+const SERVERS = ["express-server.ts", "fastify-server.ts", "hono-server.ts", "fetch-server.ts"];
 
 describe("the shops of the package's README", () => {
   let world: ShopWorld;
@@ -17,11 +17,11 @@ describe("the shops of the package's README", () => {
   after(() => code?.remove());
 
   it("are there, and hold under strict types", () => {
-    expect(code.names).to.deep.equal(["options.ts", ...SHOPS]);
+    expect(code.names).to.deep.equal(["options.ts", ...SERVERS]);
     expect(code.complaints()).to.equal("");
   });
 
-  for (const name of SHOPS)
+  for (const name of SERVERS)
     it(`${name} sells its report, and only for a payment`, async () => {
       code.write("options.ts", `export const options = ${JSON.stringify(shopOptions(world))};\n`);
       await code.serving(name, async (url) => {

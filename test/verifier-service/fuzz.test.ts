@@ -65,7 +65,7 @@ describe("ten thousand requests that are almost right", () => {
         root,
         amount: 1_000_000n + BigInt(index),
         recipient: `0x${`${index + 3}c`.repeat(20)}`,
-        resourceUrl: `https://shop.example/articles/${index}`,
+        resourceUrl: `https://data.example/articles/${index}`,
         timestamp: clock() - 1000 * index,
       }),
     );

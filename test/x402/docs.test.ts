@@ -98,8 +98,8 @@ describe("the code of docs/x402.md and of the package's README", () => {
     const real = fetch;
     const throughHere: typeof fetch = (input, init) => {
       const { url } = new Request(input, init);
-      if (!url.startsWith("https://shop.example/")) return real(input, init);
-      return real(new Request(url.replace("https://shop.example", origin), new Request(input, init)));
+      if (!url.startsWith("https://data.example/")) return real(input, init);
+      return real(new Request(url.replace("https://data.example", origin), new Request(input, init)));
     };
     give({ fetch: throughHere });
     try {

@@ -84,7 +84,7 @@ describe("mutated payments of x402", () => {
 
   it(`are refused by the service in the standard's fields, all ${BODIES}, and never with 5xx`, async () => {
     const asked = requirements(world, service.url);
-    const [payload, other] = [pay(world, { root }), pay(world, { root, resourceUrl: "https://shop.example/other" })];
+    const [payload, other] = [pay(world, { root }), pay(world, { root, resourceUrl: "https://data.example/other" })];
     const wrongs = almostRight(asked, payload, other, new Random("x402 bodies"));
     let count = 0;
     await each(wrongs, BODIES, async ({ what, asked: terms, payload: sent }) => {

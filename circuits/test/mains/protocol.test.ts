@@ -65,7 +65,7 @@ describe("the protocol package, the model and the circuits agree", () => {
         changeTag: payer.ownerTag(0),
         recipient: { ...recipient, wallet: WALLET },
         amount,
-        resourceUrl: "https://shop.example/report?day=1",
+        resourceUrl: "https://data.example/report?day=1",
         timestamp: 1_800_000_000_000 + round,
       });
       const { input, publicSignals } = prepared;

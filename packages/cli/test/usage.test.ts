@@ -12,7 +12,7 @@ const SHIELDED = `0x0b${"00".repeat(63)}`;
 const amounts = ["x", "0", "-1", "1e3", "0.0000001", "1,5", "99999999999999999999", "0x10"];
 const counts = ["x", "-1", "1.5", "1e2", "99999999999999999999"];
 const addresses = ["0x12", "hello", `0x${"zz".repeat(20)}`, `0xA${"b".repeat(39)}`];
-const urls = ["x", "ftp://shop.example/", "http://user:word@shop.example/", "http://", `http://${"x".repeat(3000)}`];
+const urls = ["x", "ftp://data.example/", "http://user:word@data.example/", "http://", `http://${"x".repeat(3000)}`];
 const missing = ["/nowhere/at/all"];
 const bad: Readonly<Record<string, readonly string[]>> = {
   amount: amounts,

@@ -15,7 +15,7 @@ describe("a 402 that does not come to an end", () => {
       given = reason ?? "given up";
     };
     const response = new Response(new ReadableStream({ pull, cancel }), { status: 402 });
-    const call = await captureCall(fetch, "https://shop.example/report", {}, 0);
+    const call = await captureCall(fetch, "https://data.example/report", {}, 0);
     const error = await rejection(readChallenge(call, response, wallet, ["https://pay.example/zk"], bodyMs));
     expect(error.code).to.equal("CHALLENGE_INVALID");
     expect(given).to.not.equal(undefined);

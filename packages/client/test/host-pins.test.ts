@@ -3,7 +3,7 @@ import { checkPin } from "../src/fetch/recipient.ts";
 import { MemoryStore } from "../src/store/memory.ts";
 import { rejection } from "./support/rejection.ts";
 
-const HOST = "shop.example";
+const HOST = "data.example";
 const [ONE, OTHER] = [`0x${"1".repeat(40)}`, `0x${"2".repeat(40)}`];
 
 describe("the wallet a host is paid under", () => {

@@ -69,7 +69,7 @@ describe("a purchase", () => {
     // Until it is released, nobody else takes it up.
     expect((await rejection(buy())).code).to.equal("PURCHASE_IN_PROGRESS");
     if (first.status === "fulfilled") first.value.release();
-    for (const changes of [{ price: 1_001n }, { resourceUrl: "https://shop.example/other" }])
+    for (const changes of [{ price: 1_001n }, { resourceUrl: "https://data.example/other" }])
       expect((await rejection(buy(changes))).code).to.equal("PURCHASE_MISMATCH");
     const taken = await buy();
     expect(taken.txSignature).to.equal(first.status === "fulfilled" && first.value.txSignature);
@@ -90,7 +90,7 @@ describe("a purchase", () => {
   });
 
   it("keeps to the length of header that the server takes, also after a restart", async () => {
-    const resourceUrl = `https://shop.example/${"a".repeat(1_900)}`;
+    const resourceUrl = `https://data.example/${"a".repeat(1_900)}`;
     const whole = (await buy({ key: "order 0", resourceUrl })).header;
     const limit = whole.length - 100;
     service.before = (path) => (path === "settle" ? AWAY() : undefined);

@@ -8,7 +8,7 @@ const CHAIN = 1n;
 describe("where a proof may be shown", () => {
   it("is https, this machine, or anywhere on a local chain", () => {
     for (const url of [
-      "https://shop.example/",
+      "https://data.example/",
       "http://127.0.0.1:3000/",
       "http://127.9.9.9/",
       "http://localhost/",
@@ -18,7 +18,7 @@ describe("where a proof may be shown", () => {
       "http://2130706433/",
     ])
       expectSecure(new URL(url), CHAIN);
-    expectSecure(new URL("http://shop.example/"), 31337n);
+    expectSecure(new URL("http://data.example/"), 31337n);
   });
 
   it("is also where a number may be asked for: who answers in between would say who is paid", () => {
@@ -32,14 +32,14 @@ describe("where a proof may be shown", () => {
 
   it("is nowhere in the clear", () => {
     for (const url of [
-      "http://shop.example/",
-      "http://127.0.0.1.shop.example/",
-      "http://localhost.shop.example/",
+      "http://data.example/",
+      "http://127.0.0.1.data.example/",
+      "http://localhost.data.example/",
       "http://notlocalhost/",
       "http://10.0.0.1/",
       "http://128.0.0.1/",
       "http://[::2]/",
-      "ftp://shop.example/",
+      "ftp://data.example/",
     ])
       expect(thrown(() => expectSecure(new URL(url), CHAIN)).code, url).to.equal("ORIGIN_NOT_SECURE");
   });

@@ -32,14 +32,14 @@ describe("a purchase that fails", () => {
     service = new LocalService(world);
     const { recipient, resourceUrl } = started.request;
     const limits = { perDay: PRICE };
-    request = { recipient, resourceUrl, price: PRICE, key: "order 1", host: "shop.example", limits };
+    request = { recipient, resourceUrl, price: PRICE, key: "order 1", host: "data.example", limits };
   }
   beforeEach(() => open([5_000n]));
   const buy = (changes: Partial<KeyedRequest> = {}, options: PurchaseOptions = {}) =>
     purchase(payer, service.client, { ...request, ...changes }, { chainTimeoutMs: 50, fundsTimeoutMs: 0, ...options });
   const spent = () => spentOn(payer.store, payer.now());
   const isReleased = async () => {
-    expect([await spent(), await spentOn(payer.store, payer.now(), "shop.example")]).to.deep.equal([0n, 0n]);
+    expect([await spent(), await spentOn(payer.store, payer.now(), "data.example")]).to.deep.equal([0n, 0n]);
     expect(await openPurchases(payer)).to.deep.equal([]);
     expect(await payer.store.list("purchase/")).to.deep.equal([]);
   };

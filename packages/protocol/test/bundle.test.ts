@@ -32,7 +32,7 @@ const bundle: PaymentBundle = {
   amountPublicSignals: [R.x, C.x, 23n, 24n, 5n, 6n],
   senderCommitment: 21n,
   recipientPublicKey: "0x70997970c51812dc3a010c7d01b50e0d17dc79c8",
-  resourceUrl: "https://shop.example/a?b=c#d",
+  resourceUrl: "https://data.example/a?b=c#d",
   timestamp: 1_795_243_853_123,
 };
 const wire = encodeBundle(bundle);

@@ -58,7 +58,7 @@ describe("the circuits accept what is prepared here", () => {
         changeTag: payer.ownerTag(0),
         recipient: { ...recipient, wallet },
         amount: paid,
-        resourceUrl: "https://shop.example/",
+        resourceUrl: "https://data.example/",
         timestamp: 1_795_243_853_123,
         ...(scalar === undefined ? {} : { scalar }),
       });

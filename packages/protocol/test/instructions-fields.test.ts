@@ -67,7 +67,7 @@ describe("payment instructions with a wrong field", () => {
     [
       "a resource with other characters",
       ["metadata", "resource"],
-      ["https://shop.example/ä", "https://shop.example/\u0000"],
+      ["https://data.example/ä", "https://data.example/\u0000"],
     ],
     [
       "a request id of another form",

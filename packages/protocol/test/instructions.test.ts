@@ -103,7 +103,7 @@ describe("payment instructions", () => {
       { asset: "0x" },
       { serviceUrl: "pay.example" },
       { resource: "/report" },
-      { resource: `https://shop.example/${"a".repeat(MAX_URL_LENGTH)}` },
+      { resource: `https://data.example/${"a".repeat(MAX_URL_LENGTH)}` },
       { signature: "0x" },
       { now: Number.NaN },
       { binding: { ...binding, issuedAt: 1 } },

@@ -41,7 +41,7 @@ const payment: PaymentArguments = {
   changeTag: payer.ownerTag(0),
   recipient: { ...recipient, wallet },
   amount: 40n,
-  resourceUrl: "https://shop.example/",
+  resourceUrl: "https://data.example/",
   timestamp: 1_795_243_853_123,
 };
 

@@ -73,8 +73,8 @@ describe("the proof header", () => {
   it("has a largest size that is known before anything is paid", () => {
     const token = `a.${"b".repeat(MAX_PAYMENT_TOKEN_LENGTH - 4)}.c`;
     for (const resourceUrl of [
-      "https://shop.example/",
-      `https://shop.example/${"a".repeat(2027)}`,
+      "https://data.example/",
+      `https://data.example/${"a".repeat(2027)}`,
       `https://"/${"ä".repeat(9)}`,
     ]) {
       const largest = {
@@ -98,7 +98,7 @@ describe("the proof header", () => {
     const urls = fc.string({ unit: "grapheme", minLength: 1, maxLength: 60 });
     fc.assert(
       fc.property(urls, (text) => {
-        const resourceUrl = `https://shop.example/${text}`;
+        const resourceUrl = `https://data.example/${text}`;
         const encoded = encodeProofHeader({ ...content, bundle: { ...bundle, resourceUrl } });
         expect(encoded).to.match(/^[ -~]+$/);
         expect(parseProofHeader(encoded).resourceUrl).to.equal(resourceUrl);

@@ -41,7 +41,7 @@ describe("the claims of a payment token", () => {
     recipient: ["0x70997970C51812dc3A010C7d01b50e0d17dc79c8"],
     recipientKey: [String(FIELD_MODULUS), "01", 1],
     recipientTag: [String(FIELD_MODULUS), "9".repeat(1000)],
-    resourceHash: ["https://shop.example/", claims.resourceHash.slice(2), `${claims.resourceHash}00`],
+    resourceHash: ["https://data.example/", claims.resourceHash.slice(2), `${claims.resourceHash}00`],
     senderCommitment: [String(FIELD_MODULUS), 3],
     nullifier: [String(FIELD_MODULUS), 4n],
     timestamp: [8_640_000_000_000_001, "1800000000000"],

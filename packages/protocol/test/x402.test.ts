@@ -21,7 +21,7 @@ const recipient = {
   issuedAt: 1_795_243_800,
 };
 const extra = {
-  ...{ pool: address("aa"), decimals: 6, resource: "https://shop.example/report" },
+  ...{ pool: address("aa"), decimals: 6, resource: "https://data.example/report" },
   ...{ service: "https://zk.example/zk", recipient, challenge: "zk_req_1_a", artifactSet: "set" },
 };
 const right: X402Requirements = {
@@ -72,7 +72,7 @@ describe("requirements of x402", () => {
       { ...right, payTo: address("dd") },
       ...[
         { pool: address("dd") },
-        { resource: "https://shop.example/report/" },
+        { resource: "https://data.example/report/" },
         { service: "https://other.example" },
       ].map(withExtra),
       withExtra({ recipient: { ...recipient, shieldedAddress: otherKey } }),

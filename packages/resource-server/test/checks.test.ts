@@ -98,7 +98,7 @@ describe("the checks of a header", () => {
     const { recipientKey, recipientTag } = paymentTo(merchant).claims;
     const lie = tokenOf({ ...theirs.claims, recipientKey, recipientTag });
     failures["RECIPIENT_SIGNAL"] = await shown(checks, { ...theirs.header, paymentToken: lie });
-    const elsewhere = paid({ resource: "https://shop.example/cheap" });
+    const elsewhere = paid({ resource: "https://data.example/cheap" });
     const wrong = tokenOf({ ...elsewhere.claims, resourceHash: resourceHash(RESOURCE) });
     failures["RESOURCE_SIGNAL"] = await shown(checks, { ...elsewhere.header, paymentToken: wrong });
     failures["CIPHERTEXT"] = await shown(checks, { ...header, encryptedAmount: elsewhere.header.encryptedAmount });
@@ -146,7 +146,7 @@ describe("the checks of a header", () => {
     const checks = await open();
     const { header } = paid();
     const id = `${PLACE.chainId}:${PLACE.pool}:${header.publicSignals[6]}`;
-    const other = { id, digest: "0x02", resource: "https://shop.example/b", expiresAt: now + 60_000 };
+    const other = { id, digest: "0x02", resource: "https://data.example/b", expiresAt: now + 60_000 };
     await (await claims.take(other)).finish(503);
     expect(await shown(checks, header)).to.equal("USED");
   });

@@ -56,7 +56,7 @@ for (const [name, address] of Object.entries(BACKENDS))
     it("are of one resource and one payment: the same nullifier opens no other", async () => {
       const request = payment();
       await (await taken(request, server)).finish(500);
-      expect(await take({ ...request, resource: "https://shop.example/b" }, server)).to.equal("USED");
+      expect(await take({ ...request, resource: "https://data.example/b" }, server)).to.equal("USED");
       expect(await take({ ...request, digest: "0x02" }, server)).to.equal("USED");
       await taken(request, server);
     });

@@ -7,7 +7,7 @@ import { createMerchant, PLACE } from "./support/payment.ts";
 
 const merchant = createMerchant();
 const options: PaywallOptions = {
-  origin: "https://shop.example",
+  origin: "https://data.example",
   price: "0.01",
   recipient: {
     wallet: merchant.wallet,
@@ -35,7 +35,7 @@ describe("a paywall's options", () => {
   it("are completed", () => {
     const { origin, service, place, confirmations, blockTimeMs, forgetful, storeUrl } = readConfig(options);
     expect({ origin, service, place, confirmations, blockTimeMs, forgetful, storeUrl }).to.deep.equal({
-      ...{ origin: "https://shop.example", service: "https://pay.example/zk", place: PLACE },
+      ...{ origin: "https://data.example", service: "https://pay.example/zk", place: PLACE },
       ...{ confirmations: 1, blockTimeMs: 1_000, forgetful: true, storeUrl: "sqlite::memory:" },
     });
     const real = readConfig({
@@ -67,17 +67,17 @@ describe("a paywall's options", () => {
   it("name an origin, and nothing but an origin", () => {
     const wrong = [
       ...[
-        "https://shop.example/",
-        "https://shop.example/shop",
-        "shop.example",
-        "HTTPS://shop.example",
+        "https://data.example/",
+        "https://data.example/shop",
+        "data.example",
+        "HTTPS://data.example",
         "https://SHOP.example",
       ],
       ...[
-        "https://shop.example:443",
-        "https://user@shop.example",
-        "ftp://shop.example",
-        "https://shop.example?a",
+        "https://data.example:443",
+        "https://user@data.example",
+        "ftp://data.example",
+        "https://data.example?a",
         "",
         7,
       ],

@@ -18,7 +18,7 @@ async function costOf(made: Prices, target: string, method?: string): Promise<bi
 
 const ask = (target: string, method = "GET"): [PaywallRequest, NonNullable<ReturnType<typeof readTarget>>] => [
   { method, target, header: () => [] },
-  readTarget("https://shop.example", target)!,
+  readTarget("https://data.example", target)!,
 ];
 
 describe("a price", () => {
@@ -113,7 +113,7 @@ describe("what is free", () => {
       expect(isFree(found, target), target).to.equal(true);
     const paid = ["/", "/Health", "/health/", "/health/x", "/public", "/PUBLIC/a", "/public/a%20b", "/users//picture"];
     for (const target of ["/h%C3%A9alth", "/users/7/picture/", "/users/picture", "/healthx", "/hook", ...paid])
-      expect(readTarget("https://shop.example", target) !== undefined && isFree(found, target), target).to.equal(false);
+      expect(readTarget("https://data.example", target) !== undefined && isFree(found, target), target).to.equal(false);
     expect([isFree(found, "/hook", "POST"), isFree(found, "/hook", "PUT")]).to.deep.equal([true, false]);
   });
 

@@ -116,11 +116,11 @@ describe("a header's statement", () => {
   it("opens to this resource, chain and pool, byte for byte", () => {
     const elsewhere = [
       ...[
-        "https://shop.example/reports/7",
-        "https://shop.example/reports/7?page=2&",
-        "http://shop.example/reports/7?page=2",
+        "https://data.example/reports/7",
+        "https://data.example/reports/7?page=2&",
+        "http://data.example/reports/7?page=2",
       ],
-      ...["https://shop.example/reports/7?page=%32", "https://SHOP.example/reports/7?page=2"],
+      ...["https://data.example/reports/7?page=%32", "https://SHOP.example/reports/7?page=2"],
     ].map((resource) => ({ resource }));
     const places = [
       { ...PLACE, chainId: 1n },
@@ -161,7 +161,7 @@ describe("a header's statement", () => {
     const cheaper = rangeSignals.with(4, PRICE - 1n);
     const wrong = [
       { senderCommitment: 1n },
-      { resourceUrl: "https://shop.example/" },
+      { resourceUrl: "https://data.example/" },
       { amountPublicSignals: cheaper },
     ];
     for (const changes of wrong)

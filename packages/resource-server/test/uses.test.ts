@@ -19,7 +19,7 @@ describe("uses by another dialect", () => {
     new StoredUses({ store, idOf, remembered: REMEMBERED, forgetfulSince, clock: () => now, onError });
   const payment = (changes: Partial<PaymentUse> = {}): PaymentUse => {
     counter += 1;
-    const resource = "https://shop.example/a";
+    const resource = "https://data.example/a";
     return { digest: `0x${counter}`, nullifier: String(counter), resource, timestamp: now, ...changes };
   };
   const request = (use: PaymentUse) => {

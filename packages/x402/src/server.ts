@@ -28,7 +28,7 @@ export type { SottoRecipient } from "./server/recipient.ts";
 export { type Claim, MemoryUses, type PaymentUse, type Uses } from "./server/uses.ts";
 
 export interface SottoServerOptions {
-  /** Public origin of the shop, e.g. https://shop.example: what payments are bound to. Never taken from a request. */
+  /** Public origin of the shop, e.g. https://data.example: what payments are bound to. Never taken from a request. */
   readonly origin: string;
   readonly recipient: SottoRecipient;
   readonly chainId: bigint | number;
@@ -189,7 +189,7 @@ function originOf(origin: string): string {
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol) || parsed.origin !== origin.replace(/\/+$/, ""))
     throw new X402SchemeError(
       "X402_OPTION_INVALID",
-      "origin must be a scheme and a host, such as https://shop.example",
+      "origin must be a scheme and a host, such as https://data.example",
     );
   return parsed.origin;
 }

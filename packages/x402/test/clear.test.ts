@@ -21,12 +21,12 @@ describe("a payer", () => {
     code(checkTerms(terms(chainId, resource), undefined, { wallet: wallet(chainId), decimals: 6, services: [] }));
 
   it("pays nobody who asks in the clear: it may be anybody", async () => {
-    for (const resource of ["http://shop.example/report", "http://10.0.0.7/report", "http://127.0.0.1.shop.example/"])
+    for (const resource of ["http://data.example/report", "http://10.0.0.7/report", "http://127.0.0.1.data.example/"])
       expect(await check(8453n, resource), resource).to.equal("X402_ORIGIN_NOT_SECURE");
     // What is looked at next.
-    for (const resource of ["https://shop.example/report", "http://127.0.0.1:3000/report"])
+    for (const resource of ["https://data.example/report", "http://127.0.0.1:3000/report"])
       expect(await check(8453n, resource), resource).to.equal("X402_SERVICE_NOT_ALLOWED");
-    expect(await check(31337n, "http://shop.example/report")).to.equal("X402_SERVICE_NOT_ALLOWED");
+    expect(await check(31337n, "http://data.example/report")).to.equal("X402_SERVICE_NOT_ALLOWED");
   });
 
   it("allows no service in the clear", async () => {

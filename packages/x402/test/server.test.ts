@@ -9,7 +9,7 @@ const WALLET = `0x${"cc".repeat(20)}`;
 const place = { chainId: 31337n, pool: POOL as `0x${string}` };
 
 const right: SottoServerOptions = {
-  ...{ origin: "https://shop.example", service: "https://zk.example/zk/", chainId: 31337, pool: POOL, asset: TOKEN },
+  ...{ origin: "https://data.example", service: "https://zk.example/zk/", chainId: 31337, pool: POOL, asset: TOKEN },
   decimals: 6,
   recipient: {
     wallet: WALLET,
@@ -69,7 +69,7 @@ describe("the seller's scheme", () => {
   it("is not made of options that do not fit", async () => {
     const recipient = (changes: object) => ({ recipient: { ...right.recipient, ...changes } });
     const wrong: object[] = [
-      ...["", "shop.example", "https://shop.example/path", "ftp://shop.example", undefined].map((origin) => ({
+      ...["", "data.example", "https://data.example/path", "ftp://data.example", undefined].map((origin) => ({
         origin,
       })),
       ...["", "zk.example", "https://a@zk.example/zk", "https://zk.example/zk?x"].map((service) => ({ service })),
@@ -144,7 +144,7 @@ describe("the seller's scheme", () => {
       });
     const first = await ask("http://evil.example:81/report?page=2#top");
     expect(first[0]).to.deep.equal(other);
-    expect(first[1]!.extra["resource"]).to.equal("https://shop.example/report?page=2");
+    expect(first[1]!.extra["resource"]).to.equal("https://data.example/report?page=2");
     expect(first[1]!.extra["challenge"]).to.match(/^zk_req_/);
     expect(await ask("http://evil.example/other", first)).to.deep.equal(first);
     expect((await ask("mcp://tool/report"))[1]!.extra["resource"]).to.equal("mcp://tool/report");

@@ -44,10 +44,11 @@ describe("documents", () => {
       expect(broken).to.deep.equal([]);
     });
 
-  it("the README's shop and agent are the ones that the guides' tests run", () => {
-    const blocks = [...read("README.md").matchAll(/^```ts\n\/\/ (shop|agent)\.ts\n[\s\S]*?^```$/gm)];
-    expect(blocks.map(([, name]) => name)).to.deep.equal(["shop", "agent"]);
-    for (const [block, name] of blocks) expect(read(`docs/${name}.md`)).to.include(block);
+  it("the README's programs are the ones that the guides' tests run", () => {
+    const blocks = [...read("README.md").matchAll(/^```ts\n\/\/ (\w+)\.ts\n[\s\S]*?^```$/gm)];
+    expect(blocks.map(([, name]) => name)).to.deep.equal(["server", "client"]);
+    const guides = ["docs/resource-server.md", "docs/client.md"];
+    for (const [index, [block]] of blocks.entries()) expect(read(guides[index]!)).to.include(block);
   });
 
   it("the README's constraint counts are the circuits'", () => {

@@ -20,7 +20,7 @@ export class ScriptedPaywall implements Pick<Paywall, "decide" | "close"> {
   readonly requests: PaywallRequest[] = [];
   /** In the order the adapter told them. */
   readonly outcomes: Outcome[] = [];
-  readonly payment: PaidProof = { ...nothing, resource: "https://shop.example/paid/a" };
+  readonly payment: PaidProof = { ...nothing, resource: "https://data.example/paid/a" };
   closed = false;
   #judge: (request: PaywallRequest) => Decision | Promise<Decision> = () => this.paid();
   #told: (() => void)[] = [];

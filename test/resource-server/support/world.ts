@@ -10,7 +10,7 @@ import { createMerchant, type Merchant } from "./merchant.ts";
 import { forge, type Terms } from "./payments.ts";
 
 /** What the shops of these tests call themselves: wherever they listen, payments are for this. */
-export const ORIGIN = "https://shop.example";
+export const ORIGIN = "https://data.example";
 /** 0.01 USDC. */
 export const PRICE = 10_000n;
 

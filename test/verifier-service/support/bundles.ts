@@ -18,7 +18,7 @@ import { proveWithTrapdoor } from "../../../scripts/setup/trapdoor.ts";
 import type { World } from "./world.ts";
 
 export const RECIPIENT = `0x${"5e".repeat(20)}`;
-export const RESOURCE = "https://shop.example/articles/42?lang=en";
+export const RESOURCE = "https://data.example/articles/42?lang=en";
 
 export interface Payment {
   readonly root: bigint;

@@ -50,9 +50,9 @@ describe("the payments of a wallet", () => {
   });
 
   it("become CSV by RFC 4180", () => {
-    const csv = paymentsCsv([{ ...entry, resource: 'https://shop.example/a,"b"\r\nc' }]);
+    const csv = paymentsCsv([{ ...entry, resource: 'https://data.example/a,"b"\r\nc' }]);
     expect(csv.startsWith("id,direction,state,amount,decimal,")).to.equal(true);
-    expect(csv).to.include('"https://shop.example/a,""b""\r\nc"');
+    expect(csv).to.include('"https://data.example/a,""b""\r\nc"');
     expect(csv.endsWith("\r\n")).to.equal(true);
     expect(paymentsCsv([])).to.match(/^[^\r\n]+\r\n$/);
   });

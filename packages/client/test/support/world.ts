@@ -11,7 +11,7 @@ import { LocalPool, POOL } from "./local-pool.ts";
 import { LocalToken } from "./local-token.ts";
 import { OracleProver } from "./oracle-prover.ts";
 
-export const URL = "https://shop.example/article/1";
+export const URL = "https://data.example/article/1";
 /** Wallet address of who is paid. */
 export const SHOP = `0x${"ab".repeat(20)}`;
 

@@ -9,7 +9,7 @@ export const options: InstructionsOptions = {
   asset: "0x70997970c51812dc3a010c7d01b50e0d17dc79c8",
   decimals: 6,
   serviceUrl: "https://pay.example/zk",
-  resource: "https://shop.example/report?month=5",
+  resource: "https://data.example/report?month=5",
   now: 1_800_000_000_123,
 };
 export const instructions = buildInstructions(options);

@@ -24,7 +24,7 @@ export const bundle: WireBundle = {
   amountPublicSignals: [String(R.x), String(C.x), String(FIELD_MODULUS - 1n), "24", "5", "6"],
   senderCommitment: String(FIELD_MODULUS - 1n),
   recipientPublicKey: "0x70997970c51812dc3a010c7d01b50e0d17dc79c8",
-  resourceUrl: "https://shop.example/a?b=c#d",
+  resourceUrl: "https://data.example/a?b=c#d",
   timestamp: 1_795_243_853_123,
 };
 export const paymentToken = `eyJh.${"Ab_-9".repeat(200)}.c2ln`;

@@ -40,7 +40,7 @@ export function payment(sample: (label: string, modulus: bigint) => bigint) {
 
   const senderNonce = oracle.senderNonce(payer.nonceKey, nullifier, R.x);
   const senderCommitment = oracle.poseidon([spentTag, senderNonce], 4n);
-  const resourceUrl = "https://shop.example/reports/2026?plan=gr\u00f6\u00dfe";
+  const resourceUrl = "https://data.example/reports/2026?plan=gr\u00f6\u00dfe";
   const timestamp = 1_795_243_853_123;
   const validUntil = 1_795_243_980n; // 1,795,244,033 s, rounded down to a minute
   const resourceDigest = oracle.keccak(

@@ -59,7 +59,7 @@ function readOrigin(origin: unknown): string {
     !URL.canParse(origin) ||
     new URL(origin).origin !== origin
   )
-    throw invalidOption("origin must be scheme and host as in https://shop.example, with nothing behind them");
+    throw invalidOption("origin must be scheme and host as in https://data.example, with nothing behind them");
   return origin;
 }
 

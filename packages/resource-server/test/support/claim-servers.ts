@@ -17,7 +17,7 @@ let counter = 0;
 export const payment = (changes: Partial<ClaimRequest> = {}): ClaimRequest => ({
   id: `31337:0xpool:${++counter}`,
   digest: "0x01",
-  resource: "https://shop.example/a",
+  resource: "https://data.example/a",
   expiresAt: Date.now() + 6 * MINUTE,
   ...changes,
 });

@@ -25,7 +25,7 @@ import type { Demand, Merchant } from "../../src/checks/statement.ts";
 
 export const PLACE = { chainId: 31337n, pool: `0x${"11".repeat(20)}` } as const;
 export const PRICE = 10_000n;
-export const RESOURCE = "https://shop.example/reports/7?page=2";
+export const RESOURCE = "https://data.example/reports/7?page=2";
 export const demand: Demand = { resource: RESOURCE, bounds: amountBounds(PRICE) };
 
 export interface TestMerchant extends Merchant {

@@ -91,4 +91,4 @@ export const network: Parse<string> = (value) => {
 export const origin: Parse<string> = (value) =>
   value === "*" || (URL.canParse(value) && new URL(value).origin === value)
     ? value
-    : wrong("* or origins like https://shop.example");
+    : wrong("* or origins like https://data.example");
