@@ -27,7 +27,7 @@ const [G1, G2] = [64, 128];
 const KIND = { contribution: 0, beacon: 1 } as const;
 const PARAMETER = { name: 1, iterations: 2, beacon: 3 } as const;
 /** Far above what a ceremony holds: a damaged length must not fill the memory. */
-const MOST_BYTES = 16 << 20;
+const MAX_INPUT_BYTES = 16 << 20;
 
 async function readSection(path: string): Promise<Buffer> {
   const file = await open(path);
@@ -46,7 +46,7 @@ async function readSection(path: string): Promise<Buffer> {
       const length = Number(entry.readBigUInt64LE(4));
       if (position + 12 + length > size) throw new Error("cut off");
       if (entry.readUInt32LE(0) === SECTION) {
-        if (found !== undefined || length > MOST_BYTES) throw new Error("contributions twice, or far too many");
+        if (found !== undefined || length > MAX_INPUT_BYTES) throw new Error("contributions twice, or far too many");
         found = await read(position + 12, length);
       }
       position += 12 + length;

@@ -1,31 +1,32 @@
 import type { CallReverted } from "./errors.ts";
-import { type AbiCodec, type BlockTag, type ContractQuestion, NodeView } from "./node-view.ts";
-import { broadcast } from "./rpc/broadcast.ts";
-import { Nodes, type NodesOptions } from "./rpc/failover.ts";
+import { type AbiCodec, type BlockTag, ChainNode, type ContractQuestion } from "./node.ts";
+import { type Broadcast, broadcast } from "./rpc/broadcast.ts";
+import { type ChainOptions, Failover } from "./rpc/failover.ts";
 import type { Block, Call, FeeHistory, Head, Receipt } from "./rpc/values.ts";
 
 /** The chain behind several nodes: each question goes to one node, and to the next one if that is at fault. */
-export class ChainReader {
-  readonly nodes: Nodes;
+export class Chain {
+  readonly #nodes: Failover;
   /** The newest block that a node has shown. */
   #newest: Head | undefined;
   #comparison: Promise<void> | undefined;
 
   /** @throws ChainError INVALID_OPTION */
-  constructor(options: NodesOptions) {
-    this.nodes = new Nodes(options);
+  constructor(options: ChainOptions) {
+    this.#nodes = new Failover(options);
   }
 
-  get chainId(): bigint {
-    return this.nodes.chainId;
+  /** The chain id that was configured, after a node confirmed it. @throws ChainError WRONG_CHAIN */
+  chainId(): Promise<bigint> {
+    return this.useNode(async () => this.#nodes.chainId);
   }
 
   /**
    * Asks one node several questions, and the next node if the first one is at fault or `accept` is false for its answer.
    * If no answer is accepted, the last one is returned only if no node was at fault.
    */
-  use<T>(action: (view: NodeView) => Promise<T>, accept?: (answer: T) => boolean): Promise<T> {
-    return this.nodes.use((node) => action(new NodeView(node)), accept);
+  useNode<T>(action: (node: ChainNode) => Promise<T>, accept?: (answer: T) => boolean): Promise<T> {
+    return this.#nodes.use((endpoint) => action(new ChainNode(endpoint)), accept);
   }
 
   /**
@@ -34,9 +35,9 @@ export class ChainReader {
    * was reorganised.
    */
   async head(): Promise<Head> {
-    const head = await this.use((view) => view.head());
+    const head = await this.useNode((node) => node.head());
     const newest = this.#newest;
-    if (newest === undefined || head.number >= newest.number || this.nodes.healthy <= 1) {
+    if (newest === undefined || head.number >= newest.number || this.#nodes.healthy <= 1) {
       this.#newest = head;
       return head;
     }
@@ -47,7 +48,7 @@ export class ChainReader {
   }
 
   async #compare(newest: Head): Promise<void> {
-    const asked = this.nodes.start("healthy", async (node) => ({ node, head: await new NodeView(node).head() }));
+    const asked = this.#nodes.start("healthy", async (node) => ({ node, head: await new ChainNode(node).head() }));
     const answers = (await Promise.allSettled(asked)).filter((answer) => answer.status === "fulfilled");
     const heads = answers.map(({ value }) => value).sort((a, b) => b.head.number - a.head.number);
     const best = heads[0]?.head;
@@ -56,41 +57,44 @@ export class ChainReader {
     if (best.number < newest.number) return;
     for (const { node, head } of heads)
       if (head.number < newest.number)
-        this.nodes.demote(node, new NodeView(node).inconsistent(`is at block ${head.number}, behind ${newest.number}`));
+        this.#nodes.demote(
+          node,
+          new ChainNode(node).inconsistent(`is at block ${head.number}, behind ${newest.number}`),
+        );
   }
 
   block(number: number): Promise<Block | undefined> {
-    return this.use((view) => view.block(number));
+    return this.useNode((node) => node.block(number));
   }
 
   /** The blocks with these numbers, in one request for many of them. */
   blocks(numbers: readonly number[]): Promise<(Block | undefined)[]> {
-    return this.use((view) => view.blocks(numbers));
+    return this.useNode((node) => node.blocks(numbers));
   }
 
   /** The receipt of a transaction, undefined while it is not in a block. */
   receipt(hash: string): Promise<Receipt | undefined> {
-    return this.use((view) => view.receipt(hash));
+    return this.useNode((node) => node.receipt(hash));
   }
 
   /** The receipts of these transactions, in one request for many of them. */
   receipts(hashes: readonly string[]): Promise<(Receipt | undefined)[]> {
-    return this.use((view) => view.receipts(hashes));
+    return this.useNode((node) => node.receipts(hashes));
   }
 
   /** @throws CallReverted */
   call(call: Call, block?: BlockTag): Promise<string> {
-    return this.use((view) => view.call(call, block));
+    return this.useNode((node) => node.call(call, block));
   }
 
   /** What each call returns, in one request for many of them; a call that reverts gives its error. */
   calls(calls: readonly Call[], block?: BlockTag): Promise<(string | CallReverted)[]> {
-    return this.use((view) => view.calls(calls, block));
+    return this.useNode((node) => node.calls(calls, block));
   }
 
   /** The first value that each function returns, in one request for many of them. @throws CallReverted */
   reads<Value>(questions: readonly ContractQuestion<Value>[], block?: BlockTag): Promise<Value[]> {
-    return this.use((view) => view.reads(questions, block));
+    return this.useNode((node) => node.reads(questions, block));
   }
 
   /** The first value that a function of a contract returns. @throws CallReverted */
@@ -101,43 +105,46 @@ export class ChainReader {
     values?: readonly unknown[],
     block?: BlockTag,
   ): Promise<Value> {
-    return this.use((view) => view.read(abi, to, name, values, block));
+    return this.useNode((node) => node.read(abi, to, name, values, block));
   }
 
   /** @throws CallReverted; ChainError SENDER_UNFUNDED */
   estimateGas(call: Call): Promise<bigint> {
-    return this.use((view) => view.estimateGas(call));
+    return this.useNode((node) => node.estimateGas(call));
   }
 
   /** The priority fee that a node suggests, wei; undefined if no node suggests one. */
   priorityFee(): Promise<bigint | undefined> {
-    return this.use((view) => view.priorityFee()).catch(() => undefined);
+    return this.useNode((node) => node.priorityFee()).catch(() => undefined);
   }
 
   /** What the last `blocks` blocks cost. */
   feeHistory(blocks: number): Promise<FeeHistory> {
-    return this.use((view) => view.feeHistory(blocks));
+    return this.useNode((node) => node.feeHistory(blocks));
   }
 
   transactionCount(address: string, block?: BlockTag): Promise<number> {
-    return this.use((view) => view.transactionCount(address, block));
+    return this.useNode((node) => node.transactionCount(address, block));
   }
 
   /** Wei. */
   balance(address: string): Promise<bigint> {
-    return this.use((view) => view.balance(address));
+    return this.useNode((node) => node.balance(address));
   }
 
   /** The code at `address`, "0x" if there is none. */
   code(address: string): Promise<string> {
-    return this.use((view) => view.code(address));
+    return this.useNode((node) => node.code(address));
   }
 
-  /**
-   * Hands a signed transaction to every node, and waits for the first that takes it.
-   * @returns undefined if a node took it or had it already, otherwise why not
-   */
-  send(raw: string): Promise<string | undefined> {
-    return broadcast(this.nodes, raw);
+  /** Hands a signed transaction to every node, and waits for the first that takes it. */
+  broadcast(raw: string): Promise<Broadcast> {
+    return broadcast(this.#nodes, raw);
   }
 }
+
+/**
+ * Connects to a chain through one or several nodes. Nothing is asked before the first question.
+ * @throws ChainError INVALID_OPTION
+ */
+export const connectChain = (options: ChainOptions): Chain => new Chain(options);

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { ChainReader, MAX_BATCH } from "../src/index.ts";
+import { type Chain, connectChain, MAX_BATCH } from "../src/index.ts";
 import { Body, block, Envelope, GONE, receipt, rpcError, TestNode } from "./support/node.ts";
 import { rejected } from "./support/rejected.ts";
 
@@ -16,7 +16,7 @@ describe("many questions", () => {
     eth_getBlockByNumber: ([number]: unknown[]) => (Number(number) > 500 ? null : block(Number(number))),
   };
   const reader = (...nodes: TestNode[]) =>
-    new ChainReader({ urls: nodes.map(({ url }) => url), chainId: 31337n, timeout: 1_200_000, clock: () => time });
+    connectChain({ urls: nodes.map(({ url }) => url), chainId: 31337n, timeoutMs: 1_200_000, clock: () => time });
   beforeEach(async () => {
     time = 0;
     [first, second] = [await TestNode.start(answers), await TestNode.start(answers)];
@@ -26,7 +26,7 @@ describe("many questions", () => {
     await second.stop();
   });
 
-  async function expectReceipts(chain: ChainReader, count: number): Promise<void> {
+  async function expectReceipts(chain: Chain, count: number): Promise<void> {
     const found = await chain.receipts(hashes(count));
     expect(found.map((one) => one?.transactionHash)).to.deep.equal(
       hashes(count).map((one, index) => (index % 3 === 0 ? undefined : one)),

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { ChainReader } from "../src/index.ts";
+import { connectChain } from "../src/index.ts";
 import { GONE, HANG, HASH, rpcError, TestNode } from "./support/node.ts";
 
 /** Longer than any machine takes, ms. */
@@ -10,7 +10,7 @@ describe("a transaction", () => {
   let second: TestNode;
   let time = 0;
   const reader = () =>
-    new ChainReader({ urls: [first.url, second.url], chainId: 31337n, timeout: TIMEOUT, clock: () => time });
+    connectChain({ urls: [first.url, second.url], chainId: 31337n, timeoutMs: TIMEOUT, clock: () => time });
   const answer = (one: unknown, other: unknown) => {
     first.answers["eth_sendRawTransaction"] = one;
     second.answers["eth_sendRawTransaction"] = other;
@@ -35,9 +35,9 @@ describe("a transaction", () => {
     ])
       for (const other of [rpcError("nonce too low"), rpcError("Unauthorized"), GONE]) {
         answer(taken, other);
-        expect(await reader().send("0x02")).to.equal(undefined);
+        expect(await reader().broadcast("0x02")).to.deep.equal({ accepted: true });
         answer(other, taken);
-        expect(await reader().send("0x02")).to.equal(undefined);
+        expect(await reader().broadcast("0x02")).to.deep.equal({ accepted: true });
       }
   });
 
@@ -45,7 +45,7 @@ describe("a transaction", () => {
     for (const [one, other] of [[HASH, HANG] as const, [HANG, HASH] as const]) {
       const asked = [first.count("eth_sendRawTransaction"), second.count("eth_sendRawTransaction")];
       answer(one, other);
-      expect(await reader().send("0x02")).to.equal(undefined);
+      expect(await reader().broadcast("0x02")).to.deep.equal({ accepted: true });
       const sent = () => [first.count("eth_sendRawTransaction"), second.count("eth_sendRawTransaction")];
       while (sent().some((count, index) => count === asked[index])) await new Promise(setImmediate);
     }
@@ -53,9 +53,12 @@ describe("a transaction", () => {
 
   it("is refused with the words of a node that refuses it, even if another one is at fault", async () => {
     answer(rpcError("nonce too low"), rpcError("replacement transaction underpriced"));
-    expect(await reader().send("0x02")).to.be.oneOf(["nonce too low", "replacement transaction underpriced"]);
+    expect((await reader().broadcast("0x02")).refusal).to.be.oneOf([
+      "nonce too low",
+      "replacement transaction underpriced",
+    ]);
     answer(rpcError("nonce too low"), rpcError("Unauthorized"));
-    expect(await reader().send("0x02")).to.equal("nonce too low");
+    expect(await reader().broadcast("0x02")).to.deep.equal({ accepted: false, refusal: "nonce too low" });
   });
 
   it("is refused soon after a first refusal, even if another node hangs", async () => {
@@ -68,10 +71,10 @@ describe("a transaction", () => {
       return undefined;
     }) as typeof setTimeout;
     try {
-      const sent = reader().send("0x02");
+      const sent = reader().broadcast("0x02");
       while (patienceIsOver === undefined) await new Promise(setImmediate);
       patienceIsOver();
-      expect(await sent).to.equal("nonce too low");
+      expect(await sent).to.deep.equal({ accepted: false, refusal: "nonce too low" });
     } finally {
       globalThis.setTimeout = setTimeout;
     }
@@ -79,7 +82,7 @@ describe("a transaction", () => {
 
   it("is in no hands if every node is at fault, whose words are not repeated", async () => {
     answer(rpcError("no such key: secret-key"), GONE);
-    expect(await reader().send("0x02")).to.equal("no node answers");
+    expect(await reader().broadcast("0x02")).to.deep.equal({ accepted: false, refusal: "no node answers" });
   });
 
   it("that is refused costs a node nothing; the node's own trouble does", async () => {
@@ -87,11 +90,10 @@ describe("a transaction", () => {
     first.answers["eth_getBalance"] = "0x5";
     second.answers["eth_getBalance"] = "0x6";
     const chain = reader();
-    await chain.send("0x02");
+    await chain.broadcast("0x02");
     expect(await chain.balance(HASH)).to.equal(5n);
     answer(rpcError("daily request count exceeded"), HASH);
-    await chain.send("0x02");
-    while (chain.nodes.healthy === 2) await new Promise(setImmediate);
-    expect(await chain.balance(HASH)).to.equal(6n);
+    await chain.broadcast("0x02");
+    while ((await chain.balance(HASH)) !== 6n) await new Promise(setImmediate);
   });
 });

@@ -12,9 +12,9 @@ describe("a node that answers without end", () => {
   let server: Server;
   let given: Promise<unknown>;
   let answer: (response: ServerResponse) => void;
-  const node = (timeout: number) =>
+  const node = (timeoutMs: number) =>
     new RpcEndpoint(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, {
-      ...{ timeout, maxResponseBytes: 4 << 20, clock: Date.now },
+      ...{ timeoutMs, maxResponseBytes: 4 << 20, clock: Date.now },
     });
   beforeEach(async () => {
     server = createServer((_, response) => {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { ChainError, ChainReader, type NodesOptions, type NodeView } from "../src/index.ts";
+import { type Chain, ChainError, type ChainNode, type ChainOptions, connectChain } from "../src/index.ts";
 import { ADDRESS, Body, block, Envelope, GONE, HANG, HASH, receipt, rpcError, TestNode } from "./support/node.ts";
 import { rejected } from "./support/rejected.ts";
 
@@ -8,13 +8,13 @@ const TIMEOUT = 1_200_000;
 
 const CALL = { to: ADDRESS, data: "0x" };
 
-/** Each question of a ChainReader, the method it asks, and a good answer. */
-const QUESTIONS: [method: string, answer: unknown, ask: (chain: ChainReader) => Promise<unknown>][] = [
+/** Each question of a Chain, the method it asks, and a good answer. */
+const QUESTIONS: [method: string, answer: unknown, ask: (chain: Chain) => Promise<unknown>][] = [
   ["eth_getBlockByNumber", block(6), (chain) => chain.head()],
   ["eth_getBlockByNumber", block(6), (chain) => chain.block(6)],
   ["eth_getBlockByNumber", block(6), (chain) => chain.blocks([6])],
-  ["eth_getLogs", [], (chain) => chain.use((view) => view.logs(ADDRESS, 1, 1))],
-  ["eth_getLogs", [], (chain) => chain.use((view) => view.logs(ADDRESS, 1, 1_000))],
+  ["eth_getLogs", [], (chain) => chain.useNode((view) => view.logs(ADDRESS, 1, 1))],
+  ["eth_getLogs", [], (chain) => chain.useNode((view) => view.logs(ADDRESS, 1, 1_000))],
   ["eth_call", "0x05", (chain) => chain.call(CALL)],
   ["eth_estimateGas", "0x5", (chain) => chain.estimateGas(CALL)],
   ["eth_maxPriorityFeePerGas", "0x5", (chain) => chain.priorityFee()],
@@ -47,9 +47,9 @@ const FAULTS: Record<string, unknown> = {
 describe("several nodes", () => {
   const nodes: TestNode[] = [];
   let time = 0;
-  const reader = (members: readonly TestNode[], options: Partial<NodesOptions> = {}) =>
-    new ChainReader({
-      ...{ urls: members.map(({ url }) => url), chainId: 31337n, timeout: TIMEOUT, clock: () => time },
+  const reader = (members: readonly TestNode[], options: Partial<ChainOptions> = {}) =>
+    connectChain({
+      ...{ urls: members.map(({ url }) => url), chainId: 31337n, timeoutMs: TIMEOUT, clock: () => time },
       ...options,
     });
   let first: TestNode;
@@ -290,7 +290,7 @@ describe("several nodes", () => {
   it("are not asked after an error of the program itself", async () => {
     const own = new Error("own");
     const error = await rejected(
-      reader([first, second]).use(async () => {
+      reader([first, second]).useNode(async () => {
         throw own;
       }),
     );
@@ -299,14 +299,14 @@ describe("several nodes", () => {
   });
 
   describe("and logs of many blocks", () => {
-    const logs = (from: number, to: number) => (view: NodeView) => view.logs(ADDRESS, from, to);
+    const logs = (from: number, to: number) => (view: ChainNode) => view.logs(ADDRESS, from, to);
     const TOO_MANY = rpcError("query exceeds max block range 1000", -32602);
 
     it("go to the next node if one refuses the range, which keeps its place", async () => {
       first.answers = { ...first.answers, eth_getLogs: TOO_MANY, eth_getBalance: "0x5" };
       second.answers["eth_getLogs"] = [];
       const chain = reader([first, second]);
-      expect(await chain.use(logs(1, 5_000))).to.deep.equal([]);
+      expect(await chain.useNode(logs(1, 5_000))).to.deep.equal([]);
       expect(await chain.balance(ADDRESS)).to.equal(5n);
     });
 
@@ -314,8 +314,8 @@ describe("several nodes", () => {
       first.answers["eth_getLogs"] = TOO_MANY;
       second.answers["eth_getLogs"] = rpcError("please buy a larger plan", -32001);
       const chain = reader([first, second]);
-      expect(await rejected(chain.use(logs(1, 2)))).to.include({ code: "RANGE_TOO_LARGE" });
-      expect(await rejected(chain.use(logs(2, 2)))).to.include({ code: "NODE_ERROR" });
+      expect(await rejected(chain.useNode(logs(1, 2)))).to.include({ code: "RANGE_TOO_LARGE" });
+      expect(await rejected(chain.useNode(logs(2, 2)))).to.include({ code: "NODE_ERROR" });
     });
 
     it("are RANGE_TOO_LARGE at once if the other node is known to fail, for a smaller range may do", async () => {
@@ -323,14 +323,14 @@ describe("several nodes", () => {
       const chain = reader([second, first]);
       await chain.balance(ADDRESS);
       const asked = second.asked.length;
-      expect(await rejected(chain.use(logs(1, 2)))).to.include({ code: "RANGE_TOO_LARGE" });
+      expect(await rejected(chain.useNode(logs(1, 2)))).to.include({ code: "RANGE_TOO_LARGE" });
       expect(second.asked.length).to.equal(asked);
     });
   });
 
   describe("with an answer that has to be accepted", () => {
-    const ask = (chain: ChainReader) =>
-      chain.use(
+    const ask = (chain: Chain) =>
+      chain.useNode(
         (view) => view.receipt(HASH),
         (found) => found !== undefined,
       );
@@ -357,7 +357,7 @@ describe("several nodes", () => {
   });
 
   it("give nothing of the wrong form", async () => {
-    const cases: [string, unknown, (chain: ChainReader) => Promise<unknown>][] = [
+    const cases: [string, unknown, (chain: Chain) => Promise<unknown>][] = [
       ["eth_getBalance", 5, (chain) => chain.balance(HASH)],
       ["eth_getBalance", "five", (chain) => chain.balance(HASH)],
       ["eth_getTransactionCount", null, (chain) => chain.transactionCount(HASH)],
@@ -378,10 +378,10 @@ describe("several nodes", () => {
 
   it("have http addresses without user and password", () => {
     for (const url of ["", "ws://127.0.0.1", "nothing", "http://user:secret@127.0.0.1:8545"]) {
-      const open = () => new ChainReader({ urls: [url], chainId: 1n });
+      const open = () => connectChain({ urls: [url], chainId: 1n });
       expect(open).to.throw(ChainError, "http").with.property("code", "INVALID_OPTION");
       expect(open).not.to.throw("secret");
     }
-    expect(() => new ChainReader({ urls: [], chainId: 1n })).to.throw(ChainError, "at least one");
+    expect(() => connectChain({ urls: [], chainId: 1n })).to.throw(ChainError, "at least one");
   });
 });

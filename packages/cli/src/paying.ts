@@ -21,7 +21,7 @@ export const PAYING = {
 } as const;
 
 /** Bytes of a 402 that are read; one of the interface has some 2,000. */
-const MOST_BYTES = 65_536;
+const MAX_RESPONSE_BYTES = 65_536;
 const MOST_MS = 30_000;
 
 /** What was paid for an answer. */
@@ -130,7 +130,7 @@ async function offer(session: Session, limits: Limits, response: Response): Prom
 
 async function read(response: Response): Promise<PaymentInstructions | undefined> {
   try {
-    const bytes = await readBody(response, MOST_BYTES, AbortSignal.timeout(MOST_MS));
+    const bytes = await readBody(response, MAX_RESPONSE_BYTES, AbortSignal.timeout(MOST_MS));
     return parseInstructions(JSON.parse(new TextDecoder().decode(bytes)));
   } catch {
     return undefined;

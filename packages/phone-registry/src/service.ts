@@ -68,7 +68,7 @@ async function open(
 ): Promise<RunningRegistry> {
   const { host, basePath, rpcUrls, rpcTimeoutMs, phone: phoneSettings } = config;
   const { chainId } = phoneSettings;
-  const chain = openSignatureChain({ urls: rpcUrls, chainId, timeout: rpcTimeoutMs, log, clock });
+  const chain = openSignatureChain({ urls: rpcUrls, chainId, timeoutMs: rpcTimeoutMs, log, clock });
   await assertSomeNode(chain);
   const call = chainCall(chain);
   const { port, service } = await addressOf(config, phoneSettings.service);

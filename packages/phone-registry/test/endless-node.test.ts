@@ -28,7 +28,7 @@ describe("a node that answers without end", () => {
   /** What a registry says whose two nodes are both of this kind. */
   async function asked(timeout: number): Promise<string> {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const call = chainCall(openSignatureChain({ urls: [url, url], chainId: 31337n, timeout }));
+    const call = chainCall(openSignatureChain({ urls: [url, url], chainId: 31337n, timeoutMs: timeout }));
     return call({ data: "0x" }).then(
       () => "answered",
       ({ code, cause }) => `${code}: ${cause.message}`,

@@ -36,7 +36,7 @@ describe("the chain that is asked about signatures", () => {
     await once(server.listen(0, "127.0.0.1"), "listening");
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
-  const open = (...urls: string[]) => openSignatureChain({ urls, chainId: 31337n, timeout: 1_200_000 });
+  const open = (...urls: string[]) => openSignatureChain({ urls, chainId: 31337n, timeoutMs: 1_200_000 });
   const ask = (...urls: string[]) =>
     chainCall(open(...urls))({ data: "0x60" }).catch(({ code }: { code: unknown }) => code);
   const failing = (message: string, code = -32000) => node({ error: { code, message } });

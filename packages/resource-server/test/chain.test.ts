@@ -1,7 +1,7 @@
 // Nodes that lie, lag, hang or are gone. What a real chain says of real payments is tested in test/shop.
 
 import { keccak_256 } from "@noble/hashes/sha3.js";
-import { ChainReader } from "@sotto/chain";
+import { connectChain } from "@sotto/chain";
 import { expect } from "chai";
 import { readPool } from "../src/chain/pool.ts";
 import { Settlements } from "../src/checks/settlement.ts";
@@ -33,7 +33,7 @@ describe("nodes", () => {
     return node;
   }
   const nodes = (...urls: string[]) =>
-    new ChainReader({ urls, chainId: 31337n, timeout: PATIENCE_MS, maxResponseBytes: 4 << 20, clock: () => now });
+    connectChain({ urls, chainId: 31337n, timeoutMs: PATIENCE_MS, maxResponseBytes: 4 << 20, clock: () => now });
 
   /** What a payment is told; nothing: that it is settled. */
   function found(urls: readonly string[], confirmations = 1, validUntil = now / 1000 + 60): Promise<unknown> {
@@ -176,7 +176,7 @@ describe("nodes", () => {
     // Time stands still: who waits would wait for ever.
     let now = Date.now();
     const limits = { confirmations: 1, blockTimeMs: 1_000, waitMs: 2_000, clock: () => now };
-    const patient = new ChainReader({ urls: [node.url], chainId: 31337n, timeout: PATIENCE_MS });
+    const patient = connectChain({ urls: [node.url], chainId: 31337n, timeoutMs: PATIENCE_MS });
     const settlements = new Settlements({ chain: patient, pool: POOL, ...limits });
     const validUntil = BigInt(Math.ceil(now / 1000) + 60);
     const missing = Array.from({ length: 150 }, (_, index) => {

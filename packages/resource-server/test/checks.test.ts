@@ -1,6 +1,6 @@
 // All checks of a header together: each is made, and a payment that passes is taken once.
 import { generateKeyPairSync, sign } from "node:crypto";
-import { ChainReader } from "@sotto/chain";
+import { connectChain } from "@sotto/chain";
 import { type PaymentTokenClaims, type ProofHeader, resourceHash, TOKEN_TYPE } from "@sotto/protocol";
 import { expect } from "chai";
 import { Proofs } from "../src/checks/proofs.ts";
@@ -48,7 +48,7 @@ describe("the checks of a header", () => {
   async function open({ forgetful = false, viewingKey }: { forgetful?: boolean; viewingKey?: bigint } = {}) {
     const clock = () => now;
     const keys = await readKeySet({ keys: [{ ...publicKey.export({ format: "jwk" }), kid: "a" }] });
-    const chain = new ChainReader({ urls: [node.url], chainId: PLACE.chainId, timeout: 120_000, clock });
+    const chain = connectChain({ urls: [node.url], chainId: PLACE.chainId, timeoutMs: 120_000, clock });
     const limits = { confirmations: 1, blockTimeMs: 1_000, waitMs: 0, clock };
     return new Checks({
       ...{ config: { merchant, place: PLACE, forgetful }, viewingKey, claims, clock, startedAt: now },

@@ -20,7 +20,7 @@ export async function setUpPhone(
   if (config.phone === undefined) return { phone: undefined, port: config.port };
   const { port, service } = await addressOf(config, config.phone.service);
   const { chainId } = config.phone;
-  const chain = openSignatureChain({ urls: config.rpcUrls, chainId, timeout: config.rpcTimeoutMs, log, clock });
+  const chain = openSignatureChain({ urls: config.rpcUrls, chainId, timeoutMs: config.rpcTimeoutMs, log, clock });
   const call = chainCall(chain);
   return { phone: await openPhone({ config: config.phone, service, call, log, metrics, clock }), port };
 }

@@ -1,4 +1,4 @@
-import type { ChainReader } from "@sotto/chain";
+import type { Chain } from "@sotto/chain";
 import type { Wallet } from "ethers";
 import type { Config } from "./config/config.ts";
 import {
@@ -16,7 +16,7 @@ import type { Store } from "./store/index.ts";
 export interface RelayerParts {
   readonly config: Config;
   readonly store: Store;
-  readonly chain: ChainReader;
+  readonly chain: Chain;
   readonly signer: Wallet;
   readonly token: string;
   readonly prover: AppendProver;

@@ -1,5 +1,5 @@
 // The service put together: opens everything in the order in which a fault is cheapest to find, and closes it again.
-import { ChainReader } from "@sotto/chain";
+import { connectChain } from "@sotto/chain";
 import { type App, Closing, clientIds, createReadiness, listen, metricsRoute, type ServiceLog } from "@sotto/server";
 import { Wallet } from "ethers";
 import { openCatalog } from "./artifacts/catalog.ts";
@@ -16,7 +16,7 @@ import { createMetrics } from "./ops/metrics.ts";
 import { serviceNeeds } from "./ops/readiness.ts";
 import { readRetiredKeys, retiredKeys } from "./payments/retired-keys.ts";
 import { setUpPhone } from "./phone-setup.ts";
-import { checkPool } from "./pool/facts.ts";
+import { assertPool } from "./pool/facts.ts";
 import { poolState } from "./pool/state.ts";
 import { FeeMarket } from "./relayer/fee-market.ts";
 import { openProverProcess } from "./relayer-prover.ts";
@@ -68,8 +68,8 @@ async function open(settings: Config, log: ServiceLog, clock: () => number, clos
     log.error({ err: error }, "the token keys cannot be read; those known stay in use"),
   );
   const chainId = BigInt(settings.chainId);
-  const chain = new ChainReader({ urls: settings.rpcUrls, chainId, timeout: settings.rpcTimeoutMs, log, clock });
-  const facts = await checkPool(chain, settings.pool, catalog.verificationKeys);
+  const chain = connectChain({ urls: settings.rpcUrls, chainId, timeoutMs: settings.rpcTimeoutMs, log, clock });
+  const facts = await assertPool(chain, settings.pool, catalog.verificationKeys);
   const market = new FeeMarket({ ...settings, gasBudgetPerDay: settings.gasBudget, chain, clock });
   const config = { ...settings, ...startingQuotas(settings, await presentPrice(market), log) };
   const store = await openStore({ url: config.store, clock, onError: (error) => log.warn({ err: error }, "database") });

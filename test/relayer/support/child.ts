@@ -1,5 +1,5 @@
 // A relayer in a process of its own: `node child.ts JSON`. Ends as its fault says, or when its parent is gone.
-import { ChainReader } from "@sotto/chain";
+import { connectChain } from "@sotto/chain";
 import { createRelayer, LOCAL_RELAYER_CONFIG, openStore, type RelayerOptions } from "@sotto/verifier-service";
 import { Wallet } from "ethers";
 import { forgingProver } from "./append.ts";
@@ -17,7 +17,7 @@ export interface ChildOptions {
 const options = JSON.parse(process.argv[2] ?? "") as ChildOptions;
 const parts = {
   store: await openStore({ url: options.storeUrl }),
-  chain: new ChainReader({ urls: [options.url], chainId: 31337n }),
+  chain: connectChain({ urls: [options.url], chainId: 31337n }),
 };
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 const relayer = createRelayer({

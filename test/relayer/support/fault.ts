@@ -1,6 +1,6 @@
 // Ends this process as kill -9 does, or stops it, exactly where a test wants it. It stands between the relayer and its store or
 // chain; the relayer knows nothing of it.
-import type { ChainReader } from "@sotto/chain";
+import type { Chain } from "@sotto/chain";
 import type { Store } from "@sotto/verifier-service";
 
 /**
@@ -40,7 +40,7 @@ function observed<T extends object>(target: T, seen: (name: string, when: Fault[
 
 export interface Parts {
   store: Store;
-  chain: ChainReader;
+  chain: Chain;
 }
 
 export function withFault(parts: Parts, fault: Fault): Parts {
@@ -67,13 +67,13 @@ export function withFault(parts: Parts, fault: Fault): Parts {
   };
   const handOver = async (raw: string) => {
     at("send", "before");
-    const refusal = await chain.send(raw);
+    const result = await chain.broadcast(raw);
     at("send", "after");
-    return refusal;
+    return result;
   };
   const wrapped = new Proxy(chain, {
     get(object, name) {
-      if (name === "send") return handOver;
+      if (name === "broadcast") return handOver;
       const value = Reflect.get(object, name) as unknown;
       return typeof value === "function" ? (value as Method).bind(object) : value;
     },

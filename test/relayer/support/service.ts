@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ChainReader } from "@sotto/chain";
+import { connectChain } from "@sotto/chain";
 import { signalsDigest } from "@sotto/protocol";
 import {
   createRelayer,
@@ -81,7 +81,7 @@ export class Services {
     const clock = options.clock ?? Date.now;
     const parts = {
       store: await openStore({ url: options.storeUrl ?? this.newStoreUrl(), clock }),
-      chain: new ChainReader({ urls: options.urls ?? [node.url], chainId: 31337n, timeout: options.timeout ?? 60_000 }),
+      chain: connectChain({ urls: options.urls ?? [node.url], chainId: 31337n, timeoutMs: options.timeout ?? 60_000 }),
     };
     const relayer = createRelayer({
       ...parts,

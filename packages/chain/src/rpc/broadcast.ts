@@ -1,30 +1,36 @@
 import { CallReverted, RpcErrorResponse } from "../errors.ts";
-import type { Nodes } from "./failover.ts";
+import type { Failover } from "./failover.ts";
 import { isKnownTransaction, isRefusedTransaction } from "./responses.ts";
 
 /** After a refusal the other nodes have this part of a request's time to accept. */
 const GRACE_PART = 10;
 
+export interface Broadcast {
+  /** Whether a node took the transaction or had it already. */
+  readonly accepted: boolean;
+  /** Why no node took it, in the words of the last node that refused. */
+  readonly refusal?: string | undefined;
+}
+
 /**
  * Hands a signed transaction to every node. The first acceptance ends the wait, and a node that hangs does not prolong
  * it; the transaction goes to all of them in any case.
- * @returns undefined if a node took the transaction or had it already, otherwise why not
  */
-export function broadcast(nodes: Nodes, raw: string): Promise<string | undefined> {
+export function broadcast(nodes: Failover, raw: string): Promise<Broadcast> {
   return new Promise((resolve) => {
     let refusal: string | undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const end = (result: string | undefined) => {
+    const end = (result: Broadcast) => {
       clearTimeout(timer);
       resolve(result);
     };
     const answers = nodes.start("all", async (node) => {
       const refused = await node.ask("eth_sendRawTransaction", [raw]).then(() => undefined, refusalOf);
-      if (refused === undefined) return end(undefined);
+      if (refused === undefined) return end({ accepted: true });
       refusal = refused;
-      timer ??= setTimeout(() => end(refusal), nodes.timeout / GRACE_PART);
+      timer ??= setTimeout(() => end({ accepted: false, refusal }), nodes.timeoutMs / GRACE_PART);
     });
-    void Promise.allSettled(answers).then(() => end(refusal ?? "no node answers"));
+    void Promise.allSettled(answers).then(() => end({ accepted: false, refusal: refusal ?? "no node answers" }));
   });
 }
 

@@ -7,12 +7,12 @@ export interface ChainLog {
   warn(fields: object, message: string): void;
 }
 
-export interface NodesOptions {
+export interface ChainOptions {
   /** JSON-RPC addresses, the preferred one first. */
   urls: readonly string[];
   chainId: bigint;
   /** For one request, ms; 10 s by default. */
-  timeout?: number | undefined;
+  timeoutMs?: number | undefined;
   /** Larger responses are not read to their end; 64 MiB by default. */
   maxResponseBytes?: number | undefined;
   log?: ChainLog | undefined;
@@ -36,22 +36,22 @@ const MIN_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 30_000;
 
 /** Several nodes of one chain. If one is at fault, the next is asked. */
-export class Nodes {
+export class Failover {
   readonly chainId: bigint;
   /** For one request, ms. */
-  readonly timeout: number;
+  readonly timeoutMs: number;
   readonly #members: readonly Member[];
   readonly #clock: () => number;
   readonly #log: ChainLog | undefined;
 
   /** @throws ChainError INVALID_OPTION */
-  constructor(options: NodesOptions) {
-    const { urls, chainId, timeout = 10_000, maxResponseBytes = 64 * 1024 * 1024, log, clock = Date.now } = options;
+  constructor(options: ChainOptions) {
+    const { urls, chainId, timeoutMs = 10_000, maxResponseBytes = 64 * 1024 * 1024, log, clock = Date.now } = options;
     if (urls.length === 0) throw new ChainError("INVALID_OPTION", "the address of at least one node is needed");
     this.chainId = chainId;
-    this.timeout = timeout;
+    this.timeoutMs = timeoutMs;
     this.#members = urls.map((url) => ({
-      node: new RpcEndpoint(url, { timeout, maxResponseBytes, clock }),
+      node: new RpcEndpoint(url, { timeoutMs, maxResponseBytes, clock }),
       ...{ trustedUntil: 0, failures: 0, pausedUntil: 0 },
     }));
     this.#clock = clock;

@@ -3,7 +3,7 @@ import { ChainError, RpcErrorResponse } from "../errors.ts";
 
 export interface RequestLimits {
   /** For the whole request, ms. */
-  readonly timeout: number;
+  readonly timeoutMs: number;
   /** Larger responses are not read to their end. */
   readonly maxResponseBytes: number;
 }
@@ -17,9 +17,9 @@ export async function postJsonRpc(
   url: string,
   method: string,
   question: object,
-  { timeout, maxResponseBytes }: RequestLimits,
+  { timeoutMs, maxResponseBytes }: RequestLimits,
 ): Promise<unknown> {
-  const signal = AbortSignal.timeout(timeout);
+  const signal = AbortSignal.timeout(timeoutMs);
   const headers = { "content-type": "application/json" };
   const node = new URL(url).host;
   let text: string;

@@ -14,7 +14,7 @@ import { parseSeed, readSeed, writeSeed } from "../home/seed.ts";
 import { viewingKeyText } from "../home/viewing-key.ts";
 import { readJson } from "./receipt.ts";
 
-const MOST_BYTES = 64 * 1024 * 1024;
+const MAX_INPUT_BYTES = 64 * 1024 * 1024;
 
 export const exportCommand: Command = {
   name: "export",
@@ -99,7 +99,7 @@ export const restore: Command = {
   async run(context) {
     const { args, home } = context;
     expectNone(home, existsSync(home.config));
-    const value = await readJson(context, args.positional(0, "FILE"), MOST_BYTES);
+    const value = await readJson(context, args.positional(0, "FILE"), MAX_INPUT_BYTES);
     const { words, config: fields, records } = await unseal(value, await readPassphrase(context, false));
     const config = parseConfig(Object(fields), "the backup");
     const seed = parseSeed(String(words), "the backup");

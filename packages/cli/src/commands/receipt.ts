@@ -8,7 +8,7 @@ import { readInput, readText, writePrivate } from "../home/files.ts";
 import { scan, withChain, withWallet } from "../session.ts";
 
 /** Most bytes of a receipt, ten times what one has. */
-const MOST_BYTES = 65_536;
+const MAX_INPUT_BYTES = 65_536;
 
 export const receipt: Command = {
   name: "receipt",
@@ -65,7 +65,7 @@ export const receiptCheck: Command = {
 };
 
 /** JSON of a file, or of standard input. @throws CliError FILE_UNREADABLE */
-export async function readJson({ streams }: Context, file: string, most = MOST_BYTES): Promise<unknown> {
+export async function readJson({ streams }: Context, file: string, most = MAX_INPUT_BYTES): Promise<unknown> {
   const text = file === "-" ? await readInput(streams.stdin, most) : readText(file, most);
   try {
     return JSON.parse(text);

@@ -14,7 +14,7 @@ import { PAYING, type Paid, paidFields, payingFetch, readLimits } from "../payin
 import { type Session, withWallet } from "../session.ts";
 
 /** Most bytes of an answer that --json takes in. */
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
 const METHOD = /^[A-Z]{1,16}$/;
 const HEADER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\t\x20-\x7e\x80-\xff]*)$/;
 
@@ -144,10 +144,10 @@ async function tellJson(
 
 async function bodyOf(response: Response): Promise<Buffer> {
   try {
-    return Buffer.from(await readAnswer(response, MOST_BYTES));
+    return Buffer.from(await readAnswer(response, MAX_RESPONSE_BYTES));
   } catch (error) {
     if (!(error instanceof SottoError)) throw error;
-    throw usage(`the answer has more than ${MOST_BYTES} bytes: --output FILE takes it`);
+    throw usage(`the answer has more than ${MAX_RESPONSE_BYTES} bytes: --output FILE takes it`);
   }
 }
 

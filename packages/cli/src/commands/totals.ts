@@ -8,7 +8,7 @@ import { withChain } from "../session.ts";
 import { readJson } from "./receipt.ts";
 
 /** 20,000 payments of some 300 bytes. */
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_INPUT_BYTES = 16 * 1024 * 1024;
 const NOBODY = `0x${"00".repeat(20)}`;
 
 export const totals: Command = {
@@ -81,7 +81,7 @@ export const totalsCheck: Command = {
   details: ["FILE is - for standard input. Exit code 7 where the statement does not hold. Needs no key."],
   async run(context) {
     const { args, signal } = context;
-    const value = await readJson(context, args.positional(0, "FILE"), MOST_BYTES);
+    const value = await readJson(context, args.positional(0, "FILE"), MAX_INPUT_BYTES);
     const auditor = args.text("auditor");
     return withChain(context, async (chain, config) => {
       const confirmations = args.integer("confirmations", 1, 1000) ?? config.finality + 1;

@@ -38,7 +38,7 @@ const KDF = { N: 2 ** 17, r: 8, p: 1 } as const;
 const MEMORY = 256 * 1024 * 1024;
 const TYPE = "sotto-backup";
 /** Most bytes a backup unpacks to. */
-const MOST_BYTES = 512 * 1024 * 1024;
+const MAX_INPUT_BYTES = 512 * 1024 * 1024;
 
 const derive = (passphrase: string, salt: Uint8Array): Promise<Buffer> =>
   new Promise((resolve, reject) => {
@@ -89,7 +89,7 @@ export async function unseal(value: unknown, passphrase: string): Promise<Backup
     decipher.setAAD(header(salt, nonce));
     decipher.setAuthTag(sealed.subarray(-16));
     const packed = Buffer.concat([decipher.update(sealed.subarray(0, -16)), decipher.final()]);
-    const text = await promisify(gunzip)(packed, { maxOutputLength: MOST_BYTES });
+    const text = await promisify(gunzip)(packed, { maxOutputLength: MAX_INPUT_BYTES });
     return JSON.parse(text.toString("utf8")) as Backup;
   } catch (cause) {
     throw new CliError("BACKUP_INVALID", "the passphrase is another one, or the file was changed", {}, { cause });

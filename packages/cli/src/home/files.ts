@@ -18,10 +18,10 @@ import type { Input } from "../frame/output.ts";
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? "unknown";
 
 /** Most bytes of a file that is read whole. */
-const MOST_BYTES = 64 * 1024 * 1024;
+const MAX_INPUT_BYTES = 64 * 1024 * 1024;
 
 /** @throws CliError FILE_UNREADABLE, with the path and the system's code, never with what is in it */
-export function readText(path: string, most = MOST_BYTES): string {
+export function readText(path: string, most = MAX_INPUT_BYTES): string {
   let descriptor: number | undefined;
   try {
     descriptor = openSync(path, "r");
@@ -36,7 +36,7 @@ export function readText(path: string, most = MOST_BYTES): string {
 }
 
 /** Standard input to its end. */
-export async function readInput(stdin: Input, most = MOST_BYTES): Promise<string> {
+export async function readInput(stdin: Input, most = MAX_INPUT_BYTES): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of stdin) {

@@ -33,7 +33,7 @@ export class QuietProvider extends JsonRpcProvider {
   /** @throws ChainError NODE_UNREACHABLE, NODE_ERROR */
   override async _send(payload: JsonRpcPayload | JsonRpcPayload[]): Promise<JsonRpcResult[]> {
     const [first] = [payload].flat();
-    const limits = { timeout: this.#timeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES };
+    const limits = { timeoutMs: this.#timeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES };
     const answer = await postJsonRpc(this.#url, first?.method ?? "nothing", payload, limits);
     return [answer].flat() as JsonRpcResult[];
   }

@@ -12,7 +12,7 @@ import { closeIfUnpaid } from "./unpaid.ts";
 const CHAIN_TIMEOUT_MS = 30_000;
 const LOOK_MS = 300;
 /** A proof with less time than this is not handed in any more: the service would find it too late. */
-const LEAST_TIME_MS = 45_000;
+const MIN_TIME_MS = 45_000;
 const BEHIND_MS = 1_000;
 /** Attempts in one call. Each is of the same note, or of another where the one before can never settle. */
 const MOST_ROUNDS = 8;
@@ -85,7 +85,7 @@ async function attemptToSend(context: Context, over: ReadonlySet<string>): Promi
   if (last !== undefined && last.token !== "" && mayGoOn(last.digest)) return last;
   const proof = wallet.proofOf(id);
   const bundle = proof !== undefined && "bundle" in proof ? proof.bundle : undefined;
-  const timely = validUntil * 1000 - wallet.now() >= LEAST_TIME_MS;
+  const timely = validUntil * 1000 - wallet.now() >= MIN_TIME_MS;
   if (bundle !== undefined && timely) {
     const digest = signalsDigest(bundle.publicSignals.map(BigInt));
     if (mayGoOn(digest)) return sending(context, { bundle, digest });

@@ -1,7 +1,7 @@
 // What is asked of the ShieldedPool and its token. The few words are read by hand: no ABI library for four calls.
 
 import { keccak_256 } from "@noble/hashes/sha3.js";
-import { type ChainReader, isNodeFault, type Log, type NodeView } from "@sotto/chain";
+import { type Chain, type ChainNode, isNodeFault, type Log } from "@sotto/chain";
 import { type Address, type Bytes32, bytesToHex, parseAddress, shieldedPoolAbi } from "@sotto/protocol";
 import { PaywallError } from "../errors.ts";
 
@@ -24,7 +24,7 @@ const word = (value: bigint): string => value.toString(16).padStart(64, "0");
 const isWord = (answer: string): answer is Bytes32 => answer.length === 66;
 
 /** Digest of the payment (or withdrawal) that spent a note; zeros if none did. At the end of a block. */
-export async function spentBy(node: NodeView, pool: Address, nullifier: bigint, block: number): Promise<Bytes32> {
+export async function spentBy(node: ChainNode, pool: Address, nullifier: bigint, block: number): Promise<Bytes32> {
   const answer = await node.call({ to: pool, data: SPENT_BY + word(nullifier) }, block);
   if (!isWord(answer)) throw node.inconsistent("gives spentBy a result that is not a word");
   return answer;
@@ -47,7 +47,7 @@ export interface PoolFacts {
 }
 
 /** @throws PaywallError POOL_MISMATCH, CHAIN_UNAVAILABLE, WRONG_CHAIN */
-export async function readPool(chain: ChainReader, pool: Address): Promise<PoolFacts> {
+export async function readPool(chain: Chain, pool: Address): Promise<PoolFacts> {
   const mismatch = (cause?: unknown) =>
     new PaywallError("POOL_MISMATCH", `the contract at ${pool} is not a ShieldedPool`, { pool }, { cause });
   const ask = async (to: Address, data: string): Promise<Bytes32> => {

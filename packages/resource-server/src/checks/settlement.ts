@@ -1,7 +1,7 @@
 // Settled is what the pool says it settled. The root of a proof may be invented and the service may lie: this check
 // rests on neither.
 import { setTimeout as pause } from "node:timers/promises";
-import type { ChainReader, NodeView } from "@sotto/chain";
+import type { Chain, ChainNode } from "@sotto/chain";
 import type { Address, Bytes32 } from "@sotto/protocol";
 import { showsSettled, spentBy } from "../chain/pool.ts";
 import { Gate } from "./gate.ts";
@@ -18,7 +18,7 @@ export interface Payment {
 }
 
 export interface SettlementOptions {
-  readonly chain: ChainReader;
+  readonly chain: Chain;
   readonly pool: Address;
   /** Blocks, the payment's own included. */
   readonly confirmations: number;
@@ -96,7 +96,7 @@ export class Settlements {
   #ask(payment: Payment): Promise<Found> {
     return this.#gate.run(async () => {
       try {
-        return await this.#options.chain.use(
+        return await this.#options.chain.useNode(
           (node) => this.#lookAt(node, payment),
           (found) => found !== "missing",
         );
@@ -106,7 +106,7 @@ export class Settlements {
     });
   }
 
-  async #lookAt(node: NodeView, { nullifier, digest, txSignature }: Payment): Promise<Found> {
+  async #lookAt(node: ChainNode, { nullifier, digest, txSignature }: Payment): Promise<Found> {
     const { pool, confirmations } = this.#options;
     const [head, receipt] = await Promise.all([node.height(), node.receipt(txSignature)]);
     const confirmed = head - confirmations + 1;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { ChainReader, signatureCall } from "@sotto/chain";
+import { type Chain, connectChain, signatureCall } from "@sotto/chain";
 import { checkBindingSignature, checkBindingTime, parseAddress, SottoError } from "@sotto/protocol";
 import type { ArtifactsLock } from "@sotto/prover";
 import { type PoolFacts, readPool } from "../chain/pool.ts";
@@ -27,7 +27,7 @@ const NODE_TIMEOUT_MS = 5_000;
 const MAX_NODE_RESPONSE_BYTES = 4 * 1024 * 1024;
 
 /** @throws PaywallError RECIPIENT_NOT_SIGNED, CHAIN_UNAVAILABLE */
-async function checkRecipient({ binding, signature }: Config, chain: ChainReader, now: number): Promise<void> {
+async function checkRecipient({ binding, signature }: Config, chain: Chain, now: number): Promise<void> {
   const refuse = (why: string, cause?: unknown) => new PaywallError("RECIPIENT_NOT_SIGNED", why, {}, { cause });
   try {
     checkBindingTime(binding, now);
@@ -41,7 +41,7 @@ async function checkRecipient({ binding, signature }: Config, chain: ChainReader
 }
 
 /** @throws PaywallError POOL_MISMATCH and what `readPool` throws */
-async function checkToken(options: PaywallOptions, chain: ChainReader, pool: `0x${string}`): Promise<PoolFacts> {
+async function checkToken(options: PaywallOptions, chain: Chain, pool: `0x${string}`): Promise<PoolFacts> {
   const found = await readPool(chain, pool);
   const { token = found.token, decimals = found.decimals } = options.chain;
   if (parseAddress(token, "chain.token") !== found.token || decimals !== found.decimals)
@@ -77,9 +77,9 @@ interface Parts {
 /** What is asked of others. Every step may be taken again. */
 function openingSteps({ options, config, prices, lock, jwks, claims, clock, startedAt }: Parts) {
   const { place, service, confirmations, blockTimeMs, settleWaitMs: waitMs } = config;
-  const chain = new ChainReader({
+  const chain = connectChain({
     ...{ urls: options.chain.rpcUrls, chainId: place.chainId, clock },
-    ...{ timeout: NODE_TIMEOUT_MS, maxResponseBytes: MAX_NODE_RESPONSE_BYTES },
+    ...{ timeoutMs: NODE_TIMEOUT_MS, maxResponseBytes: MAX_NODE_RESPONSE_BYTES },
   });
   const pool = parseAddress(place.pool);
   return {

@@ -1,6 +1,6 @@
 // Whether the relayer could settle what is asked for now. A token that cannot be settled costs its payer minutes of waiting
 // for nothing: the service answers 503 before it gives one.
-import { type ChainReader, isNodeFault } from "@sotto/chain";
+import { type Chain, isNodeFault } from "@sotto/chain";
 import type { Check, Need } from "@sotto/server";
 import type { Config } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
@@ -111,7 +111,7 @@ function neededBalance(outlook: Outlook, { leastBalance }: Limits, kind: Admissi
 
 export interface AdmissionParts {
   readonly config: Limits;
-  readonly chain: Pick<ChainReader, "head" | "balance">;
+  readonly chain: Pick<Chain, "head" | "balance">;
   readonly store: Pick<Store, "gasToday" | "commitments" | "sinceLastRound">;
   /** The relayer's account. */
   readonly relayer: string;

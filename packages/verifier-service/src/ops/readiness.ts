@@ -1,11 +1,11 @@
-import type { ChainReader } from "@sotto/chain";
+import type { Chain } from "@sotto/chain";
 import type { Need } from "@sotto/server";
 import { artifactsPresent, type Catalog } from "../artifacts/catalog.ts";
 import type { Admission } from "../operations/admission.ts";
 import type { Store } from "../store/index.ts";
 
 export interface ServiceParts {
-  readonly chain: ChainReader;
+  readonly chain: Chain;
   readonly store: Pick<Store, "ping">;
   readonly catalog: Catalog;
   /** What would be in the way of settling a payment. */

@@ -1,4 +1,4 @@
-import { CallReverted, ChainError, type ChainReader } from "@sotto/chain";
+import { CallReverted, type Chain, ChainError } from "@sotto/chain";
 import { Interface } from "ethers";
 import { ServiceError } from "../errors.ts";
 import { poolInterface } from "../relayer/calldata.ts";
@@ -32,8 +32,8 @@ const VERIFIERS = [
  * @param verificationKeys as in snarkjs's JSON, by circuit
  * @throws ServiceError CHAIN_UNAVAILABLE, WRONG_CHAIN, POOL_MISSING, VERIFIER_MISMATCH
  */
-export async function checkPool(
-  chain: ChainReader,
+export async function assertPool(
+  chain: Chain,
   pool: string,
   verificationKeys: Readonly<Record<string, unknown>>,
 ): Promise<PoolFacts> {
@@ -42,7 +42,7 @@ export async function checkPool(
     if ((await chain.code(pool)) === "0x")
       throw new ServiceError(
         "POOL_MISSING",
-        `there is no contract at ${pool} on chain ${chain.chainId}; locally: npm run deploy:local`,
+        `there is no contract at ${pool} on chain ${await chain.chainId()}; locally: npm run deploy:local`,
         { pool },
       );
     for (const [circuit, view] of VERIFIERS)
@@ -69,7 +69,7 @@ export async function checkPool(
 const isAnotherContract = (error: unknown): boolean =>
   error instanceof CallReverted || (error instanceof ChainError && error.code === "NODE_INCONSISTENT");
 
-async function checkVerifier(chain: ChainReader, circuit: string, address: string, expected: readonly bigint[]) {
+async function checkVerifier(chain: Chain, circuit: string, address: string, expected: readonly bigint[]) {
   const verifier = new Interface([`function verificationKey() view returns (uint256[${expected.length}])`]);
   const words = await chain.read(verifier, address, "verificationKey").catch((cause: unknown) => {
     if (isAnotherContract(cause)) return [];

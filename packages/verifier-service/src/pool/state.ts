@@ -1,4 +1,4 @@
-import type { ChainReader } from "@sotto/chain";
+import type { Chain } from "@sotto/chain";
 import type { Interface } from "ethers";
 import { ServiceError } from "../errors.ts";
 import type { PoolState } from "../ports.ts";
@@ -9,7 +9,7 @@ const ROOT_MS = 60_000;
 const MAX_ROOTS = 1_024;
 
 /** @throws ServiceError CHAIN_UNAVAILABLE */
-export function poolState(chain: ChainReader, pool: string, token: string, clock: () => number): PoolState {
+export function poolState(chain: Chain, pool: string, token: string, clock: () => number): PoolState {
   /** Roots the pool knows, and until when that is taken for true. */
   const roots = new Map<bigint, number>();
   const asking =

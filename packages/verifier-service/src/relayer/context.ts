@@ -1,16 +1,16 @@
-import type { ChainReader, Head } from "@sotto/chain";
+import type { Chain, Head } from "@sotto/chain";
 import type { Lease, Store } from "../store/index.ts";
 import type { FeeMarket } from "./fee-market.ts";
-import type { PoolPlace, RelayerConfig, RelayerLog, RelayerMetrics, RelayerSigner } from "./types.ts";
+import type { PoolDeployment, RelayerConfig, RelayerLog, RelayerMetrics, RelayerSigner } from "./types.ts";
 
 /** What all parts of the relayer work with. */
 export interface RelayerContext {
   store: Store;
-  chain: ChainReader;
+  chain: Chain;
   signer: RelayerSigner;
   /** The relayer's address, lower case. */
   address: string;
-  pool: PoolPlace;
+  pool: PoolDeployment;
   config: RelayerConfig;
   market: FeeMarket;
   metrics: RelayerMetrics;

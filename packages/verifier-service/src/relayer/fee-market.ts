@@ -1,6 +1,6 @@
 // What gas costs on this chain now, and what the relayer offers for it at most. Chains differ by five orders of magnitude, so
 // nothing here is a fixed price: Polygon takes no transaction below 25 gwei for its builder, Base is content with 0.001.
-import type { ChainReader, FeeHistory, Head } from "@sotto/chain";
+import type { Chain, FeeHistory, Head } from "@sotto/chain";
 import { Interface } from "ethers";
 import { type FeeCaps, type Fees, feesFor, max, min, replacementFees } from "./fees.ts";
 import { PAYMENT_GAS } from "./gas.ts";
@@ -24,7 +24,7 @@ const CHEAP_PAYMENTS = 1_000n;
 const USUAL_TIP = 1_000_000_000n;
 
 export interface FeeMarketOptions {
-  readonly chain: Pick<ChainReader, "head" | "priorityFee" | "feeHistory" | "code" | "read">;
+  readonly chain: Pick<Chain, "head" | "priorityFee" | "feeHistory" | "code" | "read">;
   /** Wei; undefined: derived from the chain's fee history. */
   readonly maxFeePerGas: bigint | undefined;
   readonly maxPriorityFeePerGas: bigint | undefined;

@@ -1,14 +1,14 @@
-import { type Block, ChainError, type ChainReader, type Head, type NodeView } from "@sotto/chain";
+import { type Block, type Chain, ChainError, type ChainNode, type Head } from "@sotto/chain";
 import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
 import type { Lease, LedgerPage, Row, Store } from "../store/index.ts";
 import { poolInterface } from "./calldata.ts";
 import { expectBlock, type PageStart, readPage } from "./page.ts";
-import type { PoolPlace, RelayerConfig } from "./types.ts";
+import type { PoolDeployment, RelayerConfig } from "./types.ts";
 
 export interface FollowerOptions {
   store: Store;
-  chain: ChainReader;
-  pool: PoolPlace;
+  chain: Chain;
+  pool: PoolDeployment;
   config: Pick<RelayerConfig, "rangeSize" | "reorgDepth">;
 }
 
@@ -65,7 +65,7 @@ export class Follower {
    */
   #ancestor(known: readonly Row<"blocks">[]): Promise<Row<"blocks"> | undefined> {
     const { chain, pool } = this.#options;
-    return chain.use(async (view) => {
+    return chain.useNode(async (view) => {
       for (const block of known) if ((await view.block(block.number))?.hash === block.hash) return block;
       if (known.length > 0 && !LOCAL_CHAIN_IDS.includes(pool.chainId))
         throw view.inconsistent("has none of the blocks that were read before");
@@ -96,7 +96,7 @@ export class Follower {
     const { chain, pool, store } = this.#options;
     const start = { leaves: await store.ledger.leafCount(), appended: (await store.ledger.lastAppend())?.size ?? 0 };
     try {
-      return await chain.use(async (view) => {
+      return await chain.useNode(async (view) => {
         const end = await expectBlock(view, to);
         const logs = await view.logs(pool.pool, from, to);
         if ((await view.block(to))?.hash !== end.hash) throw view.inconsistent("changed its chain while it was read");
@@ -116,7 +116,7 @@ export class Follower {
     }
   }
 
-  async #compare(view: NodeView, block: number, start: PageStart, { leaves, appends }: LedgerPage): Promise<void> {
+  async #compare(view: ChainNode, block: number, start: PageStart, { leaves, appends }: LedgerPage): Promise<void> {
     const queue = await view.read(poolInterface, this.#options.pool.pool, "queue", [], block);
     const read = [start.leaves + leaves.length, appends.at(-1)?.size ?? start.appended];
     const there = [Number(queue["size"]), Number(queue["appended"])];

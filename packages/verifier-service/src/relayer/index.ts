@@ -8,7 +8,7 @@ export {
   DEFAULT_RELAYER_CONFIG,
   LOCAL_RELAYER_CONFIG,
   type Outcome,
-  type PoolPlace,
+  type PoolDeployment,
   type RelayerConfig,
   type RelayerLog,
   type RelayerMetrics,

@@ -1,4 +1,4 @@
-import type { Block, Log, NodeView } from "@sotto/chain";
+import type { Block, ChainNode, Log } from "@sotto/chain";
 import type { LogDescription } from "ethers";
 import type { LedgerPage, Row } from "../store/index.ts";
 import { poolInterface } from "./calldata.ts";
@@ -19,7 +19,7 @@ export interface PageStart {
   appended: number;
 }
 
-export async function expectBlock(view: NodeView, number: number): Promise<Block> {
+export async function expectBlock(view: ChainNode, number: number): Promise<Block> {
   const block = await view.block(number);
   if (block === undefined) throw view.inconsistent(`has no block ${number}`);
   return block;
@@ -27,7 +27,7 @@ export async function expectBlock(view: NodeView, number: number): Promise<Block
 
 /** Leaves must follow one another without a gap: a node that leaves events out is noticed. */
 export async function readPage(
-  view: NodeView,
+  view: ChainNode,
   logs: readonly Log[],
   start: PageStart,
   from: number,
@@ -78,7 +78,7 @@ export async function readPage(
   return page;
 }
 
-function parse(view: NodeView, log: Log): LogDescription | undefined {
+function parse(view: ChainNode, log: Log): LogDescription | undefined {
   try {
     return poolInterface.parseLog(log) ?? undefined;
   } catch {
@@ -91,7 +91,7 @@ function parse(view: NodeView, log: Log): LogDescription | undefined {
  * is all that was read up to it, and a reorganisation of a few blocks takes back a few blocks.
  */
 async function blocksOf(
-  view: NodeView,
+  view: ChainNode,
   hashes: ReadonlyMap<number, string>,
   from: number,
   end: Block,

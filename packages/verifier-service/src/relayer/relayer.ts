@@ -1,4 +1,4 @@
-import type { ChainReader } from "@sotto/chain";
+import type { Chain } from "@sotto/chain";
 import { parseAddress } from "@sotto/protocol";
 import { assertAllowedOnChain } from "@sotto/prover";
 import type { Store } from "../store/index.ts";
@@ -13,13 +13,13 @@ import { checkConfig } from "./options.ts";
 import { OutcomeResolver } from "./outcome-resolver.ts";
 import { Sender } from "./sender.ts";
 import { Tracker } from "./tracker.ts";
-import type { AppendProver, PoolPlace, RelayerConfig, RelayerSigner } from "./types.ts";
+import type { AppendProver, PoolDeployment, RelayerConfig, RelayerSigner } from "./types.ts";
 
 export interface RelayerOptions extends Pick<RelayerContext, "metrics" | "log"> {
   store: Store;
-  chain: ChainReader;
+  chain: Chain;
   signer: RelayerSigner;
-  pool: PoolPlace;
+  pool: PoolDeployment;
   config: RelayerConfig;
   /** Proves appends; needed unless `config.append` is false. */
   prover?: AppendProver;
@@ -38,7 +38,7 @@ export function createRelayer(options: RelayerOptions): Relayer {
   const address = parseAddress(signer.address.toLowerCase(), "signer");
   const { chainId, deploymentBlock } = options.pool;
   const places = { pool: parseAddress(options.pool.pool, "pool"), token: parseAddress(options.pool.token, "token") };
-  const pool: PoolPlace = { chainId, deploymentBlock, ...places };
+  const pool: PoolDeployment = { chainId, deploymentBlock, ...places };
   const { market = new FeeMarket({ ...config, chain, clock }) } = options;
   const context: RelayerContext = { store, chain, signer, address, pool, config, market, metrics, log, clock };
   const sender = new Sender(context);

@@ -54,8 +54,8 @@ export class Sender {
   /** Hands a stored transaction to the nodes. That none takes it now is no error: it is sent again. */
   async broadcast({ hash, raw }: Pick<NewAttempt, "hash" | "raw">, { lease }: Round): Promise<void> {
     const { chain, store, log } = this.#context;
-    const refusal = await chain.send(raw);
-    if (refusal !== undefined) log.warn({ hash, refusal: refusal.slice(0, 200) }, "no node took the transaction");
+    const { accepted, refusal } = await chain.broadcast(raw);
+    if (!accepted) log.warn({ hash, refusal: refusal?.slice(0, 200) }, "no node took the transaction");
     await store.asRelayer(lease, ({ outbox }) => outbox.sent(hash));
   }
 

@@ -14,7 +14,7 @@ export interface Outcome {
 }
 
 /** The pool that is served. */
-export interface PoolPlace {
+export interface PoolDeployment {
   chainId: bigint;
   /** Lower-case addresses. */
   pool: string;

@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { ChainReader } from "@sotto/chain";
+import { connectChain } from "@sotto/chain";
 import { expect } from "chai";
 import { Follower } from "../../src/relayer/follower.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
@@ -64,7 +64,7 @@ describe("the reader of the pool's events", () => {
 
   const follow = async (...urls: string[]) => {
     const lease = (await store.leases.acquire("relayer", "me", 60_000))!;
-    const chain = new ChainReader({ urls, chainId: 8453n });
+    const chain = connectChain({ urls, chainId: 8453n });
     const config = { rangeSize: 1_000, reorgDepth: 128 };
     await new Follower({
       store,

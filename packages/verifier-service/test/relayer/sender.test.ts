@@ -31,7 +31,11 @@ describe("a day's gas", () => {
     },
   });
   const context = {
-    chain: { priorityFee: async () => 0n, transactionCount: async () => 0, send: async () => undefined },
+    chain: {
+      priorityFee: async () => 0n,
+      transactionCount: async () => 0,
+      broadcast: async () => ({ accepted: true }),
+    },
     store: {
       gasToday: async () => spent,
       outbox,

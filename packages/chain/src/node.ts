@@ -37,7 +37,7 @@ export interface ContractQuestion<Value> {
 }
 
 /** Questions to one node, with checked answers. */
-export class NodeView {
+export class ChainNode {
   readonly #node: RpcEndpoint;
 
   constructor(node: RpcEndpoint) {
