@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { expect } from "chai";
 import { openRecord, openText, type Place, rewrap, sealRecord, sealText } from "../src/crypto/envelope.ts";
-import { expectHead, headTerm, sealHead } from "../src/crypto/head.ts";
+import { assertHead, headTerm, sealHead } from "../src/crypto/head.ts";
 import { KeyRing } from "../src/crypto/key-ring.ts";
 import type { RegistryKey } from "../src/index.ts";
 
@@ -103,13 +103,13 @@ describe("heads", () => {
 
   it("are of one place and version, under one key", () => {
     const head = { version: 1, master_key: "m1", seal: sealHead(ring, place) };
-    expect(codeOf(() => expectHead(ring, place, head))).to.equal("opened");
-    for (const wrong of elsewhere) expect(codeOf(() => expectHead(ring, wrong, head))).to.equal("RECORD_TAMPERED");
-    expect(codeOf(() => expectHead(other, place, head))).to.equal("RECORD_TAMPERED");
-    expect(codeOf(() => expectHead(ring, place, { ...head, version: 2 }))).to.equal("RECORD_TAMPERED");
-    expect(codeOf(() => expectHead(ring, place, { ...head, seal: "" }))).to.equal("RECORD_TAMPERED");
-    expect(codeOf(() => expectHead(ring, place, { ...head, master_key: "m9" }))).to.equal("KEY_MISSING");
-    expect(codeOf(() => expectHead(ring, place, undefined))).to.equal("RECORD_TAMPERED");
+    expect(codeOf(() => assertHead(ring, place, head))).to.equal("opened");
+    for (const wrong of elsewhere) expect(codeOf(() => assertHead(ring, wrong, head))).to.equal("RECORD_TAMPERED");
+    expect(codeOf(() => assertHead(other, place, head))).to.equal("RECORD_TAMPERED");
+    expect(codeOf(() => assertHead(ring, place, { ...head, version: 2 }))).to.equal("RECORD_TAMPERED");
+    expect(codeOf(() => assertHead(ring, place, { ...head, seal: "" }))).to.equal("RECORD_TAMPERED");
+    expect(codeOf(() => assertHead(ring, place, { ...head, master_key: "m9" }))).to.equal("KEY_MISSING");
+    expect(codeOf(() => assertHead(ring, place, undefined))).to.equal("RECORD_TAMPERED");
   });
 
   it("add up by terms that their seals do not show", () => {

@@ -27,7 +27,7 @@ export interface Head {
  * Refuses a record whose head is missing, forged or of another version: a row put back from an older state.
  * @throws RegistryError RECORD_TAMPERED, KEY_MISSING
  */
-export function expectHead(ring: KeyRing, place: Place, head: Head | undefined): void {
+export function assertHead(ring: KeyRing, place: Place, head: Head | undefined): void {
   const master = ring.masterOf(head?.master_key ?? ring.master.id);
   if (master === undefined)
     throw new RegistryError("KEY_MISSING", "a record's master key is not in the ring", {

@@ -25,7 +25,7 @@ export interface IndexKey {
 
 const USES: readonly BlindUse[] = ["number", "slot", "code", "once", "quota", "audit"];
 const ID = /^[a-z0-9-]{1,16}$/;
-const MOST_KEYS = 4;
+const MAX_KEYS = 4;
 
 const derive = (key: Uint8Array, use: string): Buffer =>
   Buffer.from(hkdfSync("sha256", key, new Uint8Array(), `sotto phone registry: ${use}`, 32));
@@ -43,8 +43,8 @@ export class KeyRing {
 
   /** @throws RegistryError INVALID_KEYS */
   constructor(keys: RegistryKeys, work: Work = () => undefined) {
-    expectKeys("master", keys.master);
-    expectKeys("index", keys.index);
+    assertKeys("master", keys.master);
+    assertKeys("index", keys.index);
     // The same bytes in both places would let a wrong copy of one secret stand for the other.
     const values = [...keys.master, ...keys.index].map(({ key }) => Buffer.from(key).toString("hex"));
     if (new Set(values).size !== values.length)
@@ -92,10 +92,10 @@ export class KeyRing {
   }
 }
 
-function expectKeys(kind: string, keys: readonly RegistryKey[]): void {
+function assertKeys(kind: string, keys: readonly RegistryKey[]): void {
   const say = (what: string) => new RegistryError("INVALID_KEYS", `the ${kind} keys: ${what}`);
-  if (!Array.isArray(keys) || keys.length === 0 || keys.length > MOST_KEYS)
-    throw say(`1 to ${MOST_KEYS} keys are needed, the current one first`);
+  if (!Array.isArray(keys) || keys.length === 0 || keys.length > MAX_KEYS)
+    throw say(`1 to ${MAX_KEYS} keys are needed, the current one first`);
   for (const { id, key } of keys) {
     if (typeof id !== "string" || !ID.test(id)) throw say("an id is 1 to 16 of a-z, 0-9 and -");
     if (!(key instanceof Uint8Array) || key.length !== 32) throw say(`key ${id} is not 32 bytes`);

@@ -4,7 +4,7 @@ import { PhoneError } from "../errors.ts";
 export type { CountryCode } from "libphonenumber-js/max";
 
 /** Longer than any way of writing a number. */
-export const LONGEST_WRITTEN = 64;
+export const MAX_WRITTEN_LENGTH = 64;
 
 /** Digits and what people put between them. Letters, extensions and other scripts' digits are no part of a number. */
 const WRITTEN = /^\+?[0-9 ().\-/\u00a0\u2011]*$/;
@@ -33,7 +33,7 @@ export function parseNumber(text: string, defaultCountry?: CountryCode): PhoneNu
   const written = text.trim();
   const plain = written.replace(SEPARATORS, "");
   const international = written.startsWith("+");
-  if (text.length > LONGEST_WRITTEN || !WRITTEN.test(written) || !/^\+?[0-9]{4,20}$/.test(plain)) throw invalid();
+  if (text.length > MAX_WRITTEN_LENGTH || !WRITTEN.test(written) || !/^\+?[0-9]{4,20}$/.test(plain)) throw invalid();
   // An area code in brackets comes after a country code, or the number is local.
   const local = defaultCountry !== undefined && written.startsWith("(");
   const asInternational = local ? undefined : valid(international ? plain : `+${plain}`);

@@ -48,7 +48,7 @@ const clientOf = ({ ip }: FastifyRequest): string => networksOf(ip).join(",");
 const PRIVATE = { "cache-control": "no-store" } as const;
 
 /** @throws SottoError INVALID_SHIELDED_ADDRESS */
-function expectShieldedAddress(key: string): void {
+function assertShieldedAddress(key: string): void {
   if (!/^0x[0-9a-f]{128}$/.test(key))
     throw new SottoError(
       "INVALID_SHIELDED_ADDRESS",
@@ -81,7 +81,7 @@ function linkRoutes(app: App, { registry, defaultCountry, countries }: PhoneRout
       if (!servable || (countries !== undefined && (country === undefined || !countries.includes(country))))
         throw new PhoneError("NUMBER_NOT_SERVED", "numbers of this kind or country cannot be linked here");
       const wallet = parseAddress(walletAddress, "walletAddress");
-      expectShieldedAddress(encryptionPublicKey);
+      assertShieldedAddress(encryptionPublicKey);
       const result = await registry.link({
         ...{ phone, wallet, key: encryptionPublicKey, signature: normalizeSignature(signature) },
         ...(issuedAt === undefined ? {} : { issuedAt }),

@@ -1,9 +1,9 @@
 import { type Static, Type } from "@fastify/type-provider-typebox";
 import { MAX_SIGNATURE_BYTES } from "@sotto/protocol";
-import { LONGEST_WRITTEN } from "./numbers.ts";
+import { MAX_WRITTEN_LENGTH } from "./numbers.ts";
 
 const Seconds = (description: string) => Type.Integer({ minimum: 0, maximum: 99_999_999_999, description });
-const PhoneNumber = Type.String({ minLength: 4, maxLength: LONGEST_WRITTEN, description: "E.164: + and digits" });
+const PhoneNumber = Type.String({ minLength: 4, maxLength: MAX_WRITTEN_LENGTH, description: "E.164: + and digits" });
 const Wallet = Type.String({ minLength: 42, maxLength: 42, description: "wallet address, 0x and 40 hex digits" });
 const Signature = Type.String({
   minLength: 4,
@@ -55,7 +55,7 @@ export type UnlinkBody = Static<typeof UnlinkBody>;
 export const PhoneParams = Type.Object({
   phone: Type.String({
     minLength: 1,
-    maxLength: LONGEST_WRITTEN,
+    maxLength: MAX_WRITTEN_LENGTH,
     description: "the number, with + (%2B), with spaces or as bare digits",
   }),
 });

@@ -100,7 +100,7 @@ export async function take(
  * @param db a transaction
  * @param at when they were counted, ms
  */
-export async function giveBack(db: Db, ring: KeyRing, uses: readonly Use[], at: number, amount: 0 | 1): Promise<void> {
+export async function undoTake(db: Db, ring: KeyRing, uses: readonly Use[], at: number, amount: 0 | 1): Promise<void> {
   for (const { key } of countersOf(ring, uses, at)) {
     const counter = db.updateTable("phone_quotas").where("key", "=", key);
     await counter
@@ -125,7 +125,7 @@ export async function forget(db: Db, ring: KeyRing, uses: readonly Use[], now: n
 }
 
 /** Counts in a transaction of its own. */
-export const takeAlone = (
+export const takeInTransaction = (
   database: RegistryDatabase,
   ring: KeyRing,
   uses: readonly Use[],

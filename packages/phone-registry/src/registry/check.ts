@@ -1,4 +1,4 @@
-import { expectHead } from "../crypto/head.ts";
+import { assertHead } from "../crypto/head.ts";
 import { RegistryError } from "../errors.ts";
 import { accept, type LedgerState, readLedger, termsOf } from "../store/ledger.ts";
 import { entryOf, headOf, placeOf, rows } from "../store/records.ts";
@@ -46,7 +46,7 @@ async function count({ ring }: Context, db: Db): Promise<Counted> {
     const last = page.at(-1);
     if (last === undefined) break;
     after = last.id;
-    for (const row of page) expectHead(ring, placeOf(row), headOf(row));
+    for (const row of page) assertHead(ring, placeOf(row), headOf(row));
     sum = (sum + termsOf(ring, page.map(entryOf))) % (1n << 256n);
     links += page.length;
   }

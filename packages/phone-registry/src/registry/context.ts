@@ -23,7 +23,7 @@ export const LINK_LIFETIME_SECONDS = 400 * 86_400;
 /** A struct may be a day old when it comes: for longer than that it is remembered that it came. ms */
 export const DIGEST_MEMORY_MS = 26 * 3_600_000;
 
-export const isOver = (record: LinkRecord, now: number): boolean => record.expiresAt * 1000 <= now;
+export const isEnded = (record: LinkRecord, now: number): boolean => record.expiresAt * 1000 <= now;
 
 export function mappingOf(record: LinkRecord, verified: boolean): Mapping {
   const { phone, key, service, issuedAt, signature, expiresAt } = record;

@@ -64,17 +64,17 @@ export function limitsOf(given: Partial<RegistryLimits> = {}): RegistryLimits {
   const { codes, tries, lookups } = limits;
   for (const rates of [codes, tries, lookups].flatMap((group) => Object.values(group) as (readonly Rate[])[]))
     for (const { limit, seconds } of rates) {
-      expectCount("a limit", limit, 0);
-      expectCount("a window in seconds", seconds, 1);
+      assertCount("a limit", limit, 0);
+      assertCount("a window in seconds", seconds, 1);
     }
-  expectCount("linkedPercent", limits.linkedPercent, 0, 90);
-  expectCount("rangeDigits", limits.rangeDigits, 1, 6);
-  expectCount("pendingSeconds", limits.pendingSeconds, 5 * MINUTE, 30 * DAY);
-  expectCount("auditSeconds", limits.auditSeconds, MINUTE);
+  assertCount("linkedPercent", limits.linkedPercent, 0, 90);
+  assertCount("rangeDigits", limits.rangeDigits, 1, 6);
+  assertCount("pendingSeconds", limits.pendingSeconds, 5 * MINUTE, 30 * DAY);
+  assertCount("auditSeconds", limits.auditSeconds, MINUTE);
   return limits;
 }
 
-function expectCount(name: string, value: number, from: number, to = 1_000_000_000): void {
+function assertCount(name: string, value: number, from: number, to = 1_000_000_000): void {
   if (!Number.isSafeInteger(value) || value < from || value > to)
     throw new RegistryError("INVALID_OPTIONS", `${name} must be an integer from ${from} to ${to}`);
 }

@@ -6,7 +6,7 @@ import type { LinkRecord } from "../store/link-record.ts";
 import { useUp, wasUsed } from "../store/once.ts";
 import type { Found } from "../store/records.ts";
 import type { Db } from "../store/schema.ts";
-import { type Context, changeOf, DIGEST_MEMORY_MS, isOver, LINK_LIFETIME_SECONDS, mappingOf } from "./context.ts";
+import { type Context, changeOf, DIGEST_MEMORY_MS, isEnded, LINK_LIFETIME_SECONDS, mappingOf } from "./context.ts";
 import { codeUses, tryUses } from "./limits.ts";
 import { expectFields } from "./requests.ts";
 import type { LinkRequest, LinkResult } from "./types.ts";
@@ -55,7 +55,7 @@ async function store(context: Context, db: Db, request: LinkRequest, record: Lin
   const waiting = await records.waiting(db, phone, wallet);
   if ((await wasUsed(db, ring, "link", [record.digest])) || verified?.record.digest === record.digest)
     throw new RegistryError("SIGNATURE_REPLAYED", "this signature was used before: sign again");
-  const current = verified !== undefined && !isOver(verified.record, now) ? verified : undefined;
+  const current = verified !== undefined && !isEnded(verified.record, now) ? verified : undefined;
   if (current?.record.wallet === wallet && (await mayRenew(context, db, record, current, waiting)))
     return renew(context, db, request, record, current, waiting);
   // A waiting link is a fact about this wallet alone; one of another wallet is neither told nor touched.

@@ -3,7 +3,7 @@ import { SottoError } from "@sotto/protocol";
 import { KeyRing } from "../crypto/key-ring.ts";
 import { RegistryError } from "../errors.ts";
 import { UnknownWatch } from "../quotas/watch.ts";
-import { expectKeys } from "../store/keys.ts";
+import { assertKeys } from "../store/keys.ts";
 import { MIGRATIONS } from "../store/migrations.ts";
 import { useUp } from "../store/once.ts";
 import { Records } from "../store/records.ts";
@@ -23,7 +23,7 @@ import { erase, unlink } from "./unlink.ts";
 import { verify } from "./verify.ts";
 
 /** A nonce is remembered until its deadline; one further ahead would have to be for too long. s */
-const FURTHEST_DEADLINE = 3_600;
+const MAX_DEADLINE_SECONDS = 3_600;
 
 /** Between two looks at all links. ms */
 const CHECK_MS = 3_600_000;
@@ -43,7 +43,7 @@ export async function openRegistry(options: RegistryOptions): Promise<PhoneRegis
     onQuery: () => onWork("query"),
   });
   try {
-    await database.transaction(["phone-registry-keys"], (db) => expectKeys(db, ring));
+    await database.transaction(["phone-registry-keys"], (db) => assertKeys(db, ring));
   } catch (error) {
     await database.close();
     throw error;
@@ -111,7 +111,7 @@ async function useNonce({ database, ring, clock }: Context, use: NonceUse): Prom
   const now = clock();
   const refuse = (what: string) => new RegistryError("NONCE_REFUSED", what);
   if (deadline * 1000 <= now) throw refuse("the deadline of the request is over");
-  if (deadline > now / 1000 + FURTHEST_DEADLINE) throw refuse("the deadline of the request is too far ahead");
+  if (deadline > now / 1000 + MAX_DEADLINE_SECONDS) throw refuse("the deadline of the request is too far ahead");
   // Remembered a little longer, for replicas whose clocks are behind.
   const fresh = await database.transaction([`phone-nonce:${wallet}`], (db) =>
     useUp(db, ring, "nonce", [wallet, nonce], deadline * 1000 + 60_000),

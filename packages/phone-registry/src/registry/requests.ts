@@ -6,16 +6,16 @@ const ADDRESS = /^0x[0-9a-f]{40}$/;
 const KEY = /^0x[0-9a-f]{128}$/;
 const CODE = /^[0-9]{6}$/;
 /** 8 KiB: contract wallets that are not deployed yet sign with the call that deploys them. */
-const MOST_SIGNATURE = 2 + 2 * 8192;
+const MAX_SIGNATURE_LENGTH = 2 + 2 * 8192;
 const SIGNATURE = /^0x(?:[0-9a-fA-F]{2})+$/;
-const MOST_NAME = 256;
+const MAX_NAME_LENGTH = 256;
 
 const FORMS: Readonly<Record<string, (value: unknown) => boolean>> = {
   phone: (value) => typeof value === "string" && PHONE.test(value),
   wallet: (value) => typeof value === "string" && ADDRESS.test(value),
   caller: (value) => value === undefined || (typeof value === "string" && ADDRESS.test(value)),
   key: (value) => typeof value === "string" && KEY.test(value),
-  signature: (value) => typeof value === "string" && value.length <= MOST_SIGNATURE && SIGNATURE.test(value),
+  signature: (value) => typeof value === "string" && value.length <= MAX_SIGNATURE_LENGTH && SIGNATURE.test(value),
   issuedAt: (value) => value === undefined || isSeconds(value),
   deadline: isSeconds,
   code: (value) => typeof value === "string" && CODE.test(value),
@@ -28,7 +28,7 @@ function isSeconds(value: unknown): boolean {
 }
 
 function isName(value: unknown): boolean {
-  return typeof value === "string" && value.length >= 1 && value.length <= MOST_NAME;
+  return typeof value === "string" && value.length >= 1 && value.length <= MAX_NAME_LENGTH;
 }
 
 /** @throws RegistryError INVALID_REQUEST naming the field, never its value */

@@ -1,6 +1,6 @@
-import { giveBack, type Shares, take } from "../quotas/quotas.ts";
+import { type Shares, take, undoTake } from "../quotas/quotas.ts";
 import { noteAnswer, noteAsked, seenLock } from "../quotas/seen.ts";
-import { type Context, isOver, mappingOf } from "./context.ts";
+import { type Context, isEnded, mappingOf } from "./context.ts";
 import { askerOf, lookupUses } from "./limits.ts";
 import type { RegistryMetrics } from "./options.ts";
 import { expectFields } from "./requests.ts";
@@ -27,11 +27,11 @@ export async function resolve(context: Context, request: ResolveRequest): Promis
   });
   const found = await records.first(database.db, request.phone);
   const verified = found?.row.verified === 1;
-  const shown = found !== undefined && !isOver(found.record, now) && (verified || options.unverified !== "hide");
+  const shown = found !== undefined && !isEnded(found.record, now) && (verified || options.unverified !== "hide");
   const mapping = shown ? mappingOf(found.record, verified) : undefined;
   const known = verified && shown;
   await database.transaction(locks, async (db) => {
-    await giveBack(db, ring, uses, now, known || seen ? 1 : 0);
+    await undoTake(db, ring, uses, now, known || seen ? 1 : 0);
     await noteAnswer(db, ring, asked, now, known);
   });
   if (!seen) tell(options.metrics, shares);

@@ -1,6 +1,6 @@
 import { record as audit } from "../audit/audit.ts";
 import { RegistryError } from "../errors.ts";
-import { forget, takeAlone } from "../quotas/quotas.ts";
+import { forget, takeInTransaction } from "../quotas/quotas.ts";
 import { useUp } from "../store/once.ts";
 import type { Context } from "./context.ts";
 import { numberUses, tryUses } from "./limits.ts";
@@ -20,7 +20,7 @@ export async function unlink(context: Context, request: UnlinkRequest): Promise<
   const { database, ring, records, limits, options, clock } = context;
   const { phone, wallet, issuedAt, client } = request;
   // Wallets cost nothing: without a limit signatures of new ones would fill the tables of what was used.
-  await takeAlone(database, ring, tryUses(limits, client), clock(), "CODES_LIMITED");
+  await takeInTransaction(database, ring, tryUses(limits, client), clock(), "CODES_LIMITED");
   const { digest } = await options.signatures.unlink(request, clock());
   const outcome = await database.transaction(records.locks(phone), async (db) => {
     const attempt = async (): Promise<keyof typeof MESSAGES | "ok"> => {

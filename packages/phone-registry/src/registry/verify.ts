@@ -1,11 +1,11 @@
 import { record as audit } from "../audit/audit.ts";
 import { tryCode } from "../codes/codes.ts";
 import { RegistryError } from "../errors.ts";
-import { takeAlone } from "../quotas/quotas.ts";
+import { takeInTransaction } from "../quotas/quotas.ts";
 import { useUp } from "../store/once.ts";
 import type { Found } from "../store/records.ts";
 import type { Db } from "../store/schema.ts";
-import { type Context, changeOf, isOver, mappingOf } from "./context.ts";
+import { type Context, changeOf, isEnded, mappingOf } from "./context.ts";
 import { tryUses } from "./limits.ts";
 import { rememberUntil } from "./link.ts";
 import { expectFields } from "./requests.ts";
@@ -25,7 +25,7 @@ export async function verify(context: Context, request: VerifyRequest): Promise<
   expectFields(request, "phone", "wallet", "code", "client");
   const { database, ring, records, limits, clock } = context;
   const { phone, wallet, client } = request;
-  await takeAlone(database, ring, tryUses(limits, client), clock(), "CODES_LIMITED");
+  await takeInTransaction(database, ring, tryUses(limits, client), clock(), "CODES_LIMITED");
   const outcome = await database.transaction(records.locks(phone), async (db) => {
     const done = await attempt(context, db, request);
     const outcome = "result" in done ? "ok" : done.refused;
@@ -50,7 +50,7 @@ async function attempt(context: Context, db: Db, { phone, wallet, code }: Verify
   if (tried.kind === "wrong") return { refused: "CODE_WRONG", triesLeft: tried.triesLeft };
   if (tried.kind !== "right") return { refused: tried.kind === "expired" ? "CODE_EXPIRED" : "CODE_EXHAUSTED" };
   await records.remove(db, [waiting.row.id]);
-  const current = verified !== undefined && !isOver(verified.record, now) ? verified : undefined;
+  const current = verified !== undefined && !isEnded(verified.record, now) ? verified : undefined;
   // A higher date replaces; with an equal one it is the later proof that counts, which is this one.
   if (current !== undefined && current.record.issuedAt > waiting.record.issuedAt) return { refused: "LINK_OUTDATED" };
   return { result: await putInForce(context, db, waiting, verified, current) };

@@ -6,7 +6,7 @@ const HOUR_MS = 3_600_000;
 /** Contract signatures that are asked about at the same time. */
 const AT_ONCE = 4;
 /** Clients whose counts are kept: far more than ask in an hour, and little memory. */
-const MOST_CLIENTS = 100_000;
+const MAX_CLIENTS = 100_000;
 
 export interface ContractCheckOptions {
   readonly call: EthCall;
@@ -72,7 +72,7 @@ export class ContractChecks {
     const { perHour, clock, count } = this.#options;
     const now = clock();
     const hour = Math.floor(now / HOUR_MS);
-    if (hour !== this.#hour || this.#used.size > MOST_CLIENTS) {
+    if (hour !== this.#hour || this.#used.size > MAX_CLIENTS) {
       this.#hour = hour;
       this.#used = new Map();
     }

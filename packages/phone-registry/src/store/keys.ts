@@ -8,7 +8,7 @@ import type { Db } from "./schema.ts";
  * and nothing would say why.
  * @throws RegistryError KEY_MISMATCH, KEY_MISSING
  */
-export async function expectKeys(db: Db, ring: KeyRing): Promise<void> {
+export async function assertKeys(db: Db, ring: KeyRing): Promise<void> {
   // Once only: an account that is gone later does not begin anew.
   if ((await db.selectFrom("phone_keys").select("name").limit(1).execute()).length === 0) await beginLedger(db, ring);
   for (const [name, fingerprint] of ring.fingerprints) {

@@ -1,7 +1,7 @@
 // Links as rows: found by blind index, opened only where id, version, kind and number are what they were written with.
 
 import { openRecord, type Place, sealRecord } from "../crypto/envelope.ts";
-import { expectHead, type Head, sealHead } from "../crypto/head.ts";
+import { assertHead, type Head, sealHead } from "../crypto/head.ts";
 import { randomId } from "../crypto/ids.ts";
 import type { KeyRing } from "../crypto/key-ring.ts";
 import { RegistryError } from "../errors.ts";
@@ -50,7 +50,7 @@ export function openRow(ring: KeyRing, row: MappingRow): LinkRecord {
   const place = placeOf(row);
   // Both are done before either is judged: a refusal does not say by its work what was wrong.
   const record = openRecord(ring, place, row.master_key, row.envelope) as LinkRecord;
-  expectHead(ring, place, headOf(row));
+  assertHead(ring, place, headOf(row));
   return record;
 }
 

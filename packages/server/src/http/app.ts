@@ -16,7 +16,7 @@ import { watchMethods } from "./methods.ts";
 import type { HttpMetrics } from "./metrics.ts";
 import type { App } from "./types.ts";
 
-const LONGEST_PATH_PARAMETER = 128;
+const MAX_PATH_PARAMETER_LENGTH = 128;
 const REQUEST_TIMEOUT_MS = 20_000;
 /**
  * A connection that was silent for so long is closed: its peer is gone, or asked for a large file and never reads it. No
@@ -56,7 +56,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: IDLE_TIMEOUT_MS,
     http: { keepAlive: true, keepAliveInitialDelay: PROBE_AFTER_MS },
-    routerOptions: { maxParamLength: LONGEST_PATH_PARAMETER, ignoreTrailingSlash: false },
+    routerOptions: { maxParamLength: MAX_PATH_PARAMETER_LENGTH, ignoreTrailingSlash: false },
     forceCloseConnections: "idle",
     // Our own answer says it in the body that every error has.
     return503OnClosing: false,

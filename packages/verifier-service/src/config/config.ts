@@ -33,8 +33,8 @@ export type Config = Required<WithFallback> &
   };
 
 /** What a payment's confirmations may take: what settles in time must still be fresh when its header is checked. */
-const LONGEST_CONFIRMATION_MS = 60_000;
-const LEAST_WAIT_MS = 10_000;
+const MAX_CONFIRMATION_MS = 60_000;
+const MIN_RELAY_WAIT_MS = 10_000;
 /** Age of the newest block beyond which the chain stands still: as many blocks, or this in ms if that is longer. */
 const HEAD_BLOCKS = 5;
 const MIN_HEAD_AGE_MS = 60_000;
@@ -78,12 +78,12 @@ function complete(settings: Settings): Omit<Config, "phone"> {
   const confirmations = settings.confirmations ?? defaults.confirmations;
   const blockTimeMs = settings.blockTimeMs ?? defaults.blockSeconds * 1000;
   const confirmed = confirmations * blockTimeMs;
-  if (confirmed > LONGEST_CONFIRMATION_MS) {
-    const message = `SOTTO_CONFIRMATIONS times SOTTO_BLOCK_TIME_MS is ${confirmed} ms, at most ${LONGEST_CONFIRMATION_MS} are allowed`;
+  if (confirmed > MAX_CONFIRMATION_MS) {
+    const message = `SOTTO_CONFIRMATIONS times SOTTO_BLOCK_TIME_MS is ${confirmed} ms, at most ${MAX_CONFIRMATION_MS} are allowed`;
     throw new ServiceError("CONFIRMATIONS_TOO_SLOW", message, { confirmed });
   }
   const {
-    settleWaitMs: relayWaitMs = Math.max(LEAST_WAIT_MS, confirmed + 2 * blockTimeMs),
+    settleWaitMs: relayWaitMs = Math.max(MIN_RELAY_WAIT_MS, confirmed + 2 * blockTimeMs),
     appendAfterMs = defaults.appendAfter,
     pollMs = defaults.pollInterval,
     // A local chain makes blocks only when somebody uses it.

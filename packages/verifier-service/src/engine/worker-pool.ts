@@ -20,7 +20,7 @@ export interface WorkerPoolOptions {
 
 const MAX_DEATHS = 2;
 /** Between attempts to start a worker, ms: doubled each time it fails. */
-const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [50, 5_000];
+const [FIRST_PAUSE_MS, MAX_PAUSE_MS] = [50, 5_000];
 
 export class WorkerPool {
   /** Resolves when one worker is ready; rejects with ENGINE_FAILED if the first to end its start fails. */
@@ -144,7 +144,7 @@ export class WorkerPool {
       this.#start();
       return;
     }
-    const pause = Math.min(FIRST_PAUSE_MS * 2 ** (this.#failedStarts - 1), LONGEST_PAUSE_MS);
+    const pause = Math.min(FIRST_PAUSE_MS * 2 ** (this.#failedStarts - 1), MAX_PAUSE_MS);
     const timer = setTimeout(() => {
       this.#restarts.delete(timer);
       this.#start();

@@ -14,7 +14,7 @@ import { relayDeposit } from "../transfers/deposit.ts";
 import { DepositBody, WithdrawBody } from "../transfers/schemas.ts";
 import { relayWithdrawal } from "../transfers/withdrawal.ts";
 import { alsoX402 } from "../x402/openapi.ts";
-import { supportedRoute, type X402Routes, x402Dialects } from "../x402/routes.ts";
+import { supportedRoute, type X402Routes, x402Handlers } from "../x402/routes.ts";
 import { X402SettleAnswer, X402VerifyAnswer } from "../x402/schemas.ts";
 
 export interface PaymentRoutes extends VerifyServices, RelayServices, X402Routes {
@@ -32,7 +32,7 @@ const refused = errors(400, 405, 413, 415, 429, 503);
 export function paymentRoutes(app: App, services: PaymentRoutes): void {
   const { metrics, answers, clientOf } = services;
   const payments = ["payments"];
-  const x402 = x402Dialects(services);
+  const x402 = x402Handlers(services);
   supportedRoute(app, services);
   app.post(
     "/verify",

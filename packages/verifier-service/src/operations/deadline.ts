@@ -2,12 +2,12 @@ import type { Config } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
 
 /** What the relayer needs to land a transaction, ms: nothing is broadcast with less time left. */
-export function leastTimeMs({ blockTimeMs }: Pick<Config, "blockTimeMs">): number {
+export function minSettleTimeMs({ blockTimeMs }: Pick<Config, "blockTimeMs">): number {
   return Math.max(30_000, 2 * blockTimeMs);
 }
 
 /** Seconds a decimal string names. @throws ServiceError INVALID_REQUEST */
-export function readSeconds(text: string, name: string): bigint {
+export function parseSeconds(text: string, name: string): bigint {
   if (/^(0|[1-9][0-9]{0,18})$/.test(text)) return BigInt(text);
   throw new ServiceError("INVALID_REQUEST", `${name} must be whole seconds, decimal without leading zeros`);
 }
@@ -18,10 +18,10 @@ interface DeadlineServices {
 }
 
 /** @throws ServiceError EXPIRED, VALIDITY_TOO_LONG */
-export function expectDate(until: bigint, name: string, { config, clock }: DeadlineServices): void {
+export function assertDeadline(until: bigint, name: string, { config, clock }: DeadlineServices): void {
   const left = Number(until) * 1000 - clock();
-  if (left < leastTimeMs(config))
-    throw new ServiceError("EXPIRED", `${name} leaves ${left} ms, ${leastTimeMs(config)} are needed`);
+  if (left < minSettleTimeMs(config))
+    throw new ServiceError("EXPIRED", `${name} leaves ${left} ms, ${minSettleTimeMs(config)} are needed`);
   if (left > config.longestValidity * 1000)
     throw new ServiceError("VALIDITY_TOO_LONG", `${name} is more than ${config.longestValidity} s away`);
 }

@@ -23,7 +23,7 @@ export interface RelayServices {
 }
 
 /** @throws ServiceError NULLIFIER_QUEUED, NULLIFIER_SPENT, QUOTA_EXCEEDED */
-export function expectQueued(result: EnqueueResult): Operation {
+export function assertQueued(result: EnqueueResult): Operation {
   if (result.kind === "exceeded") throw quotaExceeded(result.quota, result.resetAt);
   if (result.kind !== "taken") return result.operation;
   throw new ServiceError(result.reason, "a note of it is being spent by another request, or is spent");

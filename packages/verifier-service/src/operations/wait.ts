@@ -14,10 +14,10 @@ export async function waitFor(
   { gone }: Pick<Caller, "gone">,
   { store, relayer }: WaitServices,
 ): Promise<Operation> {
-  if (isOver(operation)) return operation;
+  if (isEnded(operation)) return operation;
   relayer.settle(operation.id);
   await relayer.waitFor(operation.id, hold.waitMs(operation.validUntil), gone);
   return (await store.operations.get(operation.id)) ?? operation;
 }
 
-export const isOver = ({ state }: Operation): boolean => state !== "queued" && state !== "broadcast";
+export const isEnded = ({ state }: Operation): boolean => state !== "queued" && state !== "broadcast";

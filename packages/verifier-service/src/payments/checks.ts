@@ -3,7 +3,7 @@ import { assertSameCiphertext, paymentContext, recipientSignal, SottoError } fro
 import { decodeProofOnCurves } from "@sotto/prover";
 import type { Config } from "../config/config.ts";
 import { deploymentOf } from "../config/deployment.ts";
-import { leastTimeMs } from "../operations/deadline.ts";
+import { minSettleTimeMs } from "../operations/deadline.ts";
 import type { PoolState, ProofVerifier } from "../ports.ts";
 import type { Store } from "../store/index.ts";
 import { type Bundle, canonicalJson, PAYMENT_SIGNAL, RANGE_SIGNAL } from "./bundle.ts";
@@ -115,8 +115,11 @@ export function checkTime({ decoded, validUntil }: Bundle, config: Config, now: 
   if (age < -SKEW_MS)
     return refuse("TIMESTAMP_IN_FUTURE", `timestamp is ${-age} ms ahead, at most ${SKEW_MS} are allowed`);
   const left = Number(validUntil) * 1000 - now;
-  if (left >= leastTimeMs(config)) return undefined;
-  return refuse("TOO_LATE_TO_SETTLE", `${left} ms are left to settle, ${leastTimeMs(config)} are needed; pay again`);
+  if (left >= minSettleTimeMs(config)) return undefined;
+  return refuse(
+    "TOO_LATE_TO_SETTLE",
+    `${left} ms are left to settle, ${minSettleTimeMs(config)} are needed; pay again`,
+  );
 }
 
 /** What the service itself knows of the note, before it asks a node. */

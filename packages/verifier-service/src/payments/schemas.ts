@@ -1,7 +1,7 @@
 import { type Static, Type } from "@fastify/type-provider-typebox";
 import { Address, Decimal, Proof, Status, Url, words } from "../operations/schemas.ts";
 
-const LONGEST_TOKEN = 8192;
+const MAX_TOKEN_LENGTH = 8192;
 
 const PaymentSignals = words(10, "public signals of the payment circuit, decimal, in order");
 const EncryptedAmount = Type.String({
@@ -36,7 +36,7 @@ export const SettleBody = Type.Object({
   proof: Proof,
   publicSignals: PaymentSignals,
   encryptedAmount: EncryptedAmount,
-  paymentToken: Type.String({ minLength: 1, maxLength: LONGEST_TOKEN, description: "from verify" }),
+  paymentToken: Type.String({ minLength: 1, maxLength: MAX_TOKEN_LENGTH, description: "from verify" }),
   recipientPublicKey: Address,
   resource: Type.Optional(Url("the resource being paid for; checked where present")),
   amountProof: Type.Optional(bundle.amountProof),

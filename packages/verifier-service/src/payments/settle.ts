@@ -4,7 +4,7 @@ import { ServiceError } from "../errors.ts";
 import type { Quotas } from "../operations/budget.ts";
 import type { Caller, Holds } from "../operations/hold.ts";
 import { clientQuotas, quotaExceeded, recipientQuota } from "../operations/quotas.ts";
-import { isOver, waitFor } from "../operations/wait.ts";
+import { isEnded, waitFor } from "../operations/wait.ts";
 import type { RelayerPort } from "../ports.ts";
 import { paymentCallOf } from "../relayer/calldata.ts";
 import type { Operation, Reservation, Store } from "../store/index.ts";
@@ -39,14 +39,14 @@ export async function settlePayment(
       : new ServiceError("TOKEN_REPLACED", "another payment of the same note replaced the one of this token");
   const reservation = await store.reservations.get(claims.jti);
   if (reservation === undefined) throw gone();
-  expectSame(request, reservation);
+  assertSame(request, reservation);
   if (expired && (await store.operations.get(claims.jti)) === undefined) throw gone();
   const hold = services.holds.enter(reservation.nullifier, caller);
   try {
     const queued = await queueReserved(reservation, services);
     if (queued === undefined) throw gone();
     const operation = await waitFor(queued, hold, caller, services);
-    if (isOver(operation) || hold.mayAnswerPending) return operation;
+    if (isEnded(operation) || hold.mayAnswerPending) return operation;
   } finally {
     hold.leave();
   }
@@ -96,7 +96,7 @@ const FIELDS = [
  * What was verified is what is sent: a request for anything else is refused.
  * @throws SottoError INVALID_ADDRESS; ServiceError PAYMENT_MISMATCH
  */
-function expectSame(request: SettleRequest, { bundle }: Reservation): void {
+function assertSame(request: SettleRequest, { bundle }: Reservation): void {
   const verified = JSON.parse(bundle) as WireBundle;
   for (const field of FIELDS) {
     // An address has several spellings.

@@ -39,7 +39,7 @@ export type VerifyResult =
   | { readonly valid: true; readonly token: string /** Seconds. */; readonly expiresIn: number }
   | ({ readonly valid: false } & Refusal);
 
-const LONGEST_TOKEN_SECONDS = 300;
+const MAX_TOKEN_SECONDS = 300;
 
 /** A bundle that passed every check. Its note is reserved under the id until the token's time is over. */
 export interface Reserved {
@@ -75,13 +75,13 @@ export async function reserveBundle(
     (await checkNote(bundle, services.store)) ??
     (await checkChain(bundle, services.pool));
   if (refusal !== undefined) return { valid: false, ...refusal };
-  const takeBack = await services.admission.admit("payment");
+  const release = await services.admission.admit("payment");
   try {
     const result = await reserveProven(bundle, client, services);
-    if (!result.valid) takeBack();
+    if (!result.valid) release();
     return result;
   } catch (error) {
-    takeBack();
+    release();
     throw error;
   }
 }
@@ -105,7 +105,7 @@ async function reserveProven(bundle: Bundle, client: string, services: VerifySer
 async function reserve(bundle: Bundle, client: string, services: VerifyServices) {
   const { decoded, digest, validUntil } = bundle;
   const now = services.clock();
-  const expiresIn = Math.min(LONGEST_TOKEN_SECONDS, Math.floor(Number(validUntil) - now / 1000));
+  const expiresIn = Math.min(MAX_TOKEN_SECONDS, Math.floor(Number(validUntil) - now / 1000));
   const result = await services.store.reservations.reserve({
     id: randomUUID(),
     nullifier: String(bundle.nullifier),

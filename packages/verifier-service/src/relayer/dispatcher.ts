@@ -6,15 +6,15 @@ import { latestTime, MAX_REVERTS, margin, type RelayerContext, type Round } from
 import type { Sender, SendResult } from "./sender.ts";
 
 /** An operation that is not sent now, and why. */
-interface KeptBack {
+interface Deferred {
   operation: Operation;
   reason: string;
   /** Whether sending it would revert: an error of its own, not of the moment. */
   reverts: boolean;
 }
 
-/** sent: in a transaction. kept: nothing of the batch was worth sending. Otherwise why nothing can be sent now. */
-type BatchResult = SendResult | "kept";
+/** sent: in a transaction. deferred: nothing of the batch was worth sending. Otherwise why nothing can be sent now. */
+type BatchResult = SendResult | "deferred";
 
 const FIRST_RETRY_MS = 500;
 const RETRY_LATER_MS = 1_000;
@@ -56,7 +56,7 @@ export class Dispatcher {
     while (room > 0 && payments.length > 0) {
       const batch = payments.slice(0, config.maxBatch);
       const result = await this.#sendBatch(batch, round);
-      if (result !== "sent" && result !== "kept") {
+      if (result !== "sent" && result !== "deferred") {
         await this.#postpone(payments, result, round);
         break;
       }
@@ -90,7 +90,7 @@ export class Dispatcher {
       if (result === "sent") {
         sent = true;
         room -= 1;
-      } else if (result !== "kept") {
+      } else if (result !== "deferred") {
         await this.#postpone([operation], result, round);
         // The operation's own quota says nothing about the others.
         if (result === "QUOTA_EXCEEDED") continue;
@@ -153,8 +153,8 @@ export class Dispatcher {
 
   /** Simulates payments, leaves out what would fail, and sends the rest. */
   async #sendBatch(payments: readonly Operation[], round: Round): Promise<BatchResult> {
-    const { good, kept } = await this.#simulate(payments);
-    await this.#keepBack(kept, round);
+    const { good, deferred } = await this.#simulate(payments);
+    await this.#defer(deferred, round);
     return this.#sendSome(good, round);
   }
 
@@ -167,7 +167,7 @@ export class Dispatcher {
       return this.#sender.send({ ...plan, gasLimit: gas }, round);
     }
     await this.#backOff(operations.slice(0, 1), round);
-    return "kept";
+    return "deferred";
   }
 
   /** Keeps back what succeeds when it is simulated, but whose gas is too much or cannot be estimated: longer each time. */
@@ -176,8 +176,8 @@ export class Dispatcher {
     for (const { id, kind, reverts, createdAt } of operations) {
       const pause = Math.min(MAX_PAUSE_MS, Math.max(FIRST_PAUSE_MS, (clock() - createdAt) / 2));
       const retryAt = clock() + Math.round(pause);
-      await store.asRelayer(lease, (writes) => writes.operations.keptBack(id, "ESTIMATE_FAILED", reverts, retryAt));
-      log.warn({ id, kind, pause }, "kept back: its gas cannot be estimated");
+      await store.asRelayer(lease, (writes) => writes.operations.deferred(id, "ESTIMATE_FAILED", reverts, retryAt));
+      log.warn({ id, kind, pause }, "deferred: its gas cannot be estimated");
       metrics.count("relayer_errors_total", 1, { code: "ESTIMATE_FAILED" });
     }
   }
@@ -209,39 +209,39 @@ export class Dispatcher {
   }
 
   /** Finds what the contract would do with each; a batch that reverts is halved until the culprit is found. */
-  async #simulate(operations: readonly Operation[]): Promise<{ good: Operation[]; kept: KeptBack[] }> {
+  async #simulate(operations: readonly Operation[]): Promise<{ good: Operation[]; deferred: Deferred[] }> {
     const { chain, address, pool } = this.#context;
     try {
       const { data } = this.#planOf(operations);
       const outcomes = decodeOutcomes(await chain.call({ from: address, to: pool.pool, data }));
       const good = operations.filter((_, i) => outcomes[i] === "Settled");
-      const kept = operations.flatMap((operation, i) =>
+      const deferred = operations.flatMap((operation, i) =>
         outcomes[i] === "Settled"
           ? []
           : [{ operation, reason: SKIPPED[outcomes[i] ?? ""] ?? "SKIPPED", reverts: false }],
       );
-      return { good, kept };
+      return { good, deferred };
     } catch (error) {
       if (!(error instanceof CallReverted)) throw error;
       const [only] = operations;
-      if (operations.length === 1 && only) return { good: [], kept: [refusal(only, error.data)] };
+      if (operations.length === 1 && only) return { good: [], deferred: [refusal(only, error.data)] };
       const middle = Math.ceil(operations.length / 2);
       const halves = [operations.slice(0, middle), operations.slice(middle)];
       const found = [await this.#simulate(halves[0]!), await this.#simulate(halves[1]!)];
-      return { good: found.flatMap(({ good }) => good), kept: found.flatMap(({ kept }) => kept) };
+      return { good: found.flatMap(({ good }) => good), deferred: found.flatMap(({ deferred }) => deferred) };
     }
   }
 
   /** Simulates deposits and withdrawals, all at once. @returns those that would succeed */
   async #simulateOthers(operations: readonly Operation[], round: Round): Promise<Operation[]> {
     const { chain, address, pool } = this.#context;
-    const kept: KeptBack[] = [];
+    const deferred: Deferred[] = [];
     const calls = operations.flatMap((operation) => {
       try {
         return [{ operation, call: { from: address, to: pool.pool, data: singleData(operation) } }];
       } catch (error) {
         if (!(error instanceof CallReverted)) throw error;
-        kept.push(refusal(operation, error.data));
+        deferred.push(refusal(operation, error.data));
         return [];
       }
     });
@@ -249,28 +249,28 @@ export class Dispatcher {
     const good: Operation[] = [];
     for (const [index, { operation }] of calls.entries()) {
       const result = results[index];
-      if (result instanceof CallReverted) kept.push(refusal(operation, result.data));
+      if (result instanceof CallReverted) deferred.push(refusal(operation, result.data));
       else good.push(operation);
     }
-    await this.#keepBack(kept, round);
+    await this.#defer(deferred, round);
     return good;
   }
 
-  async #keepBack(kept: readonly KeptBack[], { lease }: Round): Promise<void> {
+  async #defer(deferred: readonly Deferred[], { lease }: Round): Promise<void> {
     const { store, clock, log, metrics } = this.#context;
-    if (kept.length === 0) return;
+    if (deferred.length === 0) return;
     await store.asRelayer(lease, async ({ operations }) => {
-      for (const { operation, reason, reverts } of kept) {
+      for (const { operation, reason, reverts } of deferred) {
         const count = reverts ? operation.reverts + 1 : 0;
         // Only what was never in a transaction cannot land any more when we give it up before its date. Of a deposit or
         // withdrawal the resolver asks the chain first.
-        const hopeless = count >= MAX_REVERTS && operation.txHash === undefined && operation.kind === "payment";
-        if (hopeless) await operations.over(operation.id, "failed", reason);
-        else await operations.keptBack(operation.id, reason, count, clock() + FIRST_RETRY_MS * 2 ** Math.min(count, 5));
+        const cannotLand = count >= MAX_REVERTS && operation.txHash === undefined && operation.kind === "payment";
+        if (cannotLand) await operations.ended(operation.id, "failed", reason);
+        else await operations.deferred(operation.id, reason, count, clock() + FIRST_RETRY_MS * 2 ** Math.min(count, 5));
       }
     });
-    for (const { operation, reason } of kept) {
-      log.warn({ id: operation.id, kind: operation.kind, reason }, "kept back: it would not succeed now");
+    for (const { operation, reason } of deferred) {
+      log.warn({ id: operation.id, kind: operation.kind, reason }, "deferred: it would not succeed now");
       metrics.count("relayer_errors_total", 1, { code: reason });
     }
   }
@@ -288,7 +288,7 @@ const isEarly = ({ kind, call }: Operation, { head }: Round): boolean =>
   kind === "deposit" && Number((call as DepositCall).validAfter) >= head.timestamp;
 
 /** A note that is spent shows in the events too: whether by this very withdrawal is theirs to say. */
-function refusal(operation: Operation, data: string): KeptBack {
+function refusal(operation: Operation, data: string): Deferred {
   const reason = revertReason(data);
   return { operation, reason, reverts: reason !== "REVERTED_NULLIFIER_ALREADY_SPENT" };
 }

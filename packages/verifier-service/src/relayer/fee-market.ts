@@ -21,7 +21,7 @@ const TIP_FACTOR = 3n;
 /** A derived cap is never so low that the day's budget would still pay for so many payments: there is nothing to save. */
 const CHEAP_PAYMENTS = 1_000n;
 /** If neither a node nor the last blocks say what builders ask. */
-const USUAL_TIP = 1_000_000_000n;
+const DEFAULT_TIP = 1_000_000_000n;
 
 export interface FeeMarketOptions {
   readonly chain: Pick<Chain, "head" | "priorityFee" | "feeHistory" | "code" | "read">;
@@ -104,7 +104,7 @@ export class FeeMarket {
   async #tips(): Promise<{ tip: bigint; history: FeeHistory }> {
     const [suggested, history] = await Promise.all([this.#options.chain.priorityFee(), this.#blocks()]);
     const paid = middle(history.tips);
-    if (suggested === undefined && paid === undefined) return { tip: USUAL_TIP, history };
+    if (suggested === undefined && paid === undefined) return { tip: DEFAULT_TIP, history };
     return { tip: max(suggested ?? 0n, paid ?? 0n), history };
   }
 

@@ -78,7 +78,7 @@ export class Follower {
     await this.#options.store.asRelayer(lease, async ({ ledger, operations }) => {
       await ledger.rollBack(block);
       await operations.unsettle(block);
-      if (all) await operations.startOver();
+      if (all) await operations.resetForNewChain();
       else await operations.unmine(block);
     });
   }

@@ -1,5 +1,5 @@
 import type { Head } from "@sotto/chain";
-import { isUnavailable, type Lease, type Operation, type Place, StoreError } from "../store/index.ts";
+import { isUnavailable, type Lease, type Operation, type QueuePosition, StoreError } from "../store/index.ts";
 import type { Appender } from "./appender.ts";
 import type { RelayerContext, Round } from "./context.ts";
 import type { Dispatcher } from "./dispatcher.ts";
@@ -57,7 +57,7 @@ export class RelayerLoop implements Relayer {
   #stopping = false;
   #lease: Lease | undefined;
   /** The queued deposit or withdrawal that was looked at last. */
-  #lookedAt: Place | undefined;
+  #lookedAt: QueuePosition | undefined;
   #head: Head | undefined;
   #balance: bigint | undefined;
   #balanceAt = 0;

@@ -2,7 +2,7 @@ import { RelayerError } from "./errors.ts";
 import type { RelayerConfig } from "./types.ts";
 
 /** The whole of a payment's confirmations, seconds: what settles in time is then still fresh when it is shown. */
-const LONGEST_CONFIRMATIONS = 60;
+const MAX_CONFIRMATION_SECONDS = 60;
 
 type Numbers = {
   [Name in keyof RelayerConfig]: RelayerConfig[Name] extends number ? Name : never;
@@ -45,9 +45,9 @@ export function checkConfig(config: RelayerConfig): void {
       throw new RelayerError("INVALID_RELAYER_OPTION", `${name} is ${String(config[name])}, expected wei above 0`);
   }
   const wait = config.confirmations * config.blockSeconds;
-  if (wait > LONGEST_CONFIRMATIONS)
+  if (wait > MAX_CONFIRMATION_SECONDS)
     throw new RelayerError(
       "INVALID_RELAYER_OPTION",
-      `${config.confirmations} confirmations of ${config.blockSeconds} s take ${wait} s, expected at most ${LONGEST_CONFIRMATIONS} s`,
+      `${config.confirmations} confirmations of ${config.blockSeconds} s take ${wait} s, expected at most ${MAX_CONFIRMATION_SECONDS} s`,
     );
 }

@@ -103,5 +103,5 @@ const spendOf = ({ nullifiers }: Operation, spends: Spends): Row<"spends"> | und
 
 async function write({ operations }: RelayerWrites, id: string, verdict: Verdict): Promise<void> {
   if (verdict.state === "settled") await operations.settled(id, verdict);
-  else await operations.over(id, verdict.state, verdict.reason);
+  else await operations.ended(id, verdict.state, verdict.reason);
 }

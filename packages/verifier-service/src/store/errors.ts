@@ -16,6 +16,6 @@ export class StoreError extends SottoError {
   }
 }
 
-export function expectRecord(condition: boolean, what: string, details: ErrorDetails = {}): void {
+export function assertRecord(condition: boolean, what: string, details: ErrorDetails = {}): void {
   if (!condition) throw new StoreError("INVALID_RECORD", what, details);
 }

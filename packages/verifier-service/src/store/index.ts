@@ -16,7 +16,7 @@ export { StoreError, type StoreErrorCode } from "./errors.ts";
 export { dayOf } from "./gas.ts";
 export type { Lease } from "./leases.ts";
 export type { LedgerPage } from "./ledger.ts";
-export type { Place } from "./open-operations.ts";
+export type { QueuePosition } from "./open-operations.ts";
 export type {
   EnqueueDepositResult,
   EnqueuePaymentResult,

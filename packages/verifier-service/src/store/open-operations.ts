@@ -1,7 +1,7 @@
 import { type Db, type OperationState, PARTS, type Row } from "./schema.ts";
 
 /** A place in the order in which operations came. */
-export interface Place {
+export interface QueuePosition {
   createdAt: number;
   id: string;
 }
@@ -48,7 +48,7 @@ export function openOperations<Operation>(
     },
 
     /** Queued deposits and withdrawals in the order they came, after a place. */
-    async queuedOthers(after: Place | undefined, limit: number): Promise<Operation[]> {
+    async queuedOthers(after: QueuePosition | undefined, limit: number): Promise<Operation[]> {
       let query = rows().where(PARTS.queuedOthers);
       if (after !== undefined)
         query = query.where((eb) =>

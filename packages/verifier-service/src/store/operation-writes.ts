@@ -27,14 +27,14 @@ export function operationWrites(db: Db, clock: () => number) {
     },
 
     /** Nothing of it can land any more; its notes are free. */
-    async over(id: string, state: "failed" | "expired", reason: string): Promise<void> {
+    async ended(id: string, state: "failed" | "expired", reason: string): Promise<void> {
       await change(id).set({ state, reason, tx_hash: null, block_number: null }).execute();
       await db.deleteFrom("claims").where("holder", "=", id).execute();
     },
 
     /**
      * It waits again: its transaction did nothing of it.
-     * @param reverts if given, as `keptBack` has it
+     * @param reverts if given, as `deferred` has it
      */
     async requeue(id: string, reason: string | null, retryAt: number, reverts?: number): Promise<void> {
       const count = reverts === undefined ? {} : { reverts };
@@ -44,7 +44,7 @@ export function operationWrites(db: Db, clock: () => number) {
     },
 
     /** Why it is kept back. `reverts`: simulations that reverted in a row. */
-    async keptBack(id: string, reason: string, reverts: number, retryAt: number): Promise<void> {
+    async deferred(id: string, reason: string, reverts: number, retryAt: number): Promise<void> {
       await change(id).set({ reason, reverts, retry_at: retryAt }).execute();
     },
 
@@ -68,7 +68,7 @@ export function operationWrites(db: Db, clock: () => number) {
     },
 
     /** The chain is another one (a local node that was started again): no transaction of the old one exists. */
-    async startOver(): Promise<void> {
+    async resetForNewChain(): Promise<void> {
       const updated_at = clock();
       await db
         .updateTable("transactions")

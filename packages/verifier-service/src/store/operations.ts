@@ -1,5 +1,5 @@
 import type { Database } from "./database.ts";
-import { expectRecord } from "./errors.ts";
+import { assertRecord } from "./errors.ts";
 import { openOperations } from "./open-operations.ts";
 import { type Exceeded, type Quota, quotaKeys, takeUses } from "./quotas.ts";
 import { claimOf, nullifierKey, stateOf, takenReason } from "./reservations.ts";
@@ -121,7 +121,7 @@ export function operationRepository(database: Database, clock: () => number) {
       quotas: readonly Quota[] = [],
     ): Promise<EnqueueResult> {
       const { nullifiers } = next;
-      expectRecord(nullifiers.length > 0 && new Set(nullifiers).size === nullifiers.length, "nullifiers must differ");
+      assertRecord(nullifiers.length > 0 && new Set(nullifiers).size === nullifiers.length, "nullifiers must differ");
       return database.transaction([...nullifiers.map(nullifierKey), ...quotaKeys(quotas)], async (db) => {
         const older = await liveByDigest(db, "withdrawal", next.digest);
         if (older !== undefined) return { kind: "same", operation: older };
@@ -185,7 +185,7 @@ type NewRowOf = Omit<
 
 function rowOf(next: NewOperation, nullifiers: readonly string[]) {
   const { id, digest, client, validUntil: valid_until } = next;
-  expectRecord(Number.isSafeInteger(valid_until), `validUntil is in seconds, got ${valid_until}`);
+  assertRecord(Number.isSafeInteger(valid_until), `validUntil is in seconds, got ${valid_until}`);
   const texts = { nullifiers: JSON.stringify(nullifiers), call: JSON.stringify(next.call) };
   return { id, digest, client, valid_until, ...texts };
 }

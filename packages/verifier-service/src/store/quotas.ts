@@ -1,5 +1,5 @@
 import type { Database } from "./database.ts";
-import { expectRecord } from "./errors.ts";
+import { assertRecord } from "./errors.ts";
 import type { Db } from "./schema.ts";
 
 export interface Quota {
@@ -66,7 +66,7 @@ function windowOf({ window }: Quota, now: number): { start: number; end: number 
 
 function assertQuota({ limit, window }: Quota): void {
   const valid = Number.isSafeInteger(limit) && limit >= 0 && Number.isSafeInteger(window) && window > 0;
-  expectRecord(valid, "a quota has a limit of 0 or more and a window in ms");
+  assertRecord(valid, "a quota has a limit of 0 or more and a window in ms");
 }
 
 async function take(db: Db, quota: Quota, now: number): Promise<QuotaResult> {

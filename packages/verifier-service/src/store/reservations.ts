@@ -1,5 +1,5 @@
 import type { Database } from "./database.ts";
-import { expectRecord } from "./errors.ts";
+import { assertRecord } from "./errors.ts";
 import { type Db, type OperationState, PARTS, type Row } from "./schema.ts";
 
 export interface NewReservation {
@@ -34,7 +34,7 @@ export type ReserveResult =
   | { kind: "taken"; reason: "NULLIFIER_QUEUED" | "NULLIFIER_SPENT" };
 
 /** Seconds beyond this are milliseconds by mistake. */
-const LATEST_SECONDS = 100_000_000_000;
+const MAX_UNIX_SECONDS = 100_000_000_000;
 
 export const nullifierKey = (nullifier: string): string => `nullifier:${nullifier}`;
 
@@ -45,10 +45,10 @@ export function reservationRepository(database: Database, clock: () => number) {
      * queued: the older id is then unknown.
      */
     async reserve(next: NewReservation): Promise<ReserveResult> {
-      expectRecord(next.id !== "" && next.nullifier !== "", "a reservation needs an id and a nullifier");
-      const seconds = Number.isSafeInteger(next.validUntil) && next.validUntil < LATEST_SECONDS;
-      expectRecord(seconds, `validUntil is in seconds, got ${next.validUntil}`);
-      expectRecord(Number.isSafeInteger(next.expiresAt), `expiresAt is in milliseconds, got ${next.expiresAt}`);
+      assertRecord(next.id !== "" && next.nullifier !== "", "a reservation needs an id and a nullifier");
+      const seconds = Number.isSafeInteger(next.validUntil) && next.validUntil < MAX_UNIX_SECONDS;
+      assertRecord(seconds, `validUntil is in seconds, got ${next.validUntil}`);
+      assertRecord(Number.isSafeInteger(next.expiresAt), `expiresAt is in milliseconds, got ${next.expiresAt}`);
       return database.transaction([nullifierKey(next.nullifier)], async (db) => {
         const claim = await claimOf(db, next.nullifier);
         if (claim?.queued === 1) return queuedClaim(db, claim, next);

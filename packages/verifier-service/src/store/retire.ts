@@ -10,10 +10,10 @@ const AT_ONCE = 1_000;
  */
 export async function retireTexts({ transaction }: Database, before: number): Promise<void> {
   await transaction(["sweep"], async (db) => {
-    const operations = db.selectFrom("operations").select("id").where(PARTS.overOperations);
+    const operations = db.selectFrom("operations").select("id").where(PARTS.endedOperations);
     const old = operations.where("updated_at", "<=", before).limit(AT_ONCE);
     await db.updateTable("operations").set({ call: "null" }).where("id", "in", old).execute();
-    const transactions = db.selectFrom("transactions").select("id").where(PARTS.overTransactions);
+    const transactions = db.selectFrom("transactions").select("id").where(PARTS.endedTransactions);
     const rows = await transactions.where("updated_at", "<=", before).limit(AT_ONCE).execute();
     if (rows.length === 0) return;
     const ids = rows.map(({ id }) => id);

@@ -200,8 +200,8 @@ export const PARTS = {
   openTransactions: sql<boolean>`state in ('sent', 'mined')`,
   liveTransactions: sql<boolean>`state <> 'dropped'`,
   /** Operations and transactions that are over, while what they sent is still kept. */
-  overOperations: sql<boolean>`state in ('settled', 'failed', 'expired') and call <> 'null'`,
-  overTransactions: sql<boolean>`state in ('final', 'dropped') and data <> ''`,
+  endedOperations: sql<boolean>`state in ('settled', 'failed', 'expired') and call <> 'null'`,
+  endedTransactions: sql<boolean>`state in ('final', 'dropped') and data <> ''`,
   /** Claims of reservations: those of operations are for good. */
   reserved: sql<boolean>`queued = 0`,
 } as const;

@@ -4,7 +4,7 @@ import type { KeySource, TokenKey } from "./keys.ts";
 /** The folder is looked at again after this time, and at once where a token names a key that is not known. */
 const REREAD_MS = 10_000;
 /** But not more often than this: a token can name any key. */
-const LEAST_REREAD_MS = 1_000;
+const MIN_REREAD_MS = 1_000;
 
 /** The keys in use. New ones are taken up, and removed ones dropped, while the service runs. */
 export class KeyRing {
@@ -43,12 +43,12 @@ export class KeyRing {
 
   async find(kid: string): Promise<TokenKey | undefined> {
     const known = this.#keys.find((key) => key.kid === kid);
-    await this.#refresh(known === undefined ? LEAST_REREAD_MS : REREAD_MS);
+    await this.#refresh(known === undefined ? MIN_REREAD_MS : REREAD_MS);
     return this.#keys.find((key) => key.kid === kid);
   }
 
   async publicKeys(): Promise<{ keys: JWK[] }> {
-    await this.#refresh(LEAST_REREAD_MS);
+    await this.#refresh(MIN_REREAD_MS);
     return { keys: this.#keys.map(({ publicJwk }) => publicJwk) };
   }
 

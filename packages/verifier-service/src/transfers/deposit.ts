@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { depositAuthorizationNonce, hexToBytes, parseAddress, parseAmount, parseField } from "@sotto/protocol";
 import { AbiCoder, concat, keccak256, id as keccakText, recoverAddress, Signature } from "ethers";
 import { ServiceError } from "../errors.ts";
-import { expectDate, readSeconds } from "../operations/deadline.ts";
-import { expectQueued, type RelayServices, waitForRelayed } from "../operations/enqueue.ts";
+import { assertDeadline, parseSeconds } from "../operations/deadline.ts";
+import { assertQueued, type RelayServices, waitForRelayed } from "../operations/enqueue.ts";
 import type { Caller } from "../operations/hold.ts";
 import { sponsorQuotas } from "../operations/quotas.ts";
 import type { NewDeposit, Operation } from "../store/index.ts";
@@ -39,13 +39,13 @@ export async function relayDeposit(body: DepositRequest, caller: Caller, service
       `this service serves the pool ${config.pool} of chain ${config.chainId}`,
     );
   const terms = readTerms(body);
-  expectSpelling(body);
-  expectAmounts(terms.amounts, facts.smallestDeposit);
-  expectDate(terms.validBefore, "validBefore", services);
+  assertSpelling(body);
+  assertAmounts(terms.amounts, facts.smallestDeposit);
+  assertDeadline(terms.validBefore, "validBefore", services);
   if (Number(terms.validAfter) * 1000 >= services.clock())
     throw new ServiceError("AUTHORIZATION_MISMATCH", "the authorization is not valid yet (validAfter)");
-  expectSignature(body, terms, facts.tokenDomain, pool);
-  expectFee(terms, services);
+  assertSignature(body, terms, facts.tokenDomain, pool);
+  assertFee(terms, services);
   const digest = `${terms.from}:${terms.nonce}`;
   const known = await store.operations.getDeposit(digest);
   if (known !== undefined) return waitForRelayed(known, caller, services);
@@ -77,7 +77,7 @@ async function queueCovered(
   const balance = await pool.tokensOf(from);
   let queued = await enqueue(balance);
   if (queued.kind === "uncovered" && (await pool.isAuthorizationUsed(from, nonce))) queued = await enqueue(undefined);
-  if (queued.kind !== "uncovered") return expectQueued(queued);
+  if (queued.kind !== "uncovered") return assertQueued(queued);
   throw new ServiceError("INSUFFICIENT_TOKENS", uncovered({ balance, amount, ...queued }));
 }
 
@@ -104,25 +104,25 @@ function readTerms(body: DepositRequest): Terms {
     ownerTags,
     amounts,
     nonce: depositAuthorizationNonce({ ownerTags, amounts }, body.salt),
-    validAfter: readSeconds(body.validAfter, "validAfter"),
-    validBefore: readSeconds(body.validBefore, "validBefore"),
+    validAfter: parseSeconds(body.validAfter, "validAfter"),
+    validBefore: parseSeconds(body.validBefore, "validBefore"),
   };
 }
 
-function expectAmounts(amounts: readonly bigint[], smallest: bigint): void {
+function assertAmounts(amounts: readonly bigint[], smallest: bigint): void {
   const small = amounts.findIndex((amount) => amount < smallest);
   if (small < 0) return;
   throw new ServiceError("AMOUNT_TOO_SMALL", `amounts[${small}] is below the pool's smallest deposit, ${smallest}`);
 }
 
 /** One spelling only, the one that goes to the token: ethers would also take 0X, and read v = 91 as 27. */
-function expectSpelling({ v, r, s }: DepositRequest): void {
+function assertSpelling({ v, r, s }: DepositRequest): void {
   hexToBytes(r, 32, "r");
   hexToBytes(s, 32, "s");
   if (v !== 27 && v !== 28) throw new ServiceError("INVALID_REQUEST", "v must be 27 or 28");
 }
 
-function expectSignature({ v, r, s }: DepositRequest, terms: Terms, domain: string, pool: string): void {
+function assertSignature({ v, r, s }: DepositRequest, terms: Terms, domain: string, pool: string): void {
   const value = sumOf(terms.amounts);
   const { from, validAfter, validBefore, nonce } = terms;
   const words = [AUTHORIZATION_TYPE, from, pool, value, validAfter, validBefore, nonce];
@@ -140,7 +140,7 @@ function expectSignature({ v, r, s }: DepositRequest, terms: Terms, domain: stri
 
 const sumOf = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, amount) => sum + amount, 0n);
 
-function expectFee({ ownerTags, amounts }: Terms, { config }: RelayServices): void {
+function assertFee({ ownerTags, amounts }: Terms, { config }: RelayServices): void {
   const { depositFee, feeTag } = config;
   if (depositFee === 0) return;
   const paid = ownerTags.some((tag, index) => tag === feeTag && amounts[index]! >= BigInt(depositFee));

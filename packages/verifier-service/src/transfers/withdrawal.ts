@@ -10,8 +10,8 @@ import {
 import { decodeProofOnCurves } from "@sotto/prover";
 import { deploymentOf } from "../config/deployment.ts";
 import { ServiceError } from "../errors.ts";
-import { expectDate, readSeconds } from "../operations/deadline.ts";
-import { expectQueued, type RelayServices, waitForRelayed } from "../operations/enqueue.ts";
+import { assertDeadline, parseSeconds } from "../operations/deadline.ts";
+import { assertQueued, type RelayServices, waitForRelayed } from "../operations/enqueue.ts";
 import type { Caller } from "../operations/hold.ts";
 import { sponsorQuotas, takeClientQuota } from "../operations/quotas.ts";
 import type { Operation } from "../store/index.ts";
@@ -36,7 +36,7 @@ export async function relayWithdrawal(
     recipient: parseAddress(body.recipient, "recipient"),
     fee: parseAmount(body.fee, "fee"),
     feeRecipient: parseAddress(body.feeRecipient, "feeRecipient"),
-    validUntil: readSeconds(body.validUntil, "validUntil"),
+    validUntil: parseSeconds(body.validUntil, "validUntil"),
   };
   decodeProofOnCurves(body.proof);
   const nullifiers = nullifiersOf(signals).map(String);
@@ -48,8 +48,8 @@ export async function relayWithdrawal(
   const digest = signalsDigest(signals);
   const known = await store.operations.getWithdrawal(digest);
   if (known !== undefined) return waitForRelayed(known, caller, services);
-  expectDate(terms.validUntil, "validUntil", services);
-  expectFee(terms, signals[SIGNAL.amount]!, services);
+  assertDeadline(terms.validUntil, "validUntil", services);
+  assertFee(terms, signals[SIGNAL.amount]!, services);
   if (!(await services.pool.isKnownRoot(signals[SIGNAL.root]!)))
     throw new ServiceError("UNKNOWN_ROOT", "signals[2] is not a root the pool's tree had");
   if ((await store.ledger.spends(nullifiers)).size > 0)
@@ -70,7 +70,7 @@ export async function relayWithdrawal(
   };
   const sponsored = config.withdrawalFee === 0 ? sponsorQuotas(config, caller.client) : [];
   const queued = await store.operations.enqueueWithdrawal(next, sponsored);
-  return waitForRelayed(expectQueued(queued), caller, services);
+  return waitForRelayed(assertQueued(queued), caller, services);
 }
 
 /** Those in use. @throws ServiceError INVALID_REQUEST */
@@ -82,7 +82,7 @@ function nullifiersOf(signals: readonly bigint[]): bigint[] {
   return used;
 }
 
-function expectFee(
+function assertFee(
   { fee, feeRecipient, recipient }: { fee: bigint; feeRecipient: string; recipient: string },
   amount: bigint,
   { config, relayer }: RelayServices,

@@ -21,7 +21,7 @@ export interface X402Payment {
   readonly body: object;
 }
 
-export interface X402Place {
+export interface ServedDeployment {
   readonly config: Pick<Config, "chainId" | "pool" | "publicUrl">;
   readonly facts: Pick<PoolFacts, "token" | "decimals">;
 }
@@ -33,22 +33,22 @@ type Refused = { readonly refusal: { readonly reason: string; readonly message: 
  * @throws SottoError X402_VERSION_UNSUPPORTED, X402_SCHEME_UNSUPPORTED, X402_NETWORK_UNSUPPORTED,
  * X402_REQUIREMENTS_INVALID, X402_PAYLOAD_INVALID
  */
-export function readX402(request: X402Request, place: X402Place): X402Payment | Refused {
+export function readX402(request: X402Request, served: ServedDeployment): X402Payment | Refused {
   const { paymentPayload, paymentRequirements } = request;
   for (const version of [request.x402Version, paymentPayload.x402Version])
     if (version !== X402_VERSION)
       throw new SottoError("X402_VERSION_UNSUPPORTED", `x402Version must be ${X402_VERSION}, got ${version}`);
   const terms = parseX402Terms(paymentRequirements);
-  if (terms.chainId !== BigInt(place.config.chainId))
-    throw new SottoError("X402_NETWORK_UNSUPPORTED", `this service settles on eip155:${place.config.chainId}`);
+  if (terms.chainId !== BigInt(served.config.chainId))
+    throw new SottoError("X402_NETWORK_UNSUPPORTED", `this service settles on eip155:${served.config.chainId}`);
   const decoded = parseX402Payload(paymentPayload.payload);
   const refusal =
-    checkPlace(terms, place) ?? checkAccepted(paymentPayload.accepted, terms) ?? checkX402Payment(decoded, terms);
+    checkDeployment(terms, served) ?? checkAccepted(paymentPayload.accepted, terms) ?? checkX402Payment(decoded, terms);
   if (refusal !== undefined) return { refusal };
   return { terms, bundle: readBundle(paymentPayload.payload), body: paymentPayload.payload };
 }
 
-function checkPlace(terms: X402Terms, { config, facts }: X402Place): Refused["refusal"] | undefined {
+function checkDeployment(terms: X402Terms, { config, facts }: ServedDeployment): Refused["refusal"] | undefined {
   const { chainId, pool, publicUrl } = config;
   const elsewhere = publicUrl !== undefined && baseUrl(terms.service) !== publicUrl;
   if (terms.pool === pool && terms.asset === facts.token && terms.decimals === facts.decimals && !elsewhere)

@@ -17,7 +17,7 @@ export interface X402Routes extends X402Services {
 }
 
 /** Answers a request in the standard's terms, before the body is held against our own schema. */
-type Dialect = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined>;
+type X402Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined>;
 
 const isX402 = ({ body }: FastifyRequest): boolean =>
   typeof body === "object" && body !== null && Object.hasOwn(body, "x402Version");
@@ -39,10 +39,10 @@ function bodyOf(request: FastifyRequest): X402Request {
   throw new SottoError(code, `body${instancePath.replaceAll("/", ".")} ${message}; ${READ_AS_X402}`);
 }
 
-function dialect(
+function x402Handler(
   answerErrors: (answer: never) => object,
   answer: (request: FastifyRequest, reply: FastifyReply) => Promise<object>,
-): Dialect {
+): X402Handler {
   return async (request, reply) => {
     if (!isX402(request)) return undefined;
     // Whatever answers from here on, the error handler too, answers in the standard's fields.
@@ -52,15 +52,15 @@ function dialect(
   };
 }
 
-export function x402Dialects(services: X402Routes): { verify: Dialect; settle: Dialect } {
+export function x402Handlers(services: X402Routes): { verify: X402Handler; settle: X402Handler } {
   const { metrics, answers, clientOf, config } = services;
   return {
-    verify: dialect(x402VerifyError, async (request) => {
+    verify: x402Handler(x402VerifyError, async (request) => {
       const result = await verifyX402(bodyOf(request), clientOf(request), services);
       metrics.verified("refused" in result ? result.refused.reason : "valid");
       return x402Verified(result);
     }),
-    settle: dialect(
+    settle: x402Handler(
       (answer) => x402SettleError(answer, config.chainId),
       async (request, reply) => {
         const answer = x402Settled(

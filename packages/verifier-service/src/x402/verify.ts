@@ -5,13 +5,13 @@ import { canonicalJson } from "../payments/bundle.ts";
 import { queueReserved, type SettleServices } from "../payments/settle.ts";
 import { reserveBundle, type VerifyServices } from "../payments/verify.ts";
 import type { Operation } from "../store/index.ts";
-import { readX402, type X402Payment, type X402Place } from "./request.ts";
+import { readX402, type ServedDeployment, type X402Payment } from "./request.ts";
 import type { X402Request } from "./schemas.ts";
 
 export interface X402Services extends VerifyServices, SettleServices {
   readonly config: VerifyServices["config"];
   readonly store: VerifyServices["store"] & SettleServices["store"];
-  readonly facts: X402Place["facts"];
+  readonly facts: ServedDeployment["facts"];
 }
 
 export interface Refused {

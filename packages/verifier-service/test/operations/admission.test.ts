@@ -129,9 +129,9 @@ describe("admission", () => {
   it("gives the place of a payment that was refused after all to the next one", async () => {
     const admission = open();
     outlook.gasToday = ETHER - payment;
-    const takeBack = await admission.admit("payment");
+    const release = await admission.admit("payment");
     expect((await rejected(admission.admit("payment"))).code).to.equal("GAS_BUDGET_EXHAUSTED");
-    takeBack();
+    release();
     await admission.admit("payment");
   });
 

@@ -75,7 +75,7 @@ overDatabases("accounts", EVERY_DATABASE, (newUrl) => {
     expect((await store.operations.enqueueDeposit(next)).kind).to.equal("queued");
     const last = deposit("last", { balance: 1n, amount: 1n });
     expect((await store.operations.enqueueDeposit(last)).kind).to.equal("uncovered");
-    await asRelayer(({ operations }) => operations.over("next", "failed", "REVERTED"));
+    await asRelayer(({ operations }) => operations.ended("next", "failed", "REVERTED"));
     expect((await store.operations.enqueueDeposit(last)).kind).to.equal("queued");
   });
 
@@ -166,9 +166,9 @@ overDatabases("accounts", EVERY_DATABASE, (newUrl) => {
     time += 1;
     await store.operations.enqueueDeposit(deposit("c0", { account: "0x03" }));
     expect(await served()).to.deep.equal(["b0", "w0", "a2", "c0", "a3", "a4"]);
-    await asRelayer(({ operations }) => operations.keptBack("b0", "REVERTED", 1, 0));
+    await asRelayer(({ operations }) => operations.deferred("b0", "REVERTED", 1, 0));
     expect((await served()).at(-1)).to.equal("b0");
-    await asRelayer(({ operations }) => operations.keptBack("b0", "REVERTED", 3, 0));
+    await asRelayer(({ operations }) => operations.deferred("b0", "REVERTED", 3, 0));
     expect(await served()).not.to.include("b0");
     expect((await store.operations.queuedOthers(undefined, 3)).map(({ id }) => id)).to.deep.equal(["a2", "a3", "a4"]);
   });

@@ -52,7 +52,7 @@ overDatabases("store's growth", EVERY_DATABASE, (newUrl) => {
           await operations.settled(id, { txHash: `0x${id}`, blockNumber: 5 });
         } else if (id === "dropped") {
           await outbox.dropped(id);
-          await operations.over(id, "failed", "REVERTED");
+          await operations.ended(id, "failed", "REVERTED");
         }
       });
     }

@@ -87,7 +87,7 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
     await store.reservations.reserve(reservation("a"));
     await store.operations.enqueuePayment("a", call);
     const lease = (await store.leases.acquire("relayer", "me", 1000))!;
-    await store.asRelayer(lease, ({ operations }) => operations.over("a", "expired", "EXPIRED"));
+    await store.asRelayer(lease, ({ operations }) => operations.ended("a", "expired", "EXPIRED"));
     const next = reservation("b");
     expect(await store.reservations.reserve(next)).to.deep.equal({ kind: "reserved", id: "b" });
     expect(await store.operations.get("a")).to.include({ state: "expired", reason: "EXPIRED" });
