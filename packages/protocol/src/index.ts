@@ -86,19 +86,8 @@ export {
   SCALAR_BITS,
   unpackCiphertext,
 } from "./elgamal.ts";
-export {
-  type DefinedError,
-  defineErrors,
-  type ErrorClass,
-  type ErrorDefinition,
-  type ErrorDetails,
-  type ExitName,
-  PROTOCOL_ERROR_CODES,
-  type ProtocolErrorCode,
-  type PublicError,
-  type Remedy,
-  SottoError,
-} from "./errors.ts";
+export { PROTOCOL_ERRORS, SHARED_ERRORS } from "./error-definitions.ts";
+export { ProtocolError, type ProtocolErrorCode } from "./errors.ts";
 export { type Address, addressToBigInt, parseAddress } from "./ethereum-address.ts";
 export { BASE_FIELD_MODULUS, FIELD_MODULUS, toField } from "./field.ts";
 export { MAX_URL_LENGTH } from "./fields.ts";
@@ -164,6 +153,17 @@ export {
 } from "./secrets.ts";
 export { SEED_TYPED_DATA, seedFromSignature } from "./seed-signature.ts";
 export { decodeShieldedAddress, encodeShieldedAddress, type ShieldedAddress } from "./shielded-address.ts";
+export {
+  createErrorClass,
+  type DefinedError,
+  type ErrorClass,
+  type ErrorDefinition,
+  type ErrorDetails,
+  type ErrorTable,
+  type ExitName,
+  type Remedy,
+  SottoError,
+} from "./sotto-error.ts";
 export { NoteTree, type TreePath } from "./tree/note-tree.ts";
 export { emptyRoots } from "./tree/shape.ts";
 export {

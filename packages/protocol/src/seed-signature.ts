@@ -1,7 +1,7 @@
 import { hkdf } from "@noble/hashes/hkdf.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
-import { describe, fail, SottoError } from "./errors.ts";
+import { describe, fail, ProtocolError } from "./errors.ts";
 import { bytesToBigInt, hexToBytes } from "./hex.ts";
 
 /** Order of secp256k1. */
@@ -38,7 +38,7 @@ export function seedFromSignature(signature: string): Uint8Array {
     bytes = hexToBytes(typeof signature === "string" ? signature.toLowerCase() : signature, 65);
   } catch (cause) {
     const message = `a signature must be 65 bytes as hex with 0x, got ${describe(signature)}`;
-    throw new SottoError("INVALID_SIGNATURE", message, {}, { cause });
+    throw new ProtocolError("INVALID_SIGNATURE", message, {}, { cause });
   }
   const r = bytesToBigInt(bytes.subarray(0, 32));
   const s = bytesToBigInt(bytes.subarray(32, 64));

@@ -1,6 +1,6 @@
 import type { Point } from "./curve/babyjub.ts";
 import { packPoint, unpackPoint } from "./curve/codec.ts";
-import { describe, fail, SottoError } from "./errors.ts";
+import { describe, fail, ProtocolError, SottoError } from "./errors.ts";
 import { FIELD_MODULUS } from "./field.ts";
 import { bigIntToBytes, bytesToBigInt, bytesToHex, hexToBytes } from "./hex.ts";
 import { assertField, assertObject } from "./validate.ts";
@@ -32,6 +32,6 @@ export function decodeShieldedAddress(hex: unknown): ShieldedAddress {
     return { encryptionKey, ownerTag };
   } catch (cause) {
     const reason = cause instanceof SottoError ? cause.message : describe(cause);
-    throw new SottoError("INVALID_SHIELDED_ADDRESS", `not a shielded address: ${reason}`, {}, { cause });
+    throw new ProtocolError("INVALID_SHIELDED_ADDRESS", `not a shielded address: ${reason}`, {}, { cause });
   }
 }

@@ -1,4 +1,6 @@
 // sotto as a payment scheme of x402: the entry @sotto/protocol/x402. docs/x402.md is its specification.
+
+export { X402_ERRORS } from "./error-definitions.ts";
 export {
   checkX402Payment,
   checkX402Time,
@@ -11,7 +13,7 @@ export {
   type X402Mismatch,
   type X402Refusal,
 } from "./x402/check.ts";
-export { X402_ERROR_CODES, type X402ErrorCode } from "./x402/errors.ts";
+export { X402Error, type X402ErrorCode } from "./x402/errors.ts";
 export { X402_SETTLEMENT_PENDING, x402Reason } from "./x402/reasons.ts";
 export {
   parseX402Network,

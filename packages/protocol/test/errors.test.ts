@@ -1,16 +1,17 @@
 import { expect } from "chai";
-import { defineErrors, SottoError } from "../src/index.ts";
+import { createErrorClass, type ErrorTable, SottoError } from "../src/index.ts";
 
-const TeaError = defineErrors("TeaError", {
+const TEA_ERRORS = {
   NO_COFFEE: { means: "The pot makes tea only.", exit: "refused", http: 418, remedy: "ask for tea" },
   TOO_HOT: { means: "The tea is too hot to drink." },
-});
+} satisfies ErrorTable;
+
+const TeaError = createErrorClass<typeof TEA_ERRORS>("TeaError");
 type TeaError = InstanceType<typeof TeaError>;
 
-/** A class beside it that shares a code. */
-const CupError = defineErrors("CupError", { TOO_HOT: TeaError.definitions.TOO_HOT });
+const CupError = createErrorClass<Pick<typeof TEA_ERRORS, "TOO_HOT">>("CupError");
 
-describe("defineErrors", () => {
+describe("createErrorClass", () => {
   it("makes a subclass of SottoError with the name, the code, the details and the cause it is given", () => {
     const cause = new Error("why");
     const error: TeaError = new TeaError("NO_COFFEE", "coffee was asked for", { cups: 2 }, { cause });
@@ -28,22 +29,11 @@ describe("defineErrors", () => {
     expect(String(error)).to.equal("TeaError: coffee was asked for");
   });
 
-  it("gives each error the definition of its code", () => {
-    expect(new TeaError("NO_COFFEE", "").definition).to.deep.equal({
-      means: "The pot makes tea only.",
-      exit: "refused",
-      http: 418,
-      remedy: "ask for tea",
-    });
-    expect(new TeaError("TOO_HOT", "").definition).to.equal(CupError.definitions.TOO_HOT);
-    expect(Object.keys(TeaError.definitions)).to.deep.equal(["NO_COFFEE", "TOO_HOT"]);
-  });
-
-  it("tells its own errors from those of another class with the same code", () => {
+  it("tells errors of two classes with the same code apart", () => {
     expect(new CupError("TOO_HOT", "")).not.to.be.instanceOf(TeaError);
   });
 
-  it("can be subclassed", () => {
+  it("makes a class that can be subclassed", () => {
     class Spilled extends TeaError {
       readonly drops: number;
       constructor(drops: number) {
@@ -53,38 +43,13 @@ describe("defineErrors", () => {
     }
     const error = new Spilled(3);
     expect(error).to.be.instanceOf(TeaError);
-    expect([error.name, error.drops, error.definition.means]).to.deep.equal([
-      "TeaError",
-      3,
-      "The tea is too hot to drink.",
-    ]);
+    expect([error.name, error.code, error.drops]).to.deep.equal(["TeaError", "TOO_HOT", 3]);
   });
 
-  it("refuses at compile time a code that it does not define", () => {
-    // @ts-expect-error NO_SUGAR is not a code of TeaError.
-    const error = new TeaError("NO_SUGAR", "");
-    expect(error.definition).to.equal(undefined);
-    // @ts-expect-error A property of every object is not a code either.
-    expect(new TeaError("toString", "").definition).to.equal(undefined);
-  });
-});
-
-describe("SottoError.withMessage", () => {
-  it("keeps the code, the details and the definition, and makes the first error the cause", () => {
-    const error = new TeaError("NO_COFFEE", "first", { cups: 2 });
-    const reworded = error.withMessage("second");
-    expect(reworded).to.be.instanceOf(SottoError);
-    expect([reworded.code, reworded.message, reworded.details, reworded.cause]).to.deep.equal([
-      "NO_COFFEE",
-      "second",
-      { cups: 2 },
-      error,
-    ]);
-    expect(reworded.definition).to.equal(error.definition);
-    expect(reworded.withMessage("third").definition).to.equal(error.definition);
-  });
-
-  it("works for an error without a definition", () => {
-    expect(new SottoError("WHATEVER", "first").withMessage("second").definition).to.equal(undefined);
+  it("makes a class whose codes are checked at compile time", () => {
+    // @ts-expect-error NO_SUGAR is not in the table.
+    expect(new TeaError("NO_SUGAR", "").code).to.equal("NO_SUGAR");
+    // @ts-expect-error NO_COFFEE is not in the other class's table.
+    expect(new CupError("NO_COFFEE", "").code).to.equal("NO_COFFEE");
   });
 });

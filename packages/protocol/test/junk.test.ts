@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import * as sotto from "../src/index.ts";
-import { PROTOCOL_ERROR_CODES, SottoError } from "../src/index.ts";
+import { PROTOCOL_ERRORS, SottoError } from "../src/index.ts";
 
 /** What callers without types, parsed JSON and forgotten arguments look like. */
 const junk: readonly unknown[] = [
@@ -22,7 +22,7 @@ describe("every exported function, given junk", () => {
             await act(first, rest, rest, rest);
           } catch (error) {
             expect(error, String((error as Error).stack)).to.be.instanceOf(SottoError);
-            expect(PROTOCOL_ERROR_CODES).to.include((error as SottoError).code);
+            expect(PROTOCOL_ERRORS).to.have.property((error as SottoError).code);
           }
         }
       }

@@ -6,7 +6,7 @@ import {
   parseX402Payload,
   parseX402Terms,
   sameX402Terms,
-  X402_ERROR_CODES,
+  X402_ERRORS,
   X402_SCHEME,
   type X402Requirements,
   x402Network,
@@ -36,7 +36,7 @@ function codeOf(act: () => unknown): string {
     act();
   } catch (error) {
     expect(error, String((error as Error).stack)).to.be.instanceOf(SottoError);
-    expect(X402_ERROR_CODES).to.include((error as SottoError).code);
+    expect(X402_ERRORS).to.have.property((error as SottoError).code);
     return (error as SottoError).code;
   }
   return "none";
@@ -128,7 +128,7 @@ describe("requirements of x402", () => {
   });
 
   it("have reasons in the standard's words where it has them", () => {
-    expect(X402_ERROR_CODES.map((code) => x402Reason(code))).to.deep.equal([
+    expect(Object.keys(X402_ERRORS).map((code) => x402Reason(code))).to.deep.equal([
       ...["invalid_x402_version", "unsupported_scheme", "invalid_network"],
       ...["invalid_payment_requirements", "invalid_payload"],
     ]);

@@ -1,5 +1,5 @@
 import type { Bytes32 } from "../contexts.ts";
-import { describe, fail, SottoError } from "../errors.ts";
+import { describe, fail, ProtocolError } from "../errors.ts";
 import { type Address, addressToBigInt } from "../ethereum-address.ts";
 import { SIGNATURE_VALIDATOR_CODE } from "../generated/signature-validator.ts";
 import { bigIntToBytes, bytesToHex, concatBytes, hexToBytes } from "../hex.ts";
@@ -53,7 +53,7 @@ async function ask(call: EthCall, data: string): Promise<string> {
   try {
     return await call({ data });
   } catch (cause) {
-    throw new SottoError("BINDING_UNCHECKED", "the chain could not be asked about a signature", {}, { cause });
+    throw new ProtocolError("BINDING_UNCHECKED", "the chain could not be asked about a signature", {}, { cause });
   }
 }
 

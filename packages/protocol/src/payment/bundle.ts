@@ -1,6 +1,6 @@
 import { assertTimestamp } from "../contexts.ts";
 import { type Ciphertext, packCiphertext, unpackCiphertext } from "../elgamal.ts";
-import { describe, fail, SottoError } from "../errors.ts";
+import { describe, fail, ProtocolError, SottoError } from "../errors.ts";
 import { type Address, parseAddress } from "../ethereum-address.ts";
 import { MAX_URL_LENGTH } from "../fields.ts";
 import { CIRCUITS } from "../generated/circuits.ts";
@@ -115,7 +115,7 @@ export function decodeBundle(value: unknown): PaymentBundle {
     return read(value as Fields);
   } catch (cause) {
     if (!(cause instanceof SottoError) || cause.code === "INVALID_BUNDLE") throw cause;
-    throw new SottoError("INVALID_BUNDLE", `not a payment bundle: ${cause.message}`, cause.details, { cause });
+    throw new ProtocolError("INVALID_BUNDLE", `not a payment bundle: ${cause.message}`, cause.details, { cause });
   }
 }
 

@@ -1,6 +1,6 @@
 import { assertTimestamp, type Bytes32 } from "../contexts.ts";
 import { type Ciphertext, unpackCiphertext } from "../elgamal.ts";
-import { describe, fail, recode, SottoError } from "../errors.ts";
+import { describe, fail, ProtocolError, recode } from "../errors.ts";
 import { type Address, parseAddress } from "../ethereum-address.ts";
 import { type Fields, fieldsOf, MAX_URL_LENGTH, readText } from "../fields.ts";
 import { CIRCUITS } from "../generated/circuits.ts";
@@ -146,7 +146,7 @@ function parseJson(value: unknown): unknown {
   try {
     return JSON.parse(value);
   } catch (cause) {
-    throw new SottoError("PROOF_HEADER_NOT_JSON", (cause as Error).message, {}, { cause });
+    throw new ProtocolError("PROOF_HEADER_NOT_JSON", (cause as Error).message, {}, { cause });
   }
 }
 

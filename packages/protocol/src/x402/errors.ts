@@ -1,32 +1,23 @@
-import { type ErrorDetails, SottoError } from "../errors.ts";
+import type { X402_ERRORS } from "../error-definitions.ts";
+import { createErrorClass, type ErrorDetails, SottoError } from "../sotto-error.ts";
 
-/** Codes of what is said in x402's own terms and cannot be read. Stable. */
-export const X402_ERROR_CODES = [
-  /** Another version of x402 than 2. */
-  "X402_VERSION_UNSUPPORTED",
-  /** Requirements of another scheme than sotto's. */
-  "X402_SCHEME_UNSUPPORTED",
-  /** No EIP-155 network, or not the one that is served. */
-  "X402_NETWORK_UNSUPPORTED",
-  /** Payment requirements with a missing or malformed field. */
-  "X402_REQUIREMENTS_INVALID",
-  /** A payment payload with a missing or malformed field. */
-  "X402_PAYLOAD_INVALID",
-] as const;
+export type X402ErrorCode = keyof typeof X402_ERRORS;
 
-export type X402ErrorCode = (typeof X402_ERROR_CODES)[number];
+/** Something said in the terms of x402 that cannot be read. */
+export const X402Error = /* @__PURE__ */ createErrorClass<typeof X402_ERRORS>("X402Error");
+export type X402Error = InstanceType<typeof X402Error>;
 
-/** Throws one of the codes above; what others threw about a field becomes the cause. */
+/** Throws an {@link X402Error}; the error of a field becomes its cause. */
 export function refuse(code: X402ErrorCode, message: string, details: ErrorDetails = {}, cause?: unknown): never {
-  throw new SottoError(code, message, details, { cause });
+  throw new X402Error(code, message, details, { cause });
 }
 
-/** Runs a reader of one field; whatever is wrong with it is wrong with what it stands in. */
+/** Runs a reader of one field. Its error becomes the cause of an error of the object that the field is part of. */
 export function reading<T>(code: X402ErrorCode, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (!(error instanceof SottoError) || error.code.startsWith("X402_")) throw error;
+    if (!(error instanceof SottoError) || error instanceof X402Error) throw error;
     return refuse(code, error.message, error.details, error);
   }
 }

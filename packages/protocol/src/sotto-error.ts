@@ -1,0 +1,77 @@
+/** What an error may carry beside its message: plain values for programs to read, never secrets. */
+export type ErrorDetails = Readonly<Record<string, string | number | boolean | null>>;
+
+/** How a command ends with an error. The command line has the exit code of each. */
+export type ExitName =
+  | "failed"
+  | "usage"
+  | "refused"
+  | "funds"
+  | "pending"
+  | "network"
+  | "invalid"
+  | "busy"
+  | "key"
+  | "status"
+  | "interrupted";
+
+/** Everything that is fixed about one error code. docs/errors.md lists all of them. */
+export interface ErrorDefinition {
+  /** What the code means. */
+  readonly means: string;
+  /** How a command ends with it; `failed` if absent. */
+  readonly exit?: ExitName | undefined;
+  /** The status of its HTTP response. Absent: the response is 500 `INTERNAL`, and the message is withheld. */
+  readonly http?: number | undefined;
+  /** The next step for a user of the command line. */
+  readonly remedy?: string | Remedy | undefined;
+}
+
+/** A next step that depends on the chain or on the error's details. */
+export interface Remedy {
+  /** On a local chain. */
+  readonly local?: string | undefined;
+  /** On all other chains. */
+  readonly elsewhere?: string | undefined;
+  /** A detail that the error must have with this value; without a value, a detail that it must not have. */
+  readonly detail?: { readonly name: string; readonly value?: string | undefined } | undefined;
+}
+
+/** Definitions by code. */
+export type ErrorTable = Readonly<Record<string, ErrorDefinition>>;
+
+/** Base class of all errors of sotto: `code` is stable, `message` says what was wrong and what was expected. */
+export class SottoError extends Error {
+  override readonly name: string = "SottoError";
+  readonly code: string;
+  readonly details: ErrorDetails;
+
+  constructor(code: string, message: string, details: ErrorDetails = {}, options?: { cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+    this.details = details;
+  }
+}
+
+/** An error of a class made by {@link createErrorClass}. */
+export interface DefinedError<Code extends string> extends SottoError {
+  readonly code: Code;
+}
+
+/** A class whose errors have the codes of one table. */
+export interface ErrorClass<Code extends string> {
+  readonly prototype: DefinedError<Code>;
+  new (code: Code, message: string, details?: ErrorDetails, options?: { cause?: unknown }): DefinedError<Code>;
+}
+
+/**
+ * Makes a subclass of {@link SottoError} that takes the codes of `Table` and no others. The class knows the table's type
+ * only, so that a page that throws and catches these errors does not download their definitions.
+ */
+export function createErrorClass<Table extends ErrorTable>(name: string): ErrorClass<keyof Table & string> {
+  const Defined = class extends SottoError {
+    override readonly name = name;
+  };
+  Object.defineProperty(Defined, "name", { value: name });
+  return Defined as unknown as ErrorClass<keyof Table & string>;
+}
