@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 import {INoteTree} from "./interfaces/INoteTree.sol";
 import {INoteAppendVerifier} from "./interfaces/IVerifier.sol";
 import {CircuitConstants} from "./libraries/CircuitConstants.sol";
-import {FIELD_MODULUS} from "./libraries/Field.sol";
+import {FIELD_MODULUS} from "./libraries/Bn254.sol";
 import {NoteQueue} from "./libraries/NoteQueue.sol";
 
 /// @title The note tree: an 8-ary Poseidon Merkle tree of depth 10, hashed off chain
-/// @notice The contract keeps the leaves' order (a keccak chain) and the roots; a proof of the note_append circuit shows
-/// that a new root is the old tree with the next queued leaves in it.
+/// @notice The contract keeps the order of the leaves (a keccak chain) and the roots. A proof of the note_append circuit
+/// shows that a new root is the root of the old tree with the next queued leaves in it.
 abstract contract NoteTree is INoteTree {
     using NoteQueue for NoteQueue.Storage;
 
-    /// @notice Leaves the tree can hold: 8^10.
+    /// @notice Maximum number of leaves in the tree: 8^10.
     uint256 public constant MAX_LEAVES = CircuitConstants.TREE_CAPACITY;
 
-    /// @notice An append must reach every checkpoint older than this, seconds, as far as 64 leaves allow. Otherwise
-    /// appends of one leaf could be landed first for ever and make every honest proof stale.
+    /// @notice An append must include every checkpoint older than this (seconds), as far as 64 leaves allow. Without this
+    /// rule an attacker could keep landing appends of one leaf first and make every honest proof stale.
     uint256 public constant APPEND_GRACE = 120;
 
     /// @notice Root of the tree without leaves.
@@ -25,11 +25,12 @@ abstract contract NoteTree is INoteTree {
 
     NoteQueue.Storage private _queue;
     uint256 private _root = EMPTY_ROOT;
-    /// @dev Roots never expire: nullifiers are what stops a second spend, and a proof made earlier still settles.
+    /// @dev Roots never expire: a nullifier prevents the second spend, and a proof on an older root still settles.
     mapping(uint256 root => bool known) private _knownRoots;
 
     INoteAppendVerifier private immutable _NOTE_APPEND_VERIFIER;
 
+    /// @param verifier verifier of the note_append circuit
     constructor(INoteAppendVerifier verifier) {
         _NOTE_APPEND_VERIFIER = verifier;
     }
@@ -61,7 +62,7 @@ abstract contract NoteTree is INoteTree {
         signals[1] = newRoot;
         signals[2] = start;
         signals[3] = count;
-        // newRoot commits the prover to its leaves before the challenge is known: other leaves than these give the same
+        // newRoot commits the prover to its leaves before the challenge is known. Other leaves than these give the same
         // evaluation with probability 64/p (Schwartz-Zippel).
         signals[4] =
             uint256(keccak256(abi.encode(block.chainid, address(this), signals[0], newRoot, start, count, leaves))) %
@@ -117,27 +118,32 @@ abstract contract NoteTree is INoteTree {
         return 4096;
     }
 
-    /// @dev Room for `leaves` more, or a revert: called before anything is verified.
+    /// @dev Starts to push `leaves` leaves, at least one. Reverts if there is no room; callers do this before they verify a
+    /// proof.
     function _beginPush(uint256 leaves) internal view returns (NoteQueue.Cursor memory) {
         return _queue.begin(leaves, MAX_LEAVES, ringSize());
     }
 
-    /// @dev Queue a commitment below p.
+    /// @dev Queues one commitment, which the caller has checked to be below p.
+    /// @return leafIndex index of the commitment in the tree
     function _push(NoteQueue.Cursor memory cursor, uint256 commitment) internal returns (uint256 leafIndex) {
         if (commitment == 0) revert InvalidCommitment(commitment);
         return _queue.push(cursor, commitment);
     }
 
+    /// @dev Writes to storage what was pushed since _beginPush.
     function _commitPush(NoteQueue.Cursor memory cursor) internal {
         _queue.commit(cursor);
     }
 
+    /// @dev Reverts unless `point` is a pending checkpoint with this chain, count and timestamp.
     function _requirePending(NoteQueue.State memory state, Checkpoint calldata point) private view {
-        bytes32 words = NoteQueue.hash(point.chain, point.count, point.timestamp);
-        if (_queue.checkpoint(state, point.sequence, ringSize()) != words) revert UnknownCheckpoint(point.sequence);
+        bytes32 expected = NoteQueue.hash(point.chain, point.count, point.timestamp);
+        if (_queue.checkpoint(state, point.sequence, ringSize()) != expected) revert UnknownCheckpoint(point.sequence);
     }
 
-    /// @dev Timestamps grow, so only the checkpoint after the end has to be looked at, and only if the end itself is old.
+    /// @dev Reverts if the append ends before a checkpoint that is older than APPEND_GRACE and would fit. Timestamps grow,
+    /// so it is enough to look at the checkpoint after `end`, and only if `end` itself is that old.
     function _requireNothingOldLeftOut(
         NoteQueue.State memory state,
         Checkpoint calldata end,

@@ -1,20 +1,49 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
-import {PoolDeposits} from "./pool/PoolDeposits.sol";
-import {PoolPayments} from "./pool/PoolPayments.sol";
-import {PoolState} from "./pool/PoolState.sol";
-import {PoolWithdrawals} from "./pool/PoolWithdrawals.sol";
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {IERC3009} from "@openzeppelin/contracts/interfaces/draft-IERC3009.sol";
+import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
+import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
+import {NoteTree} from "./NoteTree.sol";
+import {INoteHasher} from "./interfaces/INoteHasher.sol";
+import {IShieldedPool} from "./interfaces/IShieldedPool.sol";
+import {INoteAppendVerifier, IPaymentVerifier, IWithdrawalVerifier} from "./interfaces/IVerifier.sol";
+import {BatchVerifier} from "./libraries/BatchVerifier.sol";
+import {FIELD_MODULUS} from "./libraries/Bn254.sol";
+import {CircuitConstants as Circuit} from "./libraries/CircuitConstants.sol";
+import {NoteQueue} from "./libraries/NoteQueue.sol";
+import {SignalRange} from "./libraries/SignalRange.sol";
 
 /// @title The shielded pool
-/// @notice See IShieldedPool. No owner, no admin, no upgrade: what is deployed stays as it is.
-contract ShieldedPool is PoolDeposits, PoolPayments, PoolWithdrawals {
-    /// @param token_ the token of all notes: plain (no fee on transfers, no rebasing), with EIP-3009 for sponsored deposits
+/// @notice IShieldedPool describes each function, event and error. The contract has no owner, no admin and no upgrade:
+/// it stays as it was deployed.
+/// @dev This file holds deposits, payments and withdrawals; NoteTree.sol holds the tree and the queue in front of it.
+contract ShieldedPool is IShieldedPool, NoteTree, ReentrancyGuardTransient {
+    using SafeERC20 for IERC20;
+
+    /// @dev Poseidon3(1, 2, 3). The constructor compares it with the hasher's result, because nobody could spend notes
+    /// that were made with another hash.
+    uint256 private constant _HASH_OF_1_2_3 =
+        6542985608222806190361240322586112750744169038454362455181422643027100751666;
+
+    address private immutable _TOKEN;
+    uint64 private immutable _SMALLEST_DEPOSIT;
+    INoteHasher private immutable _NOTE_HASHER;
+    IPaymentVerifier private immutable _PAYMENT_VERIFIER;
+    IWithdrawalVerifier private immutable _WITHDRAWAL_VERIFIER;
+
+    /// @dev keccak256 of the public signals that spent the note. It costs no more gas than a flag and tells apart two
+    /// payments with the same nullifier.
+    mapping(uint256 nullifier => bytes32 digest) private _spent;
+
+    /// @notice Reverts with InvalidConfiguration(setting) if a setting could never work.
+    /// @param token_ token of all notes: no fee on transfers, no rebasing; EIP-3009 for depositWithAuthorization
     /// @param paymentVerifier_ verifier of the payment circuit
     /// @param withdrawalVerifier_ verifier of the withdrawal circuit
     /// @param noteAppendVerifier_ verifier of the note_append circuit
     /// @param noteHasher_ Poseidon of three inputs
-    /// @param smallestDeposit_ token base units, at least 1: keeps deposits of dust out of the tree
+    /// @param smallestDeposit_ token base units, at least 1; keeps dust out of the tree
     constructor(
         address token_,
         address paymentVerifier_,
@@ -22,10 +51,421 @@ contract ShieldedPool is PoolDeposits, PoolPayments, PoolWithdrawals {
         address noteAppendVerifier_,
         address noteHasher_,
         uint64 smallestDeposit_
-    )
-        PoolState(token_, noteAppendVerifier_)
-        PoolDeposits(noteHasher_, smallestDeposit_)
-        PoolPayments(paymentVerifier_)
-        PoolWithdrawals(withdrawalVerifier_)
-    {}
+    ) NoteTree(INoteAppendVerifier(noteAppendVerifier_)) {
+        _requireCode(token_, "token");
+        _requirePaymentVerifier(paymentVerifier_);
+        _requireWithdrawalVerifier(withdrawalVerifier_);
+        _requireNoteAppendVerifier(noteAppendVerifier_);
+        _requireNoteHasher(noteHasher_);
+        if (smallestDeposit_ == 0) revert InvalidConfiguration("smallestDeposit");
+        _TOKEN = token_;
+        _PAYMENT_VERIFIER = IPaymentVerifier(paymentVerifier_);
+        _WITHDRAWAL_VERIFIER = IWithdrawalVerifier(withdrawalVerifier_);
+        _NOTE_HASHER = INoteHasher(noteHasher_);
+        _SMALLEST_DEPOSIT = smallestDeposit_;
+    }
+
+    /// @inheritdoc IShieldedPool
+    function deposit(uint256[] calldata ownerTags, uint64[] calldata amounts) external nonReentrant {
+        uint256 total = _requireValidDeposit(ownerTags, amounts);
+        uint256 balance = IERC20(_TOKEN).balanceOf(address(this));
+        IERC20(_TOKEN).safeTransferFrom(msg.sender, address(this), total);
+        _requireReceived(balance, total);
+        _pushDeposit(ownerTags, amounts);
+    }
+
+    /// @inheritdoc IShieldedPool
+    function depositWithAuthorization(
+        address from,
+        uint256[] calldata ownerTags,
+        uint64[] calldata amounts,
+        bytes32 salt,
+        uint256 validAfter,
+        uint256 validBefore,
+        uint8 v,
+        bytes32 r,
+        bytes32 s
+    ) external nonReentrant {
+        uint256 total = _requireValidDeposit(ownerTags, amounts);
+        uint256 balance = IERC20(_TOKEN).balanceOf(address(this));
+        // The authorization itself covers only the amount. Its nonce binds the notes.
+        IERC3009(_TOKEN).receiveWithAuthorization(
+            from,
+            address(this),
+            total,
+            validAfter,
+            validBefore,
+            keccak256(abi.encode(ownerTags, amounts, salt)),
+            v,
+            r,
+            s
+        );
+        _requireReceived(balance, total);
+        _pushDeposit(ownerTags, amounts);
+    }
+
+    /// @inheritdoc IShieldedPool
+    function settle(Payment[] calldata payments) external returns (uint8[] memory outcomes) {
+        if (payments.length == 0) revert NoPayments();
+        uint256[] memory chosen;
+        (outcomes, chosen) = _choose(payments);
+        if (chosen.length == 0) return outcomes;
+
+        NoteQueue.Cursor memory cursor = _beginPush(2 * chosen.length);
+        if (!_verify(payments, chosen)) revert InvalidProof();
+        for (uint256 i = 0; i < chosen.length; ++i) _settleOne(cursor, payments[chosen[i]].signals);
+        _commitPush(cursor);
+    }
+
+    /// @inheritdoc IShieldedPool
+    function withdraw(Withdrawal calldata withdrawal) external nonReentrant {
+        uint256[13] calldata signals = withdrawal.signals;
+        _requireValidWithdrawal(withdrawal);
+        // A changeHint of 0 means that the withdrawal makes no output note. Nothing is queued in that case, so users can
+        // exit even when the tree or the queue is full.
+        bool hasOutput = signals[Circuit.WITHDRAWAL_CHANGE_HINT] != 0;
+        NoteQueue.Cursor memory cursor;
+        if (hasOutput) cursor = _beginPush(1);
+        if (!_WITHDRAWAL_VERIFIER.verifyProof(withdrawal.proof, signals)) revert InvalidProof();
+
+        bytes32 digest = keccak256(abi.encode(signals));
+        uint256[8] memory nullifiers;
+        for (uint256 i = 0; i < Circuit.WITHDRAWAL_INPUTS; ++i) {
+            uint256 nullifier = signals[Circuit.WITHDRAWAL_NULLIFIERS + i];
+            if (nullifier == 0) continue;
+            if (isSpent(nullifier)) revert NullifierAlreadySpent(nullifier);
+            _spend(nullifier, digest);
+            nullifiers[i] = nullifier;
+        }
+        uint256 commitment = 0;
+        uint256 leafIndex = 0;
+        if (hasOutput) {
+            commitment = signals[Circuit.WITHDRAWAL_COMMITMENT];
+            leafIndex = _push(cursor, commitment);
+            _commitPush(cursor);
+        }
+
+        uint256 amount = signals[Circuit.WITHDRAWAL_AMOUNT];
+        emit Withdrawn(
+            withdrawal.recipient,
+            digest,
+            nullifiers,
+            amount,
+            withdrawal.fee,
+            withdrawal.feeRecipient,
+            withdrawal.validUntil,
+            signals[Circuit.WITHDRAWAL_CHANGE_HINT],
+            commitment,
+            leafIndex
+        );
+        _send(withdrawal.recipient, amount - withdrawal.fee);
+        _send(withdrawal.feeRecipient, withdrawal.fee);
+    }
+
+    /// @inheritdoc IShieldedPool
+    function spentBy(uint256 nullifier) external view returns (bytes32 digest) {
+        return _spent[nullifier];
+    }
+
+    /// @inheritdoc IShieldedPool
+    function token() external view returns (address) {
+        return _TOKEN;
+    }
+
+    /// @inheritdoc IShieldedPool
+    function smallestDeposit() external view returns (uint64) {
+        return _SMALLEST_DEPOSIT;
+    }
+
+    /// @inheritdoc IShieldedPool
+    function paymentVerifier() external view returns (address) {
+        return address(_PAYMENT_VERIFIER);
+    }
+
+    /// @inheritdoc IShieldedPool
+    function withdrawalVerifier() external view returns (address) {
+        return address(_WITHDRAWAL_VERIFIER);
+    }
+
+    /// @inheritdoc IShieldedPool
+    function noteHasher() external view returns (address) {
+        return address(_NOTE_HASHER);
+    }
+
+    /// @inheritdoc IShieldedPool
+    function isSpent(uint256 nullifier) public view returns (bool) {
+        return _spent[nullifier] != 0;
+    }
+
+    /// @dev The caller has checked that the nullifier is unspent.
+    function _spend(uint256 nullifier, bytes32 digest) private {
+        _spent[nullifier] = digest;
+    }
+
+    // ==================================================================================================== DEPOSITS ==
+
+    /// @dev Reverts if the deposit is not acceptable, before any token moves.
+    /// @return total sum of the amounts, token base units
+    function _requireValidDeposit(
+        uint256[] calldata ownerTags,
+        uint64[] calldata amounts
+    ) private view returns (uint256 total) {
+        uint256 count = ownerTags.length;
+        if (count == 0 || count != amounts.length) revert InvalidNoteCount(count, amounts.length);
+        for (uint256 i = 0; i < count; ++i) {
+            uint256 tag = ownerTags[i];
+            if (tag == 0 || tag >= FIELD_MODULUS) revert InvalidOwnerTag(tag);
+            if (amounts[i] < _SMALLEST_DEPOSIT) revert AmountTooSmall(amounts[i], _SMALLEST_DEPOSIT);
+            total += amounts[i];
+        }
+    }
+
+    /// @dev Reverts if the token transferred another amount than `total`, for example because it charges a fee.
+    function _requireReceived(uint256 balanceBefore, uint256 total) private view {
+        uint256 received = IERC20(_TOKEN).balanceOf(address(this)) - balanceBefore;
+        if (received != total) revert WrongAmountReceived(total, received);
+    }
+
+    /// @dev The only function that computes Poseidon on chain: a deposit is public and needs no proof.
+    function _pushDeposit(uint256[] calldata ownerTags, uint64[] calldata amounts) private {
+        NoteQueue.Cursor memory cursor = _beginPush(ownerTags.length);
+        for (uint256 i = 0; i < ownerTags.length; ++i) {
+            uint256 index = cursor.state.size;
+            uint256 commitment = _NOTE_HASHER.hash([amounts[i], ownerTags[i], _depositBlinding(index)]);
+            _push(cursor, commitment);
+            emit Deposited(ownerTags[i], amounts[i], commitment, index);
+        }
+        _commitPush(cursor);
+    }
+
+    /// @dev Blinding of a deposited note. It hides nothing, because a deposit is public. It lets a wallet recover its
+    /// deposits from the chain, and makes the commitments of two deployments different.
+    function _depositBlinding(uint256 leafIndex) private view returns (uint256) {
+        return uint256(keccak256(abi.encode(block.chainid, address(this), leafIndex))) % FIELD_MODULUS;
+    }
+
+    // ==================================================================================================== PAYMENTS ==
+
+    /// @dev Selects the payments that can settle, before the first write and before the pairing. Reverts if a payment is
+    /// malformed in every state of the pool; skips one that lost a race.
+    /// @return outcomes an Outcome for each payment
+    /// @return chosen indices of the payments that can settle
+    function _choose(Payment[] calldata payments) private returns (uint8[] memory outcomes, uint256[] memory chosen) {
+        outcomes = new uint8[](payments.length);
+        chosen = new uint256[](payments.length);
+        uint256 count = 0;
+        for (uint256 i = 0; i < payments.length; ++i) {
+            uint256 nullifier = _requireValidPayment(i, payments[i]);
+            Outcome outcome = _outcome(payments, i, nullifier, chosen, count);
+            if (outcome == Outcome.Settled) {
+                chosen[count++] = i;
+            } else {
+                outcomes[i] = uint8(outcome);
+                emit Skipped(nullifier, outcome);
+            }
+        }
+        // Shortens the array to the indices that were written.
+        assembly ("memory-safe") {
+            mstore(chosen, count)
+        }
+    }
+
+    /// @dev Reverts if the payment is malformed in every state of the pool.
+    function _requireValidPayment(uint256 index, Payment calldata payment) private view returns (uint256 nullifier) {
+        uint256[10] calldata signals = payment.signals;
+        SignalRange.requirePayment(index, signals);
+        uint256 expected = _paymentContext(payment.validUntil, payment.resourceDigest);
+        uint256 actual = signals[Circuit.PAYMENT_RESOURCE_URL];
+        if (expected != actual) revert ContextMismatch(index, expected, actual);
+        nullifier = signals[Circuit.PAYMENT_NULLIFIER];
+        uint256 recipientNote = signals[Circuit.PAYMENT_COMMITMENTS];
+        uint256 changeNote = signals[Circuit.PAYMENT_COMMITMENTS + 1];
+        bool hasZero;
+        // One branch for all three values, because this runs for every payment.
+        assembly ("memory-safe") {
+            hasZero := or(iszero(nullifier), or(iszero(recipientNote), iszero(changeNote)))
+        }
+        if (hasZero) {
+            // Nullifier 0 marks the unused inputs of a withdrawal, so a payment must not use it.
+            if (nullifier == 0) revert NullifierAlreadySpent(0);
+            revert InvalidCommitment(0);
+        }
+    }
+
+    /// @dev Outcome of a well-formed payment in the current state of the pool, before its proof is verified. The first
+    /// `count` entries of `chosen` are the earlier payments of the batch that can settle.
+    function _outcome(
+        Payment[] calldata payments,
+        uint256 index,
+        uint256 nullifier,
+        uint256[] memory chosen,
+        uint256 count
+    ) private view returns (Outcome) {
+        Payment calldata payment = payments[index];
+        if (isSpent(nullifier)) return Outcome.NullifierSpent;
+        if (block.timestamp > payment.validUntil) return Outcome.Expired;
+        if (!isKnownRoot(payment.signals[Circuit.PAYMENT_ROOT])) return Outcome.UnknownRoot;
+        for (uint256 i = 0; i < count; ++i) {
+            if (payments[chosen[i]].signals[Circuit.PAYMENT_NULLIFIER] == nullifier) return Outcome.NullifierSpent;
+        }
+        return Outcome.Settled;
+    }
+
+    /// @dev Whether the proofs of all chosen payments are valid.
+    function _verify(Payment[] calldata payments, uint256[] memory chosen) private view returns (bool) {
+        if (chosen.length > 1) return BatchVerifier.verify(_PAYMENT_VERIFIER, payments, chosen);
+        Payment calldata payment = payments[chosen[0]];
+        return _PAYMENT_VERIFIER.verifyProof(payment.proof, payment.signals);
+    }
+
+    /// @dev Spends the nullifier and queues both notes of a payment whose proof was verified.
+    function _settleOne(NoteQueue.Cursor memory cursor, uint256[10] calldata signals) private {
+        bytes32 digest = keccak256(abi.encode(signals));
+        _spend(signals[Circuit.PAYMENT_NULLIFIER], digest);
+        uint256 leafIndex = _push(cursor, signals[Circuit.PAYMENT_COMMITMENTS]);
+        _push(cursor, signals[Circuit.PAYMENT_COMMITMENTS + 1]);
+        emit Settled(
+            signals[Circuit.PAYMENT_NULLIFIER],
+            digest,
+            signals[Circuit.PAYMENT_ENCRYPTED_AMOUNT],
+            signals[Circuit.PAYMENT_ENCRYPTED_AMOUNT + 1],
+            signals[Circuit.PAYMENT_AMOUNT_HINT],
+            signals[Circuit.PAYMENT_CHANGE_HINT],
+            signals[Circuit.PAYMENT_COMMITMENTS],
+            signals[Circuit.PAYMENT_COMMITMENTS + 1],
+            leafIndex
+        );
+    }
+
+    /// @dev Signal `resourceUrl` of a payment: binds the proof to this chain and pool, to its expiry and to what is paid
+    /// for. The reduction makes some values slightly more likely, which is harmless: contexts are compared, not drawn.
+    function _paymentContext(uint64 validUntil, bytes32 resourceDigest) private view returns (uint256) {
+        return uint256(keccak256(abi.encode(block.chainid, address(this), validUntil, resourceDigest))) % FIELD_MODULUS;
+    }
+
+    // ================================================================================================= WITHDRAWALS ==
+
+    /// @dev Reverts if the withdrawal cannot be executed, whatever its proof.
+    function _requireValidWithdrawal(Withdrawal calldata withdrawal) private view {
+        uint256[13] calldata signals = withdrawal.signals;
+        SignalRange.requireWithdrawal(signals);
+        uint256 expected = _withdrawalContext(
+            withdrawal.recipient,
+            withdrawal.fee,
+            withdrawal.feeRecipient,
+            withdrawal.validUntil
+        );
+        uint256 actual = signals[Circuit.WITHDRAWAL_CONTEXT];
+        if (expected != actual) revert ContextMismatch(0, expected, actual);
+        if (block.timestamp > withdrawal.validUntil) revert WithdrawalExpired(withdrawal.validUntil);
+        uint256 value = signals[Circuit.WITHDRAWAL_ROOT];
+        if (!isKnownRoot(value)) revert RootUnknown(value);
+
+        uint256 amount = signals[Circuit.WITHDRAWAL_AMOUNT];
+        if (withdrawal.fee > amount) revert FeeAboveAmount(withdrawal.fee, amount);
+        if (amount != withdrawal.fee) _requireRecipient(withdrawal.recipient);
+        if (withdrawal.fee != 0) _requireRecipient(withdrawal.feeRecipient);
+
+        // Without a nullifier a proof could be replayed forever. The circuit requires the first one as well.
+        if (signals[Circuit.WITHDRAWAL_NULLIFIERS] == 0) revert NullifierAlreadySpent(0);
+        for (uint256 i = 0; i < Circuit.WITHDRAWAL_INPUTS; ++i) {
+            uint256 nullifier = signals[Circuit.WITHDRAWAL_NULLIFIERS + i];
+            if (isSpent(nullifier)) revert NullifierAlreadySpent(nullifier);
+        }
+    }
+
+    /// @dev Tokens sent to the zero address or to the pool itself would be lost.
+    function _requireRecipient(address recipient) private view {
+        if (recipient == address(0) || recipient == address(this)) revert InvalidRecipient(recipient);
+    }
+
+    /// @dev Sends nothing for an amount of 0, because some tokens reject such a transfer.
+    function _send(address to, uint256 amount) private {
+        if (amount != 0) IERC20(_TOKEN).safeTransfer(to, amount);
+    }
+
+    /// @dev Signal `context` of a withdrawal: binds the proof to this chain and pool and to where the tokens go.
+    function _withdrawalContext(
+        address recipient,
+        uint256 fee,
+        address feeRecipient,
+        uint64 validUntil
+    ) private view returns (uint256) {
+        return
+            uint256(keccak256(abi.encode(block.chainid, address(this), recipient, fee, feeRecipient, validUntil))) %
+            FIELD_MODULUS;
+    }
+
+    // =============================================================================================== CONFIGURATION ==
+    // The constructor checks its settings before the pool holds money that nothing could take out again.
+
+    function _requireCode(address account, string memory setting) private view {
+        if (account.code.length == 0) revert InvalidConfiguration(setting);
+    }
+
+    function _requireNoteHasher(address hasher) private view {
+        string memory setting = "noteHasher";
+        _requireCode(hasher, setting);
+        try INoteHasher(hasher).hash([uint256(1), 2, 3]) returns (uint256 result) {
+            if (result != _HASH_OF_1_2_3) revert InvalidConfiguration(setting);
+        } catch {
+            revert InvalidConfiguration(setting);
+        }
+    }
+
+    function _requirePaymentVerifier(address verifier) private view {
+        string memory setting = "paymentVerifier";
+        _requireCode(verifier, setting);
+        uint256[8] memory proof;
+        uint256[10] memory signals;
+        try IPaymentVerifier(verifier).verifyProof(proof, signals) returns (bool accepted) {
+            if (accepted) revert InvalidConfiguration(setting);
+            uint256[36] memory key = IPaymentVerifier(verifier).verificationKey();
+            _requireSoundKey(setting, key[6], key[7], key[10], key[11]);
+        } catch {
+            // A verifier of another circuit has no function of this signature.
+            revert InvalidConfiguration(setting);
+        }
+    }
+
+    function _requireWithdrawalVerifier(address verifier) private view {
+        string memory setting = "withdrawalVerifier";
+        _requireCode(verifier, setting);
+        uint256[8] memory proof;
+        uint256[13] memory signals;
+        try IWithdrawalVerifier(verifier).verifyProof(proof, signals) returns (bool accepted) {
+            if (accepted) revert InvalidConfiguration(setting);
+            uint256[42] memory key = IWithdrawalVerifier(verifier).verificationKey();
+            _requireSoundKey(setting, key[6], key[7], key[10], key[11]);
+        } catch {
+            revert InvalidConfiguration(setting);
+        }
+    }
+
+    function _requireNoteAppendVerifier(address verifier) private view {
+        string memory setting = "noteAppendVerifier";
+        _requireCode(verifier, setting);
+        uint256[8] memory proof;
+        uint256[6] memory signals;
+        try INoteAppendVerifier(verifier).verifyProof(proof, signals) returns (bool accepted) {
+            if (accepted) revert InvalidConfiguration(setting);
+            uint256[28] memory key = INoteAppendVerifier(verifier).verificationKey();
+            _requireSoundKey(setting, key[6], key[7], key[10], key[11]);
+        } catch {
+            revert InvalidConfiguration(setting);
+        }
+    }
+
+    /// @dev Refuses a verification key whose delta is gamma or its negative: anyone can forge proofs for such a key. A key
+    /// has them equal until its circuit's first contribution. A point and its negative have the same x, so comparing the
+    /// x of both points is enough.
+    function _requireSoundKey(
+        string memory setting,
+        uint256 gammaX1,
+        uint256 gammaX0,
+        uint256 deltaX1,
+        uint256 deltaX0
+    ) private pure {
+        if (gammaX1 == deltaX1 && gammaX0 == deltaX0) revert InvalidConfiguration(setting);
+    }
 }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 import {INoteTree} from "./INoteTree.sol";
 
 /// @title The shielded pool
-/// @notice Holds one ERC-20 token for notes that are spent by zero-knowledge proofs. Everything is bound by the proofs:
-/// every function may be called by anyone, and a front-runner gains nothing. There is no owner and no admin.
-/// p is the BN254 scalar field; keccak256(a, b, ..) below is of abi.encode.
+/// @notice Holds one ERC-20 token for notes, which are spent with zero-knowledge proofs. The proofs bind every value, so
+/// anyone may call every function and a front-runner gains nothing. There is no owner and no admin.
+/// In these comments p is the order of the BN254 scalar field, and keccak256(a, b, ..) means keccak256(abi.encode(a, b,
+/// ..)).
 interface IShieldedPool is INoteTree {
     /// @notice A private payment.
-    /// @param proof of the payment circuit, wire order
-    /// @param signals recipientAddress, resourceUrl, encryptedAmount (ephemeralX, hiddenCipherX), amountHint, root, nullifier,
-    /// commitments (to the recipient, change), changeHint
+    /// @param proof proof of the payment circuit, in the word order of IVerifier.sol
+    /// @param signals recipientAddress, resourceUrl, encryptedAmount (ephemeralX, hiddenCipherX), amountHint, root,
+    /// nullifier, commitments (recipient's note, change note), changeHint; circuits.json describes each
     /// @param validUntil last second in which the payment may settle
     /// @param resourceDigest keccak256(keccak256(resourceUrl), timestamp, senderCommitment);
     /// signals[1] = keccak256(chain id, pool, validUntil, resourceDigest) mod p
@@ -23,13 +24,13 @@ interface IShieldedPool is INoteTree {
     }
 
     /// @notice A withdrawal, a merge, or both.
-    /// @param proof of the withdrawal circuit, wire order
-    /// @param signals context, amount, root, nullifiers[8] (0: unused; the first is always used), commitment, changeHint;
-    /// context = keccak256(chain id, pool, recipient, fee, feeRecipient, validUntil) mod p
-    /// @param recipient gets amount - fee
-    /// @param fee token base units, part of amount
-    /// @param feeRecipient gets fee
-    /// @param validUntil last second in which it may be executed
+    /// @param proof proof of the withdrawal circuit, in the word order of IVerifier.sol
+    /// @param signals context, amount, root, nullifiers[8] (0 if unused; the first is always used), commitment,
+    /// changeHint; context = keccak256(chain id, pool, recipient, fee, feeRecipient, validUntil) mod p
+    /// @param recipient receives amount - fee
+    /// @param fee token base units, part of the amount
+    /// @param feeRecipient receives the fee
+    /// @param validUntil last second in which the withdrawal may be executed
     struct Withdrawal {
         uint256[8] proof;
         uint256[13] signals;
@@ -39,9 +40,9 @@ interface IShieldedPool is INoteTree {
         uint64 validUntil;
     }
 
-    /// @notice What became of one payment of a settle call (index of `outcomes`, value of `Skipped.outcome`).
-    /// 0 settled, 1 skipped: nullifier spent (before, or earlier in the same batch), 2 skipped: validUntil is over,
-    /// 3 skipped: the root was never the tree's.
+    /// @notice Outcome of one payment of a settle call: an entry of `outcomes`, and the value of `Skipped.outcome`.
+    /// 0: settled. 1: skipped, the nullifier was spent before or earlier in the same batch. 2: skipped, validUntil has
+    /// passed. 3: skipped, the root is unknown.
     enum Outcome {
         Settled,
         NullifierSpent,
@@ -49,23 +50,23 @@ interface IShieldedPool is INoteTree {
         UnknownRoot
     }
 
-    /// @notice One note was deposited. Its blinding is keccak256(chain id, pool, leafIndex) mod p.
+    /// @notice A note was deposited. Its blinding is keccak256(chain id, pool, leafIndex) mod p.
     /// @param ownerTag owner tag of the note
     /// @param amount token base units
     /// @param commitment Poseidon3(amount, ownerTag, blinding)
-    /// @param leafIndex its place in the tree
+    /// @param leafIndex index of the note in the tree
     event Deposited(uint256 indexed ownerTag, uint256 amount, uint256 commitment, uint256 leafIndex);
 
     /// @notice A payment was settled.
-    /// @param nullifier of the spent note
+    /// @param nullifier nullifier of the spent note
     /// @param digest keccak256 of the ten public signals
     /// @param ephemeralX x of R
-    /// @param hiddenCipherX x of C plus the sender commitment mod p, which hides it
-    /// @param amountHint pad + amount, for the recipient
-    /// @param changeHint pad + change, for the payer
-    /// @param recipientCommitment the recipient's note, at leafIndex
-    /// @param changeCommitment the change note, at leafIndex + 1
-    /// @param leafIndex place of the recipient's note in the tree
+    /// @param hiddenCipherX x of C plus the sender commitment mod p; the sender commitment hides x of C
+    /// @param amountHint pad + amount mod p, for the recipient
+    /// @param changeHint pad + change mod p, for the payer
+    /// @param recipientCommitment commitment of the recipient's note, at leafIndex
+    /// @param changeCommitment commitment of the change note, at leafIndex + 1
+    /// @param leafIndex index of the recipient's note in the tree
     event Settled(
         uint256 indexed nullifier,
         bytes32 digest,
@@ -78,21 +79,23 @@ interface IShieldedPool is INoteTree {
         uint256 leafIndex
     );
 
-    /// @notice A payment of a settle call was left out; nothing of it happened. Emitted before any proof is checked, so
-    /// anyone can have it emitted for any nullifier: for the caller to read, evidence of nothing.
+    /// @notice A settle call skipped a payment, and nothing of that payment happened. The event is emitted before any
+    /// proof is verified, so anyone can have it emitted for any nullifier: it informs the caller and proves nothing.
+    /// @param nullifier nullifier of the payment
+    /// @param outcome the reason: NullifierSpent, Expired or UnknownRoot
     event Skipped(uint256 indexed nullifier, Outcome outcome);
 
     /// @notice Notes were merged, withdrawn, or both.
-    /// @param recipient got amount - fee
+    /// @param recipient received amount - fee
     /// @param digest keccak256 of the thirteen public signals
-    /// @param nullifiers of the spent notes, 0 where unused
-    /// @param amount that left the pool, with the fee
-    /// @param fee that feeRecipient got
-    /// @param feeRecipient who got the fee
-    /// @param validUntil of the withdrawal
-    /// @param changeHint pad + amount of the output note
-    /// @param commitment of the output note, 0 where changeHint is 0: then none was made
-    /// @param leafIndex of the output note, 0 where none was made
+    /// @param nullifiers nullifiers of the spent notes, 0 where unused
+    /// @param amount token base units that left the pool, including the fee
+    /// @param fee token base units that feeRecipient received
+    /// @param feeRecipient received the fee
+    /// @param validUntil last second in which the withdrawal could be executed
+    /// @param changeHint pad + amount of the output note mod p; 0 if no output note was made
+    /// @param commitment commitment of the output note; 0 if none was made
+    /// @param leafIndex index of the output note in the tree; 0 if none was made
     event Withdrawn(
         address indexed recipient,
         bytes32 digest,
@@ -106,46 +109,77 @@ interface IShieldedPool is INoteTree {
         uint256 leafIndex
     );
 
-    /// @notice The constructor was given an address without code, a verifier that accepts zeros or whose key has the same
-    /// delta and gamma, another hash than Poseidon, or a smallest deposit of 0. (A verifier of another circuit makes it
-    /// revert without data.)
-    error InvalidConfiguration();
-    /// @notice A deposit needs at least one note, and as many amounts as owner tags.
+    /// @notice A constructor argument could never work: an address without code, a verifier of another circuit, one that
+    /// accepts a proof of zeros or whose key has the same delta and gamma, a hash other than Poseidon, or a smallest
+    /// deposit of 0.
+    /// @param setting the argument, named like its getter: token, paymentVerifier, withdrawalVerifier,
+    /// noteAppendVerifier, noteHasher or smallestDeposit
+    error InvalidConfiguration(string setting);
+    /// @notice A deposit needs at least one note, and one amount for each owner tag.
+    /// @param ownerTags number of owner tags
+    /// @param amounts number of amounts
     error InvalidNoteCount(uint256 ownerTags, uint256 amounts);
     /// @notice An owner tag is 0 or not below the field modulus.
+    /// @param ownerTag the owner tag
     error InvalidOwnerTag(uint256 ownerTag);
     /// @notice A note of a deposit is smaller than the smallest deposit.
+    /// @param amount token base units of the note
+    /// @param smallestDeposit token base units that each note must have at least
     error AmountTooSmall(uint256 amount, uint256 smallestDeposit);
-    /// @notice The token moved another amount than it was asked to.
+    /// @notice The token transferred another amount than the pool asked for.
+    /// @param expected token base units that the pool asked for
+    /// @param actual token base units that arrived
     error WrongAmountReceived(uint256 expected, uint256 actual);
     /// @notice A settle call without payments.
     error NoPayments();
-    /// @notice A public signal is not below the field modulus. `index` is the payment's (0 for a withdrawal).
+    /// @notice A public signal is not below the field modulus.
+    /// @param index index of the payment in the call; 0 for a withdrawal
+    /// @param signal index of the signal
     error SignalOutOfField(uint256 index, uint256 signal);
-    /// @notice The signal that binds chain, pool, date and what is paid for (or where it goes) is another one.
+    /// @notice The signal that binds the proof to the chain, the pool and the terms does not match the call: resourceUrl
+    /// of a payment, context of a withdrawal.
+    /// @param index index of the payment in the call; 0 for a withdrawal
+    /// @param expected the value computed from the call
+    /// @param actual the value of the signal
     error ContextMismatch(uint256 index, uint256 expected, uint256 actual);
-    /// @notice The proof does not hold: of the payment, of at least one payment of the batch, or of the withdrawal.
+    /// @notice The proof of the payment, of at least one payment of the batch, or of the withdrawal is not valid.
     error InvalidProof();
-    /// @notice A withdrawal spends a note that is already spent, twice the same note, or (0) no note at all.
+    /// @notice A withdrawal spends a note that is already spent, or the same note twice. With nullifier 0: a payment or a
+    /// withdrawal spends no note.
+    /// @param nullifier the nullifier
     error NullifierAlreadySpent(uint256 nullifier);
-    /// @notice A withdrawal came too late.
+    /// @notice The withdrawal has expired.
+    /// @param validUntil last second in which it could be executed
     error WithdrawalExpired(uint256 validUntil);
     /// @notice A withdrawal was proved on a root that the tree never had.
+    /// @param root the root
     error RootUnknown(uint256 root);
-    /// @notice The fee is more than the amount withdrawn.
+    /// @notice The fee is greater than the amount withdrawn.
+    /// @param fee token base units
+    /// @param amount token base units
     error FeeAboveAmount(uint256 fee, uint256 amount);
     /// @notice Tokens would go to the zero address or to the pool itself.
+    /// @param recipient the address
     error InvalidRecipient(address recipient);
 
-    /// @notice Deposit notes with tokens approved by the caller.
+    /// @notice Deposits notes with tokens that the caller has approved.
     /// @param ownerTags owner tag of each note, 0 < tag < p
     /// @param amounts token base units of each note, at least `smallestDeposit()` each
     function deposit(uint256[] calldata ownerTags, uint64[] calldata amounts) external;
 
-    /// @notice Deposit notes with tokens of `from`, by an EIP-3009 authorization that anyone may submit.
-    /// @dev The signed message is the token's ReceiveWithAuthorization to this pool, its value the sum of the amounts and
-    /// its nonce keccak256(abi.encode(ownerTags, amounts, salt)), so that the notes cannot be redirected. A relayer's
-    /// fee is one of the notes.
+    /// @notice Deposits notes with tokens of `from`, using an EIP-3009 authorization. Anyone may submit it.
+    /// @dev The signed message is the token's ReceiveWithAuthorization to this pool. Its value is the sum of the amounts.
+    /// Its nonce is keccak256(abi.encode(ownerTags, amounts, salt)), so nobody can redirect the notes. A relayer's fee is
+    /// one of the notes.
+    /// @param from account whose tokens are deposited and who signed the authorization
+    /// @param ownerTags owner tag of each note, 0 < tag < p
+    /// @param amounts token base units of each note, at least `smallestDeposit()` each
+    /// @param salt any value; makes the nonce of two equal deposits different
+    /// @param validAfter the authorization is valid after this second
+    /// @param validBefore the authorization is valid before this second
+    /// @param v part of the signature
+    /// @param r part of the signature
+    /// @param s part of the signature
     function depositWithAuthorization(
         address from,
         uint256[] calldata ownerTags,
@@ -158,35 +192,46 @@ interface IShieldedPool is INoteTree {
         bytes32 s
     ) external;
 
-    /// @notice Settle one or many payments.
-    /// @dev A payment that lost a race (spent, too late, unknown root) is skipped and reported. A malformed payment or a
-    /// proof that does not hold reverts the whole call: verify each first.
+    /// @notice Settles one or more payments.
+    /// @dev A payment that lost a race (spent, expired, unknown root) is skipped and reported. A malformed payment or an
+    /// invalid proof reverts the whole call, so verify each payment before you send it.
+    /// @param payments the payments, settled in this order
     /// @return outcomes an Outcome for each payment
     function settle(Payment[] calldata payments) external returns (uint8[] memory outcomes);
 
-    /// @notice Merge up to eight notes and withdraw a part of them.
-    /// @dev With a changeHint of 0 no output note is queued: the way out when there is no room for one. Whatever the proof
-    /// left over is lost then, so a wallet leaves nothing.
+    /// @notice Merges up to eight notes and withdraws a part of their value.
+    /// @dev With a changeHint of 0 no output note is queued, so users can exit even when the tree or the queue is full.
+    /// Any value that the proof assigns to the output note is then lost, so wallets withdraw everything in that case.
+    /// @param withdrawal the proof and where the tokens go
     function withdraw(Withdrawal calldata withdrawal) external;
 
     /// @notice Whether the note with this nullifier is spent.
-    function isSpent(uint256 nullifier) external view returns (bool);
+    /// @param nullifier nullifier of the note
+    /// @return spent true if a payment or a withdrawal has spent it
+    function isSpent(uint256 nullifier) external view returns (bool spent);
 
-    /// @notice keccak256 of the public signals of the payment or withdrawal that spent the note; 0 if unspent.
+    /// @notice Which payment or withdrawal spent the note with this nullifier.
+    /// @param nullifier nullifier of the note
+    /// @return digest keccak256 of the public signals of that payment or withdrawal; 0 if unspent
     function spentBy(uint256 nullifier) external view returns (bytes32 digest);
 
     /// @notice The token of all notes.
-    function token() external view returns (address);
+    /// @return erc20 its address
+    function token() external view returns (address erc20);
 
-    /// @notice Smallest amount of one deposited note, token base units.
-    function smallestDeposit() external view returns (uint64);
+    /// @notice Smallest amount of a deposited note.
+    /// @return amount token base units
+    function smallestDeposit() external view returns (uint64 amount);
 
     /// @notice The verifier of the payment circuit.
-    function paymentVerifier() external view returns (address);
+    /// @return verifier its address
+    function paymentVerifier() external view returns (address verifier);
 
     /// @notice The verifier of the withdrawal circuit.
-    function withdrawalVerifier() external view returns (address);
+    /// @return verifier its address
+    function withdrawalVerifier() external view returns (address verifier);
 
-    /// @notice The deployed Poseidon library that hashes deposits.
-    function noteHasher() external view returns (address);
+    /// @notice The deployed Poseidon library that hashes the commitments of deposits.
+    /// @return hasher its address
+    function noteHasher() external view returns (address hasher);
 }

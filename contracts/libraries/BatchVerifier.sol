@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 import {IPaymentVerifier} from "../interfaces/IVerifier.sol";
 import {IShieldedPool} from "../interfaces/IShieldedPool.sol";
-import {Bn254} from "./Bn254.sol";
-// Used in assembly, which solhint does not read.
+// FIELD_MODULUS is used in assembly, which solhint does not read.
 // solhint-disable-next-line no-unused-import
-import {FIELD_MODULUS} from "./Field.sol";
+import {Bn254, FIELD_MODULUS} from "./Bn254.sol";
 
 /// @title Many payment proofs in one pairing check
-/// @notice N proofs of one key hold together, except with probability 2^-128 a try, if
+/// @notice N proofs under one key are all valid, except with probability 2^-128 for each attempt, if
 ///
 ///   prod e(w_i A_i, B_i) . e(-(sum w_i) alpha, beta) . e(-sum w_i IC(signals_i), gamma) . e(-sum w_i C_i, delta) = 1
 ///
-/// for random weights w_i: N + 3 pairings instead of 4 N. The weights are 128 bits each, by index, of one hash over the
-/// key, N and every word of every proof and its signals: whoever changes one word gets other weights throughout, so no
-/// proof can be chosen to make up for another. The pairing precompile itself refuses points B outside the subgroup (a
-/// random combination could not: the cofactor has small primes).
+/// for random weights w_i. This takes N + 3 pairings instead of 4 N. Each weight has 128 bits and is derived from its
+/// index and one hash over the key, N and every word of every proof and its signals. Changing one word changes all
+/// weights, so an attacker cannot choose one proof to compensate for another. The pairing precompile itself rejects
+/// points B outside the subgroup; a random combination could not, because the cofactor has small prime factors.
 library BatchVerifier {
-    /// @dev CircuitConstants.PAYMENT_SIGNALS, which the compiler does not take for the length of an array.
+    /// @dev CircuitConstants.PAYMENT_SIGNALS. The compiler does not accept that constant as the length of an array.
     uint256 private constant SIGNALS = 10;
     uint256 private constant PROOF_WORDS = 8;
     uint256 private constant PAIR_WORDS = 6;
-    /// @dev Where IC begins in the flattened key.
+    /// @dev Index of IC[0] in the flattened key.
     uint256 private constant IC = 14;
 
-    /// @notice Whether all the chosen payments' proofs hold. All their signals must be below p.
-    /// @param verifier whose key to use
-    /// @param payments of which
-    /// @param chosen the indices of those to verify
+    /// @notice Verifies the proofs of the chosen payments. All their signals must be below p.
+    /// @param verifier verifier that has the key
+    /// @param payments all payments of the call
+    /// @param chosen indices of the payments to verify
+    /// @return true if all these proofs are valid
     function verify(
         IPaymentVerifier verifier,
         IShieldedPool.Payment[] calldata payments,
@@ -47,14 +47,14 @@ library BatchVerifier {
 
             _addSignals(scalars, payment.signals, weight);
             uint256[PROOF_WORDS] calldata proof = payment.proof;
-            // A precompile that fails takes all gas it got with it, so what is left must do nothing more.
+            // A precompile that fails consumes all the gas it was given, so return at once.
             if (!Bn254.accumulate(sumC, proof[6], proof[7], weight)) return false;
             (bool ok, uint256 x, uint256 y) = Bn254.multiply(proof[0], proof[1], weight);
             if (!ok) return false;
             uint256 offset = i * PAIR_WORDS;
             pairs[offset] = x;
             pairs[offset + 1] = y;
-            // The precompile wants the imaginary part first.
+            // The precompile takes the imaginary part first.
             pairs[offset + 2] = proof[3];
             pairs[offset + 3] = proof[2];
             pairs[offset + 4] = proof[5];
@@ -63,7 +63,7 @@ library BatchVerifier {
         return _finish(key, scalars, sumC, pairs, count);
     }
 
-    /// @dev scalars += weight * (1, signals...) mod p.
+    /// @dev Computes scalars += weight * (1, signals...) mod p.
     function _addSignals(
         uint256[SIGNALS + 1] memory scalars,
         uint256[SIGNALS] calldata signals,
@@ -83,6 +83,7 @@ library BatchVerifier {
         }
     }
 
+    /// @dev Adds the three pairs that all proofs share and checks the product.
     function _finish(
         uint256[36] memory key,
         uint256[SIGNALS + 1] memory scalars,
@@ -102,7 +103,7 @@ library BatchVerifier {
         return ok && Bn254.pairingIsOne(pairs);
     }
 
-    /// @dev Pair number `index` is (-sum, the G2 point of the key at word `g2`).
+    /// @dev Sets the pair at `index` to (-sum, the G2 point of the key at word `g2`).
     function _setPair(
         uint256[] memory pairs,
         uint256 index,
@@ -116,7 +117,7 @@ library BatchVerifier {
         for (uint256 i = 0; i < 4; ++i) pairs[offset + 2 + i] = key[g2 + i];
     }
 
-    /// @dev keccak256 of the key's id (its hash), N, and for each proof its eight words and its signals.
+    /// @dev keccak256 of the key's hash, N and, for each proof, the hash of its eight words and its signals.
     function _seed(
         uint256[36] memory key,
         IShieldedPool.Payment[] calldata payments,

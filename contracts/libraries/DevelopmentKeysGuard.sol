@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
-/// @title Refuses development keys where there is money
-/// @notice The secrets of the development keys are public: whoever knows them spends every note. Verifiers exported from
-/// them inherit this, so no script and no hand can put them on a chain that is not local.
+/// @title Keeps development keys off public chains
+/// @notice The secrets of the development keys are public, and anyone who knows them can spend every note. Verifiers
+/// exported from these keys inherit this contract, so they cannot be deployed on a chain that is not local.
 abstract contract DevelopmentKeysGuard {
-    /// @notice Development keys on a chain that is not local.
+    /// @notice A verifier of development keys was to be deployed on a chain that is not local.
+    /// @param chainId id of that chain
     error DevelopmentKeysRefused(uint256 chainId);
 
     constructor() {
-        // The chain ids of local test chains: Hardhat and Anvil's, and Ganache's.
+        // Chain ids of local test chains: Hardhat and Anvil use 31337, Ganache uses 1337.
         if (block.chainid != 31337 && block.chainid != 1337) revert DevelopmentKeysRefused(block.chainid);
     }
 }

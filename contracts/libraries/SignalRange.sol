@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 import {IShieldedPool} from "../interfaces/IShieldedPool.sol";
-import {CircuitConstants} from "./CircuitConstants.sol";
-// Used in assembly, which solhint does not read.
+// FIELD_MODULUS is used in assembly, which solhint does not read.
 // solhint-disable-next-line no-unused-import
-import {FIELD_MODULUS} from "./Field.sol";
+import {FIELD_MODULUS} from "./Bn254.sol";
+import {CircuitConstants} from "./CircuitConstants.sol";
 
-/// @title Public signals are field elements, or nothing happens
+/// @title Range check of public signals
+/// @notice A verifier computes modulo p, so without this check x and x + p would be two nullifiers of the same note.
 library SignalRange {
-    /// @notice Reverts with SignalOutOfField unless every signal is below p. A verifier computes modulo p, so without this
-    /// x and x + p would be two nullifiers of one note.
-    /// @param index of the payment, for the error
-    /// @param signals of a payment
+    /// @notice Reverts with SignalOutOfField unless every signal of a payment is below p.
+    /// @param index index of the payment in the call, for the error
+    /// @param signals public signals of the payment
     function requirePayment(uint256 index, uint256[10] calldata signals) internal pure {
         uint256 position;
         assembly ("memory-safe") {
@@ -21,8 +21,8 @@ library SignalRange {
         _require(index, position, CircuitConstants.PAYMENT_SIGNALS);
     }
 
-    /// @notice The same for a withdrawal.
-    /// @param signals of a withdrawal
+    /// @notice Reverts with SignalOutOfField unless every signal of a withdrawal is below p.
+    /// @param signals public signals of the withdrawal
     function requireWithdrawal(uint256[13] calldata signals) internal pure {
         uint256 position;
         assembly ("memory-safe") {
@@ -31,8 +31,8 @@ library SignalRange {
         _require(0, position, CircuitConstants.WITHDRAWAL_SIGNALS);
     }
 
-    /// @dev `count` words of calldata from `position` on. Assembly, because this loop runs for every payment and a checked
-    /// index costs more than the comparison.
+    /// @dev Checks `count` words of calldata from `position` on. The loop is in assembly because it runs for every payment
+    /// and Solidity's bounds check costs more than the comparison.
     function _require(uint256 index, uint256 position, uint256 count) private pure {
         uint256 signal = count;
         assembly ("memory-safe") {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
-/// @title A verifier that believes everything, for the test that a pool is not deployed with one
+/// @title A verifier that accepts every proof
+/// @notice Tests show that the pool refuses to be deployed with it.
 contract CredulousVerifier {
     fallback() external {
         assembly ("memory-safe") {

@@ -1,42 +1,53 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 
-/// @title A token that calls back in the middle of every transfer, keeps a fee, or lies
+/// @title A token that can call back during a transfer, charge a fee, or report success without a transfer
 contract HostileToken is ERC20 {
     address private _target;
     bytes private _data;
     uint256 private _fee;
     bool private _silent;
 
-    /// @notice What the call in the middle of a transfer returned.
+    /// @notice Result of the call that was made during a transfer.
+    /// @param success whether it succeeded
+    /// @param result its return data
     event CalledBack(bool success, bytes result);
 
     constructor() ERC20("Hostile", "HOST") {}
 
-    /// @notice New units for anyone.
+    /// @notice Creates units; anyone may call it.
+    /// @param to account that receives them
+    /// @param amount base units
     function mint(address to, uint256 amount) external {
         _mint(to, amount);
     }
 
-    /// @notice Call `target` with `data` once, in the next transfer.
+    /// @notice Makes the next transfer call `target` with `data`, once.
+    /// @param target contract to call
+    /// @param data calldata
     function arm(address target, bytes calldata data) external {
         _target = target;
         _data = data;
     }
 
-    /// @notice Take `fee` of every transfer.
+    /// @notice Makes every transfer burn a fee from what the recipient received.
+    /// @param fee base units
     function setFee(uint256 fee) external {
         _fee = fee;
     }
 
-    /// @notice Say yes to transfers and move nothing.
+    /// @notice Makes transfers report success without moving anything.
+    /// @param silent true to do so
     function setSilent(bool silent) external {
         _silent = silent;
     }
 
-    /// @dev EIP-3009 without any check: the pool must not rely on the token for more than the transfer.
+    /// @notice EIP-3009 without any check: the pool must rely on the token for the transfer only.
+    /// @param from account that pays
+    /// @param to account that receives
+    /// @param value base units
     function receiveWithAuthorization(
         address from,
         address to,

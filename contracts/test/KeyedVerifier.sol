@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
-/// @title A verifier with chosen gamma and delta that refuses every proof, for the test of what a pool accepts
+/// @title A verifier with a chosen gamma and delta that rejects every proof
+/// @notice Tests show which keys the pool refuses to be deployed with.
 contract KeyedVerifier {
-    /// @dev A key of the largest circuit; a caller that expects a shorter one reads its beginning.
+    /// @dev A key as long as that of the circuit with the most signals. A caller that expects a shorter key reads its
+    /// beginning.
     uint256[42] private _key;
 
-    /// @param gamma x1 x0 y1 y0
-    /// @param delta x1 x0 y1 y0
+    /// @param gamma the point gamma, x1 x0 y1 y0
+    /// @param delta the point delta, x1 x0 y1 y0
     constructor(uint256[4] memory gamma, uint256[4] memory delta) {
         for (uint256 i = 0; i < 4; ++i) {
             _key[6 + i] = gamma[i];
@@ -15,7 +17,8 @@ contract KeyedVerifier {
         }
     }
 
-    /// @notice The key of a verifier of any circuit.
+    /// @notice The key, for any circuit.
+    /// @return key see IPaymentVerifier
     function verificationKey() external view returns (uint256[42] memory key) {
         return _key;
     }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 import {NoteTree} from "../NoteTree.sol";
 import {ShieldedPool} from "../ShieldedPool.sol";
 import {INoteTree} from "../interfaces/INoteTree.sol";
 
-/// @title A pool with room for few checkpoints, so that tests can fill the ring and go round it many times
+/// @title A pool with a small ring of checkpoints, so that tests can fill it and wrap around it many times
 contract SmallRingPool is ShieldedPool {
     uint256 private immutable _RING_SIZE;
 
+    /// @param size number of slots in the ring; the other parameters are those of ShieldedPool
     constructor(
         uint256 size,
         address token_,
@@ -21,6 +22,7 @@ contract SmallRingPool is ShieldedPool {
         _RING_SIZE = size;
     }
 
+    /// @inheritdoc NoteTree
     function ringSize() public view override(INoteTree, NoteTree) returns (uint256) {
         return _RING_SIZE;
     }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 import {TestUSDCAuthorization} from "./TestUSDCAuthorization.sol";
 
-/// @title A dollar for tests
+/// @title A dollar token for tests
 /// @notice Behaves like Circle's FiatTokenV2_2: 6 decimals, EIP-712 domain "USD Coin" version "2", EIP-2612, EIP-3009
-/// with their error texts, a blocklist bit in the balance's own slot, a pause. Two differences: anyone may mint, and it
-/// is no proxy (the real one adds some 7,000 gas a transfer for that). Worth nothing, never deployed on a public chain.
+/// with the same error texts, a blocklist bit in the slot of the balance, and a pause. There are two differences: anyone
+/// may mint, and it is not a proxy (the proxy of the real token adds about 7,000 gas to a transfer). It is worth nothing
+/// and is never deployed on a public chain.
 contract TestUSDC is TestUSDCAuthorization {
     string public constant name = "USD Coin";
     string public constant symbol = "USDC";
@@ -15,8 +16,8 @@ contract TestUSDC is TestUSDCAuthorization {
 
     event Mint(address indexed minter, address indexed to, uint256 amount);
 
-    /// @notice New units for anyone.
-    /// @param to who gets them
+    /// @notice Creates units; anyone may call it.
+    /// @param to account that receives them
     /// @param amount base units
     function mint(address to, uint256 amount) external notPaused {
         require(to != address(0), "FiatToken: mint to the zero address");
@@ -35,7 +36,7 @@ contract TestUSDC is TestUSDCAuthorization {
         return true;
     }
 
-    /// @notice EIP-20. As in the real one, an allowance is never infinite.
+    /// @notice EIP-20. As in the real token, an allowance is never infinite.
     function transferFrom(address from, address to, uint256 value) external notPaused returns (bool) {
         _requireNotBlocked(msg.sender);
         _requireNotBlocked(from);
@@ -47,7 +48,7 @@ contract TestUSDC is TestUSDCAuthorization {
         return true;
     }
 
-    /// @notice EIP-20. As in the real one, blocked accounts may approve: what they approve cannot move.
+    /// @notice EIP-20. As in the real token, a blocked account may approve, but its tokens cannot move.
     function approve(address spender, uint256 value) external notPaused returns (bool) {
         _approve(msg.sender, spender, value);
         return true;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
 import {MessageHashUtils} from "@openzeppelin/contracts/utils/cryptography/MessageHashUtils.sol";
 import {TestUSDCLedger} from "./TestUSDCLedger.sol";
 
 /// @title EIP-3009 and EIP-2612 of the test dollar
-/// @notice With signatures of keys and of contracts (EIP-1271), as in FiatTokenV2_2.
+/// @notice Accepts signatures of keys and of contracts (EIP-1271), as FiatTokenV2_2 does.
 abstract contract TestUSDCAuthorization is TestUSDCLedger {
     bytes32 public constant TRANSFER_WITH_AUTHORIZATION_TYPEHASH = keccak256(
         "TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
@@ -24,9 +24,9 @@ abstract contract TestUSDCAuthorization is TestUSDCLedger {
         "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)"
     );
 
-    /// @notice Whether an authorization is used or canceled.
+    /// @notice Whether an authorization was used or canceled.
     mapping(address authorizer => mapping(bytes32 nonce => bool)) public authorizationState;
-    /// @notice Next nonce of a permit.
+    /// @notice Nonce of the next permit.
     mapping(address owner => uint256) public nonces;
 
     event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 /// @title Balances, allowances, blocklist and pause of the test dollar
 abstract contract TestUSDCLedger {
@@ -8,7 +8,7 @@ abstract contract TestUSDCLedger {
     uint256 public totalSupply;
     bool public paused;
     mapping(address owner => mapping(address spender => uint256)) public allowance;
-    /// @dev The top bit is the blocklist's, as in FiatTokenV2_2.
+    /// @dev The top bit says whether the account is blocked, as in FiatTokenV2_2.
     mapping(address account => uint256) private _balanceAndBlocked;
     address private immutable _ADMIN = msg.sender;
 

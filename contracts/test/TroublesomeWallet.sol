@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
-/// @title A contract that answers whoever asks it about a signature as it pleases
+/// @title A wallet that answers a signature check in a chosen, mostly hostile way
 contract TroublesomeWallet {
+    /// @notice What the wallet does when it is asked.
     enum Answer {
         Revert,
         RevertWithMagic,
@@ -13,9 +14,11 @@ contract TroublesomeWallet {
     }
 
     Answer private immutable ANSWER;
-    /// @notice What `Bytes` answers, to any call.
+    /// @notice Return data for every call, if the answer is `Bytes`.
     bytes public returned;
 
+    /// @param answer what the wallet does when it is asked
+    /// @param returned_ its return data
     constructor(Answer answer, bytes memory returned_) {
         ANSWER = answer;
         returned = returned_;

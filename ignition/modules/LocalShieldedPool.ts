@@ -2,9 +2,9 @@ import { buildModule } from "@nomicfoundation/hardhat-ignition/modules";
 import { poolFutures } from "../support/pool.ts";
 
 /**
- * The test dollar and a pool for it. Parameter: `smallestDeposit`, as in ShieldedPool, whose id it shares: a deployment
- * that was begun with the one token is not gone on with for the other.
- * @param set whose verifiers are deployed
+ * Deploys the test dollar and a pool for it. Parameter: `smallestDeposit`, as in ShieldedPool. Both modules have the same
+ * id, so a deployment that was started with one token cannot be resumed with the other.
+ * @param set the key set whose verifiers are deployed
  */
 export const localShieldedPool = (set = "development") =>
   buildModule("ShieldedPool", (m) => {

@@ -5,25 +5,26 @@ import type {
 } from "@nomicfoundation/ignition-core";
 import { verifierName } from "./verifier-name.ts";
 
-/** Smallest deposited note: one cent of a token with 6 decimals. It keeps dust out of the tree. */
+/** Smallest amount of a deposited note: one cent of a token with 6 decimals. It keeps dust out of the tree. */
 const DEFAULT_SMALLEST_DEPOSIT = 10_000n;
 
-/** What every other deployment has to wait for. */
+/** Options that make a deployment wait for the first verifier. */
 export interface AfterVerifier {
   readonly after: ContractFuture<string>[];
 }
 
 /**
- * The pool with its verifiers and its hash, for the token that `token` names or deploys. A verifier comes first: those of
- * development keys refuse a chain that is not local, and then nothing comes after it.
- * @param set whose verifiers are deployed, `development` or `ceremony/NAME`
+ * Deploys the pool with its verifiers and its hasher. A verifier is deployed first: on a chain that is not local, the
+ * verifiers of development keys revert, and then nothing else is deployed.
+ * @param token returns the token's address, or a future that deploys the token
+ * @param set the key set whose verifiers are deployed: `development` or `ceremony/NAME`
  */
 export function poolFutures<Token extends ContractFuture<string> | ModuleParameterRuntimeValue<string>>(
   m: IgnitionModuleBuilder,
   token: (options: AfterVerifier) => Token,
   set = "development",
 ) {
-  // The ids stay the same whatever the set: a deployment is gone on with by its ids.
+  // The ids do not depend on the set, because Ignition resumes a deployment by its ids.
   const verifier = (circuit: "Payment" | "Withdrawal" | "NoteAppend", options = {}) =>
     m.contract(verifierName(circuit, set), [], { id: `${circuit}Verifier`, ...options });
   const paymentVerifier = verifier("Payment");

@@ -1,6 +1,6 @@
 /**
- * Name of a set's verifier contract: `PaymentVerifier` of the development keys, `Autumn2026PaymentVerifier` of
- * `ceremony/autumn-2026`. No two sets share a name, so each contract is known by its name alone, on explorers too.
+ * Name of a set's verifier contract: `PaymentVerifier` for the development keys, `Autumn2026PaymentVerifier` for
+ * `ceremony/autumn-2026`. Every set has its own names, so a name identifies the contract, on block explorers too.
  */
 export function verifierName(circuit: "Payment" | "Withdrawal" | "NoteAppend", set: string): string {
   if (set === "development") return `${circuit}Verifier`;

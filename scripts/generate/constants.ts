@@ -51,7 +51,7 @@ export async function generateConstants(): Promise<GeneratedFile> {
     );
   });
   const content =
-    `// SPDX-License-Identifier: GPL-3.0-or-later\n${header("circuits/circuits.json")}pragma solidity ^0.8.28;\n\n` +
+    `// SPDX-License-Identifier: GPL-3.0-or-later\n${header("circuits/circuits.json")}pragma solidity 0.8.37;\n\n` +
     "/// @title What the circuits fix: sizes, and where each public signal is in wire order\n" +
     `library CircuitConstants {\n${[...treeConstants(table).map(line), ...groups].join("\n")}}\n`;
   return { path: join(root, "contracts", "libraries", "CircuitConstants.sol"), content };

@@ -5,8 +5,11 @@ import LocalShieldedPool from "../../ignition/modules/LocalShieldedPool.ts";
 import ShieldedPool from "../../ignition/modules/ShieldedPool.ts";
 import { connect } from "../support/deploy.ts";
 
+/** The constructor's addresses, in order. */
+const SETTINGS = ["token", "paymentVerifier", "withdrawalVerifier", "noteAppendVerifier", "noteHasher"] as const;
+
 describe("deployment", () => {
-  it("puts up the test dollar, the verifiers and a pool for it", async () => {
+  it("deploys the test dollar, the verifiers and a pool", async () => {
     const { ethers, ignition } = await connect();
     const deployed = await ignition.deploy(LocalShieldedPool, {
       parameters: { ShieldedPool: { smallestDeposit: 5n } },
@@ -19,7 +22,7 @@ describe("deployment", () => {
     expect(await pool.smallestDeposit()).to.equal(5n);
   });
 
-  it("puts up a pool for a token that exists", async () => {
+  it("deploys a pool for an existing token", async () => {
     const { ethers, ignition } = await connect();
     const token = await (await ethers.deployContract("TestUSDC")).getAddress();
     const deployed = await ignition.deploy(ShieldedPool, { parameters: { ShieldedPool: { token } } });
@@ -29,7 +32,7 @@ describe("deployment", () => {
   });
 
   for (const chainId of [1, 8453, 84532]) {
-    it(`refuses development keys on chain ${chainId} before anything is there`, async () => {
+    it(`rejects development keys on chain ${chainId} before it deploys anything`, async () => {
       const { ethers, ignition } = await connect(chainId);
       const [deployer] = await ethers.getSigners();
       const refused = ignition.deploy(LocalShieldedPool).then(
@@ -46,7 +49,7 @@ describe("deployment", () => {
     });
   }
 
-  it("refuses each verifier of development keys there, however it is deployed", async () => {
+  it("rejects each verifier of development keys on a public chain, however it is deployed", async () => {
     const elsewhere = await connect(84532);
     for (const name of ["PaymentVerifier", "WithdrawalVerifier", "NoteAppendVerifier"]) {
       const factory = await elsewhere.ethers.getContractFactory(name);
@@ -58,7 +61,7 @@ describe("deployment", () => {
     await local.ethers.deployContract("PaymentVerifier");
   });
 
-  it("refuses a configuration that could never work", async () => {
+  it("rejects a configuration that could never work and names the setting", async () => {
     const { ethers } = await connect();
     const token = await ethers.deployContract("TestUSDC");
     const names = ["PaymentVerifier", "WithdrawalVerifier", "NoteAppendVerifier", "PoseidonT4"];
@@ -67,27 +70,27 @@ describe("deployment", () => {
     const { interface: abi } = await ethers.deployContract("ShieldedPool", [...good, 1n]);
     const factory = await ethers.getContractFactory("ShieldedPool");
     const deploy = (args: readonly unknown[]) => factory.deploy(...(args as Parameters<typeof factory.deploy>));
-    const attempts: unknown[][] = [...good.keys()].map((i) => [...good.with(i, ZeroAddress), 1n]);
-    attempts.push([...good, 0n]);
-    for (const args of attempts) {
-      await expect(deploy(args)).to.be.revertedWithCustomError({ interface: abi }, "InvalidConfiguration");
-    }
-    await expect(deploy([...good.with(4, good[1]!), 1n]), "a contract that is no hash").to.revert(ethers);
-    for (const [place, other] of [
+    const rejects = (args: readonly unknown[], setting: string, why: string) =>
+      expect(deploy(args), `${setting}: ${why}`)
+        .to.be.revertedWithCustomError({ interface: abi }, "InvalidConfiguration")
+        .withArgs(setting);
+    for (const [i, setting] of SETTINGS.entries())
+      await rejects([...good.with(i, ZeroAddress), 1n], setting, "an address without code");
+    await rejects([...good, 0n], "smallestDeposit", "0");
+    await rejects([...good.with(4, good[1]!), 1n], "noteHasher", "a contract that is not a hash");
+    for (const [i, other] of [
       [1, 2],
       [2, 3],
       [3, 1],
-    ] as const) {
-      await expect(deploy([...good.with(place, good[other]!), 1n]), "another circuit's verifier").to.revert(ethers);
-    }
-    const credulous = await ethers.deployContract("CredulousVerifier");
-    for (const place of [1, 2, 3]) {
-      const args = [...good.with(place, await credulous.getAddress()), 1n];
-      await expect(deploy(args)).to.be.revertedWithCustomError({ interface: abi }, "InvalidConfiguration");
-    }
+    ] as const)
+      await rejects([...good.with(i, good[other]!), 1n], SETTINGS[i], "the verifier of another circuit");
+    const credulous = await (await ethers.deployContract("CredulousVerifier")).getAddress();
+    for (const i of [1, 2, 3] as const)
+      await rejects([...good.with(i, credulous), 1n], SETTINGS[i], "a verifier that accepts every proof");
+    await rejects([...good.with(4, credulous), 1n], "noteHasher", "another hash");
   });
 
-  it("refuses a verification key whose delta is gamma or its negative: proofs for it can be forged", async () => {
+  it("rejects a verification key whose delta is gamma or its negative, because proofs for it can be forged", async () => {
     const { ethers } = await connect();
     const names = ["TestUSDC", "PaymentVerifier", "WithdrawalVerifier", "NoteAppendVerifier", "PoseidonT4"];
     const contracts = await Promise.all(names.map((name) => ethers.deployContract(name)));
@@ -97,14 +100,16 @@ describe("deployment", () => {
     const key = [...(await verifier.verificationKey())];
     const [gamma, delta] = [key.slice(6, 10), key.slice(10, 14)];
     const negative = gamma.map((word, i) => (i < 2 ? word : BASE_FIELD_MODULUS - word));
-    for (const place of [1, 2, 3]) {
+    for (const place of [1, 2, 3] as const) {
       const deployWith = async (chosen: readonly bigint[]) => {
         const keyed = await ethers.deployContract("KeyedVerifier", [gamma, chosen]);
         const args = [...good.with(place, await keyed.getAddress()), 1n];
         return factory.deploy(...(args as Parameters<typeof factory.deploy>));
       };
       for (const chosen of [gamma, negative])
-        await expect(deployWith(chosen)).to.be.revertedWithCustomError(factory, "InvalidConfiguration");
+        await expect(deployWith(chosen))
+          .to.be.revertedWithCustomError(factory, "InvalidConfiguration")
+          .withArgs(SETTINGS[place]);
       expect(await (await deployWith(delta)).smallestDeposit(), "with the delta of a finished key").to.equal(1n);
     }
   });

@@ -24,7 +24,7 @@ import { deployPool, journalOf } from "../../scripts/deploy/deploy.ts";
 import { sourcesOf } from "../../scripts/deploy/places.ts";
 import { command, expectRefused } from "../e2e/command.ts";
 
-/** Where PoolState keeps the roots that payments are proved on: behind the queue's four slots and the newest root. */
+/** Storage slot of the known roots in NoteTree: after the four slots of the queue and the current root. */
 const KNOWN_ROOTS = 5;
 const EVIL_ROOT = 4711n;
 const ROOT_SLOT = keccak256(concat([toBeHex(EVIL_ROOT, 32), toBeHex(KNOWN_ROOTS, 32)]));

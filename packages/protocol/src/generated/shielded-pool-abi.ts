@@ -8,7 +8,7 @@ export const shieldedPoolAbi = [
   {"inputs":[{"name":"fee","type":"uint256"},{"name":"amount","type":"uint256"}],"name":"FeeAboveAmount","type":"error"},
   {"inputs":[],"name":"InvalidAppendProof","type":"error"},
   {"inputs":[{"name":"commitment","type":"uint256"}],"name":"InvalidCommitment","type":"error"},
-  {"inputs":[],"name":"InvalidConfiguration","type":"error"},
+  {"inputs":[{"name":"setting","type":"string"}],"name":"InvalidConfiguration","type":"error"},
   {"inputs":[{"name":"expected","type":"uint256"},{"name":"actual","type":"uint256"}],"name":"InvalidLeafCount","type":"error"},
   {"inputs":[{"name":"ownerTags","type":"uint256"},{"name":"amounts","type":"uint256"}],"name":"InvalidNoteCount","type":"error"},
   {"inputs":[{"name":"ownerTag","type":"uint256"}],"name":"InvalidOwnerTag","type":"error"},
