@@ -8,19 +8,19 @@ export interface Call {
   /** Without fragment. */
   readonly url: URL;
   readonly signal: AbortSignal | undefined;
-  /** Stands for method, URL and body: equal requests have the same. */
+  /** Hash of method, URL and body: equal requests have the same fingerprint. */
   readonly fingerprint: string;
-  /** Whether it brings a proof of its own. */
+  /** Whether the request already has a proof header. */
   readonly carriesProof: boolean;
-  /** Sends it; `proof` goes along in its header, and then no redirect is followed. */
+  /** Sends the request. With `proof`, it carries the proof header and follows no redirect. */
   send(proof?: { header: string; url: URL }): Promise<Response>;
 }
 
 export const PROOF_HEADER = "x-payment-proof";
 
 /**
- * Takes a request apart, its body into memory: after a 402 it is sent again.
- * @throws FetchError BODY_TOO_LARGE, BODY_NOT_REPLAYABLE; TypeError like fetch for what is no request
+ * Captures a request and reads its body into memory, because the request is sent again after a 402.
+ * @throws FetchError BODY_TOO_LARGE, BODY_NOT_REPLAYABLE; TypeError, like fetch, for invalid arguments
  */
 export async function captureCall(
   send: typeof fetch,
@@ -31,7 +31,7 @@ export async function captureCall(
   const signal = init.signal ?? (input instanceof Request ? input.signal : undefined);
   signal?.throwIfAborted();
   if (init.body != null && typeof init.body === "object" && "locked" in init.body && init.body.locked)
-    throw new FetchError("BODY_NOT_REPLAYABLE", "the request's body is a stream that somebody else reads");
+    throw new FetchError("BODY_NOT_REPLAYABLE", "the request's body is a stream that is locked to another reader");
   const streaming = init.body instanceof ReadableStream ? { duplex: "half" } : {};
   const request = new Request(input, { ...init, ...streaming } as RequestInit);
   const body = await bodyOf(request, bodyLimit);
@@ -53,10 +53,10 @@ export async function captureCall(
       return send(proof?.url.href ?? url.href, {
         ...common,
         headers,
-        ...(body === undefined ? {} : { body }),
-        ...(signal ? { signal } : {}),
-        // The proof is for this resource: wherever a redirect leads, it does not go along.
-        ...(proof === undefined ? {} : { redirect: "manual", cache: "no-store" }),
+        body: body ?? null,
+        signal: signal ?? null,
+        // The proof is for this resource, so it must not follow a redirect to another one.
+        ...(proof && ({ redirect: "manual", cache: "no-store" } as const)),
       });
     },
   };
@@ -68,7 +68,7 @@ async function bodyOf(request: Request, limit: number): Promise<Uint8Array<Array
     if (cause instanceof SottoError)
       throw new FetchError(
         "BODY_TOO_LARGE",
-        `the request's body has more than ${limit} bytes: it would have to be kept to be sent again after a 402`,
+        `the request's body has more than ${limit} bytes, the most that is kept to resend after a 402; raise bodyLimit`,
       );
     throw new FetchError("BODY_NOT_REPLAYABLE", "the request's body cannot be read", {}, { cause });
   });

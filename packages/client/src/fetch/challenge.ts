@@ -9,24 +9,24 @@ import { FetchError } from "./errors.ts";
 import { describeForeign } from "./foreign-service.ts";
 import { expectSecure } from "./secure.ts";
 
-/** A 402 that may be paid: read, for the wallet's chain, pool and token, for what was requested, by an allowed service. */
+/** A 402 that passed the checks: right chain, pool, token and resource, and an allowed service. */
 export interface Challenge {
   readonly instructions: PaymentInstructions;
   /** Base units. */
   readonly price: bigint;
   /** Base address of the service. */
   readonly service: string;
-  /** Where the request with the proof goes. */
+  /** The URL to which the request is sent again with the proof. */
   readonly url: URL;
 }
 
-/** Bytes a 402's body may have; one of the interface has some 2,000. */
+/** Maximum bytes of a 402's body; a typical one has 2,000. */
 const BODY_LIMIT = 64 * 1024;
-/** Milliseconds it may take. The caller's signal may be none, and whoever answers may never come to an end. */
+/** Maximum milliseconds for reading that body: the caller may have no signal, and the server may never finish. */
 const BODY_MS = 30_000;
 const SCHEME = /(?:^|,)\s*x402-zk\s*(?:,|$)/i;
 
-/** Whether an answer asks for a payment that a wallet of ours can make. Any other 402 is the caller's. */
+/** Whether a response is an x402-zk payment challenge. The caller handles any other 402. */
 export function isChallenge(response: Response): boolean {
   return response.status === 402 && SCHEME.test(response.headers.get("www-authenticate") ?? "");
 }
@@ -47,7 +47,7 @@ export async function readChallenge(
   const expected = { chainId: String(pool.chainId), pool: pool.pool, asset: pool.token };
   for (const [field, value] of Object.entries(expected))
     if (payment[field as keyof typeof expected] !== value)
-      throw new FetchError("CHALLENGE_MISMATCH", `the payment is to be made in another ${field} than the wallet's`, {
+      throw new FetchError("CHALLENGE_MISMATCH", `the 402 asks for another ${field} than the wallet's`, {
         field,
         expected: value,
         found: payment[field as keyof typeof expected],
@@ -59,8 +59,8 @@ export async function readChallenge(
 }
 
 /**
- * Where the 402 comes from. A redirect within the origin that was asked may lead to it; one to another origin may not:
- * whoever the caller meant to pay, it was not that one.
+ * Returns the URL that answered 402. A redirect within the requested origin is accepted. A redirect to another origin is
+ * refused: the caller did not choose to pay that origin.
  */
 function challengedUrl(call: Call, response: Response): URL {
   if (!response.redirected || response.url === "") return call.url;
@@ -82,20 +82,20 @@ async function readInstructions(response: Response, bodyMs: number): Promise<Pay
   const timeout = AbortSignal.timeout(bodyMs);
   const bytes = await readBody(response, BODY_LIMIT, timeout).catch((cause: unknown) => {
     if (!timeout.aborted && !(cause instanceof SottoError)) throw cause;
-    const message = timeout.aborted ? `takes more than ${bodyMs} ms` : `has more than ${BODY_LIMIT} bytes`;
+    const message = timeout.aborted ? `took more than ${bodyMs} ms` : `has more than ${BODY_LIMIT} bytes`;
     throw new FetchError("CHALLENGE_INVALID", `the 402's body ${message}`, {}, { cause });
   });
   try {
     return parseInstructions(JSON.parse(new TextDecoder().decode(bytes)));
   } catch (cause) {
-    const reason = cause instanceof SottoError ? cause.message : "it is no JSON";
+    const reason = cause instanceof SottoError ? cause.message : "its body is not JSON";
     throw new FetchError("CHALLENGE_INVALID", `the 402 cannot be paid: ${reason}`, {}, { cause });
   }
 }
 
 /**
- * The resource is what the proof binds, byte for byte as the server names it. A server may write its own URL in another
- * form than the caller did (an explicit port, an escape), as long as the URL standard reads both as the same.
+ * The proof binds the resource byte for byte as the server writes it. The server may write its URL differently from the
+ * caller (an explicit port, an escape) as long as the URL standard parses both to the same URL.
  */
 function checkResource(resource: string, url: URL): void {
   const parsed = URL.canParse(resource) ? new URL(resource) : undefined;
@@ -104,13 +104,13 @@ function checkResource(resource: string, url: URL): void {
   throw new FetchError(
     "RESOURCE_MISMATCH",
     elsewhere
-      ? `the 402 is for ${quoted(parsed?.origin) || "no URL"}, but ${url.origin} was requested: use the shop's own address`
-      : "the 402 is for another resource than the one that was requested",
+      ? `the 402 is for ${quoted(parsed?.origin) || "no URL"}, but ${url.origin} was requested; request the server's own address`
+      : "the 402 is for another resource than the requested one",
     { requested: url.origin },
   );
 }
 
-/** The allowed service whose endpoints these are: bundles go nowhere else. @throws FetchError ENDPOINT_NOT_ALLOWED */
+/** Returns the allowed service that has these endpoints; bundles are sent nowhere else. @throws FetchError ENDPOINT_NOT_ALLOWED */
 function serviceOf(verifyEndpoint: string, settleEndpoint: string, services: readonly string[]): string {
   const found = services.find(
     (service) => sameUrl(verifyEndpoint, `${service}/verify`) && sameUrl(settleEndpoint, `${service}/settle`),
@@ -128,7 +128,7 @@ function sameUrl(found: string, expected: string): boolean {
   }
 }
 
-/** What a price looks like follows from the decimals: a confirmation must not be asked for with a wrong one. */
+/** Decimals of each wallet's token, read once: wrong decimals would show the user a wrong price to confirm. */
 const known = new WeakMap<Wallet, Promise<number>>();
 
 async function checkDecimals(wallet: Wallet, found: number): Promise<void> {

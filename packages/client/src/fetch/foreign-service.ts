@@ -1,12 +1,12 @@
 import { baseUrl } from "@sotto/protocol";
 import { quoted } from "../service/errors.ts";
 
-/** Most allowed services that a message names. */
+/** Maximum number of allowed services that a message names. */
 const MAX_NAMED = 5;
 
 /**
- * What a 402 asks for that names a service which is not allowed, and the usual mistakes: `localhost` for `127.0.0.1`, and
- * a base path that is missing on one side.
+ * The message for a 402 that names a service outside the allowed ones. It points out the usual mistakes: `localhost` for
+ * `127.0.0.1`, and a base path that is missing on one side.
  */
 export function describeForeign(verifyEndpoint: string, settleEndpoint: string, services: readonly string[]): string {
   const verify = serviceOf(verifyEndpoint, "verify");
@@ -14,7 +14,7 @@ export function describeForeign(verifyEndpoint: string, settleEndpoint: string, 
   const named = verify === settle ? verify : `${verify} to verify and ${settle} to settle`;
   const more = services.length > MAX_NAMED ? ` and ${services.length - MAX_NAMED} more` : "";
   const allowed = `${services.slice(0, MAX_NAMED).join(", ")}${more}`;
-  const message = `the 402 names the service ${quoted(named, 500)}, but allowed is ${allowed}`;
+  const message = `the 402 names the service ${quoted(named, 500)}, but only ${allowed} is allowed`;
   const hint = services.map((service) => difference(verify, service)).find((found) => found !== undefined);
   return hint === undefined ? message : `${message}: ${hint}`;
 }
@@ -26,14 +26,14 @@ function serviceOf(endpoint: string, name: string): string {
 
 const THIS_MACHINE = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-/** How two addresses differ that may be meant to be the same. */
+/** Describes how two addresses that are probably meant to be the same differ. */
 function difference(found: string, allowed: string): string | undefined {
   if (!URL.canParse(found)) return undefined;
   const [a, b] = [new URL(found), new URL(allowed)];
   if (a.protocol !== b.protocol || a.port !== b.port) return undefined;
   if (a.hostname !== b.hostname) {
     if (!THIS_MACHINE.has(a.hostname) || !THIS_MACHINE.has(b.hostname)) return undefined;
-    return `${a.hostname} and ${b.hostname} are two addresses; use the same one for the shop and the wallet`;
+    return `${a.hostname} and ${b.hostname} are different addresses; use the same one for the resource server and the wallet`;
   }
   if (a.pathname === b.pathname) return undefined;
   const [longer, shorter] = a.pathname.length > b.pathname.length ? [a, b] : [b, a];

@@ -10,53 +10,54 @@ import type { ConfirmRecipient } from "./recipient.ts";
 import { expectSecure } from "./secure.ts";
 
 export interface WrapOptions extends Omit<PurchaseOptions, "signal"> {
-  /** Base addresses of the services that may see payments. A 402 that names another one is refused. */
+  /** Base addresses of the services that may see payments. A 402 that names another service is refused. */
   services: readonly string[];
-  /** Most base units for one request. */
+  /** Maximum base units for one request. */
   maxPerRequest: bigint;
-  /** Most base units a day (UTC), of all that use this wallet's store. */
-  maxPerDay?: bigint;
-  /** Most base units a day at one host. */
-  maxPerHost?: bigint;
-  /** A host is paid under the wallet it was paid under first; false: under any that signed its address. */
-  pinHosts?: boolean;
-  /** Asked when a host that was paid before names another wallet. Left out: it is refused. */
-  confirmRecipient?: ConfirmRecipient;
+  /** Maximum base units a day (UTC), across all programs that use this wallet's store. */
+  maxPerDay?: bigint | undefined;
+  /** Maximum base units a day (UTC) for one host. */
+  maxPerHost?: bigint | undefined;
+  /** Pins each host to the first wallet that it was paid under. Default: true. With false, any signed wallet is paid. */
+  pinHosts?: boolean | undefined;
+  /** Called when a host names another wallet than before. Default: the change is refused. */
+  confirmRecipient?: ConfirmRecipient | undefined;
   /**
-   * Base address of the registry that is asked where a 402 names a phone number: wallet and key must be that number's.
-   * Left out: numbers are not looked at, the wallet's signature of its address says who is paid.
+   * Base address of the phone registry. If a 402 names a phone number, its wallet and key must be the ones that the
+   * registry has for that number. Default: phone numbers are ignored, and only the wallet's signature of its shielded
+   * address is checked.
    */
-  phoneRegistry?: string;
+  phoneRegistry?: string | undefined;
   /**
-   * How a change of a number's wallet or key is confirmed, how lookups are signed, and how long a verified number is used
-   * without another lookup. Left out: changes are refused, lookups are not signed, and a number is looked up once a day.
+   * How to confirm a change of a number's wallet or key, how to sign lookups, and how long to reuse a verified number.
+   * Default: changes are refused, lookups are not signed, and each number is looked up once a day.
    */
-  phone?: Omit<RecipientOptions, "signal">;
-  /** Keeps notes ready for payments in parallel. */
-  split?: SplitOptions;
-  /** Bytes of a request's body that are kept for sending it again; 4 MiB if left out. */
-  bodyLimit?: number;
-  /** Milliseconds before a proof is shown again to a server that failed, doubled each time; 500 if left out. */
-  retryDelayMs?: number;
-  /** For the services; the fetch that is wrapped if left out. */
-  serviceFetch?: typeof fetch;
+  phone?: Omit<RecipientOptions, "signal"> | undefined;
+  /** Keeps notes ready for parallel payments. */
+  split?: SplitOptions | undefined;
+  /** Maximum bytes of a request's body, which is kept to resend it. Default: 4 MiB. */
+  bodyLimit?: number | undefined;
+  /** Milliseconds before a proof is sent again to a server that failed, doubled each time. Default: 500. */
+  retryDelayMs?: number | undefined;
+  /** The fetch for requests to the services. Default: the wrapped fetch. */
+  serviceFetch?: typeof fetch | undefined;
 }
 
-/** What a single call may say beside fetch's own options. */
+/** Options of a single call, in addition to those of fetch. */
 export interface PayingInit extends RequestInit {
   sotto?: {
     /**
-     * Names the purchase: with one key something is paid once, for ever. Left out: equal requests (method, URL, body) are
-     * separate purchases, but one that was not finished is taken up by the next equal request.
+     * Names the purchase: one key is paid at most once, forever. Default: equal requests (method, URL, body) are separate
+     * purchases, but the next equal request resumes an unfinished one.
      */
-    key?: string;
-    onProgress?: OnProgress;
+    key?: string | undefined;
+    onProgress?: OnProgress | undefined;
   };
 }
 
 export type PayingFetch = (input: RequestInfo | URL, init?: PayingInit) => Promise<Response>;
 
-/** What a paying fetch works with, checked. */
+/** The checked options of a paying fetch. */
 export interface CheckedOptions {
   readonly services: readonly string[];
   readonly limits: SpendingLimits;
@@ -87,10 +88,6 @@ export function checkOptions(options: WrapOptions, chainId: bigint): CheckedOpti
   return {
     services: addresses,
     registry,
-    limits: checkLimits({
-      perRequest: maxPerRequest,
-      ...(maxPerDay === undefined ? {} : { perDay: maxPerDay }),
-      ...(maxPerHost === undefined ? {} : { perHost: maxPerHost }),
-    }),
+    limits: checkLimits({ perRequest: maxPerRequest, perDay: maxPerDay, perHost: maxPerHost }),
   };
 }

@@ -6,20 +6,20 @@ import type { Wallet } from "../wallet/wallet.ts";
 import type { Challenge } from "./challenge.ts";
 import { FetchError } from "./errors.ts";
 
-/** A host that was paid before asks to be paid under another wallet. */
+/** A host asks to be paid under another wallet than before. */
 export interface RecipientChange {
   host: string;
-  /** Wallet that was paid there so far. */
+  /** The wallet that this host was paid under so far. */
   known: string;
-  /** Wallet that is to be paid from now on. */
+  /** The wallet that the host names now. */
   offered: string;
 }
 
 export type ConfirmRecipient = (change: RecipientChange) => boolean | Promise<boolean>;
 
 /**
- * A wallet address alone proves nothing: whoever runs the server (or broke into it) can put a key of its own beside the
- * merchant's wallet. The wallet must have signed the address that is paid, for this chain and pool.
+ * A wallet address alone proves nothing: an attacker who controls the server can show the merchant's wallet with a key of
+ * their own. The wallet must have signed the shielded address for this chain and pool.
  * @throws FetchError RECIPIENT_NOT_SIGNED
  */
 export async function checkRecipient({ instructions }: Challenge, wallet: Wallet): Promise<void> {
@@ -30,29 +30,29 @@ export async function checkRecipient({ instructions }: Challenge, wallet: Wallet
     checkBindingTime(binding, wallet.now());
     if (await checkBindingSignature(binding, signature, (call) => wallet.chain.call(call))) return;
   } catch (cause) {
-    // A node that does not answer is not the recipient's fault.
+    // An unreachable node is not the recipient's fault.
     if (!(cause instanceof SottoError) || cause.code === "BINDING_UNCHECKED") throw cause;
-    throw refused(`the recipient's signature cannot be taken: ${cause.message}`, cause);
+    throw refused(`the recipient's signature is invalid: ${cause.message}`, cause);
   }
-  throw refused("the recipient's wallet did not sign the address that is to be paid");
+  throw refused("the recipient's wallet did not sign the shielded address that the 402 names");
 }
 
 const pinKey = (host: string): string => `pin/host/${hashText(host)}`;
 
-/** How often a pin is read again where another payment pinned the host meanwhile. */
+/** Maximum attempts if other payments write the pin at the same time. */
 const TRIES = 10;
 
-/** The wallet a host was paid under. @throws WalletError STORE_DAMAGED: taken for none, anybody could be paid next */
+/** The wallet that a host was paid under. @throws WalletError STORE_DAMAGED, because ignoring the pin would accept any wallet */
 function readPin(record: StoredRecord | undefined, host: string): string | undefined {
   if (record === undefined) return undefined;
   const { wallet } = Object(record.value) as Record<string, unknown>;
   if (typeof wallet === "string") return wallet;
-  throw new WalletError("STORE_DAMAGED", `the store's record of the wallet of ${host} cannot be read`);
+  throw new WalletError("STORE_DAMAGED", `the stored wallet of ${host} is unreadable`);
 }
 
 /**
- * A host is paid under the wallet it was paid under first. Another wallet may be another owner, or a thief: somebody has
- * to say that it is right. Of two payments that pin at once, one writes and the other compares.
+ * Pins a host to the first wallet that it was paid under. Another wallet may belong to a new owner or to a thief, so the
+ * change must be confirmed. If two payments pin at once, one writes and the other compares.
  * @throws FetchError RECIPIENT_CHANGED
  */
 export async function checkPin(

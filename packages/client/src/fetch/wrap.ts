@@ -9,7 +9,7 @@ import { expectWithin } from "../purchase/limits.ts";
 import { sweepPurchases } from "../purchase/open.ts";
 import type { PaidPurchase } from "../purchase/paid.ts";
 import type { OnProgress, PurchaseStage } from "../purchase/progress.ts";
-import { begin, checkRequest, expectOpen, goOn, type PurchaseRequest, sameTerms } from "../purchase/purchase.ts";
+import { begin, checkRequest, expectOpen, type PurchaseRequest, resume, sameTerms } from "../purchase/purchase.ts";
 import type { PurchaseRecord, PurchaseTerms } from "../purchase/record.ts";
 import { NoteSplitter } from "../purchase/split.ts";
 import { abandon, cannotSettle, closeIfUnpaid } from "../purchase/unpaid.ts";
@@ -25,8 +25,8 @@ import { showProof } from "./show.ts";
 const BODY_LIMIT = 4 << 20;
 
 /**
- * A fetch that pays: whatever answers 402 with `WWW-Authenticate: x402-zk` is paid within the limits, and asked again with
- * the proof. All else is as fetch has it.
+ * Wraps fetch so that it pays: if a response is 402 with `WWW-Authenticate: x402-zk`, the client pays within the limits and
+ * repeats the request with the proof. Otherwise it behaves exactly like fetch.
  * @throws FetchError FETCH_OPTION_INVALID; ServiceError SERVICE_NOT_ALLOWED
  */
 export function wrapFetch(send: typeof fetch, wallet: Wallet, options: WrapOptions): PayingFetch {
@@ -43,7 +43,7 @@ class Payer {
 
   constructor(send: typeof fetch, wallet: Wallet, options: WrapOptions) {
     if (typeof send !== "function") throw new FetchError("FETCH_OPTION_INVALID", "the first argument must be a fetch");
-    // Called as a function: a browser's fetch refuses any other `this` than the window.
+    // Called as a plain function, because a browser's fetch accepts only the window as `this`.
     this.#send = (input, init) => send(input, init);
     this.#wallet = wallet;
     this.#options = options;
@@ -53,7 +53,7 @@ class Payer {
 
   async fetch(input: RequestInfo | URL, { sotto = {}, ...init }: PayingInit = {}): Promise<Response> {
     const call = await captureCall(this.#send, input, init, this.#options.bodyLimit ?? BODY_LIMIT);
-    // Whoever brings a proof of its own pays by itself.
+    // A request with its own proof header is already paid for.
     if (call.carriesProof) return call.send();
     const book = await bookOf(this.#wallet.store);
     const claim = takeClaim(book, call, sotto.key);
@@ -72,10 +72,10 @@ class Payer {
     await expectOpen(book, claim.id);
     const begun = await this.#mayBePaid(paying);
     if (begun !== undefined) {
-      // One that is no longer allowed is asked for nothing new; what is paid through it is shown all the same.
+      // A service that is no longer allowed gets no new payment, but a proof that is already paid is still presented.
       const service = this.#service(begun.service, begun.settled !== null);
-      const paid = await goOn(this.#context(paying, service, begun), claim.release);
-      // Where its 402 came from, which a redirect may have led to: the proof is for that address and no other.
+      const paid = await resume(this.#context(paying, service, begun), claim.release);
+      // The proof is only for the URL that sent the 402, which may be the target of a redirect.
       return this.#show(paying, paid, new URL(begun.resourceUrl));
     }
     const response = await call.send();
@@ -84,18 +84,18 @@ class Payer {
     return this.#show(paying, await this.#buy(paying, challenge), challenge.url);
   }
 
-  /** The purchase this call takes up, if it may be paid already: then nothing is asked of the server before. */
+  /** The unfinished purchase that this call resumes, if it may already be paid. Then the server is not asked first. */
   async #mayBePaid({ call, book, claim }: Paying): Promise<PurchaseRecord | undefined> {
     const record = book.get(claim.id);
     if (record === undefined) return undefined;
     if (record.request !== call.fingerprint)
-      throw new PurchaseError("PURCHASE_MISMATCH", "the purchase with this key is of another request", {
+      throw new PurchaseError("PURCHASE_MISMATCH", "the purchase with this key is for another request", {
         id: record.id,
       });
     if (record.settled !== null || record.problem !== null) return record;
-    // What nobody else has seen cannot have been paid.
+    // A proof that never left this process cannot have settled.
     if (record.sent.length === 0) return undefined;
-    await this.#wallet.scan(call.signal ? { signal: call.signal } : {});
+    await this.#wallet.scan({ signal: call.signal });
     return cannotSettle(this.#wallet, record) ? undefined : record;
   }
 
@@ -107,7 +107,7 @@ class Payer {
     tell("challenge");
     const { recipient: paid, zkProof } = instructions.payment;
     const { wallet, shieldedAddress } = paid;
-    // Before anybody is asked to confirm anything.
+    // Checked before the user is asked to confirm anything.
     checkHeaderLimit(zkProof.maxHeaderLength);
     const { host } = challenge.url;
     expectWithin(this.#checked.limits, price);
@@ -119,27 +119,32 @@ class Payer {
     const service = this.#service(url);
     const recipient = { wallet, shieldedAddress };
     const request: PurchaseRequest = {
-      ...{ recipient, price, resourceUrl, host, request: call.fingerprint, limits: this.#checked.limits },
-      ...(zkProof.maxHeaderLength === undefined ? {} : { maxHeaderLength: zkProof.maxHeaderLength }),
+      recipient,
+      price,
+      resourceUrl,
+      host,
+      request: call.fingerprint,
+      limits: this.#checked.limits,
+      maxHeaderLength: zkProof.maxHeaderLength,
     };
     const record = await this.#record(book, claim.id, request, checkRequest(service, request));
     const context = this.#context(paying, service, record);
     return closeIfUnpaid(context, async () => {
       await this.#split(service, call.signal, () => tell("split"));
-      return goOn(context, claim.release);
+      return resume(context, claim.release);
     });
   }
 
-  /** Makes notes for payments in parallel, if that is asked for and they are missing. */
+  /** Splits notes for parallel payments, if the options ask for it and notes are missing. */
   async #split(service: SottoService, signal: AbortSignal | undefined, begins: () => void): Promise<void> {
     if (this.#splitter === undefined) return;
-    await this.#wallet.scan(signal ? { signal } : {});
+    await this.#wallet.scan({ signal });
     if (!this.#splitter.needed()) return;
     begins();
     await this.#splitter.run(service, signal);
   }
 
-  /** The purchase as it was begun before, where its terms are still the server's; otherwise a new one. */
+  /** Resumes the recorded purchase if the server still asks for the same terms; otherwise begins a new one. */
   async #record(
     book: PurchaseBook,
     id: string,
@@ -156,8 +161,11 @@ class Payer {
   #service(url: string, settled = false): SottoService {
     const { serviceFetch = this.#send } = this.#options;
     const { chainId } = this.#wallet.pool;
-    const allow = settled ? {} : { allow: this.#checked.services };
-    return new SottoService(url, { fetch: serviceFetch, chainId, ...allow });
+    return new SottoService(url, {
+      fetch: serviceFetch,
+      chainId,
+      allow: settled ? undefined : this.#checked.services,
+    });
   }
 
   async #checkPhone({ instructions }: Challenge, signal: AbortSignal | undefined): Promise<void> {
@@ -165,19 +173,12 @@ class Payer {
     if (this.#checked.registry === undefined) return;
     const { chainId } = this.#wallet.pool;
     const registry = new SottoService(this.#checked.registry, { fetch: serviceFetch, chainId });
-    const options = { ...phone, ...(signal ? { signal } : {}) };
-    await checkRecipientPhone(this.#wallet, registry, instructions.payment.recipient, options);
+    await checkRecipientPhone(this.#wallet, registry, instructions.payment.recipient, { ...phone, signal });
   }
 
   #context({ book, call, onProgress }: Paying, service: SottoService, record: PurchaseRecord): Context {
     const { fundsTimeoutMs, chainTimeoutMs, merge } = this.#options;
-    const options: PurchaseOptions = {
-      ...(call.signal ? { signal: call.signal } : {}),
-      ...(onProgress ? { onProgress } : {}),
-      ...(fundsTimeoutMs === undefined ? {} : { fundsTimeoutMs }),
-      ...(chainTimeoutMs === undefined ? {} : { chainTimeoutMs }),
-      ...(merge === undefined ? {} : { merge }),
-    };
+    const options: PurchaseOptions = { signal: call.signal, onProgress, fundsTimeoutMs, chainTimeoutMs, merge };
     return { wallet: this.#wallet, service, book, options, record };
   }
 
@@ -187,7 +188,7 @@ class Payer {
   }
 }
 
-/** What a call to the paying fetch works with. */
+/** The state of one call to the paying fetch. */
 interface Paying {
   call: Call;
   book: PurchaseBook;
@@ -196,8 +197,8 @@ interface Paying {
 }
 
 /**
- * The purchase this call is about: the one its key names; without a key one of an equal request that was not finished,
- * otherwise a new one. It is taken before anything is waited for, so that no two calls take the same.
+ * Claims the purchase of this call: the one that its key names; without a key, an unfinished one of an equal request, or
+ * a new one. Nothing is awaited before the claim, so two calls never claim the same purchase.
  * @throws PurchaseError PURCHASE_IN_PROGRESS
  */
 function takeClaim(book: PurchaseBook, call: Call, key: string | undefined): Paying["claim"] {

@@ -1,4 +1,4 @@
-// Verified mappings that are used again without asking the registry: it need not see every payment, nor limit them.
+// Cache of verified mappings, so that the registry neither sees nor limits every payment.
 import { BINDING_LIFETIME_SECONDS } from "@sotto/protocol";
 import { WalletError } from "../errors.ts";
 import { hashText } from "../purchase/hash.ts";
@@ -7,8 +7,8 @@ import type { PhoneRecipient } from "./mapping.ts";
 import { phonePin } from "./pins.ts";
 
 /**
- * A day: for so long a payer goes on paying the wallet that a number was verified for, if the number changes hands
- * meanwhile and the 402 answer still names that wallet.
+ * Maximum age of a cached mapping, ms: one day. If a number moves to another wallet, a payer may keep paying the old
+ * wallet for this long, as long as the 402 still names it.
  */
 export const MAPPING_CACHE_MS = 86_400_000;
 
@@ -16,7 +16,7 @@ type Place = Pick<Wallet, "store" | "now">;
 
 const keyOf = (registry: string, phone: string): string => `phone/known/${hashText(`${registry} ${phone}`)}`;
 
-/** Keeps a mapping that was verified and pinned, until `cacheMs` have passed or the wallet's signature expires. */
+/** Caches a verified and pinned mapping until `cacheMs` have passed or the wallet's signature expires. */
 export async function keepMapping(place: Place, found: PhoneRecipient, cacheMs: number): Promise<void> {
   if (cacheMs === 0) return;
   const { phone, registry, wallet, shieldedAddress, issuedAt } = found;
@@ -26,8 +26,7 @@ export async function keepMapping(place: Place, found: PhoneRecipient, cacheMs: 
 }
 
 /**
- * The mapping that was verified for the number, if it can still be used: it has not expired, and the number is still
- * pinned to it.
+ * The cached mapping of the number, if it has not expired and the number is still pinned to it.
  * @throws WalletError STORE_DAMAGED
  */
 export async function knownMapping(
@@ -41,9 +40,9 @@ export async function knownMapping(
   const { wallet, shieldedAddress, issuedAt, verifiedAt, expiresAt } = Object(record.value) as Record<string, unknown>;
   const whole = [issuedAt, verifiedAt, expiresAt].every(Number.isSafeInteger);
   if (!whole || typeof wallet !== "string" || typeof shieldedAddress !== "string")
-    throw new WalletError("STORE_DAMAGED", "the store's record of a phone number's verified wallet cannot be read");
+    throw new WalletError("STORE_DAMAGED", "the stored verified wallet of a phone number is unreadable");
   const age = place.now() - Number(verifiedAt);
-  // A clock that was put back makes no mapping last longer.
+  // Setting the clock back does not extend a mapping.
   if (age < 0 || age >= cacheMs || place.now() >= Number(expiresAt)) return undefined;
   const pin = await phonePin(place.store, phone);
   const pinned = pin?.wallet === wallet && pin.shieldedAddress === shieldedAddress && pin.issuedAt === issuedAt;

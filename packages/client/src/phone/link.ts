@@ -4,36 +4,36 @@ import type { Wallet } from "../wallet/wallet.ts";
 import { addressOf, type LookupSigner, signTyped } from "./lookup.ts";
 import { phoneNumberOf } from "./number.ts";
 
-/** What `POST /phone/link` takes. */
+/** The body of `POST /phone/link`. */
 export interface PhoneLink {
   readonly phoneNumber: string;
   readonly walletAddress: string;
   readonly encryptionPublicKey: string;
   readonly signature: string;
-  /** Seconds. Some registries know the other four alone and find it out. */
+  /** Seconds. Registries that know only the other four fields find it by trying the possible slots. */
   readonly issuedAt: number;
 }
 
 export interface BindingOptions {
-  /** The number, or left out: the signature is for nobody's number, as a shop shows it in its 402 answers. */
-  phone?: string;
-  /** Base address of the registry; with a number only. */
-  service?: string;
-  /** For a wallet whose account takes its time to sign: a slot of the last 24 hours, seconds. Left out: the current. */
-  issuedAt?: number;
+  /** The phone number. Default: none, as in the signature that a resource server shows in its 402 responses. */
+  phone?: string | undefined;
+  /** Base address of the registry; only together with a number. */
+  service?: string | undefined;
+  /** A slot of the last 24 hours, seconds, for an account that takes long to sign. Default: the current slot. */
+  issuedAt?: number | undefined;
 }
 
-/** A wallet's signature of where it can be paid privately. */
+/** A wallet's signature of its shielded address. */
 export interface SignedBinding {
   readonly binding: ShieldedAddressBinding;
   readonly signature: string;
 }
 
 /**
- * Lets the account `signer` say that it is paid at this wallet's shielded address.
+ * Binds the account `signer` to this wallet's shielded address.
  *
- * @throws PhoneError PHONE_NUMBER_INVALID; ServiceError SERVICE_NOT_ALLOWED; SottoError BINDING_INVALID; whatever the
- *   signer throws
+ * @throws PhoneError PHONE_NUMBER_INVALID; ServiceError SERVICE_NOT_ALLOWED; SottoError BINDING_INVALID; the signer's own
+ *   errors
  */
 export async function signBinding(
   wallet: Pick<Wallet, "pool" | "shieldedAddress" | "now">,
@@ -52,7 +52,7 @@ export async function signBinding(
   return { binding, signature: await signTyped(signer, bindingTypedData(binding)) };
 }
 
-/** The body that links a number to `signer` at a registry; the code that is sent to the number proves the rest. */
+/** The body that links a number to `signer` at a registry. The code sent to the number then proves who holds it. */
 export async function signPhoneLink(
   wallet: Pick<Wallet, "pool" | "shieldedAddress" | "now">,
   signer: LookupSigner,

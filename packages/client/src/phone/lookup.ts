@@ -2,10 +2,10 @@ import { type Address, LOOKUP_LIFETIME_SECONDS, lookupTypedData, parseAddress } 
 import { hexlify, randomBytes, type Signer } from "ethers";
 import type { Wallet } from "../wallet/wallet.ts";
 
-/** An account that signs lookups. Not one that deposits: its name would stand beside every number that it asks for. */
+/** An account that signs lookups. Do not use an account that deposits: the registry sees it with every number it looks up. */
 export type LookupSigner = Pick<Signer, "getAddress" | "signTypedData">;
 
-/** Typed data as ethers' signers take it, from a description that they must not be able to change. */
+/** Signs typed data with an ethers signer, on a copy that the signer may change. */
 export function signTyped(
   signer: LookupSigner,
   typed: {
@@ -22,7 +22,7 @@ export async function addressOf(signer: LookupSigner): Promise<Address> {
 }
 
 /**
- * The headers of one lookup: a signature over the number, a fresh nonce and a deadline, for this registry alone.
+ * The headers of one lookup: a signature over the number, a fresh nonce and a deadline, valid only for this registry.
  *
  * @param service the registry's base address
  */
@@ -34,7 +34,7 @@ export async function signLookup(
 ): Promise<Record<string, string>> {
   const wallet = await addressOf(signer);
   const nonce = hexlify(randomBytes(16)).slice(2);
-  // A minute less than what is allowed: clocks differ.
+  // A minute less than the allowed lifetime, because clocks differ.
   const deadline = Math.floor(payer.now() / 1000) + LOOKUP_LIFETIME_SECONDS - 60;
   const { chainId } = payer.pool;
   const signature = await signTyped(signer, lookupTypedData({ phone, wallet, chainId, service, nonce, deadline }));

@@ -12,20 +12,20 @@ import type { PhoneMapping } from "../service/answers.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import { PhoneError } from "./errors.ts";
 
-/** Who has a number, as the wallet itself has signed it. */
+/** The wallet that a number belongs to, as signed by that wallet. */
 export interface PhoneRecipient {
   /** E.164. */
   readonly phone: string;
   readonly wallet: Address;
-  /** What is paid: 64 bytes as hex with 0x. */
+  /** The shielded address to pay: 64 bytes as hex with 0x. */
   readonly shieldedAddress: string;
   /** When the wallet signed it, seconds. */
   readonly issuedAt: number;
-  /** The registry that said so. */
+  /** Base address of the registry that answered. */
   readonly registry: string;
 }
 
-/** What the registry has to prove, to whom. */
+/** The lookup that a registry's answer must match. */
 export interface Asked {
   readonly wallet: Wallet;
   /** E.164. */
@@ -39,7 +39,7 @@ interface SignedMapping {
   readonly signature: string;
 }
 
-/** All that was signed, from the answer. Throws PHONE_ANSWER_INVALID. */
+/** Reads the signed values from the answer. @throws PhoneError PHONE_ANSWER_INVALID */
 function readMapping({ wallet, phoneHash, fields }: PhoneMapping): SignedMapping {
   const { phoneNumber, encryptionPublicKey, chainId, pool, service, issuedAt, signature } = fields;
   try {
@@ -54,20 +54,20 @@ function readMapping({ wallet, phoneHash, fields }: PhoneMapping): SignedMapping
     if (!(cause instanceof SottoError) || cause instanceof PhoneError) throw cause;
     throw new PhoneError(
       "PHONE_ANSWER_INVALID",
-      `the registry's answer cannot be taken: ${cause.message}`,
+      `the registry's answer is invalid: ${cause.message}`,
       {},
       { cause },
     );
   }
 }
 
-/** Signed for this number, chain, pool and registry: what was signed for another is true there, and a lie here. */
+/** Refuses a binding that was signed for another number, chain, pool or registry: it is valid there, but not here. */
 function expectSame(binding: ShieldedAddressBinding, { wallet, phone, registry }: Asked): void {
   const { chainId, pool } = wallet.pool;
   const expected = { phone, chainId, pool, service: registry };
   for (const field of ["phone", "chainId", "pool", "service"] as const)
     if (binding[field] !== expected[field])
-      throw new PhoneError("PHONE_BINDING_FOREIGN", `what the registry shows was signed for another ${field}`, {
+      throw new PhoneError("PHONE_BINDING_FOREIGN", `the registry's binding was signed for another ${field}`, {
         field: field === "phone" ? "phoneNumber" : field,
       });
 }
@@ -82,19 +82,19 @@ function expectInTime(binding: ShieldedAddressBinding, now: number): void {
 }
 
 /**
- * Believes nothing that the registry says but what the wallet has signed.
+ * Checks a registry's answer. Only values that the wallet signed are trusted.
  *
  * @throws PhoneError PHONE_ANSWER_INVALID, PHONE_BINDING_FOREIGN, PHONE_BINDING_EXPIRED, PHONE_UNVERIFIED,
- *   PHONE_NOT_SIGNED; SottoError BINDING_UNCHECKED where the node did not answer
+ *   PHONE_NOT_SIGNED; SottoError BINDING_UNCHECKED if the node did not answer
  */
 export async function checkMapping(mapping: PhoneMapping, asked: Asked): Promise<PhoneRecipient> {
   const { binding, signature } = readMapping(mapping);
   expectSame(binding, asked);
   expectInTime(binding, asked.wallet.now());
   if (!mapping.verified)
-    throw new PhoneError("PHONE_UNVERIFIED", "nobody has proven to hold this number: it is not paid");
+    throw new PhoneError("PHONE_UNVERIFIED", "the holder of this number has not proved it with a code; unverified numbers are not paid");
   if (!(await checkBindingSignature(binding, signature, (call) => asked.wallet.chain.call(call))))
-    throw new PhoneError("PHONE_NOT_SIGNED", "the wallet that the registry names did not sign the address it names");
+    throw new PhoneError("PHONE_NOT_SIGNED", "the wallet that the registry names did not sign the shielded address");
   const { phone, wallet, key, issuedAt, service } = binding;
   return { phone, wallet, shieldedAddress: key, issuedAt, registry: service };
 }

@@ -1,25 +1,25 @@
 import { PhoneError } from "./errors.ts";
 
-/** What people put between digits. */
+/** Characters that people write between digits. */
 const SEPARATORS = /[ ().\-/\u00a0\u2011]/g;
-const LONGEST_WRITTEN = 64;
+const MAX_WRITTEN_LENGTH = 64;
 
 /**
- * A number in E.164, from its international form as people write it: `+1 (415) 555-0100` is `+14155550100`.
+ * Parses a number in international form into E.164: `+1 (415) 555-0100` becomes `+14155550100`.
  *
- * Only the form is looked at. Which numbers exist, and what a local form means, is known to the registry, which keeps the
- * numbering plans of all countries; a client that guesses a country pays a stranger. So a number without `+` is refused
- * here, and one that the registry reads as another is refused when it answers.
+ * Only the form is checked. The registry has the numbering plans of all countries and knows which numbers exist. A number
+ * without `+` is refused, because a client that guesses the country may pay a stranger. If the registry parses the number
+ * differently, its answer is refused.
  *
- * @throws PhoneError PHONE_NUMBER_INVALID; the message never holds the number
+ * @throws PhoneError PHONE_NUMBER_INVALID; the message never contains the number
  */
 export function phoneNumberOf(written: unknown): string {
   const digits =
-    typeof written === "string" && written.length <= LONGEST_WRITTEN ? written.replace(SEPARATORS, "") : "";
+    typeof written === "string" && written.length <= MAX_WRITTEN_LENGTH ? written.replace(SEPARATORS, "") : "";
   if (!/^\+[1-9][0-9]{4,14}$/.test(digits))
     throw new PhoneError(
       "PHONE_NUMBER_INVALID",
-      "a phone number is written with + and its country's code, such as +1 415 555 0100, with 5 to 15 digits",
+      "a phone number needs + and a country code, then 5 to 15 digits in all, such as +1 415 555 0100",
     );
   return digits;
 }

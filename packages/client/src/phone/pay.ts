@@ -18,19 +18,19 @@ export interface PhonePaymentRequest {
   phone: string;
   /** Base units, 1 up. */
   amount: bigint;
-  /** Names this payment, 1 to 256 characters: whatever happens, this number is paid once under it. */
+  /** Names this payment, 1 to 256 characters. Under one key a number is paid at most once. */
   key: string;
-  /** Where the number is asked for; left out: the service that settles. */
-  registry?: SottoService;
-  /** What the payment is for, seen by service and recipient's receipts, never on chain; left out: a text that says nothing. */
-  resourceUrl?: string;
+  /** The registry that resolves the number. Default: the service that settles. */
+  registry?: SottoService | undefined;
+  /** What the payment is for. The service sees it, and receipts show it; it is never on chain. Default: a random URN. */
+  resourceUrl?: string | undefined;
   /** Limits that the amount counts against, together with purchases; the host is `phone`. */
-  limits?: SpendingLimits;
+  limits?: SpendingLimits | undefined;
 }
 
 export interface PhonePayOptions extends PurchaseOptions, Omit<ResolveOptions, "signal"> {}
 
-/** A number was paid: it is on chain. */
+/** A settled payment to a phone number. */
 export interface PhonePayment {
   readonly id: string;
   readonly wallet: string;
@@ -41,14 +41,14 @@ export interface PhonePayment {
   readonly digest: string;
 }
 
-/** What payments to numbers count for in limits. */
+/** The host that payments to phone numbers count against in limits. */
 const HOST = "phone";
 
 /**
- * Pays who has a phone number, once. Asks the registry, checks what it says, pins whom it leads to, and pays through
- * `service`. After a crash, an abort or an error the same call goes on where it was left, to the wallet that the payment
- * was begun to: a number that has changed hands meanwhile does not take it along. Called again once it is paid it returns
- * the same payment.
+ * Pays the wallet that a phone number belongs to, at most once per key. Asks the registry, checks its answer, pins the
+ * wallet, and pays through `service`. After a crash, an abort or an error, the same call resumes the payment to the wallet
+ * that it was begun for, even if the number belongs to another wallet by then. After success, the same call returns the
+ * same payment.
  *
  * @throws PhoneError, PurchaseError, ServiceError, WalletError, SottoError; the signal's reason
  */
@@ -62,7 +62,7 @@ export async function payPhone(
   const phone = phoneNumberOf(Object(request).phone);
   if (typeof key !== "string" || key === "" || key.length > 256)
     throw new PhoneError("PHONE_OPTION_INVALID", "key must be a text of 1 to 256 characters");
-  // One key for two numbers names two payments.
+  // The same key names separate payments for separate numbers.
   const id = hashText(`phone ${phone} ${key}`);
   const { resourceUrl } = request;
   const book = await bookOf(wallet.store);
@@ -77,9 +77,9 @@ export async function payPhone(
       const payment: PurchaseRequest = {
         recipient,
         price: amount,
-        resourceUrl: resourceUrl ?? saysNothing(),
+        resourceUrl: resourceUrl ?? randomPurpose(),
         host: HOST,
-        ...(limits ? { limits } : {}),
+        limits,
       };
       return begin(wallet, book, id, payment, checkRequest(service, payment));
     };
@@ -97,14 +97,14 @@ export async function payPhone(
 
 const NOTHING = "urn:sotto:phone:";
 
-/** Random: who settles, and did not look the number up, would find it by trying all numbers with a key it can guess. */
-const saysNothing = (): string => `${NOTHING}${hexlify(randomBytes(16)).slice(2)}`;
+/** Random, because a service that does not resolve the number could otherwise find it by hashing all numbers with a guessed key. */
+const randomPurpose = (): string => `${NOTHING}${hexlify(randomBytes(16)).slice(2)}`;
 
-/** The payment as it was begun, if anything of it exists beyond the intention: a proof may have been handed on. */
+/** The recorded payment, if a proof of it was made and may have left the process. */
 async function begun(wallet: Wallet, book: PurchaseBook, id: string): Promise<PurchaseRecord | undefined> {
   const record = book.get(id);
   if (record === undefined || record.payments.some((payment) => wallet.has(payment))) return record;
-  // Nothing was proven: the number is asked for again, and whoever has it now is paid.
+  // Nothing was proved: the number is resolved again, and its current wallet is paid.
   await book.abandon(record);
   return undefined;
 }
@@ -118,7 +118,7 @@ function expectTerms<T extends PurchaseRecord | FinishedRecord>(
   const { id, price, resourceUrl: known } = record;
   const samePurpose = resourceUrl === undefined ? known.startsWith(NOTHING) : known === resourceUrl;
   if (price === String(amount) && samePurpose && record.service === service.url) return record;
-  throw new PurchaseError("PURCHASE_MISMATCH", "the payment with this key is of another amount, service or purpose", {
+  throw new PurchaseError("PURCHASE_MISMATCH", "the payment with this key has another amount, service or purpose", {
     id,
   });
 }

@@ -4,17 +4,17 @@ import type { Store, StoredRecord } from "../store/store.ts";
 import { PhoneError } from "./errors.ts";
 import type { PhoneRecipient } from "./mapping.ts";
 
-/** Whom a number was paid to so far. */
+/** The wallet and key that a number was paid under so far. */
 export interface PhonePin {
   readonly wallet: string;
   readonly shieldedAddress: string;
-  /** Of the newest link that was seen, seconds. */
+  /** Date of the newest link seen, seconds. */
   readonly issuedAt: number;
   /** Base address of the registry that showed it. */
   readonly registry: string;
 }
 
-/** A number leads to another wallet, or to another key of the same wallet, than it did. */
+/** A number now resolves to another wallet, or to another key of the same wallet. */
 export interface PhoneChange {
   readonly phone: string;
   readonly known: PhonePin;
@@ -24,25 +24,25 @@ export interface PhoneChange {
 export type ConfirmChange = (change: PhoneChange) => boolean | Promise<boolean>;
 
 export interface ChangeOptions {
-  /** Asked where the number leads elsewhere than before. Left out: it is refused. */
-  confirmChange?: ConfirmChange;
-  /** The one change that is accepted: exactly this wallet, and exactly this key where it is given. */
+  /** Called when the number resolves to another wallet or key than before. Default: the change is refused. */
+  confirmChange?: ConfirmChange | undefined;
+  /** The only change that is accepted without asking: exactly this wallet and, if given, exactly this key. */
   acceptChange?: { readonly wallet: string; readonly shieldedAddress?: string };
 }
 
-/** A bare hash of a number falls to who tries all numbers: it orders the records, it hides nothing. */
+/** The hash only makes a key of fixed length. It hides nothing: all numbers can be tried. */
 const pinKey = (phone: string): string => `pin/phone/${hashText(phone)}`;
 
-/** How often a pin is read again when another payment pinned the number meanwhile. */
+/** Maximum attempts if other payments write the pin at the same time. */
 const TRIES = 10;
 
 function readPin(record: StoredRecord | undefined): PhonePin | undefined {
   if (record === undefined) return undefined;
   const { wallet, shieldedAddress, issuedAt, registry } = Object(record.value) as Record<string, unknown>;
   const texts = [wallet, shieldedAddress, registry].every((text) => typeof text === "string");
-  // Taken for none, anybody could be paid next.
+  // Ignoring a damaged pin would accept any wallet.
   if (!texts || !Number.isSafeInteger(issuedAt))
-    throw new WalletError("STORE_DAMAGED", "the store's record of a phone number's wallet cannot be read");
+    throw new WalletError("STORE_DAMAGED", "the stored wallet of a phone number is unreadable");
   return record.value as unknown as PhonePin;
 }
 
@@ -52,10 +52,11 @@ export async function phonePin(store: Store, phone: string): Promise<PhonePin | 
 }
 
 /**
- * new: the number was never paid from here. known: it leads where it led. changed: it leads elsewhere.
+ * Compares an answer with the pin. new: this number has no pin. known: same wallet and key. changed: another wallet or key.
  *
- * @throws PhoneError PHONE_ROLLBACK. A wallet that takes its number back signs anew: what is older was true once, and is
- *   shown again by a registry that lies, or lost what it knew. Another registry may know an older link of the same key.
+ * @throws PhoneError PHONE_ROLLBACK if the link is older than the pinned one. A wallet that gets its number back signs a
+ *   new link, so only a registry that lies or lost data shows an older one. Another registry may have an older link with
+ *   the same key.
  */
 export function standing(known: PhonePin | undefined, offered: PhonePin): "new" | "known" | "changed" {
   if (known === undefined) return "new";
@@ -63,7 +64,7 @@ export function standing(known: PhonePin | undefined, offered: PhonePin): "new" 
   if (offered.issuedAt < known.issuedAt && !(same && known.registry !== offered.registry))
     throw new PhoneError(
       "PHONE_ROLLBACK",
-      "the registry shows a link that is older than the one it showed before",
+      "the registry returned an older link than before",
       compared(known, offered),
     );
   return same ? "known" : "changed";
@@ -86,14 +87,14 @@ async function expectAccepted(change: PhoneChange, { acceptChange, confirmChange
   const what = known.wallet === offered.wallet ? "key" : "wallet";
   throw new PhoneError(
     "PHONE_CHANGED",
-    `the number leads to another ${what} than before: ask its holder by other means whether that is right`,
+    `the number has another ${what} than before; confirm the change with its holder over another channel`,
     compared(known, offered),
   );
 }
 
 /**
- * Writes down whom a number leads to: the first time as it is (whoever is pinned first is trusted), later only where
- * nothing has changed or the change was confirmed. Of two payments that pin at once, one writes and the other compares.
+ * Pins a number to its wallet and key. The first answer is trusted; later, only an unchanged or confirmed one is written.
+ * If two payments pin at once, one writes and the other compares.
  *
  * @throws PhoneError PHONE_CHANGED, PHONE_ROLLBACK
  */

@@ -8,8 +8,8 @@ import { pinPhone } from "./pins.ts";
 import { lookUpPhone, type ResolveOptions } from "./resolve.ts";
 
 /**
- * A 402 answer that names a phone number asks to be paid at that number's wallet and key, and at no other: a shop's own
- * signature says who is paid, the registry says whose number it is.
+ * Requires that a 402 with a phone number names that number's wallet and key, and no other: the resource server shows who
+ * is paid, and the registry says whose number it is.
  *
  * @throws PhoneError PHONE_RECIPIENT_MISMATCH; details.field is phone, wallet or shieldedAddress
  */
@@ -25,7 +25,7 @@ export function expectPhoneRecipient(
 
 type Named = Pick<PhoneRecipient, "phone" | "wallet" | "shieldedAddress">;
 
-/** The first field in which a 402 answer's recipient is not that of the number. */
+/** The first field in which the 402's recipient differs from the number's. */
 function mismatch(
   { phone, wallet, shieldedAddress }: Pick<InstructionsRecipient, keyof Named>,
   resolved: Named,
@@ -34,7 +34,7 @@ function mismatch(
   return (["phone", "wallet", "shieldedAddress"] as const).find((field) => named[field] !== resolved[field]);
 }
 
-/** In lower case; what is no address equals none. */
+/** The address in lower case, or undefined if it is not an address. */
 function walletOf(wallet: unknown): string | undefined {
   try {
     return parseAddress(wallet);
@@ -45,13 +45,13 @@ function walletOf(wallet: unknown): string | undefined {
 }
 
 export interface RecipientOptions extends ResolveOptions {
-  /** How long a verified mapping is used before the registry is asked again, ms; a day if left out, 0: always asked. */
-  cacheMs?: number;
+  /** Milliseconds to reuse a verified mapping without asking the registry. Default: one day; 0: always ask. */
+  cacheMs?: number | undefined;
 }
 
 /**
- * Checks the phone number of a 402 answer against a registry, and pins it. A 402 answer that names no number is not
- * checked. The registry is asked if the number's mapping was not verified lately, or the 402 names another recipient.
+ * Checks the phone number of a 402 against a registry, and pins it. A 402 without a number is not checked. The registry is
+ * asked if no verified mapping is cached, or if the 402 names another recipient than the cached one.
  *
  * @throws PhoneError; ServiceError; WalletError STORE_DAMAGED; SottoError BINDING_UNCHECKED
  */
@@ -66,7 +66,7 @@ export async function checkRecipientPhone(
   const known = await knownMapping(wallet, registry.url, recipient.phone, cacheMs);
   if (known !== undefined && mismatch(recipient, known) === undefined) return;
   const found = await lookUpPhone(wallet, registry, recipient.phone, options);
-  // Before it is pinned: a shop that names somebody else's number leaves no trace of it.
+  // Before pinning, so that a server that names somebody else's number cannot cause a pin.
   expectPhoneRecipient(recipient, found);
   await pinPhone(wallet.store, found, options);
   await keepMapping(wallet, found, cacheMs);

@@ -8,23 +8,23 @@ import { phoneNumberOf } from "./number.ts";
 import { type ChangeOptions, type PhonePin, phonePin, pinPhone, standing } from "./pins.ts";
 
 export interface LookUpOptions {
-  signal?: AbortSignal;
-  /** Signs the lookup, for a registry that answers signed ones only. It learns who asks about whom. */
-  signer?: LookupSigner;
+  signal?: AbortSignal | undefined;
+  /** Signs the lookup, for registries that require it. Such a registry learns who looks up whom. */
+  signer?: LookupSigner | undefined;
 }
 
 export interface ResolveOptions extends LookUpOptions, ChangeOptions {}
 
-/** Who has a number, and how that compares with whom it was paid to before. */
+/** The wallet of a number, compared with the pinned one. */
 export interface FoundPhone extends PhoneRecipient {
   readonly standing: "new" | "known" | "changed";
-  readonly known?: PhonePin;
+  readonly known?: PhonePin | undefined;
 }
 
 /**
- * Asks a registry who has a number, and checks all that it says. Nothing is written.
+ * Resolves a number at a registry and checks the answer. Writes nothing.
  *
- * @param written in its international form
+ * @param written the number in international form
  * @throws PhoneError; ServiceError; SottoError BINDING_UNCHECKED
  */
 export async function lookUpPhone(
@@ -36,32 +36,32 @@ export async function lookUpPhone(
   const phone = phoneNumberOf(written);
   const ask = async () => {
     const headers = signer === undefined ? {} : await signLookup(signer, phone, registry.url, wallet);
-    return registry.resolve(phone, { headers, ...(signal ? { signal } : {}) });
+    return registry.resolve(phone, { headers, signal });
   };
   const again = (error: unknown) => {
-    // An answer that got lost on its way has used up the nonce: asked again, the registry refuses it.
+    // A lost response may have consumed the nonce, so the retry was refused: ask again with a fresh nonce.
     if (signer !== undefined && isRefused(error, 401, "NONCE_REFUSED")) return ask();
     throw error;
   };
   const mapping = await ask()
     .catch(again)
     .catch((error: unknown) => {
-      // A 404 without the registry's own code comes from a server that is none.
+      // A 404 without the registry's error code does not come from a registry.
       if (!isRefused(error, 404, "UNKNOWN_NUMBER")) throw error;
-      throw new PhoneError("PHONE_UNKNOWN", "the registry knows nobody under this number", {}, { cause: error });
+      throw new PhoneError("PHONE_UNKNOWN", "the registry has no wallet for this number", {}, { cause: error });
     });
   const recipient = await checkMapping(mapping, { wallet, phone, registry: registry.url });
   const known = await phonePin(wallet.store, phone);
-  return { ...recipient, standing: standing(known, recipient), ...(known === undefined ? {} : { known }) };
+  return { ...recipient, standing: standing(known, recipient), known };
 }
 
 const isRefused = (error: unknown, status: number, reason: string): boolean =>
   error instanceof ServiceError && error.details["status"] === status && error.details["reason"] === reason;
 
 /**
- * Whom to pay for a number: asks, checks, compares with whom it was paid to before, and pins it.
+ * Resolves the wallet to pay for a number, compares it with the pinned one, and pins it.
  *
- * @throws PhoneError PHONE_CHANGED where the number leads elsewhere and nobody confirmed that, and as `lookUpPhone`
+ * @throws PhoneError PHONE_CHANGED if the wallet or key changed and the change was not confirmed; and as `lookUpPhone`
  */
 export async function resolvePhone(
   wallet: Wallet,

@@ -10,12 +10,12 @@ const finishedKey = (id: string): string => `purchased/${id}`;
 /** Records are JSON; their interfaces lack the index signature that StoreValue asks for. */
 const toValue = (record: PurchaseRecord | FinishedRecord): StoreValue => record as unknown as StoreValue;
 
-/** How often a batch is tried again when another writer was faster. */
+/** Maximum attempts to write a batch while another process writes the same records. */
 const TRIES = 50;
 
 /**
- * The purchases of a wallet's store: what is under way, what needs a decision, what is over. One book for a store in a
- * process, so that two calls never work on one purchase.
+ * The purchases in a wallet's store: in progress, stopped until the user decides, finished. A process has one book per
+ * store, so that two calls never work on the same purchase.
  */
 export class PurchaseBook {
   readonly #store: Store;
@@ -36,7 +36,7 @@ export class PurchaseBook {
     return book;
   }
 
-  /** All that are not over, oldest first. */
+  /** All unfinished purchases, oldest first. */
   list(): PurchaseRecord[] {
     return [...this.#open.values()].sort((a, b) => a.created - b.created);
   }
@@ -49,7 +49,7 @@ export class PurchaseBook {
     return (await this.#store.get(finishedKey(id)))?.value as unknown as FinishedRecord | undefined;
   }
 
-  /** The oldest purchase of an equal request that is not over and that nobody works on. */
+  /** The oldest unfinished, unclaimed purchase of an equal request. */
   unfinished(request: string): PurchaseRecord | undefined {
     return this.list().find((record) => record.request === request && !this.#claimed.has(record.id));
   }
@@ -58,40 +58,40 @@ export class PurchaseBook {
     return this.#claimed.has(id);
   }
 
-  /** Takes a purchase for oneself. @returns what gives it free again @throws PurchaseError PURCHASE_IN_PROGRESS */
+  /** Acquires the exclusive claim on a purchase. @returns a function that releases it @throws PurchaseError PURCHASE_IN_PROGRESS */
   claim(id: string): () => void {
     if (this.#claimed.has(id))
-      throw new PurchaseError("PURCHASE_IN_PROGRESS", "a purchase with this key is under way in this process", { id });
+      throw new PurchaseError("PURCHASE_IN_PROGRESS", "this process is already working on the purchase with this key", { id });
     this.#claimed.add(id);
     let held = true;
     return () => {
-      // Once: by the second time the purchase may be somebody else's.
+      // Only once: after that, another call may have claimed the purchase.
       if (held) this.#claimed.delete(id);
       held = false;
     };
   }
 
-  /** Writes a new purchase and reserves its price, both or none. */
+  /** Writes a new purchase and reserves its price in one batch. */
   begin(record: PurchaseRecord, limits: SpendingLimits): Promise<void> {
     return this.#write(async () => {
       const { reserved, price } = record;
       const reservation = reserved === null ? [] : await reserve(this.#store, limits, BigInt(price), reserved);
       const { id } = record;
-      // Neither begun nor finished, and not since that was looked at either: another process may use this store.
+      // The batch fails if another process began or finished this purchase in the meantime.
       const fresh: StoreChange = { delete: finishedKey(id), expected: 0 };
       await this.#store.batch([{ put: openKey(id), value: toValue(record), expected: 0 }, fresh, ...reservation]);
       this.#open.set(record.id, record);
     });
   }
 
-  /** Writes what is new of a purchase. */
+  /** Replaces the record of a purchase. */
   async update(record: PurchaseRecord): Promise<PurchaseRecord> {
     await this.#store.put(openKey(record.id), toValue(record));
     this.#open.set(record.id, record);
     return record;
   }
 
-  /** Closes a purchase that was paid. What was spent stays spent. */
+  /** Closes a paid purchase. Its price stays counted against the limits. */
   async finish(record: PurchaseRecord): Promise<void> {
     const { id, created, payments, recipient, price, resourceUrl, service, settled } = record;
     if (settled === null) throw new PurchaseError("PURCHASE_INVALID", `purchase ${id} is not paid`);
@@ -100,7 +100,7 @@ export class PurchaseBook {
     this.#open.delete(id);
   }
 
-  /** Closes a purchase that was not paid and never will be, and releases its price from the limits, once. */
+  /** Closes a purchase that can never be paid and releases its price from the limits, once. */
   abandon(record: PurchaseRecord): Promise<void> {
     return this.#write(async () => {
       const { id, reserved, price } = record;
@@ -113,7 +113,7 @@ export class PurchaseBook {
     });
   }
 
-  /** One after the other here; where another process was faster, once more on what it wrote. */
+  /** Serializes writes within the process, and retries if another process changed the records first. */
   #write(action: () => Promise<void>): Promise<void> {
     return this.#lock.run(async () => {
       for (let tries = 1; ; tries += 1) {
@@ -130,7 +130,7 @@ export class PurchaseBook {
 
 const books = new WeakMap<Store, Promise<PurchaseBook>>();
 
-/** The book of a store; always the same one. */
+/** Returns the one book of a store. */
 export function bookOf(store: Store): Promise<PurchaseBook> {
   let book = books.get(store);
   if (book === undefined) {

@@ -5,17 +5,17 @@ import type { OnProgress, PurchaseProgress, PurchaseStage } from "./progress.ts"
 import type { PurchaseRecord } from "./record.ts";
 
 export interface PurchaseOptions {
-  signal?: AbortSignal;
-  onProgress?: OnProgress;
-  /** Milliseconds to wait for a note that is being appended or held by another payment; 120,000 if left out. */
-  fundsTimeoutMs?: number;
-  /** Milliseconds the wallet's node may lag behind the service's; 30,000 if left out. */
-  chainTimeoutMs?: number;
-  /** Joins notes through the service where no single one is enough. Left out: MERGE_REQUIRED. */
-  merge?: boolean;
+  signal?: AbortSignal | undefined;
+  onProgress?: OnProgress | undefined;
+  /** Milliseconds to wait for a note that is not yet appended or is held by another payment. Default: 120,000. */
+  fundsTimeoutMs?: number | undefined;
+  /** Milliseconds that the wallet's node may lag behind the service's node. Default: 30,000. */
+  chainTimeoutMs?: number | undefined;
+  /** Merges notes through the service if no single note is large enough. Default: the payment fails with MERGE_REQUIRED. */
+  merge?: boolean | undefined;
 }
 
-/** What each step of a purchase works with. */
+/** The state that every step of a purchase works with. */
 export interface Context {
   wallet: Wallet;
   service: SottoService;
@@ -24,15 +24,13 @@ export interface Context {
   record: PurchaseRecord;
 }
 
-/** `signal` as the option of what takes one: an option that is undefined is not one that is left out. */
-export const withSignal = ({ signal }: PurchaseOptions): { signal?: AbortSignal } => (signal ? { signal } : {});
 
 export function tell(context: Context, stage: PurchaseStage, more: Partial<PurchaseProgress> = {}): void {
   const { record, options } = context;
   options.onProgress?.({ stage, resourceUrl: record.resourceUrl, price: BigInt(record.price), ...more });
 }
 
-/** Writes what is new of the purchase. Whatever follows may rely on it. */
+/** Updates the purchase's record in the store before the next step relies on it. */
 export async function store(context: Context, changes: Partial<PurchaseRecord>): Promise<void> {
   context.record = await context.book.update({ ...context.record, ...changes });
 }

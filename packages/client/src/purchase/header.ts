@@ -1,11 +1,11 @@
-// Whether the proof of a payment fits into a header, looked at before anything is paid.
+// Checks before a payment that its proof will fit into the server's header limit.
 import { MAX_PROOF_HEADER_LENGTH, maxProofHeaderLength } from "@sotto/protocol";
 import { PurchaseError } from "./errors.ts";
 
 /**
- * Characters of X-Payment-Proof that the server takes.
+ * Returns the maximum length of X-Payment-Proof for this server, in characters.
  *
- * @param stated by the server; left out: the most that any server takes
+ * @param stated the server's own limit. Default: the limit of the interface
  * @throws PurchaseError PURCHASE_INVALID, PROOF_HEADER_TOO_LONG
  */
 export function checkHeaderLimit(stated: number = MAX_PROOF_HEADER_LENGTH): number {
@@ -16,8 +16,8 @@ export function checkHeaderLimit(stated: number = MAX_PROOF_HEADER_LENGTH): numb
   if (needed <= limit) return limit;
   throw new PurchaseError(
     "PROOF_HEADER_TOO_LONG",
-    `the server takes ${limit} characters in the header X-Payment-Proof, but a proof can have ${needed}. ` +
-      "Nothing was paid; the server's operator has to raise its limit",
+    `the server accepts ${limit} characters in the header X-Payment-Proof, but a proof can have ${needed}; ` +
+      "nothing was paid; ask the server's operator to raise the limit",
     { needed, limit },
   );
 }

@@ -3,15 +3,15 @@ import type { Store, StoreChange } from "../store/store.ts";
 import { PurchaseError } from "./errors.ts";
 import { hashText } from "./hash.ts";
 
-/** Most base units that may be spent. Days are those of UTC. Left out: no limit. */
+/** Maximum base units to spend. Days are UTC days. A missing field means no limit. */
 export interface SpendingLimits {
-  perRequest?: bigint;
-  perDay?: bigint;
-  /** At one host in a day. */
-  perHost?: bigint;
+  perRequest?: bigint | undefined;
+  perDay?: bigint | undefined;
+  /** For one host on one day. */
+  perHost?: bigint | undefined;
 }
 
-/** What a price counts against. */
+/** The day and the host that a price counts against. */
 export interface Reservation {
   day: string;
   host: string;
@@ -47,8 +47,8 @@ export function expectWithin({ perRequest }: SpendingLimits, price: bigint): voi
 }
 
 /**
- * The writes that reserve a price, for the batch that begins the purchase: they hold only while nobody else has reserved,
- * so that two payments that race cannot both take the last of a limit.
+ * Returns the writes that reserve a price, for the batch that begins the purchase. They fail if the counters changed in
+ * the meantime, so that two concurrent payments cannot both take the rest of a limit.
  * @throws PurchaseError REQUEST_LIMIT_EXCEEDED, DAY_LIMIT_EXCEEDED, HOST_LIMIT_EXCEEDED
  */
 export async function reserve(
@@ -63,8 +63,8 @@ export async function reserve(
   const host = await read(store, hostKey(place));
   const exceeds = (spent: bigint, limit: bigint | undefined) => limit !== undefined && spent + price > limit;
   const message = (spent: bigint, limit: bigint | undefined, where: string) =>
-    `the price is ${price} base units, but ${spent} base units of the day's limit${where} of ${limit} base units are ` +
-    "spent or reserved (UTC)";
+    `the price is ${price} base units, but ${spent} of the ${limit} base units allowed per day${where} (UTC) are ` +
+    "spent or reserved";
   const told = (spent: bigint, limit: bigint | undefined) => ({
     price: String(price),
     spent: String(spent),
@@ -83,7 +83,7 @@ export async function reserve(
   ];
 }
 
-/** The writes that release a reserved price: it was not paid and never will be. */
+/** Returns the writes that release a reserved price. The caller makes sure that it can never be paid. */
 export async function release(store: Store, price: bigint, place: Reservation): Promise<StoreChange[]> {
   const changes: StoreChange[] = [];
   for (const key of [dayKey(place), hostKey(place)]) {
@@ -93,7 +93,7 @@ export async function release(store: Store, price: bigint, place: Reservation): 
   return changes;
 }
 
-/** Base units spent or reserved on the day of `now`, at one host where it is given. */
+/** Base units spent or reserved on the day of `now`, in total or for one host. */
 export async function spentOn(store: Store, now: number, host?: string): Promise<bigint> {
   const place = { day: dayOf(now), host: host ?? "" };
   return (await read(store, host === undefined ? dayKey(place) : hostKey(place))).spent;

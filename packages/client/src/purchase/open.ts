@@ -5,7 +5,7 @@ import { PurchaseError } from "./errors.ts";
 import { problemError } from "./paid.ts";
 import { abandon, cannotSettle, isUnpaid } from "./unpaid.ts";
 
-/** A purchase that is not over, as its owner sees it. */
+/** An unfinished purchase, for display. */
 export interface OpenPurchase {
   id: string;
   created: number;
@@ -14,18 +14,18 @@ export interface OpenPurchase {
   price: bigint;
   resourceUrl: string;
   service: string;
-  /** paying: not paid yet, as far as is known. paid: to be shown. stopped: it needs a decision, see `dismissPurchase`. */
+  /** paying: not known to be paid. paid: its proof is not delivered yet. stopped: needs a decision, see `dismissPurchase`. */
   state: "paying" | "paid" | "stopped";
-  /** The error it stopped with. */
-  problem?: PurchaseError;
+  /** The error that stopped it. */
+  problem?: PurchaseError | undefined;
 }
 
-/** All purchases that are not over, oldest first. */
+/** All unfinished purchases, oldest first. */
 export async function openPurchases(wallet: Wallet): Promise<OpenPurchase[]> {
   return (await bookOf(wallet.store)).list().map((record) => {
     const { id, created, recipient, price, resourceUrl, service, settled, problem } = record;
     const state = problem !== null ? "stopped" : settled === null ? "paying" : "paid";
-    const told = {
+    return {
       id,
       created,
       recipient: recipient.wallet,
@@ -33,13 +33,13 @@ export async function openPurchases(wallet: Wallet): Promise<OpenPurchase[]> {
       resourceUrl,
       service,
       state,
-    } as const;
-    return problem === null ? told : { ...told, problem: problemError(record) };
+      problem: problem === null ? undefined : problemError(record),
+    };
   });
 }
 
 /**
- * Closes a purchase for good. If it was paid and not delivered, the money is spent: a claim is between its owner and the
+ * Closes a purchase for good. If it was paid but not delivered, the money is spent, a refund is between the user and the
  * recipient, and an equal request may be paid again. If it was not paid and no proof of it can settle, its price no longer
  * counts against the limits.
  * @throws PurchaseError UNKNOWN_PURCHASE, PURCHASE_IN_PROGRESS
@@ -70,7 +70,7 @@ export async function dismissPurchase(wallet: Wallet, id: string): Promise<void>
 
 const undecided = (details: ErrorDetails, message: string) => new PurchaseError("UNKNOWN_PURCHASE", message, details);
 
-/** Closes purchases that were begun and can never be paid, so that their price no longer counts against the limits. */
+/** Closes purchases that can never be paid, so that their prices no longer count against the limits. */
 export async function sweepPurchases(wallet: Wallet, book: PurchaseBook): Promise<void> {
   for (const record of book.list()) {
     const { id, created, settled, payments } = record;
@@ -82,5 +82,5 @@ export async function sweepPurchases(wallet: Wallet, book: PurchaseBook): Promis
   }
 }
 
-/** Time after which a purchase that never came to a payment is given up, ms. */
+/** Age at which a purchase without a payment is abandoned, ms. */
 const ABANDONED_MS = 600_000;

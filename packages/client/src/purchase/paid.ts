@@ -5,26 +5,26 @@ import { PurchaseError } from "./errors.ts";
 import type { Problem, PurchaseRecord, SentAttempt } from "./record.ts";
 import { verifiedToken } from "./settle.ts";
 
-/** How old a proof may be when it is shown, ms: resource servers take 300,000, and the request needs its time. */
+/** Maximum age of a proof when it is sent, ms: resource servers accept 300,000, minus time for the request. */
 export const HEADER_FRESH_MS = 295_000;
 
-/** What a server said when it refused a proof. */
+/** A server's answer when it refused a proof. */
 export interface Refusal {
   status: number;
   reason: string;
 }
 
 /**
- * A purchase that is paid: on chain, with the proof of it. It stays in the wallet's store until `delivered` is called, so
- * that a crash in between loses nothing.
+ * A purchase that is settled on chain, with its proof. It stays in the wallet's store until `delivered` is called, so a
+ * crash loses nothing.
  */
 export interface PaidPurchase {
   readonly id: string;
-  /** Value of X-Payment-Proof. Good for one use, and for five minutes from `timestamp`. A secret until then. */
+  /** Value of X-Payment-Proof. Valid once, for five minutes from `timestamp`. Keep it secret until then. */
   readonly header: string;
   /** The transaction that settled it. */
   readonly txSignature: string;
-  /** keccak256 of its public signals. With the nullifier it names the payment on chain. */
+  /** keccak256 of its public signals. Together with the nullifier, it identifies the payment on chain. */
   readonly digest: string;
   readonly nullifier: string;
   /** Base units. */
@@ -32,17 +32,17 @@ export interface PaidPurchase {
   readonly resourceUrl: string;
   /** When its proof was made, ms. */
   readonly timestamp: number;
-  /** Notes that the proof is about to be shown. Call it before. */
+  /** Records that the proof is about to be sent. Call it before sending. */
   showing(): Promise<void>;
-  /** The thing was delivered: the purchase is over. */
+  /** Call it after delivery: closes the purchase. */
   delivered(): Promise<void>;
-  /** The server refused the proof: nothing is paid again before a decision. @returns the error to throw */
+  /** Call it if the server refused the proof: nothing is paid again until the user decides. @returns the error to throw */
   refused(refusal: Refusal): Promise<PurchaseError>;
-  /** Leaves the purchase as it is, for a later call to take up. */
+  /** Releases the claim, so that a later call can resume the purchase. */
   release(): void;
 }
 
-/** All that a claim for a refund needs. */
+/** The facts that a refund claim needs. */
 function claimOf(record: PurchaseRecord, { bundle }: Pick<SentAttempt, "bundle">) {
   const { id, price, resourceUrl, recipient, settled } = record;
   return {
@@ -57,15 +57,15 @@ function claimOf(record: PurchaseRecord, { bundle }: Pick<SentAttempt, "bundle">
   };
 }
 
-/** The attempt that the chain has. */
+/** The attempt that settled on chain. */
 function settledAttempt(record: PurchaseRecord): SentAttempt {
   const found = record.sent.find(({ digest }) => digest === record.settled?.digest);
   if (found === undefined)
-    throw new PurchaseError("PURCHASE_INVALID", `purchase ${record.id} does not know the attempt that was settled`);
+    throw new PurchaseError("PURCHASE_INVALID", `the record of purchase ${record.id} lacks the attempt that settled`);
   return found;
 }
 
-/** The error of a purchase that waits for its owner's decision. */
+/** The error of a purchase that waits for the user's decision. */
 export function problemError(record: PurchaseRecord): PurchaseError {
   const { code, message, reason, status } = record.problem!;
   const details = { ...claimOf(record, settledAttempt(record)), ...(reason === "" ? {} : { reason, status }) };
@@ -85,7 +85,8 @@ export async function present(context: Context, release: () => void): Promise<Pa
   if (context.wallet.now() - bundle.timestamp > HEADER_FRESH_MS)
     throw await stop(context, {
       code: "PAID_BUT_STALE",
-      message: "it was paid, and its proof is more than five minutes old: it is not paid again before it is dismissed",
+      message:
+        "the payment is settled, but its proof is more than five minutes old; nothing is paid again until this purchase is dismissed",
       reason: "",
       status: 0,
     });
@@ -110,7 +111,7 @@ export async function present(context: Context, release: () => void): Promise<Pa
     },
     refused: async ({ status, reason }) => {
       const said = quoted(reason) || "no reason given";
-      const message = `it was paid, and the server refuses the proof (${status}): ${said}`;
+      const message = `the payment is settled, but the server refused the proof (${status}): ${said}`;
       const error = await stop(context, { code: "PAID_BUT_REFUSED", message, reason: said, status });
       release();
       return error;
@@ -119,14 +120,14 @@ export async function present(context: Context, release: () => void): Promise<Pa
   };
 }
 
-/** A payment can land before its token was stored: whoever held the bundle may have settled it. */
+/** Gets a token for a payment that settled before its token was stored: anyone who had the bundle may have settled it. */
 async function tokenOf(context: Context, attempt: SentAttempt): Promise<string> {
   if (attempt.token !== "") return attempt.token;
   try {
     return await verifiedToken(context, attempt);
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code !== "PAYMENT_INVALID") throw error;
-    const message = "it was paid, and the service gives no token for it: no server takes the proof without one";
+    const message = "the payment is settled, but the service issues no token for it, and servers require one";
     throw await stop(context, { code: "PAID_BUT_REFUSED", message, reason: error.message, status: 0 });
   }
 }

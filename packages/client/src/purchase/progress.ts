@@ -1,8 +1,8 @@
 /**
- * challenge: a 402 answer was read. recipient: its recipient is checked. split: notes are made for payments in parallel.
- * funds: the wallet waits for a note. proving. verifying: the service looks at the proof. settling. confirming: the chain
- * is looked at. paid. presenting: the request goes out with its proof. retrying: once more, with the same proof.
- * delivered: the server has answered it.
+ * challenge: a 402 was read. recipient: its recipient was checked. split: notes are being split for parallel payments.
+ * funds: the wallet waits for a spendable note. proving. verifying: the service checks the proof. settling. confirming:
+ * the wallet looks for the payment on chain. paid. presenting: the request is sent with its proof. retrying: it is sent
+ * again with the same proof. delivered: the server answered.
  */
 export type PurchaseStage =
   | "challenge"
@@ -20,12 +20,12 @@ export type PurchaseStage =
 
 export interface PurchaseProgress {
   stage: PurchaseStage;
-  /** What is bought. */
+  /** The resource that is paid for. */
   resourceUrl: string;
   /** Base units. */
   price: bigint;
-  /** From `paid` on: the transaction. */
-  txSignature?: string;
+  /** Hash of the transaction, from stage `paid` on. */
+  txSignature?: string | undefined;
 }
 
 export type OnProgress = (progress: PurchaseProgress) => void;

@@ -4,10 +4,10 @@ import { WalletError } from "../errors.ts";
 import { wait } from "../wait.ts";
 import { describeWaiting, waitingOf } from "../wallet/waiting.ts";
 import type { Wallet } from "../wallet/wallet.ts";
-import { type Context, store, tell, withSignal } from "./context.ts";
+import { type Context, store, tell } from "./context.ts";
 import { PurchaseError } from "./errors.ts";
 
-/** A proof that can be sent. */
+/** A bundle that is ready to be sent. */
 export interface Proved {
   digest: string;
   bundle: WireBundle;
@@ -15,19 +15,20 @@ export interface Proved {
 
 const FUNDS_TIMEOUT_MS = 120_000;
 const LOOK_MS = 400;
-/** Payments of one purchase: another one is begun only where the one before can never settle. */
-const MOST_PAYMENTS = 4;
+/** Maximum payments of one purchase. Another one is begun only if the previous one can never settle. */
+const MAX_PAYMENTS = 4;
 
 const isCode = (error: unknown, code: string) => error instanceof WalletError && error.code === code;
 
-/** A first payment. Its id was journalled with the purchase, so that after a crash it is found and not made again. */
+/** Makes the first payment. Its id is journaled with the purchase, so that after a crash it is found and not repeated. */
 export async function firstPayment(context: Context): Promise<Proved> {
   const { wallet, service, record, options } = context;
   const { recipient, price, resourceUrl } = record;
   const { url } = service;
   const request = { recipient, resourceUrl, service: url, amount: BigInt(price), id: record.payments.at(-1)! };
+  const { signal } = options;
   const submit = ({ withdraw }: { withdraw: Parameters<typeof service.withdraw>[0] }) =>
-    service.withdraw(withdraw, withSignal(options));
+    service.withdraw(withdraw, { signal });
   const timeoutMs = options.fundsTimeoutMs ?? FUNDS_TIMEOUT_MS;
   const end = Date.now() + timeoutMs;
   /** The newest block when the wait for a note began. */
@@ -35,14 +36,14 @@ export async function firstPayment(context: Context): Promise<Proved> {
   for (;;) {
     try {
       if (since === undefined) tell(context, "proving");
-      return await wallet.pay(request, { ...withSignal(options), ...(options.merge ? { merge: { submit } } : {}) });
+      return await wallet.pay(request, { signal, merge: options.merge ? { submit } : undefined });
     } catch (error) {
       if (!isCode(error, "FUNDS_NOT_READY")) throw error;
     }
     if (since === undefined) tell(context, "funds");
     since ??= wallet.height;
     if (Date.now() > end) throw fundsTimedOut(wallet, timeoutMs, since, { id: record.id });
-    await wait(LOOK_MS, options.signal);
+    await wait(LOOK_MS, signal);
   }
 }
 
@@ -51,20 +52,20 @@ export function fundsTimedOut(wallet: Wallet, timeoutMs: number, since: number, 
   const waiting = waitingOf(wallet, since);
   const { cause, pending, queued, held } = waiting;
   const why = describeWaiting(wallet, waiting);
-  const message = `no note became spendable within ${timeoutMs / 1000} s, so nothing was paid; try again: ${why}`;
+  const message = `no note became spendable within ${timeoutMs / 1000} s, so nothing was paid: ${why}; try again`;
   const amounts = { pending: String(pending), queued: String(queued), held: String(held) };
   return new PurchaseError("FUNDS_TIMED_OUT", message, { ...details, cause, ...amounts });
 }
 
 /**
- * Another attempt, from the same note: at most one of all can settle. Where the note is gone and no attempt can settle any
- * more, another payment.
+ * Makes another attempt from the same note, of which at most one can settle. If the note is spent and no attempt can settle
+ * any more, makes another payment.
  */
 export async function nextPayment(context: Context): Promise<Proved> {
   const { wallet, record, options } = context;
   tell(context, "proving");
   try {
-    return await wallet.payAgain(record.payments.at(-1)!, withSignal(options));
+    return await wallet.payAgain(record.payments.at(-1)!, { signal: options.signal });
   } catch (error) {
     if (!isCode(error, "PAYMENT_CLOSED")) throw error;
     return otherPayment(context);
@@ -77,15 +78,15 @@ export async function otherPayment(context: Context): Promise<Proved> {
   const { id, payments } = record;
   const { state, final, validUntil } = wallet.status(payments.at(-1)!);
   if (!final || state === "settled")
-    throw new PurchaseError("SETTLEMENT_UNKNOWN", "whether it was paid is not final yet: call again", {
+    throw new PurchaseError("SETTLEMENT_UNKNOWN", "whether the payment settled is not final yet; repeat the same request", {
       id,
       validUntil,
     });
-  if (payments.length >= MOST_PAYMENTS)
-    throw new PurchaseError("PAYMENT_REPLACED", "its notes are spent elsewhere, time after time: nothing was paid", {
+  if (payments.length >= MAX_PAYMENTS)
+    throw new PurchaseError("PAYMENT_REPLACED", "other payments of this seed spent its notes repeatedly; nothing was paid", {
       id,
     });
-  // Random, and stored before it is used: no payment of other terms ever has this name.
+  // The id is random and stored before it is used, so no payment with other terms ever has it.
   await store(context, { payments: [...payments, hexlify(randomBytes(16)).slice(2)] });
   return firstPayment(context);
 }

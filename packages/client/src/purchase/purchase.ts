@@ -17,26 +17,26 @@ export interface PurchaseRequest {
   recipient: PaymentRecipient;
   /** Base units. */
   price: bigint;
-  /** What is paid for, as the recipient's server names it: goes into the proof. */
+  /** The resource, exactly as the recipient's server writes it. The proof binds it. */
   resourceUrl: string;
-  /** Characters that the recipient's server takes in X-Payment-Proof; left out: 8192, which is also the most. */
-  maxHeaderLength?: number;
-  /** Stands for what is requested, the same for equal requests. */
-  request?: string;
-  /** Limits that its price counts against, and the host it counts for; left out: none. */
-  limits?: SpendingLimits;
-  host?: string;
+  /** Maximum characters that the recipient's server accepts in X-Payment-Proof. Default and maximum: 8192. */
+  maxHeaderLength?: number | undefined;
+  /** Fingerprint of the request, the same for equal requests. */
+  request?: string | undefined;
+  /** Limits that the price counts against, and the host for the limit per host. Default: none. */
+  limits?: SpendingLimits | undefined;
+  host?: string | undefined;
 }
 
 export interface KeyedRequest extends PurchaseRequest {
-  /** Names this purchase, 1 to 512 characters: whatever happens, it is paid once. */
+  /** Names this purchase, 1 to 512 characters. A key is paid at most once. */
   key: string;
 }
 
 /**
- * Buys something: pays for it through `service`, once, and returns the proof of payment. Each step stands in the wallet's
- * store before it is taken. After a crash, an abort or an error the same call goes on where it was left.
- * Call `delivered` of what it returns when the thing has arrived.
+ * Pays for a resource through `service`, at most once, and returns the proof of payment. Each step is recorded in the
+ * wallet's store before it is taken, so after a crash, an abort or an error the same call resumes the purchase.
+ * Call `delivered` on the result after the resource was delivered.
  * @throws PurchaseError, ServiceError, WalletError; the signal's reason
  */
 export async function purchase(
@@ -56,8 +56,8 @@ export async function purchase(
     await expectOpen(book, id);
     const record = book.get(id) ?? (await begin(wallet, book, id, request, terms));
     if (!sameTerms(record, terms))
-      throw new PurchaseError("PURCHASE_MISMATCH", "the purchase with this key is of something else", { id });
-    return await goOn({ wallet, service, book, options, record }, release);
+      throw new PurchaseError("PURCHASE_MISMATCH", "the purchase with this key has another recipient, price, resource or service", { id });
+    return await resume({ wallet, service, book, options, record }, release);
   } catch (error) {
     release();
     options.signal?.throwIfAborted();
@@ -70,20 +70,20 @@ export async function expectOpen(book: PurchaseBook, id: string): Promise<void> 
   const finished = await book.finished(id);
   if (finished === undefined) return;
   const { settled } = finished;
-  throw new PurchaseError("PURCHASE_FINISHED", `it was paid and delivered before, in ${settled.txSignature}`, {
+  throw new PurchaseError("PURCHASE_FINISHED", `the purchase was already paid and delivered, in transaction ${settled.txSignature}`, {
     id,
     ...settled,
   });
 }
 
-/** Goes on with a purchase from wherever it stands. The caller has claimed it. */
-export async function goOn(context: Context, release: () => void): Promise<PaidPurchase> {
+/** Resumes a purchase from its recorded state. The caller has claimed it. */
+export async function resume(context: Context, release: () => void): Promise<PaidPurchase> {
   if (context.record.problem !== null) throw problemError(context.record);
   await settlePurchase(context);
   return present(context, release);
 }
 
-/** @throws SottoError INVALID_AMOUNT and those of a payment's request; PurchaseError PROOF_HEADER_TOO_LONG */
+/** @throws SottoError INVALID_AMOUNT and the errors of `checkPayment`; PurchaseError PROOF_HEADER_TOO_LONG */
 export function checkRequest(service: SottoService, request: PurchaseRequest): PurchaseTerms {
   const { recipient, price, resourceUrl, maxHeaderLength } = Object(request) as PurchaseRequest;
   checkHeaderLimit(maxHeaderLength);
@@ -97,7 +97,7 @@ export function sameTerms(a: PurchaseTerms, b: PurchaseTerms): boolean {
   return text(a) === text(b);
 }
 
-/** Writes down that it is bought, and reserves its price. */
+/** Records a new purchase and reserves its price. */
 export async function begin(
   wallet: Wallet,
   book: PurchaseBook,
@@ -112,7 +112,7 @@ export async function begin(
     request,
     created: now,
     reserved: limits === undefined ? null : { day: dayOf(now), host },
-    // A payment that was proven on other terms and never handed on keeps its name: it is not this one.
+    // If the wallet has a payment with this id, it was proved for other terms: this one gets another id.
     payments: [wallet.has(id) ? hexlify(randomBytes(16)).slice(2) : id],
     sent: [],
     settled: null,

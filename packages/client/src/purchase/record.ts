@@ -1,6 +1,6 @@
 import type { WireBundle } from "@sotto/protocol";
 
-/** What is bought, from whom and through which service. Numbers that may pass 2^53 are decimal. */
+/** The resource, its recipient and the service. Numbers that may exceed 2^53 are decimal strings. */
 export interface PurchaseTerms {
   recipient: { wallet: string; shieldedAddress: string };
   /** Base units. */
@@ -10,7 +10,7 @@ export interface PurchaseTerms {
   service: string;
 }
 
-/** An attempt whose proof may have been handed to the service for settlement: only such a one can be on chain. */
+/** An attempt whose proof may have left the process. Only such an attempt can settle. */
 export interface SentAttempt {
   /** Id of its payment in the wallet. */
   payment: string;
@@ -20,39 +20,39 @@ export interface SentAttempt {
   token: string;
 }
 
-/** Why a paid purchase waits for a decision of its owner. */
+/** Why a paid purchase waits for the user's decision. */
 export interface Problem {
   code: "PAID_BUT_STALE" | "PAID_BUT_REFUSED";
   message: string;
-  /** The server's own words, where it has said something. */
+  /** The server's own reason; "" if it gave none. */
   reason: string;
-  /** Its status, 0 where there was none. */
+  /** The server's HTTP status; 0 if there was none. */
   status: number;
 }
 
-/** A purchase as it stands in the wallet's store, written before each step is taken. */
+/** A purchase in the wallet's store, written before each step is taken. */
 export interface PurchaseRecord extends PurchaseTerms {
-  /** Hash of its key, 32 hex digits: also the id of its payment in the wallet. */
+  /** Hash of its key, 32 hex digits. Also the id of its first payment in the wallet. */
   id: string;
-  /** Hash of the request it is for: purchases of equal requests are found by it. */
+  /** Fingerprint of the request, by which the purchase of an equal request is found. */
   request: string;
   /** Milliseconds. */
   created: number;
-  /** What its price counts against; null where no limits are kept. */
+  /** The day and host that its price counts against; null without limits. */
   reserved: { day: string; host: string } | null;
-  /** Payments it made, by id in the wallet; the last is the one that counts. More than one only where one had failed. */
+  /** Its payments, by id in the wallet. The last one counts; there are several only if earlier ones failed. */
   payments: string[];
   sent: SentAttempt[];
-  /** The attempt that the chain has. */
+  /** The attempt that settled on chain. */
   settled: { digest: string; txSignature: string } | null;
-  /** Characters of a proof header that the server takes; left out: the most that any server takes. */
-  headerLimit?: number;
-  /** How often its proof was handed out to be shown. */
+  /** Maximum characters of the proof header for this server. Default: the interface's limit. */
+  headerLimit?: number | undefined;
+  /** How many times its proof was sent to the server. */
   shown: number;
   problem: Problem | null;
 }
 
-/** A purchase that is over: what a second one with its key is told. */
+/** A finished purchase, kept so that its key is never paid again. */
 export interface FinishedRecord extends PurchaseTerms {
   id: string;
   created: number;

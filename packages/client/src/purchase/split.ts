@@ -7,35 +7,35 @@ import type { Wallet } from "../wallet/wallet.ts";
 import { PurchaseError } from "./errors.ts";
 import { fundsTimedOut } from "./prove.ts";
 
-/** Notes that are to be ready for payments in parallel. */
+/** The notes to keep ready for parallel payments. */
 export interface SplitOptions {
-  /** How many, 2 to 64. */
+  /** Number of notes, 2 to 64. */
   notes: number;
-  /** Base units each holds at least. */
+  /** Minimum base units of each note. */
   amount: bigint;
 }
 
 export interface PrepareOptions {
-  signal?: AbortSignal;
-  /** Milliseconds it may take until they are spendable; 600,000 if left out. */
-  timeoutMs?: number;
+  signal?: AbortSignal | undefined;
+  /** Maximum milliseconds until the notes are spendable. Default: 600,000. */
+  timeoutMs?: number | undefined;
 }
 
-const MOST_NOTES = 64;
+const MAX_NOTES = 64;
 const TIMEOUT_MS = 600_000;
 const LOOK_MS = 400;
 
 /**
- * Sees to it that this many notes of at least this amount can be spent, so that as many payments can be made at once.
+ * Prepares `notes` spendable notes of at least `amount`, so that as many payments can run in parallel.
  *
- * A payment to oneself makes two notes of one; no circuit makes more. So n notes from one cost n - 1 payments, which the
- * service settles, in log2 n rounds, each as long as a payment takes to be settled and appended. On chain they look like
- * any payment. The service sees this wallet's own shielded address in them, and so may link them to each other: a deposit
- * of several notes (`splitAmount`) costs one transaction and shows it nothing.
+ * The wallet pays itself: each such payment splits one note into two. So n notes from one cost n - 1 payments in log2 n
+ * rounds, and each round takes as long as a payment needs to be settled and appended. On chain they look like any other
+ * payment. The service sees this wallet's shielded address as their recipient and can link them to each other. A deposit of
+ * several notes (`splitAmount`) costs one transaction and reveals nothing to the service.
  *
- * Nothing is lost by a crash: what was paid is in the wallet, and the next call makes what is missing.
- * @returns how many payments it made
- * @throws PurchaseError SPLIT_IMPOSSIBLE where the notes do not hold enough, FUNDS_TIMED_OUT
+ * A crash loses nothing: the wallet keeps the notes that were made, and the next call makes the missing ones.
+ * @returns the number of payments made
+ * @throws PurchaseError SPLIT_IMPOSSIBLE if the notes hold too little, FUNDS_TIMED_OUT
  */
 export async function prepareNotes(
   wallet: Wallet,
@@ -44,7 +44,7 @@ export async function prepareNotes(
   { signal, timeoutMs = TIMEOUT_MS }: PrepareOptions = {},
 ): Promise<number> {
   checkSplit({ notes, amount });
-  const options = signal === undefined ? {} : { signal };
+  const options = { signal };
   const end = Date.now() + timeoutMs;
   let payments = 0;
   /** The newest block when the wait for notes began. */
@@ -56,11 +56,11 @@ export async function prepareNotes(
     if (usable.filter(({ state }) => state === "spendable").length >= notes) return payments;
     const parts = chooseSplits(wallet, usable, notes, amount);
     if (parts.length === 0 && usable.every(({ state }) => state === "spendable"))
-      throw new PurchaseError("SPLIT_IMPOSSIBLE", `the wallet's notes do not make ${notes} of ${amount} base units`, {
+      throw new PurchaseError("SPLIT_IMPOSSIBLE", `the wallet's notes cannot be split into ${notes} notes of ${amount} base units`, {
         found: usable.length,
       });
     if (Date.now() > end) throw fundsTimedOut(wallet, timeoutMs, since);
-    // Side by side: the service settles what comes together in one transaction.
+    // In parallel: the service settles payments that arrive together in one transaction.
     const paid = await Promise.allSettled(parts.map((part) => payOneself(wallet, service, part, options)));
     for (const result of paid) if (result.status === "rejected") throw result.reason;
     payments += parts.length;
@@ -70,20 +70,23 @@ export async function prepareNotes(
 
 /** @throws WalletError INVALID_OPTION; PurchaseError PURCHASE_INVALID */
 export function checkSplit({ notes, amount }: SplitOptions): void {
-  expectCount(notes, "notes", 2, MOST_NOTES);
+  expectCount(notes, "notes", 2, MAX_NOTES);
   if (typeof amount !== "bigint" || amount < 1n)
-    throw new PurchaseError("PURCHASE_INVALID", "amount must say how many base units each note holds at least");
+    throw new PurchaseError("PURCHASE_INVALID", "amount must be a positive bigint, the minimum base units of each note");
 }
 
 const isAlive = ({ state }: WalletNote): boolean => state !== "spent" && state !== "spending";
 
-/** A note to be paid from, and how much of it goes into the new one; the rest comes back as change. */
+/** A note to split, and the amount of the new note; the rest is change. */
 interface Split {
   note: number;
   part: bigint;
 }
 
-/** Notes that nobody was shown before the others, the largest of them first, each into halves that hold a whole number of `amount`s, as many as are missing. */
+/**
+ * Chooses as many notes to split as are missing: unseen notes before shown ones, then the largest first. Each is halved
+ * into parts that hold a multiple of `amount`.
+ */
 function chooseSplits(wallet: Wallet, usable: readonly WalletNote[], notes: number, amount: bigint): Split[] {
   const isShown = (note: WalletNote) => wallet.isShown(note);
   const missing = Math.max(0, notes - usable.length);
@@ -98,9 +101,9 @@ async function payOneself(
   wallet: Wallet,
   service: SottoService,
   { note, part }: Split,
-  options: { signal?: AbortSignal },
+  options: { signal: AbortSignal | undefined },
 ) {
-  // No account of the owner is named: the address is nobody's.
+  // A random address, so that the payment names no account of the payer's.
   const recipient = { wallet: hexlify(randomBytes(20)), shieldedAddress: wallet.shieldedAddress };
   const resourceUrl = `urn:sotto:split:${hexlify(randomBytes(16)).slice(2)}`;
   const request = { recipient, amount: part, resourceUrl, service: service.url, note };
@@ -109,7 +112,7 @@ async function payOneself(
   await service.settle(bundle, paymentToken, options);
 }
 
-/** Keeps notes ready: one splitting at a time, and none where it would not help. */
+/** Keeps notes ready. At most one split runs at a time, and none if it would not help. */
 export class NoteSplitter {
   readonly #wallet: Wallet;
   readonly #options: SplitOptions;
@@ -121,14 +124,14 @@ export class NoteSplitter {
     this.#options = options;
   }
 
-  /** Whether notes are missing that could be made now. */
+  /** Whether notes are missing and can be made now. */
   needed(): boolean {
     const { notes, amount } = this.#options;
     const usable = this.#wallet.notes().filter((note) => note.amount >= amount && isAlive(note));
     return this.#running !== undefined || chooseSplits(this.#wallet, usable, notes, amount).length > 0;
   }
 
-  /** Makes what is missing, together with whoever else asks for it now: one who stops waiting stops nobody else. */
+  /** Makes the missing notes. Concurrent calls share one run, and aborting one call does not stop the run. */
   async run(service: SottoService, signal: AbortSignal | undefined): Promise<void> {
     this.#running ??= prepareNotes(this.#wallet, service, this.#options)
       .then(() => undefined)

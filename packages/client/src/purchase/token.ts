@@ -2,7 +2,7 @@ import { decodeShieldedAddress, parseTokenClaims, resourceHash, SottoError, type
 import type { PoolInfo } from "../wallet/connect.ts";
 import { PurchaseError } from "./errors.ts";
 
-/** The payload of a token, undefined where it has none. Its signature is for the resource server to check. */
+/** The payload of a token, or undefined. The resource server checks its signature. */
 function payloadOf(token: string): unknown {
   try {
     const [, payload = ""] = token.split(".");
@@ -14,8 +14,8 @@ function payloadOf(token: string): unknown {
 }
 
 /**
- * A token is looked at before anything is settled with it: one for another payment would leave this one paid and no proof
- * of it accepted.
+ * Checks a token before the payment is settled with it: with a token for another payment, this one would be settled and no
+ * server would accept its proof.
  * @throws PurchaseError TOKEN_MISMATCH
  */
 export function checkToken(

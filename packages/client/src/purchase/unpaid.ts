@@ -1,10 +1,10 @@
-// Purchases that were begun and never paid: when they are closed, and their price no longer counts against the limits.
+// Purchases that were begun but never paid: when they are closed and their prices stop counting against the limits.
 import type { Wallet } from "../wallet/wallet.ts";
 import type { PurchaseBook } from "./book.ts";
 import type { Context } from "./context.ts";
 import type { PurchaseRecord } from "./record.ts";
 
-/** Whether this payment does not exist, or the chain shows that no attempt of it can settle any more. */
+/** Whether this payment does not exist, or the chain shows that none of its attempts can settle any more. */
 function isOver(wallet: Wallet, payment: string): boolean {
   if (!wallet.has(payment)) return true;
   const { state, final } = wallet.status(payment);

@@ -25,7 +25,7 @@ export interface CheckReceiptOptions {
   /** Blocks from the payment's own on, 1 or more. */
   confirmations: number;
   /** The text this verifier chose. Left out: the receipt may have been copied from anywhere. */
-  challenge?: string;
+  challenge?: string | undefined;
 }
 
 /** What a checked receipt proves. */

@@ -21,9 +21,9 @@ import { type Receipt, receiptMessage } from "./receipt.ts";
 
 export interface ReceiptOptions {
   /** The text the verifier chose, 1 to 256 characters; left out: the receipt answers nobody, and a copy is as good. */
-  challenge?: string;
+  challenge?: string | undefined;
   /** Makes it even where it shows which deposit, and so which account, paid. */
-  showDeposit?: boolean;
+  showDeposit?: boolean | undefined;
 }
 
 /**

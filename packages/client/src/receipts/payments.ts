@@ -30,7 +30,7 @@ export interface PaymentEntry {
 export interface PaymentsOptions {
   /** Decimals of the token, 0 to 77. */
   decimals: number;
-  direction?: "out" | "in";
+  direction?: "out" | "in" | undefined;
 }
 
 type Entry = Omit<PaymentEntry, "decimal">;

@@ -11,7 +11,7 @@ export interface EventRange {
   from: number;
   to: number;
   onProgress?: (progress: { block: number; to: number }) => void;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /**

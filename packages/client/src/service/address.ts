@@ -1,22 +1,22 @@
 import { baseUrl, isSecureUrl } from "@sotto/protocol";
 import { ServiceError } from "./errors.ts";
 
-/** A service's base address in its one form. @throws ServiceError SERVICE_NOT_ALLOWED */
+/** Normalizes a service's base address. @throws ServiceError SERVICE_NOT_ALLOWED */
 export function normaliseServiceUrl(address: unknown): string {
   const url = baseUrl(address);
   if (url !== undefined) return url;
-  throw new ServiceError("SERVICE_NOT_ALLOWED", "a service's address is an http(s) URL such as https://pay.example/zk");
+  throw new ServiceError("SERVICE_NOT_ALLOWED", "a service's address must be an http(s) URL such as https://pay.example/zk");
 }
 
 /** @throws ServiceError SERVICE_NOT_ALLOWED */
 export function requireAllowed(url: string, allow: readonly string[]): void {
   if (allow.map(normaliseServiceUrl).includes(url)) return;
-  throw new ServiceError("SERVICE_NOT_ALLOWED", `the service ${url} is not one of those that are allowed`, { url });
+  throw new ServiceError("SERVICE_NOT_ALLOWED", `the service ${url} is not among the allowed services`, { url });
 }
 
 /** @throws ServiceError SERVICE_NOT_SECURE */
 export function requireSecure(url: string, chainId: bigint | undefined): void {
   if (isSecureUrl(url, chainId)) return;
-  const message = `the service ${url} is no https address: who is in between would read and change what it is sent`;
+  const message = `the service ${url} is not an https address; anyone on the network could read and change the requests`;
   throw new ServiceError("SERVICE_NOT_SECURE", message, { url });
 }

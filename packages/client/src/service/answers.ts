@@ -2,32 +2,32 @@ import { MAX_PAYMENT_TOKEN_LENGTH } from "@sotto/protocol";
 import { ServiceError } from "./errors.ts";
 import type { Json } from "./http.ts";
 
-/** What verify gives for a payment that passed all its checks. */
+/** The answer of verify for a payment that passed all checks. */
 export interface VerifiedPayment {
-  /** For settle, and for the proof header. A secret until the payment is over. */
+  /** For settle and for the proof header. Keep it secret until the resource is delivered. */
   readonly paymentToken: string;
-  /** Seconds in which it can be settled. */
+  /** Seconds until it expires for settle. */
   readonly expiresIn: number;
 }
 
-/** Something that the chain has. */
+/** A payment, deposit or withdrawal that is on chain. */
 export interface Settlement {
   /** Hash of the transaction. */
   readonly txSignature: string;
   readonly blockNumber: number;
-  /** Whoever paid the gas, as the service names it. */
+  /** The account that paid the gas, as the service names it. */
   readonly gasFeePaidBy: string;
-  /** What the service calls it; not every service names it. */
-  readonly id?: string;
+  /** The service's id for it; optional. */
+  readonly id?: string | undefined;
 }
 
-/** What settle, deposit and withdraw answer. */
+/** The answer of settle, deposit and withdraw. */
 export type Outcome =
   | ({ readonly status: "success" } & Settlement)
-  | { readonly status: "pending"; readonly txSignature: string; readonly id?: string }
-  | { readonly status: "failed"; readonly reason: string; readonly id?: string };
+  | { readonly status: "pending"; readonly txSignature: string; readonly id?: string | undefined }
+  | { readonly status: "failed"; readonly reason: string; readonly id?: string | undefined };
 
-/** Who has a phone number, as the registry says. `fields` is the whole answer. */
+/** A registry's answer for a phone number. `fields` is the whole body. */
 export interface PhoneMapping {
   readonly wallet: string;
   readonly phoneHash: string;
@@ -42,8 +42,8 @@ const ID = /^[A-Za-z0-9_-]{1,128}$/;
 const REASON = /^[A-Z0-9_]{1,64}$/;
 
 const invalid = (what: string) => new ServiceError("SERVICE_ANSWER_INVALID", `the service's answer has ${what}`);
-const isCount = (value: unknown, most: number): value is number =>
-  typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= most;
+const isCount = (value: unknown, max: number): value is number =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= max;
 
 /** @throws ServiceError PAYMENT_INVALID for `valid: false`, SERVICE_ANSWER_INVALID */
 export function readVerification(body: Json): VerifiedPayment {
@@ -63,24 +63,23 @@ export function readVerification(body: Json): VerifiedPayment {
 /** @throws ServiceError SERVICE_ANSWER_INVALID */
 export function readOutcome(body: Json): Outcome {
   const { status, txSignature, blockNumber, gasFeePaidBy, id, reason } = body;
-  if (id !== undefined && (typeof id !== "string" || !ID.test(id))) throw invalid("an id that is none");
-  const named = id === undefined ? {} : { id };
+  if (id !== undefined && (typeof id !== "string" || !ID.test(id))) throw invalid("an invalid id");
   if (status === "success") {
     if (typeof txSignature !== "string" || !TRANSACTION.test(txSignature)) throw invalid("no transaction hash");
     if (!isCount(blockNumber, Number.MAX_SAFE_INTEGER)) throw invalid("no block number");
     if (typeof gasFeePaidBy !== "string" || gasFeePaidBy.length > 128) throw invalid("no gasFeePaidBy");
-    return { status, txSignature, blockNumber, gasFeePaidBy, ...named };
+    return { status, txSignature, blockNumber, gasFeePaidBy, id };
   }
   if (status === "pending") {
     const known = typeof txSignature === "string" && TRANSACTION.test(txSignature);
-    return { status, txSignature: known ? txSignature : "0x", ...named };
+    return { status, txSignature: known ? txSignature : "0x", id };
   }
   if (typeof status !== "string") throw invalid("no status");
-  // The interface: any status other than success is a failed settlement.
+  // Any status other than success is a failed settlement (interface 2.4).
   return {
     status: "failed",
     reason: typeof reason === "string" && REASON.test(reason) ? reason : "NO_REASON",
-    ...named,
+    id,
   };
 }
 

@@ -5,25 +5,25 @@ import { quoted, ServiceError } from "./errors.ts";
 export type Json = Readonly<Record<string, unknown>>;
 
 export interface AskOptions {
-  /** How the question is named in errors: a URL may hold a phone number. */
+  /** Name of the request in errors. The URL itself may contain a phone number. */
   name: string;
   signal?: AbortSignal | undefined;
-  /** Milliseconds this answer may take. */
+  /** Timeout of one response, ms. */
   timeoutMs: number;
-  /** Moment, ms since the epoch, after which a busy service is not asked again. */
+  /** Milliseconds since the Unix epoch after which a busy service is not retried. */
   until: number;
 }
 
-/** Largest answer read, in bytes: the service's own answers have a few hundred. */
-const ANSWER_LIMIT = 64 * 1024;
-/** How often a service that does not answer at all is asked, and what is between: it may just be starting again. */
+/** Maximum bytes of a response; the service's own have a few hundred. */
+const MAX_RESPONSE_BYTES = 64 * 1024;
+/** Attempts to reach a service that does not respond: it may be restarting. */
 const ATTEMPTS = 3;
 const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 10_000;
+const MAX_PAUSE_MS = 10_000;
 
 /**
- * Asks a service for JSON. Everything a service is asked may be asked again (it does once what it is asked twice), so
- * one that is busy or away for a moment is.
+ * Requests JSON from a service. All its endpoints are idempotent, so the request is retried if the service is busy or
+ * briefly unreachable.
  * @throws ServiceError; the signal's reason
  */
 export async function askJson(send: typeof fetch, url: string, init: RequestInit, options: AskOptions): Promise<Json> {
@@ -38,14 +38,14 @@ export async function askJson(send: typeof fetch, url: string, init: RequestInit
   }
 }
 
-/** Bad gateway, unavailable, gateway timeout: the service, or a proxy in front of it, could not answer just now. */
+/** Bad gateway, unavailable, gateway timeout: the service or a proxy before it could not answer for the moment. */
 const PASSING = [502, 503, 504];
 
-/** Milliseconds to wait before asking again; undefined: the error is an answer. */
+/** Milliseconds to wait before a retry; undefined if the error is final. */
 function pauseAfter(error: unknown, attempt: number): number | undefined {
   if (!(error instanceof ServiceError)) return undefined;
   const { status, retryAfter } = error.details;
-  const pause = Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), LONGEST_PAUSE_MS);
+  const pause = Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), MAX_PAUSE_MS);
   if (error.code === "SERVICE_UNREACHABLE" && attempt < ATTEMPTS) return pause;
   if (error.code === "SERVICE_REFUSED" && PASSING.includes(Number(status)))
     return typeof retryAfter === "number" ? Math.max(retryAfter * 1000, FIRST_PAUSE_MS) : pause;
@@ -78,9 +78,9 @@ async function askOnce(send: typeof fetch, url: string, init: RequestInit, optio
     const { status, headers } = response;
     if (response.type === "opaqueredirect" || (status >= 300 && status < 400)) {
       await response.body?.cancel();
-      throw new ServiceError("SERVICE_REDIRECTED", `${name} answers with a redirect: none is followed`, { status });
+      throw new ServiceError("SERVICE_REDIRECTED", `${name} answers with a redirect; redirects are not followed`, { status });
     }
-    const text = new TextDecoder().decode(await readBody(response, ANSWER_LIMIT, either));
+    const text = new TextDecoder().decode(await readBody(response, MAX_RESPONSE_BYTES, either));
     const body = parseObject(name, response.ok, text);
     if (response.ok) return body;
     throw refusal(name, status, headers, body);
@@ -95,14 +95,14 @@ async function askOnce(send: typeof fetch, url: string, init: RequestInit, optio
   }
 }
 
-/** An error's body may be anything: its status says enough. */
+/** Parses a JSON object. The body of an error may be anything, because its status suffices. */
 function parseObject(name: string, ok: boolean, text: string): Json {
   try {
     const body: unknown = JSON.parse(text);
     if (typeof body === "object" && body !== null && !Array.isArray(body)) return body as Json;
   } catch {
-    // Not JSON: said below.
+    // Not JSON: handled below.
   }
   if (!ok) return {};
-  throw new ServiceError("SERVICE_ANSWER_INVALID", `${name} answers what is no JSON object`);
+  throw new ServiceError("SERVICE_ANSWER_INVALID", `the body of ${name} is not a JSON object`);
 }

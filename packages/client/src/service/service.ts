@@ -18,45 +18,45 @@ import { askJson, type Json } from "./http.ts";
 
 export interface ServiceOptions {
   /** Default: the global fetch. */
-  fetch?: typeof fetch;
-  /** Milliseconds one answer may take; 30,000 if left out. Settlements get what the service may hold them for on top. */
-  timeoutMs?: number;
-  /** Base addresses that may be used; left out: the one given. */
-  allow?: readonly string[];
-  /** The chain that is paid on. Where it is a local one, plain http leads to any address; else to this machine alone. */
-  chainId?: bigint;
+  fetch?: typeof fetch | undefined;
+  /** Timeout of one response, ms. Default: 30,000. For settlements, the time that the service may hold them is added. */
+  timeoutMs?: number | undefined;
+  /** Base addresses that are allowed. Default: the given one. */
+  allow?: readonly string[] | undefined;
+  /** The chain of the pool. On a local chain, plain http is allowed to any address, otherwise only to this machine. */
+  chainId?: bigint | undefined;
 }
 
 export interface CallOptions {
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 export interface LookupOptions extends CallOptions {
-  /** What a registry that answers signed lookups only asks for. */
-  headers?: Readonly<Record<string, string>>;
+  /** Headers of a signed lookup. */
+  headers?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface FollowOptions extends CallOptions {
-  /** Called whenever the service says that it is still pending. */
+  /** Called each time the service answers that it is still pending. */
   onPending?: (pending: { id?: string; txSignature: string }) => void;
 }
 
 const TIMEOUT_MS = 30_000;
 /**
- * A settlement is asked for in short requests: a connection that is held for minutes is lost to any proxy, sleeping
- * machine or change of network in between. A service that does not know the preference may hold the request all the same.
+ * Settlements are polled in short requests: a proxy, a sleeping machine or a network change would break a connection that
+ * is held for minutes. A service that ignores the preference may still hold the request.
  */
 const PREFER = "respond-async, wait=20";
 /** Longest time a service holds a request for a settlement, ms. */
 const HELD_MS = 300_000;
-/** Longest time to come back to a service that is busy, ms. */
+/** Maximum time to retry a busy service, ms. */
 const BUSY_MS = 30_000;
-/** A payment is looked for a while longer than it can be mined: its confirmations take 60 s at most. */
+/** Time after its date during which a payment is still awaited, ms: its confirmations take at most 60 s. */
 const GRACE_MS = 90_000;
-/** Longest time a deposit or withdrawal is followed: their dates may be a day away. */
+/** Maximum time to follow a deposit or withdrawal, ms: their dates may be a day away. */
 const FOLLOW_MS = 10 * 60_000;
 const FIRST_LOOK_MS = 200;
-const LONGEST_LOOK_MS = 2_000;
+const MAX_LOOK_MS = 2_000;
 
 /**
  * A service of the interface (docs/api.md), over fetch: in Node and in browsers. What it answers is read strictly, no
@@ -87,8 +87,8 @@ export class SottoService {
   }
 
   /**
-   * Settles what was verified, by the six fields of the interface, and follows it until it is settled or its date has
-   * passed. With the same token the outcome is the same, so it may be called again.
+   * Settles a verified payment with the six fields of the interface, and waits until it is settled or its date has passed.
+   * Repeating the call with the same token returns the same outcome.
    * @throws ServiceError NOT_SETTLED (details.reason), SETTLEMENT_PENDING
    */
   async settle(bundle: WireBundle, paymentToken: string, options: FollowOptions = {}): Promise<Settlement> {
@@ -98,37 +98,37 @@ export class SottoService {
     return this.#follow("settle", fields, until, options);
   }
 
-  /** Hands in a signed deposit and follows it. @throws ServiceError NOT_SETTLED, SETTLEMENT_PENDING */
+  /** Submits a signed deposit and waits for its outcome. @throws ServiceError NOT_SETTLED, SETTLEMENT_PENDING */
   async deposit(request: DepositRequest, options: FollowOptions = {}): Promise<Settlement> {
     return this.#follow("deposit", request, Number(request.validBefore) * 1000 + GRACE_MS, options);
   }
 
-  /** Hands in a withdrawal or a merge and follows it. @throws ServiceError NOT_SETTLED, SETTLEMENT_PENDING */
+  /** Submits a withdrawal or a merge and waits for its outcome. @throws ServiceError NOT_SETTLED, SETTLEMENT_PENDING */
   async withdraw(call: WithdrawalCall, options: FollowOptions = {}): Promise<Settlement> {
     return this.#follow("withdraw", call, Number(call.validUntil) * 1000 + GRACE_MS, options);
   }
 
-  /** What became of something that was handed in. @param id of its settlement */
+  /** The outcome of something that was submitted. @param id the service's id of it */
   async status(id: string, { signal }: CallOptions = {}): Promise<Outcome> {
     return readOutcome(await this.#get(`settle/${encodeURIComponent(id)}`, signal));
   }
 
-  /** Name of the set of keys that it verifies with: also tells whether there is a service at this address. */
+  /** Name of the artifact set that the service verifies with. Also shows whether a service answers at this address. */
   async artifactSet({ signal }: CallOptions = {}): Promise<string> {
     return readArtifactSet(await this.#get("circuits", signal));
   }
 
-  /** Who has a phone number, as the registry says: compare it, its signature above all, before anything is paid. */
+  /** The registry's answer for a phone number. Check it, above all its signature, before paying. */
   async resolve(phone: string, { signal, headers = {} }: LookupOptions = {}): Promise<PhoneMapping> {
     return readPhoneMapping(await this.#get(`phone/resolve/${encodeURIComponent(phone)}`, signal, headers));
   }
 
-  /** Links a phone number: the four fields of the interface, and what the registry knows beside them. */
+  /** Links a phone number, with the four fields of the interface and the registry's optional ones. */
   async link(request: Json, { signal }: CallOptions = {}): Promise<Json> {
     return this.#post("phone/link", request, signal);
   }
 
-  /** Shows the code that was sent to a phone. */
+  /** Submits the code that was sent to a phone. */
   async phoneVerify(request: Json, { signal }: CallOptions = {}): Promise<Json> {
     return this.#post("phone/verify", request, signal);
   }
@@ -139,17 +139,17 @@ export class SottoService {
     const begin = async () =>
       readOutcome(await this.#post(path, body, signal, this.#timeoutMs + HELD_MS, { prefer: PREFER }));
     let outcome = await begin();
-    for (let pause = FIRST_LOOK_MS; outcome.status === "pending"; pause = Math.min(pause * 1.5, LONGEST_LOOK_MS)) {
+    for (let pause = FIRST_LOOK_MS; outcome.status === "pending"; pause = Math.min(pause * 1.5, MAX_LOOK_MS)) {
       onPending?.(outcome);
       const { id, txSignature } = outcome;
       if (Date.now() + pause > until)
-        throw new ServiceError("SETTLEMENT_PENDING", `${path} was not settled in time: it may still be`, {
+        throw new ServiceError("SETTLEMENT_PENDING", `the ${path} was not settled in time, but may still be; call again`, {
           txSignature,
-          ...(id === undefined ? {} : { id }),
+          ...(id !== undefined && { id }),
         });
       await wait(pause, signal);
-      // Asked under its id at the address that was allowed, never at one that an answer names.
-      outcome = id === undefined ? await begin() : await this.status(id, signal ? { signal } : {});
+      // Polled by id at the allowed address, never at an address from an answer.
+      outcome = id === undefined ? await begin() : await this.status(id, { signal });
     }
     if (outcome.status === "success") {
       const { status: _, ...settlement } = outcome;
@@ -158,7 +158,7 @@ export class SottoService {
     const { reason, id } = outcome;
     throw new ServiceError("NOT_SETTLED", `the service says that the ${path} failed: ${reason}`, {
       reason,
-      ...(id === undefined ? {} : { id }),
+      ...(id !== undefined && { id }),
     });
   }
 

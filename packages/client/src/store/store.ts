@@ -73,10 +73,10 @@ export abstract class BatchStore implements Store {
   abstract close(): Promise<void>;
 
   put(key: string, value: StoreValue, expected?: number): Promise<void> {
-    return this.batch([{ put: key, value, ...(expected === undefined ? {} : { expected }) }]);
+    return this.batch([{ put: key, value, expected }]);
   }
 
   delete(key: string, expected?: number): Promise<void> {
-    return this.batch([{ delete: key, ...(expected === undefined ? {} : { expected }) }]);
+    return this.batch([{ delete: key, expected }]);
   }
 }

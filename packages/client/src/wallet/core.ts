@@ -20,8 +20,8 @@ export type WalletProver = Pick<Prover, "prove"> & { artifacts: Pick<Prover["art
 const PROOF_KEPT = 3_600;
 
 export interface ScanOptions {
-  onProgress?: (progress: ScanProgress) => void;
-  signal?: AbortSignal;
+  onProgress?: ((progress: ScanProgress) => void) | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 export interface CoreOptions {
@@ -32,7 +32,7 @@ export interface CoreOptions {
   prover: WalletProver | undefined;
   finality: number;
   clock: () => number;
-  rangeSize?: number;
+  rangeSize?: number | undefined;
 }
 
 /** The parts every action of the wallet works with. */

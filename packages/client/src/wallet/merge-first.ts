@@ -24,7 +24,7 @@ export interface PayOptions extends ScanOptions {
    * Merges notes first if no single one is large enough (left out: the wallet says MERGE_REQUIRED), or if each one that is
    * was shown to another recipient or service by a payment that did not settle (left out: it pays from such a note).
    */
-  merge?: AutoMerge;
+  merge?: AutoMerge | undefined;
 }
 
 /**

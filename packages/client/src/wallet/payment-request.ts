@@ -22,14 +22,14 @@ export interface PaymentRequest {
   /** What is paid for: bound by the proof, compared byte for byte by who is paid. */
   resourceUrl: string;
   /** What the amount proof shows: left out, from `amount` to 1.1 times `amount`, as a server with that price asks. */
-  lowerBound?: bigint;
-  upperBound?: bigint;
+  lowerBound?: bigint | undefined;
+  upperBound?: bigint | undefined;
   /** Base address of the service that gets the proof: a note that it was shown before is kept from others if possible. */
-  service?: string;
+  service?: string | undefined;
   /** Name of the payment, 32 hex digits never used before; left out: a random one. Chosen by who journals it too. */
-  id?: string;
+  id?: string | undefined;
   /** Leaf index of the note to pay from; left out: the smallest that is enough. */
-  note?: number;
+  note?: number | undefined;
 }
 
 const ID = /^[0-9a-f]{32}$/;

@@ -23,9 +23,9 @@ export interface CheckTotalsOptions {
   pool: string;
   confirmations: number;
   /** The text the statement must be made for. */
-  auditor?: string;
+  auditor?: string | undefined;
   onProgress?: (progress: { block: number; to: number }) => void;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** What a checked statement proves. Amounts in base units. */

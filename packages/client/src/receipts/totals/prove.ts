@@ -38,14 +38,14 @@ export interface TotalsOptions {
   /** Blocks that `toBlock` needs, itself included, 1 or more. */
   confirmations: number;
   /** Where the signals come from that no event has. Left out: all amounts are shown. */
-  signals?: SignalSource;
+  signals?: SignalSource | undefined;
   /**
    * Shows the amounts of payments that cannot be hidden: their signals are not known, or they were made under another
    * wallet address. Left out: there is no statement then.
    */
-  showRest?: boolean;
-  onProgress?: (progress: { block: number; to: number }) => void;
-  signal?: AbortSignal;
+  showRest?: boolean | undefined;
+  onProgress?: ((progress: { block: number; to: number }) => void) | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 type Hidden = Claim["hidden"][number] & { amount: bigint; cipher: ReturnType<typeof pointFromX> };
