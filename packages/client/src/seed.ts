@@ -4,11 +4,11 @@ import { type Deployment, deriveKeys, SEED_TYPED_DATA, SottoError, seedFromSigna
 import { getAddress, type Signer, verifyTypedData } from "ethers";
 import { WalletError } from "./errors.ts";
 
-/** A seed is 32 bytes; everything a wallet owns follows from it and the chain. */
+/** Bytes of a seed. A wallet is restored from its seed and the chain. */
 const SEED_BYTES = 32;
 const WORDS = 24;
 
-/** A new random seed as 24 English BIP-39 words (256 bits). Write them down: nothing else restores the wallet. */
+/** A new random seed as 24 English BIP-39 words (256 bits). Write them down: they are the only way to restore the wallet. */
 export function createSeedWords(): string {
   return generateMnemonic(wordlist, SEED_BYTES * 8);
 }
@@ -33,20 +33,17 @@ export function seedFromWords(words: string): Uint8Array {
   try {
     return mnemonicToEntropy(list.join(" "), wordlist);
   } catch {
-    throw new WalletError(
-      "INVALID_WORDS",
-      "the words do not fit together (wrong checksum): one is mistaken or misplaced",
-    );
+    throw new WalletError("INVALID_WORDS", "the checksum of the words is wrong: a word is mistyped or out of order");
   }
 }
 
-/** The public address at which the wallet of this seed is paid in one pool. @throws SottoError INVALID_KEY, INVALID_ADDRESS */
+/** The shielded address of this seed's wallet in one pool. @throws SottoError INVALID_KEY, INVALID_ADDRESS */
 export function shieldedAddressOf(seed: Uint8Array, deployment: Deployment): string {
   checkSeed(seed);
   return deriveKeys(seed, deployment).shieldedAddress();
 }
 
-/** Refuses what is not 32 bytes, and a seed of equal bytes, which is a forgotten initialisation. */
+/** Refuses seeds that are not 32 bytes, and seeds of equal bytes, which come from an uninitialized buffer. */
 export function checkSeed(seed: Uint8Array): void {
   if (!(seed instanceof Uint8Array) || seed.length !== SEED_BYTES)
     throw new SottoError("INVALID_KEY", `a seed is ${SEED_BYTES} bytes`);
@@ -57,14 +54,14 @@ export function checkSeed(seed: Uint8Array): void {
 export type SeedSigner = Pick<Signer, "getAddress" | "signTypedData">;
 
 /**
- * The seed from an EIP-712 signature of an externally owned account: nothing to write down.
+ * Derives the seed from an EIP-712 signature of an externally owned account, so that there is nothing to write down.
  *
- * WARNING: any site can ask the account for the very same signature, and whoever gets it owns everything in the
- * shielded wallet. Seed words (`createSeedWords`) do not have this weakness; prefer them.
+ * WARNING: any site can ask the account for the same signature, and anyone who has it controls the shielded wallet.
+ * Prefer seed words (`createSeedWords`), which do not have this weakness.
  *
- * The account signs twice, because only a deterministic signer (RFC 6979) can give the seed back later. Contract
+ * The account signs twice, because only a deterministic signer (RFC 6979) can reproduce the seed later. Contract
  * accounts are refused for the same reason.
- * @throws SottoError INVALID_SIGNATURE: two different signatures, a high s, or one that is not the account's
+ * @throws SottoError INVALID_SIGNATURE if the two signatures differ, s is high, or the account did not sign
  */
 export async function seedFromAccount(account: SeedSigner): Promise<Uint8Array> {
   const { domain, types, message } = SEED_TYPED_DATA;
@@ -81,7 +78,7 @@ export async function seedFromAccount(account: SeedSigner): Promise<Uint8Array> 
   if (again.some((byte, i) => byte !== seed[i]))
     throw new SottoError(
       "INVALID_SIGNATURE",
-      "the account signs differently each time: its seed could not be restored",
+      "the account signs differently each time, so its seed could not be restored; use seed words instead",
     );
   return seed;
 }

@@ -7,10 +7,10 @@ const described = (service: string, ...allowed: string[]) =>
 describe("a 402 that names a service which is not allowed", () => {
   it("is told with both addresses", () => {
     expect(described("https://evil.example/zk", "https://pay.example/zk", "https://two.example")).to.equal(
-      "the 402 names the service https://evil.example/zk, but allowed is https://pay.example/zk, https://two.example",
+      "the 402 names the service https://evil.example/zk, but the wallet allows only https://pay.example/zk, https://two.example",
     );
     expect(describeForeign("https://a.example/verify", "https://b.example/settle", ["https://a.example"])).to.equal(
-      "the 402 names the service https://a.example to verify and https://b.example to settle, but allowed is " +
+      "the 402 names the service https://a.example to verify and https://b.example to settle, but the wallet allows only " +
         "https://a.example",
     );
   });
@@ -18,9 +18,11 @@ describe("a 402 that names a service which is not allowed", () => {
   it("is told that localhost and 127.0.0.1 are two addresses", () => {
     const message = described("http://localhost:8402/zk", "https://pay.example/zk", "http://127.0.0.1:8402/zk");
     expect(message).to.match(
-      /: localhost and 127\.0\.0\.1 are two addresses; use the same one for the shop and the wallet$/,
+      /: localhost and 127\.0\.0\.1 are different addresses; use the same one for the resource server and the wallet$/,
     );
-    expect(described("http://localhost:8402/zk", "http://127.0.0.1:9000/zk")).to.match(/but allowed is \S+$/);
+    expect(described("http://localhost:8402/zk", "http://127.0.0.1:9000/zk")).to.match(
+      /but the wallet allows only \S+$/,
+    );
   });
 
   it("is told where the base path is missing", () => {

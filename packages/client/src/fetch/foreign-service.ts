@@ -14,7 +14,7 @@ export function describeForeign(verifyEndpoint: string, settleEndpoint: string, 
   const named = verify === settle ? verify : `${verify} to verify and ${settle} to settle`;
   const more = services.length > MAX_NAMED ? ` and ${services.length - MAX_NAMED} more` : "";
   const allowed = `${services.slice(0, MAX_NAMED).join(", ")}${more}`;
-  const message = `the 402 names the service ${quoted(named, 500)}, but only ${allowed} is allowed`;
+  const message = `the 402 names the service ${quoted(named, 500)}, but the wallet allows only ${allowed}`;
   const hint = services.map((service) => difference(verify, service)).find((found) => found !== undefined);
   return hint === undefined ? message : `${message}: ${hint}`;
 }

@@ -52,12 +52,7 @@ function readMapping({ wallet, phoneHash, fields }: PhoneMapping): SignedMapping
     return { binding, signature: normalizeSignature(signature) };
   } catch (cause) {
     if (!(cause instanceof SottoError) || cause instanceof PhoneError) throw cause;
-    throw new PhoneError(
-      "PHONE_ANSWER_INVALID",
-      `the registry's answer is invalid: ${cause.message}`,
-      {},
-      { cause },
-    );
+    throw new PhoneError("PHONE_ANSWER_INVALID", `the registry's answer is invalid: ${cause.message}`, {}, { cause });
   }
 }
 
@@ -92,7 +87,10 @@ export async function checkMapping(mapping: PhoneMapping, asked: Asked): Promise
   expectSame(binding, asked);
   expectInTime(binding, asked.wallet.now());
   if (!mapping.verified)
-    throw new PhoneError("PHONE_UNVERIFIED", "the holder of this number has not proved it with a code; unverified numbers are not paid");
+    throw new PhoneError(
+      "PHONE_UNVERIFIED",
+      "the holder of this number has not proved it with a code; unverified numbers are not paid",
+    );
   if (!(await checkBindingSignature(binding, signature, (call) => asked.wallet.chain.call(call))))
     throw new PhoneError("PHONE_NOT_SIGNED", "the wallet that the registry names did not sign the shielded address");
   const { phone, wallet, key, issuedAt, service } = binding;

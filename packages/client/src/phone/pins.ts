@@ -62,11 +62,7 @@ export function standing(known: PhonePin | undefined, offered: PhonePin): "new" 
   if (known === undefined) return "new";
   const same = known.wallet === offered.wallet && known.shieldedAddress === offered.shieldedAddress;
   if (offered.issuedAt < known.issuedAt && !(same && known.registry !== offered.registry))
-    throw new PhoneError(
-      "PHONE_ROLLBACK",
-      "the registry returned an older link than before",
-      compared(known, offered),
-    );
+    throw new PhoneError("PHONE_ROLLBACK", "the registry returned an older link than before", compared(known, offered));
   return same ? "known" : "changed";
 }
 

@@ -18,7 +18,7 @@ export interface ResolveOptions extends LookUpOptions, ChangeOptions {}
 /** The wallet of a number, compared with the pinned one. */
 export interface FoundPhone extends PhoneRecipient {
   readonly standing: "new" | "known" | "changed";
-  readonly known?: PhonePin | undefined;
+  readonly known: PhonePin | undefined;
 }
 
 /**

@@ -61,7 +61,9 @@ export class PurchaseBook {
   /** Acquires the exclusive claim on a purchase. @returns a function that releases it @throws PurchaseError PURCHASE_IN_PROGRESS */
   claim(id: string): () => void {
     if (this.#claimed.has(id))
-      throw new PurchaseError("PURCHASE_IN_PROGRESS", "this process is already working on the purchase with this key", { id });
+      throw new PurchaseError("PURCHASE_IN_PROGRESS", "this process is already working on the purchase with this key", {
+        id,
+      });
     this.#claimed.add(id);
     let held = true;
     return () => {

@@ -24,7 +24,6 @@ export interface Context {
   record: PurchaseRecord;
 }
 
-
 export function tell(context: Context, stage: PurchaseStage, more: Partial<PurchaseProgress> = {}): void {
   const { record, options } = context;
   options.onProgress?.({ stage, resourceUrl: record.resourceUrl, price: BigInt(record.price), ...more });

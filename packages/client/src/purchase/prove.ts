@@ -52,7 +52,7 @@ export function fundsTimedOut(wallet: Wallet, timeoutMs: number, since: number, 
   const waiting = waitingOf(wallet, since);
   const { cause, pending, queued, held } = waiting;
   const why = describeWaiting(wallet, waiting);
-  const message = `no note became spendable within ${timeoutMs / 1000} s, so nothing was paid: ${why}; try again`;
+  const message = `no note became spendable within ${timeoutMs / 1000} s, so nothing was paid; try again: ${why}`;
   const amounts = { pending: String(pending), queued: String(queued), held: String(held) };
   return new PurchaseError("FUNDS_TIMED_OUT", message, { ...details, cause, ...amounts });
 }
@@ -78,14 +78,22 @@ export async function otherPayment(context: Context): Promise<Proved> {
   const { id, payments } = record;
   const { state, final, validUntil } = wallet.status(payments.at(-1)!);
   if (!final || state === "settled")
-    throw new PurchaseError("SETTLEMENT_UNKNOWN", "whether the payment settled is not final yet; repeat the same request", {
-      id,
-      validUntil,
-    });
+    throw new PurchaseError(
+      "SETTLEMENT_UNKNOWN",
+      "whether the payment settled is not final yet; repeat the same request",
+      {
+        id,
+        validUntil,
+      },
+    );
   if (payments.length >= MAX_PAYMENTS)
-    throw new PurchaseError("PAYMENT_REPLACED", "other payments of this seed spent its notes repeatedly; nothing was paid", {
-      id,
-    });
+    throw new PurchaseError(
+      "PAYMENT_REPLACED",
+      "other payments of this seed spent its notes repeatedly; nothing was paid",
+      {
+        id,
+      },
+    );
   // The id is random and stored before it is used, so no payment with other terms ever has it.
   await store(context, { payments: [...payments, hexlify(randomBytes(16)).slice(2)] });
   return firstPayment(context);

@@ -56,7 +56,11 @@ export async function purchase(
     await expectOpen(book, id);
     const record = book.get(id) ?? (await begin(wallet, book, id, request, terms));
     if (!sameTerms(record, terms))
-      throw new PurchaseError("PURCHASE_MISMATCH", "the purchase with this key has another recipient, price, resource or service", { id });
+      throw new PurchaseError(
+        "PURCHASE_MISMATCH",
+        "the purchase with this key has another recipient, price, resource or service",
+        { id },
+      );
     return await resume({ wallet, service, book, options, record }, release);
   } catch (error) {
     release();
@@ -70,10 +74,14 @@ export async function expectOpen(book: PurchaseBook, id: string): Promise<void> 
   const finished = await book.finished(id);
   if (finished === undefined) return;
   const { settled } = finished;
-  throw new PurchaseError("PURCHASE_FINISHED", `the purchase was already paid and delivered, in transaction ${settled.txSignature}`, {
-    id,
-    ...settled,
-  });
+  throw new PurchaseError(
+    "PURCHASE_FINISHED",
+    `the purchase was already paid and delivered, in transaction ${settled.txSignature}`,
+    {
+      id,
+      ...settled,
+    },
+  );
 }
 
 /** Resumes a purchase from its recorded state. The caller has claimed it. */

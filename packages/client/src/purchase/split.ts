@@ -56,9 +56,13 @@ export async function prepareNotes(
     if (usable.filter(({ state }) => state === "spendable").length >= notes) return payments;
     const parts = chooseSplits(wallet, usable, notes, amount);
     if (parts.length === 0 && usable.every(({ state }) => state === "spendable"))
-      throw new PurchaseError("SPLIT_IMPOSSIBLE", `the wallet's notes cannot be split into ${notes} notes of ${amount} base units`, {
-        found: usable.length,
-      });
+      throw new PurchaseError(
+        "SPLIT_IMPOSSIBLE",
+        `the wallet's notes cannot be split into ${notes} notes of ${amount} base units`,
+        {
+          found: usable.length,
+        },
+      );
     if (Date.now() > end) throw fundsTimedOut(wallet, timeoutMs, since);
     // In parallel: the service settles payments that arrive together in one transaction.
     const paid = await Promise.allSettled(parts.map((part) => payOneself(wallet, service, part, options)));
@@ -72,7 +76,10 @@ export async function prepareNotes(
 export function checkSplit({ notes, amount }: SplitOptions): void {
   expectCount(notes, "notes", 2, MAX_NOTES);
   if (typeof amount !== "bigint" || amount < 1n)
-    throw new PurchaseError("PURCHASE_INVALID", "amount must be a positive bigint, the minimum base units of each note");
+    throw new PurchaseError(
+      "PURCHASE_INVALID",
+      "amount must be a positive bigint, the minimum base units of each note",
+    );
 }
 
 const isAlive = ({ state }: WalletNote): boolean => state !== "spent" && state !== "spending";

@@ -10,7 +10,7 @@ export interface EventRange {
   /** First and last block, both included. */
   from: number;
   to: number;
-  onProgress?: (progress: { block: number; to: number }) => void;
+  onProgress?: ((progress: { block: number; to: number }) => void) | undefined;
   signal?: AbortSignal | undefined;
 }
 

@@ -5,7 +5,10 @@ import { ServiceError } from "./errors.ts";
 export function normaliseServiceUrl(address: unknown): string {
   const url = baseUrl(address);
   if (url !== undefined) return url;
-  throw new ServiceError("SERVICE_NOT_ALLOWED", "a service's address must be an http(s) URL such as https://pay.example/zk");
+  throw new ServiceError(
+    "SERVICE_NOT_ALLOWED",
+    "a service's address must be an http(s) URL such as https://pay.example/zk",
+  );
 }
 
 /** @throws ServiceError SERVICE_NOT_ALLOWED */

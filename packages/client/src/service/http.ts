@@ -78,7 +78,9 @@ async function askOnce(send: typeof fetch, url: string, init: RequestInit, optio
     const { status, headers } = response;
     if (response.type === "opaqueredirect" || (status >= 300 && status < 400)) {
       await response.body?.cancel();
-      throw new ServiceError("SERVICE_REDIRECTED", `${name} answers with a redirect; redirects are not followed`, { status });
+      throw new ServiceError("SERVICE_REDIRECTED", `${name} answers with a redirect; redirects are not followed`, {
+        status,
+      });
     }
     const text = new TextDecoder().decode(await readBody(response, MAX_RESPONSE_BYTES, either));
     const body = parseObject(name, response.ok, text);

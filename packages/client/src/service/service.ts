@@ -38,7 +38,7 @@ export interface LookupOptions extends CallOptions {
 
 export interface FollowOptions extends CallOptions {
   /** Called each time the service answers that it is still pending. */
-  onPending?: (pending: { id?: string; txSignature: string }) => void;
+  onPending?: ((pending: { id?: string | undefined; txSignature: string }) => void) | undefined;
 }
 
 const TIMEOUT_MS = 30_000;
@@ -143,10 +143,14 @@ export class SottoService {
       onPending?.(outcome);
       const { id, txSignature } = outcome;
       if (Date.now() + pause > until)
-        throw new ServiceError("SETTLEMENT_PENDING", `the ${path} was not settled in time, but may still be; call again`, {
-          txSignature,
-          ...(id !== undefined && { id }),
-        });
+        throw new ServiceError(
+          "SETTLEMENT_PENDING",
+          `the ${path} was not settled in time, but may still be; call again`,
+          {
+            txSignature,
+            ...(id !== undefined && { id }),
+          },
+        );
       await wait(pause, signal);
       // Polled by id at the allowed address, never at an address from an answer.
       outcome = id === undefined ? await begin() : await this.status(id, { signal });

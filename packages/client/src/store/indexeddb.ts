@@ -6,7 +6,7 @@ interface Schema extends DBSchema {
   records: { key: number; value: { version: number; key: string; text: string }; indexes: { key: string } };
 }
 
-/** A store in the browser's IndexedDB. Make one with `IndexedDbStore.open`. */
+/** A store in the browser's IndexedDB. Open it with `IndexedDbStore.open`. */
 export class IndexedDbStore extends BatchStore {
   readonly #database: IDBPDatabase<Schema>;
   #closed = false;
@@ -20,7 +20,7 @@ export class IndexedDbStore extends BatchStore {
   static async open(name: string): Promise<IndexedDbStore> {
     const database = await openDB<Schema>(name, 1, {
       upgrade(db) {
-        // The key generator of an object store never goes back: it gives the versions.
+        // The key generator of an object store never repeats a key, so it provides the versions.
         const records = db.createObjectStore("records", { keyPath: "version", autoIncrement: true });
         records.createIndex("key", "key", { unique: true });
       },
@@ -59,7 +59,7 @@ export class IndexedDbStore extends BatchStore {
       }
       await Promise.all([...writes, transaction.done]);
     } catch (error) {
-      // A refused write has aborted the transaction already; only ours of checkVersion has not.
+      // A failed write has aborted the transaction already; a conflict found by checkVersion has not.
       if (error instanceof WalletError) transaction.abort();
       await transaction.done.catch(() => undefined);
       throw error;

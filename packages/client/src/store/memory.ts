@@ -1,7 +1,7 @@
 import { WalletError } from "../errors.ts";
 import { BatchStore, checkVersion, type StoreChange, type StoredRecord, stepsOf } from "./store.ts";
 
-/** A store that ends with the process: for tests, and for wallets that are restored from the chain each time. */
+/** A store in memory, for tests and for wallets that are restored from the chain at each start. */
 export class MemoryStore extends BatchStore {
   #records = new Map<string, { version: number; text: string }>();
   #version = 0;

@@ -13,28 +13,28 @@ interface Row {
 const MEMORY = ":memory:";
 
 /**
- * A store in one SQLite file, by the SQLite that comes with Node (22.13 or newer): a subpath of its own, so that a
- * browser never meets `node:`. The file is readable by its owner only: it shows what the wallet received and paid.
+ * A store in one SQLite file, through the SQLite of Node 22.13 or newer. It is a separate entry point, so that a
+ * browser bundle never imports `node:` modules. Only the owner can read the file, because it shows all payments.
  */
 export class SqliteStore extends BatchStore {
   readonly #database: DatabaseSync;
 
   /**
-   * @param path the file, made if it does not exist; ":memory:" for none
+   * @param path the file, created if missing; ":memory:" for none
    * @throws WalletError NODE_TOO_OLD
    */
   constructor(path: string) {
     super();
     const problem = checkNodeVersion(process.versions.node);
     if (problem !== undefined) throw new WalletError("NODE_TOO_OLD", problem);
-    // Not imported: an older Node would not even load this module, and say so with a stack trace.
+    // Not a static import: an older Node would fail to load this module, with a stack trace.
     const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
     if (path !== MEMORY) {
       closeSync(openSync(path, "a", 0o600));
       chmodSync(path, 0o600);
     }
     this.#database = new DatabaseSync(path);
-    // FULL: a commit that returned survives a power cut. AUTOINCREMENT: a version is never given out a second time.
+    // FULL: a commit that returned survives a power cut. AUTOINCREMENT: a version is never reused.
     this.#database.exec(`
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = FULL;
@@ -52,7 +52,7 @@ export class SqliteStore extends BatchStore {
   }
 
   async list(prefix: string): Promise<StoredRecord[]> {
-    // U+FFFF sorts behind every character a key may have.
+    // U+FFFF sorts after every character that a key may contain.
     const rows = this.#open()
       .prepare("SELECT version, key, value FROM records WHERE key >= ? AND key < ? ORDER BY key")
       .all(prefix, `${prefix}\uffff`);
@@ -62,7 +62,7 @@ export class SqliteStore extends BatchStore {
   async batch(changes: readonly StoreChange[]): Promise<void> {
     const database = this.#open();
     const steps = stepsOf(changes);
-    // IMMEDIATE takes the write lock before the versions are read: another process cannot slip between.
+    // IMMEDIATE takes the write lock before the versions are read: no other process can write in between.
     database.exec("BEGIN IMMEDIATE");
     try {
       const version = database.prepare("SELECT version FROM records WHERE key = ?");

@@ -1,39 +1,45 @@
 import { WalletError } from "../errors.ts";
 
-/** What a record may hold: JSON. Amounts and field elements travel as decimal strings, because JSON numbers round. */
+/** The value of a record: JSON. Amounts and field elements are decimal strings, because JSON numbers round. */
 export type StoreValue = string | number | boolean | null | StoreValue[] | { [name: string]: StoreValue };
 
-/** A record as it was read. `version` is never given twice by one store, not even to a key that was deleted and made
- * again, so that a writer who saw an older record always notices. */
+/**
+ * A record as it was read. A store never uses a `version` twice, not even for a key that was deleted and created again, so
+ * a writer with an outdated record is always refused.
+ */
 export interface StoredRecord {
   key: string;
   version: number;
   value: StoreValue;
 }
 
-/** One change of a batch. `expected` is the version the record must still have, 0 if it must not exist, left out if it
- * does not matter. */
-export type StoreChange = { put: string; value: StoreValue; expected?: number } | { delete: string; expected?: number };
+/**
+ * One change of a batch. `expected` is the version that the record must still have; 0 if it must not exist; undefined if
+ * any version is accepted.
+ */
+export type StoreChange =
+  | { put: string; value: StoreValue; expected?: number | undefined }
+  | { delete: string; expected?: number | undefined };
 
 /**
- * Where a wallet keeps its state. Everything in it can be read again from the seed and the chain, except what is in
- * flight; the seed itself is never put here. A batch is durable and atomic: after a crash all of it is there or none.
+ * A wallet's state. All of it except payments in flight can be restored from the seed and the chain. The seed itself is
+ * never stored here. A batch is durable and atomic.
  */
 export interface Store {
   get(key: string): Promise<StoredRecord | undefined>;
   /** The records whose key starts with `prefix`, in the order of their keys. */
   list(prefix: string): Promise<StoredRecord[]>;
-  /** Applies all changes or none. @throws WalletError STORE_CONFLICT where `expected` does not hold. */
+  /** Applies all changes or none. @throws WalletError STORE_CONFLICT if a record has another version than `expected`. */
   batch(changes: readonly StoreChange[]): Promise<void>;
   put(key: string, value: StoreValue, expected?: number): Promise<void>;
   delete(key: string, expected?: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Keys are plain ASCII so that every implementation sorts them alike. */
+/** Keys are ASCII, so that all implementations sort them alike. */
 const KEY = /^[A-Za-z0-9/._:-]{1,200}$/;
 
-/** A change as it is written. Without a text the record goes. */
+/** A change in the form in which it is written. Without `text`, the record is deleted. */
 interface Step {
   key: string;
   text: string | undefined;
@@ -41,8 +47,8 @@ interface Step {
 }
 
 /**
- * Refuses what one of the implementations could not keep, before anything is written: a value that is not JSON too. As
- * text, a record does not change with an object that its caller goes on changing.
+ * Checks a batch and serializes its values before anything is written, so that all implementations accept the same batches
+ * and a caller that later mutates a value does not change the record.
  */
 export function stepsOf(changes: readonly StoreChange[]): Step[] {
   const seen = new Set<string>();
@@ -65,7 +71,7 @@ export function checkVersion(key: string, found: number | undefined, expected: n
   );
 }
 
-/** The writes of one record in terms of a batch, the same for every implementation. */
+/** Implements single writes as batches. */
 export abstract class BatchStore implements Store {
   abstract get(key: string): Promise<StoredRecord | undefined>;
   abstract list(prefix: string): Promise<StoredRecord[]>;

@@ -41,6 +41,7 @@ describe("what a registry says of a number", () => {
       issuedAt: BEGIN,
       registry: registry.url,
       standing: "new",
+      known: undefined,
     });
     expect(registry.asked.map(({ path }) => path)).to.deep.equal([`/zk/phone/resolve/${encodeURIComponent(PHONE)}`]);
     expect(await phonePin(wallet.store, PHONE), "looking is not paying").to.equal(undefined);

@@ -24,7 +24,7 @@ export interface CheckTotalsOptions {
   confirmations: number;
   /** The text the statement must be made for. */
   auditor?: string | undefined;
-  onProgress?: (progress: { block: number; to: number }) => void;
+  onProgress?: ((progress: { block: number; to: number }) => void) | undefined;
   signal?: AbortSignal | undefined;
 }
 

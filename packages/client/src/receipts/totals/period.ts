@@ -26,7 +26,7 @@ export async function periodEvents(period: Period): Promise<{ events: SettledEve
       `block ${toBlock} has ${Math.max(0, has)} confirmations of ${confirmations}`,
     );
   const before = await chain.block(toBlock);
-  const range = { from: fromBlock, to: toBlock, ...(onProgress ? { onProgress } : {}), ...(signal ? { signal } : {}) };
+  const range = { from: fromBlock, to: toBlock, onProgress, signal };
   const events = await settledEvents(chain, pool, range);
   if (before === undefined || (await chain.block(toBlock))?.hash !== before.hash)
     throw new ReceiptError("RECEIPT_NOT_SETTLED", "the chain changed while it was read: try again");
