@@ -1,13 +1,13 @@
 // The words of docs/glossary.md that were replaced, and eleven turns of phrase that readers stumble over. Both are counted
 // in every file that git tracks or would track; the check fails if either count exceeds its limit.
 //
-// Usage: node scripts/checks/vocabulary.ts [PATH PREFIX ...]   with prefixes: prints every finding below them
+// Usage: node scripts/checks/vocabulary.ts [PATH ...]   with paths: also prints every finding in them
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 /** The lines that may match. Lower them when fewer do; never raise them. */
-const LIMITS = { terms: 1_490, prose: 880 };
+const LIMITS = { terms: 1_490, prose: 850 };
 
 interface Term {
   readonly pattern: RegExp;
@@ -102,7 +102,7 @@ const area = (path: string): string =>
 if (import.meta.main) {
   const root = join(import.meta.dirname, "..", "..");
   const list = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: root });
-  const prefixes = process.argv.slice(2);
+  const listed = process.argv.slice(2);
   const totals = { terms: 0, prose: 0 };
   const areas = new Map<string, typeof totals>();
   for (const path of list.toString("utf8").split("\0")) {
@@ -112,7 +112,7 @@ if (import.meta.main) {
       areas.set(area(path), counts);
       counts[kind]++;
       totals[kind]++;
-      if (prefixes.some((prefix) => path.startsWith(prefix))) console.log(text);
+      if (listed.some((folder) => path === folder || path.startsWith(`${folder}/`))) console.log(text);
     }
   }
   for (const [name, { terms, prose }] of [...areas].sort(([one], [other]) => (one < other ? -1 : 1)))

@@ -79,7 +79,7 @@ describe("sotto: paying", () => {
     const { code, stdout, stderr } = await payer.run(["request", `${shop.url}/missing`, "--max", "1", "-i"]);
     expect(code).to.equal(10);
     expect(stdout).to.match(/^HTTP 404 .*\n(?:[a-z-]+: .*\n)+\nGET \/missing$/);
-    expect(stderr).to.match(/HTTP_STATUS: the server answers 404/);
+    expect(stderr).to.match(/HTTP_STATUS: the server answered with status 404/);
   });
 
   describe("is refused, and pays nothing,", () => {
@@ -105,7 +105,7 @@ describe("sotto: paying", () => {
           expect(code).to.equal(4);
           expect(stderr).to.equal(
             "sotto: INSUFFICIENT_FUNDS: 0.05 USDC are needed, but the wallet holds 0 USDC; deposit 0.05 USDC more; " +
-              `\`sotto deposit AMOUNT --mint --home ${empty.home}\` puts test tokens in\n`,
+              `\`sotto deposit AMOUNT --mint --home ${empty.home}\` deposits test tokens\n`,
           );
         }
         expect(await empty.json(["purchases"])).to.deep.equal([]);

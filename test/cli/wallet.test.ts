@@ -86,12 +86,12 @@ describe("sotto: a wallet", () => {
       const dead = await update("http://127.0.0.1:9/zk");
       expect([dead.code, dead.stdout, saved()]).to.deep.equal([6, "", before]);
       expect(dead.stderr).to.equal(
-        "sotto: SERVICE_UNREACHABLE: nothing was saved: nothing answers at http://127.0.0.1:9/zk/circuits; " +
-          "`npm run service` starts one at http://127.0.0.1:8402/zk\n",
+        "sotto: SERVICE_UNREACHABLE: the config was not changed: nothing answers at http://127.0.0.1:9/zk/circuits; " +
+          "start one at http://127.0.0.1:8402/zk with `npm run service`\n",
       );
       const root = await update(new URL(world.service.url).origin);
       expect([root.code, saved()]).to.deep.equal([3, before]);
-      expect(root.stderr).to.include("its base path may be missing, as in http://127.0.0.1:");
+      expect(root.stderr).to.include("the URL may lack its base path, as in http://127.0.0.1:");
       const other = await listen((_, response) => {
         response.setHeader("content-type", "application/json");
         response.end(JSON.stringify({ artifactSet: { name: "ceremony/other", id: "7" } }));
@@ -100,7 +100,7 @@ describe("sotto: a wallet", () => {
         const foreign = await update(other.url);
         expect([foreign.code, saved()]).to.deep.equal([2, before]);
         expect(foreign.stderr).to.include(
-          `the service ${other.url} has keys of ceremony/other, the pool of development`,
+          `the service ${other.url} uses the keys ceremony/other, but the pool uses development`,
         );
       } finally {
         await other.close();
@@ -115,7 +115,7 @@ describe("sotto: a wallet", () => {
       const { code, stdout, stderr } = await cli.run(args);
       expect([code, stdout.split("\n").length]).to.deep.equal([0, 7]);
       expect(stderr).to.match(
-        /^the service cannot be used yet: nothing answers at http:\/\/127\.0\.0\.1:9\/zk\/circuits;/,
+        /^the service is not usable yet: nothing answers at http:\/\/127\.0\.0\.1:9\/zk\/circuits;/,
       );
     });
 
@@ -237,7 +237,7 @@ describe("sotto: a wallet", () => {
       expect(await cli.refused(["withdraw", "100", "--to", cli.account, "--yes"], 4)).to.equal("INSUFFICIENT_FUNDS");
       const tokens = await cli.run(["deposit", "100000000"]);
       expect(tokens.stderr).to.match(
-        /^sotto: INSUFFICIENT_TOKENS: 0x\w+ holds [\d.]+ USDC of the token, but 100000000 USDC are needed: [\d.]+ USDC more; --mint makes test tokens first\n$/,
+        /^sotto: INSUFFICIENT_TOKENS: 0x\w+ holds [\d.]+ USDC of the token, but 100000000 USDC are needed: [\d.]+ USDC more; mint test tokens with --mint\n$/,
       );
     });
 

@@ -19,8 +19,8 @@ import { writePrivate } from "./home/files.ts";
 import type { Home } from "./home/home.ts";
 
 /**
- * The circuits' artifacts: from the folder or address of the config, else from the service, kept in the home. Each file is
- * compared with the hash compiled into this program, wherever it comes from.
+ * Opens the circuits' artifacts: in the folder or at the URL that the config names, else from the service, which the
+ * wallet's folder caches. Every file must have the hash that is compiled into this program.
  */
 export async function openArtifacts({ home, output, signal }: Context, config: Config): Promise<Artifacts> {
   const { artifacts, service, set } = config;
@@ -29,7 +29,10 @@ export async function openArtifacts({ home, output, signal }: Context, config: C
     return loadArtifacts({ ...source, set });
   }
   if (service === undefined)
-    throw new CliError("CONFIG_INVALID", "this wallet has neither artifacts nor a service to fetch them from");
+    throw new CliError(
+      "CONFIG_INVALID",
+      "this wallet has neither artifacts nor a service: set one with `sotto init --update --artifacts PLACE`",
+    );
   return loadArtifacts({
     baseUrl: "http://service.invalid/",
     set,
@@ -37,13 +40,13 @@ export async function openArtifacts({ home, output, signal }: Context, config: C
   });
 }
 
-/** Turns a path that ends with NAME/NAME.KIND into the service's address of that hash, and keeps the file. */
+/** A fetch that maps a path ending in NAME/NAME.KIND to the service's URL of that hash, and caches the file. */
 function servedByHash(
   service: string,
   lock: ArtifactsLock,
   home: Home,
   signal: AbortSignal,
-  tell: (line: string) => void,
+  report: (line: string) => void,
 ): typeof fetch {
   return async (input, init) => {
     const [circuit = "", file = ""] = new URL(String(input)).pathname.split("/").slice(-2);
@@ -52,13 +55,13 @@ function servedByHash(
     if (kind === undefined || hash === undefined) return new Response(null, { status: 404 });
     const path = join(home.artifacts, `${hash}.${kind}`);
     if (existsSync(path)) return new Response(await readFile(path));
-    tell(`fetching ${file} from the service`);
+    report(`fetching ${file} from the service`);
     const either = init?.signal ? AbortSignal.any([signal, init.signal]) : signal;
     const address = `${service.replace(/\/+$/, "")}/artifacts/${hash}`;
     const response = await fetch(address, { redirect: "error", signal: either });
     if (!response.ok || response.body === null) return response;
     const bytes = await readBody(response, DEFAULT_MAX_BYTES[kind], either);
-    // Whoever asked compares once more; here only so that nothing wrong is kept.
+    // The caller checks the hash as well; this check keeps a wrong file out of the cache.
     if (createHash("sha256").update(bytes).digest("hex") === hash) {
       mkdirSync(home.artifacts, { recursive: true, mode: 0o700 });
       writePrivate(path, bytes, true);

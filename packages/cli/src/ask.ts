@@ -1,17 +1,29 @@
 import { createInterface } from "node:readline/promises";
-import type { Context } from "./command.ts";
+import type { Arguments } from "./frame/arguments.ts";
 import { CliError } from "./frame/errors.ts";
+import type { Output, Streams } from "./frame/output.ts";
 
-/** Whether somebody can be asked: both ends are a terminal. */
-export function canAsk({ streams }: Context): boolean {
+/** The parts of a command's context that a question needs. */
+export interface Terminal {
+  readonly streams: Streams;
+  readonly output: Output;
+  readonly signal: AbortSignal;
+}
+
+/** Whether a person can answer: standard input and standard error are terminals. */
+export function canAsk({ streams }: Pick<Terminal, "streams">): boolean {
   return streams.terminal && streams.stdin.isTTY === true;
 }
 
-/** Asks a question on standard error. @throws CliError NOT_CONFIRMED without a terminal, naming the flag to use */
-export async function askLine(context: Context, question: string, instead: string): Promise<string> {
-  if (!canAsk(context)) throw new CliError("NOT_CONFIRMED", `there is no terminal to ask on: ${instead}`);
+/**
+ * Asks a question on standard error.
+ * @param instead what to do without a terminal
+ * @throws CliError NOT_CONFIRMED without a terminal
+ */
+export async function askLine(context: Terminal, question: string, instead: string): Promise<string> {
+  if (!canAsk(context)) throw new CliError("NOT_CONFIRMED", `cannot ask without a terminal: ${instead}`);
   context.output.clear();
-  // Both are Node's own streams where both are a terminal.
+  // A terminal is always one of Node's own streams.
   const { stdin: input, stderr: output } = context.streams as unknown as Pick<NodeJS.Process, "stdin" | "stderr">;
   const reader = createInterface({ input, output, terminal: true });
   try {
@@ -21,11 +33,11 @@ export async function askLine(context: Context, question: string, instead: strin
   }
 }
 
-/** Goes on only after a yes. @throws CliError NOT_CONFIRMED */
-export async function confirm(context: Context, question: string): Promise<void> {
+/** Returns only if the user agrees. @throws CliError NOT_CONFIRMED */
+export async function confirm(context: Terminal & { readonly args: Arguments }, question: string): Promise<void> {
   if (context.args.flag("yes")) return;
-  const answer = await askLine(context, `${question} [y/N] `, "--yes says yes beforehand");
+  const answer = await askLine(context, `${question} [y/N] `, "confirm with --yes");
   if (!/^y(es)?$/i.test(answer)) throw new CliError("NOT_CONFIRMED", "nothing was done");
 }
 
-export const YES = { yes: { help: "do not ask", short: "y" } } as const;
+export const YES = { yes: { help: "do not ask for confirmation", short: "y" } } as const;

@@ -2,34 +2,33 @@ import type { Arguments, OptionSpecs } from "./frame/arguments.ts";
 import type { Environment, Output, Result, Streams } from "./frame/output.ts";
 import type { Home } from "./home/home.ts";
 
-/** What a command works with. */
 export interface Context {
   readonly args: Arguments;
   readonly output: Output;
   readonly streams: Streams;
   readonly home: Home;
   readonly environment: Environment;
-  /** Ends what waits, on SIGINT and SIGTERM. */
+  /** Aborted on SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
 }
 
 export interface Command {
-  /** `receipt check` is a name of two words. */
+  /** One word, or two as in `receipt check`. */
   readonly name: string;
-  /** One line, for the list of commands. */
+  /** One line for the list of commands. */
   readonly summary: string;
-  /** Names of the arguments, as in the usage line; an optional one in brackets. */
+  /** Names of the arguments in the usage line; optional ones in brackets. */
   readonly positionals: readonly string[];
   readonly options: OptionSpecs;
-  /** What --help says beside usage and options. */
+  /** Paragraphs of --help between the summary and the options. */
   readonly details: readonly string[];
   run(context: Context): Promise<Result | undefined>;
 }
 
-/** Options that every command has. */
+/** Options of every command. */
 export const COMMON: OptionSpecs = {
-  home: { value: "DIR", help: "folder of the wallet; SOTTO_HOME, or ~/.sotto" },
-  json: { help: "one JSON document on standard output; errors as JSON on standard error" },
-  verbose: { help: "progress on standard error, a line each, also where it is no terminal" },
-  help: { help: "this text", short: "h" },
+  home: { value: "DIR", help: "the wallet's folder; default: SOTTO_HOME, else ~/.sotto" },
+  json: { help: "write the result as one JSON document, and errors as JSON" },
+  verbose: { help: "write progress to standard error, one line each" },
+  help: { help: "show this text", short: "h" },
 };

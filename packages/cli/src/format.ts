@@ -1,21 +1,21 @@
 import { formatDecimalAmount } from "@sotto/protocol";
 import type { Config } from "./home/config.ts";
 
-/** An amount for people: "1.25 USDC". */
+/** An amount for people, as in "1.25 USDC". */
 export function money(amount: bigint, { decimals, symbol }: Config): string {
   return `${formatDecimalAmount(amount, decimals)} ${symbol}`;
 }
 
-/** An amount for programs: base units and decimal, both exact. */
+/** An amount for programs, in base units and as a decimal. */
 export function amountFields(amount: bigint, { decimals }: Config): { amount: string; decimal: string } {
   return { amount: String(amount), decimal: formatDecimalAmount(amount, decimals) };
 }
 
-/** A table of what was found, or a line that says that there is nothing. */
+/** The rows as a table, or a line that says that there are none. */
 export const listed = (rows: readonly (readonly string[])[], nothing: string): string[] =>
   rows.length === 0 ? [nothing] : table(rows);
 
-/** Rows with aligned columns. */
+/** Aligns the columns. */
 export function table(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];
   for (const row of rows) for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, cell.length);

@@ -6,10 +6,10 @@ function flags(name: string, { value, short }: OptionSpecs[string]): string {
   return `${short === undefined ? "" : `-${short}, `}--${name}${value === undefined ? "" : ` ${value}`}`;
 }
 
-/** Columns of the narrowest terminal that the help is made for. */
+/** Width of the help text, in characters. */
 const COLUMNS = 80;
 
-/** A text in lines of at most so many characters; longer words stay whole. */
+/** Breaks a text into lines of at most `width` characters; longer words stay whole. */
 function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(" ")) {
@@ -20,7 +20,7 @@ function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-/** Rows of a short text and a long one, which is wrapped beside it. */
+/** Two columns, of which the second is wrapped. */
 function columns(rows: readonly (readonly [string, string])[]): string[] {
   const width = Math.max(0, ...rows.map(([left]) => left.length));
   return rows.flatMap(([left, right]) =>
@@ -31,7 +31,7 @@ function columns(rows: readonly (readonly [string, string])[]): string[] {
 const table = (options: OptionSpecs): string[] =>
   columns(Object.entries(options).map(([name, spec]) => [flags(name, spec), spec.help]));
 
-/** Paragraphs of a command's details. A line that is indented is an example, and stays as it is. */
+/** Wraps a command's details. An indented line is an example and stays unchanged. */
 function paragraphs(details: readonly string[]): string[] {
   const blocks: string[] = [];
   for (const line of details) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The program `sotto`. Loads nothing that an old Node lacks before it has checked Node's version.
+// Starts the program `sotto` once Node is known to be new enough to load it.
 import { checkNodeVersion } from "@sotto/protocol/node-version";
 
 const problem = checkNodeVersion(process.versions.node);

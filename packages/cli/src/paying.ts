@@ -10,21 +10,21 @@ import { type Session, serviceOf } from "./session.ts";
 
 /** Options of the commands that pay for a request. */
 export const PAYING = {
-  max: { value: "AMOUNT", help: "most it may cost; without a terminal, or with --yes, it has to be said" },
-  "max-day": { value: "AMOUNT", help: "most this wallet may spend in a day (UTC)" },
-  "max-host": { value: "AMOUNT", help: "most it may spend at this host in a day" },
-  key: { value: "TEXT", help: "names the purchase: under one key something is paid once, for ever" },
-  "new-recipient": { help: "accepts that the host is paid under another wallet than before" },
-  merge: { help: "joins notes first where no single one is enough" },
-  registry: { value: "URL", help: "asked where a shop names a phone number; default: the service" },
+  max: { value: "AMOUNT", help: "highest price; required without a terminal or with --yes" },
+  "max-day": { value: "AMOUNT", help: "most that this wallet may spend in a day (UTC)" },
+  "max-host": { value: "AMOUNT", help: "most that this wallet may spend at this host in a day" },
+  key: { value: "TEXT", help: "names the purchase: one key is paid at most once, forever" },
+  "new-recipient": { help: "accept another wallet of the host than before" },
+  merge: { help: "merge notes first if no single note is large enough" },
+  registry: { value: "URL", help: "phone registry to check a 402's phone number with; default: the service" },
   ...YES,
 } as const;
 
-/** Bytes of a 402 that are read; one of the interface has some 2,000. */
-const MAX_RESPONSE_BYTES = 65_536;
-const MOST_MS = 30_000;
+/** Largest body of a 402 that is read, in bytes; a usual one has 2,000. */
+const MAX_CHALLENGE_BYTES = 65_536;
+const CHALLENGE_TIMEOUT_MS = 30_000;
 
-/** What was paid for an answer. */
+/** The payment for a response. */
 export interface Paid {
   amount: bigint;
   resource: string;
@@ -33,16 +33,16 @@ export interface Paid {
 
 export const STAGES: Readonly<Record<PurchaseStage, string>> = {
   challenge: "the server asks for a payment",
-  recipient: "its recipient is checked",
-  split: "making notes for payments in parallel",
+  recipient: "checking the recipient",
+  split: "splitting a note to pay in parallel",
   funds: "waiting for a note that can be spent",
   proving: "proving",
-  verifying: "the service checks the proof",
+  verifying: "the service is verifying the proof",
   settling: "settling",
-  confirming: "looking for it on chain",
+  confirming: "confirming the payment on the chain",
   paid: "paid",
-  presenting: "asking again, with the proof",
-  retrying: "the server failed: once more, with the same proof",
+  presenting: "repeating the request with the proof",
+  retrying: "the server failed: retrying with the same proof",
   delivered: "delivered",
 };
 
@@ -52,19 +52,19 @@ export interface Limits {
   maxHost: bigint | undefined;
 }
 
-/** @throws CliError USAGE, NOT_CONFIRMED: somebody has to say what it may cost, before or when asked */
+/** @throws CliError USAGE with --yes but without --max, NOT_CONFIRMED without --max and a terminal */
 export function readLimits(context: Context, { decimals }: Config): Limits {
   const { args } = context;
   const max = args.amount("max", decimals);
-  if (max === undefined && args.flag("yes")) throw usage("--yes needs --max: what it may cost");
+  if (max === undefined && args.flag("yes")) throw usage("--yes needs --max AMOUNT, the highest price");
   if (max === undefined && !canAsk(context))
-    throw new CliError("NOT_CONFIRMED", "there is no terminal to ask on: --max says what it may cost");
+    throw new CliError("NOT_CONFIRMED", "cannot ask without a terminal: set the highest price with --max AMOUNT");
   return { max, maxDay: args.amount("max-day", decimals), maxHost: args.amount("max-host", decimals) };
 }
 
 /**
- * Sends a request and pays for it where that is asked. What was begun before and not finished goes on; it was confirmed
- * then. Whoever answers is seen once, before anything is paid: price and recipient are shown, and somebody says yes.
+ * Sends a request and pays if the server answers 402. A new purchase shows its price and recipient and asks the user; a
+ * purchase that was interrupted resumes without asking, because the user confirmed it then.
  */
 export async function payingFetch(session: Session, limits: Limits, url: string, init: RequestInit) {
   const { context, config, wallet } = session;
@@ -84,11 +84,13 @@ export async function payingFetch(session: Session, limits: Limits, url: string,
   const pay = wrapFetch(send, wallet, {
     services: [service],
     phoneRegistry: args.url("registry") ?? service,
-    phone: { confirmChange: ({ known, offered }) => acceptRecipient(context, "the shop's number", known, offered) },
+    phone: {
+      confirmChange: ({ known, offered }) => acceptRecipient(context, "the server's phone number", known, offered),
+    },
     serviceFetch: fetch,
     maxPerRequest: limits.max ?? MAX_AMOUNT,
-    ...(limits.maxDay === undefined ? {} : { maxPerDay: limits.maxDay }),
-    ...(limits.maxHost === undefined ? {} : { maxPerHost: limits.maxHost }),
+    maxPerDay: limits.maxDay,
+    maxPerHost: limits.maxHost,
     confirmRecipient: ({ host, known, offered }) =>
       acceptRecipient(context, host, { wallet: known }, { wallet: offered }),
     merge: args.flag("merge"),
@@ -106,11 +108,11 @@ async function reach(...[input, init]: Parameters<typeof fetch>): Promise<Respon
   } catch (cause) {
     if (init?.signal?.aborted) throw cause;
     const { host } = new URL(input instanceof Request ? input.url : String(input));
-    throw new CliError("HOST_UNREACHABLE", `nothing answers at ${host}`, {}, { cause });
+    throw new CliError("HOST_UNREACHABLE", `no answer from ${host}; check the address and the network`, {}, { cause });
   }
 }
 
-/** Shows what is asked for. What is wrong with it is found by the paying fetch, which reads it again. */
+/** Shows the price and asks. It ignores an invalid 402: the paying fetch reads it again and rejects it. */
 async function offer(session: Session, limits: Limits, response: Response): Promise<void> {
   const { context, config } = session;
   if (context.args.flag("yes") || !canAsk(context)) return;
@@ -130,14 +132,14 @@ async function offer(session: Session, limits: Limits, response: Response): Prom
 
 async function read(response: Response): Promise<PaymentInstructions | undefined> {
   try {
-    const bytes = await readBody(response, MAX_RESPONSE_BYTES, AbortSignal.timeout(MOST_MS));
+    const bytes = await readBody(response, MAX_CHALLENGE_BYTES, AbortSignal.timeout(CHALLENGE_TIMEOUT_MS));
     return parseInstructions(JSON.parse(new TextDecoder().decode(bytes)));
   } catch {
     return undefined;
   }
 }
 
-/** Whether somebody says that another wallet, or another key of it, is right. */
+/** Asks the user whether a recipient's new wallet or shielded address is right. */
 export async function acceptRecipient(
   context: Context,
   who: string,
@@ -146,12 +148,12 @@ export async function acceptRecipient(
 ): Promise<boolean> {
   if (context.args.flag("new-recipient")) return true;
   if (!canAsk(context)) return false;
-  const what = known.wallet === offered.wallet ? "another key of the same wallet" : offered.wallet;
-  const question = `${printable(who)} was paid under ${known.wallet} and now names ${what}. Is that right? [y/N] `;
-  return /^y(es)?$/i.test(await askLine(context, question, "--new-recipient accepts it"));
+  const what = known.wallet === offered.wallet ? "another shielded address of the same wallet" : offered.wallet;
+  const question = `${printable(who)} was paid at ${known.wallet} before and now names ${what}. Accept it? [y/N] `;
+  return /^y(es)?$/i.test(await askLine(context, question, "accept it with --new-recipient"));
 }
 
-/** What was paid, for programs; null where nothing was. */
+/** The payment for --json; null without one. */
 export function paidFields({ wallet }: Session, paid: Paid | undefined, config: Config) {
   if (paid === undefined) return null;
   const { amount, resource, transaction } = paid;

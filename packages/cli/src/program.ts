@@ -1,20 +1,20 @@
-// The program `sotto`, once Node is known to be new enough for it (main.ts).
+// The program `sotto`. main.ts imports it after checking Node's version.
 import { run } from "./run.ts";
 
 const controller = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const)
   process.once(signal, () => {
     controller.abort();
-    // Again: now, at once. What is under way is journalled.
+    // A second signal ends the process at once: the journal has what is needed to resume.
     process.once(signal, () => process.exit(130));
   });
-// `sotto .. | head`: who reads no more has what it wants.
+// In `sotto .. | head`, the reader closes the pipe early.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
 
 const { stdin, stdout, stderr } = process;
 const streams = { stdin, stdout, stderr, terminal: stderr.isTTY === true };
 const code = await run(process.argv.slice(2), { streams, environment: process.env, signal: controller.signal });
-// Not process.exit at once: what was written to a pipe has to get there.
+// Flushes standard output, which may be a pipe, before the process exits.
 process.exitCode = code;
 await new Promise<void>((resolve) => stdout.write("", () => resolve()));
 process.exit(code);

@@ -20,9 +20,9 @@ export interface RunOptions {
 }
 
 /**
- * Runs one command.
- * @param args what stands behind the program's name
- * @returns the exit code; nothing is thrown
+ * Runs one command. It never throws.
+ * @param args the arguments after the program's name
+ * @returns the exit code
  */
 export async function run(args: readonly string[], options: RunOptions): Promise<number> {
   const asked = args.slice(0, args.includes("--") ? args.indexOf("--") : undefined);
@@ -63,13 +63,13 @@ async function execute(args: readonly string[], output: Output, options: RunOpti
   return EXIT.ok.code;
 }
 
-/** Of this package, from the sources as from dist. */
+/** The path is the same from src and from dist. */
 function versionOf(): string {
   const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
   return version;
 }
 
-/** The command of the longest name that fits: `receipt check FILE` is not a receipt of the payment "check". */
+/** Prefers a name of two words: `receipt check FILE` is not a receipt of the payment "check". */
 function find(args: readonly string[]): { command: Command; rest: readonly string[] } {
   for (const words of [2, 1]) {
     const name = args.slice(0, words).join(" ");
@@ -79,19 +79,19 @@ function find(args: readonly string[]): { command: Command; rest: readonly strin
   const names = commands.flatMap(({ name }) => [name, ...name.split(" ").slice(0, 1)]);
   const similar = nearest(args.slice(0, 2).join(" "), names) ?? nearest(args[0] ?? "", names);
   const meant = similar === undefined ? "" : `; did you mean \`sotto ${similar}\`?`;
-  throw usage(`there is no such command${meant || "; `sotto --help` lists them"}`);
+  throw usage(`unknown command${meant || "; `sotto --help` lists the commands"}`);
 }
 
 function interrupted(cause: unknown): CliError {
   if (cause instanceof CliError && cause.code === "INTERRUPTED") return cause;
-  return new CliError("INTERRUPTED", "ended by a signal", {}, { cause });
+  return new CliError("INTERRUPTED", "interrupted: run the same command again to resume", {}, { cause });
 }
 
-/** One line for an error. A stack trace only where somebody asks for it with SOTTO_DEBUG=1. */
+/** One line, or one JSON document. SOTTO_DEBUG=1 adds the stack trace. */
 function report(error: unknown, json: boolean, environment: Environment, typed: (text: string) => string): string {
   const coded = error instanceof SottoError;
   const code = coded ? error.code : "UNEXPECTED";
-  const said = error instanceof Error ? printable(error.message) : "a value that is not an error was thrown";
+  const said = error instanceof Error ? printable(error.message) : "a value that is not an Error was thrown";
   const message = typed(said);
   const exit = coded ? exitOf(code) : EXIT.failed.code;
   if (json) return toJson({ error: { code, message, exit, ...(coded ? { details: error.details } : {}) } });

@@ -9,7 +9,7 @@ import { type Config, readConfig } from "./home/config.ts";
 import { lock } from "./home/lock.ts";
 import { readSeed } from "./home/seed.ts";
 
-/** What has to be given free at the end, last one first. */
+/** Actions to run at the end, the last one first. */
 class Cleanup {
   readonly #actions: (() => unknown)[] = [];
   add(action: () => unknown): void {
@@ -20,7 +20,7 @@ class Cleanup {
   }
 }
 
-/** The chain of a config, for the time of `action`. */
+/** Opens the config's chain for the duration of `action`. */
 export async function withChain<T>(
   context: Context,
   action: (chain: EthersChain, config: Config) => Promise<T>,
@@ -44,8 +44,8 @@ export interface Session {
 }
 
 /**
- * The wallet of this home, for the time of `action`: locked, opened, and closed again whatever happens.
- * @param spending whether it will prove something
+ * Locks and opens the wallet for the duration of `action`.
+ * @param spending whether `action` proves anything: then the circuits' keys are loaded
  */
 export async function withWallet<T>(
   context: Context,
@@ -79,7 +79,7 @@ export async function withWallet<T>(
   }
 }
 
-/** Reads what is new on the chain. */
+/** Reads the chain's new blocks. */
 export async function scan({ context, wallet }: Session): Promise<void> {
   const { output, signal } = context;
   await wallet.scan({
@@ -88,9 +88,12 @@ export async function scan({ context, wallet }: Session): Promise<void> {
   });
 }
 
-/** The service of the config. @throws CliError CONFIG_INVALID where there is none; ServiceError SERVICE_NOT_SECURE */
+/** The config's service. @throws CliError CONFIG_INVALID without one; ServiceClientError SERVICE_NOT_SECURE */
 export function serviceOf({ service, chainId }: Pick<Config, "service" | "chainId">): SottoService {
   if (service === undefined)
-    throw new CliError("CONFIG_INVALID", "this wallet has no service: `sotto init --update --service URL` names one");
+    throw new CliError(
+      "CONFIG_INVALID",
+      "this wallet has no service: set one with `sotto init --update --service URL`",
+    );
   return new SottoService(service, { chainId });
 }

@@ -3,29 +3,29 @@ import { hexlify, randomBytes } from "ethers";
 import { STAGES } from "./paying.ts";
 import { type Session, serviceOf } from "./session.ts";
 
-/** A payment to an address that no 402 asked for. */
+/** A payment that no 402 asked for. */
 export interface Transfer {
   shieldedAddress: string;
-  /** Base units. */
+  /** In base units. */
   amount: bigint;
-  /** What the payment is bound to. */
+  /** The resource that the payment is bound to. */
   resourceUrl: string;
 }
 
-/** What is journalled of a transfer before it is begun. */
+/** The journal's record of a transfer, written before it is paid. */
 export interface TransferRecord {
   key: string;
   wallet: string;
   shieldedAddress: string;
   amount: string;
   resourceUrl: string;
-  /** Where it was settled, null before. */
+  /** Hash of the transaction that settled it; null before. */
   transaction: string | null;
 }
 
 export const asValue = (record: TransferRecord): StoreValue => record as unknown as StoreValue;
 
-/** A new record. No account is named: the wallet address is nobody's. */
+/** A new record. Without `wallet`, the wallet address is random: it belongs to nobody. */
 export function newTransfer({ shieldedAddress, amount, resourceUrl }: Transfer, wallet?: string): TransferRecord {
   return {
     key: `cli ${hexlify(randomBytes(16)).slice(2)}`,
@@ -37,16 +37,15 @@ export function newTransfer({ shieldedAddress, amount, resourceUrl }: Transfer, 
   };
 }
 
-/** Errors of a purchase that is paid: the proof that it would show is too old, or never got its token. */
+/** Errors of a purchase that is paid, but whose proof is too old or never got its token. */
 const PAID = new Set<string>(["PURCHASE_FINISHED", "PAID_BUT_STALE", "PAID_BUT_REFUSED"]);
 
-/** What became of a transfer. */
 export interface Transferred {
   transaction: string;
   digest: string;
 }
 
-/** Pays a transfer, or goes on with it: under its key it is paid once, and asked again it says in which transaction. */
+/** Pays a transfer, or resumes it. Its key makes it be paid once; a repeated call returns the same transaction. */
 export async function payTransfer(session: Session, record: TransferRecord): Promise<Transferred> {
   const { context, config, wallet } = session;
   const { output, signal, args } = context;
@@ -62,7 +61,7 @@ export async function payTransfer(session: Session, record: TransferRecord): Pro
     return { transaction: txSignature, digest };
   } catch (error) {
     if (!(error instanceof PurchaseError) || !PAID.has(error.code)) throw error;
-    // Ended before it was stored as over: it is paid, and there is nobody here to show a proof to, late or not.
+    // Interrupted after the payment and before the journal recorded it. A transfer needs no proof afterwards.
     if (error.code !== "PURCHASE_FINISHED") await dismissPurchase(wallet, String(error.details["id"]));
     return { transaction: String(error.details["txSignature"]), digest: String(error.details["digest"]) };
   }

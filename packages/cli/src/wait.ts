@@ -3,22 +3,22 @@ import { describeWaiting, WalletError, waitingOf } from "@sotto/client";
 import { SottoError } from "@sotto/protocol";
 import { type Session, scan } from "./session.ts";
 
-const LOOK_MS = 500;
+const POLL_INTERVAL_MS = 500;
 
 /** Options of commands that can wait for the chain. */
 export const WAIT_OPTIONS = {
-  wait: { value: "SECONDS", help: "longest time to wait for notes that can be spent; 0 for not at all", short: "w" },
+  wait: { value: "SECONDS", help: "how long to wait for notes that can be spent; 0: do not wait", short: "w" },
 } as const;
 
 /**
- * Looks at the chain until `done` says so.
- * @throws CliError PENDING when the time is over: nothing is lost, it only takes longer
+ * Scans the chain until `done` returns true.
+ * @throws SottoError PENDING at the deadline; the notes become spendable later
  */
 export async function waitUntil(session: Session, seconds: number, what: string, done: () => boolean): Promise<void> {
   const { output, signal } = session.context;
   const { wallet } = session;
   const end = Date.now() + seconds * 1000;
-  /** The newest block when the wait began. */
+  /** The newest block at the first scan. */
   let since: number | undefined;
   for (;;) {
     await scan(session);
@@ -31,13 +31,13 @@ export async function waitUntil(session: Session, seconds: number, what: string,
       throw new SottoError("PENDING", message, { cause: waiting.cause });
     }
     output.progress(`waiting for ${what}`);
-    await sleep(LOOK_MS, undefined, { signal });
+    await sleep(POLL_INTERVAL_MS, undefined, { signal });
   }
 }
 
 /**
- * Tries `action` again while notes it needs are being confirmed, appended or given free by payments in flight.
- * @throws WalletError FUNDS_NOT_READY when the time is over
+ * Retries `action` until the notes it needs are confirmed, appended or released by payments in flight.
+ * @throws WalletError FUNDS_NOT_READY at the deadline
  */
 export async function whenReady<T>({ context }: Session, seconds: number, action: () => Promise<T>): Promise<T> {
   const { output, signal } = context;
@@ -48,6 +48,6 @@ export async function whenReady<T>({ context }: Session, seconds: number, action
       if (!(error instanceof WalletError) || error.code !== "FUNDS_NOT_READY" || Date.now() > end) throw error;
     }
     output.progress("waiting for notes that can be spent");
-    await sleep(LOOK_MS, undefined, { signal });
+    await sleep(POLL_INTERVAL_MS, undefined, { signal });
   }
 }

@@ -20,7 +20,7 @@ describe("the account of a command", () => {
   const recipient = (args: string[], environment = {}) => home.run(["recipient", "--json", ...args], environment);
   const walletOf = ({ stdout }: { stdout: string }) => (JSON.parse(stdout) as { wallet: string }).wallet;
 
-  it("comes from the environment, a key file, or an encrypted keystore file", async () => {
+  it("is read from the environment, a key file or an encrypted keystore file", async () => {
     const expected = account.address.toLowerCase();
     expect(walletOf(await recipient([], { SOTTO_ACCOUNT_KEY: account.privateKey }))).to.equal(expected);
     const plain = home.write("account.key", `${account.privateKey}\n`);
@@ -34,7 +34,7 @@ describe("the account of a command", () => {
     }
   });
 
-  it("is refused from a file that others can read", async () => {
+  it("rejects a key file that other users can read", async () => {
     const path = home.write("open.key", account.privateKey);
     chmodSync(path, 0o644);
     const { code, stderr } = await recipient(["--keystore", path]);
@@ -42,7 +42,7 @@ describe("the account of a command", () => {
     expect((await recipient(["--keystore", `${path}.nowhere`])).code).to.equal(9);
   });
 
-  it("is in no error, right or wrong", async () => {
+  it("never appears in an error", async () => {
     for (const key of [`${account.privateKey}00`, account.privateKey.slice(2), `0x${"00".repeat(32)}`, "not a key"]) {
       const { code, stdout, stderr } = await recipient([], { SOTTO_ACCOUNT_KEY: key });
       expect([code, stdout], key).to.deep.equal([9, ""]);
@@ -50,7 +50,7 @@ describe("the account of a command", () => {
     }
   });
 
-  it("is a public test account on a local chain where none is given, and nothing elsewhere", async () => {
+  it("defaults to a public test account, on local chains only", async () => {
     expect(walletOf(await recipient([]))).to.equal("0x70997970c51812dc3a010c7d01b50e0d17dc79c8");
     const config = JSON.parse(home.read("home/config.json")) as object;
     home.write("home/config.json", JSON.stringify({ ...config, chainId: "1" }));

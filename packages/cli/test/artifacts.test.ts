@@ -32,7 +32,7 @@ describe("artifacts of the service", () => {
     );
   }
 
-  it("are not read on and on", async () => {
+  it("stop being read at their size limit", async () => {
     let sent = 0;
     answer = (response) => {
       const write = () => {
@@ -47,7 +47,7 @@ describe("artifacts of the service", () => {
     expect(sent).to.be.below(1 << 26);
   });
 
-  it("are not waited for once the command is ended", async () => {
+  it("stop being fetched when the command is interrupted", async () => {
     const ending = new AbortController();
     answer = () => setTimeout(() => ending.abort(), 50);
     expect(await reading(ending.signal)).to.include("ARTIFACT_UNREACHABLE");

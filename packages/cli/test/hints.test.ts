@@ -40,15 +40,15 @@ describe("hints", () => {
       "50000 base units are needed, but the wallet holds 0 base units; deposit 50000 base units more",
     );
 
-    it("name amounts in the unit that is typed, and the command that helps", () => {
+    it("name amounts in the token's unit and the command that helps", () => {
       expect(said(without)).to.equal(
         "0.05 USDC are needed, but the wallet holds 0 USDC; deposit 0.05 USDC more; " +
-          "`sotto deposit AMOUNT --mint` puts test tokens in",
+          "`sotto deposit AMOUNT --mint` deposits test tokens",
       );
-      expect(said(without, BASE)).to.match(/; `sotto deposit AMOUNT` puts tokens in$/);
+      expect(said(without, BASE)).to.match(/; `sotto deposit AMOUNT` deposits tokens$/);
       const tokens = new WalletError("INSUFFICIENT_TOKENS", "0x12 holds 1 base units");
-      expect(said(tokens)).to.equal("0x12 holds 0.000001 USDC; --mint makes test tokens first");
-      expect(said(tokens, BASE)).to.match(/; send the account tokens first$/);
+      expect(said(tokens)).to.equal("0x12 holds 0.000001 USDC; mint test tokens with --mint");
+      expect(said(tokens, BASE)).to.match(/; send tokens to the account first$/);
     });
 
     it("name the option that raises a limit", () => {
@@ -60,19 +60,19 @@ describe("hints", () => {
         expect(said(new PurchaseError(code, "too much"))).to.match(new RegExp(`^too much; raise it with ${option}\\b`));
     });
 
-    it("keep code, details and cause, and leave errors of the program as they are", () => {
+    it("keep code, details and cause, and leave the program's own errors unchanged", () => {
       const error = new PurchaseError("FUNDS_TIMED_OUT", "5000000 base units wait", { cause: "NO_BLOCKS" });
       const explained = explain(error, config) as SottoError;
       expect(explained).to.include({ code: "FUNDS_TIMED_OUT", cause: error });
       expect(explained.details).to.deep.equal({ cause: "NO_BLOCKS" });
-      expect(explained.message).to.equal("5 USDC wait; `sotto init --update --finality 0` sets it");
+      expect(explained.message).to.equal("5 USDC wait; set it with `sotto init --update --finality 0`");
       expect(said(error, BASE)).to.equal("5 USDC wait");
       const own = new CliError("USAGE", "7 base units");
       expect([explain(own, config), explain(undefined, config)]).to.deep.equal([own, undefined]);
     });
   });
 
-  it("name commands as they are typed here", async () => {
+  it("name commands as the user types them", async () => {
     const hint = "`sotto init` or `npm run deploy:local`";
     expect(asTypedHere(hint, {})).to.equal(hint);
     expect(asTypedHere(hint, { ...NPM, npm_lifecycle_event: "test" })).to.equal(hint);
@@ -91,7 +91,7 @@ describe("hints", () => {
     ] as const) {
       home.empty();
       const missing = await home.run(["balance"], environment);
-      expect(missing.stderr).to.include(`; \`${command} --home ${home.home}\` makes one`);
+      expect(missing.stderr).to.include(`; create one with \`${command} --home ${home.home}\``);
       const json = await home.run(["balance", "--json"], environment);
       expect(JSON.parse(json.stderr).error.message).to.include(`\`${command} --home ${home.home}\``);
       home.remove();
@@ -99,7 +99,7 @@ describe("hints", () => {
     }
   });
 
-  it("name the command or option that was meant", async () => {
+  it("suggest the command or option that was mistyped", async () => {
     expect(
       ["pya", "depsoit", "balanse", "recieve", "restor"].map((word) =>
         nearest(word, ["pay", "deposit", "balance", "receive", "restore"]),
@@ -107,12 +107,12 @@ describe("hints", () => {
     ).to.deep.equal(["pay", "deposit", "balance", "receive", "restore"]);
     expect(nearest("x".repeat(60_000), ["pay"])).to.equal(undefined);
     const cases = [
-      [["balanse"], "USAGE: there is no such command; did you mean `sotto balance`?"],
-      [["reciept", "check", "x"], "USAGE: there is no such command; did you mean `sotto receipt check`?"],
-      [["wihdraw", "5"], "USAGE: there is no such command; did you mean `sotto withdraw`?"],
-      [["qqqqqqqq"], "USAGE: there is no such command; `sotto --help` lists them"],
-      [["deposit", "1", "--notse", "2"], "USAGE: there is no such option; did you mean --notes?"],
-      [["deposit", "1", "--qqqqqq"], "USAGE: there is no such option; --help lists them"],
+      [["balanse"], "USAGE: unknown command; did you mean `sotto balance`?"],
+      [["reciept", "check", "x"], "USAGE: unknown command; did you mean `sotto receipt check`?"],
+      [["wihdraw", "5"], "USAGE: unknown command; did you mean `sotto withdraw`?"],
+      [["qqqqqqqq"], "USAGE: unknown command; `sotto --help` lists the commands"],
+      [["deposit", "1", "--notse", "2"], "USAGE: unknown option; did you mean --notes?"],
+      [["deposit", "1", "--qqqqqq"], "USAGE: unknown option; --help lists the options"],
     ] as const;
     for (const [args, line] of cases) {
       const { stderr } = await home.run(args);
@@ -120,15 +120,15 @@ describe("hints", () => {
     }
   });
 
-  it("say how to get a deployment", async () => {
+  it("tell how to create a pool", async () => {
     home.empty();
     const before = process.cwd();
     process.chdir(home.folder);
     const { code, stderr } = await home.run(["init"], NPM).finally(() => process.chdir(before));
     expect(code).to.equal(2);
     expect(stderr).to.equal(
-      "sotto: USAGE: there is no .sotto/deployment.json here: `npm run deploy:local` makes a pool on a local chain and " +
-        "writes it; for any other pool, --deployment FILE names its manifest\n",
+      "sotto: USAGE: there is no .sotto/deployment.json in this folder: create a pool on a local chain with " +
+        "`npm run deploy:local`, or choose another pool with --deployment FILE, its manifest\n",
     );
     home.remove();
     home = new DeadHome();

@@ -35,7 +35,7 @@ describe("restore", () => {
     return all.map(({ key, value }) => [key, value]);
   }
 
-  it("takes nothing from a wallet that is made while its passphrase is typed", async () => {
+  it("keeps a wallet that another process creates while the passphrase is typed", async () => {
     const meanwhile = {
       get SOTTO_PASSPHRASE() {
         mkdirSync(second.home, { mode: 0o700 });
@@ -48,7 +48,7 @@ describe("restore", () => {
     expect(await records(second)).to.deep.equal(await records(first));
   });
 
-  it("that broke off before the config was written is begun anew", async () => {
+  it("can be repeated if it was interrupted before writing the config", async () => {
     for (const lost of [["config.json"], ["config.json", "seed"]]) {
       const done = await second.run(["restore", backup], environment);
       expect(done.code, done.stderr).to.equal(0);
@@ -60,7 +60,7 @@ describe("restore", () => {
     expect(await records(second)).to.deep.equal([["journal/1", "of the backup"]]);
   });
 
-  it("mixes with nothing else that is there", async () => {
+  it("rejects a folder with another key or a filled store", async () => {
     mkdirSync(second.home, { mode: 0o700 });
     await put(second, "journal/1", "of another");
     expect((await second.run(["restore", backup], environment)).stderr).to.include("WALLET_EXISTS");

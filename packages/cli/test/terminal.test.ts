@@ -13,23 +13,23 @@ describe("on a terminal", () => {
   });
   after(() => home.remove());
 
-  it("asks before it withdraws, and takes nothing but yes for yes", async () => {
+  it("asks before a withdrawal and accepts only y and yes", async () => {
     const args = ["withdraw", "1.5", "--to", ADDRESS];
     for (const answer of ["n", "", "yess", "Y es"]) {
       const { code, stderr } = await home.run(args, {}, [answer]);
       expect(code, answer).to.equal(3);
       expect(stderr).to.include(`withdraw 1.5 USDC to ${ADDRESS}? [y/N] `).and.to.include("NOT_CONFIRMED");
     }
-    // Said yes it goes on, to a node that does not answer.
+    // After a yes, the command fails because the node does not answer.
     for (const answer of ["y", "Yes"]) expect((await home.run(args, {}, [answer])).code).to.equal(6);
     expect((await home.run(args)).code).to.equal(3);
   });
 
-  it("asks for a passphrase twice, and shows it never", async () => {
+  it("asks for a new passphrase twice and never shows it", async () => {
     const file = join(home.folder, "backup.json");
     const secret = "correct horse battery";
     const other = await home.run(["export", "--output", file], {}, [secret, "something else"]);
-    expect([other.code, other.stderr.includes("not the same")]).to.deep.equal([2, true]);
+    expect([other.code, other.stderr.includes("the two passphrases differ")]).to.deep.equal([2, true]);
     const short = await home.run(["export", "--output", file], {}, ["short", "short"]);
     expect(short.code).to.equal(2);
     const done = await home.run(["export", "--output", file], {}, [`x\u007f${secret}`, secret]);
@@ -50,12 +50,12 @@ describe("on a terminal", () => {
     }
   });
 
-  it("ends at once with Ctrl-C in the middle of a passphrase", async () => {
+  it("ends on Ctrl-C while a passphrase is typed", async () => {
     const { code } = await home.run(["export", "--output", join(home.folder, "no.json")], {}, ["abc\u0003"]);
     expect(code).to.equal(130);
   });
 
-  it("is not steered by what strangers answer: control characters show as what they are", async () => {
+  it("replaces control characters in a server's response", async () => {
     // ESC and the single character that means ESC [, both of which rewrite a line that was shown before.
     const evil = "paid 0\r\n\u001b[1Apaid 1\u009b2Kdone\u007f\u202e\tend\n";
     const body = async function* () {
@@ -80,7 +80,7 @@ describe("on a terminal", () => {
     expect(JSON.parse(json)).to.deep.equal({ body: evil });
   });
 
-  it("ends what a stranger answers with a line break, for what is shown next", async () => {
+  it("ends a response's body with a line break", async () => {
     const shown = async (text: string, isTTY = true) => {
       const body = async function* () {
         yield new TextEncoder().encode(text);
@@ -95,14 +95,14 @@ describe("on a terminal", () => {
     expect(await shown("a", false)).to.equal("a");
   });
 
-  it("pays for nothing that it could not keep", async () => {
+  it("checks --output before it pays", async () => {
     const args = (file: string) => ["pay", "http://127.0.0.1:9/", "--max", "1", "--output", file];
     expect((await home.run(args(join(home.folder, "no", "such", "folder")))).stderr).to.include("FILE_UNREADABLE");
     expect((await home.run(args(home.write("there", "")))).stderr).to.include("FILE_EXISTS");
     expect((await home.run(args(join(home.folder, "new")))).stderr).to.not.include("FILE_");
   });
 
-  it("shows a stack trace only where it is asked for", async () => {
+  it("shows a stack trace only with SOTTO_DEBUG=1", async () => {
     const quiet = await home.run(["deposit", "x"]);
     const loud = await home.run(["deposit", "x"], { SOTTO_DEBUG: "1" });
     expect(quiet.stderr).to.not.match(/\n\s+at /);

@@ -96,7 +96,7 @@ describe("usage", () => {
     describe(`of ${name}`, () => {
       for (const [option, { value }] of Object.entries(options))
         if (value !== undefined)
-          it(`--${option} takes nothing but ${value}`, async () => {
+          it(`--${option} accepts only ${value}`, async () => {
             expect(bad, `values that --${option} refuses`).to.have.property(option);
             for (const wrong of bad[option]!) await refuses([...argumentsOf(name, option), `--${option}=${wrong}`]);
             if (!option.startsWith("max") && option !== "header")
@@ -104,7 +104,7 @@ describe("usage", () => {
             await refuses([...argumentsOf(name, option), `--${option}`]);
           });
 
-      it("has a help that names every option, and no other option", async () => {
+      it("names exactly its options in --help", async () => {
         const { code, stdout } = await home.run([...name.split(" "), "--help"]);
         expect(code).to.equal(0);
         for (const option of Object.keys(options)) expect(stdout).to.include(`--${option}`);
@@ -114,13 +114,13 @@ describe("usage", () => {
       });
 
       if (positionals.some((positional) => !positional.startsWith("[")))
-        it("needs its arguments", async () => {
+        it("requires its arguments", async () => {
           await refuses(name.split(" "));
         });
     });
   }
 
-  it("of amounts and addresses as arguments is as strict as of options", async () => {
+  it("checks arguments as strictly as options", async () => {
     for (const amount of amounts.filter((text) => !text.startsWith("-"))) await refuses(["deposit", amount]);
     for (const amount of amounts.filter((text) => !text.startsWith("-")))
       await refuses(["withdraw", amount, "--to", ADDRESS]);
@@ -135,7 +135,7 @@ describe("usage", () => {
     await refuses(["deposit", "x".repeat(70_000)]);
   });
 
-  it("errors repeat nothing that was typed: it may be a secret", async () => {
+  it("never repeats a value in an error", async () => {
     const secret = "tragedyvillage";
     for (const args of [
       [secret],
@@ -153,7 +153,7 @@ describe("usage", () => {
     }
   });
 
-  it("without a command shows the commands; --help does, and ends with 0", async () => {
+  it("without a command lists the commands and ends with 2, with --help with 0", async () => {
     const { stdout } = await home.run(["--help"]);
     for (const { name } of commands) expect(stdout).to.include(`  ${name} `);
     expect(stdout.split("\n").filter((line) => line.length > 80)).to.deep.equal([]);
@@ -161,7 +161,7 @@ describe("usage", () => {
       expect(stdout).to.match(new RegExp(`${code}  ${means.slice(0, 20)}`));
   });
 
-  it("--version says the package's, as JSON as well, and needs no wallet", async () => {
+  it("--version shows the package's version without a wallet", async () => {
     const { version } = JSON.parse(readFileSync(join(import.meta.dirname, "..", "package.json"), "utf8"));
     expect(await home.run(["--version"])).to.deep.include({ code: 0, stdout: `${version}\n`, stderr: "" });
     expect(JSON.parse((await home.run(["--version", "--json"])).stdout)).to.deep.equal({ version });
@@ -175,7 +175,7 @@ describe("a wallet whose node does not answer", () => {
   });
   after(() => home.remove());
 
-  it("ends with 6, and with JSON on standard error where that is asked for", async () => {
+  it("ends with 6, with --json as JSON on standard error", async () => {
     const { code, stdout, stderr } = await home.run(["balance", "--json"]);
     expect([code, stdout]).to.deep.equal([6, ""]);
     expect(JSON.parse(stderr)).to.deep.include({
@@ -183,7 +183,7 @@ describe("a wallet whose node does not answer", () => {
     });
   });
 
-  it("still knows its address, and shows it on a terminal without a trace of progress", async () => {
+  it("shows its address without a line of progress", async () => {
     const { code, stdout, stderr } = await home.run(["address"], {}, []);
     expect(code).to.equal(0);
     expect(stdout).to.match(/^0x[0-9a-f]{128}\n$/);

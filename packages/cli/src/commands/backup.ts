@@ -14,47 +14,47 @@ import { parseSeed, readSeed, writeSeed } from "../home/seed.ts";
 import { viewingKeyText } from "../home/viewing-key.ts";
 import { readJson } from "./receipt.ts";
 
-const MAX_INPUT_BYTES = 64 * 1024 * 1024;
+const MAX_BACKUP_BYTES = 64 * 1024 * 1024;
 
 export const exportCommand: Command = {
   name: "export",
-  summary: "Makes an encrypted backup; or shows the words, or a viewing key.",
+  summary: "Writes an encrypted backup, or shows the words or a viewing key.",
   positionals: [],
   options: {
-    output: { value: "FILE", help: "the backup, mode 0600; with --viewing-key, the key", short: "o" },
-    words: { help: "the 24 words, in place of a backup; needs --show-secret" },
-    "viewing-key": { help: "the viewing key, which reads all that ever comes in and spends nothing" },
-    "show-secret": { help: "says that a secret may be written to standard output" },
+    output: { value: "FILE", help: "where to write the backup or the viewing key (mode 0600)", short: "o" },
+    words: { help: "show the 24 words instead; needs --show-secret" },
+    "viewing-key": { help: "export the viewing key instead: it shows every incoming payment and cannot spend" },
+    "show-secret": { help: "allow a secret on standard output" },
   },
   details: [
-    "Words and chain bring back every note. The backup adds what they do not: payments under way, what was paid for what",
-    "(and so receipts), purchases that wait for an answer, phone numbers trusted, refunds made. It is encrypted with a",
-    "passphrase (SOTTO_PASSPHRASE, or asked for) by scrypt and AES-256-GCM. Use one copy at a time.",
+    "The 24 words and the chain restore every note. The backup also has what they cannot restore: payments in flight,",
+    "what each payment was for (receipts need it), open purchases, trusted phone numbers and refunds. It is encrypted",
+    "with a passphrase (SOTTO_PASSPHRASE, or asked for) by scrypt and AES-256-GCM. Use only one copy at a time.",
   ],
   async run(context) {
     const { args, home, environment } = context;
     const [words, viewing, show] = [args.flag("words"), args.flag("viewing-key"), args.flag("show-secret")];
-    if (words && viewing) throw usage("either --words or --viewing-key");
+    if (words && viewing) throw usage("--words and --viewing-key exclude each other");
     const config = readConfig(home);
     const seed = readSeed(home, environment);
     const file = args.text("output");
     if (words) {
-      if (file !== undefined) throw usage("--words are shown, not written: --output is for the backup");
-      expectShown(show);
+      if (file !== undefined) throw usage("--words writes to standard output only: remove --output");
+      assertAllowed(show);
       return { json: { words: wordsFromSeed(seed) }, text: [wordsFromSeed(seed)] };
     }
     if (viewing) {
       const keys = deriveKeys(seed, config);
       const { viewingKey } = keys;
       const text = viewingKeyText({ viewingKey, shieldedAddress: keys.shieldedAddress() }, config);
-      if (file === undefined) expectShown(show);
+      if (file === undefined) assertAllowed(show);
       else writePrivate(file, `${text}\n`, false);
       return file === undefined
         ? { json: JSON.parse(text), text: [text] }
         : { json: { file }, text: [`viewing key written to ${file}`] };
     }
-    if (file === undefined) throw usage("--output is missing: where the backup goes");
-    if (existsSync(file)) throw new CliError("FILE_EXISTS", `${file} is there already and is not replaced`);
+    if (file === undefined) throw usage("--output FILE is missing: where to write the backup");
+    if (existsSync(file)) throw new CliError("FILE_EXISTS", `${file} already exists; choose another name`);
     const passphrase = await readPassphrase(context, true);
     const records = await readRecords(context);
     const backup: Backup = {
@@ -70,62 +70,63 @@ export const exportCommand: Command = {
   },
 };
 
-function expectShown(show: boolean): void {
+function assertAllowed(show: boolean): void {
   if (show) return;
-  throw new CliError("NOT_CONFIRMED", "this shows a secret on standard output: --show-secret says that it may");
+  throw new CliError("NOT_CONFIRMED", "this writes a secret to standard output: allow it with --show-secret");
 }
 
 async function readRecords({ home }: Context): Promise<Backup["records"]> {
   if (!existsSync(home.store)) return [];
-  const free = lock(home.lock);
+  const release = lock(home.lock);
   const store = new SqliteStore(home.store);
   try {
     return await recordsOf(store);
   } finally {
     await store.close();
-    free();
+    release();
   }
 }
 
 export const restore: Command = {
   name: "restore",
-  summary: "Makes a wallet from a backup of sotto export.",
+  summary: "Restores a wallet from a backup of `sotto export`.",
   positionals: ["FILE"],
   options: {},
   details: [
-    "FILE is - for standard input. From words alone, sotto init --words does it. Nothing that is there is replaced. The",
-    "wallet that the backup was made of must not be used any more: the two would choose the same notes.",
+    "FILE is - for standard input. To restore from the 24 words alone, use `sotto init --words`. An existing wallet is",
+    "never replaced. Stop using the wallet that was backed up: two copies would choose the same notes.",
   ],
   async run(context) {
     const { args, home } = context;
-    expectNone(home, existsSync(home.config));
-    const value = await readJson(context, args.positional(0, "FILE"), MAX_INPUT_BYTES);
+    assertNone(home, existsSync(home.config));
+    const value = await readJson(context, args.positional(0, "FILE"), MAX_BACKUP_BYTES);
     const { words, config: fields, records } = await unseal(value, await readPassphrase(context, false));
     const config = parseConfig(Object(fields), "the backup");
     const seed = parseSeed(String(words), "the backup");
     home.make();
-    const free = lock(home.lock);
+    const release = lock(home.lock);
     try {
-      // Once more: one may have been made while the passphrase was typed.
+      // Checked again: another process may have made a wallet while the passphrase was typed.
       const key = readKeyFile(home.key);
       const another = key !== undefined && wordsFromSeed(parseSeed(key, home.key)) !== wordsFromSeed(seed);
-      expectNone(home, existsSync(home.config) || another);
+      assertNone(home, existsSync(home.config) || another);
       const store = new SqliteStore(home.store);
       await fillStore(store, records).finally(() => store.close());
       if (key === undefined) writeSeed(home, seed);
-      // Last: only with a config it is a wallet. What broke off before is begun anew.
+      // The config comes last: without one, an interrupted restore can be repeated.
       writeConfig(home, config, false);
     } finally {
-      free();
+      release();
     }
     const shieldedAddress = shieldedAddressOf(seed, config);
     return {
       json: { home: home.folder, shieldedAddress, records: records.length },
-      text: [`wallet in ${home.folder} with ${records.length} records of the backup`, `address ${shieldedAddress}`],
+      text: [`restored the wallet in ${home.folder} with ${records.length} records`, `address ${shieldedAddress}`],
     };
   },
 };
 
-function expectNone({ folder }: Home, some: boolean): void {
-  if (some) throw new CliError("WALLET_EXISTS", `there is a wallet in ${folder} already`);
+function assertNone({ folder }: Home, some: boolean): void {
+  if (some)
+    throw new CliError("WALLET_EXISTS", `there already is a wallet in ${folder}; choose another folder with --home`);
 }

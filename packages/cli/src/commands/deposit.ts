@@ -15,19 +15,20 @@ const mintable = new Interface(["function mint(address, uint256)"]);
 
 export const deposit: Command = {
   name: "deposit",
-  summary: "Puts tokens of an account into the pool, as notes of this wallet.",
+  summary: "Moves an account's tokens into the pool, as notes of this wallet.",
   positionals: ["AMOUNT"],
   options: {
-    notes: { value: "N", help: "in so many notes, 1 to 64: each payment at a time takes one; default 1" },
-    approve: { help: "the account sends approval and deposit itself and pays the gas" },
-    mint: { help: "local chains only: makes the test tokens first" },
+    notes: { value: "N", help: "number of notes, 1 to 64; parallel payments need one each; default 1" },
+    approve: { help: "the account sends the approval and the deposit itself and pays the gas" },
+    mint: { help: "local chains only: mint the test tokens first" },
     ...WAIT_OPTIONS,
     ...ACCOUNT_OPTIONS,
   },
   details: [
-    "The account signs (EIP-3009) and the service submits: it needs tokens, no ETH. With --approve it sends two",
-    "transactions itself. A deposit shows account and amount on chain: round amounts, and time, hide better.",
-    `Waits up to ${WAIT_SECONDS} s until the notes can be spent, or as long as --wait says.`,
+    "The account signs (EIP-3009) and the service submits, so the account needs tokens but no ETH. With --approve it",
+    "sends two transactions itself. The chain shows the account and the amount of a deposit: a round amount, some time",
+    "before the first payment, links less.",
+    `The command waits ${WAIT_SECONDS} s for the notes to become spendable, or as long as --wait says.`,
   ],
   async run(context) {
     const { args, environment, home, output } = context;
@@ -35,8 +36,8 @@ export const deposit: Command = {
     const amount = toAmount(args.positional(0, "AMOUNT"), "AMOUNT", config.decimals);
     const count = args.integer("notes", 1, 64) ?? 1;
     const wait = args.integer("wait", 0, 86_400) ?? WAIT_SECONDS;
-    const local = LOCAL_CHAIN_IDS.includes(config.chainId);
-    if (args.flag("mint") && !local) throw usage("--mint is for local chains");
+    if (args.flag("mint") && !LOCAL_CHAIN_IDS.includes(config.chainId))
+      throw usage(`--mint works on local chains only, but the wallet is on chain ${config.chainId}`);
     const account = await readAccount(args.text("keystore"), environment, config.chainId);
     return withWallet(context, false, async (session) => {
       const amounts = splitAmount(amount, count);
@@ -99,7 +100,7 @@ async function mint({ config, chain }: Session, account: BaseWallet, amount: big
   await sendCall(await localSender(chain, account), { to: config.token, data });
 }
 
-/** The account itself where it has ETH; else the local node's own first account, which always has. */
+/** The account if it has ETH, else the local node's first account. */
 async function localSender({ provider }: Session["chain"], account: BaseWallet) {
   const funded = (await provider.getBalance(account.address)) > 0n;
   if (funded || !("getSigner" in provider)) return account.connect(provider);

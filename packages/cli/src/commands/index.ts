@@ -14,7 +14,7 @@ import { totals, totalsCheck } from "./totals.ts";
 import { address, balance, notes } from "./wallet.ts";
 import { merge, withdraw } from "./withdraw.ts";
 
-/** All commands, in the order of the help. */
+/** All commands, in the order of `sotto --help`. */
 export const commands: readonly Command[] = [
   init,
   address,

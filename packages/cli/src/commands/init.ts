@@ -28,35 +28,38 @@ const erc20 = new Interface(["function decimals() view returns (uint8)", "functi
 
 export const init: Command = {
   name: "init",
-  summary: "Makes a wallet: a config, and a key that nobody has seen.",
+  summary: "Creates a wallet: a config and a new key.",
   positionals: [],
   options: {
     deployment: { value: "FILE", help: `manifest of the pool's deployment; default ${LOCAL_DEPLOYMENT}` },
     rpc: { value: "URL", help: `JSON-RPC node; default ${LOCAL_RPC} on a local chain` },
-    service: { value: "URL", help: `base address of the service; default ${LOCAL_SERVICE} on a local chain` },
+    service: { value: "URL", help: `base URL of the service; default ${LOCAL_SERVICE} on a local chain` },
     artifacts: {
       value: "PLACE",
-      help: "folder or address with circuits' files as circuits/build has them; default: the service's",
+      help: "folder or URL of the circuits' files, laid out as circuits/build; default: the service",
     },
     finality: {
       value: "N",
-      help: "blocks on top of an event before it counts; default the manifest's, else 2, on a local chain 0",
+      help: "blocks after an event before it counts; default: the manifest's, else 2 (local chains: 0)",
     },
-    words: { help: "reads 24 words from standard input in place of making new ones" },
-    update: { help: "changes the config of a wallet that is there; its key stays" },
+    words: { help: "read the 24 words from standard input instead of creating new ones" },
+    update: { help: "change the config of an existing wallet; its key stays" },
   },
   details: [
-    "Nothing is sent. The node is asked whether the pool is there. The key is written to `seed` in the wallet's folder,",
-    "mode 0600, and never shown: `sotto export --words` does that once you can write them down. SOTTO_SEED (24 words, or",
-    "32 bytes as hex) takes the key's place and keeps it off this disk.",
+    "Sends no transaction; it only asks the node about the pool. The key goes into the file `seed` in the wallet's",
+    "folder (mode 0600) and is not shown: write its 24 words down with `sotto export --words --show-secret`. To keep the",
+    "key off this disk, set SOTTO_SEED (24 words, or 32 bytes as hex) instead.",
   ],
   async run(context) {
     const { home, args, environment } = context;
     const update = args.flag("update");
     if (!update && existsSync(home.config))
-      throw new CliError("WALLET_EXISTS", `there is a wallet in ${home.folder} already; --update changes its config`);
+      throw new CliError(
+        "WALLET_EXISTS",
+        `there already is a wallet in ${home.folder}; change its config with --update`,
+      );
     const config = await configure(context, update ? readConfig(home) : undefined);
-    if (update && existsSync(home.store)) expectSamePool(readConfig(home), config);
+    if (update && existsSync(home.store)) assertSamePool(readConfig(home), config);
     await tryService(context, config, update && args.url("service") !== undefined);
     home.make();
     const made = update ? "kept" : await placeKey(context);
@@ -64,7 +67,7 @@ export const init: Command = {
     const address = shieldedAddressOf(readSeed(home, environment), config);
     const { chainId, pool, token, service } = config;
     const local = LOCAL_CHAIN_IDS.includes(chainId);
-    const next = `Next: \`sotto deposit ${local ? "5 --mint" : "AMOUNT"}\` puts ${local ? "test tokens" : "tokens"} in`;
+    const next = `Next: deposit ${local ? "test tokens" : "tokens"} with \`sotto deposit ${local ? "5 --mint" : "AMOUNT"}\``;
     return {
       json: { home: home.folder, key: made, shieldedAddress: address, chainId, pool, token, service: service ?? null },
       text: [
@@ -73,7 +76,7 @@ export const init: Command = {
         `service ${service ?? "none"}`,
         `address ${address}`,
         ...(made === "new"
-          ? ["Its 24 words are the only copy: `sotto export --words --show-secret` shows them", next]
+          ? ["Its 24 words are the only backup: show them with `sotto export --words --show-secret`", next]
           : []),
       ],
     };
@@ -81,8 +84,7 @@ export const init: Command = {
 };
 
 /**
- * Asks the service whether it is one, with the keys of the pool. A new wallet is told of a problem; the address that an
- * update brings is saved only if there is none.
+ * Asks the service whether it uses the pool's keys. For a new wallet a problem is only a note; an update is not saved.
  * @throws SottoError, CliError CONFIG_INVALID if the service is `required`
  */
 async function tryService({ output, signal }: Context, config: Config, required: boolean): Promise<void> {
@@ -93,29 +95,32 @@ async function tryService({ output, signal }: Context, config: Config, required:
     if (set !== config.set)
       throw new CliError(
         "CONFIG_INVALID",
-        `the service ${config.service} has keys of ${set}, the pool of ${config.set}`,
+        `the service ${config.service} uses the keys ${set}, but the pool uses ${config.set}`,
       );
   } catch (cause) {
     if (!(cause instanceof SottoError)) throw cause;
     const noPath =
-      cause.details["status"] === 404 ? `; its base path may be missing, as in ${serviceOf(config).url}/zk` : "";
+      cause.details["status"] === 404 ? `; the URL may lack its base path, as in ${serviceOf(config).url}/zk` : "";
     const message = withNextStep(`${cause.message}${noPath}`, cause, config);
-    if (required) throw new SottoError(cause.code, `nothing was saved: ${message}`, cause.details, { cause });
-    output.note(`the service cannot be used yet: ${message}`);
+    if (required) throw new SottoError(cause.code, `the config was not changed: ${message}`, cause.details, { cause });
+    output.note(`the service is not usable yet: ${message}`);
   }
 }
 
-/** Another pool has other notes: what the store knows would be lost. */
-function expectSamePool(before: Config, after: Config): void {
+/** The store's notes belong to one pool. */
+function assertSamePool(before: Config, after: Config): void {
   if (before.pool === after.pool && before.chainId === after.chainId) return;
-  throw new CliError("WALLET_EXISTS", "this wallet has notes of another pool: use another --home for this one");
+  throw new CliError(
+    "WALLET_EXISTS",
+    "this wallet has notes of another pool: create a wallet for this pool with another --home",
+  );
 }
 
 async function placeKey({ home, args, environment, streams }: Context): Promise<"new" | "given" | "kept"> {
   const given = environment["SOTTO_SEED"];
   const words = args.flag("words");
   if (given !== undefined && given !== "") {
-    if (words) throw usage("--words and SOTTO_SEED both give a key");
+    if (words) throw usage("--words and SOTTO_SEED exclude each other: both set the key");
     parseSeed(given, "SOTTO_SEED");
     return "given";
   }
@@ -123,7 +128,7 @@ async function placeKey({ home, args, environment, streams }: Context): Promise<
     writeSeed(home, parseSeed(await readInput(streams.stdin, 4096), "standard input"));
     return "given";
   }
-  // A key without a config: an init that did not get to its end, or a file put there by hand. It is used, not replaced.
+  // A key without a config was left by an interrupted init or put there by hand. Keys are never replaced.
   if (existsSync(home.key)) {
     readSeed(home, environment);
     return "kept";
@@ -132,40 +137,44 @@ async function placeKey({ home, args, environment, streams }: Context): Promise<
   return "new";
 }
 
-/** What is said of the pool: where it is, and whose keys it has. */
-type Place = Pick<Config, "chainId" | "pool" | "deploymentBlock" | "set"> & {
-  readonly token?: Address;
+/** The pool's deployment, as far as it is known before the chain is asked. */
+type KnownDeployment = Pick<Config, "chainId" | "pool" | "deploymentBlock" | "set"> & {
+  readonly token?: Address | undefined;
   readonly finality?: number | undefined;
 };
 
 async function configure({ args, output }: Context, known: Config | undefined): Promise<Config> {
-  const place: Place = readPlace(args.text("deployment"), known);
-  const local = LOCAL_CHAIN_IDS.includes(place.chainId);
+  const deployment = readDeployment(args.text("deployment"), known);
+  const local = LOCAL_CHAIN_IDS.includes(deployment.chainId);
   const rpc = args.url("rpc") ?? known?.rpc ?? (local ? LOCAL_RPC : undefined);
-  if (rpc === undefined) throw usage("--rpc is missing: a JSON-RPC node of the pool's chain");
+  if (rpc === undefined) throw usage("--rpc URL is missing: a JSON-RPC node of the pool's chain");
   const service = args.url("service") ?? known?.service ?? (local ? LOCAL_SERVICE : undefined);
-  // Before anything is written: no command could use it.
-  if (service !== undefined) serviceOf({ service, chainId: place.chainId });
-  const built = existsSync(resolve(LOCAL_ARTIFACTS, setFolder(place.set)));
+  // Rejects a service that no command could use, before anything is written.
+  if (service !== undefined) serviceOf({ service, chainId: deployment.chainId });
+  const built = existsSync(resolve(LOCAL_ARTIFACTS, setFolder(deployment.set)));
   const fields = {
-    ...place,
-    chainId: String(place.chainId),
+    ...deployment,
+    chainId: String(deployment.chainId),
     rpc,
     service,
     artifacts: args.text("artifacts") ?? known?.artifacts ?? (local && built ? resolve(LOCAL_ARTIFACTS) : undefined),
-    finality: args.integer("finality", 0, 1000) ?? place.finality ?? known?.finality ?? defaultFinality(place.chainId),
+    finality:
+      args.integer("finality", 0, 1000) ??
+      deployment.finality ??
+      known?.finality ??
+      defaultFinality(deployment.chainId),
   };
   output.progress("asking the node about the pool");
-  return parseConfig({ ...fields, ...(await tokenOf({ ...place, rpc })) }, "the node's answers");
+  return parseConfig({ ...fields, ...(await tokenOf({ ...deployment, rpc })) }, "the node's answers");
 }
 
 /** @throws CliError CONFIG_INVALID; SottoError DEPLOYMENT_INVALID, ARTIFACT_SET_UNKNOWN */
-function readPlace(given: string | undefined, known: Config | undefined): Place {
+function readDeployment(given: string | undefined, known: Config | undefined): KnownDeployment {
   if (given === undefined && known !== undefined) return known;
   if (given === undefined && !existsSync(LOCAL_DEPLOYMENT))
     throw usage(
-      `there is no ${LOCAL_DEPLOYMENT} here: \`npm run deploy:local\` makes a pool on a local chain and writes it; ` +
-        "for any other pool, --deployment FILE names its manifest",
+      `there is no ${LOCAL_DEPLOYMENT} in this folder: create a pool on a local chain with \`npm run deploy:local\`, ` +
+        "or choose another pool with --deployment FILE, its manifest",
     );
   const path = given ?? LOCAL_DEPLOYMENT;
   let json: unknown;
@@ -176,24 +185,28 @@ function readPlace(given: string | undefined, known: Config | undefined): Place 
     throw new CliError("CONFIG_INVALID", `${path} is not JSON`, {}, { cause });
   }
   const { chainId, pool, token, deploymentBlock, set, finality } = parseDeployment(json);
-  // Whose keys this program was not built with cannot be paid with.
+  // Rejects keys that this program was not built with.
   lockOf(set);
   return { chainId: BigInt(chainId), pool, token, deploymentBlock, set, finality };
 }
 
-/** What only the chain knows of the pool's token. @throws CliError CONFIG_INVALID, WalletError */
-async function tokenOf({ rpc, chainId, pool, token: expected }: Place & { readonly rpc: string }) {
+/** Reads the pool's token from the chain. @throws CliError CONFIG_INVALID, WalletError */
+async function tokenOf({ rpc, chainId, pool, token: expected }: KnownDeployment & { readonly rpc: string }) {
   const chain = ethersChain(rpc);
   try {
     const found = await chain.chainId();
-    if (found !== chainId) throw new CliError("CONFIG_INVALID", `the node is on chain ${found}, expected ${chainId}`);
+    if (found !== chainId)
+      throw new CliError(
+        "CONFIG_INVALID",
+        `the node is on chain ${found}, expected chain ${chainId}; choose another node with --rpc`,
+      );
     if ((await chain.code(pool)) === "0x")
       throw new CliError("CONFIG_INVALID", `there is no contract at ${pool} on chain ${chainId}`);
     const ask = async (to: string, iface: Interface, name: string) =>
       iface.decodeFunctionResult(name, await chain.call({ to, data: iface.encodeFunctionData(name) }))[0] as unknown;
     const token = parseAddress(await ask(pool, poolInterface, "token"));
     if (expected !== undefined && expected !== token)
-      throw new CliError("CONFIG_INVALID", `the pool holds token ${token}, not that of the deployment file`);
+      throw new CliError("CONFIG_INVALID", `the pool holds the token ${token}, but the manifest names ${expected}`);
     const [decimals, symbol] = [await ask(token, erc20, "decimals"), await ask(token, erc20, "symbol")];
     return { token, decimals: Number(decimals), symbol };
   } finally {

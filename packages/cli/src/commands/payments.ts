@@ -8,31 +8,28 @@ import { scan, withWallet } from "../session.ts";
 
 export const payments: Command = {
   name: "payments",
-  summary: "Lists payments with what they were for, and exports them as JSON or CSV.",
+  summary: "Lists payments and what they were for; exports them as JSON or CSV.",
   positionals: [],
   options: {
-    out: { help: "only what this wallet paid" },
-    in: { help: "only what it was paid" },
-    csv: { help: "CSV (RFC 4180) in place of a table" },
-    output: { value: "FILE", help: "writes it there, mode 0600", short: "o" },
+    out: { help: "only payments by this wallet" },
+    in: { help: "only payments to this wallet" },
+    csv: { help: "write CSV (RFC 4180) instead of a table" },
+    output: { value: "FILE", help: "write to this file (mode 0600)", short: "o" },
   },
   details: [
-    "What was paid comes from the wallet's journal; what came in, from the chain. A cell that a spreadsheet would run as",
-    "a formula begins with an apostrophe.",
+    "Outgoing payments come from the wallet's journal, incoming ones from the chain. In CSV, an apostrophe starts every",
+    "cell that a spreadsheet would run as a formula.",
   ],
   async run(context) {
     const { args, output } = context;
     const [out, incoming] = [args.flag("out"), args.flag("in")];
-    if (out && incoming) throw usage("either --out or --in");
-    if (args.flag("csv") && output.json) throw usage("either --csv or --json");
+    if (out && incoming) throw usage("--out and --in exclude each other");
+    if (args.flag("csv") && output.json) throw usage("--csv and --json exclude each other");
     return withWallet(context, false, async (session) => {
       await scan(session);
       const { config, wallet } = session;
-      const direction = out ? "out" : "in";
-      const found = await wallet.payments({
-        decimals: config.decimals,
-        ...(out || incoming ? { direction } : {}),
-      });
+      const direction = out ? "out" : incoming ? "in" : undefined;
+      const found = await wallet.payments({ decimals: config.decimals, direction });
       const json = found.map(({ block, ...entry }) => ({
         ...entry,
         amount: String(entry.amount),

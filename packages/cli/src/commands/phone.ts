@@ -9,7 +9,7 @@ import { readSeed } from "../home/seed.ts";
 import { serviceOf, withWallet } from "../session.ts";
 
 export const REGISTRY = {
-  registry: { value: "URL", help: "base address of the phone registry; default: the service" },
+  registry: { value: "URL", help: "base URL of the phone registry; default: the service" },
 } as const;
 
 export function registryOf({ args }: Context, config: Config): SottoService {
@@ -17,7 +17,7 @@ export function registryOf({ args }: Context, config: Config): SottoService {
   return url === undefined ? serviceOf(config) : new SottoService(url, { chainId: config.chainId });
 }
 
-/** What a binding is signed about: no chain and no store are needed for it. */
+/** What a binding is signed for. It needs neither the chain nor the store. */
 function signedWallet({ home, environment }: Context, { chainId, pool, token, deploymentBlock }: Config) {
   return {
     pool: { chainId, pool, token, deploymentBlock, smallestDeposit: 0n },
@@ -28,10 +28,10 @@ function signedWallet({ home, environment }: Context, { chainId, pool, token, de
 
 export const recipient: Command = {
   name: "recipient",
-  summary: "Signs this wallet's address with your account, for the config of a shop.",
+  summary: "Signs this wallet's address with your account, for a resource server's config.",
   positionals: [],
   options: ACCOUNT_OPTIONS,
-  details: ["A 402 without the account's signature is not paid. The signature holds 400 days. Nothing is sent."],
+  details: ["Clients do not pay a 402 without this signature. It is valid for 400 days. Nothing is sent."],
   async run(context) {
     const { args, environment, home } = context;
     const config = readConfig(home);
@@ -45,23 +45,24 @@ export const recipient: Command = {
 
 export const link: Command = {
   name: "link",
-  summary: "Links a phone number to this wallet: signs, asks for the code, proves the number.",
+  summary: "Links a phone number to this wallet and proves it with a code.",
   positionals: ["PHONE"],
   options: {
-    code: { value: "CODE", help: "the code that was sent: only proves the number, after a first call without" },
+    code: { value: "CODE", help: "the code sent to the number, if an earlier call ended without it" },
     ...REGISTRY,
     ...ACCOUNT_OPTIONS,
   },
   details: [
-    "The account signs that this shielded address is paid under its wallet address and this number. Without a terminal",
-    "the first call ends with exit code 5 where a code is still missing; the second one gives it with --code.",
+    "The account signs that payments to its wallet address and this number go to this shielded address. Without a",
+    "terminal, the first call ends with exit code 5 once the code is sent; pass the code to a second call with --code.",
   ],
   async run(context) {
     const { args, environment, home, output, signal } = context;
     const config = readConfig(home);
     const phone = phoneNumberOf(args.positional(0, "PHONE"));
     const given = args.text("code");
-    if (given !== undefined && !/^[0-9]{4,10}$/.test(given)) throw usage("--code must be the digits that were sent");
+    if (given !== undefined && !/^[0-9]{4,10}$/.test(given))
+      throw usage("--code must be the 4 to 10 digits that were sent");
     const account = await readAccount(args.text("keystore"), environment, config.chainId);
     const registry = registryOf(context, config);
     const wallet = account.address.toLowerCase();
@@ -73,18 +74,22 @@ export const link: Command = {
       const steps = stepsOf((await registry.link({ ...body }, { signal }))["remaining"]);
       if (steps.length === 0) return linked;
       if (!steps.includes("enter-code"))
-        throw new CliError("PENDING", `the registry waits for ${steps.join(", ")}: the same command again`);
+        throw new CliError(
+          "PENDING",
+          `the registry still needs ${steps.join(", ")}: do that, then run the same command again`,
+        );
       if (!canAsk(context))
-        throw new CliError("PENDING", "a code was sent to the number: the same command with --code proves it");
+        throw new CliError("PENDING", "a code was sent to the number: run the same command with --code CODE");
     }
-    const code = given ?? (await askLine(context, "code that was sent to the number: ", "--code gives it"));
+    const code =
+      given ?? (await askLine(context, "code that was sent to the number: ", "pass the code with --code CODE"));
     output.progress("proving the number");
     await registry.phoneVerify({ phoneNumber: phone, walletAddress: wallet, code }, { signal });
     return linked;
   },
 };
 
-/** What stays to be done, as the registry names it. */
+/** The remaining steps, as the registry names them. */
 function stepsOf(value: unknown): string[] {
   if (!Array.isArray(value)) return [];
   return value.map((step) => printable(String((Object(step) as { step?: unknown }).step ?? "")).slice(0, 32));
@@ -92,13 +97,14 @@ function stepsOf(value: unknown): string[] {
 
 export const resolve: Command = {
   name: "resolve",
-  summary: "Shows who has a phone number, after checking the wallet's signature.",
+  summary: "Shows the wallet linked to a phone number and checks its signature.",
   positionals: ["PHONE"],
   options: REGISTRY,
   details: [
-    "The registry cannot put another shielded address under a wallet: the wallet has signed it, for this number, chain,",
-    "pool and registry. That the wallet is whom you mean is the registry's word: compare it. standing is new, known (as",
-    "it was paid before) or changed. Nothing is trusted by looking: the first payment does that.",
+    "The wallet has signed its shielded address for this number, chain, pool and registry, so the registry cannot change",
+    "it. But only the registry says that the number belongs to this wallet: compare the wallet address with its owner.",
+    "standing is new, known (paid before at this address) or changed. Looking a number up does not make it trusted; the",
+    "first payment does.",
   ],
   async run(context) {
     const phone = phoneNumberOf(context.args.positional(0, "PHONE"));

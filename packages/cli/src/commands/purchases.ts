@@ -6,12 +6,12 @@ import { scan, withWallet } from "../session.ts";
 
 export const purchases: Command = {
   name: "purchases",
-  summary: "Lists open purchases: to be resumed, or to be dismissed.",
+  summary: "Lists open purchases, which can be resumed or dismissed.",
   positionals: [],
   options: {},
   details: [
-    "paying: the same request resumes it. paid: the same request shows its proof. stopped: it was paid, and the server",
-    "did not take the proof; the details are what a claim for a refund needs.",
+    "paying: repeat the request to resume it. paid: repeat the request to show its proof. stopped: it was paid, but the",
+    "server rejected the proof; the details support a refund claim.",
   ],
   async run(context) {
     return withWallet(context, false, async (session) => {
@@ -40,11 +40,11 @@ export const purchases: Command = {
 
 export const dismiss: Command = {
   name: "dismiss",
-  summary: "Closes a stopped purchase, or one that can no longer be paid.",
+  summary: "Closes a purchase that is stopped or can no longer be paid.",
   positionals: ["ID"],
   options: {},
   details: [
-    "The money of a stopped purchase is spent, and an equal request may be paid again. What was never paid no longer",
+    "A stopped purchase stays paid; afterwards the same request is paid again. A purchase that was never paid no longer",
     "counts against the limits.",
   ],
   async run(context) {
@@ -58,12 +58,13 @@ export const dismiss: Command = {
 
 export const withdrawals: Command = {
   name: "withdrawals",
-  summary: "Lists withdrawals and merges, with what became of them.",
+  summary: "Lists withdrawals and merges with their states.",
   positionals: [],
   options: {},
   details: [
-    "open: it may still be executed, and holds its notes; withdraw --again tries once more. expired: its notes are free.",
-    "failed: its notes were spent otherwise. The journal knows them: a wallet restored from words does not.",
+    "open: it may still be executed and holds its notes; retry it with `sotto withdraw --again ID`. expired: its notes",
+    "are released. failed: something else spent its notes. The list comes from the journal, so a wallet restored from",
+    "words does not have the old ones.",
   ],
   async run(context) {
     return withWallet(context, false, async (session) => {

@@ -7,22 +7,22 @@ import type { Config } from "../home/config.ts";
 import { readInput, readText, writePrivate } from "../home/files.ts";
 import { scan, withChain, withWallet } from "../session.ts";
 
-/** Most bytes of a receipt, ten times what one has. */
-const MAX_INPUT_BYTES = 65_536;
+/** Largest receipt, in bytes; a usual one has a tenth of it. */
+const MAX_RECEIPT_BYTES = 65_536;
 
 export const receipt: Command = {
   name: "receipt",
-  summary: "Makes a receipt of one payment: shows a verifier that you paid it.",
+  summary: "Makes a receipt that proves to a verifier that you paid a payment.",
   positionals: ["PAYMENT"],
   options: {
-    challenge: { value: "TEXT", help: "the verifier's own text: without one, whoever has a copy can show it as well" },
-    "show-deposit": { help: "also where it shows which deposit, and so which account, paid" },
-    output: { value: "FILE", help: "writes it there, in place of standard output", short: "o" },
+    challenge: { value: "TEXT", help: "a text that the verifier chose; without it, a copy proves as much" },
+    "show-deposit": { help: "make it even if it reveals the deposit, and so the account, that paid" },
+    output: { value: "FILE", help: "write to this file instead of standard output", short: "o" },
   },
   details: [
-    "PAYMENT is the id that `sotto payments` lists. A receipt opens recipient, amount, resource and time of this one",
-    "payment, and the owner tag of the note that paid: half of this wallet's address, or the tag of one deposit. It",
-    "opens nothing else. Needs the journal: a wallet restored from words alone cannot make receipts of old payments.",
+    "PAYMENT is an id from `sotto payments`. The receipt reveals the recipient, amount, resource and time of this payment",
+    "and the owner tag of the note that paid: half of this wallet's address, or the tag of one deposit. It reveals nothing",
+    "else. It needs the journal, so a wallet restored from words has no receipts of old payments.",
   ],
   async run(context) {
     const { args } = context;
@@ -30,8 +30,7 @@ export const receipt: Command = {
     const challenge = args.text("challenge");
     return withWallet(context, false, async (session) => {
       await scan(session);
-      const options = { ...(challenge === undefined ? {} : { challenge }), showDeposit: args.flag("show-deposit") };
-      const made = await session.wallet.receipt(id, options);
+      const made = await session.wallet.receipt(id, { challenge, showDeposit: args.flag("show-deposit") });
       const file = args.text("output");
       if (file === undefined) return { json: made, text: [JSON.stringify(made, null, 2)] };
       writePrivate(file, `${JSON.stringify(made, null, 2)}\n`, false);
@@ -42,31 +41,31 @@ export const receipt: Command = {
 
 export const receiptCheck: Command = {
   name: "receipt check",
-  summary: "Checks a receipt that somebody shows, against the chain.",
+  summary: "Checks a receipt against the chain.",
   positionals: ["FILE"],
   options: {
-    challenge: { value: "TEXT", help: "the text you asked for: a receipt made for anything else is refused" },
-    confirmations: { value: "N", help: "blocks the payment needs; default finality and one" },
+    challenge: { value: "TEXT", help: "the text that you chose; a receipt for another text is rejected" },
+    confirmations: { value: "N", help: "confirmations the payment needs; default: finality plus 1" },
   },
   details: [
-    "FILE is - for standard input. Exit code 7 where the receipt does not hold. Without --challenge it only says that",
-    "somebody who paid once made it: who shows it to you may have copied it. Needs no key.",
+    "FILE is - for standard input. An invalid receipt ends with exit code 7. Without --challenge, a valid receipt proves",
+    "that its author paid, but not that the person who shows it is its author. No key is needed.",
   ],
   async run(context) {
     const value = await readJson(context, context.args.positional(0, "FILE"));
     const challenge = context.args.text("challenge");
     return withChain(context, async (chain, config) => {
       const confirmations = context.args.integer("confirmations", 1, 1000) ?? config.finality + 1;
-      const place = { chain, chainId: config.chainId, pool: config.pool, confirmations };
-      const checked = await checkReceipt(value, { ...place, ...(challenge === undefined ? {} : { challenge }) });
+      const { chainId, pool } = config;
+      const checked = await checkReceipt(value, { chain, chainId, pool, confirmations, challenge });
       return { json: { valid: true, ...receiptFields(checked, config) }, text: receiptText(checked, config) };
     });
   },
 };
 
-/** JSON of a file, or of standard input. @throws CliError FILE_UNREADABLE */
-export async function readJson({ streams }: Context, file: string, most = MAX_INPUT_BYTES): Promise<unknown> {
-  const text = file === "-" ? await readInput(streams.stdin, most) : readText(file, most);
+/** Reads JSON from a file, or from standard input if it is -. @throws CliError FILE_UNREADABLE */
+export async function readJson({ streams }: Context, file: string, maxBytes = MAX_RECEIPT_BYTES): Promise<unknown> {
+  const text = file === "-" ? await readInput(streams.stdin, maxBytes) : readText(file, maxBytes);
   try {
     return JSON.parse(text);
   } catch (cause) {
@@ -97,6 +96,6 @@ function receiptText(checked: CheckedReceipt, config: Config): string[] {
     `valid: ${money(checked.amount, config)} to ${recipient.wallet} (${recipient.shieldedAddress})`,
     `for ${printable(resourceUrl)}`,
     `at ${new Date(timestamp).toISOString()}, settled in block ${block}: ${transaction}`,
-    challenge === "" ? "It answers no challenge: it may be a copy." : `It answers "${printable(challenge)}".`,
+    challenge === "" ? "It has no challenge, so it may be a copy." : `Its challenge is "${printable(challenge)}".`,
   ];
 }

@@ -10,37 +10,37 @@ import { lock } from "../home/lock.ts";
 import { viewingKeyOf } from "../home/viewing-key.ts";
 import { withChain } from "../session.ts";
 
-const LOOK_MS = 500;
+const POLL_INTERVAL_MS = 500;
 
 export const receive: Command = {
   name: "receive",
-  summary: "Shows what came in, with a viewing key alone; watches for more.",
+  summary: "Shows incoming payments with a viewing key; can watch for more.",
   positionals: [],
   options: {
-    watch: { help: "goes on until Ctrl-C: each payment as it gets its confirmations, a line each" },
+    watch: { help: "run until Ctrl-C and print each payment once it is confirmed" },
     "viewing-key": {
       value: "FILE",
-      help: "a file of sotto export --viewing-key; else SOTTO_VIEWING_KEY, else this wallet's",
+      help: "a file of `sotto export --viewing-key`; default: SOTTO_VIEWING_KEY, else this wallet's key",
     },
-    since: { value: "BLOCK", help: "only from this block on" },
+    since: { value: "BLOCK", help: "only payments in this block or later" },
   },
   details: [
-    "Needs no spending key: a server that shows what was paid gets the viewing key and nothing more. With --watch and",
-    "--json every line is one JSON object.",
+    "No spending key is needed: a server that shows incoming payments gets the viewing key alone. With --watch and",
+    "--json, every line is one JSON object.",
   ],
   async run(context) {
     const { args, home, output, signal } = context;
     const key = viewingKeyOf(context, args.text("viewing-key"));
     const since = args.integer("since", 0, Number.MAX_SAFE_INTEGER) ?? 0;
     return withChain(context, async (chain, config) => {
-      // A store of its own for each address: one process may watch while another one pays.
+      // Each address has a separate store, so that one process can watch while another pays.
       const name = `viewing-${keccak256(toUtf8Bytes(key.shieldedAddress)).slice(2, 18)}`;
-      const free = lock(home.path(`${name}.lock`));
+      const release = lock(home.path(`${name}.lock`));
       const store = new SqliteStore(home.path(`${name}.sqlite`));
       try {
         const { chainId, pool, token, deploymentBlock, finality } = config;
-        const place = { chain, chainId, pool, token, deploymentBlock, finality };
-        const wallet = await ViewingWallet.open({ ...place, ...key, store });
+        const deployment = { chain, chainId, pool, token, deploymentBlock, finality };
+        const wallet = await ViewingWallet.open({ ...deployment, ...key, store });
         const onProgress = ({ block, height }: { block: number; height: number }) =>
           output.progress(`reading block ${block} of ${height}`);
         const look = async () => {
@@ -51,26 +51,33 @@ export const receive: Command = {
         const shown = new Set<string>();
         for (;;) {
           for (const payment of (await look()).filter(({ confirmed }) => confirmed)) {
-            // After a reorganisation the same payment may come again, in another transaction: that is another line.
+            // After a reorganization the same payment may be in another transaction; that prints another line.
             const id = `${payment.transactionHash}:${payment.leafIndex}`;
             if (shown.has(id)) continue;
             shown.add(id);
             const line = output.json ? toJson(fields(payment, config)) : row(payment, config).join("  ");
             output.raw(`${line}\n`);
           }
-          await sleep(LOOK_MS, undefined, { signal });
+          await sleep(POLL_INTERVAL_MS, undefined, { signal });
         }
       } finally {
         await store.close();
-        free();
+        release();
       }
     });
   },
 };
 
 function fields({ amount, origin, leafIndex, blockNumber, transactionHash, confirmed }: Received, config: Config) {
-  const place = { transaction: transactionHash, block: blockNumber, leafIndex };
-  return { id: `${transactionHash}:${leafIndex}`, ...amountFields(amount, config), origin, ...place, confirmed };
+  return {
+    id: `${transactionHash}:${leafIndex}`,
+    ...amountFields(amount, config),
+    origin,
+    transaction: transactionHash,
+    block: blockNumber,
+    leafIndex,
+    confirmed,
+  };
 }
 
 function row(

@@ -8,35 +8,36 @@ import { readConfig } from "../home/config.ts";
 import { type Session, scan, withWallet } from "../session.ts";
 import { asValue, newTransfer, payTransfer, type TransferRecord } from "../transfer.ts";
 import { readJson } from "./receipt.ts";
-import { expectShieldedAddress } from "./send.ts";
+import { parseShieldedAddress } from "./send.ts";
 
-/** What a payer's receipt answers, to be paid back at an address: nobody can claim it for another one. */
+/** The challenge of a payer's receipt. It names the address, so that nobody can redirect the refund. */
 const refundChallenge = (shieldedAddress: string): string => `refund to ${shieldedAddress}`;
 
 export const refund: Command = {
   name: "refund",
-  summary: "Pays a payment back to a shielded address, once.",
+  summary: "Refunds a payment to a shielded address, at most once.",
   positionals: ["[PAYMENT]"],
   options: {
     to: { value: "ADDRESS", help: "the payer's shielded address" },
-    receipt: { value: "FILE", help: "the payer's receipt, in place of PAYMENT: it proves who paid" },
-    amount: { value: "AMOUNT", help: "less than was paid" },
-    merge: { help: "joins notes first where no single one is enough" },
+    receipt: { value: "FILE", help: "the payer's receipt instead of PAYMENT: it proves who paid" },
+    amount: { value: "AMOUNT", help: "amount to refund; default: the whole payment" },
+    merge: { help: "merge notes first if no single note is large enough" },
     ...YES,
   },
   details: [
-    "PAYMENT is TRANSACTION:LEAF, as sotto receive and sotto payments list it. Anyone can name a payment and an address:",
-    "with --receipt the payer has proved that it paid, and signed where the refund goes. It makes that receipt with",
+    "PAYMENT is TRANSACTION:LEAF, as `sotto receive` and `sotto payments` list it. Anyone can name a payment and an",
+    "address. With --receipt, the payer has proved the payment and chosen where the refund goes. The payer makes it with",
     '  sotto receipt ID --challenge "refund to ADDRESS" [--show-deposit]',
-    "Journalled before it is paid: a payment is refunded once, on one set of terms, and the same command goes on.",
+    "A refund is recorded before it is paid, so a payment is refunded once. If interrupted, run the same command again.",
   ],
   async run(context) {
     const { args, home } = context;
     const config = readConfig(home);
-    const shieldedAddress = expectShieldedAddress(args.required("to"), "--to");
+    const shieldedAddress = parseShieldedAddress(args.required("to"), "--to");
     const wanted = args.amount("amount", config.decimals);
     const [file, id] = [args.text("receipt"), args.optional(0)];
-    if ((file === undefined) === (id === undefined)) throw usage("either PAYMENT or --receipt FILE");
+    if ((file === undefined) === (id === undefined))
+      throw usage("name the payment either as PAYMENT or with --receipt FILE");
     return withWallet(context, true, async (session) => {
       await scan(session);
       const note =
@@ -44,25 +45,28 @@ export const refund: Command = {
           ? findNote(session, ({ transactionHash, leafIndex }) => `${transactionHash}:${leafIndex}` === id)
           : await noteOfReceipt(session, file, shieldedAddress);
       const amount = wanted ?? note.amount;
-      if (amount > note.amount) throw usage(`the payment was ${money(note.amount, config)}: more is no refund`);
+      if (amount > note.amount)
+        throw usage(`--amount is ${money(amount, config)}, but the payment was ${money(note.amount, config)}`);
       const terms = { shieldedAddress, amount, resourceUrl: `urn:sotto:refund:${note.commitment.toString(16)}` };
-      const { record, place } = await journalled(session, terms, note, () =>
-        confirm(context, `pay ${money(amount, config)} back to ${shieldedAddress}?`),
+      const { record, key } = await journalled(session, terms, note, () =>
+        confirm(context, `refund ${money(amount, config)} to ${shieldedAddress}?`),
       );
       const { transaction } = await payTransfer(session, record);
-      await session.wallet.store.put(place, asValue({ ...record, transaction }));
+      await session.wallet.store.put(key, asValue({ ...record, transaction }));
       const payment = `${note.transactionHash}:${note.leafIndex}`;
       const json = { payment, ...amountFields(amount, config), recipientAddress: shieldedAddress, transaction };
-      return { json, text: [`paid ${money(amount, config)} back: ${transaction}`] };
+      return { json, text: [`refunded ${money(amount, config)}: ${transaction}`] };
     });
   },
 };
 
-/** A payment that came in and counts. @throws CliError USAGE */
+/** The note of a confirmed incoming payment. @throws CliError USAGE, PENDING */
 function findNote({ wallet }: Session, matches: (note: WalletNote) => boolean): WalletNote {
   const note = wallet.notes().find((one) => one.origin === "payment" && matches(one));
-  if (note === undefined) throw usage("this wallet got no such payment; `sotto payments --in` lists them");
-  if (note.state === "pending") throw new CliError("PENDING", "the payment does not have its confirmations yet");
+  if (note === undefined)
+    throw usage("this wallet did not receive that payment; `sotto payments --in` lists the incoming ones");
+  if (note.state === "pending")
+    throw new CliError("PENDING", "the payment is not confirmed yet; run the same command again later");
   return note;
 }
 
@@ -77,12 +81,12 @@ async function noteOfReceipt(session: Session, file: string, shieldedAddress: st
     challenge: refundChallenge(shieldedAddress),
   });
   if (checked.recipient.shieldedAddress !== wallet.shieldedAddress)
-    throw new CliError("REFUSED", "the receipt is of a payment to somebody else");
+    throw new CliError("REFUSED", "the receipt is for a payment to another recipient");
   return findNote(session, ({ leafIndex }) => leafIndex === checked.leafIndex);
 }
 
 /**
- * The refund's record, written before anything is paid. It goes by the note's commitment, which a reorganisation does not
+ * Writes the refund's record before anything is paid. Its key is the note's commitment, which a reorganization does not
  * change.
  * @throws CliError ALREADY_REFUNDED
  */
@@ -91,19 +95,23 @@ async function journalled(
   terms: Parameters<typeof newTransfer>[0],
   note: WalletNote,
   ask: () => Promise<void>,
-): Promise<{ record: TransferRecord; place: string }> {
-  const place = `refund/${note.commitment.toString(16)}`;
-  const found = (await store.get(place))?.value as unknown as TransferRecord | undefined;
+): Promise<{ record: TransferRecord; key: string }> {
+  const key = `refund/${note.commitment.toString(16)}`;
+  const found = (await store.get(key))?.value as unknown as TransferRecord | undefined;
   if (found === undefined) {
     await ask();
     const record = newTransfer(terms);
-    await store.put(place, asValue(record), 0);
-    return { record, place };
+    await store.put(key, asValue(record), 0);
+    return { record, key };
   }
   const { transaction, shieldedAddress, amount } = found;
   if (transaction !== null)
-    throw new CliError("ALREADY_REFUNDED", `this payment was paid back in ${transaction}`, { transaction });
+    throw new CliError("ALREADY_REFUNDED", `this payment was already refunded in ${transaction}`, { transaction });
   if (shieldedAddress !== terms.shieldedAddress || amount !== String(terms.amount))
-    throw new CliError("ALREADY_REFUNDED", "this payment is being paid back already, on other terms", { amount });
-  return { record: found, place };
+    throw new CliError(
+      "ALREADY_REFUNDED",
+      "a refund of this payment with another address or amount was begun; repeat that command",
+      { amount },
+    );
+  return { record: found, key };
 }

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { accessSync, constants, createWriteStream, existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { readBody as readAnswer, SottoError } from "@sotto/protocol";
+import { readBody as readResponse, SottoError } from "@sotto/protocol";
 import type { Command, Context } from "../command.ts";
 import { money } from "../format.ts";
 import { toUrl } from "../frame/arguments.ts";
@@ -13,24 +13,24 @@ import { readInput, readText } from "../home/files.ts";
 import { PAYING, type Paid, paidFields, payingFetch, readLimits } from "../paying.ts";
 import { type Session, withWallet } from "../session.ts";
 
-/** Most bytes of an answer that --json takes in. */
-const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
+/** Largest response body that --json includes, in bytes. */
+const MAX_JSON_BODY_BYTES = 16 * 1024 * 1024;
 const METHOD = /^[A-Z]{1,16}$/;
 const HEADER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\t\x20-\x7e\x80-\xff]*)$/;
 
-const OUTPUT = { output: { value: "FILE", help: "writes the answer's body there", short: "o" } } as const;
+const OUTPUT = { output: { value: "FILE", help: "write the response's body to this file", short: "o" } } as const;
 
 const details = [
-  "The answer's body goes to standard output, what was paid to standard error; with --json both are in one document. If",
-  "it breaks off at any point, the same command goes on with the purchase and pays nothing twice.",
+  "The response's body goes to standard output, the payment to standard error; --json puts both into one document. If",
+  "the command is interrupted, run it again: it resumes the purchase and pays nothing twice.",
 ];
 
 export const pay: Command = {
   name: "pay",
-  summary: "Pays for an address and fetches what is there.",
+  summary: "Fetches a URL and pays if the server asks for it.",
   positionals: ["URL"],
   options: { ...PAYING, ...OUTPUT },
-  details: ["Like request with no options: a GET that answers 402.", ...details],
+  details: ["Like `sotto request URL`, for a GET.", ...details],
   async run(context) {
     return perform(context, context.args.positional(0, "URL"), { method: "GET" });
   },
@@ -38,13 +38,13 @@ export const pay: Command = {
 
 export const request: Command = {
   name: "request",
-  summary: "A curl that pays: any request, paid for where the server asks for it.",
+  summary: "Sends any request and pays if the server asks for it.",
   positionals: ["URL"],
   options: {
-    method: { value: "METHOD", help: "default GET, with --data POST", short: "X" },
-    header: { value: "'NAME: VALUE'", help: "may be given more than once", short: "H", multiple: true },
-    data: { value: "TEXT", help: "the body; @FILE for a file's content, @- for standard input", short: "d" },
-    include: { help: "status and headers before the body", short: "i" },
+    method: { value: "METHOD", help: "HTTP method; default: GET, with --data POST", short: "X" },
+    header: { value: "'NAME: VALUE'", help: "request header; may be given more than once", short: "H", multiple: true },
+    data: { value: "TEXT", help: "the body; @FILE reads it from a file, @- from standard input", short: "d" },
+    include: { help: "show the status and the headers before the body", short: "i" },
     ...PAYING,
     ...OUTPUT,
   },
@@ -53,17 +53,18 @@ export const request: Command = {
     const { args } = context;
     const data = args.text("data");
     const method = args.text("method") ?? (data === undefined ? "GET" : "POST");
-    if (!METHOD.test(method)) throw usage("--method must be upper-case letters");
+    if (!METHOD.test(method)) throw usage("--method must be 1 to 16 upper-case letters");
     if (data !== undefined && /^(GET|HEAD)$/.test(method)) throw usage(`a ${method} has no body`);
     const headers = new Headers();
     for (const line of args.texts("header")) {
       const [, name, value] = HEADER.exec(line) ?? [];
-      if (name === undefined || value === undefined) throw usage("a --header is 'NAME: VALUE'");
-      if (/^x-payment-proof$/i.test(name)) throw usage("X-Payment-Proof is what this command is for");
+      if (name === undefined || value === undefined) throw usage("--header must be 'NAME: VALUE'");
+      if (/^x-payment-proof$/i.test(name))
+        throw usage("--header cannot set X-Payment-Proof: this command makes the proof");
       headers.append(name, value);
     }
     const body = await readBody(context, data);
-    return perform(context, args.positional(0, "URL"), { method, headers, ...(body === undefined ? {} : { body }) });
+    return perform(context, args.positional(0, "URL"), { method, headers, body: body ?? null });
   },
 };
 
@@ -77,28 +78,30 @@ async function perform(context: Context, address: string, init: RequestInit): Pr
   const config = readConfig(context.home);
   const limits = readLimits(context, config);
   const file = context.args.text("output");
-  if (file !== undefined) expectPlace(file);
+  if (file !== undefined) assertWritable(file);
   return withWallet(context, true, async (session) => {
     const { response, paid } = await payingFetch(session, limits, url, init);
-    if (context.output.json) await tellJson(session, config, response, paid, file);
-    else await tellText(session, config, response, paid, file);
+    if (context.output.json) await reportJson(session, config, response, paid, file);
+    else await reportText(session, config, response, paid, file);
     if (response.status >= 400)
-      throw new CliError("HTTP_STATUS", `the server answers ${response.status}`, { status: response.status });
+      throw new CliError("HTTP_STATUS", `the server answered with status ${response.status}`, {
+        status: response.status,
+      });
     return undefined;
   });
 }
 
-/** Before anything is paid: what was paid for must have a place to go. @throws CliError FILE_EXISTS, FILE_UNREADABLE */
-function expectPlace(file: string): void {
-  if (existsSync(file)) throw new CliError("FILE_EXISTS", `${file} is there already`);
+/** Checks --output before anything is paid. @throws CliError FILE_EXISTS, FILE_UNREADABLE */
+function assertWritable(file: string): void {
+  if (existsSync(file)) throw new CliError("FILE_EXISTS", `${file} already exists; choose another name`);
   try {
     accessSync(dirname(resolve(file)), constants.W_OK | constants.X_OK);
   } catch (cause) {
-    throw new CliError("FILE_UNREADABLE", `${file} cannot be written: its folder cannot`, {}, { cause });
+    throw new CliError("FILE_UNREADABLE", `cannot write ${file}: its folder is missing or not writable`, {}, { cause });
   }
 }
 
-async function tellText(
+async function reportText(
   { context: { args, output } }: Session,
   config: Config,
   response: Response,
@@ -118,7 +121,7 @@ async function tellText(
   await save(file, response);
 }
 
-async function tellJson(
+async function reportJson(
   session: Session,
   config: Config,
   response: Response,
@@ -126,7 +129,7 @@ async function tellJson(
   file: string | undefined,
 ): Promise<void> {
   const { output } = session.context;
-  const told = {
+  const report = {
     url: response.url,
     status: response.status,
     headers: Object.fromEntries(response.headers),
@@ -134,20 +137,20 @@ async function tellJson(
   };
   if (file !== undefined) {
     await save(file, response);
-    output.raw(`${toJson({ ...told, file })}\n`);
+    output.raw(`${toJson({ ...report, file })}\n`);
     return;
   }
   const bytes = await bodyOf(response);
   const body = isUtf8(bytes) ? { body: bytes.toString("utf8") } : { bodyBase64: bytes.toString("base64") };
-  output.raw(`${toJson({ ...told, ...body })}\n`);
+  output.raw(`${toJson({ ...report, ...body })}\n`);
 }
 
 async function bodyOf(response: Response): Promise<Buffer> {
   try {
-    return Buffer.from(await readAnswer(response, MAX_RESPONSE_BYTES));
+    return Buffer.from(await readResponse(response, MAX_JSON_BODY_BYTES));
   } catch (error) {
     if (!(error instanceof SottoError)) throw error;
-    throw usage(`the answer has more than ${MAX_RESPONSE_BYTES} bytes: --output FILE takes it`);
+    throw usage(`the response is larger than ${MAX_JSON_BODY_BYTES} bytes: save it with --output FILE`);
   }
 }
 

@@ -13,12 +13,12 @@ import { asValue, newTransfer, payTransfer, type TransferRecord } from "../trans
 import { REGISTRY, registryOf } from "./phone.ts";
 
 /** @throws CliError USAGE */
-export function expectShieldedAddress(value: string, name: string): string {
+export function parseShieldedAddress(value: string, name: string): string {
   try {
     decodeShieldedAddress(value);
     return value;
   } catch (error) {
-    if (error instanceof SottoError) throw usage(`${name} is no shielded address: 64 bytes as hex with 0x`);
+    if (error instanceof SottoError) throw usage(`${name} is not a shielded address: expected 0x and 128 hex digits`);
     throw error;
   }
 }
@@ -28,16 +28,19 @@ export const send: Command = {
   summary: "Pays an amount to a shielded address or a phone number, privately.",
   positionals: ["AMOUNT"],
   options: {
-    to: { value: "ADDRESS", help: "the shielded address, as sotto address shows it, or a phone number" },
-    "new-recipient": { help: "accepts that the phone number leads to another wallet or key than before" },
+    to: { value: "ADDRESS", help: "a shielded address, as `sotto address` shows it, or a phone number" },
+    "new-recipient": { help: "accept another wallet or shielded address of the phone number than before" },
     ...REGISTRY,
-    wallet: { value: "ADDRESS", help: "wallet address to name with it; default: nobody's" },
-    merge: { help: "joins notes first where no single one is enough" },
+    wallet: {
+      value: "ADDRESS",
+      help: "the recipient's wallet address, to be named in the payment; default: a random one",
+    },
+    merge: { help: "merge notes first if no single note is large enough" },
     ...YES,
   },
   details: [
-    "Through the service, like any payment. If it breaks off, the same command goes on with it; once it is done, the same",
-    "command pays again.",
+    "The service settles it, like any payment. If the command is interrupted, run it again to resume. Once it is done,",
+    "the same command pays again.",
   ],
   async run(context) {
     const { args, home, output } = context;
@@ -45,15 +48,16 @@ export const send: Command = {
     const amount = toAmount(args.positional(0, "AMOUNT"), "AMOUNT", config.decimals);
     const to = args.required("to");
     const phone = to.startsWith("+") ? phoneNumberOf(to) : undefined;
-    const target = phone ?? expectShieldedAddress(to, "--to");
+    const target = phone ?? parseShieldedAddress(to, "--to");
     const wallet = args.address("wallet");
-    if (phone !== undefined && wallet !== undefined) throw usage("--wallet is for a shielded address");
+    if (phone !== undefined && wallet !== undefined)
+      throw usage("--wallet needs a shielded address in --to: a phone number already names the wallet");
     await confirm(context, `pay ${money(amount, config)} to ${target}?`);
     return withWallet(context, true, async (session) => {
       const { store } = session.wallet;
       const place = `send/${keccak256(toUtf8Bytes(JSON.stringify([target, String(amount), wallet ?? null]))).slice(2, 34)}`;
       const found = (await store.get(place))?.value as unknown as TransferRecord | undefined;
-      if (found !== undefined) output.note("going on with the same payment, which was begun before");
+      if (found !== undefined) output.note("resuming the same payment, which was interrupted");
       const resourceUrl = `urn:sotto:send:${hexlify(randomBytes(16)).slice(2)}`;
       const record =
         found ?? newTransfer({ shieldedAddress: phone === undefined ? target : "", amount, resourceUrl }, wallet);
@@ -74,11 +78,11 @@ export const send: Command = {
 const pay = (session: Session, phone: string | undefined, record: TransferRecord) =>
   phone === undefined ? payTransfer(session, record) : payNumber(session, phone, record);
 
-/** Errors of a payment of which nothing was begun: the same command again is another payment. */
+/** Errors before anything was paid: the next call is a new payment. */
 const UNPAID = new Set(["INSUFFICIENT_FUNDS", "MERGE_REQUIRED", "FUNDS_TIMED_OUT"]);
 const isUnpaid = (error: unknown): boolean => error instanceof SottoError && UNPAID.has(error.code);
 
-/** Pays who has a number, once under the record's key, and remembers whom it led to. */
+/** Pays the wallet of a phone number, once under the record's key, and pins that wallet. */
 async function payNumber(session: Session, phone: string, { key, amount, resourceUrl }: TransferRecord) {
   const { context, config, wallet } = session;
   const { args, output, signal } = context;
@@ -86,7 +90,7 @@ async function payNumber(session: Session, phone: string, { key, amount, resourc
   const { txSignature, digest, shieldedAddress } = await payPhone(wallet, serviceOf(config), request, {
     signal,
     merge: args.flag("merge"),
-    confirmChange: ({ known, offered }) => acceptRecipient(context, "the number", known, offered),
+    confirmChange: ({ known, offered }) => acceptRecipient(context, phone, known, offered),
     onProgress: ({ stage }) => output.progress(STAGES[stage]),
   });
   return { transaction: txSignature, digest, shieldedAddress };

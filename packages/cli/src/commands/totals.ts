@@ -7,37 +7,38 @@ import { viewingKeyOf } from "../home/viewing-key.ts";
 import { withChain } from "../session.ts";
 import { readJson } from "./receipt.ts";
 
-/** 20,000 payments of some 300 bytes. */
-const MAX_INPUT_BYTES = 16 * 1024 * 1024;
-const NOBODY = `0x${"00".repeat(20)}`;
+/** 20,000 payments of some 300 bytes need a third of it. */
+const MAX_STATEMENT_BYTES = 16 * 1024 * 1024;
+const ZERO_ADDRESS = `0x${"00".repeat(20)}`;
 
 export const totals: Command = {
   name: "totals",
-  summary: "Proves to an auditor what this address was paid between two blocks.",
+  summary: "Proves to an auditor the total paid to this address in a range of blocks.",
   positionals: [],
   options: {
-    auditor: { value: "TEXT", help: "who it is for; it is no statement to anyone else" },
+    auditor: { value: "TEXT", help: "name of the auditor; the statement convinces nobody else" },
     wallet: {
       value: "ADDRESS",
-      help: "the wallet address that payers name with yours; payments under another are shown",
+      help: "the wallet address that payers name; payments that name another are shown",
     },
-    "from-block": { value: "N", help: "first block; default: the pool's first" },
-    "to-block": { value: "N", help: "last block; default: the newest that counts" },
-    amounts: { help: "shows each amount, in place of the total alone" },
-    "show-rest": { help: "shows the amounts that cannot be hidden: of payments under another wallet address" },
-    "viewing-key": { value: "FILE", help: "a file of sotto export --viewing-key, in place of this wallet's key" },
-    output: { value: "FILE", help: "writes it there, in place of standard output", short: "o" },
+    "from-block": { value: "N", help: "first block; default: the pool's first block" },
+    "to-block": { value: "N", help: "last block; default: the newest final block" },
+    amounts: { help: "show each amount, not only the total" },
+    "show-rest": { help: "show the amounts that cannot be hidden: of payments that name another wallet" },
+    "viewing-key": { value: "FILE", help: "a file of `sotto export --viewing-key` instead of this wallet's key" },
+    output: { value: "FILE", help: "write to this file instead of standard output", short: "o" },
   },
   details: [
-    "The statement is complete for its blocks and gives away no key. The auditor learns the total, which payments were",
-    "yours, and can try amounts: what can be guessed, it can guess. docs/protocol.md says what is proved.",
+    "The statement covers every payment in its blocks and reveals no key. The auditor learns the total and which payments",
+    "were yours, and can test a guess of a single amount. docs/protocol.md says what is proved.",
   ],
   async run(context) {
     const { args, output, signal } = context;
     const auditor = args.required("auditor");
     const named = args.address("wallet");
-    if (named === undefined && !args.flag("amounts")) throw usage("--wallet is missing, or --amounts");
-    const wallet = named ?? NOBODY;
+    if (named === undefined && !args.flag("amounts"))
+      throw usage("--wallet ADDRESS is missing; without it, use --amounts");
+    const wallet = named ?? ZERO_ADDRESS;
     const [from, to] = ["from-block", "to-block"].map((name) => args.integer(name, 0, Number.MAX_SAFE_INTEGER));
     const key = viewingKeyOf(context, args.text("viewing-key"));
     return withChain(context, async (chain, config) => {
@@ -54,7 +55,7 @@ export const totals: Command = {
         fromBlock: from ?? config.deploymentBlock,
         toBlock: to ?? height - config.finality,
         confirmations,
-        ...(args.flag("amounts") ? {} : { signals: calldataSignals(calldata) }),
+        signals: args.flag("amounts") ? undefined : calldataSignals(calldata),
         showRest: args.flag("show-rest"),
         onProgress: progress(context),
         signal,
@@ -75,30 +76,26 @@ export const totalsCheck: Command = {
   summary: "Checks a statement of totals against the chain.",
   positionals: ["FILE"],
   options: {
-    auditor: { value: "TEXT", help: "who it must be made for" },
-    confirmations: { value: "N", help: "blocks its last block needs; default finality and one" },
+    auditor: { value: "TEXT", help: "name of the auditor that the statement must be for" },
+    confirmations: { value: "N", help: "confirmations its last block needs; default: finality plus 1" },
   },
-  details: ["FILE is - for standard input. Exit code 7 where the statement does not hold. Needs no key."],
+  details: ["FILE is - for standard input. An invalid statement ends with exit code 7. No key is needed."],
   async run(context) {
     const { args, signal } = context;
-    const value = await readJson(context, args.positional(0, "FILE"), MAX_INPUT_BYTES);
+    const value = await readJson(context, args.positional(0, "FILE"), MAX_STATEMENT_BYTES);
     const auditor = args.text("auditor");
     return withChain(context, async (chain, config) => {
       const confirmations = args.integer("confirmations", 1, 1000) ?? config.finality + 1;
-      const place = { chain, chainId: config.chainId, pool: config.pool, confirmations };
-      const found = await checkTotals(value, {
-        ...place,
-        ...(auditor === undefined ? {} : { auditor }),
-        onProgress: progress(context),
-        signal,
-      });
-      const { total, shown, pool: _, chainId: __, ...told } = found;
+      const { chainId, pool } = config;
+      const options = { chain, chainId, pool, confirmations, auditor, onProgress: progress(context), signal };
+      const found = await checkTotals(value, options);
+      const { total, shown, pool: _, chainId: __, ...fields } = found;
       const each = shown.map(({ amount, ...payment }) => ({ ...payment, ...amountFields(amount, config) }));
       return {
-        json: { valid: true, ...amountFields(total, config), ...told, shown: each },
+        json: { valid: true, ...amountFields(total, config), ...fields, shown: each },
         text: [
           `valid: ${money(total, config)} in ${found.payments} payments, blocks ${found.fromBlock} to ${found.toBlock}`,
-          `to ${found.wallet} (${found.shieldedAddress}), for "${found.auditor}"; ${found.others} payments were others'`,
+          `to ${found.wallet} (${found.shieldedAddress}), for "${found.auditor}"; ${found.others} payments went to others`,
           ...table(shown.map(({ amount, block, transaction }) => [String(block), money(amount, config), transaction])),
         ],
       };

@@ -7,7 +7,7 @@ import { scan, withWallet } from "../session.ts";
 
 export const address: Command = {
   name: "address",
-  summary: "Shows where this wallet is paid. Public; asks nobody.",
+  summary: "Shows this wallet's shielded address, which is public.",
   positionals: [],
   options: {},
   details: [],
@@ -19,12 +19,12 @@ export const address: Command = {
 
 export const balance: Command = {
   name: "balance",
-  summary: "Shows what the wallet holds.",
+  summary: "Shows the wallet's balance.",
   positionals: [],
   options: {},
   details: [
-    "spendable now; held by payments that may still settle; queued for the tree; pending until it has its",
-    "confirmations. total is all of it.",
+    "spendable: can be spent now. held: reserved by payments that may still settle. queued: waits for the tree. pending:",
+    "waits for confirmations. total: the sum.",
   ],
   async run(context) {
     return withWallet(context, false, async (session) => {
@@ -48,8 +48,8 @@ export const notes: Command = {
   name: "notes",
   summary: "Lists the wallet's notes.",
   positionals: [],
-  options: { all: { help: "spent ones too" } },
-  details: ["A payment is made from one note: deposit several to pay in parallel, merge small ones."],
+  options: { all: { help: "include spent notes" } },
+  details: ["A payment spends one note: deposit several notes to pay in parallel, and merge small ones."],
   async run(context) {
     return withWallet(context, false, async (session) => {
       await scan(session);

@@ -12,25 +12,25 @@ import { WAIT_OPTIONS, waitUntil, whenReady } from "../wait.ts";
 const WAIT_SECONDS = 120;
 
 const SENDING = {
-  "own-gas": { help: "an account of yours sends it and pays the gas (see --keystore), not the service" },
+  "own-gas": { help: "send it from your account (see --keystore), which pays the gas" },
   ...ACCOUNT_OPTIONS,
 } as const;
 
 export const withdraw: Command = {
   name: "withdraw",
-  summary: "Takes tokens out of the pool.",
+  summary: "Moves tokens out of the pool to an address.",
   positionals: ["[AMOUNT]"],
   options: {
-    to: { value: "ADDRESS", help: "who gets the tokens" },
-    all: { help: "the eight largest notes whole, in place of an amount; works where the pool is full" },
+    to: { value: "ADDRESS", help: "the address that receives the tokens" },
+    all: { help: "withdraw the eight largest notes; works even if the pool is full" },
     ...WAIT_OPTIONS,
-    again: { value: "ID", help: "once more, one that sotto withdrawals lists as open: never executed twice" },
+    again: { value: "ID", help: "retry an open withdrawal of `sotto withdrawals`; it is never executed twice" },
     ...SENDING,
     ...YES,
   },
   details: [
-    "Amount and recipient are public. Withdrawing to the account that deposited, or the very amount that was deposited,",
-    "links both.",
+    "The amount and the recipient are public. Withdrawing to the account that deposited, or withdrawing exactly the",
+    "amount that was deposited, links the two.",
   ],
   async run(context) {
     const { args, home } = context;
@@ -55,15 +55,15 @@ export const withdraw: Command = {
 
 interface Terms {
   recipient: string;
-  /** Undefined: all. */
+  /** Undefined with --all. */
   amount: bigint | undefined;
 }
 
 function readTerms(args: Parameters<Command["run"]>[0]["args"], config: Config): Terms {
   const recipient = args.address("to");
-  if (recipient === undefined) throw usage("--to is missing: who gets the tokens");
+  if (recipient === undefined) throw usage("--to ADDRESS is missing: where the tokens go");
   const amount = args.optional(0);
-  if (args.flag("all") === (amount !== undefined)) throw usage("either AMOUNT or --all");
+  if (args.flag("all") === (amount !== undefined)) throw usage("give either AMOUNT or --all");
   return { recipient, amount: amount === undefined ? undefined : toAmount(amount, "AMOUNT", config.decimals) };
 }
 
@@ -78,7 +78,7 @@ function prove({ wallet, context }: Session, again: string | undefined, terms: T
   return amount === undefined ? wallet.exit({ recipient }, options) : wallet.withdraw({ recipient, amount }, options);
 }
 
-/** Hands a withdrawal or merge to the service, or sends it. */
+/** Submits a withdrawal or merge through the service, or with --own-gas from the user's account. */
 async function send(session: Session, { withdraw: call }: Withdrawal) {
   const { context, config, chain } = session;
   const { args, environment, output, signal } = context;
@@ -95,14 +95,16 @@ async function send(session: Session, { withdraw: call }: Withdrawal) {
 
 export const merge: Command = {
   name: "merge",
-  summary: "Joins up to eight notes into one.",
+  summary: "Merges up to eight notes into one.",
   positionals: [],
   options: {
-    target: { value: "AMOUNT", help: "what the note should hold at least; default: as much as eight give" },
+    target: { value: "AMOUNT", help: "smallest amount of the new note; default: the eight largest notes" },
     ...WAIT_OPTIONS,
     ...SENDING,
   },
-  details: [`Nothing leaves the pool. Waits up to ${WAIT_SECONDS} s until the note can be spent, or as --wait says.`],
+  details: [
+    `The tokens stay in the pool. The command waits ${WAIT_SECONDS} s for the note to become spendable, or as --wait says.`,
+  ],
   async run(context) {
     const { args, home, output, signal } = context;
     const config = readConfig(home);
@@ -124,7 +126,7 @@ export const merge: Command = {
       const json = { id: made.id, notes: made.notes.length, ...amountFields(made.output, config), ...sent };
       return {
         json,
-        text: [`${made.notes.length} notes are one of ${money(made.output, config)}: ${sent.transaction}`],
+        text: [`merged ${made.notes.length} notes into one of ${money(made.output, config)}: ${sent.transaction}`],
       };
     });
   },

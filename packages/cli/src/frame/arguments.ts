@@ -7,18 +7,18 @@ import { nearest } from "./nearest.ts";
 export interface OptionSpec {
   readonly value?: string;
   readonly help: string;
-  readonly multiple?: boolean;
-  readonly short?: string;
+  readonly multiple?: boolean | undefined;
+  readonly short?: string | undefined;
 }
 
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 
-/** Longest argument that is looked at. */
+/** Longest argument, in characters. */
 const MAX_LENGTH = 65_536;
 
 /**
- * The arguments of a command, read strictly by Node's own parser: unknown options and missing values are refused. What
- * was given is never repeated in an error: somebody may have pasted a secret where it does not belong.
+ * A command's arguments, read strictly by Node's own parser: unknown options and missing values are errors. Errors never
+ * repeat a value, because the user may have pasted a secret.
  */
 export class Arguments {
   readonly #values: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
@@ -30,21 +30,22 @@ export class Arguments {
         name,
         {
           type: value === undefined ? ("boolean" as const) : ("string" as const),
-          ...(multiple === true ? { multiple: true } : {}),
+          multiple: multiple === true,
+          // Node rejects a short name that is undefined.
           ...(short === undefined ? {} : { short }),
         },
       ]),
     );
-    if (args.some((arg) => arg.length > MAX_LENGTH)) throw usage("an argument is too long");
+    if (args.some((arg) => arg.length > MAX_LENGTH)) throw usage(`an argument is longer than ${MAX_LENGTH} characters`);
     let parsed: ReturnType<typeof parseArgs>;
     try {
       parsed = parseArgs({ args: [...args], options, allowPositionals: true, strict: true, tokens: true });
     } catch (error) {
       throw usage(explain(error, specs));
     }
-    refuseRepeated(parsed.tokens ?? [], specs);
+    rejectRepeated(parsed.tokens ?? [], specs);
     if (parsed.positionals.length > positionals.length)
-      throw usage(`${parsed.positionals.length} arguments, expected ${positionals.length || "none"}`);
+      throw usage(`got ${parsed.positionals.length} arguments, expected ${positionals.length || "none"}`);
     checkValues(parsed.values, specs);
     this.#values = parsed.values;
     this.#positionals = parsed.positionals;
@@ -54,7 +55,6 @@ export class Arguments {
     return this.#values[name] === true;
   }
 
-  /** Text of an option that may be left out. */
   text(name: string): string | undefined {
     const value = this.#values[name];
     if (value === undefined) return undefined;
@@ -72,13 +72,12 @@ export class Arguments {
     return value;
   }
 
-  /** A whole number of an option. */
-  integer(name: string, least: number, most: number): number | undefined {
+  integer(name: string, min: number, max: number): number | undefined {
     const value = this.text(name);
-    return value === undefined ? undefined : toInteger(value, `--${name}`, least, most);
+    return value === undefined ? undefined : toInteger(value, `--${name}`, min, max);
   }
 
-  /** An amount of an option, a decimal of the token, in base units. */
+  /** The base units of an option's decimal amount. */
   amount(name: string, decimals: number): bigint | undefined {
     const value = this.text(name);
     return value === undefined ? undefined : toAmount(value, `--${name}`, decimals);
@@ -89,12 +88,12 @@ export class Arguments {
     return value === undefined ? undefined : named(`--${name}`, () => parseAddress(value, `--${name}`));
   }
 
-  /** Of an option whose value is a URL: checked when the arguments were read. */
+  /** The constructor has checked every option whose value is a URL. */
   url(name: string): string | undefined {
     return this.text(name);
   }
 
-  /** @param name as the usage line has it */
+  /** @param name the argument's name in the usage line */
   positional(index: number, name: string): string {
     const value = this.#positionals[index];
     if (value === undefined || value === "") throw usage(`${name} is missing`);
@@ -106,7 +105,7 @@ export class Arguments {
   }
 }
 
-/** What can be seen of a value without knowing the wallet is looked at before anything else is done. */
+/** Checks what does not need the wallet's config, before anything else happens. */
 function checkValues(values: Readonly<Record<string, unknown>>, specs: OptionSpecs): void {
   for (const [name, found] of Object.entries(values))
     for (const value of [found].flat()) {
@@ -117,12 +116,13 @@ function checkValues(values: Readonly<Record<string, unknown>>, specs: OptionSpe
 
 type Tokens = NonNullable<ReturnType<typeof parseArgs>["tokens"]>;
 
-/** The last of two would win silently: which one was meant is not ours to say. */
-function refuseRepeated(tokens: Tokens, specs: OptionSpecs): void {
+/** Node's parser silently takes the last of two values. */
+function rejectRepeated(tokens: Tokens, specs: OptionSpecs): void {
   const seen = new Set<string>();
   for (const token of tokens) {
     if (token.kind !== "option") continue;
-    if (seen.has(token.name) && specs[token.name]?.multiple !== true) throw usage(`--${token.name} is given twice`);
+    if (seen.has(token.name) && specs[token.name]?.multiple !== true)
+      throw usage(`--${token.name} is given twice; it can be given once`);
     seen.add(token.name);
   }
 }
@@ -132,7 +132,7 @@ function explain(error: unknown, specs: OptionSpecs): string {
   const known = Object.keys(specs).find((name) => message.includes(`--${name}`));
   if (code === "ERR_PARSE_ARGS_UNKNOWN_OPTION") {
     const similar = nearest(/'--([^'=]+)/.exec(message)?.[1] ?? "", Object.keys(specs));
-    return `there is no such option; ${similar === undefined ? "--help lists them" : `did you mean --${similar}?`}`;
+    return `unknown option; ${similar === undefined ? "--help lists the options" : `did you mean --${similar}?`}`;
   }
   if (code === "ERR_PARSE_ARGS_INVALID_OPTION_VALUE" && known !== undefined) {
     const { value } = specs[known]!;
@@ -141,19 +141,19 @@ function explain(error: unknown, specs: OptionSpecs): string {
   return "the arguments cannot be read";
 }
 
-/** Runs a parser of the protocol; what it finds wrong is a matter of usage. */
+/** Runs a parser of the protocol and turns its error into a usage error that names the argument. */
 function named<T>(name: string, parse: () => T): T {
   try {
     return parse();
   } catch (error) {
     if (!(error instanceof SottoError)) throw error;
-    throw usage(`${name} is not what was expected: ${error.message}`);
+    throw usage(`${name} is invalid: ${error.message}`);
   }
 }
 
-function toInteger(value: string, name: string, least: number, most: number): number {
+function toInteger(value: string, name: string, min: number, max: number): number {
   const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
-  if (!(number >= least && number <= most)) throw usage(`${name} must be a whole number from ${least} to ${most}`);
+  if (!(number >= min && number <= max)) throw usage(`${name} must be a whole number from ${min} to ${max}`);
   return number;
 }
 
@@ -165,7 +165,8 @@ export function toAmount(value: string, name: string, decimals: number): bigint 
 
 export function toUrl(value: string, name: string): string {
   const url = value.length <= 2048 && URL.canParse(value) ? new URL(value) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol)) throw usage(`${name} must be an http or https address`);
-  if (url.username !== "" || url.password !== "") throw usage(`${name} must not carry a user name or password`);
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    throw usage(`${name} must be an http or https URL of at most 2048 characters`);
+  if (url.username !== "" || url.password !== "") throw usage(`${name} must not contain a user name or password`);
   return value;
 }

@@ -1,17 +1,17 @@
-/** What a command leaves: for programs, and for people. */
+/** A command's result, for programs and for people. */
 export interface Result {
-  /** One JSON document: amounts are decimal strings of base units. */
+  /** One JSON document. Amounts are decimal strings of base units. */
   json: unknown;
   /** Lines. */
   text: readonly string[];
 }
 
-/** What is read: Node's standard input, or anything that gives bytes. */
+/** Node's standard input, or anything else that yields bytes. */
 export interface Input extends AsyncIterable<unknown> {
   readonly isTTY?: boolean;
 }
 
-/** Where is written: Node's standard output, or anything that takes text and bytes. */
+/** Node's standard output, or anything else that takes text and bytes. */
 export interface Sink {
   readonly isTTY?: boolean;
   write(chunk: string | Uint8Array): unknown;
@@ -21,37 +21,36 @@ export interface Streams {
   stdin: Input;
   stdout: Sink;
   stderr: Sink;
-  /** Whether standard error is a terminal: progress is shown there, questions are asked there. */
+  /** Whether standard error is a terminal, which shows progress and questions. */
   terminal: boolean;
 }
 
-/** Environment variables. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Characters that a terminal does not show but obeys, or that change how others are shown. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
+/** Characters that control a terminal, or that change how other characters are shown. */
+const CONTROL = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
 
 const escaped = (text: string): string =>
   Array.from({ length: text.length }, (_, i) => `\\u${text.charCodeAt(i).toString(16).padStart(4, "0")}`).join("");
 
-/** bigint as decimal string: JSON has no other exact form. What a terminal would obey is escaped. */
+/** Writes a bigint as a decimal string and escapes control characters. */
 export function toJson(value: unknown): string {
   const text = JSON.stringify(value, (_, item) => (typeof item === "bigint" ? item.toString() : item));
-  return text.replaceAll(UNSEEN, escaped);
+  return text.replaceAll(CONTROL, escaped);
 }
 
-/** Text of strangers as it may be shown on a terminal: without control characters, which could rewrite the screen. */
+/** Replaces control characters, with which a server could rewrite the screen. */
 export function printable(text: string): string {
-  return text.replaceAll(UNSEEN, "\ufffd");
+  return text.replaceAll(CONTROL, "\ufffd");
 }
 
-/** The same of several lines. */
+/** The same, but keeps line ends and tabs. */
 const printableLines = (text: string): string =>
-  text.replaceAll("\r\n", "\n").replaceAll(UNSEEN, (found) => (found === "\n" || found === "\t" ? found : "\ufffd"));
+  text.replaceAll("\r\n", "\n").replaceAll(CONTROL, (found) => (found === "\n" || found === "\t" ? found : "\ufffd"));
 
 /**
- * Where a command writes. Standard output holds its result and nothing else; progress goes to standard error, and only
- * where somebody looks: on a terminal, or with --verbose.
+ * Writes a command's result to standard output and its progress to standard error, the latter only on a terminal or with
+ * --verbose.
  */
 export class Output {
   readonly #streams: Streams;
@@ -60,7 +59,7 @@ export class Output {
   readonly #typed: (text: string) => string;
   #shown = "";
 
-  /** @param typed turns commands that a text names into what is typed here */
+  /** @param typed rewrites the commands that a text names: see typed-command.ts */
   constructor(
     streams: Streams,
     { json, verbose, typed = (text) => text }: { json: boolean; verbose: boolean; typed?: (text: string) => string },
@@ -79,7 +78,7 @@ export class Output {
     return this.#streams.terminal;
   }
 
-  /** One line of progress, in place of the last one on a terminal. */
+  /** Shows one line of progress. On a terminal it replaces the line before. */
   progress(line: string): void {
     if (line === this.#shown) return;
     if (this.#verbose) this.#streams.stderr.write(`${line}\n`);
@@ -88,13 +87,13 @@ export class Output {
     this.#shown = line;
   }
 
-  /** Takes the line of progress away. */
+  /** Removes the line of progress. */
   clear(): void {
     if (this.#shown !== "" && this.#streams.terminal && !this.#verbose) this.#streams.stderr.write("\r\u001b[2K");
     this.#shown = "";
   }
 
-  /** Something a person should know, whatever the options. */
+  /** Shows a line on standard error whether or not progress is shown. */
   note(line: string): void {
     this.clear();
     this.#streams.stderr.write(`${this.#typed(line)}\n`);
@@ -106,7 +105,7 @@ export class Output {
     else for (const line of text) this.#streams.stdout.write(`${this.#typed(line)}\n`);
   }
 
-  /** The body of an answer: as it is, but on a terminal as whole lines of text that cannot steer it. */
+  /** Writes a response's body: unchanged to a file or pipe, without control characters to a terminal. */
   async body(chunks: AsyncIterable<Uint8Array>): Promise<void> {
     if (this.#streams.stdout.isTTY !== true) {
       for await (const chunk of chunks) this.raw(chunk);
@@ -123,7 +122,6 @@ export class Output {
     if (last !== "\n") this.raw("\n");
   }
 
-  /** Bytes as they are. */
   raw(bytes: Uint8Array | string): void {
     this.clear();
     this.#streams.stdout.write(bytes);

@@ -1,21 +1,21 @@
 import type { Environment } from "./output.ts";
 
-/** A command in backticks, without its program. */
+/** A command in backticks; the group leaves out the program's name. */
 const COMMAND = /`sotto ([^`]*)`/g;
-/** What a shell takes as it is. */
+/** A word that needs no quotes in a shell. */
 const PLAIN = /^[\w./~:@%+=-]+$/;
 
 const quoted = (word: string): string => (PLAIN.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
-/** The folder that --home names, if it is there. */
+/** The value of --home, if it is given. */
 function homeOf(args: readonly string[]): string | undefined {
   const at = args.findIndex((arg) => arg === "--home" || arg.startsWith("--home="));
   return args[at] === "--home" ? args[at + 1] : args[at]?.slice("--home=".length);
 }
 
 /**
- * Commands that a text names, as they are typed here: by the program's name, or in a checkout as a script of npm or pnpm;
- * with the --home that this command was given.
+ * Rewrites the commands that a text names to the form that the user types: `sotto` if it is installed, otherwise the npm
+ * or pnpm script of the checkout; with the --home of the current command.
  */
 export function asTypedHere(text: string, environment: Environment, args: readonly string[] = []): string {
   const pnpm = environment["npm_config_user_agent"]?.startsWith("pnpm/") === true;

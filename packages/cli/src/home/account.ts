@@ -4,7 +4,7 @@ import { CliError } from "../frame/errors.ts";
 import type { Environment } from "../frame/output.ts";
 import { readKeyFile } from "./files.ts";
 
-/** The second account of Hardhat's public mnemonic: on a local chain it has ETH, anywhere else nothing. */
+/** The second account of Hardhat's public mnemonic, which has ETH on a local chain. */
 const LOCAL_MNEMONIC = "test test test test test test test test test test test junk";
 const LOCAL_PATH = "m/44'/60'/0'/0/1";
 
@@ -12,12 +12,12 @@ const LOCAL_PATH = "m/44'/60'/0'/0/1";
 export const ACCOUNT_OPTIONS = {
   keystore: {
     value: "FILE",
-    help: "the account, as an encrypted keystore file (SOTTO_ACCOUNT_PASSWORD) or 0x key, mode 0600; else SOTTO_ACCOUNT_KEY",
+    help: "the account: a keystore file (password in SOTTO_ACCOUNT_PASSWORD) or a file with a private key, mode 0600; default: SOTTO_ACCOUNT_KEY",
   },
 } as const;
 
 const noKey = (where: string) =>
-  new CliError("KEY_MISSING", `${where} holds no account: expected a private key of 32 bytes as hex with 0x`);
+  new CliError("KEY_MISSING", `${where} has no private key: expected 0x and 64 hex digits`);
 
 function fromKey(text: string, where: string): BaseWallet {
   const key = text.trim();
@@ -25,13 +25,13 @@ function fromKey(text: string, where: string): BaseWallet {
   try {
     return new Account(key);
   } catch {
-    // ethers says what it was given.
+    // ethers' own message contains the key.
     throw noKey(where);
   }
 }
 
 /**
- * The Ethereum account of a command: that of --keystore, of SOTTO_ACCOUNT_KEY, or on a local chain a public test account.
+ * A command's Ethereum account: of --keystore, else of SOTTO_ACCOUNT_KEY, else on a local chain a public test account.
  * @throws CliError KEY_MISSING, KEY_FILE_UNSAFE
  */
 export async function readAccount(
@@ -41,18 +41,22 @@ export async function readAccount(
 ): Promise<BaseWallet> {
   if (keystore !== undefined) {
     const text = readKeyFile(keystore);
-    if (text === undefined) throw new CliError("KEY_MISSING", `there is no file ${keystore}`);
+    if (text === undefined) throw new CliError("KEY_MISSING", `${keystore} does not exist`);
     if (!text.trimStart().startsWith("{")) return fromKey(text, keystore);
     const password = environment["SOTTO_ACCOUNT_PASSWORD"];
-    if (password === undefined) throw new CliError("KEY_MISSING", "SOTTO_ACCOUNT_PASSWORD opens the keystore file");
+    if (password === undefined)
+      throw new CliError("KEY_MISSING", "the keystore file needs its password in SOTTO_ACCOUNT_PASSWORD");
     try {
       return new Account((await Account.fromEncryptedJson(text, password)).privateKey);
     } catch {
-      throw new CliError("KEY_MISSING", `${keystore} is no keystore file of this password`);
+      throw new CliError(
+        "KEY_MISSING",
+        `cannot open ${keystore}: it is not a keystore file, or SOTTO_ACCOUNT_PASSWORD is wrong`,
+      );
     }
   }
   const key = environment["SOTTO_ACCOUNT_KEY"];
   if (key !== undefined && key !== "") return fromKey(key, "SOTTO_ACCOUNT_KEY");
   if (LOCAL_CHAIN_IDS.includes(chainId)) return HDNodeWallet.fromPhrase(LOCAL_MNEMONIC, undefined, LOCAL_PATH);
-  throw new CliError("KEY_MISSING", "this needs an account: --keystore FILE, or SOTTO_ACCOUNT_KEY");
+  throw new CliError("KEY_MISSING", "an Ethereum account is missing: set it with --keystore FILE or SOTTO_ACCOUNT_KEY");
 }

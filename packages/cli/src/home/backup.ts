@@ -4,17 +4,17 @@ import { gunzip, gzip } from "node:zlib";
 import type { Store, StoreChange, StoredRecord, StoreValue } from "@sotto/client";
 import { CliError } from "../frame/errors.ts";
 
-/** What a backup holds: the key, the config, and of the store what seed and chain do not give again. */
+/** The key, the config, and the store's records that the key and the chain cannot restore. */
 export interface Backup {
   words: string;
   config: Readonly<Record<string, unknown>>;
   records: { key: string; value: StoreValue }[];
 }
 
-/** What is read from the chain again. */
+/** Records that a scan of the chain restores. */
 const FROM_CHAIN = /^(page\/|scan\/|tree$)/;
 
-/** What cannot be read again: journal, purchases, what was spent today, pins, refunds, and whose store it is. */
+/** The other records: journal, purchases, the day's spending, pinned recipients, refunds, and the store's owner. */
 export async function recordsOf(store: Store): Promise<Backup["records"]> {
   const records: StoredRecord[] = await store.list("");
   return records.filter(({ key }) => !FROM_CHAIN.test(key)).map(({ key, value }) => ({ key, value }));
@@ -23,7 +23,7 @@ export async function recordsOf(store: Store): Promise<Backup["records"]> {
 const textOf = (records: Backup["records"]): string =>
   JSON.stringify(records.map(({ key, value }) => [key, value]).sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)));
 
-/** Fills an empty store, all or nothing; one that was filled with the same before stays as it is. */
+/** Fills an empty store in one batch. A store that already has exactly these records is left unchanged. */
 export async function fillStore(store: Store, records: Backup["records"]): Promise<void> {
   if ((await store.list("")).length > 0) {
     if (textOf(await recordsOf(store)) === textOf(records)) return;
@@ -33,19 +33,19 @@ export async function fillStore(store: Store, records: Backup["records"]): Promi
   await store.batch(changes);
 }
 
-/** scrypt with 128 MiB: a guess takes some tenths of a second. */
+/** scrypt with 128 MiB: one guess takes some tenths of a second. */
 const KDF = { N: 2 ** 17, r: 8, p: 1 } as const;
 const MEMORY = 256 * 1024 * 1024;
 const TYPE = "sotto-backup";
-/** Most bytes a backup unpacks to. */
-const MAX_INPUT_BYTES = 512 * 1024 * 1024;
+/** Largest unpacked backup, in bytes. */
+const MAX_UNPACKED_BYTES = 512 * 1024 * 1024;
 
 const derive = (passphrase: string, salt: Uint8Array): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     scrypt(passphrase, salt, 32, { ...KDF, maxmem: MEMORY }, (error, key) => (error ? reject(error) : resolve(key)));
   });
 
-/** The header is bound to what it heads, so that none of it can be changed. */
+/** The additional authenticated data: no part of the header can be changed. */
 const header = (salt: string, nonce: string): Buffer =>
   Buffer.from(JSON.stringify([TYPE, 1, "scrypt", KDF.N, KDF.r, KDF.p, salt, "aes-256-gcm", nonce]));
 
@@ -66,7 +66,7 @@ export async function seal(backup: Backup, passphrase: string): Promise<string> 
   })}\n`;
 }
 
-/** @throws CliError BACKUP_INVALID: no backup, a wrong passphrase, or a changed byte: which of them cannot be told */
+/** @throws CliError BACKUP_INVALID; a wrong passphrase and a changed file cannot be told apart */
 export async function unseal(value: unknown, passphrase: string): Promise<Backup> {
   const { type, version, kdf, cipher, data } = Object(value) as Record<string, unknown>;
   const { name: kdfName, salt, ...cost } = Object(kdf) as Record<string, unknown>;
@@ -76,22 +76,22 @@ export async function unseal(value: unknown, passphrase: string): Promise<Backup
     version === 1 &&
     kdfName === "scrypt" &&
     cipherName === "aes-256-gcm" &&
-    // Exactly this cost: a file must not choose how much memory it takes to be refused.
+    // Exactly this cost: otherwise a file could choose how much memory is used.
     (Object.keys(KDF) as (keyof typeof KDF)[]).every((name) => cost[name] === KDF[name]);
   if (!known || typeof salt !== "string" || typeof nonce !== "string" || typeof data !== "string")
-    throw new CliError("BACKUP_INVALID", "not a backup of this version");
+    throw new CliError("BACKUP_INVALID", "the file is not a backup of `sotto export` in version 1");
   const sealed = Buffer.from(data, "base64");
   const [saltBytes, nonceBytes] = [Buffer.from(salt, "base64"), Buffer.from(nonce, "base64")];
   if (saltBytes.length !== 16 || nonceBytes.length !== 12 || sealed.length < 17)
-    throw new CliError("BACKUP_INVALID", "not a whole backup");
+    throw new CliError("BACKUP_INVALID", "the backup is incomplete");
   try {
     const decipher = createDecipheriv("aes-256-gcm", await derive(passphrase, saltBytes), nonceBytes);
     decipher.setAAD(header(salt, nonce));
     decipher.setAuthTag(sealed.subarray(-16));
     const packed = Buffer.concat([decipher.update(sealed.subarray(0, -16)), decipher.final()]);
-    const text = await promisify(gunzip)(packed, { maxOutputLength: MAX_INPUT_BYTES });
+    const text = await promisify(gunzip)(packed, { maxOutputLength: MAX_UNPACKED_BYTES });
     return JSON.parse(text.toString("utf8")) as Backup;
   } catch (cause) {
-    throw new CliError("BACKUP_INVALID", "the passphrase is another one, or the file was changed", {}, { cause });
+    throw new CliError("BACKUP_INVALID", "the passphrase is wrong, or the file was changed", {}, { cause });
   }
 }

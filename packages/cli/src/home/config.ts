@@ -7,38 +7,38 @@ import type { Home } from "./home.ts";
 /** Where `npm run service` listens. */
 export const LOCAL_SERVICE = "http://127.0.0.1:8402/zk";
 
-/** Where a wallet's pool is and what it is used through. Holds no secret. */
+/** A wallet's pool, and the node and service it uses. */
 export interface Config {
   chainId: bigint;
-  /** JSON-RPC node. A provider's key may be part of it: the file is its owner's alone. */
+  /** URL of a JSON-RPC node. It may contain a provider's key, so only the owner can read the file. */
   rpc: string;
   pool: Address;
   token: Address;
   deploymentBlock: number;
-  /** Set of the keys its verifiers have. */
+  /** Name of the set of keys that the pool's verifiers use. */
   set: string;
-  /** Of the token. */
+  /** The token's. */
   decimals: number;
   symbol: string;
-  /** Base address of the service; undefined where everything is sent by an own account. */
+  /** Base URL of the service; undefined if the user's account sends every transaction. */
   service: string | undefined;
-  /** Folder or base address of the circuits' artifacts; undefined: the service's. */
+  /** Folder or base URL of the circuits' artifacts; undefined: the service has them. */
   artifacts: string | undefined;
-  /** Blocks on top of an event before it counts. */
+  /** Blocks after an event before it counts. */
   finality: number;
 }
 
-const isText = (value: unknown, most = 2048): value is string =>
-  typeof value === "string" && value !== "" && value.length <= most;
-const isCount = (value: unknown, most: number): value is number =>
-  typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= most;
+const isText = (value: unknown, maxLength = 2048): value is string =>
+  typeof value === "string" && value !== "" && value.length <= maxLength;
+const isCount = (value: unknown, max: number): value is number =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= max;
 const isHttp = (value: unknown): value is string =>
   isText(value) && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
 
 /** @throws CliError CONFIG_MISSING, CONFIG_INVALID */
 export function readConfig(home: Home): Config {
   if (!existsSync(home.config))
-    throw new CliError("CONFIG_MISSING", `there is no wallet in ${home.folder}; \`sotto init\` makes one`);
+    throw new CliError("CONFIG_MISSING", `there is no wallet in ${home.folder}; create one with \`sotto init\``);
   let fields: Record<string, unknown>;
   try {
     fields = Object(JSON.parse(readText(home.config, 65_536))) as Record<string, unknown>;
@@ -49,10 +49,10 @@ export function readConfig(home: Home): Config {
   return parseConfig(fields, home.config);
 }
 
-/** @param where for messages @throws CliError CONFIG_INVALID naming the field */
+/** @param where names the source in errors @throws CliError CONFIG_INVALID, which names the field */
 export function parseConfig(fields: Readonly<Record<string, unknown>>, where: string): Config {
   const wrong = (name: string, expected: string) =>
-    new CliError("CONFIG_INVALID", `${name} in ${where} is not what was expected: ${expected}`, { name });
+    new CliError("CONFIG_INVALID", `${name} in ${where} is invalid: expected ${expected}`, { name });
   const address = (name: string): Address => {
     try {
       return parseAddress(fields[name], name);
@@ -62,17 +62,28 @@ export function parseConfig(fields: Readonly<Record<string, unknown>>, where: st
     }
   };
   const { chainId, rpc, deploymentBlock, set, decimals, symbol, service, artifacts, finality } = fields;
-  if (typeof chainId !== "string" || !/^[1-9][0-9]{0,77}$/.test(chainId)) throw wrong("chainId", "a decimal text");
-  if (!isHttp(rpc)) throw wrong("rpc", "an http or https address");
+  if (typeof chainId !== "string" || !/^[1-9][0-9]{0,77}$/.test(chainId)) throw wrong("chainId", "a decimal string");
+  if (!isHttp(rpc)) throw wrong("rpc", "an http or https URL");
   if (!isCount(deploymentBlock, Number.MAX_SAFE_INTEGER)) throw wrong("deploymentBlock", "a block number");
   if (!isText(set, 64)) throw wrong("set", "the name of a set of keys");
   if (!isCount(decimals, 36)) throw wrong("decimals", "a number from 0 to 36");
-  if (!isText(symbol, 16) || !/^[\x21-\x7e]+$/.test(symbol)) throw wrong("symbol", "a short text");
+  if (!isText(symbol, 16) || !/^[\x21-\x7e]+$/.test(symbol)) throw wrong("symbol", "1 to 16 printable characters");
   if (!isCount(finality, 1000)) throw wrong("finality", "a number from 0 to 1000");
-  if (service !== undefined && !isHttp(service)) throw wrong("service", "an http or https address, or left out");
-  if (artifacts !== undefined && !isText(artifacts)) throw wrong("artifacts", "a folder or an address, or left out");
-  const place = { chainId: BigInt(chainId), rpc, pool: address("pool"), token: address("token"), deploymentBlock, set };
-  return { ...place, decimals, symbol, service, artifacts, finality };
+  if (service !== undefined && !isHttp(service)) throw wrong("service", "an http or https URL, or no value");
+  if (artifacts !== undefined && !isText(artifacts)) throw wrong("artifacts", "a folder or a URL, or no value");
+  return {
+    chainId: BigInt(chainId),
+    rpc,
+    pool: address("pool"),
+    token: address("token"),
+    deploymentBlock,
+    set,
+    decimals,
+    symbol,
+    service,
+    artifacts,
+    finality,
+  };
 }
 
 export function writeConfig(home: Home, config: Config, replace: boolean): void {

@@ -17,41 +17,42 @@ import type { Input } from "../frame/output.ts";
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? "unknown";
 
-/** Most bytes of a file that is read whole. */
-const MAX_INPUT_BYTES = 64 * 1024 * 1024;
+/** Largest file that is read as a whole, in bytes. */
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
-/** @throws CliError FILE_UNREADABLE, with the path and the system's code, never with what is in it */
-export function readText(path: string, most = MAX_INPUT_BYTES): string {
+/** @throws CliError FILE_UNREADABLE with the path and the system's code, never with the content */
+export function readText(path: string, maxBytes = MAX_FILE_BYTES): string {
   let descriptor: number | undefined;
   try {
     descriptor = openSync(path, "r");
-    if (fstatSync(descriptor).size > most) throw new CliError("FILE_UNREADABLE", `${path} is too large`);
+    if (fstatSync(descriptor).size > maxBytes)
+      throw new CliError("FILE_UNREADABLE", `${path} is larger than ${maxBytes} bytes`);
     return readFileSync(descriptor, "utf8");
   } catch (cause) {
     if (cause instanceof CliError) throw cause;
-    throw new CliError("FILE_UNREADABLE", `${path} cannot be read: ${codeOf(cause)}`, {}, { cause });
+    throw new CliError("FILE_UNREADABLE", `cannot read ${path}: ${codeOf(cause)}`, {}, { cause });
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
 }
 
-/** Standard input to its end. */
-export async function readInput(stdin: Input, most = MAX_INPUT_BYTES): Promise<string> {
+/** Reads standard input to its end. @throws CliError FILE_UNREADABLE if it is too large */
+export async function readInput(stdin: Input, maxBytes = MAX_FILE_BYTES): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of stdin) {
     const bytes = Buffer.from(chunk as Uint8Array);
     size += bytes.length;
-    if (size > most) throw new CliError("FILE_UNREADABLE", "standard input is too large");
+    if (size > maxBytes) throw new CliError("FILE_UNREADABLE", `standard input is larger than ${maxBytes} bytes`);
     chunks.push(bytes);
   }
   return Buffer.concat(chunks).toString("utf8");
 }
 
 /**
- * Writes a file that only its owner can read: under another name first, flushed, then named in one step. A crash leaves
- * the old file or the new one.
- * @param replace whether a file that is there may be replaced; never for a key
+ * Writes a file that only its owner can read. It writes and flushes a temporary file and renames it, so that a crash
+ * leaves either the old file or the new one.
+ * @param replace whether an existing file may be replaced; never true for a key
  * @throws CliError FILE_EXISTS, FILE_UNREADABLE
  */
 export function writePrivate(path: string, content: string | Uint8Array, replace: boolean): void {
@@ -65,20 +66,20 @@ export function writePrivate(path: string, content: string | Uint8Array, replace
     } finally {
       closeSync(descriptor);
     }
-    // A link, unlike a rename, fails where there is a file: nothing is ever replaced by it, whoever else writes.
+    // Unlike a rename, a link fails if the file exists, so concurrent writers cannot replace it either.
     if (replace) renameSync(temporary, path);
     else linkSync(temporary, path);
     flushFolder(dirname(path));
   } catch (cause) {
     if (codeOf(cause) === "EEXIST")
-      throw new CliError("FILE_EXISTS", `${path} is there already and is not replaced`, {}, { cause });
-    throw new CliError("FILE_UNREADABLE", `${path} cannot be written: ${codeOf(cause)}`, {}, { cause });
+      throw new CliError("FILE_EXISTS", `${path} already exists and is not replaced`, {}, { cause });
+    throw new CliError("FILE_UNREADABLE", `cannot write ${path}: ${codeOf(cause)}`, {}, { cause });
   } finally {
     rmSync(temporary, { force: true });
   }
 }
 
-/** A new name survives a power cut only when the folder is on disk too. */
+/** A rename survives a power cut only once the folder is flushed. */
 function flushFolder(path: string): void {
   const descriptor = openSync(path, "r");
   try {
@@ -90,28 +91,28 @@ function flushFolder(path: string): void {
 
 /**
  * Reads a file that holds a key.
- * @returns undefined where there is none
- * @throws CliError KEY_FILE_UNSAFE where others than its owner may read or write it, or it is no plain file of this user
+ * @returns undefined if it does not exist
+ * @throws CliError KEY_FILE_UNSAFE unless it is a plain file of this user that nobody else can read or write
  */
 export function readKeyFile(path: string): string | undefined {
   let descriptor: number;
   try {
-    // The descriptor's own mode is looked at, so that the file cannot be exchanged in between.
+    // The checks below use the descriptor, so that nobody can exchange the file in between.
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (cause) {
     const code = codeOf(cause);
     if (code === "ENOENT") return undefined;
-    const problem = code === "ELOOP" ? "a link" : `not readable: ${code}`;
+    const problem = code === "ELOOP" ? "a symbolic link" : `not readable: ${code}`;
     throw new CliError("KEY_FILE_UNSAFE", `${path} is ${problem}`, {}, { cause });
   }
   try {
     const { mode, uid, size } = fstatSync(descriptor);
     if ((mode & constants.S_IFMT) !== constants.S_IFREG || size > 65_536)
-      throw new CliError("KEY_FILE_UNSAFE", `${path} is no key file`);
+      throw new CliError("KEY_FILE_UNSAFE", `${path} is not a key file: expected a plain file of at most 64 KiB`);
     if ((mode & 0o077) !== 0)
       throw new CliError(
         "KEY_FILE_UNSAFE",
-        `${path} has mode ${(mode & 0o777).toString(8).padStart(4, "0")}: others can use it; chmod 600 and think about who did`,
+        `${path} has mode ${(mode & 0o777).toString(8).padStart(4, "0")}: other users can read or write it, so the key may be known; fix it with chmod 600`,
       );
     const own = process.getuid?.();
     if (own !== undefined && uid !== own) throw new CliError("KEY_FILE_UNSAFE", `${path} belongs to another user`);

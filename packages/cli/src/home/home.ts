@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 
-/** The folder of one wallet: config, key and store stand side by side. */
+/** The folder of one wallet, with its config, key and store. */
 export class Home {
   readonly folder: string;
 
@@ -22,7 +22,7 @@ export class Home {
     return this.path("seed");
   }
 
-  /** The wallet's store: shows what was received and paid, spends nothing. */
+  /** The wallet's store. It shows what was received and paid, but has no key. */
   get store(): string {
     return this.path("wallet.sqlite");
   }
@@ -31,12 +31,12 @@ export class Home {
     return this.path("lock.sqlite");
   }
 
-  /** Where artifacts are kept that the service gave. */
+  /** Cache of artifacts from the service. */
   get artifacts(): string {
     return this.path("artifacts");
   }
 
-  /** Makes the folder, for its owner alone. */
+  /** Creates the folder, which only its owner can enter. */
   make(): void {
     mkdirSync(this.folder, { recursive: true, mode: 0o700 });
   }

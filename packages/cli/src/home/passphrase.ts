@@ -1,31 +1,34 @@
-import { canAsk } from "../ask.ts";
-import type { Context } from "../command.ts";
+import { canAsk, type Terminal } from "../ask.ts";
 import { CliError, usage } from "../frame/errors.ts";
+import type { Environment } from "../frame/output.ts";
 
-/** Characters a passphrase needs: scrypt makes a guess expensive, not impossible. */
-const LEAST = 12;
+/** A short passphrase can be guessed in spite of scrypt. */
+const MIN_LENGTH = 12;
+
+type PassphraseContext = Terminal & { readonly environment: Environment };
 
 /**
- * The passphrase of a backup: SOTTO_PASSPHRASE, or asked for on a terminal without showing it.
- * @param twice whether it is a new one: then it is asked for again, and has a least length
+ * The passphrase of a backup: SOTTO_PASSPHRASE, or typed on a terminal that does not show it.
+ * @param isNew asks twice and requires the minimum length
  */
-export async function readPassphrase(context: Context, twice: boolean): Promise<string> {
+export async function readPassphrase(context: PassphraseContext, isNew: boolean): Promise<string> {
   const given = context.environment["SOTTO_PASSPHRASE"];
-  const passphrase = given !== undefined && given !== "" ? given : await ask(context, twice);
-  if (twice && [...passphrase].length < LEAST) throw usage(`a passphrase needs ${LEAST} characters`);
+  const passphrase = given !== undefined && given !== "" ? given : await ask(context, isNew);
+  if (isNew && [...passphrase].length < MIN_LENGTH)
+    throw usage(`the passphrase must have at least ${MIN_LENGTH} characters`);
   return passphrase.normalize("NFKC");
 }
 
-async function ask(context: Context, twice: boolean): Promise<string> {
+async function ask(context: Terminal, twice: boolean): Promise<string> {
   if (!canAsk(context))
-    throw new CliError("KEY_MISSING", "SOTTO_PASSPHRASE is the passphrase, where nobody can be asked");
+    throw new CliError("KEY_MISSING", "cannot ask without a terminal: set the passphrase in SOTTO_PASSPHRASE");
   const first = await hidden(context, "passphrase: ");
-  if (twice && first !== (await hidden(context, "once more: "))) throw usage("the two are not the same");
+  if (twice && first !== (await hidden(context, "repeat the passphrase: "))) throw usage("the two passphrases differ");
   return first;
 }
 
-/** A line that is typed and not shown. */
-function hidden({ streams, signal }: Context, question: string): Promise<string> {
+/** Reads a line without showing it. */
+function hidden({ streams, signal }: Terminal, question: string): Promise<string> {
   const { stdin, stderr } = streams as unknown as Pick<NodeJS.Process, "stdin" | "stderr">;
   stderr.write(question);
   stdin.setRawMode(true);

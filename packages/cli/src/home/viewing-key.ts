@@ -1,54 +1,58 @@
 import { deriveKeys } from "@sotto/protocol";
-import type { Context } from "../command.ts";
 import { CliError } from "../frame/errors.ts";
+import type { Environment } from "../frame/output.ts";
 import { type Config, readConfig } from "./config.ts";
 import { readKeyFile } from "./files.ts";
+import type { Home } from "./home.ts";
 import { readSeed } from "./seed.ts";
 
-/** Reads all that an address received in one pool, and spends nothing. */
+/** Shows everything that an address receives in one pool, and cannot spend. */
 export interface ViewingKey {
   viewingKey: bigint;
   shieldedAddress: string;
 }
 
-/** The pool that a viewing key is for. */
-type Place = Pick<Config, "chainId" | "pool">;
+/** The pool that a viewing key belongs to. */
+type PoolId = Pick<Config, "chainId" | "pool">;
 
-/** The text of a viewing key, for a file of mode 0600 or SOTTO_VIEWING_KEY. */
-export function viewingKeyText({ viewingKey, shieldedAddress }: ViewingKey, { chainId, pool }: Place): string {
+/** The JSON of a viewing key, for a file or SOTTO_VIEWING_KEY. */
+export function viewingKeyText({ viewingKey, shieldedAddress }: ViewingKey, { chainId, pool }: PoolId): string {
   const hex = `0x${viewingKey.toString(16).padStart(64, "0")}`;
   const fields = { viewingKey: hex, shieldedAddress, chainId: String(chainId), pool };
   return JSON.stringify({ type: "sotto-viewing-key", version: 1, ...fields });
 }
 
-function parse(text: string, where: string, place: Place): ViewingKey {
+function parse(text: string, where: string, expected: PoolId): ViewingKey {
   let fields: Record<string, unknown> = {};
   try {
     fields = Object(JSON.parse(text)) as Record<string, unknown>;
   } catch {
-    // Refused below. The message says nothing of what the file holds.
+    // Rejected below, with a message that does not contain the text.
   }
   const { type, version, viewingKey, shieldedAddress, chainId, pool } = fields;
-  const right = type === "sotto-viewing-key" && version === 1 && typeof shieldedAddress === "string";
-  if (!right || typeof viewingKey !== "string" || !/^0x[0-9a-f]{64}$/.test(viewingKey))
-    throw new CliError("KEY_MISSING", `${where} holds no viewing key; \`sotto export --viewing-key\` makes one`);
-  if (chainId !== String(place.chainId) || pool !== place.pool)
+  const valid = type === "sotto-viewing-key" && version === 1 && typeof shieldedAddress === "string";
+  if (!valid || typeof viewingKey !== "string" || !/^0x[0-9a-f]{64}$/.test(viewingKey))
+    throw new CliError("KEY_MISSING", `${where} is not a viewing key; export one with \`sotto export --viewing-key\``);
+  if (chainId !== String(expected.chainId) || pool !== expected.pool)
     throw new CliError(
       "KEY_MISSING",
-      `${where} holds a viewing key for another pool, expected one for ${place.pool} on chain ${place.chainId}`,
+      `${where} is a viewing key for another pool, expected ${expected.pool} on chain ${expected.chainId}`,
     );
   return { viewingKey: BigInt(viewingKey), shieldedAddress };
 }
 
 /**
- * The viewing key of a file, of SOTTO_VIEWING_KEY (the same JSON), or of this wallet's seed.
+ * The viewing key in a file, in SOTTO_VIEWING_KEY (the same JSON), or of this wallet's seed.
  * @throws CliError KEY_MISSING, KEY_FILE_UNSAFE
  */
-export function viewingKeyOf({ home, environment }: Context, file: string | undefined): ViewingKey {
+export function viewingKeyOf(
+  { home, environment }: { readonly home: Home; readonly environment: Environment },
+  file: string | undefined,
+): ViewingKey {
   const config = readConfig(home);
   if (file !== undefined) {
     const text = readKeyFile(file);
-    if (text === undefined) throw new CliError("KEY_MISSING", `there is no file ${file}`);
+    if (text === undefined) throw new CliError("KEY_MISSING", `${file} does not exist`);
     return parse(text, file, config);
   }
   const given = environment["SOTTO_VIEWING_KEY"];
