@@ -20,7 +20,8 @@ const direction = Object.entries(allowed).map(([name, others]) => ({
   from: { path: `^packages/${name}/` },
   to: {
     path: "^(packages|circuits|contracts|scripts|test|ignition)/",
-    pathNot: [`^packages/(${[name, ...others].join("|")})/`, `^packages/${name}/test/`],
+    // Sources import no tests: a rule of its own, below.
+    pathNot: [`^packages/(${[name, ...others].join("|")})/`, "^test/kit/"],
   },
 }));
 
@@ -76,7 +77,14 @@ module.exports = {
       severity: "error",
       comment: "what is published cannot rest on what is not",
       from: { path: "^packages/[^/]+/src/" },
-      to: { path: "^packages/[^/]+/test/" },
+      to: { path: ["^packages/[^/]+/test/", "^test/"] },
+    },
+    {
+      name: "kit-imports-nothing-of-ours",
+      severity: "error",
+      comment: "every package's tests use the kit, so it cannot use a package",
+      from: { path: "^test/kit/" },
+      to: { path: "^(packages|circuits|contracts|scripts|examples|ignition|test)/", pathNot: "^test/kit/" },
     },
     {
       name: "declared-dependencies",

@@ -1,5 +1,5 @@
 // `pnpm bench gas`: what each transaction of the pool costs on a local chain, with the verifiers of this tree.
-import { measureGas } from "../../test/support/gas.ts";
+import { measureGas } from "../../test/contracts/support/gas.ts";
 import type { Print } from "./main.ts";
 
 export const about = "gas of settle, append, deposit and withdraw; none is the pool's very first";

@@ -3,12 +3,12 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HDNodeWallet, Wallet } from "ethers";
+import { eventually } from "../../test/kit/eventually.ts";
 import { TestChain } from "../../test/relayer/support/chain.ts";
 import {
   authorizedDeposit,
   enqueue,
   enqueueDeposit,
-  eventually,
   type Service,
   Services,
 } from "../../test/relayer/support/service.ts";

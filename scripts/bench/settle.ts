@@ -3,11 +3,11 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { shieldedPoolAbi } from "@sotto/protocol";
 import { Contract } from "ethers";
-import { FaultyNode } from "../../test/relayer/support/faulty-node.ts";
-import { forgeBundle } from "../../test/verifier-service/support/bundles.ts";
-import { post, settleRequest } from "../../test/verifier-service/support/http.ts";
-import { startProcess, stopProcess } from "../../test/verifier-service/support/process.ts";
-import { closeWorld, environment, openWorld, type World } from "../../test/verifier-service/support/world.ts";
+import { FaultyNode } from "../../test/kit/faulty-node.ts";
+import { post } from "../../test/kit/http.ts";
+import { forgeBundle, settleRequest } from "../../test/world/bundles.ts";
+import { closeWorld, environment, openWorld, type World } from "../../test/world/service.ts";
+import { startProcess, stopProcess } from "../../test/world/service-process.ts";
 import type { Print } from "./main.ts";
 
 export const about = "settling through the service (a process of its own, SQLite, a local node): rate, times, gas";

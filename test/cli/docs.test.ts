@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { EXIT } from "@sotto/cli";
 import { expect } from "chai";
-import { artifacts } from "../verifier-service/support/world.ts";
+import { artifacts } from "../world/service.ts";
 import { Cli } from "./support/cli.ts";
 import { openShop, type Shop } from "./support/shop.ts";
 import { type CliWorld, openCli, openCliWorld } from "./support/world.ts";

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { clearOfMidnight } from "../support/clock.ts";
+import { clearOfMidnight } from "../kit/clock.ts";
 import type { Cli } from "./support/cli.ts";
 import { openShop, type Shop } from "./support/shop.ts";
 import { type CliWorld, listen, openCli, openCliWorld } from "./support/world.ts";

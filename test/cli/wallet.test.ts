@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { createSeedWords, seedFromWords, shieldedAddressOf } from "@sotto/client";
 import { parseDeployment } from "@sotto/protocol";
 import { expect } from "chai";
-import { stopped } from "../support/stopped.ts";
+import { stopped } from "../kit/stopped.ts";
 import { Cli } from "./support/cli.ts";
 import { type CliWorld, initArguments, listen, openCli, openCliWorld, placeOf, tokensOf } from "./support/world.ts";
 

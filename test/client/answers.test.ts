@@ -2,9 +2,9 @@
 // and nothing is paid twice.
 import { dismissPurchase, openPurchases, type PayingFetch, PurchaseError, type Wallet, wrapFetch } from "@sotto/client";
 import { expect } from "chai";
-import { rejection } from "../../packages/client/test/support/rejection.ts";
-import { Shop } from "./support/shop.ts";
-import { openWallet, openWorld, payerWith, type World } from "./support/world.ts";
+import { rejection } from "../kit/rejection.ts";
+import { Shop } from "../world/small-server.ts";
+import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 
 const PRICE = 10_000n;
 

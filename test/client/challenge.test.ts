@@ -11,10 +11,10 @@ import {
 } from "@sotto/protocol";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
-import { rejection } from "../../packages/client/test/support/rejection.ts";
-import { Shop } from "./support/shop.ts";
-import { TrapdoorProver } from "./support/trapdoor-prover.ts";
-import { openWallet, openWorld, payerWith, type World } from "./support/world.ts";
+import { rejection } from "../kit/rejection.ts";
+import { Shop } from "../world/small-server.ts";
+import { TrapdoorProver } from "../world/trapdoor-prover.ts";
+import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 
 const PRICE = 10_000n;
 type Payment = PaymentInstructions["payment"];

@@ -3,8 +3,8 @@ import { MemoryStore, openPurchases, type Store, wrapFetch } from "@sotto/client
 import { randomSeed } from "@sotto/protocol";
 import { expect } from "chai";
 import { dyingStore } from "../../packages/client/test/support/world.ts";
-import { Shop } from "./support/shop.ts";
-import { openWallet, openWorld, payerWith, type World } from "./support/world.ts";
+import { Shop } from "../world/small-server.ts";
+import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 
 describe("a purchase whose terms change after a crash", () => {
   let world: World;

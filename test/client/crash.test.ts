@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { MemoryStore, openPurchases, type PurchaseStage, type Store, wrapFetch } from "@sotto/client";
 import { SqliteStore } from "@sotto/client/sqlite";
 import { expect } from "chai";
-import { rejection } from "../../packages/client/test/support/rejection.ts";
+import { rejection } from "../kit/rejection.ts";
+import { Shop } from "../world/small-server.ts";
+import { fund, openWallet, openWorld, type World } from "../world/wallets.ts";
 import type { BuyerReport, BuyerTask } from "./support/buyer-process.ts";
-import { Shop } from "./support/shop.ts";
-import { fund, openWallet, openWorld, type World } from "./support/world.ts";
 
 const PRICE = 10_000n;
 /** Between writes to the store something is done; at these something is said to others, too. */

@@ -6,9 +6,9 @@ import { createSeedWords, seedFromWords, type Wallet } from "@sotto/client";
 import { SqliteStore } from "@sotto/client/sqlite";
 import { parseDeployment } from "@sotto/protocol";
 import { expect } from "chai";
-import { clearOfMidnight } from "../support/clock.ts";
-import { Shop } from "./support/shop.ts";
-import { ARTIFACTS, fund, openWallet, openWorld, type World } from "./support/world.ts";
+import { clearOfMidnight } from "../kit/clock.ts";
+import { Shop } from "../world/small-server.ts";
+import { ARTIFACTS, fund, openWallet, openWorld, type World } from "../world/wallets.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const GUIDE = readFileSync(join(ROOT, "docs", "client.md"), "utf8");

@@ -1,11 +1,11 @@
 // A service that lies, or goes away at the worst moment. The chain has the last word, and nothing is paid twice.
 import { openPurchases, type PayingFetch, spentOn, type Wallet, wrapFetch } from "@sotto/client";
 import { expect } from "chai";
-import { rejection } from "../../packages/client/test/support/rejection.ts";
-import { clockWithin, DAY_MS } from "../support/clock.ts";
+import { clockWithin, DAY_MS } from "../kit/clock.ts";
+import { rejection } from "../kit/rejection.ts";
+import { Shop } from "../world/small-server.ts";
+import { openWallet, openWorld, payerWith, until, type World } from "../world/wallets.ts";
 import { ServiceProxy } from "./support/proxy.ts";
-import { Shop } from "./support/shop.ts";
-import { openWallet, openWorld, payerWith, until, type World } from "./support/world.ts";
 
 const PRICE = 10_000n;
 const HASH = `0x${"ab".repeat(32)}`;

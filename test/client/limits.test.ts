@@ -2,10 +2,10 @@
 import { openPurchases, type PayingFetch, spentOn, type Wallet, type WrapOptions, wrapFetch } from "@sotto/client";
 import { SottoError } from "@sotto/protocol";
 import { expect } from "chai";
-import { rejection } from "../../packages/client/test/support/rejection.ts";
-import { clockWithin, DAY_MS } from "../support/clock.ts";
-import { Shop } from "./support/shop.ts";
-import { openWallet, openWorld, payerWith, type World } from "./support/world.ts";
+import { clockWithin, DAY_MS } from "../kit/clock.ts";
+import { rejection } from "../kit/rejection.ts";
+import { Shop } from "../world/small-server.ts";
+import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 
 const PRICE = 10_000n;
 

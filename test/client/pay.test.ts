@@ -1,9 +1,9 @@
 // An agent's path from a 402 to the goods: real chain, real service, a small shop.
 import { openPurchases, type PurchaseStage, spentOn, wrapFetch } from "@sotto/client";
 import { expect } from "chai";
-import { clockWithin, DAY_MS } from "../support/clock.ts";
-import { Shop } from "./support/shop.ts";
-import { openWallet, openWorld, payerWith, type World } from "./support/world.ts";
+import { clockWithin, DAY_MS } from "../kit/clock.ts";
+import { Shop } from "../world/small-server.ts";
+import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 
 const PRICE = 10_000n;
 

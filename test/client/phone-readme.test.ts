@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as client from "@sotto/client";
 import { expect } from "chai";
+import { openWallet, openWorld, payerWith } from "../world/wallets.ts";
 import { Phones } from "./support/phones.ts";
-import { openWallet, openWorld, payerWith } from "./support/world.ts";
 
 const README = join(import.meta.dirname, "..", "..", "packages", "client", "README.md");
 const AsyncFunction = (async () => undefined).constructor as FunctionConstructor;

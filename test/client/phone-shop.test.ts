@@ -2,10 +2,10 @@
 import { openPurchases, phonePin, signBinding, type Wallet, type WrapOptions, wrapFetch } from "@sotto/client";
 import type { PaymentInstructions } from "@sotto/protocol";
 import { expect } from "chai";
-import { rejection } from "../../packages/client/test/support/rejection.ts";
+import { rejection } from "../kit/rejection.ts";
+import { Shop } from "../world/small-server.ts";
+import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 import { type Person, Phones } from "./support/phones.ts";
-import { Shop } from "./support/shop.ts";
-import { openWallet, openWorld, payerWith, type World } from "./support/world.ts";
 
 const PRICE = 10_000n;
 

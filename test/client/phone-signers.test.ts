@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { type LookupSigner, lookUpPhone, payPhone, phonePin, SottoService, type Wallet } from "@sotto/client";
 import { expect } from "chai";
 import { AbiCoder, Wallet as Account, type Contract, ContractFactory, concat } from "ethers";
-import { rejection } from "../../packages/client/test/support/rejection.ts";
+import { rejection } from "../kit/rejection.ts";
+import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 import { Phones } from "./support/phones.ts";
-import { openWallet, openWorld, payerWith, type World } from "./support/world.ts";
 
 const ARTIFACTS = join(import.meta.dirname, "..", "..", "artifacts", "contracts", "test");
 const WRAPPED = `0x${"6492".repeat(16)}`;

@@ -11,11 +11,11 @@ import {
 } from "@sotto/client";
 import { randomSeed } from "@sotto/protocol";
 import { expect } from "chai";
-import { rejection } from "../../packages/client/test/support/rejection.ts";
 import { dyingStore } from "../../packages/client/test/support/world.ts";
-import { clockWithin, DAY_MS } from "../support/clock.ts";
+import { clockWithin, DAY_MS } from "../kit/clock.ts";
+import { rejection } from "../kit/rejection.ts";
+import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 import { type Person, Phones } from "./support/phones.ts";
-import { openWallet, openWorld, payerWith, type World } from "./support/world.ts";
 
 const AMOUNT = 20_000n;
 const SLOT = 300;

@@ -2,9 +2,9 @@
 import { openPurchases, type PayingInit, wrapFetch } from "@sotto/client";
 import { createProver, loadArtifacts, type Prover } from "@sotto/prover";
 import { expect } from "chai";
-import { rejection } from "../../packages/client/test/support/rejection.ts";
-import { openRealShop, type RealShop } from "./support/real-shop.ts";
-import { ARTIFACTS, openWorld, payerWith, type World } from "./support/world.ts";
+import { rejection } from "../kit/rejection.ts";
+import { openRealShop, type RealShop } from "../world/resource-server.ts";
+import { ARTIFACTS, openWorld, payerWith, type World } from "../world/wallets.ts";
 
 const PRICE = 10_000n;
 

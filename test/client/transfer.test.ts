@@ -2,7 +2,7 @@
 import { newTransfer, payTransfer, type TransferRecord } from "@sotto/cli";
 import { openPurchases, type Wallet } from "@sotto/client";
 import { expect } from "chai";
-import { openWallet, openWorld, payerWith, type World } from "./support/world.ts";
+import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 
 const AMOUNT = 20_000n;
 const HOUR_MS = 3_600_000;

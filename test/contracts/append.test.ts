@@ -1,7 +1,7 @@
 import { FIELD_MODULUS } from "@sotto/protocol";
 import { expect } from "chai";
-import { SMALLEST_DEPOSIT } from "../support/deploy.ts";
-import { type AppendArguments, appendTuple, PoolWorld, settleArguments } from "../support/pool-world.ts";
+import { SMALLEST_DEPOSIT } from "./support/deploy.ts";
+import { type AppendArguments, appendTuple, PoolWorld, settleArguments } from "./support/pool-world.ts";
 
 describe("append", () => {
   let world: PoolWorld;

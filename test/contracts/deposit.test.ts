@@ -1,15 +1,10 @@
 import { FIELD_MODULUS } from "@sotto/protocol";
 import { expect } from "chai";
 import { Signature, Wallet } from "ethers";
-import {
-  authorize,
-  depositMessage,
-  type SponsoredDeposit,
-  sendDeposit,
-  tokenDomain,
-} from "../support/authorization.ts";
-import { type Signer, SMALLEST_DEPOSIT } from "../support/deploy.ts";
-import { PoolWorld } from "../support/pool-world.ts";
+import type { SponsoredDeposit } from "../world/authorization.ts";
+import { authorize, depositMessage, sendDeposit, tokenDomain } from "./support/authorization.ts";
+import { type Signer, SMALLEST_DEPOSIT } from "./support/deploy.ts";
+import { PoolWorld } from "./support/pool-world.ts";
 
 const FOREVER = 2n ** 40n;
 const AUTHORIZER = { name: "authorizer", type: "address" };

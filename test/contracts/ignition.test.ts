@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { ZeroAddress } from "ethers";
 import LocalShieldedPool from "../../ignition/modules/LocalShieldedPool.ts";
 import ShieldedPool from "../../ignition/modules/ShieldedPool.ts";
-import { connect } from "../support/deploy.ts";
+import { connect } from "./support/deploy.ts";
 
 /** The constructor's addresses, in order. */
 const SETTINGS = ["token", "paymentVerifier", "withdrawalVerifier", "noteAppendVerifier", "noteHasher"] as const;

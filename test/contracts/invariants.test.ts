@@ -1,8 +1,8 @@
 import { FIELD_MODULUS, NoteTree } from "@sotto/protocol";
 import { expect } from "chai";
-import { SMALLEST_DEPOSIT } from "../support/deploy.ts";
-import { PoolWorld, settleArguments, withdrawArgument } from "../support/pool-world.ts";
-import { PAYMENT, type Payment } from "../support/statements.ts";
+import { PAYMENT, type Payment } from "../world/statements.ts";
+import { SMALLEST_DEPOSIT } from "./support/deploy.ts";
+import { PoolWorld, settleArguments, withdrawArgument } from "./support/pool-world.ts";
 
 const ACTIONS = process.env["SOTTO_LONG"] ? 10_000 : 250;
 

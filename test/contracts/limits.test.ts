@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { SMALLEST_DEPOSIT } from "../support/deploy.ts";
-import { PoolWorld, settleArguments, withdrawArgument } from "../support/pool-world.ts";
-import { patchQueue } from "../support/storage.ts";
+import { SMALLEST_DEPOSIT } from "./support/deploy.ts";
+import { PoolWorld, settleArguments, withdrawArgument } from "./support/pool-world.ts";
+import { patchQueue } from "./support/storage.ts";
 
 const CODE_LIMIT = 24_576;
 const MAX_LEAVES = 8n ** 10n;

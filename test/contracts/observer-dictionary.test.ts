@@ -11,8 +11,8 @@ import {
   unpackCiphertext,
 } from "@sotto/protocol";
 import { expect } from "chai";
-import { type Merchant, merchant, type Observed, observe, payers } from "../support/observed.ts";
-import { PoolWorld } from "../support/pool-world.ts";
+import { type Merchant, merchant, type Observed, observe, payers } from "./support/observed.ts";
+import { PoolWorld } from "./support/pool-world.ts";
 
 const AMOUNTS = [1n, 250_000n, 1_000_000n];
 

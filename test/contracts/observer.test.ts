@@ -12,8 +12,8 @@ import {
 } from "@sotto/protocol";
 import { expect } from "chai";
 import { keccak256, toUtf8Bytes } from "ethers";
-import { type Merchant, merchant, type Observed, observe, type Payer, payers, words } from "../support/observed.ts";
-import { PoolWorld } from "../support/pool-world.ts";
+import { type Merchant, merchant, type Observed, observe, type Payer, payers, words } from "./support/observed.ts";
+import { PoolWorld } from "./support/pool-world.ts";
 
 const URLS = [
   "https://api.example/weather",

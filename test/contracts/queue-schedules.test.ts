@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { ContractTransactionResponse, Overrides } from "ethers";
-import { SMALLEST_DEPOSIT } from "../support/deploy.ts";
-import { appendTuple, PoolWorld, settleArguments } from "../support/pool-world.ts";
+import { SMALLEST_DEPOSIT } from "./support/deploy.ts";
+import { appendTuple, PoolWorld, settleArguments } from "./support/pool-world.ts";
 
 /** Blocks of each schedule. */
 const BLOCKS = process.env["SOTTO_LONG"] ? 1_500 : 40;

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import type { HostileToken } from "../../types/ethers-contracts/index.js";
-import { connect, deployPool, SMALLEST_DEPOSIT } from "../support/deploy.ts";
-import { appendTuple, PoolWorld, settleArguments, withdrawArgument } from "../support/pool-world.ts";
-import { Random } from "../support/random.ts";
+import { Random } from "../kit/random.ts";
+import { connect, deployPool, SMALLEST_DEPOSIT } from "./support/deploy.ts";
+import { appendTuple, PoolWorld, settleArguments, withdrawArgument } from "./support/pool-world.ts";
 
 describe("a hostile token", () => {
   let world: PoolWorld;

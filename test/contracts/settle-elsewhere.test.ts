@@ -2,9 +2,9 @@ import { bn254 } from "@noble/curves/bn254.js";
 import { FIELD_MODULUS } from "@sotto/protocol";
 import { expect } from "chai";
 import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
-import { deployPool } from "../support/deploy.ts";
-import { PoolWorld, settleArguments } from "../support/pool-world.ts";
-import { PAYMENT, type Payment, provePayment } from "../support/statements.ts";
+import { PAYMENT, type Payment, provePayment } from "../world/statements.ts";
+import { deployPool } from "./support/deploy.ts";
+import { PoolWorld, settleArguments } from "./support/pool-world.ts";
 
 describe("settle: proofs that hold, but not here", () => {
   let world: PoolWorld;

@@ -1,7 +1,7 @@
 import { BASE_FIELD_MODULUS, FIELD_MODULUS, signalsDigest } from "@sotto/protocol";
 import { expect } from "chai";
-import { PoolWorld, settleArguments } from "../support/pool-world.ts";
-import { PAYMENT, type Payment, paymentStatement } from "../support/statements.ts";
+import { PAYMENT, type Payment, paymentStatement } from "../world/statements.ts";
+import { PoolWorld, settleArguments } from "./support/pool-world.ts";
 
 const OUTCOME = { settled: 0n, spent: 1n, expired: 2n, unknownRoot: 3n };
 

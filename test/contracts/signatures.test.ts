@@ -11,7 +11,7 @@ import {
 import { expect } from "chai";
 import { AbiCoder, concat, type HDNodeWallet, Wallet, ZeroAddress, zeroPadValue } from "ethers";
 import type { ContractWalletFactory } from "../../types/ethers-contracts/index.js";
-import { type Connection, connect } from "../support/deploy.ts";
+import { type Connection, connect } from "./support/deploy.ts";
 
 const MAGIC = "0x1626ba7e";
 const WRAPPED = `0x${"6492".repeat(16)}`;

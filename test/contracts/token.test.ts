@@ -1,9 +1,9 @@
 // The test dollar where no other test reaches it: what a wallet may rely on with it holds with the real one.
 import { expect } from "chai";
 import { ZeroAddress } from "ethers";
-import { tokenDomain } from "../support/authorization.ts";
-import { type Signer, SMALLEST_DEPOSIT } from "../support/deploy.ts";
-import { PoolWorld } from "../support/pool-world.ts";
+import { tokenDomain } from "./support/authorization.ts";
+import { type Signer, SMALLEST_DEPOSIT } from "./support/deploy.ts";
+import { PoolWorld } from "./support/pool-world.ts";
 
 const PERMIT = ["owner", "spender", "value", "nonce", "deadline"].map((name) => ({
   name,

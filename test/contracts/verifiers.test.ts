@@ -3,7 +3,7 @@ import { bn254 } from "@noble/curves/bn254.js";
 import { expect } from "chai";
 import { artifactPaths } from "../../scripts/circuits/paths.ts";
 import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
-import { type Connection, connect } from "../support/deploy.ts";
+import { type Connection, connect } from "./support/deploy.ts";
 
 const P = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;
 const Q = 21888242871839275222246405745257275088696311157297823662689037894645226208583n;

@@ -2,9 +2,9 @@ import { FIELD_MODULUS, signalsDigest } from "@sotto/protocol";
 import { expect } from "chai";
 import { ZeroAddress } from "ethers";
 import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
-import { deployPool } from "../support/deploy.ts";
-import { PoolWorld, withdrawArgument } from "../support/pool-world.ts";
-import { proveWithdrawal, WITHDRAWAL } from "../support/statements.ts";
+import { proveWithdrawal, WITHDRAWAL } from "../world/statements.ts";
+import { deployPool } from "./support/deploy.ts";
+import { PoolWorld, withdrawArgument } from "./support/pool-world.ts";
 
 type Proved = ReturnType<typeof proveWithdrawal>;
 

@@ -7,8 +7,8 @@ import { expect } from "chai";
 import hre from "hardhat";
 import { deployLocal } from "../../scripts/chain/deployment.ts";
 import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
-import { freePort } from "../support/ports.ts";
-import { command, expectRefused } from "./command.ts";
+import { command, expectRefused } from "../kit/command.ts";
+import { freePort } from "../kit/ports.ts";
 
 const codeOf = (error: unknown) => (error instanceof Error && "code" in error ? error.code : error);
 const refused = (promise: Promise<unknown>) => promise.then(() => "accepted", codeOf);

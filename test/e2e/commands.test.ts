@@ -1,6 +1,6 @@
 // What the other commands of the checkout say to names and options they do not know: a code, what was wrong, what is
 // expected; nothing is begun.
-import { command, expectRefused } from "./command.ts";
+import { command, expectRefused } from "../kit/command.ts";
 
 describe("commands given what they do not know", () => {
   const cases: [script: string, args: string[], code: string, ...texts: string[]][] = [

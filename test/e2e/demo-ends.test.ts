@@ -14,8 +14,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { freePort } from "../support/ports.ts";
-import { command, expectRefused } from "./command.ts";
+import { command, expectRefused } from "../kit/command.ts";
+import { freePort } from "../kit/ports.ts";
 import { built, journals, listen, ownPlace } from "./support/demo.ts";
 
 describe("npm run demo, stopped or refused", () => {

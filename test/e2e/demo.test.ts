@@ -9,8 +9,8 @@ import { playStep } from "../../scripts/demo/step.ts";
 import { deposit } from "../../scripts/demo/steps/deposit.ts";
 import { story } from "../../scripts/demo/story.ts";
 import { createWorld, PHONE } from "../../scripts/demo/world.ts";
-import { freePort } from "../support/ports.ts";
-import { command, type Result } from "./command.ts";
+import { command, type Result } from "../kit/command.ts";
+import { freePort } from "../kit/ports.ts";
 import { built, ownPlace } from "./support/demo.ts";
 
 describe("npm run demo", () => {

@@ -6,9 +6,9 @@ import { type DeploymentManifest, parseDeployment } from "@sotto/protocol";
 import { expect } from "chai";
 import { HDNodeWallet, JsonRpcProvider } from "ethers";
 import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
-import { command, expectRefused } from "../e2e/command.ts";
-import { startProcess, stopProcess } from "../verifier-service/support/process.ts";
-import { CuttingProxy } from "./support/cutting-proxy.ts";
+import { command, expectRefused } from "../kit/command.ts";
+import { CuttingProxy } from "../kit/cutting-proxy.ts";
+import { startProcess, stopProcess } from "../world/service-process.ts";
 import { compile, construct, type Entry, withoutAddress } from "./support/explorer.ts";
 
 const MNEMONIC = "test test test test test test test test test test test junk";

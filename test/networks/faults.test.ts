@@ -9,8 +9,8 @@ import { expect } from "chai";
 import { ContractFactory, HDNodeWallet, JsonRpcProvider, parseEther, toQuantity, Wallet } from "ethers";
 import hre from "hardhat";
 import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
-import { command, expectRefused, type Result } from "../e2e/command.ts";
-import { CuttingProxy } from "./support/cutting-proxy.ts";
+import { command, expectRefused, type Result } from "../kit/command.ts";
+import { CuttingProxy } from "../kit/cutting-proxy.ts";
 
 const MNEMONIC = "test test test test test test test test test test test junk";
 const [deployer, other] = [0, 1].map((index) =>

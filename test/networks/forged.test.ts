@@ -22,7 +22,7 @@ import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
 import { compareDeployment, differs } from "../../scripts/deploy/check.ts";
 import { deployPool, journalOf } from "../../scripts/deploy/deploy.ts";
 import { sourcesOf } from "../../scripts/deploy/places.ts";
-import { command, expectRefused } from "../e2e/command.ts";
+import { command, expectRefused } from "../kit/command.ts";
 
 /** Storage slot of the known roots in NoteTree: after the four slots of the queue and the current root. */
 const KNOWN_ROOTS = 5;

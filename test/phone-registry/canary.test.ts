@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { newKey } from "@sotto/phone-registry";
 import { bindingSlots } from "@sotto/protocol";
 import { expect } from "chai";
-import { sentCodes } from "../verifier-service/support/phone.ts";
-import { startProcess } from "../verifier-service/support/process.ts";
-import { environment } from "../verifier-service/support/world.ts";
+import { sentCodes } from "../world/phone.ts";
+import { environment } from "../world/service.ts";
+import { startProcess } from "../world/service-process.ts";
 import { startRegistryProcess } from "./support/process.ts";
 import { contractWallet } from "./support/wallets.ts";
 import {

@@ -5,8 +5,8 @@ import { PHONE_STATUS } from "@sotto/phone-registry";
 import { bindingSlots } from "@sotto/protocol";
 import { SERVER_STATUS } from "@sotto/server";
 import { expect } from "chai";
-import { Random } from "../support/random.ts";
-import { type Fields, type FuzzRequest, mutate, type Sample } from "../verifier-service/support/mutations.ts";
+import { type Fields, type FuzzRequest, mutate, type Sample } from "../kit/mutations.ts";
+import { Random } from "../kit/random.ts";
 import {
   account,
   linkBody,

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { lookupTypedData, type PhoneLookup } from "@sotto/protocol";
 import { expect } from "chai";
-import { clockWithin, DAY_MS } from "../support/clock.ts";
+import { clockWithin, DAY_MS } from "../kit/clock.ts";
 import { contractWallet } from "./support/wallets.ts";
 import {
   account,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { newKey } from "@sotto/phone-registry";
 import { expect } from "chai";
-import { sentCodes } from "../verifier-service/support/phone.ts";
+import { sentCodes } from "../world/phone.ts";
 import { type RegistryProcess, runRegistry, startRegistryProcess } from "./support/process.ts";
 import {
   account,

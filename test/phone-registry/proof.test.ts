@@ -2,7 +2,7 @@
 // link.
 import { bindingSlots } from "@sotto/protocol";
 import { expect } from "chai";
-import { clockWithin } from "../support/clock.ts";
+import { clockWithin } from "../kit/clock.ts";
 import {
   account,
   linkBody,

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { expect } from "chai";
-import { clockWithin } from "../support/clock.ts";
+import { clockWithin } from "../kit/clock.ts";
 import {
   account,
   call,

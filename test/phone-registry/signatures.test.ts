@@ -2,8 +2,8 @@
 // this time, is refused; wallets that are contracts are asked on chain, and cannot make the registry ask without end.
 import { bindingSlots, type ShieldedAddressBinding } from "@sotto/protocol";
 import { expect } from "chai";
-import { FaultyNode } from "../relayer/support/faulty-node.ts";
-import { clockWithin } from "../support/clock.ts";
+import { clockWithin } from "../kit/clock.ts";
+import { FaultyNode } from "../kit/faulty-node.ts";
 import { ANSWER, contractWallet, futureWallet, troublesome } from "./support/wallets.ts";
 import {
   account,

@@ -1,8 +1,9 @@
 // Queued notes get into the tree: at once, when the oldest waited long enough, or when an append would be full.
 import { expect } from "chai";
-import { forgingProver } from "./support/append.ts";
+import { eventually, WAIT } from "../kit/eventually.ts";
+import { forgingProver } from "../world/append.ts";
 import { TestChain } from "./support/chain.ts";
-import { enqueue, eventually, rounds, Services, WAIT } from "./support/service.ts";
+import { enqueue, rounds, Services } from "./support/service.ts";
 
 /** Hardhat's public test account 2. */
 const OTHER_KEY = "0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a";

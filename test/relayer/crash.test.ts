@@ -2,18 +2,11 @@
 import { openStore } from "@sotto/verifier-service";
 import { expect } from "chai";
 import { Wallet } from "ethers";
+import { eventually, WAIT } from "../kit/eventually.ts";
 import { RELAYER_KEY, TestChain } from "./support/chain.ts";
 import { Children, ended } from "./support/children.ts";
 import type { Fault } from "./support/fault.ts";
-import {
-  authorizedDeposit,
-  enqueue,
-  enqueueDeposit,
-  enqueueWithdrawal,
-  eventually,
-  Services,
-  WAIT,
-} from "./support/service.ts";
+import { authorizedDeposit, enqueue, enqueueDeposit, enqueueWithdrawal, Services } from "./support/service.ts";
 
 const CONFIG = { rebroadcastAfter: 300 };
 

@@ -1,18 +1,17 @@
 // Work that comes to nothing must not slow down, or cost more than, work that does.
 import { expect } from "chai";
 import { Contract, Wallet } from "ethers";
+import { eventually, WAIT } from "../kit/eventually.ts";
+import { FaultyNode } from "../kit/faulty-node.ts";
 import { RELAYER_KEY, TestChain } from "./support/chain.ts";
-import { FaultyNode } from "./support/faulty-node.ts";
 import {
   authorizedDeposit,
   enqueue,
   enqueueDeposit,
   enqueueWithdrawal,
-  eventually,
   rounds,
   type Service,
   Services,
-  WAIT,
 } from "./support/service.ts";
 
 const DAY_MS = 86_400_000;

@@ -2,10 +2,11 @@
 import { expect } from "chai";
 import { Wallet } from "ethers";
 import { startPostgres, type TestPostgres } from "../../packages/database/test/support/postgres.ts";
-import { stopped } from "../support/stopped.ts";
+import { eventually, WAIT } from "../kit/eventually.ts";
+import { stopped } from "../kit/stopped.ts";
 import { RELAYER_KEY, TestChain } from "./support/chain.ts";
 import { Children, ended } from "./support/children.ts";
-import { enqueue, eventually, leaseRunsOut, Services, WAIT } from "./support/service.ts";
+import { enqueue, leaseRunsOut, Services } from "./support/service.ts";
 
 const CONFIG = { rebroadcastAfter: 300, maxBatch: 8 };
 const LOAD = process.env["SOTTO_LONG"] === "1" ? 400 : 48;

@@ -1,18 +1,10 @@
 // Payments, withdrawals and deposits through the relayer on a real node.
 import { expect } from "chai";
 import { Wallet } from "ethers";
-import { clearOfMidnight } from "../support/clock.ts";
+import { clearOfMidnight } from "../kit/clock.ts";
+import { eventually, WAIT } from "../kit/eventually.ts";
 import { RELAYER_KEY, TestChain } from "./support/chain.ts";
-import {
-  authorizedDeposit,
-  enqueue,
-  enqueueDeposit,
-  enqueueWithdrawal,
-  eventually,
-  rounds,
-  Services,
-  WAIT,
-} from "./support/service.ts";
+import { authorizedDeposit, enqueue, enqueueDeposit, enqueueWithdrawal, rounds, Services } from "./support/service.ts";
 
 const relayerAddress = new Wallet(RELAYER_KEY).address.toLowerCase();
 

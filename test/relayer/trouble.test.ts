@@ -1,10 +1,11 @@
 // Nodes that fail or lie, transactions that get stuck, nonces that others take, blocks that vanish.
 import { expect } from "chai";
 import { Wallet } from "ethers";
-import { clearOfMidnight } from "../support/clock.ts";
+import { clearOfMidnight } from "../kit/clock.ts";
+import { eventually, WAIT } from "../kit/eventually.ts";
+import { FaultyNode, MODES } from "../kit/faulty-node.ts";
 import { RELAYER_KEY, TestChain } from "./support/chain.ts";
-import { FaultyNode, MODES } from "./support/faulty-node.ts";
-import { authorizedDeposit, enqueue, enqueueDeposit, eventually, rounds, Services, WAIT } from "./support/service.ts";
+import { authorizedDeposit, enqueue, enqueueDeposit, rounds, Services } from "./support/service.ts";
 
 const relayerAddress = new Wallet(RELAYER_KEY).address;
 

@@ -11,7 +11,7 @@ import {
 import { createProver, loadArtifacts } from "@sotto/prover";
 import { createPaywall, type Paywall } from "@sotto/resource-server";
 import { expect } from "chai";
-import { artifacts, openService, type TestService } from "../verifier-service/support/world.ts";
+import { artifacts, openService, type TestService } from "../world/service.ts";
 import { shopOptions } from "./support/options.ts";
 import { ADAPTERS, type Sale, type Shop } from "./support/shops.ts";
 import { openShopWorld, PRICE, type ShopWorld } from "./support/world.ts";

@@ -12,8 +12,8 @@ import {
 } from "@sotto/protocol";
 import { expect } from "chai";
 import { concat, Interface, toBeHex } from "ethers";
-import { call } from "../verifier-service/support/http.ts";
-import { openService, type TestService } from "../verifier-service/support/world.ts";
+import { call } from "../kit/http.ts";
+import { openService, type TestService } from "../world/service.ts";
 import { Counter } from "./support/counter.ts";
 import { type LyingFacilitator, startLyingFacilitator } from "./support/facilitator.ts";
 import { createMerchant } from "./support/merchant.ts";

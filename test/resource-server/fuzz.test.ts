@@ -3,7 +3,7 @@
 import { Agent, request as httpRequest } from "node:http";
 import type { Paywall, PaywallEvent } from "@sotto/resource-server";
 import { expect } from "chai";
-import { Random } from "../support/random.ts";
+import { Random } from "../kit/random.ts";
 import { type HeaderFields, type WrongHeader, wrongHeader } from "./support/mutations.ts";
 import { openPaywall } from "./support/options.ts";
 import { headerOf, showing } from "./support/payments.ts";

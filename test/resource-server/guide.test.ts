@@ -6,7 +6,7 @@ import { decodeShieldedAddress, parseDeployment, parseInstructions } from "@sott
 import type { PaywallOptions, PaywallRecipient } from "@sotto/resource-server";
 import { expect } from "chai";
 import { Wallet } from "ethers";
-import { DocumentedCode } from "./support/docs.ts";
+import { DocumentedCode } from "../kit/documented-code.ts";
 import { createMerchant } from "./support/merchant.ts";
 import { openPaywall } from "./support/options.ts";
 import { headerOf, showing } from "./support/payments.ts";

@@ -1,6 +1,6 @@
 // The shops of the package's README sell what they say they sell, and only for a payment.
 import { expect } from "chai";
-import { DocumentedCode } from "./support/docs.ts";
+import { DocumentedCode } from "../kit/documented-code.ts";
 import { shopOptions } from "./support/options.ts";
 import { headerOf, showing } from "./support/payments.ts";
 import { ORIGIN, openShopWorld, pay, type ShopWorld } from "./support/world.ts";

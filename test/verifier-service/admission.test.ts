@@ -3,15 +3,15 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import { Wallet } from "ethers";
-import { FaultyNode } from "../relayer/support/faulty-node.ts";
-import { eventually } from "../relayer/support/service.ts";
-import { Random } from "../support/random.ts";
-import { proveWithdrawal } from "../support/statements.ts";
-import { bodyOf, pay, requirements } from "../x402/support/requirements.ts";
-import { forgeBundle } from "./support/bundles.ts";
+import { eventually } from "../kit/eventually.ts";
+import { FaultyNode } from "../kit/faulty-node.ts";
+import { type Answer, call, post } from "../kit/http.ts";
+import { Random } from "../kit/random.ts";
+import { forgeBundle } from "../world/bundles.ts";
+import { openService, openWorld, relayerKey, type TestService, type World } from "../world/service.ts";
+import { proveWithdrawal } from "../world/statements.ts";
+import { bodyOf, pay, requirements } from "../world/x402.ts";
 import { depositBody } from "./support/deposits.ts";
-import { type Answer, call, post } from "./support/http.ts";
-import { openService, openWorld, relayerKey, type TestService, type World } from "./support/world.ts";
 
 const MINUTE_MS = 60_000;
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
 import { CIRCUITS } from "@sotto/protocol";
 import { expect } from "chai";
-import { artifacts, openService, type TestService } from "./support/world.ts";
+import { artifacts, openService, type TestService } from "../world/service.ts";
 
 const KINDS: readonly [string, string][] = [
   ["proving-key", "zkey"],

@@ -8,12 +8,12 @@ import { join } from "node:path";
 import { deriveKeys, randomField, randomSeed, type WireBundle } from "@sotto/protocol";
 import { expect } from "chai";
 import { Wallet } from "ethers";
-import { Random } from "../support/random.ts";
-import { proveWithdrawal } from "../support/statements.ts";
-import { forgeBundle } from "./support/bundles.ts";
+import { call, claimsOf, post } from "../kit/http.ts";
+import { Random } from "../kit/random.ts";
+import { forgeBundle, settleRequest } from "../world/bundles.ts";
+import { environment, openWorld, type World } from "../world/service.ts";
+import { proveWithdrawal } from "../world/statements.ts";
 import { depositBody } from "./support/deposits.ts";
-import { call, claimsOf, post, settleRequest } from "./support/http.ts";
-import { environment, openWorld, type World } from "./support/world.ts";
 
 const PROGRAM = join(import.meta.dirname, "..", "..", "packages", "verifier-service", "dist", "main.js");
 /** In an address of a node, where providers put their customers' keys. */

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { shieldedPoolAbi } from "@sotto/protocol";
 import { expect } from "chai";
 import { Interface } from "ethers";
-import { forgeBundle } from "./support/bundles.ts";
-import { call, claimsOf, post, settleRequest } from "./support/http.ts";
-import { type ServiceProcess, startProcess, stopProcess } from "./support/process.ts";
-import { environment, openWorld, type World } from "./support/world.ts";
+import { call, claimsOf, post } from "../kit/http.ts";
+import { forgeBundle, settleRequest } from "../world/bundles.ts";
+import { environment, openWorld, type World } from "../world/service.ts";
+import { type ServiceProcess, startProcess, stopProcess } from "../world/service-process.ts";
 
 /** What it logs then, of this payment and not of an append. */
 const STEPS = {

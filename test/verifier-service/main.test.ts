@@ -6,8 +6,8 @@ import { parseDeployment } from "@sotto/protocol";
 import { settingsTable } from "@sotto/verifier-service";
 import { expect } from "chai";
 import { toJson, writeAtomically } from "../../scripts/circuits/files.ts";
-import { call } from "./support/http.ts";
-import { artifacts, environment, openWorld } from "./support/world.ts";
+import { call } from "../kit/http.ts";
+import { artifacts, environment, openWorld } from "../world/service.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const program = join(root, "packages", "verifier-service", "dist", "main.js");

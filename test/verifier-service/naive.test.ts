@@ -1,10 +1,10 @@
 // A client that knows the interface and no more takes every status but success for a failure, and pays again.
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { CuttingProxy } from "../networks/support/cutting-proxy.ts";
-import { forgeBundle } from "./support/bundles.ts";
-import { type Answer, post, settleRequest } from "./support/http.ts";
-import { openService, openWorld, type TestService, type World } from "./support/world.ts";
+import { CuttingProxy } from "../kit/cutting-proxy.ts";
+import { type Answer, post } from "../kit/http.ts";
+import { forgeBundle, settleRequest } from "../world/bundles.ts";
+import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 
 const CONFIRMATIONS = 4;
 const BLOCK_MS = 2_000;

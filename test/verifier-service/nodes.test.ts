@@ -2,13 +2,13 @@
 import { randomField } from "@sotto/protocol";
 import { expect } from "chai";
 import { Wallet } from "ethers";
-import { FaultyNode } from "../relayer/support/faulty-node.ts";
-import { Random } from "../support/random.ts";
-import { proveWithdrawal } from "../support/statements.ts";
-import { forgeBundle } from "./support/bundles.ts";
+import { FaultyNode } from "../kit/faulty-node.ts";
+import { call, post } from "../kit/http.ts";
+import { Random } from "../kit/random.ts";
+import { forgeBundle, settleRequest } from "../world/bundles.ts";
+import { openService, openWorld, type World } from "../world/service.ts";
+import { proveWithdrawal } from "../world/statements.ts";
 import { depositBody } from "./support/deposits.ts";
-import { call, post, settleRequest } from "./support/http.ts";
-import { openService, openWorld, type World } from "./support/world.ts";
 
 const MODES = ["hasNoKey", "hasUsedUpItsDay", "hasAnInternalError", "hasPrunedItsState", "talksNonsense"] as const;
 

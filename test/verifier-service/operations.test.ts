@@ -1,9 +1,9 @@
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { forgeBundle } from "./support/bundles.ts";
-import { type Answer, call, post, settleRequest } from "./support/http.ts";
-import { openService, openWorld, type TestService } from "./support/world.ts";
+import { type Answer, call, post } from "../kit/http.ts";
+import { forgeBundle, settleRequest } from "../world/bundles.ts";
+import { openService, openWorld, type TestService } from "../world/service.ts";
 
 describe("the service's HTTP", () => {
   let service: TestService;

@@ -1,9 +1,9 @@
 import { createServer, request as httpRequest } from "node:http";
 import { expect } from "chai";
 import { startPostgres } from "../../packages/database/test/support/postgres.ts";
-import { forgeBundle } from "./support/bundles.ts";
-import { type Answer, call, post, settleRequest } from "./support/http.ts";
-import { openService, openWorld, type TestService, type World } from "./support/world.ts";
+import { type Answer, call, post } from "../kit/http.ts";
+import { forgeBundle, settleRequest } from "../world/bundles.ts";
+import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 
 describe("what the service needs is away", () => {
   let world: World;

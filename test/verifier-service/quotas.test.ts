@@ -1,12 +1,12 @@
 // What counts for a client, and what a client is.
 import { randomField } from "@sotto/protocol";
 import { expect } from "chai";
-import { clockWithin, DAY_MS } from "../support/clock.ts";
-import { Random } from "../support/random.ts";
-import { proveWithdrawal } from "../support/statements.ts";
-import { forgeBundle } from "./support/bundles.ts";
-import { post } from "./support/http.ts";
-import { openService, openWorld, type TestService, type World } from "./support/world.ts";
+import { clockWithin, DAY_MS } from "../kit/clock.ts";
+import { post } from "../kit/http.ts";
+import { Random } from "../kit/random.ts";
+import { forgeBundle } from "../world/bundles.ts";
+import { openService, openWorld, type TestService, type World } from "../world/service.ts";
+import { proveWithdrawal } from "../world/statements.ts";
 
 describe("quotas", () => {
   let world: World;

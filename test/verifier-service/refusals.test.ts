@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { randomField } from "@sotto/protocol";
 import { expect } from "chai";
-import { bodyOf, requirements } from "../x402/support/requirements.ts";
-import { forgeBundle } from "./support/bundles.ts";
-import { type Answer, call, post, settleRequest } from "./support/http.ts";
-import { openService, openWorld, type TestService, type World } from "./support/world.ts";
+import { type Answer, call, post } from "../kit/http.ts";
+import { forgeBundle, settleRequest } from "../world/bundles.ts";
+import { openService, openWorld, type TestService, type World } from "../world/service.ts";
+import { bodyOf, requirements } from "../world/x402.ts";
 
 /** What it sends is mined, but never gets its sixty confirmations: no block follows. */
 const UNCONFIRMED = { SOTTO_CONFIRMATIONS: "60", SOTTO_BLOCK_TIME_MS: "1000", SOTTO_SETTLE_WAIT_MS: "0" };

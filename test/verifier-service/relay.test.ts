@@ -3,13 +3,13 @@ import { depositWithAuthorizationCall } from "@sotto/client";
 import { randomField } from "@sotto/protocol";
 import { expect } from "chai";
 import { type HDNodeWallet, Wallet } from "ethers";
-import { FaultyNode } from "../relayer/support/faulty-node.ts";
-import { clockWithin, DAY_MS } from "../support/clock.ts";
-import { Random } from "../support/random.ts";
-import { proveWithdrawal, type Withdrawal, type WithdrawalFields } from "../support/statements.ts";
+import { clockWithin, DAY_MS } from "../kit/clock.ts";
+import { FaultyNode } from "../kit/faulty-node.ts";
+import { type Answer, call, post } from "../kit/http.ts";
+import { Random } from "../kit/random.ts";
+import { openService, openWorld, type TestService, type World } from "../world/service.ts";
+import { proveWithdrawal, type Withdrawal, type WithdrawalFields } from "../world/statements.ts";
 import { type DepositFields, depositBody } from "./support/deposits.ts";
-import { type Answer, call, post } from "./support/http.ts";
-import { openService, openWorld, type TestService, type World } from "./support/world.ts";
 
 const NOBODY = `0x${"00".repeat(20)}`;
 

@@ -3,10 +3,10 @@ import { settleCall } from "@sotto/client";
 import { encodeShieldedAddress, randomField, resourceDigest, validUntilOf } from "@sotto/protocol";
 import { expect } from "chai";
 import { getAddress } from "ethers";
-import { clockWithin, DAY_MS } from "../support/clock.ts";
-import { forgeBundle, merchantKey, merchantTag } from "./support/bundles.ts";
-import { type Answer, call, claimsOf, post, settleRequest } from "./support/http.ts";
-import { openService, openWorld, type TestService, type World } from "./support/world.ts";
+import { clockWithin, DAY_MS } from "../kit/clock.ts";
+import { type Answer, call, claimsOf, post } from "../kit/http.ts";
+import { forgeBundle, merchantKey, merchantTag, settleRequest } from "../world/bundles.ts";
+import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 
 const PRIVACY = { amountVisibleOnChain: false, senderAddressHidden: true, observerCannotLinkTransactions: true };
 

@@ -7,9 +7,9 @@ import { randomField } from "@sotto/protocol";
 import { createLog, readConfig, startService } from "@sotto/verifier-service";
 import { expect } from "chai";
 import { forge, type Trapdoor } from "../../scripts/setup/trapdoor.ts";
-import { forgeBundle } from "./support/bundles.ts";
-import { post } from "./support/http.ts";
-import { artifacts, environment, openService, openWorld, type World } from "./support/world.ts";
+import { post } from "../kit/http.ts";
+import { forgeBundle } from "../world/bundles.ts";
+import { artifacts, environment, openService, openWorld, type World } from "../world/service.ts";
 
 const G1 = bn254.G1.Point.BASE;
 const G2 = bn254.G2.Point.BASE;

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { forgeBundle } from "./support/bundles.ts";
-import { post } from "./support/http.ts";
-import { openService, openWorld, type TestService, type World } from "./support/world.ts";
+import { post } from "../kit/http.ts";
+import { forgeBundle } from "../world/bundles.ts";
+import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 
 describe("POST /verify", () => {
   let world: World;

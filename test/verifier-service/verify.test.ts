@@ -1,9 +1,9 @@
 import { createPublicKey, verify } from "node:crypto";
 import { randomField, resourceHash, signalsDigest } from "@sotto/protocol";
 import { expect } from "chai";
-import { forgeBundle, merchantKey, merchantTag, RECIPIENT, RESOURCE } from "./support/bundles.ts";
-import { type Answer, call, claimsOf, post } from "./support/http.ts";
-import { openService, openWorld, type TestService, type World } from "./support/world.ts";
+import { type Answer, call, claimsOf, post } from "../kit/http.ts";
+import { forgeBundle, merchantKey, merchantTag, RECIPIENT, RESOURCE } from "../world/bundles.ts";
+import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 
 const PRIVACY = { amountEncrypted: true, senderHidden: true, proofSystem: "groth16" };
 

@@ -11,7 +11,7 @@ import { wrapFetchWithPayment, x402Client } from "@x402/fetch";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
 import express, { type RequestHandler } from "express";
-import { openWallet, openWorld, payerWith, until, type World } from "../client/support/world.ts";
+import { openWallet, openWorld, payerWith, until, type World } from "../world/wallets.ts";
 import { show } from "./support/payer.ts";
 import { decode, signRecipient } from "./support/shop.ts";
 

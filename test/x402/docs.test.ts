@@ -9,8 +9,8 @@ import type { x402Facilitator } from "@x402/core/facilitator";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
 import express, { type Express } from "express";
-import { openWallet, openWorld, payerWith, type World } from "../client/support/world.ts";
-import { DocumentedCode } from "../resource-server/support/docs.ts";
+import { DocumentedCode } from "../kit/documented-code.ts";
+import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 import { decode, signRecipient } from "./support/shop.ts";
 
 const root = join(import.meta.dirname, "..", "..");

@@ -3,11 +3,11 @@ import { BASE8, encodeShieldedAddress, randomField } from "@sotto/protocol";
 import { X402_SCHEME, x402Network } from "@sotto/protocol/x402";
 import { expect } from "chai";
 import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
-import { clockWithin, DAY_MS } from "../support/clock.ts";
-import { RESOURCE } from "../verifier-service/support/bundles.ts";
-import { type Answer, call, post, settleRequest } from "../verifier-service/support/http.ts";
-import { openService, openWorld, type TestService, type World } from "../verifier-service/support/world.ts";
-import { bodyOf, type Changes, PRICE, pay, requirements, type X402Body } from "./support/requirements.ts";
+import { clockWithin, DAY_MS } from "../kit/clock.ts";
+import { type Answer, call, post } from "../kit/http.ts";
+import { RESOURCE, settleRequest } from "../world/bundles.ts";
+import { openService, openWorld, type TestService, type World } from "../world/service.ts";
+import { bodyOf, type Changes, PRICE, pay, requirements, type X402Body } from "../world/x402.ts";
 
 const strangersAddress = { encryptionKey: BASE8, ownerTag: 7n };
 const HASH = /^0x[0-9a-f]{64}$/;

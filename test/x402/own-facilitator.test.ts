@@ -3,9 +3,9 @@ import { SottoScheme } from "@sotto/x402/facilitator";
 import { x402Facilitator } from "@x402/core/facilitator";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { expect } from "chai";
-import { openService, openWorld, type TestService, type World } from "../verifier-service/support/world.ts";
+import { openService, openWorld, type TestService, type World } from "../world/service.ts";
+import { bodyOf, PRICE, pay, requirements } from "../world/x402.ts";
 import { type Middleman, openMiddleman } from "./support/middleman.ts";
-import { bodyOf, PRICE, pay, requirements } from "./support/requirements.ts";
 
 describe("the published x402Facilitator", () => {
   let world: World;

@@ -6,7 +6,7 @@ import type { PaymentRequired, PaymentRequirements } from "@x402/core/types";
 import { wrapFetchWithPayment } from "@x402/fetch";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
-import { openWallet, payerWith } from "../client/support/world.ts";
+import { openWallet, payerWith } from "../world/wallets.ts";
 import { openMiddleman } from "./support/middleman.ts";
 import { clientOf, failure, openSelling, PRICE, type Selling } from "./support/selling.ts";
 import { encode, signRecipient } from "./support/shop.ts";

@@ -3,7 +3,7 @@ import { createSeedWords, MemoryStore, seedFromWords, type Wallet } from "@sotto
 import type { SottoScheme } from "@sotto/x402/client";
 import { wrapFetchWithPayment, type x402Client } from "@x402/fetch";
 import { expect } from "chai";
-import { fund, openWallet, payerWith, until } from "../client/support/world.ts";
+import { fund, openWallet, payerWith, until } from "../world/wallets.ts";
 import { clientOf, failure, openSelling, PRICE, type Selling } from "./support/selling.ts";
 import { decode } from "./support/shop.ts";
 

@@ -2,10 +2,10 @@
 import { encodeShieldedAddress } from "@sotto/protocol";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
-import { merchantKey, merchantTag, type Payment } from "../verifier-service/support/bundles.ts";
-import { openService, openWorld, type TestService, type World } from "../verifier-service/support/world.ts";
+import { merchantKey, merchantTag, type Payment } from "../world/bundles.ts";
+import { openService, openWorld, type TestService, type World } from "../world/service.ts";
+import { type Changes, PRICE } from "../world/x402.ts";
 import { type Accepted, challenge as ask, headerOf, bundleFor as make, show as send } from "./support/payer.ts";
-import { type Changes, PRICE } from "./support/requirements.ts";
 import { decode, encode, openShop, type Shop, signRecipient } from "./support/shop.ts";
 
 describe("a shop on the published @x402/express", () => {

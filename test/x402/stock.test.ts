@@ -5,7 +5,7 @@ import { SottoScheme } from "@sotto/x402/client";
 import { wrapFetchWithPayment, x402Client } from "@x402/fetch";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
-import { ARTIFACTS, fund, openWallet, openWorld, payerWith, until, type World } from "../client/support/world.ts";
+import { ARTIFACTS, fund, openWallet, openWorld, payerWith, until, type World } from "../world/wallets.ts";
 import { type Middleman, openMiddleman } from "./support/middleman.ts";
 import { decode, openShop, type Shop, signRecipient } from "./support/shop.ts";
 

@@ -1,12 +1,12 @@
 import { appendEnd, checkpointWords, foldQueue, NoteTree, pendingCheckpoints } from "@sotto/protocol";
 import { expect } from "chai";
 import { ZeroHash } from "ethers";
+import { rejection } from "../../../test/kit/rejection.ts";
 import { NoteAppender } from "../src/append/appender.ts";
 import { poolInterface } from "../src/chain/abi.ts";
 import { appendCall } from "../src/chain/calls.ts";
 import { MemoryStore } from "../src/store/memory.ts";
 import { POOL } from "./support/local-pool.ts";
-import { rejection } from "./support/rejection.ts";
 import { World } from "./support/world.ts";
 
 const START = { appended: 10, appendedChain: `0x${"11".repeat(32)}`, firstPending: 5 };

@@ -1,9 +1,9 @@
 // The book of purchases in a store that somebody else writes to, although one process at a time should.
 import { expect } from "chai";
+import { rejection } from "../../../test/kit/rejection.ts";
 import { PurchaseBook } from "../src/purchase/book.ts";
 import type { PurchaseRecord } from "../src/purchase/record.ts";
 import { MemoryStore } from "../src/store/memory.ts";
-import { rejection } from "./support/rejection.ts";
 
 const record: PurchaseRecord = {
   recipient: { wallet: `0x${"12".repeat(20)}`, shieldedAddress: `0x${"34".repeat(64)}` },

@@ -4,9 +4,9 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { deriveKeys } from "@sotto/protocol";
 import { expect } from "chai";
+import { rejection } from "../../../test/kit/rejection.ts";
 import { MemoryStore } from "../src/store/memory.ts";
 import { POOL } from "./support/local-pool.ts";
-import { rejection } from "./support/rejection.ts";
 import { URL, World } from "./support/world.ts";
 
 const SEED = new Uint8Array(32).map((_, i) => 17 * i + 1);

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
+import { rejection, thrown } from "../../../test/kit/rejection.ts";
 import { ethersChain } from "../src/chain/ethers.ts";
-import { rejection, thrown } from "./support/rejection.ts";
 
 const ADDRESS = `0x${"90".repeat(20)}`;
 const MEGABYTE = Buffer.alloc(1 << 20, " ");

@@ -1,8 +1,8 @@
 import { expect } from "chai";
+import { rejection } from "../../../test/kit/rejection.ts";
 import { captureCall } from "../src/fetch/call.ts";
 import { readChallenge } from "../src/fetch/challenge.ts";
 import { MemoryStore } from "../src/store/memory.ts";
-import { rejection } from "./support/rejection.ts";
 import { World } from "./support/world.ts";
 
 describe("a 402 that does not come to an end", () => {

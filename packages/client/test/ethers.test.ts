@@ -1,8 +1,8 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
+import { rejection } from "../../../test/kit/rejection.ts";
 import { type EthersChain, ethersChain } from "../src/chain/ethers.ts";
-import { rejection } from "./support/rejection.ts";
 
 const HASH = `0x${"ab".repeat(32)}`;
 const ADDRESS = `0x${"90".repeat(20)}`;

@@ -1,12 +1,12 @@
 // Why there is nothing to pay from: a purchase that waited in vain says what its notes wait for.
 import { expect } from "chai";
+import { rejection } from "../../../test/kit/rejection.ts";
 import type { PurchaseOptions } from "../src/purchase/context.ts";
 import { type KeyedRequest, purchase } from "../src/purchase/purchase.ts";
 import { prepareNotes } from "../src/purchase/split.ts";
 import { describeWaiting, waitingOf } from "../src/wallet/waiting.ts";
 import type { Wallet } from "../src/wallet/wallet.ts";
 import { LocalService } from "./support/local-service.ts";
-import { rejection } from "./support/rejection.ts";
 import { URL, World } from "./support/world.ts";
 
 const PRICE = 2_000n;

@@ -1,7 +1,7 @@
 import { expect } from "chai";
+import { rejection } from "../../../test/kit/rejection.ts";
 import { checkPin } from "../src/fetch/recipient.ts";
 import { MemoryStore } from "../src/store/memory.ts";
-import { rejection } from "./support/rejection.ts";
 
 const HOST = "data.example";
 const [ONE, OTHER] = [`0x${"1".repeat(40)}`, `0x${"2".repeat(40)}`];

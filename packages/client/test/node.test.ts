@@ -1,9 +1,9 @@
 import { expect } from "chai";
+import { rejection } from "../../../test/kit/rejection.ts";
 import { poolInterface } from "../src/chain/abi.ts";
 import type { ChainSource, RawLog } from "../src/chain/source.ts";
 import { WalletError } from "../src/errors.ts";
 import { MemoryStore } from "../src/store/memory.ts";
-import { rejection } from "./support/rejection.ts";
 import { World } from "./support/world.ts";
 
 const SEED = new Uint8Array(32).map((_, i) => 13 * i + 1);

@@ -1,6 +1,7 @@
 import { defaultFinality, randomSeed } from "@sotto/protocol";
 import { expect } from "chai";
 import { JsonRpcProvider } from "ethers";
+import { rejection, thrown } from "../../../test/kit/rejection.ts";
 import { NoteAppender } from "../src/append/appender.ts";
 import { poolInterface } from "../src/chain/abi.ts";
 import { ethersChain } from "../src/chain/ethers.ts";
@@ -9,7 +10,6 @@ import { ViewingWallet } from "../src/wallet/viewing.ts";
 import type { WalletOptions } from "../src/wallet/wallet.ts";
 import { Wallet } from "../src/wallet/wallet.ts";
 import { TOKEN } from "./support/local-token.ts";
-import { rejection, thrown } from "./support/rejection.ts";
 import { openUntouched, type UntouchedWorld } from "./support/untouched.ts";
 import { SHOP, URL } from "./support/world.ts";
 

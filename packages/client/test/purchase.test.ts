@@ -2,6 +2,7 @@
 // old. On a chain in memory, whose clock can be turned; test/buyer buys on a real one.
 import { MAX_PAYMENT_TOKEN_LENGTH, parseProofHeader, type WireBundle } from "@sotto/protocol";
 import { expect } from "chai";
+import { rejection } from "../../../test/kit/rejection.ts";
 import { dismissPurchase, openPurchases } from "../src/purchase/open.ts";
 import type { PurchaseStage } from "../src/purchase/progress.ts";
 import { type KeyedRequest, purchase } from "../src/purchase/purchase.ts";
@@ -9,7 +10,6 @@ import { prepareNotes } from "../src/purchase/split.ts";
 import { MemoryStore } from "../src/store/memory.ts";
 import type { Wallet } from "../src/wallet/wallet.ts";
 import { LocalService } from "./support/local-service.ts";
-import { rejection } from "./support/rejection.ts";
 import { SEED, start } from "./support/shop.ts";
 import type { World } from "./support/world.ts";
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
+import { rejection } from "../../../test/kit/rejection.ts";
 import { MemoryStore } from "../src/store/memory.ts";
 import type { Wallet } from "../src/wallet/wallet.ts";
-import { rejection } from "./support/rejection.ts";
 import { URL, World } from "./support/world.ts";
 
 const SEED = new Uint8Array(32).map((_, i) => 5 * i + 1);

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
+import { rejection } from "../../../test/kit/rejection.ts";
 import { MemoryStore } from "../src/store/memory.ts";
-import { rejection } from "./support/rejection.ts";
 import { SEED, start } from "./support/shop.ts";
 
 describe("another attempt", () => {

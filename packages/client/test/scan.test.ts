@@ -1,12 +1,12 @@
 import { deriveKeys } from "@sotto/protocol";
 import { expect } from "chai";
+import { rejection } from "../../../test/kit/rejection.ts";
 import { depositCall } from "../src/chain/calls.ts";
 import { decodeEvent, type PoolEvent } from "../src/chain/events.ts";
 import { splitRange } from "../src/scan/reader.ts";
 import { NoteScanner } from "../src/scan/scanner.ts";
 import { MemoryStore } from "../src/store/memory.ts";
 import { POOL } from "./support/local-pool.ts";
-import { rejection } from "./support/rejection.ts";
 import { URL, World } from "./support/world.ts";
 
 const SEED = new Uint8Array(32).map((_, i) => 3 * i + 1);

@@ -1,7 +1,7 @@
 import { expect } from "chai";
+import { thrown } from "../../../test/kit/rejection.ts";
 import { checkOptions } from "../src/fetch/options.ts";
 import { expectSecure } from "../src/fetch/secure.ts";
-import { thrown } from "./support/rejection.ts";
 
 const CHAIN = 1n;
 

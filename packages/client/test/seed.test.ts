@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { Wallet as Account, Signature, type Signer } from "ethers";
+import { rejection, thrown } from "../../../test/kit/rejection.ts";
 import { checkSeed, createSeedWords, seedFromAccount, seedFromWords, wordsFromSeed } from "../src/seed.ts";
-import { rejection, thrown } from "./support/rejection.ts";
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");
 

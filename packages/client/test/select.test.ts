@@ -1,7 +1,7 @@
 import { WITHDRAWAL_INPUTS } from "@sotto/protocol";
 import { expect } from "chai";
+import { thrown } from "../../../test/kit/rejection.ts";
 import { selectMergeCoins, selectPaymentCoin, selectWithdrawalCoins, splitAmount } from "../src/wallet/select.ts";
-import { thrown } from "./support/rejection.ts";
 
 const funds = (amounts: number[], waiting = 0) => ({
   spendable: amounts.map((amount, leafIndex) => ({ leafIndex, amount: BigInt(amount) })),

@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import type { WireBundle, WithdrawalCall } from "@sotto/protocol";
 import { expect } from "chai";
+import { rejection, thrown } from "../../../test/kit/rejection.ts";
 import type { DepositRequest } from "../src/chain/calls.ts";
 import { SottoService } from "../src/service/service.ts";
-import { rejection, thrown } from "./support/rejection.ts";
 
 /** Only that they are handed on matters here; test/buyer and test/browser show what a service says to real ones. */
 const request = { from: "0x12", validBefore: "99999999999" } as unknown as DepositRequest;

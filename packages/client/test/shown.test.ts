@@ -1,9 +1,9 @@
 import { expect } from "chai";
+import { rejection } from "../../../test/kit/rejection.ts";
 import { MemoryStore } from "../src/store/memory.ts";
 import type { Payment } from "../src/wallet/pay.ts";
 import type { Wallet } from "../src/wallet/wallet.ts";
 import type { Withdrawal } from "../src/wallet/withdraw.ts";
-import { rejection } from "./support/rejection.ts";
 import { SEED, start } from "./support/shop.ts";
 import type { World } from "./support/world.ts";
 

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import "fake-indexeddb/auto";
+import { rejection } from "../../../test/kit/rejection.ts";
 import { IndexedDbStore } from "../src/store/indexeddb.ts";
 import { MemoryStore } from "../src/store/memory.ts";
 import { SqliteStore } from "../src/store/sqlite.ts";
 import type { Store, StoreValue } from "../src/store/store.ts";
-import { rejection } from "./support/rejection.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sotto-store-"));
 let count = 0;

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { rejection } from "../../../test/kit/rejection.ts";
 import { NoteAppender } from "../src/append/appender.ts";
 import type { Block, RawLog } from "../src/chain/source.ts";
 import { paymentsCsv } from "../src/receipts/index.ts";
@@ -9,7 +10,6 @@ import { ViewingWallet } from "../src/wallet/viewing.ts";
 import type { Wallet } from "../src/wallet/wallet.ts";
 import { POOL } from "./support/local-pool.ts";
 import { RecordingNode } from "./support/recording-node.ts";
-import { rejection } from "./support/rejection.ts";
 import { SEED, start } from "./support/shop.ts";
 import type { World } from "./support/world.ts";
 

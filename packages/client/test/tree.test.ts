@@ -1,10 +1,10 @@
 import { NoteTree } from "@sotto/protocol";
 import { expect } from "chai";
+import { thrown } from "../../../test/kit/rejection.ts";
 import { Ledger } from "../src/scan/ledger.ts";
 import { emptyPage } from "../src/scan/page.ts";
 import { TreeView } from "../src/scan/tree.ts";
 import { MemoryStore } from "../src/store/memory.ts";
-import { thrown } from "./support/rejection.ts";
 
 const leavesOf = (count: number, first = 1) => Array.from({ length: count }, (_, i) => BigInt(first + i));
 const rootOf = (leaves: bigint[]) => new NoteTree(leaves).root;

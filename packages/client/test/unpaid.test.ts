@@ -1,5 +1,6 @@
 // Purchases that fail: one that never paid releases the limits at once, one that may still settle keeps its reservation.
 import { expect } from "chai";
+import { rejection } from "../../../test/kit/rejection.ts";
 import { bookOf } from "../src/purchase/book.ts";
 import type { PurchaseOptions } from "../src/purchase/context.ts";
 import { spentOn } from "../src/purchase/limits.ts";
@@ -9,7 +10,6 @@ import { MemoryStore } from "../src/store/memory.ts";
 import type { Store } from "../src/store/store.ts";
 import type { Wallet } from "../src/wallet/wallet.ts";
 import { LocalService } from "./support/local-service.ts";
-import { rejection } from "./support/rejection.ts";
 import { SEED, start } from "./support/shop.ts";
 import { dyingStore, type World } from "./support/world.ts";
 

@@ -12,7 +12,7 @@ import { bytesToHex, deriveKeys } from "@sotto/protocol";
 import { expect } from "chai";
 
 const BIN = join(import.meta.dirname, "..", "..", "..", "packages", "cli", "dist", "main.js");
-const STOPS_AT = join(import.meta.dirname, "..", "..", "support", "stops-at.mjs");
+const STOPS_AT = join(import.meta.dirname, "..", "..", "kit", "stops-at.mjs");
 
 export interface Ended {
   readonly code: number | null;

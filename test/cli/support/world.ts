@@ -1,5 +1,6 @@
 // A real local chain, the real service as a process, and a shop, for all files of this folder: starting them takes longer
 // than most tests.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -10,8 +11,9 @@ import { Wallet as Account, Contract, JsonRpcProvider } from "ethers";
 import { deployLocal } from "../../../scripts/chain/deployment.ts";
 import { type LocalNode, startNode } from "../../../scripts/chain/node.ts";
 import { toJson, writeAtomically } from "../../../scripts/circuits/files.ts";
-import { type ServiceProcess, startProcess, stopProcess } from "../../verifier-service/support/process.ts";
-import { artifacts, relayerKey } from "../../verifier-service/support/world.ts";
+import { atEnd } from "../../kit/at-end.ts";
+import { artifacts, relayerKey } from "../../world/service.ts";
+import { type ServiceProcess, startProcess, stopProcess } from "../../world/service-process.ts";
 import { Cli } from "./cli.ts";
 
 export interface CliWorld extends DeploymentManifest {
@@ -80,6 +82,8 @@ export async function closeCliWorld(): Promise<void> {
   await node.stop();
   rmSync(folder, { recursive: true, force: true });
 }
+
+atEnd(closeCliWorld);
 
 const TOKEN = ["function mint(address, uint256)", "function balanceOf(address) view returns (uint256)"];
 

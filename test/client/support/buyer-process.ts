@@ -3,7 +3,7 @@
 import { wrapFetch } from "@sotto/client";
 import { SqliteStore } from "@sotto/client/sqlite";
 import { SottoError } from "@sotto/protocol";
-import { openWallet, type World } from "./world.ts";
+import { openWallet, type World } from "../../world/wallets.ts";
 
 export interface BuyerTask {
   readonly world: Pick<World, "chainId" | "pool" | "token" | "deploymentBlock" | "serviceUrl"> & {

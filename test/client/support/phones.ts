@@ -6,8 +6,8 @@ import { type LookupSigner, SottoService, signPhoneLink, type Wallet } from "@so
 import { type CodeMessage, type RunningRegistry, readRegistryConfig, startRegistry } from "@sotto/phone-registry";
 import { createLog } from "@sotto/server";
 import { Wallet as Account, type HDNodeWallet } from "ethers";
-import { PATIENT } from "../../verifier-service/support/patient.ts";
-import type { World } from "./world.ts";
+import { PATIENT } from "../../world/patient.ts";
+import type { World } from "../../world/wallets.ts";
 
 /** Somebody with an account, a wallet and, once linked, a number. */
 export interface Person<A extends LookupSigner = HDNodeWallet> {

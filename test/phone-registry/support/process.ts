@@ -1,7 +1,7 @@
 // The registry as it is run: a process of its own.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { PATIENT } from "../../verifier-service/support/patient.ts";
+import { PATIENT } from "../../world/patient.ts";
 
 export const PROGRAM = join(import.meta.dirname, "..", "..", "..", "packages", "phone-registry", "dist", "main.js");
 

@@ -22,12 +22,12 @@ import {
 } from "@sotto/protocol";
 import { createLog } from "@sotto/server";
 import { Wallet } from "ethers";
-import { type Answer, call, post } from "../../verifier-service/support/http.ts";
-import { PATIENT } from "../../verifier-service/support/patient.ts";
-import { openWorld, type World } from "../../verifier-service/support/world.ts";
+import { type Answer, call, post } from "../../kit/http.ts";
+import { PATIENT } from "../../world/patient.ts";
+import { openWorld, type World } from "../../world/service.ts";
 
-export { call, post } from "../../verifier-service/support/http.ts";
-export { closeWorld, openWorld, type World } from "../../verifier-service/support/world.ts";
+export { call, post } from "../../kit/http.ts";
+export { closeWorld, openWorld, type World } from "../../world/service.ts";
 
 /** Far beyond what a test asks for, where it is not about limits. */
 export const NO_LIMITS: Record<string, string> = Object.fromEntries(

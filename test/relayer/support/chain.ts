@@ -3,8 +3,8 @@ import { type DeploymentManifest, NoteTree, shieldedPoolAbi } from "@sotto/proto
 import { Contract, JsonRpcProvider, type TransactionReceipt, Wallet } from "ethers";
 import { deployLocal } from "../../../scripts/chain/deployment.ts";
 import { type LocalNode, startNode } from "../../../scripts/chain/node.ts";
-import { Random } from "../../support/random.ts";
-import { type Payment, provePayment, proveWithdrawal, type WithdrawalFields } from "../../support/statements.ts";
+import { Random } from "../../kit/random.ts";
+import { type Payment, provePayment, proveWithdrawal, type WithdrawalFields } from "../../world/statements.ts";
 
 const TOKEN_ABI = [
   "function mint(address, uint256)",
@@ -121,7 +121,7 @@ export class TestChain {
   /** Any field element the pool takes for a root: the proof of a payment is forged anyway. */
   async #makeRoot(): Promise<void> {
     const receipt = await this.deposit();
-    const { appendDeposit } = await import("./append.ts");
+    const { appendDeposit } = await import("../../world/append.ts");
     this.root = await appendDeposit(this.pool, this.place, new NoteTree(), receipt, this.provider);
   }
 }

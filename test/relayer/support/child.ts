@@ -2,7 +2,7 @@
 import { connectChain } from "@sotto/chain";
 import { createRelayer, LOCAL_RELAYER_CONFIG, openStore, type RelayerOptions } from "@sotto/verifier-service";
 import { Wallet } from "ethers";
-import { forgingProver } from "./append.ts";
+import { forgingProver } from "../../world/append.ts";
 import { type Fault, withFault } from "./fault.ts";
 
 export interface ChildOptions {

@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { connectChain } from "@sotto/chain";
 import { signalsDigest } from "@sotto/protocol";
 import {
@@ -14,9 +13,10 @@ import {
   type Store,
 } from "@sotto/verifier-service";
 import { Wallet } from "ethers";
-import { signDeposit } from "../../support/authorization.ts";
-import type { Payment, Withdrawal } from "../../support/statements.ts";
-import { forgingProver } from "./append.ts";
+import { eventually } from "../../kit/eventually.ts";
+import { forgingProver } from "../../world/append.ts";
+import { signDeposit } from "../../world/authorization.ts";
+import type { Payment, Withdrawal } from "../../world/statements.ts";
 import { RELAYER_KEY, type TestChain } from "./chain.ts";
 
 type Config = RelayerOptions["config"];
@@ -39,8 +39,6 @@ export interface Service {
 
 /** Nobody loses its lease because the machine was busy: where one is to be lost, a test takes it. */
 export const TEST_CONFIG: Config = { ...LOCAL_RELAYER_CONFIG, pollInterval: 50, append: false, leaseTtl: 600_000 };
-/** For what comes for certain: longer than any machine takes, ms. */
-export const WAIT = 300_000;
 
 export interface ServiceOptions {
   config?: Partial<Config>;
@@ -189,15 +187,6 @@ export async function enqueueDeposit(
   const queued = await store.operations.enqueueDeposit(next, quotas);
   if (!("operation" in queued)) throw new Error(queued.kind);
   return queued.operation.id;
-}
-
-/** Waits until `check` gives something. */
-export async function eventually<T>(check: () => Promise<T | undefined | false>): Promise<T> {
-  for (const end = Date.now() + WAIT; ; await sleep(20)) {
-    const found = await check();
-    if (found !== undefined && found !== false) return found;
-    if (Date.now() > end) throw new Error(`not within ${WAIT} ms`);
-  }
 }
 
 /** Three rounds that begin after this: what the relayer does not do in them it does not do. */

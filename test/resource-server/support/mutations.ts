@@ -1,7 +1,7 @@
 // X-Payment-Proof headers that are almost right, for the fuzz test. Each is wrong: nothing of them may be served.
 import { BASE_FIELD_MODULUS, FIELD_MODULUS } from "@sotto/protocol";
-import type { Random } from "../../support/random.ts";
-import { fieldMutation } from "../../verifier-service/support/mutations.ts";
+import { fieldMutation } from "../../kit/mutations.ts";
+import type { Random } from "../../kit/random.ts";
 
 export type HeaderFields = Readonly<Record<string, unknown>>;
 

@@ -1,11 +1,14 @@
 // A local chain, the service as a process of its own, and a merchant: what the tests of this folder share.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { WireBundle } from "@sotto/protocol";
-import { post, settleRequest } from "../../verifier-service/support/http.ts";
-import { type ServiceProcess, startProcess, stopProcess } from "../../verifier-service/support/process.ts";
-import { closeWorld, environment, openWorld, type World } from "../../verifier-service/support/world.ts";
+import { atEnd } from "../../kit/at-end.ts";
+import { post } from "../../kit/http.ts";
+import { settleRequest } from "../../world/bundles.ts";
+import { closeWorld, environment, openWorld, type World } from "../../world/service.ts";
+import { type ServiceProcess, startProcess, stopProcess } from "../../world/service-process.ts";
 import { createMerchant, type Merchant } from "./merchant.ts";
 import { forge, type Terms } from "./payments.ts";
 
@@ -55,6 +58,8 @@ export async function closeShopWorld(): Promise<void> {
   shared = undefined;
   await opened?.end();
 }
+
+atEnd(closeShopWorld);
 
 type Wishes = Partial<Terms> & { readonly target?: string };
 

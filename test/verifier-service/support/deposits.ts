@@ -1,6 +1,6 @@
 import { type HDNodeWallet, hexlify, randomBytes } from "ethers";
-import { signDeposit } from "../../support/authorization.ts";
-import type { World } from "./world.ts";
+import { signDeposit } from "../../world/authorization.ts";
+import type { World } from "../../world/service.ts";
 
 export interface DepositFields {
   readonly ownerTags?: readonly bigint[];

@@ -1,9 +1,9 @@
 // A payer who writes its own headers.
 import type { WireBundle } from "@sotto/protocol";
 import { expect } from "chai";
-import type { Payment } from "../../verifier-service/support/bundles.ts";
-import type { World } from "../../verifier-service/support/world.ts";
-import { pay } from "./requirements.ts";
+import type { Payment } from "../../world/bundles.ts";
+import type { World } from "../../world/service.ts";
+import { pay } from "../../world/x402.ts";
 import { decode, encode } from "./shop.ts";
 
 /** Requirements as they are in a challenge. */

@@ -6,7 +6,7 @@ import type { PaymentRequired } from "@x402/core/types";
 import { x402Client } from "@x402/fetch";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
-import { openWallet, openWorld, type World } from "../../client/support/world.ts";
+import { openWallet, openWorld, type World } from "../../world/wallets.ts";
 import { type Middleman, openMiddleman } from "./middleman.ts";
 import { decode, openShop, type Shop, signRecipient } from "./shop.ts";
 

@@ -6,7 +6,7 @@ import { HTTPFacilitatorClient } from "@x402/core/server";
 import { paymentMiddleware, x402ResourceServer } from "@x402/express";
 import type { Wallet as Account, HDNodeWallet } from "ethers";
 import express, { type Express, type Request, type Response } from "express";
-import type { World } from "../../verifier-service/support/world.ts";
+import type { World } from "../../world/service.ts";
 
 /** What a shop needs of either folder's world. */
 export type Place = Pick<World, "chainId" | "pool" | "token" | "provider">;

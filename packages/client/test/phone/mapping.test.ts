@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
+import { rejection } from "../../../../test/kit/rejection.ts";
 import { phonePin } from "../../src/phone/pins.ts";
 import { lookUpPhone } from "../../src/phone/resolve.ts";
 import type { Wallet } from "../../src/wallet/wallet.ts";
 import { BEGIN, keyOf, type Linked, LyingRegistry, PHONE, withoutWallets } from "../support/phone-registry.ts";
-import { rejection } from "../support/rejection.ts";
 import { World } from "../support/world.ts";
 
 describe("what a registry says of a number", () => {

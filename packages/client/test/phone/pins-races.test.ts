@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
+import { rejection } from "../../../../test/kit/rejection.ts";
 import { type PhoneChange, phonePin, pinPhone } from "../../src/phone/pins.ts";
 import { lookUpPhone, resolvePhone } from "../../src/phone/resolve.ts";
 import { MemoryStore } from "../../src/store/memory.ts";
 import { BEGIN, PHONE } from "../support/phone-registry.ts";
 import { openPhoneWorld, other, otherWallet, type PhoneWorld } from "../support/phone-world.ts";
-import { rejection } from "../support/rejection.ts";
 import { dyingStore } from "../support/world.ts";
 
 describe("a pinned number, under races and crashes", () => {

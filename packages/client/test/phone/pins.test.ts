@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
+import { rejection } from "../../../../test/kit/rejection.ts";
 import { type PhoneChange, phonePin } from "../../src/phone/pins.ts";
 import { lookUpPhone, type ResolveOptions } from "../../src/phone/resolve.ts";
 import { BEGIN, keyOf, LyingRegistry, PHONE } from "../support/phone-registry.ts";
 import { openPhoneWorld, other, otherWallet, type PhoneWorld } from "../support/phone-world.ts";
-import { rejection } from "../support/rejection.ts";
 
 describe("whom a number leads to", () => {
   let registry: PhoneWorld["registry"];

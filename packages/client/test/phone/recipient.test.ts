@@ -1,8 +1,8 @@
 import { expect } from "chai";
+import { rejection, thrown } from "../../../../test/kit/rejection.ts";
 import { checkRecipientPhone, expectPhoneRecipient, type RecipientOptions } from "../../src/phone/recipient.ts";
 import { BEGIN, keyOf, LyingRegistry, PHONE } from "../support/phone-registry.ts";
 import { openPhoneWorld, other, otherWallet, type PhoneWorld } from "../support/phone-world.ts";
-import { rejection, thrown } from "../support/rejection.ts";
 
 describe("the phone number of a 402 answer", () => {
   let registry: PhoneWorld["registry"];

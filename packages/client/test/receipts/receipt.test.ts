@@ -1,5 +1,6 @@
 import { bytesToHex, deriveKeys, hexToBytes, nonceOfReceiptKey, senderCommitment } from "@sotto/protocol";
 import { expect } from "chai";
+import { rejection, thrown } from "../../../../test/kit/rejection.ts";
 import {
   type CheckReceiptOptions,
   checkReceipt,
@@ -10,7 +11,6 @@ import {
 import { MemoryStore } from "../../src/store/memory.ts";
 import type { Wallet } from "../../src/wallet/wallet.ts";
 import { POOL } from "../support/local-pool.ts";
-import { rejection, thrown } from "../support/rejection.ts";
 import { SEED, start } from "../support/shop.ts";
 import { SHOP, URL, type World } from "../support/world.ts";
 

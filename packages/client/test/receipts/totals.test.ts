@@ -1,7 +1,7 @@
 import { expect } from "chai";
+import { rejection } from "../../../../test/kit/rejection.ts";
 import { proveTotals } from "../../src/receipts/index.ts";
 import { POOL } from "../support/local-pool.ts";
-import { rejection } from "../support/rejection.ts";
 import { AMOUNTS, AUDITOR, openTotals, type TotalsWorld } from "../support/totals.ts";
 import { SHOP } from "../support/world.ts";
 

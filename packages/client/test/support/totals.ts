@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { rejection } from "../../../../test/kit/rejection.ts";
 import { settleCall } from "../../src/chain/calls.ts";
 import {
   type CheckedTotals,
@@ -11,7 +12,6 @@ import {
 } from "../../src/receipts/index.ts";
 import type { Wallet } from "../../src/wallet/wallet.ts";
 import { POOL } from "./local-pool.ts";
-import { rejection } from "./rejection.ts";
 import { start } from "./shop.ts";
 import { SHOP, URL, type World } from "./world.ts";
 

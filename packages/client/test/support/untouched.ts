@@ -1,7 +1,7 @@
 import type { SottoError } from "@sotto/protocol";
 import { expect } from "chai";
+import { rejection } from "../../../../test/kit/rejection.ts";
 import { MemoryStore } from "../../src/store/memory.ts";
-import { rejection } from "./rejection.ts";
 import { World } from "./world.ts";
 
 export type UntouchedWorld = Awaited<ReturnType<typeof openUntouched>>;
@@ -16,7 +16,7 @@ export async function openUntouched() {
   world.prover.asked.length = 0;
   /** Rejected with this code, before anything was written, proved or spent. */
   const refuses = async (code: string, action: () => Promise<unknown>): Promise<SottoError> => {
-    const error = await rejection(action());
+    const error = await rejection<SottoError>(action());
     expect(error.code, error.message).to.equal(code);
     expect(error.message.length).to.be.greaterThan(15);
     expect(await records()).to.equal(before);

@@ -14,8 +14,8 @@ import {
   validUntilOf,
   type WireBundle,
 } from "@sotto/protocol";
-import { proveWithTrapdoor } from "../../../scripts/setup/trapdoor.ts";
-import type { World } from "./world.ts";
+import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
+import type { World } from "./service.ts";
 
 export const RECIPIENT = `0x${"5e".repeat(20)}`;
 export const RESOURCE = "https://data.example/articles/42?lang=en";
@@ -84,4 +84,10 @@ export function forgeBundle(world: Pick<World, "chainId" | "pool">, payment: Pay
     timestamp,
     ...lies.bundle,
   };
+}
+
+/** The six fields of settle. */
+export function settleRequest(bundle: WireBundle, paymentToken: unknown): Record<string, unknown> {
+  const { proof, publicSignals, encryptedAmount, recipientPublicKey, resourceUrl } = bundle;
+  return { proof, publicSignals, encryptedAmount, paymentToken, resource: resourceUrl, recipientPublicKey };
 }

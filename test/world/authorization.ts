@@ -1,8 +1,8 @@
 import { depositAuthorizationNonce } from "@sotto/protocol";
 import { Signature } from "ethers";
-import type { Deployed, Signer } from "./deploy.ts";
 
-const FIELDS = [
+/** The fields of an EIP-3009 message. */
+export const FIELDS = [
   { name: "from", type: "address" },
   { name: "to", type: "address" },
   { name: "value", type: "uint256" },
@@ -20,25 +20,18 @@ export interface Authorization {
   readonly nonce: string;
 }
 
-type TypedDataSigner = Pick<Signer, "signTypedData">;
+export interface TypedDataSigner {
+  signTypedData(
+    domain: object,
+    types: Record<string, { name: string; type: string }[]>,
+    message: object,
+  ): Promise<string>;
+}
 
 /** The EIP-712 domain of the test dollar. */
-const domainOf = (chainId: bigint | number, verifyingContract: string) => ({
+export const domainOf = (chainId: bigint | number, verifyingContract: string) => ({
   ...{ name: "USD Coin", version: "2", chainId, verifyingContract },
 });
-
-export const tokenDomain = async ({ chainId, token }: Deployed) => domainOf(chainId, await token.getAddress());
-
-/** Signs an EIP-3009 message. */
-export async function authorize(
-  deployed: Deployed,
-  signer: TypedDataSigner,
-  message: Authorization,
-  primaryType: "ReceiveWithAuthorization" | "TransferWithAuthorization" = "ReceiveWithAuthorization",
-): Promise<Signature> {
-  const domain = await tokenDomain(deployed);
-  return Signature.from(await signer.signTypedData(domain, { [primaryType]: FIELDS }, message));
-}
 
 /** Arguments of `depositWithAuthorization` up to and with the salt. */
 export interface SponsoredDeposit {
@@ -51,15 +44,12 @@ export interface SponsoredDeposit {
 }
 
 /** The message that a depositor signs for these notes. */
-function messageOf(pool: string, deposit: SponsoredDeposit): Authorization {
+export function messageOf(pool: string, deposit: SponsoredDeposit): Authorization {
   const { from, validAfter, validBefore } = deposit;
   const value = deposit.amounts.reduce((sum, amount) => sum + amount, 0n);
   const nonce = depositAuthorizationNonce(deposit, deposit.salt);
   return { from, to: pool, value, validAfter, validBefore, nonce };
 }
-
-export const depositMessage = ({ poolAddress }: Deployed, deposit: SponsoredDeposit): Authorization =>
-  messageOf(poolAddress, deposit);
 
 /** What a depositor signs for exactly these notes, with its signature. */
 export async function signDeposit(
@@ -71,12 +61,4 @@ export async function signDeposit(
   const types = { ReceiveWithAuthorization: FIELDS };
   const { v, r, s } = Signature.from(await depositor.signTypedData(domain, types, message));
   return { nonce: message.nonce, signed: { ...deposit, v, r, s } };
-}
-
-/** Sends a deposit with a signature, whether or not they belong together. */
-export function sendDeposit(deployed: Deployed, relayer: Signer, deposit: SponsoredDeposit, signature: Signature) {
-  const { from, ownerTags, amounts, salt, validAfter, validBefore } = deposit;
-  const { v, r, s } = signature;
-  const pool = deployed.pool.connect(relayer);
-  return pool.depositWithAuthorization(from, [...ownerTags], [...amounts], salt, validAfter, validBefore, v, r, s);
 }

@@ -7,7 +7,7 @@ import {
   type WalletKeys,
 } from "@sotto/protocol";
 import type { TransactionReceipt } from "ethers";
-import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
+import { proveWithTrapdoor } from "../../../scripts/setup/trapdoor.ts";
 import { SMALLEST_DEPOSIT } from "./deploy.ts";
 import { type PoolWorld, settleArguments } from "./pool-world.ts";
 

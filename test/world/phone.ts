@@ -9,7 +9,7 @@ import {
   unlinkTypedData,
 } from "@sotto/protocol";
 import type { HDNodeWallet } from "ethers";
-import type { World } from "./world.ts";
+import type { World } from "./service.ts";
 
 /** Of a local chain; where codes go is up to the test (SOTTO_PHONE_CODE_FILE). */
 export const phoneSettings: Record<string, string> = {

@@ -3,9 +3,9 @@ import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort } from "../../support/ports.ts";
+import { freePort } from "./ports.ts";
 
-const root = join(import.meta.dirname, "..", "..", "..");
+const root = join(import.meta.dirname, "..", "..");
 
 /** TypeScript blocks that begin with the name of their file. */
 function namedBlocks(path: string): Map<string, string> {

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { PATIENT } from "./patient.ts";
 
-const MAIN = join(import.meta.dirname, "..", "..", "..", "packages", "verifier-service", "dist", "main.js");
-const ENDS_WITH_PARENT = join(import.meta.dirname, "..", "..", "support", "ends-with-parent.mjs");
-const STOPS_AT = join(import.meta.dirname, "..", "..", "support", "stops-at.mjs");
+const MAIN = join(import.meta.dirname, "..", "..", "packages", "verifier-service", "dist", "main.js");
+const ENDS_WITH_PARENT = join(import.meta.dirname, "..", "kit", "ends-with-parent.mjs");
+const STOPS_AT = join(import.meta.dirname, "..", "kit", "stops-at.mjs");
 
 export interface ServiceProcess {
   readonly url: string;

@@ -1,17 +1,19 @@
 // A real local chain with a pool, and services on it, for the tests of this folder. One chain serves all files: starting
 // it takes longer than most tests.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type DeploymentManifest, NoteTree, shieldedPoolAbi } from "@sotto/protocol";
 import { createLog, type RunningService, readConfig, startService } from "@sotto/verifier-service";
 import { Contract, HDNodeWallet, JsonRpcProvider, type JsonRpcSigner } from "ethers";
-import { deployLocal } from "../../../scripts/chain/deployment.ts";
-import { type LocalNode, startNode } from "../../../scripts/chain/node.ts";
-import { appendDeposit } from "../../relayer/support/append.ts";
+import { deployLocal } from "../../scripts/chain/deployment.ts";
+import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
+import { atEnd } from "../kit/at-end.ts";
+import { appendDeposit } from "./append.ts";
 import { PATIENT } from "./patient.ts";
 
-export const artifacts = join(import.meta.dirname, "..", "..", "..", "circuits", "build");
+export const artifacts = join(import.meta.dirname, "..", "..", "circuits", "build");
 /** Hardhat's public accounts: the first deploys, the second deposits, the others are relayers. */
 const MNEMONIC = "test test test test test test test test test test test junk";
 const FIRST_RELAYER = 2;
@@ -114,7 +116,7 @@ export function environment(world: World, folder: string): Record<string, string
   };
 }
 
-/** Ends the chain; the last thing the folder's tests do. */
+/** Ends the chain, after all tests of the run. */
 export async function closeWorld(): Promise<void> {
   if (shared === undefined) return;
   const { provider, node } = await shared;
@@ -122,3 +124,5 @@ export async function closeWorld(): Promise<void> {
   provider.destroy();
   await node.stop();
 }
+
+atEnd(closeWorld);

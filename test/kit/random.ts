@@ -1,5 +1,7 @@
-import { FIELD_MODULUS } from "@sotto/protocol";
 import { keccak256, toUtf8Bytes } from "ethers";
+
+/** Order of BN254's scalar field, in which all signals live. */
+export const SCALAR_FIELD_ORDER = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;
 
 /** Reproducible randomness for tests: the same seed gives the same run, so that a failure can be looked at. */
 export class Random {
@@ -17,7 +19,7 @@ export class Random {
 
   /** A field element that is not 0. */
   field(): bigint {
-    return (this.word() % (FIELD_MODULUS - 1n)) + 1n;
+    return (this.word() % (SCALAR_FIELD_ORDER - 1n)) + 1n;
   }
 
   /** An integer from 0 to `below` - 1. */

@@ -1,6 +1,6 @@
 import { checkpointWords, type NoteTree, pendingCheckpoints, prepareAppend } from "@sotto/protocol";
 import type { Contract, JsonRpcProvider, TransactionReceipt } from "ethers";
-import { proveWithTrapdoor } from "../../../scripts/setup/trapdoor.ts";
+import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
 
 /** Proves appends in milliseconds: proofs of the development keys, forged. */
 export const forgingProver = {

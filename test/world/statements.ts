@@ -1,6 +1,6 @@
 import { type Deployment, paymentContext, withdrawalContext } from "@sotto/protocol";
 import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../kit/random.ts";
 
 /** Where a pool lives, as the protocol's contexts want it. */
 export type Place = Deployment;

@@ -1,4 +1,5 @@
 // A real chain and a real service (a process of its own) for the tests of this folder; one of each serves all files.
+
 import { fork } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -16,13 +17,14 @@ import {
 } from "@sotto/client";
 import type { DeploymentManifest } from "@sotto/protocol";
 import { Contract, HDNodeWallet, JsonRpcProvider, type JsonRpcSigner } from "ethers";
-import { deployLocal } from "../../../scripts/chain/deployment.ts";
-import { type LocalNode, startNode } from "../../../scripts/chain/node.ts";
-import type { ServiceMessage } from "../../../scripts/demo/service-process.ts";
-import { PATIENT } from "../../verifier-service/support/patient.ts";
+import { deployLocal } from "../../scripts/chain/deployment.ts";
+import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
+import type { ServiceMessage } from "../../scripts/demo/service-process.ts";
+import { atEnd } from "../kit/at-end.ts";
+import { PATIENT } from "./patient.ts";
 import { TrapdoorProver } from "./trapdoor-prover.ts";
 
-const ROOT = join(import.meta.dirname, "..", "..", "..");
+const ROOT = join(import.meta.dirname, "..", "..");
 export const ARTIFACTS = join(ROOT, "circuits", "build");
 /** Hardhat's public accounts: the first deploys, the second deposits, the third is the relayer. */
 const MNEMONIC = "test test test test test test test test test test test junk";
@@ -49,6 +51,8 @@ export async function closeWorld(): Promise<void> {
   shared = undefined;
   for (let end = ending.pop(); end; end = ending.pop()) await end();
 }
+
+atEnd(closeWorld);
 
 async function create(): Promise<World> {
   const node = await startNode();

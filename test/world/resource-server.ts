@@ -5,8 +5,8 @@ import { ethersChain, MemoryStore, ViewingWallet } from "@sotto/client";
 import { sotto } from "@sotto/resource-server/express";
 import { Wallet as Account } from "ethers";
 import express, { type RequestHandler } from "express";
-import { bindingOf } from "./shop.ts";
-import { openWallet, type World } from "./world.ts";
+import { bindingOf } from "./small-server.ts";
+import { openWallet, type World } from "./wallets.ts";
 
 export interface RealShop {
   readonly url: string;

@@ -1,15 +1,8 @@
 // What a seller asks for and what a payer sends, in the terms of x402.
 import { encodeShieldedAddress, type WireBundle } from "@sotto/protocol";
 import { X402_SCHEME, type X402Requirements, x402Network } from "@sotto/protocol/x402";
-import {
-  forgeBundle,
-  merchantKey,
-  merchantTag,
-  type Payment,
-  RECIPIENT,
-  RESOURCE,
-} from "../../verifier-service/support/bundles.ts";
-import type { World } from "../../verifier-service/support/world.ts";
+import { forgeBundle, merchantKey, merchantTag, type Payment, RECIPIENT, RESOURCE } from "./bundles.ts";
+import type { World } from "./service.ts";
 
 export const PRICE = 1_000_000n;
 

@@ -23,7 +23,7 @@ export function command(
   variables: NodeJS.ProcessEnv = {},
   stop?: { readonly at: RegExp; readonly signal: "SIGINT" | "SIGKILL" },
 ): Promise<Result> {
-  const before = stop === undefined ? [] : [join(root, "test", "support", "stops-at.mjs"), stop.signal, stop.at.source];
+  const before = stop === undefined ? [] : [join(import.meta.dirname, "stops-at.mjs"), stop.signal, stop.at.source];
   const child = spawn("node", [...before, join(root, "scripts", script), ...args], {
     cwd: root,
     env: { ...process.env, ...variables },

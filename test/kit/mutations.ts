@@ -1,6 +1,5 @@
 // Requests that are almost right, for the fuzz test. Each is wrong: nothing of them may be verified, queued or paid.
-import { FIELD_MODULUS } from "@sotto/protocol";
-import type { Random } from "../../support/random.ts";
+import { type Random, SCALAR_FIELD_ORDER } from "./random.ts";
 
 export interface FuzzRequest {
   readonly path: string;
@@ -60,7 +59,7 @@ const isHex = (value: unknown): value is string => typeof value === "string" && 
 const aliased: Change = (value, random) => {
   if (isDecimal(value)) {
     const number = BigInt(value);
-    const sums = [FIELD_MODULUS, BASE_FIELD_ORDER, 1n << 256n].map((order) => String(number + order));
+    const sums = [SCALAR_FIELD_ORDER, BASE_FIELD_ORDER, 1n << 256n].map((order) => String(number + order));
     return random.pick([
       ...sums,
       `0${value}`,

@@ -1,16 +1,16 @@
 import { appendChallenge, depositBlinding, evaluateLeaves, NoteTree, noteCommitment } from "@sotto/protocol";
 import type { ContractTransactionResponse, TransactionReceipt } from "ethers";
-import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
-import { connect, type Deployed, type DeployOptions, deployPool, SMALLEST_DEPOSIT } from "./deploy.ts";
-import { type AppendCall, type Checkpoint, QueueModel } from "./queue-model.ts";
-import { Random } from "./random.ts";
+import { proveWithTrapdoor } from "../../../scripts/setup/trapdoor.ts";
+import { Random } from "../../kit/random.ts";
 import {
   type Payment,
   type PaymentFields,
   provePayment,
   proveWithdrawal,
   type WithdrawalFields,
-} from "./statements.ts";
+} from "../../world/statements.ts";
+import { connect, type Deployed, type DeployOptions, deployPool, SMALLEST_DEPOSIT } from "./deploy.ts";
+import { type AppendCall, type Checkpoint, QueueModel } from "./queue-model.ts";
 
 /** Arguments of `append`. */
 export type AppendArguments = [bigint, readonly bigint[], readonly string[], Checkpoint, Checkpoint];

@@ -14,7 +14,7 @@ import {
   signalsDigest,
 } from "@sotto/protocol";
 import { Wallet as Account, type HDNodeWallet } from "ethers";
-import type { World } from "./world.ts";
+import type { World } from "./wallets.ts";
 
 export interface Sale {
   readonly target: string;

@@ -1,5 +1,3 @@
-import type { WireBundle } from "@sotto/protocol";
-
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -20,12 +18,6 @@ export async function call(url: string, init: RequestInit = {}): Promise<Answer>
   const response = await fetch(url, init);
   const text = await response.text();
   return { status: response.status, headers: response.headers, body: text === "" ? {} : JSON.parse(text) };
-}
-
-/** The six fields of settle. */
-export function settleRequest(bundle: WireBundle, paymentToken: unknown): Record<string, unknown> {
-  const { proof, publicSignals, encryptedAmount, recipientPublicKey, resourceUrl } = bundle;
-  return { proof, publicSignals, encryptedAmount, paymentToken, resource: resourceUrl, recipientPublicKey };
 }
 
 /** What the token says, unverified. */

@@ -3,7 +3,7 @@
 import type { WalletOptions } from "@sotto/client";
 import { CIRCUITS, type CircuitName } from "@sotto/protocol";
 import type { CircuitInput } from "@sotto/prover";
-import { proveWithTrapdoor } from "../../../scripts/setup/trapdoor.ts";
+import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
 
 type WalletProver = NonNullable<WalletOptions["prover"]>;
 

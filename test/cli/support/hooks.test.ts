@@ -1,3 +1,0 @@
-import { closeCliWorld } from "./world.ts";
-
-after(closeCliWorld);

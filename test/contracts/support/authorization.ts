@@ -1,0 +1,34 @@
+import { Signature } from "ethers";
+import {
+  type Authorization,
+  domainOf,
+  FIELDS,
+  messageOf,
+  type SponsoredDeposit,
+  type TypedDataSigner,
+} from "../../world/authorization.ts";
+import type { Deployed, Signer } from "./deploy.ts";
+
+export const tokenDomain = async ({ chainId, token }: Deployed) => domainOf(chainId, await token.getAddress());
+
+/** Signs an EIP-3009 message. */
+export async function authorize(
+  deployed: Deployed,
+  signer: TypedDataSigner,
+  message: Authorization,
+  primaryType: "ReceiveWithAuthorization" | "TransferWithAuthorization" = "ReceiveWithAuthorization",
+): Promise<Signature> {
+  const domain = await tokenDomain(deployed);
+  return Signature.from(await signer.signTypedData(domain, { [primaryType]: FIELDS }, message));
+}
+
+export const depositMessage = ({ poolAddress }: Deployed, deposit: SponsoredDeposit): Authorization =>
+  messageOf(poolAddress, deposit);
+
+/** Sends a deposit with a signature, whether or not they belong together. */
+export function sendDeposit(deployed: Deployed, relayer: Signer, deposit: SponsoredDeposit, signature: Signature) {
+  const { from, ownerTags, amounts, salt, validAfter, validBefore } = deposit;
+  const { v, r, s } = signature;
+  const pool = deployed.pool.connect(relayer);
+  return pool.depositWithAuthorization(from, [...ownerTags], [...amounts], salt, validAfter, validBefore, v, r, s);
+}

@@ -1,0 +1,13 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** Longer than any machine takes for something that is certain to happen, ms. */
+export const WAIT = 300_000;
+
+/** Waits until `check` gives something. */
+export async function eventually<T>(check: () => Promise<T | undefined | false>): Promise<T> {
+  for (const end = Date.now() + WAIT; ; await sleep(20)) {
+    const found = await check();
+    if (found !== undefined && found !== false) return found;
+    if (Date.now() > end) throw new Error(`not within ${WAIT} ms`);
+  }
+}
