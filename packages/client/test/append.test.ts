@@ -26,7 +26,7 @@ describe("pending checkpoints", () => {
   const counts = (runs: [number, number][]) =>
     pendingCheckpoints(START, queueOf(runs)).map(({ sequence, count }) => [sequence, count]);
 
-  it("begin where the block changes and where one holds 64 leaves", () => {
+  it("start at each block change and after 64 leaves", () => {
     expect(counts([])).to.deep.equal([]);
     expect(counts([[7, 2]])).to.deep.equal([[5, 12]]);
     expect(
@@ -56,7 +56,7 @@ describe("pending checkpoints", () => {
     ]);
   });
 
-  it("carry the keccak chain's value", () => {
+  it("carry the value of the keccak chain", () => {
     const [first, second] = pendingCheckpoints(
       START,
       queueOf([
@@ -69,7 +69,7 @@ describe("pending checkpoints", () => {
     expect(second!.chain).to.equal(foldQueue(folded, 3n));
   });
 
-  it("end an append as far as 64 leaves allow, with the next one beside it", () => {
+  it("end an append at the last checkpoint within 64 leaves, and include the next one", () => {
     const end = (runs: [number, number][]) => {
       const found = appendEnd(START, pendingCheckpoints(START, queueOf(runs)));
       return [found.end?.count, found.next?.count];
@@ -97,7 +97,7 @@ describe("note appender", () => {
   const open = (world: World, store = new MemoryStore()) =>
     NoteAppender.open({ ...world.options(), store, prover: world.prover });
 
-  it("moves what is queued into the tree, 64 leaves at a time, for anyone", async () => {
+  it("appends the queue to the tree in batches of 64 leaves, for any caller", async () => {
     const world = new World();
     const [wallet, appender] = [await world.wallet(), await open(world)];
     expect((await rejection(appender.prepare())).code).to.equal("QUEUE_EMPTY");
@@ -119,7 +119,7 @@ describe("note appender", () => {
     expect(wallet.balance().spendable).to.equal(101_000n);
   });
 
-  it("starts again where it was, and after a reorganisation", async () => {
+  it("resumes where it stopped, also after a reorganization", async () => {
     const world = new World();
     const store = new MemoryStore();
     const wallet = await world.wallet();
@@ -138,7 +138,7 @@ describe("note appender", () => {
     expect(wallet.balance().spendable).to.equal(3_000n);
   });
 
-  it("does not believe a queue that is not what the events say", async () => {
+  it("rejects a queue that differs from the events", async () => {
     const world = new World();
     const wallet = await world.wallet();
     await world.deposit(wallet, [1_000n]);
@@ -153,7 +153,7 @@ describe("note appender", () => {
     expect((await rejection(appender.prepare())).code).to.equal("NODE_INCONSISTENT");
   });
 
-  it("refuses a prover that proves something else", async () => {
+  it("rejects a proof of another statement", async () => {
     const world = new World();
     await world.deposit(await world.wallet(), [1_000n]);
     const prover = {

@@ -21,8 +21,8 @@ const record: PurchaseRecord = {
   problem: null,
 };
 
-describe("the book of purchases", () => {
-  it("begins nothing a second time that another process has begun, or finished, since it was looked at", async () => {
+describe("PurchaseBook", () => {
+  it("does not begin a purchase that another process began or finished in the meantime", async () => {
     const store = new MemoryStore();
     const [first, second] = [await PurchaseBook.open(store), await PurchaseBook.open(store)];
     expect(await second.finished(record.id)).to.equal(undefined);

@@ -12,7 +12,7 @@ import { URL, World } from "./support/world.ts";
 const SEED = new Uint8Array(32).map((_, i) => 17 * i + 1);
 
 describe("boundaries", () => {
-  it("no secret is put in the store", async () => {
+  it("never stores a secret", async () => {
     const world = new World();
     const store = new MemoryStore();
     const wallet = await world.funded([5_000n, 6_000n], { seed: SEED, store });
@@ -34,7 +34,7 @@ describe("boundaries", () => {
     expect(text).to.include(wallet.notes()[0]!.nullifier!.toString());
   });
 
-  it("no module of the main entry or of the IndexedDB store imports from Node", () => {
+  it("imports no Node module from the main entry or the IndexedDB store", () => {
     const source = join(import.meta.dirname, "..", "src");
     const reached = (entry: string): { files: Set<string>; packages: Set<string> } => {
       const files = new Set<string>();
@@ -56,7 +56,7 @@ describe("boundaries", () => {
     expect([...reached("store/sqlite.ts").packages]).to.include("node:sqlite");
   });
 
-  it("a store in the hands of two wallets is noticed, and harms neither", async () => {
+  it("detects two wallets on one store without damage to either", async () => {
     const world = new World();
     const store = new MemoryStore();
     const one = await world.funded([5_000n], { seed: SEED, store });
@@ -70,7 +70,7 @@ describe("boundaries", () => {
     expect(reopened.balance()).to.deep.equal(one.balance());
   });
 
-  it("nor does it matter that the one has taken back or joined what the other wrote", async () => {
+  it("detects it also after one of them rolled back or merged the other's pages", async () => {
     const world = new World();
     const store = new MemoryStore();
     const one = await world.funded([5_000n], { seed: SEED, store });
@@ -86,7 +86,7 @@ describe("boundaries", () => {
 });
 
 describe("a damaged store", () => {
-  it("is named, not trusted", async () => {
+  it("is reported, not trusted", async () => {
     const world = new World();
     const store = new MemoryStore();
     await world.funded([5_000n], { seed: SEED, store });

@@ -53,7 +53,7 @@ describe("a crash", () => {
     shopAddress = (await new World().wallet()).shieldedAddress;
   });
 
-  it("between any two writes to the store loses nothing", async () => {
+  it("loses nothing between any two writes to the store", async () => {
     const writes = await countWrites(shopAddress);
     expect(writes).to.be.greaterThan(15);
     for (const after of [false, true])

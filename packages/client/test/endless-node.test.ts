@@ -17,7 +17,7 @@ function sendOn(response: ServerResponse): void {
   more();
 }
 
-describe("a node that answers without end", () => {
+describe("a node with an endless response", () => {
   let server: Server;
   let given: Promise<unknown>[];
   let answer: (response: ServerResponse) => void;
@@ -37,7 +37,7 @@ describe("a node that answers without end", () => {
     server.close();
   });
 
-  it("is given up once it has sent more than is read; a range of blocks can be halved", async () => {
+  it("is aborted at the size limit, and a block range can then be halved", async () => {
     answer = sendOn;
     expect((await rejection(chain(60_000).height())).code).to.equal("NODE_ERROR");
     expect((await rejection(chain(60_000).logs(ADDRESS, 1, 9))).code).to.equal("RANGE_TOO_LARGE");
@@ -46,7 +46,7 @@ describe("a node that answers without end", () => {
     await Promise.all(given);
   });
 
-  it("is given up when its time is over, whether it sends nothing, a beginning or a byte now and then", async () => {
+  it("is aborted at the timeout, whether it sends nothing, a part or single bytes", async () => {
     for (const slowly of [
       () => undefined,
       (response: ServerResponse) => void response.write('{"jsonrpc":'),
@@ -61,7 +61,7 @@ describe("a node that answers without end", () => {
     await Promise.all(given);
   });
 
-  it("leads nobody elsewhere, where it could send without end", async () => {
+  it("cannot redirect to another endless response", async () => {
     let asked = 0;
     const elsewhere = createServer((_, response) => {
       asked += 1;
@@ -75,7 +75,7 @@ describe("a node that answers without end", () => {
     elsewhere.close();
   });
 
-  it("is not asked at all at an address that is none", () => {
+  it("is not queried at a malformed URL", () => {
     for (const wrong of ["", "node", "ws://127.0.0.1:8545", "ftp://node", "https://me:secret@node.example"]) {
       const error = thrown(() => ethersChain(wrong));
       expect(error.code, wrong).to.equal("INVALID_OPTION");

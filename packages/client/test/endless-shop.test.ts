@@ -5,7 +5,7 @@ import { readChallenge } from "../src/fetch/challenge.ts";
 import { MemoryStore } from "../src/store/memory.ts";
 import { World } from "./support/world.ts";
 
-describe("a 402 that does not come to an end", () => {
+describe("an endless 402 body", () => {
   let given: unknown;
   /** What is left of a shop that waits for a payer to run out of memory or time. */
   async function challenge(pull: (controller: ReadableStreamDefaultController<Uint8Array>) => void, bodyMs?: number) {
@@ -22,7 +22,7 @@ describe("a 402 that does not come to an end", () => {
     return error.message;
   }
 
-  it("is not read beyond what a 402 has", async () => {
+  it("is not read beyond the size limit", async () => {
     let sent = 0;
     const message = await challenge((controller) => {
       sent += 1;
@@ -32,7 +32,7 @@ describe("a 402 that does not come to an end", () => {
     expect(sent).to.be.at.most(70);
   });
 
-  it("is waited for as long as there is", async () => {
+  it("is read until the timeout", async () => {
     expect(await challenge(() => new Promise(() => undefined), 50)).to.match(/more than 50 ms/);
     const drip = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
       await new Promise((resolve) => setImmediate(resolve));

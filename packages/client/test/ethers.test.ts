@@ -78,7 +78,7 @@ describe("chain over JSON-RPC", () => {
     expect(await chain.block(99)).to.equal(undefined);
   });
 
-  it("reads the times that nodes give with logs, as hex or as numbers", async () => {
+  it("reads log timestamps as hex or as numbers", async () => {
     for (const [given, read] of [
       ["0x6b49d200", 1_800_000_000],
       [1_800_000_000, 1_800_000_000],
@@ -93,7 +93,7 @@ describe("chain over JSON-RPC", () => {
     }
   });
 
-  it("takes nothing else for logs", async () => {
+  it("rejects malformed logs", async () => {
     const [none, text] = [
       { topics: null },
       { topics: 1, data: 2, blockNumber: "5", logIndex: -1, transactionHash: "0x12" },
@@ -106,7 +106,7 @@ describe("chain over JSON-RPC", () => {
     }
   });
 
-  it("asks the node anew each time: no block number is remembered", async () => {
+  it("asks the node for the block number each time", async () => {
     let height = 1;
     answer = () => ({ result: `0x${height.toString(16)}` });
     expect(await chain.height()).to.equal(1);
@@ -114,7 +114,7 @@ describe("chain over JSON-RPC", () => {
     expect(await chain.height()).to.equal(2);
   });
 
-  it("tries again, and then says what the node answered without showing its address's path", async () => {
+  it("retries, then reports the node's answer without the path of its URL", async () => {
     answer = () => ({ error: { code: -32603, message: "internal error" } });
     const error = await rejection(chain.code(ADDRESS));
     expect(error.code).to.equal("NODE_ERROR");
@@ -128,7 +128,7 @@ describe("chain over JSON-RPC", () => {
     expect(await chain.code(ADDRESS)).to.equal("0x60");
   });
 
-  it("knows the ways in which nodes refuse a range, and asks such a question once", async () => {
+  it("recognizes range refusals and does not retry them", async () => {
     const refusals = [
       [-32005, "query returned more than 10000 results"],
       [-32602, "block range is too wide"],
@@ -146,7 +146,7 @@ describe("chain over JSON-RPC", () => {
     }
   });
 
-  it("tells a node that is gone from one that errs", async () => {
+  it("distinguishes an unreachable node from one that answers an error", async () => {
     const gone = ethersChain("http://127.0.0.1:9/secret-api-key", { attempts: 2, delay: 1 });
     for (const ask of [() => gone.chainId(), () => gone.height(), () => gone.logs(ADDRESS, 0, 10)]) {
       const error = await rejection(ask());

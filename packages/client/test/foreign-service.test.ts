@@ -4,8 +4,8 @@ import { describeForeign } from "../src/fetch/foreign-service.ts";
 const described = (service: string, ...allowed: string[]) =>
   describeForeign(`${service}/verify`, `${service}/settle`, allowed);
 
-describe("a 402 that names a service which is not allowed", () => {
-  it("is told with both addresses", () => {
+describe("the error for a service that is not allowed", () => {
+  it("names both addresses", () => {
     expect(described("https://evil.example/zk", "https://pay.example/zk", "https://two.example")).to.equal(
       "the 402 names the service https://evil.example/zk, but the wallet allows only https://pay.example/zk, https://two.example",
     );
@@ -15,7 +15,7 @@ describe("a 402 that names a service which is not allowed", () => {
     );
   });
 
-  it("is told that localhost and 127.0.0.1 are two addresses", () => {
+  it("explains that localhost and 127.0.0.1 are different addresses", () => {
     const message = described("http://localhost:8402/zk", "https://pay.example/zk", "http://127.0.0.1:8402/zk");
     expect(message).to.match(
       /: localhost and 127\.0\.0\.1 are different addresses; use the same one for the resource server and the wallet$/,
@@ -25,14 +25,14 @@ describe("a 402 that names a service which is not allowed", () => {
     );
   });
 
-  it("is told where the base path is missing", () => {
+  it("explains where the base path is missing", () => {
     expect(described("http://127.0.0.1:8402", "http://127.0.0.1:8402/zk")).to.match(
       /: the path \/zk is missing in http:\/\/127\.0\.0\.1:8402$/,
     );
     expect(described("http://127.0.0.1:8402/zk", "http://127.0.0.1:8402")).to.match(/: the path \/zk is missing in /);
   });
 
-  it("is quoted in one short line, whatever it names", () => {
+  it("quotes any address in one short line", () => {
     const message = describeForeign(`nowhere\u001b[2J\n${"x".repeat(9_000)}`, "", ["https://pay.example"]);
     expect(message).to.match(/^[\x20-\x7e]{1,800}$/);
     const many = Array.from({ length: 50 }, (_, i) => `https://${i}.example`);

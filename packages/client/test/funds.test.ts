@@ -11,7 +11,7 @@ import { URL, World } from "./support/world.ts";
 
 const PRICE = 2_000n;
 
-describe("a purchase without a note to pay from", () => {
+describe("a purchase without a spendable note", () => {
   let world: World;
   let service: LocalService;
   let shop: Wallet;
@@ -30,7 +30,7 @@ describe("a purchase without a note to pay from", () => {
     return error;
   };
 
-  it("says to deposit, if the wallet holds too little", async () => {
+  it("asks for a deposit if the wallet holds too little", async () => {
     const payer = await world.funded([1_500n]);
     const error = await rejection(buy(payer, "1"));
     expect([error.code, error.message]).to.deep.equal([
@@ -39,7 +39,7 @@ describe("a purchase without a note to pay from", () => {
     ]);
   });
 
-  it("names the confirmations it waits for, and a chain that mines no blocks", async () => {
+  it("reports missing confirmations and a chain that mines no blocks", async () => {
     const payer = await world.wallet({ finality: 2 });
     await world.deposit(payer, [5_000n]);
     await world.append();
@@ -55,7 +55,7 @@ describe("a purchase without a note to pay from", () => {
     ).to.include({ cause: "NO_BLOCKS", pending: "5000" });
   });
 
-  it("names the confirmations alone, if blocks come", async () => {
+  it("reports only missing confirmations if blocks are mined", async () => {
     const payer = await world.wallet({ finality: 3 });
     await world.deposit(payer, [5_000n]);
     await payer.scan();
@@ -67,7 +67,7 @@ describe("a purchase without a note to pay from", () => {
     expect(describeWaiting(payer, waiting)).to.equal("5000 base units wait for 3 confirmations");
   });
 
-  it("names the append it waits for", async () => {
+  it("reports the append it waits for", async () => {
     const payer = await world.funded([5_000n]);
     world.append = async () => 0;
     await (await buy(payer, "1")).delivered();
@@ -76,7 +76,7 @@ describe("a purchase without a note to pay from", () => {
     expect(error.message).to.match(/: 3000 base units wait for a relayer to append them to the tree$/);
   });
 
-  it("names the payments that hold its notes", async () => {
+  it("reports the payments that hold its notes", async () => {
     const payer = await world.funded([5_000n]);
     service.before = (path) => (path === "verify" ? { valid: false, reason: "PROOF_INVALID" } : undefined);
     expect((await rejection(buy(payer, "1"))).code).to.equal("PAYMENT_INVALID");

@@ -6,8 +6,8 @@ import { MemoryStore } from "../src/store/memory.ts";
 const HOST = "data.example";
 const [ONE, OTHER] = [`0x${"1".repeat(40)}`, `0x${"2".repeat(40)}`];
 
-describe("the wallet a host is paid under", () => {
-  it("is one where two payments of different wallets pin it at the same moment", async () => {
+describe("host pins", () => {
+  it("accept only one of two wallets that are pinned at the same time", async () => {
     const store = new MemoryStore();
     const outcomes = await Promise.allSettled(
       [ONE, OTHER, ONE, OTHER].map((wallet) => checkPin(store, HOST, wallet, undefined)),
@@ -16,7 +16,7 @@ describe("the wallet a host is paid under", () => {
     expect(await rejection(checkPin(store, HOST, OTHER, undefined))).to.include({ code: "RECIPIENT_CHANGED" });
   });
 
-  it("is changed as it was confirmed, and asked about again where it changed meanwhile", async () => {
+  it("change as confirmed, and ask again if the pin changed in the meantime", async () => {
     const store = new MemoryStore();
     await checkPin(store, HOST, ONE, undefined);
     const asked: string[] = [];

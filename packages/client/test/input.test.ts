@@ -11,7 +11,7 @@ const HUGE = 1n << 64n;
 /** For values that the types forbid. */
 const bad = (value: unknown) => value as never;
 
-describe("bad input", () => {
+describe("invalid input", () => {
   let world: UntouchedWorld["world"];
   let wallet: UntouchedWorld["wallet"];
   let refuses: UntouchedWorld["refuses"];
@@ -20,7 +20,7 @@ describe("bad input", () => {
   });
   const address = () => wallet.shieldedAddress;
 
-  it("for a payment", async () => {
+  it("is rejected for a payment", async () => {
     const good = { recipient: { wallet: SHOP, shieldedAddress: address() }, amount: 1_000n, resourceUrl: URL };
     const cases: [string, object][] = [
       ["INVALID_AMOUNT", { amount: -1n }],
@@ -52,7 +52,7 @@ describe("bad input", () => {
     expect(thrown(() => wallet.status("nothing")).code).to.equal("UNKNOWN_PAYMENT");
   });
 
-  it("for a withdrawal or a merge", async () => {
+  it("is rejected for a withdrawal or a merge", async () => {
     const recipient = `0x${"cc".repeat(20)}`;
     const good = { recipient, amount: 1_000n };
     const cases: [string, object][] = [
@@ -80,7 +80,7 @@ describe("bad input", () => {
     await refuses("UNKNOWN_PAYMENT", () => wallet.withdrawAgain("nothing"));
   });
 
-  it("for a deposit", async () => {
+  it("is rejected for a deposit", async () => {
     const account = new Account(`0x${"77".repeat(32)}`);
     const good = { amounts: [1_000n], account };
     world.token.mint(account.address, 999n);
@@ -101,7 +101,7 @@ describe("bad input", () => {
     await refuses("INVALID_OPTION", () => wallet.authorizeDeposit({ ...good, sponsor: free }));
   });
 
-  it("for a token that signs under another domain than it says", async () => {
+  it("is rejected for a token that signs under another domain than it states", async () => {
     const account = new Account(`0x${"77".repeat(32)}`);
     world.token.mint(account.address, 5_000n);
     world.token.separator = `0x${"12".repeat(32)}`;
@@ -109,7 +109,7 @@ describe("bad input", () => {
     expect(error.code).to.equal("TOKEN_MISMATCH");
   });
 
-  it("for calls", () => {
+  it("is rejected for calls", () => {
     expect(thrown(() => settleCall("0x", [])).code).to.equal("INVALID_ADDRESS");
     expect(thrown(() => approveCall(TOKEN, POOL, -1n)).code).to.equal("INVALID_INTEGER");
   });

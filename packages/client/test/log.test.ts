@@ -13,8 +13,8 @@ const word = (i: number) => FIELD_MODULUS - BigInt(i);
 const read = (name: string, values: unknown[]) =>
   decodeEvent({ ...place, ...poolInterface.encodeEventLog(name, values) });
 
-describe("events of the pool", () => {
-  it("are read as ethers writes them", () => {
+describe("pool events", () => {
+  it("decode what ethers encodes", () => {
     const digest = `0x${"cd".repeat(32)}`;
     expect(read("Deposited", [word(1), 7n, word(2), 9n])).to.deep.equal({
       ...place,
@@ -61,13 +61,13 @@ describe("events of the pool", () => {
     });
   });
 
-  it("that a wallet does not read are passed over", () => {
+  it("of other types are skipped", () => {
     expect(read("Skipped", [1n, 1])).to.equal(undefined);
     expect(decodeEvent({ ...place, topics: [HASH], data: "0x" })).to.equal(undefined);
     expect(decodeEvent({ ...place, topics: [], data: "0x" })).to.equal(undefined);
   });
 
-  it("that are malformed are refused", () => {
+  it("are rejected if malformed", () => {
     const { topics, data } = poolInterface.encodeEventLog("Appended", [1n, 2n, 3n]);
     const cases = [
       { topics, data: data.slice(0, -2) },
@@ -82,7 +82,7 @@ describe("events of the pool", () => {
     for (const log of cases) expect(thrown(() => decodeEvent({ ...place, ...log })).code).to.equal("POOL_MISMATCH");
   });
 
-  it("have words only: what the decoder relies on", () => {
+  it("have only word-sized fields, which the decoder relies on", () => {
     poolInterface.forEachEvent(({ inputs }) => {
       for (const { type } of inputs) expect(type).to.match(/^(uint\d+|bytes32|address)(\[\d+\])?$/);
     });

@@ -33,7 +33,7 @@ async function scanWith(world: World, changes: Partial<ChainSource>) {
   return { wallet, error: await rejection(wallet.scan()), store };
 }
 
-describe("a node that is wrong", () => {
+describe("a faulty node", () => {
   let world: World;
   beforeEach(async () => {
     world = new World();
@@ -41,7 +41,7 @@ describe("a node that is wrong", () => {
     world.chain.mineMany(3);
   });
 
-  it("is noticed when it leaves out a deposit", async () => {
+  it("is detected if it omits a deposit", async () => {
     const { error } = await scanWith(
       world,
       logsWhere(world, (logs) => logs.slice(1)),
@@ -50,7 +50,7 @@ describe("a node that is wrong", () => {
     expect(error.message).to.match(/left out.*leaf 1 /);
   });
 
-  it("is noticed when it leaves out an append", async () => {
+  it("is detected if it omits an append", async () => {
     const { error } = await scanWith(
       world,
       logsWhere(world, (logs) => logs.filter(({ topics }) => topics[0] !== topic("Appended"))),
@@ -59,7 +59,7 @@ describe("a node that is wrong", () => {
     expect(error.code).to.equal("ROOT_MISMATCH");
   });
 
-  it("is noticed when it leaves out one append of several", async () => {
+  it("is detected if it omits one append of several", async () => {
     await world.deposit(await world.wallet(), [7_000n]);
     await world.append();
     const { error } = await scanWith(
@@ -72,7 +72,7 @@ describe("a node that is wrong", () => {
     expect(error.code).to.equal("NODE_INCONSISTENT");
   });
 
-  it("is noticed when it changes somebody's commitment", async () => {
+  it("is detected if it changes a commitment", async () => {
     const { error } = await scanWith(
       world,
       logsWhere(world, (logs) =>
@@ -88,7 +88,7 @@ describe("a node that is wrong", () => {
     expect(error.message).to.match(/another node/);
   });
 
-  it("is noticed when it gives logs of other blocks, or of another contract", async () => {
+  it("is detected if it returns logs of other blocks or of another contract", async () => {
     const shifted = logsWhere(world, (logs) => logs.map((log) => ({ ...log, blockNumber: 10_000 })));
     expect((await scanWith(world, shifted)).error.code).to.equal("NODE_INCONSISTENT");
     const back = (logs: RawLog[]) =>
@@ -109,7 +109,7 @@ describe("a node that is wrong", () => {
     expect(strange.balance().total).to.equal(11_000n);
   });
 
-  it("that keeps no old state is still good enough", async () => {
+  it("suffices without historical state", async () => {
     const pruned = changed(world, {
       call: async (call, block) => {
         if (block !== undefined) throw new WalletError("NODE_ERROR", "missing trie node");
@@ -121,12 +121,12 @@ describe("a node that is wrong", () => {
     expect(wallet.balance().spendable).to.equal(11_000n);
   });
 
-  it("that is behind the pool's deployment is not believed", async () => {
+  it("is rejected if it has not reached the pool's deployment", async () => {
     const { error } = await scanWith(world, { height: async () => -1 });
     expect(error.code).to.equal("NODE_INCONSISTENT");
   });
 
-  it("leaves nothing wrong behind: with another one the wallet goes on", async () => {
+  it("leaves no wrong state: the wallet continues with another node", async () => {
     const lies: ((logs: RawLog[]) => RawLog[])[] = [
       (logs) => logs.slice(1),
       (logs) => logs.slice(0, -1),
@@ -160,7 +160,7 @@ describe("a node that is wrong", () => {
     }
   });
 
-  it("that leaves out what waits in the queue is found out by the next leaf, and not believed then", async () => {
+  it("is detected by the next leaf if it omits queued leaves", async () => {
     await world.deposit(await world.wallet(), [7_000n]);
     let lying = true;
     const last = await world.chain.height();
@@ -177,7 +177,7 @@ describe("a node that is wrong", () => {
     expect(wallet.balance().total).to.equal(19_000n);
   });
 
-  it("that lies later on costs only what was not checked before", async () => {
+  it("that fails later invalidates only unchecked pages", async () => {
     let lying = false;
     const chain = changed(
       world,

@@ -25,7 +25,7 @@ describe("opening a wallet", () => {
     ({ world, store, wallet, refuses } = await openUntouched());
   });
 
-  it("is refused with a wrong key, chain, pool, store or option", async () => {
+  it("rejects a wrong key, chain, pool, store or option", async () => {
     const open = (changes: object) => () => Wallet.open({ ...world.options({ store: new MemoryStore() }), ...changes });
     const cases: [string, object][] = [
       ["INVALID_KEY", { seed: new Uint8Array(16) }],
@@ -54,7 +54,7 @@ describe("opening a wallet", () => {
     await refuses("STORE_FOREIGN", open({ store: foreign }));
   });
 
-  it("takes the finality of the deployment, or the chain's default", async () => {
+  it("uses the deployment's finality, or the chain's default", async () => {
     const options = world.options({ store: new MemoryStore() });
     const { finality: _, ...rest } = options;
     expect((await Wallet.open({ ...rest, store: new MemoryStore() })).finality).to.equal(0);
@@ -67,7 +67,7 @@ describe("opening a wallet", () => {
     expect([31337n, 1337n, 1n, 8453n].map(defaultFinality)).to.deep.equal([0, 0, 2, 2]);
   });
 
-  it("is refused with a pool whose tree is another one", async () => {
+  it("rejects a pool with another tree", async () => {
     const original = world.chain.call.bind(world.chain);
     const { selector } = poolInterface.getFunction("EMPTY_ROOT")!;
     world.chain.call = (call, block) =>
@@ -76,7 +76,7 @@ describe("opening a wallet", () => {
     expect(error.message).to.match(/another tree/);
   });
 
-  it("is refused with development keys on a chain that is not local", async () => {
+  it("rejects development keys on a chain that is not local", async () => {
     world.chain.id = 8453n;
     const options = { ...world.options({ store: new MemoryStore() }), chainId: 8453 };
     await refuses("DEVELOPMENT_KEYS_REFUSED", () => Wallet.open(options));
@@ -85,7 +85,7 @@ describe("opening a wallet", () => {
     expect((await Wallet.open(reading as WalletOptions)).balance().total).to.equal(0n);
   });
 
-  it("is refused with keys of another set than the pool's", async () => {
+  it("rejects artifacts of another set than the pool's", async () => {
     const set = "ceremony/autumn-2026";
     const options = { ...world.options({ store: new MemoryStore() }), set };
     const { details } = await refuses("SET_MISMATCH", () => Wallet.open(options));
@@ -94,7 +94,7 @@ describe("opening a wallet", () => {
     await Wallet.open({ ...options, set: "development" });
   });
 
-  it("without a prover makes one that reads and deposits, and does not spend", async () => {
+  it("allows reading and deposits without a prover, but no spending", async () => {
     const { prover: _, ...options } = world.options({ seed: randomSeed(), store: new MemoryStore() });
     const reading = await Wallet.open(options);
     await world.deposit(reading, [2_000n]);
@@ -105,7 +105,7 @@ describe("opening a wallet", () => {
     expect((await rejection(reading.withdraw({ recipient: SHOP, amount: 1n }))).code).to.equal("INVALID_OPTION");
   });
 
-  it("for viewing takes the key of its address", async () => {
+  it("requires the viewing key of the address for a viewing wallet", async () => {
     const { seed: _, prover: __, ...options } = world.options({ store: new MemoryStore() });
     const { viewingKey, shieldedAddress } = wallet.exportViewingKey();
     const open = (changes: object) => () => ViewingWallet.open({ ...options, viewingKey, shieldedAddress, ...changes });
@@ -118,7 +118,7 @@ describe("opening a wallet", () => {
     await refuses("STORE_FOREIGN", open({ store }));
   });
 
-  it("is refused without a node", async () => {
+  it("fails without a node", async () => {
     const nowhere = ethersChain("http://127.0.0.1:9", { attempts: 2, delay: 1 });
     await refuses("NODE_UNREACHABLE", () =>
       Wallet.open({ ...world.options(), chain: nowhere, store: new MemoryStore() }),

@@ -3,7 +3,7 @@ import { MemoryStore } from "../src/store/memory.ts";
 import { SEED, start } from "./support/shop.ts";
 
 describe("a proof in the journal", () => {
-  it("is given back after a crash, to be sent again", async () => {
+  it("is available after a crash, to be sent again", async () => {
     const store = new MemoryStore();
     const { world, payer, request } = await start([5_000n, 6_000n], { store });
     const { id, bundle, settle } = await payer.pay(request);
@@ -13,7 +13,7 @@ describe("a proof in the journal", () => {
     expect(reopened.proofOf(withdrawal.id)).to.deep.equal({ withdraw: withdrawal.withdraw });
   });
 
-  it("is kept for an hour after it is over, then no longer", async () => {
+  it("is kept for one hour after its date", async () => {
     const store = new MemoryStore();
     const { world, payer, request } = await start([5_000n, 5_000n], { store });
     const [settled, open] = [await payer.pay(request), await payer.pay(request)];
@@ -32,7 +32,7 @@ describe("a proof in the journal", () => {
     expect(payer.history().map(({ state }) => state)).to.have.members(["settled", "expired"]);
   });
 
-  it("of a second attempt is not lost to a slower first one", async () => {
+  it("of a second attempt is not overwritten by a slower first one", async () => {
     const store = new MemoryStore();
     const { world, payer, request } = await start([5_000n], { store });
     let release = () => undefined as unknown;
@@ -58,7 +58,7 @@ describe("a proof in the journal", () => {
     }
   });
 
-  it("that was never made leaves its date used: the next attempt has another", async () => {
+  it("that was never made still reserves its date: the next attempt has a later one", async () => {
     const store = new MemoryStore();
     const { world, payer } = await start([5_000n], { store });
     world.prover.before = () => {

@@ -47,7 +47,7 @@ describe("a purchase", () => {
     world.chain.mine();
   };
 
-  it("gives the proof of what the chain has, and is over when it was delivered", async () => {
+  it("returns the proof of the settled payment and is finished on delivery", async () => {
     const paid = await buy();
     const header = parseProofHeader(paid.header);
     expect([header.txSignature, header.resourceUrl]).to.deep.equal([paid.txSignature, request.resourceUrl]);
@@ -62,7 +62,7 @@ describe("a purchase", () => {
     expect(await received()).to.equal(1_000n);
   });
 
-  it("with one key is one purchase: at once, of something else, and released", async () => {
+  it("allows one purchase per key: no concurrent call and no other terms", async () => {
     const [first, second] = await Promise.allSettled([buy(), buy()]);
     expect(first.status).to.equal("fulfilled");
     expect((second as PromiseRejectedResult).reason.code).to.equal("PURCHASE_IN_PROGRESS");
@@ -76,7 +76,7 @@ describe("a purchase", () => {
     expect(await received()).to.equal(1_000n);
   });
 
-  it("settles nothing with a token that may fit into no header", async () => {
+  it("does not settle with a token that may not fit into a header", async () => {
     service.before = async (path, body) => {
       if (path !== "verify") return undefined;
       const answer = await service.answer(path, body);
@@ -89,7 +89,7 @@ describe("a purchase", () => {
     expect(await received()).to.equal(0n);
   });
 
-  it("keeps to the length of header that the server takes, also after a restart", async () => {
+  it("respects the server's header limit, also after a restart", async () => {
     const resourceUrl = `https://data.example/${"a".repeat(1_900)}`;
     const whole = (await buy({ key: "order 0", resourceUrl })).header;
     const limit = whole.length - 100;
@@ -101,7 +101,7 @@ describe("a purchase", () => {
     expect(parseProofHeader(header).resourceUrl).to.equal(undefined);
   });
 
-  it("is not begun if its proof may not fit into the server's header", async () => {
+  it("does not begin if its proof may not fit into the server's header", async () => {
     for (const maxHeaderLength of [1, 1_024, 4_000]) {
       const error = await rejection(buy({ maxHeaderLength }));
       expect(error).to.include({ code: "PROOF_HEADER_TOO_LONG" });
@@ -114,7 +114,7 @@ describe("a purchase", () => {
     expect(await received()).to.equal(0n);
   });
 
-  it("whose service was away until its date had passed is tried again from the same note", async () => {
+  it("retries from the same note if the service was unreachable until the date had passed", async () => {
     service.before = (path) => (path === "settle" ? AWAY() : undefined);
     const error = await rejection(buy());
     expect(error.code).to.equal("SETTLEMENT_UNKNOWN");
@@ -131,7 +131,7 @@ describe("a purchase", () => {
     expect((await store().list("spend/")).length).to.equal(1);
   });
 
-  it("that was settled while nobody looked is found on chain, whichever attempt it was", async () => {
+  it("finds on chain which attempt settled in the meantime", async () => {
     const bundles: WireBundle[] = [];
     service.before = (path, body) => {
       if (path === "verify") bundles.push(body as unknown as WireBundle);
@@ -149,7 +149,7 @@ describe("a purchase", () => {
     expect(await received()).to.equal(1_000n);
   });
 
-  it("whose bundle was settled before its token arrived asks for the token", async () => {
+  it("requests the token if the bundle settled before the token arrived", async () => {
     service.before = (path, body) => {
       if (path !== "verify") return undefined;
       service.settle(body as unknown as WireBundle);
@@ -176,7 +176,7 @@ describe("a purchase", () => {
     expect(await received()).to.equal(1_000n);
   });
 
-  it("whose note another device spent is paid from another, once nothing else can settle", async () => {
+  it("pays from another note after another device spent the first and nothing else can settle", async () => {
     service.before = (path) => (path === "settle" ? AWAY() : undefined);
     expect((await rejection(buy())).code).to.equal("SETTLEMENT_UNKNOWN");
     const device = await world.wallet({ seed: SEED });
@@ -191,7 +191,7 @@ describe("a purchase", () => {
     expect(paid.id).to.equal((await openPurchases(payer))[0]!.id);
   });
 
-  it("whose second payment was begun goes on with that, and not with what was handed in of the first", async () => {
+  it("resumes its second payment, not the submitted first one", async () => {
     service.before = (path) => (path === "settle" ? AWAY() : undefined);
     expect((await rejection(buy())).code).to.equal("SETTLEMENT_UNKNOWN");
     const device = await world.wallet({ seed: SEED });
@@ -212,7 +212,7 @@ describe("a purchase", () => {
     expect(await received()).to.equal(1_700n);
   });
 
-  it("whose proof has grown old is not paid again before it is dismissed", async () => {
+  it("is not paid again until dismissed if its proof is too old", async () => {
     const paid = await buy();
     paid.release();
     pass(AN_AGE);
@@ -236,7 +236,7 @@ describe("a purchase", () => {
     expect((await rejection(dismissPurchase(payer, paid.id))).code).to.equal("UNKNOWN_PURCHASE");
   });
 
-  it("waits for a note that is on its way, and says when it was too long", async () => {
+  it("waits for a pending note, and reports a timeout", async () => {
     await open([5_000n]);
     (await buy()).release();
     const second = { key: "order 2" };
@@ -249,7 +249,7 @@ describe("a purchase", () => {
     expect((await rejection(buy({ key: "order 4", price: 5_000n }))).code).to.equal("INSUFFICIENT_FUNDS");
   });
 
-  it("stops at each stage when it is told to, and goes on later", async () => {
+  it("can be aborted at each stage and resumed", async () => {
     const stages: PurchaseStage[] = ["proving", "verifying", "settling", "confirming"];
     for (const [index, stage] of stages.entries()) {
       await open([5_000n]);
@@ -268,7 +268,7 @@ describe("a purchase", () => {
     }
   });
 
-  it("is not begun with what is none", async () => {
+  it("rejects an invalid request", async () => {
     for (const changes of [
       { key: "" },
       { key: "x".repeat(513) },
@@ -282,7 +282,7 @@ describe("a purchase", () => {
     expect(await openPurchases(payer)).to.deep.equal([]);
   });
 
-  it("in parallel finds a note for each, after they were split by payments to oneself", async () => {
+  it("finds a note for each of several parallel purchases after a split", async () => {
     await open([50_000n]);
     expect(await prepareNotes(payer, service.client, { notes: 5, amount: 8_000n })).to.equal(4);
     const spendable = payer.notes().filter(({ state }) => state === "spendable");

@@ -15,8 +15,8 @@ async function fresh(world: World, finality: number) {
   return seen(wallet);
 }
 
-describe("reorganisation", () => {
-  it("reads notes anew: another leaf index is another note", async () => {
+describe("reorganization", () => {
+  it("rescans notes: another leaf index is another note", async () => {
     const world = new World();
     const [wallet, other] = [await world.wallet({ seed: SEED }), await world.wallet()];
     const { approve, deposit } = await wallet.deposit({ amounts: [5_000n] });
@@ -40,7 +40,7 @@ describe("reorganisation", () => {
     expect(wallet.balance().total).to.equal(4_000n);
   });
 
-  it("gives a note back whose payment was taken back, held for as long as the payment may settle again", async () => {
+  it("restores the note of a reverted payment, and holds it while the payment may settle again", async () => {
     const world = new World();
     const [payer, shop] = [await world.funded([5_000n], { seed: SEED }), await world.wallet()];
     const payment = await payer.pay({ recipient: world.recipient(shop), amount: 1_000n, resourceUrl: URL });
@@ -58,7 +58,7 @@ describe("reorganisation", () => {
     expect(payer.balance().total).to.equal(4_000n);
   });
 
-  it("notices one that happens while it reads", async () => {
+  it("is detected during a scan", async () => {
     const world = new World();
     const wallet = await world.wallet({ seed: SEED });
     await world.deposit(wallet, [5_000n]);
@@ -81,7 +81,7 @@ describe("reorganisation", () => {
     expect((await rejection((await world.wallet({ seed: SEED })).scan())).code).to.equal("NODE_INCONSISTENT");
   });
 
-  it("notices one between two ranges", async () => {
+  it("is detected between two ranges", async () => {
     const world = new World();
     const wallet = await world.wallet({ seed: SEED });
     await world.deposit(wallet, [5_000n]);
@@ -100,7 +100,7 @@ describe("reorganisation", () => {
     expect(seen(restored)).to.deep.equal(await fresh(world, 0));
   });
 
-  it("of what is not final costs no more than that to read again", async () => {
+  it("of unconfirmed blocks rescans only those blocks", async () => {
     const world = new World();
     await world.funded([5_000n], { seed: SEED });
     world.chain.mineMany(200);
@@ -111,7 +111,7 @@ describe("reorganisation", () => {
     expect((await wallet.scan()).rolledBack).to.equal(6);
   });
 
-  it("takes a node that fell back for a shorter chain, not for a longer one", async () => {
+  it("handles a node that falls back to a shorter chain", async () => {
     const world = new World();
     const wallet = await world.funded([5_000n], { seed: SEED });
     world.chain.mineMany(4);
@@ -121,7 +121,7 @@ describe("reorganisation", () => {
     expect(seen(wallet)).to.deep.equal(await fresh(world, 0));
   });
 
-  it("comes to what a fresh wallet sees, whatever the chain did", async () => {
+  it("ends in the state of a fresh wallet after any chain history", async () => {
     const rounds = process.env["SOTTO_LONG"] ? 60 : 8;
     for (let round = 0; round < rounds; round += 1) {
       let state = 1000 + round;

@@ -5,7 +5,7 @@ import { MemoryStore } from "../src/store/memory.ts";
 import { SEED, start } from "./support/shop.ts";
 
 describe("another attempt", () => {
-  it("is made from the same note, with fresh randomness, so that at most one settles", async () => {
+  it("spends the same note with fresh randomness, so that at most one settles", async () => {
     const { world, payer, shop, request } = await start([5_000n, 5_000n]);
     const first = await payer.pay(request);
     world.chain.mineMany(6);
@@ -28,7 +28,7 @@ describe("another attempt", () => {
     expect(error.details["transactionHash"]).to.equal(block.logs[0]!.transactionHash);
   });
 
-  it("of another note waits until a block behind validUntil is confirmed", async () => {
+  it("from another note waits until a block after validUntil is confirmed", async () => {
     const { world, request } = await start([5_000n]);
     const finality = 3;
     const wallet = await world.wallet({ seed: SEED, finality });
@@ -48,7 +48,7 @@ describe("another attempt", () => {
     expect((await rejection(wallet.payAgain(id))).code).to.equal("PAYMENT_CLOSED");
   });
 
-  it("may follow one that expired, while its note is free", async () => {
+  it("may follow an expired one while its note is unspent", async () => {
     const { world, payer, request } = await start([5_000n]);
     const { id, validUntil } = await payer.pay(request);
     while (world.chain.time <= validUntil) world.chain.mine();
@@ -62,7 +62,7 @@ describe("another attempt", () => {
     expect(payer.history().map((status) => [status.id, status.amount])).to.deep.equal([[id, 1_000n]]);
   });
 
-  it("is pointless where another device spent the note: the payment has failed", async () => {
+  it("is refused if another device spent the note, because the payment failed", async () => {
     const { world, payer, request } = await start([5_000n]);
     const device = await world.wallet({ seed: SEED });
     const mine = await payer.pay(request);
@@ -74,7 +74,7 @@ describe("another attempt", () => {
     expect(payer.balance().total).to.equal(3_000n);
   });
 
-  it("of a withdrawal spends the same notes under a date never used before", async () => {
+  it("of a withdrawal spends the same notes with a date never used before", async () => {
     const { world, payer } = await start([5_000n, 6_000n]);
     const recipient = `0x${"cc".repeat(20)}`;
     const first = await payer.withdraw({ recipient, amount: 7_000n });
@@ -93,7 +93,7 @@ describe("another attempt", () => {
     expect((await rejection(payer.payAgain(first.id))).code).to.equal("UNKNOWN_PAYMENT");
   });
 
-  it("is not waited for where a merge's notes were spent by another device", async () => {
+  it("is not awaited if another device spent a merge's notes", async () => {
     const { world, payer, request } = await start([600n + 1_000n, 1_100n]);
     const device = await world.wallet({ seed: SEED });
     const submit = async () => world.settle(await device.pay({ ...request, amount: 500n }));
@@ -107,7 +107,7 @@ describe("another attempt", () => {
     expect((await rejection(again)).code).to.equal("TIMED_OUT");
   });
 
-  it("after many that expired is the one that holds the note, also when the wallet is opened again", async () => {
+  it("holds the note after many expired ones, also after a restart", async () => {
     const store = new MemoryStore();
     const { world, payer, request } = await start([5_000n], { store });
     for (let i = 0; i < 6; i += 1) {
@@ -124,7 +124,7 @@ describe("another attempt", () => {
     }
   });
 
-  it("is refused by a clock that lags behind the chain: the proof would be expired at once", async () => {
+  it("is refused if the clock lags behind the chain, because the proof would already be expired", async () => {
     const { world, request } = await start([5_000n]);
     const late = await world.wallet({ seed: SEED, clock: () => world.clock() - 3_600_000 });
     expect((await rejection(late.pay(request))).code).to.equal("CLOCK_BEHIND");

@@ -13,7 +13,7 @@ const SEED = new Uint8Array(32).map((_, i) => 3 * i + 1);
 const keys = deriveKeys(SEED, { chainId: 31337n, pool: POOL });
 
 describe("scan", () => {
-  it("reads in ranges and says how far it is", async () => {
+  it("scans in ranges and reports progress", async () => {
     const world = new World();
     const wallet = await world.funded([5_000n]);
     world.chain.mineMany(50);
@@ -27,7 +27,7 @@ describe("scan", () => {
     expect((await wallet.scan()).blocks).to.equal(0);
   });
 
-  it("asks for fewer blocks where the node refuses many, and fails only where it refuses one", async () => {
+  it("halves refused ranges, and fails only if a single block is refused", async () => {
     const world = new World();
     await world.funded([5_000n], { seed: SEED });
     world.chain.mineMany(100);
@@ -44,7 +44,7 @@ describe("scan", () => {
     expect((await rejection(wallet.scan())).code).to.equal("RANGE_TOO_LARGE");
   });
 
-  it("goes on where it was stopped", async () => {
+  it("resumes after an abort", async () => {
     const world = new World();
     await world.funded([5_000n, 6_000n], { seed: SEED });
     world.chain.mineMany(40);
@@ -62,7 +62,7 @@ describe("scan", () => {
     expect(second.balance().spendable).to.equal(11_000n);
   });
 
-  it("keeps few pages however often it looks", async () => {
+  it("keeps few pages after many scans", async () => {
     const world = new World();
     const store = new MemoryStore();
     const wallet = await world.wallet({ seed: SEED, store, finality: 2 });
@@ -78,7 +78,7 @@ describe("scan", () => {
     expect(reopened.balance().total).to.equal(10_000n);
   });
 
-  it("shows what is unconfirmed as pending and does not spend it, nor prove on an unconfirmed root", async () => {
+  it("shows unconfirmed notes as pending, and neither spends them nor proves on an unconfirmed root", async () => {
     const world = new World();
     const wallet = await world.wallet({ finality: 3 });
     await world.deposit(wallet, [5_000n]);
@@ -101,7 +101,7 @@ describe("scan", () => {
     expect(BigInt(bundle.publicSignals[5]!)).to.equal(BigInt(root));
   });
 
-  it("finds tags up to the gap, and never opens one beyond it", async () => {
+  it("finds tags up to the gap limit and never uses one beyond it", async () => {
     const world = new World();
     const wallet = await world.wallet({ seed: SEED });
     // A hundred deposits that never come to the chain.
@@ -123,7 +123,7 @@ describe("scan", () => {
     expect((await wallet.deposit({ amounts: [2_000n] })).keyIndex).to.be.within(101, 300);
   });
 
-  it("opens other tags than another device with the same seed", async () => {
+  it("uses other tags than another device with the same seed", async () => {
     const world = new World();
     const devices = [await world.wallet({ seed: SEED }), await world.wallet({ seed: SEED })];
     // Ten each: two devices that choose at random have all ten in common once in 10^19 times.
@@ -137,7 +137,7 @@ describe("scan", () => {
     expect(opened[0]).to.not.deep.equal(opened[1]);
   });
 
-  it("counts the gap from tags that are final: what a reorganization takes back is found again", async () => {
+  it("counts the gap from final tags, so that reverted deposits are found again", async () => {
     const world = new World();
     const wallet = await world.wallet({ seed: SEED, finality: 3 });
     world.chain.mine(depositCall(POOL, [keys.ownerTag(90)], [2_000n]));
@@ -147,7 +147,7 @@ describe("scan", () => {
         .and.to.not.equal(90);
   });
 
-  it("works over events from anywhere, without a node", async () => {
+  it("works on events from any source, without a node", async () => {
     const world = new World();
     const wallet = await world.funded([5_000n, 6_000n], { seed: SEED });
     const request = { recipient: world.recipient(wallet), amount: 1_000n, resourceUrl: URL };
@@ -176,7 +176,7 @@ describe("a range with many events", () => {
   });
   const times = (count: number, block: number) => Array<number>(count).fill(block);
 
-  it("is kept in pages that end with a block, without gap or overlap", () => {
+  it("is split into pages at block ends, without gap or overlap", () => {
     const blocks = [...times(2000, 10), ...times(100, 11), ...times(5000, 12), ...times(3, 13), ...times(2100, 20), 21];
     const parts = splitRange(range(blocks));
     expect(parts.map(({ from, to, hash, events }) => [from, to, hash, events.length])).to.deep.equal([
@@ -188,7 +188,7 @@ describe("a range with many events", () => {
     expect(parts.flatMap(({ events }) => events)).to.deep.equal(range(blocks).events);
   });
 
-  it("is one page where they are few, or all in one block", () => {
+  it("is one page if it has few events, or all in one block", () => {
     for (const blocks of [[], [90], times(2048, 7), times(9000, 7)]) {
       const [part, ...others] = splitRange(range(blocks));
       expect(others).to.deep.equal([]);

@@ -5,8 +5,8 @@ import { expectSecure } from "../src/fetch/secure.ts";
 
 const CHAIN = 1n;
 
-describe("where a proof may be shown", () => {
-  it("is https, this machine, or anywhere on a local chain", () => {
+describe("secure addresses", () => {
+  it("are https, this machine, or any address on a local chain", () => {
     for (const url of [
       "https://data.example/",
       "http://127.0.0.1:3000/",
@@ -21,7 +21,7 @@ describe("where a proof may be shown", () => {
     expectSecure(new URL("http://data.example/"), 31337n);
   });
 
-  it("is also where a number may be asked for: who answers in between would say who is paid", () => {
+  it("are required for phone registries too, because an intermediary could replace the recipient", () => {
     const services = ["https://pay.example/zk"];
     const check = (phoneRegistry: string, chain = CHAIN) =>
       checkOptions({ services, maxPerRequest: 1n, phoneRegistry }, chain).registry;
@@ -30,7 +30,7 @@ describe("where a proof may be shown", () => {
     expect(check("http://phones.example", 31337n)).to.equal("http://phones.example");
   });
 
-  it("is nowhere in the clear", () => {
+  it("are never plain http on other chains", () => {
     for (const url of [
       "http://data.example/",
       "http://127.0.0.1.data.example/",

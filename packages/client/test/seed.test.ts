@@ -6,7 +6,7 @@ import { checkSeed, createSeedWords, seedFromAccount, seedFromWords, wordsFromSe
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");
 
 describe("seed words", () => {
-  it("are 24, different each time, and give the seed back", () => {
+  it("are 24, random, and restore the seed", () => {
     const words = createSeedWords();
     expect(words.split(" ")).to.have.length(24);
     expect(createSeedWords()).not.to.equal(words);
@@ -27,13 +27,13 @@ describe("seed words", () => {
     ).to.equal("f585c11aec520db57dd353c69554b21a89b20fb0650966fa0a9d6f74fd989d8f");
   });
 
-  it("are read whatever their case and white space", () => {
+  it("are parsed regardless of case and white space", () => {
     const words = createSeedWords();
     const untidy = `  ${words.toUpperCase().replaceAll(" ", "\n\t ")} \n`;
     expect(seedFromWords(untidy)).to.deep.equal(seedFromWords(words));
   });
 
-  it("are refused with what is wrong with them, without repeating them", () => {
+  it("are rejected with the reason, without repeating the words", () => {
     // Fixed: one in 256 wrong phrases has a right checksum; then it is another wallet, and no program can know.
     const words = wordsFromSeed(new Uint8Array(32).map((_, i) => 7 * i + 1)).split(" ");
     const refuse = (text: string) => {
@@ -49,7 +49,7 @@ describe("seed words", () => {
     expect(refuse(undefined as unknown as string)).to.match(/24 words/);
   });
 
-  it("never come from a seed that is not one", () => {
+  it("are not made from an invalid seed", () => {
     for (const seed of [new Uint8Array(31), new Uint8Array(32), new Uint8Array(32).fill(7), "00" as never])
       expect(thrown(() => checkSeed(seed)).code).to.equal("INVALID_KEY");
     expect(thrown(() => wordsFromSeed(new Uint8Array(16))).code).to.equal("INVALID_KEY");
@@ -69,7 +69,7 @@ describe("seed from an EIP-712 signature", () => {
     };
   };
 
-  it("is the same each time, and another for another account", async () => {
+  it("is reproducible and differs by account", async () => {
     const seed = await seedFromAccount(account);
     expect(seed).to.have.length(32);
     expect(await seedFromAccount(account)).to.deep.equal(seed);
@@ -78,7 +78,7 @@ describe("seed from an EIP-712 signature", () => {
     expect(hex(seed)).to.equal("2a924e14cc84957d58788b6444372b96d8b46913c6df5af1837106a0d614ef42");
   });
 
-  it("does not depend on how the signer writes v", async () => {
+  it("does not depend on the encoding of v", async () => {
     const zeroOne = signer((signature) => {
       const v = Number.parseInt(signature.slice(130), 16) - 27;
       return `${signature.slice(0, 130)}0${v}`;
@@ -86,7 +86,7 @@ describe("seed from an EIP-712 signature", () => {
     expect(await seedFromAccount(zeroOne)).to.deep.equal(await seedFromAccount(account));
   });
 
-  it("refuses a signer that signs differently, high s, another account's and a contract's signature", async () => {
+  it("rejects a nondeterministic signer, a high s, another account's and a contract's signature", async () => {
     const code = async (change: Parameters<typeof signer>[0]) => {
       const error = await rejection(seedFromAccount(signer(change)));
       expect(error.code).to.equal("INVALID_SIGNATURE");

@@ -10,26 +10,26 @@ const funds = (amounts: number[], waiting = 0) => ({
 const amounts = (coins: readonly { amount: bigint }[]) => coins.map(({ amount }) => Number(amount));
 
 describe("coin selection", () => {
-  it("pays from the smallest note that is enough", () => {
+  it("selects the smallest sufficient note", () => {
     expect(selectPaymentCoin(funds([50, 7, 20, 9]), 8n).amount).to.equal(9n);
     expect(selectPaymentCoin(funds([50, 7, 20, 9]), 9n).amount).to.equal(9n);
     expect(selectPaymentCoin(funds([9, 9]), 9n).leafIndex).to.equal(0);
   });
 
-  it("says how much is missing, counting what is still to come", () => {
+  it("reports the missing amount, counting pending notes", () => {
     const error = thrown(() => selectPaymentCoin(funds([5, 6], 4), 20n));
     expect(error).to.include({ code: "INSUFFICIENT_FUNDS" });
     expect(error.details).to.include({ missing: "5", needed: "20", available: "15" });
     expect(thrown(() => selectWithdrawalCoins(funds([]), 1n)).details).to.include({ missing: "1" });
   });
 
-  it("tells waiting from merging", () => {
+  it("distinguishes waiting from merging", () => {
     expect(thrown(() => selectPaymentCoin(funds([5, 6], 10), 15n)).code).to.equal("FUNDS_NOT_READY");
     expect(thrown(() => selectPaymentCoin(funds([5, 6], 10), 11n)).code).to.equal("MERGE_REQUIRED");
     expect(thrown(() => selectPaymentCoin(funds([], 10), 5n)).code).to.equal("FUNDS_NOT_READY");
   });
 
-  it("withdraws from the smallest eight that are enough", () => {
+  it("withdraws from the smallest sufficient eight", () => {
     const many = [1, 2, 3, 4, 5, 6, 7, 8, 9, 100];
     expect(amounts(selectWithdrawalCoins(funds(many), 10n))).to.deep.equal([1, 2, 3, 4, 5, 6, 7, 8]);
     expect(amounts(selectWithdrawalCoins(funds(many), 40n))).to.deep.equal([2, 3, 4, 5, 6, 7, 8, 9]);

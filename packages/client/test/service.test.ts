@@ -22,7 +22,7 @@ const valid = { valid: true, paymentToken: "a.b.c", expiresIn: 9 };
 
 type Handler = (incoming: IncomingMessage, response: ServerResponse, body: string) => void;
 
-describe("client of the service", () => {
+describe("SottoService", () => {
   let server: Server;
   let service: SottoService;
   let asked: string[];
@@ -52,7 +52,7 @@ describe("client of the service", () => {
   };
   afterEach(end);
 
-  it("hands in what it is given and returns the transaction", async () => {
+  it("submits the request and returns the transaction", async () => {
     answers.push([200, success("a")], [200, { ...success("b"), id: "x-1" }]);
     expect((await service.deposit(request)).txSignature).to.equal(HASH("a"));
     expect(await service.withdraw(call)).to.include({ txSignature: HASH("b"), blockNumber: 7, id: "x-1" });
@@ -60,7 +60,7 @@ describe("client of the service", () => {
     expect(asked).to.deep.equal([`POST /zk/deposit ${bodies[0]}`, `POST /zk/withdraw ${bodies[1]}`]);
   });
 
-  it("settles with the token of verify and no field more than the interface names", async () => {
+  it("settles with verify's token and exactly the interface's fields", async () => {
     answers.push([200, valid], [200, success("c")]);
     const { paymentToken, expiresIn } = await service.verify(bundle);
     expect([paymentToken, expiresIn]).to.deep.equal(["a.b.c", 9]);
@@ -68,7 +68,7 @@ describe("client of the service", () => {
     expect(asked[1]).to.equal('POST /zk/settle {"proof":["1"],"paymentToken":"a.b.c","resource":"https://a.example/"}');
   });
 
-  it("asks again for what is pending, at its own address whatever the answer names", async () => {
+  it("polls a pending settlement at the allowed address, whatever the answer names", async () => {
     const pending = { status: "pending", txSignature: HASH("1"), id: "7", statusUrl: "https://evil.example/settle/7" };
     answers.push([202, pending], [202, pending], [200, success("2")]);
     const seen: unknown[] = [];
@@ -78,13 +78,13 @@ describe("client of the service", () => {
     expect(seen).to.deep.equal(["7", "7"]);
   });
 
-  it("hands in again what is pending without a name", async () => {
+  it("submits again if a pending answer has no id", async () => {
     answers.push([200, { status: "pending", txSignature: "0x" }], [200, success("2")]);
     expect((await service.deposit(request)).txSignature).to.equal(HASH("2"));
     expect(asked[0]).to.equal(asked[1]);
   });
 
-  it("asks to be answered pending instead of held, and again when a proxy gave up on an answer", async () => {
+  it("asks not to be held, and retries after a proxy's timeout", async () => {
     const preferences: unknown[] = [];
     const note =
       (status: number, body: object): Handler =>
@@ -101,14 +101,14 @@ describe("client of the service", () => {
     expect(preferences).to.deep.equal([asks, asks, asks, undefined, undefined]);
   });
 
-  it("gives up on what is pending when its date has passed", async () => {
+  it("stops polling when the date has passed", async () => {
     answers.push([202, { status: "pending", txSignature: HASH("1"), id: "7" }]);
     const error = await rejection(service.settle({ ...bundle, timestamp: Date.now() - 400_000 }, "a.b.c"));
     expect(error.code).to.equal("SETTLEMENT_PENDING");
     expect(error.details).to.deep.equal({ id: "7", txSignature: HASH("1") });
   });
 
-  it("comes back to a service that is busy, and to one that is away for a moment", async () => {
+  it("retries a busy or briefly unreachable service", async () => {
     answers.push([503, { code: "OVERLOADED", message: "try again" }], [200, success("d")]);
     expect((await service.deposit(request)).txSignature).to.equal(HASH("d"));
     answers.push((incoming) => void incoming.socket.destroy(), [200, success("e")]);
@@ -117,7 +117,7 @@ describe("client of the service", () => {
     expect(new Set(asked).size).to.equal(1);
   });
 
-  it("says why a payment is not valid, not settled or refused, and when nobody answers", async () => {
+  it("reports why a payment is invalid, not settled or refused, and an unreachable service", async () => {
     answers.push([200, { valid: false, paymentToken: "", reason: "UNKNOWN_ROOT", message: "no such root" }]);
     const invalid = await rejection(service.verify(bundle));
     expect(invalid).to.include({ code: "PAYMENT_INVALID", message: "UNKNOWN_ROOT: no such root" });
@@ -132,7 +132,7 @@ describe("client of the service", () => {
     expect((await rejection(service.deposit(request))).code).to.equal("SERVICE_UNREACHABLE");
   });
 
-  it("stops at once when it is told to, also while it waits", async () => {
+  it("stops immediately on abort, also while waiting", async () => {
     const reason = new Error("enough");
     const answer: Handler = (_, response) =>
       void response.writeHead(503, { "retry-after": "20", "content-type": "application/json" }).end("{}");
@@ -162,7 +162,7 @@ describe("client of the service", () => {
     }
   });
 
-  it("follows no redirect", async () => {
+  it("does not follow redirects", async () => {
     for (const status of [301, 302, 303, 307, 308]) {
       answers.push((_, response) => void response.writeHead(status, { location: "/elsewhere" }).end());
       expect((await rejection(service.verify(bundle))).code).to.equal("SERVICE_REDIRECTED");
@@ -170,7 +170,7 @@ describe("client of the service", () => {
     expect(asked.some((line) => line.includes("elsewhere"))).to.equal(false);
   });
 
-  it("waits no longer than it was told", async () => {
+  it("respects its timeout", async () => {
     service = new SottoService(url(), { timeoutMs: 200 });
     answers.push(() => undefined);
     expect((await rejection(service.verify(bundle))).code).to.equal("SERVICE_TIMEOUT");
@@ -179,7 +179,7 @@ describe("client of the service", () => {
     expect((await rejection(service.verify(bundle))).code).to.equal("SERVICE_TIMEOUT");
   });
 
-  it("refuses answers that the interface does not know", async () => {
+  it("rejects answers outside the interface", async () => {
     const long = "x".repeat(5_000);
     for (const answer of [
       "",
@@ -225,14 +225,14 @@ describe("client of the service", () => {
     expect((await rejection(service.deposit(request))).code).to.equal("NOT_SETTLED");
   });
 
-  it("lets nothing of an error answer through but a code and one line", async () => {
+  it("passes on only a code and one line of an error answer", async () => {
     answers.push([400, { code: "x\ny", message: `a\r\nb\u001b[31m${"c".repeat(900)}` }]);
     const error = await rejection(service.verify(bundle));
     expect(error.details).to.deep.include({ status: 400, reason: "NO_CODE" });
     expect(error.message).to.match(/^[\x20-\x7e]{1,320}$/);
   });
 
-  it("reads a phone mapping, and names no number in an error", async () => {
+  it("reads a phone mapping, and never puts the number into an error", async () => {
     const mapping = {
       wallet: `0x${"ab".repeat(20)}`,
       phoneHash: "12",
@@ -251,7 +251,7 @@ describe("client of the service", () => {
     }
   });
 
-  it("talks to services that are allowed, and to no address that is none", () => {
+  it("contacts only allowed services with valid addresses", () => {
     const allow = ["https://pay.example/zk/", "http://127.0.0.1:8402/zk"];
     for (const url of ["https://pay.example/zk", "https://PAY.example:443/zk/", "http://127.0.0.1:8402/zk"])
       expect(new SottoService(url, { allow }).url).to.match(/^https?:\/\/[a-z0-9.:]+\/zk$/);
@@ -271,7 +271,7 @@ describe("client of the service", () => {
       expect(thrown(() => new SottoService(url, { allow })).code, String(url)).to.equal("SERVICE_NOT_ALLOWED");
   });
 
-  it("sends nothing in the clear to where somebody could be in between, but on a local chain", () => {
+  it("requires https for remote addresses, except on a local chain", () => {
     const refused = [
       "http://pay.example/zk",
       "http://10.0.0.7:8402/zk",

@@ -31,8 +31,8 @@ async function abandoned(amounts = [5_000n, 6_000n]) {
   return { world, payer, shop, store, request, first, other, spends };
 }
 
-describe("a note whose nullifier was shown by a payment that did not settle", () => {
-  it("is not shown to another recipient or service while there is another note", async () => {
+describe("a note whose nullifier was shown by an unsettled payment", () => {
+  it("is not used for another recipient or service while another note suffices", async () => {
     const { world, payer, store, request, other, spends } = await abandoned([5_000n, 6_000n, 7_000n]);
     const elsewhere = { ...request, service: "https://two.example/zk" };
     const check = async (wallet: Wallet) => {
@@ -47,12 +47,12 @@ describe("a note whose nullifier was shown by a payment that did not settle", ()
     await check(await world.wallet({ seed: SEED, store }));
   });
 
-  it("is used for the same recipient and service, which know it already", async () => {
+  it("is used for the same recipient and service, which already know it", async () => {
     const { payer, request, spends } = await abandoned();
     expect(spends(await payer.pay(request))).to.equal("the shown note");
   });
 
-  it("is used for others too if it is the only one that is enough", async () => {
+  it("is used for others if no other note suffices", async () => {
     const { world, payer, other, shop, spends } = await abandoned([5_000n, 1_500n]);
     const payment = await payer.pay(other);
     expect(spends(payment)).to.equal("the shown note");
@@ -61,7 +61,7 @@ describe("a note whose nullifier was shown by a payment that did not settle", ()
     expect(payer.balance().total).to.equal(4_500n);
   });
 
-  it("is merged by itself first if payments may merge, so that nobody knows the nullifier of what is paid", async () => {
+  it("is merged alone first if merging is allowed, so that the payment shows an unknown nullifier", async () => {
     const { world, payer, other, first } = await abandoned([5_000n, 1_500n]);
     const merges: Withdrawal[] = [];
     const submit = async (merge: Withdrawal) => {
@@ -79,7 +79,7 @@ describe("a note whose nullifier was shown by a payment that did not settle", ()
     expect(payer.balance().total).to.equal(4_500n);
   });
 
-  it("is merged at most once: if that merge expires, the payment spends the note as it is", async () => {
+  it("is merged at most once; if that merge expires, the payment spends the note itself", async () => {
     const { world, payer, other, spends } = await abandoned([5_000n]);
     const lost: Withdrawal[] = [];
     const submit = async (merge: Withdrawal) => {
@@ -101,14 +101,14 @@ describe("a note whose nullifier was shown by a payment that did not settle", ()
     expect(spends(await payer.pay(other, { merge }))).to.equal("the shown note");
   });
 
-  it("is not withdrawn to a public account while other notes are enough", async () => {
+  it("is not withdrawn while other notes suffice", async () => {
     const { payer, first } = await abandoned();
     const nullifiers = ({ withdraw }: Withdrawal) => withdraw.signals.slice(3, 11).filter((word) => word !== "0");
     const part = await payer.withdraw({ recipient: ACCOUNT, amount: 6_000n });
     expect(nullifiers(part)).to.have.length(1).and.to.not.include(first.nullifier);
   });
 
-  it("is found again, with all it holds, by a wallet that has nothing but its seed", async () => {
+  it("is found by a wallet restored from its seed", async () => {
     const { world, payer, other } = await abandoned();
     const restored = await world.wallet({ seed: SEED });
     await restored.scan();
@@ -119,7 +119,7 @@ describe("a note whose nullifier was shown by a payment that did not settle", ()
     expect(restored.balance().total).to.equal(9_000n);
   });
 
-  it("is not one whose proof was discarded before it left the wallet", async () => {
+  it("does not include notes whose proof was discarded before it left the wallet", async () => {
     const { payer, request } = await start([5_000n, 6_000n], { store: new MemoryStore() });
     const { id, nullifier } = await payer.pay(request);
     await payer.discard(id);
@@ -127,7 +127,7 @@ describe("a note whose nullifier was shown by a payment that did not settle", ()
     expect((await payer.pay({ ...request, service: SERVICE })).nullifier).to.equal(nullifier);
   });
 
-  it("is not one whose proof was never made", async () => {
+  it("does not include notes whose proof was never made", async () => {
     const { world, payer, request } = await start([5_000n, 6_000n], { store: new MemoryStore() });
     world.prover.before = () => {
       throw new Error("aborted");

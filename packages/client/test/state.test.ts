@@ -17,7 +17,7 @@ async function start() {
   return { world, wallet, request, later, states };
 }
 
-describe("state of a note, to the block", () => {
+describe("state of a note, block by block", () => {
   it("goes from pending to queued to spendable with the last confirmation", async () => {
     const { world, wallet, later, states } = await start();
     await world.deposit(wallet, [5_000n]);
@@ -66,7 +66,7 @@ describe("state of a note, to the block", () => {
 });
 
 describe("state of a payment", () => {
-  it("is that of its own note, not of another one that took its leaf after a reorganisation", async () => {
+  it("follows its own note, not another one at the same leaf after a reorganization", async () => {
     const world = new World();
     const wallet = await world.funded([5_000n], { seed: SEED });
     const request = { recipient: world.recipient(await world.wallet()), amount: 1_000n, resourceUrl: URL };

@@ -34,35 +34,35 @@ for (const [title, { open, durable }] of Object.entries(implementations)) {
 
     const keys = async (prefix = "") => (await store.list(prefix)).map(({ key }) => key);
 
-    it("gives back what was put", async () => {
+    it("returns the stored value", async () => {
       const value = { text: "ä", list: [1, null, true, { deep: "0" }], empty: {} };
       await store.put("a", value);
       expect((await store.get("a"))?.value).to.deep.equal(value);
       expect(await store.get("b")).to.equal(undefined);
     });
 
-    it("keeps the value as it was when it was put", async () => {
+    it("is not affected by later mutation of the value", async () => {
       const value = { n: 1 };
       await store.put("a", value);
       value.n = 2;
       expect((await store.get("a"))?.value).to.deep.equal({ n: 1 });
     });
 
-    it("lists a prefix in the order of the keys", async () => {
+    it("lists a prefix in key order", async () => {
       for (const key of ["p/10", "p/2", "q/1", "p/1", "p", "P/1"]) await store.put(key, key);
       expect(await keys("p/")).to.deep.equal(["p/1", "p/10", "p/2"]);
       expect(await keys()).to.deep.equal(["P/1", "p", "p/1", "p/10", "p/2", "q/1"]);
       expect((await store.list("p/"))[1]?.value).to.equal("p/10");
     });
 
-    it("deletes, and takes no offence at a key that is not there", async () => {
+    it("deletes, also a missing key", async () => {
       await store.put("a", 1);
       await store.delete("a");
       await store.delete("a");
       expect(await keys()).to.deep.equal([]);
     });
 
-    it("raises the version with every put and never gives one out twice", async () => {
+    it("increases the version with every put and never reuses one", async () => {
       const versions: number[] = [];
       for (let i = 0; i < 3; i += 1) {
         await store.put("a", i);
@@ -76,7 +76,7 @@ for (const [title, { open, durable }] of Object.entries(implementations)) {
       expect(versions[0]).to.be.greaterThan(0);
     });
 
-    it("refuses a write that expected another version, and the whole batch with it", async () => {
+    it("rejects the whole batch if one record has another version", async () => {
       await store.put("a", 1);
       const { version } = (await store.get("a"))!;
       await store.put("a", 2);
@@ -97,12 +97,12 @@ for (const [title, { open, durable }] of Object.entries(implementations)) {
       expect(await keys()).to.deep.equal(["a", "c"]);
     });
 
-    it("lets only one of two writers that saw the same version win", async () => {
+    it("accepts only one of two writers with the same version", async () => {
       const tries = await Promise.allSettled([store.put("a", 1, 0), store.put("a", 2, 0)]);
       expect(tries.filter(({ status }) => status === "fulfilled")).to.have.length(1);
     });
 
-    it("writes nothing of a batch that holds something it cannot keep", async () => {
+    it("writes nothing of a batch with an invalid change", async () => {
       const circular: StoreValue[] = [];
       circular.push(circular);
       const bad = [circular, 1n as unknown as StoreValue];
@@ -122,14 +122,14 @@ for (const [title, { open, durable }] of Object.entries(implementations)) {
       expect(await keys()).to.deep.equal([]);
     });
 
-    it("takes an empty batch and batches that put and delete", async () => {
+    it("accepts an empty batch, and batches that put and delete", async () => {
       await store.batch([]);
       await store.batch([1, 2, 3].map((value) => ({ put: `k/${value}`, value })));
       await store.batch([{ delete: "k/1" }, { put: "k/2", value: "two" }, { put: "k/4", value: 4 }]);
       expect((await store.list("k/")).map(({ value }) => value)).to.deep.equal(["two", 3, 4]);
     });
 
-    it("answers nothing after it was closed", async () => {
+    it("rejects every call after close", async () => {
       await store.put("a", 1);
       await store.close();
       expect((await rejection(store.get("a"))).code).to.equal("STORE_CLOSED");
@@ -139,7 +139,7 @@ for (const [title, { open, durable }] of Object.entries(implementations)) {
     });
 
     if (durable)
-      it("still holds everything when it is opened again", async () => {
+      it("keeps everything when it is reopened", async () => {
         await store.batch([
           { put: "a", value: 1 },
           { put: "b", value: 2 },
@@ -157,7 +157,7 @@ for (const [title, { open, durable }] of Object.entries(implementations)) {
 }
 
 describe("SqliteStore", () => {
-  it("makes a file only its owner can read", async () => {
+  it("creates a file that only its owner can read", async () => {
     const path = join(folder, "private.db");
     const store = new SqliteStore(path);
     await store.put("a", 1);
@@ -165,7 +165,7 @@ describe("SqliteStore", () => {
     await store.close();
   });
 
-  it("is shared by two processes without losing a write", async () => {
+  it("loses no write between two processes", async () => {
     const path = join(folder, "shared.db");
     const [one, two] = [new SqliteStore(path), new SqliteStore(path)];
     await one.put("a", 1, 0);

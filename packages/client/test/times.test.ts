@@ -19,7 +19,7 @@ const NODES: [string, (log: RawLog) => RawLog][] = [
   ["that gives none", timeless],
 ];
 
-describe("the times of payments", () => {
+describe("block times of payments", () => {
   let world: World;
   let payer: Wallet;
   let shop: Wallet;
@@ -89,7 +89,7 @@ describe("the times of payments", () => {
       expect(nodes[0].asked).to.include(`logs ${POOL} 0 2`);
     });
 
-  it("are asked for by all blocks with events where those in the logs cannot be", async () => {
+  it("are requested for all blocks with events if the logs have none", async () => {
     const after = world.chain.time + 1;
     const wrong: ((log: RawLog) => unknown)[] = [
       () => 0,
@@ -111,7 +111,7 @@ describe("the times of payments", () => {
     }
   });
 
-  it("that no chain has are not believed", async () => {
+  it("are rejected if impossible", async () => {
     const absurd: ((block: Block) => number)[] = [
       () => 0,
       () => Number.MAX_SAFE_INTEGER,
@@ -144,7 +144,7 @@ describe("the times of payments", () => {
       expect(wallet.status(payment.id).timestamp).to.be.greaterThan(before).and.to.equal(world.chain.time);
     });
 
-  it("are of one chain, even where it changes between the logs and the blocks", async () => {
+  it("are consistent, even if the chain changes between logs and blocks", async () => {
     let left = 1;
     const node = new RecordingNode(world.chain, timeless, (found) => {
       if (found.number !== block || left === 0) return found;
@@ -157,7 +157,7 @@ describe("the times of payments", () => {
     expect((await wallet.payments({ decimals: 6 }))[0]).to.include({ id, settled });
   });
 
-  it("are not asked for by who looks for no notes", async () => {
+  it("are not requested by a reader without keys", async () => {
     const node = new RecordingNode(world.chain, timeless);
     const options = { ...world.options(), prover: world.prover, chain: node.source };
     await (await NoteAppender.open(options)).scan();

@@ -24,8 +24,8 @@ const append = (ledger: Ledger, size: number) => ({
   root: rootOf(ledger.leaves.slice(0, size)),
 });
 
-describe("tree of the wallet", () => {
-  it("is the tree after an append, also after an earlier one", async () => {
+describe("the wallet's tree", () => {
+  it("equals the tree after any append", async () => {
     const view = await TreeView.open(new MemoryStore());
     const ledger = ledgerOf(leavesOf(20), leavesOf(20, 100));
     for (const size of [10, 40, 25, 0]) {
@@ -34,7 +34,7 @@ describe("tree of the wallet", () => {
     }
   });
 
-  it("follows a ledger whose end was taken back and read anew", async () => {
+  it("follows a ledger that was rolled back and rescanned", async () => {
     const view = await TreeView.open(new MemoryStore());
     const ledger = ledgerOf(leavesOf(20), leavesOf(20, 100));
     view.at(ledger, append(ledger, 40));
@@ -43,14 +43,14 @@ describe("tree of the wallet", () => {
     expect(view.at(ledger, append(ledger, 40)).root).to.equal(rootOf([...leavesOf(20), ...leavesOf(20, 500)]));
   });
 
-  it("refuses leaves that do not make the root, and keeps none of them", async () => {
+  it("rejects leaves that do not match the root, and keeps none of them", async () => {
     const view = await TreeView.open(new MemoryStore());
     const ledger = ledgerOf(leavesOf(20));
     expect(thrown(() => view.at(ledger, { ...append(ledger, 20), root: 5n })).code).to.equal("ROOT_MISMATCH");
     expect(view.at(ledger, append(ledger, 20)).root).to.equal(rootOf(leavesOf(20)));
   });
 
-  it("is taken from the store as far as the ledger agrees", async () => {
+  it("is loaded from the store as far as the ledger agrees", async () => {
     const store = new MemoryStore();
     const view = await TreeView.open(store);
     const ledger = ledgerOf(leavesOf(30));
@@ -75,7 +75,7 @@ describe("tree of the wallet", () => {
     }
   });
 
-  it("does without a stored one that is damaged", async () => {
+  it("is rebuilt if the stored one is damaged", async () => {
     const ledger = ledgerOf(leavesOf(30));
     const good = Buffer.from(new NoteTree(leavesOf(30)).serialize());
     good[100]! ^= 1;

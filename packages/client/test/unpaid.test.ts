@@ -44,7 +44,7 @@ describe("a purchase that fails", () => {
     expect(await payer.store.list("purchase/")).to.deep.equal([]);
   };
 
-  it("for lack of funds counts against no limit, however often, and leaves nothing to decide on", async () => {
+  it("for lack of funds counts against no limit and leaves no open purchase", async () => {
     await open([1_000n]);
     for (const key of ["order 1", "order 1", "order 2"]) {
       expect((await rejection(buy({ key }))).code).to.equal("INSUFFICIENT_FUNDS");
@@ -57,13 +57,13 @@ describe("a purchase that fails", () => {
     expect((await rejection(buy({ key: "order 2" }))).code).to.equal("DAY_LIMIT_EXCEEDED");
   });
 
-  it("because its notes are too small counts against no limit", async () => {
+  it("because its notes are too small, counts against no limit", async () => {
     await open([1_100n, 1_200n]);
     expect((await rejection(buy())).code).to.equal("MERGE_REQUIRED");
     await isReleased();
   });
 
-  it("because no note became spendable in time counts against no limit", async () => {
+  it("because no note became spendable in time, counts against no limit", async () => {
     world.append = async () => 0;
     await (await buy({ limits: {} })).delivered();
     const before = await spent();
@@ -71,7 +71,7 @@ describe("a purchase that fails", () => {
     expect([await spent(), await openPurchases(payer)]).to.deep.equal([before, []]);
   });
 
-  it("because it was aborted while it was proved frees its note at once", async () => {
+  it("because it was aborted during proving, releases its note immediately", async () => {
     const abort = new AbortController();
     const reason = new Error("enough");
     world.prover.before = () => abort.abort(reason);
@@ -85,7 +85,7 @@ describe("a purchase that fails", () => {
     expect(await spent()).to.equal(PRICE);
   });
 
-  it("because it was aborted with the proof made and not sent frees its note at once", async () => {
+  it("because it was aborted before the proof was sent, releases its note immediately", async () => {
     const abort = new AbortController();
     const reason = new Error("enough");
     const { put } = payer.store;
@@ -115,7 +115,7 @@ describe("a purchase that fails", () => {
     await isReleased();
   });
 
-  it("because the process was killed while it proved keeps its reservation, and can be dismissed", async () => {
+  it("because the process was killed during proving, keeps its reservation and can be dismissed", async () => {
     const disk = new MemoryStore();
     await open([5_000n], disk);
     let dead = false;
@@ -142,7 +142,7 @@ describe("a purchase that fails", () => {
     expect(payer.balance().spendable).to.equal(5_000n);
   });
 
-  it("is released once, though it is abandoned twice", async () => {
+  it("is released once, even if abandoned twice", async () => {
     await open([5_000n, 5_000n]);
     service.before = AWAY;
     await rejection(buy({ limits: { perDay: 10_000n } }));

@@ -11,7 +11,7 @@ import { SHOP, URL, World } from "./support/world.ts";
 const usd = (text: string) => parseDecimalAmount(text, 6);
 
 describe("wallet", () => {
-  it("receives a deposit, pays from it, and finds the change", async () => {
+  it("deposits, pays and finds its change", async () => {
     const world = new World();
     const [payer, shop] = [await world.funded([usd("5")]), await world.wallet()];
     expect(payer.balance()).to.include({ spendable: usd("5"), total: usd("5") });
@@ -38,7 +38,7 @@ describe("wallet", () => {
     ]);
   });
 
-  it("makes bundles of the wire's form, bound to who is paid, what for and when", async () => {
+  it("makes wire bundles that bind recipient, resource and time", async () => {
     const world = new World();
     const [payer, shop] = [await world.funded([usd("5")]), await world.wallet()];
     const { bundle, settle, digest, nullifier, validUntil } = await payer.pay({
@@ -58,7 +58,7 @@ describe("wallet", () => {
     expect(world.prover.asked).to.include.members(["payment", "elgamal_range"]);
   });
 
-  it("deposits for an account without ETH, with the sponsor's fee as a note of its own", async () => {
+  it("deposits for an account without ETH, with the sponsor's fee as a separate note", async () => {
     const world = new World();
     const [payer, relayer] = [await world.wallet(), await world.wallet()];
     const account = new Account(`0x${"77".repeat(32)}`);
@@ -78,7 +78,7 @@ describe("wallet", () => {
     expect(() => world.chain.mine(depositWithAuthorizationCall(stolen))).to.throw("invalid signature");
   });
 
-  it("merges, withdraws, and takes the fee out of the notes", async () => {
+  it("merges and withdraws, and pays the fee from the notes", async () => {
     const world = new World();
     const wallet = await world.funded([usd("1"), usd("2"), usd("3")]);
     const fee = { amount: 10_000n, recipient: `0x${"fe".repeat(20)}` };
@@ -106,7 +106,7 @@ describe("wallet", () => {
     expect(world.token.balanceOf(POOL)).to.equal(0n);
   });
 
-  it("leaves with whole notes and no note back, the largest eight at a time", async () => {
+  it("exits with whole notes and no change, the largest eight at a time", async () => {
     const world = new World();
     const wallet = await world.funded(Array.from({ length: 9 }, (_, i) => usd(String(i + 1))));
     const [recipient, relayer] = [`0x${"ee".repeat(20)}`, `0x${"dd".repeat(20)}`];
@@ -129,7 +129,7 @@ describe("wallet", () => {
     expect(restored.balance()).to.include({ spendable: usd("4"), total: usd("4") });
   });
 
-  it("says that it must merge first, or does it where it is told how", async () => {
+  it("reports that a merge is needed, or merges if configured", async () => {
     const world = new World();
     const [payer, shop] = [await world.funded(Array(10).fill(usd("1"))), await world.wallet()];
     const request = { recipient: world.recipient(shop), amount: usd("9.5"), resourceUrl: URL };
@@ -152,7 +152,7 @@ describe("wallet", () => {
     expect(shop.balance().total).to.equal(usd("9.5"));
   });
 
-  it("pays several at once from different notes", async () => {
+  it("makes parallel payments from different notes", async () => {
     const world = new World();
     const [payer, shop] = [await world.funded(Array(5).fill(usd("1"))), await world.wallet()];
     const request = { recipient: world.recipient(shop), amount: usd("0.4"), resourceUrl: URL };
@@ -167,7 +167,7 @@ describe("wallet", () => {
     expect(shop.balance().spendable).to.equal(usd("2"));
   });
 
-  it("is restored from its seed and the chain alone", async () => {
+  it("is restored from its seed and the chain", async () => {
     const world = new World();
     const seed = new Uint8Array(32).map((_, i) => i + 1);
     const [payer, shop] = [await world.funded([usd("5"), usd("4")], { seed }), await world.wallet()];
@@ -189,7 +189,7 @@ describe("wallet", () => {
     expect(restored.balance().total).to.equal(usd("5"));
   });
 
-  it("lets a server with the viewing key read what came in, and nothing else", async () => {
+  it("shows a viewing wallet the incoming payments and nothing else", async () => {
     const world = new World();
     const [payer, shop] = [await world.funded([usd("5")]), await world.wallet()];
     const viewing = await ViewingWallet.open({

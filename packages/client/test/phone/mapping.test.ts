@@ -7,7 +7,7 @@ import type { Wallet } from "../../src/wallet/wallet.ts";
 import { BEGIN, keyOf, type Linked, LyingRegistry, PHONE, withoutWallets } from "../support/phone-registry.ts";
 import { World } from "../support/world.ts";
 
-describe("what a registry says of a number", () => {
+describe("a registry's answer", () => {
   let registry: LyingRegistry;
   let world: World;
   let wallet: Wallet;
@@ -31,7 +31,7 @@ describe("what a registry says of a number", () => {
     return refused();
   };
 
-  it("is believed where the wallet has signed it", async () => {
+  it("is accepted if the wallet signed it", async () => {
     registry.serve();
     const found = await lookUpPhone(wallet, registry.client(), "+1 (415) 555-0123");
     expect(found).to.deep.equal({
@@ -47,7 +47,7 @@ describe("what a registry says of a number", () => {
     expect(await phonePin(wallet.store, PHONE), "looking is not paying").to.equal(undefined);
   });
 
-  it("is not asked for what is no number in its international form", async () => {
+  it("is not requested for a number that is not in international form", async () => {
     for (const phone of [
       "",
       "4155550123",
@@ -66,7 +66,7 @@ describe("what a registry says of a number", () => {
     expect(registry.asked).to.deep.equal([]);
   });
 
-  it("is told apart from nobody, and from a server that is no registry", async () => {
+  it("is distinguished from an unknown number and from a server that is not a registry", async () => {
     registry.answer = async () => ({ status: 404, body: { code: "UNKNOWN_NUMBER", message: "nobody" } });
     expect((await refused()).code).to.equal("PHONE_UNKNOWN");
     registry.answer = async () => ({ status: 404, body: { code: "NOT_FOUND", message: "no such route" } });
@@ -75,7 +75,7 @@ describe("what a registry says of a number", () => {
     expect((await refused()).details).to.include({ status: 429, reason: "LOOKUPS_LIMITED" });
   });
 
-  it("is refused: another wallet's name, or another key, under the owner's signature", async () => {
+  it("is rejected with another wallet or key than the signed one", async () => {
     const thief = Account.createRandom();
     expect((await lies({}, { wallet: thief.address.toLowerCase() })).code).to.equal("PHONE_NOT_SIGNED");
     expect((await lies({}, { encryptionPublicKey: keyOf(2) })).code).to.equal("PHONE_NOT_SIGNED");
@@ -85,7 +85,7 @@ describe("what a registry says of a number", () => {
     expect((await lies({}, { signature: older })).code, "of another date").to.equal("PHONE_NOT_SIGNED");
   });
 
-  it("is refused: a signature that is gone, cut or none", async () => {
+  it("is rejected with a missing, truncated or malformed signature", async () => {
     const { signature } = await registry.mapping();
     for (const bad of [undefined, null, "", "0x", "0x0", 5, [signature], `0x${"ab".repeat(9000)}`])
       expect((await lies({}, { signature: bad })).code, String(bad).slice(0, 20)).to.equal("PHONE_ANSWER_INVALID");
@@ -93,7 +93,7 @@ describe("what a registry says of a number", () => {
       expect((await lies({}, { signature: bad })).code, bad.slice(0, 20)).to.equal("PHONE_NOT_SIGNED");
   });
 
-  it("is refused: signed for another number, chain, pool or registry, however truly", async () => {
+  it("is rejected if it was signed for another number, chain, pool or registry", async () => {
     const foreign: [Linked, string][] = [
       [{ phone: "+14155550124" }, "phoneNumber"],
       [{ phone: "" }, "phoneNumber"],
@@ -119,7 +119,7 @@ describe("what a registry says of a number", () => {
     expect((await lies({ service: "" }, { service: registry.url })).code).to.equal("PHONE_NOT_SIGNED");
   });
 
-  it("is refused: expired, or of the future", async () => {
+  it("is rejected if it expired or lies in the future", async () => {
     const old = BEGIN - 400 * 86_400;
     expect((await lies({ issuedAt: old })).code).to.equal("PHONE_BINDING_EXPIRED");
     expect((await lies({ issuedAt: BEGIN + 900 })).code).to.equal("PHONE_BINDING_EXPIRED");
@@ -129,12 +129,12 @@ describe("what a registry says of a number", () => {
     expect((await lookUpPhone(wallet, registry.client(), PHONE)).standing, "the next slot").to.equal("new");
   });
 
-  it("is refused: a number that nobody has proven", async () => {
+  it("is rejected for an unverified number", async () => {
     expect((await lies({}, { verified: false })).code).to.equal("PHONE_UNVERIFIED");
     expect((await lies({}, { verified: "true" })).code).to.equal("SERVICE_ANSWER_INVALID");
   });
 
-  it("is refused: fields that are missing, of another kind, or of another number's hash", async () => {
+  it("is rejected with missing or malformed fields, or the hash of another number", async () => {
     const junk: [string, readonly unknown[]][] = [
       [
         "encryptionPublicKey",
@@ -163,14 +163,14 @@ describe("what a registry says of a number", () => {
     expect((await lies({}, { wallet: mistyped })).code, "a wrong checksum").to.equal("PHONE_ANSWER_INVALID");
   });
 
-  it("is neither true nor false where the chain cannot be asked about a contract's signature", async () => {
+  it("stays undecided if no node can check a contract wallet's signature", async () => {
     const silent = await world.wallet();
     registry.serve({ wallet: `0x${"12".repeat(20)}` });
     const error = await rejection(lookUpPhone(silent, registry.client(), PHONE));
     expect(error.code).to.equal("BINDING_UNCHECKED");
   });
 
-  it("may be asked for with a signature, for a registry that wants one", async () => {
+  it("can be requested with a signed lookup", async () => {
     registry.serve();
     const signer = Account.createRandom();
     await lookUpPhone(wallet, registry.client(), PHONE, { signer });

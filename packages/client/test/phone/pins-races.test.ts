@@ -8,7 +8,7 @@ import { BEGIN, PHONE } from "../support/phone-registry.ts";
 import { openPhoneWorld, other, otherWallet, type PhoneWorld } from "../support/phone-world.ts";
 import { dyingStore } from "../support/world.ts";
 
-describe("a pinned number, under races and crashes", () => {
+describe("phone pins under races and crashes", () => {
   let registry: PhoneWorld["registry"];
   let wallet: PhoneWorld["wallet"];
   let open: PhoneWorld["open"];
@@ -19,7 +19,7 @@ describe("a pinned number, under races and crashes", () => {
   });
   afterEach(() => registry.close());
 
-  it("is pinned once where two payments pin it at the same moment", async () => {
+  it("are written once if two payments pin at the same time", async () => {
     const found = await lookUpPhone(wallet, registry.client(), PHONE);
     registry.serve({ signer: other });
     const elsewhere = await lookUpPhone(wallet, registry.client(), PHONE);
@@ -35,7 +35,7 @@ describe("a pinned number, under races and crashes", () => {
     }
   });
 
-  it("asks again where the answer came after somebody else's pin", async () => {
+  it("ask for confirmation again if the pin changed before the answer", async () => {
     registry.serve({ issuedAt: BEGIN - 300 });
     await resolve();
     const third = Account.createRandom();
@@ -54,7 +54,7 @@ describe("a pinned number, under races and crashes", () => {
     expect(await pinned()).to.equal(third.address.toLowerCase());
   });
 
-  it("is either pinned or not when the process dies on the way", async () => {
+  it("are written completely or not at all if the process dies", async () => {
     for (const after of [false, true]) {
       const store = new MemoryStore();
       await open(store);
@@ -73,7 +73,7 @@ describe("a pinned number, under races and crashes", () => {
     }
   });
 
-  it("is nobody's while the store's record of it cannot be read", async () => {
+  it("block the payment while the stored record is unreadable", async () => {
     await resolve();
     const [record] = await wallet.store.list("pin/phone/");
     for (const value of ["", null, {}, { wallet: otherWallet }, { ...(record!.value as object), issuedAt: "1" }, []]) {

@@ -6,7 +6,7 @@ import { lookUpPhone, type ResolveOptions } from "../../src/phone/resolve.ts";
 import { BEGIN, keyOf, LyingRegistry, PHONE } from "../support/phone-registry.ts";
 import { openPhoneWorld, other, otherWallet, type PhoneWorld } from "../support/phone-world.ts";
 
-describe("whom a number leads to", () => {
+describe("the pinned wallet of a number", () => {
   let registry: PhoneWorld["registry"];
   let wallet: PhoneWorld["wallet"];
   let resolve: PhoneWorld["resolve"];
@@ -16,7 +16,7 @@ describe("whom a number leads to", () => {
   });
   afterEach(() => registry.close());
 
-  it("is pinned the first time, and the same from then on", async () => {
+  it("is pinned at first use and compared from then on", async () => {
     const first = await resolve();
     expect(first.wallet).to.equal(registry.owner.address.toLowerCase());
     expect(await phonePin(wallet.store, PHONE)).to.deep.equal({
@@ -30,14 +30,14 @@ describe("whom a number leads to", () => {
     expect(await resolve()).to.deep.equal(first);
   });
 
-  it("is pinned in the store without the number", async () => {
+  it("is stored without the number", async () => {
     await resolve();
     const written = JSON.stringify(await wallet.store.list("pin/"));
     expect(written).to.include(registry.owner.address.toLowerCase());
     expect(written).to.not.include(PHONE.slice(1));
   });
 
-  it("is not paid when it has changed: a SIM swap, a lying registry", async () => {
+  it("is not paid after a change, such as a SIM swap or a lying registry", async () => {
     await resolve();
     registry.serve({ signer: other, issuedAt: BEGIN + 300 });
     const error = await rejection(resolve());
@@ -54,7 +54,7 @@ describe("whom a number leads to", () => {
     expect((await lookUpPhone(wallet, registry.client(), PHONE)).standing).to.equal("changed");
   });
 
-  it("is not paid under another key of the same wallet either", async () => {
+  it("is not paid under another key of the same wallet", async () => {
     await resolve();
     registry.serve({ key: keyOf(2), issuedAt: BEGIN + 300 });
     expect((await rejection(resolve())).code).to.equal("PHONE_CHANGED");
@@ -62,7 +62,7 @@ describe("whom a number leads to", () => {
     expect((await phonePin(wallet.store, PHONE))?.shieldedAddress).to.equal(keyOf(2));
   });
 
-  it("changes where its owner was asked and said so", async () => {
+  it("changes after confirmation", async () => {
     await resolve();
     registry.serve({ signer: other, issuedAt: BEGIN + 300 });
     const asked: PhoneChange[] = [];
@@ -84,7 +84,7 @@ describe("whom a number leads to", () => {
     expect(asked).to.have.length(6);
   });
 
-  it("changes to the one that was named, and to no other", async () => {
+  it("changes only to the accepted wallet and key", async () => {
     await resolve();
     registry.serve({ signer: other, key: keyOf(2), issuedAt: BEGIN + 300 });
     const wrong = [
@@ -99,7 +99,7 @@ describe("whom a number leads to", () => {
     expect((await resolve({ acceptChange: exact })).wallet).to.equal(otherWallet);
   });
 
-  it("never goes back to what was true before, whoever confirms it", async () => {
+  it("never returns to an older link, even if confirmed", async () => {
     await resolve();
     registry.serve({ signer: other, issuedAt: BEGIN + 300 });
     const all: ResolveOptions = { confirmChange: () => true };
@@ -120,7 +120,7 @@ describe("whom a number leads to", () => {
     expect((await resolve({ acceptChange: former })).wallet).to.equal(registry.owner.address.toLowerCase());
   });
 
-  it("takes up a newer link of the same wallet and key, so that an older one is known as such", async () => {
+  it("records a newer link of the same wallet and key, so that an older one is detected", async () => {
     await resolve();
     registry.serve({ issuedAt: BEGIN + 300 });
     await resolve();
@@ -129,7 +129,7 @@ describe("whom a number leads to", () => {
     expect((await rejection(resolve())).code).to.equal("PHONE_ROLLBACK");
   });
 
-  it("is one wallet for all registries: a second one cannot lead it elsewhere", async () => {
+  it("is shared by all registries, so that a second one cannot replace it", async () => {
     registry.serve({ issuedAt: BEGIN + 300 });
     await resolve();
     const second = await LyingRegistry.open();

@@ -4,7 +4,7 @@ import { checkRecipientPhone, expectPhoneRecipient, type RecipientOptions } from
 import { BEGIN, keyOf, LyingRegistry, PHONE } from "../support/phone-registry.ts";
 import { openPhoneWorld, other, otherWallet, type PhoneWorld } from "../support/phone-world.ts";
 
-describe("the phone number of a 402 answer", () => {
+describe("the phone number of a 402", () => {
   let registry: PhoneWorld["registry"];
   let wallet: PhoneWorld["wallet"];
   let pinned: PhoneWorld["pinned"];
@@ -23,7 +23,7 @@ describe("the phone number of a 402 answer", () => {
   const check = (changes: object = {}, options: RecipientOptions = {}) =>
     checkRecipientPhone(wallet, registry.client(), { ...recipient(), ...changes }, options);
 
-  it("must be the wallet and the key that are to be paid", async () => {
+  it("must resolve to the 402's wallet and key", async () => {
     await check();
     expect(await pinned()).to.equal(recipient().wallet);
     for (const [field, value] of [
@@ -43,12 +43,12 @@ describe("the phone number of a 402 answer", () => {
     expect(JSON.stringify([error.message, error.details])).to.not.include("555");
   });
 
-  it("is not pinned by a shop that names somebody else's", async () => {
+  it("is not pinned if the server names another holder's number", async () => {
     expect((await rejection(check({ wallet: otherWallet }))).code).to.equal("PHONE_RECIPIENT_MISMATCH");
     expect(await pinned()).to.equal(undefined);
   });
 
-  it("is refused where it has changed, though shop and registry agree", async () => {
+  it("is rejected after a change, even if server and registry agree", async () => {
     await check();
     registry.serve({ signer: other, issuedAt: BEGIN + 300 });
     const moved = { wallet: otherWallet };
@@ -57,7 +57,7 @@ describe("the phone number of a 402 answer", () => {
     expect(await pinned()).to.equal(otherWallet);
   });
 
-  it("is looked up once a day, however many answers name it", async () => {
+  it("is looked up once a day", async () => {
     for (let n = 0; n < 5; n += 1) await check();
     expect(registry.asked).to.have.length(1);
     pass(86_399);
@@ -73,7 +73,7 @@ describe("the phone number of a 402 answer", () => {
     expect(registry.asked).to.have.length(3);
   });
 
-  it("is looked up again when an answer names somebody else, and when it is pinned to somebody else", async () => {
+  it("is looked up again if the 402 or the pin names another wallet", async () => {
     await check();
     expect((await rejection(check({ wallet: otherWallet }))).code).to.equal("PHONE_RECIPIENT_MISMATCH");
     expect(registry.asked).to.have.length(2);
@@ -82,7 +82,7 @@ describe("the phone number of a 402 answer", () => {
     expect((await rejection(check())).code).to.equal("PHONE_RECIPIENT_MISMATCH");
   });
 
-  it("is looked up again once what its wallet signed has expired, or as soon as its payer wants", async () => {
+  it("is looked up again after its binding expired, or when the payer asks for it", async () => {
     registry.serve({ issuedAt: BEGIN - 400 * 86_400 + 7_200 });
     await check();
     pass(3_600);
@@ -95,7 +95,7 @@ describe("the phone number of a 402 answer", () => {
     expect((await rejection(check())).code).to.equal("PHONE_BINDING_EXPIRED");
   });
 
-  it("is asked for of each registry, and not at all where its record is damaged", async () => {
+  it("is looked up at each registry, and not at all if its record is damaged", async () => {
     await check();
     const second = await LyingRegistry.open();
     Object.assign(second, { owner: registry.owner });
@@ -107,7 +107,7 @@ describe("the phone number of a 402 answer", () => {
     expect((await rejection(check())).code).to.equal("STORE_DAMAGED");
   });
 
-  it("is not asked for where it names none", async () => {
+  it("is not looked up if the 402 names none", async () => {
     await check({ phone: "" });
     expect(registry.asked).to.deep.equal([]);
   });

@@ -18,8 +18,8 @@ const entry: PaymentEntry = {
   settled: "",
 };
 
-describe("the payments of a wallet", () => {
-  it("are those that went out, with what they were for, and those that came in", async () => {
+describe("payment list", () => {
+  it("lists outgoing payments with their resource, and incoming ones", async () => {
     const { world, payer, shop, request } = await start([5_000n, 1_700n]);
     const payment = await payer.pay(request);
     world.settle(payment);
@@ -49,7 +49,7 @@ describe("the payments of a wallet", () => {
     expect(await payer.payments({ decimals: 6, direction: "out" })).to.have.length(2);
   });
 
-  it("become CSV by RFC 4180", () => {
+  it("exports CSV by RFC 4180", () => {
     const csv = paymentsCsv([{ ...entry, resource: 'https://data.example/a,"b"\r\nc' }]);
     expect(csv.startsWith("id,direction,state,amount,decimal,")).to.equal(true);
     expect(csv).to.include('"https://data.example/a,""b""\r\nc"');
@@ -57,7 +57,7 @@ describe("the payments of a wallet", () => {
     expect(paymentsCsv([])).to.match(/^[^\r\n]+\r\n$/);
   });
 
-  it("are no formulas, whatever a shop called its resource", () => {
+  it("exports no formulas, whatever name a resource has", () => {
     const attacks = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", " =1", "\r=1", "|calc", "%00=", "\uFEFF=HYPERLINK()"];
     // Full width: taken for the same by spreadsheets of some languages.
     attacks.push("\uff1d1+1", "\uff0b1", "\uff0d1", "\uff20SUM(A1)");

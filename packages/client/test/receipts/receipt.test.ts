@@ -40,7 +40,7 @@ describe("a receipt", () => {
     receipt = await payer.receipt(id, { challenge: CHALLENGE });
   });
 
-  it("says who was paid what, for what and in which transaction, whoever checks it", async () => {
+  it("proves recipient, amount, resource and transaction to any verifier", async () => {
     const checked = await check(JSON.parse(JSON.stringify(receipt)), { challenge: CHALLENGE });
     expect(checked).to.deep.include({
       amount: 1_234n,
@@ -53,7 +53,7 @@ describe("a receipt", () => {
     expect(payer.shieldedAddress.endsWith(checked.ownerTag.toString(16))).to.equal(true);
   });
 
-  it("can be made long after the proof is gone, and from a journal that was carried to another device", async () => {
+  it("can be made long after the proof was deleted, and from a journal on another device", async () => {
     const store = new MemoryStore();
     for (const { key, value } of await payer.store.list("spend/")) {
       const record = { ...(value as Record<string, never>), proof: null };
@@ -65,7 +65,7 @@ describe("a receipt", () => {
     await check(await restored.receipt(id, { challenge: CHALLENGE }), { challenge: CHALLENGE });
   });
 
-  it("holds no word of another payment, and no key of the wallet", () => {
+  it("reveals no other payment and no key of the wallet", () => {
     const text = JSON.stringify(receipt);
     const keys = deriveKeys(SEED, { chainId: 31337n, pool: POOL });
     const secrets = [keys.viewingKey, keys.changeKey, keys.spendingKey(0), BigInt(bytesToHex(keys.nonceKey))];
@@ -78,7 +78,7 @@ describe("a receipt", () => {
     expect(text).to.not.include(other.transactionHash);
   });
 
-  it("is refused by whoever set another challenge: a copy is not the payer", async () => {
+  it("is rejected by a verifier with another challenge", async () => {
     expect((await rejection(check(receipt, { challenge: "another" }))).code).to.equal("RECEIPT_OTHER_CHALLENGE");
     const rewritten = { ...receipt, challenge: "another" };
     expect((await rejection(check(rewritten, { challenge: "another" }))).code).to.equal("RECEIPT_INVALID");
@@ -88,7 +88,7 @@ describe("a receipt", () => {
     expect((await rejection(check(await make(), { challenge: CHALLENGE }))).code).to.equal("RECEIPT_OTHER_CHALLENGE");
   });
 
-  it("cannot be made by the merchant or the service, who hold the whole bundle", async () => {
+  it("cannot be forged by the recipient or the service, which have the bundle", async () => {
     // They know the sender commitment. What opens it they would have to invent, and a key of theirs has another nonce.
     const theirs = { ...receipt, receiptKey: bytesToHex(new Uint8Array(32).fill(9)) };
     expect(thrown(() => openReceipt(theirs)).code).to.equal("RECEIPT_INVALID");
@@ -126,7 +126,7 @@ describe("a receipt", () => {
       expect(thrown(() => openReceipt({ ...receipt, ...change(receipt) })).code).to.equal("RECEIPT_INVALID");
     });
 
-  it("needs the chain to hold exactly these signals", async () => {
+  it("requires exactly these signals on chain", async () => {
     // Root, nullifier and change are opened by nothing in the receipt: the digest on chain vouches for them.
     for (const index of [5, 6, 8, 9]) {
       const other = { ...receipt, publicSignals: receipt.publicSignals.with(index, "7") };
@@ -135,12 +135,12 @@ describe("a receipt", () => {
     }
   });
 
-  it("is of no payment where transaction or block are others", async () => {
+  it("is rejected with another transaction or block", async () => {
     for (const change of [{ transaction: `0x${"00".repeat(32)}` }, { block: receipt.block - 1 }, { block: 10_000_000 }])
       expect((await rejection(check({ ...receipt, ...change }))).code).to.equal("RECEIPT_NOT_SETTLED");
   });
 
-  it("counts only with its confirmations, on the chain and pool that were asked about", async () => {
+  it("requires its confirmations, and the requested chain and pool", async () => {
     const height = await world.chain.height();
     const has = height - receipt.block + 1;
     await check(receipt, { confirmations: has });
@@ -149,7 +149,7 @@ describe("a receipt", () => {
     expect((await rejection(check(receipt, { pool: `0x${"56".repeat(20)}` }))).code).to.equal("RECEIPT_ELSEWHERE");
   });
 
-  it("of a payment from a deposit is made only if told to, and shows which", async () => {
+  it("of a payment from a deposited note is made only on request, and reveals the deposit", async () => {
     const first = payer.history()[0]!;
     expect((await rejection(payer.receipt(first.id))).code).to.equal("RECEIPT_SHOWS_DEPOSIT");
     const shown = await payer.receipt(first.id, { showDeposit: true });
@@ -160,7 +160,7 @@ describe("a receipt", () => {
     expect((await check(shown)).amount).to.equal(1_000n);
   });
 
-  it("is not made of what is not settled, not known or no payment", async () => {
+  it("is not made for an unsettled or unknown payment, or for a withdrawal", async () => {
     const open = await payer.pay({ recipient: world.recipient(shop), amount: 1n, resourceUrl: URL }).catch(() => null);
     expect(open).to.equal(null);
     await world.append();

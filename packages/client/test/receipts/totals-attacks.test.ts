@@ -20,7 +20,7 @@ import { AMOUNTS, openTotals, type TotalsWorld } from "../support/totals.ts";
 /** (0, -1), which has order 2. */
 const SMALL = { x: 0n, y: 21888242871839275222246405745257275088548364400416034343698204186575808495616n };
 
-describe("totals that somebody made up", () => {
+describe("forged totals", () => {
   let world: TotalsWorld["world"];
   let other: TotalsWorld["other"];
   let shop: TotalsWorld["shop"];
@@ -32,19 +32,19 @@ describe("totals that somebody made up", () => {
     ({ world, shop, other, statement, prove, check, refused } = await openTotals());
   });
 
-  it("are refused where another total is claimed, or it is moved by the order of the group", async () => {
+  it("are rejected with another total, or one shifted by the group order", async () => {
     for (const hiddenTotal of ["4343", "4345", "0"]) await refused({ hiddenTotal });
     await refused({ hiddenTotal: String(4_344n + SUBGROUP_ORDER) }, "RECEIPT_MALFORMED");
   });
 
-  it("are refused where a payment is left out", async () => {
+  it("are rejected if a payment is missing", async () => {
     await refused({ hidden: statement.hidden.slice(1) });
     await refused({ shared: statement.shared.slice(1) });
     await refused({ hidden: [...statement.hidden, statement.hidden[0]!] });
     await refused({ hidden: [...statement.hidden, { ...statement.hidden[0]!, leafIndex: 3 }] });
   });
 
-  it("cannot pass a payment to the merchant off as somebody else's", async () => {
+  it("cannot declare a payment to the merchant as another recipient's", async () => {
     // An honest S opens the note: it counts, though not in the hidden total. Any other S is no multiple by vk.
     const [dropped, ...hidden] = statement.hidden;
     const random = multiplyPoint(BASE8, 12345n);
@@ -61,7 +61,7 @@ describe("totals that somebody made up", () => {
     await refused({ shared: swapped });
   });
 
-  describe("by a merchant who makes the proof anew for what it claims", () => {
+  describe("by a merchant who proves the changed claim again", () => {
     /** The prover's own steps, for any claim, true or false. */
     const reprove = async (change: Partial<Claim>, ciphers?: readonly Point[]): Promise<TotalsStatement> => {
       const claim = { ...parseTotals(statement), ...change };
@@ -88,15 +88,15 @@ describe("totals that somebody made up", () => {
     const lies = async (change: Partial<Claim>) =>
       expect((await rejection(check(await reprove(change)))).code).to.equal("RECEIPT_INVALID");
 
-    it("are accepted where they are true", async () => {
+    it("are accepted if true", async () => {
       expect((await check(await reprove({}))).total).to.equal(4_421n);
     });
 
-    it("are refused with another total", async () => {
+    it("are rejected with another total", async () => {
       for (const hiddenTotal of [4_343n, 4_345n, 0n]) await lies({ hiddenTotal });
     });
 
-    it("are refused where a payment is passed off as somebody else's", async () => {
+    it("are rejected if a payment is declared as another recipient's", async () => {
       const claim = parseTotals(statement);
       const [dropped, ...hidden] = claim.hidden;
       const hiddenTotal = claim.hiddenTotal - AMOUNTS[0]!;
@@ -104,7 +104,7 @@ describe("totals that somebody made up", () => {
       await lies({ hidden, hiddenTotal, shared: [...claim.shared, { leafIndex: dropped!.leafIndex, point }] });
     });
 
-    it("are refused where two wrong points cancel each other, or one cancels a wrong total", async () => {
+    it("are rejected if two wrong points cancel out, or one cancels a wrong total", async () => {
       const claim = parseTotals(statement);
       const [one, two] = claim.shared;
       const shift = (point: Point, by: bigint) => addPoints(point, multiplyPoint(BASE8, by));
@@ -120,7 +120,7 @@ describe("totals that somebody made up", () => {
     });
   });
 
-  it("cannot be made with a C that the chain does not hide there", async () => {
+  it("cannot be made with a C that differs from the chain's", async () => {
     const [first, ...hidden] = statement.hidden;
     for (const change of [
       { senderCommitment: String(BigInt(first!.senderCommitment) + 1n) },
@@ -138,7 +138,7 @@ describe("totals that somebody made up", () => {
     await refused({ hidden: swapped });
   });
 
-  it("cannot be made with another key, nor for another address", async () => {
+  it("cannot be made with another key or for another address", async () => {
     const theirs = other.exportViewingKey();
     const wrong = { viewingKey: theirs.viewingKey, shieldedAddress: shop.shieldedAddress };
     expect((await rejection(prove(wrong))).code).to.equal("INVALID_KEY");
@@ -148,7 +148,7 @@ describe("totals that somebody made up", () => {
     await refused({ shieldedAddress: sameKey });
   });
 
-  it("take no point outside of the subgroup, nor one in another encoding", async () => {
+  it("reject points outside the subgroup and non-canonical encodings", async () => {
     const [first, ...shared] = statement.shared;
     const point = (packed: string) =>
       refused({ shared: [{ ...first!, shared: packed }, ...shared] }, "RECEIPT_MALFORMED");
@@ -161,7 +161,7 @@ describe("totals that somebody made up", () => {
     await point(packed);
   });
 
-  it("hold for their auditor, period, chain and pool alone", async () => {
+  it("are valid only for their auditor, period, chain and pool", async () => {
     expect((await rejection(check(statement, { auditor: "Somebody else" }))).code).to.equal("RECEIPT_OTHER_CHALLENGE");
     expect((await rejection(check(statement, { chainId: 1n }))).code).to.equal("RECEIPT_ELSEWHERE");
     await refused({ auditor: "Somebody else" }, "RECEIPT_OTHER_CHALLENGE");
@@ -175,7 +175,7 @@ describe("totals that somebody made up", () => {
     await refused({ toBlock: statement.toBlock - 1, blockHash: hash });
   });
 
-  it("are refused with another proof", async () => {
+  it("are rejected with another proof", async () => {
     const { challenge, response } = statement.proof;
     await refused({ proof: { challenge, response: String((BigInt(response) + 1n) % SUBGROUP_ORDER) } });
     await refused({ proof: { challenge: String((BigInt(challenge) + 1n) % SUBGROUP_ORDER), response } });

@@ -16,7 +16,7 @@ describe("totals", () => {
     ({ world, shop, statement, prove, check, refused } = await openTotals());
   });
 
-  it("are what the address was paid; amounts stay hidden, but of payments under another wallet address", async () => {
+  it("prove the sum that the address was paid and hide amounts, except those paid under another wallet address", async () => {
     const checked = await check(statement);
     expect(checked).to.deep.include({ total: 4_421n, payments: 4, hidden: 3, others: 1, auditor: AUDITOR });
     expect(checked.shown.map(({ amount }) => amount)).to.deep.equal([77n]);
@@ -24,7 +24,7 @@ describe("totals", () => {
     for (const amount of AMOUNTS) expect(JSON.stringify(statement)).to.not.include(`"${amount}"`);
   });
 
-  it("show no amount that nobody said may be shown", async () => {
+  it("reveal no amount without consent", async () => {
     const error = await rejection(prove({ showRest: false }));
     expect([error.code, error.details["payments"]]).to.deep.equal(["RECEIPT_IMPOSSIBLE", 1]);
     const unknown = await rejection(prove({ showRest: false, signals: async () => undefined }));
@@ -34,7 +34,7 @@ describe("totals", () => {
     expect(lying.details["payments"]).to.equal(4);
   });
 
-  it("ask for the signals of everybody's payments alike: whoever gives them learns not which are the merchant's", async () => {
+  it("request the signals of all payments, so that their source does not learn which are the merchant's", async () => {
     const asked: string[] = [];
     const signals = async ({ digest }: { digest: string }) => {
       asked.push(digest);
@@ -47,7 +47,7 @@ describe("totals", () => {
     expect(asked).to.deep.equal(ofMerchant);
   });
 
-  it("need no calldata where the amounts are shown", async () => {
+  it("need no calldata if amounts are shown", async () => {
     const { signals: _, ...shown } = { signals: undefined };
     const open = await proveTotals({
       ...shown,
@@ -66,14 +66,14 @@ describe("totals", () => {
     expect(checked.shown.map(({ amount }) => amount)).to.deep.equal([...AMOUNTS, 77n]);
   });
 
-  it("of blocks without payments are zero, and of part of the blocks those in them", async () => {
+  it("are zero for blocks without payments, and cover exactly the given blocks", async () => {
     expect(await check(await prove({ toBlock: 1 }))).to.deep.include({ total: 0n, payments: 0, others: 0 });
     const last = world.chain.blocks.length - 1;
     const part = await prove({ fromBlock: last - 2, toBlock: last - 1 });
     expect(await check(part)).to.deep.include({ total: 999n, payments: 1, others: 1 });
   });
 
-  it("give away neither the viewing key nor a proof that is made twice alike", async () => {
+  it("reveal neither the viewing key nor equal proofs", async () => {
     const { viewingKey } = shop.exportViewingKey();
     const again = await prove();
     expect(again.proof).to.not.deep.equal(statement.proof);
@@ -81,7 +81,7 @@ describe("totals", () => {
       expect(text).to.not.match(new RegExp(`${viewingKey}|${viewingKey.toString(16)}`));
   });
 
-  it("need their confirmations, and a chain that is still the same", async () => {
+  it("require confirmations and an unchanged chain", async () => {
     const later = check(statement, { confirmations: 2 });
     expect((await rejection(later)).code).to.equal("RECEIPT_NOT_SETTLED");
     expect((await rejection(prove({ toBlock: 10_000 }))).code).to.equal("RECEIPT_NOT_SETTLED");
@@ -89,7 +89,7 @@ describe("totals", () => {
     await refused({ blockHash: `0x${"00".repeat(32)}` }, "RECEIPT_NOT_SETTLED");
   });
 
-  it("are none where a field is missing or of another kind", async () => {
+  it("are rejected with a missing or malformed field", async () => {
     for (const change of [
       { version: 2 },
       { auditor: "a\nb" },
