@@ -48,7 +48,7 @@ describe("block times of payments", () => {
   }
 
   for (const [what, edit] of NODES)
-    it(`are known without a question, also from a node ${what}`, async () => {
+    it(`are known without a further request, also from a node ${what}`, async () => {
       const node = new RecordingNode(world.chain, edit);
       const options = { chain: node.source, chainId: 31337n, pool: POOL, deploymentBlock: 0, finality: 1 };
       const server = await ViewingWallet.open({ ...options, ...shop.exportViewingKey(), store: new MemoryStore() });
@@ -67,7 +67,7 @@ describe("block times of payments", () => {
     });
 
   for (const [what, edit] of NODES)
-    it(`are learned by questions that are those of everybody else, from a node ${what}`, async () => {
+    it(`are fetched by requests that do not depend on the wallet, from a node ${what}`, async () => {
       const nodes = [new RecordingNode(world.chain, edit), new RecordingNode(world.chain, edit)] as const;
       // One with a deposit, change and a payment, and one with nothing at all.
       const wallet = await restored(nodes[0]);
@@ -125,7 +125,7 @@ describe("block times of payments", () => {
   });
 
   for (const [what, edit] of NODES)
-    it(`are those of the chain after a reorganisation, also from a node ${what}`, async () => {
+    it(`are the chain's after a reorganization, also from a node ${what}`, async () => {
       const node = new RecordingNode(world.chain, edit);
       const wallet = await restored(node);
       await wallet.scan();
@@ -168,7 +168,7 @@ describe("block times of payments", () => {
     ["in memory", () => new MemoryStore()],
     ["in SQLite", () => new SqliteStore(":memory:")],
   ] as const)
-    it(`are kept ${name}, with all that a receipt shows`, async () => {
+    it(`are kept ${name}, with everything a receipt shows`, async () => {
       const store = open();
       const first = await restored(new RecordingNode(world.chain), store);
       await first.scan();

@@ -74,7 +74,7 @@ describe("Baby Jubjub", () => {
     );
   });
 
-  it("packs and unpacks every point of the subgroup to itself", () => {
+  it("unpacks every packed subgroup point to itself", () => {
     const nonZero = scalar.filter((value) => value !== 0n);
     fc.assert(
       fc.property(nonZero, (k) => {
@@ -89,7 +89,7 @@ describe("Baby Jubjub", () => {
     );
   });
 
-  it("knows the small subgroup and the curve", () => {
+  it("recognizes the small subgroup and the curve", () => {
     expect(isOnCurve(order8)).to.equal(true);
     expect(isInSubgroup(order8)).to.equal(false);
     expect(oracle.multiply(order8, 8n)).to.deep.equal(IDENTITY);
@@ -98,7 +98,7 @@ describe("Baby Jubjub", () => {
     expect(isOnCurve({ x: 1n, y: 1n })).to.equal(false);
   });
 
-  it("refuses encodings of points outside the subgroup, and of the identity", () => {
+  it("rejects encodings of points outside the subgroup, and of the identity", () => {
     const mixed = addPoints(BASE8, order8);
     for (const point of [order8, orderTwo, mixed, { x: BASE8.x, y: FIELD_MODULUS - BASE8.y }]) {
       expectCode("INVALID_POINT", () => unpackPoint(packUnchecked(point)), /prime-order subgroup/);
@@ -110,7 +110,7 @@ describe("Baby Jubjub", () => {
     expectCode("INVALID_POINT", () => montgomeryEighth(IDENTITY), /identity/);
   });
 
-  it("refuses encodings that are not canonical", () => {
+  it("rejects non-canonical encodings", () => {
     const hex = packPoint(BASE8);
     expectCode("INVALID_HEX", () => unpackPoint(hex.slice(0, -2)));
     expectCode("INVALID_HEX", () => unpackPoint(`${hex}00`));
@@ -124,14 +124,14 @@ describe("Baby Jubjub", () => {
     expectCode("INVALID_POINT", () => unpackPoint(`0x02${"00".repeat(31)}`), /no point|subgroup/);
   });
 
-  it("refuses an x without a point of the subgroup", () => {
+  it("rejects an x without a subgroup point", () => {
     expectCode("INVALID_POINT", () => pointFromX(0n));
     expectCode("INVALID_POINT", () => pointFromX(order8.x));
     expectCode("INVALID_POINT", () => pointFromX(1n));
     expectCode("INVALID_FIELD_ELEMENT", () => pointFromX(FIELD_MODULUS));
   });
 
-  it("refuses scalars out of range and points off the curve", () => {
+  it("rejects scalars out of range and points off the curve", () => {
     expectCode("INVALID_SCALAR", () => multiplyPoint(BASE8, SUBGROUP_ORDER));
     expectCode("INVALID_SCALAR", () => multiplyPoint(BASE8, -1n));
     expectCode("INVALID_SCALAR", () => multiplyPoint(BASE8, 1 as never));

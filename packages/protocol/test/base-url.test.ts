@@ -2,14 +2,14 @@ import { expect } from "chai";
 import { baseUrl, MAX_URL_LENGTH } from "../src/index.ts";
 
 describe("base addresses", () => {
-  it("of one server are equal, however they are written", () => {
+  it("of one server are equal in every spelling", () => {
     for (const written of ["https://Pay.Example/zk", "HTTPS://pay.example:443/zk//", "https://pay.example/./zk/"])
       expect(baseUrl(written), written).to.equal("https://pay.example/zk");
     expect(baseUrl("http://127.0.0.1:8402/")).to.equal("http://127.0.0.1:8402");
     expect(baseUrl("https://päy.example/zk")).to.equal("https://xn--py-via.example/zk");
   });
 
-  it("of others are not: a path keeps its case, a scheme and a port count", () => {
+  it("differ by path case, scheme and port", () => {
     const others = [
       "https://pay.example/ZK",
       "http://pay.example/zk",
@@ -19,7 +19,7 @@ describe("base addresses", () => {
     expect(new Set(["https://pay.example/zk", ...others].map(baseUrl)).size).to.equal(others.length + 1);
   });
 
-  it("have nothing else in them", () => {
+  it("contain nothing else", () => {
     const strange = ["", "pay.example", "/zk", "ftp://pay.example", "javascript:alert(1)", undefined, null, 7, {}];
     const more = ["?x=1", "#x"].map((end) => `https://pay.example/zk${end}`);
     const long = `https://pay.example/${"z".repeat(MAX_URL_LENGTH)}`;

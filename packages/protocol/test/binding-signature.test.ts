@@ -36,8 +36,8 @@ const refused = async (of: ShieldedAddressBinding, signature: unknown, call: Eth
   return (error as SottoError).code;
 };
 
-describe("the signature of an account", () => {
-  it("is accepted in each of its forms, without a question to the chain", async () => {
+describe("an account's signature", () => {
+  it("is accepted in each of its forms, without a call to the chain", async () => {
     for (let i = 0; i < 12; i++) {
       const of = { ...binding, issuedAt: binding.issuedAt + 300 * i };
       const signature = Signature.from(await sign(of));
@@ -56,7 +56,7 @@ describe("the signature of an account", () => {
     }
   });
 
-  it("is refused of another account, or of another binding", async () => {
+  it("is rejected from another account or for another binding", async () => {
     const signature = await sign(binding);
     expect(
       await checkBindingSignature(binding, await sign(binding, new Wallet(`0x${"43".repeat(32)}`)), refusing()),
@@ -70,7 +70,7 @@ describe("the signature of an account", () => {
       expect(await checkBindingSignature({ ...binding, ...change }, signature, refusing())).to.equal(false);
   });
 
-  it("is refused when anybody made it of the first: high s, the other v, other lengths", async () => {
+  it("is rejected in malleated forms: high s, the other v, other lengths", async () => {
     const { r, s, v } = Signature.from(await sign(binding));
     const high = hex32(ORDER - BigInt(s));
     const flipped = v === 27 ? "1c" : "1b";
@@ -97,7 +97,7 @@ describe("the signature of an account", () => {
 });
 
 describe("signatures of both parities", () => {
-  it("are refused with any v but the four, and with bytes more or less", async () => {
+  it("are rejected with any v but the four, and with other lengths", async () => {
     const parities = new Set<number>();
     for (let i = 0; i < 8; i++) {
       const of = { ...binding, issuedAt: binding.issuedAt + 300 * i };
@@ -118,7 +118,7 @@ describe("signatures of both parities", () => {
 });
 
 describe("a signature's form", () => {
-  it("is hex of bytes, neither none nor too many", async () => {
+  it("is hex of one to the maximum number of bytes", async () => {
     const longest = `0x${"00".repeat(MAX_SIGNATURE_BYTES)}`;
     expect(normalizeSignature(longest)).to.equal(longest);
     expect(normalizeSignature("0xAb")).to.equal("0xab");
@@ -137,7 +137,7 @@ describe("a signature's form", () => {
     expect(await refused(null as never, "0x00")).to.equal("BINDING_INVALID");
   });
 
-  it("that is wrapped badly is refused without a question", async () => {
+  it("is rejected without a call if wrapped incorrectly", async () => {
     const magic = `0x${"6492".repeat(16)}`;
     const good = AbiCoder.defaultAbiCoder().encode(["address", "bytes", "bytes"], [owner.address, "0x1234", "0x5678"]);
     const word = (index: number, value: string) =>
@@ -165,7 +165,7 @@ describe("a signature's form", () => {
     expect(silent.asked).to.equal(0);
   });
 
-  it("that the chain cannot judge is neither right nor wrong", async () => {
+  it("stays undecided if the chain cannot be asked", async () => {
     const failing: EthCall = async () => {
       throw new Error("no node");
     };

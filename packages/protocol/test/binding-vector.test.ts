@@ -18,8 +18,8 @@ const binding: ShieldedAddressBinding = {
 };
 const DIGEST = "0x5b5620316a782c4dfce3ffcb67c2880b416ae70bdefad23f85ae75a717f45041";
 
-describe("the vector of a binding", () => {
-  it("never changes: what was signed once must be found again", async () => {
+describe("the test vector of a binding", () => {
+  it("never changes, because old signatures must stay valid", async () => {
     expect(bindingDigest(binding)).to.equal(DIGEST);
     const { domain, types, message } = bindingTypedData(binding);
     expect(TypedDataEncoder.hash(domain, types, message)).to.equal(DIGEST);
@@ -30,7 +30,7 @@ describe("the vector of a binding", () => {
     expect(await checkBindingSignature(binding, signature, noChain)).to.equal(true);
   });
 
-  it("is of the struct that the protocol page names", () => {
+  it("has the struct that docs/protocol.md names", () => {
     const { types, domain } = bindingTypedData(binding);
     const page = readFileSync(join(import.meta.dirname, "..", "..", "..", "docs", "protocol.md"), "utf8");
     expect(page).to.include(`\`${TypedDataEncoder.from({ ...types }).encodeType("ShieldedAddressBinding")}\``);

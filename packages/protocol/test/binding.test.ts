@@ -75,7 +75,7 @@ describe("a shielded address binding", () => {
     );
   });
 
-  it("has a digest of its own for a change in any field", () => {
+  it("has another digest after a change of any field", () => {
     const others: Partial<ShieldedAddressBinding>[] = [
       { phone: "" },
       { phone: "+14155550101" },
@@ -93,7 +93,7 @@ describe("a shielded address binding", () => {
     expect(bindingDigest(upper), "spelling does not count").to.equal(bindingDigest(binding));
   });
 
-  it("hands out typed data of its own each time: who changes it changes nothing for the next", () => {
+  it("returns fresh typed data each time, so that mutation has no effect", () => {
     const first = bindingTypedData(binding);
     first.types.ShieldedAddressBinding.pop();
     (first.domain as { name: string }).name = "other";
@@ -119,7 +119,7 @@ describe("a shielded address binding", () => {
     issuedAt: [-300, 1, 299, 1_800_000_001, 8_640_000_000_300, "1800000000", 1_800_000_000n],
   };
   for (const [name, values] of Object.entries(bad)) {
-    it(`is refused with a wrong ${name}`, () => {
+    it(`is rejected with a wrong ${name}`, () => {
       for (const value of [...JUNK, ...values]) {
         const error = expectCode("BINDING_INVALID", () => assertBinding({ ...binding, [name]: value }));
         expectCode("BINDING_INVALID", () => bindingTypedData({ ...binding, [name]: value }));
@@ -131,7 +131,7 @@ describe("a shielded address binding", () => {
     });
   }
 
-  it("is refused with a key nobody can be paid at, before anything is encrypted to it", () => {
+  it("is rejected with a key that cannot be paid, before anything is encrypted to it", () => {
     const tag = binding.key.slice(66);
     const identity = `0x01${"00".repeat(31)}${tag}`;
     const noPoint = `0x02${"00".repeat(31)}${tag}`;
@@ -139,7 +139,7 @@ describe("a shielded address binding", () => {
       expectCode("BINDING_INVALID", () => assertBinding({ ...binding, key }), /shielded address/);
   });
 
-  it("is given back in lower case, without what does not belong to it", () => {
+  it("is returned in lower case, without unknown fields", () => {
     const wallet = Wallet.createRandom().address;
     const read = assertBinding({ ...binding, wallet, extra: 1 });
     expect(read).to.deep.equal({ ...binding, wallet: wallet.toLowerCase() });
@@ -151,7 +151,7 @@ describe("the age of a binding", () => {
   const now = 1_800_000_150_000;
   const at = (issuedAt: number) => ({ ...binding, issuedAt });
 
-  it("is told in slots: the current one first, then its neighbours", () => {
+  it("is counted in slots: the current one first, then its neighbours", () => {
     expect(bindingSlots(now)).to.deep.equal([1_800_000_000, 1_799_999_700, 1_800_000_300]);
     expect(bindingSlots(1_800_000_000_000)[0]).to.equal(1_800_000_000);
     expect(bindingSlots(1_799_999_999_999)[0]).to.equal(1_799_999_700);
@@ -161,7 +161,7 @@ describe("the age of a binding", () => {
       expectCode("INVALID_INTEGER", () => bindingSlots(bad));
   });
 
-  it("is 400 days at most", () => {
+  it("is at most 400 days", () => {
     checkBindingTime(at(1_800_000_000), now);
     const end = (1_800_000_000 + BINDING_LIFETIME_SECONDS) * 1000;
     checkBindingTime(at(1_800_000_000), end - 1);
@@ -169,13 +169,13 @@ describe("the age of a binding", () => {
     expect(BINDING_LIFETIME_SECONDS).to.equal(34_560_000);
   });
 
-  it("is a day at most where it is linked", () => {
+  it("is at most one day for a link", () => {
     const end = (1_800_000_000 + BINDING_MAX_AGE_SECONDS) * 1000;
     checkBindingFresh(at(1_800_000_000), end);
     expectCode("BINDING_STALE", () => checkBindingFresh(at(1_800_000_000), end + 1));
   });
 
-  it("is not of the future, but for the next slot and half a minute", () => {
+  it("may exceed the clock by the next slot and 30 s", () => {
     const earliest = (1_800_000_000 - BINDING_LEAD_SECONDS) * 1000;
     for (const check of [checkBindingTime, checkBindingFresh]) {
       check(at(1_800_000_000), earliest);

@@ -48,20 +48,20 @@ const refused = (change: (copy: Record<string, unknown>) => void, reason: RegExp
   expectCode("INVALID_BUNDLE", () => decodeBundle(changed(change)), reason);
 
 describe("the payment bundle", () => {
-  it("travels as JSON and is the same afterwards", () => {
+  it("survives a JSON round trip", () => {
     expect(decodeBundle(JSON.parse(JSON.stringify(wire)))).to.deep.equal(bundle);
     expect(wire.encryptedAmount).to.equal(packCiphertext({ R, C }));
     expect(wire.proof[7]).to.equal((BASE_FIELD_MODULUS - 1n).toString());
   });
 
-  it("may be at every limit", () => {
+  it("is accepted at every limit", () => {
     const longest = { ...wire, resourceUrl: "x".repeat(MAX_URL_LENGTH) };
     expect(decodeBundle(longest).resourceUrl).to.have.length(MAX_URL_LENGTH);
     const exact = { ...bundle, amountPublicSignals: [R.x, C.x, 0n, 0n, MAX_AMOUNT, MAX_AMOUNT] };
     expect(decodeBundle(encodeBundle(exact))).to.deep.equal(exact);
   });
 
-  it("is refused with a reason that is said once", () => {
+  it("is rejected with one reason", () => {
     const error = refused((copy) => (copy["proof"] = []), /^proof must be an array of 8, got an array of 0$/);
     expect(error.cause).to.equal(undefined);
     const inner = refused(
@@ -71,12 +71,12 @@ describe("the payment bundle", () => {
     expect((inner.cause as SottoError).code).to.equal("INVALID_INTEGER");
   });
 
-  it("may carry more: the proof header adds a token and a transaction", () => {
+  it("ignores extra fields, such as token and transaction of the proof header", () => {
     const decoded = decodeBundle({ ...wire, paymentToken: "a.b.c", txSignature: "0x12" });
     expect(decoded).to.deep.equal(bundle);
   });
 
-  it("is refused when any field is missing, and the field is named", () => {
+  it("is rejected with any field missing, naming the field", () => {
     for (const field of Object.keys(wire)) {
       refused((copy) => delete copy[field], new RegExp(field));
       refused((copy) => {
@@ -87,7 +87,7 @@ describe("the payment bundle", () => {
       expectCode("INVALID_BUNDLE", () => decodeBundle(value), /object/);
   });
 
-  it("is refused with arrays of another size or numbers in another spelling", () => {
+  it("is rejected with arrays of another size or non-canonical numbers", () => {
     const lists = { proof: 8, publicSignals: 10, amountProof: 8, amountPublicSignals: 6 };
     for (const [field, size] of Object.entries(lists)) {
       const list = wire[field as keyof WireBundle] as readonly string[];
@@ -106,7 +106,7 @@ describe("the payment bundle", () => {
     refused((copy) => (copy["senderCommitment"] = alias), /senderCommitment/);
   });
 
-  it("is not of one ciphertext when its parts speak of different ones", () => {
+  it("is rejected if its parts contain different ciphertexts", () => {
     const differs = (change: (copy: Record<string, unknown>) => void, reason: RegExp) =>
       expectCode("CIPHERTEXT_MISMATCH", () => assertSameCiphertext(decodeBundle(changed(change))), reason);
     assertSameCiphertext(decodeBundle(wire));
@@ -117,22 +117,22 @@ describe("the payment bundle", () => {
     differs((copy) => ((copy["amountPublicSignals"] as string[])[1] = "1"), /ciphertext of amountPublicSignals/);
   });
 
-  it("is refused with a ciphertext that is no two points", () => {
+  it("is rejected with a ciphertext that is not two points", () => {
     refused((copy) => (copy["encryptedAmount"] = `0x${"00".repeat(64)}`), /no point|subgroup/);
     refused((copy) => (copy["encryptedAmount"] = wire.encryptedAmount.toUpperCase()), /lower-case/);
   });
 
-  it("is refused with bounds that are no amounts or in the wrong order", () => {
+  it("is rejected with bounds that are not amounts or in the wrong order", () => {
     refused((copy) => ((copy["amountPublicSignals"] as string[])[5] = (1n << 64n).toString()), /upper bound/);
     refused((copy) => ((copy["amountPublicSignals"] as string[])[4] = "7"), /above the upper bound/);
   });
 
-  it("names its recipient in any spelling of an address, and means one", () => {
+  it("accepts any spelling of the recipient's address", () => {
     for (const spelling of [getAddress(wire.recipientPublicKey), `0x${wire.recipientPublicKey.slice(2).toUpperCase()}`])
       expect(decodeBundle({ ...wire, recipientPublicKey: spelling })).to.deep.equal(decodeBundle(wire));
   });
 
-  it("is refused with a malformed address, URL or time", () => {
+  it("is rejected with a malformed address, URL or timestamp", () => {
     refused((copy) => (copy["recipientPublicKey"] = "0x70997970C51812dc3A010C7d01b50e0d17dc79c8"), /checksum/);
     refused((copy) => (copy["recipientPublicKey"] = "0x12"), /20 bytes/);
     refused((copy) => (copy["resourceUrl"] = ""), /resourceUrl/);
@@ -142,7 +142,7 @@ describe("the payment bundle", () => {
       refused((copy) => (copy["timestamp"] = time), /timestamp/);
   });
 
-  it("never throws anything but its own error, whatever JSON it is given", () => {
+  it("throws only its own error for any JSON", () => {
     const fields = fc.record(Object.fromEntries(Object.keys(wire).map((field) => [field, fc.jsonValue()])));
     fc.assert(
       fc.property(fc.oneof(fc.jsonValue(), fields), (value) => {
@@ -152,7 +152,7 @@ describe("the payment bundle", () => {
     );
   });
 
-  it("is not encoded from values that would not be accepted", () => {
+  it("is not encoded from invalid values", () => {
     const encode = (change: Partial<PaymentBundle>) => () => encodeBundle({ ...bundle, ...change });
     expectCode("INVALID_BUNDLE", encode({ proof: proof.slice(1) }));
     expectCode("INVALID_BUNDLE", encode({ proof: [...proof.slice(1), BASE_FIELD_MODULUS] }));

@@ -13,7 +13,7 @@ const queueOf = (counts: readonly number[]) =>
   );
 
 describe("pending checkpoints", () => {
-  it("begin where the block changes and where one holds 64 leaves", () => {
+  it("start at each block change and after 64 leaves", () => {
     const counts = (perBlock: number[]) => pendingCheckpoints(start, queueOf(perBlock)).map(({ count }) => count - 10);
     expect(counts([])).to.deep.equal([]);
     expect(counts([1])).to.deep.equal([1]);
@@ -23,7 +23,7 @@ describe("pending checkpoints", () => {
     expect(counts([129, 63, 2])).to.deep.equal([64, 128, 129, 192, 194]);
   });
 
-  it("are numbered in order, and carry the chain of all leaves up to their end", () => {
+  it("are numbered in order, with the chain of all leaves up to their end", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 150 }), { maxLength: 5 }), (counts) => {
         const queue = queueOf(counts);
@@ -41,7 +41,7 @@ describe("pending checkpoints", () => {
     );
   });
 
-  it("let an append go as far as 64 leaves reach", () => {
+  it("let an append cover up to 64 leaves", () => {
     const end = (counts: number[]) => {
       const { end: last, next } = appendEnd(start, pendingCheckpoints(start, queueOf(counts)));
       return [last && last.count - 10, next && next.count - 10];
@@ -53,7 +53,7 @@ describe("pending checkpoints", () => {
     expect(end([100])).to.deep.equal([64, 100]);
   });
 
-  it("travel to the contract as words, zeros where there is none", () => {
+  it("are passed to the contract as words, zeros if missing", () => {
     const [checkpoint] = pendingCheckpoints(start, queueOf([1]));
     const chain = foldQueue(start.appendedChain, 1n);
     expect(checkpointWords(checkpoint, 77)).to.deep.equal({ sequence: "3", chain, count: "11", timestamp: "77" });
@@ -65,7 +65,7 @@ describe("pending checkpoints", () => {
     });
   });
 
-  it("are refused from a malformed queue", () => {
+  it("are rejected from a malformed queue", () => {
     const queue = queueOf([2]);
     expectCode("INVALID_INTEGER", () => pendingCheckpoints({ ...start, appended: -1 }, queue), /appended/);
     expectCode("INVALID_INTEGER", () => pendingCheckpoints({ ...start, firstPending: TREE_CAPACITY + 1 }, queue));

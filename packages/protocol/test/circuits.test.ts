@@ -40,14 +40,14 @@ function treeWith(leafIndex: number, amount: bigint) {
   return { tree, note };
 }
 
-describe("the circuits accept what is prepared here", () => {
+describe("the circuits accept prepared statements", () => {
   const cases = [
     { leafIndex: 0, held: 0n, paid: 0n, scalar: 0n },
     { leafIndex: 64, held: MAX_AMOUNT, paid: MAX_AMOUNT, scalar: (1n << 249n) - 1n },
     { leafIndex: 511, held: MAX_AMOUNT, paid: 1n, scalar: undefined },
   ];
   for (const { leafIndex, held, paid, scalar } of cases) {
-    it(`a payment of ${paid} out of ${held} at leaf ${leafIndex}, and its range proof`, async () => {
+    it(`for a payment of ${paid} out of ${held} at leaf ${leafIndex}, and its range proof`, async () => {
       const { tree, note } = treeWith(leafIndex, held);
       const prepared = preparePayment({
         ...deployment,
@@ -69,7 +69,7 @@ describe("the circuits accept what is prepared here", () => {
     });
   }
 
-  it("a withdrawal of two notes", async () => {
+  it("for a withdrawal of two notes", async () => {
     const { tree, note } = treeWith(7, 40n);
     const second = { ...note, blinding: 6n, leafIndex: 9 };
     tree.append(noteCommitment({ amount: 40n, blinding: 6n, ownerTag: payer.ownerTag(0) }));
@@ -94,7 +94,7 @@ describe("the circuits accept what is prepared here", () => {
     [63, 64],
     [456, 64],
   ] as const) {
-    it(`an append of ${count} leaves after ${size}`, async () => {
+    it(`for an append of ${count} leaves after ${size}`, async () => {
       const leavesFrom = (start: number, length: number) => Array.from({ length }, (_, i) => BigInt(start + i + 1));
       const tree = new NoteTree(leavesFrom(0, size));
       await expectAccepted("note_append", prepareAppend({ ...deployment, tree, leaves: leavesFrom(size, count) }));

@@ -22,7 +22,7 @@ const account = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
 const digest = `0x${"00".repeat(32)}`;
 
 describe("addresses", () => {
-  it("are read in lower, upper and checksummed case", () => {
+  it("are parsed in lower, upper and checksummed case", () => {
     const checksummed = getAddress(account);
     expect(checksummed).to.not.equal(account);
     for (const spelling of [account, checksummed, `0x${account.slice(2).toUpperCase()}`]) {
@@ -31,7 +31,7 @@ describe("addresses", () => {
     }
   });
 
-  it("are refused when mistyped", () => {
+  it("are rejected if mistyped", () => {
     const mistyped = getAddress(account).replace("C", "c");
     expectCode("INVALID_ADDRESS", () => parseAddress(mistyped, "wallet"), /wallet has a wrong EIP-55/);
     for (const bad of [
@@ -50,7 +50,7 @@ describe("addresses", () => {
 });
 
 describe("validUntil", () => {
-  it("is 180 s later, rounded down to a minute", () => {
+  it("is the timestamp plus 180 s, rounded down to a minute", () => {
     expect(validUntilOf(0)).to.equal(180n);
     expect(validUntilOf(59_999)).to.equal(180n);
     expect(validUntilOf(60_000)).to.equal(240n);
@@ -61,7 +61,7 @@ describe("validUntil", () => {
     }
   });
 
-  it("needs a timestamp in whole milliseconds", () => {
+  it("requires a timestamp in whole milliseconds", () => {
     for (const bad of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 60, "0", 0n]) {
       expectCode("INVALID_INTEGER", () => validUntilOf(bad as never), /timestamp/);
     }
@@ -72,7 +72,7 @@ describe("contexts", () => {
   const terms = { recipient: account, fee: 1n, feeRecipient: account, validUntil: 60n };
   const resource = { resourceUrl: "https://a.example/", timestamp: 1, senderCommitment: 5n };
 
-  it("differ with every one of their parts", () => {
+  it("differ by each of their parts", () => {
     const other = "0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc";
     const withdrawals = [
       terms,
@@ -95,7 +95,7 @@ describe("contexts", () => {
     expect(new Set(digests).size).to.equal(4);
   });
 
-  it("are refused when a part is malformed, which is named", () => {
+  it("are rejected with a malformed part, naming it", () => {
     const payment = { ...deployment, validUntil: 60n, resourceDigest: digest };
     expectCode("INVALID_INTEGER", () => paymentContext({ ...payment, chainId: -1n }), /chainId/);
     expectCode("INVALID_ADDRESS", () => paymentContext({ ...payment, pool: "0x12" }), /pool/);
@@ -134,7 +134,7 @@ describe("append statements", () => {
     expect(evaluateLeaves(FIELD_MODULUS - 1n, [0n, 1n])).to.equal(FIELD_MODULUS - 1n);
   });
 
-  it("have a challenge that depends on all of it", () => {
+  it("have a challenge that depends on every part", () => {
     const changes = [
       {},
       { oldRoot: 9n },
@@ -148,7 +148,7 @@ describe("append statements", () => {
     expect(new Set(challenges).size).to.equal(changes.length);
   });
 
-  it("are refused when malformed", () => {
+  it("are rejected if malformed", () => {
     expectCode("INVALID_LEAF", () => appendChallenge({ ...statement, leaves: [] }), /1 to 64/);
     expectCode("INVALID_LEAF", () => appendChallenge({ ...statement, leaves: new Array(65).fill(1n) }), /1 to 64/);
     expectCode("INVALID_LEAF", () => appendChallenge({ ...statement, leaves: [0n] }), /must not be 0/);

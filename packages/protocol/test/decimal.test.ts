@@ -5,7 +5,7 @@ import { amount, runs } from "./support/arbitraries.ts";
 import { expectCode } from "./support/expect-code.ts";
 
 describe("decimal amounts", () => {
-  it("are read exactly", () => {
+  it("are parsed exactly", () => {
     expect(parseDecimalAmount("1.25", 6)).to.equal(1_250_000n);
     expect(parseDecimalAmount("0.000001", 6)).to.equal(1n);
     expect(parseDecimalAmount("0.1", 18)).to.equal(10n ** 17n);
@@ -14,7 +14,7 @@ describe("decimal amounts", () => {
     expect(parseDecimalAmount("007", 0)).to.equal(7n);
   });
 
-  it("are written so that they read back", () => {
+  it("survive a round trip", () => {
     fc.assert(
       fc.property(amount, fc.nat({ max: 25 }), (value, decimals) => {
         expect(parseDecimalAmount(formatDecimalAmount(value, decimals), decimals)).to.equal(value);
@@ -26,7 +26,7 @@ describe("decimal amounts", () => {
     expect(formatDecimalAmount(5n, 0)).to.equal("5");
   });
 
-  it("have bounds of the price and a tenth more, exactly", () => {
+  it("have exact bounds of the price and ten percent more", () => {
     expect(amountBounds(10n)).to.deep.equal({ lowerBound: 10n, upperBound: 11n });
     expect(amountBounds(19n)).to.deep.equal({ lowerBound: 19n, upperBound: 20n });
     expect(amountBounds(0n)).to.deep.equal({ lowerBound: 0n, upperBound: 0n });
@@ -35,7 +35,7 @@ describe("decimal amounts", () => {
     expectCode("INVALID_AMOUNT", () => amountBounds(-1n), /price/);
   });
 
-  it("are refused when negative, malformed, finer than the token or too large", () => {
+  it("are rejected if negative, malformed, finer than the token or too large", () => {
     for (const text of [
       "",
       "-1",

@@ -20,21 +20,21 @@ const MANIFEST = {
 };
 
 describe("deployment manifests", () => {
-  it("are read as they were written, without what nobody knows", () => {
+  it("are parsed without unknown fields", () => {
     expect(parseDeployment(JSON.parse(JSON.stringify({ ...MANIFEST, extra: 1 })))).to.deep.equal(MANIFEST);
   });
 
-  it("may name the finality of wallets", () => {
+  it("may state the finality for wallets", () => {
     expect(parseDeployment({ ...MANIFEST, finality: 12 }).finality).to.equal(12);
   });
 
   const without = (name: string) => Object.fromEntries(Object.entries(MANIFEST).filter(([field]) => field !== name));
   for (const name of Object.keys(MANIFEST))
-    it(`need ${name}`, () => {
+    it(`require ${name}`, () => {
       expectCode("DEPLOYMENT_INVALID", () => parseDeployment(without(name)));
     });
 
-  it("are refused with any field that is not what it must be", () => {
+  it("are rejected with any malformed field", () => {
     const contracts = (changed: object) => ({ ...MANIFEST.contracts, ...changed });
     const changes: object[] = [
       { version: 2 },

@@ -36,7 +36,7 @@ import { PLACE } from "./support/place.ts";
 const { encryptionKey, viewingKey } = deriveKeys(new Uint8Array(32).fill(3), PLACE);
 
 describe("ElGamal", () => {
-  it("opens with the viewing key, for every amount and scalar", () => {
+  it("decrypts with the viewing key, for every amount and scalar", () => {
     fc.assert(
       fc.property(amount, encryptionScalar, (value, b) => {
         const { R, C, S } = encryptAmount(encryptionKey, value, b);
@@ -48,7 +48,7 @@ describe("ElGamal", () => {
     );
   });
 
-  it("adds up: the sum of ciphertexts holds the sum of amounts", () => {
+  it("is additively homomorphic", () => {
     const [first, second] = [encryptAmount(encryptionKey, 30n, 1n), encryptAmount(encryptionKey, 12n, 2n)];
     const R = addPoints(first.R, second.R);
     const C = addPoints(first.C, second.C);
@@ -65,7 +65,7 @@ describe("ElGamal", () => {
     expect(drawn.every((b) => exponentOf(b) < SUBGROUP_ORDER && exponentOf(b) % 2n === 1n)).to.equal(true);
   });
 
-  it("refuses scalars beyond 249 bits, amounts beyond 64 bits and keys outside the subgroup", () => {
+  it("rejects scalars beyond 249 bits, amounts beyond 64 bits and keys outside the subgroup", () => {
     for (const b of [-1n, 1n << 249n, 5, undefined]) {
       expectCode("INVALID_SCALAR", () => encryptAmount(encryptionKey, 1n, b as never));
     }
@@ -77,7 +77,7 @@ describe("ElGamal", () => {
     }
   });
 
-  it("refuses ciphertexts of the wrong size", () => {
+  it("rejects ciphertexts of the wrong size", () => {
     const packed = packCiphertext(encryptAmount(encryptionKey, 1n, 1n));
     for (const bad of [packed.slice(0, -2), `${packed}00`, packed.slice(2), undefined]) {
       expectCode("INVALID_HEX", () => unpackCiphertext(bad as never), /encryptedAmount/);
@@ -91,7 +91,7 @@ describe("ElGamal", () => {
 });
 
 describe("hints", () => {
-  it("hide an amount under a pad and give it back", () => {
+  it("hide an amount under a pad and open to it", () => {
     fc.assert(
       fc.property(field, amount, (pad, value) => {
         expect(openHint(hintOf(pad, value), pad)).to.equal(value);
@@ -102,12 +102,12 @@ describe("hints", () => {
 });
 
 describe("notes", () => {
-  it("have a nullifier for each leaf index, key and commitment", () => {
+  it("have a nullifier per leaf index, key and commitment", () => {
     const all = [nullifier(1n, 2n, 3), nullifier(1n, 2n, 4), nullifier(1n, 3n, 3), nullifier(2n, 2n, 3)];
     expect(new Set(all).size).to.equal(4);
   });
 
-  it("are refused when any part is out of range", () => {
+  it("are rejected with any part out of range", () => {
     const note = { amount: 1n, ownerTag: 2n, blinding: 3n };
     expectCode("INVALID_AMOUNT", () => noteCommitment({ ...note, amount: MAX_AMOUNT + 1n }), /note.amount/);
     expectCode("INVALID_ARGUMENT", () => noteCommitment(undefined as never));
@@ -121,7 +121,7 @@ describe("notes", () => {
     }
   });
 
-  it("have a nonce that is the hash of a key which signs for the payer alone", () => {
+  it("have a nonce that is the hash of a key only the payer can sign with", () => {
     const key = new Uint8Array(32).fill(7);
     const secret = receiptSecret(key, 1n, 2n);
     const receiptKey = receiptKeyOf(secret);
@@ -143,7 +143,7 @@ describe("notes", () => {
     expectCode("INVALID_KEY", () => nonceOfReceiptKey(new Uint8Array(33)));
   });
 
-  it("are tied to sender and recipient by sound parts only", () => {
+  it("are bound to sender and recipient only with valid parts", () => {
     const key = new Uint8Array(32);
     expect(senderNonce(key, 1n, 2n)).to.not.equal(senderNonce(key, 2n, 1n));
     expectCode("INVALID_KEY", () => senderNonce(new Uint8Array(31), 1n, 2n));

@@ -12,7 +12,7 @@ type TeaError = InstanceType<typeof TeaError>;
 const CupError = createErrorClass<Pick<typeof TEA_ERRORS, "TOO_HOT">>("CupError");
 
 describe("createErrorClass", () => {
-  it("makes a subclass of SottoError with the name, the code, the details and the cause it is given", () => {
+  it("creates a subclass of SottoError with the given name, code, details and cause", () => {
     const cause = new Error("why");
     const error: TeaError = new TeaError("NO_COFFEE", "coffee was asked for", { cups: 2 }, { cause });
     expect(error).to.be.instanceOf(TeaError);
@@ -29,11 +29,11 @@ describe("createErrorClass", () => {
     expect(String(error)).to.equal("TeaError: coffee was asked for");
   });
 
-  it("tells errors of two classes with the same code apart", () => {
+  it("distinguishes two classes with the same code", () => {
     expect(new CupError("TOO_HOT", "")).not.to.be.instanceOf(TeaError);
   });
 
-  it("makes a class that can be subclassed", () => {
+  it("creates a class that can be subclassed", () => {
     class Spilled extends TeaError {
       readonly drops: number;
       constructor(drops: number) {
@@ -46,7 +46,7 @@ describe("createErrorClass", () => {
     expect([error.name, error.code, error.drops]).to.deep.equal(["TeaError", "TOO_HOT", 3]);
   });
 
-  it("makes a class whose codes are checked at compile time", () => {
+  it("creates a class whose codes are checked at compile time", () => {
     // @ts-expect-error NO_SUGAR is not in the table.
     expect(new TeaError("NO_SUGAR", "").code).to.equal("NO_SUGAR");
     // @ts-expect-error NO_COFFEE is not in the other class's table.

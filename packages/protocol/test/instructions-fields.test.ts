@@ -18,7 +18,7 @@ describe("payment instructions with a wrong field", () => {
   };
   for (const path of leaves(instructions)) {
     const name = path.join(".");
-    it(`are refused: ${name}`, () => {
+    it(`are rejected: ${name}`, () => {
       for (const value of WRONG) {
         if (may[name]?.includes(value)) continue;
         expectCode(CODE, () => parseInstructions(replaced(instructions, path, value)));
@@ -29,7 +29,7 @@ describe("payment instructions with a wrong field", () => {
   const valueAt = (path: Path) =>
     path.reduce<unknown>((at, name) => (at as Record<string, unknown>)[name], instructions);
 
-  it("are refused: whole parts that are missing or something else", () => {
+  it("are rejected with missing or wrong parts", () => {
     const parts: Path[] = [
       ["payment"],
       ["payment", "recipient"],
@@ -108,12 +108,12 @@ describe("payment instructions with a wrong field", () => {
     ],
   ];
   for (const [what, path, values] of texts) {
-    it(`are refused: ${what}`, () => {
+    it(`are rejected: ${what}`, () => {
       for (const value of values) expectCode(CODE, () => parseInstructions(replaced(instructions, path, value)));
     });
   }
 
-  it("take nothing from a prototype, and poison none", () => {
+  it("read nothing from a prototype and pollute none", () => {
     expectCode(CODE, () => parseInstructions(Object.create(instructions)));
     const { status: _, ...rest } = instructions;
     expectCode(CODE, () => parseInstructions(Object.assign(Object.create({ status: 402 }), rest)));
@@ -127,7 +127,7 @@ describe("payment instructions with a wrong field", () => {
     expect((read as unknown as Record<string, unknown>)["polluted"]).to.equal(undefined);
   });
 
-  it("count the last of two fields with one name, as JSON does: what was checked is what is used", () => {
+  it("use the last of duplicate fields, as JSON does, for checks and values alike", () => {
     const twice = JSON.stringify(instructions).replace('"amount":0.1', '"amount":0.2,"amount":0.1');
     expect(parseInstructions(JSON.parse(twice))).to.deep.equal(instructions);
     const other = JSON.stringify(instructions).replace('"amount":0.1', '"amount":0.1,"amount":0.2');

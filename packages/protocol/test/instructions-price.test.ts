@@ -11,7 +11,7 @@ describe("the price of payment instructions", () => {
     return parseInstructions({ ...instructions, payment }).payment;
   };
 
-  it("is the same in both fields, to the last base unit", () => {
+  it("agrees in both fields to the base unit", () => {
     const exact: [string, string, number][] = [
       ["0.1", "100000", 6],
       ["0.30", "300000", 6],
@@ -39,7 +39,7 @@ describe("the price of payment instructions", () => {
     }
   });
 
-  it("is refused where the two differ, however little", () => {
+  it("is rejected if the two differ at all", () => {
     const wrong: [unknown, unknown, unknown?][] = [
       [0.1, "100001"],
       [0.1, "99999"],

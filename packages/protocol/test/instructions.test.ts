@@ -16,7 +16,7 @@ import { replaced } from "./support/wrong-values.ts";
 const CODE = "INSTRUCTIONS_INVALID";
 
 describe("payment instructions", () => {
-  it("are the body of a 402 answer, field by field", () => {
+  it("form the body of a 402, field by field", () => {
     const { requestId: id, ...metadata } = instructions.metadata;
     expect(id).to.match(/^zk_req_1800000000123_[0-9A-Za-z]{16}$/);
     expect({ ...instructions, metadata }).to.deep.equal({
@@ -57,13 +57,13 @@ describe("payment instructions", () => {
     });
   });
 
-  it("come back from JSON as they were, without fields nobody knows", () => {
+  it("survive a JSON round trip, without unknown fields", () => {
     expect(parseInstructions(JSON.parse(JSON.stringify(instructions)))).to.deep.equal(instructions);
     const more = replaced(replaced(instructions, ["extra"], 1), ["payment", "recipient", "extra"], { a: 1 });
     expect(parseInstructions(more)).to.deep.equal(instructions);
   });
 
-  it("carry the wallet's signature of its shielded address, for this chain and pool", async () => {
+  it("contain the wallet's signature of its shielded address, for this chain and pool", async () => {
     const read = bindingOfInstructions(instructions);
     expect(read).to.deep.equal(binding);
     const noChain = async () => "";
@@ -72,14 +72,14 @@ describe("payment instructions", () => {
       expectCode(CODE, () => bindingOfInstructions(junk as never));
   });
 
-  it("without a phone number say so with an empty text", async () => {
+  it("have an empty text if there is no phone number", async () => {
     const nameless = { ...binding, phone: "", service: "" };
     const body = buildInstructions({ ...options, binding: nameless, signature: await sign(nameless) });
     expect(body.payment.recipient).to.include({ phone: "", service: "", encryptedMapping: false });
     expect(bindingOfInstructions(body)).to.deep.equal(nameless);
   });
 
-  it("take a base address with a slash at its end for the same", () => {
+  it("ignore a trailing slash of the base address", () => {
     const { payment } = buildInstructions({ ...options, serviceUrl: "https://pay.example/zk//" });
     expect(payment.verifyEndpoint).to.equal("https://pay.example/zk/verify");
   });
@@ -91,7 +91,7 @@ describe("payment instructions", () => {
     for (const bad of [-1, Number.NaN, 0.5, 1e17]) expectCode("INVALID_INTEGER", () => requestId(bad));
   });
 
-  it("are not made of what could not be read", () => {
+  it("are not built from invalid options", () => {
     const bad: Partial<Record<keyof InstructionsOptions, unknown>>[] = [
       { price: 0n },
       { price: -1n },

@@ -12,7 +12,7 @@ const junk: readonly unknown[] = [
 const fixedSecond: Record<string, unknown> = { assertUint: 64, hexToBytes: 4 };
 const functions = Object.entries(sotto).filter(([name, value]) => typeof value === "function" && /^[a-z]/.test(name));
 
-describe("every exported function, given junk", () => {
+describe("every exported function with invalid arguments", () => {
   for (const [name, value] of functions) {
     it(`${name} succeeds or throws a coded error`, async () => {
       const act = value as (...args: unknown[]) => unknown;
@@ -29,7 +29,7 @@ describe("every exported function, given junk", () => {
     });
   }
 
-  it("is more than a handful of functions", () => {
+  it("covers more than a handful of functions", () => {
     expect(functions.length).to.be.greaterThan(50);
   });
 });

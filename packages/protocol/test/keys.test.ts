@@ -38,7 +38,7 @@ const seedBytes = (hex: string) => hexToBytes(hex, (hex.length - 2) / 2);
 const anySeed = fc.uint8Array({ minLength: 32, maxLength: 64 });
 
 describe("keys", () => {
-  it("derives the known keys of known seeds", () => {
+  it("match the known keys of known seeds", () => {
     const known = vectors<Vector[]>("keys");
     expect(known).to.have.length(3);
     for (const vector of known) {
@@ -53,7 +53,7 @@ describe("keys", () => {
     }
   });
 
-  it("keeps every key in its range, and the viewing key odd", () => {
+  it("are in range, and the viewing key is odd", () => {
     fc.assert(
       fc.property(anySeed, fc.nat(MAX_KEY_INDEX), (seed, index) => {
         const keys = deriveKeys(seed, PLACE);
@@ -69,7 +69,7 @@ describe("keys", () => {
     );
   });
 
-  it("gives each purpose and index a key of its own", () => {
+  it("differ by purpose and index", () => {
     const keys = deriveKeys(randomSeed(), PLACE);
     const spending = Array.from({ length: 20 }, (_, i) => keys.spendingKey(i));
     const all = [...spending, keys.viewingKey, keys.changeKey, BigInt(bytesToHex(keys.nonceKey))];
@@ -78,7 +78,7 @@ describe("keys", () => {
     expect(randomSeed()).to.not.deep.equal(randomSeed());
   });
 
-  it("gives one seed other keys and another address in each pool and on each chain", () => {
+  it("differ by pool and chain for one seed", () => {
     const seed = randomSeed();
     const here = deriveKeys(seed, PLACE);
     const all = (keys: WalletKeys) => {
@@ -97,7 +97,7 @@ describe("keys", () => {
     expect(all(deriveKeys(seed, spelled))).to.deep.equal(all(here));
   });
 
-  it("shows different nullifiers in two pools for the same note at the same leaf index", () => {
+  it("give different nullifiers in two pools for the same note at the same leaf index", () => {
     const seed = randomSeed();
     // The payer repeats what it can choose: amount, blinding, leaf index, and the tag of either address.
     const [amount, blinding, leafIndex] = [1_000_000n, 5n, 3];
@@ -112,14 +112,14 @@ describe("keys", () => {
     expect(shown(PLACE, tags[0]!)).to.equal(shown({ ...PLACE }, tags[0]!));
   });
 
-  it("refuses to derive keys without a pool, or for one that is malformed", () => {
+  it("are not derived without a pool, or for a malformed one", () => {
     const seed = randomSeed();
     expectCode("INVALID_KEY", () => deriveKeys(seed, undefined as never), /belong to a pool/);
     expectCode("INVALID_ADDRESS", () => deriveKeys(seed, { ...PLACE, pool: "0x12" }), /pool/);
     expectCode("INVALID_INTEGER", () => deriveKeys(seed, { ...PLACE, chainId: -1n }), /chainId/);
   });
 
-  it("does not follow later changes of the seed's bytes, and shows no key when printed", () => {
+  it("do not change if the seed's bytes are mutated, and are not printed", () => {
     const seed = randomSeed();
     const keys = deriveKeys(seed, PLACE);
     const before = keys.spendingKey(3);
@@ -132,7 +132,7 @@ describe("keys", () => {
     }
   });
 
-  it("refuses seeds and indices of the wrong size, without repeating them", () => {
+  it("reject seeds and indices of the wrong size, without repeating them", () => {
     for (const seed of [new Uint8Array(31), new Uint8Array(65), "00".repeat(32), undefined]) {
       const error = expectCode("INVALID_KEY", () => deriveKeys(seed as never, PLACE), /32 to 64 bytes/);
       expect(error.message).to.not.include("0000");
@@ -149,7 +149,7 @@ describe("shielded addresses", () => {
   const keys = deriveKeys(new Uint8Array(32), PLACE);
   const address = keys.shieldedAddress();
 
-  it("are refused when malformed, and say why", () => {
+  it("are rejected if malformed, with the reason", () => {
     const refused = (value: unknown, reason: RegExp) =>
       expectCode("INVALID_SHIELDED_ADDRESS", () => decodeShieldedAddress(value), reason);
     refused(undefined, /64 bytes/);
@@ -160,7 +160,7 @@ describe("shielded addresses", () => {
     refused(`0x${"ff".repeat(32)}${address.slice(66)}`, /below p/);
   });
 
-  it("are made only of sound parts", () => {
+  it("are made only of valid parts", () => {
     const { encryptionKey } = keys;
     expectCode("INVALID_FIELD_ELEMENT", () => encodeShieldedAddress({ encryptionKey, ownerTag: FIELD_MODULUS }));
     expectCode("INVALID_POINT", () => encodeShieldedAddress({ encryptionKey: { x: 0n, y: 1n }, ownerTag: 1n }));

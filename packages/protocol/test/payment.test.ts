@@ -105,7 +105,7 @@ describe("a payment from deposit to withdrawal, against the oracle's known answe
     expect(range.publicSignals).to.deep.equal(known.range);
   });
 
-  it("lets the merchant read its note, and the payer its change, from the event alone", () => {
+  it("lets the recipient read its note, and the payer its change, from the event", () => {
     const signals = known.publicSignals;
     const event = {
       ephemeralX: signals[2]!,

@@ -45,7 +45,7 @@ describe("requests to a phone registry", () => {
       expect(TypedDataEncoder.hash(data.domain, data.types, data.message)).to.equal(digest);
   });
 
-  it("are signed by the wallet and for these fields alone", async () => {
+  it("are signed by the wallet for exactly these fields", async () => {
     const signature = await signWith(unlinkTypedData(unlink));
     expect(await checkWalletSignature(wallet, unlinkDigest(unlink), signature, noChain)).to.equal(true);
     const changes: Partial<PhoneUnlink>[] = [
@@ -75,7 +75,7 @@ describe("requests to a phone registry", () => {
     ["a nonce of other characters", () => lookupDigest({ ...lookup, nonce: "x".repeat(15).concat("\n") })],
   ];
   for (const [what, action] of wrong)
-    it(`are refused with ${what}, which is not repeated`, () => {
+    it(`are rejected with ${what}, without repeating it`, () => {
       expect(expectCode("BINDING_INVALID", action).message).to.not.include("0151");
     });
 });

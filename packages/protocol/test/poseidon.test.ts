@@ -14,7 +14,7 @@ interface Vectors {
 describe("Poseidon", () => {
   const { hashes, nodes } = vectors<Vectors>("poseidon");
 
-  it("gives circomlib's outputs for 1 to 16 inputs, any domain, one output or all", () => {
+  it("matches circomlib for 1 to 16 inputs, any domain, one output or all", () => {
     for (const { inputs, domain, outputs } of hashes) {
       expect(poseidonEx(inputs, inputs.length, domain)).to.deep.equal(outputs);
       expect(poseidon(inputs, domain)).to.equal(outputs[0]);
@@ -23,7 +23,7 @@ describe("Poseidon", () => {
     expect(new Set(hashes.map(({ inputs }) => inputs.length)).size).to.equal(16);
   });
 
-  it("knows circomlib's published vector for (1, 2)", () => {
+  it("matches circomlib's published vector for (1, 2)", () => {
     const published = 0x115cc0f5e7d690413df64c6b9662e9cf2a3617f2743245519e19607a4417189an;
     expect(poseidon([1n, 2n])).to.equal(published);
   });
@@ -56,7 +56,7 @@ describe("Poseidon", () => {
     expect(new Set(hashesOfOne).size).to.equal(Object.keys(DOMAIN).length);
   });
 
-  it("refuses what is not a list of 1 to 16 canonical field elements", () => {
+  it("rejects anything but 1 to 16 canonical field elements", () => {
     expectCode("INVALID_HASH_INPUT", () => poseidon([]));
     expectCode("INVALID_HASH_INPUT", () => poseidon(new Array(17).fill(1n)));
     expectCode("INVALID_HASH_INPUT", () => poseidon("12" as never));
@@ -71,7 +71,7 @@ describe("Poseidon", () => {
     expectCode("INVALID_FIELD_ELEMENT", () => hashNode(new Array(8).fill(FIELD_MODULUS)));
   });
 
-  it("never gives out the whole state", () => {
+  it("never returns the whole state", () => {
     expectCode("INVALID_HASH_INPUT", () => poseidonEx([1n, 2n], 3));
     expectCode("INVALID_HASH_INPUT", () => poseidonEx([1n, 2n], 0));
     expectCode("INVALID_HASH_INPUT", () => poseidonEx([1n, 2n], 1.5));

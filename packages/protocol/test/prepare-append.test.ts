@@ -5,7 +5,7 @@ import { expectCode } from "./support/expect-code.ts";
 const deployment = { chainId: 31337n, pool: "0x5fbdb2315678afecb367f032d93f642f64180aa3" };
 
 describe("prepareAppend", () => {
-  it("continues wherever the tree ends, with what stands left of there", () => {
+  it("continues at the end of the tree, with the left siblings", () => {
     for (const size of [0, 1, 7, 8, 63, 64, 65]) {
       const before = new NoteTree(Array.from({ length: size }, (_, i) => BigInt(i + 1)));
       const leaves = Array.from({ length: 64 }, (_, i) => BigInt(i + 1000));
@@ -24,7 +24,7 @@ describe("prepareAppend", () => {
     }
   });
 
-  it("refuses a full tree, and what is no tree", () => {
+  it("rejects a full tree and invalid trees", () => {
     const full = new NoteTree([1n]);
     Object.defineProperty(full, "size", { value: TREE_CAPACITY });
     expectCode("TREE_FULL", () => prepareAppend({ ...deployment, tree: full, leaves: [1n] }), /no room/);
@@ -38,7 +38,7 @@ describe("prepareAppend", () => {
     }
   });
 
-  it("refuses none, too many and empty leaves, and leaves the tree alone", () => {
+  it("rejects no, too many and empty leaves, and does not change the tree", () => {
     const tree = new NoteTree([1n, 2n, 3n]);
     const { root } = tree;
     const refused = (leaves: unknown) => () => prepareAppend({ ...deployment, tree, leaves: leaves as never });

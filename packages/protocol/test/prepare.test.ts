@@ -59,7 +59,7 @@ const withdrawal: WithdrawalArguments = {
 };
 
 describe("preparePayment", () => {
-  it("draws a fresh scalar each time, so no two attempts share a signal that must differ", () => {
+  it("draws a fresh scalar each time, so that two attempts share no signal that must differ", () => {
     const [first, second] = [preparePayment(payment), preparePayment(payment)];
     expect(first.scalar).to.not.equal(second.scalar);
     const differs = first.publicSignals.map((signal, i) => signal !== second.publicSignals[i]);
@@ -69,12 +69,12 @@ describe("preparePayment", () => {
     expect(first.senderNonce).to.not.equal(second.senderNonce);
   });
 
-  it("spends a note to the last unit, and pays 0", () => {
+  it("spends a note completely, and pays 0", () => {
     expect(preparePayment({ ...payment, amount: 103n }).changeNote.amount).to.equal(0n);
     expect(preparePayment({ ...payment, amount: 0n }).changeNote.amount).to.equal(103n);
   });
 
-  it("says how much is missing", () => {
+  it("reports the missing amount", () => {
     const error = expectCode(
       "INSUFFICIENT_NOTES",
       () => preparePayment({ ...payment, amount: 104n }),
@@ -83,7 +83,7 @@ describe("preparePayment", () => {
     expect(error.details).to.deep.equal({ missing: "1", needed: "104" });
   });
 
-  it("refuses a note that the tree does not hold there", () => {
+  it("rejects a note that is not in the tree at its index", () => {
     const refused = (change: object) => () => preparePayment({ ...payment, note: { ...notes[3]!, ...change } });
     expectCode("NOTE_NOT_IN_TREE", refused({ amount: 104n }), /leaf 3/);
     expectCode("NOTE_NOT_IN_TREE", refused({ blinding: 4n }));
@@ -92,7 +92,7 @@ describe("preparePayment", () => {
     expectCode("LEAF_NOT_FOUND", refused({ leafIndex: 9 }));
   });
 
-  it("refuses malformed arguments", () => {
+  it("rejects malformed arguments", () => {
     const refused = (change: object) => () => preparePayment({ ...payment, ...change });
     for (const amount of [-1n, 1n << 64n, 1.5, "1"]) expectCode("INVALID_AMOUNT", refused({ amount }));
     expectCode("INVALID_ADDRESS", refused({ recipient: { ...recipient, wallet: "0x12" } }), /recipient.wallet/);
@@ -121,7 +121,7 @@ describe("prepareRange", () => {
     expect(prepareRange({ ...range, amount: 11n }).publicSignals.slice(4)).to.deep.equal([10n, 11n]);
   });
 
-  it("refuses an amount outside of them, and malformed arguments", () => {
+  it("rejects an amount outside of them, and malformed arguments", () => {
     expectCode("AMOUNT_OUT_OF_BOUNDS", () => prepareRange({ ...range, amount: 9n }));
     expectCode("AMOUNT_OUT_OF_BOUNDS", () => prepareRange({ ...range, amount: 12n }));
     expectCode("INVALID_AMOUNT", () => prepareRange({ ...range, upperBound: 1n << 64n }), /upperBound/);
@@ -132,7 +132,7 @@ describe("prepareRange", () => {
 });
 
 describe("prepareWithdrawal", () => {
-  it("merges 1 to 8 notes; unused inputs have nullifier 0 and a path that holds in itself", () => {
+  it("merges 1 to 8 notes; unused inputs have nullifier 0 and a consistent path", () => {
     for (const count of [1, 3, 8]) {
       const spent = notes.slice(0, count);
       const total = spent.reduce((sum, note) => sum + note.amount, 0n);
@@ -151,7 +151,7 @@ describe("prepareWithdrawal", () => {
     }
   });
 
-  it("leaves nothing at all where asked to, which takes all that the notes hold", () => {
+  it("leaves no note on request, which takes the whole sum", () => {
     const exit = { ...withdrawal, notes: notes.slice(0, 2), leaveNothing: true };
     const { publicSignals, outputNote } = prepareWithdrawal({ ...exit, amount: 201n });
     expect(publicSignals.at(-1)).to.equal(0n);
@@ -160,13 +160,13 @@ describe("prepareWithdrawal", () => {
     expect(error.details).to.deep.equal({ left: "1" });
   });
 
-  it("takes everything out, and leaves a note of nothing", () => {
+  it("withdraws everything, and leaves a note of amount 0", () => {
     const prepared = prepareWithdrawal({ ...withdrawal, notes: notes.slice(0, 2), amount: 201n });
     expect(prepared.outputNote.amount).to.equal(0n);
     expect(prepareWithdrawal({ ...withdrawal, amount: 5n }).publicSignals[1]).to.equal(withdrawal.fee);
   });
 
-  it("never uses a pad for two outputs, however much of the rest is the same", () => {
+  it("never uses a pad for two outputs", () => {
     // Two devices with one seed: the same first note, date and terms, but another amount or other notes.
     const padOf = (change: Partial<WithdrawalArguments>) => {
       const { publicSignals, outputNote } = prepareWithdrawal({ ...withdrawal, ...change });
@@ -182,12 +182,12 @@ describe("prepareWithdrawal", () => {
     expect(padOf({})).to.equal(pads[0]);
   });
 
-  it("says how much is missing", () => {
+  it("reports the missing amount", () => {
     const tooMuch = () => prepareWithdrawal({ ...withdrawal, notes: notes.slice(0, 2), amount: 300n });
     expect(expectCode("INSUFFICIENT_NOTES", tooMuch).details["missing"]).to.equal("99");
   });
 
-  it("refuses no notes, nine notes and one note twice", () => {
+  it("rejects no notes, nine notes and one note twice", () => {
     const refused = (spent: unknown) => () => prepareWithdrawal({ ...withdrawal, notes: spent as never });
     expectCode("INVALID_WITHDRAWAL_INPUTS", refused([]), /1 to 8/);
     expectCode("INVALID_WITHDRAWAL_INPUTS", refused(notes), /1 to 8/);
@@ -196,7 +196,7 @@ describe("prepareWithdrawal", () => {
     expectCode("NOTE_NOT_IN_TREE", refused([{ ...notes[1]!, leafIndex: 2 }]));
   });
 
-  it("refuses a fee above the amount, an output above 64 bits, and malformed terms", () => {
+  it("rejects a fee above the amount, an output above 64 bits, and malformed terms", () => {
     const refused = (change: object) => () => prepareWithdrawal({ ...withdrawal, ...change });
     expectCode("INVALID_AMOUNT", refused({ amount: 4n }), /fee/);
     const huge = [0, 1].map((leafIndex) => ({ amount: (1n << 64n) - 1n, blinding: 1n, spendingKey: 1n, leafIndex }));

@@ -12,8 +12,8 @@ import { expectCode } from "./support/expect-code.ts";
 import { bundle, header, json, LISTED, PAID, REST, txSignature } from "./support/proof-header.ts";
 import { replaced, WRONG } from "./support/wrong-values.ts";
 
-describe("a proof header that is no JSON", () => {
-  it("is told with the words of the parser", () => {
+describe("a proof header that is not JSON", () => {
+  it("is rejected with the parser's message", () => {
     for (const text of [
       "",
       " ",
@@ -39,7 +39,7 @@ describe("a proof header that is no JSON", () => {
     }
   });
 
-  it("or is not to be parsed: too long, not ASCII, not one text", () => {
+  it("is rejected without parsing if too long, not ASCII or not one text", () => {
     const padded = header + " ".repeat(MAX_PROOF_HEADER_LENGTH - header.length);
     expect(parseProofHeader(padded).txSignature).to.equal(txSignature);
     const bad: unknown[] = [
@@ -57,8 +57,8 @@ describe("a proof header that is no JSON", () => {
   });
 });
 
-describe("a proof header that is JSON and nothing more", () => {
-  it("is refused where it is no object", () => {
+describe("a proof header that is JSON but invalid", () => {
+  it("is rejected if it is not an object", () => {
     for (const text of ["null", "42", "[]", "{}", '""', "true", "1e400", "-0", '[{"proof":[]}]', '{"__proto__":{}}'])
       expectCode("PROOF_HEADER_INVALID", () => parseProofHeader(text));
   });
@@ -71,13 +71,13 @@ describe("a proof header that is JSON and nothing more", () => {
   };
 
   for (const name of [...LISTED, ...PAID]) {
-    it(`is refused with a wrong ${name}`, () => {
+    it(`is rejected with a wrong ${name}`, () => {
       for (const value of WRONG) expectCode("PROOF_HEADER_INVALID", () => parseProofHeader(mutate(name, value)));
     });
   }
 
   for (const name of REST) {
-    it(`is refused with a wrong ${name}, though it may be missing`, () => {
+    it(`is rejected with a wrong ${name}, though the field is optional`, () => {
       expect(parseProofHeader(mutate(name, undefined))).to.not.have.property(name);
       for (const value of WRONG) {
         const isText = name === "resourceUrl" && typeof value === "string" && value !== "" && value !== "\ud800";
@@ -87,7 +87,7 @@ describe("a proof header that is JSON and nothing more", () => {
     });
   }
 
-  it("is refused with numbers that are not canonical or not below their modulus, in each place", () => {
+  it("is rejected with non-canonical or too large numbers, in each place", () => {
     const arrays: [string, number, bigint][] = [
       ["proof", 8, BASE_FIELD_MODULUS],
       ["amountProof", 8, BASE_FIELD_MODULUS],
@@ -121,7 +121,7 @@ describe("a proof header that is JSON and nothing more", () => {
     }
   });
 
-  it("is refused with a point that is none, a token or a hash of another form", () => {
+  it("is rejected with an invalid point, token or hash", () => {
     const bad: [string, unknown][] = [
       ["encryptedAmount", `0x${"00".repeat(64)}`],
       ["encryptedAmount", `0x01${"00".repeat(31)}${bundle.encryptedAmount.slice(66)}`],
@@ -147,7 +147,7 @@ describe("a proof header that is JSON and nothing more", () => {
     expect(parseProofHeader(spelled).recipientPublicKey).to.equal(bundle.recipientPublicKey);
   });
 
-  it("counts the last of two fields with one name, and takes none from a prototype", () => {
+  it("uses the last of duplicate fields, and reads none from a prototype", () => {
     const twice = header.replace("{", `{"txSignature":"0x${"cd".repeat(32)}",`);
     expect(parseProofHeader(twice).txSignature).to.equal(txSignature);
     const later = header.replace(/}$/, `,"txSignature":"0x${"cd".repeat(32)}"}`);
@@ -162,7 +162,7 @@ describe("a proof header that is JSON and nothing more", () => {
     expect(({} as Record<string, unknown>)["polluted"]).to.equal(undefined);
   });
 
-  it("is refused with a code, whatever is changed in it", () => {
+  it("is rejected with a code after any mutation", () => {
     const index = fc.nat({ max: header.length - 1 });
     const insert = fc.string({ maxLength: 3 });
     fc.assert(

@@ -26,7 +26,7 @@ import {
 } from "./support/proof-header.ts";
 
 describe("the proof header", () => {
-  it("holds the bundle and what came of it, as compact JSON", () => {
+  it("contains the bundle, token and transaction as compact JSON", () => {
     expect(Object.keys(json)).to.have.members([...LISTED, ...REST, ...PAID]);
     expect(header).to.equal(JSON.stringify(json));
     const { senderCommitment, amountPublicSignals, resourceUrl, ...read } = parseProofHeader(header);
@@ -40,14 +40,14 @@ describe("the proof header", () => {
     expect(decodeBundle(json)).to.deep.equal(decoded);
   });
 
-  it("suffices with the fields every seller expects, and without the others says nothing of them", () => {
+  it("is valid with only the required fields", () => {
     const short = Object.fromEntries([...LISTED, ...PAID].map((name) => [name, json[name]]));
     const read = parseProofHeader(JSON.stringify(short));
     expect(Object.keys(read)).to.have.members([...LISTED, ...PAID]);
     expect(read.publicSignals).to.deep.equal(signals.map(BigInt));
   });
 
-  it("leaves the rest of the bundle out where there is no room for it", () => {
+  it("omits the rest of the bundle if there is no room for it", () => {
     const tokenOf = (length: number) => `a.${"b".repeat(length)}.c`;
     const without = (length: number) => encodeProofHeader({ ...content, paymentToken: tokenOf(length) });
     const free = MAX_PROOF_HEADER_LENGTH - header.length + paymentToken.length - 4;
@@ -60,7 +60,7 @@ describe("the proof header", () => {
     expectCode("PROOF_HEADER_INVALID", () => without(most + 1), /8193/);
   });
 
-  it("is never longer than its limit, and says so if it cannot be", () => {
+  it("is never longer than its limit, and fails if it cannot fit", () => {
     const full = header.length;
     expect(encodeProofHeader(content, full)).to.equal(header);
     const short = encodeProofHeader(content, full - 1);
@@ -70,7 +70,7 @@ describe("the proof header", () => {
     expectCode("PROOF_HEADER_INVALID", () => encodeProofHeader(content, short.length - 1), needed);
   });
 
-  it("has a largest size that is known before anything is paid", () => {
+  it("has a maximum size that is known before the payment", () => {
     const token = `a.${"b".repeat(MAX_PAYMENT_TOKEN_LENGTH - 4)}.c`;
     for (const resourceUrl of [
       "https://data.example/",
@@ -94,7 +94,7 @@ describe("the proof header", () => {
     expect(maxProofHeaderLength()).to.be.below(5_000);
   });
 
-  it("is ASCII, whatever the resource's URL holds", () => {
+  it("is ASCII for every resource URL", () => {
     const urls = fc.string({ unit: "grapheme", minLength: 1, maxLength: 60 });
     fc.assert(
       fc.property(urls, (text) => {
@@ -110,7 +110,7 @@ describe("the proof header", () => {
     expect(JSON.parse(long)).to.not.have.property("resourceUrl");
   });
 
-  it("is not made of what could not be read", () => {
+  it("is not built from invalid values", () => {
     for (const name of [...LISTED, ...REST])
       for (const value of [null, {}, [null], "x y", -1, 0.5, Number.NaN])
         if (!(name === "resourceUrl" && value === "x y"))

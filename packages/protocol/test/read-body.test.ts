@@ -38,7 +38,7 @@ const answers: Record<string, (response: ServerResponse) => void> = {
 /** More than any of them sends in the time there is. */
 const MOST = 2 ** 33;
 
-describe("the body of an answer", () => {
+describe("the body of a response", () => {
   let server: Server;
   let given: Promise<unknown>;
   before(async () => {
@@ -58,7 +58,7 @@ describe("the body of an answer", () => {
       (error: unknown) => error,
     );
 
-  it("is read whole where it has as many bytes as may be, in one piece or many", async () => {
+  it("is read completely up to the limit, in one chunk or many", async () => {
     expect(await text("/short", 10)).to.equal("0123456789");
     expect(await text("/pieces", 3_000)).to.equal("x".repeat(3_000));
     expect(await text("/pieces", 100_000)).to.equal("x".repeat(3_000));
@@ -67,7 +67,7 @@ describe("the body of an answer", () => {
   });
 
   for (const path of ["/short", "/endless", "/claims", "/compressed"])
-    it(`is not read beyond its limit, and the connection is given up: ${path}`, async () => {
+    it(`is not read beyond its limit, and the connection is closed: ${path}`, async () => {
       const most = path === "/short" ? 9 : path === "/claims" ? 10 : 100_000;
       const error = await failure(readBody(await ask(path), most));
       expect(error).to.be.instanceOf(SottoError);
@@ -75,7 +75,7 @@ describe("the body of an answer", () => {
       await given;
     });
 
-  it("is copied piece by piece: kept until the end, a piece of one byte would cost a hundred", async () => {
+  it("is copied chunk by chunk, because keeping chunks of one byte would cost a hundred bytes each", async () => {
     const piece = new Uint8Array(1);
     let pulled = 0;
     const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
@@ -89,7 +89,7 @@ describe("the body of an answer", () => {
   });
 
   for (const path of ["/silent", "/dripping", "/endless"])
-    it(`that does not come to an end takes as long as there is: ${path}`, async () => {
+    it(`that never ends is read until the timeout: ${path}`, async () => {
       const stop = new AbortController();
       // Not the fetch's own signal: this one alone has to do.
       const reading = failure(readBody(await ask(path), MOST, stop.signal));
@@ -99,7 +99,7 @@ describe("the body of an answer", () => {
       await given;
     });
 
-  it("is not begun where there is no time left, and what breaks off is no answer", async () => {
+  it("is not read after the timeout, and is rejected if truncated", async () => {
     const reason = new Error("its time is over");
     expect(await failure(readBody(await ask("/short"), 10, AbortSignal.abort(reason)))).to.equal(reason);
     expect(await failure(text("/broken", 1_000))).to.be.instanceOf(TypeError);

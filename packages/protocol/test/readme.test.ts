@@ -5,7 +5,7 @@ import { expect } from "chai";
 const README = join(import.meta.dirname, "..", "README.md");
 
 describe("the README", () => {
-  it("shows code that runs, each piece by itself", async () => {
+  it("contains code blocks that each run on their own", async () => {
     const blocks = [...readFileSync(README, "utf8").matchAll(/```js\n([\s\S]*?)```/g)].map((match) => match[1]!);
     expect(blocks).to.have.length(2);
     // Inside the package, where the imports of its tests are found.

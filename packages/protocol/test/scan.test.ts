@@ -60,7 +60,7 @@ describe("x of a multiple from x alone", () => {
     );
   });
 
-  it("does not depend on which of the two points with that x was meant", () => {
+  it("does not depend on which of the two points with that x is meant", () => {
     const R = multiplyPoint(BASE8, 12345n);
     const twin = { x: R.x, y: FIELD_MODULUS - R.y };
     expect(twin).to.deep.equal(addPoints(negatePoint(R), { x: 0n, y: FIELD_MODULUS - 1n }));
@@ -70,7 +70,7 @@ describe("x of a multiple from x alone", () => {
     expect(multiplyPoint(twin, k + 1n).x).to.not.equal(multiplyPoint(R, k + 1n).x);
   });
 
-  it("gives each x of a batch its own result, whatever its neighbours are", () => {
+  it("computes each x of a batch independently of its neighbours", () => {
     const bases = [3n, 5n, 7n].map((k) => multiplyPoint(BASE8, k).x);
     const batch = multiplyXs([bases[0]!, 0n, bases[1]!, 1n, bases[2]!], merchant.viewingKey);
     const alone = bases.map((x) => multiplyX(x, merchant.viewingKey));
@@ -78,7 +78,7 @@ describe("x of a multiple from x alone", () => {
     expect(batch[1]).to.equal(null);
   });
 
-  it("has no result for the x of points of order 1, 2 and 4, and such a note is nobody's", () => {
+  it("has no result for the x of points of order 1, 2 and 4, so that such a note has no owner", () => {
     const ofOrder4 = invertField(sqrtField(168700n)!); // y = 0 and a x^2 = 1
     expect(multiplyPoint({ x: ofOrder4, y: 0n }, 4n)).to.deep.equal({ x: 0n, y: 1n });
     for (const x of [0n, ofOrder4, FIELD_MODULUS - ofOrder4]) {
@@ -88,7 +88,7 @@ describe("x of a multiple from x alone", () => {
     }
   });
 
-  it("survives every x, also one that no point has", () => {
+  it("handles every x, also one without a point", () => {
     for (const x of [0n, 1n, 2n, 3n, FIELD_MODULUS - 1n]) {
       const result = multiplyX(x, merchant.viewingKey);
       expect(result === null || (result! >= 0n && result! < FIELD_MODULUS)).to.equal(true);
@@ -96,8 +96,8 @@ describe("x of a multiple from x alone", () => {
   });
 });
 
-describe("reading delivered notes", () => {
-  it("reads the recipient's amount and blinding, whatever they are", () => {
+describe("scanning delivered notes", () => {
+  it("reads the recipient's amount and blinding", () => {
     fc.assert(
       fc.property(amount, encryptionScalar, (value, b) => {
         const note = tryDecrypt(viewer, deliver(merchant.encryptionKey, viewer.ownerTag, value, b));
@@ -107,7 +107,7 @@ describe("reading delivered notes", () => {
     );
   });
 
-  it("finds its own among others', in order", () => {
+  it("finds own notes among others', in order", () => {
     const notes = [1n, 2n, 3n, 4n, 5n].map((b) => {
       const mine = b % 2n === 0n;
       const keys = mine ? merchant : stranger;
@@ -117,7 +117,7 @@ describe("reading delivered notes", () => {
     expect(scanNotes(viewer, [])).to.deep.equal([]);
   });
 
-  it("reads nothing where any part of the event is not what the circuit proves", () => {
+  it("reads nothing if any part of the event differs from what the circuit proves", () => {
     const sound = deliver(merchant.encryptionKey, viewer.ownerTag, 500n, 77n);
     expect(tryDecrypt(viewer, sound)).to.not.equal(null);
     const other = deliver(merchant.encryptionKey, viewer.ownerTag, 500n, 78n);
@@ -128,7 +128,7 @@ describe("reading delivered notes", () => {
     expect(tryDecrypt({ ...viewer, viewingKey: stranger.viewingKey }, sound)).to.equal(null);
   });
 
-  it("refuses to read amounts of more than 64 bits even where all else fits", () => {
+  it("rejects amounts of more than 64 bits even if everything else is valid", () => {
     const { R, S } = encryptAmount(merchant.encryptionKey, 0n, 5n);
     const { blinding, pad } = noteSecrets(S.x, R.x);
     const tooMuch = MAX_AMOUNT + 1n;
@@ -141,14 +141,14 @@ describe("reading delivered notes", () => {
     expect(tryDecrypt(viewer, event)).to.equal(null);
   });
 
-  it("takes the smallest and the largest viewing key", () => {
+  it("accepts the smallest and the largest viewing key", () => {
     for (const viewingKey of [1n, SUBGROUP_ORDER - 2n]) {
       const delivered = deliver(multiplyPoint(BASE8, viewingKey), viewer.ownerTag, 9n, 10n);
       expect(tryDecrypt({ ...viewer, viewingKey }, delivered)?.amount).to.equal(9n);
     }
   });
 
-  it("refuses viewing keys that are even, zero or too large, and events that are no field elements", () => {
+  it("rejects viewing keys that are even, zero or too large, and events that are not field elements", () => {
     const note = deliver(merchant.encryptionKey, viewer.ownerTag, 1n, 1n);
     for (const viewingKey of [0n, 2n, SUBGROUP_ORDER, -1n, 3, undefined]) {
       expectCode("INVALID_KEY", () => tryDecrypt({ ...viewer, viewingKey: viewingKey as never }, note), /odd/);
@@ -165,19 +165,19 @@ describe("reading delivered notes", () => {
     }
   });
 
-  it("needs the y of the subgroup for C only: it is found from x", () => {
+  it("needs the subgroup's y only for C, and finds it from x", () => {
     const R = multiplyPoint(BASE8, 31n);
     expect(pointFromX(R.x)).to.deep.equal(R);
   });
 });
 
-describe("reading one's own change", () => {
+describe("scanning for change", () => {
   const reader = { changeKey: merchant.changeKey, ownerTag: merchant.ownerTag(0) };
   const { blinding, pad } = changeSecrets(reader.changeKey, 5n, 6n);
   const change = { amount: 42n, ownerTag: reader.ownerTag, blinding };
   const event = { nullifier: 5n, unique: 6n, changeHint: hintOf(pad, 42n), changeCommitment: noteCommitment(change) };
 
-  it("reads what the wallet made, and nothing else", () => {
+  it("finds the wallet's own change and nothing else", () => {
     const most = { amount: MAX_AMOUNT, ownerTag: reader.ownerTag, blinding };
     const full = { ...event, changeHint: hintOf(pad, MAX_AMOUNT), changeCommitment: noteCommitment(most) };
     expect(readChange(reader, full)).to.deep.equal(most);
@@ -190,7 +190,7 @@ describe("reading one's own change", () => {
     expect(readChange({ ...reader, ownerTag: 1n }, event)).to.equal(null);
   });
 
-  it("refuses what is no field element", () => {
+  it("rejects values that are not field elements", () => {
     for (const part of Object.keys(event)) {
       expectCode("INVALID_FIELD_ELEMENT", () => readChange(reader, { ...event, [part]: -1n }));
     }

@@ -3,8 +3,8 @@ import { isSecureUrl } from "../src/index.ts";
 
 const CHAIN = 8453n;
 
-describe("addresses that payments may go to", () => {
-  it("are https, or of this machine, whatever the chain", () => {
+describe("secure URLs", () => {
+  it("are https or this machine, on every chain", () => {
     for (const url of [
       "https://pay.example/zk",
       "HTTPS://pay.example",
@@ -22,7 +22,7 @@ describe("addresses that payments may go to", () => {
     }
   });
 
-  it("are none in the clear, in a private network either, nor what only looks like this machine", () => {
+  it("are never plain http to other hosts, private networks or look-alikes of this machine", () => {
     for (const url of [
       "http://pay.example/zk",
       "http://10.0.0.1/",
@@ -50,7 +50,7 @@ describe("addresses that payments may go to", () => {
     }
   });
 
-  it("are all of http on a local chain, where there is no money", () => {
+  it("include plain http on a local chain", () => {
     for (const chain of [31337n, 1337n]) {
       expect(isSecureUrl("http://service:8402/zk", chain)).to.equal(true);
       expect(isSecureUrl("ftp://service/zk", chain)).to.equal(false);

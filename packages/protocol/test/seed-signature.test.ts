@@ -8,7 +8,7 @@ describe("a seed from a signature", () => {
   const { domain, types, message } = SEED_TYPED_DATA;
   const sign = () => wallet.signTypedData(domain, { SottoSeed: [...types.SottoSeed] }, message);
 
-  it("is the same each time, and for both spellings of v", async () => {
+  it("is the same each time and for both encodings of v", async () => {
     const signature = await sign();
     const seed = seedFromSignature(signature);
     expect(seed).to.have.length(32);
@@ -23,7 +23,7 @@ describe("a seed from a signature", () => {
     expect(seedFromSignature(otherSignature)).to.not.deep.equal(seed);
   });
 
-  it("refuses the other signature with the same r, and malformed ones", async () => {
+  it("rejects the other signature with the same r, and malformed ones", async () => {
     const signature = await sign();
     const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
     const s = BigInt(`0x${signature.slice(66, 130)}`);

@@ -20,12 +20,12 @@ const claims: PaymentTokenClaims = {
 };
 
 describe("the claims of a payment token", () => {
-  it("are read as they are, without the rest of the payload", () => {
+  it("are parsed without the rest of the payload", () => {
     expect(parseTokenClaims({ ...claims, iss: "a", iat: 1, exp: 2, extra: {} })).to.deep.equal(claims);
     expect(TOKEN_TYPE).to.equal("sotto-payment-2+jwt");
   });
 
-  it("are refused where the payload is no object", () => {
+  it("are rejected if the payload is not an object", () => {
     for (const value of [...WRONG, "x", 5, true, [claims], Object.create(claims)])
       expectCode(CODE, () => parseTokenClaims(value));
   });
@@ -48,7 +48,7 @@ describe("the claims of a payment token", () => {
     validUntil: [2 ** 53, "1800000180", 1.5],
   };
   for (const name of Object.keys(claims) as (keyof PaymentTokenClaims)[]) {
-    it(`are refused with a wrong ${name}`, () => {
+    it(`are rejected with a wrong ${name}`, () => {
       for (const value of [...WRONG, ...(more[name] ?? [])]) {
         if (may[name]?.includes(value)) continue;
         expectCode(CODE, () => parseTokenClaims(replaced(claims, [name], value)), new RegExp(name));

@@ -27,14 +27,14 @@ function rootOf(
 const sizes = fc.nat({ max: 80 });
 
 describe("NoteTree", () => {
-  it("has the oracle's roots", () => {
+  it("matches the oracle's roots", () => {
     const { roots } = vectors<{ roots: { size: number; root: bigint }[] }>("tree");
     expect(roots.length).to.be.greaterThan(5);
     for (const { size, root } of roots) expect(new NoteTree(leavesUpTo(size)).root).to.equal(root);
     expect(emptyRoots()[TREE_DEPTH]).to.equal(roots[0]!.root);
   });
 
-  it("is the same tree however its leaves are batched, and equals the definition", () => {
+  it("does not depend on batching, and equals the definition", () => {
     fc.assert(
       fc.property(fc.array(sizes, { maxLength: 5 }), (batches) => {
         const tree = new NoteTree();
@@ -55,7 +55,7 @@ describe("NoteTree", () => {
     );
   });
 
-  it("gives paths that lead to the root, at the first and last leaf and across subtree boundaries", () => {
+  it("returns paths to the root, at the first and last leaf and across subtree boundaries", () => {
     const tree = new NoteTree(leavesUpTo(600));
     for (const index of [0, 1, 7, 8, 63, 64, 511, 512, 599]) {
       const path = tree.path(index);
@@ -64,7 +64,7 @@ describe("NoteTree", () => {
     }
   });
 
-  it("takes appends back", () => {
+  it("rolls appends back", () => {
     fc.assert(
       fc.property(fc.nat({ max: 200 }), fc.nat({ max: 200 }), (kept, undone) => {
         const tree = new NoteTree(leavesUpTo(kept + undone));
@@ -78,7 +78,7 @@ describe("NoteTree", () => {
     );
   });
 
-  it("is stored and read back, ready for more leaves", () => {
+  it("survives a round trip through the store and accepts more leaves", () => {
     for (const size of [0, 1, 8, 65, 700]) {
       const tree = new NoteTree(leavesUpTo(size).map((leaf) => FIELD_MODULUS - leaf));
       const stored = tree.serialize();
@@ -92,7 +92,7 @@ describe("NoteTree", () => {
     }
   });
 
-  it("refuses damaged state, wherever a bit flips", () => {
+  it("rejects stored state with any bit flipped", () => {
     const stored = new NoteTree(leavesUpTo(20)).serialize();
     fc.assert(
       fc.property(fc.nat({ max: stored.length - 1 }), fc.nat({ max: 7 }), (at, bit) => {
@@ -109,7 +109,7 @@ describe("NoteTree", () => {
     }
   });
 
-  it("refuses nodes that are no field elements, even under a right checksum", () => {
+  it("rejects nodes that are not field elements, even with a valid checksum", () => {
     const state = new NoteTree([1n]).serialize();
     const node = state.subarray(20, 52);
     for (const [value, reason] of [
@@ -122,7 +122,7 @@ describe("NoteTree", () => {
     }
   });
 
-  it("refuses leaves that are 0 or no field element, and stays as it was", () => {
+  it("rejects leaves that are 0 or not field elements, and does not change", () => {
     const tree = new NoteTree(leavesUpTo(3));
     const { root } = tree;
     expectCode("INVALID_LEAF", () => tree.append([5n, 0n]), /must not be 0/);
@@ -134,7 +134,7 @@ describe("NoteTree", () => {
     expect(tree.root).to.equal(root);
   });
 
-  it("refuses indices and sizes beyond its leaves", () => {
+  it("rejects indices and sizes beyond its leaves", () => {
     const tree = new NoteTree(leavesUpTo(3));
     expectCode("LEAF_NOT_FOUND", () => tree.path(3), /3 leaves/);
     expectCode("LEAF_NOT_FOUND", () => tree.leaf(3));

@@ -23,7 +23,7 @@ import { field, runs } from "./support/arbitraries.ts";
 import { expectCode } from "./support/expect-code.ts";
 
 describe("field arithmetic", () => {
-  it("inverts, and has no inverse of 0", () => {
+  it("inverts every element except 0", () => {
     fc.assert(
       fc.property(
         field.filter((value) => value !== 0n),
@@ -37,7 +37,7 @@ describe("field arithmetic", () => {
     expectCode("INVALID_FIELD_ELEMENT", () => invertField(FIELD_MODULUS));
   });
 
-  it("takes roots of squares, and of nothing else", () => {
+  it("computes square roots of squares only", () => {
     fc.assert(
       fc.property(field, (value) => {
         const root = sqrtField(toField(value * value))!;
@@ -61,14 +61,14 @@ describe("field arithmetic", () => {
 });
 
 describe("values from the wire", () => {
-  it("are read when canonical", () => {
+  it("are accepted if canonical", () => {
     expect(parseField((FIELD_MODULUS - 1n).toString())).to.equal(FIELD_MODULUS - 1n);
     expect(parseBaseField((BASE_FIELD_MODULUS - 1n).toString())).to.equal(BASE_FIELD_MODULUS - 1n);
     expect(parseAmount(MAX_AMOUNT.toString())).to.equal(MAX_AMOUNT);
     expect(parseField("0")).to.equal(0n);
   });
 
-  it("are refused in any other spelling", () => {
+  it("are rejected in any other spelling", () => {
     for (const text of [
       "",
       "00",
@@ -104,7 +104,7 @@ describe("values from the wire", () => {
     expectCode("INVALID_AMOUNT", () => assertAmount(1 as never));
   });
 
-  it("survive hex both ways, in lower case only", () => {
+  it("survive a round trip through hex, in lower case only", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 70 }), (bytes) => {
         expect(hexToBytes(bytesToHex(bytes), bytes.length)).to.deep.equal(bytes);

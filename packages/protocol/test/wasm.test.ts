@@ -22,7 +22,7 @@ const [a, b, c, d, e] = [1, 2, 3, 4, 5].map((index) => room + index * ELEMENT) a
 ];
 
 describe("field arithmetic in WebAssembly", () => {
-  it("is there: Node and every browser of the last years have it", () => {
+  it("is available in this runtime", () => {
     expect(engine).to.not.equal(null);
   });
 

@@ -42,8 +42,8 @@ function codeOf(act: () => unknown): string {
   return "none";
 }
 
-describe("requirements of x402", () => {
-  it("are read into values, and what they leave out is empty", () => {
+describe("x402 requirements", () => {
+  it("are parsed into values, with empty defaults", () => {
     const terms = parseX402Terms(right);
     expect(terms).to.deep.include({
       chainId: 31337n,
@@ -56,7 +56,7 @@ describe("requirements of x402", () => {
     expect(parseX402Terms({ ...right, extra: least })).to.include({ challenge: undefined, artifactSet: undefined });
   });
 
-  it("are the same whatever the challenge and the spelling, and other with any other term", () => {
+  it("are equal regardless of challenge and spelling, and differ by every other term", () => {
     const terms = parseX402Terms(right);
     const same = [
       withExtra({ challenge: "zk_req_2_b", unknown: 1 }),
@@ -80,7 +80,7 @@ describe("requirements of x402", () => {
     for (const next of others) expect(sameX402Terms(parseX402Terms(next), terms), JSON.stringify(next)).to.equal(false);
   });
 
-  it("are refused whole for one field", () => {
+  it("are rejected as a whole for one invalid field", () => {
     const wrong: object[] = [
       ...["", "1.5", "-1", "0", "00", "18446744073709551616", 5, null].map((amount) => ({ ...right, amount })),
       ...["me", address("zz"), null].flatMap((value) => [
@@ -111,7 +111,7 @@ describe("requirements of x402", () => {
     expect(parseX402Network(x402Network(84532n))).to.equal(84532n);
   });
 
-  it("and payloads throw nothing but their own errors, whatever JSON they are", () => {
+  it("and payloads throw only their own errors for any JSON", () => {
     const fields = fc.record(Object.fromEntries(Object.keys(extra).map((name) => [name, fc.jsonValue()])));
     const any = fc.oneof(
       fc.jsonValue(),
@@ -127,7 +127,7 @@ describe("requirements of x402", () => {
     );
   });
 
-  it("have reasons in the standard's words where it has them", () => {
+  it("have the standard's reasons where it defines them", () => {
     expect(Object.keys(X402_ERRORS).map((code) => x402Reason(code))).to.deep.equal([
       ...["invalid_x402_version", "unsupported_scheme", "invalid_network"],
       ...["invalid_payment_requirements", "invalid_payload"],

@@ -189,7 +189,7 @@ describe("a receipt", () => {
     ["a key that is too short", { receiptKey: "0x00" }],
   ];
   for (const [name, change] of malformed)
-    it(`is none with ${name}`, () => {
+    it(`is rejected with ${name}`, () => {
       const value = Array.isArray(change) || change === null ? change : { ...receipt, ...(change as object) };
       expect(thrown(() => openReceipt(value)).code).to.equal("RECEIPT_MALFORMED");
     });
