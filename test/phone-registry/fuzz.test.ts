@@ -1,9 +1,9 @@
 // Thousands of requests that are almost right, always the same ones: whatever comes in, the registry says what is wrong
 // with it; nothing is linked, proven or taken back by any of them, and no number is repeated.
 import { Agent, request as httpRequest } from "node:http";
-import { PHONE_STATUS } from "@sotto/phone-registry";
+import { PHONE_ROUTE_ERRORS } from "@sotto/phone-registry";
 import { bindingSlots } from "@sotto/protocol";
-import { SERVER_STATUS } from "@sotto/server";
+import { SERVER_ERRORS, statusOf } from "@sotto/server";
 import { expect } from "chai";
 import { type Fields, type FuzzRequest, mutate, type Sample } from "../kit/mutations.ts";
 import { Random } from "../kit/random.ts";
@@ -25,7 +25,7 @@ const LOOKUPS = LONG ? 10_000 : 1_000;
 const AT_A_TIME = 8;
 const INTERNALS =
   /node_modules|file:\/\/|\.[jt]s:\d|\bat [\w.<>]+ \(|SQLITE|select .* from|SyntaxError|undefined is not/i;
-const STATUS: Readonly<Record<string, number>> = { ...SERVER_STATUS, ...PHONE_STATUS };
+const ERRORS = { ...SERVER_ERRORS, ...PHONE_ROUTE_ERRORS };
 
 interface Reply {
   readonly status: number;
@@ -100,7 +100,7 @@ describe("five thousand requests to the phone registry that are almost right", (
     if (status !== 200 && secrets.some((secret) => text.includes(secret))) return "something secret in it";
     if (status === 200) return "it was accepted";
     if (Object.keys(answer).sort().join() !== "code,error,message") return "other fields";
-    return STATUS[String(answer["code"])] === status ? undefined : "a status that is not its code's";
+    return statusOf(ERRORS, String(answer["code"])) === status ? undefined : "a status that is not its code's";
   }
 
   async function run(

@@ -4,7 +4,8 @@ import { Agent, request as httpRequest } from "node:http";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { randomField } from "@sotto/protocol";
-import { STATUS } from "@sotto/verifier-service";
+import { statusOf } from "@sotto/server";
+import { ROUTE_ERRORS } from "@sotto/verifier-service";
 import { expect } from "chai";
 import { Wallet } from "ethers";
 import { claimsOf, post } from "../kit/http.ts";
@@ -126,7 +127,7 @@ describe("ten thousand requests that are almost right", () => {
     if (text.length > 1500) return "too much in it";
     if (status === 200) return path === "/verify" && answer["valid"] === false ? undefined : "it was accepted";
     if (Object.keys(answer).sort().join() !== "code,error,message") return "other fields";
-    return STATUS[String(answer["code"])] === status ? undefined : "a status that is not its code's";
+    return statusOf(ROUTE_ERRORS, String(answer["code"])) === status ? undefined : "a status that is not its code's";
   }
 
   it("are refused, each with what was wrong", async () => {

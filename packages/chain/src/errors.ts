@@ -1,32 +1,11 @@
-import { type ErrorDetails, SottoError } from "@sotto/protocol";
+import { createErrorClass } from "@sotto/protocol";
+import type { CHAIN_ERRORS } from "./error-definitions.ts";
 
-/** Error codes of this package. Stable. */
-export type ChainErrorCode =
-  /** An option is missing or malformed. */
-  | "INVALID_OPTION"
-  /** No node answers. */
-  | "NODE_UNREACHABLE"
-  /** A node answers with an error, or with something that is not an answer to the question. */
-  | "NODE_ERROR"
-  /** What a node says contradicts itself, or what was read before. */
-  | "NODE_INCONSISTENT"
-  /** A node is on another chain. */
-  | "WRONG_CHAIN"
-  /** The call would revert; details hold the selector of the contract's error. */
-  | "CALL_REVERTED"
-  /** The sending account cannot pay for the gas of the call. */
-  | "SENDER_UNFUNDED"
-  /** No node gives the logs of so many blocks at once: ask for fewer. */
-  | "RANGE_TOO_LARGE";
+export type ChainErrorCode = keyof typeof CHAIN_ERRORS;
 
-export class ChainError extends SottoError {
-  override readonly name: string = "ChainError";
-  declare readonly code: ChainErrorCode;
-
-  constructor(code: ChainErrorCode, message: string, details?: ErrorDetails, options?: { cause?: unknown }) {
-    super(code, message, details, options);
-  }
-}
+/** An error of a node, or of a call of the chain. */
+export const ChainError = /* @__PURE__ */ createErrorClass<typeof CHAIN_ERRORS>("ChainError");
+export type ChainError = InstanceType<typeof ChainError>;
 
 /** The call would revert. This is an answer: every other node would give the same. */
 export class CallReverted extends ChainError {

@@ -1,4 +1,5 @@
 export { type Chain, connectChain } from "./chain.ts";
+export { CHAIN_ERRORS } from "./error-definitions.ts";
 export { CallReverted, ChainError, type ChainErrorCode, isNodeFault } from "./errors.ts";
 export type { AbiCodec, BlockTag, ChainNode, ContractQuestion } from "./node.ts";
 export type { Broadcast } from "./rpc/broadcast.ts";

@@ -20,12 +20,21 @@ export {
   type WithdrawnEvent,
 } from "./chain/events.ts";
 export type { Block, Call, ChainSource, Question, RawLog } from "./chain/source.ts";
+export {
+  CLIENT_ERRORS,
+  FETCH_ERRORS,
+  PHONE_PAYMENT_ERRORS,
+  PURCHASE_ERRORS,
+  RECEIPT_ERRORS,
+  SERVICE_CLIENT_ERRORS,
+  WALLET_ERRORS,
+} from "./error-definitions.ts";
 export { WalletError, type WalletErrorCode } from "./errors.ts";
 export { FetchError, type FetchErrorCode } from "./fetch/errors.ts";
 export type { PayingFetch, PayingInit, WrapOptions } from "./fetch/options.ts";
 export type { ConfirmRecipient, RecipientChange } from "./fetch/recipient.ts";
 export { wrapFetch } from "./fetch/wrap.ts";
-export { PhoneError, type PhoneErrorCode } from "./phone/errors.ts";
+export { PhonePaymentError, type PhonePaymentErrorCode } from "./phone/errors.ts";
 export { type BindingOptions, type PhoneLink, type SignedBinding, signBinding, signPhoneLink } from "./phone/link.ts";
 export type { LookupSigner } from "./phone/lookup.ts";
 export type { PhoneRecipient } from "./phone/mapping.ts";
@@ -61,7 +70,7 @@ export {
 } from "./seed.ts";
 export { sendCall } from "./send.ts";
 export type { Outcome, PhoneMapping, Settlement, VerifiedPayment } from "./service/answers.ts";
-export { ServiceError, type ServiceErrorCode } from "./service/errors.ts";
+export { ServiceClientError, type ServiceClientErrorCode } from "./service/errors.ts";
 export { type CallOptions, type FollowOptions, type ServiceOptions, SottoService } from "./service/service.ts";
 export { MemoryStore } from "./store/memory.ts";
 export type { Store, StoreChange, StoredRecord, StoreValue } from "./store/store.ts";

@@ -1,6 +1,6 @@
 import { entropyToMnemonic, generateMnemonic, mnemonicToEntropy } from "@scure/bip39";
 import { wordlist } from "@scure/bip39/wordlists/english.js";
-import { type Deployment, deriveKeys, SEED_TYPED_DATA, SottoError, seedFromSignature } from "@sotto/protocol";
+import { type Deployment, deriveKeys, ProtocolError, SEED_TYPED_DATA, seedFromSignature } from "@sotto/protocol";
 import { getAddress, type Signer, verifyTypedData } from "ethers";
 import { WalletError } from "./errors.ts";
 
@@ -46,8 +46,8 @@ export function shieldedAddressOf(seed: Uint8Array, deployment: Deployment): str
 /** Refuses seeds that are not 32 bytes, and seeds of equal bytes, which come from an uninitialized buffer. */
 export function checkSeed(seed: Uint8Array): void {
   if (!(seed instanceof Uint8Array) || seed.length !== SEED_BYTES)
-    throw new SottoError("INVALID_KEY", `a seed is ${SEED_BYTES} bytes`);
-  if (seed.every((byte) => byte === seed[0])) throw new SottoError("INVALID_KEY", "this seed is not random");
+    throw new ProtocolError("INVALID_KEY", `a seed is ${SEED_BYTES} bytes`);
+  if (seed.every((byte) => byte === seed[0])) throw new ProtocolError("INVALID_KEY", "this seed is not random");
 }
 
 /** The part of an ethers v6 signer that a seed needs. */
@@ -73,10 +73,10 @@ export async function seedFromAccount(account: SeedSigner): Promise<Uint8Array> 
   const v = 27 + (Number.parseInt(first.slice(130), 16) % 27);
   const recovered = verifyTypedData(domain, fields, message, first.slice(0, 130) + v.toString(16));
   if (recovered !== getAddress(address))
-    throw new SottoError("INVALID_SIGNATURE", `the signature is of ${recovered}, expected ${address}`);
+    throw new ProtocolError("INVALID_SIGNATURE", `the signature is of ${recovered}, expected ${address}`);
   const again = seedFromSignature(await account.signTypedData(domain, fields, message));
   if (again.some((byte, i) => byte !== seed[i]))
-    throw new SottoError(
+    throw new ProtocolError(
       "INVALID_SIGNATURE",
       "the account signs differently each time, so its seed could not be restored; use seed words instead",
     );

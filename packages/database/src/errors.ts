@@ -1,24 +1,11 @@
-import { type ErrorDetails, SottoError } from "@sotto/protocol";
+import { createErrorClass, SottoError } from "@sotto/protocol";
+import type { DATABASE_ERRORS } from "./error-definitions.ts";
 
-/** Codes of the database. Stable: callers switch on them. */
-export type DatabaseErrorCode =
-  /** The address is not `sqlite:` with a path or `postgres://`. */
-  | "INVALID_STORE_URL"
-  /** The database does not answer. */
-  | "STORE_UNAVAILABLE"
-  /** The database was written by a newer version of the program. */
-  | "STORE_TOO_NEW"
-  /** This Node has no SQLite. */
-  | "NODE_TOO_OLD";
+export type DatabaseErrorCode = keyof typeof DATABASE_ERRORS;
 
-export class DatabaseError extends SottoError {
-  override readonly name = "DatabaseError";
-  declare readonly code: DatabaseErrorCode;
-
-  constructor(code: DatabaseErrorCode, message: string, details?: ErrorDetails, options?: { cause?: unknown }) {
-    super(code, message, details, options);
-  }
-}
+/** An error of the database. */
+export const DatabaseError = /* @__PURE__ */ createErrorClass<typeof DATABASE_ERRORS>("DatabaseError");
+export type DatabaseError = InstanceType<typeof DatabaseError>;
 
 const NETWORK =
   /ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|Connection terminated|not queryable|timeout exceeded|read timeout/i;

@@ -1,5 +1,6 @@
 export type { Migration } from "kysely/migration";
 export type { Connection, ConnectOptions } from "./connect.ts";
+export { DATABASE_ERRORS } from "./error-definitions.ts";
 export { DatabaseError, type DatabaseErrorCode, isUnavailable } from "./errors.ts";
 export type { Migrations } from "./migrate.ts";
 export { type Database, type OpenOptions, openDatabase } from "./open.ts";

@@ -3,11 +3,11 @@ export { type PhoneConfig, type PhonePlace, phoneConfig, phoneProblems } from ".
 export { type RegistryConfig, readRegistryConfig } from "./config/registry-config.ts";
 export { PHONE_SETTINGS, type PhoneSettings, REGISTRY_SETTINGS } from "./config/settings.ts";
 export type { RegistryKey, RegistryKeys } from "./crypto/keys.ts";
+export { PHONE_ERRORS, PHONE_ROUTE_ERRORS, REGISTRY_ERRORS } from "./error-definitions.ts";
 export { PhoneError, type PhoneErrorCode, RegistryError, type RegistryErrorCode } from "./errors.ts";
 export { type CountryCode, type PhoneNumber, parseNumber } from "./http/numbers.ts";
 export { PHONE_TAG } from "./http/openapi.ts";
 export { phoneRoutes } from "./http/routes.ts";
-export { PHONE_STATUS } from "./http/status.ts";
 export { createSender, openPhone, type Phone, type PhoneOptions, translatePhoneError } from "./plugin.ts";
 export type { Rate } from "./quotas/rate.ts";
 export { DEFAULT_LIMITS } from "./registry/limits.ts";

@@ -11,13 +11,13 @@ import {
   httpMetrics,
   listen,
   metricsRoute,
-  SERVER_STATUS,
+  SERVER_ERRORS,
   type ServiceLog,
 } from "@sotto/server";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import type { RegistryConfig } from "./config/registry-config.ts";
+import { PHONE_ROUTE_ERRORS } from "./error-definitions.ts";
 import { registryOpenApi } from "./http/openapi.ts";
-import { PHONE_STATUS } from "./http/status.ts";
 import { openPhone, translatePhoneError } from "./plugin.ts";
 import type { CodeSender } from "./registry/options.ts";
 import type { PhoneRegistry } from "./registry/phone-registry.ts";
@@ -88,7 +88,7 @@ async function open(
   };
   const app = await createApp({
     ...{ config, log, metrics: httpMetrics(metrics), translate: translatePhoneError },
-    statuses: { ...SERVER_STATUS, ...PHONE_STATUS },
+    errors: { ...SERVER_ERRORS, ...PHONE_ROUTE_ERRORS },
     openapi: registryOpenApi(basePath),
     cors: { allow: LOOKUP_HEADERS },
     routes(root) {

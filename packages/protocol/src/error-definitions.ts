@@ -8,7 +8,7 @@ export const SHARED_ERRORS = {
     means: "The account that deposits has too few tokens. The wallet's error has the detail `missing`.",
     exit: "funds",
     http: 422,
-    remedy: { local: "--mint makes test tokens first", elsewhere: "send the account tokens first" },
+    remedy: { local: "mint test tokens with --mint", elsewhere: "send tokens to the account first" },
   },
   INVALID_OPTION: { means: "An option is missing, malformed or out of range. The message names it.", exit: "usage" },
   KEY_MISSING: { means: "A key is needed that was not given.", exit: "key" },

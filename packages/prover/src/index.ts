@@ -11,7 +11,8 @@ export { ARTIFACT_SETS, lockOf } from "./artifacts/sets.ts";
 export type { ProvingEngine } from "./engine/engine.ts";
 export { defaultEngine, type FastOptions, fastEngine } from "./engine/fast-engine.ts";
 export { type SnarkjsOptions, snarkjsEngine } from "./engine/snarkjs-engine.ts";
-export { PROVER_ERROR_CODES, type ProverErrorCode } from "./errors.ts";
+export { PROVER_ERRORS } from "./error-definitions.ts";
+export { ProverError, type ProverErrorCode } from "./errors.ts";
 export {
   decodeProof,
   decodeProofOnCurves,

@@ -1,4 +1,5 @@
 export type { PaymentUse, PaymentUses } from "./claims/uses.ts";
+export { PAYWALL_ERRORS } from "./error-definitions.ts";
 export { PaywallError, type PaywallErrorCode } from "./errors.ts";
 export { createPaywall } from "./paywall/create.ts";
 export type {

@@ -1,34 +1,8 @@
-import { type ErrorDetails, SottoError } from "@sotto/protocol";
+import { createErrorClass } from "@sotto/protocol";
+import type { SERVER_ERRORS } from "./error-definitions.ts";
 
-/** Codes that every server of sotto has. Stable: clients switch on them. Each has its status in http/status.ts. */
-export type ServerErrorCode =
-  // What came in
-  | "INVALID_REQUEST"
-  | "INVALID_JSON"
-  | "DUPLICATE_KEY"
-  | "FORBIDDEN_KEY"
-  | "NESTED_TOO_DEEPLY"
-  | "UNSUPPORTED_MEDIA_TYPE"
-  | "BODY_TOO_LARGE"
-  | "HEADERS_TOO_LARGE"
-  | "NOT_FOUND"
-  | "METHOD_NOT_ALLOWED"
-  | "REQUEST_TIMEOUT"
-  // Limits
-  | "RATE_LIMITED"
-  | "OVERLOADED"
-  // The server
-  | "SHUTTING_DOWN"
-  | "INTERNAL"
-  // Starting
-  | "INVALID_CONFIG"
-  | "PORT_UNAVAILABLE";
+export type ServerErrorCode = keyof typeof SERVER_ERRORS;
 
-export class ServerError extends SottoError {
-  override readonly name = "ServerError";
-  declare readonly code: ServerErrorCode;
-
-  constructor(code: ServerErrorCode, message: string, details?: ErrorDetails, options?: { cause?: unknown }) {
-    super(code, message, details, options);
-  }
-}
+/** An error of the HTTP server. */
+export const ServerError = /* @__PURE__ */ createErrorClass<typeof SERVER_ERRORS>("ServerError");
+export type ServerError = InstanceType<typeof ServerError>;

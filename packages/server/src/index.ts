@@ -12,8 +12,17 @@ export {
 } from "./config/read.ts";
 export { SERVER_SETTINGS, type ServerSettings } from "./config/server-settings.ts";
 export { type Setting, type SettingTable, type SettingValues, setting } from "./config/setting.ts";
+export { SERVER_ERRORS } from "./error-definitions.ts";
 export { ServerError, type ServerErrorCode } from "./errors.ts";
-export { type AnswersOptions, type ErrorAnswer, ErrorBody, errorAnswers, errors } from "./http/answers.ts";
+export {
+  type AnswersOptions,
+  type ErrorAnswer,
+  ErrorBody,
+  errorAnswers,
+  errors,
+  RETRY_AFTER_SECONDS,
+  statusOf,
+} from "./http/answers.ts";
 export { type AppConfig, type AppOptions, createApp } from "./http/app.ts";
 export {
   type Check,
@@ -27,7 +36,6 @@ export {
 export { parseStrictJson } from "./http/json.ts";
 export { freePort, listen } from "./http/listen.ts";
 export { type HttpMetrics, httpMetrics, metricsRoute, UNLIMITED } from "./http/metrics.ts";
-export { RETRY_AFTER_SECONDS, SERVER_STATUS, type StatusTable, statusOf } from "./http/status.ts";
 export type { App } from "./http/types.ts";
 export { clientIds, NETWORK_GROWTH, networkLimits, networkOf, networksOf } from "./ops/client-id.ts";
 export { Closing } from "./ops/closing.ts";

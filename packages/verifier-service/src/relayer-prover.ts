@@ -4,6 +4,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { SottoError } from "@sotto/protocol";
 import type { Prover } from "@sotto/prover";
+import { ServiceError } from "./errors.ts";
 import type { AppendProver } from "./relayer/index.ts";
 
 type Proof = Awaited<ReturnType<Prover["prove"]>>;
@@ -79,7 +80,7 @@ export function openProverProcess(directory: string, set: string, startTimer = s
       // One that was killed for its deadline has a successor by now, whose proofs are none of its business.
       if (child !== started) return;
       child = undefined;
-      failAll(new SottoError("PROVER_ENDED", "the prover's process ended"));
+      failAll(new ServiceError("PROVER_ENDED", "the prover's process ended"));
     };
     started.on("error", ended);
     started.on("exit", ended);
@@ -87,10 +88,10 @@ export function openProverProcess(directory: string, set: string, startTimer = s
   };
   const timeOut = (id: number, late: ChildProcess) => {
     const message = `the proof was not made within ${PROOF_DEADLINE_MS / 1000} s; the prover's process was killed`;
-    take(id)?.reject(new SottoError("PROVER_TIMED_OUT", message));
+    take(id)?.reject(new ServiceError("PROVER_TIMED_OUT", message));
     if (child !== late) return;
     child = undefined;
-    failAll(new SottoError("PROVER_ENDED", "the prover's process missed a deadline and was killed"));
+    failAll(new ServiceError("PROVER_ENDED", "the prover's process missed a deadline and was killed"));
     // Not SIGTERM: a process that hangs need not get to handle it.
     late.kill("SIGKILL");
   };
@@ -100,7 +101,7 @@ export function openProverProcess(directory: string, set: string, startTimer = s
       return child?.pid;
     },
     async prove(circuit, input) {
-      if (closed) throw new SottoError("PROVER_ENDED", "the service is ending");
+      if (closed) throw new ServiceError("PROVER_ENDED", "the service is ending");
       child ??= start();
       const asked = child;
       questions += 1;

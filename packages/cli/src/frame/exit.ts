@@ -1,3 +1,6 @@
+import type { ExitName } from "@sotto/protocol";
+import { COMMAND_ERRORS } from "../error-definitions.ts";
+
 /** How a command ended, for scripts. docs/cli.md has this table; the numbers do not change. */
 export const EXIT = {
   ok: { code: 0, means: "done" },
@@ -15,129 +18,10 @@ export const EXIT = {
   key: { code: 9, means: "no key where one is needed, or a key file that others can read" },
   status: { code: 10, means: "the request was answered with a status of 400 or more" },
   interrupted: { code: 130, means: "interrupted by SIGINT or SIGTERM: run the same command again to resume" },
-} as const;
+} as const satisfies Record<ExitName | "ok", { code: number; means: string }>;
 
-export type ExitName = keyof typeof EXIT;
-
-/** Error codes of all packages by how a command ends with them; what is not named here is `failed`. */
-const CODES: Readonly<Partial<Record<ExitName, readonly string[]>>> = {
-  usage: [
-    "USAGE",
-    "CONFIG_INVALID",
-    "CONFIG_MISSING",
-    "INVALID_OPTION",
-    "INVALID_ADDRESS",
-    "INVALID_AMOUNT",
-    "INVALID_HEX",
-    "INVALID_INTEGER",
-    "INVALID_STRING",
-    "INVALID_SHIELDED_ADDRESS",
-    "INVALID_WORDS",
-    "FILE_EXISTS",
-    "FILE_UNREADABLE",
-    "UNKNOWN_PAYMENT",
-    "UNKNOWN_PURCHASE",
-    "PURCHASE_INVALID",
-    "SERVICE_NOT_ALLOWED",
-    "SERVICE_NOT_SECURE",
-    "WALLET_EXISTS",
-    "FETCH_OPTION_INVALID",
-    "PHONE_OPTION_INVALID",
-    "PHONE_NUMBER_INVALID",
-    "BODY_TOO_LARGE",
-    "BODY_NOT_REPLAYABLE",
-    "POOL_MISMATCH",
-    "POOL_NOT_DEPLOYED",
-    "STORE_FOREIGN",
-    "WRONG_CHAIN",
-    "ARTIFACT_MISSING",
-    "ARTIFACT_CHANGED",
-    "ARTIFACTS_SOURCE_INVALID",
-    "DEVELOPMENT_KEYS_REFUSED",
-    "DEPLOYMENT_INVALID",
-    "ARTIFACT_SET_UNKNOWN",
-    "SET_MISMATCH",
-  ],
-  refused: [
-    "NOT_CONFIRMED",
-    "REFUSED",
-    "REQUEST_LIMIT_EXCEEDED",
-    "DAY_LIMIT_EXCEEDED",
-    "HOST_LIMIT_EXCEEDED",
-    "PROOF_HEADER_TOO_LONG",
-    "PURCHASE_MISMATCH",
-    "PURCHASE_FINISHED",
-    "PAYMENT_INVALID",
-    "PAYMENT_REPLACED",
-    "PAYMENT_SETTLED",
-    "PAYMENT_CLOSED",
-    "NOT_SETTLED",
-    "PAID_BUT_STALE",
-    "PAID_BUT_REFUSED",
-    "SERVICE_REFUSED",
-    "TRANSACTION_FAILED",
-    "ALREADY_REFUNDED",
-    "CHALLENGE_INVALID",
-    "CHALLENGE_MISMATCH",
-    "CHALLENGE_REDIRECTED",
-    "ORIGIN_NOT_SECURE",
-    "RESOURCE_MISMATCH",
-    "ENDPOINT_NOT_ALLOWED",
-    "RECIPIENT_NOT_SIGNED",
-    "RECIPIENT_CHANGED",
-    "PHONE_MISMATCH",
-    "PHONE_UNKNOWN",
-    "PHONE_ANSWER_INVALID",
-    "PHONE_UNVERIFIED",
-    "PHONE_BINDING_FOREIGN",
-    "PHONE_NOT_SIGNED",
-    "PHONE_BINDING_EXPIRED",
-    "PHONE_CHANGED",
-    "PHONE_ROLLBACK",
-    "PHONE_RECIPIENT_MISMATCH",
-    "BINDING_INVALID",
-    "BINDING_SIGNATURE_INVALID",
-    "BINDING_FROM_THE_FUTURE",
-    "BINDING_EXPIRED",
-    "BINDING_STALE",
-    "RECEIPT_SHOWS_DEPOSIT",
-    "RECEIPT_IMPOSSIBLE",
-  ],
-  funds: ["INSUFFICIENT_FUNDS", "INSUFFICIENT_TOKENS", "MERGE_REQUIRED"],
-  pending: ["FUNDS_NOT_READY", "FUNDS_TIMED_OUT", "SETTLEMENT_PENDING", "SETTLEMENT_UNKNOWN", "TIMED_OUT", "PENDING"],
-  network: [
-    "NODE_UNREACHABLE",
-    "NODE_ERROR",
-    "NODE_INCONSISTENT",
-    "ROOT_MISMATCH",
-    "RANGE_TOO_LARGE",
-    "SERVICE_UNREACHABLE",
-    "SERVICE_TIMEOUT",
-    "SERVICE_REDIRECTED",
-    "SERVICE_ANSWER_INVALID",
-    "SETTLEMENT_NOT_FOUND",
-    "TOKEN_MISMATCH",
-    "HOST_UNREACHABLE",
-    "ARTIFACT_UNREACHABLE",
-    "ARTIFACT_TOO_LARGE",
-    "BINDING_UNCHECKED",
-  ],
-  invalid: [
-    "RECEIPT_MALFORMED",
-    "RECEIPT_INVALID",
-    "RECEIPT_NOT_SETTLED",
-    "RECEIPT_OTHER_CHALLENGE",
-    "RECEIPT_ELSEWHERE",
-    "BACKUP_INVALID",
-  ],
-  busy: ["WALLET_BUSY", "STORE_CONFLICT", "PURCHASE_IN_PROGRESS"],
-  key: ["KEY_MISSING", "KEY_FILE_UNSAFE", "INVALID_KEY"],
-  status: ["HTTP_STATUS"],
-  interrupted: ["INTERRUPTED"],
-};
-
-const byCode = new Map(Object.entries(CODES).flatMap(([name, codes]) => codes.map((code) => [code, name as ExitName])));
-
+/** The exit code for an error code. */
 export function exitOf(code: string): number {
-  return EXIT[byCode.get(code) ?? "failed"].code;
+  const definition = Object.hasOwn(COMMAND_ERRORS, code) ? COMMAND_ERRORS[code] : undefined;
+  return EXIT[definition?.exit ?? "failed"].code;
 }

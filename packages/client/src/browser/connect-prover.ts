@@ -1,5 +1,6 @@
 import { SottoError } from "@sotto/protocol";
 import type { CircuitInput, Proof } from "@sotto/prover";
+import { ProverError } from "@sotto/prover";
 import type { WalletProver } from "../wallet/core.ts";
 import type { Port, Reply, Request } from "./messages.ts";
 
@@ -13,7 +14,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-const failed = (message: string) => new SottoError("ENGINE_FAILED", message);
+const failed = (message: string) => new ProverError("ENGINE_FAILED", message);
 
 /**
  * The page's side: a prover for a wallet whose proofs are made in a worker that runs `serveProver`, so that the page stays

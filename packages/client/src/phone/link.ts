@@ -32,7 +32,7 @@ export interface SignedBinding {
 /**
  * Binds the account `signer` to this wallet's shielded address.
  *
- * @throws PhoneError PHONE_NUMBER_INVALID; ServiceError SERVICE_NOT_ALLOWED; SottoError BINDING_INVALID; the signer's own
+ * @throws PhonePaymentError PHONE_NUMBER_INVALID; ServiceClientError SERVICE_NOT_ALLOWED; SottoError BINDING_INVALID; the signer's own
  *   errors
  */
 export async function signBinding(

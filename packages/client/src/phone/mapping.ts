@@ -10,7 +10,7 @@ import {
 import { sha256, toUtf8Bytes } from "ethers";
 import type { PhoneMapping } from "../service/answers.ts";
 import type { Wallet } from "../wallet/wallet.ts";
-import { PhoneError } from "./errors.ts";
+import { PhonePaymentError } from "./errors.ts";
 
 /** The wallet that a number belongs to, as signed by that wallet. */
 export interface PhoneRecipient {
@@ -39,20 +39,25 @@ interface SignedMapping {
   readonly signature: string;
 }
 
-/** Reads the signed values from the answer. @throws PhoneError PHONE_ANSWER_INVALID */
+/** Reads the signed values from the answer. @throws PhonePaymentError PHONE_ANSWER_INVALID */
 function readMapping({ wallet, phoneHash, fields }: PhoneMapping): SignedMapping {
   const { phoneNumber, encryptionPublicKey, chainId, pool, service, issuedAt, signature } = fields;
   try {
     if (typeof chainId !== "string" || !/^(0|[1-9][0-9]{0,77})$/.test(chainId))
-      throw new PhoneError("PHONE_ANSWER_INVALID", "the registry's answer has no chainId");
+      throw new PhonePaymentError("PHONE_ANSWER_INVALID", "the registry's answer has no chainId");
     const signed = { phone: phoneNumber, key: encryptionPublicKey, chainId: BigInt(chainId), service, issuedAt };
     const binding = assertBinding({ ...signed, wallet, pool });
     if (phoneHash !== sha256(toUtf8Bytes(binding.phone)).slice(2))
-      throw new PhoneError("PHONE_ANSWER_INVALID", "the registry's answer has another number's phoneHash");
+      throw new PhonePaymentError("PHONE_ANSWER_INVALID", "the registry's answer has another number's phoneHash");
     return { binding, signature: normalizeSignature(signature) };
   } catch (cause) {
-    if (!(cause instanceof SottoError) || cause instanceof PhoneError) throw cause;
-    throw new PhoneError("PHONE_ANSWER_INVALID", `the registry's answer is invalid: ${cause.message}`, {}, { cause });
+    if (!(cause instanceof SottoError) || cause instanceof PhonePaymentError) throw cause;
+    throw new PhonePaymentError(
+      "PHONE_ANSWER_INVALID",
+      `the registry's answer is invalid: ${cause.message}`,
+      {},
+      { cause },
+    );
   }
 }
 
@@ -62,7 +67,7 @@ function expectSame(binding: ShieldedAddressBinding, { wallet, phone, registry }
   const expected = { phone, chainId, pool, service: registry };
   for (const field of ["phone", "chainId", "pool", "service"] as const)
     if (binding[field] !== expected[field])
-      throw new PhoneError("PHONE_BINDING_FOREIGN", `the registry's binding was signed for another ${field}`, {
+      throw new PhonePaymentError("PHONE_BINDING_FOREIGN", `the registry's binding was signed for another ${field}`, {
         field: field === "phone" ? "phoneNumber" : field,
       });
 }
@@ -72,14 +77,14 @@ function expectInTime(binding: ShieldedAddressBinding, now: number): void {
     checkBindingTime(binding, now);
   } catch (cause) {
     if (!(cause instanceof SottoError)) throw cause;
-    throw new PhoneError("PHONE_BINDING_EXPIRED", cause.message, { issuedAt: binding.issuedAt }, { cause });
+    throw new PhonePaymentError("PHONE_BINDING_EXPIRED", cause.message, { issuedAt: binding.issuedAt }, { cause });
   }
 }
 
 /**
  * Checks a registry's answer. Only values that the wallet signed are trusted.
  *
- * @throws PhoneError PHONE_ANSWER_INVALID, PHONE_BINDING_FOREIGN, PHONE_BINDING_EXPIRED, PHONE_UNVERIFIED,
+ * @throws PhonePaymentError PHONE_ANSWER_INVALID, PHONE_BINDING_FOREIGN, PHONE_BINDING_EXPIRED, PHONE_UNVERIFIED,
  *   PHONE_NOT_SIGNED; SottoError BINDING_UNCHECKED if the node did not answer
  */
 export async function checkMapping(mapping: PhoneMapping, asked: Asked): Promise<PhoneRecipient> {
@@ -87,12 +92,15 @@ export async function checkMapping(mapping: PhoneMapping, asked: Asked): Promise
   expectSame(binding, asked);
   expectInTime(binding, asked.wallet.now());
   if (!mapping.verified)
-    throw new PhoneError(
+    throw new PhonePaymentError(
       "PHONE_UNVERIFIED",
       "the holder of this number has not proved it with a code; unverified numbers are not paid",
     );
   if (!(await checkBindingSignature(binding, signature, (call) => asked.wallet.chain.call(call))))
-    throw new PhoneError("PHONE_NOT_SIGNED", "the wallet that the registry names did not sign the shielded address");
+    throw new PhonePaymentError(
+      "PHONE_NOT_SIGNED",
+      "the wallet that the registry names did not sign the shielded address",
+    );
   const { phone, wallet, key, issuedAt, service } = binding;
   return { phone, wallet, shieldedAddress: key, issuedAt, registry: service };
 }

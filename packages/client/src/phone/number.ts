@@ -1,4 +1,4 @@
-import { PhoneError } from "./errors.ts";
+import { PhonePaymentError } from "./errors.ts";
 
 /** Characters that people write between digits. */
 const SEPARATORS = /[ ().\-/\u00a0\u2011]/g;
@@ -11,13 +11,13 @@ const MAX_WRITTEN_LENGTH = 64;
  * without `+` is refused, because a client that guesses the country may pay a stranger. If the registry parses the number
  * differently, its answer is refused.
  *
- * @throws PhoneError PHONE_NUMBER_INVALID; the message never contains the number
+ * @throws PhonePaymentError PHONE_NUMBER_INVALID; the message never contains the number
  */
 export function phoneNumberOf(written: unknown): string {
   const digits =
     typeof written === "string" && written.length <= MAX_WRITTEN_LENGTH ? written.replace(SEPARATORS, "") : "";
   if (!/^\+[1-9][0-9]{4,14}$/.test(digits))
-    throw new PhoneError(
+    throw new PhonePaymentError(
       "PHONE_NUMBER_INVALID",
       "a phone number needs + and a country code, then 5 to 15 digits in all, such as +1 415 555 0100",
     );

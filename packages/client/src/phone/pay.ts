@@ -9,7 +9,7 @@ import type { FinishedRecord, PurchaseRecord } from "../purchase/record.ts";
 import { settlePurchase } from "../purchase/settle.ts";
 import type { SottoService } from "../service/service.ts";
 import type { Wallet } from "../wallet/wallet.ts";
-import { PhoneError } from "./errors.ts";
+import { PhonePaymentError } from "./errors.ts";
 import { phoneNumberOf } from "./number.ts";
 import { type ResolveOptions, resolvePhone } from "./resolve.ts";
 
@@ -50,7 +50,7 @@ const HOST = "phone";
  * that it was begun for, even if the number belongs to another wallet by then. After success, the same call returns the
  * same payment.
  *
- * @throws PhoneError, PurchaseError, ServiceError, WalletError, SottoError; the signal's reason
+ * @throws PhonePaymentError, PurchaseError, ServiceClientError, WalletError, SottoError; the signal's reason
  */
 export async function payPhone(
   wallet: Wallet,
@@ -61,7 +61,7 @@ export async function payPhone(
   const { amount, key, registry = service, limits } = Object(request) as PhonePaymentRequest;
   const phone = phoneNumberOf(Object(request).phone);
   if (typeof key !== "string" || key === "" || key.length > 256)
-    throw new PhoneError("PHONE_OPTION_INVALID", "key must be a text of 1 to 256 characters");
+    throw new PhonePaymentError("PHONE_OPTION_INVALID", "key must be a text of 1 to 256 characters");
   // The same key names separate payments for separate numbers.
   const id = hashText(`phone ${phone} ${key}`);
   const { resourceUrl } = request;

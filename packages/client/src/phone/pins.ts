@@ -1,7 +1,7 @@
 import { WalletError } from "../errors.ts";
 import { hashText } from "../purchase/hash.ts";
 import type { Store, StoredRecord } from "../store/store.ts";
-import { PhoneError } from "./errors.ts";
+import { PhonePaymentError } from "./errors.ts";
 import type { PhoneRecipient } from "./mapping.ts";
 
 /** The wallet and key that a number was paid under so far. */
@@ -54,7 +54,7 @@ export async function phonePin(store: Store, phone: string): Promise<PhonePin | 
 /**
  * Compares an answer with the pin. new: this number has no pin. known: same wallet and key. changed: another wallet or key.
  *
- * @throws PhoneError PHONE_ROLLBACK if the link is older than the pinned one. A wallet that gets its number back signs a
+ * @throws PhonePaymentError PHONE_ROLLBACK if the link is older than the pinned one. A wallet that gets its number back signs a
  *   new link, so only a registry that lies or lost data shows an older one. Another registry may have an older link with
  *   the same key.
  */
@@ -62,7 +62,11 @@ export function standing(known: PhonePin | undefined, offered: PhonePin): "new" 
   if (known === undefined) return "new";
   const same = known.wallet === offered.wallet && known.shieldedAddress === offered.shieldedAddress;
   if (offered.issuedAt < known.issuedAt && !(same && known.registry !== offered.registry))
-    throw new PhoneError("PHONE_ROLLBACK", "the registry returned an older link than before", compared(known, offered));
+    throw new PhonePaymentError(
+      "PHONE_ROLLBACK",
+      "the registry returned an older link than before",
+      compared(known, offered),
+    );
   return same ? "known" : "changed";
 }
 
@@ -81,7 +85,7 @@ async function expectAccepted(change: PhoneChange, { acceptChange, confirmChange
   const named = wallet?.toLowerCase() === offered.wallet && shieldedAddress === offered.shieldedAddress;
   if (named || (await confirmChange?.(change)) === true) return;
   const what = known.wallet === offered.wallet ? "key" : "wallet";
-  throw new PhoneError(
+  throw new PhonePaymentError(
     "PHONE_CHANGED",
     `the number has another ${what} than before; confirm the change with its holder over another channel`,
     compared(known, offered),
@@ -92,7 +96,7 @@ async function expectAccepted(change: PhoneChange, { acceptChange, confirmChange
  * Pins a number to its wallet and key. The first answer is trusted; later, only an unchanged or confirmed one is written.
  * If two payments pin at once, one writes and the other compares.
  *
- * @throws PhoneError PHONE_CHANGED, PHONE_ROLLBACK
+ * @throws PhonePaymentError PHONE_CHANGED, PHONE_ROLLBACK
  */
 export async function pinPhone(store: Store, recipient: PhoneRecipient, options: ChangeOptions): Promise<void> {
   const { phone, wallet, shieldedAddress, issuedAt, registry } = recipient;

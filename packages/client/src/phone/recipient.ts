@@ -1,7 +1,7 @@
 import { type InstructionsRecipient, parseAddress, SottoError } from "@sotto/protocol";
 import type { SottoService } from "../service/service.ts";
 import type { Wallet } from "../wallet/wallet.ts";
-import { PhoneError } from "./errors.ts";
+import { PhonePaymentError } from "./errors.ts";
 import { keepMapping, knownMapping, MAPPING_CACHE_MS } from "./known.ts";
 import type { PhoneRecipient } from "./mapping.ts";
 import { pinPhone } from "./pins.ts";
@@ -11,7 +11,7 @@ import { lookUpPhone, type ResolveOptions } from "./resolve.ts";
  * Requires that a 402 with a phone number names that number's wallet and key, and no other: the resource server shows who
  * is paid, and the registry says whose number it is.
  *
- * @throws PhoneError PHONE_RECIPIENT_MISMATCH; details.field is phone, wallet or shieldedAddress
+ * @throws PhonePaymentError PHONE_RECIPIENT_MISMATCH; details.field is phone, wallet or shieldedAddress
  */
 export function expectPhoneRecipient(
   recipient: Pick<InstructionsRecipient, "phone" | "wallet" | "shieldedAddress">,
@@ -20,7 +20,7 @@ export function expectPhoneRecipient(
   const field = mismatch(recipient, resolved);
   if (field === undefined) return;
   const message = `the phone number of the 402 answer has another ${field}`;
-  throw new PhoneError("PHONE_RECIPIENT_MISMATCH", message, { field });
+  throw new PhonePaymentError("PHONE_RECIPIENT_MISMATCH", message, { field });
 }
 
 type Named = Pick<PhoneRecipient, "phone" | "wallet" | "shieldedAddress">;
@@ -53,7 +53,7 @@ export interface RecipientOptions extends ResolveOptions {
  * Checks the phone number of a 402 against a registry, and pins it. A 402 without a number is not checked. The registry is
  * asked if no verified mapping is cached, or if the 402 names another recipient than the cached one.
  *
- * @throws PhoneError; ServiceError; WalletError STORE_DAMAGED; SottoError BINDING_UNCHECKED
+ * @throws PhonePaymentError; ServiceClientError; WalletError STORE_DAMAGED; SottoError BINDING_UNCHECKED
  */
 export async function checkRecipientPhone(
   wallet: Wallet,

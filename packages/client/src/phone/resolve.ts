@@ -1,7 +1,7 @@
-import { ServiceError } from "../service/errors.ts";
+import { ServiceClientError } from "../service/errors.ts";
 import type { SottoService } from "../service/service.ts";
 import type { Wallet } from "../wallet/wallet.ts";
-import { PhoneError } from "./errors.ts";
+import { PhonePaymentError } from "./errors.ts";
 import { type LookupSigner, signLookup } from "./lookup.ts";
 import { checkMapping, type PhoneRecipient } from "./mapping.ts";
 import { phoneNumberOf } from "./number.ts";
@@ -25,7 +25,7 @@ export interface FoundPhone extends PhoneRecipient {
  * Resolves a number at a registry and checks the answer. Writes nothing.
  *
  * @param written the number in international form
- * @throws PhoneError; ServiceError; SottoError BINDING_UNCHECKED
+ * @throws PhonePaymentError; ServiceClientError; SottoError BINDING_UNCHECKED
  */
 export async function lookUpPhone(
   wallet: Wallet,
@@ -48,7 +48,7 @@ export async function lookUpPhone(
     .catch((error: unknown) => {
       // A 404 without the registry's error code does not come from a registry.
       if (!isRefused(error, 404, "UNKNOWN_NUMBER")) throw error;
-      throw new PhoneError("PHONE_UNKNOWN", "the registry has no wallet for this number", {}, { cause: error });
+      throw new PhonePaymentError("PHONE_UNKNOWN", "the registry has no wallet for this number", {}, { cause: error });
     });
   const recipient = await checkMapping(mapping, { wallet, phone, registry: registry.url });
   const known = await phonePin(wallet.store, phone);
@@ -56,12 +56,12 @@ export async function lookUpPhone(
 }
 
 const isRefused = (error: unknown, status: number, reason: string): boolean =>
-  error instanceof ServiceError && error.details["status"] === status && error.details["reason"] === reason;
+  error instanceof ServiceClientError && error.details["status"] === status && error.details["reason"] === reason;
 
 /**
  * Resolves the wallet to pay for a number, compares it with the pinned one, and pins it.
  *
- * @throws PhoneError PHONE_CHANGED if the wallet or key changed and the change was not confirmed; and as `lookUpPhone`
+ * @throws PhonePaymentError PHONE_CHANGED if the wallet or key changed and the change was not confirmed; and as `lookUpPhone`
  */
 export async function resolvePhone(
   wallet: Wallet,

@@ -1,5 +1,5 @@
 import { encodeProofHeader } from "@sotto/protocol";
-import { quoted, ServiceError } from "../service/errors.ts";
+import { quoted, ServiceClientError } from "../service/errors.ts";
 import { type Context, store, tell } from "./context.ts";
 import { PurchaseError } from "./errors.ts";
 import type { Problem, PurchaseRecord, SentAttempt } from "./record.ts";
@@ -126,7 +126,7 @@ async function tokenOf(context: Context, attempt: SentAttempt): Promise<string> 
   try {
     return await verifiedToken(context, attempt);
   } catch (error) {
-    if (!(error instanceof ServiceError) || error.code !== "PAYMENT_INVALID") throw error;
+    if (!(error instanceof ServiceClientError) || error.code !== "PAYMENT_INVALID") throw error;
     const message = "the payment is settled, but the service issues no token for it, and servers require one";
     throw await stop(context, { code: "PAID_BUT_REFUSED", message, reason: error.message, status: 0 });
   }

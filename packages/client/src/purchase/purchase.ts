@@ -37,7 +37,7 @@ export interface KeyedRequest extends PurchaseRequest {
  * Pays for a resource through `service`, at most once, and returns the proof of payment. Each step is recorded in the
  * wallet's store before it is taken, so after a crash, an abort or an error the same call resumes the purchase.
  * Call `delivered` on the result after the resource was delivered.
- * @throws PurchaseError, ServiceError, WalletError; the signal's reason
+ * @throws PurchaseError, ServiceClientError, WalletError; the signal's reason
  */
 export async function purchase(
   wallet: Wallet,

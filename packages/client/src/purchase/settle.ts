@@ -1,5 +1,5 @@
 import { signalsDigest } from "@sotto/protocol";
-import { ServiceError } from "../service/errors.ts";
+import { ServiceClientError } from "../service/errors.ts";
 import { wait } from "../wait.ts";
 import type { PaymentStatus } from "../wallet/state.ts";
 import { type Context, store, tell } from "./context.ts";
@@ -112,7 +112,7 @@ async function submit(context: Context, attempt: SentAttempt, dead: Set<string>)
     const { txSignature } = await service.settle(attempt.bundle, token, { signal: options.signal });
     await confirm(context, txSignature);
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
+    if (!(error instanceof ServiceClientError)) throw error;
     await afterRefusal(context, attempt.digest, error, dead);
   }
 }
@@ -156,7 +156,12 @@ const SPENT = new Set(["NULLIFIER_QUEUED", "NULLIFIER_SPENT"]);
 /** The service's node lags behind the wallet's; the same proof is accepted a moment later. */
 const BEHIND = "UNKNOWN_ROOT";
 
-async function afterRefusal(context: Context, digest: string, error: ServiceError, dead: Set<string>): Promise<void> {
+async function afterRefusal(
+  context: Context,
+  digest: string,
+  error: ServiceClientError,
+  dead: Set<string>,
+): Promise<void> {
   const { wallet, options } = context;
   const answered = ["PAYMENT_INVALID", "NOT_SETTLED", "SERVICE_REFUSED"].includes(error.code);
   const reason = answered ? String(error.details["reason"]) : "";

@@ -1,25 +1,25 @@
 import { baseUrl, isSecureUrl } from "@sotto/protocol";
-import { ServiceError } from "./errors.ts";
+import { ServiceClientError } from "./errors.ts";
 
-/** Normalizes a service's base address. @throws ServiceError SERVICE_NOT_ALLOWED */
+/** Normalizes a service's base address. @throws ServiceClientError SERVICE_NOT_ALLOWED */
 export function normaliseServiceUrl(address: unknown): string {
   const url = baseUrl(address);
   if (url !== undefined) return url;
-  throw new ServiceError(
+  throw new ServiceClientError(
     "SERVICE_NOT_ALLOWED",
     "a service's address must be an http(s) URL such as https://pay.example/zk",
   );
 }
 
-/** @throws ServiceError SERVICE_NOT_ALLOWED */
+/** @throws ServiceClientError SERVICE_NOT_ALLOWED */
 export function requireAllowed(url: string, allow: readonly string[]): void {
   if (allow.map(normaliseServiceUrl).includes(url)) return;
-  throw new ServiceError("SERVICE_NOT_ALLOWED", `the service ${url} is not among the allowed services`, { url });
+  throw new ServiceClientError("SERVICE_NOT_ALLOWED", `the service ${url} is not among the allowed services`, { url });
 }
 
-/** @throws ServiceError SERVICE_NOT_SECURE */
+/** @throws ServiceClientError SERVICE_NOT_SECURE */
 export function requireSecure(url: string, chainId: bigint | undefined): void {
   if (isSecureUrl(url, chainId)) return;
   const message = `the service ${url} is not an https address; anyone on the network could read and change the requests`;
-  throw new ServiceError("SERVICE_NOT_SECURE", message, { url });
+  throw new ServiceClientError("SERVICE_NOT_SECURE", message, { url });
 }

@@ -1,5 +1,5 @@
 import { MAX_PAYMENT_TOKEN_LENGTH } from "@sotto/protocol";
-import { ServiceError } from "./errors.ts";
+import { ServiceClientError } from "./errors.ts";
 import type { Json } from "./http.ts";
 
 /** The answer of verify for a payment that passed all checks. */
@@ -41,17 +41,17 @@ const TRANSACTION = /^0x[0-9a-f]{64}$/;
 const ID = /^[A-Za-z0-9_-]{1,128}$/;
 const REASON = /^[A-Z0-9_]{1,64}$/;
 
-const invalid = (what: string) => new ServiceError("SERVICE_ANSWER_INVALID", `the service's answer has ${what}`);
+const invalid = (what: string) => new ServiceClientError("SERVICE_ANSWER_INVALID", `the service's answer has ${what}`);
 const isCount = (value: unknown, max: number): value is number =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= max;
 
-/** @throws ServiceError PAYMENT_INVALID for `valid: false`, SERVICE_ANSWER_INVALID */
+/** @throws ServiceClientError PAYMENT_INVALID for `valid: false`, SERVICE_ANSWER_INVALID */
 export function readVerification(body: Json): VerifiedPayment {
   const { valid, paymentToken, expiresIn, reason, message } = body;
   if (valid === false) {
     const why = typeof reason === "string" && REASON.test(reason) ? reason : "NO_REASON";
     const text = typeof message === "string" ? message.slice(0, 200) : "the payment did not pass the service's checks";
-    throw new ServiceError("PAYMENT_INVALID", `${why}: ${text}`, { reason: why });
+    throw new ServiceClientError("PAYMENT_INVALID", `${why}: ${text}`, { reason: why });
   }
   if (valid !== true) throw invalid("no valid: true or false");
   if (typeof paymentToken !== "string" || paymentToken.length > MAX_PAYMENT_TOKEN_LENGTH || !TOKEN.test(paymentToken))
@@ -60,7 +60,7 @@ export function readVerification(body: Json): VerifiedPayment {
   return { paymentToken, expiresIn };
 }
 
-/** @throws ServiceError SERVICE_ANSWER_INVALID */
+/** @throws ServiceClientError SERVICE_ANSWER_INVALID */
 export function readOutcome(body: Json): Outcome {
   const { status, txSignature, blockNumber, gasFeePaidBy, id, reason } = body;
   if (id !== undefined && (typeof id !== "string" || !ID.test(id))) throw invalid("an invalid id");
@@ -83,14 +83,14 @@ export function readOutcome(body: Json): Outcome {
   };
 }
 
-/** @throws ServiceError SERVICE_ANSWER_INVALID */
+/** @throws ServiceClientError SERVICE_ANSWER_INVALID */
 export function readArtifactSet({ artifactSet }: Json): string {
   const { name } = Object(artifactSet) as Record<string, unknown>;
   if (typeof name !== "string" || !/^[a-z0-9/-]{1,64}$/.test(name)) throw invalid("no name of an artifact set");
   return name;
 }
 
-/** @throws ServiceError SERVICE_ANSWER_INVALID */
+/** @throws ServiceClientError SERVICE_ANSWER_INVALID */
 export function readPhoneMapping(body: Json): PhoneMapping {
   const { wallet, phoneHash, encryptedMapping, verified } = body;
   if (typeof wallet !== "string" || !/^0x[0-9a-fA-F]{40}$/.test(wallet)) throw invalid("no wallet address");

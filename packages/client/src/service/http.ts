@@ -1,6 +1,6 @@
 import { readBody, SottoError } from "@sotto/protocol";
 import { wait } from "../wait.ts";
-import { quoted, ServiceError } from "./errors.ts";
+import { quoted, ServiceClientError } from "./errors.ts";
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -24,7 +24,7 @@ const MAX_PAUSE_MS = 10_000;
 /**
  * Requests JSON from a service. All its endpoints are idempotent, so the request is retried if the service is busy or
  * briefly unreachable.
- * @throws ServiceError; the signal's reason
+ * @throws ServiceClientError; the signal's reason
  */
 export async function askJson(send: typeof fetch, url: string, init: RequestInit, options: AskOptions): Promise<Json> {
   for (let attempt = 1; ; attempt += 1) {
@@ -43,7 +43,7 @@ const PASSING = [502, 503, 504];
 
 /** Milliseconds to wait before a retry; undefined if the error is final. */
 function pauseAfter(error: unknown, attempt: number): number | undefined {
-  if (!(error instanceof ServiceError)) return undefined;
+  if (!(error instanceof ServiceClientError)) return undefined;
   const { status, retryAfter } = error.details;
   const pause = Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), MAX_PAUSE_MS);
   if (error.code === "SERVICE_UNREACHABLE" && attempt < ATTEMPTS) return pause;
@@ -52,13 +52,13 @@ function pauseAfter(error: unknown, attempt: number): number | undefined {
   return undefined;
 }
 
-function refusal(name: string, status: number, headers: Headers, body: Json): ServiceError {
+function refusal(name: string, status: number, headers: Headers, body: Json): ServiceClientError {
   const { code, message } = body;
   const reason = typeof code === "string" && /^[A-Z0-9_]{1,64}$/.test(code) ? code : "NO_CODE";
   const seconds = Number(headers.get("retry-after") ?? Number.NaN);
   const retry = Number.isFinite(seconds) && seconds >= 0 ? { retryAfter: seconds } : {};
   const text = `${name} answers ${status} ${reason}: ${quoted(message) || "no message"}`;
-  return new ServiceError("SERVICE_REFUSED", text, { status, reason, ...retry });
+  return new ServiceClientError("SERVICE_REFUSED", text, { status, reason, ...retry });
 }
 
 async function askOnce(send: typeof fetch, url: string, init: RequestInit, options: AskOptions): Promise<Json> {
@@ -78,22 +78,26 @@ async function askOnce(send: typeof fetch, url: string, init: RequestInit, optio
     const { status, headers } = response;
     if (response.type === "opaqueredirect" || (status >= 300 && status < 400)) {
       await response.body?.cancel();
-      throw new ServiceError("SERVICE_REDIRECTED", `${name} answers with a redirect; redirects are not followed`, {
-        status,
-      });
+      throw new ServiceClientError(
+        "SERVICE_REDIRECTED",
+        `${name} answers with a redirect; redirects are not followed`,
+        {
+          status,
+        },
+      );
     }
     const text = new TextDecoder().decode(await readBody(response, MAX_RESPONSE_BYTES, either));
     const body = parseObject(name, response.ok, text);
     if (response.ok) return body;
     throw refusal(name, status, headers, body);
   } catch (cause) {
-    if (cause instanceof ServiceError) throw cause;
+    if (cause instanceof ServiceClientError) throw cause;
     if (cause instanceof SottoError && cause.code === "ANSWER_TOO_LARGE")
-      throw new ServiceError("SERVICE_ANSWER_INVALID", `${name}: ${cause.message}`);
+      throw new ServiceClientError("SERVICE_ANSWER_INVALID", `${name}: ${cause.message}`);
     signal?.throwIfAborted();
     if (timeout.aborted)
-      throw new ServiceError("SERVICE_TIMEOUT", `${name} did not answer in ${timeoutMs} ms`, {}, { cause });
-    throw new ServiceError("SERVICE_UNREACHABLE", `nothing answers at ${name}`, {}, { cause });
+      throw new ServiceClientError("SERVICE_TIMEOUT", `${name} did not answer in ${timeoutMs} ms`, {}, { cause });
+    throw new ServiceClientError("SERVICE_UNREACHABLE", `nothing answers at ${name}`, {}, { cause });
   }
 }
 
@@ -106,5 +110,5 @@ function parseObject(name: string, ok: boolean, text: string): Json {
     // Not JSON: handled below.
   }
   if (!ok) return {};
-  throw new ServiceError("SERVICE_ANSWER_INVALID", `the body of ${name} is not a JSON object`);
+  throw new ServiceClientError("SERVICE_ANSWER_INVALID", `the body of ${name} is not a JSON object`);
 }

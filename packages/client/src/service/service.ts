@@ -13,7 +13,7 @@ import {
   type Settlement,
   type VerifiedPayment,
 } from "./answers.ts";
-import { ServiceError } from "./errors.ts";
+import { ServiceClientError } from "./errors.ts";
 import { askJson, type Json } from "./http.ts";
 
 export interface ServiceOptions {
@@ -70,7 +70,7 @@ export class SottoService {
 
   /**
    * @param url base address, with its base path
-   * @throws ServiceError SERVICE_NOT_ALLOWED, SERVICE_NOT_SECURE
+   * @throws ServiceClientError SERVICE_NOT_ALLOWED, SERVICE_NOT_SECURE
    */
   constructor(url: string, { fetch: send, timeoutMs = TIMEOUT_MS, allow, chainId }: ServiceOptions = {}) {
     this.url = normaliseServiceUrl(url);
@@ -81,7 +81,7 @@ export class SottoService {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** @returns the token that settles this payment @throws ServiceError PAYMENT_INVALID (details.reason) */
+  /** @returns the token that settles this payment @throws ServiceClientError PAYMENT_INVALID (details.reason) */
   async verify(bundle: WireBundle, { signal }: CallOptions = {}): Promise<VerifiedPayment> {
     return readVerification(await this.#post("verify", bundle, signal));
   }
@@ -89,7 +89,7 @@ export class SottoService {
   /**
    * Settles a verified payment with the six fields of the interface, and waits until it is settled or its date has passed.
    * Repeating the call with the same token returns the same outcome.
-   * @throws ServiceError NOT_SETTLED (details.reason), SETTLEMENT_PENDING
+   * @throws ServiceClientError NOT_SETTLED (details.reason), SETTLEMENT_PENDING
    */
   async settle(bundle: WireBundle, paymentToken: string, options: FollowOptions = {}): Promise<Settlement> {
     const { proof, publicSignals, encryptedAmount, recipientPublicKey, resourceUrl, timestamp } = bundle;
@@ -98,12 +98,12 @@ export class SottoService {
     return this.#follow("settle", fields, until, options);
   }
 
-  /** Submits a signed deposit and waits for its outcome. @throws ServiceError NOT_SETTLED, SETTLEMENT_PENDING */
+  /** Submits a signed deposit and waits for its outcome. @throws ServiceClientError NOT_SETTLED, SETTLEMENT_PENDING */
   async deposit(request: DepositRequest, options: FollowOptions = {}): Promise<Settlement> {
     return this.#follow("deposit", request, Number(request.validBefore) * 1000 + GRACE_MS, options);
   }
 
-  /** Submits a withdrawal or a merge and waits for its outcome. @throws ServiceError NOT_SETTLED, SETTLEMENT_PENDING */
+  /** Submits a withdrawal or a merge and waits for its outcome. @throws ServiceClientError NOT_SETTLED, SETTLEMENT_PENDING */
   async withdraw(call: WithdrawalCall, options: FollowOptions = {}): Promise<Settlement> {
     return this.#follow("withdraw", call, Number(call.validUntil) * 1000 + GRACE_MS, options);
   }
@@ -143,7 +143,7 @@ export class SottoService {
       onPending?.(outcome);
       const { id, txSignature } = outcome;
       if (Date.now() + pause > until)
-        throw new ServiceError(
+        throw new ServiceClientError(
           "SETTLEMENT_PENDING",
           `the ${path} was not settled in time, but may still be; call again`,
           {
@@ -160,7 +160,7 @@ export class SottoService {
       return settlement;
     }
     const { reason, id } = outcome;
-    throw new ServiceError("NOT_SETTLED", `the service says that the ${path} failed: ${reason}`, {
+    throw new ServiceClientError("NOT_SETTLED", `the service says that the ${path} failed: ${reason}`, {
       reason,
       ...(id !== undefined && { id }),
     });

@@ -1,4 +1,4 @@
-import { BASE8, decodeShieldedAddress, multiplyPoint, SottoError } from "@sotto/protocol";
+import { BASE8, decodeShieldedAddress, multiplyPoint, ProtocolError } from "@sotto/protocol";
 import { WalletError } from "../errors.ts";
 import { PoolSync } from "../scan/sync.ts";
 import type { ScanResult } from "../scan/types.ts";
@@ -88,7 +88,7 @@ export class ViewingWallet {
 
 function checkViewingKey(viewingKey: bigint, shieldedAddress: string) {
   const address = decodeShieldedAddress(shieldedAddress);
-  const wrong = () => new SottoError("INVALID_KEY", "the viewing key is not that of the shielded address");
+  const wrong = () => new ProtocolError("INVALID_KEY", "the viewing key is not that of the shielded address");
   if (typeof viewingKey !== "bigint" || viewingKey < 1n || (viewingKey & 1n) === 0n) throw wrong();
   const { x, y } = multiplyPoint(BASE8, viewingKey);
   if (x !== address.encryptionKey.x || y !== address.encryptionKey.y) throw wrong();

@@ -3,8 +3,8 @@ import {
   BINDING_SLOT_SECONDS,
   decodeShieldedAddress,
   normalizeSignature,
+  ProtocolError,
   parseAddress,
-  SottoError,
 } from "@sotto/protocol";
 import { type App, errors, networksOf } from "@sotto/server";
 import type { FastifyRequest } from "fastify";
@@ -50,7 +50,7 @@ const PRIVATE = { "cache-control": "no-store" } as const;
 /** @throws SottoError INVALID_SHIELDED_ADDRESS */
 function assertShieldedAddress(key: string): void {
   if (!/^0x[0-9a-f]{128}$/.test(key))
-    throw new SottoError(
+    throw new ProtocolError(
       "INVALID_SHIELDED_ADDRESS",
       "encryptionPublicKey must be a shielded address: 0x and 128 lower-case hex digits, the packed encryption key and " +
         `the owner tag of a sotto wallet, not an account's key; got ${key.length} characters. \`sotto address\` prints ` +

@@ -1,10 +1,17 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { type Static, Type } from "@fastify/type-provider-typebox";
-import { SottoError } from "@sotto/protocol";
+import { type ErrorTable, SottoError } from "@sotto/protocol";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import type { ServerErrorCode } from "../errors.ts";
-import { RETRY_AFTER_SECONDS, type StatusTable, statusOf } from "./status.ts";
+
+/** Seconds for `retry-after`, by the statuses that ask the client to come back. */
+export const RETRY_AFTER_SECONDS: Readonly<Record<number, number>> = { 503: 5 };
+
+/** The status of a code. A code that is not defined, or has no status, is a fault of the server: 500. */
+export function statusOf(table: ErrorTable, code: string): number {
+  return (Object.hasOwn(table, code) ? table[code]?.http : undefined) ?? 500;
+}
 
 export const ErrorBody = Type.Object(
   {
@@ -31,8 +38,8 @@ const FRAMEWORK: Readonly<Record<string, readonly [ServerErrorCode, string]>> = 
 };
 
 export interface AnswersOptions {
-  /** Codes and their statuses: the one place where they are decided. */
-  readonly statuses: StatusTable;
+  /** The definitions of every code that a response may have. Any other code is a fault of the server: 500. */
+  readonly errors: ErrorTable;
   /** What an error of somebody else's code (a database's driver, for example) is called here; undefined: nothing. */
   readonly translate?: ((error: unknown) => SottoError | undefined) | undefined;
 }
@@ -46,16 +53,16 @@ export interface ErrorAnswers {
   handleClient(error: Error & { code?: string }, socket: Socket): void;
 }
 
-export function errorAnswers({ statuses, translate = () => undefined }: AnswersOptions): ErrorAnswers {
+export function errorAnswers({ errors: table, translate = () => undefined }: AnswersOptions): ErrorAnswers {
   const answerOf = (code: string, message: string): ErrorAnswer => ({
-    error: STATUS_CODES[statusOf(statuses, code)] ?? "Error",
+    error: STATUS_CODES[statusOf(table, code)] ?? "Error",
     message,
     code,
   });
 
   const toAnswer: ErrorAnswers["toAnswer"] = (error) => {
     const { code, message } = error instanceof SottoError ? error : (translate(error) ?? ofFramework(error));
-    const status = statusOf(statuses, code);
+    const status = statusOf(table, code);
     if (status === 500)
       return { status, answer: answerOf("INTERNAL", "the service failed; the request id names the log entry") };
     return { status, answer: answerOf(code, message) };
@@ -83,7 +90,7 @@ export function errorAnswers({ statuses, translate = () => undefined }: AnswersO
       }
       const [code, message] = clientErrorOf(error.code);
       const body = JSON.stringify(answerOf(code, message));
-      const status = statusOf(statuses, code);
+      const status = statusOf(table, code);
       const head = [
         `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
         "content-type: application/json; charset=utf-8",

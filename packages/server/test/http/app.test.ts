@@ -5,10 +5,10 @@ import { expect } from "chai";
 import { Registry } from "prom-client";
 import { readSettings } from "../../src/config/read.ts";
 import { SERVER_SETTINGS } from "../../src/config/server-settings.ts";
+import { SERVER_ERRORS } from "../../src/error-definitions.ts";
 import { type AppOptions, createApp } from "../../src/http/app.ts";
 import { listen } from "../../src/http/listen.ts";
 import { httpMetrics, metricsRoute, UNLIMITED } from "../../src/http/metrics.ts";
-import { SERVER_STATUS } from "../../src/http/status.ts";
 import type { App } from "../../src/http/types.ts";
 import { createLog } from "../../src/ops/log.ts";
 
@@ -29,7 +29,7 @@ async function open(settings: Record<string, string> = {}): Promise<{ app: App; 
     config: config as AppOptions["config"],
     log: createLog("debug", { write: (line: string) => void lines.push(line) }),
     metrics: httpMetrics(registry),
-    statuses: SERVER_STATUS,
+    errors: SERVER_ERRORS,
     openapi: { openapi: { info: { title: "test", version: "1.0.0" } } },
     cors: { allow: ["x-sotto-test"] },
     routes(root) {
@@ -215,7 +215,7 @@ async function createAppAgain(): Promise<App> {
     config: values as AppOptions["config"],
     log: createLog("silent"),
     metrics: { observe: () => undefined },
-    statuses: SERVER_STATUS,
+    errors: SERVER_ERRORS,
     openapi: {},
     routes: () => undefined,
   });

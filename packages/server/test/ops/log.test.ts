@@ -5,7 +5,7 @@ import { SottoError } from "@sotto/protocol";
 import { expect } from "chai";
 import { Registry } from "prom-client";
 import { httpMetrics } from "../../src/http/metrics.ts";
-import { createApp, createLog, describeError, redact, SERVER_STATUS } from "../../src/index.ts";
+import { createApp, createLog, describeError, redact, SERVER_ERRORS } from "../../src/index.ts";
 
 /** What must never be shown, as it comes up in the errors of nodes, databases and libraries. */
 const SECRETS: Readonly<Record<string, readonly [text: string, secret: string]>> = {
@@ -85,7 +85,12 @@ describe("logs", () => {
     it(`hide ${what} in the error of a request`, async () => {
       const { lines, log } = capture();
       const app = await createApp({
-        ...{ log, metrics: httpMetrics(new Registry()), statuses: { ...SERVER_STATUS, SOME_CODE: 503 }, openapi: {} },
+        ...{
+          log,
+          metrics: httpMetrics(new Registry()),
+          errors: { ...SERVER_ERRORS, SOME_CODE: { means: "A test.", http: 503 } },
+          openapi: {},
+        },
         config: { trustProxy: [], bodyLimit: 4096, corsOrigins: [], rateLimit: 100, latestLoopMs: 0 },
         routes: (routes) => {
           routes.get("/foreign", async () => {

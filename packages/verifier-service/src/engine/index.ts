@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
-import { SottoError } from "@sotto/protocol";
 import { decodeProofOnCurves, decodeSignals, notInSubgroup, parseVerificationKey } from "@sotto/prover";
+import { EngineError } from "./errors.ts";
 import { OUTCOME } from "./statement.ts";
 import { WorkerPool } from "./worker-pool.ts";
 
@@ -55,7 +55,7 @@ export async function createVerifyEngine(options: VerifyEngineOptions): Promise<
       if (key === undefined) {
         const known = [...indices.keys()].join(", ");
         const message = `No verification key for circuit ${JSON.stringify(circuit)}; there are ${known}.`;
-        throw new SottoError("CIRCUIT_UNKNOWN", message, { circuit, known });
+        throw new EngineError("CIRCUIT_UNKNOWN", message, { circuit, known });
       }
       // The worker trusts all of this but B's subgroup, which it checks itself: here it would hold up every request.
       const numbers = decodeSignals(signals, keys[key]!.nPublic);

@@ -1,10 +1,10 @@
 import { LOOKUP_HEADERS } from "@sotto/phone-registry";
 import { type App, type AppOptions, createApp as createServerApp } from "@sotto/server";
 import type { Config } from "../config/config.ts";
+import { ROUTE_ERRORS } from "../error-definitions.ts";
 import { ServiceError } from "../errors.ts";
 import { isUnavailable } from "../store/index.ts";
 import { openApiOptions } from "./openapi.ts";
-import { STATUS } from "./status.ts";
 
 export type ServiceAppOptions = Pick<AppOptions, "log" | "metrics" | "routes"> & { readonly config: Config };
 
@@ -18,7 +18,7 @@ export const translateError = (error: unknown): ServiceError | undefined =>
 export function createApp(options: ServiceAppOptions): Promise<App> {
   return createServerApp({
     ...options,
-    statuses: STATUS,
+    errors: ROUTE_ERRORS,
     translate: translateError,
     openapi: openApiOptions(options.config),
     cors: { allow: [...LOOKUP_HEADERS, "prefer"], expose: ["preference-applied"] },

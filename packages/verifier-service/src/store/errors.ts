@@ -1,20 +1,11 @@
-import { type ErrorDetails, SottoError } from "@sotto/protocol";
+import { createErrorClass, type ErrorDetails } from "@sotto/protocol";
+import type { STORE_ERRORS } from "../error-definitions.ts";
 
-/** Codes of the store, beside those of the database under it. Stable: callers and the HTTP layer switch on them. */
-export type StoreErrorCode =
-  /** A record to be written is not what the store can keep; the message says which field. */
-  | "INVALID_RECORD"
-  /** Another replica has become the relayer: what was about to be written is its job now. */
-  | "LEASE_LOST";
+export type StoreErrorCode = keyof typeof STORE_ERRORS;
 
-export class StoreError extends SottoError {
-  override readonly name = "StoreError";
-  declare readonly code: StoreErrorCode;
-
-  constructor(code: StoreErrorCode, message: string, details?: ErrorDetails, options?: { cause?: unknown }) {
-    super(code, message, details, options);
-  }
-}
+/** An error of the store. */
+export const StoreError = /* @__PURE__ */ createErrorClass<typeof STORE_ERRORS>("StoreError");
+export type StoreError = InstanceType<typeof StoreError>;
 
 export function assertRecord(condition: boolean, what: string, details: ErrorDetails = {}): void {
   if (!condition) throw new StoreError("INVALID_RECORD", what, details);

@@ -1,11 +1,12 @@
 // Reads what x402's /verify and /settle are sent, and compares the payment with what the seller asks for.
-import { baseUrl, SottoError } from "@sotto/protocol";
+import { baseUrl } from "@sotto/protocol";
 import {
   checkX402Payment,
   parseX402Payload,
   parseX402Terms,
   sameX402Terms,
   X402_VERSION,
+  X402Error,
   type X402Refusal,
   type X402Terms,
 } from "@sotto/protocol/x402";
@@ -37,10 +38,10 @@ export function readX402(request: X402Request, served: ServedDeployment): X402Pa
   const { paymentPayload, paymentRequirements } = request;
   for (const version of [request.x402Version, paymentPayload.x402Version])
     if (version !== X402_VERSION)
-      throw new SottoError("X402_VERSION_UNSUPPORTED", `x402Version must be ${X402_VERSION}, got ${version}`);
+      throw new X402Error("X402_VERSION_UNSUPPORTED", `x402Version must be ${X402_VERSION}, got ${version}`);
   const terms = parseX402Terms(paymentRequirements);
   if (terms.chainId !== BigInt(served.config.chainId))
-    throw new SottoError("X402_NETWORK_UNSUPPORTED", `this service settles on eip155:${served.config.chainId}`);
+    throw new X402Error("X402_NETWORK_UNSUPPORTED", `this service settles on eip155:${served.config.chainId}`);
   const decoded = parseX402Payload(paymentPayload.payload);
   const refusal =
     checkDeployment(terms, served) ?? checkAccepted(paymentPayload.accepted, terms) ?? checkX402Payment(decoded, terms);

@@ -1,6 +1,6 @@
 // x402 on the paths of the service's own interface: a body with `x402Version` is the standard's, any other is ours.
-import { SottoError } from "@sotto/protocol";
-import { X402_SCHEME, X402_SETTLEMENT_PENDING, X402_VERSION, x402Network } from "@sotto/protocol/x402";
+
+import { X402_SCHEME, X402_SETTLEMENT_PENDING, X402_VERSION, X402Error, x402Network } from "@sotto/protocol/x402";
 import type { App } from "@sotto/server";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { callerOf, tellApplied } from "../operations/prefer.ts";
@@ -30,13 +30,13 @@ function bodyOf(request: FastifyRequest): X402Request {
   // An older version has other fields: the wrong version is named before the fields that are missing.
   const { x402Version } = request.body as { x402Version: unknown };
   if (x402Version !== X402_VERSION)
-    throw new SottoError("X402_VERSION_UNSUPPORTED", `x402Version must be the number ${X402_VERSION}; ${READ_AS_X402}`);
+    throw new X402Error("X402_VERSION_UNSUPPORTED", `x402Version must be the number ${X402_VERSION}; ${READ_AS_X402}`);
   const validate = request.getValidationFunction(X402Body) ?? request.compileValidationSchema(X402Body);
   if (validate(request.body)) return request.body as X402Request;
   const { instancePath = "", message = "is not valid" } = validate.errors?.[0] ?? {};
   const asked = instancePath.startsWith("/paymentRequirements") || message.includes("'paymentRequirements'");
   const code = asked ? "X402_REQUIREMENTS_INVALID" : "X402_PAYLOAD_INVALID";
-  throw new SottoError(code, `body${instancePath.replaceAll("/", ".")} ${message}; ${READ_AS_X402}`);
+  throw new X402Error(code, `body${instancePath.replaceAll("/", ".")} ${message}; ${READ_AS_X402}`);
 }
 
 function x402Handler(

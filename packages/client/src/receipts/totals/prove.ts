@@ -4,11 +4,11 @@ import {
   decodeShieldedAddress,
   multiplyPoint,
   type Note,
+  ProtocolError,
   packPoint,
   parseAddress,
   pointFromX,
   recipientSignal,
-  SottoError,
   SUBGROUP_ORDER,
   scanNotes,
 } from "@sotto/protocol";
@@ -62,7 +62,7 @@ export async function proveTotals(options: TotalsOptions): Promise<TotalsStateme
   const address = decodeShieldedAddress(shieldedAddress);
   const { x, y } = multiplyPoint(BASE8, viewingKey);
   if (x !== address.encryptionKey.x || y !== address.encryptionKey.y)
-    throw new SottoError("INVALID_KEY", "the viewing key is not that of the shielded address");
+    throw new ProtocolError("INVALID_KEY", "the viewing key is not that of the shielded address");
   const [pool, wallet] = [parseAddress(options.pool, "pool"), parseAddress(options.wallet, "wallet")];
   await expectChain(chain, chainId);
   const { events, blockHash } = await periodEvents({ ...options, pool });

@@ -1,0 +1,26 @@
+import { type ErrorTable, SHARED_ERRORS } from "@sotto/protocol";
+
+/** The errors of this package. */
+export const CHAIN_ERRORS = {
+  INVALID_OPTION: SHARED_ERRORS.INVALID_OPTION,
+  NODE_UNREACHABLE: {
+    means: "No node answers.",
+    exit: "network",
+    remedy: { local: "start a local chain with `npm run chain`" },
+  },
+  NODE_ERROR: {
+    means: "A node answers with an error, or with a response that does not fit the request.",
+    exit: "network",
+  },
+  NODE_INCONSISTENT: {
+    means: "A node's answers contradict each other, or what was read before.",
+    exit: "network",
+  },
+  WRONG_CHAIN: SHARED_ERRORS.WRONG_CHAIN,
+  CALL_REVERTED: {
+    means: "The call would revert. Details: `data`, the selector of the contract's error.",
+    exit: "refused",
+  },
+  SENDER_UNFUNDED: { means: "The sending account cannot pay for the gas of the call.", exit: "funds" },
+  RANGE_TOO_LARGE: { means: "No node returns the logs of so many blocks at once. Ask for fewer.", exit: "network" },
+} satisfies ErrorTable;
