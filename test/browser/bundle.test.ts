@@ -33,7 +33,7 @@ describe("the bundle of a page that pays", () => {
     expect(bytes).to.be.within(100_000, MAX_PAGE_BYTES);
   });
 
-  it("loads snarkjs neither in the page nor in the worker, unless the fast engine cannot run", () => {
+  it("loads snarkjs only if the fast engine cannot run", () => {
     for (const entry of ENTRIES) {
       const packages = packagesOf(filesOf(entry).flatMap(({ inputs }) => Object.keys(inputs)));
       expect(packages).to.include("sotto");

@@ -25,7 +25,7 @@ describe("the Chromium of the page test", () => {
   });
   afterEach(() => chromium?.close());
 
-  it("takes its fonts from folders that exist wherever it is unpacked", async () => {
+  it("loads its fonts from folders that exist wherever it is unpacked", async () => {
     const { FONTCONFIG_FILE: config = "" } = (await unpackChromium()).environment;
     const folders = [...readFileSync(config, "utf8").matchAll(/<dir([^>]*)>([^<]*)<\/dir>/g)];
     expect(folders).to.have.lengthOf(1);
@@ -36,7 +36,7 @@ describe("the Chromium of the page test", () => {
     }
   });
 
-  it("accepts text that is painted, and refuses text without a size or without a pixel", async () => {
+  it("accepts painted text, and rejects text without a size or without a pixel", async () => {
     const show = (style: string) => page.setContent(`<p style="${style}">some text</p>`);
     await show("color: black");
     await assertPainted(page, "p");
@@ -46,7 +46,7 @@ describe("the Chromium of the page test", () => {
     expect(await messageOf(assertPainted(page, "p"))).to.match(/^p looks the same .*: Chromium paints no text/);
   });
 
-  it("fails a step after 30 s by itself, long before the test's own timeout", async () => {
+  it("fails a step after 30 s, before the test's timeout", async () => {
     expect(STEP_MS).to.equal(30_000);
     const hasty = await chromium.newPage({}, 10);
     expect(await messageOf(hasty.locator("#missing").waitFor())).to.contain("Timeout 10ms exceeded");
@@ -67,12 +67,12 @@ describe("the Chromium of the page test", () => {
     expect(await messageOf(chromium.during(async () => {}))).to.match(/^Chromium crashed: /);
   });
 
-  it("says why a Chromium does not start", async () => {
+  it("reports why Chromium does not start", async () => {
     const message = await messageOf(TestBrowser.launch("/nowhere/chromium", {}));
     expect(message).to.match(/^Chromium \(\/nowhere\/chromium\) did not start; .*\n.*not found/);
   });
 
-  it("lets SIGTERM end the tests", async () => {
+  it("stops the tests on SIGTERM", async () => {
     const url = JSON.stringify(import.meta.resolve("./support/chromium.ts"));
     const script = `const { launchChromium } = await import(${url}); await launchChromium(); console.log("ready");`;
     const child = spawn(process.execPath, ["--input-type=module", "--eval", `${script} setInterval(() => {}, 1000);`], {
@@ -88,7 +88,7 @@ describe("the Chromium of the page test", () => {
     }
   });
 
-  it("leaves errors of other causes as they are", async () => {
+  it("passes on other errors unchanged", async () => {
     expect(await messageOf(chromium.during(() => Promise.reject(new Error("another reason"))))).to.equal(
       "another reason",
     );

@@ -17,7 +17,7 @@ import { STEP_MS, type TestBrowser } from "./support/test-browser.ts";
 
 const PRICE = 12_345n;
 
-describe("a browser", () => {
+describe("a page", () => {
   const folder = mkdtempSync(join(tmpdir(), "sotto-page-"));
   let world: World;
   let shop: RealShop;

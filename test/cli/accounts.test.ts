@@ -12,7 +12,7 @@ interface Entry {
   block: number;
 }
 
-describe("sotto: accounts for what was paid", () => {
+describe("sotto: receipts, totals, payments, refunds and backups", () => {
   let world: CliWorld;
   let merchant: Cli & { account: string };
   let payer: Cli & { account: string };
@@ -40,7 +40,7 @@ describe("sotto: accounts for what was paid", () => {
     for (const cli of [merchant, payer, ...others]) cli?.remove();
   });
 
-  it("receipts: made for one verifier, checked by anyone, refused as a copy", async () => {
+  it("makes a receipt for one verifier, checks it, and rejects a copy", async () => {
     const file = payer.path("receipt.json");
     const { id, transaction } = paid.fromChange;
     const challenge = "support ticket 4711";
@@ -58,7 +58,7 @@ describe("sotto: accounts for what was paid", () => {
     expect(await merchant.refused(["receipt", "check", "-"], 7, { input: "{}" })).to.equal("RECEIPT_MALFORMED");
   });
 
-  it("receipts that show a deposit are made only if told to", async () => {
+  it("makes a receipt that shows a deposit only on request", async () => {
     const { id } = paid.fromDeposit;
     expect(await payer.refused(["receipt", id], 3)).to.equal("RECEIPT_SHOWS_DEPOSIT");
     expect(await payer.refused(["receipt", "nothing"], 2)).to.equal("UNKNOWN_PAYMENT");
@@ -66,7 +66,7 @@ describe("sotto: accounts for what was paid", () => {
     expect(await merchant.json(["receipt", "check", "-"], { input: stdout })).to.include({ amount: "1500000" });
   });
 
-  it("totals: for an auditor who has no key", async () => {
+  it("makes totals for an auditor without a key", async () => {
     const file = merchant.path("totals.json");
     const made = ["totals", "--auditor", "Audit office 2026", "--wallet", merchant.account, "-o", file];
     expect(await merchant.json(made)).to.include({ hidden: 2, hiddenTotal: "1750000" });
@@ -89,7 +89,7 @@ describe("sotto: accounts for what was paid", () => {
     expect(each.shown.map(({ amount }) => amount)).to.deep.equal(["1500000", "250000"]);
   });
 
-  it("payments: as JSON and CSV", async () => {
+  it("lists payments as JSON and CSV", async () => {
     const [first] = await merchant.json<Entry[]>(["payments"]);
     expect(first).to.include({ direction: "in", amount: "1500000", transaction: paid.fromDeposit.transaction });
     const { stdout } = await payer.run(["payments", "--csv"]);
@@ -102,7 +102,7 @@ describe("sotto: accounts for what was paid", () => {
     expect(readFileSync(file, "utf8")).to.equal(stdout);
   });
 
-  it("refunds: to whom the payer's receipt says, once, also after kill -9", async () => {
+  it("refunds the payer of a receipt once, also after kill -9", async () => {
     const file = payer.path("refund.json");
     await payer.json(["receipt", paid.fromChange.id, "--challenge", `refund to ${addresses.payer}`, "-o", file]);
     const args = ["refund", "--receipt", file, "--yes", "--to"];
@@ -130,7 +130,7 @@ describe("sotto: accounts for what was paid", () => {
     const secret = { env: { SOTTO_PASSPHRASE: "correct horse battery staple" } };
     let file: string;
 
-    it("hold key and journal, and open with the passphrase alone", async () => {
+    it("contain key and journal, and open with the passphrase", async () => {
       file = payer.path("backup.json");
       expect(await payer.refused(["export", "-o", file], 9)).to.equal("KEY_MISSING");
       expect(await payer.refused(["export", "-o", file], 2, { env: { SOTTO_PASSPHRASE: "short" } })).to.equal("USAGE");
@@ -142,7 +142,7 @@ describe("sotto: accounts for what was paid", () => {
       expect(await payer.refused(["export", "-o", file], 2, secret)).to.equal("FILE_EXISTS");
     });
 
-    it("restore what the chain does not give: receipts of old payments can still be made", async () => {
+    it("restore what is not on chain, so that receipts of old payments can still be made", async () => {
       const restored = new Cli();
       others.push(restored);
       await restored.json(["restore", file], secret);
@@ -152,7 +152,7 @@ describe("sotto: accounts for what was paid", () => {
       expect(await restored.refused(["restore", file], 2, secret)).to.equal("WALLET_EXISTS");
     });
 
-    it("are refused with another passphrase, or a byte changed", async () => {
+    it("are rejected with another passphrase, or one changed byte", async () => {
       const wrong = new Cli();
       others.push(wrong);
       const env = { SOTTO_PASSPHRASE: "another passphrase" };
@@ -171,7 +171,7 @@ describe("sotto: accounts for what was paid", () => {
       }
     });
 
-    it("of words alone show them only if told to", async () => {
+    it("of words show them only on request", async () => {
       expect(await payer.refused(["export", "--words"], 3)).to.equal("NOT_CONFIRMED");
       expect(await payer.refused(["export", "--viewing-key"], 3)).to.equal("NOT_CONFIRMED");
       const { words } = await payer.json<{ words: string }>(["export", "--words", "--show-secret"]);

@@ -118,7 +118,7 @@ describe("docs/cli.md", () => {
       return learn(line, answer);
     });
 
-  it("has the exit codes that there are", () => {
+  it("lists exactly the exit codes", () => {
     const rows = [...page.matchAll(/^\| (\d+) \| (.+) \|$/gm)].map(([, code, means]) => ({
       code: Number(code),
       means,

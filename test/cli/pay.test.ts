@@ -37,7 +37,7 @@ describe("sotto: paying", () => {
     payer?.remove();
   });
 
-  it("pays for what answers 402, and gives the body and nothing else to standard output", async () => {
+  it("pays a 402, and writes only the body to standard output", async () => {
     const { code, stdout, stderr } = await payer.run(["pay", `${shop.url}/article/1`, "--max", "0.05"]);
     expect(stdout).to.equal("GET /article/1");
     expect(stderr).to.match(/^paid 0\.05 \S+: 0x[0-9a-f]{64}\n$/);
@@ -45,7 +45,7 @@ describe("sotto: paying", () => {
     expect(await spent(payer)).to.equal(50_000n);
   });
 
-  it("sends any request, and tells programs what was paid", async () => {
+  it("sends any request, and reports the payment as JSON", async () => {
     const url = `${shop.url}/search?q=a%20b`;
     const args = ["request", url, "-H", "X-Trace: 7", "-d", '{"q":1}', "--max", "1"];
     const answer = await payer.json<Answer>(args);
@@ -63,7 +63,7 @@ describe("sotto: paying", () => {
     });
   });
 
-  it("pays nothing for what costs nothing, and writes to a file of mode 0600", async () => {
+  it("pays nothing for a free resource, and writes to a file of mode 0600", async () => {
     const before = await spent(payer);
     const file = payer.path("body");
     const free = await payer.json<Answer>(["request", `${shop.url}/health`, "--max", "1", "-o", file]);
@@ -75,14 +75,14 @@ describe("sotto: paying", () => {
     expect(await spent(payer)).to.equal(before);
   });
 
-  it("ends with 10 where the answer is an error, after showing it", async () => {
+  it("exits with 10 after printing an error response", async () => {
     const { code, stdout, stderr } = await payer.run(["request", `${shop.url}/missing`, "--max", "1", "-i"]);
     expect(code).to.equal(10);
     expect(stdout).to.match(/^HTTP 404 .*\n(?:[a-z-]+: .*\n)+\nGET \/missing$/);
     expect(stderr).to.match(/HTTP_STATUS: the server answered with status 404/);
   });
 
-  describe("is refused, and pays nothing,", () => {
+  describe("is rejected without payment", () => {
     const refuses = async (args: string[], exit: number, code: string) => {
       const before = await spent(payer);
       expect(await payer.refused(args, exit)).to.equal(code);
@@ -96,7 +96,7 @@ describe("sotto: paying", () => {
       await refuses(["pay", url, "--max", "1", "--max-host", "0.1"], 3, "HOST_LIMIT_EXCEEDED");
     });
 
-    it("with an empty wallet, however often: no limit is used up, and nothing is left open", async () => {
+    it("with an empty wallet, without consuming a limit or leaving an open purchase", async () => {
       const empty = await openCli(world, 0n);
       try {
         for (const n of [1, 2, 3]) {
@@ -120,7 +120,7 @@ describe("sotto: paying", () => {
       }
     });
 
-    it("through another service than the wallet's, which it names", async () => {
+    it("through another service than the wallet's, naming it", async () => {
       await payer.json(["init", "--update", "--service", world.service.url.replace("127.0.0.1", "localhost")]);
       try {
         const { code, stderr } = await payer.run(["pay", `${shop.url}/article/2`, "--max", "1"]);
@@ -136,19 +136,19 @@ describe("sotto: paying", () => {
       }
     });
 
-    it("above a limit, in the unit that was typed", async () => {
+    it("above a limit, in the unit that the user typed", async () => {
       const { stderr } = await payer.run(["pay", `${shop.url}/article/2`, "--max", "0.02"]);
       expect(stderr).to.equal(
         "sotto: REQUEST_LIMIT_EXCEEDED: the price is 0.05 USDC, but the limit per request is 0.02 USDC; raise it with --max\n",
       );
     });
 
-    it("where nobody says what it may cost", async () => {
+    it("without a limit per request", async () => {
       await refuses(["pay", `${shop.url}/article/2`], 3, "NOT_CONFIRMED");
       await refuses(["pay", `${shop.url}/article/2`, "--yes"], 2, "USAGE");
     });
 
-    it("where somebody is asked, sees price and recipient, and says no", async () => {
+    it("if the user sees price and recipient and declines", async () => {
       const before = await spent(payer);
       const { code, stdout, stderr } = await payer.run(["pay", `${shop.url}/article/2`], { answer: "n" });
       expect([code, stdout]).to.deep.equal([3, ""]);
@@ -156,11 +156,11 @@ describe("sotto: paying", () => {
       expect(await spent(payer)).to.equal(before);
     });
 
-    it("where nobody answers", async () => {
+    it("if nobody can be asked", async () => {
       await refuses(["pay", "http://127.0.0.1:9/x", "--max", "1"], 6, "HOST_UNREACHABLE");
     });
 
-    it("by whoever puts a key of its own beside the shop's wallet, or asks for another resource", async () => {
+    it("for a key that the recipient's wallet did not sign, or another resource", async () => {
       const asked = (await (await fetch(`${shop.url}/article/3`)).json()) as {
         payment: { recipient: object };
         metadata: { resource: string };
@@ -198,7 +198,7 @@ describe("sotto: paying", () => {
       ["when it was paid", /looking for it|^paid/],
       ["while it asks with the proof", /asking again/],
     ] as const)
-      it(`${stage}, the same command goes on and pays once`, async () => {
+      it(`${stage}, the same command resumes and pays once`, async () => {
         const before = await spent(payer);
         const sold = shop.sold();
         const url = `${shop.url}/crash/${encodeURIComponent(stage)}`;
@@ -215,7 +215,7 @@ describe("sotto: paying", () => {
         expect(await payer.json<unknown[]>(["purchases"])).to.deep.equal([]);
       });
 
-    it("before the question is answered nothing was begun: under a key it is paid once, for ever", async () => {
+    it("before the confirmation, nothing was begun, and one key pays once", async () => {
       const url = `${shop.url}/key`;
       const args = ["pay", url, "--max", "1", "--key", "order 7"];
       await payer.json(args);
@@ -227,7 +227,7 @@ describe("sotto: paying", () => {
   });
 
   describe("to an address", () => {
-    it("reads nothing with a viewing key of another pool, and says so", async () => {
+    it("rejects a viewing key of another pool", async () => {
       const text = (await merchant.run(["export", "--viewing-key", "--show-secret"])).stdout;
       for (const change of [{ pool: `0x${"5b".repeat(20)}` }, { chainId: "1" }]) {
         const env = { SOTTO_VIEWING_KEY: JSON.stringify({ ...JSON.parse(text), ...change }) };
@@ -236,7 +236,7 @@ describe("sotto: paying", () => {
       await merchant.json(["receive"], { env: { SOTTO_VIEWING_KEY: text } });
     });
 
-    it("sends what the recipient sees with its viewing key alone, as it comes in", async () => {
+    it("sends a payment that the recipient sees with its viewing key", async () => {
       const { shieldedAddress } = await merchant.json<{ shieldedAddress: string }>(["address"]);
       const key = merchant.path("viewing.json");
       await merchant.json(["export", "--viewing-key", "-o", key]);

@@ -15,7 +15,7 @@ describe("sotto: phone numbers", () => {
   });
   after(() => cli?.remove());
 
-  it("are linked with the account's signature and the code that was sent", async () => {
+  it("are linked with the account's signature and the sent code", async () => {
     expect(await cli.refused(["link", PHONE], 5)).to.equal("PENDING");
     const sent = readFileSync(world.codes, "utf8").trim().split("\n").at(-1)!;
     const { code, phoneNumber } = JSON.parse(sent) as { code: string; phoneNumber: string };
@@ -25,14 +25,14 @@ describe("sotto: phone numbers", () => {
     expect(await cli.json(["link", PHONE, "--code", code])).to.deep.include({ wallet: cli.account, verified: true });
   });
 
-  it("lead to a wallet and the shielded address that it signed", async () => {
+  it("resolve to a wallet and its signed shielded address", async () => {
     const { shieldedAddress } = await cli.json<{ shieldedAddress: string }>(["address"]);
     const found = await cli.json<Record<string, unknown>>(["resolve", PHONE]);
     expect(found).to.deep.include({ wallet: cli.account, shieldedAddress, standing: "new" });
     expect(await cli.refused(["resolve", "+14155550199"], 3)).to.equal("PHONE_UNKNOWN");
   });
 
-  it("are paid: the number is trusted from then on", async () => {
+  it("are paid and pinned", async () => {
     const payer = await openCli(world);
     try {
       await payer.json(["deposit", "1"]);
@@ -47,7 +47,7 @@ describe("sotto: phone numbers", () => {
     }
   });
 
-  it("are refused from a registry that puts another address under the wallet, or another wallet", async () => {
+  it("are rejected if the registry replaces the address or the wallet", async () => {
     const path = `${world.service.url}/phone/resolve/${encodeURIComponent(PHONE)}`;
     const honest = (await (await fetch(path)).json()) as Record<string, unknown>;
     const other = await openCli(world, 0n);
@@ -78,7 +78,7 @@ describe("sotto: phone numbers", () => {
     }
   });
 
-  it("appear in no error", async () => {
+  it("never appear in an error", async () => {
     const { stderr } = await cli.run(["resolve", "+14155550199"]);
     expect(stderr).to.not.include("14155550199");
     const { stderr: other } = await cli.run(["resolve", "0014155550199"]);

@@ -44,7 +44,7 @@ describe("sotto: a wallet", () => {
   });
 
   describe("init", () => {
-    it("makes a key that only its owner can read, and shows it to nobody", async () => {
+    it("creates a key that only its owner can read, and never prints it", async () => {
       const cli = fresh();
       const made = await cli.json<{ key: string; shieldedAddress: string; pool: string }>(initArguments(world));
       expect(made).to.include({ key: "new", pool: world.pool });
@@ -57,7 +57,7 @@ describe("sotto: a wallet", () => {
       for (const name of readdirSync(cli.home)) expect(statSync(join(cli.home, name)).mode & 0o077, name).to.equal(0);
     });
 
-    it("needs nothing but the deployment of deploy:local where a local chain is", async () => {
+    it("needs only the deployment of deploy:local on a local chain", async () => {
       const cli = fresh();
       const { node, service } = world;
       const args = ["init", "--rpc", node.url, "--service", service.url, "--artifacts", "none"];
@@ -66,7 +66,7 @@ describe("sotto: a wallet", () => {
       expect(made.pool).to.equal(world.pool);
     });
 
-    it("never replaces a wallet, nor a key without a config", async () => {
+    it("never replaces a wallet, or a key without a config", async () => {
       const cli = fresh();
       const { shieldedAddress } = await cli.json<{ shieldedAddress: string }>(initArguments(world));
       expect(await cli.refused(initArguments(world), 2)).to.equal("WALLET_EXISTS");
@@ -77,7 +77,7 @@ describe("sotto: a wallet", () => {
       expect(existsSync(join(other.home, "seed"))).to.equal(false);
     });
 
-    it("--update saves the address of a service only if the service answers there, with the pool's keys", async () => {
+    it("--update saves a service's address only if it answers with the pool's artifact set", async () => {
       const cli = fresh();
       await cli.json(initArguments(world));
       const saved = () => readFileSync(join(cli.home, "config.json"), "utf8");
@@ -109,7 +109,7 @@ describe("sotto: a wallet", () => {
       expect(JSON.parse(saved())).to.include({ service: world.service.url });
     });
 
-    it("makes a wallet though the service does not answer yet, and says so", async () => {
+    it("creates a wallet even if the service does not answer yet, with a warning", async () => {
       const cli = fresh();
       const args = initArguments(world).map((arg) => (arg === world.service.url ? "http://127.0.0.1:9/zk" : arg));
       const { code, stdout, stderr } = await cli.run(args);
@@ -119,7 +119,7 @@ describe("sotto: a wallet", () => {
       );
     });
 
-    it("takes the finality that the manifest names, else the chain's default", async () => {
+    it("uses the manifest's finality, or the chain's default", async () => {
       for (const [changes, expected] of [
         [{}, 0],
         [{ finality: 4 }, 4],
@@ -132,7 +132,7 @@ describe("sotto: a wallet", () => {
       }
     });
 
-    it("takes words from standard input, and says of wrong ones nothing that is in them", async () => {
+    it("reads words from standard input, and never repeats wrong ones", async () => {
       const words = createSeedWords();
       const cli = fresh();
       const made = await cli.json<{ shieldedAddress: string }>([...initArguments(world), "--words"], { input: words });
@@ -147,7 +147,7 @@ describe("sotto: a wallet", () => {
       }
     });
 
-    it("refuses a node of another chain, and a pool that is none", async () => {
+    it("rejects a node of another chain, and an address without a pool", async () => {
       const manifest = parseDeployment(world);
       const naming = (changes: object) => {
         const cli = fresh();
@@ -168,7 +168,7 @@ describe("sotto: a wallet", () => {
   });
 
   describe("its key file", () => {
-    it("is refused where others can read it, or it is a link, or no key", async () => {
+    it("is rejected if others can read it, or it is a link, or not a key", async () => {
       const cli = fresh();
       await cli.json(initArguments(world));
       const key = join(cli.home, "seed");
@@ -192,7 +192,7 @@ describe("sotto: a wallet", () => {
         .and.to.not.include("at all");
     });
 
-    it("gives way to SOTTO_SEED, as words or hex", async () => {
+    it("is overridden by SOTTO_SEED, as words or hex", async () => {
       const cli = fresh();
       await cli.json(initArguments(world));
       const words = createSeedWords();
@@ -210,7 +210,7 @@ describe("sotto: a wallet", () => {
       cli = keep(await openCli(world));
     });
 
-    it("deposits by a signature: the account has no ETH", async () => {
+    it("deposits by a signature, for an account without ETH", async () => {
       const done = await cli.json<Deposited>(["deposit", "5.5", "--notes", "2"]);
       expect(done.account).to.equal(cli.account);
       expect(done.gasPaidBy).to.not.equal(cli.account);
@@ -224,7 +224,7 @@ describe("sotto: a wallet", () => {
       expect(notes[0]!.transaction).to.equal(done.transaction);
     });
 
-    it("deposits by approval, with test tokens made before, from the local chain's public account", async () => {
+    it("deposits by approval from the local chain's public account", async () => {
       const local = keep(await openCli(world, 0n));
       const args = ["deposit", "2", "--approve", "--mint"];
       const done = await local.json<Deposited>(args, { env: { SOTTO_ACCOUNT_KEY: "" } });
@@ -232,7 +232,7 @@ describe("sotto: a wallet", () => {
       expect((await local.json<Balance>(["balance"])).spendable.amount).to.equal("2000000");
     });
 
-    it("says what is missing, and changes nothing", async () => {
+    it("reports missing funds, and changes nothing", async () => {
       expect(await cli.refused(["deposit", "100000000"], 4)).to.equal("INSUFFICIENT_TOKENS");
       expect(await cli.refused(["withdraw", "100", "--to", cli.account, "--yes"], 4)).to.equal("INSUFFICIENT_FUNDS");
       const tokens = await cli.run(["deposit", "100000000"]);
@@ -241,7 +241,7 @@ describe("sotto: a wallet", () => {
       );
     });
 
-    it("says how many confirmations a deposit waits for, on a chain that mines no blocks", async () => {
+    it("reports missing confirmations on a chain that mines no blocks", async () => {
       const cautious = keep(await openCli(world));
       await cautious.json(["init", "--update", "--finality", "50"]);
       const { code, stderr } = await cautious.run(["deposit", "1.5", "--wait", "1"]);
@@ -251,7 +251,7 @@ describe("sotto: a wallet", () => {
       );
     });
 
-    it("withdraws by an account of its own, and the rest whole through the service", async () => {
+    it("withdraws through its own account, and everything else through the service", async () => {
       const to = `0x${"77".repeat(20)}`;
       expect(await cli.refused(["withdraw", "1", "--to", to], 3)).to.equal("NOT_CONFIRMED");
       expect(await cli.refused(["withdraw", "1", "--all", "--to", to, "--yes"], 2)).to.equal("USAGE");
@@ -273,7 +273,7 @@ describe("sotto: a wallet", () => {
       expect((await cli.json<Balance>(["balance"])).total.amount).to.be.oneOf(["0", "2250000"]);
     });
 
-    it("is one process's at a time", async () => {
+    it("allows one process at a time", async () => {
       const busy = cli.start(["receive", "--watch"]);
       const held = cli.start(["deposit", "1", "--verbose"], { stop: { at: /depositing/, signal: "SIGSTOP" } });
       // Once the deposit is stopped in the middle, the wallet is taken; a viewing key's store is another one.

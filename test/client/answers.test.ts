@@ -8,7 +8,7 @@ import { openWallet, openWorld, payerWith, type World } from "../world/wallets.t
 
 const PRICE = 10_000n;
 
-describe("answers to a request that is paid", () => {
+describe("responses to a paid request", () => {
   let world: World;
   let shop: Shop;
   let wallet: Wallet;
@@ -32,7 +32,7 @@ describe("answers to a request that is paid", () => {
     return wallet.history().filter(({ state }) => state === "settled").length;
   };
 
-  it("of failing servers: the same proof again, three times at most, then by the next equal request", async () => {
+  it("with a server error are retried with the same proof at most three times, then by the next equal request", async () => {
     const before = await payments();
     let failures = 2;
     shop.options.misbehave = (_, response, proof) => {
@@ -53,7 +53,7 @@ describe("answers to a request that is paid", () => {
     expect([shop.challenges, await payments()]).to.deep.equal([challenges, before + 2]);
   });
 
-  it("that hang up: the same proof again", async () => {
+  it("that break off are retried with the same proof", async () => {
     const before = await payments();
     let failures = 2;
     shop.options.misbehave = (request, _, proof) => {
@@ -65,7 +65,7 @@ describe("answers to a request that is paid", () => {
     expect(await payments()).to.equal(before + 1);
   });
 
-  it("that ask to be asked again, and those that are too busy: later, without paying again", async () => {
+  it("with Retry-After, or from a busy server, are retried later without another payment", async () => {
     const before = await payments();
     for (const [status, headers] of [
       [402, { "retry-after": "0" }],
@@ -85,7 +85,7 @@ describe("answers to a request that is paid", () => {
     expect(await payments()).to.equal(before + 2);
   });
 
-  it("that refuse: an error with the server's reason and all a claim needs, and no second payment", async () => {
+  it("that refuse end in an error with the server's reason and the facts for a refund, without a second payment", async () => {
     const before = await payments();
     for (const status of [402, 400]) {
       const url = `${shop.url}/refused/${status}`;
@@ -120,7 +120,7 @@ describe("answers to a request that is paid", () => {
     expect(await payments()).to.equal(before + 4);
   });
 
-  it("that refuse without end: what is said is not waited for", async () => {
+  it("that refuse with an endless body are not awaited", async () => {
     shop.options.misbehave = (_, response, proof) => {
       if (proof === undefined) return false;
       response.writeHead(400).on("drain", () => response.write("no ".repeat(100_000)));
@@ -132,7 +132,7 @@ describe("answers to a request that is paid", () => {
     await dismissPurchase(wallet, String(error.details["id"]));
   });
 
-  it("that redirect: the proof does not go along", async () => {
+  it("that redirect do not receive the proof", async () => {
     const before = await payments();
     const thief = await Shop.open(world, await openWallet(world), { price: PRICE });
     for (const [status, location] of [
@@ -155,7 +155,7 @@ describe("answers to a request that is paid", () => {
     expect(await payments()).to.equal(before + 3);
   });
 
-  it("at an address that a redirect led to: there again, and not where it began", async () => {
+  it("at a redirect's target are retried there, not at its origin", async () => {
     const before = await payments();
     let failures = 4;
     shop.options.misbehave = (request, response, proof) => {
@@ -170,7 +170,7 @@ describe("answers to a request that is paid", () => {
     expect(await payments()).to.equal(before + 1);
   });
 
-  it("of what stands before the server, and never saw the proof: it is shown again", async () => {
+  it("from a proxy that did not pass on the proof are retried", async () => {
     const before = await payments();
     for (const status of [408, 421, 425, 431]) {
       shop.options.misbehave = (_, response, proof) => {
@@ -186,7 +186,7 @@ describe("answers to a request that is paid", () => {
     expect(await payments()).to.equal(before + 4);
   });
 
-  it("to requests with a body: it is sent again, from whatever it was made of", async () => {
+  it("to requests with a body resend it, whatever its type", async () => {
     const stream = () =>
       new ReadableStream({
         start(controller) {
@@ -215,7 +215,7 @@ describe("answers to a request that is paid", () => {
     expect(shop.challenges).to.equal(before);
   });
 
-  it("with a proof of the caller's own are the caller's", async () => {
+  it("to a request with the caller's own proof are returned to the caller", async () => {
     shop.options.misbehave = (_, response) => {
       response.writeHead(402, { "www-authenticate": "x402-zk" }).end("no");
       return true;

@@ -19,7 +19,7 @@ import { openWallet, openWorld, payerWith, type World } from "../world/wallets.t
 const PRICE = 10_000n;
 type Payment = PaymentInstructions["payment"];
 
-describe("402 answers of an attacker", () => {
+describe("a forged 402", () => {
   let world: World;
   let shop: Shop;
   let wallet: Wallet;
@@ -61,7 +61,7 @@ describe("402 answers of an attacker", () => {
     metadata: { ...honest.metadata, resource: url },
   });
 
-  it("for another chain, pool or token", () =>
+  it("is rejected for another chain, pool or token", () =>
     refuses(
       "CHALLENGE_MISMATCH",
       "place",
@@ -71,7 +71,7 @@ describe("402 answers of an attacker", () => {
       changed({ decimals: 7, amount: 0.001 }),
     ));
 
-  it("with a price that says two things, or none", () =>
+  it("is rejected with two prices that differ, or none", () =>
     refuses(
       "CHALLENGE_INVALID",
       "price",
@@ -85,7 +85,7 @@ describe("402 answers of an attacker", () => {
       changed({ decimals: 1e9 }),
     ));
 
-  it("with a header limit that no proof fits into, or that is no number", async () => {
+  it("is rejected with a header limit that no proof fits into, or a malformed one", async () => {
     const header = (maxHeaderLength: unknown) => (honest: PaymentInstructions) => ({
       ...honest,
       payment: { ...honest.payment, zkProof: { ...honest.payment.zkProof, maxHeaderLength } },
@@ -94,12 +94,12 @@ describe("402 answers of an attacker", () => {
     await refuses("CHALLENGE_INVALID", "limit", ...[0, -1, 8192.5, "8192", null, [8192], 1e300].map(header));
   });
 
-  it("with a price above the limit", async () => {
+  it("is rejected with a price above the limit", async () => {
     await refuses("REQUEST_LIMIT_EXCEEDED", "price", changed({ amount: 0.010001, amountBaseUnits: "10001" }));
     await refuses("REQUEST_LIMIT_EXCEEDED", "price", changed({ amount: 1e12, amountBaseUnits: "1000000000000000000" }));
   });
 
-  it("for a resource of another origin, or another one of this origin", () =>
+  it("is rejected for another origin or another resource of this origin", () =>
     refuses(
       "RESOURCE_MISMATCH",
       "resource",
@@ -114,7 +114,7 @@ describe("402 answers of an attacker", () => {
       resource(`${shop.url}.evil.example/report`),
     ));
 
-  it("through a service that is not allowed", () =>
+  it("is rejected for a service that is not allowed", () =>
     refuses(
       "ENDPOINT_NOT_ALLOWED",
       "endpoint",
@@ -126,7 +126,7 @@ describe("402 answers of an attacker", () => {
       changed({ verifyEndpoint: `${world.serviceUrl}/settle` }),
     ));
 
-  it("to a recipient that its wallet did not sign", async () => {
+  it("is rejected for a recipient that its wallet did not sign", async () => {
     const stranger = await openWallet(world);
     const other = Account.createRandom();
     await refuses(
@@ -144,7 +144,7 @@ describe("402 answers of an attacker", () => {
     await refuses("CHALLENGE_INVALID", "unsigned", recipient({ signature: "0x" }), recipient({ signature: undefined }));
   });
 
-  it("to a recipient whose signature is by another wallet, for another pool, expired, or not yet valid", async () => {
+  it("is rejected if the recipient's signature is another wallet's, for another pool, expired or not yet valid", async () => {
     const signed = async (signer: Pick<Account, "signTypedData">, changes: Partial<ShieldedAddressBinding>) => {
       const honest = await shop.instructions("/report");
       const { domain, types, message } = bindingTypedData({ ...bindingOfInstructions(honest), ...changes });
@@ -163,7 +163,7 @@ describe("402 answers of an attacker", () => {
     );
   });
 
-  it("with a body that is none", async () => {
+  it("is rejected with a malformed body", async () => {
     const raw = (text: string) => {
       shop.options.misbehave = (_, response) => {
         response.writeHead(402, { "www-authenticate": "x402-zk" }).end(text);
@@ -179,7 +179,7 @@ describe("402 answers of an attacker", () => {
     expect(prover.asked).to.deep.equal([]);
   });
 
-  it("of another scheme are the caller's", async () => {
+  it("of another scheme is returned to the caller", async () => {
     for (const challenge of [undefined, "Basic realm=x402-zk", "x402", "x402-zkp", "y-x402-zk"]) {
       shop.options.misbehave = (_, response) => {
         response.writeHead(402, challenge === undefined ? {} : { "www-authenticate": challenge }).end("pay me");
@@ -192,7 +192,7 @@ describe("402 answers of an attacker", () => {
     expect(prover.asked).to.deep.equal([]);
   });
 
-  it("that come by a redirect to another origin", async () => {
+  it("is rejected after a redirect to another origin", async () => {
     const evil = await Shop.open(world, await openWallet(world), { price: PRICE });
     shop.options.misbehave = (_, response) => {
       response.writeHead(302, { location: `${evil.url}/report` }).end();
@@ -208,7 +208,7 @@ describe("402 answers of an attacker", () => {
     expect(prover.asked).to.deep.equal([]);
   });
 
-  it("under another wallet than before, unless somebody says that it is right", async () => {
+  it("is rejected for another wallet than before, unless confirmed", async () => {
     delete shop.options.tamper;
     expect((await pay(`${shop.url}/report`)).status).to.equal(200);
     const known = shop.account.address.toLowerCase();
@@ -239,7 +239,7 @@ describe("402 answers of an attacker", () => {
     expect(asked).to.have.length(2);
   });
 
-  it("are not needed for what the URL standard reads as the same", async () => {
+  it("is not assumed for URLs that the URL standard parses alike", async () => {
     shop.options.tamper = resource(`${shop.url}/a/../paid/./x`);
     const other = await payerWith(world, [100_000n]);
     // Paid, byte for byte as the shop names it; which the shop of this test does not take.

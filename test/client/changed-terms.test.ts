@@ -34,7 +34,7 @@ describe("a purchase whose terms change after a crash", () => {
     };
   };
 
-  it("is paid on the new terms, never with the proof of the old ones", async () => {
+  it("is paid on the new terms, never with the old proof", async () => {
     const [seed, store] = [randomSeed(), new MemoryStore()];
     await payerWith(world, [50_000n, 60_000n], { seed, store });
     const options = { services: [world.serviceUrl], maxPerRequest: 20_000n };

@@ -15,7 +15,7 @@ const PRICE = 10_000n;
 /** Between writes to the store something is done; at these something is said to others, too. */
 const STAGES: PurchaseStage[] = ["verifying", "settling", "presenting"];
 
-describe("an agent that is ended", () => {
+describe("a client that is killed", () => {
   const folder = mkdtempSync(join(tmpdir(), "sotto-agent-"));
   let world: World;
   let shop: Shop;
@@ -40,7 +40,7 @@ describe("an agent that is ended", () => {
   }
   const salesOf = (target: string) => shop.sales.filter((sale) => sale.target === target).length;
 
-  it("by kill -9 at any stage pays once and gets the goods", async () => {
+  it("at any stage pays once and gets the resource", async () => {
     const seed = Buffer.from(new Uint8Array(32).map((_, i) => 5 * i + 3));
     const store = join(folder, "wallet.sqlite");
     const owner = await openWallet(world, { seed, store: new SqliteStore(store) });
@@ -70,7 +70,7 @@ describe("an agent that is ended", () => {
     expect(await openPurchases(after)).to.deep.equal([]);
   });
 
-  it("by kill -9 when the server had answered is told so, and pays nothing again", async () => {
+  it("after the server answered is told so, and does not pay again", async () => {
     const seed = Buffer.from(new Uint8Array(32).map((_, i) => 7 * i + 1));
     const store = join(folder, "answered.sqlite");
     const owner = await openWallet(world, { seed, store: new SqliteStore(store) });
@@ -88,7 +88,7 @@ describe("an agent that is ended", () => {
     expect(after.balance().total).to.equal(2n * PRICE);
   });
 
-  it("between any two writes to its store pays once and gets the goods", async () => {
+  it("between any two writes to its store pays once and gets the resource", async () => {
     const seed = new Uint8Array(32).map((_, i) => 11 * i + 9);
     const disk = new MemoryStore();
     const owner = await openWallet(world, { seed, store: disk });

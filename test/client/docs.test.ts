@@ -79,17 +79,17 @@ describe("docs/client.md", () => {
     expect(await run("client.ts")).to.equal("200 sold /report \n");
   });
 
-  it("buys under a key once", async () => {
+  it("pays once under a key", async () => {
     await clearOfMidnight();
     expect(await run("order.ts")).to.equal('spent today: 10000\nsold /order {"book":7}\n');
     expect(await run("order.ts")).to.match(/^spent today: 20000\nbought before, in 0x[0-9a-f]{64}\n$/);
   });
 
-  it("pays in parallel from notes it made", async () => {
+  it("pays in parallel from split notes", async () => {
     expect(await run("parallel.ts")).to.equal([1, 2, 3, 4].map((page) => `sold /pages/${page} \n`).join(""));
   });
 
-  it("shows its stages, and decides on what was not delivered", async () => {
+  it("reports its stages, and handles a payment that was not delivered", async () => {
     shop.options.misbehave = (_, response, proof) => {
       if (proof === undefined) return false;
       response.writeHead(402).end("no");
@@ -103,7 +103,7 @@ describe("docs/client.md", () => {
     expect(await run("progress.ts")).to.match(/delivered 10000n 0x[0-9a-f]{64}\n200\n$/);
   });
 
-  it("buys step by step", async () => {
+  it("pays step by step", async () => {
     const recipient = { wallet: shop.account.address, shieldedAddress: merchant.shieldedAddress };
     const call = `console.log(await buy(${JSON.stringify(recipient)}, "${shop.url}/steps"));`;
     writeFileSync(join(FOLDER, "caller.ts"), `import { buy } from "./steps.ts";\n${call}\n`);
@@ -114,7 +114,7 @@ describe("docs/client.md", () => {
     expect(merchant.balance().total - before).to.equal(10_000n);
   });
 
-  it("names every error there is", () => {
+  it("documents every error code", () => {
     const folder = join(ROOT, "packages", "client", "src");
     const codes = ["fetch", "purchase", "service"].flatMap((name) => {
       const text = readFileSync(join(folder, name, "errors.ts"), "utf8");

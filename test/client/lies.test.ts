@@ -10,7 +10,7 @@ import { ServiceProxy } from "./support/proxy.ts";
 const PRICE = 10_000n;
 const HASH = `0x${"ab".repeat(32)}`;
 
-describe("a service that lies", () => {
+describe("a lying service", () => {
   let world: World;
   let proxy: ServiceProxy;
   let shop: Shop;
@@ -52,7 +52,7 @@ describe("a service that lies", () => {
     expect(await settled()).to.equal(before + 1);
   };
 
-  it("about the token: one that is junk, or for another payment, settles nothing", async () => {
+  it("with a malformed token, or one for another payment, settles nothing", async () => {
     const before = await settled();
     const url = `${shop.url}/token`;
     let kept = "";
@@ -79,7 +79,7 @@ describe("a service that lies", () => {
     await isPaidOnce(url, before);
   });
 
-  it("about a settlement: a transaction that does not hold this payment is none", async () => {
+  it("with a transaction that lacks this payment is not believed", async () => {
     const before = await settled();
     const url = `${shop.url}/invented`;
     const another = wallet.history().find(({ state }) => state === "settled")!.transactionHash!;
@@ -95,7 +95,7 @@ describe("a service that lies", () => {
     await isPaidOnce(url, before);
   });
 
-  it("about the transaction: the one that the chain has is shown", async () => {
+  it("with a wrong transaction hash is corrected from the chain", async () => {
     const before = await settled();
     proxy.lie = async ({ path, forward }) => {
       if (path !== "settle") return undefined;
@@ -106,7 +106,7 @@ describe("a service that lies", () => {
     expect(await settled()).to.equal(before + 1);
   });
 
-  it("about a failure: what was settled all the same is paid, and shown", async () => {
+  it("with a wrong failure does not hide a settled payment", async () => {
     for (const lie of [
       { status: 200, body: { status: "failed", txSignature: "0x", reason: "EXPIRED" } },
       { status: 200, body: { status: "failed", txSignature: "0x", reason: "NULLIFIER_SPENT" } },
@@ -126,7 +126,7 @@ describe("a service that lies", () => {
     }
   });
 
-  it("about an attempt it keeps and settles later: another attempt is of the same note", async () => {
+  it("that settles an old attempt later is harmless, because every attempt spends the same note", async () => {
     const before = await settled();
     const url = `${shop.url}/kept`;
     const kept: (() => Promise<unknown>)[] = [];
@@ -146,7 +146,7 @@ describe("a service that lies", () => {
     expect(held).to.deep.equal([]);
   });
 
-  it("about a payment that is over: it is shown to nobody before the chain has it", async () => {
+  it("with a wrong success gets no proof presented before the chain has the payment", async () => {
     const shown = shop.shown;
     proxy.lie = async ({ path }) =>
       path === "settle"
@@ -159,7 +159,7 @@ describe("a service that lies", () => {
     await isPaidOnce(`${shop.url}/pending`, await settled());
   });
 
-  it("and one that refuses: its reason, and nothing is paid", async () => {
+  it("that refuses causes an error with its reason, and no payment", async () => {
     const before = await settled();
     const spent = await spentOn(wallet.store, clock());
     proxy.lie = async ({ path }) =>
@@ -177,7 +177,7 @@ describe("a service that lies", () => {
     await isPaidOnce(`${shop.url}/small`, before);
   });
 
-  it("and one whose node is behind: the same proof again", async () => {
+  it("whose node lags behind gets the same proof again", async () => {
     const before = await settled();
     let times = 2;
     const bundles = new Set<string>();

@@ -35,7 +35,7 @@ describe("limits", () => {
     return { paid: results.length - codes.length, codes: codes.map((error: SottoError) => error.code) };
   }
 
-  it("of a day hold for requests that race, in two wrappers of one wallet", async () => {
+  it("per day apply to concurrent requests in two wrappers of one wallet", async () => {
     const wallet = await payerWith(
       world,
       Array.from({ length: 6 }, () => 50_000n),
@@ -58,7 +58,7 @@ describe("limits", () => {
     expect(error.details).to.deep.equal({ price: "10000", spent: "30000", limit: "39999" });
   });
 
-  it("of a host hold at each host for itself", async () => {
+  it("per host apply to each host separately", async () => {
     const wallet = await payerWith(
       world,
       Array.from({ length: 4 }, () => 50_000n),
@@ -71,7 +71,7 @@ describe("limits", () => {
     for (const { host } of [shop, other]) expect(await spentOn(wallet.store, clock(), host)).to.equal(PRICE);
   });
 
-  it("do not count attempts that the wallet could not pay", async () => {
+  it("do not count attempts that the wallet could not fund", async () => {
     const wallet = await payerWith(world, [10_000n], { clock });
     const dear = await Shop.open(world, await openWallet(world), { price: PRICE + 1n });
     const pay = paying(wallet, { maxPerRequest: PRICE + 1n, maxPerDay: PRICE + 1n });
@@ -82,7 +82,7 @@ describe("limits", () => {
     await dear.close();
   });
 
-  it("do not count an attempt that was aborted while notes were being made for it", async () => {
+  it("do not count an attempt that was aborted during a split", async () => {
     const wallet = await payerWith(world, [50_000n], { clock });
     const abort = new AbortController();
     const reason = new Error("enough");
@@ -96,7 +96,7 @@ describe("limits", () => {
     expect([await spentOn(wallet.store, clock()), await openPurchases(wallet)]).to.deep.equal([0n, []]);
   });
 
-  it("and services must be given, in base units and as addresses", async () => {
+  it("and services are required, in base units and as URLs", async () => {
     const wallet = await openWallet(world);
     for (const wrong of [
       { services: [] },

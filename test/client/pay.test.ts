@@ -17,14 +17,14 @@ describe("paying fetch", () => {
   after(() => shop?.close());
   const options = () => ({ services: [world.serviceUrl], maxPerRequest: PRICE });
 
-  it("leaves alone what costs nothing", async () => {
+  it("does not touch free responses", async () => {
     const wallet = await openWallet(world);
     const response = await wrapFetch(fetch, wallet, options())(`${shop.url}/free`);
     expect(await response.text()).to.equal("free");
     expect(await openPurchases(wallet)).to.deep.equal([]);
   });
 
-  it("pays what answers 402, and gets it", async () => {
+  it("pays a 402 and returns the resource", async () => {
     const clock = clockWithin(DAY_MS);
     const wallet = await payerWith(world, [1_000_000n], { clock });
     const stages: PurchaseStage[] = [];

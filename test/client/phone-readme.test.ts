@@ -9,11 +9,11 @@ import { Phones } from "./support/phones.ts";
 const README = join(import.meta.dirname, "..", "..", "packages", "client", "README.md");
 const AsyncFunction = (async () => undefined).constructor as FunctionConstructor;
 
-describe("the README's way to pay a phone number", () => {
+describe("the README's phone payment", () => {
   let phones: Phones;
   after(() => phones?.close());
 
-  it("pays it", async () => {
+  it("pays the number", async () => {
     const section = readFileSync(README, "utf8").split("## Paying a phone number")[1]!;
     const block = /```ts\n([\s\S]*?)```/.exec(section)![1]!;
     const [, names] = /^import \{([^}]*)\} from "@sotto\/client";\n/.exec(block)!;

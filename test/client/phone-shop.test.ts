@@ -9,7 +9,7 @@ import { type Person, Phones } from "./support/phones.ts";
 
 const PRICE = 10_000n;
 
-describe("a 402 answer with a phone number", () => {
+describe("a 402 with a phone number", () => {
   let world: World;
   let phones: Phones;
   let shop: Shop;
@@ -49,7 +49,7 @@ describe("a 402 answer with a phone number", () => {
     expect(wallet.balance().total).to.equal(100_000n);
   };
 
-  it("is paid where it is the shop's own, and pinned", async () => {
+  it("is paid and pinned if the number is the recipient's", async () => {
     await show(number, merchant);
     const wallet = await payerWith(world, [100_000n]);
     let lookups = 0;
@@ -64,7 +64,7 @@ describe("a 402 answer with a phone number", () => {
     expect(lookups).to.equal(1);
   });
 
-  it("is refused where the number is somebody else's, unknown, or of another key of the shop's", async () => {
+  it("is rejected if the number is somebody else's, unknown, or has another key", async () => {
     const wallet = await payerWith(world, [100_000n]);
     const [stranger, phone] = [phones.person(await openWallet(world)), phones.newNumber()];
     await phones.link(phone, stranger);
@@ -80,7 +80,7 @@ describe("a 402 answer with a phone number", () => {
     await untouched(wallet);
   });
 
-  it("is refused where the number has changed hands since it was paid, until that is confirmed", async () => {
+  it("is rejected if the number's wallet changed since the last payment, until confirmed", async () => {
     const [wallet, moving] = [await payerWith(world, [110_000n]), phones.newNumber()];
     // A slot earlier: the successor signs a newer link.
     await phones.link(moving, merchant, true, Math.floor(Date.now() / 1000) - 300);
@@ -99,7 +99,7 @@ describe("a 402 answer with a phone number", () => {
     Object.assign(shop, { account: merchant.account });
   });
 
-  it("is not looked at where no registry is named: the wallet's signature says who is paid", async () => {
+  it("is not looked up without a configured registry", async () => {
     const wallet = await payerWith(world, [100_000n]);
     await show(phones.newNumber(), merchant);
     const { status } = await wrapFetch(fetch, wallet, { services: [world.serviceUrl], maxPerRequest: PRICE })(

@@ -12,7 +12,7 @@ const ARTIFACTS = join(import.meta.dirname, "..", "..", "artifacts", "contracts"
 const WRAPPED = `0x${"6492".repeat(16)}`;
 const SALT = `0x${"09".repeat(32)}`;
 
-describe("paying the number of", () => {
+describe("paying a phone number", () => {
   let world: World;
   let phones: Phones;
   let payer: Wallet;
@@ -35,7 +35,7 @@ describe("paying the number of", () => {
   }
 
   for (const deployed of [true, false])
-    it(`a contract wallet that is ${deployed ? "deployed" : "not deployed yet"}`, async () => {
+    it(`of a contract wallet that is ${deployed ? "deployed" : "not deployed yet"}`, async () => {
       const [maker, owner, phone] = [await factory(), Account.createRandom(), phones.newNumber()];
       const address = String(await maker.getFunction("addressOf")(owner.address, SALT));
       if (deployed) await (await maker.getFunction("create")(owner.address, SALT)).wait();
@@ -57,7 +57,7 @@ describe("paying the number of", () => {
       if (!deployed) expect(await world.provider.getCode(address)).to.equal("0x");
     });
 
-  it("somebody whose registry's answer to a signed lookup got lost: the nonce is used, another is signed", async () => {
+  it("signs a new nonce after the answer to a signed lookup was lost", async () => {
     const closed = await Phones.open(world, { SOTTO_PHONE_SIGNED_LOOKUPS: "on" });
     try {
       const [phone, friend] = [closed.newNumber(), closed.person(await openWallet(world))];
@@ -86,7 +86,7 @@ describe("paying the number of", () => {
     }
   });
 
-  it("somebody at a registry that answers signed lookups only", async () => {
+  it("works at a registry that requires signed lookups", async () => {
     const closed = await Phones.open(world, { SOTTO_PHONE_SIGNED_LOOKUPS: "on" });
     try {
       const [phone, friend] = [closed.newNumber(), closed.person(await openWallet(world))];

@@ -57,7 +57,7 @@ describe("paying a phone number", () => {
     return wallet.balance().total;
   };
 
-  it("reaches its holder, once for each key", async () => {
+  it("pays its holder once per key", async () => {
     const { person, phone } = await linked();
     const paid = await pay(phone);
     expect(paid).to.include({ wallet: person.account.address.toLowerCase(), amount: AMOUNT });
@@ -72,7 +72,7 @@ describe("paying a phone number", () => {
     expect((await phonePin(payer.store, phone))?.wallet).to.equal(paid.wallet);
   });
 
-  it("tells who settles nothing that the number could be found by", async () => {
+  it("does not reveal the number to the settling service", async () => {
     const { phone } = await linked();
     const bodies: string[] = [];
     const send: typeof fetch = (url, init) => {
@@ -87,7 +87,7 @@ describe("paying a phone number", () => {
     for (const known of [id, phone.slice(1)]) expect(sent).to.not.include(known);
   });
 
-  it("is refused for another amount, purpose or service under a key that was used", async () => {
+  it("is rejected for another amount, purpose or service under a used key", async () => {
     const { person, phone } = await linked();
     await pay(phone);
     for (const changes of [{ amount: AMOUNT + 1n }, { resourceUrl: "sotto:other" }])
@@ -95,7 +95,7 @@ describe("paying a phone number", () => {
     expect(await received(person)).to.equal(AMOUNT);
   });
 
-  it("is refused for nobody's number, and for one that nobody has proven", async () => {
+  it("is rejected for an unknown or unverified number", async () => {
     const phone = phones.newNumber();
     expect((await rejection(pay(phone))).code).to.equal("PHONE_UNKNOWN");
     await phones.link(phone, await someone(), false);
@@ -103,7 +103,7 @@ describe("paying a phone number", () => {
     expect(await phonePin(payer.store, phone)).to.equal(undefined);
   });
 
-  it("is refused for what is no request", async () => {
+  it("is rejected for an invalid request", async () => {
     const { phone } = await linked();
     const before = payer.balance().total;
     for (const key of ["", "k".repeat(257), undefined, 5])
@@ -126,7 +126,7 @@ describe("paying a phone number", () => {
     expect(await spentOn(payer.store, clock(), "phone")).to.equal(AMOUNT);
   });
 
-  it("pays once where the same payment is asked for twice at the same moment", async () => {
+  it("pays once if the same payment is requested twice concurrently", async () => {
     const { person, phone } = await linked();
     const outcomes = await Promise.allSettled([pay(phone), pay(phone)]);
     expect(outcomes.map(({ status }) => status).sort()).to.deep.equal(["fulfilled", "rejected"]);
@@ -135,14 +135,14 @@ describe("paying a phone number", () => {
     expect(await received(person)).to.equal(AMOUNT);
   });
 
-  it("pays both where two payments pin a number at the same moment", async () => {
+  it("pays both if two payments pin a number concurrently", async () => {
     const { person, phone } = await linked();
     const paid = await Promise.all([pay(phone), pay(phone, { key: "other" })]);
     expect(new Set(paid.map(({ digest }) => digest)).size).to.equal(2);
     expect(await received(person)).to.equal(2n * AMOUNT);
   });
 
-  it("is not paid to whoever took the number over, until its owner says so", async () => {
+  it("does not pay a new holder until the change is confirmed", async () => {
     const { person, phone } = await linked();
     await pay(phone);
     const thief = await someone();
@@ -156,7 +156,7 @@ describe("paying a phone number", () => {
     expect([await received(person), await received(thief)]).to.deep.equal([AMOUNT, AMOUNT]);
   });
 
-  it("stops when it is told to, and goes on when it is asked again", async () => {
+  it("can be aborted and resumed", async () => {
     const { person, phone } = await linked();
     const stop = new AbortController();
     const onProgress = ({ stage }: { stage: string }) => {
@@ -179,7 +179,7 @@ describe("paying a phone number, killed at every write", () => {
   });
   after(() => phones?.close());
 
-  it("pays once, and to whom it was begun, though the number changes hands meanwhile", async () => {
+  it("pays once, to the original wallet, even if the number changes hands meanwhile", async () => {
     const seed = randomSeed();
     const store = new MemoryStore();
     await payerWith(world, [40_000n, 40_000n, 300_000n], { seed, store });

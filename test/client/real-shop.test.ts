@@ -8,7 +8,7 @@ import { ARTIFACTS, openWorld, payerWith, type World } from "../world/wallets.ts
 
 const PRICE = 10_000n;
 
-describe("paying fetch at a real shop", () => {
+describe("paying fetch at a real resource server", () => {
   let world: World;
   let shop: RealShop;
   let url: string;
@@ -25,7 +25,7 @@ describe("paying fetch at a real shop", () => {
   });
   const received = () => shop.received();
 
-  it("pays with real proofs, and what is free costs nothing", async () => {
+  it("pays with real proofs, and pays nothing for free routes", async () => {
     const wallet = await payerWith(world, [60_000n], { prover });
     const pay = wrapFetch(fetch, wallet, { services: [world.serviceUrl], maxPerRequest: PRICE });
     expect(await (await pay(`${url}/health`)).text()).to.equal("free");
@@ -39,7 +39,7 @@ describe("paying fetch at a real shop", () => {
     expect(wallet.balance().total).to.equal(40_000n);
   });
 
-  it("shows the same proof to a handler that fails, and under one key buys once", async () => {
+  it("retries a failing handler with the same proof, and pays once under one key", async () => {
     const wallet = await payerWith(world, [60_000n, 60_000n]);
     const pay = wrapFetch(fetch, wallet, { services: [world.serviceUrl], maxPerRequest: PRICE, retryDelayMs: 20 });
     const before = await received();
@@ -53,7 +53,7 @@ describe("paying fetch at a real shop", () => {
     expect(await openPurchases(wallet)).to.deep.equal([]);
   });
 
-  it("splits one note for requests in parallel, when it is asked to", async () => {
+  it("splits one note for parallel requests if configured", async () => {
     const wallet = await payerWith(world, [400_000n]);
     const split = { notes: 4, amount: 20_000n };
     const pay = wrapFetch(fetch, wallet, { services: [world.serviceUrl], maxPerRequest: PRICE, split });
@@ -69,7 +69,7 @@ describe("paying fetch at a real shop", () => {
     expect(wallet.balance().total).to.equal(400_000n - 4n * PRICE);
   });
 
-  it("stops at each stage when it is told to, and goes on with the next equal request", async () => {
+  it("can be aborted at each stage and resumes with the next equal request", async () => {
     const wallet = await payerWith(world, [60_000n, 60_000n, 60_000n, 60_000n, 60_000n, 60_000n]);
     const before = await received();
     const stages = ["challenge", "proving", "verifying", "settling", "paid", "presenting"];

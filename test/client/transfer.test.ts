@@ -27,7 +27,7 @@ describe("a transfer", () => {
     return payTransfer({ context, config: { service: world.serviceUrl }, wallet } as never, record);
   };
 
-  it("that broke off when it was paid is done, however late somebody goes on with it", async () => {
+  it("that was interrupted after payment completes whenever it is resumed", async () => {
     const { shieldedAddress } = recipient;
     const record = newTransfer({ shieldedAddress, amount: AMOUNT, resourceUrl: "urn:sotto:send:1" });
     const error = await pay(record, /^paid$/).catch((cause: Error) => cause.message);

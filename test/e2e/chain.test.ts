@@ -20,7 +20,7 @@ describe("local chain", () => {
   });
   after(() => node.stop());
 
-  it("runs until it is stopped, and says where", async () => {
+  it("runs until it is stopped, and prints its address", async () => {
     const port = String(await freePort());
     const { status, stdout } = await command("chain/start.ts", ["--port", port], (text, child) => {
       if (text.includes("deploy:local")) child.kill("SIGINT");
@@ -29,14 +29,14 @@ describe("local chain", () => {
     expect(status).to.equal(null);
   });
 
-  it("refuses a busy port and one that is none", async () => {
+  it("rejects a busy and an invalid port", async () => {
     const port = new URL(node.url).port;
     expectRefused(await command("chain/start.ts", ["--port", port]), "PORT_BUSY", port);
     for (const wrong of ["0", "-1", "65536", "80a", "1e3"])
       expectRefused(await command("chain/start.ts", ["--port", wrong]), "INVALID_PORT", wrong);
   });
 
-  it("gets the contracts, and a wallet finds them", async () => {
+  it("receives the contracts, and a wallet finds them", async () => {
     const deployment = await deployLocal(node.url);
     expect(deployment).to.include({ network: "local", set: "development", chainId: 31337 });
     const { pool, token, deploymentBlock } = deployment;
@@ -48,13 +48,13 @@ describe("local chain", () => {
     expect(wallet.balance().total).to.equal(0n);
   });
 
-  it("a second deployment is another pool: none is reused from a chain that is gone", async () => {
+  it("deploys another pool the second time, and reuses none of an earlier chain", async () => {
     const [first, second] = [await deployLocal(node.url), await deployLocal(node.url)];
     expect(second.pool).not.to.equal(first.pool);
     expect(second.deploymentBlock).to.be.greaterThan(first.deploymentBlock);
   });
 
-  it("deploy refuses an address that is none, a node that is not there, and what is no node", async () => {
+  it("rejects an invalid address, an unreachable node, and a server that is not a node", async () => {
     expectRefused(await command("chain/deploy.ts", ["--url", "nonsense"]), "INVALID_URL", "nonsense");
     expectRefused(await command("chain/deploy.ts", ["--url", "ftp://127.0.0.1"]), "INVALID_URL");
     const unreachable = await command("chain/deploy.ts", ["--url", "http://127.0.0.1:9"]);
@@ -66,7 +66,7 @@ describe("local chain", () => {
     server.close();
   });
 
-  it("deploy and wallet refuse another chain", async () => {
+  it("is required by deployment and wallet to have the right chain id", async () => {
     const other = await hre.network.createServer({ network: "node", override: { chainId: 8453 } }, "127.0.0.1", 0);
     const { port } = await other.listen();
     const url = `http://127.0.0.1:${port}`;
@@ -78,7 +78,7 @@ describe("local chain", () => {
     }
   });
 
-  it("a wallet refuses a node that is not there, a pool that is not deployed, and a contract that is none", async () => {
+  it("makes a wallet reject an unreachable node, an undeployed pool and another contract", async () => {
     expect(await refused(openAt("http://127.0.0.1:9", `0x${"11".repeat(20)}`))).to.equal("NODE_UNREACHABLE");
     expect(await refused(openAt(node.url, `0x${"11".repeat(20)}`))).to.equal("POOL_NOT_DEPLOYED");
     const { token } = await deployLocal(node.url);
@@ -86,7 +86,7 @@ describe("local chain", () => {
     await openAt(node.url, `0x${"11".repeat(20)}`).catch((error) => expect(error).to.be.instanceOf(WalletError));
   });
 
-  it("a node that is not there writes nothing to the console and keeps no process from ending", async () => {
+  it("if unreachable prints nothing and does not keep the process alive", async () => {
     const ask = `
       import { ethersChain } from "@sotto/client";
       await ethersChain("http://127.0.0.1:9", { attempts: 2 }).chainId().catch((error) => console.log(error.code));

@@ -2,7 +2,7 @@
 // expected; nothing is begun.
 import { command, expectRefused } from "../kit/command.ts";
 
-describe("commands given what they do not know", () => {
+describe("unknown arguments", () => {
   const cases: [script: string, args: string[], code: string, ...texts: string[]][] = [
     ["bench/main.ts", ["nonsense"], "BENCH_UNKNOWN", "nonsense", "constraints", "gas"],
     ["bench/main.ts", ["constraints", "nonsense"], "BENCH_UNKNOWN", "nonsense"],

@@ -18,8 +18,8 @@ import { command, expectRefused } from "../kit/command.ts";
 import { freePort } from "../kit/ports.ts";
 import { built, journals, listen, ownPlace } from "./support/demo.ts";
 
-describe("npm run demo, stopped or refused", () => {
-  it("leaves nothing behind when it is stopped", async () => {
+describe("npm run demo, stopped or rejected", () => {
+  it("leaves nothing behind if stopped", async () => {
     const port = await freePort();
     const [before, place] = [journals(), ownPlace()];
     // In the middle of the ten requests.
@@ -48,7 +48,7 @@ describe("npm run demo, stopped or refused", () => {
     });
   });
 
-  it("refuses a busy port, a port that is none, and options it does not know", async () => {
+  it("rejects a busy or invalid port, and unknown options", async () => {
     const { server, port } = await listen();
     expectRefused(await command("demo/main.ts", ["--port", String(port)]), "PORT_BUSY", String(port), "--port");
     server.close();
@@ -56,7 +56,7 @@ describe("npm run demo, stopped or refused", () => {
     expectRefused(await command("demo/main.ts", ["--speed", "11"]), "UNKNOWN_OPTION", "--speed", "--port");
   });
 
-  it("refuses a damaged artifact by name, before it starts anything", async () => {
+  it("rejects a damaged artifact by name, before it starts anything", async () => {
     const folder = mkdtempSync(join(tmpdir(), "sotto-artifacts-"));
     try {
       for (const circuit of readdirSync(built))

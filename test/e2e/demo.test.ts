@@ -28,7 +28,7 @@ describe("npm run demo", () => {
     return text.split(/\n(?:\d+\. |Balances\n)/)[0] ?? "";
   };
 
-  it("plays the whole story and finds every balance exact", async () => {
+  it("runs to the end and finds every balance exact", async () => {
     const { status, stdout, stderr } = whole;
     expect(stderr).to.equal("");
     expect(status).to.equal(0);
@@ -48,7 +48,7 @@ describe("npm run demo", () => {
     expect(place.files()).to.deep.equal([]);
   });
 
-  it("pays ten requests at four shops, each once, and a shop takes no proof twice", () => {
+  it("pays ten requests at four servers, each once, and no server accepts a proof twice", () => {
     const text = section(5);
     for (const shop of ["news +Express", "weather +Fastify", "words +Hono", "rates +none"])
       expect(text.match(new RegExp(` 200 +${shop} +GET `, "g")), shop).to.have.length.of.at.least(2);
@@ -58,7 +58,7 @@ describe("npm run demo", () => {
     expect(section(7)).to.match(/12 payments, 1\.70 USDC/);
   });
 
-  it("shows who asks without paying what to pay to whose number", () => {
+  it("shows an unpaid request the price, the recipient and its number", () => {
     expect(section(3))
       .to.contain("402 Payment Required")
       .and.match(/www-authenticate +x402-zk/)
@@ -77,7 +77,7 @@ describe("npm run demo", () => {
     expect(section(8).replaceAll(/\s+/g, " ")).to.contain("12 payments").and.contain("nothing found");
   });
 
-  it("shows the service what is paid for and the bounds of the price, and no payer", () => {
+  it("shows the service the resource and the price bounds, but no payer", () => {
     const [payer = ""] = /(?<=signed one message as )0x[0-9a-f]{8}/.exec(whole.stdout.replaceAll(/\s+/g, " ")) ?? [];
     expect(payer).to.match(/^0x/);
     const service = (step: number) => {
@@ -97,7 +97,7 @@ describe("npm run demo", () => {
     expect(service(10)).to.contain("holds and spends 8 notes; nothing leaves the pool").and.contain("1.50 USDC to 0x");
   });
 
-  it("would notice a story that was cut short", async () => {
+  it("fails if the demo ends early", async () => {
     const cleanup = new Cleanup();
     const printed: string[] = [];
     const screen = { width: 120, colours: false, write: (part: string) => void printed.push(part) };

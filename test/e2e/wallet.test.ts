@@ -104,7 +104,7 @@ describe("wallet on a real chain", () => {
     expect(await token["balanceOf"]!(account.address)).to.equal(0n);
   };
 
-  it("deposits without ETH, pays, is read by the merchant, and is restored from its words alone", async () => {
+  it("deposits without ETH, pays, is read by the recipient, and is restored from its words", async () => {
     const words = createSeedWords();
     const [payer, shop] = [await open({ seed: seedFromWords(words) }), await open()];
     await fund(payer, [5_000_000n]);
@@ -153,7 +153,7 @@ describe("wallet on a real chain", () => {
     expect(shop.balance().total).to.equal(480_000n);
   });
 
-  it("pays several at once from a split deposit by approval, settled in one batch", async () => {
+  it("makes parallel payments from a split deposit, settled in one batch", async () => {
     const [payer, shop] = [await open(), await open()];
     await (await token["mint"]!(relayer.address, 3_000_000n)).wait();
     const calls = await payer.deposit({ amounts: splitAmount(3_000_000n, 3), account: relayer.address });
@@ -170,7 +170,7 @@ describe("wallet on a real chain", () => {
     expect(shop.balance().total).to.equal(1_200_000n);
   });
 
-  it("reads its notes anew after a reorganisation, and survives one that takes a settled payment back", async () => {
+  it("rescans its notes after a reorganization, also one that reverts a settled payment", async () => {
     const store = new SqliteStore(":memory:");
     const [payer, shop] = [await open({ store }), await open()];
     await fund(payer, [2_000_000n]);

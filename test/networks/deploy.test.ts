@@ -46,7 +46,7 @@ describe("deploying to a network", () => {
     for (const path of [folder, journal, sources]) rmSync(path, { recursive: true, force: true });
   });
 
-  it("refuses what makes no deployment, before anything is sent", async () => {
+  it("rejects an invalid deployment before anything is sent", async () => {
     expectRefused(await deploy(), "OPTION_MISSING", "--token");
     expectRefused(await deploy("--token", "0x12"), "INVALID_ADDRESS", "token");
     expectRefused(await deploy("--token", `0x${"11".repeat(20)}`), "TOKEN_INVALID");
@@ -64,7 +64,7 @@ describe("deploying to a network", () => {
     expect(await provider.getTransactionCount(deployer.address)).to.equal(0);
   });
 
-  it("refuses development keys where money could be", async () => {
+  it("rejects development keys on chains that are not local", async () => {
     const other = await startNode(0, { chainId: 84532 });
     try {
       const args = ["--network", network, "--to", folder, "--test-token", "yes"];
@@ -77,7 +77,7 @@ describe("deploying to a network", () => {
     }
   });
 
-  it("goes on where the connection was cut, twice, and deploys nothing twice", async () => {
+  it("resumes after two lost connections, and deploys nothing twice", async () => {
     for (const transactions of [1, 2]) {
       proxy.mend(transactions);
       const cut = await deploy("--test-token", "yes");
@@ -96,7 +96,7 @@ describe("deploying to a network", () => {
     expect(stdout + stderr).to.not.include(deployer.privateKey.slice(2));
   });
 
-  it("finds nothing to do the second time", async () => {
+  it("does nothing the second time", async () => {
     const before = readFileSync(join(folder, `${network}.json`), "utf8");
     const { status } = await deploy("--test-token", "yes");
     expect(status).to.equal(0);
@@ -104,7 +104,7 @@ describe("deploying to a network", () => {
     expect(readFileSync(join(folder, `${network}.json`), "utf8")).to.equal(before);
   });
 
-  it("prepares what explorers ask for: source and arguments that make the code on the chain", async () => {
+  it("prepares source and arguments for explorers that reproduce the code on chain", async () => {
     const entries = JSON.parse(readFileSync(join(sources, "verification.json"), "utf8")) as Entry[];
     expect(entries.map(({ address }) => address)).to.deep.equal(
       Object.values(manifest.contracts).map(({ address }) => address),
@@ -161,7 +161,7 @@ describe("deploying to a network", () => {
     expectRefused(nowhere, "NODE_UNREACHABLE");
   });
 
-  it("is what a service starts from, and one with other keys or settings does not start", async () => {
+  it("is what a service starts from; with other keys or settings it does not start", async () => {
     const file = join(folder, `${network}.json`);
     const settings = {
       SOTTO_DEPLOYMENT: file,

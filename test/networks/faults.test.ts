@@ -49,7 +49,7 @@ describe("deploying with faults", () => {
     for (const path of [folder, journal, sources]) rmSync(path, { recursive: true, force: true });
   });
 
-  it("says what is wrong with node, key, account or folder, and begins nothing", async () => {
+  it("reports a faulty node, key, account or folder before it begins", async () => {
     const away = { SOTTO_DEPLOY_RPC_URL: `http://127.0.0.1:1/${CANARY}` };
     expectRefused(await run(test, away), "NODE_UNREACHABLE", "SOTTO_DEPLOY_RPC_URL");
     const server = createServer((_, response) => response.writeHead(401).end(`<html>${CANARY}`));
@@ -71,7 +71,7 @@ describe("deploying with faults", () => {
     expect(await provider.getTransactionCount(deployer.address)).to.equal(0);
   });
 
-  it("goes on after it was killed in the middle, and repeats no secret in what it writes", async () => {
+  it("resumes after it was killed, and never prints a secret", async () => {
     const proxy = new CuttingProxy(node.url);
     // Once the first transaction is on its way, it gets no answer any more, so that it is killed there and not later.
     const held = new Promise<void>((resolve) => {
@@ -95,7 +95,7 @@ describe("deploying with faults", () => {
         expect(readFileSync(join(name.parentPath, name.name), "utf8"), name.name).to.not.include(CANARY);
   });
 
-  it("goes on after the account ran out of ETH in the middle: what no node took is sent after all, nothing twice", async () => {
+  it("resumes after the account ran out of ETH, and sends nothing twice", async () => {
     const poor = Wallet.createRandom();
     const own = `${network}-poor`;
     const deploy = () => run([...test, "--network", own], { SOTTO_DEPLOYER_KEY: poor.privateKey });
@@ -118,7 +118,7 @@ describe("deploying with faults", () => {
     }
   });
 
-  it("does not go on otherwise than it began, nor on another chain", async () => {
+  it("does not resume with other settings or on another chain", async () => {
     const file = join(folder, `${network}.json`);
     const before: DeploymentManifest = parseDeployment(JSON.parse(readFileSync(file, "utf8")));
     const sent = await provider.getTransactionCount(deployer.address);

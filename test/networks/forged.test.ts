@@ -74,11 +74,11 @@ describe("a pool that was not made by its constructor", () => {
   const found = async (manifest: DeploymentManifest) =>
     (await compareDeployment(manifest, provider)).filter(differs).map(({ what }) => what);
 
-  it("is found by nothing else than how it was made: that of the constructor is", async () => {
+  it("is detected only by how it was created", async () => {
     expect(await found(honest)).to.deep.equal([]);
   });
 
-  it("is not for a chain whose contracts count other blocks than its events", async () => {
+  it("is rejected on a chain whose contracts see other block numbers than its events", async () => {
     class Rollup extends JsonRpcProvider {
       override send(method: string, params: unknown[]) {
         return method === "eth_blockNumber" ? Promise.resolve("0x12345678") : super.send(method, params);
@@ -89,7 +89,7 @@ describe("a pool that was not made by its constructor", () => {
     expect(results.filter(differs).map(({ what }) => what)).to.deep.equal(["block numbers"]);
   });
 
-  it("is not taken for the deployer's own where its journal was planted: no manifest is written", async () => {
+  it("gets no manifest if its journal was planted", async () => {
     const folder = mkdtempSync(join(tmpdir(), "sotto-planted-"));
     const args = ["--network", network, "--test-token", "yes", "--to", folder];
     const secrets = { SOTTO_DEPLOY_RPC_URL: node.url, SOTTO_DEPLOYER_KEY: deployer.privateKey };
@@ -113,7 +113,7 @@ describe("a pool that was not made by its constructor", () => {
     }
   });
 
-  it("is not taken for one of the token that was asked for where it is honest, and of another", async () => {
+  it("is rejected if it has another token than requested", async () => {
     const { abi, bytecode } = await hre.artifacts.readArtifact("TestUSDC");
     const dollar = await new ContractFactory(abi, bytecode, await provider.getSigner(0)).deploy();
     const token = await (await dollar.waitForDeployment()).getAddress();
@@ -133,7 +133,7 @@ describe("a pool that was not made by its constructor", () => {
     }
   });
 
-  it("shows good verifiers and asks another one", async () => {
+  it("is rejected if it shows valid verifiers but calls another one", async () => {
     const { immutableReferences } = await hre.artifacts.readArtifact("ShieldedPool");
     const verifier = honest.contracts.paymentVerifier.address.slice(2);
     const same = (start: number) => hexlify(code.subarray(start + 12, start + 32)).slice(2) === verifier;
@@ -154,7 +154,7 @@ describe("a pool that was not made by its constructor", () => {
     expect(seen).to.equal(places.length - 1);
   });
 
-  it("knows a root of notes that nobody deposited", async () => {
+  it("is rejected if it accepts a root of notes that were never deposited", async () => {
     const manifest = await forge(code, [[ROOT_SLOT, 1n]]);
     const pool = new Contract(manifest.pool, ["function isKnownRoot(uint256) view returns (bool)"], provider);
     expect(await pool.getFunction("isKnownRoot")(EVIL_ROOT)).to.equal(true);

@@ -93,7 +93,7 @@ describe("replacing a pool", () => {
     rmSync(join(journalOf(NETWORK), ".."), { recursive: true, force: true });
   });
 
-  it("takes whole notes out of the old one, submitted by a stranger, with no service and no owner", async () => {
+  it("withdraws whole notes from the old one through a stranger, without a service or an owner", async () => {
     const wallet = await open(old);
     await deposit(wallet, old, [5_000_000n, 3_000_000n]);
     expect(wallet.balance().spendable).to.equal(8_000_000n);
@@ -106,7 +106,7 @@ describe("replacing a pool", () => {
     expect(await balance(old.pool)).to.equal(0n);
   });
 
-  it("puts them into the new one under the same seed, and shows nothing in common, not even the address", async () => {
+  it("deposits them into the new one under the same seed, with nothing in common on chain", async () => {
     const [before, wallet] = [await open(old), await open(next)];
     // Both halves differ: the encryption key and the owner tag.
     const halves = (address: string) => [address.slice(2, 66), address.slice(66)];
@@ -118,7 +118,7 @@ describe("replacing a pool", () => {
     for (const tag of shownNow) expect(shownBefore).to.not.include(tag);
   });
 
-  it("pays there, and a payment made there is none of the old pool's", async () => {
+  it("pays in the new one, and such a payment is not valid in the old one", async () => {
     const wallet = await open(next);
     await wallet.scan();
     const shop = await Wallet.open({

@@ -36,7 +36,7 @@ describe("with a Node that is too old", () => {
     .map((name) => join("packages", name, "dist", "main.js"))
     .filter((path) => existsSync(join(root, path)));
 
-  it("finds every program that a package brings", () => {
+  it("covers every program of the packages", () => {
     const bins = packageFolders().flatMap((name) => {
       const { bin = {} } = JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8"));
       return Object.values<string>(bin).map((path) => join("packages", name, path));
@@ -52,7 +52,7 @@ describe("with a Node that is too old", () => {
       expect([status, stdout]).to.deep.equal([1, ""]);
     });
 
-  it("the launcher of the checkout says in one line what to do", () => {
+  it("makes the launcher say in one line what to do", () => {
     writeFileSync(join(folder, "older.mjs"), PRETEND.replace(OLD, "18.20.8"));
     const args = ["--import", join(folder, "older.mjs"), join("scripts", "run.mjs"), "build"];
     const { status, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: "utf8" });
@@ -60,7 +60,7 @@ describe("with a Node that is too old", () => {
     expect(status).to.equal(1);
   });
 
-  it("programs that import any package get as far as their own first line", () => {
+  it("lets programs import any package", () => {
     const entries = packageFolders().flatMap((name) => {
       const { name: scope, exports } = JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8"));
       return Object.keys(exports).map((entry) => join(scope, entry));
@@ -74,7 +74,7 @@ describe("with a Node that is too old", () => {
     ["@sotto/client/sqlite", 'new store.SqliteStore(":memory:")'],
     ["@sotto/database", 'await store.openDatabase({ url: "sqlite::memory:", name: "some", migrations: {} })'],
   ] as const)
-    it(`${name} refuses to open a store, with a code and what to do`, () => {
+    it(`makes ${name} reject opening a store, with a code and what to do`, () => {
       const refusal = 'console.error("sotto: " + error.code + ": " + error.message)';
       const script = `const store = await import("${name}"); try { ${open}; } catch (error) { ${refusal}; }`;
       const { stderr } = start("--input-type=module", "--eval", script);

@@ -24,26 +24,26 @@ describe("published packages", () => {
       });
       after(() => project.remove());
 
-      it("holds what is needed and nothing else", () => {
+      it("contain what is needed and nothing else", () => {
         expect(packed.files).to.include.members(["package.json", "README.md", "LICENSE"]);
         const others = packed.files.filter((path) => !/^(?:dist\/|package\.json$|README\.md$|LICENSE$)/.test(path));
         expect(others).to.deep.equal([]);
         expect(packed.files.filter((path) => /\.test\./.test(path))).to.deep.equal([]);
       });
 
-      it("exports files that are there", () => {
+      it("export existing files", () => {
         const targets = Object.values(packed.manifest.exports).flatMap((target) => Object.values(target));
         expect(packed.files).to.include.members(targets.map((path) => path.replace(/^\.\//, "")));
       });
 
-      it("can be imported, every entry of it", () => {
+      it("can be imported through every entry", () => {
         const entries = Object.keys(packed.manifest.exports).map((entry) => join(packed.manifest.name, entry));
         const text = entries.map((entry) => `await import(${JSON.stringify(entry)});`).join("\n");
         project.write("entries.mjs", `${text}\nconsole.log("imported");\n`);
         expect(project.run("node", "entries.mjs")).to.equal("imported\n");
       });
 
-      it("brings types that hold under the strictest settings", () => {
+      it("type-check under the strictest settings", () => {
         const entries = Object.keys(packed.manifest.exports).map((entry) => join(packed.manifest.name, entry));
         const text = entries
           .map((entry, index) => `export * as entry${index} from ${JSON.stringify(entry)};`)
@@ -55,7 +55,7 @@ describe("published packages", () => {
         project.run("tsc", "--noEmit", "--strict", "--module", "nodenext", ...types, ...lib, "types.ts");
       });
 
-      it("does what its README shows", () => {
+      it("do what their READMEs show", () => {
         project.write("snippet.mjs", readmeSnippet(folder));
         expect(project.run("node", "snippet.mjs")).to.match(/\S/);
       });

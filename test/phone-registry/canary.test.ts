@@ -72,7 +72,7 @@ describe("a whole run of the phone registry", () => {
   ];
 
   for (const [where, start] of runs)
-    it(`says nothing that is somebody's, ${where}`, async () => {
+    it(`leaks no number, code, wallet or key ${where}`, async () => {
       const folder = temporaryFolder();
       const codeFile = join(folder.path, "codes");
       const keys = { SOTTO_PHONE_MASTER_KEYS: newKey("m1"), SOTTO_PHONE_INDEX_KEYS: newKey("i1") };

@@ -26,8 +26,8 @@ const failure = (environment: Record<string, string | undefined>): { code?: unkn
   throw new Error("it was accepted");
 };
 
-describe("configuration of the phone registry", () => {
-  it("is complete with a place, keys and a webhook", () => {
+describe("phone registry configuration", () => {
+  it("is complete with a deployment, keys and a webhook", () => {
     const { phone, port } = readRegistryConfig(RIGHT);
     expect(phone).to.include({ chainId: 8453n, pool: POOL, service: "https://pay.example/zk", local: false });
     expect(phone).to.include({ unverified: "show", signedLookups: false, countries: undefined });
@@ -36,14 +36,14 @@ describe("configuration of the phone registry", () => {
     expect(port).to.equal(8403);
   });
 
-  it("is one registry, however its address is written", () => {
+  it("normalizes the registry's base address", () => {
     for (const written of ["https://Pay.example/zk", "https://pay.example:443/zk/"])
       expect(readRegistryConfig({ ...RIGHT, SOTTO_PUBLIC_URL: written }).phone.service).to.equal(
         RIGHT["SOTTO_PUBLIC_URL"],
       );
   });
 
-  it("names every variable that is missing", () => {
+  it("names every missing variable", () => {
     const { code, message } = failure({ SOTTO_CHAIN_ID: "8453", SOTTO_POOL: POOL });
     expect(code).to.equal("INVALID_CONFIG");
     for (const name of ["MASTER_KEYS", "INDEX_KEYS", "WEBHOOK_URL", "WEBHOOK_SECRET"])
@@ -86,13 +86,13 @@ describe("configuration of the phone registry", () => {
     ["SOTTO_PHONE_LOCKUPS_CLIENT", "60/60"],
   ];
   for (const [variable, value] of wrong)
-    it(`refuses ${variable}=${value.slice(0, 40)} and names it`, () => {
+    it(`rejects ${variable}=${value.slice(0, 40)} and names it`, () => {
       const { code, message } = failure({ ...RIGHT, [variable]: value });
       expect(code).to.equal("INVALID_CONFIG");
       expect(message).to.include(variable);
     });
 
-  it("refuses development senders where NODE_ENV is production, on a local chain as well", () => {
+  it("rejects development senders if NODE_ENV is production, also on a local chain", () => {
     const local = { SOTTO_CHAIN_ID: "31337", SOTTO_POOL: POOL, SOTTO_PHONE_SENDER: "file" };
     expect(readRegistryConfig(local).phone.sender.kind).to.equal("file");
     expect(failure({ ...local, NODE_ENV: "production" }).message).to.include("SOTTO_PHONE_SENDER");
@@ -115,13 +115,13 @@ describe("configuration of the phone registry", () => {
     expect(new Set(variables).size).to.equal(variables.length);
   });
 
-  it("takes several keys, the current one first", () => {
+  it("accepts several keys, the current one first", () => {
     const keys = `${newKey("m2")},${master}`;
     const { phone } = readRegistryConfig({ ...RIGHT, SOTTO_PHONE_MASTER_KEYS: keys });
     expect(phone.keys?.master.map(({ id }) => id)).to.deep.equal(["m2", "m1"]);
   });
 
-  it("makes keys on a local chain, keeps them, and lets nobody else read them", async () => {
+  it("creates and keeps private keys on a local chain", async () => {
     const folder = temporaryFolder();
     const settings = {
       SOTTO_PHONE_STORE: `sqlite:${join(folder.path, "phone.sqlite")}`,
@@ -141,7 +141,7 @@ describe("configuration of the phone registry", () => {
     }
   });
 
-  it("is the service's where the service serves the registry, and refused there where it has no effect", () => {
+  it("is the service's if the service mounts the registry, and rejected there where it has no effect", () => {
     const service = { ...RIGHT, SOTTO_RELAYER_KEY: `0x${"11".repeat(32)}` };
     const config = readConfig({ ...service, SOTTO_PHONE_REGISTRY: "on" });
     expect(config.phone).to.include({ chainId: 8453n, service: "https://pay.example/zk" });

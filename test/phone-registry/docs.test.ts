@@ -57,7 +57,7 @@ describe("docs/phone-registry.md", () => {
       .map(([name, value]) => `const ${name} = ${typeof value === "bigint" ? `${value}n` : JSON.stringify(value)};`)
       .join("\n");
 
-  it("links a number as it says", async () => {
+  it("links a number as documented", async () => {
     const { privateKey, address } = Wallet.createRandom();
     const given = { registry: registry.url, phone: newNumber(), wallet: address.toLowerCase() };
     const begin = `import { Wallet } from "ethers";\n${constants({ ...given, shieldedAddress: newShieldedAddress() })}
@@ -65,7 +65,7 @@ const account = new Wallet("${privateKey}");`;
     expect(await run("Links a number", begin)).to.equal("enter-code\n");
   });
 
-  it("resolves a number as it says, and refuses what is not proven", async () => {
+  it("resolves a number as documented, and rejects unverified ones", async () => {
     const [signer, phone] = [account(), newNumber()];
     await linkVerified(registry, signer, phone);
     const { chainId, pool, node } = registry.world;
@@ -81,7 +81,7 @@ const account = new Wallet("${privateKey}");`;
     expect(refused).to.include("not this number, chain, pool and registry");
   });
 
-  it("receives codes as it says: of who has the secret, once each", async () => {
+  it("receives codes as documented: only signed ones, each once", async () => {
     const begin = `const secret = "0123456789abcdef0123456789abcdef";
 const texts = [];
 const text = async (...parts) => void texts.push(parts);`;
@@ -101,18 +101,18 @@ server.closeAllConnections();`;
     expect(JSON.parse(said)).to.deep.equal([1, "+4915112345678", "CODE_NOT_SENT"]);
   });
 
-  it("starts a registry with a sender of one's own", async () => {
+  it("starts a registry with a custom sender", async () => {
     const world = await openWorld();
     const begin = "const text = async () => undefined;";
     const said = await run("A registry whose codes", begin, "await registry.close();", registryEnvironment(world));
     expect(said).to.match(/^http:\/\/127\.0\.0\.1:\d+\/zk\n$/);
   });
 
-  it("has no program that is not run here", () => {
+  it("contains no program that is not run here", () => {
     expect(blocks.map((block) => block.split("\n")[0])).to.have.length(4);
   });
 
-  it("names only settings, commands and metrics that there are", async () => {
+  it("names only existing settings, commands and metrics", async () => {
     const known = new Set(Object.values(REGISTRY_SETTINGS).map(({ variable }) => variable as string));
     known.add("SOTTO_PHONE_REGISTRY");
     const named = [...text.matchAll(/SOTTO_[A-Z_]+/g)].map((match) => match[0].replace(/_FILE$/, ""));

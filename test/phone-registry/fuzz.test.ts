@@ -54,7 +54,7 @@ function send(url: string, method: string, { type, body }: Pick<FuzzRequest, "ty
 }
 let registryUrl = "";
 
-describe("five thousand requests to the phone registry that are almost right", () => {
+describe("mutated requests to the phone registry", () => {
   let registry: TestRegistry;
   let samples: Sample[];
   const people: [Signer, string][] = [];
@@ -121,7 +121,7 @@ describe("five thousand requests to the phone registry that are almost right", (
     return faults;
   }
 
-  it("are refused, each with what was wrong", async () => {
+  it("are rejected, each with a reason", async () => {
     const codes = new Map<string, number>();
     const faults = await run(
       REQUESTS,
@@ -145,7 +145,7 @@ describe("five thousand requests to the phone registry that are almost right", (
       expect(codes.get(code) ?? 0, code).to.be.above(5);
   });
 
-  it("and paths that are almost a number find nobody they should not", async () => {
+  it("resolve no number from mutated paths", async () => {
     const faults = await run(
       LOOKUPS,
       async (random) => {
@@ -171,7 +171,7 @@ describe("five thousand requests to the phone registry that are almost right", (
     expect(faults.slice(0, 20)).to.deep.equal([]);
   });
 
-  it("leave the numbers where they were, and nothing of them in the log", async () => {
+  it("change no link and leave no number in the log", async () => {
     const log = registry.logged.join("");
     expect(secrets.filter((secret) => log.includes(secret))).to.deep.equal([]);
     expect(registry.logged.filter((line) => (JSON.parse(line) as { level: number }).level >= 50)).to.deep.equal([]);
@@ -183,7 +183,7 @@ describe("five thousand requests to the phone registry that are almost right", (
     expect(await registry.registry.check()).to.include({ links: people.length });
   });
 
-  it("leave the registry as it was: it links and proves", async () => {
+  it("leave the registry able to link and verify", async () => {
     const [signer, phone] = [account(), newNumber()];
     await linkVerified(registry, signer, phone);
     expect((await registry.resolve(phone)).body["wallet"]).to.equal(signer.address);

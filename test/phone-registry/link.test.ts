@@ -26,7 +26,7 @@ describe("linking a phone number", () => {
   });
   after(() => registry.close());
 
-  it("takes exactly the four fields of the interface, and answers the mapping and what is left to do", async () => {
+  it("accepts exactly the four fields of the interface, and answers the mapping and the next step", async () => {
     const [signer, phone] = [account(), newNumber()];
     const body = await linkBody(registry, signer, phone);
     expect(Object.keys(body)).to.have.members(["phoneNumber", "walletAddress", "signature", "encryptionPublicKey"]);
@@ -58,7 +58,7 @@ describe("linking a phone number", () => {
     expect(answer.headers.get("cache-control")).to.equal("no-store");
   });
 
-  it("is verified by the code alone, and then resolves to all that a payer checks", async () => {
+  it("is verified by the code, and then resolves to everything a payer checks", async () => {
     const [signer, phone] = [account(), newNumber()];
     const body = await linkBody(registry, signer, phone);
     await registry.link(body);
@@ -78,7 +78,7 @@ describe("linking a phone number", () => {
     expect(await checkBindingSignature(binding, String(found["signature"]), noChain)).to.equal(true);
   });
 
-  it("finds the slot that was signed: this one, the one before, the one after, and no other", async () => {
+  it("finds the signed slot: the current, the previous or the next, and no other", async () => {
     const now = Date.now();
     const stopped = await openTestRegistry({}, { clock: () => now });
     try {
@@ -104,7 +104,7 @@ describe("linking a phone number", () => {
     }
   });
 
-  it("takes a fifth field that names a slot of the last 24 hours", async () => {
+  it("accepts a fifth field that names a slot of the last 24 hours", async () => {
     const [slot = 0] = bindingSlots(Date.now());
     const at = async (issuedAt: number, named = issuedAt) => {
       const answer = await registry.link({
@@ -121,7 +121,7 @@ describe("linking a phone number", () => {
     expect(await at(slot, -300)).to.equal("INVALID_REQUEST");
   });
 
-  it("takes addresses of any case, and of mixed case with a right checksum alone", async () => {
+  it("accepts addresses in any case, and mixed case only with a valid checksum", async () => {
     const signer = account();
     const right = getAddress(signer.address);
     const flipped = [...right].map((letter, at) => (at < 2 ? letter : flip(letter))).join("");
@@ -138,7 +138,7 @@ describe("linking a phone number", () => {
     }
   });
 
-  it("takes a shielded address that can be paid, and no other", async () => {
+  it("accepts only shielded addresses that can be paid", async () => {
     const [signer, phone] = [account(), newNumber()];
     const right = await linkBody(registry, signer, phone);
     const tag = right.encryptionPublicKey.slice(66);
@@ -167,7 +167,7 @@ describe("linking a phone number", () => {
     expect((await registry.link(right)).status).to.equal(200);
   });
 
-  it("is told by GET /phone what to sign for", async () => {
+  it("describes what to sign at GET /phone", async () => {
     expect((await call(`${registry.url}/phone`)).body).to.deep.equal({
       service: registry.service,
       chainId: String(registry.world.chainId),
@@ -180,7 +180,7 @@ describe("linking a phone number", () => {
     expect(registry.service).to.equal(registry.url);
   });
 
-  it("refuses countries and kinds of numbers that are not served", async () => {
+  it("rejects countries and kinds of numbers that are not served", async () => {
     const closed = await openTestRegistry({ SOTTO_PHONE_COUNTRIES: "DE,AT" });
     try {
       const codeOf = async (phone: string) =>
@@ -195,7 +195,7 @@ describe("linking a phone number", () => {
     }
   });
 
-  it("understands numbers as they are written, where they can only be one", async () => {
+  it("parses written numbers that are unambiguous", async () => {
     const german = await openTestRegistry({ SOTTO_PHONE_DEFAULT_COUNTRY: "DE" });
     try {
       const [signer, key] = [account(), newShieldedAddress()];

@@ -47,13 +47,13 @@ describe("signed lookups", () => {
     return status === 200 ? body["wallet"] : body["code"];
   };
 
-  it("are answered, and say who may ask", async () => {
+  it("are answered and identify the wallet", async () => {
     expect(await ask(await headersFor(account()))).to.equal(payee.address);
     expect((await call(`${registry.url}/phone`)).body["signedLookups"]).to.equal(true);
     expect(await ask(await headersFor(await contractWallet(registry.world)))).to.equal(payee.address);
   });
 
-  it("are all that is answered", async () => {
+  it("are required if configured", async () => {
     expect(await ask({})).to.equal("LOOKUP_SIGNATURE_REQUIRED");
     const right = await headersFor(account());
     for (const name of Object.keys(right)) {
@@ -64,7 +64,7 @@ describe("signed lookups", () => {
     expect(unsigned.status).to.equal(401);
   });
 
-  it("are answered once each, also when they come at the same time", async () => {
+  it("are answered once each, also concurrently", async () => {
     const headers = await headersFor(account());
     const answers = await Promise.all(Array.from({ length: 8 }, () => ask(headers)));
     expect(answers.filter((answer) => answer === payee.address)).to.have.length(1);
@@ -72,14 +72,14 @@ describe("signed lookups", () => {
     expect(await ask(headers)).to.equal("NONCE_REFUSED");
   });
 
-  it("are for one number: who sees one cannot ask for another", async () => {
+  it("are valid for one number only", async () => {
     const headers = await headersFor(account());
     expect(await ask(headers, newNumber())).to.equal("SIGNATURE_INVALID");
     // It was not used up by that.
     expect(await ask(headers)).to.equal(payee.address);
   });
 
-  it("have an end that is near", async () => {
+  it("have a near deadline", async () => {
     for (const deadline of [inSeconds(-1), inSeconds(400), 1])
       expect(await ask(await headersFor(account(), { deadline })), String(deadline)).to.equal("NONCE_REFUSED");
     const headers = await headersFor(account());
@@ -89,7 +89,7 @@ describe("signed lookups", () => {
     expect(await ask(later)).to.equal("SIGNATURE_INVALID");
   });
 
-  it("are for this registry, chain and wallet", async () => {
+  it("are valid for this registry, chain and wallet only", async () => {
     const [signer, other] = [account(), account()];
     for (const lies of [
       { service: "https://other.example/zk" },
@@ -109,7 +109,7 @@ describe("signed lookups", () => {
     expect(await ask(right)).to.equal(payee.address);
   });
 
-  it("count for the wallet that signs them, wherever it asks from", async () => {
+  it("count against the signing wallet, from any address", async () => {
     const signer = account();
     // A number that it pays is looked up without end.
     for (let index = 0; index < 6; index += 1) expect(await ask(await headersFor(signer))).to.equal(payee.address);

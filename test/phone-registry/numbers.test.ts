@@ -54,7 +54,7 @@ const codeOf = (text: string, country?: CountryCode): unknown => {
 
 describe("phone numbers", () => {
   for (const [country, local, number] of LOCAL)
-    it(`${country}: ${local} is ${number}, as is every other way to write it`, () => {
+    it(`${country}: parses ${local} and every other spelling as ${number}`, () => {
       expect(parseNumber(local, country)).to.deep.include({ number, country, servable: true });
       const digits = number.slice(1);
       const spaced = digits.replace(/(..)/g, "$1 ").trim();
@@ -64,7 +64,7 @@ describe("phone numbers", () => {
       for (const written of [number, digits]) expect(codeOf(written, country), written).to.equal(number);
     });
 
-  it("are of thirty countries and more", () => {
+  it("cover at least thirty countries", () => {
     expect(new Set(LOCAL.map(([country]) => country)).size).to.be.at.least(30);
   });
 
@@ -93,11 +93,11 @@ describe("phone numbers", () => {
     ["much space", `${" ".repeat(100)}+4915112345678`],
   ];
   for (const [what, text] of wrong)
-    it(`are not ${what}`, () => {
+    it(`exclude ${what}`, () => {
       expect(codeOf(text)).to.equal("INVALID_PHONE_NUMBER");
     });
 
-  it("are never guessed: digits that are two numbers are refused, with a plus they are one", () => {
+  it("are never guessed: ambiguous digits are rejected without a plus sign", () => {
     // A mobile number in China, and one in Chicago.
     expect(codeOf("131 2345 6789", "CN")).to.equal("AMBIGUOUS_PHONE_NUMBER");
     expect(codeOf("+13123456789", "CN")).to.equal("+13123456789");
@@ -111,7 +111,7 @@ describe("phone numbers", () => {
     expect(codeOf("4915123456789", "DE")).to.equal("+4915123456789");
   });
 
-  it("that cost the sender, or are nobody's, are told apart", () => {
+  it("distinguish premium and unassigned numbers", () => {
     expect(parseNumber("+499001234567").servable).to.equal(false);
     expect(parseNumber("+4915112345678").servable).to.equal(true);
   });

@@ -62,7 +62,7 @@ describe("the phone registry as a program", () => {
     expect((await post(`${url}/phone/verify`, proof)).body["verified"]).to.equal(true);
   }
 
-  it("says where it is and what is signed for, serves, and ends on SIGTERM", async () => {
+  it("prints its address and what to sign, serves, and stops on SIGTERM", async () => {
     const registry = await start();
     const [signer, phone] = [account(), newNumber()];
     await linkAndVerify(registry, signer, phone);
@@ -80,7 +80,7 @@ describe("the phone registry as a program", () => {
     expect(registry.said.join("")).to.not.include(phone.slice(1));
   });
 
-  it("says in one line what does not fit", () => {
+  it("reports invalid settings in one line", () => {
     const { status, stdout, stderr } = runRegistry(folder.path, { ...settings, SOTTO_PHONE_UNVERIFIED: "maybe" }, []);
     expect([status, stdout]).to.deep.equal([1, ""]);
     expect(stderr).to.match(/^sotto: INVALID_CONFIG: SOTTO_PHONE_UNVERIFIED [^\n]+\n$/);
@@ -91,7 +91,7 @@ describe("the phone registry as a program", () => {
     expect(runRegistry(folder.path, settings, ["dance"]).stderr).to.include("sotto-phone-registry [command]");
   });
 
-  it("brings everything under new keys while it serves, and the old ones may go", async () => {
+  it("re-encrypts everything under new keys while it serves", async () => {
     const old = { ...settings };
     const registry = await start();
     const people = Array.from({ length: 5 }, () => [account(), newNumber()] as const);
@@ -121,7 +121,7 @@ describe("the phone registry as a program", () => {
     await found(without);
   });
 
-  it("forgets a number that an administrator types in, and says nothing of it", async () => {
+  it("forgets a number on an administrator's request, without printing it", async () => {
     const registry = await start();
     const [signer, phone] = [account(), newNumber()];
     await linkAndVerify(registry, signer, phone);
@@ -134,7 +134,7 @@ describe("the phone registry as a program", () => {
     expect(wrong.stderr).to.match(/^sotto: INVALID_PHONE_NUMBER: /);
   });
 
-  it("looks at all links at once, and finds one that somebody took away", async () => {
+  it("audits all links and detects a removed one", async () => {
     const registry = await start();
     for (let count = 0; count < 2; count += 1) await linkAndVerify(registry, account(), newNumber());
     const check = (command = "check") => runRegistry(folder.path, settings, [command]);
@@ -149,13 +149,13 @@ describe("the phone registry as a program", () => {
     expect(JSON.parse(check().stdout)).to.include({ links: 1 });
   });
 
-  it("makes keys that it takes", () => {
+  it("creates keys that it accepts", () => {
     const { stdout } = runRegistry(folder.path, {}, ["new-key", "2026-11"]);
     expect(stdout).to.match(/^2026-11:[0-9a-f]{64}\n$/);
     expect(runRegistry(folder.path, {}, ["new-key", "Not An Id"]).status).to.equal(1);
   });
 
-  it("killed at any moment, says the same as before or after, and goes on", async () => {
+  it("is consistent after being killed at any moment", async () => {
     let registry = await start();
     for (let round = 0; round < ROUNDS; round += 1) {
       const [kept, moved, phone, other] = [account(), account(), newNumber(), newNumber()];

@@ -14,7 +14,7 @@ import {
   unlinkBody,
 } from "./support/world.ts";
 
-describe("proving a phone number", () => {
+describe("verifying a phone number", () => {
   let registry: TestRegistry;
   before(async () => {
     registry = await openTestRegistry();
@@ -25,7 +25,7 @@ describe("proving a phone number", () => {
   });
   after(() => registry.close());
 
-  it("sends another code to who asks again, and the one before is dead", async () => {
+  it("sends a new code on request, and the previous one becomes invalid", async () => {
     const [signer, phone] = [account(), newNumber()];
     const body = await linkBody(registry, signer, phone);
     const first = await registry.link(body);
@@ -40,7 +40,7 @@ describe("proving a phone number", () => {
     expect((await registry.verify(fresh)).body["code"]).to.equal("CODE_EXPIRED");
   });
 
-  it("says that a code could not be sent, and sends it when asked again", async () => {
+  it("reports that a code could not be sent, and sends it on retry", async () => {
     const [signer, phone] = [account(), newNumber()];
     const body = await linkBody(registry, signer, phone);
     registry.failure = new Error(`the network said no to ${phone}`);
@@ -52,7 +52,7 @@ describe("proving a phone number", () => {
     expect(registry.logged.join("")).to.not.include(phone);
   });
 
-  it("gives five tries in five minutes", async () => {
+  it("allows five attempts in five minutes", async () => {
     const [signer, phone] = [account(), newNumber()];
     const body = await linkBody(registry, signer, phone);
     await registry.link(body);
@@ -69,7 +69,7 @@ describe("proving a phone number", () => {
     expect((await registry.resolve(phone)).body["verified"]).to.equal(false);
   });
 
-  it("tells a stranger nothing of who has a number", async () => {
+  it("tells a stranger nothing about a number's holder", async () => {
     const [owner, stranger, taken, free] = [account(), account(), newNumber(), newNumber()];
     await linkVerified(registry, owner, taken);
     const [ofTaken, ofFree] = [taken, free].map(async (phone) => {
@@ -93,7 +93,7 @@ describe("proving a phone number", () => {
     }
   });
 
-  it("moves a number to another wallet for who proves it again, and says what changed", async () => {
+  it("moves a number to another wallet after a new code, and reports the change", async () => {
     const [before, after, phone] = [account(), account(), newNumber()];
     const old = await linkVerified(registry, before, phone);
     const body = await linkBody(registry, after, phone);
@@ -107,7 +107,7 @@ describe("proving a phone number", () => {
     expect(mapping).to.include({ wallet: after.address, verified: true });
   });
 
-  it("renews a proven link of the same wallet without a code, and says what changed", async () => {
+  it("renews a verified link of the same wallet without a code, and reports the change", async () => {
     const [signer, phone] = [account(), newNumber()];
     const old = await linkVerified(registry, signer, phone);
     registry.ahead = 300_000;
@@ -120,7 +120,7 @@ describe("proving a phone number", () => {
     });
   });
 
-  it("keeps several numbers of one wallet", async () => {
+  it("allows several numbers per wallet", async () => {
     const [signer, first, second] = [account(), newNumber(), newNumber()];
     await linkVerified(registry, signer, first);
     await linkVerified(registry, signer, second);
@@ -128,7 +128,7 @@ describe("proving a phone number", () => {
       expect((await registry.resolve(phone)).body).to.include({ wallet: signer.address, phoneNumber: phone });
   });
 
-  it("sends the code to the number of the wallet that asked, and takes it for that wallet alone", async () => {
+  it("accepts a code only for the wallet that requested it", async () => {
     const [owner, thief, phone] = [account(), account(), newNumber()];
     await registry.link(await linkBody(registry, owner, phone));
     await registry.link(await linkBody(registry, thief, phone));
@@ -140,7 +140,7 @@ describe("proving a phone number", () => {
     expect((await registry.verify(forOwner)).body["wallet"]).to.equal(owner.address);
   });
 
-  it("is taken back by the wallet, with all that is known of it", async () => {
+  it("is revoked by the wallet, with all its data", async () => {
     const [signer, phone] = [account(), newNumber()];
     await linkVerified(registry, signer, phone);
     const [slot = 0] = bindingSlots(Date.now());
@@ -150,7 +150,7 @@ describe("proving a phone number", () => {
     expect((await registry.unlink(body)).body["code"]).to.equal("SIGNATURE_REPLAYED");
   });
 
-  it("is not taken back by anybody else, and the answers tell nothing", async () => {
+  it("is not revoked by anybody else, and the answers reveal nothing", async () => {
     const [owner, stranger, phone, free] = [account(), account(), newNumber(), newNumber()];
     await linkVerified(registry, owner, phone);
     for (const number of [phone, free]) {
@@ -167,7 +167,7 @@ describe("proving a phone number", () => {
     expect((await registry.resolve(phone)).body["wallet"]).to.equal(owner.address);
   });
 
-  it("sends no more codes than its operator pays for, and says when to come back", async () => {
+  it("respects the operator's limit of codes, and says when to retry", async () => {
     const limited = await openTestRegistry({ SOTTO_PHONE_CODES_TOTAL: "3/86400" }, { clock: clockWithin(86_400_000) });
     try {
       const ask = async (phone = newNumber()) => limited.link(await linkBody(limited, account(), phone));
@@ -182,7 +182,7 @@ describe("proving a phone number", () => {
     }
   });
 
-  it("limits codes of a number, a wallet and an address, and says when to come back", async () => {
+  it("limits codes per number, wallet and address, and says when to retry", async () => {
     const limits = {
       SOTTO_PHONE_CODES_NUMBER: "2/600",
       SOTTO_PHONE_CODES_WALLET: "3/600",

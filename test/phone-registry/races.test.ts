@@ -21,7 +21,7 @@ describe("races for a phone number", () => {
   after(() => registry.close());
   const ownerOf = async (phone: string) => (await registry.resolve(phone)).body;
 
-  it("leave one owner where two link and prove at the same time, and tell it what it took over", async () => {
+  it("leave one owner if two link and verify concurrently, and report the takeover", async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const [one, two, phone] = [account(), account(), newNumber()];
       const bodies = await Promise.all([linkBody(registry, one, phone), linkBody(registry, two, phone)]);
@@ -37,7 +37,7 @@ describe("races for a phone number", () => {
     }
   });
 
-  it("take a code once, however often it comes", async () => {
+  it("accept a code once", async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const [signer, phone] = [account(), newNumber()];
       await registry.link(await linkBody(registry, signer, phone));
@@ -48,7 +48,7 @@ describe("races for a phone number", () => {
     }
   });
 
-  it("give five tries, not one more to who tries all at once", async () => {
+  it("allow five attempts, also if made concurrently", async () => {
     const [signer, phone] = [account(), newNumber()];
     await registry.link(await linkBody(registry, signer, phone));
     const right = proofOf(registry, signer, phone);
@@ -60,7 +60,7 @@ describe("races for a phone number", () => {
     expect((await registry.verify(right)).body["code"]).to.equal("CODE_EXHAUSTED");
   });
 
-  it("send the same link's codes one after the other, and the last one counts", async () => {
+  it("send the codes of one link in sequence, and the last one is valid", async () => {
     const [signer, phone] = [account(), newNumber()];
     const body = await linkBody(registry, signer, phone);
     const answers = await Promise.all([registry.link(body), registry.link(body), registry.link(body)]);
@@ -72,7 +72,7 @@ describe("races for a phone number", () => {
     expect(tried.filter((status) => status === 200)).to.have.length(1);
   });
 
-  it("let taking back and proving come in either order, without a half of either", async () => {
+  it("serialize revocation and verification", async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const [before, after, phone] = [account(), account(), newNumber()];
       await linkVerified(registry, before, phone);

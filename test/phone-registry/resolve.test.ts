@@ -21,7 +21,7 @@ describe("resolving a phone number", () => {
   });
   after(() => registry.close());
 
-  it("finds it in every spelling of the path", async () => {
+  it("accepts every spelling of the path", async () => {
     const [signer, phone] = [account(), newNumber()];
     await linkVerified(registry, signer, phone);
     const digits = phone.slice(1);
@@ -45,7 +45,7 @@ describe("resolving a phone number", () => {
     ["a query in place of it", "?phone=4915112345678", 400],
   ];
   for (const [what, path, status] of bad)
-    it(`says what is wrong with ${what}`, async () => {
+    it(`explains what is wrong with ${what}`, async () => {
       const answer = await call(`${registry.url}/phone/resolve/${path}`);
       expect(answer.status).to.equal(status);
       expect(JSON.stringify(answer.body)).to.not.include("12345678");
@@ -64,7 +64,7 @@ describe("resolving a phone number", () => {
     return text;
   }
 
-  it("gives known and unknown numbers answers of one length, with the same headers, that nobody keeps", async () => {
+  it("answers known and unknown numbers with equal lengths and headers, uncached", async () => {
     const [known, unproven, unknown] = [newNumber(), newNumber(), newNumber()];
     await linkVerified(registry, account(), known);
     await registry.link(await linkBody(registry, account(), unproven));
@@ -88,7 +88,7 @@ describe("resolving a phone number", () => {
     }
   });
 
-  it("answers HEAD without a body, and other methods with what there is", async () => {
+  it("answers HEAD without a body, and other methods with 405 and Allow", async () => {
     const phone = newNumber();
     await linkVerified(registry, account(), phone);
     const head = await fetch(resolveUrl(registry, phone), { method: "HEAD" });
@@ -97,7 +97,7 @@ describe("resolving a phone number", () => {
     expect([other.status, other.headers.get("allow")]).to.deep.equal([405, "GET, HEAD"]);
   });
 
-  it("hides what nobody has proven, where it is told to", async () => {
+  it("hides unverified numbers if configured", async () => {
     const hiding = await openTestRegistry({ SOTTO_PHONE_UNVERIFIED: "hide" });
     try {
       const [signer, phone] = [account(), newNumber()];
@@ -111,7 +111,7 @@ describe("resolving a phone number", () => {
     }
   });
 
-  it("counts lookups of an address, of a range, and of a range by an address", async () => {
+  it("limits lookups per address, per range, and per range by address", async () => {
     const ask = async (limited: TestRegistry, phone: string) => {
       const answer = await limited.resolve(phone);
       if (answer.status === 429) expect(Number(answer.headers.get("retry-after"))).to.be.above(0);
@@ -138,7 +138,7 @@ describe("resolving a phone number", () => {
     }
   });
 
-  it("shows who watches that somebody tries numbers, and not which", async () => {
+  it("lets metrics reveal enumeration, but no number", async () => {
     const watched = await openTestRegistry({ SOTTO_PHONE_LOOKUPS_CLIENT: "20/600" }, { clock: clockWithin(600_000) });
     try {
       for (let index = 0; index < 10; index += 1) await watched.resolve(newNumber());

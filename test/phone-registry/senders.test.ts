@@ -64,7 +64,7 @@ describe("the webhook sender", () => {
   const open = (url: string, more: Partial<ConstructorParameters<typeof WebhookSender>[0]> = {}) =>
     new WebhookSender({ url, secret: SECRET, timeoutMs: 60_000, tries: 3, wait: async () => undefined, ...more });
 
-  it("posts the code, signed with the time, so that the receiver knows who calls and when", async () => {
+  it("posts the code with a signed timestamp, so that the receiver can authenticate it", async () => {
     const target = await receiver(status(204));
     try {
       const sent = message();
@@ -90,7 +90,7 @@ describe("the webhook sender", () => {
     }
   });
 
-  it("tries again what may work later, under one key", async () => {
+  it("retries temporary failures under one idempotency key", async () => {
     const target = await receiver(status(503), (response) => response.destroy(), status(200));
     try {
       await open(target.url).send(message());
@@ -105,7 +105,7 @@ describe("the webhook sender", () => {
     }
   });
 
-  it("does not try again what is refused, and never follows to somewhere else", async () => {
+  it("does not retry refusals, and follows no redirect", async () => {
     const elsewhere = await receiver(status(200));
     for (const refusal of [
       status(400),
@@ -122,7 +122,7 @@ describe("the webhook sender", () => {
     await elsewhere.close();
   });
 
-  it("waits for an answer as long as it was told, not for ever, and gives up after its tries", async () => {
+  it("respects its timeout and its number of attempts", async () => {
     const target = await receiver(() => undefined);
     const start = performance.now();
     let pauses = 0;
@@ -136,7 +136,7 @@ describe("the webhook sender", () => {
     expect(await codeOf(open(target.url).send(message()))).to.equal("CODE_NOT_SENT");
   });
 
-  it("does not send a code whose time is over", async () => {
+  it("does not send an expired code", async () => {
     const target = await receiver(status(503));
     let now = Date.now();
     const wait = async () => {
@@ -148,7 +148,7 @@ describe("the webhook sender", () => {
     await target.close();
   });
 
-  it("is how a registry sends, and a webhook that is away leaves something to do", async () => {
+  it("is used by a registry, which recovers from an unreachable webhook", async () => {
     const target = await receiver(status(500), status(500), status(200));
     const folder = temporaryFolder();
     const settings = {
@@ -182,12 +182,12 @@ describe("the webhook sender", () => {
   });
 });
 
-describe("the senders for development", () => {
+describe("the development senders", () => {
   const LOCAL = { local: true, production: false };
   const folder = temporaryFolder();
   after(() => folder.remove());
 
-  it("write codes into a file that its owner alone can read, whoever could before", async () => {
+  it("write codes into a file that only its owner can read, even if it was readable before", async () => {
     const path = join(folder.path, "deep", "codes.jsonl");
     const sender = new FileSender(path, LOCAL);
     await sender.send(message());
@@ -205,13 +205,13 @@ describe("the senders for development", () => {
     expect(statSync(open).mode & 0o777).to.equal(0o600);
   });
 
-  it("print codes where the developer looks", async () => {
+  it("print codes to the developer's terminal", async () => {
     const lines: string[] = [];
     await new LogSender(LOCAL, (line) => void lines.push(line)).send(message());
     expect(lines.join("")).to.include("314159").and.include("development only");
   });
 
-  it("refuse to run in production, and on a chain that is not local", () => {
+  it("refuse to run in production or on a chain that is not local", () => {
     for (const place of [
       { local: false, production: false },
       { local: true, production: true },

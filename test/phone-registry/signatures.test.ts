@@ -47,11 +47,11 @@ describe("signatures for a phone registry", () => {
     ["another wallet", { wallet: `0x${"cd".repeat(20)}` }],
   ];
   for (const [what, lies] of foreign)
-    it(`are refused for ${what}`, async () => {
+    it(`are rejected for ${what}`, async () => {
       expect(await codeOf(await linkBody(registry, account(), newNumber(), lies))).to.equal("SIGNATURE_INVALID");
     });
 
-  it("are refused for another key, and of another account", async () => {
+  it("are rejected for another key, and from another account", async () => {
     const [signer, other, phone] = [account(), account(), newNumber()];
     const right = await linkBody(registry, signer, phone);
     expect(await codeOf({ ...right, encryptionPublicKey: newShieldedAddress() })).to.equal("SIGNATURE_INVALID");
@@ -59,7 +59,7 @@ describe("signatures for a phone registry", () => {
     expect(await codeOf(right)).to.equal(200);
   });
 
-  it("are refused in every other form: high s, other v, cut, longer, none", async () => {
+  it("are rejected in every other form: high s, other v, truncated, longer, missing", async () => {
     const [signer, phone] = [account(), newNumber()];
     const right = await linkBody(registry, signer, phone);
     const { signature } = right;
@@ -79,7 +79,7 @@ describe("signatures for a phone registry", () => {
     );
   });
 
-  it("are accepted once: what was proven, replaced or taken back cannot be brought back", async () => {
+  it("are accepted once: a verified, replaced or revoked link cannot be replayed", async () => {
     const [first, second, phone] = [account(), account(), newNumber()];
     const old = await linkVerified(registry, first, phone);
     const [issuedAt = 0] = bindingSlots(Date.now());
@@ -96,7 +96,7 @@ describe("signatures for a phone registry", () => {
     expect(await codeOf(again)).to.equal(200);
   });
 
-  it("are too old after a while, for links and for taking back", async () => {
+  it("expire, for links and for revocation", async () => {
     const [signer, phone] = [account(), newNumber()];
     const [issuedAt = 0] = bindingSlots(Date.now());
     const body = await linkBody(registry, signer, phone, { issuedAt });
@@ -109,7 +109,7 @@ describe("signatures for a phone registry", () => {
     expect(await codeOf({ ...body, issuedAt })).to.equal("BINDING_FROM_THE_FUTURE");
   });
 
-  it("hold for 400 days: then the number is unknown", async () => {
+  it("are valid for 400 days, then the number is unknown", async () => {
     const [signer, phone] = [account(), newNumber()];
     await linkVerified(registry, signer, phone);
     registry.ahead = 399 * 86_400_000;
@@ -118,7 +118,7 @@ describe("signatures for a phone registry", () => {
     expect((await registry.resolve(phone)).status).to.equal(404);
   });
 
-  it("of contract wallets are asked on chain, deployed or not yet", async () => {
+  it("of contract wallets are checked on chain, deployed or not", async () => {
     for (const make of [contractWallet, futureWallet]) {
       const [signer, phone] = [await make(registry.world), newNumber()];
       await linkVerified(registry, signer, phone);
@@ -131,7 +131,7 @@ describe("signatures for a phone registry", () => {
     }
   });
 
-  it("of contracts that misbehave are refused, never a fault of ours", async () => {
+  it("of misbehaving contracts are rejected without a server error", async () => {
     const magic = `0x1626ba7e${"00".repeat(28)}`;
     const wallets = [
       await troublesome(registry.world, ANSWER.Revert),
@@ -151,7 +151,7 @@ describe("signatures for a phone registry", () => {
     }
   });
 
-  it("of contracts cost who sends them: nobody makes the registry ask without end", async () => {
+  it("of contracts count against quotas, so that nobody can cause unlimited calls", async () => {
     const limited = await openTestRegistry({ SOTTO_PHONE_CONTRACT_CHECKS: "4" }, { clock: clockWithin(3_600_000) });
     try {
       const signer = await contractWallet(limited.world);
@@ -174,7 +174,7 @@ describe("signatures for a phone registry", () => {
     }
   });
 
-  it("of contracts are asked of the next node where one is away", async () => {
+  it("of contracts fail over to the next node", async () => {
     const { node } = registry.world;
     const unreachable = "http://127.0.0.1:1/key-of-a-customer";
     const second = await openTestRegistry({ SOTTO_RPC_URLS: `${unreachable},${node.url}` });
@@ -186,7 +186,7 @@ describe("signatures for a phone registry", () => {
     }
   });
 
-  it("of contracts are not judged by a node that is at fault", async () => {
+  it("of contracts are not decided by a faulty node", async () => {
     const node = await FaultyNode.start(registry.world.node.url);
     const lone = await openTestRegistry({ SOTTO_RPC_URLS: node.url });
     try {
@@ -215,7 +215,7 @@ describe("signatures for a phone registry", () => {
     }
   });
 
-  it("of contracts are not waited for where a node says nothing", async () => {
+  it("of contracts time out on a silent node", async () => {
     const node = await FaultyNode.start(registry.world.node.url);
     const lone = await openTestRegistry({ SOTTO_RPC_URLS: node.url, SOTTO_RPC_TIMEOUT_MS: "3000" });
     try {
@@ -230,7 +230,7 @@ describe("signatures for a phone registry", () => {
     }
   });
 
-  it("need the code of the number, whatever the wallet is", async () => {
+  it("do not replace the code, for any kind of wallet", async () => {
     const [signer, phone] = [await contractWallet(registry.world), newNumber()];
     await registry.link(await linkBody(registry, signer, phone));
     expect((await registry.resolve(phone)).body["verified"]).to.equal(false);

@@ -8,7 +8,7 @@ import { enqueue, rounds, Services } from "./support/service.ts";
 /** Hardhat's public test account 2. */
 const OTHER_KEY = "0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a";
 
-describe("relayer's appends", () => {
+describe("the relayer's appends", () => {
   let chain: TestChain;
   let services: Services;
   before(async () => {
@@ -32,7 +32,7 @@ describe("relayer's appends", () => {
     return (await queue()).size;
   };
 
-  it("come at once on a development chain, in as many steps as there are notes", async () => {
+  it("run immediately on a development chain, in as many steps as there are notes", async () => {
     await settled();
     for (let i = 0; i < 3; i += 1) await chain.deposit(Array.from({ length: 40 }, () => 20_000n));
     const { size } = await queue();
@@ -69,7 +69,7 @@ describe("relayer's appends", () => {
     await appended(before.size + 64);
   });
 
-  it("go on after a reorganisation changed what is queued", async () => {
+  it("continue after a reorganization changed the queue", async () => {
     await chain.mine(2);
     const snapshot = await chain.rpc("evm_snapshot");
     const { relayer } = await services.start({ config: { append: true, appendAfter: 0, rebroadcastAfter: 100 } });
@@ -82,7 +82,7 @@ describe("relayer's appends", () => {
     await eventually(async () => (await relayer.status()).error === undefined);
   });
 
-  it("survive that somebody else appends first", async () => {
+  it("survive an append by somebody else", async () => {
     const { log } = await services.start({ config: { append: true, appendAfter: 0 } });
     await services.start({ config: { append: true, appendAfter: 0 }, key: OTHER_KEY });
     for (let i = 0; i < 3; i += 1) {
@@ -92,7 +92,7 @@ describe("relayer's appends", () => {
     expect(log.filter(({ level }) => level === "error").map(({ fields }) => fields)).to.deep.equal([]);
   });
 
-  it("are proved once and kept while gas is too dear, and proved again only after a while when that fails", async () => {
+  it("are proved once and kept while gas is too expensive, and proved again only after a pause", async () => {
     await chain.deposit();
     const { size } = await queue();
     let proofs = 0;

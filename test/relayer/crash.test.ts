@@ -61,7 +61,7 @@ describe("kill -9 of the relayer", () => {
   const nonceOf = () => chain.provider.getTransactionCount(new Wallet(RELAYER_KEY).address);
 
   for (const [state, fault] of Object.entries(STATES))
-    it(`${state}: one transaction, and the answer is settled`, async () => {
+    it(`${state}: sends one transaction and answers settled`, async () => {
       const payment = await chain.payment();
       const nonce = await nonceOf();
       const { storeUrl, id } = await queued((store) => enqueue(store, payment));
@@ -76,7 +76,7 @@ describe("kill -9 of the relayer", () => {
       expect(await relayer.waitFor(id, 0)).to.deep.equal(outcome);
     });
 
-  it("with its transaction waiting to be mined, and lost by the node: it is sent again, the same", async () => {
+  it("with a pending transaction that the node lost: sends the same transaction again", async () => {
     const payment = await chain.payment();
     const { storeUrl, id } = await queued((store) => enqueue(store, payment));
     await chain.automine(false);
@@ -93,7 +93,7 @@ describe("kill -9 of the relayer", () => {
     expect(outcome).to.include({ state: "settled", txHash: hash });
   });
 
-  it("again and again, with payments, a withdrawal and a deposit in flight: each takes effect once", async () => {
+  it("repeatedly, with payments, a withdrawal and a deposit in flight: each takes effect once", async () => {
     const account = new Wallet(Wallet.createRandom().privateKey);
     await (await chain.token.getFunction("mint")(account.address, 1_000_000n)).wait();
     const deposit = await authorizedDeposit(chain, account, [1_000_000n]);

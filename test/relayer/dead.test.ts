@@ -18,7 +18,7 @@ const DAY_MS = 86_400_000;
 /** For transactions that go first into a block. */
 const DEARER = { maxPriorityFeePerGas: 10n ** 11n, maxFeePerGas: 10n ** 12n, gasLimit: 200_000n };
 
-describe("relayer with dead work", () => {
+describe("a relayer with dead operations", () => {
   let chain: TestChain;
   let services: Services;
   let node: FaultyNode;
@@ -68,7 +68,7 @@ describe("relayer with dead work", () => {
     await store.leases.release(lease);
   }
 
-  it("fails a deposit whose own transaction reverted once that is final, and never sends it again", async () => {
+  it("fails a deposit once its reverted transaction is final, and never sends it again", async () => {
     const service = await services.start({ config: { confirmations: 2 } });
     const { store, relayer, counts } = service;
     const account = newAccount();
@@ -88,7 +88,7 @@ describe("relayer with dead work", () => {
     expect(counts.get("relayer_transactions_total")).to.equal(1);
   });
 
-  it("fails a withdrawal whose own transaction reverted once that is final, and sets its notes free", async () => {
+  it("fails a withdrawal once its reverted transaction is final, and releases its notes", async () => {
     const service = await services.start({ config: { confirmations: 2 } });
     const { store, relayer, counts } = service;
     const withdrawal = await chain.withdrawal({ amount: 1_000n });
@@ -113,7 +113,7 @@ describe("relayer with dead work", () => {
     expect((await relayer.waitFor(again, WAIT)).state).to.equal("settled");
   });
 
-  it("reports a deposit that reverted because somebody submitted it first as settled by that transaction", async () => {
+  it("reports a deposit that somebody else submitted first as settled by that transaction", async () => {
     const service = await services.start();
     const { store, relayer } = service;
     const account = newAccount();
@@ -154,7 +154,7 @@ describe("relayer with dead work", () => {
     expect(await store.quotas.take(quota)).to.include({ allowed: false });
   });
 
-  it("sends one account's deposit before the second one of another account that came first", async () => {
+  it("alternates between accounts, even if one of them came first", async () => {
     const { store, relayer } = await services.open({ config: { maxInFlight: 2 } });
     const [many, one] = [newAccount(), newAccount()];
     await fund(many, 6_000_000n);
@@ -193,7 +193,7 @@ describe("relayer with dead work", () => {
     expect((await relayer.waitFor(id, WAIT)).state).to.equal("settled");
   });
 
-  it("sends a few requests in each round, however many deposits wait, until it has failed them", async () => {
+  it("sends a bounded number of requests per round, however many deposits wait", async () => {
     const service = await services.open({ urls: [node.url] });
     const { store, relayer } = service;
     await deadDeposits(service, 60);
@@ -208,7 +208,7 @@ describe("relayer with dead work", () => {
     }
   });
 
-  it("sends a payment before it asks anything about deposits and withdrawals", async () => {
+  it("sends a payment before it reads anything about deposits and withdrawals", async () => {
     const service = await services.open({ urls: [node.url], config: { batchDelay: 0 } });
     const { store, relayer } = service;
     await deadDeposits(service, 200);

@@ -37,7 +37,7 @@ describe("replicas on one PostgreSQL", () => {
 
   const nonceOf = () => chain.provider.getTransactionCount(new Wallet(RELAYER_KEY).address);
 
-  it("settle each payment once under load, whichever of them it was given to", async () => {
+  it("settle each payment once under load, whichever replica received it", async () => {
     const replicas = await Promise.all([1, 2].map(() => services.start({ storeUrl, config: CONFIG })));
     const payments = await Promise.all(Array.from({ length: LOAD }, () => chain.payment()));
     const outcomes = await Promise.all(
@@ -59,7 +59,7 @@ describe("replicas on one PostgreSQL", () => {
     expect(leaders.filter(Boolean)).to.have.length(1);
   });
 
-  it("go on when the one that relays is killed in the middle", async () => {
+  it("continue if the leader is killed", async () => {
     const leader = await children.start({ storeUrl, config: CONFIG, fault: { point: "send", when: "after" } });
     const second = await services.start({ storeUrl, config: CONFIG });
     const nonce = await nonceOf();
@@ -77,7 +77,7 @@ describe("replicas on one PostgreSQL", () => {
     expect((await nonceOf()) - nonce).to.equal(new Set(outcomes.map(({ txHash }) => txHash)).size);
   });
 
-  it("are not disturbed by one that comes back from a pause and still thinks it relays", async () => {
+  it("are not disturbed by a paused former leader", async () => {
     const pause = { point: "send", when: "before", signal: "SIGSTOP" } as const;
     const leader = await children.start({ storeUrl, config: CONFIG, fault: pause });
     const other = await services.start({ storeUrl, config: CONFIG });
@@ -97,7 +97,7 @@ describe("replicas on one PostgreSQL", () => {
     }
   });
 
-  it("go on when all their connections are lost", async () => {
+  it("recover from the loss of all connections", async () => {
     const { relayer, store } = await services.start({ storeUrl, config: CONFIG });
     await eventually(async () => (await relayer.status()).leader);
     const id = await enqueue(store, await chain.payment());

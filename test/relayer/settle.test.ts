@@ -28,7 +28,7 @@ describe("relayer", () => {
     await chain.automine(true);
   });
 
-  it("settles a payment, and gives the same answer again", async () => {
+  it("settles a payment, and repeats the same answer", async () => {
     await clearOfMidnight();
     const { store, relayer } = await services.start();
     const payment = await chain.payment();
@@ -45,7 +45,7 @@ describe("relayer", () => {
     expect(await store.gasToday()).to.equal(receipt.gasUsed * receipt.gasPrice);
   });
 
-  it("settles what waits together in one transaction, at most as many as allowed", async () => {
+  it("settles waiting payments in one transaction, up to the maximum", async () => {
     const { store, relayer } = await services.open({ config: { maxBatch: 8 } });
     const payments = await Promise.all(Array.from({ length: 12 }, () => chain.payment()));
     const ids: string[] = [];
@@ -56,7 +56,7 @@ describe("relayer", () => {
     expect(new Set(outcomes.map(({ txHash }) => txHash)).size).to.equal(2);
   });
 
-  it("leaves out of a batch what would sink it, and fails that alone", async () => {
+  it("excludes a payment that would revert the batch, and fails only that one", async () => {
     const { store, relayer } = await services.open();
     const payments = await Promise.all(Array.from({ length: 7 }, () => chain.payment()));
     const wrong = [1, 4];
@@ -76,7 +76,7 @@ describe("relayer", () => {
     expect(new Set(settled.map(({ txHash }) => txHash)).size).to.equal(1);
   });
 
-  it("waits for the confirmations it was told, and says pending with the transaction until then", async () => {
+  it("waits for its confirmations, and answers pending with the transaction until then", async () => {
     const service = await services.start({ config: { confirmations: 3 } });
     const { store, relayer } = service;
     const id = await enqueue(store, await chain.payment());
@@ -89,7 +89,7 @@ describe("relayer", () => {
     expect(outcome).to.deep.equal({ state: "settled", txHash: pending.txHash, blockNumber: mined.blockNumber });
   });
 
-  it("reports a payment that somebody else settled first as settled, with that transaction", async () => {
+  it("reports a payment that somebody else settled first, with that transaction", async () => {
     const { store, relayer, counts } = await services.open();
     const payment = await chain.payment();
     const id = await enqueue(store, payment);
@@ -100,7 +100,7 @@ describe("relayer", () => {
     expect(counts.get("relayer_transactions_total")).to.equal(undefined);
   });
 
-  it("finds the front-runner even when its own transaction is already out", async () => {
+  it("finds the front-runner even if its own transaction is already sent", async () => {
     const { store, relayer } = await services.start();
     await chain.automine(false);
     const payment = await chain.payment();
@@ -128,7 +128,7 @@ describe("relayer", () => {
     expect(outcome).to.deep.equal({ state: "failed", txHash: "0x", blockNumber: 0, reason: "NULLIFIER_SPENT" });
   });
 
-  it("sends nothing that could miss its date, and calls it expired only when nothing can land any more", async () => {
+  it("sends nothing that could miss its date, and marks it expired only when it cannot settle any more", async () => {
     const service = await services.start();
     const { store, relayer, counts } = service;
     const payment = await chain.payment(25);
@@ -153,7 +153,7 @@ describe("relayer", () => {
     expect(refused).to.equal("NULLIFIER_SPENT");
   });
 
-  it("relays deposits of somebody without gas, once, and finds one that another submitted", async () => {
+  it("relays deposits of accounts without gas once, and finds one that somebody else submitted", async () => {
     const { store, relayer, counts } = await services.start();
     const depositor = Wallet.createRandom();
     const account = new Wallet(depositor.privateKey);
@@ -177,7 +177,7 @@ describe("relayer", () => {
     expect(await relayer.waitFor(poor, WAIT)).to.include({ state: "failed", reason: "REVERTED" });
   });
 
-  it("spends no more gas a day than it may", async () => {
+  it("respects its daily gas budget", async () => {
     const { store, relayer, counts } = await services.start({ config: { gasBudgetPerDay: 1_000n } });
     const payment = await chain.payment();
     const id = await enqueue(store, payment);
@@ -188,7 +188,7 @@ describe("relayer", () => {
     expect(await relayer.waitFor(id, WAIT)).to.include({ state: "failed", reason: "GAS_BUDGET_EXHAUSTED" });
   });
 
-  it("counts what the data of a transaction costs on the chain below, as on chains of the OP stack", async () => {
+  it("counts the L1 data fee on OP-stack chains", async () => {
     await chain.rpc("hardhat_setCode", GAS_PRICE_ORACLE, constantly(10n ** 15n));
     try {
       const { store, relayer } = await services.start({ config: { gasBudgetPerDay: 10n ** 18n } });
@@ -206,7 +206,7 @@ describe("relayer", () => {
     }
   });
 
-  it("asks its store as often for a thousand who wait for a payment as for one", async () => {
+  it("queries its store as often for a thousand waiting requests as for one", async () => {
     const { store, relayer } = await services.start();
     await chain.automine(false);
     const id = await enqueue(store, await chain.payment());
@@ -224,13 +224,13 @@ describe("relayer", () => {
     expect((await relayer.waitFor(id, WAIT)).state).to.equal("settled");
   });
 
-  it("knows no payment that was never queued", async () => {
+  it("does not know a payment that was never queued", async () => {
     const { relayer } = await services.start();
     const error = await relayer.waitFor("nothing", 10).catch((failure: { code?: string }) => failure.code);
     expect(error).to.equal("UNKNOWN_OPERATION");
   });
 
-  it("finds a deposit that another submitted thousands of blocks ago", async () => {
+  it("finds a deposit that somebody else submitted thousands of blocks ago", async () => {
     const account = new Wallet(Wallet.createRandom().privateKey);
     await (await chain.token.getFunction("mint")(account.address, 1_000_000n)).wait();
     const deposit = await authorizedDeposit(chain, account, [1_000_000n]);

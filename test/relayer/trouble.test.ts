@@ -61,7 +61,7 @@ describe("relayer in trouble", () => {
     });
 
   for (const mode of ["hangs", "breaksOff", "hidesEvents", "swallowsTransactions"] as const)
-    it(`settles once when its only node, which ${mode}, is itself again`, async () => {
+    it(`settles once after its only node, which ${mode}, recovers`, async () => {
       const only = await proxy();
       const { store, relayer } = await services.start({
         ...{ urls: [only.url], timeout: 300 },
@@ -84,7 +84,7 @@ describe("relayer in trouble", () => {
       expect(await chain.settlements(payment.signals[6]!)).to.deep.equal([outcome.txHash]);
     });
 
-  it("asks for an estimate after longer and longer pauses while no node gives one, and sends when one does", async () => {
+  it("backs off while no node estimates gas, and sends when one does", async () => {
     const only = await proxy();
     let now = Date.now();
     const service = await services.start({ urls: [only.url], clock: () => now });
@@ -109,7 +109,7 @@ describe("relayer in trouble", () => {
     expect((await relayer.waitFor(id, WAIT)).state).to.equal("settled");
   });
 
-  it("says so when no node answers", async () => {
+  it("reports that no node answers", async () => {
     const only = await proxy();
     const { relayer, log } = await services.start({ urls: [only.url], timeout: 200 });
     only.mode = "breaksOff";
@@ -134,7 +134,7 @@ describe("relayer in trouble", () => {
     expect(await relayer.waitFor(first!, WAIT)).to.include({ state: "failed", reason: "REVERTED" });
   });
 
-  it("replaces a transaction that is not mined by one that pays at least 12.5% more, with its nonce", async () => {
+  it("replaces an unmined transaction by one with the same nonce that pays at least 12.5% more", async () => {
     await clearOfMidnight();
     const { store, relayer } = await services.start({ config: { stuckAfter: 400 } });
     await chain.automine(false);
@@ -160,7 +160,7 @@ describe("relayer in trouble", () => {
     await eventually(async () => (await store.gasToday()) === receipt.gasUsed * receipt.gasPrice);
   });
 
-  it("never offers more than its cap", async () => {
+  it("never exceeds its fee cap", async () => {
     const cap = 10n ** 10n;
     const config = { stuckAfter: 1_000, maxFeePerGas: cap, maxPriorityFeePerGas: cap };
     let now = Date.now();
@@ -179,7 +179,7 @@ describe("relayer in trouble", () => {
     await chain.mine();
   });
 
-  it("takes back a transaction whose payments can no longer settle, and frees its nonce", async () => {
+  it("cancels a transaction whose payments can no longer settle, and frees its nonce", async () => {
     const { store, relayer } = await services.start({ config: { stuckAfter: 1_000 } });
     await chain.automine(false);
     const payment = await chain.payment();
@@ -202,7 +202,7 @@ describe("relayer in trouble", () => {
     expect(await chain.settlements(payment.signals[6]!)).to.deep.equal([]);
   });
 
-  it("settles again what a reorganisation took, once", async () => {
+  it("settles a reverted payment again, once", async () => {
     const { store, relayer, counts } = await services.start({ config: { rebroadcastAfter: 100 } });
     await chain.mine(2);
     const snapshot = await chain.rpc("evm_snapshot");
@@ -220,7 +220,7 @@ describe("relayer in trouble", () => {
     expect(counts.get("relayer_reorganisations_total")).to.be.greaterThan(0);
   });
 
-  it("takes back no more than a reorganisation took, even of blocks it read all at once", async () => {
+  it("rolls back exactly the reorganized blocks", async () => {
     await chain.mine(40);
     const early = await services.start();
     const old = await enqueue(early.store, await chain.payment());
@@ -244,7 +244,7 @@ describe("relayer in trouble", () => {
     expect(await early.relayer.waitFor(old, 0)).to.deep.equal(settled);
   });
 
-  it("fails what a reorganisation took once its date is over", async () => {
+  it("fails a reverted payment after its date", async () => {
     const { store, relayer } = await services.start();
     await chain.mine(2);
     const snapshot = await chain.rpc("evm_snapshot");
@@ -281,7 +281,7 @@ describe("relayer in trouble", () => {
     expect(await chain.settlements(payment.signals[6]!)).to.have.length(1);
   });
 
-  it("sends again under the next nonce what another transaction pushed out", async () => {
+  it("resends under the next nonce after another transaction took its nonce", async () => {
     const { store, relayer } = await services.start({ config: { rebroadcastAfter: 100 } });
     await chain.automine(false);
     const payment = await chain.payment();
@@ -301,7 +301,7 @@ describe("relayer in trouble", () => {
     expect(await chain.settlements(payment.signals[6]!)).to.deep.equal([outcome.txHash]);
   });
 
-  it("starts over on a chain that was started again, with the same store", async () => {
+  it("resets on a restarted chain with the same store", async () => {
     const other = await TestChain.start();
     const elsewhere = new Services(other);
     const storeUrl = services.newStoreUrl();

@@ -20,7 +20,7 @@ import { openShopWorld, PRICE, type ShopWorld } from "./support/world.ts";
 const NAMES = [...ADAPTERS.keys()].filter((name) => name !== "Express 4");
 const NOTE = 3n * PRICE;
 
-describe("an agent with a wallet", () => {
+describe("a client with a wallet", () => {
   let world: ShopWorld;
   let wallet: Wallet;
   let pay: PayingFetch;
@@ -73,7 +73,7 @@ describe("an agent with a wallet", () => {
   }
 
   for (const name of NAMES)
-    it(`pays a shop on ${name}, which fails at first, once, and the shop reads what it was paid`, async () => {
+    it(`pays once on ${name} although the handler fails at first, and the server reads the amount`, async () => {
       const sales: Sale[] = [];
       const shop = await open(name, (sale) => {
         sales.push(sale);
@@ -95,7 +95,7 @@ describe("an agent with a wallet", () => {
       }
     });
 
-  it("pays for two things at once, from two notes", async () => {
+  it("makes two parallel payments from two notes", async () => {
     const nullifiers = new Set<bigint | undefined>();
     const shop = await open("Hono", ({ payment }) => {
       nullifiers.add(payment?.nullifier);

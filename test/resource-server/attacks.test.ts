@@ -11,7 +11,7 @@ const MINUTE_MS = 60_000;
 const LIMIT_MS = 5 * MINUTE_MS;
 const LEAD_MS = 30_000;
 
-describe("a payer cannot have the resource", () => {
+describe("a payer does not get the resource", () => {
   let world: ShopWorld;
   let shop: Counter;
   /** Of the shop; left out: this machine's, ms. */
@@ -34,7 +34,7 @@ describe("a payer cannot have the resource", () => {
     await shop.takes(await settle(world, bundle));
   });
 
-  it("before the payment is as deep in the chain as the shop asks", async () => {
+  it("before the payment has the required confirmations", async () => {
     const { rpcUrls, chainId, pool } = { ...world, rpcUrls: [world.node.url] };
     const chain = { rpcUrls, chainId, pool, confirmations: 50, settleWaitMs: 0 };
     const careful = await Counter.open(ADAPTERS.get("Express 5")!, world, { chain });
@@ -50,7 +50,7 @@ describe("a payer cannot have the resource", () => {
     }
   });
 
-  it("twice for one payment, the second time another one", async () => {
+  it("twice for one payment, the second time another resource", async () => {
     const payment = await pay(world, { target: "/paid/a" });
     await shop.refuses("TOKEN_CLAIMS", payment, "/paid/b");
     await shop.refuses("TOKEN_CLAIMS", payment, "/paid/a?");
@@ -60,7 +60,7 @@ describe("a payer cannot have the resource", () => {
     await shop.refuses("TOKEN_CLAIMS", payment, "/paid/b");
   });
 
-  it("for a payment to the shop's wallet and somebody else's key", async () => {
+  it("for a payment to the server's wallet with somebody else's key", async () => {
     const stranger = await createMerchant(world);
     const { wallet, shielded } = world.merchant;
     const { encryptionKey, ownerTag } = stranger.shielded;
@@ -69,7 +69,7 @@ describe("a payer cannot have the resource", () => {
     await shop.refuses("TOKEN_CLAIMS", await pay(world, { to: { wallet, shielded: { ...shielded, ownerTag } } }));
   });
 
-  it("for a payment to another merchant, whoever its header names", async () => {
+  it("for a payment to another recipient, whatever its header names", async () => {
     const other = await createMerchant(world);
     const payment = await pay(world, { to: other });
     await shop.refuses("RECIPIENT", payment);
@@ -83,7 +83,7 @@ describe("a payer cannot have the resource", () => {
     );
   });
 
-  it("for a payment to the same merchant at another shop", async () => {
+  it("for a payment to the same recipient at another server", async () => {
     for (const origin of ["https://other.example", "http://data.example", "https://data.example:8443"]) {
       const payment = await pay(world, { resource: `${origin}/paid/a` });
       await shop.refuses("TOKEN_CLAIMS", payment);
@@ -94,7 +94,7 @@ describe("a payer cannot have the resource", () => {
     }
   });
 
-  it("with a header from the future, beyond what clocks differ", async () => {
+  it("with a header from the future, beyond the allowed clock skew", async () => {
     const payment = await pay(world);
     now = payment.bundle.timestamp - LEAD_MS - 1;
     await shop.refuses("FROM_THE_FUTURE", payment);
@@ -102,7 +102,7 @@ describe("a payer cannot have the resource", () => {
     await shop.takes(payment);
   });
 
-  it("with a header older than five minutes, though its token has long expired before", async () => {
+  it("with a header older than five minutes, even with a valid signature", async () => {
     const [old, older] = [await pay(world), await pay(world)];
     now = old.bundle.timestamp + LIMIT_MS;
     await shop.takes(old);
@@ -110,7 +110,7 @@ describe("a payer cannot have the resource", () => {
     await shop.refuses("TOO_OLD", older);
   });
 
-  it("with a date that the payment does not have", async () => {
+  it("with another timestamp than the payment's", async () => {
     const payment = await pay(world);
     for (const shift of [-60_000, -1, 1, 10_000])
       await shop.refuses("TOKEN_CLAIMS", {
@@ -143,12 +143,12 @@ describe("a payer cannot have the resource", () => {
     await shop.takes(await pay(world, { amount: most }));
   });
 
-  it("for a payment proven with narrower bounds than the price's", async () => {
+  it("for a payment proved with narrower bounds than the price's", async () => {
     await shop.refusesBare("AMOUNT_PROOF", await pay(world, { amount: PRICE + 1n, lowerBound: PRICE + 1n }));
     await shop.refusesBare("AMOUNT_PROOF", await pay(world, { amount: PRICE, upperBound: PRICE }));
   });
 
-  it("for the proof of one payment and the amount of another", async () => {
+  it("for the proof of one payment with the amount of another", async () => {
     const [one, other] = [await pay(world), await pay(world)];
     const { proof, amountProof, encryptedAmount } = other.bundle;
     await shop.refusesBare("PROOF", { ...one, bundle: { ...one.bundle, proof } });
@@ -157,7 +157,7 @@ describe("a payer cannot have the resource", () => {
     for (const payment of [one, other]) await shop.takes(payment);
   });
 
-  it("for one of two payments that were made to share their commitments", async () => {
+  it("for one of two payments that share their commitments", async () => {
     const commitments = [randomField(), randomField()] as const;
     const [settled, twin] = [forgeFor(world, { commitments }), forgeFor(world, { commitments })];
     const paymentToken = await verify(world, twin);

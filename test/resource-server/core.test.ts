@@ -15,7 +15,7 @@ describe("a paywall", () => {
   });
   afterEach(() => core.closeAll());
 
-  it("asks one price in one body, with the headers of its other dialect beside its own", async () => {
+  it("answers 402 with one price in one body, and the headers of both formats", async () => {
     const onChallenge = ({ price, resource }: { price: bigint; resource: string }) => ({
       "PAYMENT-REQUIRED": `${price} ${resource}`,
       "access-control-expose-headers": "PAYMENT-REQUIRED",
@@ -45,7 +45,7 @@ describe("a paywall", () => {
     }
   });
 
-  it("takes a header with the whole bundle for the longest URL that it sells", async () => {
+  it("accepts a header with the whole bundle for the longest URL", async () => {
     const target = `/paid/${"a".repeat(MAX_URL_LENGTH - ORIGIN.length - "/paid/".length)}`;
     const paywall = await core.open();
     const { bundle, paymentToken, txSignature } = await pay(world, { target });
@@ -54,7 +54,7 @@ describe("a paywall", () => {
     expect(told(await ask(paywall, [header], target))).to.equal("paid");
   });
 
-  it("refuses a target whose proof would not fit into a header before it is paid", async () => {
+  it("rejects a target whose proof would not fit into a header, before payment", async () => {
     const paywall = await core.open();
     const refused = await ask(paywall, [], `/paid/${'"'.repeat(2_000)}`);
     if (refused.kind !== "refused") throw new Error(refused.kind);
@@ -63,7 +63,7 @@ describe("a paywall", () => {
     expect(told(await ask(paywall, [], `/paid/${"a".repeat(2_000)}`))).to.equal("402");
   });
 
-  it("says 503 where the shop's own price fails, and tells the shop", async () => {
+  it("answers 503 if the price function fails, and reports the error", async () => {
     const paywall = await core.open({
       price: () => {
         throw new Error("no prices today");
@@ -75,7 +75,7 @@ describe("a paywall", () => {
     expect(told(await ask(paywall, [], "/health"))).to.equal("free");
   });
 
-  it("reads what it was paid, with the viewing key", async () => {
+  it("reads the amount with the viewing key", async () => {
     const { viewingKey } = world.merchant;
     const paywall = await core.open({ recipient: { ...shopOptions(world).recipient, viewingKey } });
     const paid = await core.show(paywall, await pay(world, { amount: PRICE + 7n }));
@@ -90,7 +90,7 @@ describe("a paywall", () => {
     expect([told(lie), core.events.at(-1)?.reason]).to.deep.equal(["402", "AMOUNT"]);
   });
 
-  it("tells nobody what it was shown, and stands a hook that throws", async () => {
+  it("logs no proof, and survives a hook that throws", async () => {
     const told: PaywallEvent[] = [];
     const onEvent = (event: PaywallEvent) => {
       told.push(event);
@@ -115,7 +115,7 @@ describe("a paywall", () => {
       expect(text).not.to.include(secret);
   });
 
-  it("that is closed takes no payments", async () => {
+  it("rejects payments after close", async () => {
     const paywall = await core.open();
     await paywall.close();
     expect(told(await ask(paywall))).to.equal("503 later");

@@ -28,7 +28,7 @@ describe("a paywall in Express", () => {
     }
   }
 
-  it("below a path sees the whole target", async () => {
+  it("mounted below a path sees the whole target", async () => {
     const app = express();
     const router = express.Router();
     router.use(expressPaywall(paywall));
@@ -44,7 +44,7 @@ describe("a paywall in Express", () => {
     });
   });
 
-  it("keeps what others say of Vary", async () => {
+  it("keeps other values of Vary", async () => {
     const app = express();
     app.use((_request, response, next) => {
       response.setHeader("vary", "Origin");
@@ -63,7 +63,7 @@ describe("a paywall in Express", () => {
     });
   });
 
-  it("sees every value of a header that came twice, whatever its letters", async () => {
+  it("sees every value of a repeated header in any case", async () => {
     const app = express();
     app.use(expressPaywall(paywall));
     await serving(app, async (url) => {
@@ -72,7 +72,7 @@ describe("a paywall in Express", () => {
     });
   });
 
-  it("does not answer where the application already has", async () => {
+  it("does not answer if the application already has", async () => {
     const app = express();
     app.use((_request, response, next) => {
       response.status(504).send("too slow");
@@ -92,7 +92,7 @@ describe("a paywall in Express", () => {
     });
   });
 
-  it("is told of a failure, where the application's own handler makes something of it", async () => {
+  it("is told of a failure that the application's error handler handles", async () => {
     const app = express();
     app.use(expressPaywall(paywall));
     app.get("/", () => Promise.reject(new Error("of the shop")));
@@ -105,7 +105,7 @@ describe("a paywall in Express", () => {
     });
   });
 
-  it("that cannot be opened answers 503, and says so to who made it", async () => {
+  it("answers 503 if it cannot open, and rejects its promise", async () => {
     const middleware = expressPaywall(NONSENSE);
     const failure = await middleware.ready.then(
       () => undefined,
@@ -119,7 +119,7 @@ describe("a paywall in Express", () => {
     await middleware.close();
   });
 
-  it("that cannot be opened ends a process that does not look", () => {
+  it("ends the process if it cannot open and nobody handles the rejection", () => {
     const code = [
       'import { sotto } from "@sotto/resource-server/express";',
       'sotto({ origin: "nowhere" });',

@@ -50,7 +50,7 @@ interface KeySet {
   readonly keys: readonly { readonly kid: string }[];
 }
 
-describe("a shop is not talked into it", () => {
+describe("a resource server cannot be deceived", () => {
   let world: ShopWorld;
   let liar: LyingFacilitator;
   let fooled: Counter;
@@ -77,7 +77,7 @@ describe("a shop is not talked into it", () => {
     txSignature,
   });
 
-  it("by its own service, which signs a token for a payment that never settled", async () => {
+  it("by its own service, signing a token for an unsettled payment", async () => {
     const bundle = forgeFor(world);
     const { txSignature } = await pay(world);
     await fooled.refuses("NOT_SETTLED", said(bundle, `0x${"12".repeat(32)}`));
@@ -86,21 +86,21 @@ describe("a shop is not talked into it", () => {
     await fooled.takes(said(bundle, settled.txSignature));
   });
 
-  it("by an invented tree, whatever the root in it", async () => {
+  it("by an invented tree with any root", async () => {
     const bundle = forgeFor(world, { root: randomField() });
     const { txSignature } = await pay(world);
     await fooled.refuses("NOT_SETTLED", said(bundle, txSignature));
     await honest.refuses("TOKEN", { bundle, paymentToken: liar.token(bundle), txSignature });
   });
 
-  it("by an invented payment that shows the nullifier of a settled one", async () => {
+  it("by an invented payment with the nullifier of a settled one", async () => {
     const settled = await pay(world);
     const nullifier = BigInt(settled.bundle.publicSignals[6]!);
     await fooled.refuses("NOT_SETTLED", said(forgeFor(world, { nullifier }), settled.txSignature));
     await fooled.takes(said(settled.bundle, settled.txSignature));
   });
 
-  it("by a token that another key signed, of a payment that settled", async () => {
+  it("by a token that another key signed for a settled payment", async () => {
     const settled = await pay(world);
     for (const kid of ["liar", ...jwks.keys.map((key) => key.kid)])
       await honest.refuses("TOKEN", { ...settled, paymentToken: liar.token(settled.bundle, {}, kid) });
@@ -117,7 +117,7 @@ describe("a shop is not talked into it", () => {
     }
   });
 
-  it("by a token that says something else than its payment", async () => {
+  it("by a token with other claims than its payment", async () => {
     const { bundle, txSignature } = await pay(world);
     const lies: [string, Record<string, unknown>][] = [
       ["TOKEN_CLAIMS", { digest: signalsDigest(forgeFor(world).publicSignals.map(BigInt)) }],
@@ -139,7 +139,7 @@ describe("a shop is not talked into it", () => {
     await fooled.takes(said(bundle, txSignature));
   });
 
-  it("by a token that says what the shop wants to hear of a settled payment that is another", async () => {
+  it("by a token with the expected claims for another settled payment", async () => {
     const resource = "https://data.example/paid/a";
     const elsewhere = await pay(world, { target: "/paid/b" });
     const token = liar.token(elsewhere.bundle, { resourceHash: resourceHash(resource) });
@@ -163,7 +163,7 @@ describe("a shop is not talked into it", () => {
     await fooled.takes(said(first, sent.hash));
   });
 
-  it("by the pool's event from a contract of the payer's", async () => {
+  it("by the pool's event from the payer's own contract", async () => {
     const bundle = forgeFor(world);
     const digest = signalsDigest(bundle.publicSignals.map(BigInt));
     const rest = Array.from({ length: 7 }, (_, index) => index);
@@ -175,7 +175,7 @@ describe("a shop is not talked into it", () => {
     await fooled.refuses("NOT_SETTLED", said(bundle, sent.hash));
   });
 
-  it("by a settlement that failed, whatever the payer makes of it", async () => {
+  it("by a failed settlement", async () => {
     const settled = await pay(world);
     const nullifier = BigInt(settled.bundle.publicSignals[6]!);
     const late = forgeFor(world, { nullifier });

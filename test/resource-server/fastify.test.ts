@@ -14,7 +14,7 @@ describe("a paywall in Fastify", () => {
     paywall.judges(() => paywall.paid());
   });
 
-  it("charges for what its instance serves, and not for what its parent does", async () => {
+  it("charges for its own instance, not for its parent", async () => {
     const app = fastify({ rewriteUrl: (request) => String(request.url).replace("/old/", "/shop/") });
     app.get("/lobby", async () => "free");
     await app.register(
@@ -41,7 +41,7 @@ describe("a paywall in Fastify", () => {
     }
   });
 
-  it("charges for a plugin that was there before it, too", async () => {
+  it("charges for a plugin registered before it", async () => {
     const app = fastify();
     await app.register(async (child) => {
       child.get("/before", async (request) => ({ paid: request.payment?.resource }));
@@ -54,7 +54,7 @@ describe("a paywall in Fastify", () => {
     }
   });
 
-  it("judges before a body is read", async () => {
+  it("checks before the body is read", async () => {
     const app = fastify({ bodyLimit: 10 });
     await app.register(fastifyPaywall, paywall);
     app.post("/", async () => "paid");
@@ -67,7 +67,7 @@ describe("a paywall in Fastify", () => {
     }
   });
 
-  it("keeps what others say of Vary", async () => {
+  it("keeps other values of Vary", async () => {
     const app = fastify();
     app.addHook("onRequest", async (_request, reply) => void reply.header("vary", "Origin"));
     await app.register(fastifyPaywall, paywall);
@@ -81,7 +81,7 @@ describe("a paywall in Fastify", () => {
     }
   });
 
-  it("that cannot be opened keeps the application from starting", async () => {
+  it("prevents the application from starting if it cannot open", async () => {
     const app = fastify();
     const failure = await Promise.resolve(app.register(fastifyPaywall, NONSENSE)).then(
       () => undefined,
@@ -91,7 +91,7 @@ describe("a paywall in Fastify", () => {
     await app.close();
   });
 
-  it("follows a request of HTTP/2, and sees when its payer leaves", async () => {
+  it("handles HTTP/2 requests, and detects an aborted one", async () => {
     const app = fastify({ http2: true });
     await app.register(fastifyPaywall, paywall);
     let begun = () => {};
@@ -131,7 +131,7 @@ describe("a paywall in Fastify", () => {
     }
   });
 
-  it("is not closed with one application that uses it", async () => {
+  it("stays open if one of its applications closes", async () => {
     const app = fastify();
     await app.register(fastifyPaywall, paywall);
     await app.close();

@@ -48,7 +48,7 @@ function send(url: string, values: readonly string[]): Promise<Reply> {
   });
 }
 
-describe("five thousand headers that are almost right", () => {
+describe("mutated proof headers", () => {
   let world: ShopWorld;
   /** All settled and none used: whatever of them is served is served for a wrong header. */
   let unused: Settled[];
@@ -95,7 +95,7 @@ describe("five thousand headers that are almost right", () => {
     return text.length > 500 ? "says too much" : undefined;
   }
 
-  it("are refused, each with the words of the interface", async () => {
+  it("are rejected in the form of the interface", async () => {
     now = Date.now();
     const random = new Random("fuzz of the proof header");
     const all = unused.map((one) => JSON.parse(headerOf(one)) as HeaderFields);
@@ -123,7 +123,7 @@ describe("five thousand headers that are almost right", () => {
       expect(reasons.get(reason) ?? 0, reason).to.be.above(HEADERS / 100);
   });
 
-  it("and the right one among them is served", async () => {
+  it("do not prevent the valid one from being served", async () => {
     now = undefined;
     const fresh = await pay(world);
     for (const { name, shop } of shops) {

@@ -29,7 +29,7 @@ const fieldsOf = (value: object): string[] =>
         ...(typeof inner === "object" && inner !== null ? fieldsOf(inner) : []),
       ]);
 
-describe("the guide for a shop", () => {
+describe("docs/resource-server.md", () => {
   let world: ShopWorld;
   let code: DocumentedCode;
   before(async () => {
@@ -38,12 +38,12 @@ describe("the guide for a shop", () => {
   });
   after(() => code?.remove());
 
-  it("holds under the strictest types", () => {
+  it("type-checks under the strictest settings", () => {
     expect(code.names).to.deep.equal(["server.ts", "options.ts", "sign.ts", "prices.ts"]);
     expect(code.complaints()).to.equal("");
   });
 
-  it("leads from words and an account to a shop that sells its report, and only for a payment", async () => {
+  it("leads from seed words and an account to a server that charges for its report", async () => {
     const account = Wallet.createRandom();
     const secrets = { WORDS: createSeedWords(), ACCOUNT_KEY: account.privateKey };
     const printed = code.run("sign.ts", { ...secrets, CHAIN_ID: String(world.chainId), POOL: world.pool });
@@ -71,7 +71,7 @@ describe("the guide for a shop", () => {
     });
   });
 
-  it("shows the instructions of a shop that a phone number leads to, field by field", async () => {
+  it("shows the instructions of a server with a phone number, field by field", async () => {
     const text = readFileSync(join(root, "docs", "resource-server.md"), "utf8");
     const example = JSON.parse(/^```json\n([\s\S]*?)^```$/m.exec(text)![1]!) as Body;
     const { phone, service } = example.payment.recipient;
@@ -96,7 +96,7 @@ describe("the guide for a shop", () => {
       expect(text, name).to.match(new RegExp(`^\\| .*\`${name}\``, "m"));
   });
 
-  it("has prices that are asked as it says", async () => {
+  it("has price functions that work as documented", async () => {
     const { prices } = (await import(code.path("prices.ts"))) as { prices: Partial<PaywallOptions> };
     const paywall = await openPaywall(world, prices);
     const asked = async (target: string, method = "GET"): Promise<unknown> => {
@@ -131,7 +131,7 @@ describe("the guide for a shop", () => {
     await paywall.close();
   });
 
-  it("names every option and every code", () => {
+  it("documents every option and every code", () => {
     const guide = readFileSync(join(root, "docs", "resource-server.md"), "utf8");
     const source = (path: string) => readFileSync(join(root, "packages", "resource-server", "src", path), "utf8");
     const options = /export interface PaywallOptions \{([\s\S]*?)^\}/m.exec(source("paywall/options.ts"))![1]!;

@@ -11,7 +11,7 @@ describe("a paywall around a handler", () => {
     paywall.judges(() => paywall.paid());
   });
 
-  it("passes on the payment, and whatever else the server passes", async () => {
+  it("passes on the payment and the server's other arguments", async () => {
     const seen: unknown[] = [];
     const handler = withPayment((_request, payment: PaidProof | undefined, env: { name: string }, context: number) => {
       seen.push(payment, env, context);
@@ -23,7 +23,7 @@ describe("a paywall around a handler", () => {
     expect(paywall.requests.at(-1)?.target).to.equal("/a?b");
   });
 
-  it("is told of a handler that throws, whose error goes on", async () => {
+  it("is told of a handler that throws, and rethrows the error", async () => {
     const handler = withPayment(() => {
       throw new RangeError("of the shop");
     }, paywall);
@@ -32,7 +32,7 @@ describe("a paywall around a handler", () => {
     expect(paywall.outcomes).to.deep.equal([500]);
   });
 
-  it("takes a response that cannot be changed for what it is", async () => {
+  it("handles an immutable response", async () => {
     const fixed = Response.redirect("http://anywhere/else");
     const redirected = await withPayment(() => fixed, paywall)(new Request("http://anywhere/"));
     expect([redirected.status, redirected.headers.get("vary")]).to.deep.equal([302, "X-Payment-Proof"]);

@@ -14,7 +14,7 @@ describe("a paywall in Hono", () => {
     paywall.judges(() => paywall.paid());
   });
 
-  it("below a path sees the whole target", async () => {
+  it("mounted below a path sees the whole target", async () => {
     const shop = new Hono();
     shop.use("*", honoPaywall(paywall));
     shop.get("/report", (c) => c.json({ paid: c.get("payment")?.resource }));
@@ -26,7 +26,7 @@ describe("a paywall in Hono", () => {
     expect(await (await app.request("/v1/lobby")).text()).to.equal("free");
   });
 
-  it("keeps what others say of Vary", async () => {
+  it("keeps other values of Vary", async () => {
     const app = new Hono();
     app.use("*", cors({ origin: ["https://page.example"], exposeHeaders: ["X-Page"] }));
     app.use("*", honoPaywall(paywall));
@@ -41,7 +41,7 @@ describe("a paywall in Hono", () => {
     expect(refused.headers.get("access-control-allow-origin")).to.equal("https://page.example");
   });
 
-  it("leaves a page's preflight to who answers for other origins", async () => {
+  it("leaves CORS preflights to the application", async () => {
     const app = new Hono();
     app.use("*", cors({ origin: ["https://page.example"], allowHeaders: ["X-Payment-Proof"] }));
     app.use("*", honoPaywall(paywall));
@@ -53,7 +53,7 @@ describe("a paywall in Hono", () => {
     expect(paywall.requests).to.deep.equal([]);
   });
 
-  it("lets a body stream", async () => {
+  it("streams a body", async () => {
     const app = new Hono();
     app.use("*", honoPaywall(paywall));
     app.get("/", (c) =>
@@ -66,7 +66,7 @@ describe("a paywall in Hono", () => {
     expect(paywall.outcomes).to.deep.equal([200]);
   });
 
-  it("is told of what the application makes of an error", async () => {
+  it("is told of the application's answer to an error", async () => {
     const app = new Hono();
     app.use("*", honoPaywall(paywall));
     app.get("/", () => {

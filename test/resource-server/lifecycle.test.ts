@@ -36,7 +36,7 @@ for (const [name, start] of ADAPTERS)
       await closed;
     }
 
-    it("is told with the status of its answer, once", async () => {
+    it("is reported once, with the status of its answer", async () => {
       for (const status of [200, 201, 404, 500, 503]) {
         paywall.outcomes.length = 0;
         sell = () => ({ status, text: "an answer" });
@@ -48,13 +48,13 @@ for (const [name, start] of ADAPTERS)
       }
     });
 
-    it("is told before a failure's answer is complete, so that the payer can come again at once", async () => {
+    it("is reported before a failure's answer is complete, so that the payer can retry immediately", async () => {
       sell = () => ({ status: 500, text: "failed" });
       await (await get()).text();
       expect(paywall.outcomes).to.deep.equal([500]);
     });
 
-    it("whose handler throws is told as failed, and no stack is shown", async () => {
+    it("is reported as failed if its handler throws, without a stack trace", async () => {
       sell = () => {
         throw new Error("the handler's own secret");
       };
@@ -65,7 +65,7 @@ for (const [name, start] of ADAPTERS)
       expect(paywall.outcomes).to.deep.equal([500]);
     });
 
-    it("whose payer leaves while the handler works is told as aborted", async () => {
+    it("is reported as aborted if the payer disconnects while the handler runs", async () => {
       let begun = () => {};
       let done = () => {};
       const working = new Promise<void>((resolve) => {
@@ -88,7 +88,7 @@ for (const [name, start] of ADAPTERS)
       expect(paywall.outcomes).to.deep.equal(["aborted"]);
     });
 
-    it("whose payer has left before it is judged does not reach the handler", async () => {
+    it("does not reach the handler if the payer disconnected before the check", async () => {
       let ran = false;
       sell = () => {
         ran = true;
@@ -114,7 +114,7 @@ for (const [name, start] of ADAPTERS)
       expect([paywall.outcomes, ran]).to.deep.equal([["aborted"], false]);
     });
 
-    it("with a long answer is told once, and the answer is whole", async () => {
+    it("is reported once for a long answer, which is complete", async () => {
       const text = CHUNK.repeat(64);
       sell = () => ({ status: 200, text });
       expect((await (await get()).text()).length).to.equal(text.length);
@@ -122,7 +122,7 @@ for (const [name, start] of ADAPTERS)
       expect(paywall.outcomes).to.deep.equal([200]);
     });
 
-    it("whose payer leaves in the middle of a long answer is told once", async () => {
+    it("is reported once if the payer disconnects during a long answer", async () => {
       sell = () => ({ status: 200, text: CHUNK.repeat(256) });
       const request = httpRequest(`${shop.url}/paid/a`).end();
       const [response] = await once(request, "response");
@@ -133,7 +133,7 @@ for (const [name, start] of ADAPTERS)
       expect(paywall.outcomes).to.deep.equal([200]);
     });
 
-    it("answers a refusal with its status, headers and body", async () => {
+    it("answers a rejection with its status, headers and body", async () => {
       const headers = { "www-authenticate": "x402-zk", "cache-control": "no-store", vary: "X-Payment-Proof" };
       for (const status of [400, 402, 503] as const) {
         paywall.judges(() => ({ kind: "refused", status, headers, body: { error: "an error" } }));
@@ -144,7 +144,7 @@ for (const [name, start] of ADAPTERS)
       expect(paywall.outcomes).to.deep.equal([]);
     });
 
-    it("answers 503 where the paywall fails, without a word about why", async () => {
+    it("answers 503 if the paywall fails, without the reason", async () => {
       paywall.judges(() => {
         throw new Error("postgres://user:password@host");
       });
@@ -155,7 +155,7 @@ for (const [name, start] of ADAPTERS)
       expect(text).to.not.match(/postgres|password|stack/);
     });
 
-    it("lets what is free pass, without a payment", async () => {
+    it("serves free routes without a payment", async () => {
       paywall.judges(() => ({ kind: "free" }));
       let seen: unknown = "nothing";
       sell = ({ payment }) => {
@@ -166,7 +166,7 @@ for (const [name, start] of ADAPTERS)
       expect(seen).to.equal(undefined);
     });
 
-    it("says what it was paid with", async () => {
+    it("has the payment attached", async () => {
       let seen: unknown;
       sell = ({ payment }) => {
         seen = payment;
@@ -176,7 +176,7 @@ for (const [name, start] of ADAPTERS)
       expect(seen).to.equal(paywall.payment);
     });
 
-    it("shows the paywall every header and the target as it came", async () => {
+    it("passes every header and the raw target to the paywall", async () => {
       await fetch(`${shop.url}/paid/a%20b?c=%2F&c=d`, { headers: { "X-Payment-Proof": "one" }, method: "DELETE" });
       const [request] = paywall.requests;
       expect([request?.method, request?.target]).to.deep.equal(["DELETE", "/paid/a%20b?c=%2F&c=d"]);

@@ -46,14 +46,14 @@ for (const [name, start] of SHOPS)
       sell = () => ({ status: 200, text: "the goods" });
     });
 
-    it("five identical headers at once run the handler once", async () => {
+    it("runs the handler once for five concurrent identical headers", async () => {
       const payment = await pay(world);
       const answers = await Promise.all(Array.from({ length: RACERS }, () => show(shop.url, payment)));
       expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 402, 402, 402, 402]);
       expect(sold).to.equal(1);
     });
 
-    it("is not used up by a failure, and can be shown again at once, three times in all", async () => {
+    it("is restored after a failure and can be used again, three times in all", async () => {
       const [lucky, unlucky] = [await pay(world), await pay(world)];
       sell = () => (sold < 3 ? { status: 500, text: "failed" } : { status: 200, text: "the goods" });
       const statuses: number[] = [];
@@ -77,7 +77,7 @@ for (const [name, start] of SHOPS)
       expect(sold).to.equal(3);
     });
 
-    it("is used up while its answer is still being read, however slowly", async () => {
+    it("stays consumed while its answer is read slowly", async () => {
       const payment = await pay(world);
       sell = () => ({ status: 200, text: "x".repeat(8 << 20) });
       const reading = httpRequest(`${shop.url}/paid/a`, { headers: showing(headerOf(payment)) }).end();
@@ -89,7 +89,7 @@ for (const [name, start] of SHOPS)
       reading.destroy();
     });
 
-    it("is used up by any other answer, also by one that says no", async () => {
+    it("is consumed by any other answer, also by an error of 4xx", async () => {
       const statuses = [204, 301, 404];
       const payments = await Promise.all(statuses.map(() => pay(world)));
       for (const [index, status] of statuses.entries()) {
@@ -103,7 +103,7 @@ for (const [name, start] of SHOPS)
     });
   });
 
-describe("one payment between processes", () => {
+describe("one payment across processes", () => {
   let world: ShopWorld;
   let store: string;
   /** What is to be ended after a test, in this order. */
@@ -140,7 +140,7 @@ describe("one payment between processes", () => {
     return { url: shop.url, sold: () => sold, close };
   }
 
-  it("raced against two servers that share a store runs one handler, once", async () => {
+  it("runs one handler once if sent to two servers with a shared store", async () => {
     const shops = [await other("Express 5"), await own("Hono")];
     for (let round = 0; round < 3; round++) {
       const payment = await pay(world);
@@ -152,7 +152,7 @@ describe("one payment between processes", () => {
     }
   });
 
-  it("is given back when its server is killed in the handler, once the lease is over; what was sold stays sold", async () => {
+  it("is restored after its server was killed in the handler and the lease expired; a served one stays consumed", async () => {
     const first = await other("Express 5");
     const [payment, spent] = [await pay(world, { target: "/paid/slow" }), await pay(world)];
     expect((await show(first.url, spent)).status).to.equal(200);
@@ -175,7 +175,7 @@ describe("one payment between processes", () => {
     expect(later.sold()).to.equal(1);
   });
 
-  it("is not sold again by a shop without a memory: it refuses what is older than itself", async () => {
+  it("is not accepted by a server without a store if it is older than the server", async () => {
     const first = await own("Fastify", 0, { store: "memory" });
     const payment = await pay(world);
     expect((await show(first.url, payment)).status).to.equal(200);

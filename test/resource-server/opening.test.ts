@@ -29,7 +29,7 @@ describe("a paywall does not open", () => {
       (error: { code?: string }) => String(error.code),
     );
 
-  it("for a recipient whose wallet did not sign this, here, and lately", async () => {
+  it("for a recipient without a current signature for this pool", async () => {
     const { recipient } = shopOptions(world);
     const [old, next] = [recipient.issuedAt - 300, recipient.issuedAt + 86_400];
     const lies = [{ signature: `0x${"11".repeat(65)}` }, { signature: "0x" }, { issuedAt: old }, { issuedAt: next }];
@@ -40,7 +40,7 @@ describe("a paywall does not open", () => {
     expect(await code({})).to.equal("opened");
   });
 
-  it("for another chain, another pool, another token", async () => {
+  it("for another chain, pool or token", async () => {
     expect(await code({ chain: chain({ chainId: 1337 }) })).to.equal("WRONG_CHAIN");
     for (const pool of [`0x${"12".repeat(20)}`, world.token])
       expect(await code({ chain: chain({ pool }) })).to.equal("POOL_MISMATCH");
@@ -49,7 +49,7 @@ describe("a paywall does not open", () => {
     expect(await code({ chain: chain({ token: world.token, decimals: 6 }) })).to.equal("opened");
   });
 
-  it("for keys of another set than the pool's", async () => {
+  it("for artifacts of another set than the pool's", async () => {
     expect(await code({ chain: chain({ set: "ceremony/never-held" }) })).to.equal("ARTIFACT_SET_UNKNOWN");
     const set = "ceremony/autumn-2026";
     expect(await code({ chain: chain({ set }), keys: lockOf("development") })).to.equal("SET_MISMATCH");
@@ -57,12 +57,12 @@ describe("a paywall does not open", () => {
     expect(await code({ chain: chain({ set: "development" }), keys })).to.equal("SET_MISMATCH");
   });
 
-  it("but with the fields of the deployment's manifest", async () => {
+  it("except with the fields of the deployment's manifest", async () => {
     const { rpcUrls } = shopOptions(world).chain;
     expect(await code({ chain: { ...parseDeployment(world), rpcUrls } })).to.equal("opened");
   });
 
-  it("for a service whose keys are not the pinned ones", async () => {
+  it("for a service with other keys than the pinned ones", async () => {
     const wrong = { wasm: "00".repeat(32), zkey: "00".repeat(32), vkey: "00".repeat(32) };
     const keys = { set: "development", circuits: { payment: wrong, elgamal_range: wrong } };
     expect(await code({ keys })).to.equal("KEY_NOT_PINNED");
@@ -90,7 +90,7 @@ describe("a paywall that cannot reach everything yet", () => {
     return { ...usual, service: service.url, chain: { ...usual.chain, rpcUrls: [node.url] } };
   };
 
-  it("asks for payments before the service answers, takes none, and takes them when it does", async () => {
+  it("asks for payments before the service answers, and accepts them once it does", async () => {
     node.shut = false;
     const events: PaywallEvent[] = [];
     const paywall = await openPaywall(world, { ...options(), onEvent: (event) => void events.push(event) });
@@ -114,7 +114,7 @@ describe("a paywall that cannot reach everything yet", () => {
     }
   });
 
-  it("answers 503 before the chain answers, because it knows no price, and serves what is free", async () => {
+  it("answers 503 before the chain answers, and serves free routes", async () => {
     const price = ({ path }: { path: string }) => (path === "/gift" ? "free" : "0.01");
     const paywall = await openPaywall(world, { ...options(), price });
     try {
@@ -152,7 +152,7 @@ describe("a paywall that cannot reach everything yet", () => {
     }
   });
 
-  it("is closed before it ever opened", async () => {
+  it("can be closed before it opens", async () => {
     const paywall = await openPaywall(world, options());
     await paywall.close();
     await paywall.ready;
@@ -185,7 +185,7 @@ describe("a paywall that cannot reach everything yet", () => {
     },
   };
   for (const [name, start] of Object.entries(programs))
-    it(`lets a program on ${name} start, serve its health and sell later`, async () => {
+    it(`lets a program on ${name} start, serve health checks and charge later`, async () => {
       const { url, close } = await start();
       try {
         expect(await (await fetch(`${url}/health`)).text()).to.equal("healthy");

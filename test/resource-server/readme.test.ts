@@ -7,7 +7,7 @@ import { ORIGIN, openShopWorld, pay, type ShopWorld } from "./support/world.ts";
 
 const SERVERS = ["express-server.ts", "fastify-server.ts", "hono-server.ts", "fetch-server.ts"];
 
-describe("the shops of the package's README", () => {
+describe("the package's README", () => {
   let world: ShopWorld;
   let code: DocumentedCode;
   before(async () => {
@@ -16,13 +16,13 @@ describe("the shops of the package's README", () => {
   });
   after(() => code?.remove());
 
-  it("are there, and hold under strict types", () => {
+  it("has servers that type-check", () => {
     expect(code.names).to.deep.equal(["options.ts", ...SERVERS]);
     expect(code.complaints()).to.equal("");
   });
 
   for (const name of SERVERS)
-    it(`${name} sells its report, and only for a payment`, async () => {
+    it(`${name} serves its report only for a payment`, async () => {
       code.write("options.ts", `export const options = ${JSON.stringify(shopOptions(world))};\n`);
       await code.serving(name, async (url) => {
         expect(await (await fetch(`${url}/health`)).text()).to.equal("free");

@@ -59,7 +59,7 @@ const TRICKS = [
 ];
 
 for (const [name, start] of [...ADAPTERS, ...LENIENT])
-  describe(`a request that lies, on ${name}`, () => {
+  describe(`a forged request on ${name}`, () => {
     let world: ShopWorld;
     let paywall: Paywall;
     let shop: Shop;
@@ -88,7 +88,7 @@ for (const [name, start] of [...ADAPTERS, ...LENIENT])
     });
     const get = (target: string, ...headers: string[]) => rawRequest(shop.url, [`GET ${target} HTTP/1.1`, ...headers]);
 
-    it("about its path: not served, and not offered at another price", async () => {
+    it("with another path is neither served nor offered at another price", async () => {
       for (const target of TRICKS) {
         const { status, body } = await get(target);
         expect(body, target).to.not.include("the goods");
@@ -102,7 +102,7 @@ for (const [name, start] of [...ADAPTERS, ...LENIENT])
       expect(sold).to.equal(0);
     });
 
-    it("about its path, with a payment for another one", async () => {
+    it("with a payment for another path is rejected", async () => {
       const other = await pay(world, { target: "/paid/b", price: 1_000_000n });
       for (const target of TRICKS) {
         const { status, body } = await get(target, `X-Payment-Proof: ${headerOf(other)}`);
@@ -112,7 +112,7 @@ for (const [name, start] of [...ADAPTERS, ...LENIENT])
       expect(sold).to.equal(0);
     });
 
-    it("about the shop's name: what is asked is for the configured one, what was paid to another is nothing", async () => {
+    it("with another host is priced for the configured one, and payments to other hosts are rejected", async () => {
       const evil = await pay(world, { resource: "https://evil.example/paid/a", price: 1_000_000n });
       const lies = [
         ["Host: evil.example"],
@@ -133,7 +133,7 @@ for (const [name, start] of [...ADAPTERS, ...LENIENT])
       expect(sold).to.equal(0);
     });
 
-    it("with its header twice: 400, whatever the second is", async () => {
+    it("with a repeated proof header is answered 400", async () => {
       const right = headerOf(payment);
       const pairs = [
         [right, right],
@@ -150,7 +150,7 @@ for (const [name, start] of [...ADAPTERS, ...LENIENT])
       expect(sold).to.equal(0);
     });
 
-    it("with its header in two halves: not put together where that can be seen", async () => {
+    it("with a split proof header is not joined", async () => {
       const right = headerOf(payment);
       const at = right.indexOf(",", right.length / 2);
       const halves = [right.slice(0, at), right.slice(at + 1)].map((half) => `X-Payment-Proof: ${half}`);
@@ -159,7 +159,7 @@ for (const [name, start] of [...ADAPTERS, ...LENIENT])
       expect([status, sold]).to.deep.equal(name === "fetch" ? [200, 1] : [400, 0]);
     });
 
-    it("is served when it tells the truth", async () => {
+    it("is served if unmodified", async () => {
       const unused = name === "fetch" ? await pay(world, { target: "/paid/a", price: 1_000_000n }) : payment;
       const { status, body } = await get("/paid/a", `X-Payment-Proof: ${headerOf(unused)}`);
       expect([status, body, sold]).to.deep.equal([200, "the goods", 1]);

@@ -7,7 +7,7 @@ import { forgeFor, openShopWorld, pay, type ShopWorld, settle, verify } from "./
 
 const NOWHERE = "http://127.0.0.1:9";
 
-describe("a paywall that is shown a payment", () => {
+describe("a paywall that checks a settlement", () => {
   let world: ShopWorld;
   let core: CorePaywalls;
   before(async () => {
@@ -16,7 +16,7 @@ describe("a paywall that is shown a payment", () => {
   });
   afterEach(() => core.closeAll());
 
-  it("waits for the confirmations it was told, and says that it does", async () => {
+  it("waits for its confirmations, and answers with Retry-After", async () => {
     // Many, because the relayer makes blocks of its own.
     const confirmations = 30;
     const deep = await core.open({ chain: core.chain({ confirmations, settleWaitMs: 0 }) });
@@ -27,7 +27,7 @@ describe("a paywall that is shown a payment", () => {
     expect(told(await core.show(deep, payment))).to.equal("paid");
   });
 
-  it("waits a little for a payment that is on its way", async () => {
+  it("waits briefly for a pending payment", async () => {
     const paywall = await core.open({ chain: core.chain({ settleWaitMs: 30_000 }) });
     const bundle = forgeFor(world);
     const paymentToken = await verify(world, bundle);
@@ -37,7 +37,7 @@ describe("a paywall that is shown a payment", () => {
     expect(decision.kind === "paid" && decision.payment.settledThere).to.equal(false);
   });
 
-  it("takes a payment whatever the transaction it names, as long as the pool knows it", async () => {
+  it("accepts a payment with any transaction hash if the pool has it", async () => {
     const paywall = await core.open();
     const [first, second] = [await pay(world), await pay(world)];
     const swapped = await core.show(paywall, { ...first, txSignature: second.txSignature });
@@ -48,7 +48,7 @@ describe("a paywall that is shown a payment", () => {
     expect(core.events.map(({ reason }) => reason)).to.deep.equal([undefined, "IN_USE", undefined, "USED"]);
   });
 
-  it("takes a payment when some of its nodes are away, and loses none when all are", async () => {
+  it("accepts a payment if some nodes are unreachable, and loses none if all are", async () => {
     const payment = await pay(world);
     const some = await core.open({ chain: core.chain({ rpcUrls: [NOWHERE, world.node.url] }) });
     // One node that works at first.
@@ -76,7 +76,7 @@ describe("a paywall that is shown a payment", () => {
     proxy.closeAllConnections();
   });
 
-  it("of memory takes nothing from before its start, and nothing before its time", async () => {
+  it("without a store accepts nothing from before its start", async () => {
     const before = await pay(world);
     const now = Date.now();
     const ahead = await pay(world, { timestamp: now + 20_000 });
@@ -88,7 +88,7 @@ describe("a paywall that is shown a payment", () => {
     expect(decision.kind === "refused" && Number(decision.headers["retry-after"])).to.be.within(1, 20);
   });
 
-  it("does not look for a payment for ever, however often it is shown", async () => {
+  it("does not search forever for a payment that is shown repeatedly", async () => {
     const paywall = await core.open();
     const bundle = forgeFor(world);
     const shown = { bundle, paymentToken: await verify(world, bundle), txSignature: `0x${"00".repeat(32)}` };

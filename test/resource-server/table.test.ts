@@ -8,7 +8,7 @@ import { headerOf, showing } from "./support/payments.ts";
 import { ADAPTERS, FREE_BODY, type Sale, type Shop } from "./support/shops.ts";
 import { forgeFor, ORIGIN, openShopWorld, PRICE, pay, type Settled, type ShopWorld } from "./support/world.ts";
 
-describe("the table of a server that charges", () => {
+describe("the resource server's table (interface 7)", () => {
   let world: ShopWorld;
   const settled = new Map<string, Settled>();
   before(async () => {
@@ -36,7 +36,7 @@ describe("the table of a server that charges", () => {
       });
       const get = (path: string, init: RequestInit = {}) => fetch(`${shop.url}${path}`, init);
 
-      it("1: without a header: 402, and what to pay to whom", async () => {
+      it("1: answers 402 with instructions if there is no header", async () => {
         const before = Date.now();
         const response = await get("/paid/a?b=1");
         expect(response.status).to.equal(402);
@@ -89,7 +89,7 @@ describe("the table of a server that charges", () => {
         });
       });
 
-      it("2: a header that is no JSON: 400, and what is wrong with it", async () => {
+      it("2: answers 400 with the reason if the header is not JSON", async () => {
         for (const value of ["", "{", "x402", "{'a':1}", "[1,]", '{"a":1}}']) {
           const response = await get("/paid/a", { headers: showing(value) });
           expect(response.status, value).to.equal(400);
@@ -102,7 +102,7 @@ describe("the table of a server that charges", () => {
         }
       });
 
-      it("3: a header that fails a check: 402, and not which", async () => {
+      it("3: answers 402 without the reason if a check fails", async () => {
         const stale = forgeFor(world, { target: "/paid/a?b=1", timestamp: Date.now() - 301_000 });
         const wrong = { ...settled.get(name)!, bundle: stale };
         for (const value of ["null", "42", "[]", "{}", '"x"', headerOf(wrong)]) {
@@ -115,7 +115,7 @@ describe("the table of a server that charges", () => {
         expect(sales).to.deep.equal([]);
       });
 
-      it("4: a header that passes: the request proceeds, with its proof attached, and once", async () => {
+      it("4: proceeds once, with the proof attached, if the header passes", async () => {
         const { bundle, txSignature } = settled.get(name)!;
         const headers = showing(headerOf(settled.get(name)!));
         const response = await get("/paid/a?b=1", { headers });
@@ -131,12 +131,12 @@ describe("the table of a server that charges", () => {
         expect(sales.length).to.equal(1);
       });
 
-      it("leaves health checks free", async () => {
+      it("does not charge for health checks", async () => {
         const response = await get("/health");
         expect([response.status, await response.text()]).to.deep.equal([200, FREE_BODY]);
       });
 
-      it("asks for a payment of HEAD too, and of methods nobody thought of", async () => {
+      it("charges for HEAD and for unknown methods", async () => {
         const head = await get("/paid/a", { method: "HEAD" });
         expect([head.status, await head.text()]).to.deep.equal([402, ""]);
         expect(head.headers.get("www-authenticate")).to.equal("x402-zk");

@@ -15,7 +15,7 @@ import { depositBody } from "./support/deposits.ts";
 
 const MINUTE_MS = 60_000;
 
-describe("what could not be settled", () => {
+describe("requests that could not be settled", () => {
   let world: World;
   const running: TestService[] = [];
   const open = async (...options: Parameters<typeof openService>) => {
@@ -58,7 +58,7 @@ describe("what could not be settled", () => {
     ["its account is empty", "relayer", "RELAYER_BALANCE_LOW", { SOTTO_LEAST_BALANCE: String(10n ** 30n) }, [300, 300]],
   ];
   for (const [what, check, code, settings, retry] of cases)
-    it(`is refused by every route, with a time to come back, while ${what}`, async () => {
+    it(`are rejected by every route with Retry-After while ${what}`, async () => {
       const service = await open(settings);
       const bundle = forgeBundle(world, { root: world.root });
       shows(await post(`${service.url}/verify`, bundle), code, retry);
@@ -84,7 +84,7 @@ describe("what could not be settled", () => {
       });
     });
 
-  it("is refused while the chain makes no blocks", async () => {
+  it("are rejected while the chain makes no blocks", async () => {
     const clock = () => Date.now() + 60 * MINUTE_MS;
     const service = await open({ SOTTO_MAX_HEAD_AGE_MS: String(30 * MINUTE_MS) }, clock);
     const bundle = forgeBundle(world, { root: world.root, timestamp: clock() });
@@ -92,7 +92,7 @@ describe("what could not be settled", () => {
     expect(await checkOf(service, "head")).to.deep.equal([503, false, { ok: false, code: "HEAD_TOO_OLD" }]);
   });
 
-  it("is refused by all replicas while the one that sends is stuck, and accepted again afterwards", async () => {
+  it("are rejected by all replicas while the leader is stuck, and accepted again afterwards", async () => {
     const node = await FaultyNode.start(world.node.url);
     let passed = 0;
     const clock = () => Date.now() + passed;

@@ -55,7 +55,7 @@ describe("circuits and keys", () => {
   });
 
   for (const [path, ending] of KINDS)
-    it(`serves the ${path} of the payment circuit by default, and any by name`, async () => {
+    it(`serves the ${path} of the payment circuit by default, and of any circuit by name`, async () => {
       expect((await bytesOf(await get(`/${path}`))).equals(fileOf("payment", ending))).to.equal(true);
       for (const name of ["elgamal_range", "payment"])
         expect((await bytesOf(await get(`/${path}/${name}`))).equals(fileOf(name, ending))).to.equal(true);
@@ -74,7 +74,7 @@ describe("circuits and keys", () => {
     await whole.body?.cancel();
   });
 
-  it("answers single ranges with 206, what lies beyond the file with 416, anything else with the whole", async () => {
+  it("answers single ranges with 206, ranges beyond the file with 416, anything else with the whole file", async () => {
     const file = fileOf("payment", "zkey");
     const part = await get("/proving-key", { range: "bytes=100-199" });
     expect(part.status).to.equal(206);
@@ -108,7 +108,7 @@ describe("circuits and keys", () => {
       return { message, bytes: Buffer.concat(await message.toArray()) };
     };
 
-    it("sends every proving key and witness generator to a client that accepts it, in fewer bytes", async () => {
+    it("sends every proving key and witness generator compressed to a client that accepts it", async () => {
       for (const name of Object.keys(CIRCUITS))
         for (const ending of ["zkey", "wasm"]) {
           const file = fileOf(name, ending);
@@ -120,11 +120,11 @@ describe("circuits and keys", () => {
         }
     });
 
-    it("is what fetch decodes to the file of the lock", async () => {
+    it("is decoded by fetch to the locked file", async () => {
       expect((await bytesOf(await get("/proving-key", br))).equals(fileOf("payment", "zkey"))).to.equal(true);
     });
 
-    it("is not sent to a client that does not accept it, and caches are told of the difference", async () => {
+    it("is not sent to a client that does not accept it, and Vary says so", async () => {
       const file = fileOf("payment", "zkey");
       for (const encoding of ["", "gzip", "br;q=0", "identity, br; q=0.000", "brx"]) {
         const { message, bytes } = await raw("/proving-key", { "accept-encoding": encoding });
@@ -138,7 +138,7 @@ describe("circuits and keys", () => {
       }
     });
 
-    it("has a tag of its own for 304, and a range of the file itself", async () => {
+    it("has its own ETag for 304, and ranges of the uncompressed file", async () => {
       const file = fileOf("payment", "zkey");
       const known = { ...br, "if-none-match": `"${sha256(file)}-br"` };
       expect((await raw("/proving-key", known)).message.statusCode).to.equal(304);
@@ -151,13 +151,13 @@ describe("circuits and keys", () => {
     });
   });
 
-  it("answers 304 to who has the file", async () => {
+  it("answers 304 if the client has the file", async () => {
     const etag = (await get("/verification-key", {}, "HEAD")).headers.get("etag")!;
     const response = await get("/verification-key", { "if-none-match": `"x", ${etag}` });
     expect([response.status, (await bytesOf(response)).length]).to.deep.equal([304, 0]);
   });
 
-  it("knows no other hash", async () => {
+  it("answers 404 to unknown hashes", async () => {
     for (const hash of ["00".repeat(32), "x", "..%2f..%2fpackage.json"])
       expect((await get(`/artifacts/${hash}`)).status).to.equal(404);
   });

@@ -55,7 +55,7 @@ describe("a whole run of the service", () => {
     return { child, said, ended, url };
   }
 
-  it("says nothing that is somebody's secret", async () => {
+  it("leaks no secret", async () => {
     const { privateKey } = generateKeyPairSync("ed25519");
     const jwk = privateKey.export({ format: "jwk" });
     const { SOTTO_TOKEN_KEYS: _, ...place } = environment(world, folder);
@@ -146,7 +146,7 @@ describe("a whole run of the service", () => {
     expect(found).to.deep.equal([]);
   });
 
-  it("refuses settings without repeating the secret ones", async () => {
+  it("rejects settings without repeating secret values", async () => {
     const right = environment(world, folder);
     const canary = "c0ffee".repeat(9);
     const refusal = async (wrong: Readonly<Record<string, string>>) => {

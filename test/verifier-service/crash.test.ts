@@ -41,7 +41,7 @@ describe("kill -9 of the service", () => {
   });
 
   for (const [step, log] of Object.entries(STEPS))
-    it(`at "${step}": the next one settles it once, and answers the same for ever`, async () => {
+    it(`at "${step}": the next process settles it once, and always gives the same answer`, async () => {
       // The same files again: for its clients it is the same service.
       const settings = { ...environment(world, folder), SOTTO_LOG_LEVEL: "info" };
       const first = await startProcess(settings, () => undefined, log);

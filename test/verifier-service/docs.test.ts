@@ -82,7 +82,7 @@ describe("docs/api.md", () => {
     for (const path of Object.keys(paths)) expect(text, path).to.include(path.replace(/\{(\w+)\}/g, ":$1"));
   });
 
-  it("names every field of every request and answer", () => {
+  it("names every field of every request and response", () => {
     const fields = new Set<string>();
     const collect = (schema: unknown): void => {
       if (typeof schema !== "object" || schema === null) return;
@@ -94,7 +94,7 @@ describe("docs/api.md", () => {
     expect([...fields].filter((name) => !new RegExp(`[\`".]${name}[\`"]`).test(text))).to.deep.equal([]);
   });
 
-  it("lists exactly the codes of the table of statuses", () => {
+  it("lists exactly the codes with an HTTP status", () => {
     const listed = new Map<string, number>();
     for (const [, status, codes = ""] of text.matchAll(/^\| (\d{3}) \| ([^|]+) \|/gm))
       for (const [, code = ""] of codes.matchAll(/`([A-Z0-9_]+)`/g)) listed.set(code, Number(status));
@@ -114,7 +114,7 @@ describe("docs/api.md", () => {
 });
 
 describe("generated documents", () => {
-  it("docs/openapi.json is what the schemas say, and what the service serves", async () => {
+  it("docs/openapi.json matches the schemas and the served document", async () => {
     const { content } = await generateOpenApi();
     expect(read("openapi.json")).to.equal(content);
     const service = await openService();
@@ -126,7 +126,7 @@ describe("generated documents", () => {
     }
   });
 
-  it("docs/operations.md has every setting", async () => {
+  it("docs/operations.md lists every setting", async () => {
     const { content } = await generateSettings();
     expect(read("operations.md")).to.equal(content);
   });

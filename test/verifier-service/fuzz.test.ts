@@ -46,7 +46,7 @@ function send(url: string, { path, type, body }: FuzzRequest): Promise<Reply> {
   });
 }
 
-describe("ten thousand requests that are almost right", () => {
+describe("mutated requests to the service", () => {
   let world: World;
   let service: TestService;
   let samples: Sample[];
@@ -130,7 +130,7 @@ describe("ten thousand requests that are almost right", () => {
     return statusOf(ROUTE_ERRORS, String(answer["code"])) === status ? undefined : "a status that is not its code's";
   }
 
-  it("are refused, each with what was wrong", async () => {
+  it("are rejected, each with a reason", async () => {
     const random = new Random("fuzz");
     const counts = new Map<number, number>();
     const faults: string[] = [];
@@ -152,7 +152,7 @@ describe("ten thousand requests that are almost right", () => {
       expect(counts.get(status) ?? 0, String(status)).to.be.above(10);
   });
 
-  it("leave nothing in the store but what was right", () => {
+  it("leave only valid requests in the store", () => {
     const database = new DatabaseSync(join(service.folder, "store.sqlite"), { readOnly: true });
     try {
       const rows = (query: string) => database.prepare(query).all() as Record<string, unknown>[];
@@ -169,7 +169,7 @@ describe("ten thousand requests that are almost right", () => {
     }
   });
 
-  it("leave nothing secret in the log", () => {
+  it("leave no secret in the log", () => {
     const log = service.logged.join("");
     expect(secrets.filter((secret) => log.includes(secret))).to.deep.equal([]);
     const entries = service.logged.map((line) => JSON.parse(line) as { level: number; msg: string });
@@ -178,7 +178,7 @@ describe("ten thousand requests that are almost right", () => {
     expect(errors).to.deep.equal([]);
   });
 
-  it("leave the service as it was: it verifies and settles", async () => {
+  it("leave the service able to verify and settle", async () => {
     now = undefined;
     const bundle = forgeBundle(world, { root: world.root });
     const { body } = await post(`${service.url}/verify`, bundle);

@@ -51,7 +51,7 @@ describe("the service as a program", () => {
     return { line, ended, child };
   };
 
-  it("says where it listens, logs JSON, and ends on SIGTERM", async () => {
+  it("prints its address, logs JSON, and stops on SIGTERM", async () => {
     const { line, ended, child } = start(environment(await openWorld(), folder));
     const said = await line;
     const url = /at (http:\S+\/zk): chain 31337, pool 0x[0-9a-f]{40}, development keys, relayer 0x[0-9a-f]{40}/.exec(
@@ -69,7 +69,7 @@ describe("the service as a program", () => {
     expect(lines.map(({ msg }) => msg)).to.include.members(["request", "ending"]);
   });
 
-  it("needs no settings beside a local chain that deploy:local has been on", async () => {
+  it("needs no settings on a local chain after deploy:local", async () => {
     const world = await openWorld();
     writeAtomically(join(folder, ".sotto", "deployment.json"), toJson(parseDeployment(world)));
     const places = { SOTTO_RPC_URLS: world.node.url, SOTTO_ARTIFACTS: artifacts, SOTTO_PORT: "0" };
@@ -84,14 +84,14 @@ describe("the service as a program", () => {
     expect((await ended).code).to.equal(0);
   });
 
-  it("names every variable that is wrong, in one line, and ends with 1", async () => {
+  it("names every invalid variable in one line, and exits with 1", async () => {
     const { ended } = start({ SOTTO_PORT: "x", SOTTO_POOL: "0x12" });
     const { code, stdout, stderr } = await ended;
     expect([code, stdout]).to.deep.equal([1, ""]);
     expect(stderr).to.match(/^sotto: INVALID_CONFIG: .*SOTTO_PORT.*SOTTO_POOL.*SOTTO_CHAIN_ID.*\n$/);
   });
 
-  it("says in one line what does not fit", async () => {
+  it("reports invalid settings in one line", async () => {
     const settings = { ...environment(await openWorld(), folder), SOTTO_POOL: `0x${"12".repeat(20)}` };
     const { code, stderr } = await start(settings).ended;
     expect(code).to.equal(1);
@@ -109,7 +109,7 @@ describe("the service as a program", () => {
     expect(dockerfile.match(/npm install --global (\S+)/)?.[1]).to.equal(packageManager);
   });
 
-  it("gets every setting of .env from compose, which itself sets the address that it publishes", () => {
+  it("gets every setting of .env from compose, which sets the published address", () => {
     const [, service = ""] =
       /^ {2}service:\n([\s\S]*?)\n {2}database:/m.exec(readFileSync(join(root, "compose.yaml"), "utf8")) ?? [];
     expect(service).to.match(/^ {4}env_file: \.env$/m);
@@ -117,7 +117,7 @@ describe("the service as a program", () => {
     expect(service).to.match(/^ {6}SOTTO_PORT: "8402"$/m);
   });
 
-  it("has containers that set only what there is to set", () => {
+  it("has containers that set only existing settings", () => {
     const known = new Set([...settingsTable().matchAll(/`(SOTTO_[A-Z_]+)`/g)].map((match) => match[1]!));
     for (const path of ["packages/verifier-service/Dockerfile", "compose.yaml"]) {
       const text = readFileSync(join(root, path), "utf8").replaceAll(/^\s*#.*$/gm, "");

@@ -15,7 +15,7 @@ const SETTINGS = {
   SOTTO_BLOCK_TIME_MS: String(BLOCK_MS),
 };
 
-describe("POST /settle holds the request of a client written from the interface alone", () => {
+describe("POST /settle holds the request of a client that follows only the interface", () => {
   let world: World;
   before(async () => {
     world = await openWorld();
@@ -97,7 +97,7 @@ describe("POST /settle holds the request of a client written from the interface 
       expect([status, body["status"], body["reason"]]).to.deep.equal([200, "failed", "EXPIRED"]);
     }));
 
-  it("and never answers pending: if nobody knows the outcome by then, it is an error to ask again", async () => {
+  it("and never answers pending: an unknown outcome is a retryable error", async () => {
     const node = new CuttingProxy(world.node.url);
     const away = { SOTTO_RPC_URLS: await node.listen() };
     await withService(async (service, pass) => {
@@ -112,7 +112,7 @@ describe("POST /settle holds the request of a client written from the interface 
     }, away).finally(() => node.close());
   });
 
-  it("except from one that asks for pending, and says so in the answer", () =>
+  it("unless the client prefers an asynchronous answer, which the response confirms", () =>
     withService(async (service, pass) => {
       const request = await verified(service);
       const { status, headers, body } = await settle(service, request, "respond-async");
@@ -130,7 +130,7 @@ describe("POST /settle holds the request of a client written from the interface 
       ]);
     }));
 
-  it("and waits for it no longer than it stays connected", () =>
+  it("only while the client stays connected", () =>
     withService(async (service) => {
       const request = await verified(service);
       const leaving = new AbortController();
@@ -143,7 +143,7 @@ describe("POST /settle holds the request of a client written from the interface 
       await untilHeld(service, 0);
     }));
 
-  it("in a bounded number: beyond it nothing is queued, and those who take pending for an answer get it", () =>
+  it("up to a maximum: beyond it nothing is queued, except for clients that accept pending", () =>
     withService(
       async (service, pass) => {
         const [first, second] = [await verified(service), await verified(service)];

@@ -12,7 +12,7 @@ import { depositBody } from "./support/deposits.ts";
 
 const MODES = ["hasNoKey", "hasUsedUpItsDay", "hasAnInternalError", "hasPrunedItsState", "talksNonsense"] as const;
 
-describe("a service of two nodes", () => {
+describe("a service with two nodes", () => {
   const random = new Random("withdrawals through the second node");
   let world: World;
   let faulty: FaultyNode;

@@ -18,7 +18,7 @@ describe("the service's HTTP", () => {
     expect([status, body["code"]]).to.deep.equal([expected, code]);
   };
 
-  it("answers what is not there, and other methods", async () => {
+  it("answers unknown paths and other methods", async () => {
     shows(await call(`${service.url}/nothing`), 404, "NOT_FOUND");
     shows(await call(`${service.url}/verify/`), 404, "NOT_FOUND");
     shows(await call(`${service.origin}/verify`), 404, "NOT_FOUND");
@@ -30,7 +30,7 @@ describe("the service's HTTP", () => {
     expect(read.headers.get("allow")).to.equal("GET, HEAD");
   });
 
-  it("takes JSON in UTF-8 and nothing else", async () => {
+  it("accepts only JSON in UTF-8", async () => {
     const url = `${service.url}/verify`;
     const types = [
       "text/plain",
@@ -64,7 +64,7 @@ describe("the service's HTTP", () => {
       .and.include('"code":"INVALID_REQUEST"');
   });
 
-  it("gives every answer an id of its own, whatever the client says, and security headers", async () => {
+  it("gives every response its own id and security headers", async () => {
     const ids = new Set<string | null>();
     for (const path of ["/healthz", "/nothing", "/zk/circuits"]) {
       const { headers } = await call(`${service.origin}${path}`, { headers: { "x-request-id": "canary" } });
@@ -78,14 +78,14 @@ describe("the service's HTTP", () => {
     expect(service.logged.join("")).to.not.include("canary");
   });
 
-  it("logs patterns of routes, never paths or queries", async () => {
+  it("logs route patterns, never paths or queries", async () => {
     await call(`${service.url}/settle/canary-id?canary=1`);
     await call(`${service.origin}/canary-path`);
     const log = service.logged.join("");
     expect(log).to.include('"route":"/zk/settle/:id"').and.not.include("canary");
   });
 
-  it("answers preflights of web pages", async () => {
+  it("answers CORS preflights", async () => {
     const response = await fetch(`${service.url}/verify`, {
       method: "OPTIONS",
       headers: { origin: "https://wallet.example", "access-control-request-method": "POST" },
@@ -96,7 +96,7 @@ describe("the service's HTTP", () => {
     expect([bare.status, await bare.text()]).to.deep.equal([204, ""]);
   });
 
-  it("is healthy and ready, and tells Prometheus what happens", async () => {
+  it("is healthy and ready, and exposes Prometheus metrics", async () => {
     for (const base of [service.origin, service.url]) {
       expect((await call(`${base}/healthz`)).body).to.deep.equal({ status: "ok" });
       const { status, body } = await call(`${base}/readyz`);
@@ -115,7 +115,7 @@ describe("the service's HTTP", () => {
     expect((await fetch(`${service.url}/metrics`)).status).to.equal(404);
   });
 
-  it("limits requests of one address", async () => {
+  it("limits requests per address", async () => {
     const strict = await openService({
       SOTTO_RATE_LIMIT: "3",
       SOTTO_CORS_ORIGINS: "https://a.example",
@@ -137,7 +137,7 @@ describe("the service's HTTP", () => {
     }
   });
 
-  it("answers what is under way before it ends: nobody who did not ask for it is told pending", async () => {
+  it("answers requests in progress before it stops, without an unrequested pending", async () => {
     const world = await openWorld();
     const slow = { SOTTO_SETTLE_WAIT_MS: "", SOTTO_CONFIRMATIONS: "60", SOTTO_BLOCK_TIME_MS: "1000" };
     const ending = await openService(slow);

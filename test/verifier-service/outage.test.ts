@@ -5,7 +5,7 @@ import { type Answer, call, post } from "../kit/http.ts";
 import { forgeBundle, settleRequest } from "../world/bundles.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 
-describe("what the service needs is away", () => {
+describe("an outage", () => {
   let world: World;
   let root: bigint;
   let other: TestService;
@@ -26,7 +26,7 @@ describe("what the service needs is away", () => {
     expect((await call(`${service.url}/healthz`)).status).to.equal(200);
   };
 
-  it("the nodes: nothing is verified", async () => {
+  it("of all nodes stops verification", async () => {
     const proxy = await openProxy(world.node.url);
     const service = await openService({ SOTTO_RPC_URLS: proxy.url });
     try {
@@ -43,7 +43,7 @@ describe("what the service needs is away", () => {
     }
   });
 
-  it("one node of two: the other one does", async () => {
+  it("of one node of two has no effect", async () => {
     const service = await openService({ SOTTO_RPC_URLS: `http://127.0.0.1:1,${world.node.url}` });
     try {
       const bundle = forgeBundle(world, { root });
@@ -55,7 +55,7 @@ describe("what the service needs is away", () => {
     }
   });
 
-  it("the database: nothing is reserved, nothing is answered", async () => {
+  it("of the database stops reservations and answers", async () => {
     const postgres = await startPostgres();
     const service = await openService({ SOTTO_STORE: await postgres.database() });
     try {
@@ -74,7 +74,7 @@ describe("what the service needs is away", () => {
     }
   });
 
-  it("the relayer's ETH: it is not ready", async () => {
+  it("of the relayer's ETH makes the service not ready", async () => {
     const service = await openService({ SOTTO_LEAST_BALANCE: String(10n ** 30n) });
     try {
       await notReady(service, "relayer");

@@ -26,7 +26,7 @@ describe("quotas", () => {
     return answer["valid"] === true ? "valid" : (answer["reason"] ?? answer["code"]);
   };
 
-  it("count proofs that do not hold, of payments and withdrawals, and nothing that is refused before them", async () => {
+  it("count invalid proofs of payments and withdrawals, and nothing that is rejected earlier", async () => {
     service = await openService({ SOTTO_CLIENT_QUOTA: "3" }, clockWithin(DAY_MS));
     for (let i = 0; i < 4; i += 1) {
       expect(await resultOf(unproven({ timestamp: Date.now() - 600_000 }))).to.equal("TIMESTAMP_TOO_OLD");

@@ -11,7 +11,7 @@ import { bodyOf, requirements } from "../world/x402.ts";
 /** What it sends is mined, but never gets its sixty confirmations: no block follows. */
 const UNCONFIRMED = { SOTTO_CONFIRMATIONS: "60", SOTTO_BLOCK_TIME_MS: "1000", SOTTO_SETTLE_WAIT_MS: "0" };
 
-describe("a service that", () => {
+describe("a service", () => {
   let world: World;
   let root: bigint;
   before(async () => {
@@ -27,7 +27,7 @@ describe("a service that", () => {
     return post(`${service.url}/settle`, settleRequest(bundle, token));
   };
 
-  it("has a payment on its way takes no other of the same note: NULLIFIER_QUEUED", async () => {
+  it("rejects a second payment of a queued note: NULLIFIER_QUEUED", async () => {
     const service = await openService(UNCONFIRMED);
     try {
       const nullifier = randomField();
@@ -43,7 +43,7 @@ describe("a service that", () => {
     }
   });
 
-  it("ends answers a request that was still arriving with SHUTTING_DOWN, and then it is gone", async () => {
+  it("answers a request that arrives during shutdown: SHUTTING_DOWN", async () => {
     const service = await openService();
     const { hostname, port } = new URL(service.origin);
     const socket = connect(Number(port), hostname);
@@ -71,7 +71,7 @@ describe("a service that", () => {
     expect(await call(`${service.origin}/healthz`).then(String, () => "gone")).to.equal("gone");
   });
 
-  it("cannot keep up sends away what it would answer late, and still says that it is alive: OVERLOADED", async () => {
+  it("rejects requests under overload, but stays alive: OVERLOADED", async () => {
     const service = await openService({ SOTTO_LATEST_LOOP_MS: "100" });
     const bundle = forgeBundle(world, { root });
     try {

@@ -45,7 +45,7 @@ describe("POST /deposit", () => {
     expect(asked.body["txSignature"]).to.equal(answer["txSignature"]);
   });
 
-  it("refuses what the depositor did not sign, or what is too late, too small or elsewhere", async () => {
+  it("rejects deposits that are not signed by the depositor, too late, too small or for another pool", async () => {
     const body = await sign();
     const now = BigInt(Math.floor(Date.now() / 1000));
     expect(await refused({ ...body, ownerTags: ["9"] })).to.deep.equal([422, "AUTHORIZATION_MISMATCH"]);
@@ -61,7 +61,7 @@ describe("POST /deposit", () => {
     expect(await refused(await sign({ validAfter: now + 500n }))).to.deep.equal([422, "AUTHORIZATION_MISMATCH"]);
   });
 
-  it("queues nothing that its depositor cannot pay, unless somebody has submitted it", async () => {
+  it("queues no deposit that its depositor cannot pay, unless it is already on chain", async () => {
     const poor = Wallet.createRandom();
     const body = await depositBody(world, poor, {});
     expect(await refused(body)).to.deep.equal([422, "INSUFFICIENT_TOKENS"]);
@@ -74,7 +74,7 @@ describe("POST /deposit", () => {
     expect(answer["gasFeePaidBy"]).to.equal(world.depositor.address.toLowerCase());
   });
 
-  it("accepts no more deposits of an account than its balance covers, and settles those", async () => {
+  it("accepts only as many deposits of an account as its balance covers, and settles those", async () => {
     const accounts = Array.from({ length: 5 }, () => Wallet.createRandom());
     for (const { address } of accounts) await (await world.tokenContract.getFunction("mint")(address, 50_000n)).wait();
     // Its node estimates no gas, so what it accepts stays open.
@@ -112,7 +112,7 @@ describe("POST /deposit", () => {
     }
   });
 
-  it("answers 400 to what does not decode", async () => {
+  it("answers 400 to undecodable input", async () => {
     const body = await sign();
     expect(await refused({ ...body, ownerTags: ["1", "2"] })).to.deep.equal([400, "INVALID_REQUEST"]);
     // 91 is another way to say 27 in a transaction's signature (EIP-155), not in an authorization's.
@@ -125,7 +125,7 @@ describe("POST /deposit", () => {
     expect(await refused({})).to.deep.equal([400, "INVALID_REQUEST"]);
   });
 
-  it("asks for its fee, one of the notes, or limits what it sponsors", async () => {
+  it("requires its fee as one of the notes, or limits sponsored deposits", async () => {
     const paid = await openService({ SOTTO_DEPOSIT_FEE: "15000", SOTTO_FEE_TAG: "77" });
     try {
       expect(await refused(await sign(), paid)).to.deep.equal([422, "FEE_TOO_SMALL"]);
@@ -185,7 +185,7 @@ describe("POST /withdraw", () => {
     expect(await world.tokenContract.getFunction("balanceOf")(recipient)).to.equal(5_000n);
   });
 
-  it("refuses what the proof does not say, and what cannot be executed", async () => {
+  it("rejects fields that differ from the proof, and withdrawals that cannot be executed", async () => {
     const body = make();
     const other = make();
     expect(await refused({ ...body, proof: other.proof })).to.deep.equal([422, "INVALID_PROOF"]);
@@ -203,14 +203,14 @@ describe("POST /withdraw", () => {
     ]);
   });
 
-  it("spends a note once: the second withdrawal of it is refused", async () => {
+  it("rejects a second withdrawal of the same note", async () => {
     const nullifier = randomField();
     const [first, second] = [make({ nullifiers: [nullifier] }), make({ nullifiers: [randomField(), nullifier] })];
     expect((await send(first)).body["status"]).to.equal("success");
     expect(await refused(second)).to.deep.equal([409, "NULLIFIER_SPENT"]);
   });
 
-  it("asks for its fee", async () => {
+  it("requires its fee", async () => {
     const paid = await openService({ SOTTO_WITHDRAWAL_FEE: "1000" });
     try {
       expect(await refused(make({ amount: 1_000n, fee: 1_000n }), paid)).to.deep.equal([422, "FEE_TOO_SMALL"]);

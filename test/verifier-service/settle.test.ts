@@ -36,7 +36,7 @@ describe("POST /settle", () => {
   });
   after(() => service.close());
 
-  it("settles from the six fields, and answers in the fields of the interface", async () => {
+  it("settles from the six fields, and answers with the fields of the interface", async () => {
     const { bundle, token, request } = await verified();
     const { status, body } = await settle(request);
     const { txSignature, blockNumber, ...rest } = body;
@@ -49,7 +49,7 @@ describe("POST /settle", () => {
     expect(await isSpent(bundle.publicSignals[6]!)).to.equal(true);
   });
 
-  it("gives the same token the same answer, at once or later, and sends one transaction", async () => {
+  it("gives the same answer for the same token, and sends one transaction", async () => {
     const { token, request } = await verified();
     const answers = await Promise.all([settle(request), settle(request), settle(request)]);
     const later = await settle(request);
@@ -58,14 +58,14 @@ describe("POST /settle", () => {
     expect(later.body["status"]).to.equal("success");
   });
 
-  it("takes the whole bundle too, and no resource at all", async () => {
+  it("accepts the whole bundle too, and a missing resource", async () => {
     const [first, second] = [await verified(), await verified()];
     const full = await settle({ ...first.bundle, ...first.request });
     const { resource: _, ...least } = second.request;
     expect([full.body["status"], (await settle(least)).body["status"]]).to.deep.equal(["success", "success"]);
   });
 
-  it("takes the recipient in any spelling of an address that verify takes", async () => {
+  it("accepts the recipient in any spelling that verify accepts", async () => {
     const bundle = forgeBundle(world, { root });
     const recipientPublicKey = getAddress(bundle.recipientPublicKey);
     expect(recipientPublicKey).to.not.equal(bundle.recipientPublicKey);
@@ -76,7 +76,7 @@ describe("POST /settle", () => {
       expect((await settle({ ...request, recipientPublicKey: spelling })).body["status"]).to.equal("success");
   });
 
-  it("answers 409 to anything but what the token stands for, and sends nothing", async () => {
+  it("answers 409 to any other payment than the token's, and sends nothing", async () => {
     const { bundle, request } = await verified();
     const other = forgeBundle(world, { root });
     const same = { root, nullifier: BigInt(bundle.publicSignals[6]!) };
@@ -97,7 +97,7 @@ describe("POST /settle", () => {
     expect(await isSpent(bundle.publicSignals[6]!)).to.equal(false);
   });
 
-  it("refuses tokens that are not its own", async () => {
+  it("rejects tokens that it did not issue", async () => {
     const { request, token } = await verified();
     const [header = "", payload = "", signature = ""] = token.split(".");
     const claims = { ...claimsOf(token), jti: "other" };
@@ -117,7 +117,7 @@ describe("POST /settle", () => {
     }
   });
 
-  it("lets another bundle of the same note replace one that was only verified: the older token dies", async () => {
+  it("lets another bundle of the same note replace a merely verified one, whose token becomes invalid", async () => {
     const nullifier = randomField();
     const [older, newer] = [forgeBundle(world, { root, nullifier }), forgeBundle(world, { root, nullifier })];
     const [olderToken, newerToken] = [await verify(older), await verify(newer)];
@@ -128,7 +128,7 @@ describe("POST /settle", () => {
     expect([body["valid"], body["reason"]]).to.deep.equal([false, "NULLIFIER_SPENT"]);
   });
 
-  it("answers pending with 202 and where to ask again, when the wait is too short", async () => {
+  it("answers 202 pending with a location if the wait is too short", async () => {
     const slow = await openService({ SOTTO_SETTLE_WAIT_MS: "0" });
     // It cannot be settled before this is over.
     await world.provider.send("evm_setAutomine", [false]);
@@ -159,7 +159,7 @@ describe("POST /settle", () => {
     }
   });
 
-  it("refuses a token that expired before it was settled, and still answers for one that was settled in time", async () => {
+  it("rejects a token that expired before settlement, and still answers for a settled one", async () => {
     let ahead = 0;
     const later = await openService({}, () => Date.now() + ahead);
     try {
@@ -177,7 +177,7 @@ describe("POST /settle", () => {
     }
   });
 
-  it("names who paid the gas, where somebody else settled the payment first", async () => {
+  it("names the account that paid the gas if somebody else settled first", async () => {
     const { bundle, request } = await verified();
     const { proof, publicSignals: signals, resourceUrl, timestamp, senderCommitment } = bundle;
     const digest = resourceDigest({ resourceUrl, timestamp, senderCommitment: BigInt(senderCommitment) });
@@ -189,12 +189,12 @@ describe("POST /settle", () => {
     expect(body["gasFeePaidBy"]).to.equal(world.depositor.address.toLowerCase());
   });
 
-  it("knows nothing of other ids", async () => {
+  it("answers 404 to unknown ids", async () => {
     const { status, body } = await call(`${service.url}/settle/nobody`);
     expect([status, body["code"]]).to.deep.equal([404, "UNKNOWN_PAYMENT"]);
   });
 
-  it("counts payments of a client and to a recipient, and answers 429 beyond the quota", async () => {
+  it("counts payments per client and per recipient, and answers 429 beyond the quota", async () => {
     const strict = await openService({ SOTTO_CLIENT_QUOTA: "2" }, clockWithin(DAY_MS));
     try {
       const answers = [];

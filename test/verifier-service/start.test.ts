@@ -36,15 +36,15 @@ describe("starting the service", () => {
     );
   };
 
-  it("refuses another chain than the settings name", async () => {
+  it("fails on another chain than configured", async () => {
     expect(await refusal({ SOTTO_CHAIN_ID: "1337" })).to.equal("WRONG_CHAIN");
   });
 
-  it("refuses development keys on a chain that is not local", async () => {
+  it("fails with development keys on a chain that is not local", async () => {
     expect(await refusal({ SOTTO_CHAIN_ID: "8453" })).to.equal("DEVELOPMENT_KEYS_REFUSED");
   });
 
-  it("refuses a pool that is not there, or is no pool", async () => {
+  it("fails without a pool at the configured address", async () => {
     expect(await refusal({ SOTTO_POOL: `0x${"12".repeat(20)}` })).to.equal("POOL_MISSING");
     expect(await refusal({ SOTTO_POOL: world.token })).to.equal("POOL_MISSING");
     // One that takes every call and answers nothing, as contract wallets do.
@@ -53,11 +53,11 @@ describe("starting the service", () => {
     expect(await refusal({ SOTTO_POOL: silent })).to.equal("POOL_MISSING");
   });
 
-  it("refuses nodes that do not answer", async () => {
+  it("fails if no node answers", async () => {
     expect(await refusal({ SOTTO_RPC_URLS: "http://127.0.0.1:1" })).to.equal("CHAIN_UNAVAILABLE");
   });
 
-  it("refuses a pool that verifies under other keys", async () => {
+  it("fails if the pool verifies with other keys", async () => {
     const other = await openOtherPool(world);
     try {
       expect(await refusal({ SOTTO_RPC_URLS: other.url })).to.equal("VERIFIER_MISMATCH");
@@ -66,7 +66,7 @@ describe("starting the service", () => {
     }
   });
 
-  it("refuses artifacts that are not those of the lock", async () => {
+  it("fails if artifacts differ from the lock", async () => {
     const copy = join(folder, "artifacts");
     for (const name of readdirSync(artifacts)) {
       if (!statSync(join(artifacts, name)).isDirectory() || name === "test") continue;
@@ -79,7 +79,7 @@ describe("starting the service", () => {
     expect(await refusal({ SOTTO_ARTIFACTS: join(folder, "nowhere") })).to.equal("ARTIFACT_DAMAGED");
   });
 
-  it("refuses token keys that others can read, and a port in use", async () => {
+  it("fails if token keys are readable by others, or the port is in use", async () => {
     const keys = join(folder, "open");
     mkdirSync(keys);
     writeFileSync(join(keys, "a.json"), "{}", { mode: 0o644 });
@@ -91,7 +91,7 @@ describe("starting the service", () => {
     server.close();
   });
 
-  it("tells proofs under retired keys from wrong ones", async () => {
+  it("distinguishes proofs under retired keys from invalid ones", async () => {
     const secrets = trapdoor(10);
     mkdirSync(join(folder, "old", "payment"), { recursive: true });
     writeFileSync(join(folder, "old", "payment", "payment.vkey.json"), JSON.stringify(keyOf(secrets)));

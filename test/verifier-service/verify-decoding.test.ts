@@ -16,7 +16,7 @@ describe("POST /verify", () => {
   });
   after(() => service.close());
 
-  describe("answers 400 to what does not decode", () => {
+  describe("answers 400 to undecodable input", () => {
     const P = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;
     const Q = 21888242871839275222246405745257275088696311157297823662689037894645226208583n;
     const set = (words: readonly string[], index: number, word: string) =>

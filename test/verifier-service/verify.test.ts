@@ -28,7 +28,7 @@ describe("POST /verify", () => {
   });
   after(() => service.close());
 
-  it("answers a valid bundle with a token, in exactly the fields of the interface", async () => {
+  it("answers a valid bundle with a token, with exactly the fields of the interface", async () => {
     const { status, headers, body } = await send(forgeBundle(world, { root }));
     expect(status).to.equal(200);
     expect(body).to.have.all.keys("valid", "paymentToken", "expiresIn", "privacy");
@@ -39,7 +39,7 @@ describe("POST /verify", () => {
     expect(headers.get("cache-control")).to.equal("no-store");
   });
 
-  it("binds the token to the payment, and signs it with a key of the published set", async () => {
+  it("binds the token to the payment, and signs it with a published key", async () => {
     const bundle = forgeBundle(world, { root });
     const { body } = await send(bundle);
     const token = String(body["paymentToken"]);
@@ -74,13 +74,13 @@ describe("POST /verify", () => {
     }
   });
 
-  it("gives the same bundle a token for the same payment again", async () => {
+  it("issues a token for the same payment again", async () => {
     const bundle = forgeBundle(world, { root });
     const [first, second] = [await send(bundle), await send({ ...bundle, extra: 1 })];
     expect(claimsOf(second.body["paymentToken"])["jti"]).to.equal(claimsOf(first.body["paymentToken"])["jti"]);
   });
 
-  describe("refuses with 200, all fields and a reason", () => {
+  describe("rejects with 200, all fields and a reason", () => {
     const far = { 1: 5n };
     const minutes = (count: number) => Date.now() - count * 60_000;
     const cases: [string, string, () => unknown][] = [
@@ -155,12 +155,12 @@ describe("POST /verify", () => {
         expect(await refused(bundle())).to.equal(reason);
       });
 
-    it("accepts what is 29 s of the future", async () => {
+    it("accepts a timestamp 29 s in the future", async () => {
       const { body } = await send(forgeBundle(world, { root, timestamp: Date.now() + 29_000 }));
       expect(body["valid"]).to.equal(true);
     });
 
-    it("accepts a bundle that names the set of /circuits", async () => {
+    it("accepts a bundle that names the artifact set of /circuits", async () => {
       const { body: circuits } = await call(`${service.url}/circuits`);
       const artifactSet = (circuits["artifactSet"] as { id: string }).id;
       expect((await send({ ...forgeBundle(world, { root }), artifactSet })).body["valid"]).to.equal(true);

@@ -17,7 +17,7 @@ import { decode, signRecipient } from "./support/shop.ts";
 
 const PRICE = 1_000_000n;
 
-describe("a route of both dialects", () => {
+describe("a route with both formats", () => {
   let world: World;
   let merchant: Wallet;
   let paywall: Paywall;
@@ -92,7 +92,7 @@ describe("a route of both dialects", () => {
     };
   };
 
-  it("asks in both at once", async () => {
+  it("asks in both formats at once", async () => {
     const response = await fetch(`${origin}/report`);
     expect([response.status, response.headers.get("www-authenticate")]).to.deep.equal([402, "x402-zk"]);
     const body = (await response.json()) as { payment: { amountBaseUnits: string }; metadata: { resource: string } };
@@ -106,7 +106,7 @@ describe("a route of both dialects", () => {
     expect(response.headers.get("access-control-expose-headers")).to.match(/PAYMENT-REQUIRED/);
   });
 
-  it("is paid by the published client, and the payment buys nothing in the other dialect", async () => {
+  it("is paid by the published client, and the payment is not accepted in the other format", async () => {
     const wallet = await payerWith(world, [PRICE]);
     const shown: { header: string; payload: object; paymentToken: string }[] = [];
     // A payer who has the service's token for the same payment before it is settled.
@@ -130,7 +130,7 @@ describe("a route of both dialects", () => {
     expect((await show(`${origin}/report`, header)).answer["errorReason"]).to.equal("sotto_payment_used");
   });
 
-  it("is paid by sotto's own client, and the payment buys nothing in the other dialect", async () => {
+  it("is paid by sotto's own client, and the payment is not accepted in the other format", async () => {
     const wallet = await payerWith(world, [PRICE]);
     const seen: string[] = [];
     const options = { services: [world.serviceUrl], maxPerRequest: PRICE };
@@ -144,7 +144,7 @@ describe("a route of both dialects", () => {
     expect([answer.status, answer.answer["errorReason"], served]).to.deep.equal([402, "sotto_payment_used", runs]);
   });
 
-  it("serves nothing for the other dialect's header on a route that only one of them knows", async () => {
+  it("ignores the other format's header on a route with one format", async () => {
     const runs = served;
     for (const value of ["x", btoa("{}"), btoa(JSON.stringify({ x402Version: 2 }))]) {
       const response = await fetch(`${origin}/secret`, { headers: { "payment-signature": value } });

@@ -85,11 +85,11 @@ describe("the code of docs/x402.md and of the package's README", () => {
   }
   const report = (app: Express) => app.get("/report", (_request, response) => void response.send("the report"));
 
-  it("holds under the strictest types", () => {
+  it("type-checks under the strictest settings", () => {
     expect(code.complaints()).to.equal("");
   });
 
-  it("sells, and pays what it sells", async () => {
+  it("charges and pays", async () => {
     const app = express();
     give({ app });
     await run("sell.ts");
@@ -119,7 +119,7 @@ describe("the code of docs/x402.md and of the package's README", () => {
     ]);
   });
 
-  it("answers both dialects on one route", async () => {
+  it("serves both formats on one route", async () => {
     const app = express();
     const origin = await listen(app);
     give({ app, origin });

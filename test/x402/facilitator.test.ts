@@ -32,7 +32,7 @@ describe("the service as an x402 facilitator", () => {
   });
   after(() => service.close());
 
-  it("says what it supports: the scheme, where it settles, and who sends", async () => {
+  it("lists the scheme, the pool and the signer", async () => {
     const { status, body } = await call(`${service.url}/supported`);
     expect(status).to.equal(200);
     const [kind] = body["kinds"] as { extra: Record<string, unknown> }[];
@@ -44,7 +44,7 @@ describe("the service as an x402 facilitator", () => {
     expect(body["extensions"]).to.deep.equal([]);
   });
 
-  it("verifies, then settles, in the standard's fields and no others", async () => {
+  it("verifies and settles with exactly the standard's fields", async () => {
     const body = payment();
     const verified = await verify(body);
     expect([verified.status, verified.body]).to.deep.equal([200, { isValid: true }]);
@@ -59,7 +59,7 @@ describe("the service as an x402 facilitator", () => {
     expect(await isSpent(body)).to.equal(true);
   });
 
-  it("settles what was never verified by the same checks, and the same payment once for five at the same time", async () => {
+  it("settles an unverified payment after the same checks, and once for five concurrent requests", async () => {
     const body = payment();
     const answers = await Promise.all(Array.from({ length: 5 }, () => settle(body)));
     const later = await settle(body);
@@ -68,7 +68,7 @@ describe("the service as an x402 facilitator", () => {
     expect(await isSpent(body)).to.equal(true);
   });
 
-  it("is one service in two dialects: what one verified the other settles, and once", async () => {
+  it("settles in one format what was verified in the other, once", async () => {
     const body = payment();
     const bundle = body.paymentPayload.payload;
     const token = (await post(`${service.url}/verify`, bundle)).body["paymentToken"];
@@ -80,7 +80,7 @@ describe("the service as an x402 facilitator", () => {
     expect((theirs!.body["extra"] as { id: string }).id).to.equal(ours!.body["id"]);
   });
 
-  it("answers pending with the hash and where to ask, and the same payment asks again", async () => {
+  it("answers pending with hash and location, and accepts the same payment again", async () => {
     const hasty = await openService({ SOTTO_SETTLE_WAIT_MS: "0" });
     const mineAgain = async () => {
       await world.provider.send("evm_setAutomine", [true]);
@@ -110,7 +110,7 @@ describe("the service as an x402 facilitator", () => {
     }
   });
 
-  it("takes what extensions of the standard put beside a payment, however deep", async () => {
+  it("accepts extension fields of any depth", async () => {
     const { paymentPayload, ...body } = payment();
     const schema = {
       properties: { input: { properties: { queryParams: { properties: { city: { type: "string" } } } } } },
@@ -121,7 +121,7 @@ describe("the service as an x402 facilitator", () => {
     expect([answer.status, answer.body["success"]]).to.deep.equal([200, true]);
   });
 
-  describe("refuses, by verify and by settle, and sends nothing", () => {
+  describe("rejects in verify and settle, and sends nothing", () => {
     const refused = async (body: unknown, reason: string, status = 200) => {
       const [verified, settled] = [await verify(body), await settle(body)];
       expect([verified.status, verified.body["isValid"], verified.body["invalidReason"]]).to.deep.equal([
@@ -159,12 +159,12 @@ describe("the service as an x402 facilitator", () => {
         expect(await isSpent(body)).to.equal(false);
       });
 
-    it("bounds wider than the price allows, or that do not begin with it", async () => {
+    it("bounds wider than the price allows, or that do not start at it", async () => {
       for (const bounds of [{ lowerBound: PRICE - 1n }, { upperBound: (PRICE * 11n) / 10n + 1n }])
         await refused(bodyOf(asked(), pay(world, { root, ...bounds })), "sotto_amount_mismatch");
     });
 
-    it("requirements that are not those the payer accepted", async () => {
+    it("other requirements than the payer accepted", async () => {
       const { paymentPayload, ...rest } = payment();
       const accepted = { ...paymentPayload.accepted, amount: String(PRICE / 2n) };
       await refused({ ...rest, paymentPayload: { ...paymentPayload, accepted } }, "sotto_accepted_mismatch");
@@ -179,14 +179,14 @@ describe("the service as an x402 facilitator", () => {
       );
     });
 
-    it("what its own verify refuses: another proof, an unknown root, another set of keys", async () => {
+    it("another proof, an unknown root, another artifact set", async () => {
       const body = payment();
       await refused(withPayload(body, { proof: body.paymentPayload.payload.amountProof }), "sotto_invalid_proof");
       await refused(bodyOf(asked(), pay(world, { root: randomField() })), "sotto_unknown_root");
       await refused(withPayload(body, { artifactSet: "another" }), "sotto_artifact_set_mismatch");
     });
 
-    it("a second payment from the note of one that was settled, and the settled one with another proof", async () => {
+    it("a second payment of a settled note, and the settled one with another proof", async () => {
       const nullifier = randomField();
       const first = bodyOf(asked(), pay(world, { root, nullifier }));
       expect((await settle(first)).body["success"]).to.equal(true);
@@ -218,7 +218,7 @@ describe("the service as an x402 facilitator", () => {
       expect(own.body["message"]).to.include("read as x402 because it has x402Version; leave that field out");
     });
 
-    it("what does not decode, with 400 and in the standard's fields", async () => {
+    it("undecodable input, with 400 and the standard's fields", async () => {
       const body = payment();
       await refused(withPayload(body, { timestamp: "now" }), "invalid_payload", 400);
       await refused(withPayload(body, { proof: body.paymentPayload.payload.proof.slice(1) }), "invalid_payload", 400);
@@ -237,7 +237,7 @@ describe("the service as an x402 facilitator", () => {
     });
   });
 
-  it("takes the same quotas as its own dialect, and says so in both dialects' fields", async () => {
+  it("shares quotas with the other format, and reports them in both formats' fields", async () => {
     const strict = await openService({ SOTTO_CLIENT_QUOTA: "1", SOTTO_RECIPIENT_QUOTA: "1" }, clockWithin(DAY_MS));
     try {
       const make = () => bodyOf(requirements(world, strict.url), pay(world, { root }));
@@ -257,7 +257,7 @@ describe("the service as an x402 facilitator", () => {
     }
   });
 
-  it("does not count for a recipient what can no longer be settled, however often it is asked for", async () => {
+  it("does not count payments that can no longer settle against a recipient's quota", async () => {
     let ahead = 0;
     const clock = clockWithin(DAY_MS);
     const strict = await openService({ SOTTO_RECIPIENT_QUOTA: "1" }, () => clock() + ahead);
@@ -274,7 +274,7 @@ describe("the service as an x402 facilitator", () => {
     }
   });
 
-  it("with a public address, settles only for sellers that name it", async () => {
+  it("with a public address, settles only for resource servers that name it", async () => {
     const publicUrl = "https://zk.example/zk";
     const named = await openService({ SOTTO_PUBLIC_URL: "https://ZK.example/zk/" });
     try {

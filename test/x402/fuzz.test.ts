@@ -82,7 +82,7 @@ describe("mutated payments of x402", () => {
   });
   after(() => service.close());
 
-  it(`are refused by the service in the standard's fields, all ${BODIES}, and never with 5xx`, async () => {
+  it(`are all rejected by the service (${BODIES}) with the standard's fields, never with 5xx`, async () => {
     const asked = requirements(world, service.url);
     const [payload, other] = [pay(world, { root }), pay(world, { root, resourceUrl: "https://data.example/other" })];
     const wrongs = almostRight(asked, payload, other, new Random("x402 bodies"));
@@ -101,7 +101,7 @@ describe("mutated payments of x402", () => {
     expect((await post(`${service.url}/settle`, bodyOf(asked, payload))).body["success"]).to.equal(true);
   });
 
-  it(`are served by no shop, all ${HEADERS} of them`, async () => {
+  it(`are all rejected by the resource server (${HEADERS})`, async () => {
     const address = encodeShieldedAddress({ encryptionKey: merchantKey, ownerTag: merchantTag });
     const recipient = await signRecipient(world, Account.createRandom(), address);
     const shop: Shop = await openShop(world, recipient, service.url);

@@ -58,7 +58,7 @@ describe("the published x402Facilitator", () => {
     expect(second).to.deep.equal(first);
   });
 
-  it("asks nobody about a payment that is not the one that is asked for", async () => {
+  it("rejects another payment without a request", async () => {
     between.trouble = async () => "lost";
     const [payload] = payment();
     const [, dearer] = payment({ amount: String(PRICE + 1n) });
@@ -70,7 +70,7 @@ describe("the published x402Facilitator", () => {
     ]);
   });
 
-  it("hands on what the service refuses", async () => {
+  it("passes on the service's refusals", async () => {
     const asked = requirements(world, base);
     const { paymentPayload } = bodyOf(asked, pay(world, { root: 12345n }));
     const refused = await facilitator.settle(
@@ -80,7 +80,7 @@ describe("the published x402Facilitator", () => {
     expect([refused.success, refused.errorReason]).to.deep.equal([false, "sotto_unknown_root"]);
   });
 
-  it("takes a service that is away, or talks nonsense, for neither paid nor refused", async () => {
+  it("treats an unreachable or faulty service as neither paid nor refused", async () => {
     const [payload, required] = payment();
     const network = scheme.network;
     const answers = [
@@ -105,7 +105,7 @@ describe("the published x402Facilitator", () => {
     expect((await scheme.settle(payload as never, required)).success).to.equal(true);
   });
 
-  it("is not opened on what settles no such payments", async () => {
+  it("fails to open on a service that does not support the scheme", async () => {
     for (const body of ["{}", JSON.stringify({ kinds: [], signers: {} }), JSON.stringify({ kinds: "all" })]) {
       between.trouble = async () => ({ status: 200, body });
       expect(await failure(SottoScheme.open({ service: base }))).to.include({ code: "X402_FACILITATOR_FAILED" });

@@ -13,7 +13,7 @@ import { encode, signRecipient } from "./support/shop.ts";
 
 type Fetch = typeof fetch;
 
-describe("a payer with the published @x402/fetch pays nobody", () => {
+describe("a payer with the published @x402/fetch does not pay", () => {
   let selling: Selling;
   let world: Selling["world"];
   let merchant: Selling["merchant"];
@@ -44,7 +44,7 @@ describe("a payer with the published @x402/fetch pays nobody", () => {
     extra: { ...accepted.extra, ...changes },
   });
 
-  it("whose wallet did not sign the address that would be paid", async () => {
+  it("a recipient whose wallet did not sign the shielded address", async () => {
     const { shieldedAddress, signature, issuedAt } = recipient;
     const thief = encodeShieldedAddress({ encryptionKey: BASE8, ownerTag: 7n });
     const other = await signRecipient(world, Account.createRandom(), shieldedAddress);
@@ -60,7 +60,7 @@ describe("a payer with the published @x402/fetch pays nobody", () => {
     expect(await refusal(() => ({ payTo: other.wallet }))).to.include({ code: "X402_RECIPIENT_NOT_SIGNED" });
   });
 
-  it("whose signature is for another pool, or has expired", async () => {
+  it("a recipient whose signature is for another pool, or expired", async () => {
     const elsewhere = { ...world, pool: world.token };
     const signed = await signRecipient(elsewhere, Account.createRandom(), merchant.shieldedAddress);
     const { wallet: payTo, ...rest } = signed;
@@ -71,7 +71,7 @@ describe("a payer with the published @x402/fetch pays nobody", () => {
     expect(await refusal(() => ({}), client)).to.include({ code: "X402_RECIPIENT_NOT_SIGNED" });
   });
 
-  it("in a pool, a token or at a service that is not the payer's", async () => {
+  it("in another pool, token or service than the payer's", async () => {
     expect(await refusal(extra({ pool: world.token }))).to.include({ code: "X402_POOL_FOREIGN" });
     expect(await refusal(extra({ decimals: 18 }))).to.include({ code: "X402_POOL_FOREIGN" });
     expect(await refusal(extra({ service: "https://evil.example/zk" }))).to.include({
@@ -82,7 +82,7 @@ describe("a payer with the published @x402/fetch pays nobody", () => {
     expect((await refusal(() => ({ network: "eip155:1" }))).message).to.match(/No network\/scheme registered/);
   });
 
-  it("more than the spend controls of the published client allow", async () => {
+  it("above the spend controls of the published client", async () => {
     expect((await refusal(() => ({ amount: String(PRICE + 1n) }))).message).to.match(/maxAmountPerPayment \(\$1/);
     const client = clientOf(scheme).setSpendControls({ maxAmountPerPayment: "$0.99" });
     expect((await refusal(() => ({}), client)).message).to.match(/maxAmountPerPayment/);
@@ -91,7 +91,7 @@ describe("a payer with the published @x402/fetch pays nobody", () => {
     expect(await failure(direct)).to.include({ code: "X402_LIMIT_EXCEEDED" });
   });
 
-  it("who asks in a form the scheme does not have", async () => {
+  it("for malformed requirements", async () => {
     const codes = async (change: (accepted: PaymentRequirements) => object) => (await refusal(change)).code;
     expect(await codes(extra({ recipient: undefined }))).to.equal("X402_REQUIREMENTS_INVALID");
     expect(await codes(extra({ resource: "" }))).to.equal("X402_REQUIREMENTS_INVALID");
@@ -101,7 +101,7 @@ describe("a payer with the published @x402/fetch pays nobody", () => {
     expect(await failure(scheme.createPaymentPayload(1, accepted!))).to.include({ code: "X402_OPTION_INVALID" });
   });
 
-  it("for something at another origin than was asked, nor along a redirect", async () => {
+  it("for another origin than requested, or along a redirect", async () => {
     const challenge = encode(await required());
     const liar = await openMiddleman(shop.origin);
     const pay = wrapFetchWithPayment(scheme.track(fetch), clientOf(scheme));

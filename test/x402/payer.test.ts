@@ -30,7 +30,7 @@ describe("a payer with the published @x402/fetch", () => {
     return settled.reduce((sum, { amount }) => sum + amount, 0n);
   };
 
-  describe("is not paid for twice", () => {
+  describe("does not pay twice for", () => {
     let wallet: Wallet;
     let scheme: SottoScheme;
     let lose: "before" | "after" | undefined;
@@ -52,7 +52,7 @@ describe("a payer with the published @x402/fetch", () => {
       lose = undefined;
     });
 
-    it("one challenge, however often it is answered and by however many at the same time", async () => {
+    it("one challenge that is answered repeatedly or concurrently", async () => {
       const client = clientOf(scheme);
       const challenge = await required();
       const [first, second] = await Promise.all([challenge, challenge].map((one) => client.createPaymentPayload(one)));
@@ -64,7 +64,7 @@ describe("a payer with the published @x402/fetch", () => {
       expect(wallet.balance().held).to.equal(2n * PRICE);
     });
 
-    it("a payment that something before the seller refused: the next request shows it", async () => {
+    it("a payment that a proxy refused: the next request presents it", async () => {
       let refusal = 0;
       const proxied: Fetch = async (input, init) => {
         const carries = new Request(input, init).headers.has("payment-signature");
@@ -80,7 +80,7 @@ describe("a payer with the published @x402/fetch", () => {
       expect(wallet.history().length).to.equal(1);
     });
 
-    it("a request that was lost on its way: the next one shows the same payment", async () => {
+    it("a lost request: the next one presents the same payment", async () => {
       lose = "before";
       expect((await failure(pay(url))).message).to.match(/the request was lost/);
       lose = undefined;
@@ -88,7 +88,7 @@ describe("a payer with the published @x402/fetch", () => {
       expect(wallet.history().length).to.equal(1);
     });
 
-    it("an answer that was lost: the shop says that it served, and nothing is paid again", async () => {
+    it("a lost response: the server says that it was served", async () => {
       lose = "after";
       const before = shop.served();
       await failure(pay(url));
@@ -111,7 +111,7 @@ describe("a payer with the published @x402/fetch", () => {
       expect(await spent(wallet)).to.equal(2n * PRICE);
     });
 
-    it("a settlement that is pending: the same payment is shown once more by itself", async () => {
+    it("a pending settlement: the same payment is presented again automatically", async () => {
       let asked = 0;
       between.trouble = async (path, forward) => {
         if (path.endsWith("/settle")) asked += 1;
@@ -123,7 +123,7 @@ describe("a payer with the published @x402/fetch", () => {
       expect([asked, wallet.history().length]).to.deep.equal([3, 1]);
     });
 
-    it("what a payer that died was about to get", async () => {
+    it("a payer that died before delivery", async () => {
       const seed = seedFromWords(createSeedWords());
       const store = new MemoryStore();
       const first = await openWallet(world, { seed, store });
@@ -139,7 +139,7 @@ describe("a payer with the published @x402/fetch", () => {
       expect([second.history().length, await spent(second)]).to.deep.equal([1, PRICE]);
     });
 
-    it("what was lost long ago and may yet be settled: another attempt takes the same note", async () => {
+    it("an old payment that may still settle: another attempt spends the same note", async () => {
       let ahead = 0;
       const patient = await openWallet(world, { clock: () => Date.now() + ahead });
       await fund(world, patient, [PRICE, PRICE]);
@@ -157,7 +157,7 @@ describe("a payer with the published @x402/fetch", () => {
       expect(patient.history().length).to.equal(1);
     });
 
-    it("what was paid and can be shown no more: the payer is told, once", async () => {
+    it("a paid payment that expired: the payer is told once", async () => {
       let ahead = 0;
       const late = await openWallet(world, { clock: () => Date.now() + ahead });
       await fund(world, late, [PRICE, PRICE]);
@@ -174,7 +174,7 @@ describe("a payer with the published @x402/fetch", () => {
     });
   });
 
-  it("shows a payment to nobody a redirect leads to", async () => {
+  it("does not present a payment to a redirect's target", async () => {
     const wallet = await payerWith(world, [PRICE]);
     const scheme = await schemeOf(wallet);
     const asked: string[] = [];

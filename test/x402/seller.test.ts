@@ -8,7 +8,7 @@ import { type Changes, PRICE } from "../world/x402.ts";
 import { type Accepted, challenge as ask, headerOf, bundleFor as make, show as send } from "./support/payer.ts";
 import { decode, encode, openShop, type Shop, signRecipient } from "./support/shop.ts";
 
-describe("a shop on the published @x402/express", () => {
+describe("a resource server on the published @x402/express", () => {
   let world: World;
   let service: TestService;
   let shop: Shop;
@@ -50,7 +50,7 @@ describe("a shop on the published @x402/express", () => {
     expect((await fetch(`${shop.origin}/health`)).status).to.equal(200);
   });
 
-  it("settles, serves, and says in which transaction", async () => {
+  it("settles, serves, and names the transaction", async () => {
     const accepted = await challenge();
     const before = shop.served();
     const paid = await show(headerOf(accepted, bundleFor(accepted)));
@@ -61,7 +61,7 @@ describe("a shop on the published @x402/express", () => {
     expect(shop.served() - before).to.equal(1);
   });
 
-  it("runs the handler once for five identical headers at the same time, and never again", async () => {
+  it("runs the handler once for five concurrent identical headers, and never again", async () => {
     const accepted = await challenge();
     const header = headerOf(accepted, bundleFor(accepted));
     const before = shop.served();
@@ -72,7 +72,7 @@ describe("a shop on the published @x402/express", () => {
     expect(shop.served() - before).to.equal(1);
   });
 
-  it("takes one payment once, whatever the proof bytes and whatever the challenge", async () => {
+  it("accepts one payment once, whatever its proof bytes and challenge", async () => {
     const accepted = await challenge();
     const bundle = bundleFor(accepted);
     expect((await show(headerOf(accepted, bundle))).status).to.equal(200);
@@ -82,7 +82,7 @@ describe("a shop on the published @x402/express", () => {
     expect(shop.served()).to.equal(before);
   });
 
-  it("refuses a payment for another resource, whichever of the two is claimed", async () => {
+  it("rejects a payment for another resource, whichever of the two is claimed", async () => {
     const [report, other] = [await challenge(), await challenge("/other")];
     const bundle = bundleFor(report);
     const before = shop.served();
@@ -97,7 +97,7 @@ describe("a shop on the published @x402/express", () => {
     expect((await show(headerOf(report, bundle))).status).to.equal(200);
   });
 
-  it("is not told by the payer where it is: the host of a request changes nothing", async () => {
+  it("ignores the Host header of the request", async () => {
     const { hostname, port } = new URL(shop.origin);
     const { request } = await import("node:http");
     const required = await new Promise<string>((resolve, reject) => {
@@ -118,7 +118,7 @@ describe("a shop on the published @x402/express", () => {
     ["a stale header", () => ({ timestamp: Date.now() - 301_000 }), "sotto_timestamp_too_old"],
   ];
   for (const [what, payment, reason] of cheats)
-    it(`refuses ${what} without asking anybody`, async () => {
+    it(`rejects ${what} without a request`, async () => {
       const accepted = await challenge();
       const before = shop.served();
       const answer = await show(headerOf(accepted, bundleFor(accepted, payment(accepted))));
@@ -126,7 +126,7 @@ describe("a shop on the published @x402/express", () => {
       expect(shop.served()).to.equal(before);
     });
 
-  it("refuses requirements the payer wrote itself", async () => {
+  it("rejects requirements that the payer wrote", async () => {
     const accepted = await challenge();
     const before = shop.served();
     const cheap: Changes = { amount: "1000" };
@@ -142,7 +142,7 @@ describe("a shop on the published @x402/express", () => {
     expect(shop.served()).to.equal(before);
   });
 
-  it("refuses an invented tree by what the service says, and lets an honest payment of the same note through", async () => {
+  it("rejects an invented tree through the service, and accepts an honest payment of the same note", async () => {
     const accepted = await challenge();
     const invented = await show(headerOf(accepted, bundleFor(accepted, { root: 12345n })));
     expect([invented.status, invented.answer["success"], invented.answer["errorReason"]]).to.deep.equal([
@@ -151,7 +151,7 @@ describe("a shop on the published @x402/express", () => {
     expect(invented.answer["transaction"]).to.equal("");
   });
 
-  it("answers version 1, junk and empty headers with a new challenge, and nothing else", async () => {
+  it("answers version 1, malformed and empty headers with a new challenge", async () => {
     const accepted = await challenge();
     const before = shop.served();
     const bundle = bundleFor(accepted);

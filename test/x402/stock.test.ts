@@ -71,7 +71,7 @@ describe("the published @x402/fetch pays the published @x402/express", () => {
     }
   });
 
-  it("five requests at the same time, each with a note of its own", async () => {
+  it("five concurrent requests, each from its own note", async () => {
     const wallet = await payerWith(
       world,
       Array.from({ length: 5 }, () => 1_500_000n),

@@ -11,7 +11,7 @@ import { type Middleman, openMiddleman } from "./support/middleman.ts";
 import { type Accepted, bundleFor, challenge, headerOf, show } from "./support/payer.ts";
 import { openShop, type Shop, signRecipient } from "./support/shop.ts";
 
-describe("a paid request that meets trouble", () => {
+describe("a paid request with faults", () => {
   let world: World;
   let service: TestService;
   let between: Middleman;
@@ -50,7 +50,7 @@ describe("a paid request that meets trouble", () => {
     return shop.served() - before;
   };
 
-  it("gives a payment back to handlers that fail, three times in all", async () => {
+  it("restores the payment after a handler fails, three times in all", async () => {
     const header = await paid();
     shop.handler = (_request, response) => void response.status(503).json({ error: "away" });
     const statuses: number[] = [];
@@ -60,7 +60,7 @@ describe("a paid request that meets trouble", () => {
     expect([statuses, runs]).to.deep.equal([[503, 503, 503, 402], 3]);
   });
 
-  it("lets the second try of a failed handler through", async () => {
+  it("accepts the retry after a failed handler", async () => {
     const header = await paid();
     shop.handler = () => Promise.reject(new Error("the handler throws"));
     expect((await show(url, header)).status).to.equal(500);
@@ -69,14 +69,14 @@ describe("a paid request that meets trouble", () => {
     expect((await show(url, header)).status).to.equal(402);
   });
 
-  it("takes an answer of 4xx for an answer", async () => {
+  it("treats a 4xx answer as final", async () => {
     const header = await paid();
     shop.handler = (_request, response) => void response.status(404).json({ error: "no such report" });
     const [first, second] = [await show(url, header), await show(url, header)];
     expect([first.status, first.answer["success"], second.status]).to.deep.equal([404, true, 402]);
   });
 
-  it("serves nothing while the facilitator is away, and the same payment once it is back", async () => {
+  it("serves nothing while the facilitator is unreachable, and the same payment afterwards", async () => {
     const header = await paid();
     between.trouble = async () => "lost";
     const runs = await served(async () => expect((await show(url, header)).status).to.equal(402));
@@ -85,7 +85,7 @@ describe("a paid request that meets trouble", () => {
     expect((await show(url, header)).status).to.equal(200);
   });
 
-  it("serves once when the answer of a settlement was lost", async () => {
+  it("serves once if the answer of a settlement was lost", async () => {
     const header = await paid();
     between.trouble = async (_path, answer) => {
       await answer();
@@ -101,7 +101,7 @@ describe("a paid request that meets trouble", () => {
     expect(runs).to.equal(1);
   });
 
-  it("serves nothing for success: false, whatever stands beside it, and for answers that are none", async () => {
+  it("serves nothing for success: false with any other fields, or for malformed answers", async () => {
     const network = `eip155:${world.chainId}`;
     const transaction = `0x${"ab".repeat(32)}`;
     const lies = [
@@ -121,7 +121,7 @@ describe("a paid request that meets trouble", () => {
     }
   });
 
-  it("asks twice while a settlement is pending, and lets the payer ask again", async () => {
+  it("asks twice while a settlement is pending, then lets the payer retry", async () => {
     const header = await paid();
     let asked = 0;
     const pending = { success: false, errorReason: "settlement_pending", network: `eip155:${world.chainId}` };
@@ -135,7 +135,7 @@ describe("a paid request that meets trouble", () => {
     expect((await show(url, header)).status).to.equal(200);
   });
 
-  it("refuses at the start a facilitator that settles elsewhere, or goes by another address", async () => {
+  it("rejects at the start a facilitator with another pool or address", async () => {
     const start = async (options: Partial<SottoServerOptions>) => {
       const recipient = await signRecipient(world, Account.createRandom(), address);
       const place = { origin: shop.origin, recipient, chainId: world.chainId, pool: world.pool };
@@ -150,7 +150,7 @@ describe("a paid request that meets trouble", () => {
     expect(await refusal({ pool: world.token })).to.match(/it settles in the pool/);
   });
 
-  it("refuses where nobody can say whether a payment was used", async () => {
+  it("rejects if it is unknown whether a payment was used", async () => {
     const errors: unknown[] = [];
     class Broken extends MemoryUses {
       override claim = () => Promise.reject(new Error("the store is away"));
@@ -171,7 +171,7 @@ describe("a paid request that meets trouble", () => {
     }
   });
 
-  it("refuses what was paid before a server that remembers nothing was started", async () => {
+  it("rejects payments from before the start of a server without a store", async () => {
     const accepted = await challenge(url);
     const bundle = bundleFor(world, root, accepted, { timestamp: shop.started - 1 });
     const answer = await show(url, headerOf(accepted, bundle));

@@ -53,11 +53,11 @@ describe("the vectors of docs/x402.md", () => {
   const terms = parseX402Terms(requirements);
   const bundle = parseX402Payload(payload);
 
-  it("are what their generator writes", async () => {
+  it("match their generator", async () => {
     expect(read("x402-vectors.json")).to.equal((await generateX402Vectors()).content);
   });
 
-  it("have a payment that pays what is asked", async () => {
+  it("have a payment that satisfies the requirements", async () => {
     expect(reasonOf(requirements, payload)).to.equal("none");
     const { lowerBound, upperBound } = amountBounds(terms.amount);
     expect([lowerBound, upperBound].map(String)).to.deep.equal([derived.lowerBound, derived.upperBound]);
@@ -67,7 +67,7 @@ describe("the vectors of docs/x402.md", () => {
     expect([x402Version, accepted, sent]).to.deep.equal([2, requirements, payload]);
   });
 
-  it("have a recipient whose wallet signed", async () => {
+  it("have a recipient with a valid signature", async () => {
     const { wallet, recipient, chainId, pool } = terms;
     const { shieldedAddress: key, issuedAt, service, phone, signature } = recipient;
     const binding = { phone, wallet: parseAddress(wallet), key, chainId, pool, service, issuedAt };
@@ -76,7 +76,7 @@ describe("the vectors of docs/x402.md", () => {
     expect(await checkBindingSignature(binding, signature, nobody)).to.equal(true);
   });
 
-  it("are fresh as long as they say", () => {
+  it("are fresh as long as stated", () => {
     const at = (ms: number) => checkX402Time(bundle, terms, bundle.timestamp + ms)?.reason;
     expect([at(0), at(300_000), at(-30_000)]).to.deep.equal([undefined, undefined, undefined]);
     expect([at(300_001), at(-30_001)]).to.deep.equal(["TIMESTAMP_TOO_OLD", "TIMESTAMP_IN_FUTURE"]);
@@ -87,13 +87,13 @@ describe("the vectors of docs/x402.md", () => {
   });
 
   for (const { where, path, value, reason } of vectors.refused)
-    it(`refuse ${path} ${JSON.stringify(value)} in the ${where}: ${reason}`, () => {
+    it(`reject ${path} ${JSON.stringify(value)} in the ${where}: ${reason}`, () => {
       const next = { requirements, payload };
       next[where] = changed(next[where], path, value);
       expect(reasonOf(next.requirements, next.payload)).to.equal(reason);
     });
 
-  it("are named by the document, with every field and reason", () => {
+  it("are documented with every field and reason", () => {
     const text = read("x402.md");
     const names = (value: unknown): string[] =>
       typeof value === "object" && value !== null && !Array.isArray(value)
