@@ -185,7 +185,7 @@ describe("deploying to a network", () => {
     };
     await refuses(
       { SOTTO_CHAIN_ID: "31337" },
-      /INVALID_CONFIG: SOTTO_CHAIN_ID is not what the manifest \S+ says, 1337/,
+      /INVALID_CONFIG: SOTTO_CHAIN_ID contradicts the manifest \S+, which says 1337/,
     );
     const swapped = { ...manifest, set: "ceremony/never-held" };
     writeFileSync(join(folder, "set.json"), JSON.stringify(swapped));

@@ -1,4 +1,4 @@
-// A connection to either database, and the transactions of one as those of the other.
+// A connection to SQLite or PostgreSQL with the same interface and the same transactions.
 import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
@@ -12,35 +12,35 @@ export interface Connection<Schema> {
   readonly kind: "sqlite" | "postgres";
   readonly db: Kysely<Schema>;
   /**
-   * Runs `action` in a transaction that no other with one of these keys runs beside. Keys are taken in one order, so
-   * that two of them never wait for each other.
+   * Runs `action` in a transaction that excludes all others with one of these keys. Keys are locked in a fixed order, so
+   * that two transactions never wait for each other.
    */
   transaction<T>(keys: readonly string[], action: (db: Kysely<Schema>) => Promise<T>): Promise<T>;
-  /** Runs reads that all see one moment. With PostgreSQL nobody waits for them; with SQLite everybody does. */
+  /** Runs reads that all see the same state. On PostgreSQL they block nothing; on SQLite they block every other query. */
   snapshot<T>(action: (db: Kysely<Schema>) => Promise<T>): Promise<T>;
-  /** Now in ms by the database's clock (SQLite: by `clock`): the same for all replicas. */
+  /** The time in ms by the database's clock (on SQLite by `clock`), which is the same for all replicas. */
   now(db?: Kysely<Schema>): Promise<number>;
   /**
-   * Takes what was deleted or replaced out of SQLite's log, where it would stay until it is written over; with
-   * `secureDelete` it is then in no file. Where another process reads at that moment, the next call does it. PostgreSQL
-   * does it by itself, in its own time (vacuum).
+   * Truncates SQLite's write-ahead log, which keeps deleted and replaced rows until it is overwritten. With `secureDelete`
+   * no file contains them afterwards. While another process reads, it does nothing; the next call does it. On PostgreSQL it
+   * does nothing: vacuum removes such rows.
    */
   scrub(): Promise<void>;
 }
 
 export interface ConnectOptions {
-  /** `sqlite:PATH` (made if it does not exist, readable by its owner alone), `sqlite::memory:`, or `postgres://..`. */
+  /** `sqlite:PATH` (created if it does not exist, readable only by its owner), `sqlite::memory:`, or `postgres://..`. */
   url: string;
-  /** Connections to PostgreSQL, 10 if left out. */
-  poolSize?: number;
+  /** Connections to PostgreSQL; default 10. */
+  poolSize?: number | undefined;
   /** Called when an idle connection is lost; the pool opens another. */
-  onError?: (error: Error) => void;
-  /** Called after each query, with its text and never its values: for tests and metrics. */
-  onQuery?: (sql: string) => void;
-  /** Now in ms, for SQLite; for tests. */
-  clock?: () => number;
-  /** Whether SQLite overwrites what is deleted, for tables out of which things have to be gone. */
-  secureDelete?: boolean;
+  onError?: ((error: Error) => void) | undefined;
+  /** Called after each query with its text, never with its values; for tests and metrics. */
+  onQuery?: ((sql: string) => void) | undefined;
+  /** The time in ms on SQLite; for tests. */
+  clock?: (() => number) | undefined;
+  /** Whether SQLite overwrites deleted rows, for tables with personal data. */
+  secureDelete?: boolean | undefined;
 }
 
 const INT8 = 20;
@@ -50,10 +50,7 @@ export function connect<Schema>(options: ConnectOptions): Connection<Schema> {
   const { url } = options;
   if (/^sqlite:./.test(url)) return connectSqlite(url.slice("sqlite:".length), options);
   if (/^postgres(ql)?:\/\//.test(url) && URL.canParse(url)) return connectPostgres(options);
-  throw new DatabaseError(
-    "INVALID_STORE_URL",
-    "the store's address must be sqlite:PATH or postgres://USER@HOST/DATABASE",
-  );
+  throw new DatabaseError("INVALID_STORE_URL", "the store's URL must be sqlite:PATH or postgres://USER@HOST/DATABASE");
 }
 
 const logger = (onQuery: ConnectOptions["onQuery"]) =>
@@ -65,20 +62,20 @@ function connectSqlite<Schema>(
 ): Connection<Schema> {
   const problem = checkNodeVersion(process.versions.node);
   if (problem !== undefined) throw new DatabaseError("NODE_TOO_OLD", problem);
-  // Not imported: an older Node would not even load this module, and say so with a stack trace.
+  // Not a static import: an older Node could then not load this module and would print a stack trace, not the message above.
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
   let file: DatabaseSync;
   try {
     if (path !== ":memory:") {
       mkdirSync(dirname(resolve(path)), { recursive: true });
-      // What servers of payments keep shows who deals with whom: for its owner's eyes only.
+      // Payment data shows who deals with whom, so only the owner may read the file.
       closeSync(openSync(path, "a", 0o600));
       chmodSync(path, 0o600);
     }
     file = new DatabaseSync(path);
-    // FULL: what was answered survives a power cut.
+    // FULL: a committed transaction survives a power cut.
     file.exec("pragma busy_timeout = 5000; pragma journal_mode = wal; pragma synchronous = full;");
-    // From here on the dialect waits, without stopping the event loop.
+    // From now on NodeSqliteDialect waits for locks, without blocking the event loop.
     file.exec("pragma foreign_keys = on; pragma busy_timeout = 0;");
     if (secureDelete) file.exec("pragma secure_delete = on;");
   } catch (cause) {
@@ -88,7 +85,7 @@ function connectSqlite<Schema>(
   return {
     kind: "sqlite",
     db,
-    // `begin immediate`: one writing transaction at a time, whatever its keys.
+    // `begin immediate` allows one transaction at a time, so the keys are not needed.
     transaction: (_keys, action) => db.transaction().execute(action),
     snapshot: (action) => db.transaction().execute(action),
     now: async () => clock(),
@@ -104,19 +101,19 @@ function connectPostgres<Schema>(options: ConnectOptions): Connection<Schema> {
     connectionString: url,
     max: poolSize,
     connectionTimeoutMillis: 5_000,
-    // A query that hangs would hold its locks for ever.
+    // A query that hangs would keep its locks forever.
     statement_timeout: 20_000,
     query_timeout: 25_000,
-    // One that was stopped in mid-transaction lets go of its locks: another replica takes over.
+    // A process that stops during a transaction loses its locks, so that another replica can take over.
     idle_in_transaction_session_timeout: 5_000,
-    // 64-bit columns hold times, block numbers and counters: all below 2^53.
+    // 64-bit columns contain times, block numbers and counters, all below 2^53.
     types: {
       getTypeParser: (oid: number, format?: "text" | "binary") =>
         oid === INT8 ? (text: string) => Number(text) : pg.types.getTypeParser(oid, format ?? "text"),
     } as pg.CustomTypesConfig,
   });
   pool.on("error", onError);
-  // The pool listens to idle clients only: without this a lost connection would end the process in mid-transaction.
+  // The pool listens to errors of idle clients only. Without this, a connection lost in a transaction would end the process.
   pool.on("connect", (client) => client.on("error", onError));
   const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }), ...logger(onQuery) });
   return {

@@ -3,17 +3,17 @@ import { type Migration, Migrator } from "kysely/migration";
 import { DatabaseError } from "./errors.ts";
 
 /**
- * By name, applied in order of the names. One that was released is never changed: another follows it. A migration that
- * stops halfway leaves nothing behind.
+ * Migrations by name, applied in the order of their names. A released migration never changes; later ones correct it. Each
+ * runs in a transaction, so that one that fails changes nothing.
  */
 export type Migrations = Readonly<Record<string, Migration>>;
 
 /**
- * Brings the tables up to date. Replicas that start together wait for one another: PostgreSQL by an advisory lock,
+ * Applies the missing migrations. Replicas that start together wait for each other: on PostgreSQL by an advisory lock, on
  * SQLite by its write lock.
  *
- * @param name of the program: two that share a database each keep account of their own migrations, in `NAME_migration`
- * @throws DatabaseError STORE_TOO_NEW where the database knows a migration that this version does not
+ * @param name of the program. Two programs may share a database: each records its migrations in `NAME_migration`.
+ * @throws DatabaseError STORE_TOO_NEW if a migration was applied that this version does not know
  */
 export async function migrate<Schema>(db: Kysely<Schema>, name: string, migrations: Migrations): Promise<void> {
   const { error } = await new Migrator({

@@ -4,7 +4,7 @@ import { DatabaseError, isUnavailable } from "./errors.ts";
 import { type Migrations, migrate } from "./migrate.ts";
 
 export interface OpenOptions extends ConnectOptions {
-  /** 1 to 32 of a-z and _: prefix of the two tables that say which migrations were applied. */
+  /** Prefix of the two tables that record migrations: 1 to 32 characters of a-z and _. */
   name: string;
   migrations: Migrations;
 }
@@ -18,11 +18,11 @@ export interface Database<Schema> extends Connection<Schema> {
 const NAME = /^[a-z_]{1,32}$/;
 
 /**
- * Opens the database and brings its tables up to date.
+ * Opens the database and applies missing migrations.
  * @throws DatabaseError INVALID_STORE_URL, STORE_UNAVAILABLE, STORE_TOO_NEW, NODE_TOO_OLD
  */
 export async function openDatabase<Schema>({ name, migrations, ...options }: OpenOptions): Promise<Database<Schema>> {
-  if (!NAME.test(name)) throw new TypeError("a database's name is 1 to 32 of a-z and _");
+  if (!NAME.test(name)) throw new TypeError("a database's name must have 1 to 32 characters of a-z and _");
   const connection = connect<Schema>(options);
   const { db } = connection;
   try {

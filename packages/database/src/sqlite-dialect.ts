@@ -15,7 +15,7 @@ import {
 const LOCK_TIMEOUT_MS = 5_000;
 const LOCK_POLL_MS = 10;
 
-/** Waits for another process's transaction without stopping this one's event loop, as SQLite's own timeout would. */
+/** Waits for the lock of another process. SQLite's own timeout would block this process's event loop meanwhile. */
 async function whenFree<T>(action: () => T): Promise<T> {
   const end = Date.now() + LOCK_TIMEOUT_MS;
   for (;;) {
@@ -28,7 +28,7 @@ async function whenFree<T>(action: () => T): Promise<T> {
   }
 }
 
-/** SQLite changes tables inside transactions; with `begin immediate` the migrations then exclude one another. */
+/** SQLite can change tables in transactions. With `begin immediate`, migrations of several processes exclude each other. */
 class TransactionalSqliteAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true;
@@ -36,8 +36,8 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
 }
 
 /**
- * Kysely over the SQLite that comes with Node. One connection, used by one query or transaction at a time: SQLite has
- * one writer anyway, and its calls are synchronous.
+ * Kysely's dialect for the SQLite of Node. All queries and transactions share one connection and wait for each other: SQLite
+ * allows one writer anyway, and its calls are synchronous.
  */
 export class NodeSqliteDialect implements Dialect {
   readonly #database: DatabaseSync;
@@ -80,7 +80,7 @@ class NodeSqliteDriver implements Driver {
     this.#release?.();
   }
 
-  /** The write lock is taken before anything is read, so what was read still holds when it is written. */
+  /** Acquires the write lock before the first read, so that nothing that was read changes before the transaction writes. */
   beginTransaction(): Promise<void> {
     return whenFree(() => this.#database.exec("begin immediate"));
   }
@@ -108,7 +108,7 @@ class NodeSqliteConnection implements DatabaseConnection {
 
   async executeQuery<R>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<R>> {
     const values = parameters as SQLInputValue[];
-    // Inside a transaction the lock is ours already; outside, a statement that met a lock did nothing.
+    // Retrying is safe: in a transaction we have the lock, and outside a statement that met a lock did nothing.
     return whenFree(() => this.#run<R>(sql, values, query));
   }
 
@@ -121,7 +121,7 @@ class NodeSqliteConnection implements DatabaseConnection {
     return { numAffectedRows: BigInt(changes), rows: [] };
   }
 
-  // biome-ignore lint/correctness/useYield: Kysely's interface asks for it; nothing here streams.
+  // biome-ignore lint/correctness/useYield: Kysely's interface requires it; results are not streamed.
   async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
     throw new Error("results are not streamed");
   }

@@ -31,7 +31,7 @@ export interface PhoneOptions {
   /** Brings codes to their numbers; left out: the one that is configured. */
   readonly sender?: CodeSender | undefined;
   /** Now, ms. */
-  readonly clock?: () => number;
+  readonly clock?: (() => number) | undefined;
 }
 
 export interface Phone {
@@ -55,7 +55,15 @@ export async function openPhone(options: PhoneOptions): Promise<Phone> {
   const { contractChecks: perHour } = config;
   const contracts = new ContractChecks({ call, perHour, clock, count: metrics.contractCheck });
   const registry = await openRegistry({
-    ...{ store: config.store, keys: keysFor(config), ...place, sender, unverified, limits, clock, log, metrics },
+    store: config.store,
+    keys: keysFor(config),
+    ...place,
+    sender,
+    unverified,
+    limits,
+    clock,
+    log,
+    metrics,
     signatures: signatureChecks(place, contracts),
   });
   const sweeping = setInterval(() => {

@@ -43,7 +43,13 @@ async function administer(action: (registry: PhoneRegistry) => Promise<object>):
   const { phone } = config();
   const { store, chainId, pool, unverified, limits, service = "http://127.0.0.1" } = phone;
   const registry = await openRegistry({
-    ...{ store, chainId, pool, service, unverified, limits, keys: keysFor(phone) },
+    store,
+    chainId,
+    pool,
+    service,
+    unverified,
+    limits,
+    keys: keysFor(phone),
     signatures: { link: refuse, unlink: refuse },
     sender: { send: refuse },
   });

@@ -38,7 +38,7 @@ export interface RegistryParts {
   /** Brings codes to their numbers; left out: the one that is configured. */
   readonly sender?: CodeSender | undefined;
   /** Now, ms. */
-  readonly clock?: () => number;
+  readonly clock?: (() => number) | undefined;
 }
 
 /**
@@ -87,7 +87,7 @@ async function open(
     checks: { store: CheckAnswer, chain: CheckAnswer },
   };
   const app = await createApp({
-    ...{ config, log, metrics: httpMetrics(metrics), translate: translatePhoneError },
+    config, log, metrics: httpMetrics(metrics), translate: translatePhoneError,
     errors: { ...SERVER_ERRORS, ...PHONE_ROUTE_ERRORS },
     openapi: registryOpenApi(basePath),
     cors: { allow: LOOKUP_HEADERS },

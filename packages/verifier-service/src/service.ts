@@ -103,7 +103,15 @@ async function open(settings: Config, log: ServiceLog, clock: () => number, clos
   const admission = new Admission({ config, chain, store, relayer: relayer.address, market, clock });
   const clientId = clientIds(config.relayerKey);
   const services = {
-    ...{ config, proofs, retired: retiredKeys(proofs, otherKeys), facts, store, relayer, clock, metrics, admission },
+    config,
+    proofs,
+    retired: retiredKeys(proofs, otherKeys),
+    facts,
+    store,
+    relayer,
+    clock,
+    metrics,
+    admission,
     holds: new Holds({ ...config, clock, onChange: metrics.held }),
     setId: catalog.id,
     pool: poolState(chain, config.pool, facts.token, clock),
@@ -114,7 +122,9 @@ async function open(settings: Config, log: ServiceLog, clock: () => number, clos
   const needs = serviceNeeds({ chain, store, catalog, admission, phone: phone?.registry });
   const operations = { keys, readiness: createReadiness(needs, () => closing.begun, clock) };
   const app = await createApp({
-    ...{ config, log, metrics },
+    config,
+    log,
+    metrics,
     routes(root) {
       metricsRoute(root, metrics.registry);
       operationRoutes(root, operations);

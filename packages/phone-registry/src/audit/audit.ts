@@ -11,9 +11,9 @@ export interface AuditEntry {
   readonly action: AuditAction;
   /** ok, or an error's code. */
   readonly outcome: string;
-  readonly phone?: string;
-  readonly wallet?: string;
-  readonly client?: string;
+  readonly phone?: string | undefined;
+  readonly wallet?: string | undefined;
+  readonly client?: string | undefined;
 }
 
 /** 128 bits are enough to tell some millions apart. */
@@ -29,8 +29,14 @@ export async function record(db: Db, ring: KeyRing, entry: AuditEntry, now: numb
   const of = (kind: "number" | "wallet" | "client", value: string | undefined) =>
     value === undefined ? null : pseudonym(ring, kind, value);
   const row = {
-    ...{ id: randomId(), at: now, action, outcome, index_key: ring.index.id },
-    ...{ number: of("number", phone), wallet: of("wallet", wallet), client: of("client", client) },
+    id: randomId(),
+    at: now,
+    action,
+    outcome,
+    index_key: ring.index.id,
+    number: of("number", phone),
+    wallet: of("wallet", wallet),
+    client: of("client", client),
   };
   await db.insertInto("phone_audit").values(row).execute();
 }

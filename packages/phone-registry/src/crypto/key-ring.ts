@@ -50,7 +50,10 @@ export class KeyRing {
     if (new Set(values).size !== values.length)
       throw new RegistryError("INVALID_KEYS", "the keys of a ring must all be different");
     this.masters = keys.master.map(({ id, key }) => ({
-      ...{ id, wrap: derive(key, "wrap"), seal: derive(key, "seal"), sum: derive(key, "sum") },
+      id,
+      wrap: derive(key, "wrap"),
+      seal: derive(key, "seal"),
+      sum: derive(key, "sum"),
     }));
     this.indexes = keys.index.map(({ id, key }) => ({
       id,

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { LinkResult, Mapping, MappingChange } from "../registry/types.ts";
+import type { LinkResult, Mapping, MappingChange, VerifyResult } from "../registry/types.ts";
 
 /** The fields of the interface, then the key, the signature and everything that was signed. */
 export function mappingAnswer({ binding, signature, verified, expiresAt }: Mapping) {
@@ -13,7 +13,10 @@ export function mappingAnswer({ binding, signature, verified, expiresAt }: Mappi
     encryptionPublicKey: key,
     signature,
     chainId: String(chainId),
-    ...{ pool, service, issuedAt, expiresAt },
+    pool,
+    service,
+    issuedAt,
+    expiresAt,
   };
 }
 
@@ -24,12 +27,12 @@ export function mappingAnswer({ binding, signature, verified, expiresAt }: Mappi
 export const phoneHash = (phone: string): string => createHash("sha256").update(phone).digest("hex");
 
 const changeAnswer = ({ wallet, key }: MappingChange) => ({
-  ...(wallet === undefined ? {} : { wallet }),
-  ...(key === undefined ? {} : { encryptionPublicKey: key }),
+  ...(wallet && { wallet }),
+  ...(key && { encryptionPublicKey: key }),
 });
 
-export function provenAnswer({ mapping, changed }: { readonly mapping: Mapping; readonly changed?: MappingChange }) {
-  return { ...mappingAnswer(mapping), ...(changed === undefined ? {} : { changed: changeAnswer(changed) }) };
+export function provenAnswer({ mapping, changed }: VerifyResult) {
+  return { ...mappingAnswer(mapping), ...(changed && { changed: changeAnswer(changed) }) };
 }
 
 export function linkAnswer(result: LinkResult) {

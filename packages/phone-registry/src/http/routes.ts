@@ -83,8 +83,11 @@ function linkRoutes(app: App, { registry, defaultCountry, countries }: PhoneRout
       const wallet = parseAddress(walletAddress, "walletAddress");
       assertShieldedAddress(encryptionPublicKey);
       const result = await registry.link({
-        ...{ phone, wallet, key: encryptionPublicKey, signature: normalizeSignature(signature) },
-        ...(issuedAt === undefined ? {} : { issuedAt }),
+        phone,
+        wallet,
+        key: encryptionPublicKey,
+        signature: normalizeSignature(signature),
+        issuedAt,
         client: clientOf(request),
       });
       reply.headers(PRIVATE);
@@ -151,16 +154,20 @@ function resolveRoutes(app: App, services: PhoneRoutes): void {
       const { number: phone } = parseNumber(request.params.phone, defaultCountry);
       const client = clientOf(request);
       const caller = await checkLookup?.(phone, request.headers, client);
-      const found = await registry.resolve({ phone, client, ...(caller === undefined ? {} : { caller }) });
+      const found = await registry.resolve({ phone, client, caller });
       if (found === undefined) throw new PhoneError("UNKNOWN_NUMBER", "nobody is known under this number");
       reply.headers(PRIVATE);
       return mappingAnswer(found);
     },
   );
   const facts = {
-    ...{ service: place.service, chainId: String(place.chainId), pool: place.pool },
+    service: place.service,
+    chainId: String(place.chainId),
+    pool: place.pool,
     signedLookups: checkLookup !== undefined,
-    ...{ unverified, slotSeconds: BINDING_SLOT_SECONDS, lifetimeSeconds: BINDING_LIFETIME_SECONDS },
+    unverified,
+    slotSeconds: BINDING_SLOT_SECONDS,
+    lifetimeSeconds: BINDING_LIFETIME_SECONDS,
   };
   app.get(
     "/phone",

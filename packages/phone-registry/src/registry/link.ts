@@ -36,7 +36,14 @@ export async function link(context: Context, request: LinkRequest): Promise<Link
   const { phone, wallet, key, signature } = request;
   const { pool, service } = options;
   const record: LinkRecord = {
-    ...{ phone, wallet, key, signature, pool, service, issuedAt, digest },
+    phone,
+    wallet,
+    key,
+    signature,
+    pool,
+    service,
+    issuedAt,
+    digest,
     chainId: String(options.chainId),
     provenIssuedAt: issuedAt,
     expiresAt: issuedAt + LINK_LIFETIME_SECONDS,
@@ -119,7 +126,7 @@ async function renew(
   const changed = changeOf(current.record, record);
   return {
     kind: "renewed",
-    result: { mapping: mappingOf(record, true), remaining: [], ...(changed && { changed }) },
+    result: { mapping: mappingOf(record, true), remaining: [], changed },
   };
 }
 

@@ -38,7 +38,11 @@ export async function openRegistry(options: RegistryOptions): Promise<PhoneRegis
   const limits = limitsOf(options.limits);
   const ring = new KeyRing(keys, onWork);
   const database = await openDatabase<Schema>({
-    ...{ url: store, name: "phone_registry", migrations: MIGRATIONS, clock, secureDelete: true },
+    url: store,
+    name: "phone_registry",
+    migrations: MIGRATIONS,
+    clock,
+    secureDelete: true,
     onError: () => log?.warn({}, "a connection to the registry's database was lost"),
     onQuery: () => onWork("query"),
   });

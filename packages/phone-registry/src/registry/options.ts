@@ -101,13 +101,13 @@ export interface RegistryOptions {
   readonly signatures: SignatureChecks;
   readonly sender: CodeSender;
   /** What resolving a number answers that nobody has proven: the link with `verified: false`, or nothing. */
-  readonly unverified?: "show" | "hide";
+  readonly unverified?: "show" | "hide" | undefined;
   /** What is left out is as in DEFAULT_LIMITS. */
-  readonly limits?: Partial<RegistryLimits>;
+  readonly limits?: Partial<RegistryLimits> | undefined;
   /** Now in ms. */
-  readonly clock?: () => number;
-  readonly log?: RegistryLog;
-  readonly metrics?: RegistryMetrics;
+  readonly clock?: (() => number) | undefined;
+  readonly log?: RegistryLog | undefined;
+  readonly metrics?: RegistryMetrics | undefined;
   /** Called for each unit of work (a query, an HMAC, a decryption): for tests that count it. */
-  readonly onWork?: (kind: "query" | "hmac" | "decrypt" | "encrypt") => void;
+  readonly onWork?: ((kind: "query" | "hmac" | "decrypt" | "encrypt") => void) | undefined;
 }

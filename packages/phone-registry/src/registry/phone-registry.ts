@@ -27,13 +27,13 @@ export interface RotationState {
 
 export interface RotateOptions {
   /** Records of one transaction, 100 if left out. */
-  readonly batch?: number;
-  readonly signal?: AbortSignal;
+  readonly batch?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface CheckOptions {
   /** Takes what is there for right from now on: after a tampered database was looked into and damaged links erased. */
-  readonly accept?: boolean;
+  readonly accept?: boolean | undefined;
 }
 
 export interface CheckResult {

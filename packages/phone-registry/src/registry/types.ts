@@ -30,14 +30,14 @@ export interface LinkRequest {
   readonly key: string;
   readonly signature: string;
   /** Seconds; where it is left out the slots around now are tried. */
-  readonly issuedAt?: number;
+  readonly issuedAt?: number | undefined;
   readonly client: ClientId;
 }
 
 /** What changed where a link replaced a verified one. Told only to who proved the number, or holds the same wallet. */
 export interface MappingChange {
-  readonly wallet?: { readonly from: Address; readonly to: Address };
-  readonly key?: { readonly from: string; readonly to: string };
+  readonly wallet?: { readonly from: Address; readonly to: Address } | undefined;
+  readonly key?: { readonly from: string; readonly to: string } | undefined;
 }
 
 /** enter-code: a code is on its way. ask-again: it could not be sent; the same request sends another. */
@@ -49,7 +49,7 @@ export interface LinkResult {
   readonly mapping: Mapping;
   /** Empty where the link is in force: the same wallet, verified for this number before, signed anew. */
   readonly remaining: readonly RemainingStep[];
-  readonly changed?: MappingChange;
+  readonly changed?: MappingChange | undefined;
 }
 
 export interface VerifyRequest {
@@ -66,14 +66,14 @@ export interface VerifyRequest {
 
 export interface VerifyResult {
   readonly mapping: Mapping;
-  readonly changed?: MappingChange;
+  readonly changed?: MappingChange | undefined;
 }
 
 export interface ResolveRequest {
   readonly phone: E164;
   readonly client: ClientId;
   /** In the signed-in mode: the wallet that signed the request (checked by the HTTP layer, nonce used up). */
-  readonly caller?: Address;
+  readonly caller?: Address | undefined;
 }
 
 export interface UnlinkRequest {

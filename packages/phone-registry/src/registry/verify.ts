@@ -66,5 +66,5 @@ async function putInForce(
   await useUp(db, ring, "link", [record.digest], rememberUntil(record.issuedAt, clock()));
   await records.put(db, record, true, record.expiresAt * 1000, old);
   const changed = changeOf(current?.record, record);
-  return { mapping: mappingOf(record, true), ...(changed && { changed }) };
+  return { mapping: mappingOf(record, true), changed };
 }

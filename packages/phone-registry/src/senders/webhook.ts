@@ -13,8 +13,8 @@ export interface WebhookOptions {
   /** At most so many tries, 1 to 5. */
   readonly tries: number;
   /** Now, ms. */
-  readonly clock?: () => number;
-  readonly wait?: (ms: number) => Promise<void>;
+  readonly clock?: (() => number) | undefined;
+  readonly wait?: ((ms: number) => Promise<void>) | undefined;
 }
 
 const FIRST_PAUSE_MS = 200;
@@ -28,15 +28,15 @@ const FIRST_PAUSE_MS = 200;
  * codes go where the operator said and nowhere else.
  */
 export class WebhookSender implements CodeSender {
-  readonly #options: Required<WebhookOptions>;
+  readonly #options: WebhookOptions;
 
   constructor(options: WebhookOptions) {
-    this.#options = { clock: Date.now, wait: sleep, ...options };
+    this.#options = options;
   }
 
   /** @throws PhoneError CODE_NOT_SENT; it holds neither number, code nor address */
   async send({ phone, code, wallet, expiresAt }: CodeMessage): Promise<void> {
-    const { tries, wait, clock } = this.#options;
+    const { tries, wait = sleep, clock = Date.now } = this.#options;
     const body = JSON.stringify({ phoneNumber: phone, code, walletAddress: wallet, expiresAt });
     const key = randomUUID();
     let why = "its time was over";
@@ -52,7 +52,7 @@ export class WebhookSender implements CodeSender {
   }
 
   async #post(body: string, key: string): Promise<"ok" | { readonly why: string; readonly again: boolean }> {
-    const { url, secret, timeoutMs, clock } = this.#options;
+    const { url, secret, timeoutMs, clock = Date.now } = this.#options;
     const timestamp = String(Math.floor(clock() / 1000));
     try {
       const response = await fetch(url, {

@@ -14,7 +14,7 @@ export interface ContractCheckOptions {
   readonly perHour: number;
   readonly clock: () => number;
   /** @param outcome asked, limited, failed */
-  readonly count?: (outcome: "asked" | "limited" | "failed") => void;
+  readonly count?: ((outcome: "asked" | "limited" | "failed") => void) | undefined;
 }
 
 /**

@@ -21,9 +21,17 @@ export function decoyRow(ring: KeyRing, table: string): MappingRow {
     expiresAt: 0,
   };
   return {
-    ...{ id: place.id, number: "", slot: "", index_key: ring.index.id, verified: 1, version: 1, sweep_at: 0 },
+    id: place.id,
+    number: "",
+    slot: "",
+    index_key: ring.index.id,
+    verified: 1,
+    version: 1,
+    sweep_at: 0,
     master_key: ring.master.id,
     envelope: sealRecord(ring, place, record),
-    ...{ head_version: 1, head_master: ring.master.id, head_seal: sealHead(ring, place) },
+    head_version: 1,
+    head_master: ring.master.id,
+    head_seal: sealHead(ring, place),
   };
 }

@@ -1,16 +1,16 @@
 import { address, httpUrl, integer, list, text } from "./parse.ts";
 import { setting } from "./setting.ts";
 
-/** Which pool it is about, and where its chain is asked. */
+/** The pool that is served, and the nodes of its chain. */
 export const CHAIN_SETTINGS = {
   deployment: setting(
     "SOTTO_DEPLOYMENT",
     text,
     undefined,
-    "manifest of a deployment: says chain id, pool, deployment block and set of keys",
+    "path of a deployment manifest: chain id, pool, deployment block and artifact set",
   ),
-  chainId: setting("SOTTO_CHAIN_ID", integer(1), undefined, "EIP-155 chain id; required, or a manifest"),
-  pool: setting("SOTTO_POOL", address, undefined, "address of the ShieldedPool; required, or a manifest"),
+  chainId: setting("SOTTO_CHAIN_ID", integer(1), undefined, "EIP-155 chain id; required without a manifest"),
+  pool: setting("SOTTO_POOL", address, undefined, "address of the ShieldedPool; required without a manifest"),
   rpcUrls: setting(
     "SOTTO_RPC_URLS",
     list(httpUrl),
@@ -18,5 +18,5 @@ export const CHAIN_SETTINGS = {
     "JSON-RPC nodes, comma-separated, in order of preference",
     true,
   ),
-  rpcTimeoutMs: setting("SOTTO_RPC_TIMEOUT_MS", integer(100, 60_000), "5000", "how long a node may take to answer"),
+  rpcTimeoutMs: setting("SOTTO_RPC_TIMEOUT_MS", integer(100, 60_000), "5000", "timeout of one request to a node"),
 } as const;

@@ -7,21 +7,21 @@ import { type Environment, refuseProblems } from "./read.ts";
 export const LOCAL_DEPLOYMENT = ".sotto/deployment.json";
 
 const NO_POOL =
-  `SOTTO_DEPLOYMENT names no manifest and there is no ${LOCAL_DEPLOYMENT}: \`npm run deploy:local\` makes a pool on a ` +
-  "local chain and writes it";
+  `no pool is configured: set SOTTO_DEPLOYMENT or SOTTO_POOL, or run \`npm run deploy:local\`, which deploys a pool on a ` +
+  `local chain and writes ${LOCAL_DEPLOYMENT}`;
 
 const readIfPresent = (path: string): string | undefined => (existsSync(path) ? readFileSync(path, "utf8") : undefined);
 
 /**
- * The environment with what a deployment's manifest says: the one that SOTTO_DEPLOYMENT names or, if no pool is named
- * either, that of `npm run deploy:local`. Unchanged if SOTTO_POOL alone names the pool.
- * @param says the settings a manifest stands for
- * @param read text of a file, undefined where there is none
- * @throws ServerError INVALID_CONFIG: no pool is named, no such file, no manifest, or a setting that contradicts it
+ * Adds the settings of a deployment manifest to the environment: of the one that SOTTO_DEPLOYMENT names or, if SOTTO_POOL
+ * is not set either, of the one that `npm run deploy:local` wrote.
+ * @param settingsOf the settings that a manifest determines
+ * @param read returns the text of a file, or undefined if it does not exist
+ * @throws ServerError INVALID_CONFIG if no pool is configured, the manifest is missing or invalid, or a setting contradicts it
  */
 export function withDeployment(
   environment: Environment,
-  says: (manifest: DeploymentManifest) => Readonly<Record<string, string>>,
+  settingsOf: (manifest: DeploymentManifest) => Readonly<Record<string, string>>,
   read: (path: string) => string | undefined = readIfPresent,
 ): Environment {
   const given = (name: string) => environment[name] || undefined;
@@ -29,11 +29,13 @@ export function withDeployment(
   const path = given("SOTTO_DEPLOYMENT") ?? (local ? LOCAL_DEPLOYMENT : undefined);
   if (path === undefined && given("SOTTO_POOL") === undefined) refuseProblems([NO_POOL]);
   if (path === undefined) return environment;
-  const settings = says(readManifest(path, read(path)));
+  const settings = settingsOf(readManifest(path, read(path)));
   const contradictions = Object.entries(settings).filter(
     ([name, value]) => given(name) !== undefined && given(name)?.toLowerCase() !== value,
   );
-  refuseProblems(contradictions.map(([name, value]) => `${name} is not what the manifest ${path} says, ${value}`));
+  refuseProblems(
+    contradictions.map(([name, value]) => `${name} contradicts the manifest ${path}, which says ${value}`),
+  );
   return { ...environment, SOTTO_DEPLOYMENT: path, ...settings };
 }
 
@@ -45,6 +47,6 @@ function readManifest(path: string, text: string | undefined): DeploymentManifes
   try {
     return parseDeployment(JSON.parse(text));
   } catch (cause) {
-    return refuse(cause instanceof SyntaxError ? "is not JSON" : `is no manifest: ${(cause as Error).message}`);
+    return refuse(cause instanceof SyntaxError ? "is not JSON" : `is not a manifest: ${(cause as Error).message}`);
   }
 }

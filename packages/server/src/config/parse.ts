@@ -1,14 +1,14 @@
 import { isIP } from "node:net";
 import { type Address, baseUrl, decodeShieldedAddress, parseAddress, type ShieldedAddress } from "@sotto/protocol";
 
-/** Reads one setting. Throws an Error whose message ends a sentence that begins with the variable's name. */
+/** Parses one setting. It throws an Error whose message completes a sentence that begins with the variable's name. */
 export type Parse<T> = (text: string) => T;
 
 const wrong = (expected: string): never => {
   throw new Error(`must be ${expected}`);
 };
 
-/** Decimal integer from `least` to `most`. */
+/** A decimal integer from `least` to `most`. */
 export const integer =
   (least: number, most = Number.MAX_SAFE_INTEGER): Parse<number> =>
   (text) => {
@@ -24,7 +24,7 @@ export const address: Parse<Address> = (text) => {
   try {
     return parseAddress(text);
   } catch {
-    return wrong("an address: 0x and 40 hex digits, with a right checksum where it is of mixed case");
+    return wrong("an address: 0x and 40 hex digits, with a valid checksum if it is in mixed case");
   }
 };
 
@@ -57,10 +57,10 @@ export const httpUrl: Parse<string> = (value) => {
   return valid ? value.replace(/\/$/, "") : wrong("an http or https URL");
 };
 
-/** In its one form: clients and tokens name a server by it. */
-/** Characters of a server's base address: it goes into every payment token, and those go into headers. */
+/** A server's base address is part of every payment token, and tokens are sent in headers. */
 const MAX_BASE_ADDRESS_LENGTH = 256;
 
+/** Normalized, because clients and tokens identify a server by it. */
 export const baseAddress: Parse<string> = (value) =>
   (value.length <= MAX_BASE_ADDRESS_LENGTH ? baseUrl(value) : undefined) ??
   wrong(`an http or https URL of at most ${MAX_BASE_ADDRESS_LENGTH} characters, without user, query and fragment`);
@@ -68,16 +68,16 @@ export const baseAddress: Parse<string> = (value) =>
 export const storeUrl: Parse<string> = (value) =>
   /^(sqlite:.+|postgres(ql)?:\/\/.+)$/.test(value) ? value : wrong("sqlite: with a path, or a postgres:// URL");
 
-/** `/zk`, `/a/b` or `/` for none. @returns without a slash at the end, `""` for none */
+/** `/zk`, `/a/b`, or `/` for no path. @returns the path without a trailing slash, `""` for no path */
 export const basePath: Parse<string> = (value) =>
   /^\/([A-Za-z0-9_~-]+(\/[A-Za-z0-9_~-]+)*)?$/.test(value)
     ? value.replace(/\/$/, "")
-    : wrong("a path like /zk, or / for none");
+    : wrong("a path like /zk, or / for no path");
 
 export const privateKey: Parse<string> = (value) =>
   /^0x[0-9a-fA-F]{64}$/.test(value) && BigInt(value) > 0n ? value : wrong("32 bytes as hex with 0x");
 
-/** An IP address, a network like 10.0.0.0/8, or a name for the usual ones. */
+/** An IP address, a network like 10.0.0.0/8, or the name of a well-known network. */
 export const network: Parse<string> = (value) => {
   const [host = "", bits, ...rest] = value.split("/");
   const version = isIP(host);
@@ -87,7 +87,7 @@ export const network: Parse<string> = (value) => {
   return valid ? value : wrong("IP addresses, networks like 10.0.0.0/8, loopback, linklocal or uniquelocal");
 };
 
-/** `*`, or the origin of a web page: scheme and host, no path. */
+/** `*`, or the origin of a web page: scheme, host and port, without a path. */
 export const origin: Parse<string> = (value) =>
   value === "*" || (URL.canParse(value) && new URL(value).origin === value)
     ? value

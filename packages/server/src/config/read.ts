@@ -4,7 +4,7 @@ import type { Setting, SettingTable, SettingValues } from "./setting.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Variables of the checkout's own tools. */
+/** Variables of the tools in this repository, which are not settings of a server. */
 const FOREIGN = new Set(
   ["LONG", "DEBUG", "TEST_EVENTS", "CHROMIUM", "SCREENSHOT", "DEPLOY_RPC_URL", "DEPLOYER_KEY"].map(
     (name) => `SOTTO_${name}`,
@@ -13,11 +13,11 @@ const FOREIGN = new Set(
 
 export interface ReadSettings<T extends SettingTable> {
   readonly values: SettingValues<T>;
-  /** Sentences that each begin with the variable's name. Callers add their own and then call `refuseProblems`. */
+  /** Sentences that begin with a variable's name. Callers add their own and then call `refuseProblems`. */
   readonly problems: string[];
 }
 
-/** Reads the settings of the environment. Throws nothing: all problems are reported together. */
+/** Reads settings from the environment. It never throws, so that all problems are reported together. */
 export function readSettings<T extends SettingTable>(table: T, environment: Environment): ReadSettings<T> {
   const problems: string[] = [];
   const found: Record<string, unknown> = {};
@@ -36,7 +36,7 @@ export function refuseProblems(problems: readonly string[]): void {
   if (problems.length > 0) throw new ServerError("INVALID_CONFIG", problems.join("; "), { count: problems.length });
 }
 
-/** Adds a problem for each of the named settings that is not there and has none yet. */
+/** Adds a problem for each of these settings that is missing and has no problem yet. */
 export function requireSettings<T extends SettingTable>(
   table: T,
   { values, problems }: ReadSettings<T>,
@@ -74,7 +74,7 @@ function fromFile({ variable, secret }: Setting<unknown>, environment: Environme
   }
 }
 
-/** Settings as a Markdown table, for documents. */
+/** The settings as a Markdown table, for the documentation. */
 export function settingsTable(table: SettingTable): string {
   const rows = Object.values(table).map(({ variable, fallback, about, secret }) => {
     const shown = fallback === undefined || fallback === "" ? "" : `\`${fallback}\``;

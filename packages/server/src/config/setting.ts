@@ -1,13 +1,13 @@
 import type { Parse } from "./parse.ts";
 
-/** One environment variable. The table in docs/operations.md is made of these. */
+/** One environment variable. The table in docs/operations.md is generated from these. */
 export interface Setting<T> {
   readonly variable: string;
   readonly parse: Parse<T>;
-  /** As it would stand in the environment; undefined where there is none. */
+  /** The default, written as in the environment; undefined if there is none. */
   readonly fallback: string | undefined;
   readonly about: string;
-  /** Never shown, not even in errors. May also be given as VARIABLE_FILE, the path of a file with it. */
+  /** Never shown, not even in errors. VARIABLE_FILE may name a file that contains it. */
   readonly secret: boolean;
 }
 
@@ -21,10 +21,10 @@ export function setting<T>(
   return { variable, parse, fallback, about, secret };
 }
 
-/** Settings by the names programs use for them. */
+/** Settings by the names that the code uses. */
 export type SettingTable = Readonly<Record<string, Setting<unknown>>>;
 
-/** What is read from the environment: undefined where it says nothing and there is no fallback. */
+/** The parsed values; undefined if a variable is not set and has no default. */
 export type SettingValues<T extends SettingTable> = {
   readonly [K in keyof T]: T[K] extends Setting<infer V> ? V | undefined : never;
 };

@@ -16,23 +16,23 @@ export function statusOf(table: ErrorTable, code: string): number {
 export const ErrorBody = Type.Object(
   {
     error: Type.String({ description: "name of the HTTP status" }),
-    message: Type.String({ description: "what was wrong and what was expected" }),
+    message: Type.String({ description: "what was wrong, and what was expected" }),
     code: Type.String({ description: "stable, for programs" }),
   },
   { description: "Every error has this body" },
 );
 export type ErrorAnswer = Readonly<Static<typeof ErrorBody>>;
 
-/** The error answers a route may give, for its OpenAPI description. */
+/** The error responses of a route, for its OpenAPI description. */
 export const errors = <S extends number>(...statuses: readonly S[]): Record<S, typeof ErrorBody> =>
   Object.fromEntries(statuses.map((status) => [status, ErrorBody])) as Record<S, typeof ErrorBody>;
 
-/** Errors of the framework, as ours. */
+/** Codes and messages for errors that Fastify throws. */
 const FRAMEWORK: Readonly<Record<string, readonly [ServerErrorCode, string]>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ["UNSUPPORTED_MEDIA_TYPE", "the body must be sent as application/json"],
   FST_ERR_CTP_BODY_TOO_LARGE: ["BODY_TOO_LARGE", "the body is too large"],
   FST_ERR_CTP_EMPTY_JSON_BODY: ["INVALID_JSON", "the body is empty"],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ["INVALID_REQUEST", "the body is not as long as Content-Length says"],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ["INVALID_REQUEST", "the length of the body differs from Content-Length"],
   FST_ERR_BAD_URL: ["INVALID_REQUEST", "the path is not a valid URL path"],
   FST_ERR_MAX_PARAM_LENGTH: ["NOT_FOUND", "there is nothing at this path"],
 };
@@ -45,11 +45,11 @@ export interface AnswersOptions {
 }
 
 export interface ErrorAnswers {
-  /** What a client is told about an error. Nothing of one that is the server's own fault. */
+  /** The status and body for an error. A fault of the server itself reveals nothing. */
   toAnswer(error: unknown): { readonly status: number; readonly answer: ErrorAnswer };
-  /** For Fastify. */
+  /** Fastify's error handler. */
   handle(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply;
-  /** What is no HTTP request at all never reaches a route: Node's parser says what is wrong, and the connection ends. */
+  /** Answers input that Node's parser does not accept as HTTP, and closes the connection. No route sees such input. */
   handleClient(error: Error & { code?: string }, socket: Socket): void;
 }
 
@@ -75,7 +75,7 @@ export function errorAnswers({ errors: table, translate = () => undefined }: Ans
       if (status >= 500) request.log.error({ err: error, route: request.routeOptions.url }, "request failed");
       const seconds = retryAfterOf(error) ?? RETRY_AFTER_SECONDS[status];
       if (seconds !== undefined) reply.header("retry-after", seconds);
-      // The error names its limit, and every answer of this status when it ends.
+      // The error's message names the limit; this adds when it ends.
       const when = status === 429 && seconds !== undefined ? `; retry in ${inWords(seconds)}` : "";
       return reply
         .code(status)
@@ -102,7 +102,7 @@ export function errorAnswers({ errors: table, translate = () => undefined }: Ans
   };
 }
 
-/** Errors say when to come back in their details: `resetAt` in ms of the clock, or `retryAfter` in seconds from now. */
+/** Reads when to retry from an error's details: `resetAt` is a time in ms, `retryAfter` a number of seconds. */
 function retryAfterOf(error: unknown): number | undefined {
   const { resetAt, retryAfter } = error instanceof SottoError ? error.details : {};
   if (typeof resetAt === "number") return Math.max(1, Math.ceil((resetAt - Date.now()) / 1000));
@@ -112,7 +112,7 @@ function retryAfterOf(error: unknown): number | undefined {
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 
-/** Seconds, in the largest unit that is exact enough to wait by; never less than they are. */
+/** Rounds up, so that a client that waits this long does not come too early. */
 function inWords(seconds: number): string {
   if (seconds < 2 * MINUTE) return `${seconds} s`;
   return seconds < 2 * HOUR ? `${Math.ceil(seconds / MINUTE)} min` : `${Math.ceil(seconds / HOUR)} h`;
@@ -128,7 +128,7 @@ function ofFramework(error: unknown): { code: ServerErrorCode; message: string }
   }
   const known = FRAMEWORK[code];
   if (known !== undefined) return { code: known[0], message: known[1] };
-  // Of the framework and without secrets, but of no kind we know: what is wrong with the request is all there is to say.
+  // An unknown error of the framework, caused by the request.
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
     return { code: "INVALID_REQUEST", message: "the request cannot be read" };
   return { code: "INTERNAL", message: "" };

@@ -19,11 +19,11 @@ import type { App } from "./types.ts";
 const MAX_PATH_PARAMETER_LENGTH = 128;
 const REQUEST_TIMEOUT_MS = 20_000;
 /**
- * A connection that was silent for so long is closed: its peer is gone, or asked for a large file and never reads it. No
- * request waits for the chain for longer.
+ * A connection without traffic for this long is closed: its client is gone, or requested a large file and does not read it.
+ * Requests that wait for the chain are answered earlier.
  */
 const IDLE_TIMEOUT_MS = 300_000;
-/** Silence after which the system probes a connection, so that a request that is held keeps its way through a NAT open. */
+/** TCP keep-alive, so that a NAT does not drop the connection of a request that waits for the chain. */
 const PROBE_AFTER_MS = 15_000;
 const MINUTE_MS = 60_000;
 
@@ -34,22 +34,22 @@ export interface AppOptions extends AnswersOptions {
   readonly log: ServiceLog;
   readonly metrics: HttpMetrics;
   readonly openapi: SwaggerOptions;
-  /** Headers beside the usual ones that a web page's script may send and read. */
+  /** Additional headers that a script of a web page may send and read. */
   readonly cors?: { readonly allow?: readonly string[]; readonly expose?: readonly string[] };
   /** Defines the routes. */
   readonly routes: (app: App) => void | Promise<void>;
 }
 
-/** The HTTP server with everything that is the same for all routes. */
+/** Creates the HTTP server with everything that all routes share. */
 export async function createApp(options: AppOptions): Promise<App> {
   const { config, log, metrics, routes } = options;
   const answers = errorAnswers(options);
   const app: App = Fastify({
-    // createLog gives no other loggers than this.
+    // Every log of createLog is a pino logger.
     loggerInstance: log as ServiceLog & FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
-    // An id from outside could carry anything into the logs.
+    // A client could write anything into the logs with an id of its own.
     requestIdHeader: false,
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     bodyLimit: config.bodyLimit,
@@ -58,9 +58,9 @@ export async function createApp(options: AppOptions): Promise<App> {
     http: { keepAlive: true, keepAliveInitialDelay: PROBE_AFTER_MS },
     routerOptions: { maxParamLength: MAX_PATH_PARAMETER_LENGTH, ignoreTrailingSlash: false },
     forceCloseConnections: "idle",
-    // Our own answer says it in the body that every error has.
+    // `refuseWhileClosing` answers instead, with the same body as every error.
     return503OnClosing: false,
-    // Nothing is converted or dropped silently: a number is no string, and an unknown field stays where it is.
+    // Nothing is converted or dropped silently: a number is not accepted as a string, and unknown fields stay.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false } },
     clientErrorHandler: answers.handleClient,
     frameworkErrors: (error, request, reply) => void answers.handle(error, request, reply),
@@ -70,7 +70,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   refuseWhileClosing(app);
   warnOfIgnoredProxy(app, log);
   app.addHook("onResponse", async (request, reply) => {
-    // The pattern, never the URL: paths and queries can hold what no log should.
+    // The pattern, never the URL: paths and queries can contain personal data.
     const route = request.routeOptions.url ?? "none";
     const ms = Math.round(reply.elapsedTime);
     metrics.observe(request.method, route, reply.statusCode, reply.elapsedTime / 1000);
@@ -87,15 +87,15 @@ export async function createApp(options: AppOptions): Promise<App> {
   return app;
 }
 
-/** Once, because anybody can send the header. Without it an operator learns of a forgotten proxy from its clients. */
+/** Warns once that a proxy is not configured. Only once, because any client can send the header. */
 function warnOfIgnoredProxy(app: App, log: ServiceLog): void {
   let warned = false;
   app.addHook("onRequest", async (request) => {
-    // With more than the sender's own address the proxy is trusted.
+    // More than one address means that the proxy is trusted.
     if (warned || request.headers["x-forwarded-for"] === undefined || (request.ips ?? []).length > 1) return;
     warned = true;
     const message =
-      "a request has X-Forwarded-For, but its sender is not in SOTTO_TRUST_PROXY: all clients of a proxy count as one";
+      "ignored X-Forwarded-For of a sender that SOTTO_TRUST_PROXY does not list: all clients behind it share one rate limit";
     log.warn({ code: "FORWARDED_FOR_IGNORED" }, message);
   });
 }
@@ -104,13 +104,13 @@ function refuseWhileClosing(app: App): void {
   let closing = false;
   app.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);
-    if (closing) throw new ServerError("SHUTTING_DOWN", "the service is ending; try again");
+    if (closing) throw new ServerError("SHUTTING_DOWN", "the service is shutting down; try again");
   });
   app.addHook("preClose", async () => {
     closing = true;
   });
   app.addHook("onSend", async (_request, reply) => {
-    // A connection kept alive after the last answer would keep the server open.
+    // A connection that is kept alive would keep the server from closing.
     if (closing) reply.header("connection", "close");
   });
 }
@@ -129,7 +129,7 @@ async function protect(app: App, { config, cors: { allow = [], expose = [] } = {
     allowedHeaders: [...ALLOWED_HEADERS, ...allow],
     exposedHeaders: [...EXPOSED_HEADERS, ...expose],
     maxAge: 86_400,
-    // An OPTIONS of anybody else is told the same, instead of refused with a body of the plugin's own.
+    // OPTIONS requests that are not preflights get the same answer, not an error body of the plugin.
     strictPreflight: false,
   });
   await app.register(rateLimit, {
@@ -143,17 +143,17 @@ async function protect(app: App, { config, cors: { allow = [], expose = [] } = {
   });
   limitNetworks(app, config);
   await app.register(underPressure, {
-    // Proofs are made and verified in other threads: a loop that is late is overloaded by requests.
+    // Proofs are verified in worker threads, so only requests can delay the event loop.
     maxEventLoopDelay: config.latestLoopMs,
     pressureHandler: ({ routeOptions }) => {
-      // Who watches is answered as long as anything is: a busy service is not a dead one.
+      // Health checks and metrics are still answered: a busy service is not a dead one.
       if (routeOptions.config.rateLimit === false) return;
       throw new ServerError("OVERLOADED", "the service is overloaded; try again");
     },
   });
 }
 
-/** The larger networks of an IPv6 address: a customer may have 65,536 of the smallest ones. */
+/** Limits the larger IPv6 networks too: a /48, which one customer may have, contains 65,536 networks of size /64. */
 function limitNetworks(app: App, { rateLimit }: AppConfig): void {
   const levels = NETWORK_GROWTH.map((growth, level) => {
     const max = rateLimit * growth;

@@ -1,14 +1,14 @@
-// Health of a server: whether its process answers, and whether it has what its work needs.
+// Liveness (the process answers) and readiness (everything the server depends on works).
 import { type TProperties, Type } from "@fastify/type-provider-typebox";
 import { SottoError } from "@sotto/protocol";
 import { UNLIMITED } from "./metrics.ts";
 import type { App } from "./types.ts";
 
-/** Whether one need is met. */
+/** The state of one dependency. */
 export interface Check {
   readonly ok: boolean;
-  /** Why not. */
-  readonly code?: string;
+  /** Why it is not ok. */
+  readonly code?: string | undefined;
 }
 
 export interface Readiness {
@@ -16,7 +16,7 @@ export interface Readiness {
   readonly checks: Readonly<Record<string, Check>>;
 }
 
-/** Asks for something that is needed: it is there, unless this throws or says otherwise. */
+/** Checks one dependency. It is ok unless this throws or returns another result. */
 export type Need = () => Promise<Check | undefined>;
 
 /** Schema of a `Check`. */
@@ -24,7 +24,7 @@ export const CheckAnswer = Type.Object({ ok: Type.Boolean(), code: Type.Optional
 
 const CACHED_MS = 2_000;
 
-/** Asks for all that is needed; several watchers within two seconds share one answer. */
+/** Checks all dependencies. Requests within two seconds share one result. */
 export function createReadiness(
   needs: Readonly<Record<string, Need>>,
   closing: () => boolean,
@@ -55,7 +55,7 @@ async function check(need: Need): Promise<Check> {
 
 export interface HealthOptions {
   readonly readiness: () => Promise<Readiness>;
-  /** What `/readyz` tells. */
+  /** Description of `/readyz`. */
   readonly summary: string;
   /** Schema of each check. */
   readonly checks: TProperties;
@@ -64,7 +64,7 @@ export interface HealthOptions {
 const tags = ["operations"];
 const Status = Type.Object({ status: Type.String() });
 
-/** `/healthz`, `/readyz` and `/openapi.json`: at the root and below the base path alike. */
+/** `/healthz`, `/readyz` and `/openapi.json`, both at the root and below the base path. */
 export function healthRoutes(app: App, { readiness, summary, checks }: HealthOptions): void {
   const ReadyAnswer = Type.Object({ ready: Type.Boolean(), checks: Type.Object(checks) });
   app.get(

@@ -1,8 +1,8 @@
 import { ServerError } from "../errors.ts";
 
-/** What x402's extensions put into a payment (schemas of schemas) takes a dozen; the interface itself takes 2. */
+/** Extensions of x402 nest JSON schemas about a dozen levels deep; our own bodies have 2 levels. */
 const MAX_DEPTH = 24;
-/** Keys that mean something to JavaScript objects; the interface has none of them. */
+/** Keys with a meaning for JavaScript objects. No body needs them. */
 const FORBIDDEN = new Set(["__proto__", "constructor", "prototype"]);
 
 interface Level {
@@ -12,8 +12,8 @@ interface Level {
 }
 
 /**
- * Reads JSON as strictly as two parsers must agree on it: UTF-8, no key twice (the first and the last reader of a
- * request would otherwise see different values), no key that reaches a prototype, no deep nesting.
+ * Parses JSON so strictly that no two parsers can read it differently: valid UTF-8, no duplicate keys (a proxy and this
+ * server could otherwise see different values), no keys that reach a prototype, no deep nesting.
  * @throws ServerError INVALID_JSON, DUPLICATE_KEY, FORBIDDEN_KEY, NESTED_TOO_DEEPLY
  */
 export function parseStrictJson(bytes: Uint8Array): unknown {
@@ -27,12 +27,12 @@ export function parseStrictJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The engine's message quotes the body.
+    // The message of JSON.parse would quote the body.
     throw new ServerError("INVALID_JSON", "the body is not JSON");
   }
 }
 
-/** Only looks at keys and depth; what is no JSON at all is found by the parser afterwards. */
+/** Checks only keys and depth. JSON.parse then rejects everything that is not JSON. */
 function checkKeys(text: string): void {
   const levels: Level[] = [];
   for (let at = 0; at < text.length; at += 1) {
@@ -62,12 +62,12 @@ function endOfString(text: string, start: number): number {
 function addKey(keys: Set<string>, literal: string): void {
   let key: string;
   try {
-    // Compared as decoded: "\u0061" is "a".
+    // Keys are compared after decoding: "\u0061" is "a".
     key = JSON.parse(literal);
   } catch {
     throw new ServerError("INVALID_JSON", "the body is not JSON");
   }
   if (FORBIDDEN.has(key)) throw new ServerError("FORBIDDEN_KEY", `the key ${key} is not allowed`);
-  if (keys.has(key)) throw new ServerError("DUPLICATE_KEY", "a key stands twice in the same object");
+  if (keys.has(key)) throw new ServerError("DUPLICATE_KEY", "an object contains the same key twice");
   keys.add(key);
 }

@@ -3,8 +3,8 @@ import { ServerError } from "../errors.ts";
 import type { App } from "./types.ts";
 
 /**
- * @param port 0 for any free one
- * @returns where the root of the server is
+ * @param port 0 for any free port
+ * @returns the URL of the server's root
  * @throws ServerError PORT_UNAVAILABLE
  */
 export async function listen(app: App, { host, port }: { host: string; port: number }): Promise<string> {
@@ -13,13 +13,13 @@ export async function listen(app: App, { host, port }: { host: string; port: num
   } catch (cause) {
     const { code = "" } = cause as { code?: string };
     if (!/^(EADDR|EACCES|ENOTFOUND)/.test(code)) throw cause;
-    throw new ServerError("PORT_UNAVAILABLE", `${host}:${port} cannot be listened on (${code})`, { port }, { cause });
+    throw new ServerError("PORT_UNAVAILABLE", `cannot listen on ${host}:${port} (${code})`, { port }, { cause });
   }
 }
 
 /**
- * A port that was free a moment ago: for servers that have to know their address before they listen. Somebody else may
- * take it in between, so not for production.
+ * Finds a free port, for servers that need their address before they listen. Another process may take the port first, so do
+ * not use it in production.
  */
 export function freePort(host: string): Promise<number> {
   return new Promise((resolve, reject) => {

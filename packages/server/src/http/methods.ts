@@ -4,8 +4,8 @@ import type { App } from "./types.ts";
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 /**
- * Answers 405 with Allow, instead of 404, where a path is served but not with this method.
- * @returns to be called when all routes are known
+ * Answers 405 with Allow, instead of 404, if a path has routes for other methods only.
+ * @returns call it after all routes are registered
  */
 export function watchMethods(app: App): () => void {
   const served = new Map<string, Set<string>>();
@@ -26,7 +26,7 @@ export function watchMethods(app: App): () => void {
         method: others,
         exposeHeadRoute: false,
         schema: { hide: true },
-        // Before the body is read.
+        // A hook, because it runs before the body is read.
         onRequest: async (_request, reply) => {
           reply.header("allow", allow);
           throw new ServerError("METHOD_NOT_ALLOWED", `this path takes ${allow}`);

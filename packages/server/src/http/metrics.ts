@@ -2,19 +2,19 @@ import { Histogram, type Registry } from "prom-client";
 import type { App } from "./types.ts";
 
 export interface HttpMetrics {
-  /** @param route the route's pattern; @param seconds until the answer was sent */
+  /** @param route the route's pattern; @param seconds until the response was sent */
   observe(method: string, route: string, status: number, seconds: number): void;
 }
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
-/** Methods are a label, and a client chooses them. */
+/** Other methods get the label OTHER: a client can send any text as method. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** Time by method, route and status. Labels hold nothing that a client chose. */
+/** Response times by method, route and status. No label contains text that a client chose. */
 export function httpMetrics(registry: Registry): HttpMetrics {
   const seconds = new Histogram({
     name: "sotto_http_request_seconds",
-    help: "time until an answer was sent",
+    help: "time until the response was sent",
     labelNames: ["method", "route", "status"],
     buckets: SECONDS,
     registers: [registry],
@@ -25,10 +25,10 @@ export function httpMetrics(registry: Registry): HttpMetrics {
   };
 }
 
-/** Watchers ask often and from one address. */
+/** Options of routes for monitoring, which one address requests often. */
 export const UNLIMITED = { config: { rateLimit: false } } as const;
 
-/** At the root only: a proxy that passes on the base path does not show it. */
+/** `/metrics`, at the root only: a proxy that forwards the base path does not expose it. */
 export function metricsRoute(app: App, registry: Registry): void {
   app.get("/metrics", { ...UNLIMITED, schema: { hide: true } }, async (_request, reply) =>
     reply.type(registry.contentType).send(await registry.metrics()),

@@ -1,15 +1,15 @@
 import { createHmac } from "node:crypto";
 import { isIPv6 } from "node:net";
 
-/** Bits of the networks of an IPv6 address that a customer is given: one link, a house, a site. */
+/** Prefix lengths of the IPv6 networks that providers assign to a customer. */
 const NETWORK_BITS = [64, 56, 48] as const;
-/** What each of these networks may use, in multiples of the smallest one's limit. */
+/** The limit of each of these networks, in multiples of the smallest network's limit. */
 export const NETWORK_GROWTH = [1, 2, 4] as const;
 
 /**
- * Names whom quotas count for: the keyed hashes of the client's networks, joined by commas, the smallest first. The store
- * keeps no addresses: its file alone does not tell who paid.
- * @param secret the same for all replicas
+ * Makes the ids under which quotas count a client: keyed hashes of its networks, joined by commas, the smallest network
+ * first. The store contains no network addresses, so its file alone does not reveal who paid.
+ * @param secret the same on all replicas
  */
 export function clientIds(secret: string): (address: string) => string {
   const key = createHmac("sha256", "sotto client ids").update(secret).digest();
@@ -17,19 +17,19 @@ export function clientIds(secret: string): (address: string) => string {
   return (address) => networksOf(address).map(idOf).join(",");
 }
 
-/** @param client its networks, joined by commas, the smallest first; @returns what each of them may use of a limit */
+/** @param client an id made by `clientIds`; @param limit for the smallest network; @returns the limit of each network */
 export function networkLimits(client: string, limit: number): { readonly network: string; readonly limit: number }[] {
   const growth = (index: number) => NETWORK_GROWTH[index] ?? NETWORK_GROWTH.at(-1)!;
   return client.split(",").map((network, index) => ({ network, limit: limit * growth(index) }));
 }
 
-/** Some proxies write a port beside the address they stand for: it is another one for each connection. */
+/** Some proxies add the port of the connection to the client's address. The port must not make another client of it. */
 const WITH_PORT = /^(?:\[([^\]]*)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/;
 
-/** The smallest network that one customer has: an IPv4 address, or the /64 of an IPv6 address. */
+/** The smallest network that a customer gets: an IPv4 address, or the /64 of an IPv6 address. */
 export const networkOf = (address: string): string => networksOf(address)[0]!;
 
-/** An IPv4 address, also one that is mapped into IPv6; otherwise the /64, /56 and /48 of an IPv6 address. */
+/** The networks of an address: the IPv4 address itself (also if mapped into IPv6), or the /64, /56 and /48 of IPv6. */
 export function networksOf(address: string): string[] {
   const [, inBrackets, beforePort] = WITH_PORT.exec(address) ?? [];
   const [plain = ""] = (inBrackets ?? beforePort ?? address).split("%");
@@ -41,7 +41,7 @@ export function networksOf(address: string): string[] {
   return NETWORK_BITS.map((bits) => `${prefixOf(groups, bits)}/${bits}`);
 }
 
-/** The first bits of an address, in groups; the last group's other bits are 0. */
+/** The first `bits` of an address, as groups in hex; the remaining bits of the last group are 0. */
 function prefixOf(groups: readonly number[], bits: number): string {
   const used = groups.slice(0, Math.ceil(bits / 16));
   const spare = used.length * 16 - bits;
@@ -50,7 +50,7 @@ function prefixOf(groups: readonly number[], bits: number): string {
     .join(":");
 }
 
-/** The eight numbers of an IPv6 address; URLs have one spelling for each, without an IPv4 part. */
+/** The eight groups of an IPv6 address. The URL parser normalizes its spelling and replaces an embedded IPv4 address. */
 function groupsOf(address: string): number[] {
   const [head = "", tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split("::");
   const [front, back] = [head, tail ?? ""].map((part) => (part === "" ? [] : part.split(":")));

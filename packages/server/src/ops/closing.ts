@@ -1,4 +1,4 @@
-/** What has to be ended again, last one first. One that fails does not keep the others open. */
+/** Runs cleanup actions in reverse order of registration. If one fails, the others still run. */
 export class Closing {
   readonly #actions: (() => Promise<unknown> | unknown)[] = [];
   readonly #onError: (error: unknown) => void;

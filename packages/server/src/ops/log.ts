@@ -1,14 +1,14 @@
 import { pino } from "pino";
 import { describeError, redact } from "./redact.ts";
 
-/** Where log lines go; the service's own type, so that who uses the package needs no other's. */
+/** Receives log lines. An own type, so that users of this package need no types of pino. */
 export interface LogSink {
   write(line: string): void;
 }
 
 type LogLine = (fields: object, message: string) => void;
 
-/** A log of the service. Made by `createLog` alone. */
+/** A structured log. Only `createLog` makes one. */
 export interface ServiceLog {
   readonly level: string;
   readonly debug: LogLine;
@@ -19,8 +19,8 @@ export interface ServiceLog {
 }
 
 /**
- * Structured logs, one JSON object a line. Errors are shown by code and place: their messages may quote what nodes and
- * databases were asked, proofs and addresses with keys among them. Texts of several words are redacted, whoever wrote them.
+ * Writes one JSON object per line. Errors are logged by code and stack frames: their messages may quote requests to nodes
+ * and databases, with proofs and with URLs that contain keys. Every text of several words is redacted.
  */
 export function createLog(level: string, destination?: LogSink): ServiceLog {
   const options = {
@@ -38,7 +38,7 @@ export function createLog(level: string, destination?: LogSink): ServiceLog {
   return destination === undefined ? pino(options) : pino(options, destination);
 }
 
-/** A field as it is logged. One word, a hash or an id, was chosen by who logs it. */
+/** A field as it is logged. A single word (a hash, an id) is safe, because our own code chose to log it. */
 function shown([name, value]: [string, unknown]): [string, unknown] {
   if (name === "err" || value instanceof Error) return [name, describeError(value)];
   return [name, typeof value === "string" && /\s|:\/\//.test(value) ? redact(value) : value];

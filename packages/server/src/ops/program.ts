@@ -4,28 +4,28 @@ import type { ServiceLog } from "./log.ts";
 import { redact } from "./redact.ts";
 
 export interface Program {
-  /** For people, on standard error: standard output stays one JSON object a line. */
+  /** A line for the operator, on standard error: standard output has one JSON object per line. */
   readonly says: string;
   readonly log: ServiceLog;
-  /** Most ms for what is under way at the end. */
+  /** Time that running requests have to finish at shutdown, ms. */
   readonly shutdownMs: number;
   close(): Promise<void>;
 }
 
-/** A server as a program: until SIGINT or SIGTERM; what does not fit at the start is said in one line, exit code 1. */
+/** Runs a server until SIGINT or SIGTERM. If the start fails, it prints one line and exits with code 1. */
 export async function runProgram(start: () => Promise<Program>): Promise<void> {
   await endWith(async () => {
     const { says, log, shutdownMs, close } = await start();
     closeWithGrace({ delay: shutdownMs, logger: false }, async ({ err, signal }) => {
-      if (err) log.fatal({ err }, "ending after an error nobody caught");
-      else log.info({ signal }, "ending");
+      if (err) log.fatal({ err }, "shutting down after an uncaught error");
+      else log.info({ signal }, "shutting down");
       await close();
     });
     console.error(says);
   });
 }
 
-/** Runs a command; its error is one line `sotto: CODE: message` and exit code 1. */
+/** Runs a command. If it fails, it prints one line `sotto: CODE: message` and exits with code 1. */
 export async function endWith(action: () => Promise<void>): Promise<void> {
   try {
     await action();

@@ -1,36 +1,36 @@
-// Takes out of texts what may be secret: addresses of nodes and databases hold keys and passwords, and a library's error
-// may quote whatever it was given.
+// Removes possible secrets from texts: URLs of nodes and databases contain keys and passwords, and the errors of libraries
+// quote their input.
 import { SottoError } from "@sotto/protocol";
 
 const HIDDEN = "[redacted]";
 
-/** In this order: what an earlier rule replaced, a later one leaves alone. */
+/** Applied in this order. No rule matches the replacements of the rules before it. */
 const RULES: readonly (readonly [pattern: RegExp, replacement: string])[] = [
-  // Scheme and host alone say which node or database it was.
+  // A URL: its scheme and host are enough to identify the node or database.
   [/\b([a-z][a-z0-9+.-]*:\/\/)(?:[^\s/?#"'<>]*@)?([^\s/?#"'<>@]*)(?:[/?#][^\s"'<>]*)?/gi, "$1$2"],
   [/\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi, `$1 ${HIDDEN}`],
   [/((?:key|token|secret|password|passwd|authorization)["']?\s*[=:]\s*)["']?[^\s"',;&]+/gi, `$1${HIDDEN}`],
   // A private key, a seed, a signature, a proof's coordinate.
   [/\b(?:0x)?[0-9a-f]{64,}\b/gi, HIDDEN],
   [/\b[0-9]{40,}\b/g, HIDDEN],
-  // JWS.
+  // A JWS.
   [/\b[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}/g, HIDDEN],
-  // A node's key alone: long, letters and digits mixed. An account's address is not one.
+  // An API key: long, letters and digits mixed. The address of an account is not secret.
   [/\b(?!0x[0-9a-f]{40}\b)(?=[\w-]*[0-9])(?=[\w-]*[a-z])[\w-]{28,}/gi, HIDDEN],
 ];
 
-/** The text without addresses' paths, credentials, keys, tokens and proofs. */
+/** Removes paths of URLs, credentials, keys, tokens and proofs. */
 export function redact(text: string): string {
   return RULES.reduce((shown, [pattern, replacement]) => shown.replace(pattern, replacement), text);
 }
 
 const FRAMES = 8;
-/** As V8 writes them, of files: an error's message may hold lines that only look like one. */
+/** A stack frame in a file, as V8 prints it. */
 const FRAME = /^\s+at ([\w$.<># [\]]* \()?((?:file:\/\/|node:|\/|[A-Z]:\\)[^()\s]*:\d+:\d+)\)?$/;
-/** Deeper causes say nothing more; a cause may also be its own. */
+/** A limit, because an error may be its own cause. */
 const MAX_CAUSES = 5;
 
-/** An error's name, code, place, and its own message if we wrote it. */
+/** An error's name, code and stack frames, and its message if it is one of our own errors. */
 export function describeError(error: unknown, depth = 0): object {
   if (!(error instanceof Error)) return { name: typeof error };
   const { code, cause } = error as { code?: unknown; cause?: unknown };
@@ -43,14 +43,14 @@ export function describeError(error: unknown, depth = 0): object {
   };
 }
 
-/** Names and codes are words: anything else is somebody's text. */
+/** Names and codes are single words. Anything else may be text from outside. */
 function identifier(value: unknown): string | undefined {
   return typeof value === "string" && /^\w{1,64}$/.test(value) && redact(value) === value ? value : undefined;
 }
 
-/** Where it was thrown: functions, and files without the folders above the package. */
+/** The stack frames: functions, and files without the folders above the package. */
 function framesOf({ stack = "", message }: Error): string[] {
-  // A stack begins with the message, which may have lines that look like frames.
+  // A stack begins with the message, and the message may have lines that look like frames.
   const start = stack.indexOf(message);
   const lines = (start < 0 ? stack : stack.slice(start + message.length)).split("\n");
   const frames = lines.flatMap((line) => {
@@ -60,7 +60,7 @@ function framesOf({ stack = "", message }: Error): string[] {
   return frames.slice(0, FRAMES);
 }
 
-/** Folders of a path that are shown. */
+/** Folders that are shown of a path. */
 const SHOWN_FOLDERS = 3;
 
 const shortPath = (path: string): string =>

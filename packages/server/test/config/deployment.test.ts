@@ -38,7 +38,7 @@ describe("a deployment's manifest as settings", () => {
     throw new Error("it was accepted");
   };
 
-  it("says what it stands for, beside what the environment says", () => {
+  it("adds the settings of the manifest to the environment", () => {
     const found = open({ SOTTO_DEPLOYMENT: "good", SOTTO_PORT: "1" });
     expect(found).to.include({ SOTTO_CHAIN_ID: "84532", SOTTO_POOL: POOL, SOTTO_ARTIFACT_SET: "ceremony/autumn-2026" });
     expect(found).to.include({ SOTTO_DEPLOYMENT: "good", SOTTO_PORT: "1" });
@@ -49,8 +49,8 @@ describe("a deployment's manifest as settings", () => {
   it("is missing: the message says how to make one", () => {
     for (const none of [{}, { SOTTO_DEPLOYMENT: "" }, { SOTTO_CHAIN_ID: "31337", SOTTO_POOL: "" }])
       expect(refused(none)).to.equal(
-        "SOTTO_DEPLOYMENT names no manifest and there is no .sotto/deployment.json: `npm run deploy:local` makes a pool " +
-          "on a local chain and writes it",
+        "no pool is configured: set SOTTO_DEPLOYMENT or SOTTO_POOL, or run `npm run deploy:local`, which deploys a pool on a " +
+          "local chain and writes .sotto/deployment.json",
       );
   });
 
@@ -65,7 +65,7 @@ describe("a deployment's manifest as settings", () => {
   it("is refused where it cannot be read, or the environment says otherwise", () => {
     expect(refused({ SOTTO_DEPLOYMENT: "none" })).to.include("does not exist");
     expect(refused({ SOTTO_DEPLOYMENT: "cut" })).to.include("not JSON");
-    expect(refused({ SOTTO_DEPLOYMENT: "other" })).to.include("no manifest");
+    expect(refused({ SOTTO_DEPLOYMENT: "other" })).to.include("not a manifest");
     const contradiction = refused({ SOTTO_DEPLOYMENT: "good", SOTTO_CHAIN_ID: "1", SOTTO_ARTIFACT_SET: "development" });
     expect(contradiction).to.include("SOTTO_CHAIN_ID").and.include("SOTTO_ARTIFACT_SET");
     // The same address in another spelling is no contradiction.

@@ -22,7 +22,7 @@ export interface ArtifactFile {
   readonly size: number;
   readonly contentType: string;
   /** The same compressed with brotli, if the build made that. */
-  readonly compressed?: CompressedFile;
+  readonly compressed?: CompressedFile | undefined;
 }
 
 export interface Circuit {
@@ -73,7 +73,7 @@ export async function openCatalog(directory: string, name: string): Promise<Cata
       const size = await checkFile(path, sha256);
       const compressed = COMPRESSED.has(kind) ? await findCompressed(path, sha256, size) : undefined;
       const described = { circuit: name, kind, path, sha256, size, contentType: TYPES[kind] };
-      files[kind] = { ...described, ...(compressed === undefined ? {} : { compressed }) };
+      files[kind] = { ...described, compressed };
       byHash.set(sha256, files[kind]);
     }
     verificationKeys[name] = JSON.parse(await readFile(files.vkey!.path, "utf8"));

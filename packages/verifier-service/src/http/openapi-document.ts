@@ -20,7 +20,9 @@ export async function openApiDocument(): Promise<object> {
   const place = { chainId: BigInt(config.chainId), pool: config.pool, service: "" };
   const phone = { registry: nothing, checkLookup: undefined, place, unverified: "show" } as const;
   const catalog: Catalog = {
-    ...{ set: "", id: "", verificationKeys: {} },
+    set: "",
+    id: "",
+    verificationKeys: {},
     circuits: new Map(),
     byHash: new Map(),
   };

@@ -6,8 +6,14 @@ const tags = ["operations"];
 const HEALTH = {
   summary: "Whether a payment could be verified and settled now, and the phone registry answers",
   checks: {
-    ...{ chain: CheckAnswer, store: CheckAnswer, artifacts: CheckAnswer, head: CheckAnswer, fees: CheckAnswer },
-    ...{ relayer: CheckAnswer, budget: CheckAnswer, leader: CheckAnswer },
+    chain: CheckAnswer,
+    store: CheckAnswer,
+    artifacts: CheckAnswer,
+    head: CheckAnswer,
+    fees: CheckAnswer,
+    relayer: CheckAnswer,
+    budget: CheckAnswer,
+    leader: CheckAnswer,
     phone: Type.Optional(CheckAnswer),
   },
 };

@@ -199,7 +199,12 @@ export class Admission {
     // A service that has just started may still read the chain: its first round counts from then on.
     const running = now - this.#startedAt;
     return {
-      ...{ fees: price, dataFee: data, balance, gasToday, commitments, now },
+      fees: price,
+      dataFee: data,
+      balance,
+      gasToday,
+      commitments,
+      now,
       headAge: now - head.timestamp * 1000,
       silence: Math.min(running, silence ?? running),
     };

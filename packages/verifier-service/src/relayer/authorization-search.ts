@@ -16,7 +16,7 @@ interface Progress {
   next: number | undefined;
   /** Whether the blocks before are of the pool's time and young enough for the authorization. */
   hasMore: boolean;
-  txHash?: string;
+  txHash?: string | undefined;
 }
 
 /**

@@ -47,7 +47,9 @@ export class DepositResolver {
     const used = await areTrue(
       chain,
       others.map(({ operation }) => ({
-        ...{ abi: tokenInterface, to: pool.token, name: "authorizationState" },
+        abi: tokenInterface,
+        to: pool.token,
+        name: "authorizationState",
         values: [(operation.call as DepositCall).from, authorizationNonceOf(operation)],
       })),
     );

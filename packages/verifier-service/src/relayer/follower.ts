@@ -15,7 +15,7 @@ export interface FollowerOptions {
 export interface Progress {
   head: Head;
   /** Set where blocks that had been read are gone: the newest one that is still there. */
-  reorganisedTo?: number;
+  reorganisedTo?: number | undefined;
 }
 
 /**

@@ -85,7 +85,10 @@ export class OutcomeResolver {
     // Before notes are set free the contract itself must call them unspent, whatever the events said.
     const questions = asked.flatMap(({ operation }) =>
       operation.nullifiers.map((nullifier) => ({
-        ...{ abi: poolInterface, to: pool.pool, name: "isSpent", values: [nullifier] },
+        abi: poolInterface,
+        to: pool.pool,
+        name: "isSpent",
+        values: [nullifier],
         id: operation.id,
       })),
     );

@@ -22,10 +22,10 @@ export interface RelayerOptions extends Pick<RelayerContext, "metrics" | "log"> 
   pool: PoolDeployment;
   config: RelayerConfig;
   /** Proves appends; needed unless `config.append` is false. */
-  prover?: AppendProver;
+  prover?: AppendProver | undefined;
   /** What gas costs; made of the configuration if left out. */
-  market?: FeeMarket;
-  clock?: () => number;
+  market?: FeeMarket | undefined;
+  clock?: (() => number) | undefined;
 }
 
 /** @throws RelayerError INVALID_RELAYER_OPTION; SottoError DEVELOPMENT_KEYS_REFUSED, INVALID_ADDRESS */

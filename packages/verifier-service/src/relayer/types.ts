@@ -10,7 +10,7 @@ export interface Outcome {
   /** Its block; 0 unless settled. */
   blockNumber: number;
   /** Why it failed, a stable code: EXPIRED, NULLIFIER_SPENT, REORGANISED, GAS_BUDGET_EXHAUSTED, REVERTED_.. */
-  reason?: string;
+  reason?: string | undefined;
 }
 
 /** The pool that is served. */

@@ -8,9 +8,9 @@ export interface DatabaseOptions {
   /** `sqlite:PATH` (made if it does not exist), `sqlite::memory:`, or `postgres://..`. */
   url: string;
   /** Connections to PostgreSQL, 10 if left out. */
-  poolSize?: number;
+  poolSize?: number | undefined;
   /** Called when an idle connection is lost; the pool opens another. */
-  onError?: (error: Error) => void;
+  onError?: ((error: Error) => void) | undefined;
 }
 
 /** @throws DatabaseError INVALID_STORE_URL, STORE_UNAVAILABLE, STORE_TOO_NEW */

@@ -36,7 +36,7 @@ const DAY_MS = 86_400_000;
 
 export interface StoreOptions extends DatabaseOptions {
   /** Now in ms; for tests. */
-  clock?: () => number;
+  clock?: (() => number) | undefined;
 }
 
 /**

@@ -37,10 +37,7 @@ export function operationWrites(db: Db, clock: () => number) {
      * @param reverts if given, as `deferred` has it
      */
     async requeue(id: string, reason: string | null, retryAt: number, reverts?: number): Promise<void> {
-      const count = reverts === undefined ? {} : { reverts };
-      await change(id)
-        .set({ state: "queued", transaction_id: null, reason, retry_at: retryAt, ...count })
-        .execute();
+      await change(id).set({ state: "queued", transaction_id: null, reason, retry_at: retryAt, reverts }).execute();
     },
 
     /** Why it is kept back. `reverts`: simulations that reverted in a row. */

@@ -86,8 +86,8 @@ export function supportedRoute(app: App, services: Pick<X402Routes, "config" | "
     { schema: { tags: ["payments"], summary: "What x402 can pay here", response: { 200: SupportedAnswer } } },
     async (_request, reply) => {
       const { config, facts, setId, answers } = services;
-      const service = config.publicUrl === undefined ? {} : { service: config.publicUrl };
-      const extra = { pool: config.pool, asset: facts.token, decimals: facts.decimals, artifactSet: setId, ...service };
+      const { pool, publicUrl: service } = config;
+      const extra = { pool, asset: facts.token, decimals: facts.decimals, artifactSet: setId, service };
       const network = x402Network(BigInt(config.chainId));
       reply.header("cache-control", "public, max-age=60");
       return {
