@@ -87,7 +87,10 @@ async function open(
     checks: { store: CheckAnswer, chain: CheckAnswer },
   };
   const app = await createApp({
-    config, log, metrics: httpMetrics(metrics), translate: translatePhoneError,
+    config,
+    log,
+    metrics: httpMetrics(metrics),
+    translate: translatePhoneError,
     errors: { ...SERVER_ERRORS, ...PHONE_ROUTE_ERRORS },
     openapi: registryOpenApi(basePath),
     cors: { allow: LOOKUP_HEADERS },

@@ -40,7 +40,7 @@ const FRAMEWORK: Readonly<Record<string, readonly [ServerErrorCode, string]>> = 
 export interface AnswersOptions {
   /** The definitions of every code that a response may have. Any other code is a fault of the server: 500. */
   readonly errors: ErrorTable;
-  /** What an error of somebody else's code (a database's driver, for example) is called here; undefined: nothing. */
+  /** Converts an error of a library (a database driver, for example); returns undefined for errors it does not know. */
   readonly translate?: ((error: unknown) => SottoError | undefined) | undefined;
 }
 
