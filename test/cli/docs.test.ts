@@ -65,7 +65,7 @@ describe("docs/cli.md", () => {
     merchant.sameFolder(payer);
     writeFileSync(payer.path("query.json"), '{"q":1}');
     const { shieldedAddress } = await merchant.json<{ shieldedAddress: string }>(["address"]);
-    const given = { DEPLOYMENT: world.deploymentFile, RPC: world.node.url, SERVICE: world.service.url, SHOP: shop.url };
+    const given = { DEPLOYMENT: world.deploymentFile, RPC: world.node.url, SERVICE: world.service.url, SERVER: shop.url };
     for (const [name, value] of Object.entries({
       ...given,
       MERCHANT: shieldedAddress,
@@ -104,7 +104,7 @@ describe("docs/cli.md", () => {
       expect(name).to.equal("sotto");
       const at = args.indexOf("--home");
       const [, folder] = at < 0 ? [] : args.splice(at, 2);
-      const cli = folder === "shop" ? merchant : folder === "restored" ? restored : payer;
+      const cli = folder === "merchant" ? merchant : folder === "restored" ? restored : payer;
       const file = / < (\S+)$/.exec(line)?.[1];
       const input = file === undefined ? {} : { input: readFileSync(payer.path(file), "utf8") };
       // The local chain's public account, as the page says; the shop has one of its own.
