@@ -65,7 +65,12 @@ describe("docs/cli.md", () => {
     merchant.sameFolder(payer);
     writeFileSync(payer.path("query.json"), '{"q":1}');
     const { shieldedAddress } = await merchant.json<{ shieldedAddress: string }>(["address"]);
-    const given = { DEPLOYMENT: world.deploymentFile, RPC: world.node.url, SERVICE: world.service.url, SERVER: shop.url };
+    const given = {
+      DEPLOYMENT: world.deploymentFile,
+      RPC: world.node.url,
+      SERVICE: world.service.url,
+      SERVER: shop.url,
+    };
     for (const [name, value] of Object.entries({
       ...given,
       MERCHANT: shieldedAddress,
