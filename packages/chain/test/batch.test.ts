@@ -6,7 +6,7 @@ import { rejected } from "./support/rejected.ts";
 const hash = (number: number) => `0x${number.toString(16).padStart(64, "0")}`;
 const hashes = (count: number) => Array.from({ length: count }, (_, number) => hash(number));
 
-describe("many questions", () => {
+describe("batched requests", () => {
   let first: TestNode;
   let second: TestNode;
   let time: number;
@@ -33,7 +33,7 @@ describe("many questions", () => {
     );
   }
 
-  it("travel in requests of at most 100, and are answered in their order", async () => {
+  it("are sent in batches of at most 100, and answered in order", async () => {
     expect(MAX_BATCH).to.equal(100);
     first.batchAnswer = (questions) =>
       questions
@@ -65,7 +65,7 @@ describe("many questions", () => {
     expect(second.asked).to.deep.equal([]);
   });
 
-  it("may be views of contracts, decoded; what no contract answers is the node's fault", async () => {
+  it("decode contract views, and treat undecodable answers as the node's fault", async () => {
     const abi = {
       encodeFunctionData: (name: string, values: readonly unknown[]) => `0x${name}${values.join("")}`,
       decodeFunctionResult: (_: string, data: string) => {
@@ -80,7 +80,7 @@ describe("many questions", () => {
     expect(await rejected(reader(first).reads(questions))).to.include({ code: "NODE_INCONSISTENT" });
   });
 
-  it("are no request at all if there are none", async () => {
+  it("send nothing if the batch is empty", async () => {
     expect(await reader(first).receipts([])).to.deep.equal([]);
     expect(first.asked).to.deep.equal(["eth_chainId"]);
   });
@@ -100,7 +100,7 @@ describe("many questions", () => {
     "a page": () => new Body("<html></html>"),
   };
   for (const [kind, refuse] of Object.entries(refusals)) {
-    it(`are asked one at a time if the node refuses batches with ${kind}, which is not a fault`, async () => {
+    it(`are sent one at a time if the node refuses batches with ${kind}, which is not a fault`, async () => {
       first.batchAnswer = refuse;
       const chain = reader(first, second);
       await expectReceipts(chain, 100);
@@ -114,7 +114,7 @@ describe("many questions", () => {
       expect(first.batches.slice(3)).to.deep.equal([10, 2]);
     });
 
-    it(`are asked in smaller batches if the node refuses large ones with ${kind}`, async () => {
+    it(`are sent in smaller batches if the node refuses large ones with ${kind}`, async () => {
       first.batchAnswer = (questions) => (questions.length > 25 ? refuse(questions) : undefined);
       await expectReceipts(reader(first, second), 100);
       expect(first.batches).to.deep.equal([100, 20, 20, 20, 20, 20]);
@@ -122,7 +122,7 @@ describe("many questions", () => {
     });
   }
 
-  it("go to the next node, all of them, if the first one fails", async () => {
+  it("fail over to the next node as a whole", async () => {
     for (const fault of [
       GONE,
       rpcError("Unauthorized"),
@@ -139,7 +139,7 @@ describe("many questions", () => {
     }
   });
 
-  it("leave no mark on a node that refused batches while it failed altogether", async () => {
+  it("do not mark a node as refusing batches if it failed entirely", async () => {
     const chain = reader(first);
     first.answers["eth_getTransactionReceipt"] = rpcError("internal error");
     await rejected(chain.receipts(hashes(100)));

@@ -5,7 +5,7 @@ import { GONE, HANG, HASH, rpcError, TestNode } from "./support/node.ts";
 /** Longer than any machine takes, ms. */
 const TIMEOUT = 1_200_000;
 
-describe("a transaction", () => {
+describe("broadcasting a transaction", () => {
   let first: TestNode;
   let second: TestNode;
   let time = 0;
@@ -24,7 +24,7 @@ describe("a transaction", () => {
     await second.stop();
   });
 
-  it("is taken if one node takes it, or has it already", async () => {
+  it("succeeds if one node accepts it or already has it", async () => {
     for (const taken of [
       HASH,
       rpcError("already known"),
@@ -41,7 +41,7 @@ describe("a transaction", () => {
       }
   });
 
-  it("goes to every node, and the first that takes it ends the wait", async () => {
+  it("sends to every node, and returns on the first acceptance", async () => {
     for (const [one, other] of [[HASH, HANG] as const, [HANG, HASH] as const]) {
       const asked = [first.count("eth_sendRawTransaction"), second.count("eth_sendRawTransaction")];
       answer(one, other);
@@ -51,7 +51,7 @@ describe("a transaction", () => {
     }
   });
 
-  it("is refused with the words of a node that refuses it, even if another one is at fault", async () => {
+  it("is refused with a node's message, even if another node is at fault", async () => {
     answer(rpcError("nonce too low"), rpcError("replacement transaction underpriced"));
     expect((await reader().broadcast("0x02")).refusal).to.be.oneOf([
       "nonce too low",
@@ -61,7 +61,7 @@ describe("a transaction", () => {
     expect(await reader().broadcast("0x02")).to.deep.equal({ accepted: false, refusal: "nonce too low" });
   });
 
-  it("is refused soon after a first refusal, even if another node hangs", async () => {
+  it("is refused soon after the first refusal, even if another node hangs", async () => {
     answer(HANG, rpcError("nonce too low"));
     const { setTimeout } = globalThis;
     let patienceIsOver: (() => void) | undefined;
@@ -80,12 +80,12 @@ describe("a transaction", () => {
     }
   });
 
-  it("is in no hands if every node is at fault, whose words are not repeated", async () => {
+  it("fails if every node is at fault, without repeating their messages", async () => {
     answer(rpcError("no such key: secret-key"), GONE);
     expect(await reader().broadcast("0x02")).to.deep.equal({ accepted: false, refusal: "no node answers" });
   });
 
-  it("that is refused costs a node nothing; the node's own trouble does", async () => {
+  it("does not count a refusal as a fault of the node", async () => {
     answer(rpcError("insufficient funds for gas * price + value"), rpcError("nonce too low"));
     first.answers["eth_getBalance"] = "0x5";
     second.answers["eth_getBalance"] = "0x6";

@@ -8,7 +8,7 @@ import { rejected } from "./support/rejected.ts";
 
 const MEGABYTE = Buffer.alloc(1 << 20, " ");
 
-describe("a node that answers without end", () => {
+describe("a node with an endless response", () => {
   let server: Server;
   let given: Promise<unknown>;
   let answer: (response: ServerResponse) => void;
@@ -28,7 +28,7 @@ describe("a node that answers without end", () => {
     server.close();
   });
 
-  it("is cut off after the largest response, and is at fault", async () => {
+  it("is cut off at the size limit, and is at fault", async () => {
     answer = (response) => {
       const more = () => {
         while (!response.destroyed && response.write(MEGABYTE));
@@ -42,7 +42,7 @@ describe("a node that answers without end", () => {
     await given;
   });
 
-  it("is cut off when its time is up, however it spends it", async () => {
+  it("is cut off at the timeout, however it sends", async () => {
     for (const slowly of [
       (response: ServerResponse) => void response.write("{"),
       (response: ServerResponse) => {

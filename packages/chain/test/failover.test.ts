@@ -63,7 +63,7 @@ describe("several nodes", () => {
     for (const node of nodes.splice(0)) await node.stop();
   });
 
-  it("are asked in order; a node that failed is asked last for a while", async () => {
+  it("are tried in order; a failed node is tried last for a while", async () => {
     second.answers["eth_getBalance"] = "0x5";
     const chain = reader([first, second]);
     expect(await chain.balance(HASH)).to.equal(5n);
@@ -73,7 +73,7 @@ describe("several nodes", () => {
     expect(await chain.balance(HASH)).to.equal(6n);
   });
 
-  it("wait 0.5 to 30 s for a node that fails again and again, and no longer for failing many times at once", async () => {
+  it("pause a repeatedly failing node for 0.5 to 30 s, and concurrent failures count once", async () => {
     second.answers["eth_getBalance"] = "0x5";
     const chain = reader([first, second]);
     const askedAgain = async () => {
@@ -91,7 +91,7 @@ describe("several nodes", () => {
   });
 
   for (const [fault, answer] of Object.entries(FAULTS))
-    it(`answer every question if the first node ${fault}`, async () => {
+    it(`answer every request if the first node ${fault}`, async () => {
       for (const [method, good, ask] of QUESTIONS) {
         second.answers = { ...second.answers, [method]: good };
         const expected = await ask(reader([second]));
@@ -108,7 +108,7 @@ describe("several nodes", () => {
       }
     });
 
-  it("ask a faulty node last, but never skip it", async () => {
+  it("try a faulty node last, but never skip it", async () => {
     first.answers["eth_getBalance"] = "0x5";
     second.answers["eth_getBalance"] = rpcError("internal error");
     const chain = reader([second, first]);
@@ -118,7 +118,7 @@ describe("several nodes", () => {
     expect(await chain.balance(ADDRESS)).to.equal(6n);
   });
 
-  it("pass over a node that hangs when its time is up, and do not wait for it again", async () => {
+  it("skip a hanging node after its timeout, and do not wait for it again", async () => {
     first.answers["eth_getBalance"] = HANG;
     second.answers["eth_getBalance"] = "0x5";
     const { timeout } = AbortSignal;
@@ -141,7 +141,7 @@ describe("several nodes", () => {
     }
   });
 
-  it("wait for no answer of a second node that hangs", async () => {
+  it("do not wait for a second node that hangs", async () => {
     second.answers["eth_chainId"] = HANG;
     const chain = reader([first, second]);
     for (const [method, answer, ask] of QUESTIONS) {
@@ -151,7 +151,7 @@ describe("several nodes", () => {
     expect(second.asked).to.deep.equal([]);
   });
 
-  it("are used only on the chain that was asked for", async () => {
+  it("are used only on the requested chain", async () => {
     first.answers = { eth_chainId: "0x1", eth_getBalance: "0x5" };
     second.answers["eth_getBalance"] = "0x6";
     expect(await reader([first, second]).balance(HASH)).to.equal(6n);
@@ -176,7 +176,7 @@ describe("several nodes", () => {
     expect(await rejected(reader([first, second]).balance(ADDRESS))).to.include({ code: "WRONG_CHAIN" });
   });
 
-  it("are asked for their chain again once a minute, and after a fault", async () => {
+  it("are checked for their chain once a minute, and after a fault", async () => {
     first.answers["eth_getBalance"] = "0x5";
     const chain = reader([first]);
     await chain.balance(ADDRESS);
@@ -192,7 +192,7 @@ describe("several nodes", () => {
     expect(await rejected(chain.balance(ADDRESS))).to.include({ code: "WRONG_CHAIN" });
   });
 
-  it("do not lose a node's place for a method it does not have", async () => {
+  it("keep a node's place if it lacks a method", async () => {
     first.answers["eth_maxPriorityFeePerGas"] = rpcError("the method does not exist", -32601);
     first.answers["eth_getBalance"] = "0x5";
     second.answers = { ...second.answers, eth_maxPriorityFeePerGas: "0x7", eth_getBalance: "0x6" };
@@ -201,7 +201,7 @@ describe("several nodes", () => {
     expect(await chain.balance(ADDRESS)).to.equal(5n);
   });
 
-  it("are told apart in the log by their hosts alone", async () => {
+  it("are logged by host only", async () => {
     const log: object[] = [];
     first.answers["eth_getBalance"] = rpcError("no such key: secret-key");
     second.answers["eth_getBalance"] = "0x5";
@@ -219,7 +219,7 @@ describe("several nodes", () => {
     ]);
   });
 
-  it("give the newest block seen before while one is behind, and then that of the node that is ahead", async () => {
+  it("return the newest block seen while one node lags, then that of the node ahead", async () => {
     first.answers["eth_getBlockByNumber"] = block(10);
     second.answers["eth_getBlockByNumber"] = block(11);
     const chain = reader([first, second]);
@@ -237,7 +237,7 @@ describe("several nodes", () => {
     while ((await chain.head()).number !== 8) await new Promise(setImmediate);
   });
 
-  it("give a block at once if the first node is behind and the second one hangs", async () => {
+  it("return a block immediately if the first node lags and the second hangs", async () => {
     first.answers["eth_getBlockByNumber"] = block(10);
     second.answers["eth_getBlockByNumber"] = HANG;
     const { timeout } = AbortSignal;
@@ -261,7 +261,7 @@ describe("several nodes", () => {
     }
   });
 
-  it("are believed at once if only one is left", async () => {
+  it("are trusted immediately if only one is left", async () => {
     first.answers["eth_getBlockByNumber"] = block(10);
     const chain = reader([first]);
     await chain.head();
@@ -269,14 +269,14 @@ describe("several nodes", () => {
     expect((await chain.head()).number).to.equal(8);
   });
 
-  it("are not asked after a revert: all would say the same", async () => {
+  it("are not tried after a revert, because every node would answer the same", async () => {
     first.answers["eth_call"] = rpcError("execution reverted", 3, "0x09bde339");
     const error = await rejected(reader([first, second]).call(CALL));
     expect(error).to.include({ code: "CALL_REVERTED", data: "0x09bde339" });
     expect(second.asked).to.deep.equal([]);
   });
 
-  it("are not asked after an estimate that is refused for lack of funds", async () => {
+  it("are not tried after an estimate fails for lack of funds", async () => {
     first.answers = { ...first.answers, eth_getBalance: "0x5" };
     const chain = reader([first, second]);
     for (const text of ["insufficient funds for gas * price + value", "gas required exceeds allowance (0)"]) {
@@ -287,7 +287,7 @@ describe("several nodes", () => {
     expect(second.asked).to.deep.equal([]);
   });
 
-  it("are not asked after an error of the program itself", async () => {
+  it("are not tried after an error of the program itself", async () => {
     const own = new Error("own");
     const error = await rejected(
       reader([first, second]).useNode(async () => {
@@ -298,11 +298,11 @@ describe("several nodes", () => {
     expect(second.asked).to.deep.equal([]);
   });
 
-  describe("and logs of many blocks", () => {
+  describe("and logs of block ranges", () => {
     const logs = (from: number, to: number) => (view: ChainNode) => view.logs(ADDRESS, from, to);
     const TOO_MANY = rpcError("query exceeds max block range 1000", -32602);
 
-    it("go to the next node if one refuses the range, which keeps its place", async () => {
+    it("fail over if a node refuses the range, and keep its place", async () => {
       first.answers = { ...first.answers, eth_getLogs: TOO_MANY, eth_getBalance: "0x5" };
       second.answers["eth_getLogs"] = [];
       const chain = reader([first, second]);
@@ -310,7 +310,7 @@ describe("several nodes", () => {
       expect(await chain.balance(ADDRESS)).to.equal(5n);
     });
 
-    it("are RANGE_TOO_LARGE if all refuse, in whatever words, and NODE_ERROR for one block", async () => {
+    it("are RANGE_TOO_LARGE if all refuse, with any message, and NODE_ERROR for one block", async () => {
       first.answers["eth_getLogs"] = TOO_MANY;
       second.answers["eth_getLogs"] = rpcError("please buy a larger plan", -32001);
       const chain = reader([first, second]);
@@ -318,7 +318,7 @@ describe("several nodes", () => {
       expect(await rejected(chain.useNode(logs(2, 2)))).to.include({ code: "NODE_ERROR" });
     });
 
-    it("are RANGE_TOO_LARGE at once if the other node is known to fail, for a smaller range may do", async () => {
+    it("are RANGE_TOO_LARGE immediately if the other node is known to fail", async () => {
       first.answers = { ...first.answers, eth_getLogs: TOO_MANY, eth_getBalance: "0x5" };
       const chain = reader([second, first]);
       await chain.balance(ADDRESS);
@@ -328,14 +328,14 @@ describe("several nodes", () => {
     });
   });
 
-  describe("with an answer that has to be accepted", () => {
+  describe("with an acceptance condition", () => {
     const ask = (chain: Chain) =>
       chain.useNode(
         (view) => view.receipt(HASH),
         (found) => found !== undefined,
       );
 
-    it("go on until one is, and return the last one if all answered", async () => {
+    it("continue until an answer is accepted, and return the last one if all answered", async () => {
       first.answers["eth_getTransactionReceipt"] = null;
       second.answers["eth_getTransactionReceipt"] = receipt(HASH);
       expect(await ask(reader([first, second]))).to.include({ blockNumber: 7 });
@@ -344,7 +344,7 @@ describe("several nodes", () => {
       expect(second.count("eth_getTransactionReceipt")).to.equal(2);
     });
 
-    it("do not know what a node that failed would have said", async () => {
+    it("report an unknown answer if a node failed", async () => {
       first.answers["eth_getTransactionReceipt"] = null;
       for (const order of [
         [first, second],
@@ -356,7 +356,7 @@ describe("several nodes", () => {
     });
   });
 
-  it("give nothing of the wrong form", async () => {
+  it("reject answers of the wrong form", async () => {
     const cases: [string, unknown, (chain: Chain) => Promise<unknown>][] = [
       ["eth_getBalance", 5, (chain) => chain.balance(HASH)],
       ["eth_getBalance", "five", (chain) => chain.balance(HASH)],
@@ -376,7 +376,7 @@ describe("several nodes", () => {
     }
   });
 
-  it("have http addresses without user and password", () => {
+  it("require http URLs without user and password", () => {
     for (const url of ["", "ws://127.0.0.1", "nothing", "http://user:secret@127.0.0.1:8545"]) {
       const open = () => connectChain({ urls: [url], chainId: 1n });
       expect(open).to.throw(ChainError, "http").with.property("code", "INVALID_OPTION");

@@ -56,7 +56,7 @@ const FAULTS: unknown[] = [
 describe("an error of a node", () => {
   const codeOf = (method: string, error: unknown) => errorOf("node", method, error).code;
 
-  it("is a revert in the words of every known node, with its data", () => {
+  it("is a revert in the wording of every known node, with its data", () => {
     for (const [error, data] of REVERTS)
       for (const method of ["eth_call", "eth_estimateGas", "eth_sendRawTransaction"]) {
         const found = errorOf("node", method, error);
@@ -71,7 +71,7 @@ describe("an error of a node", () => {
         expect(codeOf(method, error)).to.equal("NODE_ERROR");
   });
 
-  it("is the node's fault in all other words", () => {
+  it("is the node's fault in any other wording", () => {
     for (const error of FAULTS) expect(codeOf("eth_call", error), JSON.stringify(error)).to.equal("NODE_ERROR");
   });
 
@@ -88,7 +88,7 @@ describe("an error of a node", () => {
     }
   });
 
-  it("never brings the node's words into its own message", () => {
+  it("never contains the node's wording in its message", () => {
     for (const error of [{ code: -32000, message: "no such key: secret" }, { code: "secret", message: "x" }, "secret"])
       expect(errorOf("node", "eth_call", error).message).not.to.contain("secret");
   });

@@ -58,13 +58,13 @@ overDatabases("database", EVERY_DATABASE, (newUrl) => {
   const valueIn = async ({ db }: Database<Schema>, counter = "a") =>
     (await db.selectFrom("counters").select("value").where("name", "=", counter).executeTakeFirst())?.value;
 
-  it("keeps transactions of one key apart, over connections and processes' worth of them", async () => {
+  it("serializes transactions of one key over many connections", async () => {
     const [one, two] = [await open(), await open()];
     await Promise.all(Array.from({ length: 24 }, (_, i) => increment(i % 2 ? one : two, "key")));
     expect(await valueIn(one)).to.equal(24);
   });
 
-  it("takes several keys in one order: nobody waits for each other for ever", async () => {
+  it("locks several keys in one order, so that no deadlock occurs", async () => {
     const [one, two] = [await open(), await open()];
     const pairs = [
       ["x", "y"],
@@ -80,7 +80,7 @@ overDatabases("database", EVERY_DATABASE, (newUrl) => {
     );
   });
 
-  it("shows a snapshot of one moment, whatever is written meanwhile", async () => {
+  it("reads a consistent snapshot during concurrent writes", async () => {
     const [one, two] = [await open(), await open()];
     await increment(one, "key");
     let written: Promise<void> | undefined;
@@ -96,7 +96,7 @@ overDatabases("database", EVERY_DATABASE, (newUrl) => {
     expect(await valueIn(one)).to.equal(2);
   });
 
-  it("undoes a transaction that fails, and goes on", async () => {
+  it("rolls back a failed transaction, and continues", async () => {
     const database = await open();
     await increment(database, "key");
     const error = await refusal(
@@ -111,7 +111,7 @@ overDatabases("database", EVERY_DATABASE, (newUrl) => {
     expect(await valueIn(database)).to.equal(2);
   });
 
-  it("answers numbers for 64-bit columns, what was changed, and what was returned", async () => {
+  it("returns 64-bit columns, changed row counts and returned rows", async () => {
     const { db } = await open();
     await db
       .insertInto("counters")
@@ -124,7 +124,7 @@ overDatabases("database", EVERY_DATABASE, (newUrl) => {
     expect((await none.executeTakeFirst()).numDeletedRows).to.equal(0n);
   });
 
-  it("migrates once, whoever comes first, and keeps what is there", async () => {
+  it("migrates once under concurrency, and keeps existing rows", async () => {
     const first = await Promise.all([open(), open(), open()]);
     await increment(first[0]!, "key");
     const migrations: Migrations = {
@@ -137,7 +137,7 @@ overDatabases("database", EVERY_DATABASE, (newUrl) => {
     expect(await refusal(open())).to.include({ code: "STORE_TOO_NEW" });
   });
 
-  it("leaves nothing behind of a migration that fails", async () => {
+  it("rolls back a failed migration completely", async () => {
     const broken: Migrations = {
       ...counters,
       "0002-broken": {
@@ -153,7 +153,7 @@ overDatabases("database", EVERY_DATABASE, (newUrl) => {
     expect(tables).not.to.include("half");
   });
 
-  it("keeps account for each program that shares it", async () => {
+  it("tracks migrations per program", async () => {
     await open();
     const migrations: Migrations = {
       "0001-own": { up: (db) => sql`create table own (id text)`.execute(db).then(() => undefined) },
@@ -163,7 +163,7 @@ overDatabases("database", EVERY_DATABASE, (newUrl) => {
     await open();
   });
 
-  it("tells each query to who asks, without its values", async () => {
+  it("reports each query without its values", async () => {
     const queries: string[] = [];
     const database = await open({ onQuery: (text) => queries.push(text) });
     queries.length = 0;
@@ -174,14 +174,14 @@ overDatabases("database", EVERY_DATABASE, (newUrl) => {
       .and.not.to.contain("secret");
   });
 
-  it("has one clock", async () => {
+  it("uses one clock", async () => {
     const database = await open({ clock: () => 123 });
     const now = await database.now();
     if (database.kind === "sqlite") expect(now).to.equal(123);
     else expect(Math.abs(now - Date.now())).to.be.lessThan(60_000);
   });
 
-  it("says that it is away once it is closed", async () => {
+  it("is unavailable after close", async () => {
     const database = await open();
     await database.ping();
     await database.close();
@@ -189,7 +189,7 @@ overDatabases("database", EVERY_DATABASE, (newUrl) => {
   });
 });
 
-describe("a database's address and name", () => {
+describe("database URLs and names", () => {
   const options = { name: "test", migrations: {} };
 
   it("are checked before anything is opened", async () => {
@@ -201,7 +201,7 @@ describe("a database's address and name", () => {
       expect(await refusal(openDatabase({ ...options, name, url: "sqlite::memory:" }))).to.be.instanceOf(TypeError);
   });
 
-  it("of a file lead to one that only its owner reads, in a folder that is made", async () => {
+  it("of a file create one that only its owner can read, and its folder", async () => {
     const folder = mkdtempSync(join(tmpdir(), "sotto-database-"));
     const path = join(folder, "new", "sotto.db");
     await (await openDatabase({ ...options, url: `sqlite:${path}` })).close();
@@ -211,7 +211,7 @@ describe("a database's address and name", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("of a file may have deleted rows overwritten, where things have to be gone", async () => {
+  it("of a file can overwrite deleted rows", async () => {
     const folder = mkdtempSync(join(tmpdir(), "sotto-database-"));
     const remains = async (secureDelete: boolean): Promise<boolean> => {
       const path = join(folder, `${secureDelete}.db`);
@@ -233,7 +233,7 @@ describe("a database's address and name", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("of nobody is told from a wrong query, and does not show its password", async () => {
+  it("that are unreachable differ from a wrong query, and hide the password", async () => {
     const error = await refusal(openDatabase({ ...options, url: "postgres://postgres:secret@127.0.0.1:9/none" }));
     expect(error).to.include({ code: "STORE_UNAVAILABLE" });
     expect(`${error.message} ${error.stack}`).not.to.contain("secret");
@@ -251,7 +251,7 @@ describe("a PostgreSQL that restarts", () => {
   });
   after(() => server.stop());
 
-  it("is found again, and the loss is told", async () => {
+  it("reconnects and reports the loss", async () => {
     const losses: Error[] = [];
     const onError = (error: Error) => losses.push(error);
     const url = await server.database();

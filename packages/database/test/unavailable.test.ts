@@ -6,10 +6,10 @@ import { expect } from "chai";
 import { sql } from "kysely";
 import { DatabaseError, isUnavailable, openDatabase } from "../src/index.ts";
 
-describe("a database that is there and cannot answer now", () => {
+describe("a database that cannot answer", () => {
   const tells = (fields: object, message = "failed") => isUnavailable(Object.assign(new Error(message), fields));
 
-  it("is unavailable, not asked wrongly", () => {
+  it("is unavailable, not a query error", () => {
     const now = {
       standby: "25006",
       cancelled: "57014",
@@ -27,14 +27,14 @@ describe("a database that is there and cannot answer now", () => {
     expect(sqlite("UNIQUE constraint failed: operations.id")).to.equal(false);
   });
 
-  it("is not what another part of ours says of its own network", () => {
+  it("is not confused with network errors of other components", () => {
     const cause = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:1"), { code: "ECONNREFUSED" });
     expect(isUnavailable(cause)).to.equal(true);
     expect(isUnavailable(new SottoError("NODE_UNREACHABLE", "no node answers", {}, { cause }))).to.equal(false);
     expect(isUnavailable(new DatabaseError("STORE_UNAVAILABLE", "no answer", {}, { cause }))).to.equal(true);
   });
 
-  it("says so where a SQLite file became one that is only read", async () => {
+  it("reports a SQLite file that became read-only", async () => {
     const folder = mkdtempSync(join(tmpdir(), "sotto-database-"));
     const options = { name: "test", migrations: {} };
     const database = await openDatabase({ ...options, url: `sqlite:${join(folder, "store")}` });

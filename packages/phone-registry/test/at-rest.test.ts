@@ -35,7 +35,7 @@ overWorlds("phone registry at rest", EVERY_DATABASE, (newWorld) => {
   });
   const resolved = (phone: string) => world.registry.resolve({ phone, client: "payer" });
 
-  it("shows a thief no number, hash, wallet, key, signature or code, in whatever writing", async () => {
+  it("reveals no number, hash, wallet, key, signature or code in any encoding", async () => {
     // Linked, linked anew, waiting, erased, taken back: every kind of row, and what deleted ones leave behind.
     for (const [n, { e164 }] of NUMBERS.entries()) {
       if (n % 5 === 0) await world.registry.link(world.request(e164, n, { client: `${e164} calls` }));
@@ -72,7 +72,7 @@ overWorlds("phone registry at rest", EVERY_DATABASE, (newWorld) => {
     expect(find(await raw.dump(), "")).to.include.members(planted);
   });
 
-  it("looks different in each database: nothing that could be compared or tabulated", async () => {
+  it("differs in each database, so that nothing can be compared or tabulated", async () => {
     const other = await newWorld();
     for (const one of [world, other]) await one.linked(NUMBERS[0]!.e164, 1);
     const values = async (one: World) => {
@@ -85,14 +85,14 @@ overWorlds("phone registry at rest", EVERY_DATABASE, (newWorld) => {
     expect([...mine].filter((text) => theirs.has(text) && !/^\d{4}-/.test(text))).to.deep.equal([]);
   });
 
-  it("keeps links of one length, whatever signed them", async () => {
+  it("stores links of equal length, whatever signed them", async () => {
     await world.linked(NUMBERS[0]!.e164, 1);
     await world.linked(NUMBERS[1]!.e164, 2, { signature: `0x${"ab".repeat(150)}` });
     const rows = await raw.db.selectFrom("phone_mappings").select("envelope").execute();
     expect(new Set(rows.map(({ envelope }) => envelope.length)).size).to.equal(1);
   });
 
-  describe("refuses, and never answers,", () => {
+  describe("rejects", () => {
     const [a, b] = [NUMBERS[0]!.e164, NUMBERS[1]!.e164];
     const rowOf = async (phoneVersion: "oldest" | "newest") => {
       const rows = await raw.db.selectFrom("phone_mappings").selectAll().execute();
@@ -105,7 +105,7 @@ overWorlds("phone registry at rest", EVERY_DATABASE, (newWorld) => {
       expect(await refused(again)).to.include({ code: "RECORD_TAMPERED" });
     };
 
-    it("a record with one bit changed, wherever it is", async () => {
+    it("a record with any bit changed", async () => {
       await world.linked(a, 1);
       const { id, envelope } = await rowOf("oldest");
       const dot = envelope.indexOf(".");
@@ -123,7 +123,7 @@ overWorlds("phone registry at rest", EVERY_DATABASE, (newWorld) => {
       expect((await resolved(a))?.verified).to.equal(true);
     });
 
-    it("records that were exchanged, whole or by their indexes", async () => {
+    it("records that were swapped, whole or by their indexes", async () => {
       await world.linked(a, 1);
       await world.linked(b, 2);
       const rows = await raw.db.selectFrom("phone_mappings").selectAll().execute();
@@ -147,7 +147,7 @@ overWorlds("phone registry at rest", EVERY_DATABASE, (newWorld) => {
       expect((await resolved(a))?.binding.wallet).to.equal(wallet(1));
     });
 
-    it("an older version: the record, its version or its head put back alone", async () => {
+    it("an older version of the record, its version number or its head", async () => {
       await world.linked(a, 1);
       const [row, head] = [await rowOf("oldest"), (await raw.db.selectFrom("phone_heads").selectAll().execute())[0]!];
       await world.linked(a, 2, { issuedAt: slot(1) });
@@ -184,7 +184,7 @@ overWorlds("phone registry at rest", EVERY_DATABASE, (newWorld) => {
       await expectTampered();
     });
 
-    it("a link that waits, made to look proven", async () => {
+    it("a pending link that was made to look verified", async () => {
       await world.linked(a, 1);
       const proven = await rowOf("oldest");
       await world.registry.link(world.request(a, 2));
@@ -193,7 +193,7 @@ overWorlds("phone registry at rest", EVERY_DATABASE, (newWorld) => {
       await expectTampered();
     });
 
-    it("and lets an operator erase it, so that the number can be linked again", async () => {
+    it("and lets an operator erase the record, so that the number can be linked again", async () => {
       await world.linked(a, 1);
       await raw.run(sql`update phone_mappings set envelope = 'A.A'`);
       await expectTampered();
@@ -203,7 +203,7 @@ overWorlds("phone registry at rest", EVERY_DATABASE, (newWorld) => {
     });
   });
 
-  it("does not say why a code is wrong by what was done to its row", async () => {
+  it("does not reveal why a code is wrong after its row was changed", async () => {
     const phone = NUMBERS[0]!.e164;
     await world.registry.link(world.request(phone, 1));
     const code = world.lastCode(phone);

@@ -20,7 +20,7 @@ overWorlds("audit log", EVERY_DATABASE, (newWorld) => {
     return rows;
   };
 
-  it("says who did what, when and with what outcome, by names that only the keys give back", async () => {
+  it("records actor, action, time and outcome, with names that only the keys resolve", async () => {
     const tick = () => {
       world.now += 1;
     };
@@ -62,7 +62,7 @@ overWorlds("audit log", EVERY_DATABASE, (newWorld) => {
     expect(pseudonym(others, "number", A)).not.to.equal(numbers[0]);
   });
 
-  it("has nothing about lookups, nor of tries that are about nobody's link", async () => {
+  it("contains no lookups, and no attempts about unlinked numbers", async () => {
     await world.linked(A, 1);
     const before = await entries();
     for (const phone of [A, B]) await world.registry.resolve({ phone, client: "payer", caller: wallet(3) });
@@ -71,7 +71,7 @@ overWorlds("audit log", EVERY_DATABASE, (newWorld) => {
     expect(await entries()).to.deep.equal(before);
   });
 
-  it("has its names in no other column: rows of a link are not found by it", async () => {
+  it("uses its names in no other column, so that they do not lead to a link", async () => {
     await world.linked(A, 1);
     const raw = await world.raw();
     const dump = await raw.dump();
@@ -83,7 +83,7 @@ overWorlds("audit log", EVERY_DATABASE, (newWorld) => {
     );
   });
 
-  it("has no names left under an index key that was taken out: who has that key cannot try numbers", async () => {
+  it("has no names under a removed index key, so that its holder cannot try numbers", async () => {
     await world.linked(A, 1);
     const { keys } = world.options;
     const i2 = key("i2");
@@ -106,7 +106,7 @@ overWorlds("audit log", EVERY_DATABASE, (newWorld) => {
     ]);
   });
 
-  it("is kept for ninety days", async () => {
+  it("is kept for 90 days", async () => {
     await world.linked(A, 1);
     world.now += 90 * DAY;
     await world.registry.sweep();

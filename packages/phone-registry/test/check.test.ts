@@ -35,7 +35,7 @@ overWorlds("the account of all links", EVERY_DATABASE, (newWorld) => {
   const expectTampered = async () =>
     expect(await refused(world.registry.check())).to.include({ code: "RECORD_TAMPERED" });
 
-  it("adds up whatever the registry does", async () => {
+  it("is consistent after every operation", async () => {
     expect(await world.registry.check()).to.deep.equal({ links: 0, changes: 0 });
     await world.linked(A, 1);
     await world.linked(B, 2);
@@ -53,7 +53,7 @@ overWorlds("the account of all links", EVERY_DATABASE, (newWorld) => {
     expect(await world.registry.check()).to.include({ links: 0 });
   });
 
-  it("adds up while links are changed and keys too", async () => {
+  it("is consistent while links and keys change", async () => {
     const { master, index } = world.options.keys;
     const keys = { master: [key("m2"), ...master], index: [key("i2"), ...index] };
     const limits = { codes: { number: [], linked: [], wallet: [], client: [], total: [] }, tries: { client: [] } };
@@ -75,7 +75,7 @@ overWorlds("the account of all links", EVERY_DATABASE, (newWorld) => {
     expect(await registry.check()).to.include({ links: 13 });
   });
 
-  it("finds a link that was put back with its head: what a lookup alone cannot see", async () => {
+  it("detects a link that was restored together with its head", async () => {
     await world.linked(A, 1);
     const before = await copy();
     await world.linked(A, 2, { issuedAt: slot(1) });
@@ -84,7 +84,7 @@ overWorlds("the account of all links", EVERY_DATABASE, (newWorld) => {
     await expectTampered();
   });
 
-  it("finds links that were taken away, or brought back after they were taken back", async () => {
+  it("detects links that were removed, or restored after revocation", async () => {
     await world.linked(A, 1);
     await world.linked(B, 2);
     const before = await copy();
@@ -99,7 +99,7 @@ overWorlds("the account of all links", EVERY_DATABASE, (newWorld) => {
     await expectTampered();
   });
 
-  it("finds an account that is gone, of another time, or not what was written", async () => {
+  it("detects an account that is missing, outdated or changed", async () => {
     await world.linked(A, 1);
     const before = await copy();
     await world.linked(B, 2);
@@ -114,7 +114,7 @@ overWorlds("the account of all links", EVERY_DATABASE, (newWorld) => {
     expect(await refused(again.link(world.request(A, 5)))).to.include({ code: "RECORD_TAMPERED" });
   });
 
-  it("lets links be taken back and erased without an account, and an operator begin another", async () => {
+  it("allows revocation and erasure without an account, and a new one by an operator", async () => {
     const forgeries = [sql`delete from phone_ledger`, sql`update phone_ledger set envelope = 'AAAA'`];
     for (const [n, forge] of forgeries.entries()) {
       const issuedAt = slot(n);
@@ -135,7 +135,7 @@ overWorlds("the account of all links", EVERY_DATABASE, (newWorld) => {
     }
   });
 
-  it("cannot tell that the whole database was put back, but for the number of changes", async () => {
+  it("detects a rollback of the whole database only by the number of changes", async () => {
     await world.linked(A, 1);
     const before = await copy();
     await world.linked(A, 2, { issuedAt: slot(1) });
@@ -144,7 +144,7 @@ overWorlds("the account of all links", EVERY_DATABASE, (newWorld) => {
     expect((await world.registry.check()).changes).to.be.lessThan(changes);
   });
 
-  it("is looked at every hour, loudly, and accepted anew when an operator says so", async () => {
+  it("runs every hour, alerts, and accepts a new baseline from an operator", async () => {
     const counts: string[] = [];
     const errors: unknown[] = [];
     const registry = await world.open({

@@ -21,7 +21,7 @@ overWorlds("codes in all are limited", EVERY_DATABASE, (newWorld) => {
   const ask = (registry: PhoneRegistry, n: number, phone = `+1415555${2000 + n}`) =>
     registry.link(world.request(phone, n, { client: `2001:db8:${n}::/64` }));
 
-  it("whoever asks for whatever number, at every replica and after a restart, until the day is over", async () => {
+  it("for any client and number, on every replica and after a restart, until the end of the day", async () => {
     const [first, second] = [await world.open({ limits }), await world.open({ limits })];
     const asks = Array.from({ length: 12 }, (_, i) => ask(i % 2 ? first : second, i + 1));
     const done = await Promise.allSettled(asks);
@@ -40,7 +40,7 @@ overWorlds("codes in all are limited", EVERY_DATABASE, (newWorld) => {
     expect(world.sent).to.have.length(6);
   });
 
-  it("without telling which numbers are linked, or harm to links that are there and codes that are out", async () => {
+  it("without revealing linked numbers or harming links and codes", async () => {
     const uses: [string, number][] = [];
     const metrics = { ...{ count: () => undefined, unknownShare: () => undefined } };
     const quotaUse = (scope: string, used: number) => uses.push([scope, used]);

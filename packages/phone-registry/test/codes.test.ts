@@ -15,7 +15,7 @@ const MINUTE = 60_000;
 const wrong = (code: string, by = 1): string => String((Number(code) + by) % 1_000_000).padStart(6, "0");
 
 describe("codes", () => {
-  it("are six digits, those with leading zeros too, each as likely as another", () => {
+  it("are six digits with leading zeros, uniformly distributed", () => {
     const count = 20_000;
     const firsts = new Array<number>(10).fill(0);
     for (let i = 0; i < count; i += 1) {
@@ -29,7 +29,7 @@ describe("codes", () => {
 });
 
 describe("a code's hash", () => {
-  it("is of one row, number, wallet and time, under one key", async () => {
+  it("binds row, number, wallet and time, under one key", async () => {
     const database = await openDatabase<Schema>({ url: "sqlite::memory:", name: "codes", migrations: MIGRATIONS });
     const { db } = database;
     const keys = { master: [key("m1")], index: [key("i1")] };
@@ -68,7 +68,7 @@ overWorlds("codes", EVERY_DATABASE, (newWorld) => {
   const verify = (n: number, code: string, client = "typed") =>
     world.registry.verify({ phone: PHONE, wallet: wallet(n), code, client });
 
-  it("are compared five times at most, however many guesses come at once", async () => {
+  it("are compared at most five times, also concurrently", async () => {
     await link(1);
     const code = world.lastCode(PHONE);
     const second = await world.open();
@@ -87,7 +87,7 @@ overWorlds("codes", EVERY_DATABASE, (newWorld) => {
     expect((await world.registry.resolve({ phone: PHONE, client: "payer" }))?.verified).to.equal(false);
   });
 
-  it("say how often they may still be tried, and are right at the last try", async () => {
+  it("report the remaining attempts, and are accepted at the last one", async () => {
     await link(1);
     const code = world.lastCode(PHONE);
     for (const triesLeft of [4, 3, 2, 1]) {
@@ -98,7 +98,7 @@ overWorlds("codes", EVERY_DATABASE, (newWorld) => {
     expect(await refused(verify(1, code))).to.include({ code: "CODE_EXPIRED" });
   });
 
-  it("are used once: of many who type the right one at once, one is first", async () => {
+  it("are accepted once, also concurrently", async () => {
     await link(1);
     const code = world.lastCode(PHONE);
     const all = await Promise.allSettled(Array.from({ length: 6 }, () => verify(1, code)));
@@ -115,7 +115,7 @@ overWorlds("codes", EVERY_DATABASE, (newWorld) => {
     expect((await verify(1, world.lastCode(PHONE))).mapping.verified).to.equal(true);
   });
 
-  it("are of one wallet: typed in for another, a code does nothing but use up a try", async () => {
+  it("are valid for one wallet; for another, a code only consumes an attempt", async () => {
     // Somebody asks for a code in the hope that the number's owner types it in for its own link.
     await link(666);
     const theirs = world.lastCode(PHONE);
@@ -126,7 +126,7 @@ overWorlds("codes", EVERY_DATABASE, (newWorld) => {
     expect((await verify(1, own)).mapping.binding.wallet).to.equal(wallet(1));
   });
 
-  it("that could not be sent are worth nothing, and the answer says to ask again", async () => {
+  it("that could not be sent are invalid, and the answer says to retry", async () => {
     const logged: unknown[] = [];
     const log = { info: () => undefined, warn: (...line: unknown[]) => logged.push(line), error: () => undefined };
     const registry = await world.open({ log });
@@ -151,7 +151,7 @@ overWorlds("codes", EVERY_DATABASE, (newWorld) => {
     expect(stored).to.equal(1);
   });
 
-  it("of one that failed to be sent late do not take a newer one along", async () => {
+  it("whose sending failed late do not invalidate a newer one", async () => {
     let fail: () => void = () => undefined;
     const slow = new Promise<void>((_, reject) => {
       fail = () => reject(new Error("timed out"));
@@ -168,7 +168,7 @@ overWorlds("codes", EVERY_DATABASE, (newWorld) => {
   });
 
   describe("are limited", () => {
-    it("for a number, whoever asks for whatever wallet", async () => {
+    it("per number, for any client and wallet", async () => {
       for (const n of [1, 2, 3]) await link(n);
       const error = await refused(link(4));
       expect(error).to.include({ code: "CODES_LIMITED" });
@@ -181,7 +181,7 @@ overWorlds("codes", EVERY_DATABASE, (newWorld) => {
       await link(4);
     });
 
-    it("for a wallet over its numbers, and for a client over its wallets", async () => {
+    it("per wallet over its numbers, and per client over its wallets", async () => {
       const ask = (i: number, n: number, client: string) =>
         world.registry.link(world.request(`+1415555${1000 + i}`, n, { client }));
       for (let i = 0; i < 5; i += 1) await ask(i, 1, `client ${i}`);
@@ -191,7 +191,7 @@ overWorlds("codes", EVERY_DATABASE, (newWorld) => {
       await ask(22, 22, "another");
     });
 
-    it("for who types them in", async () => {
+    it("per client that submits them", async () => {
       const registry = await world.open({ limits: { tries: { client: [{ limit: 3, seconds: 60 }] } } });
       const attempt = (client: string) => registry.verify({ phone: PHONE, wallet: wallet(1), code: "123456", client });
       for (let i = 0; i < 3; i += 1) expect(await refused(attempt("x"))).to.include({ code: "CODE_EXPIRED" });
@@ -199,7 +199,7 @@ overWorlds("codes", EVERY_DATABASE, (newWorld) => {
       expect(await refused(attempt("y"))).to.include({ code: "CODE_EXPIRED" });
     });
 
-    it("exactly, however many ask at once", async () => {
+    it("exactly, also concurrently", async () => {
       const second = await world.open();
       const asks = Array.from({ length: 12 }, (_, i) =>
         (i % 2 ? second : world.registry).link(world.request(PHONE, i + 1)),
@@ -209,7 +209,7 @@ overWorlds("codes", EVERY_DATABASE, (newWorld) => {
       expect(world.sent).to.have.length(3);
     });
 
-    it("without a refusal counting for others or leaving anything behind", async () => {
+    it("without counting refusals for others or storing anything", async () => {
       for (const n of [1, 2, 3]) await link(n);
       const raw = await world.raw();
       const count = async () =>

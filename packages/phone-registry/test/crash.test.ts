@@ -57,7 +57,7 @@ overWorlds("a phone registry that is killed,", EVERY_DATABASE, (newWorld) => {
     return all;
   };
 
-  it("while it links has linked or not, and the same request brings a code", async () => {
+  it("during linking leaves a link or none, and the same request sends a code", async () => {
     const request = world.request(PHONE, 1);
     const crash = crashOf("link", { ...request }, "0x01");
     const { queries } = await run(crash);
@@ -80,7 +80,7 @@ overWorlds("a phone registry that is killed,", EVERY_DATABASE, (newWorld) => {
     }
   });
 
-  it("while a code is typed in has taken it or not: the try is counted with what comes of it", async () => {
+  it("during verification counts the attempt together with its outcome", async () => {
     const waiting = async () => {
       const { code } = await run(crashOf("link", { ...world.request(PHONE, 1) }, "0x01"));
       return crashOf("verify", { phone: PHONE, wallet: wallet(1), code, client: "typed" }, "");

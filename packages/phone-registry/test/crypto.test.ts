@@ -28,7 +28,7 @@ describe("envelopes", () => {
   const rotated = new KeyRing({ master: [m2, m1], index: [i1] });
   const value = { phone: "+14155550100", note: "é✓" };
 
-  it("open where they were sealed, and nowhere else", () => {
+  it("open only where they were sealed", () => {
     const envelope = sealRecord(ring, place, value);
     expect(openRecord(ring, place, "m1", envelope)).to.deep.equal(value);
     for (const other of elsewhere)
@@ -37,7 +37,7 @@ describe("envelopes", () => {
       expect(codeOf(() => rewrap(rotated, other, "m1", envelope))).to.equal("RECORD_TAMPERED");
   });
 
-  it("are never twice the same", () => {
+  it("are never equal", () => {
     const all = Array.from({ length: 50 }, () => sealRecord(ring, place, value));
     expect(new Set(all.flatMap((one) => one.split("."))).size).to.equal(100);
   });
@@ -66,7 +66,7 @@ describe("envelopes", () => {
     }
   });
 
-  it("do not open with a tag cut short: a few bits could be guessed", () => {
+  it("do not open with a truncated tag", () => {
     const [wrapped, record] = sealRecord(ring, place, value).split(".") as [string, string];
     for (const cut of [1, 4, 12, 16]) {
       const short = Buffer.from(record, "base64url").subarray(0, -cut).toString("base64url");
@@ -74,13 +74,13 @@ describe("envelopes", () => {
     }
   });
 
-  it("do not mix: a data key of one record does not open another", () => {
+  it("do not open with another record's data key", () => {
     const [one, two] = [sealRecord(ring, place, value), sealRecord(ring, place, { phone: "other" })];
     const mixed = `${one.split(".")[0]}.${two.split(".")[1]}`;
     expect(codeOf(() => openRecord(ring, place, "m1", mixed))).to.equal("RECORD_TAMPERED");
   });
 
-  it("change their master key and keep their record", () => {
+  it("can change their master key", () => {
     const envelope = sealRecord(ring, place, value);
     const renewed = rewrap(rotated, place, "m1", envelope);
     expect(renewed.split(".")[1]).to.equal(envelope.split(".")[1]);
@@ -89,7 +89,7 @@ describe("envelopes", () => {
     expect(codeOf(() => openRecord(ring, place, "m2", renewed))).to.equal("KEY_MISSING");
   });
 
-  it("of texts open for what they were sealed", () => {
+  it("of texts open for their purpose", () => {
     const text = sealText(ring, ["ledger", "a"], "text");
     expect(openText(ring, ["ledger", "a"], "m1", text)).to.equal("text");
     expect(codeOf(() => openText(ring, ["ledger", "b"], "m1", text))).to.equal("RECORD_TAMPERED");
@@ -101,7 +101,7 @@ describe("heads", () => {
   const ring = new KeyRing({ master: [key("m1")], index: [key("i1")] });
   const other = new KeyRing({ master: [key("m1")], index: [key("i1")] });
 
-  it("are of one place and version, under one key", () => {
+  it("bind place and version, under one key", () => {
     const head = { version: 1, master_key: "m1", seal: sealHead(ring, place) };
     expect(codeOf(() => assertHead(ring, place, head))).to.equal("opened");
     for (const wrong of elsewhere) expect(codeOf(() => assertHead(ring, wrong, head))).to.equal("RECORD_TAMPERED");
@@ -112,7 +112,7 @@ describe("heads", () => {
     expect(codeOf(() => assertHead(ring, place, undefined))).to.equal("RECORD_TAMPERED");
   });
 
-  it("add up by terms that their seals do not show", () => {
+  it("sum up terms that their seals do not reveal", () => {
     const entry = { id: "a", version: 1, verified: 1, master_key: "m1" };
     const seal = BigInt(`0x${Buffer.from(sealHead(ring, place), "base64url").toString("hex")}`);
     expect(headTerm(ring, entry)).not.to.equal(seal);
@@ -124,7 +124,7 @@ describe("heads", () => {
 describe("blind values", () => {
   const ring = new KeyRing({ master: [key("m1")], index: [key("i1"), key("i2")] });
 
-  it("differ by use, parts and key, and do not run parts together", () => {
+  it("differ by use, parts and key, and do not concatenate parts", () => {
     const values = [
       ring.blind("number", ["1", "23"]),
       ring.blind("number", ["12", "3"]),

@@ -21,7 +21,7 @@ overWorlds("what is forgotten", ["SQLite"], (newWorld) => {
   const left = (all: readonly string[]) =>
     all.filter((record) => fileBytes(world.options.store).includes(record)).length;
 
-  it("is gone from database and log at once where it was erased", async () => {
+  it("is gone from database and log immediately after erasure", async () => {
     await world.linked(number(0), 1);
     const erased = await records(1);
     expect(left(erased)).to.equal(1);
@@ -29,7 +29,7 @@ overWorlds("what is forgotten", ["SQLite"], (newWorld) => {
     expect(left(erased)).to.equal(0);
   });
 
-  it("is gone after the next sweep where it was replaced, renewed or taken back", async () => {
+  it("is gone after the next sweep if replaced, renewed or revoked", async () => {
     for (const n of [0, 1, 2]) await world.linked(number(n), n);
     const gone = await records(1);
     expect(left(gone)).to.equal(3);
@@ -41,7 +41,7 @@ overWorlds("what is forgotten", ["SQLite"], (newWorld) => {
     expect(left(await records(1))).to.equal(2);
   });
 
-  it("is gone after a rotation where an older master key wrapped it", async () => {
+  it("is gone after a rotation if an older master key wrapped it", async () => {
     await world.linked(number(0), 1);
     const wrapped = await records(0);
     expect(left(wrapped)).to.equal(1);

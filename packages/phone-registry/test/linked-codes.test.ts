@@ -39,7 +39,7 @@ overWorlds("codes kept for the wallet that a number is linked to", EVERY_DATABAS
   const prove = (registry: PhoneRegistry, n = OWNER) =>
     registry.verify({ phone: PHONE, wallet: wallet(n), code: world.lastCode(PHONE), client: `owner ${n}` });
 
-  it("let it renew its link though strangers used up the number's codes of a day", async () => {
+  it("let it renew its link even if strangers consumed the number's daily codes", async () => {
     await useUp(world.registry);
     // Their links wait for a proof, so that the owner is asked for one, too.
     expect((await ask(world.registry)).remaining[0]?.step).to.equal("enter-code");
@@ -49,7 +49,7 @@ overWorlds("codes kept for the wallet that a number is linked to", EVERY_DATABAS
     expect((await refused(world.registry.link(stranger))).code).to.equal("CODES_LIMITED");
   });
 
-  it("leave those of a number's new owner alone", async () => {
+  it("do not affect those of the number's new owner", async () => {
     const registry = await world.open();
     await registry.link(world.request(PHONE, 2, { issuedAt: slot() }));
     for (let n = 0; n < 3; n += 1) expect((await ask(registry, OWNER, shielded(80 + n))).remaining).to.have.length(1);
@@ -62,7 +62,7 @@ overWorlds("codes kept for the wallet that a number is linked to", EVERY_DATABAS
     expect((await registry.resolve({ phone: PHONE, client: "payer" }))?.binding.wallet).to.equal(wallet(3));
   });
 
-  it("show strangers nothing: a linked number has as many codes for them as one that is not", async () => {
+  it("reveal nothing to strangers: linked and unlinked numbers have equally many codes", async () => {
     const start = world.now;
     const linked = await useUp(world.registry);
     const end = world.now;
@@ -78,7 +78,7 @@ overWorlds("codes kept for the wallet that a number is linked to", EVERY_DATABAS
     expect(said[0]).to.deep.equal(said[1]);
   });
 
-  it("are a part of all codes of a day, which strangers can't use up either", async () => {
+  it("are part of the daily total, which strangers cannot consume", async () => {
     const codes = { number: [], linked: [], wallet: [], client: [], total: [{ limit: 10, seconds: 86_400 }] };
     const registry = await world.open({ limits: { codes, linkedPercent: 30 } });
     for (let n = 0; n < 6; n += 1) await registry.link(world.request(`+1415555${3000 + n}`, 10 + n));

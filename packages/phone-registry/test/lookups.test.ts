@@ -19,7 +19,7 @@ overWorlds("lookups", EVERY_DATABASE, (newWorld) => {
     world = await newWorld();
   });
 
-  it("cost the same work whatever is known: queries, hashes, decryptions", async () => {
+  it("cost the same queries, hashes and decryptions for known and unknown numbers", async () => {
     const work: string[] = [];
     const old = world.options.keys;
     await world.linked(KNOWN, 1);
@@ -54,7 +54,7 @@ overWorlds("lookups", EVERY_DATABASE, (newWorld) => {
     }
   });
 
-  it("are limited for a client, in windows, over all replicas", async () => {
+  it("are limited per client, in windows, across replicas", async () => {
     const limits = lookups({
       client: [
         { limit: 3, seconds: 60 },
@@ -78,7 +78,7 @@ overWorlds("lookups", EVERY_DATABASE, (newWorld) => {
     });
   });
 
-  it("count for each IPv6 network of a client: a /48 has no more than four times the limit of a /64", async () => {
+  it("count per IPv6 network: a /48 has at most four times the limit of a /64", async () => {
     const registry = await world.open({ limits: lookups({ client: [{ limit: 2, seconds: 86_400 }] }) });
     let asked = 0;
     const look = (n: number) => {
@@ -95,7 +95,7 @@ overWorlds("lookups", EVERY_DATABASE, (newWorld) => {
     await registry.resolve({ phone: number(99), client: networksOf("2001:db8:8::1").join(",") });
   });
 
-  it("of a client in one range are limited: numbers are not tried one after the other", async () => {
+  it("of one client in a range are limited, against enumeration", async () => {
     const registry = await world.open({ limits: lookups({ clientRange: [{ limit: 4, seconds: 86_400 }] }) });
     for (let n = 0; n < 4; n += 1) await registry.resolve({ phone: number(n), client: "x" });
     const error = await refused(registry.resolve({ phone: number(9_999), client: "x" }));
@@ -109,7 +109,7 @@ overWorlds("lookups", EVERY_DATABASE, (newWorld) => {
       await registry.resolve({ phone, client });
   });
 
-  it("of unknown numbers in a range are limited for all together; those of known ones are free", async () => {
+  it("of unknown numbers in a range are limited in total; known ones are not", async () => {
     await world.linked(KNOWN, 1);
     const registry = await world.open({ limits: lookups({ range: [{ limit: 3, seconds: 86_400 }] }) });
     for (let n = 0; n < 10; n += 1) await registry.resolve({ phone: KNOWN, client: `payer ${n}` });
@@ -118,7 +118,7 @@ overWorlds("lookups", EVERY_DATABASE, (newWorld) => {
     expect(error.details).to.include({ scope: "range" });
   });
 
-  it("of a linked number are without end for who asked for it, whatever strangers use up", async () => {
+  it("of a linked number stay available to its payers, whatever strangers consume", async () => {
     await world.linked(KNOWN, 1);
     const one = [{ limit: 3, seconds: 86_400 }];
     const limits = lookups({ client: one, clientRange: one, caller: one, range: [{ limit: 6, seconds: 86_400 }] });
@@ -142,7 +142,7 @@ overWorlds("lookups", EVERY_DATABASE, (newWorld) => {
     expect((await refused(registry.resolve({ phone: KNOWN, client: "payer" }))).code).to.equal("LOOKUPS_LIMITED");
   });
 
-  it("are refused alike whether the number is known or not: a refusal says nothing", async () => {
+  it("are refused alike for known and unknown numbers", async () => {
     await world.linked(KNOWN, 1);
     await world.registry.link(world.request(number(2), 2));
     const limits = [
@@ -168,7 +168,7 @@ overWorlds("lookups", EVERY_DATABASE, (newWorld) => {
     }
   });
 
-  it("count an unknown number once a day for who asks, however often it asks, and at once", async () => {
+  it("count an unknown number once a day per client, also concurrently", async () => {
     const registry = await world.open({ limits: lookups({ client: [{ limit: 2, seconds: 86_400 }] }) });
     const ask = (n: number) => registry.resolve({ phone: number(n), client: "x" });
     await Promise.all(Array.from({ length: 8 }, () => ask(1)));
@@ -184,7 +184,7 @@ overWorlds("lookups", EVERY_DATABASE, (newWorld) => {
     expect((await refused(ask(2))).details).to.include({ scope: "client" });
   });
 
-  it("of a wallet that signs its requests are limited wherever it asks from", async () => {
+  it("of a signing wallet are limited across addresses", async () => {
     const registry = await world.open({ limits: lookups({ caller: [{ limit: 2, seconds: 60 }] }) });
     const look = (n: number, caller: number) =>
       registry.resolve({ phone: number(n), client: `address ${n}`, caller: wallet(caller) });
@@ -194,7 +194,7 @@ overWorlds("lookups", EVERY_DATABASE, (newWorld) => {
     await look(3, 2);
   });
 
-  it("are counted exactly, however many come at once", async () => {
+  it("are counted exactly under concurrency", async () => {
     const limits = lookups({ client: [{ limit: 10, seconds: 60 }], clientRange: [{ limit: 20, seconds: 60 }] });
     const [first, second] = [await world.open({ limits }), await world.open({ limits })];
     const all = await Promise.allSettled(
@@ -203,7 +203,7 @@ overWorlds("lookups", EVERY_DATABASE, (newWorld) => {
     expect(all.filter(({ status }) => status === "fulfilled")).to.have.length(10);
   });
 
-  it("tell metrics what came of them, how near a limit is, and how many numbers are unknown", async () => {
+  it("report outcomes, remaining limits and unknown numbers in metrics", async () => {
     const counts: string[] = [];
     const uses: [string, number][] = [];
     const shares: [number, number][] = [];
@@ -233,7 +233,7 @@ overWorlds("lookups", EVERY_DATABASE, (newWorld) => {
 });
 
 overWorlds("the disk of lookups", ["SQLite"], (newWorld) => {
-  it("is written as much whatever is known: nobody waits for the disk for one number and not for another", async () => {
+  it("writes equally much for known and unknown numbers", async () => {
     const world = await newWorld();
     await world.linked(KNOWN, 1);
     await world.registry.link(world.request(number(3), 3));

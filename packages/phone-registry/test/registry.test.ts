@@ -19,7 +19,7 @@ overWorlds("phone registry", EVERY_DATABASE, (newWorld) => {
     world.registry.verify({ phone: PHONE, wallet: wallet(n), code, client: "typed" });
 
   describe("linking", () => {
-    it("puts a number in force once its code was typed in, with everything the wallet signed", async () => {
+    it("activates a number after its code, with everything the wallet signed", async () => {
       expect(await resolved()).to.equal(undefined);
       const { mapping, remaining, changed } = await link(1);
       expect(changed).to.equal(undefined);
@@ -50,7 +50,7 @@ overWorlds("phone registry", EVERY_DATABASE, (newWorld) => {
         .match(/^\d{6}$/);
     });
 
-    it("answers nothing for a number that nobody has proven, where it is told to hide them", async () => {
+    it("hides an unverified number if configured", async () => {
       await link(1);
       const strict = await world.open({ unverified: "hide" });
       expect(await strict.resolve({ phone: PHONE, client: "payer" })).to.equal(undefined);
@@ -58,7 +58,7 @@ overWorlds("phone registry", EVERY_DATABASE, (newWorld) => {
       expect((await strict.resolve({ phone: PHONE, client: "payer" }))?.verified).to.equal(true);
     });
 
-    it("takes a struct once: the same one is the same request before it is proven, and refused after", async () => {
+    it("accepts a struct once: idempotent before verification, rejected afterwards", async () => {
       await link(1);
       const first = world.lastCode(PHONE);
       await link(1);
@@ -74,7 +74,7 @@ overWorlds("phone registry", EVERY_DATABASE, (newWorld) => {
       expect(await resolved()).to.equal(undefined);
     });
 
-    it("needs the proof again for another wallet, and says to its owner alone what changed", async () => {
+    it("requires a new code for another wallet, and reports the change only to its owner", async () => {
       await world.linked(PHONE, 1);
       const { remaining, changed, mapping } = await link(2);
       expect({ steps: remaining.length, changed, verified: mapping.verified }).to.deep.equal({
@@ -90,7 +90,7 @@ overWorlds("phone registry", EVERY_DATABASE, (newWorld) => {
       expect((await resolved())?.binding.wallet).to.equal(wallet(2));
     });
 
-    it("takes a new key of the wallet that has proven the number at once", async () => {
+    it("accepts a new key of the verified wallet immediately", async () => {
       await world.linked(PHONE, 1);
       world.now += 300_000;
       const { remaining, changed, mapping } = await link(1, { key: shielded(9), issuedAt: slot(1) });
@@ -100,7 +100,7 @@ overWorlds("phone registry", EVERY_DATABASE, (newWorld) => {
       expect(world.sent).to.have.length(1);
     });
 
-    it("refuses a link signed before the one in force; of two of one date the later proof counts", async () => {
+    it("rejects a link signed before the current one; of two with one date, the later verification counts", async () => {
       await world.linked(PHONE, 1);
       expect(await refused(link(1, { key: shielded(9), issuedAt: slot(-1) }))).to.include({ code: "LINK_OUTDATED" });
       await link(2, { issuedAt: slot(-1) });
@@ -110,7 +110,7 @@ overWorlds("phone registry", EVERY_DATABASE, (newWorld) => {
       expect((await resolved())?.binding.wallet).to.equal(wallet(3));
     });
 
-    it("lets nobody keep a number by renewing ahead of who proves it", async () => {
+    it("does not let a renewal prevent verification by another wallet", async () => {
       await world.linked(PHONE, 1);
       // With a date that is still to come.
       expect((await link(1, { issuedAt: slot(1) })).remaining).to.have.length(1);
@@ -127,7 +127,7 @@ overWorlds("phone registry", EVERY_DATABASE, (newWorld) => {
       expect((await resolved())?.binding).to.include({ wallet: wallet(2), issuedAt: slot(2) });
     });
 
-    it("renews at once again when nobody else's link waits any more", async () => {
+    it("renews immediately again once no other link is pending", async () => {
       await world.linked(PHONE, 1);
       await link(2);
       expect((await link(1, { key: shielded(8) })).remaining).to.have.length(1);
@@ -136,7 +136,7 @@ overWorlds("phone registry", EVERY_DATABASE, (newWorld) => {
       expect((await link(1, { issuedAt: at, key: shielded(8) })).remaining).to.deep.equal([]);
     });
 
-    it("asks for the proof again 400 days after the last one, however often the link was renewed", async () => {
+    it("requires a new code 400 days after the last one, regardless of renewals", async () => {
       await world.linked(PHONE, 1);
       const at = (days: number) => slot() + days * 86_400;
       world.now = NOW + 300 * DAY;
@@ -150,12 +150,12 @@ overWorlds("phone registry", EVERY_DATABASE, (newWorld) => {
       expect((await resolved())?.binding.issuedAt).to.equal(at(400));
     });
 
-    it("does not let an older struct of a wallet replace its newer one that waits", async () => {
+    it("does not replace a newer pending struct by an older one", async () => {
       await link(1, { issuedAt: slot() });
       expect(await refused(link(1, { issuedAt: slot(-1), key: shielded(8) }))).to.include({ code: "LINK_OUTDATED" });
     });
 
-    it("gives a wallet several numbers, and each number its own", async () => {
+    it("allows several numbers per wallet", async () => {
       const numbers = ["+14155550101", "+442079460000", "+81312345678"];
       for (const phone of numbers) await world.linked(phone, 1);
       for (const phone of numbers) expect((await resolved(phone))?.binding).to.include({ phone, wallet: wallet(1) });
@@ -164,7 +164,7 @@ overWorlds("phone registry", EVERY_DATABASE, (newWorld) => {
       expect((await resolved(numbers[1]))?.binding.wallet).to.equal(wallet(1));
     });
 
-    it("ends 400 days after it was signed: the number is unknown then, and free", async () => {
+    it("expires 400 days after signing", async () => {
       await world.linked(PHONE, 1);
       world.now = (slot() + 400 * 86_400) * 1000 - 1;
       expect((await resolved())?.verified).to.equal(true);
@@ -179,7 +179,7 @@ overWorlds("phone registry", EVERY_DATABASE, (newWorld) => {
   });
 
   describe("unlinking", () => {
-    it("is for the wallet in force, once, and not with a signature older than the link", async () => {
+    it("accepts the current wallet once, and no signature older than the link", async () => {
       await world.linked(PHONE, 1);
       const { registry } = world;
       expect(await refused(registry.unlink(world.unlinkRequest(PHONE, 2)))).to.include({ code: "NOT_LINKED" });
@@ -194,14 +194,14 @@ overWorlds("phone registry", EVERY_DATABASE, (newWorld) => {
       expect((await resolved())?.verified).to.equal(true);
     });
 
-    it("uses a signature up even where there was nothing to take back", async () => {
+    it("consumes a signature even if there is nothing to revoke", async () => {
       const request = world.unlinkRequest(PHONE, 1);
       expect(await refused(world.registry.unlink(request))).to.include({ code: "NOT_LINKED" });
       await world.linked(PHONE, 1);
       expect(await refused(world.registry.unlink(request))).to.include({ code: "SIGNATURE_REPLAYED" });
     });
 
-    it("takes back a link that waits, and its code", async () => {
+    it("revokes a pending link and its code", async () => {
       await link(1);
       await world.registry.unlink(world.unlinkRequest(PHONE, 1));
       expect(await refused(verify(1))).to.include({ code: "CODE_EXPIRED" });
@@ -209,7 +209,7 @@ overWorlds("phone registry", EVERY_DATABASE, (newWorld) => {
   });
 
   describe("erasure", () => {
-    it("forgets links, codes and counters of a number, and of no other", async () => {
+    it("deletes links, codes and counters of one number only", async () => {
       await world.linked(PHONE, 1);
       await world.linked("+14155550101", 1);
       await link(2);
@@ -224,7 +224,7 @@ overWorlds("phone registry", EVERY_DATABASE, (newWorld) => {
   });
 
   describe("sweeping", () => {
-    it("forgets what is over and nothing else", async () => {
+    it("deletes expired rows and nothing else", async () => {
       await world.linked(PHONE, 1);
       await link(2);
       await world.registry.sweep();
@@ -242,7 +242,7 @@ overWorlds("phone registry", EVERY_DATABASE, (newWorld) => {
   });
 
   describe("nonces", () => {
-    it("count once for a wallet, until a deadline within the hour", async () => {
+    it("are accepted once per wallet, until a deadline within the hour", async () => {
       const { registry } = world;
       const use = { wallet: wallet(1), nonce: "n1", deadline: NOW / 1000 + 60 };
       const all = await Promise.allSettled(Array.from({ length: 8 }, () => registry.useNonce(use)));

@@ -24,7 +24,7 @@ describe("requests of the phone registry", () => {
     useNonce: { action: world.registry.useNonce, request: { wallet: wallet(1), nonce: "n", deadline: 1 } },
   });
 
-  it("are refused by the name of the field, whatever stands in it, and before anything is done", async () => {
+  it("are rejected by field name before any effect", async () => {
     const wrong = [
       ...[null, 0, 1.5, Number.NaN, true, "", " ", "0x", "\0", "x".repeat(300), "0".repeat(20_000), [], {}, ["+1"]],
       ...["+0123456789", "+1415555010a", "14155550100", "+1 415 555 0100", "+12345678901234567", "１２３４５６"],
@@ -59,7 +59,7 @@ describe("requests of the phone registry", () => {
     expect(world.sent).to.have.length(before);
   });
 
-  it("that are anything at all are refused with a code or done, and never break anything", async () => {
+  it("of any content are rejected with a code or executed", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...Object.keys(operations())),
@@ -85,7 +85,7 @@ describe("requests of the phone registry", () => {
     expect((await world.registry.check()).changes).to.be.greaterThan(0);
   });
 
-  it("are refused once the registry is closed", async () => {
+  it("are rejected after close", async () => {
     const closed = await createWorld("sqlite::memory:");
     await closed.registry.close();
     await closed.registry.close();
@@ -93,7 +93,7 @@ describe("requests of the phone registry", () => {
     expect(await refused(lookup)).to.include({ code: "REGISTRY_CLOSED" });
   });
 
-  it("meet limits that were checked when it was opened", async () => {
+  it("are subject to limits that are validated at start", async () => {
     const rates = (limit: number, seconds: number) => ({ tries: { client: [{ limit, seconds }] } });
     const bad = [rates(-1, 60), rates(1.5, 60), rates(1, 0), rates(1, Number.NaN)];
     for (const limits of [...bad, { rangeDigits: 0 }, { rangeDigits: 7 }, { pendingSeconds: 10 }, { auditSeconds: 0 }])

@@ -38,7 +38,7 @@ overWorlds("rotation of keys", EVERY_DATABASE, (newWorld) => {
     }
   };
 
-  it("brings all records under the new keys; then the old ones may go, and not before", async () => {
+  it("re-encrypts all records; only then the old keys may be removed", async () => {
     await linkAll(12);
     await world.registry.link(world.request(number(50), 50));
     await world.linked(number(60), 60);
@@ -78,7 +78,7 @@ overWorlds("rotation of keys", EVERY_DATABASE, (newWorld) => {
     expect(await refused(world.open({ keys: older }))).to.include({ code: "KEY_MISSING" });
   });
 
-  it("is not noticed by those who link and resolve meanwhile, on replicas with either order of keys", async () => {
+  it("does not disturb linking and resolving, on replicas with either key order", async () => {
     await linkAll(30);
     // No date below is still to come.
     world.now += 86_400_000;
@@ -129,7 +129,7 @@ overWorlds("rotation of keys", EVERY_DATABASE, (newWorld) => {
     expect(kept).to.have.length(30 + [...Array(linked).keys()].filter((n) => n % 3 !== 0).length);
   });
 
-  it("goes on after its process was killed in the middle, and in the middle of that", async () => {
+  it("resumes after its process was killed, also repeatedly", async () => {
     const count = 20;
     await linkAll(count);
     await world.registry.close();
@@ -156,7 +156,7 @@ overWorlds("rotation of keys", EVERY_DATABASE, (newWorld) => {
     await expectAll(registry, count);
   });
 
-  it("passes over a record that was tampered with, and says so", async () => {
+  it("skips a tampered record, and reports it", async () => {
     await linkAll(3);
     const raw = await world.raw();
     const victim = (await raw.db.selectFrom("phone_mappings").select("id").execute())[1]!;
@@ -167,7 +167,7 @@ overWorlds("rotation of keys", EVERY_DATABASE, (newWorld) => {
     expect(state.unused).to.deep.equal([]);
   });
 
-  it("begins with no keys that are not those of the database", async () => {
+  it("rejects keys that do not match the database", async () => {
     const { master, index } = older;
     for (const keys of [
       { master: [key("m1")], index },
@@ -176,7 +176,7 @@ overWorlds("rotation of keys", EVERY_DATABASE, (newWorld) => {
       expect(await refused(world.open({ keys }))).to.include({ code: "KEY_MISMATCH" });
   });
 
-  it("stops when it is told to, and goes on from there", async () => {
+  it("can be aborted and resumed", async () => {
     await linkAll(6);
     const registry = await world.open({ keys: rotated });
     expect(await registry.rotate({ signal: AbortSignal.abort() })).to.include({ master: 6 });
@@ -185,7 +185,7 @@ overWorlds("rotation of keys", EVERY_DATABASE, (newWorld) => {
 });
 
 describe("keys", () => {
-  it("are refused where they are not keys", async () => {
+  it("are rejected if malformed", async () => {
     const good = { master: [key("m1")], index: [key("i1")] };
     const bad: unknown[] = [
       { ...good, master: [] },

@@ -11,7 +11,7 @@ const HEAD = { number: "0x1", hash: `0x${"11".repeat(32)}`, timestamp: "0x1" };
 /** The fields of a response to eth_call. */
 type Answer = { readonly result: string } | { readonly error: { readonly code: number; readonly message: string } };
 
-describe("the chain that is asked about signatures", () => {
+describe("chain calls for signatures", () => {
   const servers: Server[] = [];
   afterEach(() => {
     for (const server of servers.splice(0)) {
@@ -41,7 +41,7 @@ describe("the chain that is asked about signatures", () => {
     chainCall(open(...urls))({ data: "0x60" }).catch(({ code }: { code: unknown }) => code);
   const failing = (message: string, code = -32000) => node({ error: { code, message } });
 
-  it("is asked at the next node if one answers with an error of its own", async () => {
+  it("fail over to the next node", async () => {
     const healthy = await node({ result: ACCEPTED });
     for (const message of [
       "Unauthorized",
@@ -57,13 +57,13 @@ describe("the chain that is asked about signatures", () => {
     }
   });
 
-  it("has not accepted a signature if the call fails", async () => {
+  it("treat a failed call as a rejected signature", async () => {
     const healthy = await node({ result: ACCEPTED });
     for (const message of ["execution reverted", "out of gas", "invalid opcode: INVALID", "invalid jump destination"])
       expect(await ask(await failing(message), healthy), message).to.equal(NOT_ACCEPTED);
   });
 
-  it("is known by one node that answers, on the right chain", async () => {
+  it("need one answering node on the right chain", async () => {
     const [healthy, foreign] = [await node({ result: ACCEPTED }), await node({ result: ACCEPTED }, "0x1")];
     await assertSomeNode(open("http://127.0.0.1:9", foreign, healthy));
     const code = (...urls: string[]) => assertSomeNode(open(...urls)).catch((error: { code: unknown }) => error.code);

@@ -48,12 +48,12 @@ describe("nodes", () => {
 
   const gone = "http://127.0.0.1:9";
 
-  it("that are away are passed over", async () => {
+  it("are skipped if unreachable", async () => {
     const node = await start();
     expect(await found([gone, node.url])).to.equal("elsewhere");
   });
 
-  it("that hang are passed over when their time is up", async () => {
+  it("are skipped after a timeout", async () => {
     const [hanging, node] = [await start({ eth_chainId: HANG }), await start()];
     const { timeout } = AbortSignal;
     const up = new AbortController();
@@ -73,7 +73,7 @@ describe("nodes", () => {
     }
   });
 
-  it("that answer with errors of their own are passed over", async () => {
+  it("are skipped if they answer with errors of their own", async () => {
     const node = await start();
     for (const message of ["Unauthorized", "daily request count exceeded", "internal error", "state is pruned"]) {
       const error = `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"${message}"}}`;
@@ -83,7 +83,7 @@ describe("nodes", () => {
     }
   });
 
-  it("that fail at the start do not make a pool a wrong one", async () => {
+  it("that fail at the start do not cause a pool mismatch", async () => {
     const word = toHex(6n);
     const healthy = await start({ eth_getCode: "0x60", eth_call: word });
     const error = (message: string) =>
@@ -103,7 +103,7 @@ describe("nodes", () => {
     }
   });
 
-  it("that all are away, or give no sense, leave a payment unjudged", async () => {
+  it("that are all unreachable or faulty leave a payment undecided", async () => {
     const long = `{"jsonrpc":"2.0","id":1,"result":"${DIGEST}"}${" ".repeat(5_000_000)}`;
     const wrong = [
       ...[
@@ -124,21 +124,21 @@ describe("nodes", () => {
     for (const url of wrong) expect(await found([url]), url).to.equal("CHAIN_UNAVAILABLE 5");
   });
 
-  it("of another chain are not believed", async () => {
+  it("of another chain are rejected", async () => {
     const foreign = await start({ eth_chainId: "0x1" });
     expect(await found([foreign.url])).to.equal("CHAIN_UNAVAILABLE 5");
     expect(foreign.asked).to.deep.equal(["eth_chainId"]);
     expect(await found([foreign.url, (await start()).url])).to.equal("elsewhere");
   });
 
-  it("that lag do not make a payment worthless: all are asked before it is missing", async () => {
+  it("that lag do not invalidate a payment: all are asked before it counts as missing", async () => {
     const lagging = await start({ eth_call: ZERO });
     expect(await found([lagging.url, (await start()).url])).to.equal("elsewhere");
     expect(await found([lagging.url, gone])).to.equal("CHAIN_UNAVAILABLE 5");
     expect(await found([lagging.url])).to.equal("NOT_SETTLED 1");
   });
 
-  it("that do not show a payment are final once no block to come can have it", async () => {
+  it("without a payment are final once no future block can contain it", async () => {
     const empty = await start({ eth_call: ZERO });
     const validUntil = now / 1000;
     expect(await found([empty.url], 1, validUntil)).to.equal("NOT_SETTLED 1");
@@ -147,7 +147,7 @@ describe("nodes", () => {
     now = 1_000_000;
   });
 
-  it("are asked about one payment by one request at a time, however often it is shown", async () => {
+  it("are queried once at a time per payment", async () => {
     const node = await start({ eth_call: ZERO });
     const limits = { confirmations: 1, blockTimeMs: 1_000, waitMs: 400, clock: Date.now };
     const settlements = new Settlements({ chain: nodes(node.url), pool: POOL, ...limits });
@@ -171,7 +171,7 @@ describe("nodes", () => {
     return { ...place, from: POOL, status: "0x1", gasUsed: "0x5208", logs: [log] };
   };
 
-  it("find a settled payment at once, however many are waited for that are not there", async () => {
+  it("find a settled payment immediately, however many missing ones are awaited", async () => {
     const node = await start({ eth_getTransactionReceipt: receipt(), eth_call: ZERO });
     // Time stands still: who waits would wait for ever.
     let now = Date.now();
@@ -190,7 +190,7 @@ describe("nodes", () => {
     expect(new Set(await Promise.all(missing))).to.deep.equal(new Set(["NOT_SETTLED"]));
   });
 
-  it("show a payment in the transaction that was named by the pool's own event, and by no other", async () => {
+  it("show a payment only by the pool's own event in the named transaction", async () => {
     const shown = async (changes?: object, confirmations = 1) => {
       const answers = { eth_getTransactionReceipt: receipt(changes), eth_call: ZERO };
       return found([(await start(answers)).url], confirmations);
@@ -210,7 +210,7 @@ describe("nodes", () => {
     expect(await shown({}, 2)).to.equal("NOT_SETTLED 1");
   });
 
-  it("are asked what the pool knew in the block that has the confirmations, and in no younger one", async () => {
+  it("are queried at the confirmed block, not a younger one", async () => {
     const node = await start();
     expect(await found([node.url], 3)).to.equal("elsewhere");
     const call = node.params.find(([, block]) => block !== undefined && block !== "latest");

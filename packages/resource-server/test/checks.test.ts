@@ -70,7 +70,7 @@ describe("the checks of a header", () => {
       ({ failure, code }) => failure ?? code,
     );
 
-  it("pass what is right, once", async () => {
+  it("accept a valid header once", async () => {
     const checks = await open();
     const { header, claims: said } = paid();
     const { payment, claim } = await checks.pass(header, PRICE, RESOURCE);
@@ -84,7 +84,7 @@ describe("the checks of a header", () => {
     expect(await shown(checks, header)).to.equal("USED");
   });
 
-  it("fail what is not: one after the other", async () => {
+  it("reject each invalid header", async () => {
     const checks = await open();
     const failures: Record<string, unknown> = {};
     const { header } = paid();
@@ -116,7 +116,7 @@ describe("the checks of a header", () => {
     expect(await shown(checks, fresh.header)).to.equal("passes");
   });
 
-  it("ask no chain, and verify no proof, for what can be seen without", async () => {
+  it("need neither chain nor proof verification for what is visible without them", async () => {
     const checks = await open();
     const { header } = paid();
     for (let i = 0; i < 20; i++) await shown(checks, { ...header, paymentToken: "a.b.c" });
@@ -127,13 +127,13 @@ describe("the checks of a header", () => {
     expect(node.asked.length).to.equal(asked);
   });
 
-  it("read the amount where there is a viewing key, and believe no proof that says otherwise", async () => {
+  it("read the amount with a viewing key, and reject a proof that contradicts it", async () => {
     const checks = await open({ viewingKey: merchant.viewingKey });
     expect(await shown(checks, paid({ amount: PRICE + 1n }).header)).to.equal(PRICE + 1n);
     expect(await shown(checks, paid({ amount: PRICE - 1n }).header)).to.equal("AMOUNT");
   });
 
-  it("in memory alone take nothing from before the start, and nothing before its time", async () => {
+  it("without a store accept nothing from before the start", async () => {
     const checks = await open({ forgetful: true });
     expect(await shown(checks, paid({ timestamp: now - 1 }).header)).to.equal("BEFORE_START");
     const early = paid({ timestamp: now + 900 });
@@ -142,7 +142,7 @@ describe("the checks of a header", () => {
     expect(await shown(checks, early.header)).to.equal("passes");
   });
 
-  it("know a payment by its note, whatever its resource: one of two is taken", async () => {
+  it("identify a payment by its note, and accept one of two", async () => {
     const checks = await open();
     const { header } = paid();
     const id = `${PLACE.chainId}:${PLACE.pool}:${header.publicSignals[6]}`;

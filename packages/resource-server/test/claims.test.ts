@@ -14,7 +14,7 @@ for (const [name, address] of Object.entries(BACKENDS))
       await servers.close();
     });
 
-    it("go to one of many at once, whichever server they come to", async () => {
+    it("go to one of many concurrent requests, on any server", async () => {
       const other = await servers.open();
       const request = payment();
       const racers = Array.from({ length: 12 }, (_, i) => take(request, i % 2 === 0 ? server : other));
@@ -32,7 +32,7 @@ for (const [name, address] of Object.entries(BACKENDS))
       }
     });
 
-    it("are given back by a failure, three times in all", async () => {
+    it("are released after a failure, three times in all", async () => {
       const request = payment();
       for (const outcome of [500, "aborted", 503] as const) {
         expect(await server.store.isUsed(request.id)).to.equal(false);
@@ -41,7 +41,7 @@ for (const [name, address] of Object.entries(BACKENDS))
       expect(await take(request, server)).to.equal("USED");
     });
 
-    it("hear the first end only", async () => {
+    it("accept only the first outcome", async () => {
       const request = payment();
       const claim = await taken(request, server);
       await claim.finish(200);
@@ -53,7 +53,7 @@ for (const [name, address] of Object.entries(BACKENDS))
       await taken(payment({ id: "other" }), server);
     });
 
-    it("are of one resource and one payment: the same nullifier opens no other", async () => {
+    it("bind one resource and one payment", async () => {
       const request = payment();
       await (await taken(request, server)).finish(500);
       expect(await take({ ...request, resource: "https://data.example/b" }, server)).to.equal("USED");
@@ -61,7 +61,7 @@ for (const [name, address] of Object.entries(BACKENDS))
       await taken(request, server);
     });
 
-    it("of what turned out to be no payment do not stand in the way of one of the same note", async () => {
+    it("of an invalid payment do not block a valid one of the same note", async () => {
       const [invented, real] = [payment({ digest: "0x02" }), payment()];
       const request = { ...real, id: invented.id };
       for (const end of ["putBack", "forget"] as const) {
@@ -78,7 +78,7 @@ for (const [name, address] of Object.entries(BACKENDS))
       expect(await take(request, server)).to.equal("USED");
     });
 
-    it("are remembered for as long as the younger of two headers of one note is fresh", async () => {
+    it("are kept while the younger of two headers of one note is fresh", async () => {
       const early = payment({ expiresAt: Date.now() + MINUTE, digest: "0x02" });
       expect(await server.store.claim(early, "liar")).to.equal("claimed");
       await server.store.putBack(early.id, "liar");
@@ -90,7 +90,7 @@ for (const [name, address] of Object.entries(BACKENDS))
       expect(await server.store.isUsed(request.id)).to.equal(true);
     });
 
-    it("are remembered until their header is too old, and no longer", async () => {
+    it("are kept until their header is too old", async () => {
       const request = payment();
       await (await taken(request, server)).finish(200);
       await servers.elapse(5 * MINUTE);

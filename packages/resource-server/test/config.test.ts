@@ -32,7 +32,7 @@ const chain = (changes: object) => refusal({ chain: { ...options.chain, ...chang
 const recipient = (changes: object) => refusal({ recipient: { ...options.recipient, ...changes } });
 
 describe("a paywall's options", () => {
-  it("are completed", () => {
+  it("get defaults", () => {
     const { origin, service, place, confirmations, blockTimeMs, forgetful, storeUrl } = readConfig(options);
     expect({ origin, service, place, confirmations, blockTimeMs, forgetful, storeUrl }).to.deep.equal({
       ...{ origin: "https://data.example", service: "https://pay.example/zk", place: PLACE },
@@ -49,7 +49,7 @@ describe("a paywall's options", () => {
     expect(readConfig({ ...options, store: "sqlite::memory:" }).forgetful).to.equal(true);
   });
 
-  it("must name the store on any chain that is not local", () => {
+  it("require a store on chains that are not local", () => {
     const far = { ...options.chain, chainId: 8453 };
     for (const store of [undefined, "sqlite::memory:"]) {
       const message = refusal({ chain: far, store });
@@ -64,7 +64,7 @@ describe("a paywall's options", () => {
     expect(readConfig({ ...options, chain: far, store: "memory" }).forgetful).to.equal(true);
   });
 
-  it("name an origin, and nothing but an origin", () => {
+  it("require a bare origin", () => {
     const wrong = [
       ...[
         "https://data.example/",
@@ -86,7 +86,7 @@ describe("a paywall's options", () => {
     expect(refusal({ origin: "http://localhost:3000" })).to.equal("accepted");
   });
 
-  it("name a service whose word can be trusted on its way", () => {
+  it("require a secure service URL", () => {
     for (const service of ["pay.example", "ftp://pay.example", "https://pay.example?a", "https://a:b@pay.example", 7])
       expect(refusal({ service }), String(service)).to.match(/^service/);
     const far = { ...options.chain, chainId: 10n };
@@ -100,7 +100,7 @@ describe("a paywall's options", () => {
     expect(elsewhere("http://pay.example/zk", { jwks: { keys: [] } })).to.equal("accepted");
   });
 
-  it("name a chain whose confirmations a payment survives", () => {
+  it("limit confirmations to a payment's lifetime", () => {
     expect(chain({ rpcUrls: [] })).to.match(/^chain\.rpcUrls/);
     expect(chain({ rpcUrls: ["node.example"] })).to.match(/^chain\.rpcUrls/);
     expect(chain({ chainId: 1.5 })).to.match(/^chain\.chainId/);
@@ -111,7 +111,7 @@ describe("a paywall's options", () => {
     expect(refusal({ chain: undefined })).to.match(/^chain\.rpcUrls/);
   });
 
-  it("name a recipient that can be paid, and its own viewing key", () => {
+  it("require a payable recipient and its own viewing key", () => {
     const stranger = createMerchant();
     for (const changes of [{ wallet: "0x1" }, { shieldedAddress: "0x22" }, { issuedAt: 7 }, { phone: "12" }])
       expect(recipient(changes), JSON.stringify(changes)).to.match(/^recipient/);
@@ -124,7 +124,7 @@ describe("a paywall's options", () => {
     expect(refusal({ recipient: undefined })).to.match(/^recipient/);
   });
 
-  it("that are none end with a code, not with a crash", async () => {
+  it("are rejected with a code if malformed", async () => {
     for (const wrong of [undefined, null, 7, {}, { ...options, store: 7 }])
       expect(await createPaywall(wrong as never).catch(({ code }) => code)).to.equal("INVALID_OPTION");
   });

@@ -20,7 +20,7 @@ for (const [name, address] of Object.entries(BACKENDS))
       await servers.close();
     });
 
-    it("are kept by a handler that takes longer than a lease", async () => {
+    it("are renewed by a handler that takes longer than a lease", async () => {
       mock.timers.enable({ apis: ["setInterval"] });
       try {
         const working = await servers.open();
@@ -46,7 +46,7 @@ for (const [name, address] of Object.entries(BACKENDS))
       }
     });
 
-    it("of a server that is killed are free after its lease, and count as tries", async () => {
+    it("of a killed server are free after the lease, and count as attempts", async () => {
       const request = payment();
       const program = join(import.meta.dirname, "support", "claim-process.ts");
       for (let round = 0; round < 3; round++) {
@@ -62,7 +62,7 @@ for (const [name, address] of Object.entries(BACKENDS))
       expect(await take(request, server)).to.equal("USED");
     });
 
-    it("are used up by a handler that lost its lease and answered all the same", async () => {
+    it("are consumed by a handler that lost its lease but answered", async () => {
       const request = payment();
       const stalled = await servers.open();
       const claim = await taken(request, stalled);
@@ -82,7 +82,7 @@ for (const [name, address] of Object.entries(BACKENDS))
       servers.errors.splice(0);
     });
 
-    it("are held and stored as used later, where the store is away when the answer is given", async () => {
+    it("are held and consumed later if the store is unavailable at the answer", async () => {
       const request = payment();
       const claim = await taken(request, server);
       const { consume } = server.store;
@@ -108,7 +108,7 @@ for (const [name, address] of Object.entries(BACKENDS))
       expect(servers.errors.splice(0).map((error) => (error as Error).message)).to.deep.equal(["away"]);
     });
 
-    it("cannot be had while the store is away, which is not the payer's fault", async () => {
+    it("cannot be acquired while the store is unavailable", async () => {
       const gone = await servers.open();
       await servers.stop(gone);
       const failure = await gone.claims.take(payment()).catch((error: unknown) => error);

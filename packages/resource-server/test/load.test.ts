@@ -7,7 +7,7 @@ import { checkSignals } from "../src/checks/statement.ts";
 import { createMerchant, demand, paymentTo } from "./support/payment.ts";
 
 describe("a gate", () => {
-  it("lets its number through at a time, in order, and sends away who finds no room", async () => {
+  it("admits its number at a time, in order, and rejects the rest", async () => {
     const gate = new Gate(2, 3);
     const log: string[] = [];
     const releases: (() => void)[] = [];
@@ -29,7 +29,7 @@ describe("a gate", () => {
     expect(log).to.deep.equal(["a", "b", "f OVERLOADED 2", "c", "d", "e"]);
   });
 
-  it("is left by who fails", async () => {
+  it("is released on failure", async () => {
     const gate = new Gate(1, 1);
     for (let i = 0; i < 5; i++) {
       const failed = gate.run(async () => {
@@ -71,7 +71,7 @@ describe("proofs", () => {
     expect(await failure(held({ payment: true, elgamal_range: new Error("no points") }))).to.equal("AMOUNT_PROOF");
   });
 
-  it("are checked by a verifier that is warm for both, and by one that could not be warmed", async () => {
+  it("are checked by a warm verifier, and by one that could not be warmed", async () => {
     const warmed: string[] = [];
     const proofs = new Proofs({
       verify: async () => true,
@@ -87,7 +87,7 @@ describe("proofs", () => {
 });
 
 describe("failures of one payment", () => {
-  it("are few, and no other payment's", () => {
+  it("are limited per payment", () => {
     const failures = new Failures();
     for (let i = 0; i < 64; i++) {
       failures.expectFew("0x01");

@@ -47,7 +47,7 @@ function open(chain: readonly Error[], service: readonly Error[], report?: (even
 }
 
 describe("the start of a paywall", () => {
-  it("asks chain and service once if both answer", async () => {
+  it("queries chain and service once if both answer", async () => {
     const { opening, events, pauses, asked } = open([], []);
     await opening.attempted;
     await opening.ready;
@@ -55,7 +55,7 @@ describe("the start of a paywall", () => {
     expect([events, pauses, asked]).to.deep.equal([[], [], { chain: 1, service: 1 }]);
   });
 
-  it("knows the price before it knows the service's keys, and asks the chain no more", async () => {
+  it("knows the price before the service's keys, and does not query the chain again", async () => {
     const { opening, events, asked, next } = open([], [away("SERVICE_UNAVAILABLE"), away("SERVICE_UNAVAILABLE")]);
     await opening.attempted;
     expect([await opening.token(), await opening.checks(), opening.failure]).to.deep.equal([
@@ -75,7 +75,7 @@ describe("the start of a paywall", () => {
     ]);
   });
 
-  it("does not keep a client that asks for the price waiting for the service", async () => {
+  it("answers the price without waiting for the service", async () => {
     let answer = () => {};
     const opening = new Opening({
       readToken: async () => TOKEN,
@@ -92,7 +92,7 @@ describe("the start of a paywall", () => {
     expect(await checks).to.equal(CHECKS);
   });
 
-  it("pauses twice as long each time, and half a minute at most", async () => {
+  it("doubles its pauses up to 30 s", async () => {
     const { opening, pauses, next } = open(
       Array.from({ length: 8 }, () => away("CHAIN_UNAVAILABLE")),
       [],
@@ -105,7 +105,7 @@ describe("the start of a paywall", () => {
     expect(await opening.token()).to.equal(TOKEN);
   });
 
-  it("ends with what is wrong and stays wrong, at once or later", async () => {
+  it("fails on permanent errors, immediately or later", async () => {
     const wrong = new PaywallError("KEY_NOT_PINNED", "another key");
     const outcome = (promise: Promise<void>) =>
       promise.then(
@@ -129,7 +129,7 @@ describe("the start of a paywall", () => {
     expect(await later.opening.token()).to.equal(undefined);
   });
 
-  it("is given up when the paywall is closed", async () => {
+  it("stops if the paywall is closed", async () => {
     const { opening, asked } = open([away("CHAIN_UNAVAILABLE")], []);
     await opening.attempted;
     opening.close();
@@ -137,7 +137,7 @@ describe("the start of a paywall", () => {
     expect(asked).to.deep.equal({ chain: 1, service: 0 });
   });
 
-  it("warns on the process if no hook is told, once for each reason", async () => {
+  it("emits a process warning without a hook, once per reason", async () => {
     const warnings: Error[] = [];
     const listener = (warning: Error) => void warnings.push(warning);
     process.on("warning", listener);

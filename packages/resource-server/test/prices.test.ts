@@ -22,7 +22,7 @@ const ask = (target: string, method = "GET"): [PaywallRequest, NonNullable<Retur
 ];
 
 describe("a price", () => {
-  it("is exact, or refused", () => {
+  it("is exact, or rejected", () => {
     expect(readPrice("0.05", DECIMALS)).to.equal(50_000n);
     expect(readPrice("0.000001", DECIMALS)).to.equal(1n);
     expect(readPrice(50_000n, DECIMALS)).to.equal(50_000n);
@@ -30,13 +30,13 @@ describe("a price", () => {
     for (const price of refused) expect(() => readPrice(price as string, DECIMALS), String(price)).to.throw();
   });
 
-  it("that no JSON number says exactly is refused, because the 402 has one", () => {
+  it("is rejected if no JSON number represents it exactly", () => {
     expect(() => readPrice(12_345_678_901_234_567_891n, DECIMALS))
       .to.throw()
       .with.property("code", "INVALID_AMOUNT");
   });
 
-  it("is refused at start with the name of its option", () => {
+  it("is rejected at start with the name of its option", () => {
     const start = (options: Partial<PaywallOptions>) => () => prices(options);
     expect(start({ price: 0.05 as never }))
       .to.throw(/^price must be decimal text/)
@@ -47,13 +47,13 @@ describe("a price", () => {
     expect(start({ free: [{ path: "/a", method: "get" }] })).to.throw(/free\[0\]\.method/);
   });
 
-  it("is refused as soon as the token's decimals are known, if it has more of them", () => {
+  it("is rejected once the token's decimals are known to be fewer", () => {
     const made = new Prices({ price: "0.0000001" } as PaywallOptions);
     expect(() => made.check(6)).to.throw(/^price is not a price/);
     made.check(7);
   });
 
-  it("is that of the first route that may be meant, in whatever spelling", async () => {
+  it("is that of the first matching route, in any spelling", async () => {
     const found = prices({
       routes: [
         { path: "/reports/:id", method: "POST", price: "7" },
@@ -95,10 +95,10 @@ describe("a price", () => {
   });
 });
 
-describe("what is free", () => {
+describe("free routes", () => {
   const isFree = (found: Prices, target: string, method = "GET") => found.isFree(method, ask(target)[1]);
 
-  it("is health, to be read", () => {
+  it("include health checks", () => {
     const found = prices({});
     for (const target of ["/health", "/healthz", "/livez", "/readyz", "/health?deep=1"])
       expect(
@@ -107,7 +107,7 @@ describe("what is free", () => {
       ).to.deep.equal([true, true, false]);
   });
 
-  it("is free in one spelling only", () => {
+  it("are free in one spelling only", () => {
     const found = prices({ free: ["/health", "/public/*", "/users/:id/picture", { path: "/hook", method: "POST" }] });
     for (const target of ["/health", "/public/a", "/public/a/b", "/public/", "/users/7/picture"])
       expect(isFree(found, target), target).to.equal(true);
@@ -117,7 +117,7 @@ describe("what is free", () => {
     expect([isFree(found, "/hook", "POST"), isFree(found, "/hook", "PUT")]).to.deep.equal([true, false]);
   });
 
-  it("is nothing, where nothing is named", () => {
+  it("are empty if none is configured", () => {
     expect(isFree(prices({ free: [] }), "/health")).to.equal(false);
   });
 });

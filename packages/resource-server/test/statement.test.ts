@@ -40,7 +40,7 @@ function withHeader(payment: TestPayment, changes: Partial<ProofHeader>): TestPa
 }
 
 describe("a header's statement", () => {
-  it("passes where it is right, with and without the rest of its bundle", () => {
+  it("passes if valid, with and without the rest of its bundle", () => {
     const payment = paymentTo(merchant);
     expect(failure(payment)).to.equal(undefined);
     const { rangeSignals, nullifier, digest } = statement(payment);
@@ -53,7 +53,7 @@ describe("a header's statement", () => {
     ]);
   });
 
-  it("names this merchant's wallet", () => {
+  it("names this recipient's wallet", () => {
     expect(failure(withHeader(paymentTo(merchant), { recipientPublicKey: other.wallet }))).to.equal("RECIPIENT");
   });
 
@@ -77,7 +77,7 @@ describe("a header's statement", () => {
     expect([FRESH_MS, SKEW_MS]).to.deep.equal([300_000, 30_000]);
   });
 
-  it("is what the token says, claim by claim", () => {
+  it("matches the token, claim by claim", () => {
     const payment = paymentTo(merchant);
     const wrong: Partial<PaymentTokenClaims> = {
       ...{ digest: `0x${"55".repeat(32)}`, chainId: "1", pool: `0x${"66".repeat(20)}`, recipient: other.wallet },
@@ -94,7 +94,7 @@ describe("a header's statement", () => {
     expect(Object.keys(wrong).length + 2).to.equal(Object.keys(payment.claims).length);
   });
 
-  it("opens to this merchant: its wallet, its key, its tag", () => {
+  it("opens to this recipient's wallet, key and tag", () => {
     const { viewingKey, ...rest } = createMerchant(merchant.wallet);
     const strangers = [
       { ...rest, shielded: { ...merchant.shielded, encryptionKey: rest.shielded.encryptionKey } },
@@ -136,14 +136,14 @@ describe("a header's statement", () => {
     }
   });
 
-  it("opens with its own timestamp: no younger one", () => {
+  it("opens only with its own timestamp", () => {
     const payment = paymentTo(merchant);
     const timestamp = payment.header.timestamp + 1;
     const claims = { ...payment.claims, timestamp };
     expect(failure(withHeader({ ...payment, claims }, { timestamp }))).to.be.oneOf(["RESOURCE_SIGNAL", "TOKEN_CLAIMS"]);
   });
 
-  it("is about one ciphertext: nobody pays one unit and proves the bounds of another", () => {
+  it("concerns one ciphertext: nobody pays one amount and proves another", () => {
     const payment = paymentTo(merchant, { amount: 1n });
     const { R, C } = encryptAmount(merchant.shielded.encryptionKey, PRICE, randomScalar());
     const { header } = payment;
@@ -155,7 +155,7 @@ describe("a header's statement", () => {
       expect(failure(withHeader(payment, { encryptedAmount }))).to.equal("CIPHERTEXT");
   });
 
-  it("says the same in the fields that need not be sent", () => {
+  it("matches the optional fields", () => {
     const payment = paymentTo(merchant);
     const { rangeSignals } = statement(payment);
     const cheaper = rangeSignals.with(4, PRICE - 1n);
@@ -172,12 +172,12 @@ describe("a header's statement", () => {
 describe("a viewing key", () => {
   const viewer = { viewingKey: merchant.viewingKey, ownerTag: merchant.shielded.ownerTag };
 
-  it("reads what was paid", () => {
+  it("reads the amount", () => {
     for (const amount of [PRICE, PRICE + 1n, (PRICE * 11n) / 10n])
       expect(readAmount(viewer, statement(paymentTo(merchant, { amount })), demand.bounds)).to.equal(amount);
   });
 
-  it("sees what proofs of development keys can hide: another amount, or a note that cannot be read", () => {
+  it("detects what development keys can forge: another amount, or an unreadable note", () => {
     const read = (payment: TestPayment) => () => readAmount(viewer, statement(payment), demand.bounds);
     for (const amount of [PRICE - 1n, (PRICE * 11n) / 10n + 1n, 0n])
       expect(read(paymentTo(merchant, { amount }))).to.throw("AMOUNT");

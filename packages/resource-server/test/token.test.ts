@@ -44,18 +44,18 @@ describe("a payment token", () => {
       (error: { failure?: string }) => error.failure,
     );
 
-  it("of the service is read, long after it expired for settle", async () => {
+  it("of the service is accepted long after it expired for settle", async () => {
     expect(await read(issue(signer))).to.deep.equal(claims);
   });
 
-  it("of anybody else is not", async () => {
+  it("of another issuer is rejected", async () => {
     expect(await read(issue(stranger))).to.equal("TOKEN");
     expect(await read(issue(createSigner("b")))).to.equal("TOKEN");
     expect(await read(issue(signer, { payload: { iss: "https://other.example/zk" } }))).to.equal("TOKEN");
     expect(await read(issue(signer, { payload: { iss: undefined } }))).to.equal("TOKEN");
   });
 
-  it("is signed with the one algorithm and is of the one type", async () => {
+  it("has exactly one algorithm and one type", async () => {
     const unsigned = `${base64({ alg: "none", kid: "a", typ: TOKEN_TYPE })}.${base64(payload())}.`;
     const hmac = `${base64({ alg: "HS256", kid: "a", typ: TOKEN_TYPE })}.${base64(payload())}.AAAA`;
     const otherType = issue(signer, { header: { typ: "JWT" } });
@@ -79,7 +79,7 @@ describe("a payment token", () => {
       expect(await read(token), token.slice(0, 40)).to.equal("TOKEN");
   });
 
-  it("says everything it has to say", async () => {
+  it("has all required claims", async () => {
     for (const name of Object.keys(claims)) {
       if (name === "jti") continue;
       expect(await read(issue(signer, { payload: { [name]: undefined } })), name).to.equal("TOKEN");
@@ -87,7 +87,7 @@ describe("a payment token", () => {
   });
 });
 
-describe("the keys of tokens", () => {
+describe("token keys", () => {
   const served: { keys: unknown; status: number; asked: number; redirect?: string } = {
     keys: [],
     status: 200,
@@ -121,7 +121,7 @@ describe("the keys of tokens", () => {
       (error: { code?: string }) => error.code,
     );
 
-  it("are rotated: a key that is not known is asked for once, whoever names it", async () => {
+  it("are rotated: an unknown key is requested once", async () => {
     const keys = await open();
     served.keys = [createSigner("a").jwk, createSigner("b").jwk];
     now += 11_000;
@@ -130,7 +130,7 @@ describe("the keys of tokens", () => {
     expect(served.asked).to.equal(2);
   });
 
-  it("that nobody has do not make the service be asked more than every ten seconds", async () => {
+  it("that do not exist cause at most one request every ten seconds", async () => {
     const keys = await open();
     now += 11_000;
     expect(await keys.find("x")).to.equal(undefined);
@@ -143,7 +143,7 @@ describe("the keys of tokens", () => {
     expect(await keys.find("a")).to.not.equal(undefined);
   });
 
-  it("that were revoked are no longer used, once the service was asked again", async () => {
+  it("that were revoked are no longer used after a refresh", async () => {
     const keys = await open();
     expect(await keys.find("a")).to.not.equal(undefined);
     served.keys = [createSigner("b").jwk];
@@ -157,7 +157,7 @@ describe("the keys of tokens", () => {
     expect(await keys.find("b")).to.not.equal(undefined);
   });
 
-  it("are used for an hour while the service is away, and not for longer", async () => {
+  it("are used for at most one hour while the service is unreachable", async () => {
     const keys = await open();
     served.status = 503;
     for (let minute = 0; minute < 60; minute += 5) {
@@ -172,7 +172,7 @@ describe("the keys of tokens", () => {
     expect(await keys.find("a")).to.not.equal(undefined);
   });
 
-  it("are of one kind, and come from nowhere else", async () => {
+  it("have one type, and come only from the service", async () => {
     const good = createSigner("a").jwk;
     const useless = [
       ...[

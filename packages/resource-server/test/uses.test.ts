@@ -6,7 +6,7 @@ import { type PaymentUse, StoredUses } from "../src/claims/uses.ts";
 
 const REMEMBERED = 360_000;
 
-describe("uses by another dialect", () => {
+describe("payment uses across formats", () => {
   let store: ClaimStore;
   let claims: Claims;
   let uses: StoredUses;
@@ -45,7 +45,7 @@ describe("uses by another dialect", () => {
     expect(errors).to.deep.equal([]);
   });
 
-  it("go to one of many, in either dialect", async () => {
+  it("are acquired by one of many, in either format", async () => {
     const use = payment();
     const answers = await Promise.all(Array.from({ length: 5 }, () => uses.claim(use)));
     expect(answers.sort()).to.deep.equal(["busy", "busy", "busy", "busy", "claimed"]);
@@ -56,7 +56,7 @@ describe("uses by another dialect", () => {
     expect([await taken(other), await uses.claim(other)]).to.deep.equal(["taken", "busy"]);
   });
 
-  it("stay used while a clock is hours ahead and when it is put right, in either dialect", async () => {
+  it("stay consumed while a clock is hours ahead and after it is corrected, in either format", async () => {
     const [shown, use, under] = [payment(), payment(), payment()];
     await (await claims.take(request(shown))).finish(200);
     expect(await uses.claim(use)).to.equal("claimed");
@@ -79,7 +79,7 @@ describe("uses by another dialect", () => {
     expect(await store.isUsed(idOf(shown.nullifier))).to.equal(false);
   });
 
-  it("that are stored take no memory longer than they may be shown, those under way do", async () => {
+  it("that are stored need memory only while valid or in progress", async () => {
     const [used, under] = [payment(), payment()];
     for (const use of [used, under]) await uses.claim(use);
     await uses.use(used);
@@ -93,7 +93,7 @@ describe("uses by another dialect", () => {
     expect(await store.isUsed(idOf(under.nullifier))).to.equal(true);
   });
 
-  it("come back where nothing was settled, and count for nothing", async () => {
+  it("are released if nothing was settled, without counting", async () => {
     const use = payment();
     for (let i = 0; i < 8; i += 1) {
       expect(await uses.claim(use)).to.equal("claimed");
@@ -102,7 +102,7 @@ describe("uses by another dialect", () => {
     expect(await taken(use)).to.equal("taken");
   });
 
-  it("leave nothing behind of what was no payment: an honest one of the same note comes after it", async () => {
+  it("of an invalid payment do not block a valid one of the same note", async () => {
     const honest = payment();
     const forged = { ...honest, digest: "0xf0" };
     expect(await uses.claim(forged)).to.equal("claimed");
@@ -118,7 +118,7 @@ describe("uses by another dialect", () => {
     expect([await uses.claim(forged), await uses.claim(honest)]).to.deep.equal(["used", "claimed"]);
   });
 
-  it("come back from handlers that fail, three times in all", async () => {
+  it("are restored after failed handlers, three times in all", async () => {
     const use = payment();
     for (let i = 0; i < 3; i += 1) {
       expect(await uses.claim(use)).to.equal("claimed");
@@ -128,7 +128,7 @@ describe("uses by another dialect", () => {
     expect([await uses.claim(use), await taken(use)]).to.deep.equal(["used", "USED"]);
   });
 
-  it("stay taken where the store was away when they were used: the resource was served", async () => {
+  it("stay consumed if the store was unavailable when the resource was served", async () => {
     const use = payment();
     await uses.claim(use);
     const { consume } = store;
@@ -156,7 +156,7 @@ describe("uses by another dialect", () => {
     expect(await open().claim(use)).to.equal("used");
   });
 
-  it("are nobody else's to give back", async () => {
+  it("can be released only by their holder", async () => {
     const use = payment();
     await uses.claim(use);
     await uses.use(use);
@@ -165,7 +165,7 @@ describe("uses by another dialect", () => {
     expect(await other.claim(use)).to.equal("used");
   });
 
-  it("of a server that died are free after its lease", async () => {
+  it("of a dead server are free after its lease", async () => {
     const use = payment();
     await uses.claim(use);
     uses.close();
@@ -176,7 +176,7 @@ describe("uses by another dialect", () => {
     other.close();
   });
 
-  it("are refused where a store that forgets cannot know of them", async () => {
+  it("are rejected if a store without memory cannot know them", async () => {
     const forgetful = open(now);
     expect(await forgetful.claim(payment({ timestamp: now - 1 }))).to.equal("early");
     expect(await forgetful.claim(payment({ timestamp: now + 1 }))).to.equal("early");

@@ -20,7 +20,7 @@ describe("a payer", () => {
   const check = (chainId: bigint, resource: string) =>
     code(checkTerms(terms(chainId, resource), undefined, { wallet: wallet(chainId), decimals: 6, services: [] }));
 
-  it("pays nobody who asks in the clear: it may be anybody", async () => {
+  it("does not pay over plain http", async () => {
     for (const resource of ["http://data.example/report", "http://10.0.0.7/report", "http://127.0.0.1.data.example/"])
       expect(await check(8453n, resource), resource).to.equal("X402_ORIGIN_NOT_SECURE");
     // What is looked at next.
@@ -29,14 +29,14 @@ describe("a payer", () => {
     expect(await check(31337n, "http://data.example/report")).to.equal("X402_SERVICE_NOT_ALLOWED");
   });
 
-  it("allows no service in the clear", async () => {
+  it("allows no service over plain http", async () => {
     for (const service of ["http://zk.example/zk", "http://10.0.0.7:8402/zk"])
       expect(await code(Payer.open({ wallet: wallet(8453n), services: [service] }))).to.equal("X402_OPTION_INVALID");
   });
 });
 
 describe("a facilitator's service", () => {
-  it("is https, or on this machine: nothing else is asked", async () => {
+  it("is https or on this machine", async () => {
     const asked: string[] = [];
     const send = async (url: unknown) => {
       asked.push(String(url));

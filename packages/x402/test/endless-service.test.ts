@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { SottoScheme } from "../src/facilitator.ts";
 
-describe("a service that answers without end", () => {
+describe("a service with an endless response", () => {
   /** What a facilitator makes of it. */
   async function opened(
     pull: (controller: ReadableStreamDefaultController<Uint8Array>) => void | Promise<void>,
@@ -22,7 +22,7 @@ describe("a service that answers without end", () => {
     return found;
   }
 
-  it("is given up once it has sent more than is read", async () => {
+  it("is aborted at the size limit", async () => {
     let sent = 0;
     const more = (controller: ReadableStreamDefaultController<Uint8Array>) => {
       sent += 1;
@@ -32,7 +32,7 @@ describe("a service that answers without end", () => {
     expect(sent).to.be.at.most(20);
   });
 
-  it("is given up when its time is over", async () => {
+  it("is aborted at the timeout", async () => {
     expect(await opened(() => new Promise(() => undefined), 50)).to.match(
       /^X402_FACILITATOR_FAILED: .*does not answer/,
     );

@@ -32,8 +32,8 @@ async function code(act: () => unknown): Promise<string> {
   return "none";
 }
 
-describe("the seller's scheme", () => {
-  it("reads prices exactly", async () => {
+describe("the server's scheme", () => {
+  it("parses prices exactly", async () => {
     const prices: [Price, string][] = [
       ["$0.05", "50000"],
       ["$ 0.05", "50000"],
@@ -49,7 +49,7 @@ describe("the seller's scheme", () => {
       expect(await scheme.parsePrice(price, network)).to.deep.equal({ amount, asset: TOKEN, extra: {} });
   });
 
-  it("refuses prices that the token cannot pay, instead of rounding them", async () => {
+  it("rejects prices that the token cannot represent", async () => {
     const wrong = [
       ...["0.0000001", "1 EURC", "0", "$0.00", "-1", "1e3", "", "free", "1,000", "0x10", " ", "1.", ".5"],
       ...[0.0000001, -1, Number.NaN, Number.POSITIVE_INFINITY, 1e21],
@@ -66,7 +66,7 @@ describe("the seller's scheme", () => {
       );
   });
 
-  it("is not made of options that do not fit", async () => {
+  it("rejects inconsistent options", async () => {
     const recipient = (changes: object) => ({ recipient: { ...right.recipient, ...changes } });
     const wrong: object[] = [
       ...["", "data.example", "https://data.example/path", "ftp://data.example", undefined].map((origin) => ({
@@ -95,7 +95,7 @@ describe("the seller's scheme", () => {
       expect(await code(() => new SottoScheme({ ...right, ...changes })), JSON.stringify(changes)).to.equal("none");
   });
 
-  it("must be told where used payments are remembered on any chain that is not local", async () => {
+  it("requires a store on chains that are not local", async () => {
     for (const chainId of [8453, 8453n]) {
       const make = (uses?: MemoryUses) =>
         new SottoScheme({ ...right, chainId, ...(uses === undefined ? {} : { uses }) });
@@ -108,7 +108,7 @@ describe("the seller's scheme", () => {
       expect(await code(() => new SottoScheme({ ...right, chainId })), String(chainId)).to.equal("none");
   });
 
-  it("is not opened for a recipient whose wallet did not sign", async () => {
+  it("does not open for a recipient whose wallet did not sign", async () => {
     const call = async () => `0x${"00".repeat(32)}`;
     expect(await code(() => SottoScheme.open(right, call))).to.equal("X402_OPTION_INVALID");
   });
@@ -117,7 +117,7 @@ describe("the seller's scheme", () => {
     ...{ scheme: "sotto", network, asset: TOKEN, amount: "50000", payTo: WALLET, maxTimeoutSeconds: 600, extra: {} },
   };
 
-  it("adds what a payer needs, and no more time than a payment has", async () => {
+  it("adds what a payer needs, and at most a payment's lifetime", async () => {
     const enhanced = await scheme.enhancePaymentRequirements(requirements, { ...kind, extra: { artifactSet: "set" } });
     expect(enhanced).to.deep.include({ payTo: WALLET, maxTimeoutSeconds: 300 });
     const { shieldedAddress, signature, issuedAt } = right.recipient;
@@ -127,14 +127,14 @@ describe("the seller's scheme", () => {
     });
   });
 
-  it("refuses routes that pay somebody else or elsewhere", async () => {
+  it("rejects routes with another recipient or pool", async () => {
     const enhance = (changes: Partial<PaymentRequirements>) => () =>
       scheme.enhancePaymentRequirements({ ...requirements, ...changes }, kind);
     expect(await code(enhance({ payTo: POOL }))).to.equal("X402_OPTION_INVALID");
     expect(await code(enhance({ network: "eip155:1" }))).to.equal("X402_OPTION_INVALID");
   });
 
-  it("names what is sold on its own origin, once, and leaves other schemes alone", async () => {
+  it("names resources on its own origin, once, and ignores other schemes", async () => {
     const other = { ...requirements, scheme: "exact", extra: { name: "USDC" } };
     const accepts = [other, requirements];
     const ask = async (url: string, list = accepts) =>
@@ -151,7 +151,7 @@ describe("the seller's scheme", () => {
     expect(await code(() => ask("no url"))).to.equal("X402_OPTION_INVALID");
   });
 
-  it("knows the decimals of its own token alone", () => {
+  it("knows only its own token's decimals", () => {
     expect(scheme.getAssetDecimals(TOKEN, network)).to.equal(6);
     expect(scheme.getAssetDecimals(POOL, network)).to.equal(undefined);
     expect(scheme.getAssetDecimals(TOKEN, "eip155:1")).to.equal(undefined);

@@ -3,7 +3,7 @@ import { MemoryUses, type PaymentUse } from "../src/server.ts";
 
 const START = 1_795_243_800_000;
 
-describe("uses in memory", () => {
+describe("payment uses in memory", () => {
   let now: number;
   let uses: MemoryUses;
   const payment = (digest = "0x01", timestamp = now): PaymentUse => ({
@@ -15,7 +15,7 @@ describe("uses in memory", () => {
     uses = new MemoryUses(() => now);
   });
 
-  it("give one payment to one of many", async () => {
+  it("are acquired by one of many", async () => {
     const claims = await Promise.all(Array.from({ length: 5 }, () => uses.claim(payment())));
     expect(claims).to.deep.equal(["claimed", "busy", "busy", "busy", "busy"]);
     expect(await uses.claim(payment("0x02"))).to.equal("claimed");
@@ -23,7 +23,7 @@ describe("uses in memory", () => {
     expect(await uses.claim(payment())).to.equal("used");
   });
 
-  it("take what was not settled back, however often, and keep nothing of it", async () => {
+  it("are released if not settled, without a trace", async () => {
     for (let i = 0; i < 10; i += 1) {
       expect(await uses.claim(payment())).to.equal("claimed");
       await (i % 2 === 0 ? uses.release(payment()) : uses.refuse(payment()));
@@ -31,7 +31,7 @@ describe("uses in memory", () => {
     }
   });
 
-  it("give a payment to three handlers that fail, and not to a fourth", async () => {
+  it("allow three failed handlers, not a fourth", async () => {
     for (let i = 0; i < 3; i += 1) {
       expect(await uses.claim(payment())).to.equal("claimed");
       await uses.use(payment());
@@ -40,7 +40,7 @@ describe("uses in memory", () => {
     expect(await uses.claim(payment())).to.equal("used");
   });
 
-  it("take nothing back that nobody holds", async () => {
+  it("ignore a release without a claim", async () => {
     await uses.claim(payment());
     await uses.use(payment());
     await uses.release(payment());
@@ -50,14 +50,14 @@ describe("uses in memory", () => {
     expect(await uses.claim(payment("0x02"))).to.equal("claimed");
   });
 
-  it("refuse what was made before they began, or far in the future", async () => {
+  it("reject payments from before their start, or far in the future", async () => {
     expect(await uses.claim(payment("0x01", START - 1))).to.equal("early");
     expect(await uses.claim(payment("0x02", START + 2_001))).to.equal("early");
     // A payer's clock that is a little ahead: its time comes.
     expect(await uses.claim(payment("0x03", START + 20))).to.equal("claimed");
   });
 
-  it("knows a used one while its clock is hours ahead and when it is put right", async () => {
+  it("stay consumed while the clock is hours ahead and after it is corrected", async () => {
     const use = payment();
     await uses.claim(use);
     await uses.use(use);
@@ -67,7 +67,7 @@ describe("uses in memory", () => {
     expect(await uses.claim(use)).to.equal("used");
   });
 
-  it("forget what is too old to be shown to anybody", async () => {
+  it("delete what is too old to be presented", async () => {
     for (let i = 0; i < 100; i += 1) await uses.claim(payment(`0x${i}`));
     expect(uses.size).to.equal(100);
     now += 90_000_000;

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { PHONE_ROUTE_ERRORS } from "../../src/error-definitions.ts";
 
 describe("the errors of the registry's routes", () => {
-  it("have these statuses, which do not change", () => {
+  it("have stable HTTP statuses", () => {
     const errors: ErrorTable = { ...SERVER_ERRORS, ...PHONE_ROUTE_ERRORS };
     const statuses = Object.entries(errors).flatMap(([code, { http }]) => (http === undefined ? [] : [[code, http]]));
     expect(Object.fromEntries(statuses)).to.deep.equal({

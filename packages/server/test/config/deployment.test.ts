@@ -46,7 +46,7 @@ describe("a deployment's manifest as settings", () => {
     expect(open(own)).to.equal(own);
   });
 
-  it("is missing: the message says how to make one", () => {
+  it("is reported with the next step if missing", () => {
     for (const none of [{}, { SOTTO_DEPLOYMENT: "" }, { SOTTO_CHAIN_ID: "31337", SOTTO_POOL: "" }])
       expect(refused(none)).to.equal(
         "no pool is configured: set SOTTO_DEPLOYMENT or SOTTO_POOL, or run `npm run deploy:local`, which deploys a pool on a " +
@@ -54,7 +54,7 @@ describe("a deployment's manifest as settings", () => {
       );
   });
 
-  it("is the local one where neither it nor a pool is named", () => {
+  it("defaults to the local one", () => {
     const local = (path: string) => (path === LOCAL_DEPLOYMENT ? files["good"] : undefined);
     expect(withDeployment({}, says, local)).to.include({ SOTTO_DEPLOYMENT: LOCAL_DEPLOYMENT, SOTTO_POOL: POOL });
     const own = { SOTTO_POOL: OTHER };
@@ -62,7 +62,7 @@ describe("a deployment's manifest as settings", () => {
     expect(() => withDeployment({}, says, () => "{")).to.throw(LOCAL_DEPLOYMENT);
   });
 
-  it("is refused where it cannot be read, or the environment says otherwise", () => {
+  it("is rejected if unreadable, or if it contradicts the environment", () => {
     expect(refused({ SOTTO_DEPLOYMENT: "none" })).to.include("does not exist");
     expect(refused({ SOTTO_DEPLOYMENT: "cut" })).to.include("not JSON");
     expect(refused({ SOTTO_DEPLOYMENT: "other" })).to.include("not a manifest");

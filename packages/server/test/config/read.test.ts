@@ -18,7 +18,7 @@ describe("settings from the environment", () => {
     expect(problems).to.deep.equal([]);
   });
 
-  it("are all looked at before any is complained about", () => {
+  it("are all checked before an error is reported", () => {
     const read = readSettings(TABLE, { SOTTO_SIZE: "10", SOTTO_SIZES: "1" });
     requireSettings(TABLE, read, ["size", "key"]);
     expect(read.problems).to.deep.equal([
@@ -32,13 +32,13 @@ describe("settings from the environment", () => {
     refuseProblems([]);
   });
 
-  it("leave alone what the checkout's own tools read, so that a server starts beside them", () => {
+  it("ignore variables of the checkout's own tools", () => {
     const names = ["SOTTO_LONG", "SOTTO_TEST_EVENTS", "SOTTO_CHROMIUM", "SOTTO_SCREENSHOT"];
     const environment = Object.fromEntries(names.map((name) => [name, "1"]));
     expect(readSettings(TABLE, environment).problems).to.deep.equal([]);
   });
 
-  it("may name a file where they are secret", () => {
+  it("can be read from a file if secret", () => {
     const folder = mkdtempSync(join(tmpdir(), "sotto-settings-"));
     try {
       writeFileSync(join(folder, "key"), "from a file\n");
@@ -51,7 +51,7 @@ describe("settings from the environment", () => {
     }
   });
 
-  it("make a table for documents", () => {
+  it("produce a table for documents", () => {
     expect(settingsTable(TABLE)).to.include("| `SOTTO_SIZE` | `3` | how large |").and.include("what opens it; secret");
   });
 });

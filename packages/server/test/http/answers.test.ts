@@ -8,13 +8,13 @@ import { errorAnswers, statusOf } from "../../src/http/answers.ts";
 
 const root = join(import.meta.dirname, "..", "..", "src");
 
-describe("errors and their answers", () => {
+describe("error responses", () => {
   const { toAnswer } = errorAnswers({
     errors: { ...SERVER_ERRORS, TEA: { means: "There is no coffee.", http: 418 } },
     translate: (error) => (error === "the store is away" ? new SottoError("OVERLOADED", "later") : undefined),
   });
 
-  it("has these statuses, which do not change", () => {
+  it("have stable HTTP statuses", () => {
     const statuses = Object.entries(SERVER_ERRORS as ErrorTable).flatMap(([code, { http }]) =>
       http === undefined ? [] : [[code, http]],
     );
@@ -43,14 +43,14 @@ describe("errors and their answers", () => {
     expect(files.filter((name) => literal.test(readFileSync(join(root, name), "utf8")))).to.deep.equal([]);
   });
 
-  it("tells what was wrong with a request, by the table it was given", () => {
+  it("explain what was wrong with a request", () => {
     const { status, answer } = toAnswer(new SottoError("TEA", "no coffee here"));
     expect(status).to.equal(418);
     expect(answer).to.deep.equal({ error: "I'm a Teapot", message: "no coffee here", code: "TEA" });
     expect(toAnswer(new ServerError("NOT_FOUND", "nothing")).status).to.equal(404);
   });
 
-  it("says when to come back, as the error's details do", () => {
+  it("have Retry-After from the error's details", () => {
     const { handle } = errorAnswers({ errors: { ...SERVER_ERRORS, LATER: { means: "Try again.", http: 429 } } });
     const told = (details: ErrorDetails, code = "LATER"): unknown => {
       const headers: Record<string, unknown> = {};
@@ -80,7 +80,7 @@ describe("errors and their answers", () => {
     expect(told({}, "OVERLOADED")).to.equal(5);
   });
 
-  it("says in words, too, when a limit ends", () => {
+  it("say in the message when a limit ends", () => {
     const { handle } = errorAnswers({ errors: { ...SERVER_ERRORS, LATER: { means: "Try again.", http: 429 } } });
     const told = (code: string, details: ErrorDetails): unknown => {
       let body: unknown;
@@ -110,14 +110,14 @@ describe("errors and their answers", () => {
     expect(told("OVERLOADED", { retryAfter: 3 })).to.equal("limit exceeded: 3 a day");
   });
 
-  it("takes somebody else's errors for what the server says they are", () => {
+  it("map foreign errors as the server defines", () => {
     expect(toAnswer("the store is away")).to.deep.equal({
       status: 503,
       answer: { error: "Service Unavailable", message: "later", code: "OVERLOADED" },
     });
   });
 
-  it("tells nothing of an error that is the server's fault", () => {
+  it("reveal nothing of an internal error", () => {
     for (const error of [new Error("secret"), new SottoError("WHATEVER", "secret"), "secret", null, { code: "X" }]) {
       const { status, answer } = toAnswer(error);
       expect([status, answer.code]).to.deep.equal([500, "INTERNAL"]);
@@ -125,7 +125,7 @@ describe("errors and their answers", () => {
     }
   });
 
-  it("does not take a property of objects for a code", () => {
+  it("do not treat properties of Object as codes", () => {
     expect(statusOf(SERVER_ERRORS, "toString")).to.equal(500);
     expect(statusOf(SERVER_ERRORS, "__proto__")).to.equal(500);
   });

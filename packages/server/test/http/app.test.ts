@@ -57,7 +57,7 @@ describe("a server", () => {
   before(async () => ({ app, origin } = await open()));
   after(() => app.close());
 
-  it("warns once of an X-Forwarded-For that it ignores, and not of one that it believes", async () => {
+  it("warns once about an ignored X-Forwarded-For", async () => {
     const warnings = () => lines.filter((line) => line.includes("FORWARDED_FOR_IGNORED"));
     for (const [trusted, expected] of [
       ["", 1],
@@ -77,7 +77,7 @@ describe("a server", () => {
     }
   });
 
-  it("limits the requests of an IPv6 client's /64, /56 and /48 each, and of watchers never", async () => {
+  it("limits requests of an IPv6 client's /64, /56 and /48 each, but never of monitoring", async () => {
     const strict = await open({ SOTTO_RATE_LIMIT: "1", SOTTO_TRUST_PROXY: "loopback" });
     try {
       const ask = async (address: string, path = "/nothing") =>
@@ -102,7 +102,7 @@ describe("a server", () => {
     }
   });
 
-  it("answers, with an id of its own and no caching of errors", async () => {
+  it("answers with its own request id, and uncached errors", async () => {
     const answer = await post("/things/7", '{"name":"a"}', { "x-request-id": "chosen" });
     expect([answer.status, await answer.json()]).to.deep.equal([200, { name: "a" }]);
     expect(answer.headers.get("x-request-id")).to.match(/^[0-9a-f-]{36}$/);
@@ -127,17 +127,17 @@ describe("a server", () => {
     ["too large a body", `{"name":"${"a".repeat(70_000)}"}`, {}, 413, "BODY_TOO_LARGE"],
   ];
   for (const [what, body, headers, status, code] of refused)
-    it(`refuses ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       const answer = await post("/things/7", body, headers);
       expect([answer.status, await codeOf(answer)]).to.deep.equal([status, code]);
     });
 
-  it("says which methods a path takes", async () => {
+  it("lists the methods of a path", async () => {
     const answer = await fetch(`${origin}/things/7`, { method: "PUT" });
     expect([answer.status, answer.headers.get("allow")]).to.deep.equal([405, "POST"]);
   });
 
-  it("tells nothing of its own faults, and logs their place", async () => {
+  it("reveals nothing of internal errors, and logs their location", async () => {
     lines.length = 0;
     const answer = await fetch(`${origin}/fails`);
     expect(answer.status).to.equal(500);
@@ -145,7 +145,7 @@ describe("a server", () => {
     expect(lines.join("")).to.include("app.test.ts").and.not.include("a secret of");
   });
 
-  it("logs and measures patterns, never paths", async () => {
+  it("logs and measures route patterns, never paths", async () => {
     lines.length = 0;
     await post("/things/canary?q=canary", '{"name":"a"}');
     const metrics = await (await fetch(`${origin}/metrics`)).text();
@@ -154,7 +154,7 @@ describe("a server", () => {
       .and.not.include("canary");
   });
 
-  it("answers what is no HTTP request", async () => {
+  it("answers malformed HTTP", async () => {
     const { hostname, port } = new URL(origin);
     const answer = await new Promise<string>((resolve) => {
       const socket = connect(Number(port), hostname, () => socket.write("hello\r\n\r\n"));
@@ -169,19 +169,19 @@ describe("a server", () => {
       .and.include('"code":"INVALID_REQUEST"');
   });
 
-  it("lets go of connections on which nothing moves, but of none that waits for a settlement", () => {
+  it("closes idle connections, but none that waits for a settlement", () => {
     expect(app.server.timeout).to.be.within(180_000, 600_000);
     expect(app.server.requestTimeout).to.be.within(1, 60_000);
     expect(app.server.keepAliveTimeout).to.be.within(1, 120_000);
   });
 
-  it("lets pages send the headers it was told of", async () => {
+  it("allows configured CORS headers", async () => {
     const headers = { origin: "https://a.example", "access-control-request-method": "POST" };
     const answer = await fetch(`${origin}/things/7`, { method: "OPTIONS", headers });
     expect(answer.headers.get("access-control-allow-headers")).to.include("x-sotto-test").and.include("content-type");
   });
 
-  it("counts requests of an address, and says when to come back", async () => {
+  it("limits requests per address, with Retry-After", async () => {
     const limited = await open({ SOTTO_RATE_LIMIT: "2" });
     try {
       const ask = () => fetch(`${limited.origin}/nothing`);
@@ -195,7 +195,7 @@ describe("a server", () => {
     }
   });
 
-  it("says that a port is taken", async () => {
+  it("reports a port in use", async () => {
     const other = await open();
     try {
       const { port } = new URL(origin);

@@ -18,7 +18,7 @@ describe("readiness", () => {
     [now, asked, closing] = [0, 0, false];
   });
 
-  it("is there with all that is needed, and says what is missing and why", async () => {
+  it("requires every check, and reports failed ones with the reason", async () => {
     expect(await of({ chain: there, store: there })()).to.deep.equal({
       ready: true,
       checks: { chain: { ok: true }, store: { ok: true } },
@@ -41,7 +41,7 @@ describe("readiness", () => {
     });
   });
 
-  it("is asked for once in two seconds, however many watch", async () => {
+  it("is evaluated at most once in two seconds", async () => {
     const readiness = of({ chain: there });
     await Promise.all([readiness(), readiness(), readiness()]);
     now = 1_999;
@@ -52,7 +52,7 @@ describe("readiness", () => {
     expect(asked).to.equal(2);
   });
 
-  it("ends at once where the server closes", async () => {
+  it("fails immediately if the server closes", async () => {
     const readiness = of({ chain: there });
     expect((await readiness()).ready).to.equal(true);
     closing = true;

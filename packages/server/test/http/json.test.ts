@@ -22,7 +22,7 @@ describe("strict JSON", () => {
     '{"a\\\\":1,"a":2}',
   ];
   for (const text of good)
-    it(`reads ${text} as JSON.parse does`, () => {
+    it(`parses ${text} like JSON.parse`, () => {
       expect(parseStrictJson(bytes(text))).to.deep.equal(JSON.parse(text));
     });
 
@@ -49,15 +49,15 @@ describe("strict JSON", () => {
     ["NaN", "INVALID_JSON"],
   ];
   for (const [text, code] of bad)
-    it(`refuses ${JSON.stringify(text.slice(0, 40))}: ${code}`, () => {
+    it(`rejects ${JSON.stringify(text.slice(0, 40))}: ${code}`, () => {
       expect(codeOf(bytes(text))).to.equal(code);
     });
 
-  it("refuses what is not UTF-8", () => {
+  it("rejects invalid UTF-8", () => {
     expect(codeOf(Uint8Array.of(0x22, 0xff, 0x22))).to.equal("INVALID_JSON");
   });
 
-  it("says nothing of the body in its errors", () => {
+  it("never repeats the body in errors", () => {
     try {
       parseStrictJson(bytes('{"a": canary}'));
       expect.fail("it was read");

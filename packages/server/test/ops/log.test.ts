@@ -31,12 +31,12 @@ function foreignError(text: string): Error {
 
 describe("redaction", () => {
   for (const [what, [text, secret]] of Object.entries(SECRETS))
-    it(`hides ${what} and leaves the words around it`, () => {
+    it(`hides ${what} and keeps the surrounding text`, () => {
       expect(redact(text)).to.not.include(secret);
       expect(redact(text).split(" ")[0]).to.equal(text.split(/[ =]/)[0] + (what === "a setting" ? "=[redacted]" : ""));
     });
 
-  it("leaves addresses of accounts, amounts, codes and hosts", () => {
+  it("keeps account addresses, amounts, codes and hosts", () => {
     const text = `there is no contract at 0x${"5e".repeat(20)} on chain 8453 (POOL_MISSING): https://node.example says so`;
     expect(redact(text)).to.equal(text);
   });
@@ -48,7 +48,7 @@ describe("logs", () => {
     return { lines, log: createLog("debug", { write: (line: string) => void lines.push(line) }) };
   };
 
-  it("show errors by code and place, and only our own messages", () => {
+  it("show errors by code and location, with messages only of our own errors", () => {
     const { lines, log } = capture();
     const cause = new Error("canary in a node's answer");
     log.error({ err: new SottoError("SOME_CODE", "what we say", {}, { cause }) }, "failed");
@@ -56,11 +56,11 @@ describe("logs", () => {
     expect(lines[0]).to.not.include("canary");
   });
 
-  it("take what is not an error", () => {
+  it("accept values that are not errors", () => {
     expect(describeError("canary")).to.deep.equal({ name: "string" });
   });
 
-  it("end with an error that is its own cause", () => {
+  it("handle an error that is its own cause", () => {
     const error = new Error("x");
     error.cause = error;
     expect(JSON.stringify(describeError(error)).length).to.be.lessThan(20_000);
@@ -108,7 +108,7 @@ describe("logs", () => {
     });
   }
 
-  it("a program's last line hides what is secret", async () => {
+  it("hide secrets in a program's last line", async () => {
     const program = join(import.meta.dirname, "..", "..", "src", "ops", "program.ts");
     for (const [text, secret] of Object.values(SECRETS)) {
       const code = `import { endWith } from ${JSON.stringify(program)}; await endWith(async () => { throw new Error(${JSON.stringify(text)}); });`;

@@ -19,7 +19,7 @@ describe("client ids", () => {
     ["fe80::1%eth0", "fe80:0:0:0/64"],
   ];
   for (const [address, network] of cases)
-    it(`${address} is of ${network}`, () => {
+    it(`map ${address} to ${network}`, () => {
       expect(networkOf(address)).to.equal(network);
     });
 
@@ -32,7 +32,7 @@ describe("client ids", () => {
     expect(networksOf("::ffff:192.0.2.7")).to.deep.equal(["192.0.2.7"]);
   });
 
-  it("name networks without showing them, alike if the secret is the same", () => {
+  it("hide networks behind a keyed hash", () => {
     const [one, same, other] = [clientIds("a"), clientIds("a"), clientIds("b")];
     expect(one("192.0.2.7"))
       .to.match(/^[0-9a-f]{32}$/)
@@ -46,7 +46,7 @@ describe("client ids", () => {
     expect(new Set([link, house, site]).size).to.equal(3);
   });
 
-  it("allow a larger network more, but not as much as all its addresses", () => {
+  it("allow a larger network more, but less than all its addresses", () => {
     expect(networkLimits("a,b,c", 10)).to.deep.equal([
       { network: "a", limit: 10 },
       { network: "b", limit: 20 },
@@ -57,7 +57,7 @@ describe("client ids", () => {
 });
 
 describe("closing", () => {
-  it("ends everything once, last one first, whatever fails", async () => {
+  it("ends everything once, in reverse order, despite failures", async () => {
     const [order, errors]: [number[], unknown[]] = [[], []];
     const closing = new Closing((error) => errors.push(error));
     closing.add(() => order.push(1));

@@ -10,7 +10,7 @@ describe("a compressed file", () => {
   const folder = mkdtempSync(join(tmpdir(), "sotto-compressed-"));
   after(() => rmSync(folder, { recursive: true }));
 
-  it("is used only if it decompresses to exactly the file of the lock", async () => {
+  it("is used only if it decompresses to the locked file", async () => {
     const [path, file] = [join(folder, "a"), Buffer.from("the file")];
     const sha256 = createHash("sha256").update(file).digest("hex");
     const found = async (compressed: Uint8Array) => {

@@ -28,7 +28,7 @@ describe("byte ranges of a file of 100 bytes", () => {
 });
 
 describe("If-None-Match", () => {
-  it("takes one tag, several, weak ones and *", () => {
+  it("accepts one tag, several, weak ones and *", () => {
     expect(matchesEtag('"a"', '"a"')).to.equal(true);
     expect(matchesEtag('"b", W/"a"', '"a"')).to.equal(true);
     expect(matchesEtag("*", '"a"')).to.equal(true);

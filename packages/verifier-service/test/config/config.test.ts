@@ -22,7 +22,7 @@ const failure = (environment: Environment): { code?: unknown; message: string } 
 };
 
 describe("configuration", () => {
-  it("needs a chain, a pool and a key, and nothing else", () => {
+  it("requires only a chain, a pool and a key", () => {
     const config = readConfig(LEAST);
     expect(config).to.include({ chainId: 8453, pool: POOL, port: 8402, basePath: "/zk", local: false });
     expect(config).to.include({
@@ -36,7 +36,7 @@ describe("configuration", () => {
     expect(local).to.include({ confirmations: 1, appendAfterMs: 0, relayWaitMs: 10_000, local: true });
   });
 
-  it("names every variable that is missing", () => {
+  it("names every missing variable", () => {
     const { code, message } = failure({});
     expect(code).to.equal("INVALID_CONFIG");
     for (const variable of ["SOTTO_CHAIN_ID", "SOTTO_POOL", "SOTTO_RELAYER_KEY"]) expect(message).to.include(variable);
@@ -67,13 +67,13 @@ describe("configuration", () => {
     ["SOTTO_DEPOSIT_FEE", "5"],
   ];
   for (const [variable, value] of wrong)
-    it(`refuses ${variable}=${value} and names a variable`, () => {
+    it(`rejects ${variable}=${value} and names a variable`, () => {
       const { code, message } = failure({ ...LEAST, [variable]: value });
       expect(code).to.equal("INVALID_CONFIG");
       expect(message).to.include(variable);
     });
 
-  it("takes proxies and origins in all their forms", () => {
+  it("accepts proxies and origins in all their forms", () => {
     const proxies = "loopback, 10.0.0.0/8,192.0.2.7 , 2001:db8::/32";
     const { trustProxy, corsOrigins } = readConfig({
       ...LEAST,
@@ -84,11 +84,11 @@ describe("configuration", () => {
     expect(corsOrigins).to.deep.equal(["https://a.example", "http://b.example:81"]);
   });
 
-  it("refuses a variable it does not know: a mistyped one would be left out silently", () => {
+  it("rejects unknown variables, so that a mistyped one is not silently ignored", () => {
     expect(failure({ ...LEAST, SOTTO_PROT: "1" }).message).to.include("SOTTO_PROT");
   });
 
-  it("never shows secrets", () => {
+  it("never prints secrets", () => {
     const { message } = failure({
       ...LEAST,
       SOTTO_RELAYER_KEY: "0xcanary",
@@ -111,13 +111,13 @@ describe("configuration", () => {
     }
   });
 
-  it("refuses confirmations that take longer than a minute", () => {
+  it("rejects confirmations that take longer than a minute", () => {
     const slow = { ...LEAST, SOTTO_CONFIRMATIONS: "6", SOTTO_BLOCK_TIME_MS: "12000" };
     expect(failure(slow).code).to.equal("CONFIRMATIONS_TOO_SLOW");
     expect(readConfig({ ...slow, SOTTO_CONFIRMATIONS: "5" }).confirmations).to.equal(5);
   });
 
-  it("refuses development keys off local chains", () => {
+  it("rejects development keys on chains that are not local", () => {
     expect(() => refuseDevelopmentKeys("development", readConfig(LEAST)))
       .to.throw()
       .with.property("code", "DEVELOPMENT_KEYS_REFUSED");
@@ -138,7 +138,7 @@ describe("configuration", () => {
 describe("development defaults", () => {
   const LOCAL: Environment = { SOTTO_CHAIN_ID: "31337", SOTTO_POOL: POOL };
 
-  it("give a local chain's service a relayer of that chain", () => {
+  it("configure a relayer account of a local chain", () => {
     expect(readConfig(withDevelopmentDefaults(LOCAL))).to.include({ chainId: 31337, pool: POOL, local: true });
     expect(withDevelopmentDefaults(LOCAL)["SOTTO_PHONE_REGISTRY"]).to.equal(undefined);
   });
@@ -148,18 +148,18 @@ describe("development defaults", () => {
     expect(phone?.sender).to.include({ kind: "file" });
   });
 
-  it("leave what the environment says alone", () => {
+  it("do not override the environment", () => {
     expect(withDevelopmentDefaults({ ...LEAST })).to.deep.equal(LEAST);
   });
 
-  it("give no key to a chain that is not local", () => {
+  it("provide no key for chains that are not local", () => {
     const { SOTTO_RELAYER_KEY: _, ...rest } = LEAST;
     expect(withDevelopmentDefaults(rest)["SOTTO_RELAYER_KEY"]).to.equal(undefined);
   });
 });
 
-describe("sets of keys", () => {
-  it("are what a manifest names, with chain, pool and block", () => {
+describe("artifact sets", () => {
+  it("come from the manifest, with chain, pool and block", () => {
     const said = deploymentSettings({ chainId: 84532, pool: POOL, deploymentBlock: 7, set: "ceremony/x" } as never);
     const config = readConfig({ SOTTO_RELAYER_KEY: KEY, ...said });
     expect(config).to.include({ chainId: 84532, pool: POOL, deploymentBlock: 7, artifactSet: "ceremony/x" });

@@ -19,7 +19,7 @@ describe("a batch of proofs", () => {
     assert.deepEqual(batch.verify(statements), expected);
   };
 
-  it("holds when all do, of one circuit or several", () => {
+  it("is valid if all are, of one circuit or several", () => {
     expectFalse(good, []);
     for (const circuit of CIRCUITS)
       expectFalse(
@@ -30,14 +30,14 @@ describe("a batch of proofs", () => {
     assert.deepEqual(batch.verify([]), []);
   });
 
-  it("finds the one that does not hold, wherever it is", () => {
+  it("finds the invalid one at any position", () => {
     for (const place of [0, 1, 15, 16, 31]) expectFalse(good.with(place, bad[place]!), [place]);
     for (let count = 1; count <= 4; count++) {
       for (let place = 0; place < count; place++) expectFalse(good.slice(0, count).with(place, bad[place]!), [place]);
     }
   });
 
-  it("finds several, and all", () => {
+  it("finds several, also all, invalid ones", () => {
     const wrong = [3, 4, 11, 30];
     expectFalse(
       good.map((each, index) => (wrong.includes(index) ? bad[index]! : each)),
@@ -49,7 +49,7 @@ describe("a batch of proofs", () => {
     );
   });
 
-  it("is not deceived by errors that cancel each other", () => {
+  it("detects errors that cancel each other", () => {
     // C of one moved by D and that of another by -D: the product of the two equations, unweighed, still holds.
     const [one, two] = [claim("payment", 0), claim("payment", 1)].map(statement) as [Statement, Statement];
     const D = G1.BASE.multiply(987654321n);
@@ -66,11 +66,11 @@ describe("a batch of proofs", () => {
     expectFalse([moved(one, D.double()), moved(two, D.negate()), moved(two, D.negate())], [0, 1, 2]);
   });
 
-  it("gives the same proof the same answer each time it is in it", () => {
+  it("gives equal proofs in a batch the same result", () => {
     expectFalse([good[0]!, bad[2]!, good[0]!, bad[2]!, good[0]!], [1, 3]);
   });
 
-  it("sets aside a B outside the subgroup and verifies the others", () => {
+  it("rejects a B outside the subgroup and verifies the others", () => {
     const { points, ...rest } = good[2]!;
     const outside = affine(g2(points.b).add(cofactorPoint()));
     const statements = [good[0]!, { ...rest, points: { ...points, b: outside } }, bad[1]!, good[3]!];
@@ -78,7 +78,7 @@ describe("a batch of proofs", () => {
     assert.deepEqual(batch.verify([statements[1]!]), [OUTCOME.notInSubgroup]);
   });
 
-  it("refuses more than it has room for", () => {
+  it("rejects more proofs than its maximum", () => {
     assert.throws(() => batch.verify([...good, good[0]!]), RangeError);
     expectFalse(good, []);
   });

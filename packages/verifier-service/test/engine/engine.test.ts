@@ -63,7 +63,7 @@ describe("the verify engine", () => {
   after(() => engine.close());
   const verify = ({ circuit, proof, signals }: Claim) => engine.verify(circuit, proof, signals);
 
-  it("says of every claim what @noble/curves and the prover's verifier say", async () => {
+  it("agrees with @noble/curves and the prover's verifier on every claim", async () => {
     for (const [what, each, expected] of decodable()) {
       const { key, points, signals } = statement(each);
       assert.equal(oracle(PARSED[key]!, { points, signals }), expected, `${what}: noble`);
@@ -72,7 +72,7 @@ describe("the verify engine", () => {
     }
   });
 
-  it("says the same of all of them at once", async () => {
+  it("agrees also on all of them at once", async () => {
     const all = decodable();
     const results = await Promise.all(all.map(([, each]) => verify(each)));
     assert.deepEqual(
@@ -81,7 +81,7 @@ describe("the verify engine", () => {
     );
   });
 
-  it("lets one bad proof sink none of its neighbours", async () => {
+  it("isolates an invalid proof from its neighbours", async () => {
     const all = claims(32);
     const results = await Promise.all(all.map((each, index) => verify(index === 20 ? tampered(each) : each)));
     assert.deepEqual(
@@ -90,7 +90,7 @@ describe("the verify engine", () => {
     );
   });
 
-  it("rejects what is no encoding of a proof as the prover's verifier does, beside proofs that hold", async () => {
+  it("rejects malformed proofs like the prover's verifier, beside valid proofs", async () => {
     const { points } = statement(PAYMENT);
     const outside = affine(g2(points.b).add(cofactorPoint()));
     const proof = (change: (words: string[]) => unknown): Claim => ({
@@ -139,7 +139,7 @@ describe("the verify engine", () => {
     }
   });
 
-  it("refuses keys that are none, before it starts anything", async () => {
+  it("rejects malformed keys at start", async () => {
     const off = { ...(KEYS["payment"] as object), vk_alpha_1: ["1", "1", "1"] };
     const failure = await rejected(createVerifyEngine({ verificationKeys: { payment: off }, workers: 1 }));
     assert.equal(failure.code, "VERIFICATION_KEY_INVALID");

@@ -6,7 +6,7 @@ import { G2, Q, R } from "./support/proofs.ts";
 
 type Twist = ReturnType<typeof twistPoint>;
 
-describe("the engine's check of the subgroup", () => {
+describe("the engine's subgroup check", () => {
   let subgroup: Subgroup;
   let curve: Curve;
   let memory: Pointer;
@@ -20,7 +20,7 @@ describe("the engine's check of the subgroup", () => {
     return subgroup.contains(memory);
   };
 
-  it("is satisfied by nothing outside", () => {
+  it("rejects every point outside", () => {
     // psi satisfies psi² - t·psi + q = 0 on the twist, so the checked combination of its powers is u + v·psi, and a
     // point that satisfies it has an order that divides the norm of that.
     const t = 6n * x * x + 1n;
@@ -35,11 +35,11 @@ describe("the engine's check of the subgroup", () => {
     assert.notEqual(COFACTOR % R, 0n);
   });
 
-  it("takes multiples of the generator", () => {
+  it("accepts multiples of the generator", () => {
     for (const k of [1n, 2n, 3n, x, R - 1n, 0x1234567890abcdefn ** 3n]) assert.isTrue(contains(G2.BASE.multiply(k)));
   });
 
-  it("refuses points of the twist, whatever their order", () => {
+  it("rejects points of the twist of any order", () => {
     assert.equal(COFACTOR % 10069n, 0n);
     const outside = [1n, 100n, 10_000n].map(twistPoint);
     const cofactor = cofactorPoint();

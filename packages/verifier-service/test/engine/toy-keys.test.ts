@@ -48,10 +48,10 @@ function inverse(value: bigint): bigint {
   return result;
 }
 
-describe("statements on the edge", () => {
+describe("edge cases", () => {
   const IC = [7n, -7n, 3n];
   const keys = { vanishing: toyKey(IC), bare: toyKey([19n]) };
-  it("verifies when the sum of the signals is the point at infinity, alone and among others", async () => {
+  it("verify if the sum of the signals is the point at infinity, alone and in a batch", async () => {
     const engine = await createVerifyEngine({ verificationKeys: keys, workers: 1 });
     try {
       // IC[0] + 1·IC[1] + 0·IC[2] is infinity: mcl's precomputed Miller loop is given it.

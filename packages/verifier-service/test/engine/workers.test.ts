@@ -27,7 +27,7 @@ describe("the engine's workers", () => {
   afterEach(() => Promise.all(open.splice(0).map((engine) => engine.close())));
   const verify = (engine: VerifyEngine, { circuit, proof, signals }: Claim) => engine.verify(circuit, proof, signals);
 
-  it("are replaced when they die, and their proofs verified by others", async () => {
+  it("are replaced if they die, and their proofs are verified by others", async () => {
     const engine = await engineOf([OWN]);
     const all = claims(6).with(2, tampered(claim("payment")));
     const results = Promise.all(all.map((each) => verify(engine, each)));
@@ -37,14 +37,14 @@ describe("the engine's workers", () => {
     assert.equal(started.length, 2);
   });
 
-  it("are replaced when they die idle", async () => {
+  it("are replaced if they die idle", async () => {
     const engine = await engineOf([OWN]);
     await started[0]!.terminate();
     assert.isTrue(await verify(engine, claim("payment")));
     assert.equal(started.length, 2);
   });
 
-  it("fail a proof that two of them died with, and no other", async () => {
+  it("fail only a proof that two of them died with", async () => {
     // The first two die of whatever they get: of the batch of three, then of the first of it.
     const engine = await engineOf([DEADLY, DEADLY, OWN]);
     const results = await Promise.allSettled(claims(3).map((each) => verify(engine, each)));
@@ -54,11 +54,11 @@ describe("the engine's workers", () => {
     assert.equal(started.length, 3);
   });
 
-  it("that cannot start fail the engine's start", async () => {
+  it("fail the engine's start if they cannot start", async () => {
     assert.equal((await rejected(engineOf([BROKEN]))).code, "ENGINE_FAILED");
   });
 
-  it("that cannot be started any more fail what waits, and are tried again", async () => {
+  it("fail waiting proofs if they cannot be restarted, and are retried", async () => {
     const engine = await engineOf([DEADLY, BROKEN, OWN]);
     assert.equal((await rejected(verify(engine, claim("payment")))).code, "ENGINE_FAILED");
     for (;;) {
@@ -72,7 +72,7 @@ describe("the engine's workers", () => {
     assert.equal(started.length, 3);
   });
 
-  it("refuse more than may wait, and serve again when there is room", async () => {
+  it("reject proofs beyond the queue limit, and recover", async () => {
     const engine = await engineOf([OWN], { maxQueue: 4 });
     const results = await Promise.allSettled(claims(8).map((each) => verify(engine, each)));
     const codes = results.map((result) => (result.status === "fulfilled" ? result.value : result.reason.code));
@@ -80,7 +80,7 @@ describe("the engine's workers", () => {
     assert.isTrue(await verify(engine, claim("payment")));
   });
 
-  it("answer what was accepted when the engine is closed, and nothing after", async () => {
+  it("answer accepted proofs on close, and none afterwards", async () => {
     const engine = await engineOf([OWN], { workers: 2 });
     const accepted = claims(40).map((each) => verify(engine, each));
     const ended = started.map((each) => new Promise((resolve) => each.once("exit", resolve)));
@@ -93,7 +93,7 @@ describe("the engine's workers", () => {
     assert.equal((await rejected(verify(engine, claim("payment")))).code, "ENGINE_CLOSED");
   });
 
-  it("end at once when nothing waits", async () => {
+  it("end immediately if nothing waits", async () => {
     const engine = await engineOf([OWN]);
     await engine.close();
     await engine.close();

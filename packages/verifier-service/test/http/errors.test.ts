@@ -10,8 +10,8 @@ import { translateError } from "../../src/http/app.ts";
 const root = join(import.meta.dirname, "..", "..", "src");
 const { toAnswer } = errorAnswers({ errors: ROUTE_ERRORS, translate: translateError });
 
-describe("errors and their status", () => {
-  it("has these statuses, which do not change", () => {
+describe("HTTP statuses of errors", () => {
+  it("are stable", () => {
     const statuses = Object.entries(ROUTE_ERRORS as ErrorTable).flatMap(([code, { http }]) =>
       http === undefined ? [] : [[code, http]],
     );
@@ -107,14 +107,14 @@ describe("errors and their status", () => {
     });
   });
 
-  it("decides statuses nowhere but in the table", () => {
+  it("are decided only in the definitions", () => {
     const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
     const literal = /(\.code|statusCode:|status:)\s*\(?\s*(4|5)\d\d\b/;
     const found = files.filter((name) => literal.test(readFileSync(join(root, name), "utf8")));
     expect(found).to.deep.equal([]);
   });
 
-  it("tells nothing of an error that is the service's fault", () => {
+  it("reveal nothing of internal errors", () => {
     for (const error of [new Error("secret"), new SottoError("WHATEVER", "secret"), "secret", null, { code: "X" }]) {
       const { status, answer } = toAnswer(error);
       expect(status).to.equal(500);
@@ -123,7 +123,7 @@ describe("errors and their status", () => {
     }
   });
 
-  it("tells that the store is away, whoever's error says so", () => {
+  it("report an unavailable store from any error", () => {
     const refused = Object.assign(new Error("connect ECONNREFUSED 10.0.0.9:5432"), { code: "ECONNREFUSED" });
     for (const error of [refused, new Error("query failed", { cause: refused }), new Error("database is not open")]) {
       const { status, answer } = toAnswer(error);
@@ -132,13 +132,13 @@ describe("errors and their status", () => {
     }
   });
 
-  it("tells what was wrong with a request", () => {
+  it("explain what was wrong with a request", () => {
     const { status, answer } = toAnswer(new ServiceError("PAYMENT_MISMATCH", "proof is another"));
     expect(status).to.equal(409);
     expect(answer).to.deep.equal({ error: "Conflict", message: "proof is another", code: "PAYMENT_MISMATCH" });
   });
 
-  it("does not take a property of objects for a code", () => {
+  it("do not treat properties of Object as codes", () => {
     expect(statusOf(ROUTE_ERRORS, "toString")).to.equal(500);
     expect(statusOf(ROUTE_ERRORS, "__proto__")).to.equal(500);
   });

@@ -18,23 +18,23 @@ const good: Outlook = {
 const codes = (change: Partial<Outlook>, kind: "payment" | "sponsored" = "payment") =>
   Object.values(findObstacles({ ...good, ...change }, limits, kind)).flatMap((found) => found?.code ?? []);
 
-describe("what stands in the way of settling", () => {
-  it("is nothing while chain, price, account, budget and relayer are well", () => {
+describe("obstacles to settlement", () => {
+  it("do not exist while chain, price, account, budget and relayer are healthy", () => {
     expect(codes({})).to.deep.equal([]);
     expect(codes({}, "sponsored")).to.deep.equal([]);
   });
 
-  it("is a chain whose newest block is old, unless any age is allowed", () => {
+  it("include a chain whose newest block is old, unless any age is allowed", () => {
     expect(codes({ headAge: 60_000 })).to.deep.equal([]);
     expect(codes({ headAge: 60_001 })).to.deep.equal(["HEAD_TOO_OLD"]);
     expect(findObstacles({ ...good, headAge: 10 ** 9 }, { ...limits, maxHeadAgeMs: 0 }).head).to.equal(undefined);
   });
 
-  it("is a base fee beyond the cap", () => {
+  it("include a base fee above the cap", () => {
     expect(codes({ fees: undefined })).to.deep.equal(["FEES_TOO_HIGH"]);
   });
 
-  it("is an account that cannot pay for what was promised and one more", () => {
+  it("include an account that cannot pay for all promised transactions and one more", () => {
     expect(codes({ balance: limits.leastBalance - 1n })).to.deep.equal(["RELAYER_BALANCE_LOW"]);
     expect(codes({ balance: limits.leastBalance })).to.deep.equal([]);
     const commitments = { payments: 99, unmined: 5n * payment };
@@ -42,30 +42,30 @@ describe("what stands in the way of settling", () => {
     expect(codes({ commitments, balance: 105n * payment - 1n })).to.deep.equal(["RELAYER_BALANCE_LOW"]);
   });
 
-  it("is a budget that cannot pay for what was promised and one more", () => {
+  it("include a budget that cannot pay for all promised transactions and one more", () => {
     const commitments = { payments: 9, unmined: 0n };
     expect(codes({ commitments, gasToday: ETHER - 10n * payment })).to.deep.equal([]);
     expect(codes({ commitments, gasToday: ETHER - 10n * payment + 1n })).to.deep.equal(["GAS_BUDGET_EXHAUSTED"]);
   });
 
-  it("counts what the data of a transaction costs on the chain below", () => {
+  it("count the L1 data fee", () => {
     const gasToday = ETHER - payment;
     expect(codes({ gasToday })).to.deep.equal([]);
     expect(codes({ gasToday, dataFee: 1n })).to.deep.equal(["GAS_BUDGET_EXHAUSTED"]);
   });
 
-  it("is half of the budget for deposits and withdrawals, so that payments keep the other half", () => {
+  it("reserve half of the budget for payments", () => {
     const gasToday = ETHER / 2n;
     expect(codes({ gasToday })).to.deep.equal([]);
     expect(codes({ gasToday }, "sponsored")).to.deep.equal(["GAS_BUDGET_EXHAUSTED"]);
   });
 
-  it("is a relayer that ended no round for a minute", () => {
+  it("include a relayer without a finished round for a minute", () => {
     expect(codes({ silence: MAX_SILENCE_MS })).to.deep.equal([]);
     expect(codes({ silence: MAX_SILENCE_MS + 1 })).to.deep.equal(["RELAYER_STUCK"]);
   });
 
-  it("says when it is worth asking again: of the budget on the next day", () => {
+  it("say when to retry; for the budget on the next day", () => {
     const { budget, leader } = findObstacles({ ...good, gasToday: ETHER, silence: 10 ** 9 }, limits);
     expect(budget?.retryAfter).to.equal(10 * 3_600);
     expect(leader?.retryAfter).to.equal(30);
@@ -102,7 +102,7 @@ describe("admission", () => {
     outlook = { balance: ETHER, gasToday: 0n, silence: 0, payments: 0, baseFee: GWEI };
   });
 
-  it("refuses with the obstacle's code and the time after which to ask again", async () => {
+  it("rejects with the obstacle's code and the time to retry", async () => {
     const admission = open();
     await admission.admit("payment");
     outlook.gasToday = ETHER;
@@ -114,7 +114,7 @@ describe("admission", () => {
     expect(await admission.needs().relayer()).to.equal(undefined);
   });
 
-  it("asks once in two seconds, and counts what it admitted since", async () => {
+  it("checks once in two seconds, and counts admissions since", async () => {
     const admission = open();
     outlook.gasToday = ETHER - 2n * payment;
     await admission.admit("payment");
@@ -126,7 +126,7 @@ describe("admission", () => {
     expect(asked).to.equal(2);
   });
 
-  it("gives the place of a payment that was refused after all to the next one", async () => {
+  it("reuses the place of a payment that was rejected later", async () => {
     const admission = open();
     outlook.gasToday = ETHER - payment;
     const release = await admission.admit("payment");
@@ -135,7 +135,7 @@ describe("admission", () => {
     await admission.admit("payment");
   });
 
-  it("takes a service that has just started for well, and one whose first round never ends for stuck", async () => {
+  it("treats a just started service as healthy, and one whose first round never ends as stuck", async () => {
     outlook.silence = 10 ** 9;
     const admission = open();
     await admission.admit("payment");
@@ -149,7 +149,7 @@ describe("admission", () => {
     await admission.admit("payment");
   });
 
-  it("says that the chain does not answer, and passes on what is not the chain's fault", async () => {
+  it("reports an unreachable chain, and passes on other errors", async () => {
     const admission = open();
     broken = new ChainError("NODE_UNREACHABLE", "no route");
     expect((await rejected(admission.admit("payment"))).code).to.equal("CHAIN_UNAVAILABLE");

@@ -21,7 +21,7 @@ describe("quotas and the day's budget", () => {
     told = [];
   });
 
-  it("are derived so that one client's network costs at most a quarter of the budget, whatever gas costs", async () => {
+  it("limit one client network to a quarter of the budget at any gas price", async () => {
     for (const weiPerGas of [1n, GWEI / 1000n, GWEI / 100n, GWEI, 30n * GWEI]) {
       const now = await price(weiPerGas);
       const quotas = startingQuotas(settings, now, log);
@@ -39,12 +39,12 @@ describe("quotas and the day's budget", () => {
     expect(told).to.deep.equal([]);
   });
 
-  it("count what a transaction's data costs on the chain below", async () => {
+  it("count the L1 data fee", async () => {
     const [without, with_] = [await price(GWEI / 100n), await price(GWEI / 100n, 48_000n * GWEI)];
     expect(quotasFor(settings, with_).clientQuota).to.be.lessThan(quotasFor(settings, without).clientQuota / 5);
   });
 
-  it("keep the service from starting if one client alone could use up the budget, unless a setting allows that", async () => {
+  it("fail the start if one client could consume the budget, unless a setting allows it", async () => {
     const wide = { ...settings, clientQuota: 10_000, sponsorQuota: 100 };
     const now = await price(GWEI);
     expect(() => startingQuotas(wide, now, log))
@@ -58,13 +58,13 @@ describe("quotas and the day's budget", () => {
     expect(() => startingQuotas({ ...settings, gasBudget: 10n ** 15n }, now, log)).to.throw("SOTTO_GAS_BUDGET");
   });
 
-  it("are told the operator if one client could use up more than a quarter", async () => {
+  it("warn the operator if one client could consume more than a quarter", async () => {
     const wide = { ...settings, clientQuota: 300 };
     expect(startingQuotas(wide, await price(GWEI), log).clientQuota).to.equal(300);
     expect(told).to.have.length(1);
   });
 
-  it("are not limited by the budget on a local chain, where gas costs nothing", async () => {
+  it("are not limited by the budget on a local chain", async () => {
     const local = { ...settings, clientQuota: 1_000_000, local: true };
     const quotas = startingQuotas(local, await price(GWEI), log);
     expect(quotas).to.deep.equal({ clientQuota: 1_000_000, sponsorQuota: MAX_QUOTAS.sponsorQuota });

@@ -21,7 +21,7 @@ describe("a request for a settlement", () => {
     expect(waitMs(NOW / 1000 - 60)).to.equal(0);
   });
 
-  it("is never held for as long as a silent connection lives", () => {
+  it("is released before an idle connection is closed", () => {
     expect(
       open({ confirmations: 1, blockTimeMs: 60_000 })
         .enter("1")
@@ -30,7 +30,7 @@ describe("a request for a settlement", () => {
     expect(MAX_HOLD_MS).to.be.below(300_000);
   });
 
-  it("is held no longer than its client or the operator wants", () => {
+  it("is held at most as long as its client and the operator want", () => {
     for (const [settleWaitMs, asked, expected] of [
       [undefined, 0, 0],
       [undefined, 20_000, 20_000],
@@ -45,7 +45,7 @@ describe("a request for a settlement", () => {
     }
   });
 
-  it("has one of a bounded number of places: in all, for one address and for one payment", () => {
+  it("takes one of a limited number of places: in total, per address and per payment", () => {
     const { enter, held } = open({ maxHeld: 20 });
     const refused = (payment: string, client: string) =>
       expect(() => enter(payment, client))
@@ -67,7 +67,7 @@ describe("a request for a settlement", () => {
     refused("late", "d");
   });
 
-  it("is answered at once without a place, if pending is an answer for its client", () => {
+  it("is answered immediately without a place if its client accepts pending", () => {
     const { enter, held } = open({ maxHeld: 1 });
     enter("1", "a");
     const late = enter("2", "b", 20_000);

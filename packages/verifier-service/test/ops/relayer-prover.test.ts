@@ -7,8 +7,8 @@ import { rejected } from "../support/rejected.ts";
 
 const directory = join(import.meta.dirname, "..", "..", "..", "..", "circuits", "build");
 
-describe("proving in a process of its own", () => {
-  it("proves what the keys accept, one after the other and side by side", async () => {
+describe("proving in a child process", () => {
+  it("proves sequentially and concurrently", async () => {
     const prover = openProverProcess(directory, "development");
     try {
       const place = { chainId: 31337n, pool: `0x${"22".repeat(20)}` };
@@ -25,7 +25,7 @@ describe("proving in a process of its own", () => {
     }
   });
 
-  it("passes on why it could not, and takes nothing after its end", async () => {
+  it("passes on errors, and rejects calls after its end", async () => {
     const prover = openProverProcess("/nowhere", "development");
     const missing = await rejected(prover.prove("note_append", {}));
     expect(missing.code).to.equal("ARTIFACT_MISSING");
@@ -33,7 +33,7 @@ describe("proving in a process of its own", () => {
     expect((await rejected(prover.prove("note_append", {}))).code).to.equal("PROVER_ENDED");
   });
 
-  it("lets go of those who wait when it is ended", async () => {
+  it("rejects waiting calls when it ends", async () => {
     const prover = openProverProcess(directory, "development");
     const waiting = rejected(prover.prove("note_append", {}));
     await prover.close();

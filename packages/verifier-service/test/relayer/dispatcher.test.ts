@@ -11,7 +11,7 @@ const NOW = 1_790_000_000_000;
 const SECONDS = NOW / 1000;
 const POOL = `0x${"11".repeat(20)}`;
 
-describe("what succeeds when it is simulated, and whose gas cannot be estimated", () => {
+describe("an operation whose simulation succeeds but whose gas cannot be estimated", () => {
   let now: number;
   let store: Store;
   let estimates: number;
@@ -23,7 +23,7 @@ describe("what succeeds when it is simulated, and whose gas cannot be estimated"
   });
   afterEach(() => store.close());
 
-  it("waits longer each time, and is sent once it can be estimated", async () => {
+  it("backs off, and is sent once gas can be estimated", async () => {
     const lease = (await store.leases.acquire("relayer", "me", 600_000))!;
     const validUntil = SECONDS + 600;
     const reservation = { id: "a", nullifier: "7", digest: "0x77", bundle: "{}", recipient: "0x01", client: "c" };

@@ -4,7 +4,7 @@ import { FeeMarket, GAS_PRICE_ORACLE } from "../../src/relayer/fee-market.ts";
 const ETHER = 10n ** 18n;
 const GWEI = 10n ** 9n;
 
-describe("what gas costs", () => {
+describe("the fee market", () => {
   let now: number;
   let asked: number;
   let chain: {
@@ -35,7 +35,7 @@ describe("what gas costs", () => {
     chain = { baseFee: GWEI, suggested: GWEI, tips: [GWEI], code: "0x", dataFee: 0n };
   });
 
-  it("pays Polygon's builders what they take: 30 gwei, by the node's word or by the last blocks", async () => {
+  it("pays the 30 gwei that Polygon's builders require, from the node's suggestion or recent blocks", async () => {
     chain = { ...chain, baseFee: 40n * GWEI, suggested: 30n * GWEI, tips: [30n * GWEI, 31n * GWEI, 35n * GWEI] };
     expect((await market().current(chain))!.maxPriority).to.equal(31n * GWEI);
     chain.suggested = undefined;
@@ -44,7 +44,7 @@ describe("what gas costs", () => {
     expect((await market().current(chain))!.maxPriority).to.equal(30n * GWEI);
   });
 
-  it("offers little where little is asked", async () => {
+  it("offers a low tip on a cheap chain", async () => {
     chain = { ...chain, baseFee: GWEI / 200n, suggested: GWEI / 1000n, tips: [GWEI / 1000n] };
     expect(await market().current(chain)).to.deep.equal({
       maxFee: GWEI / 100n + GWEI / 1000n,
@@ -52,7 +52,7 @@ describe("what gas costs", () => {
     });
   });
 
-  it("derives its caps from the last blocks, and keeps them for an hour", async () => {
+  it("derives its caps from recent blocks, and keeps them for an hour", async () => {
     chain = { ...chain, baseFee: 20n * GWEI, suggested: 2n * GWEI, tips: [2n * GWEI] };
     const open = market();
     expect(await open.caps()).to.deep.equal({ maxFeePerGas: 220n * GWEI, maxPriorityFeePerGas: 6n * GWEI });
@@ -63,14 +63,14 @@ describe("what gas costs", () => {
     expect((await open.current(chain))!.maxFee > 221n * GWEI).to.equal(true);
   });
 
-  it("never derives a cap at which the day's budget would still pay for a thousand payments", async () => {
+  it("bounds the cap by the daily budget", async () => {
     chain = { ...chain, baseFee: 1n, suggested: 0n, tips: [] };
     const { maxFeePerGas, maxPriorityFeePerGas } = await market().caps();
     expect(maxFeePerGas).to.equal(ETHER / 1000n / 480_000n);
     expect(maxPriorityFeePerGas).to.equal(maxFeePerGas / 10n);
   });
 
-  it("takes the caps of the settings before all others", async () => {
+  it("prefers configured caps", async () => {
     chain = { ...chain, baseFee: 20n * GWEI, suggested: 30n * GWEI, tips: [] };
     const caps = { maxFeePerGas: 25n * GWEI, maxPriorityFeePerGas: 40n * GWEI };
     expect(await market(caps).caps()).to.deep.equal({ ...caps, maxPriorityFeePerGas: 25n * GWEI });
@@ -78,7 +78,7 @@ describe("what gas costs", () => {
     expect(await market(caps).current(chain)).to.equal(undefined);
   });
 
-  it("works without a fee history, and asks for one every ten seconds at most", async () => {
+  it("works without a fee history, and requests one at most every ten seconds", async () => {
     chain.tips = undefined;
     const open = market();
     expect(await open.usualPrice()).to.deep.equal({ baseFee: GWEI, tip: GWEI });
@@ -90,7 +90,7 @@ describe("what gas costs", () => {
     expect(asked).to.equal(2);
   });
 
-  it("adds what data costs on the chain below, and a quarter more, on chains of the OP stack alone", async () => {
+  it("adds the L1 data fee plus a quarter, only on OP-stack chains", async () => {
     chain.dataFee = 400n;
     expect(await market().dataFee("0x02")).to.equal(0n);
     chain.code = "0x60";

@@ -5,17 +5,17 @@ const GWEI = 1_000_000_000n;
 const caps = { maxFeePerGas: 100n * GWEI, maxPriorityFeePerGas: 3n * GWEI };
 
 describe("fees", () => {
-  it("offer twice the base fee, and what nodes suggest for the builder up to the cap", () => {
+  it("offer twice the base fee plus the suggested tip, up to the cap", () => {
     expect(feesFor(10n * GWEI, 2n * GWEI, caps)).to.deep.equal({ maxFee: 22n * GWEI, maxPriority: 2n * GWEI });
     expect(feesFor(10n * GWEI, 50n * GWEI, caps)).to.deep.equal({ maxFee: 23n * GWEI, maxPriority: 3n * GWEI });
     expect(feesFor(80n * GWEI, 2n * GWEI, caps)).to.deep.equal({ maxFee: 100n * GWEI, maxPriority: 2n * GWEI });
   });
 
-  it("are none while the base fee alone is beyond the cap", () => {
+  it("are refused while the base fee exceeds the cap", () => {
     expect(feesFor(100n * GWEI + 1n, 0n, caps)).to.equal(undefined);
   });
 
-  it("never have a part larger than the whole, not even without a base fee", () => {
+  it("never have a tip above the maximum fee, even without a base fee", () => {
     for (const base of [0n, 1n, GWEI])
       for (const priority of [0n, 1n, 200n * GWEI]) {
         const { maxFee, maxPriority } = feesFor(base, priority, caps)!;
@@ -23,14 +23,14 @@ describe("fees", () => {
       }
   });
 
-  it("of a replacement are at least an eighth higher, both of them, or what is usual now if that is more", () => {
+  it("of a replacement are both at least an eighth higher, or the current fees if higher", () => {
     const old = { maxFee: 20n * GWEI, maxPriority: 1n };
     expect(replacementFees(old, undefined, caps)).to.deep.equal({ maxFee: (45n * GWEI) / 2n + 1n, maxPriority: 2n });
     const now = { maxFee: 60n * GWEI, maxPriority: 2n * GWEI };
     expect(replacementFees(old, now, caps)).to.deep.equal(now);
   });
 
-  it("of a replacement end at the cap", () => {
+  it("of a replacement stop at the cap", () => {
     const old = { maxFee: 95n * GWEI, maxPriority: GWEI };
     expect(replacementFees(old, undefined, caps)).to.equal(undefined);
   });

@@ -19,7 +19,7 @@ const blockOf = (number: number) => ({
   gasLimit: "0x1c9c380",
 });
 
-describe("the reader of the pool's events", () => {
+describe("the service's pool follower", () => {
   const servers: Server[] = [];
   /** Blocks asked for in each eth_getLogs. */
   const ranges: number[] = [];
@@ -75,7 +75,7 @@ describe("the reader of the pool's events", () => {
     return (await store.ledger.blocks()).map(({ number }) => number);
   };
 
-  it("throws away nothing for a node that has none of what was read: it is still syncing", async () => {
+  it("discards nothing because of a syncing node", async () => {
     const synced = await nodeAt(500);
     const blocks = await follow(synced);
     expect(blocks[0]).to.equal(500);
@@ -84,14 +84,14 @@ describe("the reader of the pool's events", () => {
     expect(await follow(syncing, synced)).to.deep.equal(blocks);
   });
 
-  it("asks for fewer blocks if every node refuses a range, in whatever words", async () => {
+  it("halves a range that every node refuses, with any message", async () => {
     ranges.splice(0);
     expect((await follow(await nodeAt(500, EMPTY, 100), await nodeAt(500, EMPTY, 300)))[0]).to.equal(500);
     // Both refuse 500; the second gives 250, and is asked at once after the first.
     expect(ranges.slice(0, 4)).to.deep.equal([500, 500, 250, 250]);
   });
 
-  it("passes over a node that answers for the contract what no contract answers", async () => {
+  it("skips a node with undecodable contract answers", async () => {
     for (const [head, state] of [[100, "0x"] as const, [200, EMPTY.slice(0, -2)] as const]) {
       const wrong = await nodeAt(head, state);
       expect(await rejected(follow(wrong))).to.include({ code: "NODE_INCONSISTENT" });

@@ -8,7 +8,7 @@ import { LOCAL_RELAYER_CONFIG } from "../../src/relayer/types.ts";
 import { openStore } from "../../src/store/index.ts";
 
 describe("the relayer's rounds", () => {
-  it("log a failure by its code and place, without the node's key, a private key or a token in it", async () => {
+  it("log a failure by code and location, without secrets", async () => {
     const secrets = [
       "canary0path",
       `${"c0ffee".repeat(10)}c0ff`,

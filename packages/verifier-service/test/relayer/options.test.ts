@@ -4,19 +4,19 @@ import { checkConfig } from "../../src/relayer/options.ts";
 import { DEFAULT_RELAYER_CONFIG, LOCAL_RELAYER_CONFIG } from "../../src/relayer/types.ts";
 import { WakeSignal } from "../../src/relayer/wake-signal.ts";
 
-describe("relayer's options", () => {
-  it("of production and development are valid", () => {
+describe("relayer options", () => {
+  it("are valid for production and development", () => {
     checkConfig(DEFAULT_RELAYER_CONFIG);
     checkConfig(LOCAL_RELAYER_CONFIG);
   });
 
-  it("are refused out of their ranges, by name", () => {
+  it("are rejected by name if out of range", () => {
     const wrong = { confirmations: 0, maxBatch: 65, gasBudgetPerDay: 0n, leaseTtl: Number.NaN, pollInterval: -1 };
     for (const [name, value] of Object.entries(wrong))
       expect(() => checkConfig({ ...DEFAULT_RELAYER_CONFIG, [name]: value })).to.throw(name);
   });
 
-  it("leave a settled payment fresh: confirmations take at most a minute", () => {
+  it("limit confirmations to a minute, so that a settled payment is still fresh", () => {
     checkConfig({ ...DEFAULT_RELAYER_CONFIG, confirmations: 5, blockSeconds: 12 });
     const slow = { ...DEFAULT_RELAYER_CONFIG, confirmations: 6, blockSeconds: 12 };
     expect(() => checkConfig(slow)).to.throw("72 s");
@@ -24,7 +24,7 @@ describe("relayer's options", () => {
 });
 
 describe("a relayer's name", () => {
-  it("tells on the same machine whether its process ended", () => {
+  it("shows on the same machine whether its process ended", () => {
     const name = holderName();
     expect(isGone(name)).to.equal(false);
     const [host, pid] = name.split("/") as [string, string];
@@ -38,7 +38,7 @@ describe("a relayer's name", () => {
 });
 
 describe("a sleep", () => {
-  it("ends early when woken, also by a wake that came before it", async () => {
+  it("ends early when woken, also by an earlier wake", async () => {
     const wakeSignal = new WakeSignal();
     const long = wakeSignal.sleep(60_000);
     wakeSignal.wake();

@@ -10,7 +10,7 @@ const GWEI = 1_000_000_000n;
 const POOL = `0x${"11".repeat(20)}`;
 const plan = { to: POOL, data: "0x", gasLimit: 1_000_000n, operationIds: [] };
 
-describe("a day's gas", () => {
+describe("the daily gas budget", () => {
   let spent = 0n;
   const signer = Wallet.createRandom();
   const config = { ...DEFAULT_RELAYER_CONFIG, gasBudgetPerDay: 100_000_000n * GWEI };
@@ -51,7 +51,7 @@ describe("a day's gas", () => {
   const round = { head: { baseFee: 10n * GWEI } } as Round;
   const part = (percent: bigint) => (config.gasBudgetPerDay * percent) / 100n;
 
-  it("keeps one half for payments: deposits and withdrawals cost their senders nothing", async () => {
+  it("reserves half for payments", async () => {
     spent = part(30n);
     for (const kind of ["deposit", "withdraw", "settle", "append"] as const)
       expect(await sender.send({ ...plan, kind }, round), kind).to.equal("sent");
@@ -65,7 +65,7 @@ describe("a day's gas", () => {
     expect(await sender.send({ ...plan, kind: "settle" }, round)).to.equal("GAS_BUDGET_EXHAUSTED");
   });
 
-  it("bounds replacements too, except those that give up: they cost next to nothing", async () => {
+  it("limits replacements too, except cancellations", async () => {
     const attempts = [{ maxFee: 20n * GWEI, maxPriority: GWEI }];
     const stuck = { ...plan, id: "1", kind: "settle", nonce: 0, attempts } as unknown as OutboxTransaction;
     const dear = { head: { baseFee: 30n * GWEI } } as Round;

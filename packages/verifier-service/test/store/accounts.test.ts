@@ -49,7 +49,7 @@ overDatabases("accounts", EVERY_DATABASE, (newUrl) => {
 
   const kinds = (results: readonly { kind: string }[]) => results.map(({ kind }) => kind).sort();
 
-  it("queues no more deposits of an account than its balance covers, whichever replica is asked", async () => {
+  it("queues only deposits that the account's balance covers, across replicas", async () => {
     const other = await open();
     const asked = Array.from({ length: 8 }, (_, i) =>
       (i % 2 ? store : other).operations.enqueueDeposit(deposit(`${i}`)),
@@ -65,7 +65,7 @@ overDatabases("accounts", EVERY_DATABASE, (newUrl) => {
     expect((await store.operations.enqueueDeposit(another)).kind).to.equal("queued");
   });
 
-  it("stops counting a deposit against the balance once it is mined, or failed", async () => {
+  it("stops counting a mined or failed deposit against the balance", async () => {
     const taken = deposit("mined", { amount: 9n });
     expect((await store.operations.enqueueDeposit(taken)).kind).to.equal("queued");
     await send("t", ["mined"]);
@@ -79,7 +79,7 @@ overDatabases("accounts", EVERY_DATABASE, (newUrl) => {
     expect((await store.operations.enqueueDeposit(last)).kind).to.equal("queued");
   });
 
-  it("queues a deposit whose authorization was used already: it takes no more tokens", async () => {
+  it("queues a deposit whose authorization is already used, because it takes no more tokens", async () => {
     await store.operations.enqueueDeposit(deposit("a", { amount: 10n }));
     const used = deposit("b", { balance: undefined });
     expect((await store.operations.enqueueDeposit(used)).kind).to.equal("queued");
@@ -87,7 +87,7 @@ overDatabases("accounts", EVERY_DATABASE, (newUrl) => {
     expect((await store.operations.enqueueDeposit(third)).kind).to.equal("queued");
   });
 
-  it("counts a deposit for its client and its account, or for neither", async () => {
+  it("counts a deposit for both its client and its account, or for neither", async () => {
     const quotas = (client: string): Quota[] => [
       { key: `sponsor:${client}`, limit: 3, window: DAY_MS },
       { key: "depositor:0x01", limit: 2, window: DAY_MS },
@@ -101,7 +101,7 @@ overDatabases("accounts", EVERY_DATABASE, (newUrl) => {
     expect(left).to.include({ allowed: true, remaining: 1 });
   });
 
-  it("counts each further sending of a deposit, and records none beyond its quotas", async () => {
+  it("counts each resend of a deposit, within its quotas", async () => {
     const quotas = ["sponsor:c", "depositor:0x01"].map((key) => ({ key, limit: 2, window: DAY_MS }));
     await store.operations.enqueueDeposit(deposit("a"), quotas);
     for (const id of ["t1", "t2"]) {
@@ -116,7 +116,7 @@ overDatabases("accounts", EVERY_DATABASE, (newUrl) => {
     expect(await send("t4", ["a"])).to.equal(undefined);
   });
 
-  it("counts each further sending of a payment for its recipient and its client, and sends it all the same", async () => {
+  it("counts each resend of a payment for recipient and client, but always sends it", async () => {
     const reservation = { nullifier: "1", digest: "0xaa", bundle: "{}", recipient: "0x01", client: "x" };
     const dates = { expiresAt: NOW + 100_000, validUntil: DATE };
     await store.reservations.reserve({ id: "p", ...reservation, ...dates });
@@ -132,7 +132,7 @@ overDatabases("accounts", EVERY_DATABASE, (newUrl) => {
     expect((await store.quotas.take(again("x")[0]!)).allowed).to.equal(false);
   });
 
-  it("counts a transaction again each time its replacements have doubled its cost", async () => {
+  it("counts a transaction again whenever its replacements doubled its cost", async () => {
     const quota = { key: "depositor:0x01", limit: 100, window: DAY_MS };
     await store.operations.enqueueDeposit(deposit("a"), [quota]);
     await send("t", ["a"]);
@@ -150,7 +150,7 @@ overDatabases("accounts", EVERY_DATABASE, (newUrl) => {
     expect((await store.quotas.take(quota)).remaining).to.equal(100 - 5 - 6);
   });
 
-  it("serves each account once before it serves any twice, whatever came first", async () => {
+  it("serves each account once before any account twice", async () => {
     const served = async () => (await store.operations.ready(0, 3, 100)).map(({ id }) => id);
     for (let i = 0; i < 5; i += 1) {
       time += 1;

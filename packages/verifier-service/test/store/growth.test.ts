@@ -37,7 +37,7 @@ overDatabases("store's growth", EVERY_DATABASE, (newUrl) => {
     return counts;
   }
 
-  it("ends: what was sent is forgotten long after it is over, what became of it is not", async () => {
+  it("is bounded: transactions are deleted long after their end, outcomes are kept", async () => {
     const lease = (await store.leases.acquire("relayer", "me", 1e10))!;
     const fees = { maxFee: 2n, maxPriority: 1n };
     const sent = { kind: "deposit" as const, sender: "0x01", to: "0x02", data: TEXT, gasLimit: 1n, day: "2026-01-01" };
@@ -77,7 +77,7 @@ overDatabases("store's growth", EVERY_DATABASE, (newUrl) => {
     });
   });
 
-  it("is no limit: all that waits is looked up, however much it is", async () => {
+  it("does not limit the number of waiting operations", async () => {
     const nullifiers = Array.from({ length: 70_000 }, (_, index) => String(index));
     const lease = (await store.leases.acquire("relayer", "me", 1e10))!;
     const spend = { digest: "0xaa", tx_hash: "0x01", block_number: 1 };

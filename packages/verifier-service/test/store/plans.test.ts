@@ -10,7 +10,7 @@ const NOW = 1_790_000_000_000;
 /** Tables that grow with each payment. */
 const GROWING = /^SCAN (operations|transactions|attempts|claims|reservations|leaves|appends|spends)$/;
 
-describe("store's questions", () => {
+describe("the store's queries", () => {
   const folder = mkdtempSync(join(tmpdir(), "sotto-plans-"));
   const path = join(folder, "store.sqlite");
   const asked = new Set<string>();
@@ -45,14 +45,14 @@ describe("store's questions", () => {
 
   const scans = () => plans().filter(({ detail }) => GROWING.test(detail));
 
-  it("finds a question that reads everything", async () => {
+  it("detects a full scan", async () => {
     const file = new DatabaseSync(path);
     file.prepare("select * from operations where client = ?");
     file.close();
     expect(scans()).to.have.lengthOf(1);
   });
 
-  it("takes what a round and a minute ask for from indexes", async () => {
+  it("use indexes for a round's and a minute's queries", async () => {
     const lease = (await store.leases.acquire("relayer", "me", 60_000))!;
     const seconds = NOW / 1000 + 600;
     const one = { id: "one", digest: "0x01", call: {}, client: "c", validUntil: seconds };
@@ -79,7 +79,7 @@ describe("store's questions", () => {
     expect(scans()).to.deep.equal([]);
   });
 
-  it("takes what requests ask for from indexes", async () => {
+  it("use indexes for requests", async () => {
     const seconds = NOW / 1000 + 600;
     const deposit = { id: "d", digest: "0xdd", call: {}, client: "c", validUntil: seconds };
     await store.operations.enqueueDeposit({ ...deposit, account: "0x01", amount: 1n, balance: 1n });

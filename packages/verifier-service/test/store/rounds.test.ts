@@ -3,7 +3,7 @@ import { openStore, type Store } from "../../src/store/index.ts";
 
 const NOW = 1_790_000_000_000;
 
-describe("what the store tells replicas of the relayer in charge", () => {
+describe("the leader's state in the store", () => {
   let now: number;
   let store: Store;
   beforeEach(async () => {
@@ -14,14 +14,14 @@ describe("what the store tells replicas of the relayer in charge", () => {
 
   const lease = async () => (await store.leases.acquire("relayer", "me", 600_000))!;
 
-  it("is how long ago it ended a round, and nothing before the first", async () => {
+  it("shows the age of its last round, and nothing before the first", async () => {
     expect(await store.sinceLastRound()).to.equal(undefined);
     await store.asRelayer(await lease(), ({ rounds }) => rounds.ended());
     await store.asRelayer(await lease(), ({ rounds }) => rounds.ended());
     expect(await store.sinceLastRound()).to.be.within(0, 600_000);
   });
 
-  it("is what was promised: tokens that are out, payments that wait, and transactions that are not mined", async () => {
+  it("shows promises: valid tokens, queued payments and unmined transactions", async () => {
     const reserve = (id: string) =>
       store.reservations.reserve({
         ...{ id, nullifier: id, digest: "0x01", bundle: "{}", recipient: "0x01", client: "c" },

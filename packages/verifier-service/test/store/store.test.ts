@@ -50,7 +50,7 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
     for (const one of opened.splice(0)) await one.close();
   });
 
-  it("reserves a nullifier once, and gives the same bundle the same reservation", async () => {
+  it("reserves a nullifier once, and returns the same reservation for the same bundle", async () => {
     expect(await store.reservations.reserve(reservation("a"))).to.deep.equal({ kind: "reserved", id: "a" });
     const again = reservation("b", { expiresAt: NOW + 200_000 });
     expect(await store.reservations.reserve(again)).to.deep.equal({ kind: "same", id: "a" });
@@ -58,7 +58,7 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
     expect(await store.reservations.get("b")).to.equal(undefined);
   });
 
-  it("lets another bundle of the note replace one that was not queued: the older id dies", async () => {
+  it("lets another bundle of the note replace an unqueued one, whose id becomes invalid", async () => {
     await store.reservations.reserve(reservation("a"));
     const other = reservation("b", { digest: "0xbb", bundle: "{}" });
     expect(await store.reservations.reserve(other)).to.deep.equal({ kind: "reserved", id: "b" });
@@ -66,13 +66,13 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
     expect((await store.operations.enqueuePayment("b", call)).kind).to.equal("queued");
   });
 
-  it("replaces a bundle with the same signals and another proof: what is sent is what was verified", async () => {
+  it("replaces a bundle with the same signals and another proof, so that the verified one is sent", async () => {
     await store.reservations.reserve(reservation("a"));
     const other = reservation("b", { bundle: '{"proof":2}' });
     expect(await store.reservations.reserve(other)).to.deep.equal({ kind: "reserved", id: "b" });
   });
 
-  it("refuses another bundle once one is queued, and says when it is settled", async () => {
+  it("rejects another bundle once one is queued or settled", async () => {
     await store.reservations.reserve(reservation("a"));
     await store.operations.enqueuePayment("a", call);
     const other = reservation("b", { digest: "0xbb", bundle: "{}" });
@@ -94,7 +94,7 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
     expect((await store.operations.enqueuePayment("a", call)).kind).to.equal("same");
   });
 
-  it("queues a payment once, with the call of the bundle that was reserved", async () => {
+  it("queues a payment once, with the reserved bundle's call", async () => {
     await store.reservations.reserve(reservation("a"));
     const first = await store.operations.enqueuePayment("a", call);
     const second = await store.operations.enqueuePayment("a", () => "another");
@@ -110,7 +110,7 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
     expect(await store.operations.counts()).to.deep.equal({ queued: 1, broadcast: 0 });
   });
 
-  it("lets a reservation end with its token, and forgets it", async () => {
+  it("expires a reservation with its token", async () => {
     await store.reservations.reserve(reservation("a"));
     time = NOW + 100_000;
     expect(await store.operations.enqueuePayment("a", call)).to.deep.equal({ kind: "gone" });
@@ -121,7 +121,7 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
     expect(await store.reservations.sweep()).to.equal(0);
   });
 
-  it("keeps what was queued when it forgets", async () => {
+  it("keeps queued payments when it deletes expired ones", async () => {
     await store.reservations.reserve(reservation("a"));
     await store.operations.enqueuePayment("a", call);
     time = NOW + 1_000_000;
@@ -129,7 +129,7 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
     expect(await store.reservations.get("a")).to.include({ id: "a" });
   });
 
-  it("forgets the bundle of a payment that was over long ago, not what became of it", async () => {
+  it("deletes the bundle of a long finished payment, but keeps its outcome", async () => {
     await store.reservations.reserve(reservation("a"));
     await store.reservations.reserve(reservation("b", { nullifier: "12" }));
     for (const id of ["a", "b"]) await store.operations.enqueuePayment(id, call);
@@ -147,7 +147,7 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
     expect(await store.reservations.reserve(again)).to.deep.equal({ kind: "taken", reason: "NULLIFIER_SPENT" });
   });
 
-  it("takes all nullifiers of a withdrawal, and lets a mere reservation give way", async () => {
+  it("reserves all nullifiers of a withdrawal, and replaces mere reservations", async () => {
     await store.reservations.reserve(reservation("a"));
     const withdrawal = { id: "w", digest: "0xdd", call: {}, client: "c", validUntil: 1, nullifiers: ["10", "11"] };
     expect((await store.operations.enqueueWithdrawal(withdrawal)).kind).to.equal("queued");
@@ -166,7 +166,7 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
     expect(same).to.deep.nested.include({ kind: "same", "operation.id": "d" });
   });
 
-  it("gives one of many that ask at once the nullifier", async () => {
+  it("grants a nullifier to one of many concurrent requests", async () => {
     const others = await Promise.all([open(), open()]);
     const bids = [store, ...others].flatMap((one, i) =>
       Array.from({ length: 4 }, (_, n) => {
@@ -186,7 +186,7 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
     expect(results.filter(({ kind }) => kind === "taken")).to.have.length(11);
   });
 
-  it("counts quotas for all replicas", async () => {
+  it("counts quotas across replicas", async () => {
     const other = await open();
     const quota = { key: "client:x", limit: 3, window: 60_000 };
     const results = await Promise.all([1, 2, 3, 4, 5].map((i) => (i % 2 ? store : other).quotas.take(quota)));
@@ -195,7 +195,7 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
     expect(await store.quotas.take(quota)).to.include({ allowed: true, remaining: 2 });
   });
 
-  it("has one relayer, and refuses what an older one writes", async () => {
+  it("has one leader, and rejects writes of an older one", async () => {
     const other = await open();
     const mine = (await store.leases.acquire("relayer", "me", 60_000))!;
     expect(await other.leases.acquire("relayer", "you", 60_000)).to.equal(undefined);
@@ -207,14 +207,14 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
     expect(await rejected(late)).to.include({ code: "LEASE_LOST" });
   });
 
-  it("gives the lease of one that is known to be dead to the next, under another number", async () => {
+  it("passes the lease of a dead leader to the next, with a new number", async () => {
     const dead = (await store.leases.acquire("relayer", "dead", 60_000))!;
     expect(await store.leases.acquire("relayer", "next", 60_000, (holder) => holder === "other")).to.equal(undefined);
     const next = await store.leases.acquire("relayer", "next", 60_000, (holder) => holder === "dead");
     expect(next).to.deep.equal({ name: "relayer", holder: "next", token: dead.token + 1 });
   });
 
-  it("stores a transaction before it is sent, with what it carries and what it may cost", async () => {
+  it("stores a transaction before it is sent, with its operations and maximum cost", async () => {
     await store.reservations.reserve(reservation("a"));
     await store.operations.enqueuePayment("a", call);
     const lease = (await store.leases.acquire("relayer", "me", 1000))!;
@@ -241,7 +241,7 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
     expect(await store.outbox.open()).to.deep.equal([]);
   });
 
-  it("takes back what a reorganisation took", async () => {
+  it("rolls back after a reorganization", async () => {
     await store.reservations.reserve(reservation("a"));
     await store.operations.enqueuePayment("a", call);
     const lease = (await store.leases.acquire("relayer", "me", 1000))!;
@@ -271,7 +271,7 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
     expect(await store.ledger.spend("1")).to.include({ digest: "0xaa" });
   });
 
-  it("keeps everything over a restart, and opens for several at once", async () => {
+  it("keeps everything across a restart, and supports several connections", async () => {
     await store.reservations.reserve(reservation("a"));
     await store.operations.enqueuePayment("a", call);
     await store.close();
@@ -282,7 +282,7 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
     expect(await (await open()).operations.get("a")).to.include({ state: "queued" });
   });
 
-  it("refuses records it could not keep, and databases of a later version", async () => {
+  it("rejects invalid records, and databases of a later version", async () => {
     const inMs = store.reservations.reserve(reservation("a", { validUntil: NOW }));
     expect(await rejected(inMs)).to.include({ code: "INVALID_RECORD" });
     const raw = await openDatabase({ url, name: "raw", migrations: {} });
@@ -292,7 +292,7 @@ overDatabases("store", EVERY_DATABASE, (newUrl) => {
   });
 });
 
-describe("store's address", () => {
+describe("the store's URL", () => {
   it("is checked before anything is opened", async () => {
     for (const url of ["", "sqlite:", "mysql://x", "postgres//x"])
       expect(await rejected(openStore({ url }))).to.include({ code: "INVALID_STORE_URL" });
@@ -302,7 +302,7 @@ describe("store's address", () => {
     expect(error.message).not.to.contain("secret");
   });
 
-  it("of a file leads to one that only its owner reads", async () => {
+  it("of a file creates one that only its owner can read", async () => {
     const folder = mkdtempSync(join(tmpdir(), "sotto-store-"));
     const path = join(folder, "sotto.db");
     const store = await openStore({ url: `sqlite:${path}` });

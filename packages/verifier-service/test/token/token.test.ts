@@ -41,7 +41,7 @@ describe("payment tokens", () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it("are read by who issued them, and tell when they have expired", async () => {
+  it("are accepted by their issuer, and report expiry", async () => {
     await addKey(folder);
     const issuer = new TokenIssuer(await ring(), "issuer", clock);
     const token = await issuer.issue(CLAIMS, 120);
@@ -52,7 +52,7 @@ describe("payment tokens", () => {
     expect((await issuer.read(token)).expired).to.equal(true);
   });
 
-  it("fit into the header of a proof, whatever their claims and the service's address", async () => {
+  it("fit into a proof header for all claims and service URLs", async () => {
     await addKey(folder);
     const largest = {
       ...CLAIMS,
@@ -71,14 +71,14 @@ describe("payment tokens", () => {
     expect((await issuer.read(token)).claims).to.deep.include({ jti: largest.jti });
   });
 
-  it("of another issuer are refused, even under the same key", async () => {
+  it("of another issuer are rejected, even under the same key", async () => {
     await addKey(folder);
     const token = await new TokenIssuer(await ring(), "other", clock).issue(CLAIMS, 120);
     const error = await rejected(new TokenIssuer(await ring(), "issuer", clock).read(token));
     expect(error.code).to.equal("INVALID_TOKEN");
   });
 
-  it("change keys without downtime: a new key signs, the older one still verifies until it is removed", async () => {
+  it("rotate keys without downtime: a new key signs, the old one verifies until removed", async () => {
     const old = await addKey(folder, new Date(2026, 1, 1));
     const shared = await ring();
     const issuer = new TokenIssuer(shared, "issuer", clock);
@@ -95,7 +95,7 @@ describe("payment tokens", () => {
     expect((await issuer.read(after)).claims.jti).to.equal("one");
   });
 
-  it("of a replica that took up a new key first are understood at once", async () => {
+  it("of a replica with a newer key are accepted immediately", async () => {
     await addKey(folder, new Date(2026, 1, 1));
     const behind = new TokenIssuer(await ring(), "issuer", clock);
     await addKey(folder, new Date(2026, 1, 2));
@@ -104,7 +104,7 @@ describe("payment tokens", () => {
     expect((await behind.read(token)).claims.jti).to.equal("one");
   });
 
-  it("keep their keys when the folder cannot be read any more, and say so", async () => {
+  it("keep their keys if the folder becomes unreadable, with a warning", async () => {
     const path = await addKey(folder);
     const errors: unknown[] = [];
     const kept = await KeyRing.open(
@@ -128,7 +128,7 @@ describe("token keys", () => {
   const source = (tokenKey: string | undefined, local: boolean) =>
     keySource({ tokenKey, tokenKeys: join(folder, "keys"), local } as Parameters<typeof keySource>[0]);
 
-  it("are made in development, for their owner's eyes only", async () => {
+  it("are created in development, readable only by their owner", async () => {
     const [key] = await (await source(undefined, true))();
     expect(key!.publicJwk).to.have.all.keys("kty", "crv", "x", "kid", "alg", "use");
     const path = await addKey(join(folder, "keys"), new Date(2020, 1, 1));
@@ -136,12 +136,12 @@ describe("token keys", () => {
     expect(await (await source(undefined, true))()).to.have.length(2);
   });
 
-  it("are not made elsewhere", async () => {
+  it("are not created elsewhere", async () => {
     const read = await source(undefined, false);
     expect((await rejected(read())).code).to.equal("TOKEN_KEY_INVALID");
   });
 
-  it("may come as text: one key or a set, the last signs", async () => {
+  it("can be text: one key or a set, of which the last signs", async () => {
     const texts = [await addKey(folder, new Date(2026, 1, 1)), await addKey(folder, new Date(2026, 1, 2))].map((path) =>
       readFileSync(path, "utf8"),
     );
@@ -150,7 +150,7 @@ describe("token keys", () => {
     expect(await (await source(set, false))()).to.have.length(2);
   });
 
-  it("that others can read are refused", async () => {
+  it("are rejected if others can read them", async () => {
     chmodSync(await addKey(folder), 0o644);
     expect((await rejected(keysOfFolder(folder))).code).to.equal("TOKEN_KEY_INVALID");
   });
@@ -164,7 +164,7 @@ describe("token keys", () => {
     '{"kty":"OKP","crv":"X25519","x":"a","d":"canary"}',
     '{"kty":"OKP","crv":"Ed25519","x":"a","d":"canary"}',
   ])
-    it(`that are none are refused: ${text}`, async () => {
+    it(`are rejected if malformed: ${text}`, async () => {
       const error = await rejected(keysOfText(text, "a test"));
       expect(error.code).to.equal("TOKEN_KEY_INVALID");
       expect(error.message).to.not.include("canary");
