@@ -5,23 +5,23 @@ import { authorizationNonceOf, tokenInterface } from "./calldata.ts";
 import type { RelayerContext, Round } from "./context.ts";
 import { receiptsOf } from "./questions.ts";
 
-/** Ranges of blocks looked through in one call. */
+/** Block ranges searched per call. */
 const RANGES_AT_ONCE = 4;
-/** Searches that are remembered. */
+/** Searches whose progress is remembered. */
 const MAX_SEARCHES = 1_000;
 
-/** How far a search has come. */
+/** The progress of a search. */
 interface Progress {
-  /** Newest block that was not looked through, undefined before the first. */
+  /** The newest block that was not searched; undefined at the start. */
   next: number | undefined;
-  /** Whether the blocks before are of the pool's time and young enough for the authorization. */
+  /** Whether earlier blocks can contain the authorization: not before the pool, and not too old. */
   hasMore: boolean;
   txHash?: string | undefined;
 }
 
 /**
- * Looks for the transactions in which authorizations were used or cancelled, from the newest block back. They may be far
- * back, so a call looks through a few ranges and the next one resumes.
+ * Searches for the transactions that used or cancelled authorizations, backwards from the newest block. One call searches a
+ * few ranges, and the next call resumes.
  */
 export class AuthorizationSearch {
   readonly #context: RelayerContext;
@@ -33,7 +33,7 @@ export class AuthorizationSearch {
 
   /**
    * @param operations deposits whose authorizations were used by other transactions than ours
-   * @returns by id the receipt of the transaction, or "unknown" if it is too far back; none while the search goes on
+   * @returns by id: the receipt of the transaction, or "unknown" if the search found none; no entry while it continues
    */
   async find(operations: readonly Operation[], round: Round): Promise<Map<string, Receipt | "unknown">> {
     const results = new Map<string, Receipt | "unknown">();
@@ -56,7 +56,7 @@ export class AuthorizationSearch {
     for (const [id, hash] of hashes) {
       const receipt = receipts.get(hash);
       if (receipt !== undefined) results.set(id, receipt);
-      // A reorganisation took it: the search begins anew.
+      // A reorganisation removed the transaction, so the search starts again.
       else this.#searches.delete(id);
     }
     return results;
@@ -85,7 +85,7 @@ export class AuthorizationSearch {
     const log = logs.flat().at(-1);
     if (log !== undefined) progress.txHash = log.transactionHash;
     progress.next = first - 1;
-    // By time: a count of blocks would be four hours on one chain and a day on another.
+    // Limited by time: the same number of blocks takes four hours on one chain and a day on another.
     const time = (await chain.block(first))?.timestamp ?? round.head.timestamp;
     progress.hasMore = first > pool.deploymentBlock && time >= round.head.timestamp - config.maxAuthorizationAge;
   }

@@ -3,7 +3,7 @@ import type { Lease, Store } from "../store/index.ts";
 import type { FeeMarket } from "./fee-market.ts";
 import type { PoolDeployment, RelayerConfig, RelayerLog, RelayerMetrics, RelayerSigner } from "./types.ts";
 
-/** What all parts of the relayer work with. */
+/** Shared by all parts of the relayer. */
 export interface RelayerContext {
   store: Store;
   chain: Chain;
@@ -19,22 +19,22 @@ export interface RelayerContext {
   clock: () => number;
 }
 
-/** One look at the chain, and what follows from it. */
+/** The state of the chain at the start of a round. */
 export interface Round {
   lease: Lease;
   head: Head;
-  /** Newest block with the configured confirmations; below the deployment there is none. */
+  /** The newest block with the configured confirmations; negative if the chain is shorter. */
   confirmedNumber: number;
   /** Its time, seconds. */
   confirmedTimestamp: number;
 }
 
-/** An operation fails after this many simulations in a row that revert. */
+/** An operation fails after this many consecutive simulations that revert. */
 export const MAX_REVERTS = 3;
 
-/** The chain's clock or this machine's, whichever is later: seconds. */
+/** The later of the chain's time and this machine's time, seconds. */
 export const latestTime = ({ clock }: RelayerContext, { head }: Round): number =>
   Math.max(head.timestamp, Math.floor(clock() / 1000));
 
-/** Seconds a transaction needs to be mined, with something to spare. */
+/** Seconds that a transaction needs to be mined, with a reserve. */
 export const margin = ({ config }: RelayerContext): number => Math.max(30, 2 * config.blockSeconds);

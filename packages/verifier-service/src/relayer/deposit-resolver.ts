@@ -10,9 +10,9 @@ import { Rotation, type Verdict, verdictUnlessDone } from "./verdict.ts";
 type Resolved = [Operation, Verdict];
 
 /**
- * Decides what became of deposits. A deposit is known by its authorization, whose nonce commits to the notes. The chain is
- * asked about a deposit that a transaction carries, or that is to be given up: anybody signs worthless ones, and a round
- * must not wait for a question about each.
+ * Decides the outcome of deposits. A deposit is identified by its authorization, whose nonce commits to the notes. Only deposits
+ * that are in a transaction or about to end are checked on chain: anybody can sign worthless authorizations, and a round must
+ * not wait for a request about each.
  */
 export class DepositResolver {
   readonly #context: RelayerContext;
@@ -59,7 +59,7 @@ export class DepositResolver {
     return [...resolved, ...(await this.#usedElsewhere(elsewhere, round))];
   }
 
-  /** Whose authorization another transaction used: somebody submitted the deposit, or its depositor cancelled it. */
+  /** Resolves deposits whose authorization another transaction used: a deposit by someone else, or a cancellation. */
   async #usedElsewhere(operations: readonly Operation[], round: Round): Promise<Resolved[]> {
     const found = await this.#search.find(operations, round);
     return operations.flatMap((operation): Resolved[] => {

@@ -5,36 +5,36 @@ import { decodeOutcomes, revertReason, settleData, singleData } from "./calldata
 import { latestTime, MAX_REVERTS, margin, type RelayerContext, type Round } from "./context.ts";
 import type { Sender, SendResult } from "./sender.ts";
 
-/** An operation that is not sent now, and why. */
+/** An operation that is not sent in this round. */
 interface Deferred {
   operation: Operation;
   reason: string;
-  /** Whether sending it would revert: an error of its own, not of the moment. */
+  /** Whether it reverts by itself, not because of the pool's current state. */
   reverts: boolean;
 }
 
-/** sent: in a transaction. deferred: nothing of the batch was worth sending. Otherwise why nothing can be sent now. */
+/** sent: in a transaction. deferred: no operation of the batch would succeed. Otherwise the reason why nothing can be sent now. */
 type BatchResult = SendResult | "deferred";
 
 const FIRST_RETRY_MS = 500;
 const RETRY_LATER_MS = 1_000;
-/** A quota that is used up comes back at the end of the day. */
+/** An exhausted quota is available again on the next day, so retries are rare. */
 const QUOTA_RETRY_MS = 600_000;
-/** How long deposits and withdrawals pause after the price of gas or the budget held one up. */
+/** Pause of deposits and withdrawals after the gas price or the budget stopped one. */
 const PAUSE_MS = 5_000;
-/** How long nothing is sent after gas could not be estimated: twice as long each time. */
+/** Pause after gas could not be estimated, doubled each time. */
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 30_000;
-/** Deposits and withdrawals simulated in one round: what a node computes for them, payments wait for. */
+/** Deposits and withdrawals simulated per round. Payments wait for these simulations. */
 const MAX_SIMULATED = 16;
 
-/** Decides what is sent now, and in which transactions. */
+/** Decides which operations are sent, and in which transactions. */
 export class Dispatcher {
   readonly #context: RelayerContext;
   readonly #sender: Sender;
   #othersPausedUntil = 0;
   #pausedUntil = 0;
-  /** Estimates that failed one after another. */
+  /** Consecutive estimates that failed. */
   #failedEstimates = 0;
 
   constructor(context: RelayerContext, sender: Sender) {
@@ -43,8 +43,8 @@ export class Dispatcher {
   }
 
   /**
-   * Sends payments that wait. Several share a transaction.
-   * @param spent nullifiers that the chain already shows: what spends them waits for their confirmations
+   * Sends queued payments, several per transaction.
+   * @param spent nullifiers that are already spent on chain; their payments wait for the confirmations
    * @returns whether anything was sent
    */
   async dispatchPayments(round: Round, queued: readonly Operation[], spent: ReadonlySet<string>): Promise<boolean> {
@@ -70,7 +70,7 @@ export class Dispatcher {
   }
 
   /**
-   * Sends deposits and withdrawals that wait, each in a transaction of its own, in the turns of their accounts.
+   * Sends queued deposits and withdrawals by turn, each in its own transaction.
    * @returns whether anything was sent
    */
   async dispatchOthers(round: Round): Promise<boolean> {
@@ -92,7 +92,7 @@ export class Dispatcher {
         room -= 1;
       } else if (result !== "deferred") {
         await this.#postpone([operation], result, round);
-        // The operation's own quota says nothing about the others.
+        // Other operations have other quotas.
         if (result === "QUOTA_EXCEEDED") continue;
         this.#othersPausedUntil = clock() + PAUSE_MS;
         break;
@@ -101,7 +101,7 @@ export class Dispatcher {
     return sent;
   }
 
-  /** Transactions that may be added to those under way; deposits and withdrawals never take the last half of them. */
+  /** How many more transactions may be sent. Half of all are reserved for payments. */
   async #room(): Promise<{ room: number; roomForOthers: number }> {
     const { store, config } = this.#context;
     const underWay = (await store.outbox.open()).filter(({ state }) => state === "sent");
@@ -129,12 +129,12 @@ export class Dispatcher {
   #isReady(operation: Operation, round: Round, spent: ReadonlySet<string>): boolean {
     const { state, retryAt, validUntil, nullifiers } = operation;
     if (state !== "queued" || retryAt > this.#context.clock()) return false;
-    // Later than this it might miss its date, and then its gas is spent for nothing.
+    // A transaction that misses the deadline would waste its gas.
     if (validUntil - latestTime(this.#context, round) < margin(this.#context)) return false;
     return !isEarly(operation, round) && !nullifiers.some((nullifier) => spent.has(nullifier));
   }
 
-  /** Deposits that the chain's time has not come to yet must not take the places of others. */
+  /** Defers deposits whose validAfter the chain has not reached, so that they do not take the place of others. */
   async #postponeEarly(operations: readonly Operation[], round: Round): Promise<void> {
     const { store, clock } = this.#context;
     const early = operations.filter((operation) => isEarly(operation, round)).map(({ id }) => id);
@@ -143,7 +143,7 @@ export class Dispatcher {
     await store.asRelayer(round.lease, ({ operations }) => operations.postponed(early, "NOT_VALID_YET", retryAt));
   }
 
-  /** Payments wait a moment for others, unless enough are there. */
+  /** Payments wait `batchDelay` for others to share a transaction, unless the batch is full. */
   #ripe(payments: readonly Operation[]): readonly Operation[] {
     const { clock, config } = this.#context;
     const oldest = payments[0];
@@ -151,14 +151,14 @@ export class Dispatcher {
     return waited >= config.batchDelay || payments.length >= config.maxBatch ? payments : [];
   }
 
-  /** Simulates payments, leaves out what would fail, and sends the rest. */
+  /** Simulates payments, defers those that would fail, and sends the others. */
   async #sendBatch(payments: readonly Operation[], round: Round): Promise<BatchResult> {
     const { good, deferred } = await this.#simulate(payments);
     await this.#defer(deferred, round);
     return this.#sendSome(good, round);
   }
 
-  /** Sends as many of these as fit into a transaction. */
+  /** Sends as many of these as fit into one transaction. */
   async #sendSome(operations: readonly Operation[], round: Round): Promise<BatchResult> {
     for (let batch = operations; batch.length > 0; batch = batch.slice(0, Math.floor(batch.length / 2))) {
       const plan = this.#planOf(batch);
@@ -170,7 +170,7 @@ export class Dispatcher {
     return "deferred";
   }
 
-  /** Keeps back what succeeds when it is simulated, but whose gas is too much or cannot be estimated: longer each time. */
+  /** Defers operations that pass the simulation but need too much gas or cannot be estimated, longer each time. */
   async #backOff(operations: readonly Operation[], { lease }: Round): Promise<void> {
     const { store, clock, log, metrics } = this.#context;
     for (const { id, kind, reverts, createdAt } of operations) {
@@ -192,7 +192,7 @@ export class Dispatcher {
     return { kind, to: pool, data: singleData(first!), operationIds };
   }
 
-  /** What the call needs, and a quarter more: what others do before it is mined changes the price of storage. */
+  /** The estimated gas and a quarter more: transactions mined before it can change the cost of storage writes. */
   async #estimate(data: string): Promise<bigint | undefined> {
     const { chain, address, pool, clock } = this.#context;
     try {
@@ -201,14 +201,14 @@ export class Dispatcher {
       return gas + gas / 4n;
     } catch (error) {
       if (error instanceof CallReverted) return undefined;
-      // The nodes do not estimate, or the account has no funds: asking in each round would not change that.
+      // The nodes cannot estimate, or the account has no funds. Retrying in every round would not help.
       this.#pausedUntil = clock() + Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#failedEstimates);
       this.#failedEstimates += 1;
       throw error;
     }
   }
 
-  /** Finds what the contract would do with each; a batch that reverts is halved until the culprit is found. */
+  /** Simulates a batch. If it reverts, both halves are simulated, down to the operation that reverts. */
   async #simulate(operations: readonly Operation[]): Promise<{ good: Operation[]; deferred: Deferred[] }> {
     const { chain, address, pool } = this.#context;
     try {
@@ -232,7 +232,7 @@ export class Dispatcher {
     }
   }
 
-  /** Simulates deposits and withdrawals, all at once. @returns those that would succeed */
+  /** Simulates deposits and withdrawals in one request. @returns those that would succeed */
   async #simulateOthers(operations: readonly Operation[], round: Round): Promise<Operation[]> {
     const { chain, address, pool } = this.#context;
     const deferred: Deferred[] = [];
@@ -262,8 +262,8 @@ export class Dispatcher {
     await store.asRelayer(lease, async ({ operations }) => {
       for (const { operation, reason, reverts } of deferred) {
         const count = reverts ? operation.reverts + 1 : 0;
-        // Only what was never in a transaction cannot land any more when we give it up before its date. Of a deposit or
-        // withdrawal the resolver asks the chain first.
+        // Before its deadline only a payment that was never in a transaction can be ended here. For deposits and withdrawals
+        // the resolver checks the chain first.
         const cannotLand = count >= MAX_REVERTS && operation.txHash === undefined && operation.kind === "payment";
         if (cannotLand) await operations.ended(operation.id, "failed", reason);
         else await operations.deferred(operation.id, reason, count, clock() + FIRST_RETRY_MS * 2 ** Math.min(count, 5));
@@ -287,13 +287,13 @@ export class Dispatcher {
 const isEarly = ({ kind, call }: Operation, { head }: Round): boolean =>
   kind === "deposit" && Number((call as DepositCall).validAfter) >= head.timestamp;
 
-/** A note that is spent shows in the events too: whether by this very withdrawal is theirs to say. */
+/** A spent note is not a revert of its own: the events show whether this same withdrawal spent it. */
 function refusal(operation: Operation, data: string): Deferred {
   const reason = revertReason(data);
   return { operation, reason, reverts: reason !== "REVERTED_NULLIFIER_ALREADY_SPENT" };
 }
 
-/** Why the contract would leave a payment out. */
+/** Reasons by the contract's outcome of a payment that it skips. */
 const SKIPPED: Readonly<Record<string, string>> = {
   NullifierSpent: "NULLIFIER_SPENT",
   Expired: "EXPIRED",

@@ -1,26 +1,26 @@
-// What gas costs on this chain now, and what the relayer offers for it at most. Chains differ by five orders of magnitude, so
-// nothing here is a fixed price: Polygon takes no transaction below 25 gwei for its builder, Base is content with 0.001.
+// The current gas price and the maximum that the relayer offers. Prices of chains differ by five orders of magnitude (Polygon
+// requires a priority fee of 25 gwei, Base accepts 0.001 gwei), so all limits derive from the chain's own prices.
 import type { Chain, FeeHistory, Head } from "@sotto/chain";
 import { Interface } from "ethers";
 import { type FeeCaps, type Fees, feesFor, max, min, replacementFees } from "./fees.ts";
 import { PAYMENT_GAS } from "./gas.ts";
 
-/** A predeployed contract of every chain of the OP stack: says what a transaction's data costs on the chain below. */
+/** Predeployed contract of OP stack chains, which returns the fee for a transaction's data on the parent chain. */
 export const GAS_PRICE_ORACLE = "0x420000000000000000000000000000000000000f";
 const oracleInterface = new Interface(["function getL1Fee(bytes data) view returns (uint256)"]);
 
-/** Blocks of which the usual price is the middle one. */
+/** The usual price is the median of this many blocks. */
 const HISTORY_BLOCKS = 20;
-/** How long the history is kept, ms: some blocks. */
+/** How long the fee history is cached, ms. */
 const HISTORY_MS = 10_000;
-/** How long caps are kept, ms: slow changes move them, a short peak does not. */
+/** How long caps are cached, ms: they follow slow changes, not short peaks. */
 const CAPS_MS = 3_600_000;
-/** The caps that are derived, in multiples of the usual price. */
+/** Derived caps, in multiples of the usual price. */
 const FEE_FACTOR = 10n;
 const TIP_FACTOR = 3n;
-/** A derived cap is never so low that the day's budget would still pay for so many payments: there is nothing to save. */
+/** If the day's budget pays for this many payments at a price, a derived cap does not refuse that price. */
 const CHEAP_PAYMENTS = 1_000n;
-/** If neither a node nor the last blocks say what builders ask. */
+/** Used if neither the node nor the last blocks give a priority fee. */
 const DEFAULT_TIP = 1_000_000_000n;
 
 export interface FeeMarketOptions {
@@ -48,39 +48,39 @@ export class FeeMarket {
     this.#options = options;
   }
 
-  /** What a transaction should offer now; undefined while even the base fee is beyond the cap. */
+  /** The fees that a transaction should offer now; undefined while the base fee exceeds the cap. */
   async current({ baseFee }: Pick<Head, "baseFee">): Promise<Fees | undefined> {
     const { tip } = await this.#tips();
     return feesFor(baseFee, tip, await this.caps());
   }
 
-  /** What a replacement of `old` must offer, and should; undefined if that is beyond the cap. */
+  /** The fees of a replacement for `old`; undefined if they exceed the cap. */
   async replacement(old: Fees, head: Pick<Head, "baseFee">): Promise<Fees | undefined> {
     return replacementFees(old, await this.current(head), await this.caps());
   }
 
-  /** What is offered at most: the settings, or multiples of the usual price. */
+  /** The maximum fees: from the settings, or multiples of the usual price. */
   async caps(): Promise<FeeCaps> {
     const { clock } = this.#options;
     if (this.#caps !== undefined && clock() < this.#caps.until) return this.#caps.value;
     try {
       this.#caps = { value: await this.#derive(), until: clock() + CAPS_MS };
     } catch (error) {
-      // Those of the last hour do as well.
+      // If the nodes do not answer, the caps of the last hour remain in use.
       if (this.#caps === undefined) throw error;
     }
     return this.#caps.value;
   }
 
-  /** What gas costs in these days. */
+  /** The usual gas price at present. */
   async usualPrice(): Promise<UsualPrice> {
     const { tip, history } = await this.#tips();
     return { baseFee: middle(history.baseFees) ?? (await this.#options.chain.head()).baseFee, tip };
   }
 
   /**
-   * Wei that the data of a transaction costs beside its gas: a quarter more than now, because that price changes until it
-   * is mined. 0 on chains that have no such price.
+   * The fee in wei for a transaction's data on the parent chain, plus a quarter, because the price can change until the
+   * transaction is mined. 0 on chains without such a fee.
    * @param raw the transaction, hex
    */
   async dataFee(raw: string): Promise<bigint> {
@@ -100,7 +100,7 @@ export class FeeMarket {
     return { maxFeePerGas: fee, maxPriorityFeePerGas: min(priority, fee) };
   }
 
-  /** What the node suggests for the builder, and at least what the cheapest transactions of the last blocks paid. */
+  /** The priority fee: the node's suggestion, but at least what the cheapest transactions of the last blocks paid. */
   async #tips(): Promise<{ tip: bigint; history: FeeHistory }> {
     const [suggested, history] = await Promise.all([this.#options.chain.priorityFee(), this.#blocks()]);
     const paid = middle(history.tips);
@@ -111,7 +111,7 @@ export class FeeMarket {
   #blocks(): Promise<FeeHistory> {
     const { chain, clock } = this.#options;
     if (this.#history !== undefined && clock() < this.#history.until) return this.#history.value;
-    // Nodes without the method, or without these blocks, are no reason not to send.
+    // A node without the method, or without these blocks, must not prevent sending.
     const value = chain.feeHistory(HISTORY_BLOCKS).catch(() => NO_HISTORY);
     this.#history = { value, until: clock() + HISTORY_MS };
     return value;

@@ -1,11 +1,11 @@
-/** Wei a unit of gas may cost: EIP-1559. */
+/** EIP-1559 fees per unit of gas, wei. */
 export interface Fees {
   maxFee: bigint;
-  /** The part for the block's builder. */
+  /** The part for the block builder. */
   maxPriority: bigint;
 }
 
-/** What is offered at most. */
+/** The maximum that the relayer offers. */
 export interface FeeCaps {
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
@@ -15,8 +15,8 @@ export const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 export const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
 /**
- * What a transaction should offer now: twice the base fee, which lasts for six full blocks. undefined while even the
- * base fee is beyond the cap: then it is not the time to send.
+ * The fees that a transaction should offer now: twice the base fee, which is enough for six full blocks. Undefined while the
+ * base fee exceeds the cap; nothing should be sent then.
  */
 export function feesFor(baseFee: bigint, suggested: bigint, caps: FeeCaps): Fees | undefined {
   if (baseFee > caps.maxFeePerGas) return undefined;
@@ -25,10 +25,10 @@ export function feesFor(baseFee: bigint, suggested: bigint, caps: FeeCaps): Fees
   return { maxFee: max(maxFee, 1n), maxPriority: min(maxPriority, max(maxFee, 1n)) };
 }
 
-/** Nodes take a replacement that offers at least 10% more in both; geth's default, others ask for 12.5%. */
+/** Nodes require a replacement to offer more in both fees: geth 10%, others 12.5%. */
 const raise = (wei: bigint): bigint => wei + wei / 8n + 1n;
 
-/** What a replacement of `old` must offer, and should; undefined where that is beyond the cap. */
+/** The fees of a replacement for `old`; undefined if they exceed the cap. */
 export function replacementFees(old: Fees, current: Fees | undefined, caps: FeeCaps): Fees | undefined {
   const maxFee = max(raise(old.maxFee), current?.maxFee ?? 0n);
   const maxPriority = max(raise(old.maxPriority), current?.maxPriority ?? 0n);

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 
 const own = new Set<string>();
 
-/** A name that no other relayer has, and by which others on this machine see whether its process still runs. */
+/** A unique name, from which other processes on this machine can tell whether this process still runs. */
 export function holderName(): string {
   const name = [encodeURIComponent(hostname()), process.pid, randomUUID()].join("/");
   own.add(name);
@@ -11,13 +11,13 @@ export function holderName(): string {
 }
 
 /**
- * Whether the process of this name has ended. Only where all that share a store are on one machine: a store in a file.
- * A service that was killed is then replaced at once, not when its lease runs out.
+ * Whether the process with this name has ended. Only for a store in a file, whose users are all on one machine: a killed
+ * service is then replaced at once, and not when its lease expires.
  */
 export function isGone(holder: string): boolean {
   const [host, pid] = holder.split("/");
   if (host !== encodeURIComponent(hostname()) || !/^[1-9][0-9]*$/.test(pid ?? "")) return false;
-  // In a container every service gets the same number: another who had this process's has ended.
+  // In containers every service has the same pid. Another holder with the pid of this process has ended.
   if (Number(pid) === process.pid) return !own.has(holder);
   try {
     process.kill(Number(pid), 0);

@@ -13,15 +13,15 @@ import type { Outcome, RelayerStatus } from "./types.ts";
 import { WakeSignal } from "./wake-signal.ts";
 
 export interface Relayer {
-  /** Begins to work. One of several replicas on one database sends; the others stand by. */
+  /** Starts the rounds. Of several replicas with one database, one leads and sends; the others wait. */
   start(): void;
-  /** Ends the round that is under way and gives the place to another replica. What is broadcast stays in the store. */
+  /** Completes the current round and releases the lease. Broadcast transactions stay in the store. */
   stop(): Promise<void>;
-  /** Says that an operation was queued: it need not wait for the next look at the chain. */
+  /** Starts a round at once, because an operation was queued. */
   settle(id: string): void;
   /**
-   * Waits for an operation's outcome: at most `ms`, and no longer than the signal permits. It is pending if it is not
-   * known by then, or once the relayer stops.
+   * Waits for an operation's outcome, at most `ms` and not after `signal` aborts. The outcome is `pending` if it is not known
+   * by then, or if the relayer stops.
    * @throws RelayerError UNKNOWN_OPERATION
    */
   waitFor(id: string, ms: number, signal?: AbortSignal): Promise<Outcome>;
@@ -29,13 +29,13 @@ export interface Relayer {
 }
 
 const LEASE = "relayer";
-/** Payments looked at in one round: their dates are minutes away. */
+/** Payments handled per round. Their deadlines are minutes away. */
 const MAX_PAYMENTS = 5_000;
-/** Queued deposits and withdrawals looked at in one round; the next round looks at the next ones. */
+/** Queued deposits and withdrawals that a round checks; the next round checks the next ones. */
 const OTHERS_PER_ROUND = 128;
 const BALANCE_EVERY_MS = 30_000;
-/** How often the end of a round is written into the store, ms: each write waits for the disk. */
-const TELL_ROUND_MS = 2_000;
+/** How often the end of a round is recorded in the store, ms: each write waits for the disk. */
+const RECORD_ROUND_MS = 2_000;
 
 export interface Parts {
   follower: Follower;
@@ -45,7 +45,7 @@ export interface Parts {
   appender: Appender | undefined;
 }
 
-/** The rounds of one replica. */
+/** Runs the rounds of one replica. */
 export class RelayerLoop implements Relayer {
   readonly #context: RelayerContext;
   readonly #parts: Parts;
@@ -56,13 +56,13 @@ export class RelayerLoop implements Relayer {
   #heartbeat: NodeJS.Timeout | undefined;
   #stopping = false;
   #lease: Lease | undefined;
-  /** The queued deposit or withdrawal that was looked at last. */
+  /** The queued deposit or withdrawal that was checked last. */
   #lookedAt: QueuePosition | undefined;
   #head: Head | undefined;
   #balance: bigint | undefined;
   #balanceAt = 0;
   #lastRound: number | undefined;
-  #toldRoundAt = 0;
+  #roundRecordedAt = 0;
   #error: string | undefined;
 
   constructor(context: RelayerContext, parts: Parts) {
@@ -76,7 +76,7 @@ export class RelayerLoop implements Relayer {
   start(): void {
     if (this.#running) return;
     this.#running = this.#run();
-    // A round may take longer than the lease (a first start reads the whole chain): it is kept alive beside it.
+    // A round may take longer than the lease (the first start reads the whole chain), so a timer renews the lease.
     this.#heartbeat = setInterval(() => void this.#renew(), this.#context.config.leaseTtl / 3);
     this.#heartbeat.unref();
   }
@@ -89,7 +89,7 @@ export class RelayerLoop implements Relayer {
     await this.#parts.appender?.settle();
     if (this.#lease) await this.#context.store.leases.release(this.#lease).catch(() => undefined);
     this.#lease = undefined;
-    this.#waiters.tell();
+    this.#waiters.notify();
   }
 
   settle(_id: string): void {
@@ -120,7 +120,7 @@ export class RelayerLoop implements Relayer {
     const { config } = this.#context;
     while (!this.#stopping) {
       const busy = await this.#round().catch((error: unknown) => this.#failed(error));
-      // After something was sent the chain may change at once; what else there is can wait for the next block.
+      // After a transaction was sent the chain may change at once. Otherwise the next block is early enough.
       if (!this.#stopping)
         await this.#wakeSignal.sleep(busy ? Math.min(config.pollInterval, config.batchDelay) : config.pollInterval);
     }
@@ -128,7 +128,7 @@ export class RelayerLoop implements Relayer {
 
   async #renew(): Promise<void> {
     const { store, config } = this.#context;
-    // Whoever lost it learns so from the next thing it writes.
+    // A replica that lost the lease notices it at its next write.
     if (this.#lease) await store.leases.acquire(LEASE, this.#holder, config.leaseTtl).catch(() => undefined);
   }
 
@@ -158,26 +158,26 @@ export class RelayerLoop implements Relayer {
     this.#head = head;
     const round = await this.#begin(this.#lease, head);
     const { operations } = store;
-    // First all that payments wait for: deposits and withdrawals, of which there may be any number, come after them.
+    // Payments first: there may be any number of deposits and withdrawals.
     const spent = await resolver.resolve(round, [
       ...(await operations.queuedPayments(MAX_PAYMENTS)),
       ...(await operations.broadcast()),
     ]);
-    this.#waiters.tell();
+    this.#waiters.notify();
     await tracker.track(round, await operations.broadcast());
     const sent = await dispatcher.dispatchPayments(round, await operations.queuedPayments(MAX_PAYMENTS), spent);
     await resolver.resolve(round, await this.#nextOthers());
-    this.#waiters.tell();
+    this.#waiters.notify();
     const sentOthers = await dispatcher.dispatchOthers(round);
     const appending = (await appender?.append(round, () => this.#wakeSignal.wake())) ?? false;
     await this.#measure();
     this.#error = undefined;
     this.#lastRound = this.#context.clock();
-    await this.#tellRound(this.#lease);
+    await this.#recordRound(this.#lease);
     return sent || sentOthers || appending;
   }
 
-  /** The next queued deposits and withdrawals in the order they came; after the last ones, the first ones again. */
+  /** The next queued deposits and withdrawals, oldest first; after the last ones it starts again. */
   async #nextOthers(): Promise<Operation[]> {
     const { operations } = this.#context.store;
     const others = await operations.queuedOthers(this.#lookedAt, OTHERS_PER_ROUND);
@@ -185,12 +185,12 @@ export class RelayerLoop implements Relayer {
     return others;
   }
 
-  /** Replicas and watchers know by it that the relayer in charge is not stuck. */
-  async #tellRound(lease: Lease): Promise<void> {
+  /** Records the round, so that other replicas and health checks see that the leading relayer works. */
+  async #recordRound(lease: Lease): Promise<void> {
     const { store, clock } = this.#context;
-    if (clock() - this.#toldRoundAt < TELL_ROUND_MS) return;
+    if (clock() - this.#roundRecordedAt < RECORD_ROUND_MS) return;
     await store.asRelayer(lease, ({ rounds }) => rounds.ended());
-    this.#toldRoundAt = clock();
+    this.#roundRecordedAt = clock();
   }
 
   async #begin(lease: Lease, head: Head): Promise<Round> {

@@ -1,7 +1,7 @@
 import { RelayerError } from "./errors.ts";
 import type { RelayerConfig } from "./types.ts";
 
-/** The whole of a payment's confirmations, seconds: what settles in time is then still fresh when it is shown. */
+/** Maximum time for all confirmations, seconds, so that a payment that settles in time is still fresh when it is shown. */
 const MAX_CONFIRMATION_SECONDS = 60;
 
 type Numbers = {
@@ -29,7 +29,7 @@ const RANGES: Readonly<Record<Numbers, readonly [least: number, most: number]>> 
 
 const POSITIVE: readonly BigInts[] = ["maxGas", "maxFeePerGas", "maxPriorityFeePerGas", "gasBudgetPerDay"];
 
-/** Left out, these follow from what the chain costs. */
+/** If undefined, these derive from the chain's gas price. */
 const DERIVED: readonly BigInts[] = ["maxFeePerGas", "maxPriorityFeePerGas"];
 
 /** @throws RelayerError INVALID_RELAYER_OPTION */

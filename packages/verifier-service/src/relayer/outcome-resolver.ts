@@ -8,7 +8,7 @@ import { Rotation, type Verdict, verdictUnlessDone } from "./verdict.ts";
 type Spends = ReadonlyMap<string, Row<"spends">>;
 type Resolved = [Operation, Verdict];
 
-/** Decides by the chain's events what is settled and what can never be. */
+/** Decides from the pool's events which operations are settled and which can no longer succeed. */
 export class OutcomeResolver {
   readonly #context: RelayerContext;
   readonly #deposits: DepositResolver;
@@ -20,8 +20,8 @@ export class OutcomeResolver {
   }
 
   /**
-   * @param operations some of those that are not over
-   * @returns nullifiers that the chain shows as spent
+   * @param operations open operations
+   * @returns their nullifiers that are spent on chain
    */
   async resolve(round: Round, operations: readonly Operation[]): Promise<Set<string>> {
     const { store } = this.#context;
@@ -52,7 +52,7 @@ export class OutcomeResolver {
     }
   }
 
-  /** Of which the chain shows a note spent: whoever sent it, the digest of the signals says whether it is the same. */
+  /** Resolves operations with a spent note. The digest of the signals shows whether this same operation spent it. */
   async #shown(operations: readonly Operation[], spends: Spends, round: Round): Promise<Resolved[]> {
     const shown = operations.flatMap((operation) => {
       const spend = spendOf(operation, spends);
@@ -74,7 +74,7 @@ export class OutcomeResolver {
     });
   }
 
-  /** Of which the chain shows nothing, and that can land no more. */
+  /** Resolves operations whose notes are unspent and that can no longer succeed. */
   async #given(operations: readonly Operation[], spends: Spends, round: Round): Promise<Resolved[]> {
     const { chain, pool, log } = this.#context;
     const all = operations.flatMap((operation) => {
@@ -82,7 +82,7 @@ export class OutcomeResolver {
       return verdict ? [{ operation, verdict }] : [];
     });
     const asked = this.#rotation.take(all);
-    // Before notes are set free the contract itself must call them unspent, whatever the events said.
+    // Before notes are released, the contract itself must report them as unspent.
     const questions = asked.flatMap(({ operation }) =>
       operation.nullifiers.map((nullifier) => ({
         abi: poolInterface,
@@ -94,7 +94,7 @@ export class OutcomeResolver {
     );
     const answers = await areTrue(chain, questions);
     const spent = new Set(questions.filter((_, index) => answers[index]).map(({ id }) => id));
-    if (spent.size > 0) log.warn({ ids: [...spent] }, "the contract calls notes spent that no event shows as spent");
+    if (spent.size > 0) log.warn({ ids: [...spent] }, "the contract reports notes as spent, but no event does");
     return asked
       .filter(({ operation }) => !spent.has(operation.id))
       .map(({ operation, verdict }) => [operation, verdict]);

@@ -4,16 +4,16 @@ import { outcomeOf } from "./outcome.ts";
 import type { Outcome } from "./types.ts";
 import { WakeSignal } from "./wake-signal.ts";
 
-/** How often a replica that stands by looks at the store, ms. */
+/** Poll interval of a replica that does not lead, ms. */
 const STORE_POLL_MS = 100;
 /** Leader poll interval, ms; its own rounds usually notify first. */
 const OWN_POLL_MS = 2_000;
-/** Who asks for the same within this time shares an answer, ms. */
+/** Requests for the same operation within this time share one read, ms. */
 const SHARED_MS = 50;
 
 export interface OutcomeWaitersOptions {
   readonly store: Pick<Store, "operations">;
-  /** Whether this replica is the one that works. */
+  /** Whether this replica leads. */
   readonly works: () => boolean;
   readonly stopping: () => boolean;
   /** ms */
@@ -21,22 +21,22 @@ export interface OutcomeWaitersOptions {
 }
 
 /**
- * Those who wait for what becomes of operations. One may be asked for any number of times at once, by whoever has its
- * token: what that costs does not grow with them.
+ * Requests that wait for outcomes. Any number of requests may wait for the same operation; together they cause one read of the
+ * store.
  */
 export class OutcomeWaiters {
   readonly #options: OutcomeWaitersOptions;
   readonly #changed = new WakeSignal();
   readonly #looks = new Map<string, Promise<Operation | undefined>>();
-  #told = 0;
+  #notifications = 0;
 
   constructor(options: OutcomeWaitersOptions) {
     this.#options = options;
   }
 
-  /** Something may have changed. */
-  tell(): void {
-    this.#told += 1;
+  /** Wakes all waiters, because outcomes may have changed. */
+  notify(): void {
+    this.#notifications += 1;
     this.#looks.clear();
     this.#changed.wake();
   }
@@ -49,21 +49,22 @@ export class OutcomeWaiters {
     const { works, stopping, clock } = this.#options;
     const end = clock() + ms;
     for (;;) {
-      const told = this.#told;
+      const seen = this.#notifications;
       const left = signal?.aborted ? 0 : end - clock();
       const outcome = await this.#outcome(id, left > 0);
       if (outcome && (outcome.state !== "pending" || left <= 0 || stopping())) return outcome;
-      // A look that began before the last word may be older than what it told.
-      if (told !== this.#told) continue;
+      // A read that began before the last notification may be outdated.
+      if (seen !== this.#notifications) continue;
       await this.#changed.sleep(Math.min(left, works() ? OWN_POLL_MS : STORE_POLL_MS));
     }
   }
 
-  /** @param patient whether a store that does not answer may be asked again */
+  /** @param patient whether an unavailable store may be asked again */
   async #outcome(id: string, patient: boolean): Promise<Outcome | undefined> {
     try {
       const operation = await this.#look(id);
-      if (operation === undefined) throw new RelayerError("UNKNOWN_OPERATION", "there is no payment with this id");
+      if (operation === undefined)
+        throw new RelayerError("UNKNOWN_OPERATION", "no payment, deposit or withdrawal has this id");
       return outcomeOf(operation);
     } catch (error) {
       if (patient && !this.#options.stopping() && isUnavailable(error)) return undefined;

@@ -1,7 +1,7 @@
 import type { Operation } from "../store/index.ts";
 import type { Outcome } from "./types.ts";
 
-/** What the owner of an operation is told about it. */
+/** The outcome of an operation, as its client sees it. */
 export function outcomeOf({ state, txHash = "0x", blockNumber = 0, reason }: Operation): Outcome {
   if (state === "settled") return { state, txHash, blockNumber };
   if (state === "failed" || state === "expired")

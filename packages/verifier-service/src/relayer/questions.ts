@@ -1,7 +1,7 @@
-// Questions about many operations, asked together: a round must not wait for an answer to each.
+// Batched requests about many operations, because a round must not wait for each one.
 import type { Chain, ContractQuestion, Receipt } from "@sotto/chain";
 
-/** The receipts of those that are in a block, by hash. */
+/** Receipts of the mined transactions, by hash. */
 export async function receiptsOf(chain: Chain, hashes: readonly string[]): Promise<Map<string, Receipt>> {
   const receipts = await chain.receipts(hashes);
   return new Map(receipts.flatMap((receipt) => (receipt ? [[receipt.transactionHash, receipt]] : [])));

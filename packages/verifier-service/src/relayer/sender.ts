@@ -4,23 +4,23 @@ import { dayOf, type NewAttempt, type OutboxTransaction, type TransactionKind } 
 import type { RelayerContext, Round } from "./context.ts";
 import type { Fees } from "./fees.ts";
 
-/** What is to be sent. */
+/** A transaction to send. */
 export interface Plan {
   kind: TransactionKind;
   to: string;
   data: string;
   gasLimit: bigint;
-  /** Operations it carries. */
+  /** The operations in it. */
   operationIds: readonly string[];
 }
 
 export type SendResult = "sent" | "FEES_TOO_HIGH" | "GAS_BUDGET_EXHAUSTED" | "QUOTA_EXCEEDED";
 
 const TRANSFER_GAS = 21_000n;
-/** One's own money, deposited and merged over and over, costs nothing: half of a day's gas is kept from it. */
+/** Depositing and merging the same funds again and again is free for a client, so these may use half of a day's budget. */
 const FREE: readonly TransactionKind[] = ["deposit", "withdraw"];
 
-/** Signs, stores and sends, in this order: after a crash the store knows all that may be on its way. */
+/** Signs, stores and sends transactions in this order, so that after a crash the store knows everything that may be sent. */
 export class Sender {
   readonly #context: RelayerContext;
 
@@ -28,7 +28,7 @@ export class Sender {
     this.#context = context;
   }
 
-  /** Sends something new under the lowest free nonce: a gap is filled before the sequence goes on. */
+  /** Sends a new transaction with the lowest free nonce, so that gaps are filled first. */
   async send(plan: Plan, round: Round): Promise<SendResult> {
     const { market, store, config, address, metrics, clock, log } = this.#context;
     const fees = await market.current(round.head);
@@ -51,24 +51,24 @@ export class Sender {
     return "sent";
   }
 
-  /** Hands a stored transaction to the nodes. That none takes it now is no error: it is sent again. */
+  /** Sends a stored transaction to the nodes. If none accepts it, it is sent again later. */
   async broadcast({ hash, raw }: Pick<NewAttempt, "hash" | "raw">, { lease }: Round): Promise<void> {
     const { chain, store, log } = this.#context;
     const { accepted, refusal } = await chain.broadcast(raw);
-    if (!accepted) log.warn({ hash, refusal: refusal?.slice(0, 200) }, "no node took the transaction");
+    if (!accepted) log.warn({ hash, refusal: refusal?.slice(0, 200) }, "no node accepted the transaction");
     await store.asRelayer(lease, ({ outbox }) => outbox.sent(hash));
   }
 
   /**
-   * Replaces a transaction that is not mined by a dearer one with the same nonce, or by one that does nothing.
-   * @returns false where that would cost more than the cap, or than is left of the day's budget
+   * Replaces a transaction that is not mined by one with the same nonce and higher fees, which does the same or nothing.
+   * @returns false if that exceeds the fee cap or the rest of the day's budget
    */
   async replace(old: OutboxTransaction, round: Round, cancel: boolean): Promise<boolean> {
     const { market, config, address, store, metrics, log } = this.#context;
     const fees = await market.replacement(dearest(old), round.head);
     if (fees === undefined) return false;
     const more = old.gasLimit * (fees.maxFee - dearest(old).maxFee);
-    // A cancellation costs little, and sets the nonce free that all behind it wait for.
+    // A cancellation costs little and frees the nonce, for which all later transactions wait.
     if (!cancel && (await store.gasToday()) + more > config.gasBudgetPerDay) return false;
     const nothing = { kind: "cancel" as const, to: address, data: "0x", gasLimit: TRANSFER_GAS };
     const attempt = await this.#sign(cancel ? nothing : old, old.nonce, fees);
@@ -82,13 +82,13 @@ export class Sender {
     return true;
   }
 
-  /** Uses up a nonce that the transactions behind it wait for. */
+  /** Consumes a nonce for which later transactions wait. */
   fill(round: Round): Promise<SendResult> {
     const { address } = this.#context;
     return this.send({ kind: "cancel", to: address, data: "0x", gasLimit: TRANSFER_GAS, operationIds: [] }, round);
   }
 
-  /** The lowest nonce from the chain's count on that no live transaction of the store has. */
+  /** The lowest nonce, from the account's count on, that no live transaction of the store has. */
   async nextNonce(): Promise<number> {
     const { chain, store, address } = this.#context;
     let nonce = await chain.transactionCount(address);

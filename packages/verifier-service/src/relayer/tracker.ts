@@ -4,7 +4,7 @@ import { latestTime, MAX_REVERTS, type RelayerContext, type Round } from "./cont
 import { receiptsOf } from "./questions.ts";
 import type { Sender } from "./sender.ts";
 
-/** Follows the relayer's own transactions until each is final or its nonce is lost. */
+/** Tracks the relayer's transactions until each is final or another transaction has used its nonce. */
 export class Tracker {
   readonly #context: RelayerContext;
   readonly #sender: Sender;
@@ -14,7 +14,7 @@ export class Tracker {
     this.#sender = sender;
   }
 
-  /** @param operations those that transactions carry */
+  /** @param operations all broadcast operations */
   async track(round: Round, operations: readonly Operation[]): Promise<void> {
     const { chain, store, address } = this.#context;
     const open = await store.outbox.open();
@@ -33,7 +33,7 @@ export class Tracker {
     await this.#fillGap(open, round);
   }
 
-  /** What a transaction carried that is no longer followed (a reorganisation undid another's) is sent again. */
+  /** Queues operations again whose transaction is no longer tracked (after a reorganisation removed another sender's). */
   async #adoptOrphans(open: readonly OutboxTransaction[], operations: readonly Operation[], { lease }: Round) {
     const { store, clock } = this.#context;
     const followed = new Set(open.map(({ id }) => id));
@@ -62,9 +62,9 @@ export class Tracker {
     const final = blockNumber <= confirmedNumber;
     const spends = await store.ledger.spends(carried.flatMap(({ nullifiers }) => nullifiers));
     const isSpent = ({ nullifiers }: Operation) => nullifiers.some((nullifier) => spends.has(nullifier));
-    // A payment that it left out, or that reverted with the others in it, is sent again. Should a reorganisation let the
-    // first transaction happen after all, the nullifier still makes it happen once. A deposit or withdrawal is not sent
-    // again: its call would cost gas each time. Once its revert is final, the resolver decides that it failed.
+    // A payment that the contract skipped, or that reverted with its batch, is sent again. If a reorganisation executes the
+    // first transaction after all, the nullifier still ensures that it happens once. A deposit or withdrawal is not sent
+    // again, because each try costs gas. Once its revert is final, the resolver marks it as failed.
     const undone = carried.filter((operation) =>
       operation.kind === "payment" ? !isSpent(operation) : final && !succeeded && !isSpent(operation),
     );
@@ -106,7 +106,7 @@ export class Tracker {
   }
 
   /**
-   * Whether the account has moved past a nonce of which no signed form of ours is mined, with confirmations.
+   * Whether a confirmed block contains another transaction with this nonce: none of ours with it is mined.
    * @param count the account's transactions in the newest block
    */
   #lostNonces(count: number, { confirmedNumber, head }: Round): (nonce: number) => Promise<boolean> {
@@ -120,7 +120,7 @@ export class Tracker {
     };
   }
 
-  /** Whether it is better to send nothing in its place: nothing of it can succeed any more. */
+  /** Whether to replace it by a cancellation, because it can no longer succeed. */
   async #isPointless(transaction: OutboxTransaction, carried: readonly Operation[], round: Round): Promise<boolean> {
     const { chain, address } = this.#context;
     const time = latestTime(this.#context, round);
@@ -130,13 +130,13 @@ export class Tracker {
       return false;
     } catch (error) {
       if (error instanceof CallReverted) return true;
-      // It can succeed once the account has money again.
+      // It can succeed once the account has funds again.
       if (error instanceof ChainError && error.code === "SENDER_UNFUNDED") return false;
       throw error;
     }
   }
 
-  /** A nonce below all that wait, which nothing of ours has: what is behind it would wait for ever. */
+  /** Fills a nonce below those of waiting transactions, which would otherwise wait forever. */
   async #fillGap(open: readonly OutboxTransaction[], round: Round): Promise<void> {
     const waiting = open.filter(({ state }) => state === "sent").map(({ nonce }) => nonce);
     if (waiting.length === 0) return;
@@ -145,7 +145,7 @@ export class Tracker {
   }
 }
 
-/** Of whichever signed form is in a block that the follower has read. */
+/** The receipt of the signed version that is in a block the follower has read. */
 function receiptAmong(
   { attempts }: OutboxTransaction,
   receipts: ReadonlyMap<string, Receipt>,

@@ -1,11 +1,11 @@
 import type { Prover } from "@sotto/prover";
 import type { TransactionRequest } from "ethers";
 
-/** Where a payment, deposit or withdrawal stands, as its owner is told. */
+/** The outcome of a payment, deposit or withdrawal, as its client sees it. */
 export interface Outcome {
-  /** settled: on chain with the configured confirmations. failed: nothing of it can land any more. */
+  /** settled: on chain with the configured confirmations. failed: it can no longer succeed. */
   state: "pending" | "settled" | "failed";
-  /** The transaction that settled it (ours or another's) or was last broadcast; "0x" where there is none. */
+  /** The transaction that settled it (the relayer's or another sender's) or was last broadcast; "0x" if there is none. */
   txHash: string;
   /** Its block; 0 unless settled. */
   blockNumber: number;
@@ -13,7 +13,7 @@ export interface Outcome {
   reason?: string | undefined;
 }
 
-/** The pool that is served. */
+/** The deployment that is served. */
 export interface PoolDeployment {
   chainId: bigint;
   /** Lower-case addresses. */
@@ -23,48 +23,48 @@ export interface PoolDeployment {
   deploymentBlock: number;
 }
 
-/** Signs with the relayer's key; a Wallet of ethers is one. */
+/** Signs with the relayer's key; for example an ethers Wallet. */
 export interface RelayerSigner {
   readonly address: string;
   signTransaction(transaction: TransactionRequest): Promise<string>;
 }
 
 export interface RelayerConfig {
-  /** Blocks, the transaction's own included, before a payment counts as settled. */
+  /** Blocks, including the transaction's own, until a payment is settled. */
   confirmations: number;
-  /** Time between blocks, seconds: nothing is sent that could miss its date by two of them. */
+  /** Block time, seconds. Nothing is sent less than two blocks before its deadline. */
   blockSeconds: number;
-  /** How often the chain is looked at, ms. */
+  /** Interval between rounds, ms. */
   pollInterval: number;
-  /** Payments in one transaction, at most. */
+  /** Maximum payments in one transaction. */
   maxBatch: number;
   /** How long a payment waits for others to share its transaction, ms. */
   batchDelay: number;
-  /** Transactions under way at once, at most. */
+  /** Maximum transactions that are sent and not mined. */
   maxInFlight: number;
-  /** Gas of one transaction, at most. */
+  /** Maximum gas of one transaction. */
   maxGas: bigint;
-  /** Wei a unit of gas may cost, at most; undefined: derived from the chain's fee history. */
+  /** Maximum fee per gas, wei; undefined: derived from the chain's fee history. */
   maxFeePerGas: bigint | undefined;
-  /** Wei of it for the block's builder, at most; undefined: derived likewise. */
+  /** Maximum priority fee per gas, wei; undefined: derived from the chain's fee history. */
   maxPriorityFeePerGas: bigint | undefined;
-  /** Wei the relayer may spend on a day (UTC). */
+  /** Wei that the relayer may spend per day (UTC). */
   gasBudgetPerDay: bigint;
-  /** A transaction not mined after this is replaced by a dearer one, ms. */
+  /** A transaction that is not mined after this is replaced by one with higher fees, ms. */
   stuckAfter: number;
-  /** A transaction not mined is sent again after this, ms. */
+  /** A transaction that is not mined is sent again after this, ms. */
   rebroadcastAfter: number;
-  /** Whether queued notes are moved into the tree. */
+  /** Whether the relayer appends queued notes to the tree. */
   append: boolean;
-  /** The oldest queued note waits at most this long, ms; 0: not at all. */
+  /** Maximum time that the oldest queued note waits to be appended, ms. */
   appendAfter: number;
-  /** Most blocks asked for at once when events are read. */
+  /** Maximum blocks per request for events. */
   rangeSize: number;
-  /** How far back the use of a deposit's authorization is looked for, seconds: as long as a deposit may be valid. */
+  /** How far back the use of a deposit's authorization is searched, seconds; at least the longest validity of a deposit. */
   maxAuthorizationAge: number;
-  /** How many of the newest blocks are watched for reorganisations. */
+  /** How many of the newest blocks are checked for reorganisations. */
   reorgDepth: number;
-  /** How long a replica that went silent keeps its place, ms. */
+  /** Time after which another replica replaces a leader that does not renew its lease, ms. */
   leaseTtl: number;
 }
 
@@ -89,7 +89,7 @@ export const DEFAULT_RELAYER_CONFIG: RelayerConfig = {
   leaseTtl: 15_000,
 };
 
-/** What changes on a chain of this machine, whose blocks come when a transaction does. */
+/** For a local chain, which makes a block for each transaction. */
 export const LOCAL_RELAYER_CONFIG: RelayerConfig = {
   ...DEFAULT_RELAYER_CONFIG,
   confirmations: 1,
@@ -102,7 +102,7 @@ export const LOCAL_RELAYER_CONFIG: RelayerConfig = {
   rebroadcastAfter: 2_000,
 };
 
-/** Counters and gauges by name; the service gives them to Prometheus. */
+/** Counters and gauges by name; the service exports them to Prometheus. */
 export interface RelayerMetrics {
   count(name: RelayerCounter, by?: number, labels?: Readonly<Record<string, string>>): void;
   gauge(name: RelayerGauge, value: number): void;
@@ -127,7 +127,7 @@ export type RelayerGauge =
   | "relayer_broadcast"
   | "relayer_queued_notes";
 
-/** Structured: values first, as pino takes them. Never proofs, keys or tokens. */
+/** Structured logs, fields first as in pino. They never contain proofs, keys or tokens. */
 export interface RelayerLog {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -135,24 +135,24 @@ export interface RelayerLog {
   error(fields: object, message: string): void;
 }
 
-/** What proves appends: one of @sotto/prover's. */
+/** Proves appends, with the keys of the named artifact set. */
 export type AppendProver = Pick<Prover, "prove"> & { artifacts: Pick<Prover["artifacts"], "set"> };
 
 export interface RelayerStatus {
-  /** Whether this replica is the one that sends. */
+  /** Whether this replica leads and sends. */
   leader: boolean;
   address: string;
-  /** Newest block that was read; undefined before the first one, or on a replica that stands by. */
+  /** The newest block that was read; undefined before the first round or if this replica never led. */
   head: { number: number; timestamp: number } | undefined;
   /** Wei. */
   balance: bigint | undefined;
-  /** Wei, with the most that what is under way may cost. */
+  /** Wei, including the maximum cost of transactions that are not mined. */
   gasToday: bigint;
   gasBudgetPerDay: bigint;
   queued: number;
   broadcast: number;
-  /** When the last round ended well, ms; undefined before. */
+  /** When the last round was completed, ms; undefined before the first. */
   lastRound: number | undefined;
-  /** Code of what the last round failed with. */
+  /** The error code of the last round, if it failed. */
   error: string | undefined;
 }

@@ -2,20 +2,20 @@ import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
 import type { Operation } from "../store/index.ts";
 import { latestTime, MAX_REVERTS, type RelayerContext, type Round } from "./context.ts";
 
-/** What became of an operation. */
+/** The outcome of an operation. */
 export type Verdict =
   | { state: "settled"; txHash: string; blockNumber: number; ours: boolean; gasPaidBy?: string | undefined }
   | { state: "failed" | "expired"; reason: string };
 
-/** Operations of one kind that a round asks the chain about, at most. */
+/** Maximum operations of one kind that a round checks on chain. */
 export const MAX_ASKED = 128;
 
-/** Reasons for which something that ran out of time has failed rather than expired. */
+/** With these reasons an operation that reaches its deadline has failed; otherwise it has expired. */
 const OWN_REASONS = /^(REORGANISED|REVERTED|GAS_BUDGET_EXHAUSTED|FEES_TOO_HIGH|QUOTA_EXCEEDED|UNKNOWN_ROOT)/;
 
 /**
- * Why nothing of an operation can land any more, if the chain shows nothing of it: it was refused too often, or it is
- * out of time. Undefined while it may still land.
+ * The outcome of an operation that the chain does not show: it reverted too often, or its deadline has passed. Undefined while
+ * it may still succeed.
  */
 export function verdictUnlessDone(
   context: RelayerContext,
@@ -24,8 +24,8 @@ export function verdictUnlessDone(
 ): Verdict | undefined {
   if (kind !== "payment" && state === "queued" && reverts >= MAX_REVERTS)
     return { state: "failed", reason: reason ?? "REVERTED" };
-  // The contract refuses it after its date, so once a block later than that has its confirmations, nothing of it can
-  // land. A local chain makes no blocks while nobody uses it: there this machine's clock has to do.
+  // The contract refuses it after its deadline, so it cannot succeed once a later block is confirmed. A local chain makes no
+  // blocks while it is idle, so there the clock of this machine decides.
   const local = LOCAL_CHAIN_IDS.includes(context.pool.chainId);
   const idle = local && latestTime(context, round) > validUntil + 1;
   if (round.confirmedTimestamp <= validUntil && !idle) return undefined;
@@ -33,7 +33,7 @@ export function verdictUnlessDone(
   return { state: "expired", reason: "EXPIRED" };
 }
 
-/** Takes at most `MAX_ASKED` of a list, others each time: no entry that takes long keeps the rest waiting. */
+/** Takes at most `MAX_ASKED` entries of a list, different ones each time, so that every entry gets its turn. */
 export class Rotation {
   #start = 0;
 

@@ -1,9 +1,9 @@
-/** A sleep that others may end early. */
+/** A sleep that can be ended early. */
 export class WakeSignal {
   readonly #sleepers = new Set<() => void>();
   #woken = false;
 
-  /** Ends all sleeps; with nobody asleep, the next one. */
+  /** Ends all current sleeps or, if there is none, the next one. */
   wake(): void {
     if (this.#sleepers.size === 0) this.#woken = true;
     for (const end of this.#sleepers) end();

@@ -5,9 +5,9 @@ import type { Schema } from "./schema.ts";
 export type Database = SharedDatabase<Schema>;
 
 export interface DatabaseOptions {
-  /** `sqlite:PATH` (made if it does not exist), `sqlite::memory:`, or `postgres://..`. */
+  /** `sqlite:PATH` (created if it does not exist), `sqlite::memory:`, or `postgres://..`. */
   url: string;
-  /** Connections to PostgreSQL, 10 if left out. */
+  /** Connections to PostgreSQL; default 10. */
   poolSize?: number | undefined;
   /** Called when an idle connection is lost; the pool opens another. */
   onError?: ((error: Error) => void) | undefined;

@@ -40,7 +40,7 @@ export interface StoreOptions extends DatabaseOptions {
 }
 
 /**
- * Opens the database and brings its tables up to date.
+ * Opens the database and applies missing migrations.
  * @throws DatabaseError INVALID_STORE_URL, STORE_UNAVAILABLE, STORE_TOO_NEW
  */
 export async function openStore({ clock = Date.now, ...options }: StoreOptions) {
@@ -54,15 +54,15 @@ export async function openStore({ clock = Date.now, ...options }: StoreOptions) 
     leases: leaseRepository(database),
     outbox: outboxReads(db),
     ledger: ledgerReads(db),
-    /** Ms since the relayer in charge last ended a round well, by the database's clock; undefined if none did. */
+    /** Ms since the leading relayer last completed a round, by the database's clock; undefined before the first round. */
     sinceLastRound: () => lastRound(database),
-    /** What the relayer has promised to send, and has sent. */
+    /** Payments that the relayer still has to send, and the cost of what it has sent. */
     commitments: () => commitments(db, clock),
-    /** Wei the relayer spent today (UTC), with the most that what is under way may cost. */
+    /** Wei that the relayer spent today (UTC), with the maximum cost of transactions that are not mined. */
     gasToday: () => gasSpent(db, dayOf(clock())),
 
     /**
-     * What only the relayer in charge writes, all in one transaction.
+     * Writes that only the leading relayer may make, all in one transaction.
      * @throws StoreError LEASE_LOST
      */
     asRelayer<T>(lease: Lease, action: (writes: RelayerWrites) => Promise<T>): Promise<T> {
@@ -79,9 +79,9 @@ export async function openStore({ clock = Date.now, ...options }: StoreOptions) 
     /** @throws DatabaseError STORE_UNAVAILABLE */
     ping: () => database.ping(),
 
-    /** Forgets what has no use any more. */
+    /** Deletes expired and old data. */
     async sweep(): Promise<void> {
-      // A replica's clock may be behind ours: what it still takes for valid is left alone.
+      // The clock of another replica may be behind, so recently expired rows are kept for a minute.
       await this.reservations.sweep(clock() - MINUTE_MS);
       await this.reservations.retire(clock() - 30 * DAY_MS);
       await retireTexts(database, clock() - 30 * DAY_MS);

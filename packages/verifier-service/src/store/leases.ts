@@ -15,10 +15,10 @@ const keyOf = (name: string) => `lease:${name}`;
 export function leaseRepository(database: Database) {
   return {
     /**
-     * Takes or renews a lease, by the database's clock.
+     * Acquires or renews a lease, by the database's clock.
      * @param ttl ms
-     * @param isGone whether a holder is known to be dead: its lease need not run out first
-     * @returns undefined while another holds it
+     * @param isGone whether the process of a holder is known to have ended; its lease is then taken over at once
+     * @returns undefined while another replica holds it
      */
     acquire(
       name: string,
@@ -36,14 +36,14 @@ export function leaseRepository(database: Database) {
         }
         const mine = row.holder === holder;
         if (!mine && row.expires_at > now && !isGone(row.holder)) return undefined;
-        // Even its last holder gets a new number after it expired: in between another may have come and gone.
+        // After an expiry even the last holder gets a new token: another holder may have acted in between.
         const token = mine && row.expires_at > now ? row.token : row.token + 1;
         await db.updateTable("leases").set({ holder, token, expires_at }).where("name", "=", name).execute();
         return { name, holder, token };
       });
     },
 
-    /** Gives it back, so that another need not wait. */
+    /** Releases the lease, so that another replica need not wait for its expiry. */
     async release({ name, holder, token }: Lease): Promise<void> {
       const row = database.db.updateTable("leases").set({ expires_at: 0 }).where("name", "=", name);
       await row.where("holder", "=", holder).where("token", "=", token).execute();
@@ -52,8 +52,8 @@ export function leaseRepository(database: Database) {
 }
 
 /**
- * Runs `action` in a transaction that only the holder of the newest lease may commit: one that was away for too long
- * (a pause of the process, a lost network) cannot write over its successor.
+ * Runs `action` in a transaction that only the holder of the newest lease may commit. A replica that was paused or lost its
+ * network cannot overwrite the work of its successor.
  * @throws StoreError LEASE_LOST
  */
 export function fenced<T>(database: Database, lease: Lease, action: (db: Db) => Promise<T>): Promise<T> {

@@ -1,15 +1,15 @@
 import type { Db, Row } from "./schema.ts";
 
-/** What the pool's events said in a range of blocks. */
+/** The pool's events of a range of blocks. */
 export interface LedgerPage {
   leaves: readonly Row<"leaves">[];
   appends: readonly Row<"appends">[];
   spends: readonly Row<"spends">[];
-  /** Ends of what was read, to notice reorganisations by. */
+  /** Blocks at the end of the range, by which reorganisations are noticed. */
   blocks: readonly Row<"blocks">[];
 }
 
-/** Rows of one insert: SQLite takes 32,766 values at most. */
+/** Rows per insert: SQLite accepts at most 32,766 values. */
 const CHUNK = 4_000;
 
 export function ledgerReads(db: Db) {
@@ -23,7 +23,7 @@ export function ledgerReads(db: Db) {
 
     async spends(nullifiers: readonly string[]): Promise<Map<string, Row<"spends">>> {
       const found = new Map<string, Row<"spends">>();
-      // No database takes any number of values in one question.
+      // Databases limit the number of values in a query.
       for (const some of chunks(nullifiers)) {
         const rows = await db.selectFrom("spends").selectAll().where("nullifier", "in", some).execute();
         for (const row of rows) found.set(row.nullifier, row);
@@ -47,7 +47,7 @@ export function ledgerReads(db: Db) {
 
 export function ledgerWrites(db: Db) {
   return {
-    /** @param keep depth of reorganisations to be ready for: what was read at least that far back stays known */
+    /** @param keep depth in blocks: the newest block at least this deep, and all later ones, are kept */
     async add({ leaves, appends, spends, blocks }: LedgerPage, keep: number): Promise<void> {
       for (const rows of chunks(leaves)) await db.insertInto("leaves").values(rows).execute();
       for (const rows of chunks(appends)) await db.insertInto("appends").values(rows).execute();
@@ -63,7 +63,7 @@ export function ledgerWrites(db: Db) {
       if (anchor !== undefined) await db.deleteFrom("blocks").where("number", "<", anchor.number).execute();
     },
 
-    /** Takes back everything after a block. */
+    /** Deletes everything after a block. */
     async rollBack(block: number): Promise<void> {
       await db.deleteFrom("leaves").where("block_number", ">", block).execute();
       await db.deleteFrom("appends").where("block_number", ">", block).execute();

@@ -1,7 +1,7 @@
 import type { Migration, Migrations } from "@sotto/database";
 import { type Kysely, sql } from "kysely";
 
-/** `bigint` is 64 bits in both databases; `text` where a number is wider. */
+/** `bigint` has 64 bits in both databases; larger numbers are `text`. */
 const initial: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     const table = (name: string) => db.schema.createTable(name);
@@ -70,7 +70,7 @@ const initial: Migration = {
       .addColumn("created_at", "bigint", (c) => c.notNull())
       .addColumn("updated_at", "bigint", (c) => c.notNull())
       .execute();
-    // The one sequence: two live transactions never share a nonce, whatever the program believes.
+    // The database itself enforces that two live transactions never share a nonce.
     await sql`create unique index transactions_nonce on transactions (sender, nonce) where state <> 'dropped'`.execute(
       db,
     );

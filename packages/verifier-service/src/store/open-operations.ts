@@ -1,12 +1,12 @@
 import { type Db, type OperationState, PARTS, type Row } from "./schema.ts";
 
-/** A place in the order in which operations came. */
+/** A position in the order in which operations were queued. */
 export interface QueuePosition {
   createdAt: number;
   id: string;
 }
 
-/** Operations that are not over, as the relayer's rounds ask for them: never more than a round can serve. */
+/** Reads open operations for the relayer's rounds, never more than a round can handle. */
 export function openOperations<Operation>(
   db: Db,
   clock: () => number,
@@ -20,34 +20,35 @@ export function openOperations<Operation>(
       return (await query.orderBy("created_at").orderBy("id").limit(limit).execute()).map(toOperation);
     },
 
-    /** Those that a transaction carries; there are no more of them than the open transactions hold. */
+    /** Operations in a transaction. The number of open transactions limits them. */
     async broadcast(): Promise<Operation[]> {
       const query = rows().where(PARTS.broadcastOperations).orderBy("created_at").orderBy("id");
       return (await query.execute()).map(toOperation);
     },
 
     /**
-     * Queued deposits and withdrawals that may be sent now: first those that did not revert so far, and by turns, so
-     * that each account has one before any account has its second.
-     * @param validUntil seconds: those with an earlier date are left out; @param mostReverts those with as many are, too
+     * Queued deposits and withdrawals that may be sent now: those with the fewest reverts first, then by turn, so that every
+     * account is served once before any account is served twice.
+     * @param validUntil seconds; earlier deadlines are left out
+     * @param maxReverts operations with this many reverts are left out
      */
-    async ready(validUntil: number, mostReverts: number, limit: number): Promise<Operation[]> {
+    async ready(validUntil: number, maxReverts: number, limit: number): Promise<Operation[]> {
       const query = db
         .selectFrom("operations")
         .select("id")
         .where(PARTS.queuedOthers)
         .where("retry_at", "<=", clock())
         .where("valid_until", ">=", validUntil)
-        .where("reverts", "<", mostReverts);
+        .where("reverts", "<", maxReverts);
       const ordered = query.orderBy("reverts").orderBy("turn").orderBy("created_at").orderBy("id").limit(limit);
-      // The texts of those that are chosen alone: a sort carries all that it sorts.
+      // Loads the texts in a second query: the first one would sort them too.
       const ids = (await ordered.execute()).map(({ id }) => id);
       if (ids.length === 0) return [];
       const found = new Map((await rows().where("id", "in", ids).execute()).map((row) => [row.id, row]));
       return ids.flatMap((id) => found.get(id) ?? []).map(toOperation);
     },
 
-    /** Queued deposits and withdrawals in the order they came, after a place. */
+    /** Queued deposits and withdrawals after a position, oldest first. */
     async queuedOthers(after: QueuePosition | undefined, limit: number): Promise<Operation[]> {
       let query = rows().where(PARTS.queuedOthers);
       if (after !== undefined)
@@ -60,7 +61,7 @@ export function openOperations<Operation>(
       return (await query.orderBy("created_at").orderBy("id").limit(limit).execute()).map(toOperation);
     },
 
-    /** How many are in each state that is not over. */
+    /** Open operations by state. */
     async counts(): Promise<{ queued: number; broadcast: number }> {
       const query = db.selectFrom("operations").select(["state", db.fn.count<number | string>("id").as("n")]);
       const found = await query.where(PARTS.openOperations).groupBy("state").execute();

@@ -1,24 +1,24 @@
 import type { Db } from "./schema.ts";
 
-/** Where the chain has it. */
+/** The transaction that settled an operation. */
 export interface Settlement {
   txHash: string;
   blockNumber: number;
-  /** Who paid the gas, where that was not the relayer's own transaction. */
+  /** The sender, if the transaction is not the relayer's. */
   gasPaidBy?: string | null | undefined;
 }
 
-/** What the relayer in charge does to operations. */
+/** Changes of operations that only the leading relayer makes. */
 export function operationWrites(db: Db, clock: () => number) {
   const change = (id: string) => db.updateTable("operations").set({ updated_at: clock() }).where("id", "=", id);
   return {
-    /** Nothing can be sent now, whatever it is. */
+    /** Nothing can be sent at the moment. */
     async postponed(ids: readonly string[], reason: string, retryAt: number): Promise<void> {
       const set = { reason, retry_at: retryAt, updated_at: clock() };
       await db.updateTable("operations").set(set).where("id", "in", ids).execute();
     },
 
-    /** It is on chain with its confirmations, in this transaction: ours or another's. */
+    /** It is confirmed in this transaction, which may be another sender's. */
     async settled(id: string, { txHash, blockNumber, gasPaidBy = null }: Settlement): Promise<void> {
       const place = { tx_hash: txHash, block_number: blockNumber, gas_paid_by: gasPaidBy };
       await change(id)
@@ -26,26 +26,26 @@ export function operationWrites(db: Db, clock: () => number) {
         .execute();
     },
 
-    /** Nothing of it can land any more; its notes are free. */
+    /** It can no longer succeed, so its notes are released. */
     async ended(id: string, state: "failed" | "expired", reason: string): Promise<void> {
       await change(id).set({ state, reason, tx_hash: null, block_number: null }).execute();
       await db.deleteFrom("claims").where("holder", "=", id).execute();
     },
 
     /**
-     * It waits again: its transaction did nothing of it.
-     * @param reverts if given, as `deferred` has it
+     * It is queued again, because its transaction did not execute it.
+     * @param reverts as for `deferred`; unchanged if undefined
      */
     async requeue(id: string, reason: string | null, retryAt: number, reverts?: number): Promise<void> {
       await change(id).set({ state: "queued", transaction_id: null, reason, retry_at: retryAt, reverts }).execute();
     },
 
-    /** Why it is kept back. `reverts`: simulations that reverted in a row. */
+    /** It is not sent before `retryAt`. @param reverts consecutive simulations that reverted */
     async deferred(id: string, reason: string, reverts: number, retryAt: number): Promise<void> {
       await change(id).set({ reason, reverts, retry_at: retryAt }).execute();
     },
 
-    /** A reorganisation took these blocks: what was settled in them is under way again. */
+    /** A reorganisation removed the blocks after `after`: operations that were settled in them are open again. */
     async unsettle(after: number): Promise<string[]> {
       const rows = await db
         .updateTable("operations")
@@ -56,7 +56,7 @@ export function operationWrites(db: Db, clock: () => number) {
           updated_at: clock(),
         }))
         .where("state", "=", "settled")
-        // What was forgotten is older than any reorganisation: only a local chain that began anew comes here with it.
+        // Operations without their call are older than any reorganisation; only a restarted local chain removes their blocks.
         .where("call", "<>", "null")
         .where("block_number", ">", after)
         .returning("id")
@@ -64,7 +64,7 @@ export function operationWrites(db: Db, clock: () => number) {
       return rows.map(({ id }) => id);
     },
 
-    /** The chain is another one (a local node that was started again): no transaction of the old one exists. */
+    /** The chain is a new one (a local node was restarted): no transaction of the old chain exists. */
     async resetForNewChain(): Promise<void> {
       const updated_at = clock();
       await db
@@ -76,7 +76,7 @@ export function operationWrites(db: Db, clock: () => number) {
       await db.updateTable("operations").set(none).where("state", "=", "broadcast").execute();
     },
 
-    /** Transactions mined in blocks that are gone. */
+    /** A reorganisation removed the blocks after `after`, and the transactions in them. */
     async unmine(after: number): Promise<void> {
       await db
         .updateTable("transactions")

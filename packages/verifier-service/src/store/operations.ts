@@ -22,9 +22,9 @@ export interface Operation {
   transactionId: string | undefined;
   txHash: string | undefined;
   blockNumber: number | undefined;
-  /** Who paid the gas where it was not the relayer; undefined: the relayer, or nobody yet. */
+  /** The sender of the transaction that settled it, if that is not the relayer. */
   gasPaidBy: string | undefined;
-  /** A code that says why it failed, or what keeps it back. */
+  /** A code: why it failed, or why it is deferred. */
   reason: string | undefined;
   reverts: number;
   retryAt: number;
@@ -44,22 +44,22 @@ export interface NewOperation {
 export interface NewDeposit extends NewOperation {
   /** The depositor. */
   account: string;
-  /** Base units that it takes. */
+  /** Base units that the deposit transfers. */
   amount: bigint;
-  /** Base units that the depositor has; undefined if the authorization was used already, so that it takes no more. */
+  /** The depositor's balance in base units; undefined if the authorization was used before, so that it transfers nothing. */
   balance: bigint | undefined;
 }
 
-/** queued: now, and counted. same: it already was, under the id of `operation`. */
+/** queued: it is queued now, and its quotas are counted. same: it was queued before, as `operation`. */
 type Enqueued = { kind: "queued" | "same"; operation: Operation } | Exceeded;
 
-/** taken: its notes are being spent otherwise. */
+/** taken: another operation spends or spent its notes. */
 export type EnqueueResult = Enqueued | { kind: "taken"; reason: "NULLIFIER_QUEUED" | "NULLIFIER_SPENT" };
 
-/** uncovered: the balance pays for the account's open deposits, which take `open` base units, but not for this one too. */
+/** uncovered: the balance does not cover this deposit beside the account's open ones, which transfer `open` base units. */
 export type EnqueueDepositResult = Enqueued | { kind: "uncovered"; deposits: number; open: bigint };
 
-/** gone: the reservation was replaced by another bundle of the same note, or expired, or never was. */
+/** gone: the reservation expired, was replaced by another payment of the same note, or never existed. */
 export type EnqueuePaymentResult = Enqueued | { kind: "gone" };
 
 const DEAD: readonly OperationState[] = ["failed", "expired"];
@@ -79,8 +79,8 @@ export function operationRepository(database: Database, clock: () => number) {
   };
   return {
     /**
-     * Queues the payment of a reservation, once. `call` makes the contract's arguments of the reserved bundle.
-     * @param quotas what it counts for; @param again what each further sending counts for as well, by client
+     * Queues the payment of a reservation, once. `call` turns the reserved bundle into the contract's arguments.
+     * @param quotas counted now and with each further sending; @param again counted with each further sending only
      */
     async enqueuePayment(
       id: string,
@@ -115,7 +115,7 @@ export function operationRepository(database: Database, clock: () => number) {
       });
     },
 
-    /** Queues a withdrawal and takes all its nullifiers, unless one of them is queued or spent. */
+    /** Queues a withdrawal and claims all its nullifiers, unless one of them is queued or spent. */
     enqueueWithdrawal(
       next: NewOperation & { nullifiers: readonly string[] },
       quotas: readonly Quota[] = [],
@@ -130,7 +130,7 @@ export function operationRepository(database: Database, clock: () => number) {
         if (queued !== undefined) return { kind: "taken", reason: takenReason(await stateOf(db, queued.holder)) };
         const exceeded = await takeUses(db, quotas, clock());
         if (exceeded !== undefined) return exceeded;
-        // A payment of one of these notes that was only verified gives way, and its token dies.
+        // A payment of one of these notes that was only verified loses its reservation, and its token becomes invalid.
         for (const { holder, nullifier } of claims) {
           await db.deleteFrom("reservations").where("id", "=", holder).execute();
           await db.deleteFrom("claims").where("nullifier", "=", nullifier).execute();
@@ -147,8 +147,8 @@ export function operationRepository(database: Database, clock: () => number) {
     },
 
     /**
-     * Queues a deposit; `digest` names depositor and authorization nonce. An account's deposits are queued one after
-     * the other, on all replicas: those that are open and this one must be covered by its balance.
+     * Queues a deposit; `digest` is its depositor and authorization nonce. A lock per account, shared by all replicas,
+     * ensures that the balance covers this deposit and all open ones.
      */
     enqueueDeposit(next: NewDeposit, quotas: readonly Quota[] = []): Promise<EnqueueDepositResult> {
       const { account, amount, balance } = next;
@@ -159,7 +159,7 @@ export function operationRepository(database: Database, clock: () => number) {
         if (balance !== undefined && open + amount > balance) return { kind: "uncovered", deposits, open };
         const exceeded = await takeUses(db, quotas, clock());
         if (exceeded !== undefined) return exceeded;
-        // What was used already takes nothing more of the balance.
+        // An authorization that was used before transfers nothing.
         const takes = balance === undefined ? "0" : String(amount);
         const row = { ...rowOf(next, []), amount: takes, ...(await turnOf(db, account)) };
         return { kind: "queued", operation: await add(db, { ...row, kind: "deposit" }, quotas) };
@@ -168,10 +168,10 @@ export function operationRepository(database: Database, clock: () => number) {
 
     get: (id: string): Promise<Operation | undefined> => getOperation(database.db, id),
 
-    /** A withdrawal that was not given up, by its signals. */
+    /** The withdrawal with these signals, unless it failed or expired. */
     getWithdrawal: (digest: string): Promise<Operation | undefined> => liveByDigest(database.db, "withdrawal", digest),
 
-    /** A deposit that was not given up, by its authorization. */
+    /** The deposit with this authorization, unless it failed or expired. */
     getDeposit: (digest: string): Promise<Operation | undefined> => liveByDigest(database.db, "deposit", digest),
 
     ...openOperations(database.db, clock, toOperation),
@@ -190,7 +190,7 @@ function rowOf(next: NewOperation, nullifiers: readonly string[]) {
   return { id, digest, client, valid_until, ...texts };
 }
 
-/** What an account's open deposits still take from its balance: not those that are mined. */
+/** What an account's open deposits will still transfer. Mined deposits are not counted: the balance shows them. */
 async function openDeposits(db: Db, account: string): Promise<{ deposits: number; open: bigint }> {
   const rows = db.selectFrom("operations").select("amount").where(PARTS.openOthers);
   const own = rows.where("account", "=", account).where("kind", "=", "deposit");
@@ -203,8 +203,8 @@ async function openDeposits(db: Db, account: string): Promise<{ deposits: number
 }
 
 /**
- * Where an account's next operation stands in the queue: one turn after what was sent last, and after all that the
- * account itself has there. So nobody waits for more than one operation of each other account at a time.
+ * The turn of an account's next operation: after the turn that was sent last, and after the account's own queued operations.
+ * So between two operations of one account, each other account is served at most once.
  */
 async function turnOf(db: Db, account: string): Promise<{ account: string; turn: number }> {
   const rows = () => db.selectFrom("operations").select("turn").orderBy("turn", "desc").limit(1);

@@ -2,20 +2,20 @@ import { chargeGas } from "./gas.ts";
 import { chargeUses, type Exceeded, type Quota, takeUses } from "./quotas.ts";
 import { type Db, PARTS, type Row, type TransactionKind, type TransactionState } from "./schema.ts";
 
-/** A signed form of a transaction. Wei. */
+/** A signed version of a transaction; amounts in wei. */
 export interface Attempt {
   hash: string;
   raw: string;
   maxFee: bigint;
   maxPriority: bigint;
-  /** For its data on the chain below, where there is one. */
+  /** Fee for its data on the parent chain of a rollup, else 0. */
   dataFee: bigint;
   createdAt: number;
-  /** When a node last took it. */
+  /** When a node last accepted it. */
   sentAt: number | undefined;
 }
 
-/** A transaction of the relayer: one nonce, one or more signed forms. */
+/** A transaction of the relayer: one nonce, one or more signed versions. */
 export interface OutboxTransaction {
   id: string;
   kind: TransactionKind;
@@ -25,11 +25,11 @@ export interface OutboxTransaction {
   to: string;
   data: string;
   gasLimit: bigint;
-  /** Wei, at most. */
+  /** Maximum cost, wei. */
   cost: bigint;
   blockNumber: number | undefined;
   blockHash: string | undefined;
-  /** Whether it was executed; undefined before it is mined. */
+  /** Whether it executed without a revert; undefined before it is mined. */
   succeeded: boolean | undefined;
   createdAt: number;
   /** Oldest first. */
@@ -46,16 +46,16 @@ export interface NewTransaction {
   to: string;
   data: string;
   gasLimit: bigint;
-  /** Day (UTC, YYYY-MM-DD) the cost counts for. */
+  /** Day (UTC, YYYY-MM-DD) whose budget pays for it. */
   day: string;
 }
 
 export function outboxReads(db: Db) {
   return {
-    /** Those that are not final, by nonce. */
+    /** Transactions that are not final, by nonce. */
     open: () => load(db),
     get: async (id: string): Promise<OutboxTransaction | undefined> => (await load(db, id))[0],
-    /** Every live nonce from `from` on: final ones count, a node may be behind. */
+    /** The nonces from `from` on of all transactions that were not dropped. Final ones are included: a node may lag behind. */
     async nonces(sender: string, from: number): Promise<Set<number>> {
       const query = db
         .selectFrom("transactions")
@@ -81,7 +81,7 @@ export function outboxWrites(db: Db, clock: () => number) {
     const sent = db.selectFrom("operations").select("quotas").where("sendings", ">", 0).where("id", "in", ids);
     return quotasIn(await sent.execute());
   };
-  /** Each time the cost of a transaction has doubled, it counts like another one. */
+  /** Counts the quotas again each time the cost of a transaction has doubled. */
   const chargeDoublings = async (id: string, gasLimit: bigint, from: bigint, to: bigint) => {
     const fees = await db.selectFrom("attempts").select("max_fee").where("transaction_id", "=", id).execute();
     const [first] = fees.map(({ max_fee }) => gasLimit * BigInt(max_fee)).sort((a, b) => (a < b ? -1 : 1));
@@ -104,7 +104,7 @@ export function outboxWrites(db: Db, clock: () => number) {
         created_at: clock(),
       })
       .execute();
-  /** What the transaction may cost, or did: the day's account follows. */
+  /** Sets the cost of a transaction and corrects the day's total. */
   const setCost = async (id: string, cost: bigint) => {
     const row = await db
       .selectFrom("transactions")
@@ -116,9 +116,9 @@ export function outboxWrites(db: Db, clock: () => number) {
   };
   return {
     /**
-     * Before anything is sent: the transaction, its first signed form, and that these operations are in it. An operation
-     * that was sent before counts for its quotas once more.
-     * @returns the quota that a deposit or withdrawal has used up, and then nothing is recorded
+     * Records a transaction with its first signed version and its operations, before it is sent. An operation that was sent
+     * before counts for its quotas once more.
+     * @returns a quota that a deposit or withdrawal would exceed; then nothing is recorded
      */
     async record(
       next: NewTransaction,
@@ -127,7 +127,7 @@ export function outboxWrites(db: Db, clock: () => number) {
     ): Promise<Exceeded | undefined> {
       const now = clock();
       const repeated = await quotasOfRepeated(operationIds);
-      // A payment that was accepted is settled: what it costs more is not there for the next ones.
+      // An accepted payment is always settled. Its extra cost reduces what later payments may use.
       if (next.kind === "settle") await chargeUses(db, repeated, now);
       else {
         const exceeded = await takeUses(db, repeated, now);
@@ -152,7 +152,7 @@ export function outboxWrites(db: Db, clock: () => number) {
       return undefined;
     },
 
-    /** Before it is sent: another signed form with the same nonce. `as` where it no longer does what it did. */
+    /** Records another signed version with the same nonce, before it is sent. @param as set if it does something else */
     async replace(id: string, attempt: NewAttempt, as?: Pick<NewTransaction, "kind" | "to" | "data" | "gasLimit">) {
       const old = await db
         .selectFrom("transactions")
@@ -160,7 +160,7 @@ export function outboxWrites(db: Db, clock: () => number) {
         .where("id", "=", id)
         .executeTakeFirstOrThrow();
       const cost = (as?.gasLimit ?? BigInt(old.gas_limit)) * attempt.maxFee + (attempt.dataFee ?? 0n);
-      // Any of the forms may be mined: the dearest counts.
+      // Any version may be mined, so the most expensive one counts.
       if (cost > BigInt(old.cost)) {
         await chargeDoublings(id, BigInt(old.gas_limit), BigInt(old.cost), cost);
         await setCost(id, cost);
@@ -182,7 +182,7 @@ export function outboxWrites(db: Db, clock: () => number) {
       await operationsOf(id).set({ tx_hash: hash, updated_at: clock() }).execute();
     },
 
-    /** Its block is gone. */
+    /** A reorganisation removed its block. */
     async unmined(id: string): Promise<void> {
       await change(id, { state: "sent", block_number: null, block_hash: null, status: null });
     },
@@ -191,7 +191,7 @@ export function outboxWrites(db: Db, clock: () => number) {
       await change(id, { state: "final" });
     },
 
-    /** Its nonce went elsewhere: it can never be mined. What it carried waits again. */
+    /** Another transaction used its nonce, so it can never be mined. Its operations are queued again. */
     async dropped(id: string): Promise<void> {
       await setCost(id, 0n);
       await change(id, { state: "dropped", block_number: null, block_hash: null, status: null });
@@ -206,14 +206,14 @@ const quotasIn = (rows: readonly Pick<Row<"operations">, "quotas">[]): Quota[] =
 /** How often `first` has doubled to become `cost`. */
 const doublings = (first: bigint, cost: bigint): number => (cost / first).toString(2).length - 1;
 
-/** One transaction, or those that are not final. */
+/** Loads one transaction, or all that are not final. */
 async function load(db: Db, id?: string): Promise<OutboxTransaction[]> {
   const query = db.selectFrom("transactions").selectAll().orderBy("nonce");
   const rows = await (id === undefined ? query.where(PARTS.openTransactions) : query.where("id", "=", id)).execute();
   if (rows.length === 0) return [];
   const ids = rows.map((row) => row.id);
   const attempts = await db.selectFrom("attempts").selectAll().where("transaction_id", "in", ids).execute();
-  // Replacements always pay more, so the fee is their order.
+  // Replacements always pay more, so the fee gives the order.
   attempts.sort((a, b) => (BigInt(a.max_fee) < BigInt(b.max_fee) ? -1 : 1));
   return rows.map((row) => ({
     id: row.id,

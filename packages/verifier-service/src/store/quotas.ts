@@ -3,9 +3,9 @@ import { assertRecord } from "./errors.ts";
 import type { Db } from "./schema.ts";
 
 export interface Quota {
-  /** For example `recipient:0x..` or `client:..`. */
+  /** For example `client:..`. */
   key: string;
-  /** Most uses in a window. */
+  /** Maximum uses in one window. */
   limit: number;
   /** Length of a window, ms. */
   window: number;
@@ -13,25 +13,25 @@ export interface Quota {
 
 export interface QuotaResult {
   allowed: boolean;
-  /** Uses left in this window. */
+  /** Remaining uses in this window. */
   remaining: number;
   /** When the next window begins, ms. */
   resetAt: number;
 }
 
-/** It would be one too many, until `resetAt` (ms). */
+/** A use would exceed the quota until `resetAt` (ms). */
 export interface Exceeded {
   kind: "exceeded";
   quota: Quota;
   resetAt: number;
 }
 
-/** What a transaction locks that counts for quotas. */
+/** The locks of a transaction that counts uses. */
 export const quotaKeys = (quotas: readonly Quota[]): string[] => quotas.map(({ key }) => `quota:${key}`);
 
 /**
- * Counts a use of each quota together with what it is for, or of none if one is used up.
- * @param db a transaction that has locked `quotaKeys`
+ * Counts one use of every quota, or of none if one of them is exhausted.
+ * @param db a transaction that holds the locks `quotaKeys`
  */
 export async function takeUses(db: Db, quotas: readonly Quota[], now: number): Promise<Exceeded | undefined> {
   for (const quota of quotas) {
@@ -43,7 +43,7 @@ export async function takeUses(db: Db, quotas: readonly Quota[], now: number): P
   return undefined;
 }
 
-/** Counts a use of each quota, also beyond its limit: what it is for happens anyway. */
+/** Counts one use of every quota, even beyond its limit. */
 export async function chargeUses(db: Db, quotas: readonly Quota[], now: number): Promise<void> {
   // In one order, so that two transactions never wait for each other's rows.
   for (const quota of quotas.toSorted((a, b) => (a.key < b.key ? -1 : 1))) {
@@ -78,15 +78,15 @@ async function take(db: Db, quota: Quota, now: number): Promise<QuotaResult> {
 
 export function quotaRepository(database: Database, clock: () => number) {
   return {
-    /** Counts one use, or none if that would be one too many. Shared by all replicas. */
+    /** Counts one use unless the quota is exhausted. All replicas share the counts. */
     take: (quota: Quota): Promise<QuotaResult> =>
       database.transaction(quotaKeys([quota]), (db) => take(db, quota, clock())),
 
-    /** Counts one use of each, or none if one of them is used up: that one. */
+    /** Counts one use of every quota, or of none if one is exhausted. @returns the exhausted quota */
     takeAll: (quotas: readonly Quota[]): Promise<Exceeded | undefined> =>
       database.transaction(quotaKeys(quotas), (db) => takeUses(db, quotas, clock())),
 
-    /** Forgets windows that began before a time. */
+    /** Deletes windows that began before this time. */
     async sweep(before: number): Promise<void> {
       await database.db.deleteFrom("quotas").where("window_start", "<", before).execute();
     },

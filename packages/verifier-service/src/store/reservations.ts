@@ -3,20 +3,20 @@ import { assertRecord } from "./errors.ts";
 import { type Db, type OperationState, PARTS, type Row } from "./schema.ts";
 
 export interface NewReservation {
-  /** The token's jti: the payment's id from now on. */
+  /** The token's jti, which is the payment's id. */
   id: string;
   /** Decimal. */
   nullifier: string;
   /** keccak256 of the ten public signals. */
   digest: string;
-  /** Canonical JSON of the whole bundle that was verified. */
+  /** The verified bundle as canonical JSON. */
   bundle: string;
   /** When the token expires, ms. */
   expiresAt: number;
-  /** Seconds, as the contract takes it. */
+  /** Seconds; the contract enforces it. */
   validUntil: number;
   recipient: string;
-  /** Whom quotas count for. */
+  /** The id under which quotas count the client. */
   client: string;
 }
 
@@ -25,15 +25,15 @@ export interface Reservation extends NewReservation {
 }
 
 /**
- * reserved: under the new id. same: this very bundle is already reserved (or even queued) under `id`, whose token may be
- * given out again. taken: another bundle of the same note, or a withdrawal of it, was queued before.
+ * reserved: under the new id. same: the same bundle is already reserved or queued under `id`, for which a token may be issued
+ * again. taken: another payment or a withdrawal of the same note was queued before.
  */
 export type ReserveResult =
   | { kind: "reserved"; id: string }
   | { kind: "same"; id: string }
   | { kind: "taken"; reason: "NULLIFIER_QUEUED" | "NULLIFIER_SPENT" };
 
-/** Seconds beyond this are milliseconds by mistake. */
+/** Larger values are milliseconds by mistake. */
 const MAX_UNIX_SECONDS = 100_000_000_000;
 
 export const nullifierKey = (nullifier: string): string => `nullifier:${nullifier}`;
@@ -41,8 +41,8 @@ export const nullifierKey = (nullifier: string): string => `nullifier:${nullifie
 export function reservationRepository(database: Database, clock: () => number) {
   return {
     /**
-     * Reserves a nullifier for a verified bundle. Another bundle of the same note replaces it as long as nothing was
-     * queued: the older id is then unknown.
+     * Reserves a nullifier for a verified bundle. It replaces an earlier bundle of the same note unless that was queued; the
+     * earlier id is then unknown.
      */
     async reserve(next: NewReservation): Promise<ReserveResult> {
       assertRecord(next.id !== "" && next.nullifier !== "", "a reservation needs an id and a nullifier");
@@ -74,11 +74,11 @@ export function reservationRepository(database: Database, clock: () => number) {
       });
     },
 
-    /** The reservation of a token; undefined once it was replaced or swept away. */
+    /** The reservation of a token; undefined after it was replaced or deleted. */
     get: (id: string): Promise<Reservation | undefined> => find(database.db, id),
 
     /**
-     * The reservation of this very bundle, where its note is still reserved for it or was queued for it.
+     * The reservation of exactly this bundle, if its note is still reserved or queued for it.
      * @param nullifier decimal; @param bundle canonical JSON
      */
     async ofBundle(nullifier: string, bundle: string): Promise<Reservation | undefined> {
@@ -87,7 +87,7 @@ export function reservationRepository(database: Database, clock: () => number) {
       return holder?.bundle === bundle ? holder : undefined;
     },
 
-    /** Why this bundle cannot have its note: another bundle, or a withdrawal, was queued. Undefined if none was. */
+    /** Why the note is not available to this bundle: another payment or a withdrawal was queued. */
     async takenBy(nullifier: string, bundle: string): Promise<"NULLIFIER_QUEUED" | "NULLIFIER_SPENT" | undefined> {
       const claim = await claimOf(database.db, nullifier);
       if (claim?.queued !== 1) return undefined;
@@ -95,7 +95,7 @@ export function reservationRepository(database: Database, clock: () => number) {
       return holder?.bundle === bundle ? undefined : takenReason(await stateOf(database.db, claim.holder));
     },
 
-    /** Forgets reservations whose token expired without being settled. @returns how many */
+    /** Deletes reservations whose token expired before the payment was queued. @returns how many */
     async sweep(before = clock()): Promise<number> {
       const { db } = database;
       const gone = db.selectFrom("claims").select("holder").where(PARTS.reserved).where("expires_at", "<=", before);
@@ -106,7 +106,7 @@ export function reservationRepository(database: Database, clock: () => number) {
       });
     },
 
-    /** Forgets the bundles of payments that are over and whose tokens expired long ago; what became of them stays. */
+    /** Deletes the bundles of ended payments whose tokens expired before this time. Their outcomes are kept. */
     async retire(before: number): Promise<number> {
       const { db } = database;
       const open = db.selectFrom("operations").select("id").where(PARTS.openOperations);

@@ -1,12 +1,12 @@
 import type { Database } from "./database.ts";
 import { PARTS } from "./schema.ts";
 
-/** Rows of each table at once: a sweep must not hold up what requests write. */
+/** Rows per table and call, so that requests do not wait long for a sweep. */
 const AT_ONCE = 1_000;
 
 /**
- * Forgets what was sent of operations and transactions that were over before `before`: some kilobytes for each payment,
- * which the chain has too. What became of them stays.
+ * Deletes the calldata of operations and transactions that ended before `before`: some kilobytes per payment, which the chain
+ * stores too. Their outcomes are kept.
  */
 export async function retireTexts({ transaction }: Database, before: number): Promise<void> {
   await transaction(["sweep"], async (db) => {

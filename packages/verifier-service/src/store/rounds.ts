@@ -3,11 +3,11 @@ import { type Db, PARTS } from "./schema.ts";
 
 const NAME = "relayer";
 
-/** What was promised to clients and is not paid yet. */
+/** What the service has committed to and not yet paid. */
 export interface Commitments {
-  /** Payments that have a token or are queued: each may cost a transaction of its own. */
+  /** Payments with a token or in the queue: each may need a transaction of its own. */
   payments: number;
-  /** Wei that transactions that are not mined may cost. */
+  /** Maximum cost of the transactions that are not mined, wei. */
   unmined: bigint;
 }
 
@@ -18,7 +18,7 @@ export async function lastRound({ db, now }: Database): Promise<number | undefin
 
 export function roundWrites({ now }: Database, db: Db) {
   return {
-    /** The relayer in charge has seen the chain and done what there was to do. */
+    /** The leading relayer has completed a round. */
     async ended(): Promise<void> {
       const ended_at = await now(db);
       const row = db.insertInto("rounds").values({ name: NAME, ended_at });

@@ -4,12 +4,12 @@ import { type Generated, type Insertable, type Kysely, type Selectable, sql } fr
 export type OperationKind = "payment" | "deposit" | "withdrawal";
 
 /**
- * queued: to be sent. broadcast: a transaction with it is stored, perhaps sent, perhaps mined without its confirmations.
- * settled: on chain with the configured confirmations. failed, expired: nothing of it can land any more.
+ * queued: not in a transaction. broadcast: in a stored transaction, which may be sent and mined but is not confirmed.
+ * settled: on chain with the configured confirmations. failed, expired: it can no longer succeed.
  */
 export type OperationState = "queued" | "broadcast" | "settled" | "failed" | "expired";
 
-/** sent: stored, perhaps sent. mined: in a block. final: with its confirmations. dropped: its nonce went elsewhere. */
+/** sent: stored, possibly sent. mined: in a block. final: confirmed. dropped: another transaction used its nonce. */
 export type TransactionState = "sent" | "mined" | "final" | "dropped";
 export type TransactionKind = "settle" | "deposit" | "withdraw" | "append" | "cancel";
 
@@ -24,12 +24,12 @@ export interface ReservationTable {
   client: string;
   /** When its token expires. */
   expires_at: number;
-  /** Seconds: the last one in which the payment may settle, as the contract takes it. */
+  /** The last second in which the payment may settle; the contract enforces it. */
   valid_until: number;
   created_at: number;
 }
 
-/** Who holds a nullifier: a reservation until `expires_at`, or (`queued` 1) an operation for good. */
+/** The holder of a nullifier: a reservation until `expires_at`, or (`queued` = 1) an operation. */
 export interface ClaimTable {
   nullifier: string;
   holder: string;
@@ -41,37 +41,37 @@ export interface ClaimTable {
 export interface OperationTable {
   id: string;
   kind: OperationKind;
-  /** What tells it from others: digest of the signals, for a deposit depositor and authorization nonce. */
+  /** Identifies its content: the digest of the signals, or depositor and authorization nonce of a deposit. */
   digest: string;
   /** Nullifiers, JSON array; empty for a deposit. */
   nullifiers: string;
   /** Arguments of the contract's function, JSON. */
   call: string;
   client: string;
-  /** Whose turn it is served in: a deposit's depositor, a withdrawal's client; empty for a payment. */
+  /** The account in whose turn it is sent: a deposit's depositor, a withdrawal's client; empty for a payment. */
   account: string;
-  /** Base units a deposit takes from its account, else 0. */
+  /** Base units that a deposit transfers from its account, else 0. */
   amount: string;
   /** Quotas that each further sending counts for, JSON array. */
   quotas: string;
-  /** Transactions it has been put in so far. */
+  /** Number of transactions that contained it. */
   sendings: number;
-  /** Deposits and withdrawals are served by turn; each account has one operation in a turn. */
+  /** Deposits and withdrawals are sent by turn; each account has one operation per turn. */
   turn: number;
-  /** Seconds: the last one in which it may be mined. */
+  /** The last second in which it may be mined. */
   valid_until: number;
   state: OperationState;
   /** The transaction it is in. */
   transaction_id: string | null;
-  /** The transaction that settled it, ours or another's; before that the one last broadcast. */
+  /** The transaction that settled it, of the relayer or of another sender; before that the one last broadcast. */
   tx_hash: string | null;
   block_number: number | null;
-  /** Who paid the gas of what settled it, where that was not the relayer's own transaction. */
+  /** The sender of the transaction that settled it, if that is not the relayer. */
   gas_paid_by: string | null;
   reason: string | null;
-  /** Simulations that reverted in a row. */
+  /** Consecutive simulations that reverted. */
   reverts: number;
-  /** Not looked at before. */
+  /** Not sent before this time. */
   retry_at: number;
   created_at: number;
   updated_at: number;
@@ -86,41 +86,41 @@ export interface TransactionTable {
   to: string;
   data: string;
   gas_limit: string;
-  /** Wei this transaction may still cost or has cost. */
+  /** Maximum cost in wei; the actual cost once it is mined. */
   cost: string;
-  /** Day (UTC, YYYY-MM-DD) its cost counts for. */
+  /** Day (UTC, YYYY-MM-DD) whose budget pays for it. */
   day: string;
   block_number: number | null;
   block_hash: string | null;
-  /** 1 executed, 0 reverted. */
+  /** 1: executed, 0: reverted. */
   status: number | null;
   created_at: number;
   updated_at: number;
 }
 
-/** One signed form of a transaction: replacements share the nonce and pay more. */
+/** One signed version of a transaction. Replacements share the nonce and pay more. */
 export interface AttemptTable {
   hash: string;
   transaction_id: string;
   raw: string;
   max_fee: string;
   max_priority: string;
-  /** Wei for the data of the transaction on the chain below, where the chain has one. */
+  /** Fee in wei for the data on the parent chain of a rollup, else 0. */
   data_fee: Generated<string>;
   created_at: number;
-  /** When a node last took it, null before. */
+  /** When a node last accepted it; null before. */
   sent_at: number | null;
 }
 
 export interface LeaseTable {
   name: string;
   holder: string;
-  /** Grows with each new holder: what an older one writes is refused. */
+  /** Grows with each new holder. Writes of older holders are refused. */
   token: number;
   expires_at: number;
 }
 
-/** The newest blocks that were read, so that a reorganisation is noticed. */
+/** The newest blocks that were read, by which reorganisations are noticed. */
 export interface BlockTable {
   number: number;
   hash: string;
@@ -133,7 +133,7 @@ export interface LeafTable {
   block_number: number;
 }
 
-/** After it the tree has `size` leaves. */
+/** An append after which the tree has `size` leaves. */
 export interface AppendTable {
   size: number;
   root: string;
@@ -158,7 +158,7 @@ export interface GasDayTable {
   wei: string;
 }
 
-/** The last round of the relayer in charge that ended well, by the database's clock. */
+/** When the leading relayer last completed a round, by the database's clock. */
 export interface RoundTable {
   name: string;
   ended_at: number;
@@ -184,25 +184,25 @@ export interface Schema {
 export type Db = Kysely<Schema>;
 
 /**
- * The rows that partial indexes are of. In the text of the query and not among its values: SQLite takes such an index only
- * where it sees that these rows are meant, and would else read all payments that ever were, in the thread that serves.
+ * The conditions of partial indexes. They are part of the query text, not parameters: SQLite uses a partial index only if the
+ * text contains its condition, and would otherwise read every payment of the past in the thread that serves requests.
  */
 export const PARTS = {
-  /** Operations that are not over. */
+  /** Operations that may still succeed. */
   openOperations: sql<boolean>`state in ('queued', 'broadcast')`,
   queuedPayments: sql<boolean>`state = 'queued' and kind = 'payment'`,
   broadcastOperations: sql<boolean>`state = 'broadcast'`,
-  /** Deposits and withdrawals: those that wait to be sent, that were sent at least once, that are not over. */
+  /** Deposits and withdrawals: in the queue, sent at least once, and open. */
   queuedOthers: sql<boolean>`state = 'queued' and kind <> 'payment'`,
   sentOthers: sql<boolean>`sendings > 0 and kind <> 'payment'`,
   openOthers: sql<boolean>`state in ('queued', 'broadcast') and kind <> 'payment'`,
   /** Transactions that are not final. */
   openTransactions: sql<boolean>`state in ('sent', 'mined')`,
   liveTransactions: sql<boolean>`state <> 'dropped'`,
-  /** Operations and transactions that are over, while what they sent is still kept. */
+  /** Operations and transactions that have ended and still have their calldata. */
   endedOperations: sql<boolean>`state in ('settled', 'failed', 'expired') and call <> 'null'`,
   endedTransactions: sql<boolean>`state in ('final', 'dropped') and data <> ''`,
-  /** Claims of reservations: those of operations are for good. */
+  /** Claims of reservations. Only these expire. */
   reserved: sql<boolean>`queued = 0`,
 } as const;
 export type Row<T extends keyof Schema> = Selectable<Schema[T]>;
