@@ -1,4 +1,4 @@
-// The expensive checks: 1 and 2 of 4.6.1, ten milliseconds each.
+// The expensive checks: 1 and 2 of interface 4.6.1, ten milliseconds each.
 import { setImmediate } from "node:timers/promises";
 import type { Bytes32 } from "@sotto/protocol";
 import type { Verifier } from "@sotto/prover";

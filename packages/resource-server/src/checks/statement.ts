@@ -1,5 +1,5 @@
 // What a header says, held against what the shop knows: everything but the two proofs and the chain. Cheap, and so done
-// first, although 4.6.1 lists the proofs first: whichever check fails, the answer is the same.
+// first, although interface 4.6.1 lists the proofs first: whichever check fails, the answer is the same.
 import {
   type Address,
   type AmountBounds,
@@ -54,12 +54,12 @@ export interface Statement {
   readonly rangeSignals: readonly bigint[];
 }
 
-/** Check 3 of 4.6.1. */
+/** Check 3 of interface 4.6.1. */
 export function checkRecipient({ recipientPublicKey }: ProofHeader, { wallet }: Merchant): void {
   if (recipientPublicKey !== wallet) throw new CheckFailed("RECIPIENT");
 }
 
-/** Check 4 of 4.6.1, and its mirror image. */
+/** Check 4 of interface 4.6.1, and its mirror image. */
 export function checkTime({ timestamp }: ProofHeader, now: number): void {
   if (now - timestamp > FRESH_MS) throw new CheckFailed("TOO_OLD");
   // Paid on a clock that is ahead of ours: its time comes, and its payer must not take it for lost.

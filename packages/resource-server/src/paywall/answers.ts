@@ -21,7 +21,7 @@ const refused = (status: Refused["status"], body: object, headers: Record<string
 const retry = (seconds: number | undefined): Record<string, string> =>
   seconds === undefined ? {} : { "retry-after": String(seconds) };
 
-/** Row 1 of 4.6: what is to be paid. */
+/** Row 1 of interface 4.6: what is to be paid. */
 export const challenge = (instructions: object): Refused =>
   refused(402, instructions, { "www-authenticate": "x402-zk" });
 

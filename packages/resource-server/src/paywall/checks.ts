@@ -1,5 +1,5 @@
-// The checks of a header, cheapest first: 4.6.1 lists the proofs first, but whichever check fails, the answer is the
-// same, and a flood of junk must not cost a pairing each.
+// The checks of a header, cheapest first. Interface 4.6.1 lists the proofs first, but the response is the same for every
+// failed check.
 import { amountBounds, type Deployment, type ProofHeader } from "@sotto/protocol";
 import { readAmount } from "../checks/amount.ts";
 import { CheckFailed } from "../checks/outcome.ts";

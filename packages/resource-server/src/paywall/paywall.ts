@@ -1,4 +1,4 @@
-// The table of 4.6, row by row.
+// The table of interface 4.6, row by row.
 import {
   buildInstructions,
   checkBindingTime,
