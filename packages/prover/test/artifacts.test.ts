@@ -34,7 +34,7 @@ describe("artifacts", () => {
     for (const directory of copies) rmSync(directory, { recursive: true, force: true });
   });
 
-  it("come from a directory, with the name of their set", async () => {
+  it("are read from a directory, with the name of their set", async () => {
     const artifacts = await loadArtifacts({ directory: `${build}/`, lock });
     assert.equal(artifacts.set, "development");
     assert.deepEqual(artifacts.circuits, ["toy"]);
@@ -42,7 +42,7 @@ describe("artifacts", () => {
     assert.equal((await artifacts.verificationKey("toy")).nPublic, 2);
   });
 
-  it("come from a folder of their set, where that is not the development one", async () => {
+  it("are read from the folder of their set if it is not the development set", async () => {
     const directory = copy();
     const artifacts = await loadArtifacts({ directory, lock: { ...lock, set: "ceremony/autumn-2026" } });
     assert.equal(artifacts.set, "ceremony/autumn-2026");
@@ -55,7 +55,7 @@ describe("artifacts", () => {
   });
 
   for (const file of ["toy.wasm", "toy.zkey", "toy.vkey.json"]) {
-    it(`are refused when one byte of ${file} changed, before anything is computed`, async () => {
+    it(`are rejected before any computation if one byte of ${file} changed`, async () => {
       const directory = copy();
       const path = join(directory, "toy", file);
       const bytes = readFileSync(path);
@@ -74,7 +74,7 @@ describe("artifacts", () => {
       assert.notEqual(error.details["found"], error.details["expected"]);
     });
 
-    it(`are refused when ${file} is missing, and found again once it is there`, async () => {
+    it(`are rejected while ${file} is missing`, async () => {
       const directory = copy();
       const path = join(directory, "toy", file);
       const bytes = readFileSync(path);
@@ -87,7 +87,7 @@ describe("artifacts", () => {
     });
   }
 
-  it("are refused under the lock of other files, and the compiled-in lock knows no toy", async () => {
+  it("are rejected under another lock", async () => {
     const swapped = { ...lock, circuits: { toy: { ...lock.circuits["toy"], zkey: "0".repeat(64) } } } as ArtifactsLock;
     const artifacts = await loadArtifacts({ directory: build, lock: swapped });
     await expectCode("ARTIFACT_CHANGED", () => artifacts.bytes("toy", "zkey"));
@@ -97,12 +97,12 @@ describe("artifacts", () => {
     await expectCode("CIRCUIT_UNKNOWN", () => compiledIn.bytes("constructor", "zkey"));
   });
 
-  it("refuse a size above the limit without reading it all", async () => {
+  it("reject a size above the limit without reading the whole file", async () => {
     const artifacts = await loadArtifacts({ directory: build, lock, maxBytes: { zkey: 100 } });
     await expectCode("ARTIFACT_TOO_LARGE", () => artifacts.bytes("toy", "zkey"));
   });
 
-  it("share one read among concurrent loads, and keep it", async () => {
+  it("share one read among concurrent loads, and cache it", async () => {
     let requests = 0;
     const bytes = readFileSync(join(build, "toy", "toy.zkey"));
     const fetch = async (): Promise<Response> => {
@@ -129,7 +129,7 @@ describe("artifacts", () => {
     ["a path for a name", { set: "x", circuits: { "../toy": {} } }],
   ];
   for (const [what, bad] of badLocks) {
-    it(`refuse ${what} for a lock`, async () => {
+    it(`reject ${what} as a lock`, async () => {
       await expectCode("ARTIFACTS_LOCK_INVALID", () => loadArtifacts({ directory: "/", lock: bad as ArtifactsLock }));
     });
   }
@@ -141,7 +141,7 @@ describe("artifacts", () => {
     ["a file URL", { baseUrl: "file:///etc" }],
   ];
   for (const [what, bad] of badSources) {
-    it(`refuse ${what} as a source`, async () => {
+    it(`reject ${what} as a source`, async () => {
       await expectCode("ARTIFACTS_SOURCE_INVALID", () => loadArtifacts({ ...bad, lock }));
     });
   }
@@ -176,12 +176,12 @@ describe("artifacts", () => {
     const load = (path: string, options: Partial<LoadOptions> = {}): Promise<Artifacts> =>
       loadArtifacts({ baseUrl: `${url}${path}`, lock, ...options });
 
-    it("are fetched from a base URL with or without a slash, and prove", async () => {
+    it("are fetched from a base URL with or without a slash", async () => {
       assert.deepEqual(await (await load("")).bytes("toy", "vkey"), await (await load("/")).bytes("toy", "vkey"));
       assert.lengthOf((await createProver(await load("/")).prove("toy", TOY_INPUT)).proof, 8);
     });
 
-    it("say what is missing, broken, cut off, too large or out of reach", async () => {
+    it("report missing, broken, truncated, too large or unreachable files", async () => {
       const missing = await expectCode("ARTIFACT_MISSING", async () => (await load("/other/")).bytes("toy", "zkey"));
       assert.equal(missing.details["file"], `${url}/other/toy/toy.zkey`);
       await expectCode("ARTIFACT_UNREACHABLE", async () => (await load("/broken/")).bytes("toy", "zkey"));
@@ -194,8 +194,8 @@ describe("artifacts", () => {
   });
 });
 
-describe("sets of keys", () => {
-  it("are known by name; one that is not compiled in is refused before anything is read", async () => {
+describe("artifact sets", () => {
+  it("have names; an unknown one is rejected before anything is read", async () => {
     assert.include(ARTIFACT_SETS, "development");
     assert.equal(lockOf("development").set, "development");
     const loaded = await loadArtifacts({ directory: "/nowhere", set: "development" });

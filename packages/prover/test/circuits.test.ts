@@ -29,7 +29,7 @@ describe("the four circuits, under the compiled-in lock", () => {
   });
 
   for (const name of ["payment", "elgamal_range", "withdrawal", "note_append"]) {
-    it(`${name}: proved by the fast engine, with the signals prepared outside the circuit`, async () => {
+    it(`${name}: the fast engine proves the prepared signals`, async () => {
       const { input, publicSignals } = prepared[name]!;
       const made = await createProver({ artifacts, engine: fastEngine() }).prove(name, input);
       assert.deepEqual(made.publicSignals, publicSignals.map(String));
@@ -42,7 +42,7 @@ describe("the four circuits, under the compiled-in lock", () => {
     });
   }
 
-  it("payment and range: other payers, notes and amounts", async () => {
+  it("prove payments and ranges of other payers, notes and amounts", async () => {
     const prover = createProver({ artifacts, engine: fastEngine(), selfCheck: false });
     for (let variant = 1; variant <= VARIANTS; variant++) {
       const { payment, elgamal_range } = statements(variant);
@@ -54,13 +54,13 @@ describe("the four circuits, under the compiled-in lock", () => {
     }
   });
 
-  it("payment: proved by snarkjs from the same files", async () => {
+  it("prove a payment with snarkjs from the same files", async () => {
     const { input } = prepared["payment"]!;
     const made = await createProver({ artifacts, engine: snarkjsEngine() }).prove("payment", input);
     assert.isTrue(await verifier.verify("payment", made.proof, made.publicSignals));
   });
 
-  it("take no proof of another circuit", async () => {
+  it("reject a proof of another circuit", async () => {
     for (const [name, { publicSignals }] of Object.entries(prepared)) {
       for (const [other, proof] of proofs) {
         if (other !== name) assert.isFalse(await verifier.verify(name, proof, publicSignals.map(String)));
@@ -68,7 +68,7 @@ describe("the four circuits, under the compiled-in lock", () => {
     }
   });
 
-  it("refuse inputs with a wrong size, a missing name or a false statement, and say which", async () => {
+  it("reject inputs with a wrong size, a missing name or a false statement, naming it", async () => {
     const prover = createProver(artifacts);
     const { input } = prepared["payment"]!;
     const short = { ...input, pathChildren: (input["pathChildren"] as bigint[][]).slice(1) };

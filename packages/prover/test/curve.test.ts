@@ -43,7 +43,7 @@ describe("the curve", () => {
       });
       const coordinates = (point: Point): bigint[] => group.toCoordinates(point);
 
-      it("multiplies as the oracle does, also by 1 and r - 1", () => {
+      it("multiplies like the oracle, also by 1 and r - 1", () => {
         for (const scalar of [
           1n,
           2n,
@@ -74,7 +74,7 @@ describe("the curve", () => {
           assert.deepEqual(coordinates(group.double(infinity)), coordinates(group.zero));
       });
 
-      it("reads points as a .zkey file holds them", () => {
+      it("reads points in the encoding of .zkey files", () => {
         const point = multiple(7n);
         const q = bn254.fields.Fp.ORDER;
         const bytes = point.flatMap((coordinate) => {
@@ -88,7 +88,7 @@ describe("the curve", () => {
     });
   }
 
-  it("pairs bilinearly and not trivially", () => {
+  it("has a bilinear, nondegenerate pairing", () => {
     const { G1: g1, G2: g2 } = curve;
     const [p, q] = [g1.fromCoordinates([1n, 2n]), g2.fromCoordinates(GROUPS[1]![2](1n))];
     const pairing = (a: bigint, b: bigint): Uint8Array => {

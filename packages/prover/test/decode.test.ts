@@ -15,12 +15,12 @@ function withWord(index: number, word: unknown): string[] {
 }
 
 describe("strict decoding", () => {
-  it("knows the orders of BN254 (EIP-196)", () => {
+  it("has the orders of BN254 (EIP-196)", () => {
     assert.equal(q, 21888242871839275222246405745257275088696311157297823662689037894645226208583n);
     assert.equal(r, 21888242871839275222246405745257275088548364400416034343698204186575808495617n);
   });
 
-  it("takes group elements and gives the same words back", () => {
+  it("decodes and encodes group elements without change", () => {
     assert.deepEqual(encodeProof(decodeProof(WORDS)), WORDS);
   });
 
@@ -31,7 +31,7 @@ describe("strict decoding", () => {
     ["nothing", undefined],
     ["a hole", Object.assign([...WORDS.slice(0, 7)], { length: 8 })],
   ] as const) {
-    it(`refuses ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       await expectCode("PROOF_MALFORMED", () => decodeProof(words as string[]));
     });
   }
@@ -50,7 +50,7 @@ describe("strict decoding", () => {
     ["q", () => String(q), "PROOF_COORDINATE_RANGE"],
   ];
   for (const [what, change, code] of BAD_WORDS) {
-    it(`refuses ${what} in any word, and names it`, async () => {
+    it(`rejects ${what} in any word, naming it`, async () => {
       for (const [index, name] of ["a.x", "a.y", "b.x0", "b.x1", "b.y0", "b.y1", "c.x", "c.y"].entries()) {
         const error = await expectCode(code, () => decodeProof(withWord(index, change(WORDS[index] ?? ""))));
         assert.equal(error.details["word"], name);
@@ -58,7 +58,7 @@ describe("strict decoding", () => {
     });
   }
 
-  it("refuses a coordinate that is off by one", async () => {
+  it("rejects a coordinate that is off by one", async () => {
     for (const [index, point] of [..."aabbbbcc"].entries()) {
       const word = String((BigInt(WORDS[index] ?? 0) + 1n) % q);
       const error = await expectCode("PROOF_NOT_ON_CURVE", () => decodeProof(withWord(index, word)));
@@ -66,7 +66,7 @@ describe("strict decoding", () => {
     }
   });
 
-  it("refuses infinity", async () => {
+  it("rejects infinity", async () => {
     for (const point of ["a", "b", "c"]) {
       const words = WORDS.map((word, index) => ("aabbbbcc"[index] === point ? "0" : word));
       const error = await expectCode("PROOF_AT_INFINITY", () => decodeProof(words));
@@ -74,7 +74,7 @@ describe("strict decoding", () => {
     }
   });
 
-  it("refuses a B on the twist but outside the subgroup", async () => {
+  it("rejects a B on the twist but outside the subgroup", async () => {
     const outside = twistPoint();
     const words = [...WORDS.slice(0, 2), ...[...outside.x, ...outside.y].map(String), ...WORDS.slice(6)];
     await expectCode("PROOF_NOT_IN_SUBGROUP", () => decodeProof(words));
@@ -83,7 +83,7 @@ describe("strict decoding", () => {
     await expectCode("PROOF_NOT_ON_CURVE", () => decodeProofOnCurves(words.with(2, "7")));
   });
 
-  it("refuses a B whose order is the twist's smallest cofactor prime, 10069", async () => {
+  it("rejects a B whose order is the twist's smallest cofactor prime, 10069", async () => {
     // A check by a random combination of many points would miss it once in 10069 times.
     const { x, y } = twistPoint();
     const { Fp2 } = bn254.fields;
@@ -119,12 +119,12 @@ describe("strict decoding", () => {
     }
   });
 
-  it("takes signals from 0 to r - 1, as many as are expected", () => {
+  it("accepts the expected number of signals from 0 to r - 1", () => {
     assert.deepEqual(decodeSignals(["0", String(r - 1n)], 2), [0n, r - 1n]);
     assert.deepEqual(decodeSignals([], 0), []);
   });
 
-  it("refuses other counts, spellings and aliases of signals", async () => {
+  it("rejects other counts, spellings and aliases of signals", async () => {
     for (const bad of [[], ["1"], ["1", "2", "3"], "12", null]) {
       await expectCode("SIGNALS_MALFORMED", () => decodeSignals(bad as string[], 2));
     }

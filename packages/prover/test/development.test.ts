@@ -11,7 +11,7 @@ describe("development keys", () => {
     }
   });
 
-  it("are recognised in artifacts and locks; only the keys of a ceremony are allowed anywhere", async () => {
+  it("are recognized in artifacts and locks; only ceremony keys are allowed on every chain", async () => {
     for (const set of ["development", "rehearsal/2026", "ceremony", "my-ceremony/2026", ""])
       await expectCode("DEVELOPMENT_KEYS_REFUSED", () => assertAllowedOnChain({ set }, 1n));
     assertAllowedOnChain({ set: "ceremony/2026" }, 1n);
@@ -19,7 +19,7 @@ describe("development keys", () => {
   });
 
   for (const bad of [0n, -1n, 0, 1.5, Number.NaN, 2 ** 60, "1"]) {
-    it(`want a chain id, not ${typeof bad} ${bad}`, async () => {
+    it(`require a chain id, not ${typeof bad} ${bad}`, async () => {
       await expectCode("CHAIN_ID_INVALID", () => assertAllowedOnChain("ceremony/2026", bad as bigint));
     });
   }

@@ -40,7 +40,7 @@ describe("engines", () => {
   });
 
   for (const [name, create] of ENGINES) {
-    it(`${name}: every proof of another witness verifies, none is like another`, async () => {
+    it(`${name}: proofs of different witnesses verify and differ`, async () => {
       const artifacts = await loadArtifacts({ directory: build, lock: toyLock(build) });
       const prover = createProver({ artifacts, engine: create(), selfCheck: false });
       const seen = new Set<string>();
@@ -55,7 +55,7 @@ describe("engines", () => {
       assert.equal(seen.size, 8 * ROUNDS, "each proof is blinded anew");
     });
 
-    it(`${name}: several proofs at a time with one key`, async () => {
+    it(`${name}: makes several proofs concurrently with one key`, async () => {
       const artifacts = await loadArtifacts({ directory: build, lock: toyLock(build) });
       const prover = createProver({ artifacts, engine: create() });
       const labels = ["1", "2", "3"];
@@ -65,7 +65,7 @@ describe("engines", () => {
       }
     });
 
-    it(`${name}: refuses damaged keys and witnesses of another circuit, by code`, async () => {
+    it(`${name}: rejects damaged keys and witnesses of another circuit, by code`, async () => {
       const engine = create();
       const [wasm, zkey] = ["toy.wasm", "toy.zkey"].map((file) => readFileSync(join(build, "toy", file)));
       const witness = await (await createWitnessCalculator("toy", wasm!)).calculate(TOY_INPUT);
@@ -81,7 +81,7 @@ describe("engines", () => {
     });
   }
 
-  it("leave nothing behind that keeps a process alive", () => {
+  it("do not keep a process alive", () => {
     const entry = pathToFileURL(join(import.meta.dirname, "..", "src", "index.ts")).href;
     const script = `
       import { createProver, createVerifier, fastEngine, loadArtifacts, snarkjsEngine } from ${JSON.stringify(entry)};
@@ -151,7 +151,7 @@ describe("engines", () => {
     }
   });
 
-  it("default to the fast one here, and the signals are those of the toy", async () => {
+  it("default to the fast one here", async () => {
     assert.equal(defaultEngine().name, fastEngine().name);
     const artifacts = await loadArtifacts({ directory: build, lock: toyLock(build) });
     const prover = createProver(artifacts);

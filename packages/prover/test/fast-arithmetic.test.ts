@@ -55,7 +55,7 @@ describe("fast engine: field arithmetic in doubles", () => {
     ["base", q, compileCurveKernel],
     ["scalar", r, compileScalarKernel],
   ] as const) {
-    it(`multiplies in the ${name} field as bigints do, also at the edges`, async () => {
+    it(`multiplies in the ${name} field like bigints, also at the edges`, async () => {
       const kernel = await Kernel.instantiate(await compile(modulus));
       const [a, b, out] = [
         kernel.allocate(PAIR_BYTES),
@@ -79,7 +79,7 @@ describe("fast engine: field arithmetic in doubles", () => {
       for (let round = 0; round < ROUNDS; round++) check(random(), random());
     });
 
-    it(`multiplies differences that were not carried, in the ${name} field`, async () => {
+    it(`multiplies uncarried differences in the ${name} field`, async () => {
       const kernel = await Kernel.instantiate(await compile(modulus));
       const [a, b, out] = [
         kernel.allocate(PAIR_BYTES),
@@ -116,7 +116,7 @@ describe("fast engine: field arithmetic in doubles", () => {
       }
     });
 
-    it(`takes over numbers of the ${name} field from files`, async () => {
+    it(`converts numbers of the ${name} field from files`, async () => {
       const kernel = await Kernel.instantiate(await compile(modulus));
       const values = [...edges(modulus), ...Array.from({ length: 50 }, () => randomBelow(modulus))];
       const [from, to] = [
@@ -154,7 +154,7 @@ describe("fast engine: adding points in batches", () => {
   };
 
   for (const degree of [1, 2] as const) {
-    it(`agrees with @noble/curves in G${degree} for every mix of signs, and reports what it cannot add`, async () => {
+    it(`agrees with @noble/curves in G${degree} for every mix of signs, and reports exceptional additions`, async () => {
       const kernel = await Kernel.instantiate(await compileCurveKernel(q));
       const count = 64;
       const scalars = Array.from({ length: 2 * count }, () => 1n + randomBelow(r - 1n));

@@ -20,7 +20,7 @@ const EDGES = [0n, 1n, 2n, r - 1n, r - 2n, r >> 1n, (1n << 253n) - 1n, 1n << 253
 
 describe("fast engine: signed digits", () => {
   for (let bits = 2; bits <= 16; bits++) {
-    it(`give the scalar back, ${bits} bits at a time`, () => {
+    it(`reconstruct the scalar, ${bits} bits at a time`, () => {
       const scalars = [...EDGES, ...Array.from({ length: 50 }, () => randomBelow(r))];
       const { windows, count, values } = toDigits(toWords(scalars), bits);
       for (const [index, scalar] of scalars.entries()) {
@@ -108,7 +108,7 @@ describe("fast engine: multi-scalar multiplication", () => {
       assert.isTrue(kernel.bytes(mark, 1000).every((byte) => byte === 0));
     });
 
-    it(`gives no terms in G${degree} for scalars that are all zero, and for no scalars`, async () => {
+    it(`has no terms in G${degree} for zero scalars, and for no scalars`, async () => {
       const kernel = await Kernel.instantiate(await compileCurveKernel(q));
       const points = kernel.allocate(pointBytes(degree));
       writePoint(kernel, degree, points, 7n);

@@ -37,7 +37,7 @@ describe("proving and verifying", () => {
     proof = await createProver(artifacts).prove("toy", TOY_INPUT);
   });
 
-  it("proves what verifies, in the wire's order, and snarkjs agrees", async () => {
+  it("proves in the wire's order, and snarkjs verifies", async () => {
     assert.deepEqual(proof.publicSignals, TOY_SIGNALS);
     assert.isTrue(await verifier.verify("toy", proof.proof, proof.publicSignals));
     assert.isTrue(await createVerifier({ artifacts }).verify("toy", proof.proof, proof.publicSignals));
@@ -56,7 +56,7 @@ describe("proving and verifying", () => {
     assert.isTrue(await withWorkers(() => groth16.verify(vkey, proof.publicSignals, json as never)));
   });
 
-  it("is warmed by verifying once, points that are a proof of nothing", async () => {
+  it("is warmed up by one verification of an invalid proof", async () => {
     const verified: [ProofPoints, readonly bigint[], boolean][] = [];
     const { prove, verify } = snarkjsEngine();
     const engine: ProvingEngine = {
@@ -77,7 +77,7 @@ describe("proving and verifying", () => {
     await expectCode("CIRCUIT_UNKNOWN", () => cold.warm("another"));
   });
 
-  it("is false for other signals, in any place", async () => {
+  it("fails for other signals, at any position", async () => {
     for (const index of TOY_SIGNALS.keys()) {
       for (const other of ["0", "43", String(r - 1n)]) {
         assert.isFalse(await verifier.verify("toy", proof.proof, TOY_SIGNALS.with(index, other)));
@@ -85,7 +85,7 @@ describe("proving and verifying", () => {
     }
   });
 
-  it("is false for the proof of another statement, and for parts of two proofs", async () => {
+  it("fails for the proof of another statement, and for parts of two proofs", async () => {
     const other = await createProver(artifacts).prove("toy", { ...TOY_INPUT, label: 43n });
     assert.isTrue(await verifier.verify("toy", other.proof, ["210", "43"]));
     assert.isFalse(await verifier.verify("toy", other.proof, TOY_SIGNALS));
@@ -94,14 +94,14 @@ describe("proving and verifying", () => {
     assert.isFalse(await verifier.verify("toy", mixed, TOY_SIGNALS));
   });
 
-  it("is false for A and C swapped and for a negated point", async () => {
+  it("fails for swapped A and C, and for a negated point", async () => {
     const [ax, ay, ...rest] = proof.proof as [string, string, ...string[]];
     const [cx, cy] = rest.slice(4) as [string, string];
     assert.isFalse(await verifier.verify("toy", [cx, cy, ...rest.slice(0, 4), ax, ay], TOY_SIGNALS));
     assert.isFalse(await verifier.verify("toy", [ax, String(q - BigInt(ay)), ...rest], TOY_SIGNALS));
   });
 
-  it("accepts a re-randomised proof: a proof's bytes identify nothing", async () => {
+  it("accepts a rerandomized proof, because a proof's bytes identify nothing", async () => {
     const { G1, G2 } = bn254;
     const [ax, ay, bx0, bx1, by0, by1, ...c] = proof.proof.map(BigInt) as [
       bigint,
@@ -121,7 +121,7 @@ describe("proving and verifying", () => {
     assert.isTrue(await verifier.verify("toy", words, TOY_SIGNALS));
   });
 
-  it("refuses aliases that the usual verifiers accept: x + q, s + r", async () => {
+  it("rejects aliases that common verifiers accept: x + q, s + r", async () => {
     for (const index of proof.proof.keys()) {
       const alias = proof.proof.with(index, String(BigInt(proof.proof[index] ?? 0) + q));
       await expectCode("PROOF_COORDINATE_RANGE", () => verifier.verify("toy", alias, TOY_SIGNALS));
@@ -130,14 +130,14 @@ describe("proving and verifying", () => {
     await expectCode("SIGNAL_RANGE", () => verifier.verify("toy", proof.proof, signals));
   });
 
-  it("refuses B outside the subgroup, and points off the curve", async () => {
+  it("rejects B outside the subgroup, and points off the curve", async () => {
     const { x, y } = twistPoint();
     const outside = [...proof.proof.slice(0, 2), ...[...x, ...y].map(String), ...proof.proof.slice(6)];
     await expectCode("PROOF_NOT_IN_SUBGROUP", () => verifier.verify("toy", outside, TOY_SIGNALS));
     await expectCode("PROOF_NOT_ON_CURVE", () => verifier.verify("toy", proof.proof.with(0, "1"), TOY_SIGNALS));
   });
 
-  it("refuses wrong counts and unknown circuits", async () => {
+  it("rejects wrong counts and unknown circuits", async () => {
     await expectCode("SIGNALS_MALFORMED", () => verifier.verify("toy", proof.proof, ["210"]));
     await expectCode("SIGNALS_MALFORMED", () => verifier.verify("toy", proof.proof, ["210", "42", "0"]));
     await expectCode("PROOF_MALFORMED", () => verifier.verify("toy", proof.proof.slice(1), TOY_SIGNALS));
@@ -145,11 +145,11 @@ describe("proving and verifying", () => {
     await expectCode("CIRCUIT_UNKNOWN", () => createProver(artifacts).prove("other", TOY_INPUT));
   });
 
-  it("makes no proof of what is not true", async () => {
+  it("does not prove a false statement", async () => {
     await expectCode("WITNESS_REFUSED", () => createProver(artifacts).prove("toy", { ...TOY_INPUT, product: 1n }));
   });
 
-  it("hands out no proof that does not verify: the self-check", async () => {
+  it("never returns a proof that fails its own verification", async () => {
     const { engine } = createProver(artifacts);
     const faulty = {
       ...engine,
@@ -187,7 +187,7 @@ describe("proving and verifying", () => {
     }
   });
 
-  it("refuses verification keys that are not ones", async () => {
+  it("rejects malformed verification keys", async () => {
     const offCurve = { ...vkey, vk_alpha_1: ["1", "1", "1"] };
     const { x, y } = twistPoint();
     const outside = { ...vkey, vk_delta_2: [x.map(String), y.map(String), ["1", "0"]] };

@@ -22,7 +22,7 @@ describe("witness calculator", () => {
     calculator = await createWitnessCalculator("toy", wasm);
   });
 
-  it("hashes names as circom does (FNV-1a, published vector)", () => {
+  it("hashes names like circom (FNV-1a, published vector)", () => {
     assert.deepEqual(signalHash(""), [0xcbf29ce4, 0x84222325]);
     assert.deepEqual(signalHash("foobar"), [0x85944171, 0xf73967e8]);
   });
@@ -35,13 +35,13 @@ describe("witness calculator", () => {
     );
   });
 
-  it("takes arrays nested or flat, numbers as bigints or decimal strings", async () => {
+  it("accepts nested and flat arrays, bigints and decimal strings", async () => {
     const nested = await calculator.calculate(TOY_INPUT);
     const flat = await calculator.calculate({ ...TOY_INPUT, factors: ["2", "3", "5", "7"], product: "210" });
     assert.deepEqual(flat, nested);
   });
 
-  it("takes the largest field element", async () => {
+  it("accepts the largest field element", async () => {
     const witness = await calculator.calculate({ ...TOY_INPUT, label: SCALAR_FIELD_ORDER - 1n });
     assert.equal(element(witness, 2), SCALAR_FIELD_ORDER - 1n);
   });
@@ -62,13 +62,13 @@ describe("witness calculator", () => {
     ["no object", [1n] as unknown as CircuitInput],
   ];
   for (const [what, input] of bad) {
-    it(`refuses ${what} and shows no value`, async () => {
+    it(`rejects ${what} without showing a value`, async () => {
       const error = await expectCode("INPUT_INVALID", () => calculator.calculate(input));
       assert.notInclude(`${error.stack} ${JSON.stringify(error.details)}`, SECRET.toString());
     });
   }
 
-  it("refuses inputs that do not satisfy the circuit, shows no value and is as good as new", async () => {
+  it("rejects inputs that do not satisfy the circuit without showing a value, and stays usable", async () => {
     const good = await calculator.calculate(TOY_INPUT);
     const first = await expectCode("WITNESS_REFUSED", () => calculator.calculate({ ...TOY_INPUT, product: 211n }));
     const wrong = { ...TOY_INPUT, secret: 0n, product: 210n, label: SECRET };
@@ -79,7 +79,7 @@ describe("witness calculator", () => {
     assert.deepEqual(await calculator.calculate(TOY_INPUT), good);
   });
 
-  it("writes nothing to the console, whatever the circuit logs", async () => {
+  it("writes nothing to the console, even if the circuit logs", async () => {
     const { log, error } = console;
     const written: unknown[] = [];
     console.log = console.error = (...args: unknown[]) => written.push(...args);
@@ -92,7 +92,7 @@ describe("witness calculator", () => {
     assert.isEmpty(written);
   });
 
-  it("computes several witnesses at a time without mixing them up", async () => {
+  it("computes several witnesses concurrently", async () => {
     const labels = [1n, 2n, 3n, 4n, 5n];
     const witnesses = await Promise.all(labels.map((label) => calculator.calculate({ ...TOY_INPUT, label })));
     assert.deepEqual(
@@ -101,7 +101,7 @@ describe("witness calculator", () => {
     );
   });
 
-  it("refuses what is not a circom 2 witness generator", async () => {
+  it("rejects other files than circom 2 witness generators", async () => {
     await expectCode("WITNESS_GENERATOR_INVALID", () => createWitnessCalculator("x", new Uint8Array([1, 2, 3])));
     const emptyModule = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]);
     await expectCode("WITNESS_GENERATOR_INVALID", () => createWitnessCalculator("x", emptyModule));

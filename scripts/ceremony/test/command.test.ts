@@ -12,7 +12,7 @@ const ceremony = (...args: string[]) => {
 };
 
 describe("pnpm ceremony", () => {
-  it("says what it can do", () => {
+  it("lists its commands", () => {
     const { status, stdout } = ceremony();
     expect(status).to.equal(0);
     for (const command of ["ptau", "practice", "new", "contribute", "accept", "beacon", "finalise", "verify"])
@@ -35,7 +35,7 @@ describe("pnpm ceremony", () => {
     ["TRANSCRIPT_MISSING", "accept", "never-begun", "--from", "here"],
     ["TRANSCRIPT_MISSING", "verify", "never-begun"],
   ] as const)
-    it(`refuses ${args.join(" ")} with ${code}, in one line and without a stack trace`, () => {
+    it(`rejects ${args.join(" ")} with ${code}, in one line and without a stack trace`, () => {
       const { status, stderr } = ceremony(...args);
       expect(status).to.equal(1);
       expect(stderr).to.match(new RegExp(`^sotto: ${code}: `, "m"));

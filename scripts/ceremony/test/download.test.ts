@@ -22,7 +22,7 @@ describe("the list of phase 1 files", () => {
     expect(PTAU_HASHES[16]).to.match(/^6a6277a2f74e1073/);
   });
 
-  it("knows the files' names", async () => {
+  it("has the files' names", async () => {
     expect(ptauFileName(8)).to.equal("powersOfTau28_hez_final_08.ptau");
     expect(ptauFileName(16)).to.equal("powersOfTau28_hez_final_16.ptau");
     expect(ptauFileName(28)).to.equal("powersOfTau28_hez_final.ptau");
@@ -63,7 +63,7 @@ describe("downloading", () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it("writes the file once it is the one expected, and does not fetch it again", async () => {
+  it("writes the expected file, and does not fetch it again", async () => {
     answer = whole;
     const seen: (number | undefined)[] = [];
     await download(url(), target, HASH, (bytes, total) => seen.push(bytes, total));
@@ -73,7 +73,7 @@ describe("downloading", () => {
     expect(ranges).to.have.length(1);
   });
 
-  it("goes on where it was cut off", async () => {
+  it("resumes after a lost connection", async () => {
     answer = cutAfter(100_000);
     const message = await rejected("DOWNLOAD_FAILED", () => download(url(), target, HASH));
     expect(message).to.include("cut off").and.include("run it again");
@@ -84,7 +84,7 @@ describe("downloading", () => {
     expect(readFileSync(target).equals(FILE)).to.equal(true);
   });
 
-  it("begins anew where the server knows no ranges, and takes a part that is whole", async () => {
+  it("restarts if the server does not support ranges, and accepts a complete part", async () => {
     writeFileSync(`${target}.part`, FILE.subarray(0, 1000));
     answer = whole;
     await download(url(), target, HASH);
@@ -96,7 +96,7 @@ describe("downloading", () => {
     expect(ranges.at(-1)).to.equal(`bytes=${FILE.length}-`);
   });
 
-  it("deletes what is another file, and says so", async () => {
+  it("deletes an unexpected file, and reports it", async () => {
     answer = (_, response) => void response.end("another");
     await rejected("PTAU_UNKNOWN", () => download(url(), target, HASH));
     expect(existsSync(target) || existsSync(`${target}.part`)).to.equal(false);

@@ -56,7 +56,7 @@ describe("a ceremony, interrupted", () => {
     return { status, errors };
   }
 
-  it("says that the disk is full, leaves no half of a file, and goes on when there is room", async () => {
+  it("reports a full disk, leaves no partial file, and resumes", async () => {
     const { status, errors } = await goOn(Number.POSITIVE_INFINITY, 4);
     expect(status).to.equal(1);
     expect(errors).to.match(/^sotto: EFBIG: /);
@@ -64,7 +64,7 @@ describe("a ceremony, interrupted", () => {
     expect(existsSync(at("toy", "transcript.json"))).to.equal(false);
   });
 
-  it("is gone on with after kill -9 at any step, and keeps every contribution", async () => {
+  it("resumes after kill -9 at any step, and keeps every contribution", async () => {
     const hashes = new Map<string, string>();
     let killed = 0;
     for (let line = 1; ; line += 1) {
@@ -87,7 +87,7 @@ describe("a ceremony, interrupted", () => {
     await verifyCeremony(place, readTranscript(at("published.json")), ptau, at("final"));
   });
 
-  it("keeps the first keys that were made whole: of this circuit, from this phase 1, and not damaged since", async () => {
+  it("reuses complete, undamaged first keys of this circuit and phase 1", async () => {
     const other = { ...place, folder: at("cut-off") };
     const first = roundFolder(other, 0);
     /** @returns circuits whose keys were made; @param stop at this circuit, as a kill does that leaves half of a file */
@@ -129,7 +129,7 @@ describe("a ceremony, interrupted", () => {
     for (const { name } of place.circuits) expect(sha256File(zkeyIn(first, name))).to.equal(whole.circuits[name]!.zkey);
   });
 
-  it("keeps a contribution that was put where it would be copied to, and takes the last one again", async () => {
+  it("keeps a contribution at its destination, and accepts the last one again", async () => {
     const other = { ...place, folder: at("by-hand") };
     await beginCeremony(other, "rehearsal/toy", ptau);
     await contributeTo(roundFolder(other, 0), roundFolder(other, 1), "Ada", other);
@@ -139,7 +139,7 @@ describe("a ceremony, interrupted", () => {
     expect(openCeremony(other).rounds).to.have.length(1);
   });
 
-  it("keeps what it checked, whatever becomes of the sender's folder meanwhile", async () => {
+  it("keeps what it checked, even if the sender's folder changes meanwhile", async () => {
     const [sent, zkey] = [at("sent"), zkeyIn(at("sent"), "toy")];
     const change = () => existsSync(sent) && writeFileSync(zkey, "something else");
     const other = { ...place, folder: at("changing") };
@@ -155,7 +155,7 @@ describe("a ceremony, interrupted", () => {
     expect(readdirSync(at("changing", "rounds"))).to.deep.equal(["0000", "0001"]);
   });
 
-  it("blames no contributor for first keys that the disk damaged", async () => {
+  it("does not blame a contributor for damaged first keys", async () => {
     const other = { ...place, folder: at("damaged") };
     await beginCeremony(other, "rehearsal/toy", ptau);
     await contributeTo(roundFolder(other, 0), at("honest"), "Ada", other);
@@ -167,7 +167,7 @@ describe("a ceremony, interrupted", () => {
     await acceptRound(other, ptau, at("honest"));
   });
 
-  it("is not ended by a beacon on what the disk damaged, since there is no second", async () => {
+  it("does not apply the beacon to damaged keys", async () => {
     const other = { ...place, folder: at("by-hand") };
     const file = zkeyIn(roundFolder(other, 1), "toy");
     const whole = at("whole.zkey");

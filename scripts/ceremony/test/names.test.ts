@@ -18,7 +18,7 @@ describe("the names of a set's verifiers", () => {
   });
   after(() => rmSync(contracts, { recursive: true }));
 
-  it("are no other contract's of the tree: not another set's, not an interface's", () => {
+  it("differ from every other contract of the tree", () => {
     const taken = (set: string, folder?: string) =>
       expect(() => expectOwnNames(set, folder), set)
         .to.throw()
@@ -27,7 +27,7 @@ describe("the names of a set's verifiers", () => {
     taken("ceremony/i");
   });
 
-  it("are its own where it has verifiers already, and free where nobody has them", () => {
+  it("may already be its own, and are free otherwise", () => {
     for (const set of ["ceremony/autumn-1", "rehearsal/x", "ceremony/autumn-2", "ceremony/x", "rehearsal/autumn-1"])
       expectOwnNames(set, contracts);
     for (const set of ["ceremony/autumn-2026", "development"]) expectOwnNames(set);

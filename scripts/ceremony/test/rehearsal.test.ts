@@ -59,7 +59,7 @@ describe("a ceremony, rehearsed", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("takes no other phase 1 than the public one, unless it is a rehearsal", async () => {
+  it("accepts only the public phase 1, except in a rehearsal", async () => {
     const message = await rejected("PTAU_UNKNOWN", () => beginCeremony(place, "ceremony/toy", ptau));
     expect(message).to.include("not the file of the public ceremony");
     await rejected("PTAU_DAMAGED", () => beginCeremony(place, "rehearsal/toy", toy.paths.r1cs));
@@ -67,7 +67,7 @@ describe("a ceremony, rehearsed", () => {
     expect(existsSync(at("toy", "transcript.json"))).to.equal(false);
   });
 
-  it("begins with keys that anybody can make again, and only once", async () => {
+  it("begins once, with reproducible keys", async () => {
     const { phase1, rounds, circuits } = await beginCeremony(place, "rehearsal/toy", ptau);
     expect(phase1.blake2b).to.match(/^[0-9a-f]{128}$/);
     expect(rounds).to.deep.equal([]);
@@ -78,7 +78,7 @@ describe("a ceremony, rehearsed", () => {
     await rejected("CEREMONY_OPEN", () => finalise(place, ptau, at("final")));
   });
 
-  it("takes contributions from folders that were sent, each on top of the last", async () => {
+  it("accepts contributions from folders, each on top of the last", async () => {
     const attested = await work(roundFolder(place, 0), at("from-ada"), "Ada");
     const round = await acceptRound(place, ptau, at("from-ada"));
     expect(round).to.deep.include({ contributor: "Ada" });
@@ -94,7 +94,7 @@ describe("a ceremony, rehearsed", () => {
     expect(again["toy"]).to.not.equal(attested["toy"]);
   });
 
-  it("refuses a contribution that leaves one out, comes twice, forgets whom it is from, or overwrites", async () => {
+  it("rejects a contribution that skips one, is repeated, lacks its name or overwrites another", async () => {
     await rejected("TRANSCRIPT_MISMATCH", () => acceptRound(place, ptau, at("ada-again")));
     expect((await acceptRound(place, ptau, at("from-grace"))).contributor).to.equal("Grace Hopper (Navy)");
     await rejected("TRANSCRIPT_MISMATCH", () => acceptRound(place, ptau, at("from-ada")));
@@ -107,7 +107,7 @@ describe("a ceremony, rehearsed", () => {
     expect(openCeremony(place).rounds).to.have.length(2);
   });
 
-  it("refuses a forged contribution, another phase 1 and a file that was cut", async () => {
+  it("rejects a forged contribution, another phase 1 and a truncated file", async () => {
     await work(at("from-grace"), at("honest"), "Mallory");
     const honest = readFileSync(zkeyIn(at("honest"), "toy"));
     const forge = (name: string, change: (bytes: Buffer) => Buffer) => {
@@ -149,7 +149,7 @@ describe("a ceremony, rehearsed", () => {
     expect(existsSync(at("never"))).to.equal(false);
   });
 
-  it("ends with a beacon that everybody can look up, and takes nothing after it", async () => {
+  it("ends with a public beacon, and accepts nothing after it", async () => {
     await rejected("BEACON_INVALID", () => endWithBeacon(place, { ...BEACON, hash: "abc" }));
     await rejected("BEACON_INVALID", () => endWithBeacon(place, { ...BEACON, source: "" }));
     for (const iterations of [9, 64, 10.5, Number.NaN])
@@ -159,7 +159,7 @@ describe("a ceremony, rehearsed", () => {
     await rejected("CEREMONY_OVER", () => acceptRound(place, ptau, at("honest")));
   });
 
-  it("makes keys whose proofs verify, with a transcript that anybody checks", async () => {
+  it("makes keys whose proofs verify, with a verifiable transcript", async () => {
     const { transcript } = await finalise(place, ptau, at("final"));
     const { wasm, zkey, vkey } = artifactPaths("toy", at("final", "toy"));
     const { proof, publicSignals } = await groth16.fullProve(toyInput, wasm, readFileSync(zkey));
@@ -172,7 +172,7 @@ describe("a ceremony, rehearsed", () => {
     expect(page).to.include("hashed 2^10 times: drand, round 4711");
   });
 
-  it("notices in the transcript and in the artifacts whatever is not as it was", async () => {
+  it("detects every change of transcript and artifacts", async () => {
     const { transcript } = await finalise(place, ptau, at("final"));
     const check = (changed: Transcript, file = at("final")) => verifyCeremony(place, changed, ptau, file);
     const [ada, grace, beacon] = transcript.rounds;
@@ -199,7 +199,7 @@ describe("a ceremony, rehearsed", () => {
     await rejected("ARTIFACT_MISSING", () => check(transcript, at("nowhere")));
   });
 
-  it("notices keys that were consistent all along and are not of this circuit", async () => {
+  it("detects consistent keys of another circuit", async () => {
     const other = await compileToy("sum * secret + bound");
     try {
       const elsewhere = { ...place, folder: at("elsewhere"), circuits: [{ name: "toy", r1cs: other.paths.r1cs }] };

@@ -38,7 +38,7 @@ describe("the shape of a transcript", () => {
   });
   after(() => rmSync(folder, { recursive: true }));
 
-  it("is what the tools write", () => {
+  it("matches what the tools write", () => {
     expect(read(JSON.stringify(good))).to.deep.equal(good);
     const { final: _, ...open } = { ...good, rounds: [] };
     expect(read(JSON.stringify(open))).to.deep.equal(open);
@@ -69,11 +69,11 @@ describe("the shape of a transcript", () => {
     ["a field that nobody knows", { extra: 1 }],
   ];
   for (const [what, change] of changes)
-    it(`is not ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       await rejected("TRANSCRIPT_DAMAGED", () => read(JSON.stringify({ ...good, ...change })));
     });
 
-  it("is said to be wrong with the path of the field, and without what commands a terminal", async () => {
+  it("reports the path of an invalid field, without control characters", async () => {
     for (const [change, words] of [
       [
         { rounds: [ada, { ...ada, hashes: { toy: { contribution: BLAKE } } }] },
@@ -88,12 +88,12 @@ describe("the shape of a transcript", () => {
       );
   });
 
-  it("is not a prototype, nor no JSON at all", async () => {
+  it("rejects prototypes and malformed JSON", async () => {
     const text = JSON.stringify(good).replace('"toy"', '"__proto__"');
     for (const bad of [text, "[]", "null", "{"]) await rejected("TRANSCRIPT_DAMAGED", () => read(bad));
   });
 
-  it("names this tree's circuits and verifiers, or its keys are not for this tree", async () => {
+  it("must name this tree's circuits and verifiers", async () => {
     const { circuits } = readLock();
     const final = Object.fromEntries(circuitNames.map((name) => [name, { ...files, ...circuits[name]! }]));
     const set = "development";

@@ -37,7 +37,7 @@ describe("dependency direction", () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it("lets what may be imported pass", () => {
+  it("accepts allowed imports", () => {
     mkdirSync(join(folder, "packages/prover/node_modules/@sotto"), { recursive: true });
     symlinkSync(join(folder, "packages/protocol"), join(folder, "packages/prover/node_modules/@sotto/protocol"));
     put("packages/prover/src/index.ts", 'import "@sotto/protocol";\nimport "ethers";');
@@ -65,20 +65,20 @@ describe("dependency direction", () => {
   ];
   for (const [what, name, specifier, rule] of forbidden)
     for (const form of ["import", "import type { X } from"])
-      it(`refuses ${what} (${form})`, () => {
+      it(`rejects ${what} (${form})`, () => {
         put(`packages/${name}/src/bad.ts`, `${form} "${specifier}";\nexport {};`);
         const { status, broken } = cruise();
         expect(status).to.be.greaterThan(0);
         expect(broken).to.include(rule);
       });
 
-  it("refuses cycles", () => {
+  it("rejects cycles", () => {
     put("packages/protocol/src/a.ts", 'import { b } from "./b.ts";\nexport const a = () => b;');
     put("packages/protocol/src/b.ts", 'import { a } from "./a.ts";\nexport const b = () => a;');
     expect(cruise().broken).to.deep.equal(["no-cycles"]);
   });
 
-  it("refuses a package it does not know", () => {
+  it("rejects unknown packages", () => {
     put("packages/newcomer/src/index.ts", 'import "../../protocol/dist/index.js";');
     expect(cruise().broken).to.include("packages-are-listed");
   });

@@ -31,7 +31,7 @@ const readCounts = (readme: string): number[] =>
 
 describe("documents", () => {
   for (const path of documents)
-    it(`${path} links to what is there`, () => {
+    it(`${path} has no broken links`, () => {
       const broken = [...withoutCode(read(path)).matchAll(/\]\(([^)\s]+)\)/g)]
         .map(([, target]) => target!)
         .filter((target) => !/^(https?:|mailto:)/.test(target))
@@ -60,7 +60,7 @@ describe("documents", () => {
     expect(counts).to.deep.equal(names.map((name) => circuits[name]?.constraints));
   });
 
-  it("name no command that is not there", () => {
+  it("name only existing commands", () => {
     const scripts = Object.keys((JSON.parse(read("package.json")) as { scripts: object }).scripts);
     const known = new Set([...scripts, "install", "exec", "hardhat", "deploy", "run", "test"]);
     for (const path of documents.filter((document) => !document.startsWith("packages/"))) {

@@ -26,7 +26,7 @@ describe("licences", () => {
     "OR MIT",
     "SEE LICENSE IN LICENSE.md",
   ])
-    it(`refuses "${expression}"`, () => expect(isCompatible(expression)).to.equal(false));
+    it(`rejects "${expression}"`, () => expect(isCompatible(expression)).to.equal(false));
 
   it("names the package, its versions and its licence", () => {
     const found = offenders({
@@ -36,7 +36,7 @@ describe("licences", () => {
     expect(found).to.deep.equal(["bad@2.0.0: Proprietary"]);
   });
 
-  it("takes the word of a read licence for the one package it was read in", () => {
+  it("accepts a reviewed licence only for its package", () => {
     const packages = ["esprima", "other"].map((name) => ({ name, versions: ["1.0.0"] }));
     expect(offenders({ BSD: packages })).to.deep.equal(["other@1.0.0: BSD"]);
   });

@@ -14,7 +14,7 @@ describe("tidiness", () => {
     ]);
   });
 
-  it("finds tests that are switched off, in tests alone", () => {
+  it("finds disabled tests, only in tests", () => {
     for (const line of [`it.${only}("x")`, `describe.${skip}("x")`, `this.${skip}()`, `x${"it"}("x")`]) {
       expect(found("a.test.ts", line), line).to.have.lengthOf(1);
       expect(found("a.ts", line), line).to.have.lengthOf(0);
@@ -26,13 +26,13 @@ describe("tidiness", () => {
     expect(found("a.md", "/Users" + "/someone/x")).to.have.lengthOf(1);
   });
 
-  it("lets what merely looks alike pass", () => {
+  it("accepts look-alikes", () => {
     expect(
       found("a.test.ts", `this.skipped(); fits(1); audit.only; mastodon\nimport '../${"shared"}.ts'`),
     ).to.have.lengthOf(0);
   });
 
-  it("refuses large files, text or not, and reads no binary as text", () => {
+  it("rejects large files, and does not read binaries as text", () => {
     expect(problems("a.bin", Buffer.alloc(1024 * 1024 + 1))).to.have.lengthOf(1);
     expect(problems("a.bin", Buffer.alloc(1024 * 1024))).to.have.lengthOf(0);
     expect(problems("a.bin", Buffer.from(`\0${note}`))).to.have.lengthOf(0);

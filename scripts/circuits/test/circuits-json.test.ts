@@ -30,13 +30,13 @@ describe("circuits.json", () => {
     return readCircuitTable(path);
   };
 
-  it("says exactly what the compiled circuits have", () => {
+  it("matches the compiled circuits", () => {
     const table = readCircuitTable();
     expect(Object.keys(table)).to.have.members([...circuitNames]);
     for (const name of circuitNames) checkCounts(name, table[name], readR1csHeader(artifactPaths(name).r1cs));
   });
 
-  it("is read as written", () => {
+  it("is parsed as written", () => {
     const toy = read({ circuits: { toy: CIRCUIT } })["toy"];
     expect(toy).to.deep.equal(CIRCUIT);
     expect(publicSignalCount(toy!)).to.equal(2);
@@ -54,9 +54,9 @@ describe("circuits.json", () => {
     ["no wire count", { circuits: { toy: { ...CIRCUIT, wires: undefined } } }],
     ["a parameter that is no number", { circuits: { toy: { ...CIRCUIT, parameters: { depth: "2" } } } }],
   ] as const)
-    it(`is refused with ${what}`, () => rejected("CIRCUITS_JSON_INVALID", () => read(document)));
+    it(`is rejected with ${what}`, () => rejected("CIRCUITS_JSON_INVALID", () => read(document)));
 
-  it("is refused where a count is not the compiled one, with both numbers", async () => {
+  it("is rejected if a count differs from the compiled one, naming both", async () => {
     const header = { wires: 9, publicOutputs: 0, publicInputs: 2, privateInputs: 16, constraints: 4 };
     checkCounts("toy", CIRCUIT, header);
     for (const [key, value] of [

@@ -53,7 +53,7 @@ describe("compiling a circuit", () => {
   });
   afterEach(() => rmSync(directory, { recursive: true }));
 
-  it("writes r1cs, wasm and sym, and counts what is in them", async () => {
+  it("writes r1cs, wasm and sym, and counts constraints", async () => {
     const compiled = await compileCircuit(path("main.circom"), path("out"));
     for (const file of [compiled.paths.r1cs, compiled.paths.wasm, compiled.paths.sym])
       expect(statSync(file).size, file).to.be.greaterThan(0);
@@ -63,7 +63,7 @@ describe("compiling a circuit", () => {
     expect(readdirSync(path("out")).filter((file) => file.startsWith(".circom-"))).to.deep.equal([]);
   });
 
-  it("is done once for one content of all its sources", async () => {
+  it("runs once per content of all sources", async () => {
     const compile = () => compileCircuit(path("main.circom"), path("out"));
     expect((await compile()).cached).to.equal(false);
     expect((await compile()).cached).to.equal(true);
@@ -78,7 +78,7 @@ describe("compiling a circuit", () => {
     expect((await compile()).cached).to.equal(true);
   });
 
-  it("an error is circom's own message with file and line, and leaves no output", async () => {
+  it("reports circom's own message with file and line, and leaves no output", async () => {
     writeFileSync(path("lib/square.circom"), SQUARE(1).replace("in * in", "in * other"));
     const message = await rejected("CIRCOM_FAILED", () => compileCircuit(path("main.circom"), path("out")));
     expect(message).to.match(/error\[T\d+\]/);
@@ -90,14 +90,14 @@ describe("compiling a circuit", () => {
     expect(readdirSync(path("out"))).to.deep.equal([]);
   });
 
-  it("ends where nobody needs it any more, and leaves no output", async () => {
+  it("can be aborted, and leaves no output", async () => {
     const stop = new AbortController();
     const stopped = { onStart: () => setImmediate(() => stop.abort()), stop: stop.signal };
     await rejected("CIRCOM_FAILED", () => compileCircuit(path("main.circom"), path("out"), stopped));
     expect(readdirSync(path("out"))).to.deep.equal([]);
   });
 
-  it("a circuit that stopped compiling does not pass for its last version", async () => {
+  it("does not use the last version of a circuit that stopped compiling", async () => {
     await compileCircuit(path("main.circom"), path("out"));
     writeFileSync(path("main.circom"), MAIN.replace("Num2Bits(3)", "Num2Bits()"));
     for (const _attempt of [1, 2])
@@ -112,14 +112,14 @@ describe("compiling a circuit", () => {
     expect(existsSync(path("out"))).to.equal(false);
   });
 
-  it("follows includes of includes, each once, commented-out ones not", () => {
+  it("follows nested includes once, and ignores commented-out ones", () => {
     writeFileSync(path("a.circom"), 'include "b.circom";\n// include "none.circom";\ninclude "lib/square.circom";\n');
     writeFileSync(path("b.circom"), 'include "a.circom";\n  include "lib/square.circom";\n');
     const expected = ["a.circom", "b.circom", "lib/square.circom"].map(path);
     expect(sourceFiles(path("a.circom"), []).sort()).to.deep.equal(expected);
   });
 
-  it("refuses a circuit name it does not know, and says which there are", async () => {
+  it("rejects an unknown circuit, and lists the known ones", async () => {
     const message = await rejected("CIRCUIT_UNKNOWN", () => parseCircuitNames(["payment", "paiment"]));
     expect(message).to.include("paiment").and.to.include("withdrawal");
   });

@@ -11,8 +11,8 @@ import { circuitsOf, testsOf } from "../loop/select.ts";
 import { watchCircuits } from "../loop/watch.ts";
 import { circuitNames, circuitsDirectory, root } from "../paths.ts";
 
-describe("the loop of a circuit's developer", () => {
-  it("knows what changed since its tests passed, and takes everything for changed where it cannot tell", () => {
+describe("the circuit developer's loop", () => {
+  it("detects what changed since its tests passed, and assumes everything if it cannot tell", () => {
     const folder = mkdtempSync(join(tmpdir(), "sotto-loop-"));
     const stamp = join(folder, "tested.json");
     const now = hashSources();
@@ -31,7 +31,7 @@ describe("the loop of a circuit's developer", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("chooses the circuits and tests that are made of a changed file", () => {
+  it("selects the circuits and tests that depend on a changed file", () => {
     expect(circuitsOf(["lib/append_path.circom"])).to.deep.equal(["note_append"]);
     expect(circuitsOf(["lib/elgamal.circom"])).to.deep.equal(["payment", "elgamal_range"]);
     expect(circuitsOf(["lib/range.circom"])).to.deep.equal([...circuitNames]);
@@ -46,7 +46,7 @@ describe("the loop of a circuit's developer", () => {
     ]);
   });
 
-  it("writes counts into circuits.json and changes nothing else in it", () => {
+  it("updates only the counts in circuits.json", () => {
     const text = readFileSync(join(circuitsDirectory, "circuits.json"), "utf8");
     const before = JSON.parse(text).circuits;
     for (const name of circuitNames) {
@@ -79,7 +79,7 @@ describe("the loop of a circuit's developer", () => {
     ]);
   });
 
-  it("watches: a turn at once, one after each save of a source, and none for what it writes itself", async () => {
+  it("with --watch runs immediately and after each save of a source, but not for its own writes", async () => {
     const end = new AbortController();
     const turns = new EventEmitter();
     let count = 0;
@@ -106,7 +106,7 @@ describe("the loop of a circuit's developer", () => {
     await watching;
   });
 
-  it("sees each save, however it is made: in place, and of a file that was replaced", async () => {
+  it("detects saves in place and by replacement", async () => {
     const folder = mkdtempSync(join(tmpdir(), "sotto-watch-"));
     const path = (file: string) => join(folder, file);
     mkdirSync(path("lib"));
@@ -138,7 +138,7 @@ describe("the loop of a circuit's developer", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("refuses an option it does not know, in one line", async () => {
+  it("rejects an unknown option in one line", async () => {
     const child = spawn(process.execPath, ["scripts/circuits/loop/main.ts", "--wach"], { cwd: root });
     let output = "";
     child.stderr.setEncoding("utf8").on("data", (text: string) => (output += text));

@@ -34,12 +34,12 @@ describe("generated sources", () => {
   });
   afterEach(() => rmSync(directory, { recursive: true }));
 
-  it("are what their sources say, and come out the same twice", async () => {
+  it("match their sources, reproducibly", async () => {
     await generate(GENERATORS, true);
     for (const generator of GENERATORS) expect(await generator()).to.deep.equal(await generator());
   });
 
-  it("a stale one is refused and named, then written, once", async () => {
+  it("reports a stale file by name, and writes it once", async () => {
     const copies = GENERATORS.map((generator) => async () => {
       const { path, content } = await generator();
       return { path: join(directory, basename(path)), content };
@@ -59,7 +59,7 @@ describe("generated sources", () => {
     expect(existsSync(path)).to.equal(false);
   });
 
-  it("circuits: every signal of circuits.json, at the place its predecessors leave it", async () => {
+  it("contain every signal of circuits.json at its position", async () => {
     const { CIRCUITS, TREE_CAPACITY, TREE_DEPTH } = await load(generateCircuits, directory);
     for (const [name, circuit] of Object.entries(readCircuitTable())) {
       const generated = (CIRCUITS as Record<string, GeneratedCircuit>)[name]!;
@@ -78,12 +78,12 @@ describe("generated sources", () => {
     expect(TREE_CAPACITY).to.equal(8 ** (TREE_DEPTH as number));
   });
 
-  it("lock: the hashes of artifacts.lock.json", async () => {
+  it("contain the hashes of artifacts.lock.json", async () => {
     const { ARTIFACTS_LOCK } = await load(generateLock, directory);
     expect(ARTIFACTS_LOCK).to.deep.equal(readLock());
   });
 
-  it("ABI: the pool's functions, events and errors, without Solidity's internal types", async () => {
+  it("contain the pool's ABI without Solidity's internal types", async () => {
     const { shieldedPoolAbi } = await load(generateAbi, directory);
     const names = (shieldedPoolAbi as { type: string; name?: string }[]).map(({ type, name }) => `${type} ${name}`);
     for (const expected of ["function settle", "function withdraw", "function append", "function deposit"])

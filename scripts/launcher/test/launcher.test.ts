@@ -34,7 +34,7 @@ describe("the launcher", () => {
     spawnSync(process.execPath, [join(folder, "scripts", "run.mjs"), ...args], { cwd: folder, env, encoding: "utf8" });
   const leftovers = () => readdirSync(folder).filter((name) => name.startsWith(".toolchain"));
 
-  it("refuses an unknown task with a code and the tasks there are, before it installs anything", () => {
+  it("rejects an unknown task with a code and the known tasks, before it installs anything", () => {
     for (const args of [[], ["nonsense"], ["constructor"]]) {
       const { status, stderr } = run(...args);
       expect(status).to.equal(1);
@@ -43,7 +43,7 @@ describe("the launcher", () => {
     expect(leftovers()).to.deep.equal([]);
   });
 
-  it("installs once, and again only when what is to be installed changed", () => {
+  it("installs once, and again only if the dependencies changed", () => {
     putNpm(`echo "$@" >> "${folder}/installs"`);
     const task = () => run("contracts:build", "--help");
     const first = task();
@@ -54,7 +54,7 @@ describe("the launcher", () => {
     expect(leftovers()).to.deep.equal([".toolchain"]);
   });
 
-  it("says that the registry could not be reached and leaves nothing half done", () => {
+  it("reports an unreachable registry, and leaves nothing partial", () => {
     put("npm", "exit 7");
     const { status, stderr } = run("build");
     expect(status).to.equal(1);
@@ -85,30 +85,30 @@ describe("the launcher", () => {
       return run("sotto", "balance");
     };
 
-    it("says nothing of a build that changed nothing", () => {
+    it("prints nothing for an unchanged build", () => {
       const { status, stdout, stderr } = sotto('echo "• Running build in 12 packages"; echo "cache hit, replaying"');
       expect([status, stdout, stderr]).to.deep.equal([0, "[null,null]\n", ""]);
     });
 
-    it("shows a build that builds something, on standard error", () => {
+    it("prints a build on standard error", () => {
       const { status, stdout, stderr } = sotto('echo "• Running build"; echo "cache miss, executing 12ab"; echo done');
       expect([status, stdout]).to.deep.equal([0, "[null,null]\n"]);
       expect(stderr).to.equal("• Running build\ncache miss, executing 12ab\ndone\n");
     });
 
-    it("shows a build that fails, and does not start the command", () => {
+    it("prints a failed build, and does not start the command", () => {
       const { status, stdout, stderr } = sotto('echo "• Running build"; echo "no such task" >&2; exit 3');
       expect([status, stdout]).to.deep.equal([3, ""]);
       expect(stderr).to.contain("• Running build\n").and.to.contain("no such task\n");
     });
 
-    it("says how it was started, so that hints can be typed as they are", () => {
+    it("passes on how it was started, so that hints can be typed", () => {
       const started = { npm_lifecycle_event: "sotto", npm_config_user_agent: "pnpm/12.21.0 node/v24" };
       expect(sotto("exit 0", started).stdout).to.equal('["sotto","pnpm/12.21.0 node/v24"]\n');
     });
   });
 
-  it("leaves nothing half done when it is stopped while it fetches", async () => {
+  it("leaves nothing partial if stopped while fetching", async () => {
     put("npm", `mkdir -p node_modules && touch "${folder}/fetching" && exec sleep 30`);
     const child = spawn(process.execPath, [join(folder, "scripts", "run.mjs"), "build"], { cwd: folder, env });
     while (!existsSync(join(folder, "fetching"))) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -117,7 +117,7 @@ describe("the launcher", () => {
     expect(leftovers()).to.deep.equal([]);
   });
 
-  it("hands on the arguments and the exit code of the task", () => {
+  it("passes on the arguments and the exit code of the task", () => {
     putNpm("true");
     put("hardhat", 'echo "got $@"; exit 5');
     const { status, stdout } = run("contracts:build", "--some", "argument");
@@ -125,7 +125,7 @@ describe("the launcher", () => {
     expect(status).to.equal(5);
   });
 
-  it("leaves standard output to the command line, whatever is installed and built before it", () => {
+  it("keeps standard output for the command", () => {
     putNpm("echo installed");
     put("turbo", "echo cache miss, executing; echo built");
     mkdirSync(join(folder, "packages", "cli", "dist"), { recursive: true });
@@ -135,7 +135,7 @@ describe("the launcher", () => {
     expect(stderr).to.contain("installed").and.contain("built");
   });
 
-  it("hides from the task what npm run said about itself, and nothing else", () => {
+  it("hides only npm's own variables from the task", () => {
     putNpm("true");
     put("hardhat", "env");
     env["npm_lifecycle_event"] = "build";

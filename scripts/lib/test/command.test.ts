@@ -10,13 +10,13 @@ describe("commands", () => {
   });
 
   for (const args of [["--prt", "80"], ["--port"], ["--port="], ["port", "80"], ["80"], ["--constructor", "1"]])
-    it(`refuse ${args.join(" ")}`, () => {
+    it(`reject ${args.join(" ")}`, () => {
       expect(() => parseOptions(args, ["port"]))
         .to.throw(CommandError, "--port VALUE")
         .with.property("code", "UNKNOWN_OPTION");
     });
 
-  it("take ports from 1 to 65535", () => {
+  it("accept ports from 1 to 65535", () => {
     for (const port of [1, 80, 65535]) expect(parsePort(String(port))).to.equal(port);
     for (const text of ["", "0", "65536", "1.5", "-1", "0x50", "8e1", " 80"])
       expect(() => parsePort(text), text)
@@ -33,7 +33,7 @@ describe("commands", () => {
     expect(errorLine("thrown text")).to.equal("sotto: UNEXPECTED: thrown text");
   });
 
-  it("end where nothing is left to wait for: a prompt whose input ended", () => {
+  it("end if a prompt's input ended", () => {
     const url = JSON.stringify(new URL("../command.ts", import.meta.url).href);
     const program = `import { runCommand } from ${url}; await runCommand(() => new Promise(() => {}));`;
     const options = { encoding: "utf8", timeout: 300_000 } as const;

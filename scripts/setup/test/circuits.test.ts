@@ -39,7 +39,7 @@ describe("development keys of the circuits", () => {
     await stopSnarkjs();
   });
 
-  it("snarkjs proves and verifies an amount proof with them", async () => {
+  it("let snarkjs prove and verify an amount proof", async () => {
     const { wasm, zkey } = artifactPaths("elgamal_range");
     const keys = deriveKeys(new Uint8Array(32).fill(7), { chainId: 31337n, pool: `0x${"5a".repeat(20)}` });
     const recipient = { encryptionKey: keys.encryptionKey, ownerTag: keys.ownerTag(0) };
@@ -58,13 +58,13 @@ describe("development keys of the circuits", () => {
       expect(await zKey.verifyFromR1cs(readFileSync(r1cs), Buffer.concat(ptau), readFileSync(zkey))).to.equal(true);
     });
 
-  it("are the ones the lock pins when made again", async () => {
+  it("are reproducible and match the lock", async () => {
     const { zkey } = await maker.key("elgamal_range", artifactPaths("elgamal_range").directory);
     const pinned = readLock().circuits.elgamal_range;
     expect(sha256(...zkey)).to.equal(pinned?.zkey);
   });
 
-  it("share alpha, beta and gamma, so that proofs of different circuits batch; each has its own delta", () => {
+  it("share alpha, beta and gamma, so that proofs of different circuits can be batched; each has its own delta", () => {
     const keys = circuitNames.map((name) => vkeyOf(name) as Record<string, unknown>);
     for (const part of ["vk_alpha_1", "vk_beta_2", "vk_gamma_2"])
       for (const key of keys) expect(key[part]).to.deep.equal(keys[0]?.[part]);
@@ -72,7 +72,7 @@ describe("development keys of the circuits", () => {
   });
 
   for (const name of circuitNames)
-    it(`let whoever knows the seed prove any statement, false ones too (${name})`, async () => {
+    it(`let anyone with the seed prove false statements (${name})`, async () => {
       const key = vkeyOf(name) as { nPublic: number };
       const signals = Array.from({ length: key.nPublic }, (_, index) => BigInt(index) ** 40n);
       const forged = proveWithTrapdoor(name, signals);

@@ -62,17 +62,17 @@ describe("fixed-base multiplication", () => {
     }
   });
 
-  it("of nothing is nothing", async () => {
+  it("of no scalars is empty", async () => {
     expect((await pool.multiply("g1", new Uint8Array(0), true)).points).to.have.length(0);
   });
 });
 
 describe("field and Lagrange polynomials", () => {
-  it("bytes and back", () => {
+  it("survive a round trip through bytes", () => {
     expect(fromBytes(toBytes(SCALARS))).to.deep.equal(SCALARS);
   });
 
-  it("inverses of a whole list", () => {
+  it("invert a whole list", () => {
     const values = SCALARS.filter((value) => value !== 0n);
     for (const [index, inverse] of invertAll(values).entries()) expect(mod(inverse * values[index]!)).to.equal(1n);
   });
@@ -86,12 +86,12 @@ describe("field and Lagrange polynomials", () => {
     expect(mod(basis.reduce((sum, value, index) => sum + value * values[index]!, 0n))).to.equal(evaluate(point));
   });
 
-  it("with offset and stride are the same, fewer", () => {
+  it("with offset and stride match the full list", () => {
     const all = lagrangeAt(5n, 4);
     expect(lagrangeAt(5n, 4, 1, 2)).to.deep.equal(all.filter((_, index) => index % 2 === 1));
   });
 
-  it("roots of unity are primitive", () => {
+  it("have primitive roots of unity", () => {
     for (const logarithm of [1, 2, 13, 28])
       expect(power(rootOfUnity(logarithm), 1n << BigInt(logarithm - 1))).to.equal(R - 1n);
     expect(() => rootOfUnity(29)).to.throw(RangeError);

@@ -9,7 +9,7 @@ import { exportVerifier, verifierPath } from "../verifiers/export.ts";
 import { stopSnarkjs } from "../verifiers/stop-snarkjs.ts";
 
 describe("artifacts lock", () => {
-  it("pins exactly what is built, for every circuit", () => {
+  it("pins exactly the built files of every circuit", () => {
     checkLock();
     expect(Object.keys(readLock().circuits)).to.deep.equal([...circuitNames]);
   });
@@ -19,7 +19,7 @@ describe("artifacts lock", () => {
   });
 
   for (const [index, [kind, path]] of lockedFiles("payment").entries())
-    it(`refuses a changed ${kind} and names it`, async () => {
+    it(`rejects a changed ${kind}, naming it`, async () => {
       const directory = mkdtempSync(join(tmpdir(), "sotto-lock-"));
       try {
         const files = lockedFiles("payment").map(([key, original]): [keyof ArtifactHashes, string] => {
@@ -40,12 +40,12 @@ describe("artifacts lock", () => {
       }
     });
 
-  it("refuses a circuit that the lock does not pin", async () => {
+  it("rejects a circuit without a pin", async () => {
     const lock = { ...readLock(), circuits: {} };
     expect(await rejected("ARTIFACT_CHANGED", () => checkLock(["payment"], lock))).to.include("payment.r1cs");
   });
 
-  it("says what to do when there is no lock, or none that can be read", async () => {
+  it("reports the next step if the lock is missing or unreadable", async () => {
     expect(await rejected("LOCK_MISSING", () => readLock(join(tmpdir(), "no.lock.json")))).to.include("setup:dev");
     await rejected("LOCK_DAMAGED", () => readLock(join(import.meta.dirname, "..", "..", "..", "biome.json")));
   });
@@ -54,10 +54,9 @@ describe("artifacts lock", () => {
 describe("exported verifiers", () => {
   after(stopSnarkjs);
   for (const name of circuitNames.filter((circuit) => verifierPath(circuit) !== undefined))
-    it(`${name}: the one in the tree is the export of the tree's key, byte for byte`, () =>
-      exportVerifier(name, readLock().set, true));
+    it(`${name}: equals the export of the tree's key, byte for byte`, () => exportVerifier(name, readLock().set, true));
 
-  it("one that was edited is refused and named", async () => {
+  it("reject an edited one by name", async () => {
     const directory = mkdtempSync(join(tmpdir(), "sotto-verifier-"));
     const copy = join(directory, "PaymentVerifier.sol");
     copyFileSync(verifierPath("payment")!, copy);
@@ -70,7 +69,7 @@ describe("exported verifiers", () => {
     rmSync(directory, { recursive: true });
   });
 
-  it("there is none for the amount proof, which never goes on chain", () => {
+  it("exclude the amount proof, which is never on chain", () => {
     expect(verifierPath("elgamal_range")).to.equal(undefined);
     expect(existsSync("contracts/verifiers/ElgamalRangeVerifier.sol")).to.equal(false);
   });

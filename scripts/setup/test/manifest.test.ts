@@ -6,10 +6,10 @@ import { rejected } from "../../lib/test/rejected.ts";
 import { ensureKeys } from "../development-keys.ts";
 import { lockedFiles, readLock } from "../lock.ts";
 
-describe("what is built", () => {
+describe("the manifest of development keys", () => {
   const manifest = JSON.parse(readFileSync(join(buildDirectory, "manifest.json"), "utf8"));
 
-  it("says of itself that its keys are for development, and why they protect nothing", () => {
+  it("states that its keys are for development and protect nothing", () => {
     expect(manifest.set).to.equal("development");
     expect(manifest.warning).to.match(/anyone can forge proofs/);
     expect(manifest.seed).to.be.a("string");
@@ -23,12 +23,12 @@ describe("what is built", () => {
       expect(Object.keys(manifest.circuits[name]).join()).to.not.include("trapdoor");
     });
 
-  it("is not made again", async () => {
+  it("is not rewritten", async () => {
     const start = () => expect.fail("threads were started for a key that is there");
     for (const name of circuitNames) expect(await ensureKeys(name, start)).to.equal(false);
   });
 
-  it("needs a compiled circuit, and says how to get it", async () => {
+  it("requires a compiled circuit, and says how to get it", async () => {
     const start = () => expect.fail("threads were started for nothing");
     const message = await rejected("R1CS_MISSING", () => ensureKeys("no_such_circuit", start));
     expect(message).to.include("scripts/circuits/compile.ts no_such_circuit");

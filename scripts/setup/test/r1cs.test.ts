@@ -12,7 +12,7 @@ describe("reading an r1cs file", () => {
   });
   after(() => toy.remove());
 
-  it("gives its counts and one entry for each coefficient", () => {
+  it("returns its counts and one entry per coefficient", () => {
     const r1cs = readR1cs(toy.paths.r1cs);
     expect(r1cs).to.include({ publicOutputs: 1, publicInputs: 2, publicSignals: 3, privateInputs: 1 });
     // A bound square, twelve products and the output; rows for three public wires and the constant fill up 32.
@@ -22,7 +22,7 @@ describe("reading an r1cs file", () => {
     expect(Math.max(...r1cs.wireIndices)).to.equal(r1cs.wires - 1);
   });
 
-  it("refuses a file cut short anywhere, one of something else, an empty one", async () => {
+  it("rejects truncated, empty and other files", async () => {
     const whole = readFileSync(toy.paths.r1cs);
     const path = join(toy.directory, "cut.r1cs");
     for (const length of [0, 3, 11, 20, 30, 100, 500, whole.length / 2]) {

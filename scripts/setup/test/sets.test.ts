@@ -20,7 +20,7 @@ const transcript = (name: string): Transcript => ({
   final: { payment: { r1cs: hash("a"), wasm: hash("b"), zkey: hash("c"), vkey: hash("d"), verifier: hash("e") } },
 });
 
-describe("sets of keys", () => {
+describe("artifact sets", () => {
   after(stopSnarkjs);
 
   it("are the transcripts in the tree, by name", async () => {
@@ -38,7 +38,7 @@ describe("sets of keys", () => {
     rmSync(join(folder, ".."), { recursive: true });
   });
 
-  it("have verifiers of their own, which name the set and say where its keys are from", async () => {
+  it("have their own verifiers, which name the set and the origin of its keys", async () => {
     expect(ceremonyFile("ceremony/autumn-2026")).to.equal("ceremonies/autumn-2026.json");
     const path = verifierPath("payment", "ceremony/autumn-2026");
     expect(path).to.equal(join(root, "contracts/verifiers/ceremony/autumn-2026/Autumn2026PaymentVerifier.sol"));

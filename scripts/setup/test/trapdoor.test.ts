@@ -9,7 +9,7 @@ import { forge, loadTrapdoor, proveWithTrapdoor, type Trapdoor } from "../trapdo
 describe("trapdoor prover", () => {
   const trapdoor: Trapdoor = { alpha: 2n, beta: 3n, delta: 5n, ic: [7n, 11n, 13n] };
 
-  it("gives eight coordinates and the signals as decimals", () => {
+  it("returns eight coordinates and the signals as decimals", () => {
     const { proof, publicSignals } = forge(trapdoor, [0n, SCALAR_MODULUS - 1n]);
     expect(proof).to.have.length(8);
     for (const word of proof) expect(word).to.match(/^(0|[1-9]\d*)$/);
@@ -22,14 +22,14 @@ describe("trapdoor prover", () => {
     ["a signal equal to r", [1n, SCALAR_MODULUS]],
     ["a negative signal", [-1n, 2n]],
   ] as const)
-    it(`refuses ${what}`, () => rejected("SIGNALS_INVALID", () => forge(trapdoor, signals)));
+    it(`rejects ${what}`, () => rejected("SIGNALS_INVALID", () => forge(trapdoor, signals)));
 
-  it("says what to run when there is no trapdoor", async () => {
+  it("says what to run if there is no trapdoor", async () => {
     const message = await rejected("TRAPDOOR_MISSING", () => proveWithTrapdoor("no_such_circuit", [1n]));
     expect(message).to.include("scripts/setup/dev.ts");
   });
 
-  it("refuses a file that is no trapdoor, and names it", async () => {
+  it("rejects an invalid trapdoor file by name", async () => {
     const directory = mkdtempSync(join(tmpdir(), "sotto-trapdoor-"));
     try {
       const path = join(directory, "toy.trapdoor.json");

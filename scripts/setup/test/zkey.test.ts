@@ -37,14 +37,14 @@ describe("development key of a small circuit", () => {
   const snarkjsVerifies = (key: Buffer): Promise<boolean> =>
     zKey.verifyFromR1cs(readFileSync(toy.paths.r1cs), readFileSync(ptau), key);
 
-  it("is checked with powers of tau that are byte for byte what snarkjs prepares", async () => {
+  it("is checked with powers of tau that equal snarkjs's, byte for byte", async () => {
     const ours = Buffer.concat(await makePtau(phase1Secrets("any"), 5, maker.pool));
     const theirs: { type: "mem"; data?: Uint8Array } = { type: "mem" };
     await powersOfTau.preparePhase2(ours, theirs);
     expect(ours.equals(theirs.data ?? ours.subarray(1))).to.equal(true);
   });
 
-  it("is byte for byte the key snarkjs makes from the same powers of tau and beacon", async () => {
+  it("equals snarkjs's key from the same powers of tau and beacon, byte for byte", async () => {
     const [initial, final] = ["initial.zkey", "final.zkey"].map((file) => join(toy.directory, file)) as [
       string,
       string,
@@ -72,11 +72,11 @@ describe("development key of a small circuit", () => {
     [8, "C"],
     [9, "H"],
   ] as const)
-    it(`snarkjs zkey verify refuses it with two elements of section ${name} exchanged`, async () => {
+    it(`fails snarkjs zkey verify with two elements of section ${name} swapped`, async () => {
       expect(await snarkjsVerifies(exchangeElements(readFileSync(toy.paths.zkey), section))).to.equal(false);
     });
 
-  it("lets snarkjs prove and verify, and nothing else verifies", async () => {
+  it("lets snarkjs prove and verify, and rejects other proofs", async () => {
     const { proof, publicSignals } = await groth16.fullProve(toyInput, toy.paths.wasm, toy.paths.zkey as ZKArtifact);
     const key: unknown = JSON.parse(readFileSync(toy.paths.vkey, "utf8"));
     expect(publicSignals).to.have.length(3);
@@ -87,7 +87,7 @@ describe("development key of a small circuit", () => {
     }
   });
 
-  it("comes out the same again, and different from another seed", async () => {
+  it("is reproducible, and differs for another seed", async () => {
     const files = [toy.paths.zkey, toy.paths.vkey, toy.paths.trapdoor];
     const first = files.map(sha256File);
     const again = await KeyMaker.start();
