@@ -35,7 +35,12 @@ export const tasks = {
   "circuits:build": [turbo("contracts:build"), command("node scripts/circuits/loop/main.ts")],
   "contracts:build": [command("hardhat build --quiet")],
   ceremony: [turbo("build --filter=@sotto/circuits"), command("node scripts/ceremony/main.ts")],
-  generate: [build, command("node scripts/generate/all.ts"), command("node scripts/generate/x402.ts")],
+  generate: [
+    build,
+    command("node scripts/generate/all.ts"),
+    command("node scripts/generate/x402.ts"),
+    command("node scripts/generate/errors.ts"),
+  ],
   types: [command("node scripts/test/main.ts types")],
   lint: [command("node scripts/test/main.ts checks")],
   format: [command("biome check --write"), command("prettier --write contracts/**/*.sol --log-level warn")],

@@ -48,6 +48,7 @@ export function plan(root: string, long: boolean): Work[] {
     ...packages.map((name) => check(`types of ${name}`, "tsc", "-p", join("packages", name, "tsconfig.json"))),
     check("dependency direction", "depcruise", ...sources),
     check("generated files and pinned artifacts", "node", "scripts/generate/all.ts", "--check"),
+    check("documented errors", "node", "scripts/generate/errors.ts", "--check"),
     check("licences", "node", "scripts/checks/licences.ts"),
     check("tidiness", "node", "scripts/checks/tidiness.ts"),
     check("vocabulary", "node", "scripts/checks/vocabulary.ts"),

@@ -1,8 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ErrorTable, randomField } from "@sotto/protocol";
-import { REASONS, ROUTE_ERRORS } from "@sotto/verifier-service";
+import { randomField } from "@sotto/protocol";
+import { REASONS } from "@sotto/verifier-service";
 import { expect } from "chai";
 import { Wallet } from "ethers";
 import { generateOpenApi, generateSettings } from "../../scripts/generate/service.ts";
@@ -92,17 +92,6 @@ describe("docs/api.md", () => {
     };
     collect(JSON.parse(read("openapi.json")));
     expect([...fields].filter((name) => !new RegExp(`[\`".]${name}[\`"]`).test(text))).to.deep.equal([]);
-  });
-
-  it("lists exactly the codes with an HTTP status", () => {
-    const listed = new Map<string, number>();
-    for (const [, status, codes = ""] of text.matchAll(/^\| (\d{3}) \| ([^|]+) \|/gm))
-      for (const [, code = ""] of codes.matchAll(/`([A-Z0-9_]+)`/g)) listed.set(code, Number(status));
-    const errors: ErrorTable = ROUTE_ERRORS;
-    const defined = Object.keys(errors).filter((code) => errors[code]?.http !== undefined);
-    expect(Object.fromEntries([...listed].sort())).to.deep.equal(
-      Object.fromEntries(defined.sort().map((code) => [code, errors[code]?.http])),
-    );
   });
 
   it("lists exactly the reasons of verify", () => {

@@ -40,7 +40,10 @@ export const REGISTRY_ERRORS = {
 /** The errors of its HTTP layer, of its start and of the senders of codes. */
 export const PHONE_ERRORS = {
   INVALID_PHONE_NUMBER: { means: "A value is not a phone number that can exist.", http: 400 },
-  AMBIGUOUS_PHONE_NUMBER: { means: "The request names two different phone numbers.", http: 400 },
+  AMBIGUOUS_PHONE_NUMBER: {
+    means: "The digits can be read as two different phone numbers. Write + and the country code.",
+    http: 400,
+  },
   NUMBER_NOT_SERVED: { means: "The registry does not link numbers of this kind or country.", http: 422 },
   UNKNOWN_NUMBER: { means: "No wallet is linked to the number.", http: 404 },
   LOOKUP_SIGNATURE_REQUIRED: { means: "The registry answers signed lookups only.", http: 401 },

@@ -16,6 +16,7 @@ import { X402SchemeError } from "./errors.ts";
 import { serviceAddress } from "./service-address.ts";
 import type { Frozen, Json, Network, PaymentPayload, PaymentRequirements, SettleResponse } from "./types.ts";
 
+export { X402_SCHEME_ERRORS } from "./error-definitions.ts";
 export { X402SchemeError, type X402SchemeErrorCode } from "./errors.ts";
 
 export interface SottoClientOptions {

@@ -1,0 +1,144 @@
+// node scripts/generate/errors.ts [--check]: docs/errors.md, and the tables of errors in docs/api.md and docs/cli.md, from
+// the definitions in packages/*/src/error-definitions.ts. It needs the built packages.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { CHAIN_ERRORS } from "@sotto/chain";
+import { CLI_ERRORS, COMMAND_ERRORS, EXIT } from "@sotto/cli";
+import {
+  FETCH_ERRORS,
+  PHONE_PAYMENT_ERRORS,
+  PURCHASE_ERRORS,
+  RECEIPT_ERRORS,
+  SERVICE_CLIENT_ERRORS,
+  WALLET_ERRORS,
+} from "@sotto/client";
+import { DATABASE_ERRORS } from "@sotto/database";
+import { PHONE_ERRORS, REGISTRY_ERRORS } from "@sotto/phone-registry";
+import { type ErrorDefinition, type ErrorTable, PROTOCOL_ERRORS } from "@sotto/protocol";
+import { X402_ERRORS } from "@sotto/protocol/x402";
+import { PROVER_ERRORS } from "@sotto/prover";
+import { PAYWALL_ERRORS } from "@sotto/resource-server";
+import { SERVER_ERRORS } from "@sotto/server";
+import { ENGINE_ERRORS, RELAYER_ERRORS, ROUTE_ERRORS, SERVICE_ERRORS, STORE_ERRORS } from "@sotto/verifier-service";
+import { X402_SCHEME_ERRORS } from "@sotto/x402/client";
+import { root } from "../circuits/paths.ts";
+import { type GeneratedFile, runGenerators } from "./generated-file.ts";
+
+/** Every class of errors, with its package and its definitions. */
+export const CLASSES: readonly { readonly name: string; readonly folder: string; readonly errors: ErrorTable }[] = [
+  { name: "ProtocolError", folder: "protocol", errors: PROTOCOL_ERRORS },
+  { name: "X402Error", folder: "protocol", errors: X402_ERRORS },
+  { name: "ChainError", folder: "chain", errors: CHAIN_ERRORS },
+  { name: "ProverError", folder: "prover", errors: PROVER_ERRORS },
+  { name: "WalletError", folder: "client", errors: WALLET_ERRORS },
+  { name: "FetchError", folder: "client", errors: FETCH_ERRORS },
+  { name: "PurchaseError", folder: "client", errors: PURCHASE_ERRORS },
+  { name: "PhonePaymentError", folder: "client", errors: PHONE_PAYMENT_ERRORS },
+  { name: "ReceiptError", folder: "client", errors: RECEIPT_ERRORS },
+  { name: "ServiceClientError", folder: "client", errors: SERVICE_CLIENT_ERRORS },
+  { name: "CliError", folder: "cli", errors: CLI_ERRORS },
+  { name: "PaywallError", folder: "resource-server", errors: PAYWALL_ERRORS },
+  { name: "X402SchemeError", folder: "x402", errors: X402_SCHEME_ERRORS },
+  { name: "DatabaseError", folder: "database", errors: DATABASE_ERRORS },
+  { name: "ServerError", folder: "server", errors: SERVER_ERRORS },
+  { name: "RegistryError", folder: "phone-registry", errors: REGISTRY_ERRORS },
+  { name: "PhoneError", folder: "phone-registry", errors: PHONE_ERRORS },
+  { name: "ServiceError", folder: "verifier-service", errors: SERVICE_ERRORS },
+  { name: "EngineError", folder: "verifier-service", errors: ENGINE_ERRORS },
+  { name: "RelayerError", folder: "verifier-service", errors: RELAYER_ERRORS },
+  { name: "StoreError", folder: "verifier-service", errors: STORE_ERRORS },
+];
+
+const row = (...cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
+
+/** The exit code of a code that a command can end with. */
+const exitOf = (code: string, { exit = "failed" }: ErrorDefinition): string =>
+  Object.hasOwn(COMMAND_ERRORS, code) ? `${EXIT[exit].code}` : "";
+
+function remedyOf({ remedy }: ErrorDefinition): string {
+  if (remedy === undefined || typeof remedy === "string") return remedy ?? "";
+  const { local, elsewhere } = remedy;
+  if (local === elsewhere || local === undefined) return elsewhere ?? "";
+  return elsewhere === undefined ? `local chain: ${local}` : `${elsewhere}; local chain: ${local}`;
+}
+
+const INTRODUCTION = `# Errors
+
+Every error of sotto is a \`SottoError\` of \`@sotto/protocol\` with a stable \`code\`. Switch on the code, not on the message:
+
+\`\`\`js
+import { SottoError } from "@sotto/protocol";
+
+try {
+  await pay();
+} catch (error) {
+  if (!(error instanceof SottoError) || error.code !== "INSUFFICIENT_FUNDS") throw error;
+  console.error(\`\${error.message}; missing: \${error.details["missing"]}\`);
+}
+\`\`\`
+
+An HTTP response has the code in [its body](api.md#errors); the command line prints it and ends with the
+[exit code](cli.md#rules). An error without an HTTP status is a fault of the service: the response is 500 \`INTERNAL\`, and
+the message is in the service's log. \`remedy\` is the next step that the command line prints.
+
+This page is written by \`npm run generate\` from the definitions in \`packages/*/src/error-definitions.ts\`.
+`;
+
+/** docs/errors.md. Each code has an anchor: its name in lower case. */
+export async function generateErrors(): Promise<GeneratedFile> {
+  const codes = [...new Set(CLASSES.flatMap(({ errors }) => Object.keys(errors)))].sort();
+  const rows = codes.map((code) => {
+    const classes = CLASSES.filter(({ errors }) => Object.hasOwn(errors, code));
+    const definition = classes[0]?.errors[code];
+    if (definition === undefined) throw new Error(`${code} has no definition`);
+    const thrownBy = classes.map(({ name, folder }) => `${name} (${folder})`).join(", ");
+    const { means, http } = definition;
+    const anchor = `<a id="${code.toLowerCase()}"></a>\`${code}\``;
+    return row(
+      anchor,
+      means,
+      thrownBy,
+      http === undefined ? "" : `${http}`,
+      exitOf(code, definition),
+      remedyOf(definition),
+    );
+  });
+  const table = [
+    row("code", "meaning", "class (package)", "HTTP", "exit", "remedy"),
+    "|---|---|---|---|---|---|",
+    ...rows,
+  ];
+  return { path: join(root, "docs", "errors.md"), content: `${INTRODUCTION}\n${table.join("\n")}\n` };
+}
+
+const BEGIN = "<!-- errors: written by scripts/generate/errors.ts -->\n";
+const END = "\n<!-- end of errors -->";
+
+/** A document with its table of errors replaced. */
+function withTable(name: string, table: readonly string[]): GeneratedFile {
+  const path = join(root, "docs", name);
+  const text = readFileSync(path, "utf8");
+  const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)];
+  if (begin < 0 || end < begin)
+    throw new Error(`${path} has no place for the errors: ${BEGIN.trim()} .. ${END.trim()}`);
+  return { path, content: text.slice(0, begin + BEGIN.length) + table.join("\n") + text.slice(end) };
+}
+
+/** The table in docs/api.md: every code that a route responds with, by status. */
+export async function generateStatuses(): Promise<GeneratedFile> {
+  const errors: ErrorTable = ROUTE_ERRORS;
+  const rows = Object.entries(errors).flatMap(([code, { http, means }]) =>
+    http === undefined ? [] : [{ http, code, means }],
+  );
+  rows.sort((a, b) => a.http - b.http || (a.code < b.code ? -1 : 1));
+  const lines = rows.map(({ http, code, means }) => row(`${http}`, `\`${code}\``, means));
+  return withTable("api.md", [row("status", "code", "meaning"), "|---|---|---|", ...lines]);
+}
+
+/** The table in docs/cli.md: every exit code. */
+export async function generateExits(): Promise<GeneratedFile> {
+  const lines = Object.values(EXIT).map(({ code, means }) => row(`${code}`, means));
+  return withTable("cli.md", [row("exit code", "meaning"), "|---|---|", ...lines]);
+}
+
+if (import.meta.main) await runGenerators(generateErrors, generateStatuses, generateExits);

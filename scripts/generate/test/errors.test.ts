@@ -1,0 +1,60 @@
+import { globSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { expect } from "chai";
+import { root } from "../../circuits/paths.ts";
+import { CLASSES, generateErrors, generateExits, generateStatuses } from "../errors.ts";
+import { generate } from "../generated-file.ts";
+
+const packages = join(root, "packages");
+const sourcesOf = (folder: string): string[] =>
+  globSync(join(packages, folder, "src", "**", "*.ts")).filter((path) => basename(path) !== "error-definitions.ts");
+const read = (path: string): string => readFileSync(path, "utf8");
+
+describe("error definitions", () => {
+  it("are what the documents say", async () => {
+    await generate([generateErrors, generateStatuses, generateExits], true);
+  });
+
+  it("are listed for every class", () => {
+    const made = sourcesOf("*").flatMap((path) =>
+      [...read(path).matchAll(/createErrorClass<typeof (\w+)>\("(\w+)"\)/g)].map(([, , name]) => name),
+    );
+    expect(made.sort()).to.deep.equal(CLASSES.map(({ name }) => name).sort());
+  });
+
+  it("define a code of several classes once", () => {
+    for (const { name, errors } of CLASSES)
+      for (const [code, definition] of Object.entries(errors))
+        for (const other of CLASSES)
+          if (Object.hasOwn(other.errors, code))
+            expect(other.errors[code], `${code} of ${name} and ${other.name}`).to.equal(definition);
+  });
+
+  it("say in a sentence what a code means", () => {
+    for (const { errors } of CLASSES)
+      for (const [code, { means, http = 400 }] of Object.entries(errors)) {
+        expect(code).to.match(/^[A-Z][A-Z0-9_]+$/);
+        expect(means, code).to.match(/^[A-Z].*[.)`]$/);
+        expect(http, code).to.be.within(400, 503);
+      }
+  });
+
+  it("have a place that throws each code", () => {
+    for (const { folder, errors } of CLASSES) {
+      // Other packages throw the errors of the protocol, too.
+      const text = sourcesOf(folder === "protocol" ? "*" : folder)
+        .map(read)
+        .join("\n");
+      const dead = Object.keys(errors).filter((code) => !text.includes(`"${code}"`));
+      expect(dead, folder).to.deep.equal([]);
+    }
+  });
+
+  it("exist for every code that is thrown without a class", () => {
+    const defined = new Set(CLASSES.flatMap(({ errors }) => Object.keys(errors)));
+    const thrown = sourcesOf("*").flatMap((path) =>
+      [...read(path).matchAll(/new SottoError\(\s*"(\w+)"/g)].map(([, code]) => code!),
+    );
+    expect(thrown.filter((code) => !defined.has(code))).to.deep.equal([]);
+  });
+});
