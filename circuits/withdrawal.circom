@@ -5,85 +5,102 @@ include "lib/note.circom";
 include "lib/range.circom";
 include "lib/spent_note.circom";
 
-// Up to `inputs` notes are spent; a public amount leaves the pool and the rest becomes one note. It merges, withdraws,
-// or both. Signals are described in circuits.json.
+// Spends up to `inputs` notes. A public amount leaves the pool, and the rest becomes one note. So it merges notes,
+// withdraws them, or both. circuits.json describes every input as callers see it.
 template Withdrawal(depth, inputs) {
     // ====================================================================================================== PUBLIC ==
+    // Hash of chain, pool, recipient, fee and expiry, a field element. The contract computes it; bound in 5.
     signal input context;
+    // Token base units that leave the pool, 64 bits. Constrained in 3.
     signal input amount;
+    // Root of the tree that contains the spent notes. Constrained in 2; the contract checks that it is known.
     signal input root;
+    // Nullifier of each spent note, 0 for an unused input. Constrained in 2.
     signal input nullifiers[inputs];
+    // Commitment of the output note. Constrained in 4.
     signal input commitment;
+    // pad + outputAmount mod p, a field element for the wallet; 0 if there is no output note. Bound in 5.
     signal input changeHint;
 
     // ===================================================================================================== PRIVATE ==
+    // 1 for an input that is used, otherwise 0. Constrained in 1.
     signal input enabled[inputs];
+    // Spending key of each note, a field element. Constrained in 2.
     signal input spendingKeys[inputs];
+    // Token base units of each note, 64 bits. Constrained in 2.
     signal input amounts[inputs];
+    // Blinding of each note, a field element. Constrained in 2.
     signal input blindings[inputs];
+    // Index of each note in the tree, 3 * depth bits. Constrained in 2.
     signal input leafIndices[inputs];
+    // For each note, the eight children of every node on its path, leaves first. Constrained in 2.
     signal input pathChildren[inputs][depth][8];
+    // Token base units of the output note, 64 bits. Constrained in 3.
     signal input outputAmount;
+    // Owner tag of the output note, a field element. Free: the wallet chooses it.
     signal input outputTag;
+    // Blinding of the output note, a field element. Free: the wallet chooses it.
     signal input outputBlinding;
 
     // =================================================================================================== STATEMENT ==
-    // 1. An input is used or it is not; the first is.
-    // [C:withdrawal.first_enabled] a proof that spends nothing shows no nullifier and could be replayed for ever.
+    // 1. Each input is either used or unused, and the first one is used.
+    // [C:withdrawal.first_enabled] A proof that spends nothing shows no nullifier, so it could be replayed forever.
     enabled[0] === 1;
 
     for (var i = 1; i < inputs; i++) {
-        // [C:withdrawal.enabled_boolean] with another flag a note worth 0 shows any number as its nullifier, and so
-        // blocks somebody else's note.
+        // [C:withdrawal.enabled_boolean] With another flag, a note worth 0 could show any number as its nullifier and
+        // so block somebody else's note.
         enabled[i] * (enabled[i] - 1) === 0;
     }
 
-    // 2. Every used input is a note in the tree that the spender owns, with its nullifier; an unused one is worth 0 and
-    //    shows nullifier 0.
+    // 2. Every used input is a note in the tree that the spender owns, and shows its nullifier. An unused input is
+    //    worth 0 and shows nullifier 0.
+    // Root of the tree that contains each note, as computed from its path. Constrained below.
     signal roots[inputs];
+    // Nullifier of each note, before the flag is applied. Constrained below.
     signal spentNullifiers[inputs];
     var spent = 0;
     for (var i = 0; i < inputs; i++) {
-        // [C:withdrawal.input_range] sums of 64-bit amounts cannot wrap.
+        // [C:withdrawal.input_range] A sum of 64-bit amounts cannot wrap around p.
         Range(64)(amounts[i]);
 
-        // [C:withdrawal.spent_note] money comes from notes, and from nowhere else.
+        // [C:withdrawal.spent_note] The money comes from notes, and from nowhere else.
         (_, roots[i], spentNullifiers[i]) <== SpentNote(depth)(
             spendingKeys[i], amounts[i], blindings[i], leafIndices[i], pathChildren[i]
         );
 
-        // [C:withdrawal.root] the tree of a used note is the pool's.
+        // [C:withdrawal.root] A used note is in the pool's tree.
         enabled[i] * (roots[i] - root) === 0;
 
-        // [C:withdrawal.unused_is_empty] an unused input is in no tree: it must be worth nothing.
+        // [C:withdrawal.unused_is_empty] An unused input is in no tree, so it must be worth nothing.
         (1 - enabled[i]) * amounts[i] === 0;
 
-        // [C:withdrawal.nullifier] a used note is marked as spent.
+        // [C:withdrawal.nullifier] A used note shows its nullifier, which marks it as spent.
         nullifiers[i] === enabled[i] * spentNullifiers[i];
 
         spent += amounts[i];
     }
 
-    // 3. What goes in comes out.
-    // [C:withdrawal.amount_range] a negative amount to the recipient would enlarge the output note.
+    // 3. The value of the inputs equals the value of the outputs.
+    // [C:withdrawal.amount_range] A negative amount would enlarge the output note.
     Range(64)(amount);
 
-    // [C:withdrawal.output_range] a negative output note would enlarge the amount to the recipient.
+    // [C:withdrawal.output_range] A negative output note would enlarge the amount.
     Range(64)(outputAmount);
 
-    // [C:withdrawal.balance] the inputs are worth the public amount and the output note together.
+    // [C:withdrawal.balance] The inputs are worth the public amount and the output note together.
     spent === amount + outputAmount;
 
-    // 4. The output note holds the rest.
-    // [C:withdrawal.output_note] it is worth the output amount and no other.
+    // 4. The output note contains the rest.
+    // [C:withdrawal.output_note] The output note is worth the output amount, not more.
     signal outputNote <== NoteCommitment()(outputAmount, outputTag, outputBlinding);
     commitment === outputNote;
 
-    // 5. The withdrawal is for one recipient, fee, chain, pool and time, and carries one hint for its output note.
-    // [C:withdrawal.context] without it a front-runner could send the money to itself.
+    // 5. The withdrawal is for one recipient, fee, chain, pool and expiry, and has one hint for its output note.
+    // [C:withdrawal.context] Without it, a front-runner could send the money to itself.
     Bound()(context);
 
-    // [C:withdrawal.change_hint] without it a front-runner could replace the hint, and so hide the output note.
+    // [C:withdrawal.change_hint] Without it, a front-runner could replace the hint and hide the output note.
     Bound()(changeHint);
 }
 

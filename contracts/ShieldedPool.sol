@@ -345,7 +345,7 @@ contract ShieldedPool is IShieldedPool, NoteTree, ReentrancyGuardTransient {
 
     // ================================================================================================= WITHDRAWALS ==
 
-    /// @dev Reverts if the withdrawal cannot be executed, whatever its proof.
+    /// @dev Reverts if the withdrawal cannot be executed with any proof.
     function _requireValidWithdrawal(Withdrawal calldata withdrawal) private view {
         uint256[13] calldata signals = withdrawal.signals;
         SignalRange.requireWithdrawal(signals);

@@ -1,10 +1,11 @@
 pragma circom 2.2.0;
 
-// A public signal the circuit does not compute with. A signal in no constraint drops out of the verification equation,
-// and a proof would then hold for any value of it: one square keeps it in.
+// Binds a public signal that the circuit does not compute with. A signal without a constraint drops out of the
+// verification equation, so a proof would be valid for any value of it. One square keeps it in.
 template Bound() {
+    // Any field element.
     signal input value;
 
-    // [C:bound.square] ties the proof to this value of the signal.
+    // [C:bound.square] Binds the proof to this value of the signal.
     signal square <== value * value;
 }

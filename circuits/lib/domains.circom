@@ -1,8 +1,8 @@
 pragma circom 2.2.0;
 
-// Domain separation. Every use of Poseidon but two puts its own constant into the capacity lane, so that a hash made
-// for one purpose is never a valid hash for another. It costs no constraint. Note commitments and tree nodes are the
-// two: Solidity computes commitments, and the libraries there know only 0; a node uses the lane for its first child.
+// Domain separation. Every use of Poseidon except two puts its own constant into the capacity lane, so that a hash made
+// for one purpose is never a valid hash for another. This costs no constraint. The two exceptions are note commitments,
+// which Solidity computes with a library that supports only 0, and tree nodes, which use the lane for the first child.
 function DOMAIN_NOTE() { return 0; }
 function DOMAIN_OWNER_TAG() { return 1; }
 function DOMAIN_NULLIFIER() { return 2; }

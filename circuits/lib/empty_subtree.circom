@@ -1,7 +1,7 @@
 pragma circom 2.2.0;
 
-// The node over an empty subtree of 8^level leaves: level 0 is the empty leaf 0, each further level TreeNode of eight
-// of the one below. Written down because circom cannot evaluate a template at compile time.
+// The root of an empty subtree of 8^level leaves. Level 0 is the empty leaf 0; each further level is TreeNode of eight
+// copies of the level below. The values are constants because circom cannot evaluate a template at compile time.
 function EMPTY_SUBTREE(level) {
     var nodes[10] = [
         0,

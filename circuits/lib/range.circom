@@ -2,21 +2,24 @@ pragma circom 2.2.0;
 
 include "circomlib/circuits/bitify.circom";
 
-// value is an integer in [0, 2^n), given back as bits, the lowest first. n <= 253, so that a field element has one
-// representation at most.
+// Checks that value is an integer in [0, 2^n), and returns its bits. n <= 253, so that a field element has at most one
+// representation.
 template Bits(n) {
+    // The number. Constrained by [C:range.bits].
     signal input value;
+    // Its bits, lowest first, each 0 or 1. Constrained by [C:range.bits].
     signal output bits[n];
 
-    // [C:range.bits] a value of n bits has one representation and a larger one has none; without it a negative
-    // number (p - x) passes as an amount and money appears from nowhere.
+    // [C:range.bits] A value of n bits has one representation, and a larger one has none. Without it, a negative number
+    // (p - x) would pass as an amount, and money would appear from nowhere.
     bits <== Num2Bits(n)(value);
 }
 
-// value is an integer in [0, 2^n).
+// Checks that value is an integer in [0, 2^n).
 template Range(n) {
+    // The number. Constrained by [C:range.value].
     signal input value;
 
-    // [C:range.value] the bits exist; nobody asks what they are.
+    // [C:range.value] The bits exist; they are not used.
     _ <== Bits(n)(value);
 }

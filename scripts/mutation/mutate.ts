@@ -20,7 +20,7 @@ export async function mutate(cheaters: Cheaters, tag: Tag): Promise<Mutant> {
   const reasons: string[] = [];
   const { sources, attacks } = cheaters;
   for (const attack of attacks.filter((candidate) => candidate.tag === tag.id)) {
-    const title = `refuses ${attack.title}`;
+    const title = `rejects ${attack.title}`;
     try {
       const values = await cheaters.values(attack);
       if (await accepts(sources, attack, values)) reasons.push(`"${title}" fails already`);

@@ -2,10 +2,10 @@ import type { Tag } from "../../circuits/test/kit/tags.ts";
 
 const HEAD = `# What each constraint is for
 
-Every group of constraints in \`circuits/\` carries a tag \`[C:id]\` with its reason. \`pnpm test:mutation\` takes each group
-away (\`===\` dropped, \`<==\` weakened to \`<--\`), compiles what is left with \`--O2\`, and shows that a test fails: an attack
-that the circuit refuses as it ships is accepted without the group. It writes this table; \`npm test\` compares it with the
-tags. How an attack is made, and what it has to show besides, is in \`circuits/test/README.md\`.
+Every group of constraints in \`circuits/\` has a tag \`[C:id]\` with its reason. \`pnpm test:mutation\` removes each group
+(\`===\` dropped, \`<==\` weakened to \`<--\`), compiles the rest with \`--O2\`, and shows that a test fails: the circuit without
+the group accepts an attack that the shipped circuit rejects. It writes this table, and \`npm test\` compares it with the
+tags. \`circuits/test/README.md\` explains how an attack is made and what else it shows.
 
 | group | file | reason | caught by the test that the circuit |
 |---|---|---|---|

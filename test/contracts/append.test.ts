@@ -20,7 +20,7 @@ describe("append", () => {
     world = await PoolWorld.create("append");
   });
 
-  it("starts with the empty tree, whose root is not known", async () => {
+  it("starts with the empty tree, whose root is not a known root", async () => {
     expect(await world.pool.root()).to.equal(world.tree.root);
     expect(await world.pool.EMPTY_ROOT()).to.equal(world.tree.root);
     expect(await world.pool.isKnownRoot(world.tree.root)).to.equal(false);
@@ -30,7 +30,7 @@ describe("append", () => {
     await refused([1n, [], Array(8).fill("0"), zeros, zeros]).revertedWithCustomError(world.pool, "InvalidLeafCount");
   });
 
-  it("moves leaves into the tree by anyone, starting in the middle of half-filled subtrees", async () => {
+  it("lets anyone move leaves into the tree, starting inside partly filled subtrees", async () => {
     for (const count of [1, 5, 9, 3, 2]) {
       await world.deposit(notes(count));
       const stranger = world.deployed.signers[9]!;
@@ -44,7 +44,7 @@ describe("append", () => {
     }
   });
 
-  it("fills a checkpoint with 64 leaves and splits what one call pushes beyond", async () => {
+  it("closes a checkpoint at 64 leaves and puts further leaves of the same call into the next one", async () => {
     await world.deposit(notes(130));
     expect(world.queue.groups().map(({ leaves }) => leaves.length)).to.deep.equal([64, 64, 2]);
     const state = await world.pool.queue();
@@ -64,7 +64,7 @@ describe("append", () => {
     await expect(world.pool.checkpoint(2)).to.be.revertedWithCustomError(world.pool, "UnknownCheckpoint").withArgs(2n);
   });
 
-  it("pushes more than 64 leaves in one settle", async () => {
+  it("queues more than 64 leaves in one settle call", async () => {
     await world.withRoot();
     const payments = await Promise.all(Array.from({ length: 40 }, () => world.payment()));
     await world.settle(...payments);
@@ -74,7 +74,7 @@ describe("append", () => {
     await agrees();
   });
 
-  it("stays valid while new payments arrive", async () => {
+  it("accepts an append that was proved before further payments arrived", async () => {
     await world.withRoot();
     await world.settle(await world.payment());
     const args = world.appendArguments(1);
@@ -87,13 +87,13 @@ describe("append", () => {
     await agrees();
   });
 
-  it("settles, appends and settles in one block, and appends that too", async () => {
+  it("appends the leaves of a block that settles, appends and settles again", async () => {
     await world.withRoot();
     const [first, second] = [await world.payment(), await world.payment()];
     const { ethers, networkHelpers } = world.deployed.connection;
     const options = { gasLimit: 2_000_000 };
     await world.settle(await world.payment());
-    // The append of a block is prepared on what the block before it left: its leaves, not the first payment's.
+    // The append is prepared on the state after the previous block, so it moves those leaves and not the first payment's.
     const args = appendTuple(world.appendArguments(1));
     const nonce = await world.deployed.signers[0]!.getNonce();
     await ethers.provider.send("evm_setAutomine", [false]);
@@ -115,7 +115,7 @@ describe("append", () => {
     await agrees();
   });
 
-  it("appends the open checkpoint in its own block and opens another for what comes after", async () => {
+  it("appends the open checkpoint in its own block and opens a new one for later leaves", async () => {
     const { ethers, networkHelpers } = world.deployed.connection;
     const timestamp = (await world.now()) + 10;
     const nonce = await world.deployed.signers[0]!.getNonce();
@@ -141,14 +141,14 @@ describe("append", () => {
     await agrees();
   });
 
-  describe("refuses", () => {
+  describe("rejects", () => {
     beforeEach(async () => {
       await world.deposit(notes(3));
       await world.deposit(notes(2));
       await world.deposit(notes(4));
     });
 
-    it("an overlapping append: of two prepared alike, the second", async () => {
+    it("the second of two appends of the same leaves", async () => {
       const [short, long] = [world.appendArguments(1), world.appendArguments(2)];
       await world.pool.append(...appendTuple(long));
       world.tree.append(world.queue.consume(2));
@@ -159,7 +159,7 @@ describe("append", () => {
       await agrees();
     });
 
-    it("a longer append after a shorter one: its proof is of another start", async () => {
+    it("a longer append after a shorter one, because its proof has another start index", async () => {
       const long = world.appendArguments(2);
       await world.append(1);
       await refused(long).revertedWithCustomError(world.pool, "InvalidLeafCount");
@@ -168,7 +168,7 @@ describe("append", () => {
       await refused(rest).revertedWithCustomError(world.pool, "InvalidAppendProof");
     });
 
-    it("too many leaves and too few, and none", async () => {
+    it("too many, too few and no leaves", async () => {
       const [newRoot, leaves, proof, end, next] = world.appendArguments(2);
       const attempt = (list: readonly bigint[]) => refused([newRoot, list, proof, end, next]);
       await attempt(leaves.slice(0, 4)).revertedWithCustomError(world.pool, "InvalidLeafCount").withArgs(5n, 4n);
@@ -190,7 +190,7 @@ describe("append", () => {
       await refused(call).revertedWithCustomError(world.pool, "InvalidLeafCount").withArgs(73n, 73n);
     });
 
-    it("other leaves than the queued: changed, swapped, aliased, with a zero, of a later place", async () => {
+    it("leaves other than the queued ones: changed, swapped, aliased, zero, or from a later index", async () => {
       const [newRoot, leaves, , end, next] = world.appendArguments(2);
       const wrong = [
         leaves.with(2, leaves[2]! + 1n),
@@ -208,7 +208,7 @@ describe("append", () => {
       }
     });
 
-    it("a prefix that is no checkpoint, and words that are not the checkpoint's", async () => {
+    it("an end that is not a checkpoint, and a checkpoint with other values", async () => {
       const [newRoot, leaves, proof, end, next] = world.appendArguments(2);
       const words = [
         { ...end, timestamp: end.timestamp + 1n },
@@ -224,7 +224,7 @@ describe("append", () => {
       }
     });
 
-    it("a root that the proof is not of, an aliased one, and one for another tree", async () => {
+    it("a root other than the proved one, an aliased root, and a root for another tree", async () => {
       const [newRoot, leaves, proof, end, next] = world.appendArguments(2);
       await refused([newRoot + 1n, leaves, proof, end, next]).revertedWithCustomError(world.pool, "InvalidAppendProof");
       const alias: AppendArguments = [newRoot + FIELD_MODULUS, leaves, proof, end, next];
@@ -237,7 +237,7 @@ describe("append", () => {
       }
     });
 
-    it("a proof of another circuit, of another pool and of another chain", async () => {
+    it("a proof of another circuit, another pool or another chain", async () => {
       const args = world.appendArguments(2);
       const payment = await world.payment();
       const foreign: AppendArguments = [args[0], args[1], payment.proof, args[3], args[4]];
@@ -250,8 +250,8 @@ describe("append", () => {
     });
   });
 
-  describe("must reach what is older than 120 s", () => {
-    it("refuses to leave out an old closed checkpoint, and an old open one", async () => {
+  describe("checkpoints older than 120 s", () => {
+    it("rejects an append that leaves out an old checkpoint, closed or open", async () => {
       for (let i = 0; i < 3; i++) await world.deposit(notes(2));
       const [one, two, three] = [1, 2, 3].map((count) => world.appendArguments(count));
       const { time } = world.deployed.connection.networkHelpers;
@@ -263,7 +263,7 @@ describe("append", () => {
       await world.pool.append.staticCall(...appendTuple(three!));
     });
 
-    it("lets 64 leaves be enough", async () => {
+    it("accepts an append of 64 leaves even if older checkpoints remain", async () => {
       await world.deposit(notes(60));
       await world.deposit(notes(4));
       await world.deposit(notes(1));
@@ -275,7 +275,7 @@ describe("append", () => {
       await agrees();
     });
 
-    it("needs the words of the next checkpoint only then, and true ones", async () => {
+    it("requires the next checkpoint only in this case, and requires it to be correct", async () => {
       for (let i = 0; i < 3; i++) await world.deposit(notes(2));
       const [newRoot, leaves, proof, end, next] = world.appendArguments(1);
       const blank = { ...next, chain: end.chain, sequence: 0n };
@@ -286,7 +286,7 @@ describe("append", () => {
         const call: AppendArguments = [newRoot, leaves, proof, end, point];
         await refused(call).revertedWithCustomError(world.pool, "UnknownCheckpoint").withArgs(point.sequence);
       }
-      // Old and short, but honest about a young next one: prepared on the queue as it is, this is accepted.
+      // The append is short and its end is old, but the next checkpoint is recent, so the pool accepts it.
       await world.append(3);
       await world.deposit(notes(1));
       await sleep(121);

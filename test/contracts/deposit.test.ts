@@ -22,11 +22,11 @@ describe("deposit", () => {
   afterEach(async () => {
     const { chain, size } = await world.pool.queue();
     const model = world.queue.groups().at(-1)?.end.chain ?? world.queue.appendedChain;
-    expect([chain, size], "the queue as the model has it").to.deep.equal([model, BigInt(world.queue.size)]);
+    expect([chain, size], "the queue of the model").to.deep.equal([model, BigInt(world.queue.size)]);
   });
 
   describe("by approval", () => {
-    it("takes the sum and queues one note each, with the commitments that the protocol says", async () => {
+    it("takes the sum and queues one note for each tag, with the protocol's commitments", async () => {
       const amounts = [SMALLEST_DEPOSIT, 123_456_789n, 2n ** 48n];
       const tags = amounts.map(() => world.random.field());
       const [before, first] = [await poolBalance(), world.queue.size];
@@ -42,14 +42,14 @@ describe("deposit", () => {
       expect((await world.pool.queue()).chain).to.equal(world.queue.groups().at(-1)!.end.chain);
     });
 
-    it("gives the same note another commitment each time", async () => {
+    it("makes a different commitment each time for the same tag and amount", async () => {
       const receipt = await world.mined(world.pool.deposit([5n, 5n], [SMALLEST_DEPOSIT, SMALLEST_DEPOSIT]));
       const events = receipt.logs.map((log) => world.pool.interface.parseLog(log)).filter((event) => event !== null);
       const [a, b] = events.filter(({ name }) => name === "Deposited").map(({ args }) => args["commitment"]);
       expect(a).to.not.equal(b);
     });
 
-    it("refuses tags that are no tags, amounts below the smallest, and lists that do not match", async () => {
+    it("rejects invalid owner tags, amounts below the smallest deposit, and lists of different length", async () => {
       const { pool } = world;
       const refused = (tags: bigint[], amounts: bigint[]) => expect(pool.deposit.staticCall(tags, amounts)).to.be;
       for (const tag of [0n, FIELD_MODULUS, FIELD_MODULUS + 5n, 2n ** 256n - 1n]) {
@@ -67,7 +67,7 @@ describe("deposit", () => {
       await refused([5n], [SMALLEST_DEPOSIT, SMALLEST_DEPOSIT]).revertedWithCustomError(pool, "InvalidNoteCount");
     });
 
-    it("refuses what the token refuses: no allowance, no balance, a blocked depositor, a pause", async () => {
+    it("rejects a deposit that the token rejects: no allowance, no balance, a blocked depositor, a pause", async () => {
       const { pool, deployed } = world;
       const { token } = deployed;
       const poor = deployed.signers[7]!;
@@ -85,7 +85,7 @@ describe("deposit", () => {
       await token.unpause();
     });
 
-    it("costs a sum that does not wrap, however many notes there are", async () => {
+    it("charges a sum that does not wrap around, for any number of notes", async () => {
       const tags = Array.from({ length: 5 }, () => world.random.field());
       const attempt = world.pool.deposit.staticCall(
         tags,
@@ -116,7 +116,7 @@ describe("deposit", () => {
       await world.deployed.token.mint(depositor.address, SMALLEST_DEPOSIT * 100n);
     });
 
-    it("needs no ether, no allowance and no transaction of the depositor", async () => {
+    it("needs no ether, no allowance and no transaction from the depositor", async () => {
       const deposit = wanted();
       const nonce = await depositor.getNonce();
       const [before, first] = [await poolBalance(), world.queue.size];
@@ -132,7 +132,7 @@ describe("deposit", () => {
       }
     });
 
-    it("cannot be redirected: not to other owners, other amounts, more or fewer notes, or another salt", async () => {
+    it("rejects other owners, other amounts, more or fewer notes, and another salt", async () => {
       const deposit = wanted();
       const signature = await sign(deposit);
       const thief = world.random.field();
@@ -157,7 +157,7 @@ describe("deposit", () => {
       await world.mined(sendDeposit(world.deployed, relayer, deposit, signature));
     });
 
-    it("cannot be taken to the token directly, which would give the pool money and nobody a note", async () => {
+    it("cannot be submitted to the token directly, which would pay the pool without making a note", async () => {
       const deposit = wanted();
       const { v, r, s } = await sign(deposit);
       const { from, to, value, validAfter, validBefore, nonce } = depositMessage(world.deployed, deposit);
@@ -171,7 +171,7 @@ describe("deposit", () => {
       await expect(transfer(...args)).to.be.revertedWith("FiatTokenV2: invalid signature");
     });
 
-    it("happens once, in its time, unless it was canceled, with the depositor's own signature", async () => {
+    it("accepts an authorization once, within its validity, uncanceled, and signed by the depositor", async () => {
       const once = wanted();
       const signature = await sign(once);
       await world.mined(sendDeposit(world.deployed, relayer, once, signature));
@@ -202,7 +202,7 @@ describe("deposit", () => {
       await (await attempt(broke)).revertedWith("FiatTokenV2: invalid signature");
     });
 
-    it("makes another deposit of the same notes with another salt", async () => {
+    it("accepts a second deposit of the same notes with another salt", async () => {
       const first = wanted();
       const second = { ...first, salt: world.random.bytes32() };
       for (const deposit of [first, second]) {
@@ -210,7 +210,7 @@ describe("deposit", () => {
       }
     });
 
-    it("refuses bad notes before the token is asked", async () => {
+    it("rejects invalid notes before it calls the token", async () => {
       const deposit = wanted({ ownerTags: [1n, 2n], amounts: [SMALLEST_DEPOSIT, 1n] });
       const attempt = sendDeposit(world.deployed, relayer, deposit, await sign(deposit));
       await expect(attempt).to.be.revertedWithCustomError(world.pool, "AmountTooSmall");

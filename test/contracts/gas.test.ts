@@ -5,7 +5,7 @@ import { type GasFigures, measureGas } from "./support/gas.ts";
 
 const snapshotPath = join(import.meta.dirname, "gas.snapshot.json");
 
-/** What the project promises. Calldata of random proofs varies by a few zero bytes, 12 gas each. */
+/** Promised maximum gas. The calldata of random proofs varies by a few zero bytes, each of which saves 12 gas. */
 const LIMITS: Partial<Record<keyof GasFigures, number>> = {
   "settle.1": 355_000,
   "settle.1.reused": 338_000,
@@ -27,7 +27,7 @@ describe("gas", () => {
     });
   }
 
-  it("is what the snapshot says, to the last unit of gas (SOTTO_UPDATE_GAS=1 writes it anew)", () => {
+  it("equals the snapshot exactly (SOTTO_UPDATE_GAS=1 rewrites it)", () => {
     const measured = Object.fromEntries(Object.entries(figures).map(([name, { execution }]) => [name, execution]));
     const content = {
       "//": "Gas of each transaction without its calldata. Written by SOTTO_UPDATE_GAS=1 hardhat test mocha test/contracts/gas.test.ts",

@@ -6,15 +6,15 @@ import { PoolWorld, settleArguments, withdrawArgument } from "./support/pool-wor
 
 const ACTIONS = process.env["SOTTO_LONG"] ? 10_000 : 250;
 
-/** A note as its owner knows it: what the circuits prove about it, the trapdoor takes on trust. */
+/** A note as its owner knows it. The test forges proofs with the trapdoor, so no circuit checks these values. */
 interface Note {
   readonly amount: bigint;
   readonly nullifier: bigint;
-  /** Where it is; usable from the first root that has it. */
+  /** Its index; usable from the first root that includes it. */
   readonly index: number;
 }
 
-/** People who pay, withdraw and cheat at random. Every proof is of a true statement about the notes, or is a cheat. */
+/** Users that pay, withdraw and cheat at random. Each proof states the truth about the notes, or is a cheat. */
 class Economy {
   readonly world: PoolWorld;
   readonly roots: { root: bigint; size: number }[] = [];
@@ -33,7 +33,7 @@ class Economy {
     return this.world.random;
   }
 
-  /** Takes a note that is in the tree, with a root that has it. */
+  /** Takes a note that is in the tree, and a root that includes it. */
   #take(): { note: Note; root: bigint } | undefined {
     const usable = this.unspent.filter(({ index }) => index < this.world.tree.size);
     if (usable.length === 0) return undefined;
@@ -60,7 +60,7 @@ class Economy {
     }
   }
 
-  /** One to four payments at once, among them, sometimes, ones that were settled before or twice in the batch. */
+  /** Settles one to four payments; some batches repeat a payment or include one that was settled before. */
   async pay(): Promise<void> {
     const batch: Payment[] = [];
     const expected: bigint[] = [];
@@ -84,7 +84,7 @@ class Economy {
     }
     if (batch.length === 0) return;
     const stranger = this.#random.pick(this.world.deployed.signers);
-    // What was settled minutes ago is over by now, or spent: spent is said first.
+    // A payment settled minutes ago is both expired and spent; the contract reports "spent" first.
     expect([...(await this.world.pool.settle.staticCall(settleArguments(batch)))]).to.deep.equal(expected);
     await this.world.mined(this.world.pool.connect(stranger).settle(settleArguments(batch)));
   }
@@ -94,7 +94,7 @@ class Economy {
       (one) => one !== undefined,
     );
     if (taken.length === 0) return;
-    // All inputs are proved on one root: the newest.
+    // All inputs are proved on one root, the newest.
     const total = taken.reduce((sum, { note }) => sum + note.amount, 0n);
     const amount = this.#random.word() % (total + 1n);
     const fee = this.#random.pick([0n, amount, amount / 10n]);
@@ -117,7 +117,7 @@ class Economy {
     this.roots.push({ root: this.world.tree.root, size: this.world.tree.size });
   }
 
-  /** Something that must not work. */
+  /** Tries a call that must revert. */
   async cheat(): Promise<void> {
     const { pool } = this.world;
     const good = await this.world.payment({ root: this.#random.pick(this.roots).root });
@@ -144,7 +144,7 @@ class Economy {
 }
 
 describe("invariants", () => {
-  it(`stays solvent and its tree is the oracle's over ${ACTIONS} random actions`, async () => {
+  it(`stays solvent and keeps the oracle's tree over ${ACTIONS} random actions`, async () => {
     const world = await PoolWorld.create("invariants");
     const economy = new Economy(world);
     await economy.deposit();
@@ -169,7 +169,7 @@ describe("invariants", () => {
       expect(await world.pool.isSpent(signals[PAYMENT.nullifier]!)).to.equal(true);
     for (const { nullifier } of economy.unspent) expect(await world.pool.isSpent(nullifier)).to.equal(false);
     while (world.queue.groups().length > 0) await world.append();
-    // The same leaves in a tree built in one go.
+    // The same leaves, in a tree that is built at once.
     expect(await world.pool.root()).to.equal(new NoteTree(economy.leaves).root);
   });
 });

@@ -6,7 +6,7 @@ import { patchQueue } from "./support/storage.ts";
 const CODE_LIMIT = 24_576;
 const MAX_LEAVES = 8n ** 10n;
 
-/** Nobody can keep money in by filling the pool: a withdrawal that leaves no note needs no room. */
+/** Filling the pool cannot lock money in: a withdrawal without an output note needs no room. */
 async function leaves(world: PoolWorld): Promise<void> {
   const recipient = world.random.address();
   const before = await world.pool.queue();
@@ -17,7 +17,7 @@ async function leaves(world: PoolWorld): Promise<void> {
 }
 
 describe("limits", () => {
-  it("fits into what a chain accepts (EIP-170), with all that belongs to it", async () => {
+  it("keeps every contract within the size limit of a chain (EIP-170)", async () => {
     const { pool, connection } = (await PoolWorld.create("limits")).deployed;
     const addresses = [
       await pool.getAddress(),
@@ -32,7 +32,7 @@ describe("limits", () => {
     }
   });
 
-  it("has no function beyond those of the interface: nobody to trust", async () => {
+  it("has no function beyond those of the interface, so there is no admin to trust", async () => {
     const { pool } = (await PoolWorld.create("limits")).deployed;
     const changing = pool.interface.fragments.filter(
       (fragment) =>
@@ -45,7 +45,7 @@ describe("limits", () => {
     expect(payable, "ether could never leave").to.deep.equal([]);
   });
 
-  it("is full after 8^10 leaves: the last place is used, one more is refused before anything is verified", async () => {
+  it("accepts 8^10 leaves and rejects one more before it verifies a proof", async () => {
     const world = await (await PoolWorld.create("limits")).withRoot();
     const { pool, deployed } = world;
     const refuses = async (room: bigint) => {
@@ -75,7 +75,7 @@ describe("limits", () => {
     await leaves(world);
   });
 
-  it("keeps 4,096 closed checkpoints and one open, then asks for an append before anything is verified", async () => {
+  it("keeps 4,096 closed checkpoints and an open one, then rejects further leaves before it verifies a proof", async () => {
     const world = await (await PoolWorld.create("limits")).withRoot();
     const { pool, deployed } = world;
     await world.deposit();
@@ -83,11 +83,11 @@ describe("limits", () => {
     await patchQueue(deployed, { open: firstPending + 4095n });
     await pool.deposit([5n], [SMALLEST_DEPOSIT]);
     expect((await pool.queue()).open).to.equal(firstPending + 4096n);
-    // A call on the latest block would run in the open checkpoint's own block, where there is still room.
+    // A call on the latest block would run in the block of the open checkpoint, where there is still room.
     await deployed.connection.networkHelpers.mine();
     const broken = { ...(await world.payment()), proof: Array(8).fill("1") };
     const withdrawal = withdrawArgument({ ...(await world.withdrawal()), proof: broken.proof });
-    // Each is begun only when it is waited for: a rejection nobody waits for ends the whole run.
+    // Each call starts only when it is awaited, because an unhandled rejection would end the test run.
     const refused = [
       () => pool.settle.staticCall(settleArguments([broken])),
       () => pool.deposit.staticCall([5n], [SMALLEST_DEPOSIT]),
@@ -97,7 +97,7 @@ describe("limits", () => {
     await leaves(world);
   });
 
-  it("reports a full queue only for what would settle", async () => {
+  it("reports a full queue only for payments that would settle", async () => {
     const world = await (await PoolWorld.create("limits")).withRoot();
     await world.deposit();
     const { firstPending } = await world.pool.queue();

@@ -17,11 +17,11 @@ import { PoolWorld } from "./support/pool-world.ts";
 const AMOUNTS = [1n, 250_000n, 1_000_000n];
 
 /**
- * Amounts are prices: anybody can try them all. With C = S + amount Base8 in hand a guess of the amount gives S, and S
- * gives the pad and the blinding, which say whether the guess was right. So C must not be on the chain in any form that
- * an observer can undo.
+ * Amounts are prices, so anyone can try them all. With C = S + amount Base8, a guess of the amount gives S, and S gives
+ * the pad and the blinding, which confirm or refute the guess. So C must not be on the chain in a form that an observer
+ * can reverse.
  */
-describe("an observer who tries every amount", () => {
+describe("an observer that tries every amount", () => {
   let observed: Observed;
   let merchants: Merchant[];
 
@@ -33,7 +33,7 @@ describe("an observer who tries every amount", () => {
     observed = await observe(world, secret);
   });
 
-  /** Amounts and recipients that the points confirm, each number of the payment tried as R.x, hint and commitment. */
+  /** Amounts and recipients that these points confirm; tries each number of the payment as R.x, hint and commitment. */
   function confirmed(points: readonly Point[]): string[] {
     const shown = observed.prepared.publicSignals;
     const found: string[] = [];
@@ -52,7 +52,7 @@ describe("an observer who tries every amount", () => {
     return found;
   }
 
-  /** Every number of the payment that is the x of a point. */
+  /** Points whose x is a number of the payment. */
   const pointsOf = (numbers: readonly bigint[]) =>
     numbers.flatMap((number) => {
       try {
@@ -62,14 +62,14 @@ describe("an observer who tries every amount", () => {
       }
     });
 
-  it("learns nothing from what the chain shows", () => {
+  it("learns nothing from the chain", () => {
     const { publicSignals } = observed.prepared;
     const differences = publicSignals.flatMap((a) => publicSignals.map((b) => a - b)).filter((value) => value > 0n);
     expect(confirmed(pointsOf(publicSignals))).to.deep.equal([]);
     expect(confirmed(pointsOf(differences))).to.deep.equal([]);
   });
 
-  it("would learn all of it from the ciphertext in the bundle, which is why that stays off the chain", () => {
+  it("would learn the amount from the ciphertext in the bundle, so that ciphertext stays off the chain", () => {
     const { C } = unpackCiphertext(observed.prepared.encryptedAmount);
     expect(confirmed([C])).to.include.members(["amount 250000", "recipient 1"]);
   });

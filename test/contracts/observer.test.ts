@@ -22,7 +22,7 @@ const URLS = [
 ];
 const AMOUNTS = [0n, 1n, 250_000n, 9_876_543n];
 
-/** Knows everybody who could be part of a payment and everything they could pay for; only secrets it has to guess. */
+/** Knows every possible party and every possible resource of a payment, and has to guess only the secrets. */
 describe("an observer of the chain", () => {
   let world: PoolWorld;
   let merchants: Merchant[];
@@ -45,7 +45,7 @@ describe("an observer of the chain", () => {
       const storage = observed.writes.flatMap(({ slot, value }) => [slot, value]);
       return { observed, words: new Set(words(observed)), hex: [...hex, ...storage].join("").toLowerCase() };
     };
-    // The first differs from each of the others in one thing: payer, recipient, resource, amounts.
+    // The first differs from each of the others in one respect: payer, recipient, resource or amounts.
     seen = [await pay(0, 0, 0, 2, 0)];
     seen.push(await pay(1, 0, 0, 2, 0), await pay(0, 1, 1, 2, 0), await pay(0, 2, 0, 2, 2));
     seen.push(await pay(0, 3, 0, 0, 0), await pay(1, 1, 0, 3, 0), await pay(1, 2, 2, 1, 1));
@@ -73,7 +73,7 @@ describe("an observer of the chain", () => {
     for (const resourceUrl of URLS) {
       add(`hash of ${resourceUrl}`, keccak256(toUtf8Bytes(resourceUrl)));
       add(`hash of ${resourceUrl} mod p`, BigInt(keccak256(toUtf8Bytes(resourceUrl))) % FIELD_MODULUS);
-      // Even with the timestamp to the millisecond.
+      // The observer even knows the timestamp to the millisecond.
       for (const timestamp of seen.map(({ observed }) => Number(observed.prepared.validUntil) * 1000 - 180_000)) {
         const digest = resourceDigest({ resourceUrl, timestamp, senderCommitment: 0n });
         add(`digest of ${resourceUrl} at ${timestamp}`, digest);
@@ -97,18 +97,18 @@ describe("an observer of the chain", () => {
     return found;
   }
 
-  it("finds no guess about recipient, resource, amount or depositor confirmed", () => {
+  it("cannot confirm a guess about recipient, resource, amount or depositor", () => {
     for (const { observed, words: shown, hex } of seen) {
       for (const [what, value] of guesses(observed)) {
         expect(shown.has(value), what).to.equal(false);
-        // Nor as a part of anything. Small numbers are parts of everything.
+        // It is not a part of another word either. Small numbers are skipped, because they are parts of many words.
         const digits = value.toString(16);
         if (digits.length > 16) expect(hex.includes(digits), `${what}, unaligned`).to.equal(false);
       }
     }
   });
 
-  it("would find them: with the payer's secrets the same search succeeds", () => {
+  it("confirms these guesses with the payer's secrets (control)", () => {
     const { observed, words: shown } = seen[0]!;
     const { wallet, encryptionKey, ownerTag } = merchants[0]!;
     const { senderCommitment, recipientNote, validUntil } = observed.prepared;
@@ -126,7 +126,7 @@ describe("an observer of the chain", () => {
     expect(digests.some((digest) => shown.has(BigInt(digest)))).to.equal(true);
   });
 
-  it("sees payments that differ in all of these agree in shape", () => {
+  it("sees the same shape for payments that differ in all of these", () => {
     const shape = ({ observed }: (typeof seen)[number]) => ({
       calldata: observed.calldata.length,
       selector: observed.calldata.slice(0, 10),
@@ -136,12 +136,12 @@ describe("an observer of the chain", () => {
       gas: observed.executionGas,
     });
     const [, ...rest] = seen;
-    // The first payment after the append finds no checkpoint to close.
+    // The first payment after the append has no checkpoint to close.
     for (const payment of rest) expect(shape(payment)).to.deep.equal(shape(rest[0]!));
     expect({ ...shape(seen[0]!), gas: 0, writes: 0 }).to.deep.equal({ ...shape(rest[0]!), gas: 0, writes: 0 });
   });
 
-  it("sees no number twice in two payments but what is the pool's", () => {
+  it("sees no number in two payments except those of the pool", () => {
     const proper = seen.map(({ observed }) => {
       const { publicSignals } = observed.prepared;
       return [...publicSignals.filter((_, i) => i !== 5)];

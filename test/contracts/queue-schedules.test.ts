@@ -3,7 +3,7 @@ import type { ContractTransactionResponse, Overrides } from "ethers";
 import { SMALLEST_DEPOSIT } from "./support/deploy.ts";
 import { appendTuple, PoolWorld, settleArguments } from "./support/pool-world.ts";
 
-/** Blocks of each schedule. */
+/** Number of blocks in each schedule. */
 const BLOCKS = process.env["SOTTO_LONG"] ? 1_500 : 40;
 
 interface Planned {
@@ -12,7 +12,7 @@ interface Planned {
   readonly send: (overrides: Overrides) => Promise<ContractTransactionResponse>;
 }
 
-/** Random transactions, several a block, next to a model that says which of them must succeed. */
+/** Random transactions, several in each block, and a model that predicts which of them succeed. */
 class Schedule {
   readonly world: PoolWorld;
   #block = 0;
@@ -94,7 +94,7 @@ class Schedule {
     const accepted = count >= queue.shortest(this.#now) && count <= queue.longest();
     const what = `append of ${count} of ${queue.groups().length} checkpoints`;
     const [newRoot, leaves, proof, end, next] = this.world.appendArguments(Math.min(count, queue.longest()));
-    // Beyond 64 leaves there is nothing to prove; any proof does, the count is refused first.
+    // More than 64 leaves cannot be proved. Any proof will do, because the contract rejects the count first.
     const call = count > queue.longest() ? queue.appendCall(count) : { leaves, end };
     const args = appendTuple([newRoot, call.leaves, proof, call.end, next]);
     if (accepted) tree.append(queue.consume(count));
@@ -114,7 +114,7 @@ class Schedule {
     expect(await pool.root(), "root").to.equal(tree.root);
   }
 
-  /** Whatever the past was, appends as long as possible empty the queue, and each makes room. */
+  /** After any history, appends of maximum length empty the queue, and each makes room. */
   async drain(): Promise<void> {
     while (this.world.queue.groups().length > 0) {
       await this.world.append();
@@ -127,7 +127,7 @@ class Schedule {
 
 describe("the queue over random schedules", () => {
   for (const ringSize of [1, 3, 4096]) {
-    it(`agrees with its model and never freezes: ${BLOCKS} blocks, a ring of ${ringSize}`, async () => {
+    it(`agrees with its model and never blocks: ${BLOCKS} blocks, a ring of ${ringSize}`, async () => {
       const world = await PoolWorld.create(`schedule ${ringSize}`, { ringSize });
       await world.withRoot();
       const schedule = new Schedule(world);
@@ -136,7 +136,7 @@ describe("the queue over random schedules", () => {
         if (i % 25 === 24) await schedule.drain();
       }
       await schedule.drain();
-      expect(schedule.refused, "schedules that refuse nothing test nothing").to.be.greaterThan(0);
+      expect(schedule.refused, "at least one call must be rejected").to.be.greaterThan(0);
       if (ringSize < 4096) {
         expect(schedule.full, "the ring was full").to.be.greaterThan(0);
         expect(world.queue.firstPending, "the ring wrapped").to.be.greaterThan(BigInt(3 * ringSize));

@@ -26,7 +26,7 @@ describe("a hostile token", () => {
     expect(chain).to.equal(world.queue.groups().at(-1)!.end.chain);
   };
 
-  it("cannot enter a deposit or a withdrawal again", async () => {
+  it("cannot re-enter a deposit or a withdrawal", async () => {
     const inner = await world.withdrawal({ amount: 5n });
     const calls = [
       world.pool.interface.encodeFunctionData("deposit", [[5n], [SMALLEST_DEPOSIT]]),
@@ -46,7 +46,7 @@ describe("a hostile token", () => {
     expect(await world.pool.isSpent(inner.signals[3]!)).to.equal(false);
   });
 
-  it("may settle and append in the middle of a deposit: nothing is half done then", async () => {
+  it("may settle and append during a deposit, because no state is half written then", async () => {
     const payment = await world.payment();
     await arm((await world.pool.settle.populateTransaction(settleArguments([payment]))).data);
     await expect(await world.deposit()).to.emit(world.pool, "Settled");
@@ -62,7 +62,7 @@ describe("a hostile token", () => {
     expect(await world.pool.root()).to.equal(world.tree.root);
   });
 
-  it("cannot make a withdrawal happen twice by settling its notes in between", async () => {
+  it("cannot double a withdrawal by settling its notes during the transfer", async () => {
     const nullifier = world.random.field();
     const payment = await world.payment({ nullifier });
     await arm((await world.pool.settle.populateTransaction(settleArguments([payment]))).data);

@@ -6,7 +6,7 @@ import { PAYMENT, type Payment, provePayment } from "../world/statements.ts";
 import { deployPool } from "./support/deploy.ts";
 import { PoolWorld, settleArguments } from "./support/pool-world.ts";
 
-describe("settle: proofs that hold, but not here", () => {
+describe("settle: valid proofs of other pools, chains and circuits", () => {
   let world: PoolWorld;
   const refused = (...payments: Payment[]) => expect(world.pool.settle.staticCall(settleArguments(payments))).to.be;
   const several = (count: number) => Promise.all(Array.from({ length: count }, () => world.payment()));
@@ -15,7 +15,7 @@ describe("settle: proofs that hold, but not here", () => {
     world = await (await PoolWorld.create("elsewhere")).withRoot();
   });
 
-  it("refuses a payment of another pool on the same chain", async () => {
+  it("rejects a payment of another pool on the same chain", async () => {
     const other = await deployPool(world.deployed.connection);
     const place = { ...world.place, pool: other.poolAddress };
     const fields = { root: world.tree.root, validUntil: await world.soon() };
@@ -24,18 +24,18 @@ describe("settle: proofs that hold, but not here", () => {
     await refused(await world.payment(), foreign).revertedWithCustomError(world.pool, "ContextMismatch");
   });
 
-  it("refuses a payment of the pool with the same address and tree on another chain", async () => {
+  it("rejects a payment of a pool with the same address and tree on another chain", async () => {
     const twin = await (await PoolWorld.create("elsewhere", { chainId: 1337 })).withRoot();
     expect(twin.deployed.poolAddress).to.equal(world.deployed.poolAddress);
     const payment = await world.payment({ validUntil: BigInt((await world.now()) + 3600) });
-    // The tree there knows the same root once it has the same leaf: only the chain id tells them apart.
+    // Both trees know the same root after the same leaf, so only the chain id differs.
     const signals = payment.signals.with(PAYMENT.root, twin.tree.root);
     const moved = { ...payment, signals, proof: proveWithTrapdoor("payment", signals).proof };
     const call = twin.pool.settle.staticCall(settleArguments([moved]));
     await expect(call).to.be.revertedWithCustomError(twin.pool, "ContextMismatch");
   });
 
-  it("refuses proofs of the other circuits", async () => {
+  it("rejects proofs of the other circuits", async () => {
     const payment = await world.payment();
     for (const [name, count] of [
       ["withdrawal", 13],
@@ -49,7 +49,7 @@ describe("settle: proofs that hold, but not here", () => {
   });
 
   describe("in a batch", () => {
-    it("refuses all of it for one proof that does not hold, wherever it is", async () => {
+    it("rejects the whole batch for one invalid proof, at any index", async () => {
       const batch = await several(8);
       for (const at of [0, 3, 7]) {
         const wrong = batch.with(at, { ...batch[at]!, proof: batch[(at + 1) % 8]!.proof });
@@ -57,7 +57,7 @@ describe("settle: proofs that hold, but not here", () => {
       }
     });
 
-    it("refuses proofs in each other's place", async () => {
+    it("rejects swapped proofs", async () => {
       const [a, b] = await several(2);
       const swapped = [
         { ...a!, proof: b!.proof },
@@ -66,7 +66,7 @@ describe("settle: proofs that hold, but not here", () => {
       await refused(...swapped).revertedWithCustomError(world.pool, "InvalidProof");
     });
 
-    it("refuses two wrong proofs whose errors cancel without weights", async () => {
+    it("rejects two wrong proofs whose errors cancel without weights", async () => {
       const [a, b] = await several(2);
       const shift = bn254.G1.Point.BASE.multiply(5n);
       const moved = (payment: Payment, by: typeof shift): Payment => {
@@ -85,7 +85,7 @@ describe("settle: proofs that hold, but not here", () => {
       await refused(...wrong).revertedWithCustomError(world.pool, "InvalidProof");
     });
 
-    it("refuses two wrong statements whose errors cancel without weights", async () => {
+    it("rejects two wrong statements whose errors cancel without weights", async () => {
       const [a, b] = await several(2);
       const signals = (payment: Payment, by: bigint) =>
         payment.signals.with(PAYMENT.amountHint, (payment.signals[PAYMENT.amountHint]! + by) % FIELD_MODULUS);
@@ -96,7 +96,7 @@ describe("settle: proofs that hold, but not here", () => {
       await refused(...wrong).revertedWithCustomError(world.pool, "InvalidProof");
     });
 
-    it("verifies only what can settle: a skipped payment's proof is never looked at", async () => {
+    it("does not verify the proof of a skipped payment", async () => {
       const [good, other] = await several(2);
       const lost = { ...other!, signals: other!.signals.with(PAYMENT.root, 1n), proof: other!.proof.map(() => "1") };
       const outcomes = await world.pool.settle.staticCall(settleArguments([lost, good!, lost]));
@@ -104,7 +104,7 @@ describe("settle: proofs that hold, but not here", () => {
     });
 
     for (const count of [2, 3, 5, 16]) {
-      it(`settles ${count} at once`, async () => {
+      it(`settles ${count} payments in one call`, async () => {
         const batch = await several(count);
         const receipt = await world.settle(...batch);
         expect(receipt.logs).to.have.length(count);
@@ -113,7 +113,7 @@ describe("settle: proofs that hold, but not here", () => {
     }
   });
 
-  it("takes a re-randomised proof for the same payment", async () => {
+  it("accepts a re-randomized proof of the same payment", async () => {
     const payment = await world.payment();
     const again = { ...payment, proof: proveWithTrapdoor("payment", payment.signals).proof };
     expect(again.proof).to.not.deep.equal(payment.proof);

@@ -12,13 +12,13 @@ describe("settle", () => {
     world = await (await PoolWorld.create("settle")).withRoot();
   });
 
-  /** What a call would return now. */
+  /** Outcomes that a call would return now. */
   const outcomes = async (...payments: Payment[]) => [
     ...(await world.pool.settle.staticCall(settleArguments(payments))),
   ];
   const refused = (...payments: Payment[]) => expect(world.pool.settle.staticCall(settleArguments(payments))).to.be;
 
-  it("emits all that a scanner needs and marks the nullifier with the digest of the signals", async () => {
+  it("emits everything that a scanner needs and marks the nullifier with the digest of the signals", async () => {
     const payment = await world.payment();
     const { signals } = payment;
     const leafIndex = world.queue.size;
@@ -43,7 +43,7 @@ describe("settle", () => {
     expect((await world.pool.queue()).chain).to.equal(world.queue.groups().at(-1)!.end.chain);
   });
 
-  it("settles what is submitted by a stranger exactly as it was proved: there is nothing to gain in front", async () => {
+  it("settles a payment that a stranger submits exactly as it was proved, so a front-runner gains nothing", async () => {
     const payment = await world.payment();
     const stranger = world.deployed.signers[5]!;
     const balances = async () => [
@@ -59,7 +59,7 @@ describe("settle", () => {
     expect(late.logs).to.have.length(1);
   });
 
-  it("refuses a double spend later, in the same block and in the same batch", async () => {
+  it("rejects a double spend later, in the same block and in the same batch", async () => {
     const nullifier = world.random.field();
     const [first, second] = [await world.payment({ nullifier }), await world.payment({ nullifier })];
     expect(await outcomes(first!, second!)).to.deep.equal([OUTCOME.settled, OUTCOME.spent]);
@@ -83,7 +83,7 @@ describe("settle", () => {
     expect(await world.pool.spentBy(nullifier)).to.equal(signalsDigest(first.signals));
   });
 
-  it("settles the other seven of a batch of eight of which one is spent", async () => {
+  it("settles the other seven payments of a batch in which one is spent", async () => {
     const batch = await Promise.all(Array.from({ length: 8 }, () => world.payment()));
     await world.settle(batch[3]!);
     const before = world.queue.size;
@@ -96,7 +96,7 @@ describe("settle", () => {
     expect((await world.pool.queue()).size).to.equal(world.queue.size);
   });
 
-  it("reports each reason for leaving a payment out, and settles one that is left alone", async () => {
+  it("reports the reason for each skipped payment and settles a single remaining one", async () => {
     const spent = await world.payment();
     await world.settle(spent);
     const expired = await world.payment({ validUntil: BigInt(await world.now()) - 1n });
@@ -113,7 +113,7 @@ describe("settle", () => {
     }
   });
 
-  it("holds to the last second of validUntil and not a second longer", async () => {
+  it("settles in the last second of validUntil and not later", async () => {
     const { networkHelpers } = world.deployed.connection;
     const validUntil = BigInt((await world.now()) + 500);
     const [inTime, late] = [await world.payment({ validUntil }), await world.payment({ validUntil })];
@@ -125,7 +125,7 @@ describe("settle", () => {
       .withArgs(late.signals[6]!, OUTCOME.expired);
   });
 
-  it("accepts any root the tree ever had, and none that it had not", async () => {
+  it("accepts every root the tree ever had and no other", async () => {
     const old = world.tree.root;
     await world.append();
     expect(await outcomes(await world.payment({ root: old }))).to.deep.equal([OUTCOME.settled]);
@@ -136,7 +136,7 @@ describe("settle", () => {
     }
   });
 
-  it("settles two payments that share every commitment and hint, as two", async () => {
+  it("settles two payments that share every commitment and hint", async () => {
     const commitments = [world.random.field(), world.random.field()] as const;
     const [first, second] = [await world.payment({ commitments }), await world.payment({ commitments })];
     const receipt = await world.settle(first, second);
@@ -151,7 +151,7 @@ describe("settle", () => {
       ["alone", 0],
       ["in a batch", 2],
     ] as const) {
-      it(`refuses every public signal changed by one, ${count}`, async () => {
+      it(`rejects every public signal changed by one, ${count}`, async () => {
         const rest = await Promise.all(Array.from({ length: others }, () => world.payment()));
         const good = await world.payment();
         for (let i = 0; i < 10; i++) {
@@ -165,7 +165,7 @@ describe("settle", () => {
         expect(await outcomes(good, ...rest)).to.deep.equal([good, ...rest].map(() => OUTCOME.settled));
       });
 
-      it(`refuses another known root than the proof's, ${count}`, async () => {
+      it(`rejects a known root other than the proof's, ${count}`, async () => {
         const rest = await Promise.all(Array.from({ length: others }, () => world.payment()));
         const old = world.tree.root;
         const payment = await world.payment();
@@ -176,7 +176,7 @@ describe("settle", () => {
         await refused({ ...payment, signals }, ...rest).revertedWithCustomError(world.pool, "InvalidProof");
       });
 
-      it(`refuses aliases of every public signal, ${count}`, async () => {
+      it(`rejects aliases of every public signal, ${count}`, async () => {
         const rest = await Promise.all(Array.from({ length: others }, () => world.payment()));
         const good = await world.payment();
         for (let i = 0; i < 10; i++) {
@@ -189,7 +189,7 @@ describe("settle", () => {
         }
       });
 
-      it(`refuses proof points that are aliases, off the curve or missing, ${count}`, async () => {
+      it(`rejects proof points that are aliases, off the curve or missing, ${count}`, async () => {
         const rest = await Promise.all(Array.from({ length: others }, () => world.payment()));
         const good = await world.payment();
         for (let i = 0; i < 8; i++) {
@@ -204,7 +204,7 @@ describe("settle", () => {
       });
     }
 
-    it("refuses an empty batch and commitments of 0", async () => {
+    it("rejects an empty batch and commitments of 0", async () => {
       await refused().revertedWithCustomError(world.pool, "NoPayments");
       for (const commitments of [
         [0n, 1n],
@@ -214,17 +214,17 @@ describe("settle", () => {
       }
     });
 
-    it("refuses the nullifier 0, alone and in a batch, however good the proof is", async () => {
+    it("rejects nullifier 0, alone and in a batch, even with a valid proof", async () => {
       const payment = await world.payment({ nullifier: 0n });
       const other = await world.payment();
       for (const batch of [[payment], [payment, other], [other, payment]])
         await refused(...batch)
           .revertedWithCustomError(world.pool, "NullifierAlreadySpent")
           .withArgs(0n);
-      expect(await outcomes(other), "the other one by itself").to.deep.equal([OUTCOME.settled]);
+      expect(await outcomes(other), "the other payment alone").to.deep.equal([OUTCOME.settled]);
     });
 
-    it("refuses another date or resource than the proof's", async () => {
+    it("rejects an expiry or a resource other than the proof's", async () => {
       const good = await world.payment();
       const later = { ...good, validUntil: good.validUntil + 60n };
       await refused(later).revertedWithCustomError(world.pool, "ContextMismatch");

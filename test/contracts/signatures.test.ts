@@ -33,7 +33,7 @@ const bindingOf = (wallet: string): ShieldedAddressBinding => ({
 const sign = (signer: HDNodeWallet, { domain, types, message }: BindingTypedData) =>
   signer.signTypedData(domain, types, message);
 
-/** EIP-6492: a signature together with how its wallet is made. */
+/** EIP-6492: a signature, wrapped together with the call that deploys its wallet. */
 const wrap = (factory: string, factoryCall: string, signature: string) =>
   concat([
     AbiCoder.defaultAbiCoder().encode(["address", "bytes", "bytes"], [factory, factoryCall, signature]),
@@ -58,7 +58,7 @@ describe("signatures of contract wallets", () => {
   const troublesome = async (answer: number, returned = "0x") =>
     (await connection.ethers.deployContract("TroublesomeWallet", [answer, returned])).getAddress();
 
-  it("are accepted of a deployed one, of its owner alone and for this binding alone", async () => {
+  it("are accepted for a deployed wallet, only from its owner and only for this binding", async () => {
     await (await factory.create(owner.address, SALT)).wait();
     const binding = bindingOf(await addressOf());
     const signature = await sign(owner, bindingTypedData(binding));
@@ -68,22 +68,22 @@ describe("signatures of contract wallets", () => {
     expect(await checkBindingSignature(binding, foreign, call)).to.equal(false);
     const other = { ...binding, phone: "+14155550101" };
     expect(await checkBindingSignature(other, signature, call)).to.equal(false);
-    // The owner's own account signed nothing: its address is not the wallet's.
+    // The binding names the wallet, so the signature does not count for the owner's own account.
     expect(await checkBindingSignature(bindingOf(owner.address), signature, call)).to.equal(false);
   });
 
-  it("are accepted of one not deployed yet, which is not deployed by that", async () => {
+  it("are accepted for a wallet that is not deployed yet, without deploying it", async () => {
     const address = await addressOf();
     const binding = bindingOf(address);
     const inner = await sign(owner, bindingTypedData(binding));
     const target = await factory.getAddress();
     expect(await checkBindingSignature(binding, wrap(target, creation(), inner), call)).to.equal(true);
     expect(await connection.ethers.provider.getCode(address)).to.equal("0x");
-    // Without the wrapping there is nobody to ask.
+    // Without the wrapper, no contract can be asked.
     expect(await checkBindingSignature(binding, inner, call)).to.equal(false);
     const foreign = await sign(stranger, bindingTypedData(binding));
     expect(await checkBindingSignature(binding, wrap(target, creation(), foreign), call)).to.equal(false);
-    // A factory that makes another wallet, none at all, or is not there.
+    // A factory that deploys another wallet, deploys none, or does not exist.
     const elsewhere = wrap(target, creation(`0x${"08".repeat(32)}`), inner);
     expect(await checkBindingSignature(binding, elsewhere, call)).to.equal(false);
     for (const [to, data] of [
@@ -99,7 +99,7 @@ describe("signatures of contract wallets", () => {
       expect(await checkBindingSignature(binding, wrap(to, data, inner), call), `${to} ${data}`).to.equal(false);
   });
 
-  it("may stay wrapped once the wallet is there: then no factory is called", async () => {
+  it("may stay wrapped after the wallet is deployed, and then the factory is not called", async () => {
     await (await factory.create(owner.address, SALT)).wait();
     const binding = bindingOf(await addressOf());
     const inner = await sign(owner, bindingTypedData(binding));
@@ -112,7 +112,7 @@ describe("signatures of contract wallets", () => {
     expect(await checkBindingSignature(binding, wrap(trouble, "0x", foreign), call)).to.equal(false);
   });
 
-  it("are refused where the wallet reverts, burns gas, writes, or answers something else", async () => {
+  it("are rejected if the wallet reverts, burns gas, writes, or returns something else", async () => {
     const word = zeroPadValue("0x01", 32);
     const magicWord = `${MAGIC}${"00".repeat(28)}`;
     const cases: [string, number, string][] = [
@@ -127,7 +127,7 @@ describe("signatures of contract wallets", () => {
       ["returns the selector and dirt", ANSWER.Bytes, `${MAGIC}${"00".repeat(27)}01`],
       ["returns four bytes", ANSWER.Bytes, MAGIC],
       ["returns 31 bytes", ANSWER.Bytes, `${MAGIC}${"00".repeat(27)}`],
-      ["refuses as the standard's reference does", ANSWER.Bytes, `0xffffffff${"00".repeat(28)}`],
+      ["rejects as the standard's reference does", ANSWER.Bytes, `0xffffffff${"00".repeat(28)}`],
     ];
     for (const [what, answer, returned] of cases) {
       const binding = bindingOf(await troublesome(answer, returned));
@@ -136,16 +136,16 @@ describe("signatures of contract wallets", () => {
     const accepting = bindingOf(await troublesome(ANSWER.Bytes, magicWord));
     expect(await checkBindingSignature(accepting, "0x01", call), "the control").to.equal(true);
     const longer = bindingOf(await troublesome(ANSWER.Bytes, magicWord + "ff".repeat(64)));
-    expect(await checkBindingSignature(longer, "0x01", call), "more behind the word").to.equal(true);
+    expect(await checkBindingSignature(longer, "0x01", call), "further bytes after the word").to.equal(true);
   });
 
-  it("cannot name a wallet without code, nor one whose code is a precompile", async () => {
+  it("are rejected for an address without code and for a precompile", async () => {
     for (const wallet of [stranger.address, ZeroAddress, "0x0000000000000000000000000000000000000001"]) {
       const binding = bindingOf(wallet);
       const signature = await sign(owner, bindingTypedData(binding));
       expect(await checkBindingSignature(binding, signature, call), wallet).to.equal(false);
     }
-    // The identity precompile returns what it is sent: the question begins with the very selector that is the answer.
+    // The identity precompile returns its input, and the calldata starts with the selector that means "valid".
     const identity = bindingOf("0x0000000000000000000000000000000000000004");
     expect(bindingDigest(identity)).to.match(/^0x[0-9a-f]{64}$/);
     expect(await checkBindingSignature(identity, `0x${"00".repeat(32)}`, call)).to.equal(false);

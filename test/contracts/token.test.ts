@@ -1,4 +1,4 @@
-// The test dollar where no other test reaches it: what a wallet may rely on with it holds with the real one.
+// Tests the parts of the test dollar that other tests do not reach, so that wallets can rely on it as on real USDC.
 import { expect } from "chai";
 import { ZeroAddress } from "ethers";
 import { tokenDomain } from "./support/authorization.ts";
@@ -48,7 +48,7 @@ describe("a permit of the test dollar", () => {
     return send(permit.owner, permit.spender, permit.value, permit.deadline, signature);
   };
 
-  it("lets its spender take the sum without a transaction of the owner, and is used once", async () => {
+  it("lets its spender transfer the sum without a transaction from the owner, once", async () => {
     const { token, pool, poolAddress } = world.deployed;
     const permit = await wanted();
     const signature = await sign(permit);
@@ -60,7 +60,7 @@ describe("a permit of the test dollar", () => {
     expect(await token.allowance(owner.address, poolAddress)).to.equal(0n);
   });
 
-  it("is refused for anything but what was signed, by whom, here and in time", async () => {
+  it("is rejected with another content, signer, chain or time than was signed", async () => {
     const permit = await wanted();
     const signature = await sign(permit);
     const invalid = (attempt: unknown, what: string) =>
@@ -75,11 +75,11 @@ describe("a permit of the test dollar", () => {
     await invalid(submit(permit, await sign(permit, owner, { version: "1" })), "another version");
     const late = await wanted({ deadline: BigInt(await world.now()) - 1n });
     await expect(submit(late, await sign(late))).to.be.revertedWith("FiatTokenV2: permit is expired");
-    expect(await world.deployed.token.nonces(owner.address), "nothing was used up").to.equal(permit.nonce);
+    expect(await world.deployed.token.nonces(owner.address), "the nonce is not consumed").to.equal(permit.nonce);
     await submit(permit, signature);
   });
 
-  it("is refused while the token is paused, and moves nothing of who is blocked", async () => {
+  it("is rejected while the token is paused, and moves no tokens of a blocked account", async () => {
     const { token, pool } = world.deployed;
     const permit = await wanted();
     const signature = await sign(permit);

@@ -8,7 +8,7 @@ import { type Connection, connect } from "./support/deploy.ts";
 const P = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;
 const Q = 21888242871839275222246405745257275088696311157297823662689037894645226208583n;
 
-/** What EIP-1108 asks for a multiplication and an addition, and for a check of four pairings. */
+/** Gas by EIP-1108 for a multiplication and an addition, and for a check of four pairings. */
 const GAS_SIGNAL = 6_150n;
 const GAS_PAIRINGS = 45_000n + 4n * 34_000n;
 
@@ -27,7 +27,7 @@ interface VerificationKey {
   IC: string[][];
 }
 
-/** A point of the twist outside the subgroup of order r: a curve that only checked the equation would take it. */
+/** A point of the twist outside the subgroup of order r. A check of the curve equation alone would accept it. */
 function pointOutsideSubgroup(): bigint[] {
   const { Fp2 } = bn254.fields;
   const b = Fp2.div(Fp2.fromBigTuple([3n, 0n]), Fp2.fromBigTuple([9n, 1n]));
@@ -38,7 +38,7 @@ function pointOutsideSubgroup(): bigint[] {
       const point = bn254.G2.Point.fromAffine({ x, y });
       if (!point.isTorsionFree()) return [x.c0, x.c1, y.c0, y.c1];
     } catch {
-      // Not a square: the next x.
+      // Not a square; try the next x.
     }
   }
 }
@@ -57,7 +57,7 @@ for (const [circuit, name] of VERIFIERS)
       verify = (words, values) => contract.verifyProof(words as never, values as never);
     });
 
-    it("takes a proof that holds, and signals 0 and p - 1", async () => {
+    it("accepts a valid proof, and signals 0 and p - 1", async () => {
       expect(await verify(proof, signals)).to.equal(true);
       for (const value of [0n, P - 1n]) {
         const edge = signals.map(() => value);
@@ -65,19 +65,19 @@ for (const [circuit, name] of VERIFIERS)
       }
     });
 
-    it("refuses every other signal and every alias of one", async () => {
+    it("rejects every other signal and every alias of one", async () => {
       for (const [index, signal] of signals.entries())
         for (const other of [signal + 1n, signal + P, P, 2n ** 256n - 1n])
           expect(await verify(proof, signals.with(index, other)), `signal ${index} as ${other}`).to.equal(false);
     });
 
-    it("refuses every other coordinate and every alias of one, without reverting", async () => {
+    it("rejects every other coordinate and every alias of one, without reverting", async () => {
       for (const [index, word] of proof.entries())
         for (const other of [word + 1n, word + Q, Q - word, Q, 0n, 2n ** 256n - 1n])
           expect(await verify(proof.with(index, other), signals), `word ${index} as ${other}`).to.equal(false);
     });
 
-    it("refuses a B on the curve but outside the subgroup, points at infinity, and nothing at all", async () => {
+    it("rejects a B outside the subgroup, points at infinity, and empty calldata", async () => {
       expect(await verify(proof.toSpliced(2, 4, ...pointOutsideSubgroup()), signals)).to.equal(false);
       for (const [start, length] of [
         [0, 2],
@@ -88,9 +88,9 @@ for (const [circuit, name] of VERIFIERS)
         expect(await verify(proof.toSpliced(start, length, ...new Array(length).fill(0n)), signals)).to.equal(false);
     });
 
-    it("shows the key it checks with, as snarkjs has it", async () => {
+    it("returns the key that it verifies with, as snarkjs exported it", async () => {
       const contract = await connection.ethers.deployContract(name as "PaymentVerifier");
-      // The precompile's order: imaginary part first.
+      // In the order of the precompile: imaginary part first.
       const g2 = ([x, y]: string[][]) => [x![1], x![0], y![1], y![0]];
       const expected = [
         ...key.vk_alpha_1.slice(0, 2),
@@ -100,7 +100,7 @@ for (const [circuit, name] of VERIFIERS)
       expect((await contract.verificationKey()).map(String)).to.deep.equal(expected);
     });
 
-    it("costs little more than its precompiles", async () => {
+    it("costs little more gas than its precompiles", async () => {
       const contract = await connection.ethers.deployContract(name as "PaymentVerifier");
       const request = await contract.verifyProof.populateTransaction(proof as never, signals as never);
       const [signer] = await connection.ethers.getSigners();
@@ -109,7 +109,7 @@ for (const [circuit, name] of VERIFIERS)
       const calldata = BigInt(bytes.reduce((sum, byte) => sum + (byte === 0 ? 4 : 16), 0));
       const precompiles = GAS_SIGNAL * BigInt(key.nPublic) + GAS_PAIRINGS;
       const overhead = receipt!.gasUsed - 21_000n - calldata - precompiles;
-      // Two calls of 100 gas for each signal, and some twenty opcodes around each.
+      // Two calls of 100 gas for each signal, and about twenty opcodes around each.
       expect(overhead).to.be.within(0n, 300n * BigInt(key.nPublic) + 700n);
     });
   });

@@ -19,7 +19,7 @@ describe("withdraw", () => {
     world = await (await PoolWorld.create("withdraw")).withRoot();
   });
 
-  it("pays the recipient and the fee, marks every nullifier and emits all that a scanner needs", async () => {
+  it("pays the recipient and the fee, marks every nullifier and emits everything that a scanner needs", async () => {
     const [recipient, feeRecipient] = [world.random.address(), world.random.address()];
     const nullifiers = fresh(5);
     const withdrawal = await world.withdrawal({ amount: 900n, fee: 40n, recipient, feeRecipient, nullifiers });
@@ -42,11 +42,11 @@ describe("withdraw", () => {
       );
     expect([await balance(recipient), await balance(feeRecipient)]).to.deep.equal([860n, 40n]);
     for (const nullifier of nullifiers) expect(await world.pool.spentBy(nullifier)).to.equal(signalsDigest(signals));
-    expect(await world.pool.isSpent(0n), "an unused input marks nothing").to.equal(false);
+    expect(await world.pool.isSpent(0n), "an unused input marks no nullifier").to.equal(false);
     expect((await world.pool.queue()).chain).to.equal(world.queue.groups().at(-1)!.end.chain);
   });
 
-  it("merges without moving tokens, and sponsors a merge with a fee alone", async () => {
+  it("merges without moving tokens, and pays for a sponsored merge with a fee alone", async () => {
     const pool = world.deployed.poolAddress;
     const before = await balance(pool);
     const merge = await withdraw(await world.withdrawal({ recipient: ZeroAddress, nullifiers: fresh(8) }));
@@ -58,7 +58,7 @@ describe("withdraw", () => {
     expect(await balance(pool)).to.equal(before - 7n);
   });
 
-  it("queues nothing where the change hint is 0, and says so", async () => {
+  it("queues no note if the change hint is 0, and shows this in the event", async () => {
     const recipient = world.random.address();
     const exit = await world.withdrawal({ amount: 50n, recipient, nullifiers: fresh(8), changeHint: 0n });
     const before = await world.pool.queue();
@@ -68,13 +68,13 @@ describe("withdraw", () => {
     expect(event.args.toObject()).to.include({ commitment: 0n, leafIndex: 0n, digest: signalsDigest(exit.signals) });
     expect(await balance(recipient)).to.equal(50n);
     await refused(exit).revertedWithCustomError(world.pool, "NullifierAlreadySpent");
-    // Nobody else can take the note away: the hint is bound by the proof.
+    // Nobody else can drop the note, because the proof binds the hint.
     const other = await world.withdrawal({ amount: 50n, recipient });
     const stripped = { ...other, signals: other.signals.with(WITHDRAWAL.changeHint, 0n) };
     await refused(stripped).revertedWithCustomError(world.pool, "InvalidProof");
   });
 
-  it("gives a stranger who submits it first nothing but the cost", async () => {
+  it("gives a front-runner nothing but the cost", async () => {
     const stranger = world.deployed.signers[6]!;
     const withdrawal = await world.withdrawal({ amount: 300n, recipient: world.random.address() });
     await world.mined(world.pool.connect(stranger).withdraw(withdrawArgument(withdrawal)));
@@ -84,7 +84,7 @@ describe("withdraw", () => {
     await refused(withdrawal).revertedWithCustomError(world.pool, "NullifierAlreadySpent").withArgs(nullifier!);
   });
 
-  it("refuses to go anywhere else than was proved", async () => {
+  it("rejects any recipient, fee or expiry other than the proved one", async () => {
     const fields = { amount: 300n, fee: 20n, feeRecipient: world.random.address() };
     const good = await world.withdrawal(fields);
     const thief = world.deployed.signers[6]!.address;
@@ -96,7 +96,7 @@ describe("withdraw", () => {
     ];
     for (const change of changes) {
       await refused({ ...good, ...change }).revertedWithCustomError(world.pool, "ContextMismatch");
-      // With a context that fits, the proof does not.
+      // If the context is changed to match, the proof is not valid.
       const redone = await world.withdrawal({ ...fields, validUntil: good.validUntil, ...change });
       await refused({ ...redone, proof: good.proof }).revertedWithCustomError(world.pool, "InvalidProof");
     }
@@ -105,7 +105,7 @@ describe("withdraw", () => {
     );
   });
 
-  it("refuses every public signal changed by one", async () => {
+  it("rejects every public signal changed by one", async () => {
     const good = await world.withdrawal({ amount: 300n, nullifiers: fresh(8) });
     const errors: Record<number, string> = {
       [WITHDRAWAL.context]: "ContextMismatch",
@@ -121,7 +121,7 @@ describe("withdraw", () => {
     }
   });
 
-  it("refuses aliases of every public signal", async () => {
+  it("rejects aliases of every public signal", async () => {
     const good = await world.withdrawal({ amount: 300n, nullifiers: fresh(6) });
     for (let i = 0; i < 13; i++) {
       const changed = { ...good, signals: good.signals.with(i, good.signals[i]! + FIELD_MODULUS) };
@@ -129,7 +129,7 @@ describe("withdraw", () => {
     }
   });
 
-  it("refuses recipients above 160 bits before anything else", async () => {
+  it("rejects recipients above 160 bits before anything else", async () => {
     const good = await world.withdrawal({ amount: 300n });
     const { data } = await world.pool.withdraw.populateTransaction(withdrawArgument(good));
     const { ethers } = world.deployed.connection;
@@ -151,7 +151,7 @@ describe("withdraw", () => {
     }
   });
 
-  it("refuses a spent note, the same note twice, and no note at all", async () => {
+  it("rejects a spent note, the same note twice, and no note", async () => {
     const spent = (await world.payment()).signals[6]!;
     await world.settle(await world.payment({ nullifier: spent }));
     const twice = world.random.field();
@@ -166,14 +166,14 @@ describe("withdraw", () => {
     }
   });
 
-  it("ends a payment that was racing for one of its notes", async () => {
+  it("makes a competing payment of one of its notes fail", async () => {
     const nullifiers = fresh(3);
     await withdraw(await world.withdrawal({ amount: 1n, nullifiers }));
     const receipt = await world.settle(await world.payment({ nullifier: nullifiers[2]! }));
     await expect(receipt).to.emit(world.pool, "Skipped").withArgs(nullifiers[2]!, 1n);
   });
 
-  it("refuses unknown roots, a date that is over, fees above the amount and recipients that cannot be", async () => {
+  it("rejects unknown roots, an expired withdrawal, fees above the amount and invalid recipients", async () => {
     const late = BigInt(await world.now()) - 1n;
     const pool = world.deployed.poolAddress;
     await refused(await world.withdrawal({ root: 5n }))
@@ -194,7 +194,7 @@ describe("withdraw", () => {
     await refused(await world.withdrawal({ commitment: 0n })).revertedWithCustomError(world.pool, "InvalidCommitment");
   });
 
-  it("refuses a withdrawal of another pool, of another chain, and proofs of other circuits", async () => {
+  it("rejects a withdrawal of another pool or chain, and proofs of other circuits", async () => {
     const other = await deployPool(world.deployed.connection);
     const fields = { root: world.tree.root, validUntil: await world.soon(), amount: 1n, nullifiers: fresh(1) };
     const complete = { ...fields, recipient: world.random.address() };
@@ -221,7 +221,7 @@ describe("withdraw", () => {
     await refused(withdrawal).revertedWith("ERC20: transfer amount exceeds balance");
   });
 
-  it("leaves everything as it was when the token refuses the recipient", async () => {
+  it("changes nothing if the token rejects the recipient", async () => {
     const { token } = world.deployed;
     const withdrawal = await world.withdrawal({ amount: 5n });
     await token.blacklist(withdrawal.recipient);

@@ -36,7 +36,7 @@ describe("append gadgets against the model", () => {
     }
   });
 
-  it("puts nine nodes beside what is left of the position, for each position", async () => {
+  it("places nine nodes after the left siblings, for each position", async () => {
     for (const position of EIGHT) {
       const [left, newNodes, oldNode] = [fields(7), fields(9), random.field()];
       const read = await run(level, { bits: bitsOf(BigInt(position), 3), left, oldNode, newNodes });
@@ -53,11 +53,11 @@ describe("append gadgets against the model", () => {
     expect(list(read, "nodes", 2)).to.deep.equal([node(children.slice(0, 8)), node(children.slice(8))]);
   });
 
-  it("old and new root for starts at every kind of boundary, up to the last place of the tree", async () => {
+  it("computes the old and the new root for every kind of boundary, up to the end of the tree", async () => {
     const starts = [0n, 1n, 7n, 8n, 9n, 63n, 64n, 65n, 504n, 511n, 512n, 3967n, 4096n - 64n];
     for (const start of starts) {
       const tree = new Tree(4);
-      // Neighbours on every level: the leaf before, and one in each earlier subtree.
+      // The tree has neighbors on every level: the previous leaf, and one leaf in each earlier subtree.
       for (const back of [1n, 8n, 64n, 512n]) if (start >= back) tree.set(start - back, random.field());
       const [oldRoot, siblings, leaves] = [tree.root, leftSiblings(tree, start), fields(APPEND)];
       for (const [i, leaf] of leaves.entries()) tree.set(start + BigInt(i), leaf);
@@ -66,16 +66,16 @@ describe("append gadgets against the model", () => {
     }
   });
 
-  it("takes every count from 1 to 64, and zeros behind it", async () => {
+  it("accepts every count from 1 to 64 with zeros after it", async () => {
     for (let count = 1; count <= 64; count++)
       await run(prefix, { count, values: EIGHT.flatMap((i) => EIGHT.map((j) => (8 * i + j < count ? P - 1n : 0n))) });
   });
 
-  it("a value in the prefix may be 0: that is the contract's to refuse", async () => {
+  it("accepts a counted value of 0, which the contract rejects", async () => {
     await run(prefix, { count: 64, values: Array(64).fill(0) });
   });
 
-  it("evaluates a polynomial at the edges and at random", async () => {
+  it("evaluates a polynomial at edge values and at random points", async () => {
     for (const at of [0n, 1n, P - 1n, random.field()]) {
       const coefficients = fields(64);
       expect((await run(polynomial, { coefficients, at }))("value")).to.equal(evaluate(coefficients, at));

@@ -17,7 +17,7 @@ const recipientKey = gadget("lib/recipient_key.circom", "RecipientKey()");
 describe("curve gadgets against @noble/curves", () => {
   before(() => prepare(onCurve, addScaled, edwardsX, edwardsY, sumX, recipientKey));
 
-  it("the points of the curve are on it, in the subgroup or not", async () => {
+  it("accepts every point of the curve, inside and outside the subgroup", async () => {
     for (const candidate of [BASE8, negate(BASE8), point(), T8, T4, add(BASE8, T8), curve.otherY(BASE8)])
       await run(onCurve, { point: toMontgomery(candidate) });
     // (0, 0) is the point of order 2.
@@ -33,7 +33,7 @@ describe("curve gadgets against @noble/curves", () => {
     }
   });
 
-  it("takes every point but (0, 0) to Edwards form", async () => {
+  it("converts every point except (0, 0) to Edwards form", async () => {
     for (const candidate of [BASE8, negate(BASE8), point(), T8, T4, multiply(BASE8, ORDER - 1n)]) {
       expect((await run(edwardsX, { point: toMontgomery(candidate) }))("x")).to.equal(candidate.x);
       expect((await run(edwardsY, { point: toMontgomery(candidate) }))("y")).to.equal(candidate.y);
@@ -41,7 +41,7 @@ describe("curve gadgets against @noble/curves", () => {
     expect((await run(edwardsY, { point: [0, 0] }))("y")).to.equal(T2.y);
   });
 
-  it("the Edwards sum is complete: doubles, opposites, the identity, small orders", async () => {
+  it("adds any two Edwards points: doubles, opposites, the identity, small orders", async () => {
     const [a, b] = [point(), point()];
     for (const [left, right] of [
       [a, b],
@@ -59,7 +59,7 @@ describe("curve gadgets against @noble/curves", () => {
     }
   });
 
-  it("the recipient's key is 8 Q, whichever of the eight points Q is", async () => {
+  it("computes the recipient's key as 8 Q for each of the eight points Q", async () => {
     const key = point();
     const eighth = multiply(key, curve.invert(8n));
     for (let i = 0n; i < 8n; i++) {
@@ -69,7 +69,7 @@ describe("curve gadgets against @noble/curves", () => {
     }
   });
 
-  it("the recipient's key for the viewing keys 1 and l - 1", async () => {
+  it("computes the recipient's key for the viewing keys 1 and l - 1", async () => {
     for (const key of [BASE8, multiply(BASE8, ORDER - 1n)]) {
       const read = await run(recipientKey, { q: curve.montgomeryEighth(key) });
       expect(list(read, "key", 2)).to.deep.equal(toMontgomery(key));

@@ -32,16 +32,16 @@ describe("ElGamal against the model", () => {
         for (const scalar of [0n, 2n ** 249n - 1n, random.bits(249)]) await expectEncryption(key, amount, scalar);
     });
 
-  it("C may be a doubling or the identity: a payer may know the key it pays", async () => {
+  it("encrypts if C is a doubling or the identity, as for a payer that pays its own key", async () => {
     const scalar = random.bits(249);
     const amount = 1_000_000n;
     const inverse = invert(ephemeralScalar(scalar) % ORDER);
-    // S = amount Base8, and S = -amount Base8.
+    // In one case S = amount Base8, in the other S = -amount Base8.
     for (const multiple of [amount, ORDER - amount])
       await expectEncryption(multiply(BASE8, (multiple * inverse) % ORDER), amount, scalar);
   });
 
-  it("blinding and pad are two outputs of one permutation", async () => {
+  it("derives the blinding and the pad from one permutation", async () => {
     const [sharedX, ephemeralX] = [random.field(), random.field()];
     const read = await run(secrets, { sharedX, ephemeralX });
     expect([read("blinding"), read("pad")]).to.deep.equal(poseidonEx([sharedX, ephemeralX], 2, DOMAIN.encryption));

@@ -5,15 +5,15 @@ import { mod, P, power } from "../kit/field.ts";
 import { A, add, BASE8, multiply, negate, ORDER, toMontgomery } from "../model/curve.ts";
 
 /**
- * The numbers in the arguments that no incomplete addition meets an exceptional case (circuits/lib/variable_base.circom,
- * fixed_base.circom, amount_point.circom, ephemeral_point.circom) and that no denominator is 0 (montgomery.circom,
- * edwards.circom), carried out.
+ * Computes the numbers behind two arguments: that no incomplete addition meets an exceptional case (in circuits/lib,
+ * variable_base.circom, fixed_base.circom, amount_point.circom, ephemeral_point.circom), and that no denominator is 0
+ * (montgomery.circom, edwards.circom).
  */
 const isSquare = (value: bigint): boolean => power(value, (P - 1n) / 2n) === 1n;
 
-/** Whether every multiple in [low, high] can take +-1 and then itself, without an exceptional case. */
+/** Whether adding +-1 and then the multiple itself avoids every exceptional case, for all multiples in [low, high]. */
 function stepIsSafe(low: bigint, high: bigint): boolean {
-  // The multiples met are a, 1, a +- 1 and 2 a +- 1, increasing in a: none may reach a multiple of l.
+  // The multiples are a, 1, a +- 1 and 2 a +- 1. They increase with a, and none may reach a multiple of l.
   return low > 1n && high < ORDER - 1n && 2n * high + 1n < ORDER;
 }
 
@@ -33,15 +33,15 @@ const rows = [...text.matchAll(/^ {8}\[(\d+(?:, \d+){10})\]/gm)].map(([, row]) =
 );
 
 describe("exceptional cases of the incomplete additions", () => {
-  it("variable base: 249 steps stay clear, and the last multiple is in [2^249 + 1, 3 * 2^249 - 1]", () => {
+  it("variable base: 249 steps avoid every exception, and the last multiple is in [2^249 + 1, 3 * 2^249 - 1]", () => {
     expect(lastRange(249)).to.deep.equal({ low: 2n ** 249n + 1n, high: 3n * 2n ** 249n - 1n, safe: true });
   });
 
-  it("variable base: a 250th step would not", () => {
+  it("variable base: a 250th step would not avoid them", () => {
     expect(lastRange(250).safe).to.equal(false);
   });
 
-  it("fixed base: the rows use every exponent once, the first 21 those below 63", () => {
+  it("fixed base: the rows use every exponent once, and the first 21 rows those below 63", () => {
     expect(rows).to.have.length(83);
     const exponents = rows.map((row) => row.slice(0, 3).map(Number));
     const sorted = (lists: number[][]) => lists.flat().sort((a, b) => a - b);
@@ -49,7 +49,7 @@ describe("exceptional cases of the incomplete additions", () => {
     expect(sorted(exponents)).to.deep.equal(Array.from({ length: 249 }, (_, i) => i));
   });
 
-  it("fixed base: every sum there can be, before and after a window, is in [1, l - 1]", () => {
+  it("fixed base: every possible sum before and after a window is in [1, l - 1]", () => {
     // In units of Base8 for the scalar (start 2^250), of Base8/2 for the amount (start 2^64 +- 1, terms 2^1 .. 2^63).
     const scalar = { start: 2n ** 250n, terms: 2n ** 249n - 1n };
     const low = { start: 2n ** 64n - 1n, terms: 2n ** 64n - 2n };
@@ -60,7 +60,7 @@ describe("exceptional cases of the incomplete additions", () => {
     }
   });
 
-  it("fixed base: each row is the eight points it stands for", () => {
+  it("fixed base: each row gives its eight points", () => {
     for (const row of rows) {
       const [i, j, k, beta, f0, f1, f2, g0, g1, g2, offset] = row as Row;
       const points = [i, j, k].map((exponent) => multiply(BASE8, 2n ** exponent));
@@ -80,7 +80,7 @@ describe("exceptional cases of the incomplete additions", () => {
     }
   });
 
-  it("no denominator is 0: a is a square and d is none, u = -1 is not on the curve, (0, 0) is the only point with v = 0", () => {
+  it("no denominator is 0: a is a square, d is not, u = -1 is not on the curve, and only (0, 0) has v = 0", () => {
     const [a, d] = [168700n, 168696n];
     expect(isSquare(a)).to.equal(true);
     expect(isSquare(d)).to.equal(false);

@@ -21,7 +21,7 @@ describe("hashes against circomlibjs", () => {
   before(() => prepare(...HASHES.map(([n, domain]) => hash(n, domain)), treeNode, tagMain, noteMain, nullifierMain));
 
   for (const [n, domain] of HASHES)
-    it(`Hash of ${n} in domain ${domain}`, async () => {
+    it(`hashes ${n} values in domain ${domain}`, async () => {
       const rows = [
         ...EDGES.map((edge) => Array<bigint>(n).fill(edge)),
         Array.from({ length: n }, () => random.field()),
@@ -30,12 +30,12 @@ describe("hashes against circomlibjs", () => {
         expect((await run(hash(n, domain), { inputs }))("out")).to.equal(poseidon(inputs, domain));
     });
 
-  it("a tree node is the permutation of all eight children plus the first", async () => {
+  it("computes a tree node as the permutation of the eight children plus the first child", async () => {
     const rows = [...EDGES.map((edge) => Array<bigint>(8).fill(edge)), Array.from({ length: 8 }, () => random.field())];
     for (const children of rows) expect((await run(treeNode, { children }))("node")).to.equal(node(children));
   });
 
-  it("owner tag, commitment and nullifier", async () => {
+  it("computes owner tag, commitment and nullifier", async () => {
     for (const value of [...EDGES, random.field()]) {
       const [a, b] = [random.field(), random.field()];
       const tag = await run(tagMain, { spendingKey: value });
@@ -51,7 +51,7 @@ describe("hashes against circomlibjs", () => {
     }
   });
 
-  it("the empty subtrees written down are those of the model", async () => {
+  it("has the empty subtrees of the model as constants", async () => {
     const main = `pragma circom 2.2.0;
 include "lib/empty_subtree.circom";
 template Empty() {

@@ -30,12 +30,12 @@ function signedSum(value: bigint, count: number): Point {
 describe("scalar multiplication against @noble/curves", () => {
   before(() => prepare(signsMain, doubleAndAdd, variable, fixed(21), fixed(83), ephemeral, amountPoint));
 
-  it("3 * 2^249 - 1, the largest scalar, is below l", () => {
+  it("has a largest scalar, 3 * 2^249 - 1, below l", () => {
     expect(ephemeralScalar(ALL)).to.equal(3n * 2n ** 249n - 1n);
     expect(ephemeralScalar(ALL) < ORDER).to.equal(true);
   });
 
-  it("carries bits as signs of v", async () => {
+  it("turns bits into signs of v", async () => {
     for (const value of SCALARS) {
       const v = random.field();
       const read = await run(signsMain, { value, v, square: v * v });
@@ -52,7 +52,7 @@ describe("scalar multiplication against @noble/curves", () => {
     }
   });
 
-  it("multiplies any point of order l, for every edge of the scalar", async () => {
+  it("multiplies any point of order l by every edge value of the scalar", async () => {
     for (const scalar of SCALARS)
       for (const base of [BASE8, negate(BASE8), point()]) {
         const [u, v] = toMontgomery(base);
@@ -81,7 +81,7 @@ describe("scalar multiplication against @noble/curves", () => {
       }
   });
 
-  it("R = r Base8 for every edge of the scalar", async () => {
+  it("computes R = r Base8 for every edge value of the scalar", async () => {
     for (const scalar of SCALARS) {
       const v = random.field();
       const read = await run(ephemeral, { signs: signs(scalar, 249, v), v, square: v * v });
@@ -89,7 +89,7 @@ describe("scalar multiplication against @noble/curves", () => {
     }
   });
 
-  it("amount Base8 for every edge of 64 bits, 0 included", async () => {
+  it("computes amount Base8 for every edge value of 64 bits, including 0", async () => {
     for (const amount of [
       0n,
       1n,

@@ -9,8 +9,8 @@ import { add, BASE8, invert, montgomeryEighth, multiply, negate, ORDER, toMontgo
 import { ephemeralScalar } from "../model/encrypt.ts";
 import { bitsOf } from "../model/tree.ts";
 
-// Where an incomplete addition divides 0 by 0, its slope is the prover's to choose, and so is the sum. Such a slope is
-// an open wire: no constraint settles it. None may be open for any amount, scalar or key.
+// If an incomplete addition divides 0 by 0, the prover can choose its slope and so its sum. Such a slope is an open wire:
+// no constraint determines it. No slope may be open, for any amount, scalar or key.
 const MAX = 2n ** 64n - 1n;
 const ALL = 2n ** 249n - 1n;
 const AMOUNTS = [
@@ -45,15 +45,15 @@ async function openAt(main: string, inputs: Inputs): Promise<number> {
   return openWires(build.r1cs, witness).length;
 }
 
-describe("no slope is free", () => {
+describe("the prover cannot choose a slope", () => {
   before(() => Promise.all([amountPoint, fixed, elgamal].map((main) => compile(sources, main, "plain"))));
 
-  it("for any amount at an edge", async () => {
+  it("for amounts at edge values", async () => {
     for (const amount of AMOUNTS)
       expect(await openAt(amountPoint, { bits: bitsOf(amount, 64) }), `${amount}`).to.equal(0);
   });
 
-  it("for any scalar at an edge, and the keys +-Base8", async () => {
+  it("for scalars at edge values, and the keys +-Base8", async () => {
     for (const scalar of [0n, 2n ** 248n, ALL])
       for (const key of [BASE8, negate(BASE8)]) {
         const inputs = { recipientQ: montgomeryEighth(key), scalar, amountBits: bitsOf(7n, 64) };
@@ -61,7 +61,7 @@ describe("no slope is free", () => {
       }
   });
 
-  it("for a payer who knows the key and makes S the amount's point or its opposite", async () => {
+  it("for a payer that knows the key and makes S the amount's point or its opposite", async () => {
     const [scalar, amount] = [123456789n, 1_000_000n];
     const inverse = invert(ephemeralScalar(scalar) % ORDER);
     for (const multiple of [amount, ORDER - amount]) {
@@ -71,8 +71,8 @@ describe("no slope is free", () => {
     }
   });
 
-  it("and one that is free shows (control): a sum that starts on the window it is about to add", async () => {
-    // The first row of the table is the exponents 0, 1 and 3.
+  it("detects a free slope (control): a sum that equals the window to be added", async () => {
+    // The first row of the table has the exponents 0, 1 and 3.
     const window = add(BASE8, add(multiply(BASE8, 2n), multiply(BASE8, 8n)));
     const start = toMontgomery(window);
     expect(await openAt(fixed, { start, signs: signs(2n ** 63n - 1n, 63), square: 1 })).to.be.above(0);

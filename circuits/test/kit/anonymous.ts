@@ -1,8 +1,8 @@
 import { closure, type Sources } from "./sources.ts";
 
 /**
- * circom's anonymous components, `x <== T(p)(a, b)`, written out with a name, so that a test can take single
- * connections of them away. The names are `cut0`, `cut1`, ... in the order of the text.
+ * Rewrites circom's anonymous components, `x <== T(p)(a, b)`, with a name, so that a test can remove single connections
+ * of them. The names are `cut0`, `cut1`, ... in the order of the text.
  */
 export interface Interface {
   inputs: string[];
@@ -58,8 +58,8 @@ function splitArguments(text: string): string[] {
 const LOOP = /for\s*\(\s*var\s+(\w+)\s*=\s*([^;]+);\s*\w+\s*<\s*([^;]+);[^)]*\)\s*\{/g;
 
 /**
- * The loops that are open at the end of `before`: how often each has run (circom counts anonymous components of a loop
- * from 0), how often it will, and where the outermost starts.
+ * The loops that are open at the end of `before`: how many rounds each has run (circom counts anonymous components of a
+ * loop from 0), how many it will run, and where the outermost starts.
  */
 function openLoops(before: string): { indices: string[]; bounds: string[]; start: number } {
   const open = [...before.matchAll(LOOP)].filter((loop) => {
@@ -109,7 +109,7 @@ export function nameComponents(sources: Sources, file: string, start: number, en
     const loops = openLoops(text.slice(0, call.index));
     const indexed = name + loops.indices.map((index) => `[${index}]`).join("");
     const values = splitArguments(text.slice(second + 1, finish - 1));
-    if (values.length !== inputs.length) throw new Error(`${file}: ${template} wants ${inputs.join(", ")}`);
+    if (values.length !== inputs.length) throw new Error(`${file}: ${template} takes ${inputs.join(", ")}`);
     const built = `${template}${text.slice(open, second)}`;
     const targets = target === undefined || target.trim() === "_" ? [] : splitTargets(target);
     const statements = [
@@ -140,15 +140,15 @@ const splitTargets = (target: string): string[] => {
 };
 
 /**
- * Renames `cut0` ... to what circom would have called the anonymous components: template and position, so that the
- * signals' names agree with those of the untouched source (see symbols.ts).
+ * Renames `cut0` ... to the names that circom gives to anonymous components, template and position, so that the names
+ * of signals agree with those of the unchanged source (see symbols.ts).
  */
 export function finishNames(text: string): string {
   const digits = (value: number) => String(value).padStart(8, "0");
   const cuts = [...text.matchAll(/\b(cut(\d+))(?:\[[^\]]+\])*\s*=\s*([A-Za-z_]\w*)\s*\(/g)].map(
     ([, name, number, template]) => ({ name, template, stand: `${template}_0_${digits(99999999 - Number(number))}` }),
   );
-  // First names of the final length, so that no later rename moves a position.
+  // The first pass uses names of the final length, so that no later rename changes a position.
   for (const { name, stand } of cuts) text = text.replace(new RegExp(`\\b${name}\\b`, "g"), stand);
   for (const { template, stand } of cuts) text = text.replaceAll(stand, `${template}_0_${digits(text.indexOf(stand))}`);
   return text;

@@ -4,26 +4,26 @@ import type { Inputs } from "./witness.ts";
 /** The value of a signal by its name without "main.", in the cheater's witness. */
 export type Read = (name: string) => bigint;
 
-/** A cheating prover who gets away with a lie once the constraint group `tag` is gone. */
+/** A cheating prover that succeeds with a false claim once the constraint group `tag` is removed. */
 export interface Attack {
   tag: string;
-  /** What the cheater does, as the end of the sentence "refuses ...". */
+  /** What the cheater tries, as the end of the sentence "rejects ...". */
   title: string;
   /** The circuit: the text of a main over the gadget, or the path of one of the four mains. */
   main: string;
-  /** Makes a main small, by its parameters. Only the last line of its file may change, below every tag. */
+  /** Shrinks a main through its parameters. Only the last line of its file may change, below every tag. */
   shrink?: Edit;
   /**
-   * What the cheater's generator computes otherwise, made after the group is gone (so `<==` in it reads `<--`, and its
-   * anonymous components are cut0, cut1, ...). The file is the tag's unless named.
+   * Edits of the cheater's generator, made after the group is removed (so its `<==` are `<--`, and its anonymous
+   * components are cut0, cut1, ...). The default file is the tag's.
    */
   edits?: readonly (Omit<Edit, "file"> & { file?: string })[];
-  /** What the cheater feeds the generator; computed late, so that listing the attacks costs nothing. */
+  /** Inputs of the cheater's generator; computed late, so that listing the attacks is cheap. */
   inputs: () => Inputs | Promise<Inputs>;
-  /** Whether what the witness claims is false, judged without the circuit. A lie that is none shows nothing. */
+  /** Whether the claim of the witness is false, judged without the circuit. An attack with a true claim proves nothing. */
   harm: (read: Read) => boolean | Promise<boolean>;
 }
 
-/** The sources with the main as small as the attack wants it. */
+/** The sources with the main shrunk as the attack demands. */
 export const shrunk = (sources: Sources, { shrink }: Attack): Sources =>
   shrink === undefined ? sources : edit(sources, [shrink]);

@@ -1,6 +1,6 @@
 import { closure, locate, type Sources } from "./sources.ts";
 
-/** The files of the project and of circomlib that a main is made of: the path of one, or the text of one. */
+/** The files of the project and of circomlib that a main includes. `main` is a path or a text. */
 export function filesOf(sources: Sources, main: string): Set<string> {
   const { all, path } = locate(sources, main);
   return new Set(closure(all, path).keys());

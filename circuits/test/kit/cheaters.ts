@@ -5,7 +5,7 @@ import { edit, type Sources } from "./sources.ts";
 import { readTags, removeGroup, type Tag } from "./tags.ts";
 import type { Inputs, InputValue } from "./witness.ts";
 
-/** A cheater's witness by signal name, from a compilation without simplification in which it is the component `name`. */
+/** Witness of the cheater that is the component `name`, by signal name. Compiled without simplification. */
 export class Values {
   readonly build: Build;
   readonly #witness: readonly bigint[];
@@ -19,12 +19,12 @@ export class Values {
 
   readonly read: Read = (name) => this.#witness[this.build.symbols.label(`${this.#component}.${name}`)] as bigint;
 
-  /** For each label of the circuit that is attacked the cheater's. Throws where the two have not the same signals. */
+  /** Maps each label of the attacked circuit to the cheater's. Throws if the two have different signals. */
   labels(target: Build): Uint32Array {
     return target.symbols.labelsIn(this.build.symbols, this.#component);
   }
 
-  /** The same values in the wire order of the circuit that is attacked, at any level of simplification. */
+  /** The same values in the wire order of the attacked circuit, at any level of simplification. */
   in(target: Build, labels = this.labels(target)): bigint[] {
     return Array.from(target.r1cs.wireLabels, (label) => this.#witness[labels[label] as number] as bigint);
   }
@@ -34,10 +34,10 @@ const shape = (value: InputValue): string =>
   typeof value === "object" ? `[${value.length}]${shape(value[0] as InputValue)}` : "";
 
 /**
- * The circuits of cheating provers: of each attack the group is gone and the generator edited. Those on one circuit are
- * compiled together, each a component of one main, with inputs of its own. A definition that an attack changes, and
- * everything made of it, is there once more for each attack as NAME__0, NAME__1, ..; the rest is shared, which makes
- * twenty attacks on a payment as fast to compile as two.
+ * The circuits of cheating provers: for each attack, the group is removed and the generator is edited. The cheaters of
+ * one circuit are compiled together, each as a component of one main with its own inputs. A definition that an attack
+ * changes is copied for each attack as NAME__0, NAME__1, .., with everything that uses it. The rest is shared, so twenty
+ * attacks on a payment compile as fast as two.
  */
 export class Cheaters {
   readonly sources: Sources;
@@ -51,12 +51,12 @@ export class Cheaters {
     this.#tags = new Map(readTags(sources).map((tag) => [tag.id, tag]));
   }
 
-  /** The witness a cheater makes. */
+  /** The witness that a cheater computes. */
   async values(attack: Attack): Promise<Values> {
     const { main } = attack;
     const together = this.#together.get(main) ?? this.#cheat(this.attacks.filter((other) => other.main === main));
     this.#together.set(main, together);
-    // What is wrong with one attack is to be its own test's failure, not that of all.
+    // A broken attack must fail its own test only.
     const all = await together.catch(() => this.#cheat([attack]));
     return all.get(attack) as Values;
   }

@@ -1,16 +1,16 @@
-// One thread that compiles circom, again and again, with the compiler's WASM loaded once.
+// A thread that compiles circom repeatedly and loads the compiler's WASM once.
 import fs from "node:fs";
 import { createRequire } from "node:module";
 import { parentPort } from "node:worker_threads";
 
 /**
- * "full" is --O2, what ships. "plain" is --O0: every constraint and every signal of the source is there, wire i is
- * label i, so a witness of a changed circuit can be read in another one.
+ * "full" is --O2, as shipped. "plain" is --O0: it keeps every constraint and every signal of the source, and wire i is
+ * label i, so a witness of one circuit can be read in another.
  */
 export type Level = "full" | "plain";
 
 export interface CompileMessage {
-  /** Holds source/ and takes main.r1cs, main.sym and, if wanted, main_js/main.wasm. */
+  /** Contains source/; receives main.r1cs, main.sym and, if requested, main_js/main.wasm. */
   directory: string;
   /** The main, relative to `directory`. */
   main: string;
@@ -34,7 +34,7 @@ const COLOUR = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, "g");
 
 class Exit extends Error {}
 
-/** Null, or what the compiler said. */
+/** Null if it compiled, otherwise the output of the compiler. */
 async function run({ directory, main, level, generator }: CompileMessage): Promise<string | null> {
   let output = "";
   let status = 0;

@@ -7,7 +7,7 @@ import { allTerms, violations } from "./evaluate.ts";
 import type { R1cs } from "./r1cs.ts";
 import type { Inputs } from "./witness.ts";
 
-/** One of the four circuits at full size, as `pnpm build` leaves it. */
+/** One of the four circuits at full size, as `pnpm build` compiles it. */
 export class Circuit {
   readonly name: CircuitName;
   readonly build: Build;
@@ -21,7 +21,7 @@ export class Circuit {
 
   static readonly #loaded = new Map<CircuitName, Promise<Circuit>>();
 
-  /** Compiles the circuit if that was not done. */
+  /** Compiles the circuit if it is not compiled yet. */
   static load(name: CircuitName): Promise<Circuit> {
     const circuit = Circuit.#loaded.get(name) ?? Circuit.#load(name);
     Circuit.#loaded.set(name, circuit);
@@ -43,7 +43,7 @@ export class Circuit {
     );
   }
 
-  /** Runs a statement: every constraint holds, and the public wires are these signals. Returns the witness. */
+  /** Asserts that a statement satisfies every constraint and has these public signals. Returns the witness. */
   async accept({ inputs, signals }: { inputs: Inputs; signals: readonly bigint[] }): Promise<bigint[]> {
     const witness = await this.build.witness(inputs);
     expect(violations(this.build.r1cs, witness), "constraints broken by an honest witness").to.deep.equal([]);
@@ -52,10 +52,10 @@ export class Circuit {
   }
 }
 
-/** How many constraints of a wire are looked at before all are. */
+/** Number of constraints of a wire that are checked before all of them are. */
 const FEW = 4;
 
-/** The wires of which the value can be replaced by value + 1, all else unchanged, and no constraint breaks. */
+/** The wires whose value can be replaced by value + 1 without breaking a constraint. */
 export function looseWires(r1cs: R1cs, witness: readonly bigint[]): number[] {
   const some = Array.from({ length: r1cs.wires }, (): number[] => []);
   for (const [constraint, wire] of allTerms(r1cs)) {

@@ -30,7 +30,7 @@ export interface BuildFiles {
   wasm: string;
 }
 
-/** A compiled circuit. Files are read when asked for and forgotten under memory pressure: a run has hundreds. */
+/** A compiled circuit. Files are read on demand and released under memory pressure, because a run has hundreds. */
 export class Build {
   readonly #files: BuildFiles;
   #r1cs: WeakRef<R1cs> | undefined;
@@ -53,7 +53,7 @@ export class Build {
     return symbols;
   }
 
-  /** The witness the generator makes for these inputs, one value for each wire. GeneratorRefusal where a `===` fails. */
+  /** The generator's witness for these inputs, one value for each wire. Throws GeneratorRefusal if a `===` fails. */
   async witness(inputs: Inputs): Promise<bigint[]> {
     return generate(await this.#generator(), inputs);
   }
@@ -73,12 +73,12 @@ const inDirectory = (directory: string): Build =>
   });
 
 const started = new Map<string, Promise<Build>>();
-/** Threads without work, and who waits for one. */
+/** Idle threads, and callers waiting for one. */
 const idle: Worker[] = [];
 const waiting: ((thread: Worker) => void)[] = [];
 let threads = 0;
 
-/** Runs `use` with a thread of its own. Each compiler takes a core and some 300 MB, so there are two at most. */
+/** Runs `use` with a thread. Each compiler takes a core and about 300 MB, so there are at most two. */
 async function withThread(use: (thread: Worker) => Promise<void>): Promise<void> {
   if (idle.length === 0 && threads < Math.min(2, availableParallelism())) {
     threads++;
@@ -94,7 +94,7 @@ async function withThread(use: (thread: Worker) => Promise<void>): Promise<void>
   }
 }
 
-/** Throws what the compiler said if it did not compile. A thread keeps the process alive only while it works. */
+/** Throws the compiler's output if it did not compile. A thread keeps the process alive only while it works. */
 async function runCircom(thread: Worker, message: CompileMessage): Promise<void> {
   thread.ref();
   thread.postMessage(message);
@@ -103,10 +103,10 @@ async function runCircom(thread: Worker, message: CompileMessage): Promise<void>
   if (failure !== null) throw new Error(failure);
 }
 
-/** Whether a generator is wanted with the constraints; it takes most of the time of a compilation. */
+/** Whether to compile the generator too, which takes most of the time. */
 export type Want = "generator" | "constraints";
 
-/** Compiles `main` (its text, or the path of one of the sources) once for each content of everything it includes. */
+/** Compiles `main` (a text or a path), once for each content of everything it includes. */
 export function compile(sources: Sources, main: string, level: Level, want: Want = "generator"): Promise<Build> {
   const { all, path } = locate(sources, main);
   const files = closure(all, path);
@@ -123,7 +123,7 @@ export function compile(sources: Sources, main: string, level: Level, want: Want
 const DAY = 86_400_000;
 let forgotten = false;
 
-/** Takes what no test has asked for in a day out of the cache, once a process: a changed source leaves all it was in. */
+/** Removes cache entries that no test has used for a day, once per process. Changed sources leave stale entries. */
 function forgetUnused(): void {
   if (forgotten || !existsSync(cacheDirectory)) return;
   forgotten = true;
@@ -154,7 +154,7 @@ async function run(files: Sources, path: string, directory: string, level: Level
       await runCircom(thread, { directory: scratch, main, level, generator: want === "generator" });
       // The sources stay out of the cache: circomlib's tables are 1.5 MB.
       rmSync(join(scratch, "source"), { recursive: true });
-      // Another process, or a request for less, may have been here before.
+      // Another process, or a request without the generator, may have written this entry already.
       if (!existsSync(directory)) renameSync(scratch, directory);
       else if (!complete()) renameSync(join(scratch, generator), join(directory, generator));
     } finally {

@@ -3,11 +3,11 @@ import { P } from "./field.ts";
 import { type R1cs, sidesOf } from "./r1cs.ts";
 
 /**
- * The wires in some constraint whose value the inputs do not settle: what is left after every constraint with one open wire has settled
- * it. A constraint settles a wire if its derivative by that wire is not 0 at this witness: then the wire has no freedom
- * nearby, only other isolated values (another root of b^2 = b or t^2 = v^2, which are the attacks' to look at). A
- * forgotten constraint shows as an open wire, whichever lie it would allow. For circuits compiled without
- * simplification, where constraints follow the source; behind a simplification two wires can settle each other.
+ * Returns the wires whose value the inputs do not determine: those that remain open after every constraint with one open
+ * wire has determined that wire. A constraint determines a wire if its derivative by that wire is not 0 at this witness.
+ * The wire then has no freedom nearby, only other isolated values (another root of b^2 = b or t^2 = v^2, which the
+ * attacks cover). A missing constraint appears as an open wire, for any false claim that it would allow. Use it for
+ * circuits compiled without simplification, because after simplification two wires can determine each other.
  */
 export function openWires(r1cs: R1cs, witness: readonly bigint[]): number[] {
   const inputs = r1cs.publicOutputs + r1cs.publicInputs + r1cs.privateInputs;

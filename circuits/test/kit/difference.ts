@@ -1,13 +1,13 @@
 import { P } from "./field.ts";
 import { type R1cs, sidesOf, TERM_BYTES, type Term } from "./r1cs.ts";
 
-/** In place of a wire of `part` that `whole` has not. */
+/** Marks a wire of `part` that `whole` does not have. */
 const NONE = 0xffffffff;
 
 /**
- * The constraints of `whole` that `part` lacks (as indices of `whole`), and how many of `part` are not in `whole`. Both
- * are compiled without simplification, so that a wire is a label; `labels` says which label of `part` each of `whole`
- * is. What else `part` consists of is left alone: its constraints on wires that `whole` has not.
+ * Returns the constraints of `whole` that `part` lacks (as indices of `whole`), and how many of `part` are not in `whole`.
+ * Both are compiled without simplification, so a wire is a label; `labels` maps each label of `whole` to one of `part`.
+ * Constraints of `part` on wires that `whole` does not have are ignored.
  */
 export function difference(whole: R1cs, part: R1cs, labels: Uint32Array): { missing: Set<number>; foreign: number } {
   const wires = new Uint32Array(part.labels).fill(NONE);
@@ -17,11 +17,11 @@ export function difference(whole: R1cs, part: R1cs, labels: Uint32Array): { miss
     const key = keyOf(part, index, wires);
     if (key !== undefined) add(left, key, index);
   }
-  // The compiler writes most constraints in the same bytes.
+  // Most constraints are equal byte for byte.
   const missing: number[] = [];
   for (let index = 0; index < whole.constraints; index++)
     if (left.get(keyOf(whole, index) as string)?.pop() === undefined) missing.push(index);
-  // Signs and the order of terms may differ in the others.
+  // The others may differ in sign and in the order of terms.
   const others = new Map<string, number[]>();
   for (const index of [...left.values()].flat()) add(others, normalKey(part, index, wires), index);
   const really = missing.filter((index) => others.get(normalKey(whole, index))?.pop() === undefined);
@@ -43,7 +43,7 @@ function keyOf({ bytes, offsets }: R1cs, index: number, wires?: Uint32Array): st
     const last = position + 4 + bytes.readUInt32LE(position) * TERM_BYTES;
     for (position += 4; position < last; position += TERM_BYTES) {
       const wire = wires[bytes.readUInt32LE(position)] as number;
-      // Most constraints of a compilation of many are none of this one's.
+      // Most constraints belong to other cheaters of the same compilation.
       if (wire === NONE) return undefined;
       names.push([position - start, wire]);
     }

@@ -25,7 +25,7 @@ interface Terms {
 
 const known = new WeakMap<R1cs, Terms>();
 
-/** Decoded once: a circuit is evaluated many times, and this is where the time of the tests goes. */
+/** Decoded once, because a circuit is evaluated many times and the tests spend most of their time here. */
 function termsOf(r1cs: R1cs): Terms {
   let terms = known.get(r1cs);
   if (terms !== undefined) return terms;
@@ -37,7 +37,7 @@ function termsOf(r1cs: R1cs): Terms {
     for (position += 4; position < last; position += TERM_BYTES) {
       wires[terms.coefficients.length] = bytes.readUInt32LE(position);
       const coefficient = readField(bytes, position + 4);
-      // Most are 1 and -1, and small ones are quick to multiply with.
+      // Most coefficients are 1 or -1, and small ones are fast to multiply.
       terms.coefficients.push(coefficient > P / 2n ? coefficient - P : coefficient);
     }
     terms.ends[side] = terms.coefficients.length;

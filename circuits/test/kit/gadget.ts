@@ -10,8 +10,8 @@ import type { Inputs } from "./witness.ts";
 export const sources: Sources = readSources();
 
 /**
- * A main over one template: `gadget("lib/hash.circom", "Hash(3, 2)")`. All inputs are public: simplification may drop a
- * private one, and with it what a test claims about it.
+ * A main with one template: `gadget("lib/hash.circom", "Hash(3, 2)")`. All inputs are public, because simplification may
+ * drop a private input, and a test could then claim nothing about it.
  */
 export function gadget(file: string, component: string): string {
   const template = component.replace(/\(.*/s, "");
@@ -21,12 +21,12 @@ export function gadget(file: string, component: string): string {
   return `pragma circom 2.2.0;\ninclude "${file}";\n${main}`;
 }
 
-/** Compiles these mains two at a time, so that the tests behind find them ready. */
+/** Compiles these mains, two at a time, before the tests that use them. */
 export const prepare = async (...mains: readonly string[]): Promise<void> => {
   await Promise.all(mains.map((main) => compile(sources, main, "full")));
 };
 
-/** Reads signals that are left in a simplified circuit (its inputs and outputs are). */
+/** Reads signals that remain in a simplified circuit, such as its inputs and outputs. */
 export function reader(build: Build, witness: readonly bigint[]): (name: string) => bigint {
   const wires = new Map(Array.from(build.r1cs.wireLabels, (label, wire) => [label, wire]));
   return (name) => {

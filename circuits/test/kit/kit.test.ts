@@ -9,7 +9,7 @@ import { edit } from "./sources.ts";
 import { readTags, removeGroup, type Tag, withoutConstraints } from "./tags.ts";
 import { GeneratorRefusal } from "./witness.ts";
 
-// A circuit with every form of statement the kit has to take apart.
+// A circuit with every form of statement that the kit parses.
 const GADGET = `pragma circom 2.2.0;
 include "circomlib/circuits/bitify.circom";
 
@@ -49,7 +49,7 @@ const tagged = (id: string): Tag => {
   if (tag === undefined) throw new Error(`no tag ${id}`);
   return tag;
 };
-/** Runs one attack beside others. */
+/** Runs one attack together with others. */
 const attack = (own: Attack) => runAttack(new Cheaters(sources, [lie, own, lie]), own);
 const lie: Attack = {
   tag: "sum.square",
@@ -71,14 +71,14 @@ describe("kit", () => {
     ]);
   });
 
-  it("refuses tags that are used twice, have no reason or no statement", () => {
+  it("rejects tags that are used twice, have no reason or no statement", () => {
     const withTag = (text: string) => () => readTags(new Map([["x.circom", text]]));
     expect(withTag("// [C:a] r\nx === y;\n\n// [C:a] r\nx === y;")).to.throw("already in x.circom:1");
     expect(withTag("// [C:a]\nx === y;")).to.throw("no reason");
     expect(withTag("// [C:a] r\n\nx === y;")).to.throw("no statement");
   });
 
-  it("takes constraints away and leaves hints", () => {
+  it("removes constraints and keeps hints", () => {
     expect(withoutConstraints("a <-- b;\na * b === c;\nd <== e; f ==> g;", "x").replace(/\s+/g, " ")).to.equal(
       "a <-- b; d <-- e; f --> g;",
     );
@@ -91,7 +91,7 @@ describe("kit", () => {
     expect(text).to.contain(`${name}[i] = Square(); ${name}[i].in <-- in[i]; squares[i] <-- ${name}[i].out;`);
   });
 
-  it("accepts a right witness and refuses one with any single wire changed, at both levels", async () => {
+  it("accepts a correct witness and rejects one with any single wire changed, at both levels", async () => {
     for (const level of ["full", "plain"] as const) {
       const build = await compile(sources, main, level);
       const witness = await build.witness({ in: [3, 2], total: 13 });
@@ -103,9 +103,9 @@ describe("kit", () => {
     }
   });
 
-  it("shows an attack: only the group is broken, and the shipped circuit refuses", async () => {
+  it("shows that an attack breaks only its group and that the shipped circuit rejects it", async () => {
     const outcome = await attack(lie);
-    // For each of two loops: the input, the output.
+    // For each of two loop rounds: the input and the output.
     expect(outcome).to.deep.equal({
       foreign: 0,
       removed: 4,
@@ -116,7 +116,7 @@ describe("kit", () => {
     });
   });
 
-  it("does not take a clumsy attack for one", async () => {
+  it("does not accept a clumsy attack", async () => {
     const honest = await attack({
       ...lie,
       edits: [],
@@ -139,7 +139,7 @@ describe("kit", () => {
     expect(added).to.include({ foreign: 1 });
   });
 
-  it("shows an attack beside one that does not compile or that its generator refuses", async () => {
+  it("runs an attack next to one that does not compile or whose generator fails", async () => {
     const broken = { ...lie, edits: [{ find: "sum === total", replace: "no circom" }] };
     const refused = { ...lie, inputs: () => ({ in: [3, 2], total: 3 }) };
     const cheaters = new Cheaters(sources, [broken, lie, refused]);

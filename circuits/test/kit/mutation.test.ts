@@ -32,7 +32,7 @@ const attack = (id: string, inputs: { a: number; b: number; product: number }): 
 });
 
 describe("the mutation run", () => {
-  it("does not count a group without a test, or with a test that notices nothing", async () => {
+  it("does not count a group without a test, or with a test that does not fail", async () => {
     const untested = await mutate(new Cheaters(sources, []), tag("product.equal"));
     expect(untested).to.include({ why: "no test is about it" });
     expect(untested.caught).to.deep.equal([]);
@@ -44,7 +44,7 @@ describe("the mutation run", () => {
     expect(honest.why).to.contain("fails already");
   });
 
-  it("does not count a group that another one doubles: a test about it is never the one that fails", async () => {
+  it("does not count a redundant group, because no test fails without it", async () => {
     const doubled = await mutate(
       new Cheaters(sources, [attack("product.again", { a: 2, b: 3, product: 7 })]),
       tag("product.again"),
@@ -61,14 +61,14 @@ describe("the mutation run", () => {
       new Cheaters(once, [attack("product.equal", { a: 2, b: 3, product: 7 })]),
       tag("product.equal"),
     );
-    expect(caught.caught).to.deep.equal(["refuses a wrong product"]);
+    expect(caught.caught).to.deep.equal(["rejects a wrong product"]);
   });
 
-  it("writes a table that it can read again, and none where a group has no test", () => {
+  it("writes a table that it can read again, and none if a group has no test", () => {
     const tags = readTags(sources);
-    const tests = new Map(tags.map(({ id }, i) => [id, describeTests(i === 0 ? ["refuses a | lie"] : ["a", "b"])]));
+    const tests = new Map(tags.map(({ id }, i) => [id, describeTests(i === 0 ? ["rejects a | lie"] : ["a", "b"])]));
     const document = table(tags, tests) as string;
-    expect(document).to.contain("| `product.equal` | lib/gadget.circom | the \\| product. | refuses a \\| lie |\n");
+    expect(document).to.contain("| `product.equal` | lib/gadget.circom | the \\| product. | rejects a \\| lie |\n");
     expect(document).to.match(/so that nothing is missed without it\. \| a \(and 1 more\) \|\n$/);
     expect(testsOf(document).get("product.again")).to.equal("a (and 1 more)");
     tests.delete("product.equal");

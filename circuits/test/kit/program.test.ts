@@ -16,21 +16,21 @@ template Unused() { Node()(1); }
 const main = (component: string) =>
   `pragma circom 2.2.0;\ninclude "lib/parts.circom";\ncomponent main {public [in]} = ${component};`;
 
-describe("a circuit without its files", () => {
+describe("a circuit as one program", () => {
   const program = programOf(sources, main("Node()"));
 
-  it("has every template and function, whole, without comments", () => {
+  it("contains every template and function, complete and without comments", () => {
     expect([...program.definitions.keys()]).to.deep.equal(["twice", "Leaf", "Node", "Unused"]);
     expect(program.definitions.get("twice")).to.equal("function twice(n) { return 2 * n; }");
     expect(program.main).to.equal("Node()");
   });
 
-  it("says what main is made of", () => {
+  it("lists the templates that main uses", () => {
     expect([...reachable(program).keys()].sort()).to.deep.equal(["Leaf", "Node", "twice"]);
     expect([...reachable(programOf(sources, main("Leaf(3)"))).keys()].sort()).to.deep.equal(["Leaf", "twice"]);
   });
 
-  it("says what changed, and what is made of it", () => {
+  it("lists changed definitions and everything that uses them", () => {
     const edited = new Map([
       ["lib/parts.circom", (sources.get("lib/parts.circom") as string).replace("in ===", "0 ===")],
     ]);
@@ -39,7 +39,7 @@ describe("a circuit without its files", () => {
     expect(changedNames(program, program).size).to.equal(0);
   });
 
-  it("renames what is called and defined, and no signal", () => {
+  it("renames calls and definitions, but not signals", () => {
     const text = "template Leaf(n) { signal input Leafy; Leaf === LeafNode; Leaf (1)(in); }";
     expect(rename(text, (name) => (name === "Leaf" ? "Leaf__2" : name))).to.equal(
       "template Leaf__2(n) { signal input Leafy; Leaf === LeafNode; Leaf__2 (1)(in); }",

@@ -6,14 +6,14 @@ const DEFINITION = /\b(?:template|function)\s+(?:(?:custom|parallel)\s+)*(\w+)\s
 const MAIN = /\bcomponent\s+main\s*(?:\{[^}]*\})?\s*=\s*([^;]+);/;
 const CALL = /\b(\w+)(?=\s*\()/g;
 
-/** A circuit without its files: its templates and functions by name, without comments, and what its main is. */
+/** A circuit as one program: its templates and functions by name, without comments, and its main. */
 export interface Program {
   definitions: ReadonlyMap<string, string>;
   /** `Payment(10)`. */
   main: string;
 }
 
-/** Remembers what was made of a text: circomlib's tables are read for every attack. */
+/** Caches the parsed text, because circomlib's tables are read for every attack. */
 function once<T>(make: (text: string) => T): (text: string) => T {
   const made = new Map<string, T>();
   return (text) => {
@@ -23,7 +23,7 @@ function once<T>(make: (text: string) => T): (text: string) => T {
   };
 }
 
-/** One file's part. */
+/** The definitions of one file. */
 const partOf = once((text): Program => {
   const code = text.replace(COMMENT, "");
   const definitions = [...code.matchAll(DEFINITION)].map(({ 1: name, index }): [string, string] => [
@@ -33,7 +33,7 @@ const partOf = once((text): Program => {
   return { definitions: new Map(definitions), main: MAIN.exec(code)?.[1] ?? "" };
 });
 
-/** @param main its text, or the path of one of the sources */
+/** @param main a text, or the path of one of the sources */
 export function programOf(sources: Sources, main: string): Program {
   const { all, path } = locate(sources, main);
   const parts = [...closure(all, path).values()].map(partOf);
@@ -43,10 +43,10 @@ export function programOf(sources: Sources, main: string): Program {
   };
 }
 
-/** What a definition, or a main, uses: every word in front of a bracket. */
+/** Names that a definition or a main uses: every word before a bracket. */
 const callsOf = once((text) => new Set([...text.matchAll(CALL)].map(([name]) => name)));
 
-/** The definitions that main is made of. */
+/** The definitions that main uses, directly or indirectly. */
 export function reachable({ definitions, main }: Program): Map<string, string> {
   const found = new Map<string, string>();
   const queue = [...callsOf(main)];
@@ -59,7 +59,7 @@ export function reachable({ definitions, main }: Program): Map<string, string> {
   return found;
 }
 
-/** The names of what `program` has otherwise than `original`, and of everything that is made of it. */
+/** Names of the definitions of `program` that differ from `original`, and of everything that uses them. */
 export function changedNames(program: Program, original: Program): Set<string> {
   const changed = new Set(
     [...program.definitions].filter(([name, text]) => original.definitions.get(name) !== text).map(([name]) => name),
@@ -72,5 +72,5 @@ export function changedNames(program: Program, original: Program): Set<string> {
   return changed;
 }
 
-/** A text with names changed, where they are called or defined. */
+/** Renames calls and definitions in a text. */
 export const rename = (text: string, newName: (name: string) => string): string => text.replace(CALL, newName);

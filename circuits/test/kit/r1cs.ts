@@ -2,9 +2,8 @@ import { readFileSync } from "node:fs";
 import { P } from "./field.ts";
 
 /**
- * An .r1cs file (iden3's binary format), small enough to be read in full. Constraint i says A_i(w) * B_i(w) = C_i(w).
- * An own reader, so that what accepts or refuses a witness in these tests shares nothing with snarkjs or the generated
- * witness calculator.
+ * An .r1cs file (iden3's binary format), small enough to be read in full. Constraint i is A_i(w) * B_i(w) = C_i(w). This
+ * reader shares no code with snarkjs or the generated witness calculator, so these tests judge a witness independently.
  */
 export interface R1cs {
   wires: number;

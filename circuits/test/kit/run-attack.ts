@@ -6,29 +6,29 @@ import { difference } from "./difference.ts";
 import { violations } from "./evaluate.ts";
 import type { Sources } from "./sources.ts";
 
-/** The circuit that is attacked, before simplification or as it ships. */
+/** The attacked circuit, without simplification or as shipped. */
 export const target = async (sources: Sources, attack: Attack, level: Level): Promise<Build> =>
   compile(shrunk(sources, attack), attack.main, level, "constraints");
 
-/** Whether the circuit, as it ships, takes these values. */
+/** Whether the circuit as shipped accepts these values. */
 export async function accepts(sources: Sources, attack: Attack, values: Values): Promise<boolean> {
   const build = await target(sources, attack, "full");
   return violations(build.r1cs, values.in(build)).length === 0;
 }
 
-/** What an attack showed; each must be as the comment says, or the attack proves nothing. */
+/** Result of an attack. Each field must have the value in its comment, otherwise the attack proves nothing. */
 export interface Outcome {
   /** Constraints of the cheater's circuit that the original does not have: 0. */
   foreign: number;
-  /** Constraints the cheater took away: more than 0. */
+  /** Constraints that the cheater removed: more than 0. */
   removed: number;
-  /** Constraints broken among those that stay: 0. This is the control. */
+  /** Broken constraints among those that remain: 0. This is the control. */
   brokenElsewhere: number;
-  /** Constraints broken among those taken away: more than 0. */
+  /** Broken constraints among those removed: more than 0. */
   brokenInGroup: number;
-  /** The original, as it ships, takes the witness: false. */
+  /** Whether the original as shipped accepts the witness: false. */
   accepted: boolean;
-  /** The claim is false: true. */
+  /** Whether the claim is false: true. */
   harm: boolean;
 }
 

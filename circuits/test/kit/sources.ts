@@ -5,7 +5,7 @@ import { circomLibraryDirectory, circuitsDirectory } from "../../../scripts/circ
 
 /**
  * Circom sources by path: "payment.circom", "lib/note.circom" as under circuits/, and circomlib's as circom includes
- * them ("circomlib/circuits/bitify.circom"). What a test changes, it changes here; nothing on disk is touched.
+ * them ("circomlib/circuits/bitify.circom"). Tests edit these copies and never the files on disk.
  */
 export type Sources = ReadonlyMap<string, string>;
 
@@ -20,12 +20,12 @@ export interface Edit {
 const INCLUDE = /^\s*include\s+"([^"]+)"\s*;/gm;
 const LIBRARY = "circomlib/";
 const CONSTANTS = "circomlib/circuits/poseidon_constants.circom";
-/** Widths of Poseidon in the circuits. */
+/** Widths of Poseidon that the circuits use. */
 const WIDTHS = [2, 3, 4, 5, 8];
 
 /**
- * circomlib's tables for 16 widths go into every generator and take three quarters of a compilation. Unused widths are
- * left out here; circom stops at the assertion behind the last branch if one is missing.
+ * circomlib's tables for 16 widths go into every generator and take three quarters of a compilation. This removes unused
+ * widths. If a required one were missing, circom would stop at the assertion after the last branch.
  */
 const trimConstants = (text: string): string =>
   text.replace(/\} else if \(t\s*==\s*(\d+)\) \{[^{}]*(?=\} else)/g, (branch, width) =>
@@ -42,7 +42,7 @@ export function readSources(directory = circuitsDirectory): Map<string, string> 
   return new Map(found.map((path) => [path, readFileSync(join(directory, path), "utf8")]));
 }
 
-/** A copy of `sources` with the edits made. Throws if a text is not there as often as expected. */
+/** A copy of `sources` with the edits applied. Throws if a text does not occur as often as expected. */
 export function edit(sources: Sources, edits: readonly Edit[]): Map<string, string> {
   const result = new Map(sources);
   for (const { file, find, replace, times = 1 } of edits) {
@@ -77,7 +77,7 @@ function library(path: string): string | undefined {
 
 const includes = new Map<string, string[]>();
 
-/** What a text includes. Remembered, since the same texts are asked for a thousand times. */
+/** Files that a text includes. Cached, because the same texts are requested a thousand times. */
 function includesOf(text: string): string[] {
   const known = includes.get(text);
   if (known !== undefined) return known;
@@ -86,7 +86,7 @@ function includesOf(text: string): string[] {
   return found;
 }
 
-/** A main's path and the sources it is one of. `main` is that path, or the text of one. */
+/** A main's path, and the sources that contain it. `main` is a path or a text. */
 export const locate = (sources: Sources, main: string): { all: Sources; path: string } =>
   main.endsWith(".circom")
     ? { all: sources, path: main }

@@ -3,7 +3,7 @@ import type { Sources } from "./sources.ts";
 
 /**
  * A constraint group: the statements under a comment `// [C:id] reason`, up to the first blank line, the next tag or
- * the end of the block the comment stands in. The reason may go on in further comment lines.
+ * the end of the block that contains the comment. Further comment lines belong to the reason.
  */
 export interface Tag {
   id: string;
@@ -19,7 +19,7 @@ export interface Tag {
 const TAG = /^\s*\/\/ \[C:([a-z0-9_.-]+)\]\s*(.*)$/;
 const COMMENT = /^\s*\/\//;
 
-/** How far a block is open after a line: positive inside, negative once its own block was closed. */
+/** Depth of open blocks after a line; negative once the surrounding block is closed. */
 function depthAfter(line: string, depth: number): number {
   let current = depth;
   for (const character of line.replace(/\/\/.*$/, "")) {
@@ -68,7 +68,7 @@ export function readTags(sources: Sources): Tag[] {
   return tags;
 }
 
-/** The statements with what they constrain taken away: `===` dropped, `<==` weakened to `<--`, hints left alone. */
+/** The statements without their constraints: `===` removed, `<==` weakened to `<--`, hints kept. */
 export function withoutConstraints(statements: string, where: string): string {
   const code = statements.replace(/\/\/.*$/gm, "");
   const removed = code
@@ -79,7 +79,7 @@ export function withoutConstraints(statements: string, where: string): string {
   return removed;
 }
 
-/** The sources with one group taken away. Line numbers elsewhere may move. */
+/** The sources without one group. Line numbers elsewhere may change. */
 export function removeGroup(sources: Sources, tag: Tag): Map<string, string> {
   const [text, start, end] = nameComponents(sources, tag.file, tag.start, tag.end);
   const weak = withoutConstraints(text.slice(start, end), `${tag.file}:${tag.line}`);

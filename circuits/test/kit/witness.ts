@@ -3,7 +3,7 @@ import { mod } from "./field.ts";
 export type InputValue = bigint | number | readonly InputValue[];
 export type Inputs = Record<string, InputValue>;
 
-/** What circom's generated WASM exports (version 2 of its interface). */
+/** Exports of circom's generated WASM (version 2 of its interface). */
 interface Generator {
   init(sanity: number): void;
   getFieldNumLen32(): number;
@@ -17,7 +17,7 @@ interface Generator {
   getMessageChar(): number;
 }
 
-/** The circuit's own generator refused the input (an assertion or a `===` in it). Says nothing about soundness. */
+/** The circuit's own generator rejected the input (an assertion or a `===`). It proves nothing about soundness. */
 export class GeneratorRefusal extends Error {
   override readonly name = "GeneratorRefusal";
 }
@@ -34,8 +34,9 @@ function hash(name: string): [number, number] {
 }
 
 /**
- * Runs a compiled generator and returns one value for each wire. A fresh instance each time: a used one keeps state.
- * Throws GeneratorRefusal where the generator stops, Error for inputs that are missing, unknown or of another size.
+ * Runs a compiled generator and returns one value for each wire. Each run uses a new instance, because instances keep
+ * state.
+ * Throws GeneratorRefusal if the generator stops, Error if an input is missing, unknown or of another size.
  */
 export async function generate(module: WebAssembly.Module, inputs: Inputs): Promise<bigint[]> {
   const messages: string[] = [];
@@ -63,7 +64,7 @@ export async function generate(module: WebAssembly.Module, inputs: Inputs): Prom
     const [high, low] = hash(name);
     const values = flatten(value);
     const size = wasm.getInputSignalSize(high, low);
-    if (size !== values.length) throw new Error(`input ${name} has ${values.length} values, the circuit wants ${size}`);
+    if (size !== values.length) throw new Error(`input ${name} has ${values.length} values, the circuit takes ${size}`);
     for (const [index, element] of values.entries()) {
       for (let word = 0; word < words; word++)
         wasm.writeSharedRWMemory(word, Number((element >> BigInt(32 * word)) & 0xffffffffn));

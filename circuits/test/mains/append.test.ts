@@ -16,7 +16,7 @@ describe("note_append at full size", () => {
     circuit = await Circuit.load("note_append");
   });
 
-  it("grows one tree by batches of all kinds, and the roots are the model's", async () => {
+  it("appends batches of all kinds to one tree and computes the model's roots", async () => {
     const tree = new Tree(10);
     let start = 0n;
     for (const count of [1, 64, 63, 7, 64, 1, 33]) {
@@ -25,7 +25,7 @@ describe("note_append at full size", () => {
     }
   });
 
-  it("appends at subtree boundaries and up to the last place of the tree", async () => {
+  it("appends at subtree boundaries and up to the end of the tree", async () => {
     for (const [start, count] of [
       [511n, 64],
       [2n ** 15n - 1n, 2],
@@ -42,8 +42,8 @@ describe("note_append at full size", () => {
     }
   });
 
-  it("refuses a witness with any one wire changed", () => {
-    // What stands at and right of the position is multiplied by 0: these siblings are free by design.
+  it("rejects a witness with any single wire changed", () => {
+    // Siblings at and right of the position are multiplied by 0, so they are free by design.
     const free = new Set<number>();
     const { r1cs, symbols } = circuit.build;
     const wires = new Map(Array.from(r1cs.wireLabels, (label, wire) => [label, wire]));

@@ -13,7 +13,7 @@ import { makeRange } from "../model/range.ts";
 import { chooseWithdrawal, makeWithdrawal } from "../model/withdrawal.ts";
 
 const random = new Random(25);
-/** The mains, small, each with a statement. */
+/** Shrunk mains, each with a statement. */
 const CASES = {
   payment: ["Payment(10)", "Payment(2)", () => makePayment(choosePayment(random, { depth: 2 }))],
   elgamal_range: ["ElgamalRange()", "ElgamalRange()", () => makeRange(random)],
@@ -31,17 +31,17 @@ async function openSignals(all: Sources, name: keyof typeof CASES): Promise<stri
   const build = await compile(small, `${name}.circom`, "plain");
   const names = build.symbols.names();
   const witness = await build.witness(make().inputs);
-  // Without simplification wire and label are one number.
+  // Without simplification, a wire has the number of its label.
   return openWires(build.r1cs, witness).map((wire) => names.get(wire) ?? `wire ${wire}`);
 }
 
-describe("freedom: the inputs settle every signal of a witness", () => {
+describe("freedom: the inputs determine every signal of a witness", () => {
   for (const name of circuitNames.filter((circuit) => isAffected(sources, `${circuit}.circom`)))
     it(name, async () => {
       expect(await openSignals(sources, name)).to.deep.equal([]);
     });
 
-  it("and a constraint that is missing shows (control)", async () => {
+  it("detects a missing constraint (control)", async () => {
     for (const id of ["edwards.x", "signs.square", "double_and_add.second"]) {
       const tag = readTags(sources).find((candidate) => candidate.id === id) as Tag;
       expect(await openSignals(removeGroup(sources, tag), "elgamal_range"), id).not.to.deep.equal([]);

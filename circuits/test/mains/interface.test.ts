@@ -4,7 +4,7 @@ import { Circuit } from "../kit/circuit.ts";
 
 describe("the circuits and circuits.json", () => {
   for (const name of circuitNames)
-    it(`${name}: constraint and wire count, no outputs, public signals in this order on the first wires`, async () => {
+    it(`${name} has the constraint and wire counts of circuits.json, no outputs, and the public signals on the first wires in order`, async () => {
       const { build, entry, publicNames } = await Circuit.load(name);
       const { r1cs, symbols } = build;
       expect(r1cs.constraints).to.equal(entry.constraints);
@@ -15,10 +15,10 @@ describe("the circuits and circuits.json", () => {
       expect(publicNames.map((signal) => symbols.label(signal))).to.deep.equal(labels);
     });
 
-  it("the sizes that the project promises", async () => {
+  it("stays within the promised sizes", async () => {
     const counts = await Promise.all(circuitNames.map(async (name) => (await Circuit.load(name)).entry.constraints));
     const [payment, range, withdrawal, append] = counts as [number, number, number, number];
-    // 8,182 and the ten public signals with the one are what an FFT domain of 8,192 holds.
+    // 8,182 constraints, ten public signals and the constant 1 fit into an FFT domain of 8,192.
     expect(payment).to.be.at.most(8_182);
     expect(range).to.be.at.most(2_750);
     expect(withdrawal).to.be.at.most(42_000);

@@ -21,7 +21,7 @@ describe("payment at full size", () => {
 
   const pay = (chosen: Partial<PaymentChoices> = {}) => circuit.accept(makePayment(choosePayment(random, chosen)));
 
-  it(`${ROUNDS} random payments show the signals of the model`, async () => {
+  it(`computes the model's signals for ${ROUNDS} random payments`, async () => {
     for (let i = 0; i < ROUNDS; i++) {
       const tree = new Tree(10);
       for (let other = 0; other < 5; other++) tree.set(random.below(2n ** 30n), random.field());
@@ -50,11 +50,11 @@ describe("payment at full size", () => {
     },
   };
   for (const [name, chosen] of Object.entries(edges))
-    it(`takes ${name}`, async () => {
+    it(`accepts ${name}`, async () => {
       await pay(chosen);
     });
 
-  it("refuses each public signal changed by one", () => {
+  it("rejects each public signal changed by one", () => {
     const { r1cs } = circuit.build;
     for (let wire = 1; wire <= r1cs.publicInputs; wire++) {
       const changed = witness.with(wire, (witness[wire] as bigint) + 1n);
@@ -62,7 +62,7 @@ describe("payment at full size", () => {
     }
   });
 
-  it("refuses a witness with any one wire changed", () => {
+  it("rejects a witness with any single wire changed", () => {
     expect(looseWires(circuit.build.r1cs, witness)).to.deep.equal([]);
   });
 });

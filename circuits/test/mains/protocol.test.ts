@@ -21,7 +21,7 @@ import { makeRange } from "../model/range.ts";
 import { Tree } from "../model/tree.ts";
 import { makeWithdrawal } from "../model/withdrawal.ts";
 
-// Three times the same statement: by @sotto/protocol, by the model of these tests, and by the circuit.
+// Computes each statement three times: with @sotto/protocol, with the model of these tests, and with the circuit.
 const ROUNDS = process.env["SOTTO_LONG"] ? 50 : 3;
 const random = new Random(24);
 const DEPLOYMENT = { chainId: 31337n, pool: "0x5FbDB2315678afecb367f032d93F642f64180aa3" };
@@ -30,7 +30,7 @@ const payer = deriveKeys(new Uint8Array(32).fill(1), DEPLOYMENT);
 const payee = deriveKeys(new Uint8Array(32).fill(2), DEPLOYMENT);
 const recipient = { encryptionKey: payee.encryptionKey, ownerTag: payee.ownerTag(0) };
 
-/** Both trees, with `count` notes of the payer in the last places. */
+/** Both trees, whose last leaves are `count` notes of the payer. */
 function pool(count: number): { tree: NoteTree; model: Tree; notes: SpendableNote[] } {
   const strangers = Array.from({ length: Number(random.below(40n)) }, () => random.field());
   const notes = Array.from({ length: count }, (_, i) => ({
@@ -46,7 +46,7 @@ function pool(count: number): { tree: NoteTree; model: Tree; notes: SpendableNot
 }
 
 describe("the protocol package, the model and the circuits agree", () => {
-  /** Where one of these circuits is to be tested. */
+  /** Runs the test if one of these circuits is to be tested. */
   const agree = (title: string, circuits: CircuitName[], test: () => Promise<void>) =>
     circuits.some((name) => isAffected(sources, `${name}.circom`)) && it(title, test);
 
@@ -126,7 +126,7 @@ describe("the protocol package, the model and the circuits agree", () => {
         })),
         ...pick(input, ["amount", "outputAmount", "outputTag", "outputBlinding", "context", "changeHint"]),
       });
-      // The model's tree has the spent notes only, so the root is its own; everything else is the same.
+      // The model's tree contains only the spent notes, so its root differs. Everything else is equal.
       expect(publicSignals.toSpliced(2, 1)).to.deep.equal(modelled.signals.toSpliced(2, 1));
     }
   });
@@ -145,7 +145,7 @@ describe("the protocol package, the model and the circuits agree", () => {
   });
 });
 
-/** The named inputs, each one number. */
+/** The inputs of these names, each a single number. */
 function pick<Name extends string>(input: object, names: readonly Name[]): Record<Name, bigint> {
   const values = input as Record<string, unknown>;
   return Object.fromEntries(names.map((name) => [name, values[name] as bigint])) as Record<Name, bigint>;

@@ -15,7 +15,7 @@ describe("elgamal_range at full size", () => {
     circuit = await Circuit.load("elgamal_range");
   });
 
-  it(`${ROUNDS} random statements show the signals of the model`, async () => {
+  it(`computes the model's signals for ${ROUNDS} random statements`, async () => {
     for (let i = 0; i < ROUNDS; i++) witness = await circuit.accept(makeRange(random));
   });
 
@@ -28,11 +28,11 @@ describe("elgamal_range at full size", () => {
     "the largest amount": { amount: MAX, lowerBound: MAX, upperBound: MAX },
   };
   for (const [name, chosen] of Object.entries(edges))
-    it(`takes ${name}`, async () => {
+    it(`accepts ${name}`, async () => {
       await circuit.accept(makeRange(random, chosen));
     });
 
-  it("refuses a witness with any one wire changed", () => {
+  it("rejects a witness with any single wire changed", () => {
     expect(looseWires(circuit.build.r1cs, witness)).to.deep.equal([]);
   });
 });

@@ -18,24 +18,24 @@ describe("withdrawal at full size", () => {
   const withdraw = (enabled: number, chosen: Partial<WithdrawalChoices> = {}) =>
     circuit.accept(makeWithdrawal(chooseWithdrawal(random, { depth: 10, inputs: 8, enabled }, chosen)));
 
-  it(`1 to 8 notes, ${ROUNDS} time(s), show the signals of the model`, async () => {
+  it(`computes the model's signals for 1 to 8 notes, ${ROUNDS} time(s)`, async () => {
     for (let round = 0; round < ROUNDS; round++) for (const enabled of [1, 3, 8]) witness = await withdraw(enabled);
   });
 
-  it("takes a withdrawal of everything and a merge of everything", async () => {
+  it("accepts a withdrawal of everything and a merge of everything", async () => {
     const choices = chooseWithdrawal(random, { depth: 10, inputs: 8, enabled: 2 });
     const total = choices.notes.reduce((sum, { amount }) => sum + amount, 0n);
     await circuit.accept(makeWithdrawal({ ...choices, amount: total, outputAmount: 0n }));
     await circuit.accept(makeWithdrawal({ ...choices, amount: 0n, outputAmount: total }));
   });
 
-  it("takes the largest amount and the largest output: eight inputs can be worth more than 64 bits", async () => {
+  it("accepts the largest amount and the largest output together: eight inputs can be worth more than 64 bits", async () => {
     const choices = chooseWithdrawal(random, { depth: 10, inputs: 8, enabled: 2 });
     const notes = choices.notes.map((note) => (note.enabled === 1n ? { ...note, amount: MAX } : note));
     await circuit.accept(makeWithdrawal({ ...choices, notes, amount: MAX, outputAmount: MAX }));
   });
 
-  it("refuses a witness with any one wire changed", () => {
+  it("rejects a witness with any single wire changed", () => {
     expect(looseWires(circuit.build.r1cs, witness)).to.deep.equal([]);
   });
 });

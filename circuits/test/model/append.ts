@@ -2,14 +2,14 @@ import { mod } from "../kit/field.ts";
 import type { Inputs } from "../kit/witness.ts";
 import { Tree } from "./tree.ts";
 
-/** How many leaves an append takes. */
+/** Maximum number of leaves in an append. */
 export const APPEND = 64;
 
 /** sum(values[i] at^i). */
 export const evaluate = (values: readonly bigint[], at: bigint): bigint =>
   values.reduceRight((sum, value) => mod(sum * at + value), 0n);
 
-/** In the tree, what stands left of the path of `startIndex` on each level; 0 where the circuit does not look. */
+/** The nodes left of the path of `startIndex` on each level; 0 for entries that the circuit ignores. */
 export const leftSiblings = (tree: Tree, startIndex: bigint): bigint[][] =>
   tree.path(startIndex).map((children, level) => {
     const position = (startIndex >> BigInt(3 * level)) & 7n;
@@ -23,8 +23,8 @@ export interface Append {
 }
 
 /**
- * Puts `leaves` (1 to 64) into the tree from startIndex on and returns the statement that this was done. The tree
- * must be empty from startIndex on.
+ * Inserts 1 to 64 leaves into the tree from startIndex on, where it must be empty, and returns the statement of this
+ * append.
  */
 export function makeAppend(tree: Tree, startIndex: bigint, leaves: readonly bigint[], challenge: bigint): Append {
   const siblings = leftSiblings(tree, startIndex);

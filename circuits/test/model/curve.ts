@@ -1,7 +1,7 @@
 import { babyjubjub } from "@noble/curves/misc.js";
 import { divide, mod, squareRoot } from "../kit/field.ts";
 
-/** Baby Jubjub by @noble/curves: another implementation than the circuits' and the protocol package's own checks. */
+/** Baby Jubjub with @noble/curves, independent of the circuits and of the protocol package. */
 export type Point = { x: bigint; y: bigint };
 export type Pair = [bigint, bigint];
 
@@ -26,7 +26,7 @@ export function multiply(point: Point, k: bigint): Point {
   return affine(result);
 }
 
-/** circomlib's Montgomery form: u = (1 + y) / (1 - y), v = u / x. Not for the points with x = 0. */
+/** circomlib's Montgomery form: u = (1 + y) / (1 - y), v = u / x. Not defined for x = 0. */
 export function toMontgomery({ x, y }: Point): Pair {
   const u = divide(1n + y, 1n - y);
   return [u, divide(u, x)];
@@ -44,7 +44,7 @@ function atX(x: bigint): Point | undefined {
   return y === undefined ? undefined : { x, y };
 }
 
-/** A point of order exactly 8: what is left of some point of the curve after multiplication by l. */
+/** A point of order 8: some point of the curve multiplied by l. */
 function orderEight(): Point {
   for (let x = 2n; ; x++) {
     const point = atX(x);
@@ -54,12 +54,12 @@ function orderEight(): Point {
   }
 }
 
-/** Small order: 8, 4, 2. */
+/** Points of small order: 8, 4 and 2. */
 export const T8 = orderEight();
 export const T4 = multiply(T8, 2n);
 export const T2 = multiply(T8, 4n);
 
-/** The other point with the same x: not in the subgroup. */
+/** The other point with the same x. It is not in the subgroup. */
 export const otherY = ({ x, y }: Point): Point => ({ x, y: mod(-y) });
 
 export const inSubgroup = (point: Point): boolean => multiply(point, ORDER).y === 1n && point.y !== 1n;

@@ -10,10 +10,10 @@ export interface Encryption {
   pad: bigint;
 }
 
-/** The scalar the circuit multiplies by, for a witness of 249 bits: odd, in [2^249 + 1, 3 * 2^249 - 1]. */
+/** The encryption scalar for a witness of 249 bits. It is odd and in [2^249 + 1, 3 * 2^249 - 1]. */
 export const ephemeralScalar = (scalar: bigint): bigint => 2n * scalar + 2n ** 249n + 1n;
 
-/** Lifted ElGamal of `amount` under `key`, and the secrets of the note it delivers. */
+/** Encrypts `amount` for `key` with lifted ElGamal and derives the secrets of the note. */
 export function encrypt(key: Point, amount: bigint, scalar: bigint): Encryption {
   const r = ephemeralScalar(scalar);
   const R = multiply(BASE8, r);

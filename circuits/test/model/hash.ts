@@ -14,9 +14,9 @@ export function poseidonEx(inputs: readonly bigint[], outputs: number, domain = 
 
 export const poseidon = (inputs: readonly bigint[], domain = 0n): bigint => poseidonEx(inputs, 1, domain)[0] as bigint;
 
-/** A tree node: the permutation of width 8 over all children, first lane, plus the first child. */
+/** A tree node: the first lane of the permutation of width 8 over all children, plus the first child. */
 export function node(children: readonly bigint[]): bigint {
-  if (children.length !== 8) throw new RangeError(`${children.length} children`);
+  if (children.length !== 8) throw new RangeError(`a node has 8 children, got ${children.length}`);
   return mod(poseidon(children.slice(1), children[0]) + (children[0] as bigint));
 }
 

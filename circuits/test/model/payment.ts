@@ -6,13 +6,13 @@ import { commitment, DOMAIN, nullifier, ownerTag, poseidon } from "./hash.ts";
 import type { Random } from "./random.ts";
 import { Tree } from "./tree.ts";
 
-/** Everything a payment is made from. What a test does not choose is random. */
+/** All values that define a payment. Values that a test does not choose are random. */
 export interface PaymentChoices {
   depth: number;
   spendingKey: bigint;
   inputBlinding: bigint;
   leafIndex: bigint;
-  /** The tree without the note that is spent; it is added. */
+  /** The tree without the spent note, which is added to it. */
   tree: Tree;
   wallet: bigint;
   recipientKey: Point;
@@ -26,7 +26,7 @@ export interface PaymentChoices {
   changeBlinding: bigint;
   resourceUrl: bigint;
   changeHint: bigint;
-  /** What the ciphertext holds, for payments that lie; otherwise `amount`. */
+  /** The encrypted amount, if the payment lies about it; otherwise `amount`. */
   encryptedAmount?: bigint;
 }
 
@@ -63,7 +63,7 @@ export function choosePayment(random: Random, chosen: Partial<PaymentChoices> = 
   };
 }
 
-/** The payment these choices make, by the model: inputs for the circuit and the signals it must show. */
+/** The model's payment for these choices: inputs of the circuit and the expected signals. */
 export function makePayment(choices: PaymentChoices): Payment {
   const { amount, changeAmount, leafIndex, spendingKey, tree } = choices;
   const spentTag = ownerTag(spendingKey);
@@ -77,7 +77,7 @@ export function makePayment(choices: PaymentChoices): Payment {
       DOMAIN.recipient,
     ),
     resourceUrl: choices.resourceUrl,
-    // C itself would let the chain confirm a guessed amount: it travels under the sender commitment.
+    // C itself would let an observer confirm a guessed amount, so the sender commitment hides it.
     encryptedAmount: [encryption.R.x, mod(encryption.C.x + senderCommitment)],
     amountHint: mod(encryption.pad + amount),
     root: tree.root,

@@ -1,8 +1,8 @@
 import { P } from "../kit/field.ts";
 
 /**
- * A reproducible source of field elements and integers (xorshift128+ from a seed; quality does not matter here, only
- * that a failure can be seen again).
+ * A reproducible source of field elements and integers: xorshift128+ from a seed. Its quality does not matter, only that
+ * a failure can be reproduced.
  */
 export class Random {
   #a: bigint;

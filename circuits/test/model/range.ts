@@ -13,7 +13,7 @@ export interface RangeChoices {
   amount: bigint;
 }
 
-/** A range statement by the model: inputs for the circuit and the six signals it must show. */
+/** The model's range statement: inputs of the circuit and the six expected signals. */
 export function makeRange(
   random: Random,
   chosen: Partial<RangeChoices> = {},

@@ -1,6 +1,6 @@
 import { node } from "./hash.ts";
 
-/** A sparse 8-ary tree of any depth, slow and simple: what the circuits' paths are judged by. */
+/** A sparse 8-ary tree of any depth, slow and simple. The circuits' paths are compared with it. */
 export class Tree {
   readonly depth: number;
   readonly #levels: Map<bigint, bigint>[];
@@ -27,18 +27,19 @@ export class Tree {
   }
 
   set(leafIndex: bigint, leaf: bigint): void {
-    if (leafIndex < 0n || leafIndex >= this.capacity) throw new RangeError(`no leaf ${leafIndex}`);
+    if (leafIndex < 0n || leafIndex >= this.capacity)
+      throw new RangeError(`leaf index ${leafIndex} is outside the tree, which has ${this.capacity} leaves`);
     this.#levels[0]?.set(leafIndex, leaf);
     for (let level = 1, index = leafIndex / 8n; level <= this.depth; level++, index /= 8n)
       this.#levels[level]?.set(index, node(this.children(level, index)));
   }
 
-  /** The eight children of a node; level 1 holds the parents of leaves. */
+  /** The eight children of a node. Level 1 has the parents of leaves. */
   children(level: number, index: bigint): bigint[] {
     return Array.from({ length: 8 }, (_, i) => this.#at(level - 1, 8n * index + BigInt(i)));
   }
 
-  /** The children of every node above a leaf, the lowest level first. */
+  /** The children of every node above a leaf, lowest level first. */
   path(leafIndex: bigint): bigint[][] {
     return Array.from({ length: this.depth }, (_, level) =>
       this.children(level + 1, leafIndex >> BigInt(3 * level + 3)),
@@ -46,6 +47,6 @@ export class Tree {
   }
 }
 
-/** The lowest `count` bits of an integer, the lowest first. */
+/** The lowest `count` bits of an integer, lowest first. */
 export const bitsOf = (value: bigint, count: number): bigint[] =>
   Array.from({ length: count }, (_, i) => (value >> BigInt(i)) & 1n);

@@ -33,7 +33,7 @@ export interface Withdrawal {
 
 const leafOf = (note: SpentNote) => commitment(mod(note.amount), ownerTag(note.spendingKey), note.blinding);
 
-/** `notes` inputs of which the first `enabled` are real; everything not chosen is random. */
+/** `notes` inputs, of which the first `enabled` are used. Values that are not chosen are random. */
 export function chooseWithdrawal(
   random: Random,
   shape: { depth: number; inputs: number; enabled: number },
@@ -69,7 +69,7 @@ export function chooseWithdrawal(
   };
 }
 
-/** The withdrawal these choices make, by the model. An unused input gets the path of an empty tree around its leaf. */
+/** The model's withdrawal for these choices. An unused input has the path of its leaf in an otherwise empty tree. */
 export function makeWithdrawal(choices: WithdrawalChoices): Withdrawal {
   const tree = new Tree(choices.depth);
   for (const note of choices.notes) if (note.enabled === 1n) tree.set(note.leafIndex, leafOf(note));

@@ -40,21 +40,21 @@ const after = treeOf(4, Number(START));
 for (const [i, leaf] of LEAVES.entries()) after.set(START + BigInt(i), leaf);
 const path = on("lib/append_path.circom", "AppendPath(4)", {
   inputs: () => ({ startBits: bitsOf(START, 12), leftSiblings: leftSiblings(before, START), leaves: LEAVES }),
-  // The pool's tree grows, but not by these leaves.
+  // The pool's tree grows by other leaves.
   harm: (read) => read("oldRoot") === before.root && read("newRoot") !== after.root,
 });
-/** A node of the new tree that is not what was appended below it. */
+/** Puts a node into the new tree that does not match the leaves appended below it. */
 const smuggle = (target: string, list: string, count: number) =>
   swap(`${target} <-- ${list};`, `for (var s = 0; s < ${count}; s++) { ${target}[s] <-- s == 7 ? 666 : ${list}[s]; }`);
 
 export const appendAttacks: readonly Attack[] = [
-  shift("shift.start", "other values than came in", swap("shifted[0][i] <-- in[i]", "shifted[0][i] <-- in[i] + 1")),
+  shift("shift.start", "values other than the inputs", swap("shifted[0][i] <-- in[i]", "shifted[0][i] <-- in[i] + 1")),
   shift(
     "shift.moving",
-    "a value that half moves",
+    "a value that moves only in part",
     swap("<-- bits[b] * shifted[b][i]", "<-- (b == 1 ? 3 : bits[b]) * shifted[b][i]"),
   ),
-  shift("shift.moved", "values that are added on the way", swap("<-- stays + arrives", "<-- stays + arrives + 1")),
+  shift("shift.moved", "values added during the shift", swap("<-- stays + arrives", "<-- stays + arrives + 1")),
   shift(
     "shift.end",
     "a result that is not the last step's",
@@ -63,22 +63,22 @@ export const appendAttacks: readonly Attack[] = [
   places("places_before.low", "a position below itself", swap("or <-- bits[0] + bits[1] - and", "or <-- 0")),
   places(
     "places_before.upper",
-    "a place behind the position",
+    "a place after the position",
     swap("before[5] <-- bits[2] * bits[1]", "before[5] <-- 1"),
   ),
   places(
     "places_before.lower",
-    "a place left of the position as free",
+    "a place before the position that is marked as free",
     swap("before[0] <-- bits[2] + or - before[4]", "before[0] <-- 0"),
   ),
   level(
     "append_children.before",
-    "leaves that nobody appended, kept as left siblings",
+    "leaves that nobody appended, passed as left siblings",
     swap("before[7] <-- cut0.before", "before[7] <-- [1, 1, 1, 1, 1, 1, 1]"),
   ),
   level(
     "append_children.kept",
-    "a left sibling behind the position",
+    "a left sibling after the position",
     swap("kept[j] <-- before[j] * (left[j] - empty)", "kept[j] <-- left[j] - empty"),
   ),
   level(
@@ -93,7 +93,7 @@ export const appendAttacks: readonly Attack[] = [
   ),
   level(
     "append_children.old",
-    "old children that are not the tree's",
+    "old children that are not in the tree",
     swap("oldChildren[j] <-- empty + stays", "oldChildren[j] <-- 1 + empty + stays"),
   ),
   level(
@@ -101,7 +101,11 @@ export const appendAttacks: readonly Attack[] = [
     "new children that were not appended",
     swap("newChildren[j] <-- empty + stays", "newChildren[j] <-- 1 + empty + stays"),
   ),
-  parents("parents.node", "a node over another group", swap("nodes[i] <-- cut0[i].node", "nodes[i] <-- cut0[0].node")),
+  parents(
+    "parents.node",
+    "a node that is the parent of another group",
+    swap("nodes[i] <-- cut0[i].node", "nodes[i] <-- cut0[0].node"),
+  ),
   path("append_path.leaves", "a leaf that was not appended", smuggle("cut2.children", "slots", 72)),
   path("append_path.groups", "a group that was not appended", smuggle("cut2.children", "newChildren[1]", 16)),
   path(
@@ -109,8 +113,8 @@ export const appendAttacks: readonly Attack[] = [
     "a subtree that was not appended",
     smuggle("cut2[level - 2].children", "newChildren[level]", 16),
   ),
-  path("append_path.root", "a root over other nodes", smuggle("cut2.children", "children", 8)),
-  path("append_path.inside", "leaves behind the last place of the tree", {
+  path("append_path.root", "a root of other nodes", smuggle("cut2.children", "children", 8)),
+  path("append_path.inside", "leaves past the end of the tree", {
     inputs: () => {
       const last = 4096n - 6n;
       const full = new Tree(4);
@@ -135,29 +139,31 @@ function noteAppendAttacks(): Attack[] {
     main: "note_append.circom",
     shrink: { file: "note_append.circom", find: "= NoteAppend(10);", replace: "= NoteAppend(3);" },
     inputs: () => honest,
-    // Something public is not what the model says of these leaves at this place.
+    // A public signal differs from the model for these leaves at this index.
     harm: (read) => ["oldRoot", "newRoot", "startIndex", "evaluation"].some((name) => read(name) !== honest[name]),
     ...own,
   });
   return [
-    attack("count", "three leaves that are counted as two", {
+    attack("count", "three leaves counted as two", {
       ...swap("cut0.values <-- leaves;", "for (var s = 0; s < 64; s++) { cut0.values[s] <-- s < 2 ? leaves[s] : 0; }"),
       inputs: () => appended({ count: 2n }),
       harm: (read) => read("count") === 2n && read("newRoot") === honest["newRoot"],
     }),
-    attack("start", "a place beyond the tree", {
+    attack("start", "an index beyond the tree", {
       ...swap("cut0.value <-- startIndex", "cut0.value <-- startIndex % 512"),
       inputs: () => appended({ startIndex: START + 512n }),
     }),
-    attack("path", "a new tree of the prover's choice", {
+    attack("path", "a new tree that the prover chose", {
       ...swap("rootAfter <-- cut0.newRoot", "rootAfter <-- 666"),
       inputs: () => appended({ newRoot: 666n }),
     }),
-    attack("old_root", "a tree that is not the pool's", { inputs: () => appended({ oldRoot: treeOf(3, 4).root }) }),
+    attack("old_root", "a tree that is not the tree of the pool", {
+      inputs: () => appended({ oldRoot: treeOf(3, 4).root }),
+    }),
     attack("new_root", "a second root for the same leaves", {
       inputs: () => appended({ newRoot: other["newRoot"] }),
     }),
-    attack("evaluation", "other leaves than the contract's", {
+    attack("evaluation", "leaves other than those of the contract", {
       inputs: () => appended({ evaluation: other["evaluation"] }),
     }),
   ];

@@ -21,7 +21,7 @@ describe("coverage of constraint groups", () => {
   });
 
   it("no component is instantiated outside a group", () => {
-    // An anonymous component that constrains only its inputs has no operator to find it by: "T(p)(a, b);".
+    // An anonymous component that only constrains its inputs, "T(p)(a, b);", has no operator to search for.
     const loose = [...sources].flatMap(([file, text]) => {
       const covered = tags.filter((tag) => tag.file === file);
       const code = text.replace(/\/\/.*$/gm, (comment) => " ".repeat(comment.length));

@@ -37,7 +37,7 @@ const recipientKey = on("lib/recipient_key.circom", "RecipientKey()", {
   inputs: () => ({ q }),
   harm: (read) => read("key[0]") !== key[0] || read("key[1]") !== key[1],
 });
-/** Keys a recipient never has, each without answer to what the recipient would read. */
+/** Keys that a recipient never has, because it could not read a payment to them. */
 const badKeys = {
   "the other point with the key's x": otherY(multiply(Q, 8n)),
   "the key plus a point of order 8": add(multiply(Q, 8n), T8),
@@ -46,10 +46,10 @@ const badKeys = {
 };
 
 export const curveAttacks: readonly Attack[] = [
-  onCurve("montgomery.on_curve", "a point beside the curve", {}),
+  onCurve("montgomery.on_curve", "a point that is not on the curve", {}),
   scaled(
     "add_scaled.slope",
-    "a sum by a line that is not through both points",
+    "a sum from a line that does not go through both points",
     swap("(b[0] - a[0]);", "(b[0] - a[0]) + 1;"),
   ),
   scaled("add_scaled.u", "a sum off the line", swap("- a[0] - b[0];", "- a[0] - b[0] + 1;")),
@@ -73,7 +73,7 @@ export const curveAttacks: readonly Attack[] = [
       "(1 + EDWARDS_D() * product) + 1;\n    // [C:edwards.sum_x]",
     ),
   ),
-  recipientKey("recipient_key.on_curve", "a Q of another curve", {
+  recipientKey("recipient_key.on_curve", "a Q on another curve", {
     ...swap("cut0.point <-- q", `cut0.point <-- ${text(q)}`),
     inputs: () => ({ q: OFF }),
     harm: (read) => read("q[0]") === p[0] && read("q[1]") !== p[1],

@@ -1,7 +1,7 @@
 import type { Attack } from "../kit/attack.ts";
 import { gadget } from "../kit/gadget.ts";
 
-/** The attacks on one gadget share its main and, unless one says otherwise, its inputs and its notion of a lie. */
+/** The attacks on one gadget share its main and, by default, its inputs and its `harm`. */
 export function on(file: string, component: string, shared: Partial<Pick<Attack, "inputs" | "harm">>) {
   const main = gadget(file, component);
   return (tag: string, title: string, own: Partial<Omit<Attack, "tag" | "title" | "main">>): Attack => {

@@ -13,7 +13,7 @@ const montgomery = (point: Point) => `[${toMontgomery(point).join(", ")}]`;
 
 const elgamal = on("lib/elgamal.circom", "ElGamal()", {
   inputs: () => ({ recipientQ: montgomeryEighth(KEY), scalar: SCALAR, amountBits: bitsOf(AMOUNT, 64) }),
-  // The key is named, the sender's R is right, and yet what the recipient derives from R is not what was encrypted.
+  // The key and R are correct, but the secrets that the recipient derives from R do not match the encryption.
   harm: (read) =>
     read("recipientKeyX") === KEY.x &&
     read("ephemeralX") === honest.R.x &&
@@ -21,7 +21,7 @@ const elgamal = on("lib/elgamal.circom", "ElGamal()", {
 });
 
 export const elgamalAttacks: readonly Attack[] = [
-  elgamal("elgamal.recipient_key", "an encryption under the payer's own key in the recipient's name", {
+  elgamal("elgamal.recipient_key", "an encryption for the payer's own key in the recipient's name", {
     edits: [
       { find: "key[2] <-- cut0.key", replace: `key[2] <-- ${montgomery(OWN)}` },
       { find: "cut1.point <-- key", replace: "cut1.point <-- cut0.key" },

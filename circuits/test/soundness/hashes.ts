@@ -2,7 +2,7 @@ import type { Attack } from "../kit/attack.ts";
 import { commitment, DOMAIN, node, nullifier, ownerTag, poseidon, poseidonEx } from "../model/hash.ts";
 import { on, swap } from "./define.ts";
 
-/** The output is one more than the hash: whatever it is, nobody hashed to it. */
+/** The output is the hash plus one, for which nobody knows an input. */
 const plusOne = (find: string) => swap(find, `${find} + 1`);
 const FOUR = [11n, 12n, 13n, 14n];
 
@@ -40,10 +40,10 @@ const recipient = on("lib/recipient.circom", "Recipient()", {
 });
 
 export const hashAttacks: readonly Attack[] = [
-  hash("hash.permutation", "an output that is no hash of the inputs", plusOne("out <-- state[0]")),
+  hash("hash.permutation", "an output that is not the hash of the inputs", plusOne("out <-- state[0]")),
   treeNode(
     "merkle.permutation",
-    "a node that is not over its children",
+    "a node that is not the hash of its children",
     swap("<-- cut0.out;", "<-- [cut0.out[0] + 1];"),
   ),
   treeNode("merkle.feed_forward", "a node without the first child added", swap("state[0] + children[0]", "state[0]")),
@@ -51,6 +51,6 @@ export const hashAttacks: readonly Attack[] = [
   note("note.commitment", "a commitment that is not the note's", plusOne("commitment <-- cut0.out")),
   spent("nullifier.hash", "a second nullifier for a note", plusOne("nullifier <-- cut0.out")),
   secrets("note_secrets.hash", "a blinding the recipient will not derive", plusOne("blinding <-- hash[0]")),
-  sender("recipient.sender", "a commitment to no sender", plusOne("commitment <-- cut0.out")),
+  sender("recipient.sender", "a commitment that is not to the sender", plusOne("commitment <-- cut0.out")),
   recipient("recipient.address", "an address that names another recipient", plusOne("address <-- cut0.out")),
 ];

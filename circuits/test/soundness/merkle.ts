@@ -46,7 +46,7 @@ const spent = on("lib/spent_note.circom", "SpentNote(1)", {
 });
 
 export const merkleAttacks: readonly Attack[] = [
-  child("merkle.choose_of_eight", "a child that is not there, chosen at the first layer", {
+  child("merkle.choose_of_eight", "a node that is not a child, selected at the first layer", {
     edits: [
       {
         find: "fours[i] <-- children[2 * i] + bits[0] * (children[2 * i + 1] - children[2 * i])",
@@ -54,7 +54,7 @@ export const merkleAttacks: readonly Attack[] = [
       },
     ],
   }),
-  child("merkle.choose_of_four", "a child that is not there, chosen at the second layer", {
+  child("merkle.choose_of_four", "a node that is not a child, selected at the second layer", {
     edits: [
       {
         find: "twos[i] <-- fours[2 * i] + bits[1] * (fours[2 * i + 1] - fours[2 * i])",
@@ -62,12 +62,12 @@ export const merkleAttacks: readonly Attack[] = [
       },
     ],
   }),
-  child("merkle.child_selected", "a child that is not there, chosen at the third layer", {}),
-  child("merkle.child_selected", "the right child at the wrong place", {
+  child("merkle.child_selected", "a node that is not a child, selected at the third layer", {}),
+  child("merkle.child_selected", "the right child at the wrong index", {
     inputs: () => ({ children: CHILDREN, bits: bitsOf(5n, 3), current: 16 }),
   }),
   path("merkle.path_leaf", "a path that starts at another leaf", swap("nodes[0] <-- leaf", "nodes[0] <-- 100")),
-  path("merkle.path_child", "a leaf that its parent does not have", {
+  path("merkle.path_child", "a leaf that is not a child of its parent", {
     edits: [
       {
         find: "cut0[level].children <-- pathChildren[level];",
@@ -77,15 +77,15 @@ export const merkleAttacks: readonly Attack[] = [
   }),
   root(
     "merkle.path_parent",
-    "a second root for the same leaves, by a node that is not the parent",
+    "a second root for the same leaves, through a node that is not the parent",
     swap("nodes[level + 1] <-- cut0[level].node", "nodes[level + 1] <-- cut0[level].node + 1"),
   ),
   root(
     "merkle.path_root",
-    "a second root for the same leaves, put in place of the path's end",
+    "a second root for the same leaves, instead of the path's last node",
     swap("root <-- nodes[depth]", "root <-- nodes[depth] + 1"),
   ),
-  spent("spent_note.owner", "the note of somebody else, without the key", {
+  spent("spent_note.owner", "the note of another owner, without the key", {
     ...swap("ownerTag <-- cut0.tag", `ownerTag <-- ${ownerTag(77n)}`),
     inputs: () => own(4n, { amount: 1_000_000n, blinding: 8n }),
     harm: (read) => read("root") === pool.root && read("ownerTag") !== ownerTag(read("spendingKey")),
@@ -95,12 +95,12 @@ export const merkleAttacks: readonly Attack[] = [
     inputs: () => own(PLACE, { amount: AMOUNT + 1n }),
     harm: (read) => read("root") === pool.root && read("amount") !== AMOUNT,
   }),
-  spent("spent_note.index", "a place beyond the tree, which gives a note a second nullifier", {
+  spent("spent_note.index", "an index beyond the tree, which gives a note a second nullifier", {
     ...swap("cut0.value <-- leafIndex", "cut0.value <-- leafIndex % 8"),
     inputs: () => own(PLACE + 8n),
     harm: (read) => read("root") === pool.root && read("nullifier") !== nullifier(KEY, mine, PLACE),
   }),
-  spent("spent_note.root", "a note that is in no tree", {
+  spent("spent_note.root", "a note that is not in the tree", {
     ...swap("root <-- cut0.root", `root <-- ${pool.root}`),
     inputs: () => {
       const invented = new Tree(1);

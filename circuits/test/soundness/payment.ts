@@ -11,7 +11,7 @@ const DEPTH = 2;
 const AMOUNT = 1_000_000n;
 const CHANGE = 250_000n;
 
-/** The same payment each time, but for what is chosen; `shown` replaces public signals. */
+/** Always the same payment, except for the chosen values; `shown` replaces public signals. */
 function pay(chosen: Partial<PaymentChoices> = {}, shown: Inputs = {}): Inputs {
   const choices = choosePayment(new Random(7), { depth: DEPTH, amount: AMOUNT, changeAmount: CHANGE, ...chosen });
   return { ...makePayment({ ...choices, tree: new Tree(DEPTH) }).inputs, ...shown };
@@ -27,7 +27,7 @@ const attack = (tag: string, title: string, own: Partial<Attack> & Pick<Attack, 
   title,
   main: "payment.circom",
   shrink: { file: "payment.circom", find: "= Payment(10);", replace: `= Payment(${DEPTH});` },
-  // A public signal is not what the model says of this payment.
+  // A public signal differs from the model of this payment.
   harm: (read) =>
     [
       read("recipientAddress") !== recipientAddress,
@@ -42,7 +42,7 @@ const attack = (tag: string, title: string, own: Partial<Attack> & Pick<Attack, 
   ...own,
 });
 
-/** A payment of a negative amount, so that the change is more than what was spent. Its ciphertext holds 0. */
+/** A payment of a negative amount, so that the change exceeds the spent note. Its ciphertext contains 0. */
 const negative = () => pay({ amount: P - 5n, changeAmount: 15n, encryptedAmount: 0n });
 
 export const paymentAttacks: readonly Attack[] = [
@@ -71,7 +71,7 @@ export const paymentAttacks: readonly Attack[] = [
     inputs: () => pay({ changeAmount: 2n ** 64n }),
     harm: (read) => read("changeAmount") >= 2n ** 64n,
   }),
-  attack("spent_note", "more money than the note has", {
+  attack("spent_note", "more value than the note has", {
     ...swap("cut0.amount <-- amount + changeAmount", `cut0.amount <-- ${AMOUNT + CHANGE}`),
     inputs: () => {
       const rich = pay({ amount: 2n ** 63n });
@@ -79,11 +79,11 @@ export const paymentAttacks: readonly Attack[] = [
     },
     harm: (read) => read("root") === root && read("amount") + read("changeAmount") > AMOUNT + CHANGE,
   }),
-  attack("root", "a note in a tree of the payer's own", { inputs: () => pay({}, { root: 666n }) }),
+  attack("root", "a note in a tree that the payer made up", { inputs: () => pay({}, { root: 666n }) }),
   attack("nullifier", "a second nullifier for the note", {
     inputs: () => pay({}, { nullifier: nullifier(honest.choices.spendingKey, 1n, 2n) }),
   }),
-  attack("nullifier", "a nullifier of 0", { inputs: () => pay({}, { nullifier: 0n }) }),
+  attack("nullifier", "nullifier 0", { inputs: () => pay({}, { nullifier: 0n }) }),
   attack("encryption", "an encryption of another amount", {
     ...swap(
       "cut0.amountBits <-- amountBits;",
@@ -91,7 +91,7 @@ export const paymentAttacks: readonly Attack[] = [
     ),
     inputs: () => pay({ encryptedAmount: AMOUNT ^ 32n }),
   }),
-  attack("ephemeral", "an R that the recipient derives nothing from", {
+  attack("ephemeral", "an R from which the recipient cannot derive the secrets", {
     inputs: () => pay({}, { encryptedAmount: [666n, cx as bigint] }),
   }),
   attack("cipher", "a C of another amount", { inputs: () => pay({}, { encryptedAmount: [rx as bigint, 666n] }) }),
@@ -106,7 +106,7 @@ export const paymentAttacks: readonly Attack[] = [
       ),
   }),
   attack("hint", "a hint of another amount", { inputs: () => pay({}, { amountHint: pad + 10n * AMOUNT }) }),
-  attack("recipient_note", "a note of nobody", {
+  attack("recipient_note", "a note that belongs to nobody", {
     inputs: () => pay({}, { commitments: [666n, changeNote as bigint] }),
   }),
   attack("change_note", "more change than is left", {
@@ -121,7 +121,7 @@ export const paymentAttacks: readonly Attack[] = [
         },
       ),
   }),
-  attack("sender", "a payment in somebody else's name", {
+  attack("sender", "a payment in the name of another sender", {
     ...swap("senderCommitment <-- cut0.commitment", "senderCommitment <-- 4711"),
     inputs: () =>
       pay(
@@ -132,10 +132,10 @@ export const paymentAttacks: readonly Attack[] = [
         },
       ),
   }),
-  attack("cipher", "a C in the open", {
+  attack("cipher", "a C without the sender commitment", {
     inputs: () => pay({}, { encryptedAmount: [rx as bigint, honest.encryption.C.x] }),
   }),
-  attack("recipient", "an address that is not the recipient's", {
+  attack("recipient", "a recipientAddress with another sender commitment", {
     inputs: () => pay({}, { recipientAddress: addressWith(poseidon([spentTag, 1n], DOMAIN.senderCommitment)) }),
   }),
   ...(["resource", "changeHint"] as const).map((name) => {

@@ -19,7 +19,7 @@ const attack = (id: string, title: string, own: Partial<Attack> & Pick<Attack, "
   main: "elgamal_range.circom",
   ...own,
 });
-/** The difference that is checked is not the one that was asked for. */
+/** The checked difference is not the claimed one. */
 const zero = (difference: string) => swap(`cut0.value <-- ${difference}`, "cut0.value <-- 0");
 
 export const rangeAttacks: readonly Attack[] = [
@@ -57,7 +57,7 @@ export const rangeAttacks: readonly Attack[] = [
       state({}, { encryptedAmount: makeRange(new Random(8), { amount: AMOUNT ^ 32n }).signals.slice(0, 2) }),
     harm: (read) => read("encryptedAmount[1]") !== cx && read("lowerBound") === AMOUNT,
   }),
-  attack("key", "the key of somebody else", {
+  attack("key", "the key of another recipient", {
     inputs: () => state({}, { recipientKey: 666n }),
     harm: (read) => read("recipientKey") !== keyX,
   }),

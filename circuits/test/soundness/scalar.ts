@@ -10,7 +10,7 @@ const p = toMontgomery(P);
 const text = (point: readonly bigint[]) => `[${point.join(", ")}]`;
 const SCALAR = 0x155667788n;
 const W = 77n;
-/** Signs of the bits, the lowest first, times w. */
+/** Signs of the bits, lowest first, times w. */
 const signs = (value: bigint, count: number, w = 1n) => bitsOf(value, count).map((bit) => mod(bit === 1n ? w : -w));
 const isPoint =
   (name: string, [u, v]: readonly bigint[]) =>
@@ -60,11 +60,11 @@ export const scalarAttacks: readonly Attack[] = [
   carried("signs.square", "a sign of 0", swap("== 1 ? v : -v", "== 1 ? v : 0")),
   doubleAndAdd(
     "double_and_add.slope",
-    "a line that is not through both points",
+    "a line that does not go through both points",
     swap("/ (sum[0] - u);", "/ (sum[0] - u) + 1;"),
   ),
   doubleAndAdd("double_and_add.middle", "a first sum off the line", swap("- A - sum[0] - u;", "- A - sum[0] - u + 1;")),
-  doubleAndAdd("double_and_add.second", "a second line of the prover's choice", swap("- slope;", "- slope + 1;")),
+  doubleAndAdd("double_and_add.second", "a second line that the prover chose", swap("- slope;", "- slope + 1;")),
   doubleAndAdd(
     "double_and_add.u",
     "a result off the line",
@@ -134,7 +134,7 @@ export const scalarAttacks: readonly Attack[] = [
   amount("amount_point.edwards", "the negative of the amount", swap("x <-- cut0.x", "x <-- -cut0.x")),
   amount(
     "amount_point.half",
-    "a point that is no multiple at all",
+    "a point that is not the multiple",
     swap("point[0] <-- cut0.xout", "point[0] <-- cut0.xout + 1"),
   ),
 ];

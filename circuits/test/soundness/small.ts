@@ -15,7 +15,7 @@ const polynomial = on("lib/polynomial.circom", "Polynomial(3)", {
   harm: (read) => read("value") !== mod(5n - 2n * 7n + 4n * 11n),
 });
 
-/** Claims that only the first two of these values are there. */
+/** Claims that only the first two of these values count. */
 const prefix = on("lib/prefix.circom", "Prefix(4)", {
   inputs: () => ({ count: 2, values: [5, 6, 7, 0] }),
   harm: (read) => read("values[2]") !== 0n && read("count") <= 2n,
@@ -38,9 +38,13 @@ export const smallAttacks: readonly Attack[] = [
     "a highest coefficient that is not the last",
     swap("<-- coefficients[n - 1]", "<-- coefficients[n - 1] + 1"),
   ),
-  polynomial("polynomial.step", "a wrong step", swap("* at + coefficients[i]", "* at + coefficients[i] + 1")),
+  polynomial(
+    "polynomial.step",
+    "a step with a wrong result",
+    swap("* at + coefficients[i]", "* at + coefficients[i] + 1"),
+  ),
   polynomial("polynomial.value", "a value that is not the last step's", swap("<-- partial[0]", "<-- partial[0] + 1")),
-  prefix("prefix.flag", "a flag at another place than count", swap("count == i + 1 ? 1 : 0", "i == 2 ? 1 : 0")),
+  prefix("prefix.flag", "a flag at an index other than count", swap("count == i + 1 ? 1 : 0", "i == 2 ? 1 : 0")),
   prefix("prefix.one_flag", "a count of 0 with values", { inputs: () => ({ count: 0, values: [5, 6, 7, 0] }) }),
   prefix("prefix.one_flag", "a count above the number of values", {
     inputs: () => ({ count: 5, values: [5, 6, 7, 0] }),
@@ -50,5 +54,5 @@ export const smallAttacks: readonly Attack[] = [
     inputs: () => ({ count: P - 1n, values: [5, 6, 7, 0] }),
     harm: (read) => read("count") > 4n,
   }),
-  prefix("prefix.zero_behind", "values behind count", {}),
+  prefix("prefix.zero_behind", "values after count", {}),
 ];

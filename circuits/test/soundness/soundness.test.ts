@@ -5,16 +5,16 @@ import { sources } from "../kit/gadget.ts";
 import { runAttack, target } from "../kit/run-attack.ts";
 import { attacks as all } from "./all.ts";
 
-// What each attack shows, and why in this way, is in ../README.md.
+// ../README.md explains what each attack shows, and why in this way.
 const attacks = all.filter(({ main }) => isAffected(sources, main));
 const cheaters = new Cheaters(sources, attacks);
 
 const mains = [...new Set(attacks.map(({ main }) => main))];
 
-/** So many circuits are compiled ahead of the one whose attacks are looked at, so that two threads are busy. */
+/** Number of circuits that are compiled ahead of the one under test, so that two threads are busy. */
 const AHEAD = 3;
 
-/** Compiles what the attacks on a circuit need. What goes wrong is reported by their own tests. */
+/** Compiles what the attacks on a circuit need. Their own tests report any failure. */
 function compileAhead(main: string): void {
   for (const attack of attacks.filter((candidate) => candidate.main === main)) {
     const builds = [cheaters.values(attack), target(sources, attack, "plain"), target(sources, attack, "full")];
@@ -22,9 +22,9 @@ function compileAhead(main: string): void {
   }
 }
 
-describe("soundness: each constraint group refuses what only it can refuse", () => {
+describe("soundness: each constraint group rejects an attack that no other group rejects", () => {
   for (const attack of attacks)
-    it(`${attack.tag} refuses ${attack.title}`, async () => {
+    it(`${attack.tag} rejects ${attack.title}`, async () => {
       const first = mains.indexOf(attack.main);
       for (const main of mains.slice(first, first + 1 + AHEAD)) compileAhead(main);
       const outcome = await runAttack(cheaters, attack);

@@ -9,7 +9,7 @@ import { swap } from "./define.ts";
 const DEPTH = 1;
 const AMOUNTS = [1_000_000n, 250_000n, 0n];
 
-/** Three inputs, two of them used; 400,000 leave the pool. `changes` lies about single notes, `shown` about signals. */
+/** Three inputs, two of them used; 400,000 leave the pool. `changes` falsifies notes, `shown` falsifies signals. */
 function withdraw(
   changes: readonly Partial<SpentNote>[] = [],
   chosen: Partial<WithdrawalChoices> = {},
@@ -35,11 +35,11 @@ const zero = (signal: string) => swap(`.value <-- ${signal}`, ".value <-- 0");
 const UNUSED = { enabled: 0n, amount: 0n };
 
 export const withdrawalAttacks: readonly Attack[] = [
-  attack("first_enabled", "a withdrawal that spends no note at all", {
+  attack("first_enabled", "a withdrawal that spends no note", {
     inputs: () => withdraw([UNUSED, UNUSED, UNUSED], { amount: 0n, outputAmount: 0n }),
     harm: (read) => [0, 1, 2].every((i) => read(`nullifiers[${i}]`) === 0n),
   }),
-  attack("enabled_boolean", "the nullifier of somebody else's note, shown by a note worth nothing", {
+  attack("enabled_boolean", "the nullifier of somebody else's note, shown by a note worth 0", {
     inputs: () => {
       const victims = 4711n;
       const inputs = withdraw([{}, { amount: 0n }], { outputAmount: 600_000n });
@@ -59,12 +59,12 @@ export const withdrawalAttacks: readonly Attack[] = [
     inputs: () => withdraw([{}, { amount: P - 5n }], { outputAmount: 599_995n }),
     harm: (read) => read("amounts[1]") >= 2n ** 64n,
   }),
-  attack("spent_note", "more money than the note has", {
+  attack("spent_note", "more value than the note has", {
     ...swap("cut0[i].amount <-- amounts[i]", "cut0[i].amount <-- i == 0 ? 1000000 : amounts[i]"),
     inputs: () => ({ ...withdraw(), amounts: [2_000_000n, 250_000n, 0n], ...outputOf(1_850_000n) }),
     harm: (read) => read("root") === honest["root"] && read("amounts[0]") > (AMOUNTS[0] as bigint),
   }),
-  attack("root", "a note in a tree of the spender's own", {
+  attack("root", "a note in a tree that the spender made up", {
     inputs: () => withdraw([], {}, { root: 666n }),
     harm: (read) => read("root") !== honest["root"],
   }),
@@ -72,7 +72,7 @@ export const withdrawalAttacks: readonly Attack[] = [
     inputs: () => ({ ...withdraw([{}, {}, { amount: 5n }], { outputAmount: 850_005n }) }),
     harm: (read) => read("nullifiers[2]") === 0n && read("amount") + read("outputAmount") === 1_250_005n,
   }),
-  attack("nullifier", "a nullifier of 0 for a note that is spent", {
+  attack("nullifier", "nullifier 0 for a note that is spent", {
     inputs: () => withdraw([], {}, { nullifiers: [0n, honest.nullifiers[1] as bigint, 0n] }),
     harm: (read) => read("nullifiers[0]") === 0n && read("enabled[0]") === 1n,
   }),
@@ -94,7 +94,7 @@ export const withdrawalAttacks: readonly Attack[] = [
     inputs: () => withdraw([], { amount: 1_250_005n, outputAmount: P - 5n }),
     harm: (read) => read("amount") > 1_250_000n,
   }),
-  attack("balance", "more than goes in", {
+  attack("balance", "outputs worth more than the inputs", {
     inputs: () => withdraw([], { amount: 400_001n }),
     harm: (read) => read("amount") + read("outputAmount") > 1_250_000n,
   }),
