@@ -1,14 +1,6 @@
 // A page with a wallet that pays. Everything it keeps is in the browser's IndexedDB; it talks to a node of the chain, to
 // one service, and to the shop.
-import {
-  createSeedWords,
-  ethersChain,
-  type PurchaseProgress,
-  seedFromWords,
-  spentOn,
-  Wallet,
-  wrapFetch,
-} from "@sotto/client";
+import { createSeedWords, type PurchaseProgress, seedFromWords, spentOn, Wallet, wrapFetch } from "@sotto/client";
 import { connectProver } from "@sotto/client/browser";
 import { IndexedDbStore } from "@sotto/client/indexeddb";
 import { formatDecimalAmount } from "@sotto/protocol";
@@ -58,7 +50,7 @@ async function start(): Promise<void> {
   element<HTMLInputElement>("url").value = config.url;
   const wallet = await Wallet.open({
     seed: seedFromWords(config.words ?? keptWords()),
-    chain: ethersChain(config.node),
+    chain: config.node,
     chainId: BigInt(config.chainId),
     pool: config.pool,
     deploymentBlock: config.deploymentBlock,

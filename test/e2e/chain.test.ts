@@ -2,7 +2,7 @@
 
 import { spawnSync } from "node:child_process";
 import { createServer } from "node:http";
-import { createSeedWords, ethersChain, MemoryStore, seedFromWords, Wallet, WalletError } from "@sotto/client";
+import { ChainError, createSeedWords, MemoryStore, seedFromWords, Wallet } from "@sotto/client";
 import { expect } from "chai";
 import hre from "hardhat";
 import { deployLocal } from "../../scripts/chain/deployment.ts";
@@ -41,7 +41,7 @@ describe("local chain", () => {
     expect(deployment).to.include({ network: "local", set: "development", chainId: 31337 });
     const { pool, token, deploymentBlock } = deployment;
     const wallet = await Wallet.open({
-      ...{ chain: ethersChain(node.url), chainId: 31337n, pool, token, deploymentBlock },
+      ...{ chain: node.url, chainId: 31337n, pool, token, deploymentBlock },
       ...{ seed: seedFromWords(createSeedWords()), store: new MemoryStore(), finality: 0 },
     });
     await wallet.scan();
@@ -83,13 +83,14 @@ describe("local chain", () => {
     expect(await refused(openAt(node.url, `0x${"11".repeat(20)}`))).to.equal("POOL_NOT_DEPLOYED");
     const { token } = await deployLocal(node.url);
     expect(await refused(openAt(node.url, token))).to.equal("POOL_MISMATCH");
-    await openAt(node.url, `0x${"11".repeat(20)}`).catch((error) => expect(error).to.be.instanceOf(WalletError));
+    await openAt(node.url, `0x${"11".repeat(20)}`).catch((error) => expect(error).to.be.instanceOf(ChainError));
   });
 
   it("if unreachable prints nothing and does not keep the process alive", async () => {
     const ask = `
-      import { ethersChain } from "@sotto/client";
-      await ethersChain("http://127.0.0.1:9", { attempts: 2 }).chainId().catch((error) => console.log(error.code));
+      import { connectChain, ethersProvider } from "@sotto/client";
+      const chain = connectChain({ urls: ["http://127.0.0.1:9"], chainId: 31337n, retries: 1 });
+      await ethersProvider(chain).getBlockNumber().catch((error) => console.log(error.code));
     `;
     const options = { cwd: import.meta.dirname, encoding: "utf8" } as const;
     const { stdout, stderr, status } = spawnSync("node", ["--input-type=module", "--eval", ask], options);
@@ -99,6 +100,6 @@ describe("local chain", () => {
 
 const openAt = (url: string, pool: string) =>
   Wallet.open({
-    ...{ chain: ethersChain(url, { attempts: 1 }), chainId: 31337n, pool, deploymentBlock: 0 },
+    ...{ chain: url, chainId: 31337n, pool, deploymentBlock: 0 },
     ...{ seed: seedFromWords(createSeedWords()), store: new MemoryStore(), finality: 0 },
   });

@@ -1,12 +1,13 @@
-// Runs the demo as a user does, with real proofs and transactions.
+// The demo as a user runs it: the whole story with real proofs and transactions.
 import { createServer, type Server } from "node:net";
 import { stripVTControlCharacters } from "node:util";
 import { expect } from "chai";
 import { readBalances } from "../../scripts/demo/balances.ts";
-import { Cleanup } from "../../scripts/demo/processes.ts";
+import { Cleanup } from "../../scripts/demo/cleanup.ts";
+import { searchSecrets } from "../../scripts/demo/secrets.ts";
 import { playStep } from "../../scripts/demo/step.ts";
-import { deposit, story } from "../../scripts/demo/story.ts";
-import { searchSecrets } from "../../scripts/demo/views.ts";
+import { deposit } from "../../scripts/demo/steps/deposit.ts";
+import { story } from "../../scripts/demo/story.ts";
 import { createWorld, PHONE } from "../../scripts/demo/world.ts";
 import { command, type Result } from "../kit/command.ts";
 import { freePort } from "../kit/ports.ts";
@@ -34,11 +35,11 @@ describe("npm run demo", () => {
     for (const [index, { title }] of story.entries()) expect(stdout).to.contain(`\n${index + 1}. ${title}\n`);
     expect(stdout.match(/ {2}exact$/gm)).to.have.lengthOf(11);
     expect(stdout).to.match(/\nAll \d+ transactions, [\d,]+ gas: every balance is exact\. [\d.]+ s\n/);
-    // Without a terminal: plain text in lines of at most 80 characters.
+    // Not a terminal: nothing but text, and lines that fit.
     expect(stripVTControlCharacters(stdout)).to.equal(stdout);
     const longest = Math.max(...stdout.split("\n").map((line) => line.length));
-    expect(longest).to.be.at.most(80);
-    // The chain has ended, so its port is free.
+    expect(longest).to.be.at.most(120);
+    // The chain is gone: its port can be taken.
     const { server } = await new Promise<{ server: Server }>((resolve, reject) => {
       const next = createServer().once("error", reject);
       next.listen(port, "127.0.0.1", () => resolve({ server: next }));
@@ -49,8 +50,8 @@ describe("npm run demo", () => {
 
   it("pays ten requests at four servers, each once, and no server accepts a proof twice", () => {
     const text = section(5);
-    for (const server of ["news +Express", "weather +Fastify", "words +Hono", "rates +none"])
-      expect(text.match(new RegExp(` 200 +${server} +GET `, "g")), server).to.have.length.of.at.least(2);
+    for (const shop of ["news +Express", "weather +Fastify", "words +Hono", "rates +none"])
+      expect(text.match(new RegExp(` 200 +${shop} +GET `, "g")), shop).to.have.length.of.at.least(2);
     expect(text.match(/^ +200 /gm)).to.have.lengthOf(10);
     expect(text.match(/^ +402 .*: "ZK proof verification failed"$/gm)).to.have.lengthOf(1);
     expect(text).to.match(/10 paid requests in [\d.]+ s; median [\d.]+ s/);
@@ -64,7 +65,7 @@ describe("npm run demo", () => {
       .and.contain(PHONE);
   });
 
-  it("shows the observer neither the amount nor the parties of a payment", () => {
+  it("shows the observer no amount and no party of a payment", () => {
     for (const step of [4, 5, 6]) {
       const lines = section(step).split("\n");
       const titles = lines.findIndex((line) => line.includes("OBSERVER OF THE CHAIN"));
@@ -86,14 +87,14 @@ describe("npm run demo", () => {
     expect(service(1)).to.contain("POST /zk/deposit").and.contain(payer);
     expect(service(2)).to.contain("POST /zk/phone/link").and.contain("POST /zk/phone/verify");
     expect(service(4))
-      .to.match(/0x\S+ gets 0\.10 USDC to 0\.11 USDC for http\S+\/articles\/1;/)
+      .to.match(/0\.10 USDC to 0\.11 USDC go to 0x\S+ for http\S+\/articles\/1;/)
       .and.not.contain(payer);
     expect(service(5))
       .to.contain("10 times POST /zk/verify")
       .and.contain("10 times POST /zk/settle")
       .and.not.contain(payer);
     expect(service(9)).to.contain("nothing: no request");
-    expect(service(10)).to.contain("spends 8 notes; nothing leaves the pool").and.contain("1.50 USDC to 0x");
+    expect(service(10)).to.contain("holds and spends 8 notes; nothing leaves the pool").and.contain("1.50 USDC to 0x");
   });
 
   it("fails if the demo ends early", async () => {
@@ -104,10 +105,10 @@ describe("npm run demo", () => {
       const world = await createWorld(screen, { port: 0, artifacts: built }, cleanup);
       await playStep(world, 1, deposit);
       const different = (await readBalances(world)).filter(({ expected, found }) => expected !== found);
-      expect(different.map(({ what }) => what)).to.include.members(["payer, shielded", "merchant, account", "pool"]);
-      expect(different.map(({ what }) => what)).not.to.include("payer, account");
+      expect(different.map(({ what }) => what)).to.include.members(["agent, shielded", "merchant, account", "pool"]);
+      expect(different.map(({ what }) => what)).not.to.include("agent, account");
       expect(printed.join("")).to.contain("paid by the relayer");
-      // The same search finds the account in a deposit, which is public.
+      // And what is searched for in payments is found where it is: in a deposit.
       const { found } = await searchSecrets(world, world.transactions.receipts);
       expect(found).to.deep.equal(["both accounts"]);
     } finally {

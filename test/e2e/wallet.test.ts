@@ -2,10 +2,11 @@
 import { join } from "node:path";
 import {
   appendCall,
+  type Chain,
+  connectChain,
   createSeedWords,
   depositWithAuthorizationCall,
-  type EthersChain,
-  ethersChain,
+  ethersProvider,
   MemoryStore,
   NoteAppender,
   type Payment,
@@ -22,7 +23,7 @@ import { SqliteStore } from "@sotto/client/sqlite";
 import { type DeploymentManifest, decodeBundle } from "@sotto/protocol";
 import { createProver, createVerifier, loadArtifacts, type Prover, type Verifier } from "@sotto/prover";
 import { expect } from "chai";
-import { Wallet as Account, Contract, type JsonRpcProvider, type JsonRpcSigner } from "ethers";
+import { Wallet as Account, Contract, type JsonRpcApiProvider, type JsonRpcSigner } from "ethers";
 import { deployLocal } from "../../scripts/chain/deployment.ts";
 import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
 
@@ -32,8 +33,8 @@ const SHOP = `0x${"ab".repeat(20)}`;
 describe("wallet on a real chain", () => {
   let node: LocalNode;
   let deployment: DeploymentManifest;
-  let provider: JsonRpcProvider;
-  let chain: EthersChain;
+  let provider: JsonRpcApiProvider;
+  let chain: Chain;
   let relayer: JsonRpcSigner;
   let token: Contract;
   let prover: Prover;
@@ -46,8 +47,8 @@ describe("wallet on a real chain", () => {
     verifier = createVerifier({ artifacts });
     node = await startNode();
     deployment = await deployLocal(node.url);
-    chain = ethersChain(node.url);
-    provider = chain.provider as JsonRpcProvider;
+    chain = connectChain({ urls: [node.url], chainId: BigInt(deployment.chainId) });
+    provider = ethersProvider(chain);
     relayer = await provider.getSigner(0);
     token = new Contract(
       deployment.token,
@@ -57,7 +58,7 @@ describe("wallet on a real chain", () => {
     appender = await NoteAppender.open({ ...place(), store: new MemoryStore(), prover });
   });
   after(async () => {
-    chain?.close();
+    provider?.destroy();
     await prover?.close();
     await node?.stop();
   });

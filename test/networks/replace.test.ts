@@ -3,10 +3,11 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import {
   appendCall,
+  type Chain,
+  connectChain,
   createSeedWords,
   decodeEvent,
-  type EthersChain,
-  ethersChain,
+  ethersProvider,
   MemoryStore,
   NoteAppender,
   seedFromWords,
@@ -18,14 +19,14 @@ import {
 } from "@sotto/client";
 import { createProver, loadArtifacts, type Prover } from "@sotto/prover";
 import { expect } from "chai";
-import { Contract, type JsonRpcProvider, type JsonRpcSigner } from "ethers";
+import { Contract, type JsonRpcApiProvider, type JsonRpcSigner } from "ethers";
 import hre from "hardhat";
 import { deployLocal } from "../../scripts/chain/deployment.ts";
 import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
 import { deployPool, journalOf } from "../../scripts/deploy/deploy.ts";
 
 interface Place {
-  readonly chain: EthersChain;
+  readonly chain: Chain;
   readonly chainId: bigint;
   readonly pool: string;
   readonly deploymentBlock: number;
@@ -36,7 +37,8 @@ const NETWORK = `replace-${process.pid}`;
 
 describe("replacing a pool", () => {
   let node: LocalNode;
-  let chain: EthersChain;
+  let chain: Chain;
+  let provider: JsonRpcApiProvider;
   let prover: Prover;
   let owner: JsonRpcSigner;
   let stranger: JsonRpcSigner;
@@ -64,7 +66,9 @@ describe("replacing a pool", () => {
 
   /** Owner tags that a pool's deposits showed. */
   async function shownTags({ pool }: Place): Promise<bigint[]> {
-    const events = (await chain.logs(pool, 0, await chain.height())).map((log) => decodeEvent(log));
+    const events = (await chain.logs({ address: pool, from: 0, to: (await chain.head()).number })).map((log) =>
+      decodeEvent(log),
+    );
     return events.flatMap((event) => (event?.type === "deposited" ? [event.ownerTag] : []));
   }
 
@@ -73,21 +77,21 @@ describe("replacing a pool", () => {
       await loadArtifacts({ directory: join(import.meta.dirname, "..", "..", "circuits", "build") }),
     );
     node = await startNode();
-    chain = ethersChain(node.url);
     const local = await deployLocal(node.url);
+    chain = connectChain({ urls: [node.url], chainId: BigInt(local.chainId) });
+    provider = ethersProvider(chain);
     old = { chain, chainId: BigInt(local.chainId), pool: local.pool, deploymentBlock: local.deploymentBlock };
     const connection = await hre.network.create({ network: "localhost", override: { url: node.url } });
     const manifest = await deployPool(connection, { network: NETWORK, set: "development", token: local.token });
     await connection.close();
     next = { chain, chainId: old.chainId, pool: manifest.pool, deploymentBlock: manifest.deploymentBlock };
-    const provider = chain.provider as JsonRpcProvider;
     [owner, stranger] = [await provider.getSigner(3), await provider.getSigner(4)];
     const functions = ["function mint(address,uint256)", "function balanceOf(address) view returns (uint256)"];
     token = new Contract(local.token, functions, owner);
     await (await token.getFunction("mint")(owner.address, 9_000_000n)).wait();
   });
   after(async () => {
-    chain?.close();
+    provider?.destroy();
     await prover?.close();
     await node?.stop();
     rmSync(join(journalOf(NETWORK), ".."), { recursive: true, force: true });

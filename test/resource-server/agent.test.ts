@@ -1,13 +1,5 @@
 // Nothing forged: a wallet with notes of its own, real proofs, and the paying fetch, at a shop on each adapter.
-import {
-  createSeedWords,
-  ethersChain,
-  MemoryStore,
-  type PayingFetch,
-  seedFromWords,
-  Wallet,
-  wrapFetch,
-} from "@sotto/client";
+import { createSeedWords, MemoryStore, type PayingFetch, seedFromWords, Wallet, wrapFetch } from "@sotto/client";
 import { createProver, loadArtifacts } from "@sotto/prover";
 import { createPaywall, type Paywall } from "@sotto/resource-server";
 import { expect } from "chai";
@@ -26,15 +18,12 @@ describe("a client with a wallet", () => {
   let pay: PayingFetch;
   /** Brings notes into the tree: what is deposited here is spent. */
   let appending: TestService;
-  const chains: { close(): Promise<unknown> | unknown }[] = [];
   before(async () => {
     world = await openShopWorld();
     appending = await openService({ SOTTO_APPEND_AFTER_MS: "0" });
     const { chainId, pool, token, deploymentBlock, node } = world;
-    const chain = ethersChain(node.url);
-    chains.push(chain);
     wallet = await Wallet.open({
-      ...{ chain, chainId: BigInt(chainId), pool, token, deploymentBlock, finality: 0 },
+      ...{ chain: node.url, chainId: BigInt(chainId), pool, token, deploymentBlock, finality: 0 },
       seed: seedFromWords(createSeedWords()),
       store: new MemoryStore(),
       prover: createProver(await loadArtifacts({ directory: artifacts })),
@@ -50,7 +39,6 @@ describe("a client with a wallet", () => {
     pay = wrapFetch(fetch, wallet, { services: [world.service], maxPerRequest: PRICE, retryDelayMs: 50 });
   });
   after(async () => {
-    for (const chain of chains) await chain.close();
     await appending?.close();
   });
 

@@ -1,7 +1,7 @@
 // A shop as merchants run it: the resource server behind Express, its owner's wallet elsewhere.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { ethersChain, MemoryStore, ViewingWallet } from "@sotto/client";
+import { MemoryStore, ViewingWallet } from "@sotto/client";
 import { sotto } from "@sotto/resource-server/express";
 import { Wallet as Account } from "ethers";
 import express, { type RequestHandler } from "express";
@@ -34,7 +34,7 @@ export async function openRealShop(world: World, price: string): Promise<RealSho
   const { binding, signature } = await bindingOf(world, owner, Account.createRandom());
   const viewing = await ViewingWallet.open({
     ...owner.exportViewingKey(),
-    chain: ethersChain(node.url),
+    chain: node.url,
     chainId: BigInt(chainId),
     pool,
     deploymentBlock,

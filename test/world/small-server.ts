@@ -2,7 +2,7 @@
 // real one checks is tested with the resource server; this one looks at the chain for what it sells.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { ethersChain, MemoryStore, ViewingWallet, type Wallet } from "@sotto/client";
+import { MemoryStore, ViewingWallet, type Wallet } from "@sotto/client";
 import {
   BINDING_SLOT_SECONDS,
   bindingTypedData,
@@ -80,7 +80,7 @@ export class Shop {
   static async open(world: World, owner: Wallet, options: ShopOptions = {}): Promise<Shop> {
     const viewing = await ViewingWallet.open({
       ...owner.exportViewingKey(),
-      chain: ethersChain(world.node.url),
+      chain: world.node.url,
       chainId: BigInt(world.chainId),
       pool: world.pool,
       deploymentBlock: world.deploymentBlock,

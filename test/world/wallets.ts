@@ -7,7 +7,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   createSeedWords,
-  ethersChain,
   MemoryStore,
   SottoService,
   type Store,
@@ -123,10 +122,8 @@ export interface PayerOptions {
 
 export async function openWallet(world: World, { prover = new TrapdoorProver(), ...options }: PayerOptions = {}) {
   const { chainId, pool, token, deploymentBlock, node } = world;
-  const chain = ethersChain(node.url, { attempts: 2, delay: 50 });
-  ending.push(async () => chain.close());
   return Wallet.open({
-    chain,
+    chain: node.url,
     chainId: BigInt(chainId),
     pool,
     token,

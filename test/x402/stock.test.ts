@@ -1,5 +1,5 @@
 // The published client pays the published server, through a real service on a real chain; neither knows sotto.
-import { createSeedWords, ethersChain, MemoryStore, seedFromWords, Wallet } from "@sotto/client";
+import { createSeedWords, MemoryStore, seedFromWords, Wallet } from "@sotto/client";
 import { createProver, loadArtifacts } from "@sotto/prover";
 import { SottoScheme } from "@sotto/x402/client";
 import { wrapFetchWithPayment, x402Client } from "@x402/fetch";
@@ -47,28 +47,23 @@ describe("the published @x402/fetch pays the published @x402/express", () => {
 
   it("with real proofs, exactly the price, and the resource is served once", async () => {
     const { chainId, pool, deploymentBlock, node } = world;
-    const chain = ethersChain(node.url);
     const wallet = await Wallet.open({
-      ...{ chain, chainId: BigInt(chainId), pool, deploymentBlock, store: new MemoryStore(), finality: 0 },
+      ...{ chain: node.url, chainId: BigInt(chainId), pool, deploymentBlock, store: new MemoryStore(), finality: 0 },
       seed: seedFromWords(createSeedWords()),
       prover: createProver(await loadArtifacts({ directory: ARTIFACTS })),
     });
-    try {
-      await fund(world, wallet, [5_000_000n]);
-      const scheme = await schemeOf(wallet);
-      const pay = wrapFetchWithPayment(scheme.track(fetch), new x402Client().register(scheme.network, scheme));
-      const before = shop.served();
-      await earned(async () => {
-        const response = await pay(url);
-        expect([response.status, await response.json()]).to.deep.equal([200, { report: "paid" }]);
-        const receipt = decode(response.headers.get("payment-response"));
-        expect(receipt).to.include({ success: true });
-        expect(await world.provider.getTransactionReceipt(String(receipt["transaction"]))).to.include({ status: 1 });
-      }, PRICE);
-      expect(shop.served() - before).to.equal(1);
-    } finally {
-      await chain.close();
-    }
+    await fund(world, wallet, [5_000_000n]);
+    const scheme = await schemeOf(wallet);
+    const pay = wrapFetchWithPayment(scheme.track(fetch), new x402Client().register(scheme.network, scheme));
+    const before = shop.served();
+    await earned(async () => {
+      const response = await pay(url);
+      expect([response.status, await response.json()]).to.deep.equal([200, { report: "paid" }]);
+      const receipt = decode(response.headers.get("payment-response"));
+      expect(receipt).to.include({ success: true });
+      expect(await world.provider.getTransactionReceipt(String(receipt["transaction"]))).to.include({ status: 1 });
+    }, PRICE);
+    expect(shop.served() - before).to.equal(1);
   });
 
   it("five concurrent requests, each from its own note", async () => {

@@ -1,11 +1,13 @@
+import type { AbiCodec, ContractQuestion } from "./contract.ts";
 import type { CallReverted } from "./errors.ts";
-import { type AbiCodec, type BlockTag, ChainNode, type ContractQuestion } from "./node.ts";
+import { type BlockTag, ChainNode } from "./node.ts";
 import { type Broadcast, broadcast } from "./rpc/broadcast.ts";
 import { type ChainOptions, Failover } from "./rpc/failover.ts";
-import type { Block, Call, FeeHistory, Head, Receipt } from "./rpc/values.ts";
+import type { Block, Call, FeeHistory, Head, Log, Receipt } from "./rpc/values.ts";
+import type { ChainSource, LogQuery } from "./source.ts";
 
 /** The chain behind several nodes: each question goes to one node, and to the next one if that is at fault. */
-export class Chain {
+export class Chain implements ChainSource {
   readonly #nodes: Failover;
   /** The newest block that a node has shown. */
   #newest: Head | undefined;
@@ -14,6 +16,11 @@ export class Chain {
   /** @throws ChainError INVALID_OPTION */
   constructor(options: ChainOptions) {
     this.#nodes = new Failover(options);
+  }
+
+  /** The chain id that was configured. */
+  get expectedChainId(): bigint {
+    return this.#nodes.chainId;
   }
 
   /** The chain id that was configured, after a node confirmed it. @throws ChainError WRONG_CHAIN */
@@ -70,6 +77,11 @@ export class Chain {
   /** The blocks with these numbers, in one request for many of them. */
   blocks(numbers: readonly number[]): Promise<(Block | undefined)[]> {
     return this.useNode((node) => node.blocks(numbers));
+  }
+
+  /** All logs of a contract in a range of blocks. @throws ChainError RANGE_TOO_LARGE */
+  logs(query: LogQuery): Promise<Log[]> {
+    return this.useNode((node) => node.logs(query));
   }
 
   /** The receipt of a transaction, undefined while it is not in a block. */
@@ -135,6 +147,11 @@ export class Chain {
   /** The code at `address`, "0x" if there is none. */
   code(address: string): Promise<string> {
     return this.useNode((node) => node.code(address));
+  }
+
+  /** Any other question. Its answer is not checked. */
+  request(method: string, params: readonly unknown[]): Promise<unknown> {
+    return this.useNode((node) => node.request(method, params));
   }
 
   /** Hands a signed transaction to every node, and waits for the first that takes it. */

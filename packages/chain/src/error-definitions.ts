@@ -23,4 +23,11 @@ export const CHAIN_ERRORS = {
   },
   SENDER_UNFUNDED: { means: "The sending account cannot pay for the gas of the call.", exit: "funds" },
   RANGE_TOO_LARGE: { means: "No node returns the logs of so many blocks at once. Ask for fewer.", exit: "network" },
+  POOL_NOT_DEPLOYED: {
+    means: "There is no contract at the pool's address.",
+    exit: "usage",
+    remedy: { local: "a local chain loses its state when it stops: run `npm run deploy:local`, then use a new --home" },
+  },
+  POOL_MISMATCH: SHARED_ERRORS.POOL_MISMATCH,
+  TRANSACTION_FAILED: { means: "A transaction reverted, or a node refused it.", exit: "refused" },
 } satisfies ErrorTable;

@@ -1,10 +1,34 @@
 export { type Chain, connectChain } from "./chain.ts";
+export { type AbiCodec, type ContractQuestion, readContract } from "./contract.ts";
+export { delay, unlessAborted } from "./delay.ts";
 export { CHAIN_ERRORS } from "./error-definitions.ts";
 export { CallReverted, ChainError, type ChainErrorCode, isNodeFault } from "./errors.ts";
-export type { AbiCodec, BlockTag, ChainNode, ContractQuestion } from "./node.ts";
+export type { BlockTag, ChainNode } from "./node.ts";
+export {
+  type AppendedEvent,
+  type DepositedEvent,
+  decodeEvent,
+  type EventPlace,
+  type PoolEvent,
+  queuedLeaves,
+  type SettledEvent,
+  type WithdrawnEvent,
+} from "./pool/events.ts";
+export { withTimes } from "./pool/times.ts";
+export {
+  isAnotherContract,
+  type PoolFacts,
+  type PoolViews,
+  poolViews,
+  type QueueState,
+  readDecimals,
+  readPool,
+  showsSettled,
+} from "./pool/views.ts";
 export type { Broadcast } from "./rpc/broadcast.ts";
 export { MAX_BATCH } from "./rpc/endpoint.ts";
 export type { ChainLog, ChainOptions } from "./rpc/failover.ts";
 export { postJsonRpc, type RequestLimits } from "./rpc/post.ts";
 export type { Block, Call, FeeHistory, Head, Log, Receipt } from "./rpc/values.ts";
 export { signatureCall } from "./signature-call.ts";
+export { assertChainId, type ChainSource, type LogQuery } from "./source.ts";

@@ -1,3 +1,4 @@
+import { type AbiCodec, type ContractQuestion, decodeResult } from "./contract.ts";
 import { CallReverted, ChainError, RpcErrorResponse } from "./errors.ts";
 import type { RpcEndpoint } from "./rpc/endpoint.ts";
 import {
@@ -17,35 +18,32 @@ import {
   readQuantity,
   readReceipt,
 } from "./rpc/values.ts";
+import { type ChainSource, inconsistent, type LogQuery } from "./source.ts";
 
 export type BlockTag = number | "latest";
 
 const tagOf = (block: BlockTag): string => (block === "latest" ? block : hexNumber(block));
 
-/** Encodes calls of a contract and decodes their results: an Interface of ethers, for example. */
-export interface AbiCodec<Value> {
-  encodeFunctionData(name: string, values: readonly unknown[]): string;
-  decodeFunctionResult(name: string, data: string): ArrayLike<Value>;
-}
-
-/** A question to a function of a contract. */
-export interface ContractQuestion<Value> {
-  readonly abi: AbiCodec<Value>;
-  readonly to: string;
-  readonly name: string;
-  readonly values: readonly unknown[];
-}
-
 /** Questions to one node, with checked answers. */
-export class ChainNode {
+export class ChainNode implements ChainSource {
   readonly #node: RpcEndpoint;
 
   constructor(node: RpcEndpoint) {
     this.#node = node;
   }
 
+  /** Its host: the rest of the address may hold a key. */
   get name(): string {
     return this.#node.name;
+  }
+
+  async chainId(): Promise<bigint> {
+    return readQuantity(await this.#node.ask("eth_chainId", []));
+  }
+
+  /** Any other question. Its answer is not checked. */
+  request(method: string, params: readonly unknown[]): Promise<unknown> {
+    return this.#node.ask(method, params);
   }
 
   /** The number of the newest block. */
@@ -98,13 +96,8 @@ export class ChainNode {
   }
 
   /** @throws ChainError RANGE_TOO_LARGE if the node refuses several blocks, in whatever words */
-  async logs(address: string, from: number, to: number, topics: readonly (string | null)[] = []): Promise<Log[]> {
-    const filter = {
-      address,
-      fromBlock: hexNumber(from),
-      toBlock: hexNumber(to),
-      ...(topics.length ? { topics } : {}),
-    };
+  async logs({ address, from, to, topics }: LogQuery): Promise<Log[]> {
+    const filter = { address, fromBlock: hexNumber(from), toBlock: hexNumber(to), topics };
     const answer = await this.#node.ask("eth_getLogs", [filter]).catch((cause: unknown) => {
       if (from === to || !(cause instanceof RpcErrorResponse)) throw cause;
       const message = `${this.name} refuses the logs of blocks ${from} to ${to}`;
@@ -141,7 +134,7 @@ export class ChainNode {
     block: BlockTag = "latest",
   ): Promise<Value> {
     const result = await this.call({ to, data: abi.encodeFunctionData(name, values) }, block);
-    return this.#decode(abi, name, result);
+    return decodeResult(this, abi, name, result);
   }
 
   /** As `read`, for each question, in as few requests as the node permits. */
@@ -151,18 +144,8 @@ export class ChainNode {
     return questions.map(({ abi, name }, index) => {
       const result = results[index];
       if (typeof result !== "string") throw result;
-      return this.#decode(abi, name, result);
+      return decodeResult(this, abi, name, result);
     });
-  }
-
-  #decode<Value>(abi: AbiCodec<Value>, name: string, result: string): Value {
-    let decoded: ArrayLike<Value>;
-    try {
-      decoded = abi.decodeFunctionResult(name, result);
-    } catch {
-      throw this.inconsistent(`gives ${result.length / 2 - 1} bytes that are not a result of ${name}`);
-    }
-    return decoded[0] as Value;
   }
 
   /** @throws CallReverted; ChainError SENDER_UNFUNDED */
@@ -195,6 +178,6 @@ export class ChainNode {
   }
 
   inconsistent(what: string): ChainError {
-    return new ChainError("NODE_INCONSISTENT", `${this.name} ${what}`, { node: this.name });
+    return inconsistent(this, what);
   }
 }

@@ -13,8 +13,8 @@ const QUESTIONS: [method: string, answer: unknown, ask: (chain: Chain) => Promis
   ["eth_getBlockByNumber", block(6), (chain) => chain.head()],
   ["eth_getBlockByNumber", block(6), (chain) => chain.block(6)],
   ["eth_getBlockByNumber", block(6), (chain) => chain.blocks([6])],
-  ["eth_getLogs", [], (chain) => chain.useNode((view) => view.logs(ADDRESS, 1, 1))],
-  ["eth_getLogs", [], (chain) => chain.useNode((view) => view.logs(ADDRESS, 1, 1_000))],
+  ["eth_getLogs", [], (chain) => chain.useNode((view) => view.logs({ address: ADDRESS, from: 1, to: 1 }))],
+  ["eth_getLogs", [], (chain) => chain.useNode((view) => view.logs({ address: ADDRESS, from: 1, to: 1_000 }))],
   ["eth_call", "0x05", (chain) => chain.call(CALL)],
   ["eth_estimateGas", "0x5", (chain) => chain.estimateGas(CALL)],
   ["eth_maxPriorityFeePerGas", "0x5", (chain) => chain.priorityFee()],
@@ -299,7 +299,7 @@ describe("several nodes", () => {
   });
 
   describe("and logs of block ranges", () => {
-    const logs = (from: number, to: number) => (view: ChainNode) => view.logs(ADDRESS, from, to);
+    const logs = (from: number, to: number) => (view: ChainNode) => view.logs({ address: ADDRESS, from, to });
     const TOO_MANY = rpcError("query exceeds max block range 1000", -32602);
 
     it("fail over if a node refuses the range, and keep its place", async () => {

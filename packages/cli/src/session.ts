@@ -1,4 +1,4 @@
-import { type ChainSource, type EthersChain, ethersChain, SottoService, Wallet } from "@sotto/client";
+import { type Chain, connectChain, SottoService, Wallet } from "@sotto/client";
 import { SqliteStore } from "@sotto/client/sqlite";
 import { createProver, type Prover } from "@sotto/prover";
 import { openArtifacts } from "./artifacts.ts";
@@ -20,26 +20,28 @@ class Cleanup {
   }
 }
 
-/** Opens the config's chain for the duration of `action`. */
-export async function withChain<T>(
-  context: Context,
-  action: (chain: EthersChain, config: Config) => Promise<T>,
-): Promise<T> {
+/** A question that fails is asked again: a scan asks many. */
+const RETRIES = 3;
+const NODE_TIMEOUT_MS = 60_000;
+
+/** The chain of a config. */
+export const chainOf = ({ rpc, chainId }: { readonly rpc: string; readonly chainId: bigint }): Chain =>
+  connectChain({ urls: [rpc], chainId, timeoutMs: NODE_TIMEOUT_MS, retries: RETRIES });
+
+/** Runs `action` with the chain of the configuration. */
+export async function withChain<T>(context: Context, action: (chain: Chain, config: Config) => Promise<T>): Promise<T> {
   const config = readConfig(context.home);
-  const chain = ethersChain(config.rpc);
   try {
-    return await action(chain, config);
+    return await action(chainOf(config), config);
   } catch (error) {
     throw explain(error, config);
-  } finally {
-    chain.close();
   }
 }
 
 export interface Session {
   readonly context: Context;
   readonly config: Config;
-  readonly chain: EthersChain;
+  readonly chain: Chain;
   readonly wallet: Wallet;
 }
 
@@ -58,8 +60,7 @@ export async function withWallet<T>(
   const cleanup = new Cleanup();
   try {
     cleanup.add(lock(home.lock));
-    const chain = ethersChain(config.rpc);
-    cleanup.add(() => chain.close());
+    const chain = chainOf(config);
     let prover: Prover | undefined;
     if (spending) {
       output.progress("loading the circuits' keys");
@@ -69,7 +70,7 @@ export async function withWallet<T>(
     const store = new SqliteStore(home.store);
     cleanup.add(() => store.close());
     const { chainId, pool, token, deploymentBlock, set, finality } = config;
-    const place = { chain: chain as ChainSource, chainId, pool, token, deploymentBlock, set };
+    const place = { chain, chainId, pool, token, deploymentBlock, set };
     const wallet = await Wallet.open({ ...place, seed, store, finality, ...(prover === undefined ? {} : { prover }) });
     return await action({ context, config, chain, wallet });
   } catch (error) {

@@ -15,21 +15,10 @@ export const WALLET_ERRORS = {
   STORE_DAMAGED: { means: "The store holds a record that this version did not write." },
   STORE_CLOSED: { means: "The store is closed." },
   NODE_TOO_OLD: SHARED_ERRORS.NODE_TOO_OLD,
-  NODE_UNREACHABLE: CHAIN_ERRORS.NODE_UNREACHABLE,
-  NODE_ERROR: CHAIN_ERRORS.NODE_ERROR,
-  RANGE_TOO_LARGE: CHAIN_ERRORS.RANGE_TOO_LARGE,
-  NODE_INCONSISTENT: CHAIN_ERRORS.NODE_INCONSISTENT,
   ROOT_MISMATCH: {
     means: "The tree built from the node's events has another root than the contract.",
     exit: "network",
   },
-  WRONG_CHAIN: SHARED_ERRORS.WRONG_CHAIN,
-  POOL_NOT_DEPLOYED: {
-    means: "There is no contract at the pool's address.",
-    exit: "usage",
-    remedy: { local: "a local chain loses its state when it stops: run `npm run deploy:local`, then use a new --home" },
-  },
-  POOL_MISMATCH: SHARED_ERRORS.POOL_MISMATCH,
   SET_MISMATCH: SHARED_ERRORS.SET_MISMATCH,
   TOKEN_MISMATCH: {
     means: "The token at the address does not sign as EIP-3009 says, or the service's token is for another payment.",
@@ -65,7 +54,6 @@ export const WALLET_ERRORS = {
     exit: "usage",
   },
   PROOF_MISMATCH: SHARED_ERRORS.PROOF_MISMATCH,
-  TRANSACTION_FAILED: { means: "A transaction reverted, or a node refused it.", exit: "refused" },
   TIMED_OUT: { means: "It was not finished in the time allowed.", exit: "pending" },
 } satisfies ErrorTable;
 

@@ -1,25 +1,38 @@
-export { NoteAppender, type NoteAppenderOptions, type PreparedNoteAppend } from "./append/appender.ts";
-export { poolInterface, tokenInterface } from "./chain/abi.ts";
+export {
+  type AppendedEvent,
+  type Block,
+  type Call,
+  type Chain,
+  ChainError,
+  type ChainErrorCode,
+  type ChainOptions,
+  type ChainSource,
+  connectChain,
+  type DepositedEvent,
+  decodeEvent,
+  type Log,
+  type LogQuery,
+  type PoolEvent,
+  type SettledEvent,
+  type WithdrawnEvent,
+} from "@sotto/chain";
 export {
   type AppendCall,
   appendCall,
   approveCall,
+  type ContractCall,
   type DepositRequest,
   depositCall,
   depositWithAuthorizationCall,
+  ethersChain,
+  ethersProvider,
+  poolInterface,
+  sendCall,
   settleCall,
+  tokenInterface,
   withdrawCall,
-} from "./chain/calls.ts";
-export { EthersChain, ethersChain } from "./chain/ethers.ts";
-export {
-  type AppendedEvent,
-  type DepositedEvent,
-  decodeEvent,
-  type PoolEvent,
-  type SettledEvent,
-  type WithdrawnEvent,
-} from "./chain/events.ts";
-export type { Block, Call, ChainSource, Question, RawLog } from "./chain/source.ts";
+} from "@sotto/chain/ethers";
+export { NoteAppender, type NoteAppenderOptions, type PreparedNoteAppend } from "./append/appender.ts";
 export {
   CLIENT_ERRORS,
   FETCH_ERRORS,
@@ -68,7 +81,6 @@ export {
   shieldedAddressOf,
   wordsFromSeed,
 } from "./seed.ts";
-export { sendCall } from "./send.ts";
 export type { Outcome, PhoneMapping, Settlement, VerifiedPayment } from "./service/answers.ts";
 export { ServiceClientError, type ServiceClientErrorCode } from "./service/errors.ts";
 export { type CallOptions, type FollowOptions, type ServiceOptions, SottoService } from "./service/service.ts";

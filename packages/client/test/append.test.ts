@@ -1,10 +1,9 @@
+import { appendCall, poolInterface } from "@sotto/chain/ethers";
 import { appendEnd, checkpointWords, foldQueue, NoteTree, pendingCheckpoints } from "@sotto/protocol";
 import { expect } from "chai";
 import { ZeroHash } from "ethers";
 import { rejection } from "../../../test/kit/rejection.ts";
 import { NoteAppender } from "../src/append/appender.ts";
-import { poolInterface } from "../src/chain/abi.ts";
-import { appendCall } from "../src/chain/calls.ts";
 import { MemoryStore } from "../src/store/memory.ts";
 import { POOL } from "./support/local-pool.ts";
 import { World } from "./support/world.ts";

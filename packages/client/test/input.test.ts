@@ -1,7 +1,9 @@
+import { approveCall, settleCall } from "@sotto/chain/ethers";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
+
 import { rejection, thrown } from "../../../test/kit/rejection.ts";
-import { approveCall, settleCall } from "../src/chain/calls.ts";
+
 import { POOL } from "./support/local-pool.ts";
 import { TOKEN } from "./support/local-token.ts";
 import { openUntouched, type UntouchedWorld } from "./support/untouched.ts";

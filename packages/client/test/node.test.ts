@@ -1,8 +1,9 @@
+import { ChainError, type ChainSource, type Log } from "@sotto/chain";
+import { poolInterface } from "@sotto/chain/ethers";
 import { expect } from "chai";
+
 import { rejection } from "../../../test/kit/rejection.ts";
-import { poolInterface } from "../src/chain/abi.ts";
-import type { ChainSource, RawLog } from "../src/chain/source.ts";
-import { WalletError } from "../src/errors.ts";
+
 import { MemoryStore } from "../src/store/memory.ts";
 import { World } from "./support/world.ts";
 
@@ -13,17 +14,17 @@ function changed(world: World, changes: Partial<ChainSource>): ChainSource {
   const { chain } = world;
   return {
     chainId: () => chain.chainId(),
-    height: () => chain.height(),
+    head: () => chain.head(),
     block: (number) => chain.block(number),
-    logs: (address, from, to) => chain.logs(address, from, to),
+    logs: (query) => chain.logs(query),
     code: (address) => chain.code(address),
     call: (call, block) => chain.call(call, block),
     ...changes,
   };
 }
 
-const logsWhere = (world: World, edit: (logs: RawLog[]) => RawLog[]): Partial<ChainSource> => ({
-  logs: async (address, from, to) => edit(await world.chain.logs(address, from, to)),
+const logsWhere = (world: World, edit: (logs: Log[]) => Log[]): Partial<ChainSource> => ({
+  logs: async (query) => edit(await world.chain.logs(query)),
 });
 const topic = (name: string) => poolInterface.getEvent(name)!.topicHash;
 
@@ -91,7 +92,7 @@ describe("a faulty node", () => {
   it("is detected if it returns logs of other blocks or of another contract", async () => {
     const shifted = logsWhere(world, (logs) => logs.map((log) => ({ ...log, blockNumber: 10_000 })));
     expect((await scanWith(world, shifted)).error.code).to.equal("NODE_INCONSISTENT");
-    const back = (logs: RawLog[]) =>
+    const back = (logs: Log[]) =>
       logs.map((log, i) => ({ ...log, blockNumber: logs[logs.length - 1 - i]!.blockNumber }));
     const { error } = await scanWith(world, logsWhere(world, back));
     expect(error.code).to.equal("NODE_INCONSISTENT");
@@ -112,7 +113,7 @@ describe("a faulty node", () => {
   it("suffices without historical state", async () => {
     const pruned = changed(world, {
       call: async (call, block) => {
-        if (block !== undefined) throw new WalletError("NODE_ERROR", "missing trie node");
+        if (block !== undefined) throw new ChainError("NODE_ERROR", "missing trie node");
         return world.chain.call(call);
       },
     });
@@ -122,19 +123,19 @@ describe("a faulty node", () => {
   });
 
   it("is rejected if it has not reached the pool's deployment", async () => {
-    const { error } = await scanWith(world, { height: async () => -1 });
+    const { error } = await scanWith(world, { head: async () => ({ number: -1, hash: "0x", timestamp: 0 }) });
     expect(error.code).to.equal("NODE_INCONSISTENT");
   });
 
   it("leaves no wrong state: the wallet continues with another node", async () => {
-    const lies: ((logs: RawLog[]) => RawLog[])[] = [
+    const lies: ((logs: Log[]) => Log[])[] = [
       (logs) => logs.slice(1),
       (logs) => logs.slice(0, -1),
       (logs) => logs.filter(({ topics }) => topics[0] !== topic("Deposited")),
       (logs) => logs.filter(({ topics }) => topics[0] !== topic("Appended")),
       // A commitment of another note, and two that no tree takes: 0 and more than p.
       ...["1", "0", "f"].map(
-        (digit) => (logs: RawLog[]) =>
+        (digit) => (logs: Log[]) =>
           logs.map((log) => {
             if (log.topics[0] !== topic("Deposited")) return log;
             return { ...log, data: `${log.data.slice(0, 2 + 64)}${digit.repeat(64)}${log.data.slice(2 + 128)}` };
@@ -163,7 +164,7 @@ describe("a faulty node", () => {
   it("is detected by the next leaf if it omits queued leaves", async () => {
     await world.deposit(await world.wallet(), [7_000n]);
     let lying = true;
-    const last = await world.chain.height();
+    const last = world.chain.height;
     const chain = changed(
       world,
       logsWhere(world, (logs) => (lying ? logs.filter(({ blockNumber }) => blockNumber !== last) : logs)),
@@ -197,7 +198,7 @@ describe("a faulty node", () => {
     expect((await rejection(wallet.scan())).code).to.equal("ROOT_MISMATCH");
     lying = false;
     const { blocks } = await wallet.scan();
-    expect(blocks).to.be.below((await world.chain.height()) - 5);
+    expect(blocks).to.be.below(world.chain.height - 5);
     expect(wallet.balance().spendable).to.equal(11_000n);
   });
 });

@@ -1,15 +1,16 @@
+import { poolInterface } from "@sotto/chain/ethers";
 import { defaultFinality, randomSeed } from "@sotto/protocol";
 import { expect } from "chai";
-import { JsonRpcProvider } from "ethers";
-import { rejection, thrown } from "../../../test/kit/rejection.ts";
+
+import { rejection } from "../../../test/kit/rejection.ts";
+
 import { NoteAppender } from "../src/append/appender.ts";
-import { poolInterface } from "../src/chain/abi.ts";
-import { ethersChain } from "../src/chain/ethers.ts";
 import { MemoryStore } from "../src/store/memory.ts";
 import { ViewingWallet } from "../src/wallet/viewing.ts";
 import type { WalletOptions } from "../src/wallet/wallet.ts";
 import { Wallet } from "../src/wallet/wallet.ts";
 import { TOKEN } from "./support/local-token.ts";
+
 import { openUntouched, type UntouchedWorld } from "./support/untouched.ts";
 import { SHOP, URL } from "./support/world.ts";
 
@@ -73,7 +74,7 @@ describe("opening a wallet", () => {
     world.chain.call = (call, block) =>
       call.data === selector ? Promise.resolve(`0x${"11".repeat(32)}`) : original(call, block);
     const error = await refuses("POOL_MISMATCH", () => world.wallet({ store: new MemoryStore() }));
-    expect(error.message).to.match(/another tree/);
+    expect(error.message).to.match(/another note tree/);
   });
 
   it("rejects development keys on a chain that is not local", async () => {
@@ -119,14 +120,10 @@ describe("opening a wallet", () => {
   });
 
   it("fails without a node", async () => {
-    const nowhere = ethersChain("http://127.0.0.1:9", { attempts: 2, delay: 1 });
-    await refuses("NODE_UNREACHABLE", () =>
-      Wallet.open({ ...world.options(), chain: nowhere, store: new MemoryStore() }),
-    );
-    nowhere.close();
-    expect(thrown(() => ethersChain("not a url")).code).to.equal("INVALID_OPTION");
-    const provider = new JsonRpcProvider("http://127.0.0.1:9", 31337, { staticNetwork: true });
-    expect((await rejection(ethersChain(provider, { attempts: 1 }).height())).code).to.equal("NODE_UNREACHABLE");
-    provider.destroy();
+    const open = (chain: WalletOptions["chain"]) => () =>
+      Wallet.open({ ...world.options(), chain, store: new MemoryStore() });
+    await refuses("NODE_UNREACHABLE", open(["http://127.0.0.1:9", "http://127.0.0.1:1"]));
+    for (const wrong of ["not a url", "", [], "ws://127.0.0.1:8545", "https://me:secret@node.example"])
+      expect((await refuses("INVALID_OPTION", open(wrong))).message).not.to.include("secret");
   });
 });

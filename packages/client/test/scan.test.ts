@@ -1,8 +1,10 @@
+import { decodeEvent, type PoolEvent } from "@sotto/chain";
+import { depositCall } from "@sotto/chain/ethers";
 import { deriveKeys } from "@sotto/protocol";
 import { expect } from "chai";
+
 import { rejection } from "../../../test/kit/rejection.ts";
-import { depositCall } from "../src/chain/calls.ts";
-import { decodeEvent, type PoolEvent } from "../src/chain/events.ts";
+
 import { splitRange } from "../src/scan/reader.ts";
 import { NoteScanner } from "../src/scan/scanner.ts";
 import { MemoryStore } from "../src/store/memory.ts";
@@ -20,7 +22,7 @@ describe("scan", () => {
     const fresh = await world.wallet({ rangeSize: 10 });
     const seen: number[] = [];
     const result = await fresh.scan({ onProgress: ({ block }) => seen.push(block) });
-    const height = await world.chain.height();
+    const height = world.chain.height;
     expect(result).to.deep.equal({ blocks: height + 1, notes: 0, spends: 0, rolledBack: 0 });
     expect(seen).to.deep.equal([9, 19, 29, 39, 49, height]);
     expect(await wallet.scan()).to.deep.equal({ blocks: 50, notes: 0, spends: 0, rolledBack: 0 });

@@ -1,9 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { DepositRequest } from "@sotto/chain/ethers";
 import type { WireBundle, WithdrawalCall } from "@sotto/protocol";
 import { expect } from "chai";
+
 import { rejection, thrown } from "../../../test/kit/rejection.ts";
-import type { DepositRequest } from "../src/chain/calls.ts";
+
 import { SottoService } from "../src/service/service.ts";
 
 /** Only that they are handed on matters here; test/buyer and test/browser show what a service says to real ones. */

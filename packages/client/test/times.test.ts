@@ -1,7 +1,7 @@
+import type { Block, Log } from "@sotto/chain";
 import { expect } from "chai";
 import { rejection } from "../../../test/kit/rejection.ts";
 import { NoteAppender } from "../src/append/appender.ts";
-import type { Block, RawLog } from "../src/chain/source.ts";
 import { paymentsCsv } from "../src/receipts/index.ts";
 import { MemoryStore } from "../src/store/memory.ts";
 import { SqliteStore } from "../src/store/sqlite.ts";
@@ -13,8 +13,8 @@ import { RecordingNode } from "./support/recording-node.ts";
 import { SEED, start } from "./support/shop.ts";
 import type { World } from "./support/world.ts";
 
-const timeless = ({ timestamp: _, ...log }: RawLog): RawLog => log;
-const NODES: [string, (log: RawLog) => RawLog][] = [
+const timeless = ({ timestamp: _, ...log }: Log): Log => log;
+const NODES: [string, (log: Log) => Log][] = [
   ["that gives times with the logs", (log) => log],
   ["that gives none", timeless],
 ];
@@ -91,7 +91,7 @@ describe("block times of payments", () => {
 
   it("are requested for all blocks with events if the logs have none", async () => {
     const after = world.chain.time + 1;
-    const wrong: ((log: RawLog) => unknown)[] = [
+    const wrong: ((log: Log) => unknown)[] = [
       () => 0,
       () => -5,
       () => 1.5,

@@ -1,8 +1,10 @@
+import { depositWithAuthorizationCall } from "@sotto/chain/ethers";
 import { decodeBundle, parseDecimalAmount } from "@sotto/protocol";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
+
 import { rejection } from "../../../test/kit/rejection.ts";
-import { depositWithAuthorizationCall } from "../src/chain/calls.ts";
+
 import { MemoryStore } from "../src/store/memory.ts";
 import { ViewingWallet } from "../src/wallet/viewing.ts";
 import { POOL } from "./support/local-pool.ts";

@@ -2,9 +2,10 @@
 
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { connectChain } from "@sotto/chain";
+import { emptyRoots, TREE_DEPTH } from "@sotto/protocol";
 import { expect } from "chai";
-import { readPool } from "../src/chain/pool.ts";
 import { Settlements } from "../src/checks/settlement.ts";
+import { readPoolToken } from "../src/paywall/pool-token.ts";
 import { toHex } from "./support/hex.ts";
 import { HANG, Raw, type ScriptedNode, startScriptedNode } from "./support/scripted-node.ts";
 
@@ -17,7 +18,8 @@ const TX = `0x${"33".repeat(32)}`;
 const NULLIFIER = 77n;
 const hash = (text: string): string => `0x${Buffer.from(keccak_256(Buffer.from(text))).toString("hex")}`;
 const SETTLED = hash(`Settled(uint256,bytes32${",uint256".repeat(7)})`);
-const SPENT_BY = hash("spentBy(uint256)").slice(0, 10);
+const selector = (signature: string): string => hash(signature).slice(0, 10);
+const SPENT_BY = selector("spentBy(uint256)");
 
 describe("nodes", () => {
   const opened: ScriptedNode[] = [];
@@ -84,23 +86,31 @@ describe("nodes", () => {
   });
 
   it("that fail at the start do not cause a pool mismatch", async () => {
-    const word = toHex(6n);
-    const healthy = await start({ eth_getCode: "0x60", eth_call: word });
+    const emptyRoot = toHex(emptyRoots()[TREE_DEPTH]!);
+    const view = ([call]: [{ data: string }]) => (call.data === selector("EMPTY_ROOT()") ? emptyRoot : toHex(6n));
+    const healthy = await start({ eth_getCode: "0x60", eth_call: view });
     const error = (message: string) =>
       new Raw(`{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"${message}"}}`);
     const code = (...urls: string[]) =>
-      readPool(nodes(...urls), POOL).then(
+      readPoolToken(nodes(...urls), POOL).then(
         ({ decimals }) => decimals,
         (error: { code: unknown }) => error.code,
       );
     const faulty = await start({ eth_getCode: "0x60", eth_call: error("Unauthorized") });
     expect(await code(faulty.url, healthy.url)).to.equal(6);
     expect(await code(faulty.url)).to.equal("CHAIN_UNAVAILABLE");
-    // What the chain says: it is another contract, or none.
-    for (const answers of [{ eth_call: error("execution reverted") }, { eth_call: "0x" }, { eth_getCode: "0x" }]) {
-      const other = await start({ eth_getCode: "0x60", eth_call: word, ...answers });
+    // The chain's own answer: there is another contract, or none.
+    for (const answers of [{ eth_call: error("execution reverted") }, { eth_getCode: "0x" }]) {
+      const other = await start({ eth_getCode: "0x60", eth_call: view, ...answers });
       expect(await code(other.url, healthy.url), JSON.stringify(answers)).to.equal("POOL_MISMATCH");
     }
+    // No ShieldedPool returns this: one of the nodes is wrong, unless all agree.
+    for (const answer of ["0x", toHex(6n)]) {
+      const other = await start({ eth_getCode: "0x60", eth_call: answer });
+      expect(await code(other.url), answer).to.equal("POOL_MISMATCH");
+    }
+    const short = await start({ eth_getCode: "0x60", eth_call: "0x" });
+    expect(await code(short.url, healthy.url)).to.equal(6);
   });
 
   it("that are all unreachable or faulty leave a payment undecided", async () => {
@@ -167,7 +177,7 @@ describe("nodes", () => {
   const receipt = (changes: object = {}) => {
     const topics = [SETTLED, toHex(NULLIFIER)];
     const place = { blockNumber: "0x10", blockHash: toHex(16n), transactionHash: TX };
-    const log = { ...place, logIndex: "0x0", address: POOL, topics, data: DIGEST + "00".repeat(32), ...changes };
+    const log = { ...place, logIndex: "0x0", address: POOL, topics, data: DIGEST + "00".repeat(7 * 32), ...changes };
     return { ...place, from: POOL, status: "0x1", gasUsed: "0x5208", logs: [log] };
   };
 
@@ -202,7 +212,7 @@ describe("nodes", () => {
       { topics: [toHex(1n), toHex(NULLIFIER)] },
       { topics: [SETTLED, toHex(NULLIFIER + 1n)] },
       { topics: [SETTLED] },
-      { data: `0x${"00".repeat(32)}${DIGEST.slice(2)}` },
+      { data: `0x${"00".repeat(32)}${DIGEST.slice(2)}${"00".repeat(6 * 32)}` },
       { data: "0x" },
     ];
     for (const changes of others) expect(await shown(changes), JSON.stringify(changes)).to.equal("NOT_SETTLED 1");

@@ -1,14 +1,14 @@
 // How a paywall starts while its chain or its service cannot be reached. Nobody waits here: each pause is ended by hand.
 import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
-import type { PoolFacts } from "../src/chain/pool.ts";
 import { PaywallError } from "../src/errors.ts";
 import type { Checks } from "../src/paywall/checks.ts";
 import { Opening } from "../src/paywall/opening.ts";
 import type { PaywallEvent } from "../src/paywall/options.ts";
+import type { PoolToken } from "../src/paywall/pool-token.ts";
 import { reporter } from "../src/paywall/report.ts";
 
-const TOKEN: PoolFacts = { token: `0x${"11".repeat(20)}`, decimals: 6 };
+const TOKEN: PoolToken = { token: `0x${"11".repeat(20)}`, decimals: 6 };
 const CHECKS = {} as Checks;
 const away = (code: "CHAIN_UNAVAILABLE" | "SERVICE_UNAVAILABLE") => new PaywallError(code, `${code}: no answer`);
 

@@ -1,4 +1,4 @@
-import { type Block, type Call, type ChainSource, poolInterface, type RawLog } from "@sotto/client";
+import { type Block, type Call, type ChainSource, type Log, type LogQuery, poolInterface } from "@sotto/client";
 import { emptyRoots, NoteTree, TREE_DEPTH } from "@sotto/protocol";
 import { keccak256, toBeHex } from "ethers";
 
@@ -12,7 +12,7 @@ const APPEND_LEAVES = 64;
 export class RecordedChain implements ChainSource {
   readonly chainIdValue = 31337n;
   readonly pool = `0x${"90".repeat(20)}`;
-  readonly #logs: RawLog[][] = [];
+  readonly #logs: Log[][] = [];
   readonly #tree = new NoteTree();
   #queued: bigint[] = [];
   #leaves = 0;
@@ -23,7 +23,7 @@ export class RecordedChain implements ChainSource {
 
   /** A new block with these events; each says which leaves it queues. */
   mine(events: readonly { name: string; values: readonly unknown[]; leaves: readonly bigint[] }[]): void {
-    const logs: RawLog[] = [];
+    const logs: Log[] = [];
     for (const { name, values, leaves } of events) {
       logs.push(this.#log(name, [...values, BigInt(this.#leaves)], logs.length));
       this.#leaves += leaves.length;
@@ -35,7 +35,7 @@ export class RecordedChain implements ChainSource {
 
   /** Puts what is still queued into the tree. */
   finish(): void {
-    const logs: RawLog[] = [];
+    const logs: Log[] = [];
     while (this.#queued.length > 0) logs.push(this.#append(logs.length));
     this.#logs.push(logs);
   }
@@ -44,8 +44,8 @@ export class RecordedChain implements ChainSource {
     return this.chainIdValue;
   }
 
-  async height(): Promise<number> {
-    return this.#logs.length - 1;
+  async head(): Promise<Block> {
+    return (await this.block(this.#logs.length - 1))!;
   }
 
   async block(number: number): Promise<Block | undefined> {
@@ -54,7 +54,7 @@ export class RecordedChain implements ChainSource {
       : undefined;
   }
 
-  async logs(_address: string, from: number, to: number): Promise<RawLog[]> {
+  async logs({ from, to }: LogQuery): Promise<Log[]> {
     return this.#logs.slice(from, to + 1).flat();
   }
 
@@ -75,18 +75,26 @@ export class RecordedChain implements ChainSource {
     return poolInterface.encodeFunctionResult(asked.name, [answers[asked.name]]);
   }
 
-  #append(logIndex: number): RawLog {
+  #append(logIndex: number): Log {
     const leaves = this.#queued.splice(0, APPEND_LEAVES);
     const start = this.#tree.size;
     this.#tree.append(leaves);
     return this.#log("Appended", [this.#tree.root, BigInt(start), BigInt(leaves.length)], logIndex);
   }
 
-  #log(name: string, values: readonly unknown[], logIndex: number): RawLog {
+  #log(name: string, values: readonly unknown[], logIndex: number): Log {
     const blockNumber = this.#logs.length;
     const { topics, data } = poolInterface.encodeEventLog(name, [...values]);
     const transactionHash = hashOf(2 ** 40 + blockNumber * 1000 + logIndex);
-    return { topics: [...topics], data, blockNumber, blockHash: hashOf(blockNumber), transactionHash, logIndex };
+    return {
+      address: this.pool,
+      topics: [...topics],
+      data,
+      blockNumber,
+      blockHash: hashOf(blockNumber),
+      transactionHash,
+      logIndex,
+    };
   }
 }
 

@@ -1,3 +1,4 @@
+import { delay } from "../delay.ts";
 import { ChainError, isNodeFault } from "../errors.ts";
 import { RpcEndpoint } from "./endpoint.ts";
 import { isUnsupportedMethod } from "./responses.ts";
@@ -15,6 +16,8 @@ export interface ChainOptions {
   timeoutMs?: number | undefined;
   /** Larger responses are not read to their end; 64 MiB by default. */
   maxResponseBytes?: number | undefined;
+  /** How often a question that every node failed to answer is asked again, after 250 ms, 500 ms, 1 s ..; 0 by default. */
+  retries?: number | undefined;
   log?: ChainLog | undefined;
   /** Now, ms. */
   clock?: (() => number) | undefined;
@@ -32,6 +35,8 @@ interface Member {
 
 /** An address may lead to another node tomorrow. */
 const TRUST_MS = 60_000;
+/** Before the first retry; doubled for each further one. */
+const MIN_RETRY_MS = 250;
 const MIN_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 30_000;
 
@@ -43,10 +48,19 @@ export class Failover {
   readonly #members: readonly Member[];
   readonly #clock: () => number;
   readonly #log: ChainLog | undefined;
+  readonly #retries: number;
 
   /** @throws ChainError INVALID_OPTION */
   constructor(options: ChainOptions) {
-    const { urls, chainId, timeoutMs = 10_000, maxResponseBytes = 64 * 1024 * 1024, log, clock = Date.now } = options;
+    const {
+      urls,
+      chainId,
+      timeoutMs = 10_000,
+      maxResponseBytes = 64 * 1024 * 1024,
+      retries = 0,
+      log,
+      clock = Date.now,
+    } = options;
     if (urls.length === 0) throw new ChainError("INVALID_OPTION", "the address of at least one node is needed");
     this.chainId = chainId;
     this.timeoutMs = timeoutMs;
@@ -56,6 +70,7 @@ export class Failover {
     }));
     this.#clock = clock;
     this.#log = log;
+    this.#retries = retries;
   }
 
   /**
@@ -67,6 +82,18 @@ export class Failover {
    * believed to work gives them. Errors that are not a node's fault are thrown at once.
    */
   async use<T>(action: (node: RpcEndpoint) => Promise<T>, accept: (answer: T) => boolean = () => true): Promise<T> {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await this.#tryAll(action, accept);
+      } catch (error) {
+        const transient = error instanceof ChainError && ["NODE_UNREACHABLE", "NODE_ERROR"].includes(error.code);
+        if (!transient || attempt >= this.#retries) throw error;
+        await delay(MIN_RETRY_MS * 2 ** attempt);
+      }
+    }
+  }
+
+  async #tryAll<T>(action: (node: RpcEndpoint) => Promise<T>, accept: (answer: T) => boolean): Promise<T> {
     let last: { answer: T } | undefined;
     let tooLarge: ChainError | undefined;
     const faults: ChainError[] = [];

@@ -22,12 +22,14 @@ export interface FeeHistory {
 
 export interface Log {
   address: string;
-  topics: string[];
+  topics: readonly string[];
   data: string;
   blockNumber: number;
   blockHash: string;
   transactionHash: string;
   logIndex: number;
+  /** Time of its block, seconds; undefined if the node does not give it. Some nodes give 0 instead. */
+  timestamp?: number | undefined;
 }
 
 export interface Receipt {
@@ -127,9 +129,16 @@ export function readLogs(value: unknown): Log[] {
       blockHash: readHex(log["blockHash"], 32),
       transactionHash: readHex(log["transactionHash"], 32),
       logIndex: readNumber(log["logIndex"]),
+      timestamp: readTimestamp(log["blockTimestamp"]),
     };
   });
   return logs.sort((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex);
+}
+
+/** The time of a log's block is no part of the standard: some nodes give a plain number, others nothing of use. */
+function readTimestamp(value: unknown): number | undefined {
+  const number = typeof value === "string" && /^0x[0-9a-f]{1,13}$/i.test(value) ? Number(value) : value;
+  return typeof number === "number" && Number.isSafeInteger(number) && number >= 0 ? number : undefined;
 }
 
 export function readReceipt(value: unknown): Receipt | undefined {

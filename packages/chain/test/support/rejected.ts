@@ -7,3 +7,13 @@ export async function rejected(promise: Promise<unknown>): Promise<Error & { cod
   if (!(failure instanceof Error)) throw new Error(`expected a rejection, got ${String(failure)}`);
   return failure;
 }
+
+/** The error that `action` throws. */
+export function thrown(action: () => unknown): Error & { code?: string } {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof Error) return error;
+  }
+  throw new Error("expected an error");
+}

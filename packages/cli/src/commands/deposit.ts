@@ -1,6 +1,6 @@
-import { sendCall, splitAmount } from "@sotto/client";
+import { ethersProvider, sendCall, splitAmount } from "@sotto/client";
 import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
-import { type BaseWallet, Interface } from "ethers";
+import { type BaseWallet, Interface, type Signer } from "ethers";
 import type { Command } from "../command.ts";
 import { amountFields, money } from "../format.ts";
 import { toAmount } from "../frame/arguments.ts";
@@ -89,7 +89,7 @@ async function byService(
 
 async function byApproval({ wallet, chain }: Session, account: BaseWallet, amounts: bigint[]): Promise<Deposited> {
   const calls = await wallet.deposit({ amounts, account: account.address });
-  const sender = account.connect(chain.provider);
+  const sender = account.connect(ethersProvider(chain));
   await sendCall(sender, calls.approve);
   const { hash, blockNumber } = await sendCall(sender, calls.deposit);
   return { transaction: hash, block: blockNumber, gasPaidBy: account.address.toLowerCase() };
@@ -101,8 +101,8 @@ async function mint({ config, chain }: Session, account: BaseWallet, amount: big
 }
 
 /** The account if it has ETH, else the local node's first account. */
-async function localSender({ provider }: Session["chain"], account: BaseWallet) {
-  const funded = (await provider.getBalance(account.address)) > 0n;
-  if (funded || !("getSigner" in provider)) return account.connect(provider);
-  return (provider as unknown as { getSigner(index: number): Promise<BaseWallet> }).getSigner(0);
+async function localSender(chain: Session["chain"], account: BaseWallet): Promise<Signer> {
+  const provider = ethersProvider(chain);
+  const funded = (await chain.balance(account.address)) > 0n;
+  return funded ? account.connect(provider) : provider.getSigner(0);
 }

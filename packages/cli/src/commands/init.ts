@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { ethersChain, poolInterface, shieldedAddressOf } from "@sotto/client";
+import { ChainError, poolInterface, shieldedAddressOf } from "@sotto/client";
 import {
   type Address,
   defaultFinality,
@@ -17,7 +17,7 @@ import { CliError, usage } from "../frame/errors.ts";
 import { type Config, LOCAL_SERVICE, parseConfig, readConfig, writeConfig } from "../home/config.ts";
 import { readInput, readText } from "../home/files.ts";
 import { newSeed, parseSeed, readSeed, writeSeed } from "../home/seed.ts";
-import { serviceOf } from "../session.ts";
+import { chainOf, serviceOf } from "../session.ts";
 
 /** Written by `npm run deploy:local`. */
 const LOCAL_DEPLOYMENT = ".sotto/deployment.json";
@@ -190,26 +190,21 @@ function readDeployment(given: string | undefined, known: Config | undefined): K
   return { chainId: BigInt(chainId), pool, token, deploymentBlock, set, finality };
 }
 
-/** Reads the pool's token from the chain. @throws CliError CONFIG_INVALID, WalletError */
+/** Reads the pool's token from the chain. @throws CliError CONFIG_INVALID; ChainError */
 async function tokenOf({ rpc, chainId, pool, token: expected }: KnownDeployment & { readonly rpc: string }) {
-  const chain = ethersChain(rpc);
-  try {
-    const found = await chain.chainId();
-    if (found !== chainId)
-      throw new CliError(
-        "CONFIG_INVALID",
-        `the node is on chain ${found}, expected chain ${chainId}; choose another node with --rpc`,
-      );
-    if ((await chain.code(pool)) === "0x")
-      throw new CliError("CONFIG_INVALID", `there is no contract at ${pool} on chain ${chainId}`);
-    const ask = async (to: string, iface: Interface, name: string) =>
-      iface.decodeFunctionResult(name, await chain.call({ to, data: iface.encodeFunctionData(name) }))[0] as unknown;
-    const token = parseAddress(await ask(pool, poolInterface, "token"));
-    if (expected !== undefined && expected !== token)
-      throw new CliError("CONFIG_INVALID", `the pool holds the token ${token}, but the manifest names ${expected}`);
-    const [decimals, symbol] = [await ask(token, erc20, "decimals"), await ask(token, erc20, "symbol")];
-    return { token, decimals: Number(decimals), symbol };
-  } finally {
-    chain.close();
-  }
+  const chain = chainOf({ rpc, chainId });
+  await chain.chainId().catch((cause: unknown) => {
+    if (!(cause instanceof ChainError) || cause.code !== "WRONG_CHAIN") throw cause;
+    throw new CliError("CONFIG_INVALID", `${cause.message}; choose another node with --rpc`, {}, { cause });
+  });
+  if ((await chain.code(pool)) === "0x")
+    throw new CliError("CONFIG_INVALID", `there is no contract at ${pool} on chain ${chainId}`);
+  const token = parseAddress(await chain.read<unknown>(poolInterface, pool, "token"));
+  if (expected !== undefined && expected !== token)
+    throw new CliError("CONFIG_INVALID", `the pool holds the token ${token}, but the manifest names ${expected}`);
+  const [decimals, symbol] = [
+    await chain.read<unknown>(erc20, token, "decimals"),
+    await chain.read<unknown>(erc20, token, "symbol"),
+  ];
+  return { token, decimals: Number(decimals), symbol };
 }

@@ -1,3 +1,4 @@
+import { ethersProvider } from "@sotto/client";
 import { calldataSignals, checkTotals, proveTotals } from "@sotto/client/receipts";
 import type { Command, Context } from "../command.ts";
 import { amountFields, money, table } from "../format.ts";
@@ -43,8 +44,9 @@ export const totals: Command = {
     const key = viewingKeyOf(context, args.text("viewing-key"));
     return withChain(context, async (chain, config) => {
       const confirmations = config.finality + 1;
-      const height = await chain.height();
-      const calldata = async (hash: string) => (await chain.provider.getTransaction(hash))?.data;
+      const { number: height } = await chain.head();
+      const provider = ethersProvider(chain);
+      const calldata = async (hash: string) => (await provider.getTransaction(hash))?.data;
       const statement = await proveTotals({
         chain,
         chainId: config.chainId,

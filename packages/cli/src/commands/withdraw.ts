@@ -1,4 +1,4 @@
-import { sendCall, type Withdrawal, withdrawCall } from "@sotto/client";
+import { ethersProvider, sendCall, type Withdrawal, withdrawCall } from "@sotto/client";
 import { confirm, YES } from "../ask.ts";
 import type { Command } from "../command.ts";
 import { amountFields, money } from "../format.ts";
@@ -85,7 +85,10 @@ async function send(session: Session, { withdraw: call }: Withdrawal) {
   output.progress("sending");
   if (args.flag("own-gas")) {
     const account = await readAccount(args.text("keystore"), environment, config.chainId);
-    const { hash, blockNumber } = await sendCall(account.connect(chain.provider), withdrawCall(config.pool, call));
+    const { hash, blockNumber } = await sendCall(
+      account.connect(ethersProvider(chain)),
+      withdrawCall(config.pool, call),
+    );
     return { transaction: hash, block: blockNumber, gasPaidBy: account.address.toLowerCase() };
   }
   const waiting = () => output.progress("waiting for the service");

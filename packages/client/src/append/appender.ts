@@ -1,3 +1,5 @@
+import { ChainError, type ChainSource, poolViews } from "@sotto/chain";
+import type { AppendCall } from "@sotto/chain/ethers";
 import {
   appendEnd,
   checkpointWords,
@@ -6,15 +8,12 @@ import {
   prepareAppend,
   type QueueStart,
 } from "@sotto/protocol";
-import { poolInterface } from "../chain/abi.ts";
-import type { AppendCall } from "../chain/calls.ts";
-import type { ChainSource } from "../chain/source.ts";
 import { WalletError } from "../errors.ts";
 import { PoolSync } from "../scan/sync.ts";
 import { TreeView } from "../scan/tree.ts";
 import type { ScanResult } from "../scan/types.ts";
 import type { Store } from "../store/store.ts";
-import { ask, checkKeys, connectPool, expectCount, type PoolInfo, type PoolOptions } from "../wallet/connect.ts";
+import { checkKeys, connectPool, expectCount, type PoolInfo, type PoolOptions } from "../wallet/connect.ts";
 import type { ScanOptions, WalletProver } from "../wallet/core.ts";
 import { claimStore } from "../wallet/identity.ts";
 import { Lock } from "../wallet/lock.ts";
@@ -50,7 +49,13 @@ export class NoteAppender {
   readonly #store: Store;
   readonly #lock = new Lock();
 
-  private constructor(pool: PoolInfo, { chain, store, prover }: NoteAppenderOptions, sync: PoolSync, tree: TreeView) {
+  private constructor(
+    pool: PoolInfo,
+    chain: ChainSource,
+    { store, prover }: NoteAppenderOptions,
+    sync: PoolSync,
+    tree: TreeView,
+  ) {
     this.pool = pool;
     this.#store = store;
     this.#tree = tree;
@@ -61,16 +66,16 @@ export class NoteAppender {
 
   /** @throws like `Wallet.open` */
   static async open(options: NoteAppenderOptions): Promise<NoteAppender> {
-    const { chain, store, prover } = Object(options) as NoteAppenderOptions;
-    for (const [name, value] of Object.entries({ chain, store, prover }))
+    const { store, prover } = Object(options) as NoteAppenderOptions;
+    for (const [name, value] of Object.entries({ store, prover }))
       if (typeof value !== "object" || value === null) throw new WalletError("INVALID_OPTION", `${name} is missing`);
     const range = options.rangeSize === undefined ? {} : { rangeSize: expectCount(options.rangeSize, "rangeSize", 1) };
-    const info = await connectPool(options);
+    const { chain, info } = await connectPool(options);
     checkKeys(prover.artifacts, options, info.chainId);
     await claimStore(store, { ...info, owner: "appender" });
     const { deploymentBlock } = info;
     const sync = await PoolSync.open({ chain, deployment: info, deploymentBlock, store, finality: 0, ...range });
-    return new NoteAppender(info, options, sync, await TreeView.open(store));
+    return new NoteAppender(info, chain, options, sync, await TreeView.open(store));
   }
 
   /** Reads what is new on the chain. */
@@ -120,19 +125,10 @@ export class NoteAppender {
     for (let i = 0; i < MOST_TRIES; i += 1) {
       await this.#sync.scan(onProgress, signal);
       const { ledger, height } = this.#sync;
-      const queue = await ask(this.#chain, this.pool.pool, poolInterface, "queue", [], height);
-      const { size, appended, appendedChain, firstPending } = queue as Record<string, bigint | string>;
-      if (Number(size) === ledger.leaves.length && Number(appended) === ledger.appended)
-        return {
-          appended: Number(appended),
-          appendedChain: String(appendedChain),
-          firstPending: Number(firstPending),
-        };
+      const { size, ...start } = await poolViews(this.#chain, this.pool.pool).queue(height);
+      if (size === ledger.leaves.length && start.appended === ledger.appended) return start;
     }
-    throw new WalletError(
-      "NODE_INCONSISTENT",
-      "the pool's queue is not what its events say: try again or another node",
-    );
+    throw new ChainError("NODE_INCONSISTENT", "the pool's queue is not what its events say: try again or another node");
   }
 
   async #newestTree(): Promise<NoteTree> {
@@ -149,7 +145,7 @@ export class NoteAppender {
 
   async #timestamp(block: number): Promise<number> {
     const found = await this.#chain.block(block);
-    if (found === undefined) throw new WalletError("NODE_INCONSISTENT", `the node has no block ${block} any more`);
+    if (found === undefined) throw new ChainError("NODE_INCONSISTENT", `the node has no block ${block} any more`);
     return found.timestamp;
   }
 }

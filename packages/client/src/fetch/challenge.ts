@@ -1,8 +1,7 @@
+import { readDecimals } from "@sotto/chain";
 import { type PaymentInstructions, parseInstructions, readBody, SottoError } from "@sotto/protocol";
-import { tokenInterface } from "../chain/abi.ts";
 import { normaliseServiceUrl } from "../service/address.ts";
 import { quoted } from "../service/errors.ts";
-import { ask } from "../wallet/connect.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import type { Call } from "./call.ts";
 import { FetchError } from "./errors.ts";
@@ -134,7 +133,7 @@ const known = new WeakMap<Wallet, Promise<number>>();
 async function checkDecimals(wallet: Wallet, found: number): Promise<void> {
   let decimals = known.get(wallet);
   if (decimals === undefined) {
-    decimals = ask(wallet.chain, wallet.pool.token, tokenInterface, "decimals", []).then(Number);
+    decimals = readDecimals(wallet.chain, wallet.pool.token);
     decimals.catch(() => known.delete(wallet));
     known.set(wallet, decimals);
   }

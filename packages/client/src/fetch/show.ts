@@ -1,10 +1,10 @@
+import { delay } from "@sotto/chain";
 import { readBody } from "@sotto/protocol";
 import { PurchaseError } from "../purchase/errors.ts";
 import type { PaidPurchase } from "../purchase/paid.ts";
 import { HEADER_FRESH_MS } from "../purchase/paid.ts";
 import type { OnProgress, PurchaseStage } from "../purchase/progress.ts";
 import { quoted } from "../service/errors.ts";
-import { wait } from "../wait.ts";
 import type { Call } from "./call.ts";
 
 export interface ShowOptions {
@@ -39,7 +39,7 @@ export async function showProof(call: Call, paid: PaidPurchase, options: ShowOpt
       const fresh = options.now() - paid.timestamp < HEADER_FRESH_MS;
       if ((response === undefined || isPassing(response)) && retry < MAX_RETRIES && fresh) {
         await response?.body?.cancel().catch(() => undefined);
-        await wait(pauseBefore(retry, response, options.retryDelayMs), call.signal);
+        await delay(pauseBefore(retry, response, options.retryDelayMs), call.signal);
         continue;
       }
       if (response === undefined) throw error;

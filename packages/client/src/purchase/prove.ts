@@ -1,7 +1,7 @@
+import { delay } from "@sotto/chain";
 import type { ErrorDetails, WireBundle } from "@sotto/protocol";
 import { hexlify, randomBytes } from "ethers";
 import { WalletError } from "../errors.ts";
-import { wait } from "../wait.ts";
 import { describeWaiting, waitingOf } from "../wallet/waiting.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 import { type Context, store, tell } from "./context.ts";
@@ -43,7 +43,7 @@ export async function firstPayment(context: Context): Promise<Proved> {
     if (since === undefined) tell(context, "funds");
     since ??= wallet.height;
     if (Date.now() > end) throw fundsTimedOut(wallet, timeoutMs, since, { id: record.id });
-    await wait(LOOK_MS, signal);
+    await delay(LOOK_MS, signal);
   }
 }
 

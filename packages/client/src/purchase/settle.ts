@@ -1,6 +1,6 @@
+import { delay } from "@sotto/chain";
 import { signalsDigest } from "@sotto/protocol";
 import { ServiceClientError } from "../service/errors.ts";
-import { wait } from "../wait.ts";
 import type { PaymentStatus } from "../wallet/state.ts";
 import { type Context, store, tell } from "./context.ts";
 import { PurchaseError } from "./errors.ts";
@@ -60,7 +60,7 @@ async function awaitOnChain(context: Context, final: boolean): Promise<boolean> 
     if (await recordSettled(context, final)) return true;
     const status = statusOf(context);
     if (status === undefined || (status.state !== "settled" && status.final) || Date.now() > end) return false;
-    await wait(LOOK_MS, options.signal);
+    await delay(LOOK_MS, options.signal);
   }
 }
 
@@ -175,7 +175,7 @@ async function afterRefusal(
     dead.add(digest);
     return;
   }
-  if (reason === BEHIND) return wait(BEHIND_MS, options.signal);
+  if (reason === BEHIND) return delay(BEHIND_MS, options.signal);
   // Without a token it was never submitted, so the service's error is the reason.
   const sent = context.record.sent.find((each) => each.digest === digest);
   throw sent?.token === "" ? error : unknown(context, error);

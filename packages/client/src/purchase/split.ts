@@ -1,6 +1,6 @@
+import { delay, unlessAborted } from "@sotto/chain";
 import { hexlify, randomBytes } from "ethers";
 import type { SottoService } from "../service/service.ts";
-import { unlessAborted, wait } from "../wait.ts";
 import { expectCount } from "../wallet/connect.ts";
 import type { WalletNote } from "../wallet/state.ts";
 import type { Wallet } from "../wallet/wallet.ts";
@@ -68,7 +68,7 @@ export async function prepareNotes(
     const paid = await Promise.allSettled(parts.map((part) => payOneself(wallet, service, part, options)));
     for (const result of paid) if (result.status === "rejected") throw result.reason;
     payments += parts.length;
-    if (parts.length === 0) await wait(LOOK_MS, signal);
+    if (parts.length === 0) await delay(LOOK_MS, signal);
   }
 }
 

@@ -1,3 +1,4 @@
+import { assertChainId, type ChainSource } from "@sotto/chain";
 import {
   type Address,
   encodeShieldedAddress,
@@ -10,8 +11,6 @@ import {
   validUntilOf,
   verifyReceiptSignature,
 } from "@sotto/protocol";
-import type { ChainSource } from "../chain/source.ts";
-import { WalletError } from "../errors.ts";
 import { ReceiptError } from "./errors.ts";
 import { cipherX, confirmsAmount } from "./open.ts";
 import { parseReceipt, type ReadReceipt, receiptMessage } from "./receipt.ts";
@@ -90,7 +89,7 @@ function holdsAmount(...args: Parameters<typeof confirmsAmount>): boolean {
 /**
  * Checks a receipt against the chain.
  * @throws ReceiptError RECEIPT_MALFORMED, RECEIPT_INVALID, RECEIPT_ELSEWHERE, RECEIPT_OTHER_CHALLENGE,
- *   RECEIPT_NOT_SETTLED; WalletError WRONG_CHAIN, NODE_UNREACHABLE
+ *   RECEIPT_NOT_SETTLED; ChainError WRONG_CHAIN, NODE_UNREACHABLE
  */
 export async function checkReceipt(value: unknown, options: CheckReceiptOptions): Promise<CheckedReceipt> {
   const { chain, chainId, pool, challenge, confirmations } = options;
@@ -102,7 +101,7 @@ export async function checkReceipt(value: unknown, options: CheckReceiptOptions)
     );
   if (challenge !== undefined && receipt.challenge !== challenge)
     throw new ReceiptError("RECEIPT_OTHER_CHALLENGE", "it does not answer this challenge: it may be a copy");
-  await expectChain(chain, chainId);
+  await assertChainId(chain, chainId);
   const { transaction, block, digest, amount, resourceUrl, timestamp, ownerTag } = receipt;
   const place = { transactionHash: transaction, blockNumber: block, digest };
   const { leafIndex } = await settledEvent(chain, receipt.pool, place, confirmations);
@@ -110,16 +109,6 @@ export async function checkReceipt(value: unknown, options: CheckReceiptOptions)
   const recipient = { wallet, shieldedAddress: encodeShieldedAddress({ encryptionKey, ownerTag: tag }) };
   const told = { amount, resourceUrl, timestamp, ownerTag, challenge: receipt.challenge };
   return { chainId, pool: receipt.pool, transaction, block, digest, leafIndex, recipient, ...told };
-}
-
-/** @throws WalletError WRONG_CHAIN */
-export async function expectChain(chain: ChainSource, chainId: bigint): Promise<void> {
-  const found = await chain.chainId();
-  if (found !== chainId)
-    throw new WalletError("WRONG_CHAIN", `the node is on chain ${found}, expected ${chainId}`, {
-      found: String(found),
-      expected: String(chainId),
-    });
 }
 
 function invalid(problem: string): ReceiptError {

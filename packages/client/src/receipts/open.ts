@@ -1,3 +1,4 @@
+import type { SettledEvent } from "@sotto/chain";
 import {
   addPoints,
   BASE8,
@@ -10,7 +11,6 @@ import {
   openHint,
   pointFromX,
 } from "@sotto/protocol";
-import type { SettledEvent } from "../chain/events.ts";
 
 /** The part of a Settled event that delivers the recipient's note. */
 export type Delivered = Pick<SettledEvent, "ephemeralX" | "amountHint" | "recipientCommitment">;

@@ -1,9 +1,7 @@
-import { decodeEvent, type PoolEvent, type SettledEvent } from "../chain/events.ts";
-import type { ChainSource } from "../chain/source.ts";
-import { WalletError } from "../errors.ts";
+import { ChainError, type ChainSource, decodeEvent, type PoolEvent, type SettledEvent } from "@sotto/chain";
 import { ReceiptError } from "./errors.ts";
 
-/** Blocks asked for at once, where the node gives so many. */
+/** Blocks in one question, unless the node refuses so many. */
 const RANGE = 10_000;
 
 export interface EventRange {
@@ -16,7 +14,7 @@ export interface EventRange {
 
 /**
  * All payments settled in a range of blocks, in the order of the chain.
- * @throws WalletError NODE_UNREACHABLE, NODE_ERROR, POOL_MISMATCH
+ * @throws ChainError NODE_UNREACHABLE, NODE_ERROR, POOL_MISMATCH
  */
 export async function settledEvents(chain: ChainSource, pool: string, range: EventRange): Promise<SettledEvent[]> {
   const events: PoolEvent[] = [];
@@ -25,12 +23,12 @@ export async function settledEvents(chain: ChainSource, pool: string, range: Eve
     range.signal?.throwIfAborted();
     const to = Math.min(range.to, from + size - 1);
     try {
-      for (const log of await chain.logs(pool, from, to)) {
+      for (const log of await chain.logs({ address: pool, from, to })) {
         const event = decodeEvent(log);
         if (event !== undefined) events.push(event);
       }
     } catch (error) {
-      if (!(error instanceof WalletError) || error.code !== "RANGE_TOO_LARGE" || from === to) throw error;
+      if (!(error instanceof ChainError) || error.code !== "RANGE_TOO_LARGE" || from === to) throw error;
       size = Math.max(1, Math.floor((to - from + 1) / 2));
       continue;
     }
@@ -59,7 +57,7 @@ export async function settledEvent(
   { blockNumber, transactionHash, digest }: PaymentPlace,
   confirmations: number,
 ): Promise<SettledEvent> {
-  const height = await chain.height();
+  const { number: height } = await chain.head();
   const range = { from: blockNumber, to: blockNumber };
   const found = blockNumber > height ? [] : await settledEvents(chain, pool, range);
   const event = found.find((one) => one.digest === digest && one.transactionHash === transactionHash);

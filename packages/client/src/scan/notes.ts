@@ -1,4 +1,4 @@
-import type { SettledEvent } from "../chain/events.ts";
+import type { SettledEvent } from "@sotto/chain";
 
 /** How a note came to the wallet. */
 export type NoteOrigin = "deposit" | "payment" | "change" | "output";

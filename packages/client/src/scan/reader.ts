@@ -1,9 +1,6 @@
-import { decodeEvent, type PoolEvent, queuedLeaves } from "../chain/events.ts";
-import type { ChainSource } from "../chain/source.ts";
-import { WalletError } from "../errors.ts";
+import { ChainError, type ChainSource, decodeEvent, type PoolEvent, queuedLeaves, withTimes } from "@sotto/chain";
 import { emptyPage, type Page } from "./page.ts";
 import type { NoteScanner } from "./scanner.ts";
-import { withTimes } from "./times.ts";
 
 /** Where a page starts: how many leaves were queued and appended before it. */
 export interface PageStart {
@@ -11,7 +8,7 @@ export interface PageStart {
   appended: number;
 }
 
-/** Makes a page of a range. @throws WalletError NODE_INCONSISTENT where events are missing */
+/** Makes a page of a range. @throws ChainError NODE_INCONSISTENT where events are missing */
 export async function readPage(
   { from, to, hash, events }: Range,
   start: PageStart,
@@ -51,8 +48,8 @@ export async function readPage(
 /** Events read without a pause: some tens of milliseconds. */
 const BREATH = 256;
 
-function missing(what: string): WalletError {
-  return new WalletError("NODE_INCONSISTENT", `the node left out events of the pool: the next one is ${what}`);
+function missing(what: string): ChainError {
+  return new ChainError("NODE_INCONSISTENT", `the node left out events of the pool: the next one is ${what}`);
 }
 
 /** The events of some blocks and the hash of the last one. */
@@ -76,11 +73,11 @@ export async function fetchRange(
 ): Promise<Range | undefined> {
   const before = await chain.block(to);
   if (before === undefined) return undefined;
-  const given = await chain.logs(pool, from, to);
+  const given = await chain.logs({ address: pool, from, to });
   // Pages end where their events do.
   const ordered = given.every(({ blockNumber }, i) => blockNumber >= (given[i - 1]?.blockNumber ?? from));
   if (!ordered || given.some(({ blockNumber }) => blockNumber > to))
-    throw new WalletError("NODE_INCONSISTENT", `the node gave logs out of order, or not of blocks ${from} to ${to}`);
+    throw new ChainError("NODE_INCONSISTENT", `the node gave logs out of order, or not of blocks ${from} to ${to}`);
   const logs = timed ? await withTimes(chain, given, before) : given;
   const after = await chain.block(to);
   if (logs === undefined || after?.hash !== before.hash) return undefined;

@@ -1,3 +1,4 @@
+import type { DepositedEvent, PoolEvent, SettledEvent, WithdrawnEvent } from "@sotto/chain";
 import {
   type DeliveredChange,
   type Deployment,
@@ -11,7 +12,6 @@ import {
   withdrawalContext,
   withdrawalPadContext,
 } from "@sotto/protocol";
-import type { DepositedEvent, PoolEvent, SettledEvent, WithdrawnEvent } from "../chain/events.ts";
 import { type Findings, type FoundNote, type FoundSpend, mapShown, type NoteOrigin } from "./notes.ts";
 
 /** Owner tags a wallet looks for beyond the highest one seen: a wallet never opens an index beyond it. */

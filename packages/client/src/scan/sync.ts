@@ -1,4 +1,4 @@
-import type { Block } from "../chain/source.ts";
+import { type Block, ChainError } from "@sotto/chain";
 import { WalletError } from "../errors.ts";
 import { Ledger } from "./ledger.ts";
 import { decodePage, encodePage, joinChanges, joinFinalPages, type Page, pageKey } from "./page.ts";
@@ -51,9 +51,9 @@ export class PoolSync {
   async scan(onProgress?: (progress: ScanProgress) => void, signal?: AbortSignal): Promise<ScanResult> {
     const result: ScanResult = { blocks: 0, notes: 0, spends: 0, rolledBack: 0 };
     const { chain, finality, deploymentBlock } = this.#options;
-    const height = await chain.height();
+    const height = (await chain.head()).number;
     if (height < deploymentBlock)
-      throw new WalletError(
+      throw new ChainError(
         "NODE_INCONSISTENT",
         `the node is at block ${height}, the pool was deployed in ${deploymentBlock}`,
       );
@@ -62,7 +62,7 @@ export class PoolSync {
       result.rolledBack += await this.#rollBack();
       if (await this.#readTo(height, final, result, onProgress, signal)) break;
       if (restarts >= MOST_RESTARTS)
-        throw new WalletError("NODE_INCONSISTENT", "the node's chain kept changing during the scan: try again");
+        throw new ChainError("NODE_INCONSISTENT", "the node's chain kept changing during the scan: try again");
     }
     await this.#join(final);
     this.height = height;
@@ -108,7 +108,7 @@ export class PoolSync {
       this.#most += Math.floor(this.#most / 16);
       return fetched;
     } catch (error) {
-      if (!(error instanceof WalletError) || error.code !== "RANGE_TOO_LARGE" || to === from) throw error;
+      if (!(error instanceof ChainError) || error.code !== "RANGE_TOO_LARGE" || to === from) throw error;
       this.#most = to - from;
       this.#range = Math.max(1, Math.floor((to - from + 1) / 2));
       return "too large";
@@ -126,7 +126,7 @@ export class PoolSync {
     } catch (error) {
       // The scanner may know notes of a page that is not there.
       this.#rebuildScanner();
-      if (error instanceof WalletError && error.code === "NODE_INCONSISTENT") await this.forgetUnchecked();
+      if (error instanceof ChainError && error.code === "NODE_INCONSISTENT") await this.forgetUnchecked();
       throw error;
     }
   }
@@ -172,7 +172,7 @@ export class PoolSync {
   async #confirmedBlock(final: number): Promise<Block | undefined> {
     if (final < this.#options.deploymentBlock) return undefined;
     const block = await this.#options.chain.block(final);
-    if (block === undefined) throw new WalletError("NODE_INCONSISTENT", `the node has no block ${final}`);
+    if (block === undefined) throw new ChainError("NODE_INCONSISTENT", `the node has no block ${final}`);
     return block;
   }
 

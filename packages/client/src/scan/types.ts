@@ -1,5 +1,5 @@
+import type { ChainSource } from "@sotto/chain";
 import type { Deployment } from "@sotto/protocol";
-import type { ChainSource } from "../chain/source.ts";
 import type { Store } from "../store/store.ts";
 import type { ScanKeys } from "./scanner.ts";
 

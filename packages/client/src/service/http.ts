@@ -1,5 +1,5 @@
+import { delay } from "@sotto/chain";
 import { readBody, SottoError } from "@sotto/protocol";
-import { wait } from "../wait.ts";
 import { quoted, ServiceClientError } from "./errors.ts";
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -33,7 +33,7 @@ export async function askJson(send: typeof fetch, url: string, init: RequestInit
     } catch (error) {
       const pause = pauseAfter(error, attempt);
       if (pause === undefined || Date.now() + pause > options.until) throw error;
-      await wait(pause, options.signal);
+      await delay(pause, options.signal);
     }
   }
 }

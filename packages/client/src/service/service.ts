@@ -1,7 +1,7 @@
+import { delay } from "@sotto/chain";
+import type { DepositRequest } from "@sotto/chain/ethers";
 import type { WithdrawalCall } from "@sotto/protocol";
 import { validUntilOf, type WireBundle } from "@sotto/protocol";
-import type { DepositRequest } from "../chain/calls.ts";
-import { wait } from "../wait.ts";
 import { normaliseServiceUrl, requireAllowed, requireSecure } from "./address.ts";
 import {
   type Outcome,
@@ -151,7 +151,7 @@ export class SottoService {
             ...(id !== undefined && { id }),
           },
         );
-      await wait(pause, signal);
+      await delay(pause, signal);
       // Polled by id at the allowed address, never at an address from an answer.
       outcome = id === undefined ? await begin() : await this.status(id, { signal });
     }

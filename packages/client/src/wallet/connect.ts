@@ -1,21 +1,19 @@
+import { assertChainId, ChainError, type ChainSource, connectChain, type PoolFacts, readPool } from "@sotto/chain";
 import {
+  type Address,
   assertUint,
   type Deployment,
   defaultFinality,
-  emptyRoots,
   MAX_FINALITY,
   parseAddress,
-  TREE_DEPTH,
 } from "@sotto/protocol";
 import { assertAllowedOnChain } from "@sotto/prover";
-import type { Interface } from "ethers";
-import { poolInterface } from "../chain/abi.ts";
-import type { ChainSource } from "../chain/source.ts";
 import { WalletError } from "../errors.ts";
 
-/** The pool a wallet works with, and where: beside `chain` the fields of a deployment's manifest. */
+/** The pool a wallet works with: the nodes to ask, and the fields of a deployment's manifest. */
 export interface PoolOptions {
-  chain: ChainSource;
+  /** Where the chain is read: URLs of JSON-RPC nodes, the preferred one first, or any `ChainSource`. */
+  chain: string | readonly string[] | ChainSource;
   /** EIP-155 chain id that is expected of the node. */
   chainId: bigint | number;
   /** Address of the ShieldedPool. */
@@ -39,10 +37,8 @@ export function finalityOf({ finality }: PoolOptions, chainId: bigint): number {
 }
 
 /** The pool as the chain has it. */
-export interface PoolInfo extends Deployment {
-  token: string;
-  /** Smallest amount of a deposited note, base units. */
-  smallestDeposit: bigint;
+export interface PoolInfo extends Deployment, PoolFacts {
+  pool: Address;
   deploymentBlock: number;
 }
 
@@ -59,28 +55,49 @@ export function expectCount(value: unknown, name: string, least: number, most = 
 const readChainId = (value: bigint | number): bigint =>
   typeof value === "number" ? BigInt(expectCount(value, "chainId", 1)) : assertUint(value, 256, "chainId");
 
+/** For one answer of a node, ms. */
+const NODE_TIMEOUT_MS = 60_000;
+/** Larger responses are not read. The logs of a range that has more are asked for in two halves. */
+const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
+/** A scan asks many questions: one that fails is asked again, after 250 ms, 500 ms and 1 s. */
+const RETRIES = 3;
+
+/** @throws WalletError INVALID_OPTION; ChainError INVALID_OPTION */
+function chainOf(chain: PoolOptions["chain"], chainId: bigint): ChainSource {
+  if (typeof chain === "string" || Array.isArray(chain))
+    return connectChain({
+      urls: [chain].flat(),
+      chainId,
+      timeoutMs: NODE_TIMEOUT_MS,
+      maxResponseBytes: MAX_RESPONSE_BYTES,
+      retries: RETRIES,
+    });
+  if (typeof chain !== "object" || chain === null) throw new WalletError("INVALID_OPTION", "chain is missing");
+  return chain as ChainSource;
+}
+
+/** The chain and the pool on it, both checked. */
+export interface PoolConnection {
+  chain: ChainSource;
+  info: PoolInfo;
+}
+
 /**
- * Looks at the node before anything is read, signed or spent.
- * @throws WalletError NODE_UNREACHABLE, WRONG_CHAIN, POOL_NOT_DEPLOYED, POOL_MISMATCH; SottoError INVALID_ADDRESS
+ * Checks chain and pool before anything is read, signed or spent.
+ * @throws ChainError NODE_UNREACHABLE, NODE_ERROR, WRONG_CHAIN, POOL_NOT_DEPLOYED, POOL_MISMATCH; WalletError
+ *   INVALID_OPTION; SottoError INVALID_ADDRESS
  */
-export async function connectPool(options: PoolOptions): Promise<PoolInfo> {
+export async function connectPool(options: PoolOptions): Promise<PoolConnection> {
   const pool = parseAddress(options.pool, "pool");
   const token = options.token === undefined ? undefined : parseAddress(options.token, "token");
   const chainId = readChainId(options.chainId);
   const deploymentBlock = expectCount(options.deploymentBlock, "deploymentBlock", 0);
-  const { chain } = options;
-  const found = await chain.chainId();
-  if (found !== chainId)
-    throw new WalletError("WRONG_CHAIN", `the node is on chain ${found}, expected ${chainId}`, {
-      found: String(found),
-      expected: String(chainId),
-    });
-  if ((await chain.code(pool)) === "0x")
-    throw new WalletError("POOL_NOT_DEPLOYED", `there is no contract at ${pool} on chain ${chainId}`, { pool });
-  const info = { chainId, pool, deploymentBlock, ...(await readConstants(chain, pool)) };
+  const chain = chainOf(options.chain, chainId);
+  await assertChainId(chain, chainId);
+  const info = { chainId, pool, deploymentBlock, ...(await readPool(chain, pool)) };
   if (token !== undefined && token !== info.token)
-    throw new WalletError("POOL_MISMATCH", `the pool holds token ${info.token}, expected ${token}`, { pool });
-  return info;
+    throw new ChainError("POOL_MISMATCH", `the pool holds token ${info.token}, expected ${token}`, { pool });
+  return { chain, info };
 }
 
 /**
@@ -98,39 +115,4 @@ export function checkKeys(
       expected: set,
     });
   assertAllowedOnChain(found, chainId);
-}
-
-async function readConstants(chain: ChainSource, pool: string) {
-  const view = (name: string) => ask(chain, pool, poolInterface, name, []);
-  let values: unknown[];
-  try {
-    values = await Promise.all(["token", "smallestDeposit", "EMPTY_ROOT"].map(view));
-  } catch (cause) {
-    if (cause instanceof WalletError && cause.code === "NODE_UNREACHABLE") throw cause;
-    throw new WalletError("POOL_MISMATCH", `the contract at ${pool} is not a ShieldedPool`, { pool }, { cause });
-  }
-  const [token, smallest, emptyRoot] = values;
-  // Another hash, arity or depth would show here, and not only when no proof of a spent note is accepted.
-  if (emptyRoot !== emptyRoots()[TREE_DEPTH])
-    throw new WalletError("POOL_MISMATCH", `the pool at ${pool} has another tree than this version of the wallet`, {
-      pool,
-    });
-  return { token: parseAddress(token), smallestDeposit: BigInt(smallest as bigint) };
-}
-
-/** The (first) value a view function returns. @throws WalletError NODE_ERROR also where it returns nothing of the kind */
-export async function ask(
-  chain: ChainSource,
-  to: string,
-  abi: Interface,
-  name: string,
-  parameters: readonly unknown[],
-  block?: number,
-): Promise<unknown> {
-  const data = await chain.call({ to, data: abi.encodeFunctionData(name, parameters) }, block);
-  try {
-    return abi.decodeFunctionResult(name, data)[0];
-  } catch (cause) {
-    throw new WalletError("NODE_ERROR", `${to} does not answer ${name}`, {}, { cause });
-  }
 }

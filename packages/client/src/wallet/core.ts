@@ -1,13 +1,12 @@
+import { ChainError, type ChainSource, poolViews } from "@sotto/chain";
 import type { NoteTree, SpendableNote, Statement, WalletKeys } from "@sotto/protocol";
 import type { Prover } from "@sotto/prover";
-import { poolInterface } from "../chain/abi.ts";
-import type { ChainSource } from "../chain/source.ts";
 import { WalletError } from "../errors.ts";
 import { PoolSync } from "../scan/sync.ts";
 import { TreeView } from "../scan/tree.ts";
 import type { ScanProgress, ScanResult } from "../scan/types.ts";
 import type { Store } from "../store/store.ts";
-import { ask, type PoolInfo } from "./connect.ts";
+import type { PoolInfo } from "./connect.ts";
 import { Journal, lastDate } from "./journal.ts";
 import { Lock } from "./lock.ts";
 import type { Funds } from "./select.ts";
@@ -149,20 +148,16 @@ export class WalletCore {
     const { confirmed } = this.sync;
     if (confirmed === undefined) return;
     const { root, size } = this.confirmedTree();
-    const newest = await this.#newestRoot(confirmed.number).catch(async (error: unknown) => {
+    const views = poolViews(chain, info.pool);
+    const newest = await views.root(confirmed.number).catch(async (error: unknown) => {
       // A node that keeps no old state still knows whether the pool ever had this root (the empty tree's is not noted).
-      if (!(error instanceof WalletError) || error.code !== "NODE_ERROR") throw error;
-      const known = size === 0 || (await ask(chain, info.pool, poolInterface, "isKnownRoot", [root])) === true;
+      if (!(error instanceof ChainError) || error.code === "NODE_UNREACHABLE") throw error;
+      const known = size === 0 || (await views.isKnownRoot(root));
       return known ? root : undefined;
     });
     if (newest === root) return;
     if ((await chain.block(confirmed.number))?.hash !== confirmed.hash)
-      throw new WalletError("NODE_INCONSISTENT", "the node's chain changed during the scan: try again");
+      throw new ChainError("NODE_INCONSISTENT", "the node's chain changed during the scan: try again");
     throw new WalletError("ROOT_MISMATCH", "the pool's root is not that of its events: the node left some out");
-  }
-
-  async #newestRoot(block: number): Promise<bigint> {
-    const { chain, info } = this.options;
-    return BigInt((await ask(chain, info.pool, poolInterface, "root", [], block)) as bigint);
   }
 }

@@ -1,3 +1,5 @@
+import { type ChainSource, isAnotherContract, isNodeFault, readContract } from "@sotto/chain";
+import { type DepositRequest, tokenInterface } from "@sotto/chain/ethers";
 import { assertAmount, depositAuthorizationNonce, parseAddress } from "@sotto/protocol";
 import {
   getAddress,
@@ -8,11 +10,8 @@ import {
   type TypedDataDomain,
   TypedDataEncoder,
 } from "ethers";
-import { tokenInterface } from "../chain/abi.ts";
-import type { DepositRequest } from "../chain/calls.ts";
-import type { ChainSource } from "../chain/source.ts";
 import { WalletError } from "../errors.ts";
-import { ask, type PoolInfo } from "./connect.ts";
+import type { PoolInfo } from "./connect.ts";
 
 /** The notes of a deposit: each with its owner's tag and its base units. */
 export interface DepositNotes {
@@ -60,9 +59,9 @@ export async function checkTokens(chain: ChainSource, pool: PoolInfo, account: s
 
 async function askToken(chain: ChainSource, pool: PoolInfo, name: string, parameters: unknown[]): Promise<unknown> {
   try {
-    return await ask(chain, pool.token, tokenInterface, name, parameters);
+    return await readContract<unknown>(chain, { abi: tokenInterface, to: pool.token, name, values: parameters });
   } catch (cause) {
-    if (cause instanceof WalletError && cause.code === "NODE_UNREACHABLE") throw cause;
+    if (isNodeFault(cause) && !isAnotherContract(cause)) throw cause;
     throw new WalletError("TOKEN_MISMATCH", `the token ${pool.token} does not answer ${name}`, {}, { cause });
   }
 }

@@ -1,7 +1,6 @@
+import { approveCall, type ContractCall, type DepositRequest, depositCall } from "@sotto/chain/ethers";
 import { assertAmount, decodeShieldedAddress, parseAddress } from "@sotto/protocol";
 import { randomBytes, toBigInt } from "ethers";
-import { approveCall, type DepositRequest, depositCall } from "../chain/calls.ts";
-import type { Call } from "../chain/source.ts";
 import { WalletError } from "../errors.ts";
 import { DEPOSIT_GAP } from "../scan/scanner.ts";
 import { expectCount } from "./connect.ts";
@@ -21,8 +20,8 @@ export interface DepositOptions {
 /** A deposit to be sent by the depositor's account: first `approve`, then `deposit`. */
 export interface DepositCalls {
   keyIndex: number;
-  approve: Call;
-  deposit: Call;
+  approve: ContractCall;
+  deposit: ContractCall;
 }
 
 export interface AuthorizeOptions {

@@ -1,6 +1,6 @@
+import { delay } from "@sotto/chain";
 import { assertAmount } from "@sotto/protocol";
 import { WalletError } from "../errors.ts";
-import { wait } from "../wait.ts";
 import { expectCount } from "./connect.ts";
 import type { ScanOptions, WalletCore } from "./core.ts";
 import { type Payment, pay } from "./pay.ts";
@@ -87,6 +87,6 @@ async function untilSpendable(
     if (output?.state === "spendable") return;
     if (Date.now() > end)
       throw new WalletError("TIMED_OUT", `merge ${merged.id} is not spendable after ${timeout} ms: pay again later`);
-    await wait(interval, signal);
+    await delay(interval, signal);
   }
 }

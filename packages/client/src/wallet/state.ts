@@ -1,4 +1,4 @@
-import type { Block } from "../chain/source.ts";
+import type { Block } from "@sotto/chain";
 import type { Ledger } from "../scan/ledger.ts";
 import type { FoundNote } from "../scan/notes.ts";
 import { type Journal, type JournalRecord, lastDate } from "./journal.ts";

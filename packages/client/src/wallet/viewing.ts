@@ -47,12 +47,11 @@ export class ViewingWallet {
 
   /** @throws like `Wallet.open`; SottoError INVALID_KEY where the key is not that of the address */
   static async open(options: ViewingWalletOptions): Promise<ViewingWallet> {
-    const { viewingKey, shieldedAddress, chain, store } = Object(options) as ViewingWalletOptions;
+    const { viewingKey, shieldedAddress, store } = Object(options) as ViewingWalletOptions;
     const { ownerTag } = checkViewingKey(viewingKey, shieldedAddress);
     const range = options.rangeSize === undefined ? {} : { rangeSize: expectCount(options.rangeSize, "rangeSize", 1) };
-    for (const [name, value] of Object.entries({ chain, store }))
-      if (typeof value !== "object" || value === null) throw new WalletError("INVALID_OPTION", `${name} is missing`);
-    const info = await connectPool(options);
+    if (typeof store !== "object" || store === null) throw new WalletError("INVALID_OPTION", "store is missing");
+    const { chain, info } = await connectPool(options);
     const finality = finalityOf(options, info.chainId);
     await claimStore(store, { ...info, owner: `viewing ${shieldedAddress}` });
     const { deploymentBlock } = info;

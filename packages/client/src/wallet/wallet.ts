@@ -1,6 +1,6 @@
+import type { ChainSource } from "@sotto/chain";
+import type { DepositRequest } from "@sotto/chain/ethers";
 import { deriveKeys, type WalletKeys } from "@sotto/protocol";
-import type { DepositRequest } from "../chain/calls.ts";
-import type { ChainSource } from "../chain/source.ts";
 import { WalletError } from "../errors.ts";
 import { makeReceipt, type ReceiptOptions } from "../receipts/make.ts";
 import { type PaymentEntry, type PaymentsOptions, paymentEntries } from "../receipts/payments.ts";
@@ -53,19 +53,18 @@ export class Wallet {
   }
 
   /**
-   * Opens a wallet, after looking at the node, the pool, the prover's keys and the store.
-   * @throws WalletError NODE_UNREACHABLE, WRONG_CHAIN, POOL_NOT_DEPLOYED, POOL_MISMATCH, SET_MISMATCH, STORE_FOREIGN,
-   *   INVALID_OPTION; SottoError INVALID_KEY, INVALID_ADDRESS, DEVELOPMENT_KEYS_REFUSED
+   * Opens a wallet, after checking the node, the pool, the prover's keys and the store.
+   * @throws ChainError NODE_UNREACHABLE, WRONG_CHAIN, POOL_NOT_DEPLOYED, POOL_MISMATCH; WalletError SET_MISMATCH,
+   *   STORE_FOREIGN, INVALID_OPTION; SottoError INVALID_KEY, INVALID_ADDRESS, DEVELOPMENT_KEYS_REFUSED
    */
   static async open(options: WalletOptions): Promise<Wallet> {
     if (typeof options !== "object" || options === null)
       throw new WalletError("INVALID_OPTION", "a wallet needs its options: seed, chain, chainId, pool and so on");
     checkSeed(options.seed);
-    const { chain, store, prover, clock = Date.now } = options;
+    const { store, prover, clock = Date.now } = options;
     const range = options.rangeSize === undefined ? {} : { rangeSize: expectCount(options.rangeSize, "rangeSize", 1) };
-    for (const [name, value] of Object.entries({ chain, store }))
-      if (typeof value !== "object" || value === null) throw new WalletError("INVALID_OPTION", `${name} is missing`);
-    const info = await connectPool(options);
+    if (typeof store !== "object" || store === null) throw new WalletError("INVALID_OPTION", "store is missing");
+    const { chain, info } = await connectPool(options);
     const finality = finalityOf(options, info.chainId);
     if (prover !== undefined) checkKeys(prover.artifacts, options, info.chainId);
     const keys: WalletKeys = deriveKeys(options.seed, info);

@@ -141,7 +141,7 @@ describe("a receipt", () => {
   });
 
   it("requires its confirmations, and the requested chain and pool", async () => {
-    const height = await world.chain.height();
+    const height = world.chain.height;
     const has = height - receipt.block + 1;
     await check(receipt, { confirmations: has });
     expect((await rejection(check(receipt, { confirmations: has + 1 }))).code).to.equal("RECEIPT_NOT_SETTLED");

@@ -1,13 +1,21 @@
+import {
+  type Block,
+  type Call,
+  CallReverted,
+  ChainError,
+  type ChainSource,
+  type Log,
+  type LogQuery,
+} from "@sotto/chain";
+import type { ContractCall } from "@sotto/chain/ethers";
 import { keccak256, toUtf8Bytes } from "ethers";
-import type { Block, Call, ChainSource, Question, RawLog } from "../../src/chain/source.ts";
-import { WalletError } from "../../src/errors.ts";
 
 /** What executes calls on the local chain. Its state is cloned for each block, so that blocks can be taken back. */
 export interface LocalContract {
   readonly address: string;
   /** Runs a call in a new block; returns its logs, or throws to revert. */
-  execute(call: Call, context: CallContext): { topics: string[]; data: string }[];
-  view(call: Call): string;
+  execute(call: ContractCall, context: CallContext): { topics: string[]; data: string }[];
+  view(call: ContractCall): string;
   snapshot(): unknown;
   restore(snapshot: unknown): void;
 }
@@ -19,7 +27,7 @@ export interface CallContext {
 }
 
 export interface LocalBlock extends Block {
-  logs: RawLog[];
+  logs: Log[];
   /** State of all contracts after it. */
   states: unknown[];
 }
@@ -48,19 +56,20 @@ export class LocalChain implements ChainSource {
   }
 
   /** A new block with these calls in it; a call that reverts throws, and there is no block. */
-  mine(...calls: Call[]): LocalBlock {
+  mine(...calls: ContractCall[]): LocalBlock {
     const number = this.blocks.length;
     this.time += 12;
     const hash = keccak256(toUtf8Bytes(`block ${number} of fork ${this.#fork} at ${this.time}`));
     const before = this.#contracts.map((contract) => contract.snapshot());
     const context = { sender: SENDER, blockNumber: number, timestamp: this.time };
     const place = { blockNumber: number, blockHash: hash, timestamp: this.time };
-    const logs: RawLog[] = [];
+    const logs: Log[] = [];
     try {
       for (const [i, call] of calls.entries()) {
         const transactionHash = keccak256(toUtf8Bytes(`${hash} ${i}`));
         const made = this.#at(call.to).execute(call, context);
-        for (const log of made) logs.push({ ...log, ...place, transactionHash, logIndex: logs.length });
+        for (const log of made)
+          logs.push({ ...log, address: call.to, ...place, transactionHash, logIndex: logs.length });
       }
     } catch (error) {
       this.#contracts.forEach((contract, i) => {
@@ -92,7 +101,12 @@ export class LocalChain implements ChainSource {
     return this.id;
   }
 
-  async height(): Promise<number> {
+  async head(): Promise<Block> {
+    return (await this.block(this.blocks.length - 1))!;
+  }
+
+  /** The number of the newest block. */
+  get height(): number {
     return this.blocks.length - 1;
   }
 
@@ -101,10 +115,10 @@ export class LocalChain implements ChainSource {
     return block && { number, hash: block.hash, timestamp: block.timestamp };
   }
 
-  async logs(address: string, from: number, to: number): Promise<RawLog[]> {
+  async logs({ address, from, to }: LogQuery): Promise<Log[]> {
     this.asked.push([from, to]);
     this.beforeLogs();
-    if (to - from + 1 > this.mostBlocks) throw new WalletError("RANGE_TOO_LARGE", "too many blocks");
+    if (to - from + 1 > this.mostBlocks) throw new ChainError("RANGE_TOO_LARGE", "too many blocks");
     if (address !== this.#contracts[0]!.address) return [];
     return this.blocks.slice(from, to + 1).flatMap(({ logs }) => logs);
   }
@@ -113,15 +127,15 @@ export class LocalChain implements ChainSource {
     return this.#contracts.some((contract) => contract.address === address) ? "0x60" : "0x";
   }
 
-  async call({ to = "", data }: Question, block?: number): Promise<string> {
+  async call({ to = "", data }: Call, block?: number): Promise<string> {
     const call = { to, data };
     const contract = this.#at(to);
     const state = block === undefined ? undefined : this.blocks[block]?.states[this.#contracts.indexOf(contract)];
-    if (state === undefined) return contract.view(call);
+    if (state === undefined) return viewOf(contract, call);
     const now = contract.snapshot();
     try {
       contract.restore(state);
-      return contract.view(call);
+      return viewOf(contract, call);
     } finally {
       contract.restore(now);
     }
@@ -129,7 +143,16 @@ export class LocalChain implements ChainSource {
 
   #at(address: string): LocalContract {
     const contract = this.#contracts.find((candidate) => candidate.address === address);
-    if (contract === undefined) throw new WalletError("NODE_ERROR", `no contract at ${address}`);
+    if (contract === undefined) throw new ChainError("NODE_ERROR", `no contract at ${address}`);
     return contract;
+  }
+}
+
+/** What a view returns; a contract without it reverts. */
+function viewOf(contract: LocalContract, call: ContractCall): string {
+  try {
+    return contract.view(call);
+  } catch {
+    throw new CallReverted("0x");
   }
 }

@@ -1,3 +1,5 @@
+import type { Call } from "@sotto/chain";
+import { poolInterface } from "@sotto/chain/ethers";
 import {
   depositAuthorizationNonce,
   depositBlinding,
@@ -11,8 +13,6 @@ import {
   withdrawalContext,
 } from "@sotto/protocol";
 import { type Result, Signature } from "ethers";
-import { poolInterface } from "../../src/chain/abi.ts";
-import type { Call } from "../../src/chain/source.ts";
 import type { CallContext, LocalContract } from "./local-chain.ts";
 import { copyState, EMPTY_ROOT, emptyState, type PoolState } from "./local-pool-state.ts";
 import { type LocalToken, TOKEN } from "./local-token.ts";

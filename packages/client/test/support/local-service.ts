@@ -1,3 +1,4 @@
+import { settleCall } from "@sotto/chain/ethers";
 import {
   type PaymentCall,
   resourceDigest,
@@ -6,7 +7,6 @@ import {
   validUntilOf,
   type WireBundle,
 } from "@sotto/protocol";
-import { settleCall } from "../../src/chain/calls.ts";
 import { SottoService } from "../../src/service/service.ts";
 import { Lock } from "../../src/wallet/lock.ts";
 import { POOL } from "./local-pool.ts";

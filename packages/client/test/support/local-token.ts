@@ -1,6 +1,6 @@
+import type { Call } from "@sotto/chain";
+import { tokenInterface } from "@sotto/chain/ethers";
 import { TypedDataEncoder, verifyTypedData } from "ethers";
-import { tokenInterface } from "../../src/chain/abi.ts";
-import type { Call } from "../../src/chain/source.ts";
 import type { CallContext, LocalContract } from "./local-chain.ts";
 
 export const TOKEN = `0x${"70".repeat(20)}`;

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { ChainSource } from "@sotto/chain";
 import { type Address, bindingTypedData, deriveKeys, type ShieldedAddressBinding } from "@sotto/protocol";
 import { Wallet as Account, type HDNodeWallet } from "ethers";
-import type { ChainSource } from "../../src/chain/source.ts";
 import { signTyped } from "../../src/phone/lookup.ts";
 import { SottoService } from "../../src/service/service.ts";
 import { POOL } from "./local-pool.ts";
@@ -87,9 +87,9 @@ export class LyingRegistry {
 /** The chain, on which no contract accepts a signature. */
 export const withoutWallets = (chain: ChainSource): ChainSource => ({
   chainId: () => chain.chainId(),
-  height: () => chain.height(),
+  head: () => chain.head(),
   block: (number) => chain.block(number),
-  logs: (...range) => chain.logs(...range),
+  logs: (query) => chain.logs(query),
   code: (address) => chain.code(address),
-  call: async (call, block) => (call.to === undefined ? `0x${"00".repeat(32)}` : chain.call(call as never, block)),
+  call: async (call, block) => (call.to === undefined ? `0x${"00".repeat(32)}` : chain.call(call, block)),
 });

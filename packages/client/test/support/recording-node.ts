@@ -1,29 +1,29 @@
-import type { Block, ChainSource, RawLog } from "../../src/chain/source.ts";
+import type { Block, ChainSource, Log } from "@sotto/chain";
 
 /** A chain as a node shows it, perhaps edited, and all that the node was asked. */
 export class RecordingNode {
   readonly asked: string[] = [];
   readonly source: ChainSource;
 
-  constructor(chain: ChainSource, edit: (log: RawLog) => RawLog = (log) => log, header = (block: Block) => block) {
+  constructor(chain: ChainSource, edit: (log: Log) => Log = (log) => log, header = (block: Block) => block) {
     const note = (...question: unknown[]) => this.asked.push(question.join(" "));
     this.source = {
       chainId: () => {
         note("chainId");
         return chain.chainId();
       },
-      height: () => {
-        note("height");
-        return chain.height();
+      head: () => {
+        note("head");
+        return chain.head();
       },
       block: async (number) => {
         note("block", number);
         const block = await chain.block(number);
         return block && header(block);
       },
-      logs: async (address, from, to) => {
+      logs: async ({ address, from, to }) => {
         note("logs", address, from, to);
-        return (await chain.logs(address, from, to)).map(edit);
+        return (await chain.logs({ address, from, to })).map(edit);
       },
       code: (address) => {
         note("code", address);

@@ -1,6 +1,8 @@
+import { settleCall } from "@sotto/chain/ethers";
 import { expect } from "chai";
+
 import { rejection } from "../../../../test/kit/rejection.ts";
-import { settleCall } from "../../src/chain/calls.ts";
+
 import {
   type CheckedTotals,
   type CheckTotalsOptions,

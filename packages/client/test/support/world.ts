@@ -1,6 +1,6 @@
+import { appendCall, settleCall, withdrawCall } from "@sotto/chain/ethers";
 import { randomSeed } from "@sotto/protocol";
 import { NoteAppender } from "../../src/append/appender.ts";
-import { appendCall, settleCall, withdrawCall } from "../../src/chain/calls.ts";
 import { MemoryStore } from "../../src/store/memory.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { Payment } from "../../src/wallet/pay.ts";

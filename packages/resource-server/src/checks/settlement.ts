@@ -1,9 +1,8 @@
 // Settled is what the pool says it settled. The root of a proof may be invented and the service may lie: this check
 // rests on neither.
 import { setTimeout as pause } from "node:timers/promises";
-import type { Chain, ChainNode } from "@sotto/chain";
+import { type Chain, type ChainNode, poolViews, showsSettled } from "@sotto/chain";
 import type { Address, Bytes32 } from "@sotto/protocol";
-import { showsSettled, spentBy } from "../chain/pool.ts";
 import { Gate } from "./gate.ts";
 import { CheckFailed, CheckUnavailable } from "./outcome.ts";
 
@@ -119,7 +118,7 @@ export class Settlements {
       return "named";
     // Anyone may settle a payment: what counts is that it is this one, not in which transaction.
     if (confirmed < 0) return "missing";
-    return (await spentBy(node, pool, nullifier, confirmed)) === digest ? "elsewhere" : "missing";
+    return (await poolViews(node, pool).spentBy(nullifier, confirmed)) === digest ? "elsewhere" : "missing";
   }
 
   /** Seconds; undefined once no block to come can have settled it. */

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Chain, connectChain, signatureCall } from "@sotto/chain";
 import { checkBindingSignature, checkBindingTime, parseAddress, SottoError } from "@sotto/protocol";
 import type { ArtifactsLock } from "@sotto/prover";
-import { type PoolFacts, readPool } from "../chain/pool.ts";
 import { Proofs } from "../checks/proofs.ts";
 import { Settlements } from "../checks/settlement.ts";
 import { Tokens } from "../checks/token.ts";
@@ -18,6 +17,7 @@ import { type Config, readConfig } from "./config.ts";
 import { Opening } from "./opening.ts";
 import type { PaywallOptions } from "./options.ts";
 import { CorePaywall } from "./paywall.ts";
+import { type PoolToken, readPoolToken } from "./pool-token.ts";
 import { reporter } from "./report.ts";
 import type { Paywall } from "./types.ts";
 
@@ -40,9 +40,9 @@ async function checkRecipient({ binding, signature }: Config, chain: Chain, now:
   throw refuse("recipient.signature is not recipient.wallet's over this shielded address, chain and pool");
 }
 
-/** @throws PaywallError POOL_MISMATCH and what `readPool` throws */
-async function checkToken(options: PaywallOptions, chain: Chain, pool: `0x${string}`): Promise<PoolFacts> {
-  const found = await readPool(chain, pool);
+/** @throws PaywallError POOL_MISMATCH and what `readPoolToken` throws */
+async function checkToken(options: PaywallOptions, chain: Chain, pool: `0x${string}`): Promise<PoolToken> {
+  const found = await readPoolToken(chain, pool);
   const { token = found.token, decimals = found.decimals } = options.chain;
   if (parseAddress(token, "chain.token") !== found.token || decimals !== found.decimals)
     throw new PaywallError(
@@ -83,7 +83,7 @@ function openingSteps({ options, config, prices, lock, jwks, claims, clock, star
   });
   const pool = parseAddress(place.pool);
   return {
-    async readToken(): Promise<PoolFacts> {
+    async readToken(): Promise<PoolToken> {
       const token = await checkToken(options, chain, pool);
       prices.check(token.decimals);
       await checkRecipient(config, chain, clock());

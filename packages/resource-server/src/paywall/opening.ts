@@ -1,8 +1,9 @@
 // What a paywall has to ask others for before it can sell: its chain, and its service. If one of them cannot be reached,
 // it asks again, less and less often, until it has everything.
-import type { PoolFacts } from "../chain/pool.ts";
+
 import type { Checks } from "./checks.ts";
 import type { PaywallEvent } from "./options.ts";
+import type { PoolToken } from "./pool-token.ts";
 
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 30_000;
@@ -12,7 +13,7 @@ const PASSING: readonly unknown[] = ["CHAIN_UNAVAILABLE", "SERVICE_UNAVAILABLE"]
 
 export interface OpeningParts {
   /** Asks the chain: what a 402 needs. */
-  readonly readToken: () => Promise<PoolFacts>;
+  readonly readToken: () => Promise<PoolToken>;
   /** Asks the service: what the checks of a proof need. */
   readonly openChecks: () => Promise<Checks>;
   readonly report: (event: PaywallEvent) => void;
@@ -35,7 +36,7 @@ export class Opening {
   /** Ends with the first question to the chain. */
   readonly #chainAsked: Promise<void>;
   #tellChainAsked = () => {};
-  #token: PoolFacts | undefined;
+  #token: PoolToken | undefined;
   #checks: Checks | undefined;
   /** The last failure's code, until there is none any more. */
   #failure: string | undefined;
@@ -53,7 +54,7 @@ export class Opening {
   }
 
   /** The pool's token, once the chain was asked. Undefined: it was not reached yet, or the paywall will never sell. */
-  async token(): Promise<PoolFacts | undefined> {
+  async token(): Promise<PoolToken | undefined> {
     await this.#chainAsked;
     return this.#failedForGood ? undefined : this.#token;
   }

@@ -8,7 +8,6 @@ import {
   parseProofHeader,
   SottoError,
 } from "@sotto/protocol";
-import type { PoolFacts } from "../chain/pool.ts";
 import { CheckFailed, CheckUnavailable } from "../checks/outcome.ts";
 import type { PaymentUses } from "../claims/uses.ts";
 import { type Prices, pricedRequest, readPrice } from "../routes/prices.ts";
@@ -17,6 +16,7 @@ import * as answers from "./answers.ts";
 import type { Config } from "./config.ts";
 import { codeOf, type Opening } from "./opening.ts";
 import type { Challenge, PaywallEvent, PaywallOptions } from "./options.ts";
+import type { PoolToken } from "./pool-token.ts";
 import type { PaywallRequest } from "./request.ts";
 import type { Decision, Paywall } from "./types.ts";
 
@@ -155,7 +155,7 @@ interface Asked {
   /** Base units. */
   readonly price: bigint;
   readonly resource: string;
-  readonly token: PoolFacts;
+  readonly token: PoolToken;
 }
 
 /** JSON; `value` is left out where it is not a proof header's. */

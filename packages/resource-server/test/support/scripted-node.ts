@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 
 export interface ScriptedNode {
   readonly url: string;
-  /** Result by method; a function is called; "hang" never answers; a raw text is sent as it is. */
+  /** Result by method; a function gets the parameters, HANG never answers, Raw is sent as it is. */
   answers: Record<string, unknown>;
   /** Methods it was asked, in order. */
   asked: string[];
@@ -41,7 +41,10 @@ export function startScriptedNode(answers: Record<string, unknown>): Promise<Scr
     const result = node.answers[method];
     if (result === HANG) return;
     if (result instanceof Raw) response.writeHead(result.status).end(result.text);
-    else response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+    else
+      response.end(
+        JSON.stringify({ jsonrpc: "2.0", id, result: typeof result === "function" ? result(params) : result }),
+      );
   });
   return new Promise((resolve) => {
     server.listen(0, "127.0.0.1", () => {

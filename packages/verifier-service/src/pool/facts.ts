@@ -1,23 +1,23 @@
-import { CallReverted, type Chain, ChainError } from "@sotto/chain";
+import {
+  type Chain,
+  type ChainError,
+  type PoolFacts as ChainPoolFacts,
+  isAnotherContract,
+  readDecimals,
+  readPool,
+} from "@sotto/chain";
+import { poolInterface, tokenInterface } from "@sotto/chain/ethers";
+import { parseAddress } from "@sotto/protocol";
 import { Interface } from "ethers";
 import { ServiceError } from "../errors.ts";
-import { poolInterface } from "../relayer/calldata.ts";
 
 /** What never changes about the pool, read once at start. */
-export interface PoolFacts {
-  readonly token: string;
+export interface PoolFacts extends ChainPoolFacts {
   /** Of the token, for display. */
   readonly decimals: number;
-  /** Base units of one deposited note, at least. */
-  readonly smallestDeposit: bigint;
   /** EIP-712 domain separator of the token: what deposits are authorized under. */
   readonly tokenDomain: string;
 }
-
-const tokenInterface = new Interface([
-  "function DOMAIN_SEPARATOR() view returns (bytes32)",
-  "function decimals() view returns (uint8)",
-]);
 
 /** Each circuit that is verified on chain, and where the pool says its verifier is. */
 const VERIFIERS = [
@@ -37,37 +37,30 @@ export async function assertPool(
   pool: string,
   verificationKeys: Readonly<Record<string, unknown>>,
 ): Promise<PoolFacts> {
-  const ask = (name: string) => chain.read(poolInterface, pool, name);
   try {
-    if ((await chain.code(pool)) === "0x")
-      throw new ServiceError(
-        "POOL_MISSING",
-        `there is no contract at ${pool} on chain ${await chain.chainId()}; locally: npm run deploy:local`,
-        { pool },
-      );
-    for (const [circuit, view] of VERIFIERS)
-      await checkVerifier(chain, circuit, String(await ask(view)), keyWords(verificationKeys[circuit]));
-    const token = String(await ask("token")).toLowerCase();
+    const facts = await readPool(chain, parseAddress(pool));
+    for (const [circuit, view] of VERIFIERS) {
+      const verifier = String(await chain.read(poolInterface, pool, view));
+      await checkVerifier(chain, circuit, verifier, keyWords(verificationKeys[circuit]));
+    }
+    const { token } = facts;
     return {
-      token,
-      decimals: Number(await chain.read(tokenInterface, token, "decimals")),
-      smallestDeposit: BigInt(await ask("smallestDeposit")),
+      ...facts,
+      decimals: await readDecimals(chain, token),
       tokenDomain: String(await chain.read(tokenInterface, token, "DOMAIN_SEPARATOR")),
     };
   } catch (cause) {
     if (cause instanceof ServiceError) throw cause;
-    if (isAnotherContract(cause))
-      throw new ServiceError("POOL_MISSING", `what is at ${pool} is not a ShieldedPool`, { pool }, { cause });
     const { code, message } = cause as ChainError;
+    if (code === "POOL_NOT_DEPLOYED")
+      throw new ServiceError("POOL_MISSING", `${message}; locally: npm run deploy:local`, { pool }, { cause });
+    if (code === "POOL_MISMATCH" || isAnotherContract(cause))
+      throw new ServiceError("POOL_MISSING", `the contract at ${pool} is not a ShieldedPool`, { pool }, { cause });
     if (code === "WRONG_CHAIN") throw new ServiceError(code, message, {}, { cause });
     const why = "no node of SOTTO_RPC_URLS answers; locally: npm run chain";
     throw new ServiceError("CHAIN_UNAVAILABLE", why, {}, { cause });
   }
 }
-
-/** Whether a contract does not answer as the one that was meant would; otherwise the nodes do not answer. */
-const isAnotherContract = (error: unknown): boolean =>
-  error instanceof CallReverted || (error instanceof ChainError && error.code === "NODE_INCONSISTENT");
 
 async function checkVerifier(chain: Chain, circuit: string, address: string, expected: readonly bigint[]) {
   const verifier = new Interface([`function verificationKey() view returns (uint256[${expected.length}])`]);

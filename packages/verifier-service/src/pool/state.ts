@@ -1,8 +1,9 @@
 import type { Chain } from "@sotto/chain";
+import { poolInterface } from "@sotto/chain/ethers";
 import type { Interface } from "ethers";
 import { ServiceError } from "../errors.ts";
 import type { PoolState } from "../ports.ts";
-import { poolInterface, tokenInterface } from "../relayer/calldata.ts";
+import { tokenInterface } from "../relayer/calldata.ts";
 
 /** How long a root that the pool knows is taken for known, ms: only a reorganisation takes one back. */
 const ROOT_MS = 60_000;

@@ -1,4 +1,5 @@
 import { CallReverted, ChainError } from "@sotto/chain";
+import { poolInterface } from "@sotto/chain/ethers";
 import {
   APPEND_LEAVES,
   appendEnd,
@@ -8,7 +9,6 @@ import {
   prepareAppend,
   type QueueStart,
 } from "@sotto/protocol";
-import { poolInterface } from "./calldata.ts";
 import { latestTime, type RelayerContext, type Round } from "./context.ts";
 import { codeOf, RelayerError } from "./errors.ts";
 import type { Sender } from "./sender.ts";

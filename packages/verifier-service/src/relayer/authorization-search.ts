@@ -79,7 +79,7 @@ export class AuthorizationSearch {
       tokenInterface.encodeFilterTopics(name, [from, authorizationNonceOf(operation)]) as string[];
     const logs = await Promise.all(
       ["AuthorizationUsed", "AuthorizationCanceled"].map((name) =>
-        chain.useNode((view) => view.logs(pool.token, first, last, topics(name))),
+        chain.logs({ address: pool.token, from: first, to: last, topics: topics(name) }),
       ),
     );
     const log = logs.flat().at(-1);

@@ -1,16 +1,8 @@
 import { CallReverted } from "@sotto/chain";
-import {
-  type DepositCall,
-  decodeBundle,
-  type PaymentCall,
-  resourceDigest,
-  shieldedPoolAbi,
-  validUntilOf,
-} from "@sotto/protocol";
+import { poolInterface } from "@sotto/chain/ethers";
+import { type DepositCall, decodeBundle, type PaymentCall, resourceDigest, validUntilOf } from "@sotto/protocol";
 import { Interface } from "ethers";
 import type { Operation } from "../store/index.ts";
-
-export const poolInterface = new Interface(shieldedPoolAbi);
 
 /** What a deposit takes from the token, and leaves on it: EIP-3009. */
 export const tokenInterface = new Interface([

@@ -1,8 +1,9 @@
 import type { Receipt } from "@sotto/chain";
+import { poolInterface } from "@sotto/chain/ethers";
 import type { DepositCall } from "@sotto/protocol";
 import type { Operation } from "../store/index.ts";
 import { AuthorizationSearch } from "./authorization-search.ts";
-import { authorizationNonceOf, poolInterface, tokenInterface } from "./calldata.ts";
+import { authorizationNonceOf, tokenInterface } from "./calldata.ts";
 import type { RelayerContext, Round } from "./context.ts";
 import { areTrue, receiptsOf } from "./questions.ts";
 import { Rotation, type Verdict, verdictUnlessDone } from "./verdict.ts";

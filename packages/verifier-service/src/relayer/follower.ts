@@ -1,7 +1,7 @@
 import { type Block, type Chain, ChainError, type ChainNode, type Head } from "@sotto/chain";
+import { poolInterface } from "@sotto/chain/ethers";
 import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
 import type { Lease, LedgerPage, Row, Store } from "../store/index.ts";
-import { poolInterface } from "./calldata.ts";
 import { expectBlock, type PageStart, readPage } from "./page.ts";
 import type { PoolDeployment, RelayerConfig } from "./types.ts";
 
@@ -98,7 +98,7 @@ export class Follower {
     try {
       return await chain.useNode(async (view) => {
         const end = await expectBlock(view, to);
-        const logs = await view.logs(pool.pool, from, to);
+        const logs = await view.logs({ address: pool.pool, from, to });
         if ((await view.block(to))?.hash !== end.hash) throw view.inconsistent("changed its chain while it was read");
         if (parent && (await view.block(parent.number))?.hash !== parent.hash)
           throw view.inconsistent(`has another block ${parent.number} than was read before`);

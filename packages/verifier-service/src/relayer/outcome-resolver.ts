@@ -1,5 +1,5 @@
+import { poolInterface } from "@sotto/chain/ethers";
 import type { Operation, RelayerWrites, Row } from "../store/index.ts";
-import { poolInterface } from "./calldata.ts";
 import type { RelayerContext, Round } from "./context.ts";
 import { DepositResolver } from "./deposit-resolver.ts";
 import { areTrue, receiptsOf } from "./questions.ts";

@@ -1,7 +1,7 @@
 import type { Block, ChainNode, Log } from "@sotto/chain";
+import { poolInterface } from "@sotto/chain/ethers";
 import type { LogDescription } from "ethers";
 import type { LedgerPage, Row } from "../store/index.ts";
-import { poolInterface } from "./calldata.ts";
 
 interface MutablePage extends LedgerPage {
   leaves: Row<"leaves">[];

@@ -1,6 +1,6 @@
 import { CallReverted } from "@sotto/chain";
+import { poolInterface } from "@sotto/chain/ethers";
 import { expect } from "chai";
-import { poolInterface } from "../../src/relayer/calldata.ts";
 import type { RelayerContext, Round } from "../../src/relayer/context.ts";
 import { Dispatcher } from "../../src/relayer/dispatcher.ts";
 import type { Plan, Sender } from "../../src/relayer/sender.ts";

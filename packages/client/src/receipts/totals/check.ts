@@ -1,3 +1,4 @@
+import { assertChainId, type ChainSource, type SettledEvent } from "@sotto/chain";
 import {
   type Address,
   addPoints,
@@ -9,9 +10,6 @@ import {
   recipientSignal,
   signalsDigest,
 } from "@sotto/protocol";
-import type { SettledEvent } from "../../chain/events.ts";
-import type { ChainSource } from "../../chain/source.ts";
-import { expectChain } from "../check.ts";
 import { ReceiptError } from "../errors.ts";
 import { cipherX, openWithShared } from "../open.ts";
 import { periodEvents } from "./period.ts";
@@ -61,7 +59,7 @@ export async function checkTotals(value: unknown, options: CheckTotalsOptions): 
     throw new ReceiptError("RECEIPT_ELSEWHERE", `it is of pool ${pool} on chain ${chainId}`);
   if (options.auditor !== undefined && auditor !== options.auditor)
     throw new ReceiptError("RECEIPT_OTHER_CHALLENGE", "it was made for somebody else");
-  await expectChain(options.chain, chainId);
+  await assertChainId(options.chain, chainId);
   const { events, blockHash } = await periodEvents({ ...options, pool, fromBlock, toBlock });
   if (blockHash !== claim.blockHash)
     throw new ReceiptError("RECEIPT_NOT_SETTLED", `block ${toBlock} of the chain is another one than the statement's`);

@@ -1,5 +1,4 @@
-import type { SettledEvent } from "../../chain/events.ts";
-import type { ChainSource } from "../../chain/source.ts";
+import type { ChainSource, SettledEvent } from "@sotto/chain";
 import { ReceiptError } from "../errors.ts";
 import { type EventRange, settledEvents } from "../settled.ts";
 import { MAX_EVENTS } from "./statement.ts";
@@ -19,7 +18,7 @@ export interface Period extends Omit<EventRange, "from" | "to"> {
 export async function periodEvents(period: Period): Promise<{ events: SettledEvent[]; blockHash: string }> {
   const { chain, pool, fromBlock, toBlock, confirmations, onProgress, signal } = period;
   if (fromBlock > toBlock) throw new ReceiptError("RECEIPT_MALFORMED", "the first block is behind the last one");
-  const has = (await chain.height()) - toBlock + 1;
+  const has = (await chain.head()).number - toBlock + 1;
   if (has < confirmations)
     throw new ReceiptError(
       "RECEIPT_NOT_SETTLED",

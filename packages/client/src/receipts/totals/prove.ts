@@ -1,3 +1,4 @@
+import { assertChainId, type ChainSource, type SettledEvent } from "@sotto/chain";
 import {
   addPoints,
   BASE8,
@@ -13,9 +14,6 @@ import {
   scanNotes,
 } from "@sotto/protocol";
 import { hexlify, randomBytes } from "ethers";
-import type { SettledEvent } from "../../chain/events.ts";
-import type { ChainSource } from "../../chain/source.ts";
-import { expectChain } from "../check.ts";
 import { ReceiptError } from "../errors.ts";
 import { cipherX } from "../open.ts";
 import { isPlainText } from "../read.ts";
@@ -64,7 +62,7 @@ export async function proveTotals(options: TotalsOptions): Promise<TotalsStateme
   if (x !== address.encryptionKey.x || y !== address.encryptionKey.y)
     throw new ProtocolError("INVALID_KEY", "the viewing key is not that of the shielded address");
   const [pool, wallet] = [parseAddress(options.pool, "pool"), parseAddress(options.wallet, "wallet")];
-  await expectChain(chain, chainId);
+  await assertChainId(chain, chainId);
   const { events, blockHash } = await periodEvents({ ...options, pool });
   const notes = scanNotes({ viewingKey, ownerTag: address.ownerTag }, events);
 

@@ -1,5 +1,5 @@
+import type { SettledEvent } from "@sotto/chain";
 import { signalsDigest } from "@sotto/protocol";
-import type { SettledEvent } from "../../chain/events.ts";
 
 /**
  * Gives the ten public signals of a settled payment, or undefined where it does not know them. It is asked about all

@@ -1,3 +1,4 @@
+import type { SettledEvent } from "@sotto/chain";
 import {
   type Address,
   addPoints,
@@ -15,7 +16,6 @@ import {
   unpackPoint,
 } from "@sotto/protocol";
 import { AbiCoder, keccak256, toUtf8Bytes } from "ethers";
-import type { SettledEvent } from "../../chain/events.ts";
 import { expectDocument, isPlainText, malformed, readBlock, readChainId, readHash, reading } from "../read.ts";
 
 const WHAT = "a statement of totals";

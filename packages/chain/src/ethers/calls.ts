@@ -8,9 +8,14 @@ import {
 } from "@sotto/protocol";
 
 import { poolInterface, tokenInterface } from "./abi.ts";
-import type { Call } from "./source.ts";
 
-/** What the contract needs to move queued notes into the tree. */
+/** A call to be sent by anyone who pays its gas. */
+export interface ContractCall {
+  to: string;
+  data: string;
+}
+
+/** The arguments of the pool's `append`, which moves queued notes into the tree. */
 export interface AppendCall {
   newRoot: string;
   leaves: readonly string[];
@@ -19,43 +24,43 @@ export interface AppendCall {
   next: CheckpointWords;
 }
 
-/** A deposit that anyone may submit: the tokens are the depositor's, the gas is the submitter's. JSON as it is. */
+/** A deposit that anyone may submit: the tokens are the depositor's, the gas is the submitter's. It is plain JSON. */
 export interface DepositRequest extends DepositCall {
   chainId: string;
   pool: string;
 }
 
 /** Settles one or many payments. Anyone may send it. */
-export function settleCall(pool: string, payments: readonly PaymentCall[]): Call {
+export function settleCall(pool: string, payments: readonly PaymentCall[]): ContractCall {
   return { to: parseAddress(pool, "pool"), data: poolInterface.encodeFunctionData("settle", [payments]) };
 }
 
 /** Executes a withdrawal or a merge. Anyone may send it. */
-export function withdrawCall(pool: string, withdrawal: WithdrawalCall): Call {
+export function withdrawCall(pool: string, withdrawal: WithdrawalCall): ContractCall {
   return { to: parseAddress(pool, "pool"), data: poolInterface.encodeFunctionData("withdraw", [withdrawal]) };
 }
 
 /** Moves queued notes into the tree. Anyone may send it. */
-export function appendCall(pool: string, append: AppendCall): Call {
+export function appendCall(pool: string, append: AppendCall): ContractCall {
   const { newRoot, leaves, proof, end, next } = append;
   const data = poolInterface.encodeFunctionData("append", [newRoot, leaves, proof, end, next]);
   return { to: parseAddress(pool, "pool"), data };
 }
 
 /** Deposits tokens that the sender approved before. */
-export function depositCall(pool: string, ownerTags: readonly bigint[], amounts: readonly bigint[]): Call {
+export function depositCall(pool: string, ownerTags: readonly bigint[], amounts: readonly bigint[]): ContractCall {
   const data = poolInterface.encodeFunctionData("deposit", [ownerTags, amounts]);
   return { to: parseAddress(pool, "pool"), data };
 }
 
 /** Lets `pool` take `amount` base units of the sender's tokens. */
-export function approveCall(token: string, pool: string, amount: bigint): Call {
+export function approveCall(token: string, pool: string, amount: bigint): ContractCall {
   const parameters = [parseAddress(pool, "pool"), assertUint(amount, 256, "amount")];
   return { to: parseAddress(token, "token"), data: tokenInterface.encodeFunctionData("approve", parameters) };
 }
 
 /** Submits a deposit that its depositor authorized. Anyone may send it. */
-export function depositWithAuthorizationCall(request: DepositRequest): Call {
+export function depositWithAuthorizationCall(request: DepositRequest): ContractCall {
   const { pool, from, ownerTags, amounts, salt, validAfter, validBefore, v, r, s } = request;
   const parameters = [from, ownerTags, amounts, salt, validAfter, validBefore, v, r, s];
   return {

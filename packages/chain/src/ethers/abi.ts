@@ -1,7 +1,7 @@
 import { shieldedPoolAbi } from "@sotto/protocol";
 import { Interface } from "ethers";
 
-/** The pool's functions, events and errors, as the compiled contract has them. */
+/** The functions, events and errors of the compiled ShieldedPool. */
 export const poolInterface = new Interface(shieldedPoolAbi);
 
 /** The parts of an ERC-20 with EIP-3009 that a deposit needs. */

@@ -1,5 +1,5 @@
-import type { Block, ChainSource, RawLog } from "../chain/source.ts";
-import { WalletError } from "../errors.ts";
+import type { Block, Log } from "../rpc/values.ts";
+import { type ChainSource, inconsistent } from "../source.ts";
 
 /** Blocks asked for at the same time. */
 const AT_ONCE = 16;
@@ -7,17 +7,17 @@ const AT_ONCE = 16;
 const LAST_SECOND = 8_640_000_000_000;
 
 /**
- * The logs of a range with the times of their blocks. Where the node does not tell them with the logs, or tells what
- * cannot be, all blocks with logs are asked for: it must not learn which of them hold something of the wallet.
+ * The logs of a range with the times of their blocks. If the node does not give them with the logs, or gives impossible
+ * ones, all blocks with logs are asked for: it must not learn which of them concern the wallet.
  * @param last the last block of the range
- * @returns undefined where the chain changed in between
- * @throws WalletError NODE_INCONSISTENT where the blocks' own times cannot be
+ * @returns undefined if the chain changed in between
+ * @throws ChainError NODE_INCONSISTENT if the blocks' own times are impossible
  */
 export async function withTimes(
   chain: ChainSource,
-  logs: readonly RawLog[],
+  logs: readonly Log[],
   last: Block,
-): Promise<readonly RawLog[] | undefined> {
+): Promise<readonly Log[] | undefined> {
   if (arePlausible(logs, last)) return logs;
   const hashes = [...new Map(logs.map(({ blockNumber, blockHash }) => [blockNumber, blockHash]))];
   const times = new Map<number, number>();
@@ -30,13 +30,12 @@ export async function withTimes(
     }
   }
   const timed = logs.map((log) => ({ ...log, timestamp: times.get(log.blockNumber) }));
-  if (!arePlausible(timed, last))
-    throw new WalletError("NODE_INCONSISTENT", `the node gave blocks up to ${last.number} times that cannot be`);
+  if (!arePlausible(timed, last)) throw inconsistent(chain, `gives blocks up to ${last.number} impossible times`);
   return timed;
 }
 
-/** Whether all have a time, 0 being none, and none one behind the last block's. */
-function arePlausible(logs: readonly RawLog[], last: Block): boolean {
+/** Whether all logs have a time (0 is none) that is not after the last block's. */
+function arePlausible(logs: readonly Log[], last: Block): boolean {
   const latest = Math.min(last.timestamp, LAST_SECOND);
   return logs.every(({ timestamp = 0 }) => Number.isSafeInteger(timestamp) && timestamp > 0 && timestamp <= latest);
 }

@@ -1,8 +1,8 @@
 import { FIELD_MODULUS } from "@sotto/protocol";
 import { expect } from "chai";
 import { thrown } from "../../../test/kit/rejection.ts";
-import { poolInterface } from "../src/chain/abi.ts";
-import { decodeEvent } from "../src/chain/events.ts";
+import { poolInterface } from "../src/ethers/index.ts";
+import { decodeEvent } from "../src/index.ts";
 
 const HASH = `0x${"ab".repeat(32)}`;
 const place = { blockNumber: 5, blockHash: HASH, transactionHash: HASH, logIndex: 2, timestamp: 1_800_000_000 };

@@ -1,17 +1,16 @@
-import { decodeLog } from "./log.ts";
-import type { RawLog } from "./source.ts";
+import { decodeLog, type EventLog } from "./codec.ts";
 
-/** Where on the chain an event stands. */
+/** Where on the chain an event is. */
 export interface EventPlace {
   blockNumber: number;
   blockHash: string;
   transactionHash: string;
   logIndex: number;
-  /** Time of its block, seconds; 0 where the log does not tell it. */
+  /** Time of its block, seconds; 0 if the log does not have it. */
   timestamp: number;
 }
 
-/** One note was deposited: owner tag and amount are public, the blinding follows from the leaf index. */
+/** A note was deposited: owner tag and amount are public, the blinding follows from the leaf index. */
 export interface DepositedEvent extends EventPlace {
   type: "deposited";
   ownerTag: bigint;
@@ -49,7 +48,7 @@ export interface WithdrawnEvent extends EventPlace {
   /** Seconds. */
   validUntil: bigint;
   changeHint: bigint;
-  /** Of the note that was left, 0 where none was. */
+  /** Of the output note; 0 if there is none. */
   commitment: bigint;
   leafIndex: number;
 }
@@ -64,8 +63,8 @@ export interface AppendedEvent extends EventPlace {
 
 export type PoolEvent = DepositedEvent | SettledEvent | WithdrawnEvent | AppendedEvent;
 
-/** The event of a log of the pool, undefined for one a wallet does not read (a skipped payment). */
-export function decodeEvent(log: RawLog): PoolEvent | undefined {
+/** The event of a log of the pool; undefined for events that change no note (a skipped payment). @throws ChainError POOL_MISMATCH */
+export function decodeEvent(log: EventLog): PoolEvent | undefined {
   const fields = decodeLog(log);
   if (fields === undefined) return undefined;
   const { blockNumber, blockHash, transactionHash, logIndex, timestamp = 0 } = log;

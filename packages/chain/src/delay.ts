@@ -1,5 +1,5 @@
-/** Waits, unless `signal` says to stop: then it throws the signal's reason. */
-export function wait(milliseconds: number, signal?: AbortSignal): Promise<void> {
+/** Resolves after this time, ms. Throws the reason of `signal` as soon as it is aborted. */
+export function delay(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
     const stop = () => {
@@ -14,7 +14,7 @@ export function wait(milliseconds: number, signal?: AbortSignal): Promise<void> 
   });
 }
 
-/** What `promise` gives, unless `signal` says to stop before: then it throws the signal's reason, and the work goes on. */
+/** Resolves as `promise` does, but throws the reason of `signal` as soon as it is aborted; the work itself continues. */
 export function unlessAborted<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T> {
   if (signal === undefined) return promise;
   return new Promise((resolve, reject) => {

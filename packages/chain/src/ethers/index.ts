@@ -1,0 +1,15 @@
+export { poolInterface, tokenInterface } from "./abi.ts";
+export {
+  type AppendCall,
+  appendCall,
+  approveCall,
+  type ContractCall,
+  type DepositRequest,
+  depositCall,
+  depositWithAuthorizationCall,
+  settleCall,
+  withdrawCall,
+} from "./calls.ts";
+export { ethersProvider } from "./chain-provider.ts";
+export { type EthersChainOptions, ethersChain } from "./provider-source.ts";
+export { sendCall } from "./send.ts";

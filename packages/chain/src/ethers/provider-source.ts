@@ -1,0 +1,100 @@
+import { isError, JsonRpcApiProvider, JsonRpcProvider, type Provider, toQuantity } from "ethers";
+import { delay as pause } from "../delay.ts";
+import { ChainError } from "../errors.ts";
+import { type Block, type Call, type Log, readLogs } from "../rpc/values.ts";
+import type { ChainSource, LogQuery } from "../source.ts";
+
+/** How nodes refuse a range with too many blocks or logs (-32005 and free text; there is no standard). */
+const TOO_LARGE = /range|too many|limit|more than|exceed|response size|-32005/i;
+const UNREACHABLE =
+  /NODE_UNREACHABLE|ECONNREFUSED|ENOTFOUND|ECONNRESET|EAI_AGAIN|ETIMEDOUT|fetch failed|socket hang up|network/i;
+
+export interface EthersChainOptions {
+  /** How often a question is asked before its error is thrown; 4 by default. */
+  attempts?: number | undefined;
+  /** Time before the second attempt, ms, doubled before each further one; 250 by default. */
+  delay?: number | undefined;
+}
+
+/**
+ * The chain behind a provider of ethers v6: a browser wallet's, for example. For the URLs of nodes, `connectChain` is the
+ * better choice: it fails over, and its requests have deadlines and size limits.
+ */
+export function ethersChain(provider: Provider, { attempts = 4, delay = 250 }: EthersChainOptions = {}): ChainSource {
+  async function ask<T>(what: string, question: () => Promise<T>, divisible = false): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await question();
+      } catch (cause) {
+        const text = errorText(cause);
+        if (divisible && TOO_LARGE.test(text) && !UNREACHABLE.test(text))
+          throw new ChainError("RANGE_TOO_LARGE", `the provider refuses ${what}`, {}, { cause });
+        // A revert is an answer: asking again would give the same.
+        if (isError(cause, "CALL_EXCEPTION") || attempt >= attempts) throw failure(what, text, cause);
+        await pause(delay * 2 ** (attempt - 1));
+      }
+    }
+  }
+  return {
+    async chainId() {
+      if (provider instanceof JsonRpcProvider)
+        return BigInt(await ask("eth_chainId", () => provider.send("eth_chainId", [])));
+      return (await ask("the chain id", () => provider.getNetwork())).chainId;
+    },
+    head: () => ask("the newest block", () => readBlock(provider, "latest")) as Promise<Block>,
+    block: (number) => ask(`block ${number}`, () => readBlock(provider, number)),
+    logs: (query) =>
+      ask(
+        `logs of blocks ${query.from} to ${query.to}`,
+        () => readProviderLogs(provider, query),
+        query.from < query.to,
+      ),
+    code: (address) => ask("code", () => provider.getCode(address)),
+    call: ({ from, to, data, gas }: Call, block) =>
+      ask("call", () =>
+        provider.call({ from: from ?? null, to: to ?? null, data, gasLimit: gas ?? null, blockTag: block ?? "latest" }),
+      ),
+  };
+}
+
+async function readBlock(provider: Provider, tag: number | "latest"): Promise<Block | undefined> {
+  const block = await provider.getBlock(tag);
+  if (block?.hash) return { number: block.number, hash: block.hash, timestamp: block.timestamp };
+  if (tag === "latest") throw new ChainError("NODE_ERROR", "the provider has no newest block");
+  return undefined;
+}
+
+async function readProviderLogs(provider: Provider, { address, from, to, topics }: LogQuery): Promise<Log[]> {
+  // ethers drops the times of blocks that many nodes give with logs.
+  if (provider instanceof JsonRpcApiProvider) {
+    const filter = { address, fromBlock: toQuantity(from), toBlock: toQuantity(to), topics: topics ?? [] };
+    return readLogs(await provider.send("eth_getLogs", [filter]));
+  }
+  const logs = await provider.getLogs({ address, fromBlock: from, toBlock: to, topics: [...(topics ?? [])] });
+  return logs.map((log) => ({
+    address: log.address.toLowerCase(),
+    topics: [...log.topics],
+    data: log.data,
+    blockNumber: log.blockNumber,
+    blockHash: log.blockHash,
+    transactionHash: log.transactionHash,
+    logIndex: log.index,
+  }));
+}
+
+function failure(what: string, text: string, cause: unknown): ChainError {
+  if (UNREACHABLE.test(text))
+    return new ChainError("NODE_UNREACHABLE", `the provider does not answer (${what})`, {}, { cause });
+  return new ChainError("NODE_ERROR", `the provider answers ${what} with an error`, {}, { cause });
+}
+
+/** The texts of an error and of the errors that ethers wraps in it. */
+function errorText(error: unknown): string {
+  const parts: string[] = [];
+  for (let current = error, depth = 0; current instanceof Object && depth < 5; depth += 1) {
+    const { code, message, shortMessage, cause, error: inner, info } = current as Record<string, unknown>;
+    parts.push(String(code ?? ""), String(shortMessage ?? ""), String(message ?? ""));
+    current = cause ?? inner ?? (info as { error?: unknown } | undefined)?.error;
+  }
+  return parts.join(" ");
+}

@@ -1,0 +1,26 @@
+import { isError, type Signer, type TransactionReceipt } from "ethers";
+import { ChainError } from "../errors.ts";
+import { poolInterface } from "./abi.ts";
+import type { ContractCall } from "./calls.ts";
+
+/**
+ * Sends a call from an account with gas and waits until it is mined: a helper for scripts and tests. A service that must
+ * never send twice manages its own nonces.
+ * @param confirmations blocks to wait for, the transaction's own included
+ * @throws ChainError TRANSACTION_FAILED
+ */
+export async function sendCall(
+  signer: Signer,
+  { to, data }: ContractCall,
+  confirmations = 1,
+): Promise<TransactionReceipt> {
+  try {
+    const receipt = await (await signer.sendTransaction({ to, data })).wait(confirmations);
+    if (receipt?.status === 1) return receipt;
+    throw new ChainError("TRANSACTION_FAILED", `transaction ${receipt?.hash ?? ""} to ${to} was not executed`);
+  } catch (cause) {
+    if (!isError(cause, "CALL_EXCEPTION")) throw cause;
+    const reason = cause.reason ?? (cause.data && poolInterface.parseError(cause.data)?.name) ?? cause.shortMessage;
+    throw new ChainError("TRANSACTION_FAILED", `the call to ${to} fails: ${reason}`, {}, { cause });
+  }
+}

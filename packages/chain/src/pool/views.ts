@@ -1,0 +1,123 @@
+import { type Address, type Bytes32, emptyRoots, parseAddress, type QueueStart, TREE_DEPTH } from "@sotto/protocol";
+import { CallReverted, ChainError } from "../errors.ts";
+import type { Log } from "../rpc/values.ts";
+import { type ChainSource, inconsistent, useNode } from "../source.ts";
+import { poolCalldata, selectorOf } from "./codec.ts";
+import { decodeEvent } from "./events.ts";
+
+/** What never changes about a pool. */
+export interface PoolFacts {
+  readonly token: Address;
+  /** Smallest amount of a deposited note, base units. */
+  readonly smallestDeposit: bigint;
+}
+
+/** The queue of a pool, as its contract counts it. */
+export interface QueueState extends QueueStart {
+  /** Leaves that were ever queued; `appended` of them are in the tree. */
+  readonly size: number;
+}
+
+/** Questions to a pool. `block` is the state that is asked for; the newest by default. */
+export interface PoolViews {
+  isSpent(nullifier: bigint, block?: number): Promise<boolean>;
+  /** Digest of the payment or withdrawal that spent a note; zeros if none did. */
+  spentBy(nullifier: bigint, block?: number): Promise<Bytes32>;
+  isKnownRoot(root: bigint, block?: number): Promise<boolean>;
+  /** The root of the note tree. */
+  root(block?: number): Promise<bigint>;
+  queue(block?: number): Promise<QueueState>;
+}
+
+export function poolViews(source: ChainSource, pool: Address): PoolViews {
+  const one = async (name: string, values: readonly bigint[], block?: number) =>
+    (await readWords(source, { to: pool, data: poolCalldata(name, values), name }, 1, block))[0]!;
+  return {
+    isSpent: async (nullifier, block) => BigInt(await one("isSpent", [nullifier], block)) === 1n,
+    spentBy: (nullifier, block) => one("spentBy", [nullifier], block),
+    isKnownRoot: async (root, block) => BigInt(await one("isKnownRoot", [root], block)) === 1n,
+    root: async (block) => BigInt(await one("root", [], block)),
+    async queue(block) {
+      const words = await readWords(source, { to: pool, data: poolCalldata("queue", []), name: "queue" }, 9, block);
+      const [size, appended, , appendedChain, firstPending] = words;
+      return {
+        size: Number(size),
+        appended: Number(appended),
+        appendedChain: appendedChain!,
+        firstPending: Number(firstPending),
+      };
+    },
+  };
+}
+
+/**
+ * Reads a pool's facts, and makes sure that it is a pool with this version's tree: with another hash, arity or depth no
+ * proof would be accepted.
+ * @throws ChainError POOL_NOT_DEPLOYED, POOL_MISMATCH, and the faults of nodes
+ */
+export async function readPool(source: ChainSource, pool: Address): Promise<PoolFacts> {
+  if ((await source.code(pool)) === "0x")
+    throw new ChainError("POOL_NOT_DEPLOYED", `there is no contract at ${pool}`, { pool });
+  const read = async (name: string) =>
+    (await readWords(source, { to: pool, data: poolCalldata(name, []), name }, 1))[0]!;
+  let words: Bytes32[];
+  try {
+    words = await Promise.all(["token", "smallestDeposit", "EMPTY_ROOT"].map(read));
+  } catch (cause) {
+    throw isAnotherContract(cause)
+      ? new ChainError("POOL_MISMATCH", `the contract at ${pool} is not a ShieldedPool`, { pool }, { cause })
+      : cause;
+  }
+  const [token, smallestDeposit, emptyRoot] = words.map(BigInt);
+  if (token! >= 1n << 160n || emptyRoot !== emptyRoots()[TREE_DEPTH])
+    throw new ChainError("POOL_MISMATCH", `the pool at ${pool} has another note tree than this version`, { pool });
+  return { token: parseAddress(`0x${words[0]!.slice(26)}`), smallestDeposit: smallestDeposit! };
+}
+
+/** The decimals of a token. @throws ChainError POOL_MISMATCH if it has none that fit, and the faults of nodes */
+export async function readDecimals(source: ChainSource, token: Address): Promise<number> {
+  const mismatch = (cause?: unknown) =>
+    new ChainError("POOL_MISMATCH", `the contract at ${token} is not a token with decimals`, { token }, { cause });
+  try {
+    const question = { to: token, data: selectorOf("decimals()"), name: "decimals" };
+    const decimals = BigInt((await readWords(source, question, 1))[0]!);
+    if (decimals <= 255n) return Number(decimals);
+  } catch (cause) {
+    throw isAnotherContract(cause) ? mismatch(cause) : cause;
+  }
+  throw mismatch();
+}
+
+/** Whether one of these logs is the pool's event that this payment was settled. A malformed log shows nothing. */
+export function showsSettled(logs: readonly Log[], pool: Address, nullifier: bigint, digest: string): boolean {
+  return logs.some((log) => {
+    if (log.address !== pool) return false;
+    try {
+      const event = decodeEvent(log);
+      return event?.type === "settled" && event.nullifier === nullifier && event.digest === digest;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** Whether a contract does not answer as the expected one would; otherwise the nodes do not answer. */
+export const isAnotherContract = (error: unknown): boolean =>
+  error instanceof CallReverted || (error instanceof ChainError && error.code === "NODE_INCONSISTENT");
+
+interface Question {
+  readonly to: Address;
+  readonly data: string;
+  /** The function, for errors. */
+  readonly name: string;
+}
+
+function readWords(source: ChainSource, { to, data, name }: Question, count: number, block?: number) {
+  return useNode(source, async (node) => {
+    const answer = await node.call({ to, data }, block);
+    const words = answer.slice(2).match(/.{64}/g) ?? [];
+    if (answer.length !== 2 + 64 * count)
+      throw inconsistent(node, `gives ${answer.length / 2 - 1} bytes that are not a result of ${name}`);
+    return words.map((word): Bytes32 => `0x${word}`);
+  });
+}

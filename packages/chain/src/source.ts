@@ -1,0 +1,68 @@
+import { ChainError } from "./errors.ts";
+import type { Block, Call, Log } from "./rpc/values.ts";
+
+export interface LogQuery {
+  /** The contract, lower case. */
+  readonly address: string;
+  /** First and last block, both included. */
+  readonly from: number;
+  readonly to: number;
+  /** Left out: all. */
+  readonly topics?: readonly (string | null)[] | undefined;
+}
+
+/**
+ * All that a wallet asks of a chain. No question tells the node which notes are the wallet's: logs are fetched whole, and
+ * paths in the note tree are computed locally. `connectChain` makes one of URLs, `ethersChain` of a provider of ethers.
+ * Implementations throw ChainError NODE_UNREACHABLE, NODE_ERROR, or RANGE_TOO_LARGE if the node refuses that many logs.
+ */
+export interface ChainSource {
+  chainId(): Promise<bigint>;
+  /** The newest block. */
+  head(): Promise<Block>;
+  /** The block of the canonical chain, undefined if there is none (yet). */
+  block(number: number): Promise<Block | undefined>;
+  /** All logs of a contract in a range of blocks, in the order of the chain. */
+  logs(query: LogQuery): Promise<Log[]>;
+  /** The code at `address`, "0x" if there is none. */
+  code(address: string): Promise<string>;
+  /** The result of a call, hex. `block` is the state; the newest by default. */
+  call(call: Call, block?: number): Promise<string>;
+  /**
+   * Answers all questions of `action` from one node, and runs it with the next node if the first one is at fault or
+   * `accept` is false for its answer. Sources with one node leave it out.
+   */
+  useNode?<T>(action: (node: ChainSource) => Promise<T>, accept?: (answer: T) => boolean): Promise<T>;
+}
+
+/** As `source.useNode`, for sources with one node too. */
+export function useNode<T>(
+  source: ChainSource,
+  action: (node: ChainSource) => Promise<T>,
+  accept?: (answer: T) => boolean,
+): Promise<T> {
+  return source.useNode === undefined ? action(source) : source.useNode(action, accept);
+}
+
+/** The block with this number. @throws ChainError NODE_INCONSISTENT if the node has none */
+export async function requireBlock(node: ChainSource, number: number): Promise<Block> {
+  const block = await node.block(number);
+  if (block === undefined) throw inconsistent(node, `has no block ${number}`);
+  return block;
+}
+
+/** The error for answers of a node that contradict each other. A node of `connectChain` is named by its host. */
+export function inconsistent(node: ChainSource, what: string, cause?: unknown): ChainError {
+  const { name = "the node" } = node as { readonly name?: string };
+  return new ChainError("NODE_INCONSISTENT", `${name} ${what}`, { node: name }, { cause });
+}
+
+/** @throws ChainError WRONG_CHAIN */
+export async function assertChainId(chain: ChainSource, chainId: bigint): Promise<void> {
+  const found = await chain.chainId();
+  if (found !== chainId)
+    throw new ChainError("WRONG_CHAIN", `the node is on chain ${found}, expected ${chainId}`, {
+      found: String(found),
+      expected: String(chainId),
+    });
+}

@@ -1,0 +1,31 @@
+import { ChainError, type ChainSource, isNodeFault, readDecimals, readPool } from "@sotto/chain";
+import type { Address } from "@sotto/protocol";
+import { PaywallError } from "../errors.ts";
+
+/** The token that a pool holds. */
+export interface PoolToken {
+  readonly token: Address;
+  readonly decimals: number;
+}
+
+const MAX_DECIMALS = 18;
+
+/** @throws PaywallError POOL_MISMATCH, CHAIN_UNAVAILABLE, WRONG_CHAIN */
+export async function readPoolToken(chain: ChainSource, pool: Address): Promise<PoolToken> {
+  try {
+    const { token } = await readPool(chain, pool);
+    const decimals = await readDecimals(chain, token);
+    if (decimals > MAX_DECIMALS)
+      throw new ChainError(
+        "POOL_MISMATCH",
+        `the pool's token has ${decimals} decimals, expected ${MAX_DECIMALS} at most`,
+      );
+    return { token, decimals };
+  } catch (cause) {
+    if (!(cause instanceof ChainError)) throw cause;
+    const { code, message, details } = cause;
+    if (code === "WRONG_CHAIN") throw new PaywallError(code, message, details, { cause });
+    if (!isNodeFault(cause)) throw new PaywallError("POOL_MISMATCH", message, { pool }, { cause });
+    throw new PaywallError("CHAIN_UNAVAILABLE", `no node of chain.rpcUrls answers: ${message}`, {}, { cause });
+  }
+}
