@@ -1,6 +1,6 @@
-// The one launcher behind every script of package.json. It runs on any Node from 20 up, brings the Node and pnpm this
-// project is tested with into .toolchain/ (inside the checkout), installs the locked dependencies when they changed,
-// and only then runs the task. So a bare machine and a developer's own set-up run the same code.
+// The launcher behind every script of package.json. It runs on Node 20 or newer, installs the project's Node and pnpm into
+// .toolchain/ and the locked dependencies into node_modules/, and then runs the task, so that every machine uses the same
+// tools.
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ensureDependencies, ensureToolchain } from "./launcher/install.mjs";

@@ -9,9 +9,9 @@ import type { Print } from "./main.ts";
 export const about = "from a saved change of the payment circuit to new keys, verifiers, types and its tests passed";
 
 const CIRCUIT = join(circuitsDirectory, "payment.circom");
-/** A constraint more, inside of a group: a change of the r1cs that every test accepts. */
+/** One more constraint in a group: it changes the r1cs, and every test accepts it. */
 const FIND = "    Bound()(changeHint);\n";
-/** With a word that no run before had, so that nothing compiled for the tests is found again. */
+/** Contains the time, so that no cached compilation matches. */
 const REPLACE = `${FIND}    Bound()(changeHint); // ${Date.now()}\n`;
 
 const turn = (): void => {
@@ -19,7 +19,7 @@ const turn = (): void => {
   if (status !== 0) throw new CommandError("LOOP_FAILED", "pnpm circuits:build failed: see above");
 };
 
-/** Everything that a turn writes is committed: afterwards it is as it was. */
+/** Restores the files that a turn writes, all of which are committed. */
 function expectUnchanged(): void {
   const changed = uncommitted();
   if (changed.length > 0)

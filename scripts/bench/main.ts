@@ -12,7 +12,7 @@ interface Bench {
   run(print: Print): void | Promise<void>;
 }
 
-/** Files of this directory that are no bench of their own. */
+/** Files of this directory that are not benches. */
 const SUPPORT = ["main.ts"];
 const directory = import.meta.dirname;
 
@@ -27,7 +27,7 @@ async function load(name: string): Promise<Bench> {
 }
 
 function print(name: string, value: number, unit: string): void {
-  if (!Number.isFinite(value)) throw new Error(`figure ${name} is no number: ${value}`);
+  if (!Number.isFinite(value)) throw new Error(`figure ${name} is ${value}, expected a number`);
   process.stdout.write(`${JSON.stringify({ name, value: Number(value.toPrecision(6)), unit })}\n`);
 }
 

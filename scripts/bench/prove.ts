@@ -19,7 +19,7 @@ const CIRCUITS = {
 } as const;
 
 interface Cost {
-  /** Milliseconds by the clock, and of all cores. */
+  /** Milliseconds of wall time, and of CPU time on all cores. */
   wall: number;
   cpu: number;
 }
@@ -35,8 +35,8 @@ async function cost(action: () => Promise<unknown>): Promise<Cost> {
 const middle = (costs: readonly Cost[], of: keyof Cost): number => median(costs.map((one) => one[of]));
 
 /**
- * Both are warm: ours has its key prepared and snarkjs its threads, after one proof that is not counted. They take
- * turns, so that whatever else the machine does meets both. snarkjs uses a thread for each core, ours two at most.
+ * Measures both engines warm, after one proof that is not counted. They take turns, so that other load on the machine
+ * affects both. snarkjs uses one thread per core, ours at most two.
  */
 export async function run(print: Print): Promise<void> {
   const inputs = benchInputs();

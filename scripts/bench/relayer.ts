@@ -1,4 +1,4 @@
-// `pnpm bench relayer`: payments beside a thousand deposits that can never succeed, and without them.
+// `pnpm bench relayer`: payments with and without a thousand deposits that can never succeed.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -17,18 +17,18 @@ import type { Print } from "./main.ts";
 export const about = "a payment through the relayer, a node 40 ms away: beside 1,000 dead operations and without them";
 
 const LATENCY_MS = 40;
-/** Dead operations in the store while payments are measured, at least; those that fail are made up for before each turn. */
+/** Minimum number of dead operations in the store during a measurement; each turn replaces those that have failed. */
 const DEAD = 1_000;
 const SPARE = 200;
 /** The relayer with dead operations and the one without take turns; each client settles one payment after the other. */
 const TURNS = 15;
 const CLIENTS = 4;
 const PAYMENTS = 20;
-/** Hardhat's public accounts: two relayers with stores of their own must not share one. */
+/** Hardhat's public accounts, one per relayer: relayers with separate stores must not share one. */
 const MNEMONIC = "test test test test test test test test test test test junk";
 const keyOf = (index: number) => HDNodeWallet.fromPhrase(MNEMONIC, undefined, `m/44'/60'/0'/0/${index}`).privateKey;
 
-/** Passes questions on to a node at once, and its answers on after the latency. */
+/** Forwards requests to a node at once, and its responses after the latency. */
 async function openDistantNode(target: string): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = [];
@@ -50,8 +50,8 @@ async function openDistantNode(target: string): Promise<{ url: string; close(): 
 }
 
 /**
- * Makes up for the dead operations that failed: deposits of an account without tokens. Every other one was in a transaction
- * before.
+ * Replaces the dead operations that have failed with deposits of an account without tokens, half of which were in a
+ * transaction before.
  */
 async function fill({ store }: Service, chain: TestChain): Promise<void> {
   const { queued } = await store.operations.counts();
@@ -70,7 +70,7 @@ async function fill({ store }: Service, chain: TestChain): Promise<void> {
   await store.leases.release(lease);
 }
 
-/** @returns ms from handing each payment in until it is settled */
+/** @returns milliseconds from submitting each payment until it is settled */
 async function settleAll({ store, relayer }: Service, chain: TestChain): Promise<number[]> {
   const payments = await Promise.all(Array.from({ length: PAYMENTS }, () => chain.payment()));
   const times: number[] = [];

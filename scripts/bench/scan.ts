@@ -17,9 +17,9 @@ import type { Print } from "./main.ts";
 export const about = "reading 100,000 notes of others, and restoring a wallet from a pool with as many notes";
 
 const NOTES = 100_000;
-/** Payments of a block, and notes that one call decrypts. */
+/** Payments per block, and notes that one call decrypts. */
 const [PER_BLOCK, PER_CALL] = [50, 500];
-/** Different points R; making 100,000 takes longer than what is measured. Nothing remembers them. */
+/** Number of different points R: making 100,000 would take longer than the measured scan, which caches none. */
 const POINTS = 2_000;
 
 interface Delivered {
@@ -32,7 +32,7 @@ function seconds(since: number): number {
   return (performance.now() - since) / 1000;
 }
 
-/** To a scanner, somebody else's note is a point and numbers that look random; so these are. */
+/** Notes of others, which a scanner cannot tell from a random point and random numbers. */
 function notesOfOthers(count: number): Delivered[] {
   const step = multiplyPoint(BASE8, randomField() >> 4n);
   const points: Point[] = [step];

@@ -12,9 +12,9 @@ import type { Print } from "./main.ts";
 
 export const about = "settling through the service (a process of its own, SQLite, a local node): rate, times, gas";
 
-/** Payments for the rate: all are verified before, and handed in by as many clients at once. */
+/** Payments to measure the rate: all are verified first, then submitted by as many clients at once. */
 const RATE = { payments: 256, clients: 64 };
-/** Payments for the times: each client settles its next one when the last is settled. */
+/** Payments to measure the times: each client settles one after the other. */
 const TIMES = { payments: 64, clients: 4 };
 const SPENDABLE = 8;
 const WAITING = [1, 8, 32];
@@ -34,7 +34,7 @@ async function prepare(world: World, url: string, count: number): Promise<Reques
   return requests;
 }
 
-/** @returns the transaction, and how long the answer took, ms */
+/** @returns the transaction, and the milliseconds until the response */
 async function settle(url: string, request: Request): Promise<{ hash: string; ms: number }> {
   const start = performance.now();
   const { body } = await post(`${url}/settle`, request);
@@ -56,7 +56,7 @@ async function load(url: string, requests: Request[], clients: number): Promise<
 const quantile = (sorted: readonly number[], q: number): number =>
   sorted[Math.ceil(q * sorted.length) - 1] ?? Number.NaN;
 
-/** From the answer that a payment is settled until the tree holds its change: ms. */
+/** Milliseconds from the response that a payment is settled until its change is in the tree. */
 async function untilSpendable(world: World, url: string, request: Request): Promise<number> {
   const { hash } = await settle(url, request);
   const start = performance.now();
@@ -74,7 +74,7 @@ async function queueOf({ provider, pool }: World, block?: number): Promise<{ siz
   return contract.getFunction("queue")(block === undefined ? {} : { blockTag: block });
 }
 
-/** Gas of a payment when so many wait: they come in while no node answers, and go out together. */
+/** Gas per payment if this many are sent together: they are submitted while no node answers. */
 async function gasWhenWaiting(world: World, url: string, node: FaultyNode, requests: Request[]): Promise<number> {
   node.mode = "breaksOff";
   const settling = requests.map((request) => settle(url, request));

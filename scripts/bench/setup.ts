@@ -12,7 +12,7 @@ import type { Print } from "./main.ts";
 
 export const about = "development keys of all circuits, and against snarkjs groth16 setup of one, in the same run";
 
-/** The circuit that is set up most often, being the one whose artifacts every payer loads. */
+/** The circuit whose artifacts every payer loads. */
 const COMPARED: CircuitName = "payment";
 
 async function seconds(action: () => Promise<void>): Promise<number> {
@@ -21,7 +21,7 @@ async function seconds(action: () => Promise<void>): Promise<number> {
   return (performance.now() - start) / 1000;
 }
 
-/** Everything from the r1cs files to zkeys and verification keys on disk, starting and stopping the threads included. */
+/** Makes zkeys and verification keys from the r1cs files, including the start and end of the threads. */
 async function makeKeys(names: readonly CircuitName[], scratch: string): Promise<void> {
   const maker = await KeyMaker.start();
   try {

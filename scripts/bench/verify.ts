@@ -1,4 +1,4 @@
-// `pnpm bench verify`: verifying the two proofs of a payment, beside snarkjs with its curve kept warm.
+// `pnpm bench verify`: verifying the two proofs of a payment, compared with snarkjs and a warm curve.
 import { readFileSync } from "node:fs";
 import { createVerifyEngine, type VerifyEngine } from "@sotto/verifier-service";
 import { type Groth16Proof, groth16 } from "snarkjs";
@@ -22,7 +22,7 @@ interface Claim {
 type Pair = readonly Claim[];
 type Keys = Record<string, { readonly nPublic: number }>;
 
-/** Forged with the development keys: to a verifier, like any others. */
+/** Proofs forged with the development keys, which a verifier cannot tell from others. */
 function makePairs(keys: Keys, count: number): Pair[] {
   return Array.from({ length: count }, (_, pair) =>
     CIRCUITS.map((circuit) => {

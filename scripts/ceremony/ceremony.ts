@@ -1,4 +1,4 @@
-// The steps of a ceremony, of whoever coordinates it and of contributors.
+// The steps of a ceremony: those of the coordinator and those of contributors.
 import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { sha256File, writeAtomically } from "../circuits/files.ts";
@@ -24,14 +24,14 @@ import { type Beacon, expectBeacon, expectContributor, type Round, type Transcri
 import { compareContributions, readTranscript, writeTranscript } from "./transcript.ts";
 
 /**
- * Begins: checks phase 1 and makes each circuit's keys from it, without contributions. One that was cut off is gone on
- * with: the transcript has the circuits whose keys are whole.
+ * Checks phase 1 and makes each circuit's keys from it, without contributions. An interrupted run is resumed: the
+ * transcript lists the circuits whose keys are complete.
  * @throws CommandError CEREMONY_EXISTS, PTAU_MISSING, PTAU_DAMAGED, PTAU_UNKNOWN, PTAU_TOO_SMALL
  */
 export async function beginCeremony(place: CeremonyPlace, set: string, ptau: string): Promise<Transcript> {
   const cutOff = existsSync(transcriptOf(place)) ? readTranscript(transcriptOf(place)) : undefined;
   if (cutOff !== undefined && hasBegun(place, cutOff))
-    throw new CommandError("CEREMONY_EXISTS", `${place.folder} holds a ceremony already`);
+    throw new CommandError("CEREMONY_EXISTS", `${place.folder} already contains a ceremony; choose another name`);
   place.tell(`checking ${ptau}`);
   const phase1 = await checkPtau(ptau, set.startsWith("rehearsal/"));
   const transcript: Transcript = { version: 1, set, phase1, circuits: {}, rounds: [] };
@@ -41,7 +41,7 @@ export async function beginCeremony(place: CeremonyPlace, set: string, ptau: str
     const entry = made[name];
     if (entry?.r1cs !== sha256File(r1cs) || !isFile(zkeyIn(folder, name), entry.zkey)) continue;
     transcript.circuits[name] = entry;
-    place.tell(`${name}: its keys were made before`);
+    place.tell(`${name}: keeping the keys of an earlier run`);
   }
   mkdirSync(folder, { recursive: true });
   for (const file of readdirSync(folder))
@@ -58,9 +58,9 @@ export async function beginCeremony(place: CeremonyPlace, set: string, ptau: str
 }
 
 /**
- * What a contributor does, on any machine: reads the keys of a folder, writes them with a contribution into another. The
- * secret is in memory for as long as it takes, and nowhere else.
- * @returns the contribution hashes, to be published by the contributor
+ * A contributor's step, on any machine: reads the keys of one folder and writes them with a contribution into another. The
+ * secret exists only in memory, and only during this call.
+ * @returns the contribution hashes, which the contributor publishes
  * @throws CommandError NAME_INVALID, ZKEY_DAMAGED, FOLDER_NOT_EMPTY
  */
 export async function contributeTo(
@@ -70,13 +70,13 @@ export async function contributeTo(
   { circuits, curve, tell }: Pick<CeremonyPlace, "circuits" | "curve" | "tell">,
 ): Promise<Record<string, string>> {
   expectContributor(contributor);
-  if (existsSync(to)) throw new CommandError("FOLDER_NOT_EMPTY", `${to} is there already`);
+  if (existsSync(to)) throw new CommandError("FOLDER_NOT_EMPTY", `${to} already exists; choose another folder`);
   const work = `${to}.part`;
   rmSync(work, { recursive: true, force: true });
   mkdirSync(work, { recursive: true });
   const hashes: Record<string, string> = {};
   await forEach(circuits, tell, "contributing", async ({ name }) => {
-    // A file that is cut off would make snarkjs wait or crash: read first by our own reader.
+    // A truncated file would make snarkjs hang or crash, so our own reader reads it first.
     await readContributions(zkeyIn(from, name), curve);
     await contribute(zkeyIn(from, name), zkeyIn(work, name), contributor);
     hashes[name] = (await readContributions(zkeyIn(work, name), curve)).list.at(-1)!.hash;
@@ -86,25 +86,26 @@ export async function contributeTo(
 }
 
 /**
- * Takes a folder of keys with one more contribution: checks it against everything before it, and writes it down. The last
- * one is taken again, for whoever cannot know whether it was.
+ * Checks a folder of keys with one more contribution against everything before it, and records it. Repeating the last
+ * accepted contribution has no effect, so the command can be retried.
  * @throws CommandError CEREMONY_OVER, TRANSCRIPT_MISMATCH, CONTRIBUTION_INVALID, ZKEY_DAMAGED, PTAU_UNKNOWN
  */
 export async function acceptRound(place: CeremonyPlace, ptau: string, from: string): Promise<Round> {
   const transcript = openCeremony(place);
-  if (isOver(transcript)) throw new CommandError("CEREMONY_OVER", "the beacon ended the contributions");
+  if (isOver(transcript))
+    throw new CommandError("CEREMONY_OVER", "the beacon has been applied: no more contributions are accepted");
   const last = transcript.rounds.at(-1);
   const isLast = (name: string) => isFile(zkeyIn(from, name), last?.hashes[name]?.zkey);
   if (last !== undefined && place.circuits.every(({ name }) => isLast(name))) return last;
   await expectPhase1(transcript, ptau);
   const kept = roundFolder(place, transcript.rounds.length + 1);
-  // It may have been put there by hand, and there be no other copy. Any other folder may change while it is checked: what
-  // is kept is what was.
+  // The files may have been put into the round's folder by hand, without another copy. Any other folder may change during
+  // the check, so a copy of it is checked and kept.
   const checked = resolve(from) === resolve(kept) ? kept : `${kept}.part`;
   try {
     mkdirSync(checked, { recursive: true });
     for (const { name } of checked === kept ? [] : place.circuits) {
-      // First, so that what is wrong is said of the sender's file.
+      // Read before copying, so that errors name the sender's file.
       await readContributions(zkeyIn(from, name), place.curve);
       copyFileSync(zkeyIn(from, name), zkeyIn(checked, name));
     }
@@ -116,7 +117,7 @@ export async function acceptRound(place: CeremonyPlace, ptau: string, from: stri
       rmSync(kept, { recursive: true, force: true });
       renameSync(checked, kept);
     }
-    // Last: a round without its entry is taken anew.
+    // The transcript comes last: without its entry, the round is checked again.
     writeTranscript(transcriptOf(place), { ...transcript, rounds: [...transcript.rounds, round] });
     return round;
   } finally {
@@ -124,7 +125,7 @@ export async function acceptRound(place: CeremonyPlace, ptau: string, from: stri
   }
 }
 
-/** The newest round of a folder, which must be one more than the transcript has, by one contributor. */
+/** Reads a folder's newest round, which must follow the transcript's last one and have one contributor. */
 async function readRound(place: CeremonyPlace, transcript: Transcript, from: string): Promise<Round> {
   const hashes: Round["hashes"] = {};
   let contributor: string | undefined;
@@ -133,10 +134,13 @@ async function readRound(place: CeremonyPlace, transcript: Transcript, from: str
     const found = await readContributions(zkey, place.curve);
     const last = found.list.at(-1);
     compareContributions(name, { ...found, list: found.list.slice(0, -1) }, transcript);
-    if (last === undefined) throw new CommandError("TRANSCRIPT_MISMATCH", `${name}: nobody contributed to this file`);
+    if (last === undefined) throw new CommandError("TRANSCRIPT_MISMATCH", `${name}: the file has no contribution`);
     contributor ??= last.name;
     if (last.beacon !== undefined || last.name !== contributor)
-      throw new CommandError("TRANSCRIPT_MISMATCH", `${name}: not a contribution of one person to all circuits`);
+      throw new CommandError(
+        "TRANSCRIPT_MISMATCH",
+        `${name}: the contribution is by ${last.name}, expected ${contributor} as for the other circuits`,
+      );
     hashes[name] = { contribution: last.hash, zkey: sha256File(zkey) };
   }
   return { contributor: expectContributor(contributor ?? ""), hashes };
@@ -149,8 +153,12 @@ async function readRound(place: CeremonyPlace, transcript: Transcript, from: str
 export async function endWithBeacon(place: CeremonyPlace, beacon: Beacon): Promise<Round> {
   const transcript = openCeremony(place);
   const { rounds } = transcript;
-  if (isOver(transcript)) throw new CommandError("CEREMONY_OVER", "the beacon was applied already");
-  if (rounds.length === 0) throw new CommandError("NO_CONTRIBUTIONS", "a beacon alone is no secret: contribute first");
+  if (isOver(transcript)) throw new CommandError("CEREMONY_OVER", "the beacon has already been applied");
+  if (rounds.length === 0)
+    throw new CommandError(
+      "NO_CONTRIBUTIONS",
+      "there is no contribution yet, and a beacon alone is public: contribute first",
+    );
   expectBeacon(beacon);
   const [before, after] = [roundFolder(place, rounds.length), roundFolder(place, rounds.length + 1)];
   rmSync(after, { recursive: true, force: true });
@@ -158,7 +166,7 @@ export async function endWithBeacon(place: CeremonyPlace, beacon: Beacon): Promi
   const hashes: Round["hashes"] = {};
   await forEach(place.circuits, place.tell, "applying the beacon", async ({ name }) => {
     const [from, zkey] = [zkeyIn(before, name), zkeyIn(after, name)];
-    // There is no second beacon.
+    // A beacon is applied once only, so its input must be the accepted round.
     expectUnchanged(from, rounds.at(-1)!.hashes[name]?.zkey);
     await applyBeacon(from, zkey, "beacon", beacon.hash, beacon.iterations);
     const { list } = await readContributions(zkey, place.curve);

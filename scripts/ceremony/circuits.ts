@@ -1,18 +1,19 @@
-// A ceremony is about this tree's circuits: contributions to anything else would be for nothing.
+// Checks that a ceremony is for this tree's circuits.
 import { type CircuitName, circuitNames } from "../circuits/paths.ts";
 import { CommandError } from "../lib/command.ts";
 import { checkLock, lockedFiles, readLock } from "../setup/lock.ts";
 import { expectVerifiers } from "../setup/verifiers/export.ts";
 import type { Transcript } from "./shape.ts";
 
-/** That what is compiled is this tree's. @throws CommandError ARTIFACT_CHANGED */
+/** Checks that the compiled circuits are this tree's. @throws CommandError ARTIFACT_CHANGED */
 export function expectCompiled(): void {
   const compiled = (name: CircuitName) => lockedFiles(name).filter(([kind]) => kind === "r1cs" || kind === "wasm");
   checkLock(circuitNames, readLock(), compiled);
 }
 
 /**
- * That the keys are of this tree's circuits (of one that checks less, they are as sound), and its verifiers of these keys.
+ * Checks that the keys are for this tree's circuits and that its verifiers are for these keys. Sound keys of another
+ * circuit could prove less.
  * @throws CommandError CIRCUIT_DIFFERS, VERIFIER_STALE
  */
 export function expectTheseCircuits(transcript: Pick<Transcript, "set" | "final">): void {

@@ -1,5 +1,5 @@
-// Section 10 of a zkey: who contributed what to its delta, as snarkjs writes it. Read without its code, so that a
-// transcript says what the file says and not what a tool printed.
+// Reads section 10 of a zkey, the contributions to its delta, without snarkjs: a transcript then records what the file
+// contains, not what a tool prints.
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import type { Curve } from "ffjavascript";
@@ -23,10 +23,10 @@ export interface Contributions {
 const SECTION = 10;
 const HASH = 64;
 const [G1, G2] = [64, 128];
-/** The numbers of what a contribution is, by snarkjs. */
+/** snarkjs's numbers for kinds and parameters of a contribution. */
 const KIND = { contribution: 0, beacon: 1 } as const;
 const PARAMETER = { name: 1, iterations: 2, beacon: 3 } as const;
-/** Far above what a ceremony holds: a damaged length must not fill the memory. */
+/** Far above any ceremony's size: protects the memory from a damaged length. */
 const MAX_INPUT_BYTES = 16 << 20;
 
 async function readSection(path: string): Promise<Buffer> {
@@ -34,7 +34,7 @@ async function readSection(path: string): Promise<Buffer> {
   try {
     const { size } = await file.stat();
     const read = async (position: number, length: number): Promise<Buffer> => {
-      if (position + length > size) throw new Error("cut off");
+      if (position + length > size) throw new Error("truncated");
       return (await file.read(Buffer.alloc(length), 0, length, position)).buffer;
     };
     const head = await read(0, 12);
@@ -44,14 +44,15 @@ async function readSection(path: string): Promise<Buffer> {
     for (let section = head.readUInt32LE(8); section > 0; section -= 1) {
       const entry = await read(position, 12);
       const length = Number(entry.readBigUInt64LE(4));
-      if (position + 12 + length > size) throw new Error("cut off");
+      if (position + 12 + length > size) throw new Error("truncated");
       if (entry.readUInt32LE(0) === SECTION) {
-        if (found !== undefined || length > MAX_INPUT_BYTES) throw new Error("contributions twice, or far too many");
+        if (found !== undefined || length > MAX_INPUT_BYTES)
+          throw new Error("two contribution sections, or one that is too large");
         found = await read(position + 12, length);
       }
       position += 12 + length;
     }
-    if (found === undefined || position !== size) throw new Error("not whole");
+    if (found === undefined || position !== size) throw new Error("truncated, or without contributions");
     return found;
   } finally {
     await file.close();
@@ -66,7 +67,7 @@ class Reader {
     this.#bytes = bytes;
   }
   take(length: number): Buffer {
-    if (this.#at + length > this.#bytes.length) throw new Error("cut off");
+    if (this.#at + length > this.#bytes.length) throw new Error("truncated");
     this.#at += length;
     return this.#bytes.subarray(this.#at - length, this.#at);
   }
@@ -87,8 +88,8 @@ function readParameters(bytes: Buffer): { name: string; iterations?: number; bea
     else if (type === PARAMETER.beacon) found.beacon = reader.take(reader.byte()).toString("hex");
     else throw new Error(`a parameter of type ${type}`);
   }
-  // It is shown in terminals, which take control characters for commands.
-  if (/\p{C}/u.test(found.name)) throw new Error("a contributor's name that cannot be shown");
+  // The name is shown in terminals, which obey control characters.
+  if (/\p{C}/u.test(found.name)) throw new Error("a contributor's name with control characters");
   return found;
 }
 
@@ -106,7 +107,7 @@ function readContribution(reader: Reader, curve: Curve): Contribution {
   const { name, iterations, beacon } = readParameters(reader.take(reader.word()));
   const common = { name, hash: hash.digest("hex") };
   if (kind === KIND.contribution) return common;
-  if (kind !== KIND.beacon) throw new Error("a contribution of no known kind");
+  if (kind !== KIND.beacon) throw new Error("a contribution of unknown kind");
   if (iterations === undefined || beacon === undefined) throw new Error("a beacon without its source");
   return { ...common, beacon: { hash: beacon, iterations } };
 }
@@ -119,10 +120,10 @@ export async function readContributions(path: string, curve: Curve): Promise<Con
     const count = reader.word();
     const list: Contribution[] = [];
     for (let i = 0; i < count; i += 1) list.push(readContribution(reader, curve));
-    if (!reader.ended) throw new Error("more than its contributions");
+    if (!reader.ended) throw new Error("bytes after the last contribution");
     return { circuitHash, list };
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new CommandError("ZKEY_DAMAGED", `${path} is no whole zkey: ${why}`, { cause });
+    throw new CommandError("ZKEY_DAMAGED", `${path} is not a complete zkey: ${why}`, { cause });
   }
 }

@@ -4,33 +4,33 @@ import { pipeline } from "node:stream/promises";
 import { CommandError } from "../lib/command.ts";
 import { blake2bFile } from "./ptau.ts";
 
-/** Told of the bytes there are, and of all there will be where the server says it. */
+/** Called with the bytes so far, and the total if the server sends it. */
 export type Progress = (bytes: number, total: number | undefined) => void;
 
 const failed = (url: string, why: string, cause?: unknown): CommandError =>
-  new CommandError("DOWNLOAD_FAILED", `${url}: ${why}; run it again, it goes on where it stopped`, { cause });
+  new CommandError("DOWNLOAD_FAILED", `${url}: ${why}; run the same command again to resume`, { cause });
 
 async function request(url: string, from: number): Promise<Response> {
   try {
     return await fetch(url, from === 0 ? {} : { headers: { range: `bytes=${from}-` } });
   } catch (cause) {
-    throw failed(url, "no answer", cause);
+    throw failed(url, "no response", cause);
   }
 }
 
-/** Bytes a download ended with in `part` so far. */
+/** Bytes that earlier runs have downloaded. */
 const sizeOf = (part: string): number => (existsSync(part) ? statSync(part).size : 0);
 
 /**
- * Downloads a file and compares its BLAKE2b before it gets its name. What was cut off is gone on with.
- * @throws CommandError DOWNLOAD_FAILED, PTAU_UNKNOWN (what arrived is another file, and is deleted)
+ * Downloads a file and checks its BLAKE2b before renaming it. An interrupted download is resumed.
+ * @throws CommandError DOWNLOAD_FAILED, PTAU_UNKNOWN (another file arrived; it is deleted)
  */
 export async function download(url: string, to: string, blake2b: string, progress: Progress = () => {}): Promise<void> {
   if (existsSync(to) && (await blake2bFile(to)) === blake2b) return;
   const part = `${to}.part`;
   let start = sizeOf(part);
   const response = await request(url, start);
-  // Behind its end: all of it is there. A server that knows no ranges sends all again.
+  // 416: the file is complete. A server without ranges sends the whole file again.
   const complete = start > 0 && response.status === 416;
   if (!complete && !response.ok) throw failed(url, `status ${response.status}`);
   if (response.status !== 206 && !complete) start = 0;
@@ -61,12 +61,12 @@ async function receive(
       done(null, chunk);
     },
   });
-  if (response.body === null) throw failed(url, "an empty answer");
+  if (response.body === null) throw failed(url, "an empty response");
   const body = Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]);
   try {
     await pipeline(body, count, createWriteStream(part, { flags: start === 0 ? "w" : "a" }));
   } catch (cause) {
-    throw failed(url, `cut off after ${bytes} bytes`, cause);
+    throw failed(url, `ended after ${bytes} bytes`, cause);
   }
-  if (total !== undefined && bytes !== total) throw failed(url, `cut off after ${bytes} of ${total} bytes`);
+  if (total !== undefined && bytes !== total) throw failed(url, `ended after ${bytes} of ${total} bytes`);
 }

@@ -1,4 +1,4 @@
-// The end of a ceremony, and the check of one that anybody can repeat.
+// Finishes a ceremony, and verifies a finished one, which anyone can repeat.
 import { copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { compressFile } from "../circuits/compressed.ts";
@@ -22,15 +22,15 @@ export interface FinalPlace extends CeremonyPlace {
 }
 
 export interface Finished {
-  /** With the hash of every file; write it where it is published. */
+  /** The transcript with the hash of every file, to be published. */
   readonly transcript: Transcript;
   /** Sources of the Solidity verifiers, by circuit. */
   readonly verifiers: Readonly<Record<string, string>>;
 }
 
 /**
- * Puts the artifacts of a finished ceremony into a folder, laid out as the service and the prover read them, and checks
- * them against the keys that it began with: those are not made from the circuits again.
+ * Writes the artifacts of a finished ceremony into a folder, laid out for the service and the prover, and checks them
+ * against the ceremony's first keys. It does not make those keys from the circuits again.
  * @throws CommandError CEREMONY_OPEN, TRANSCRIPT_MISMATCH, CONTRIBUTION_INVALID, ZKEY_DAMAGED, PTAU_UNKNOWN
  */
 export async function finalise(place: FinalPlace, ptau: string, to: string): Promise<Finished> {
@@ -68,16 +68,16 @@ function hashesOf({ r1cs, wasm, zkey, vkey }: ArtifactPaths): FinalFiles {
 }
 
 function mismatch(circuit: string, what: string): never {
-  throw new CommandError("TRANSCRIPT_MISMATCH", `${circuit}: ${what} is not the transcript's`);
+  throw new CommandError("TRANSCRIPT_MISMATCH", `${circuit}: ${what} differs from the transcript`);
 }
 
-/** A beacon is public: keys that nobody contributed to, or that whoever came last could choose, deserve no trust. */
+/** Keys need a secret contribution, and a beacon so that the last contributor cannot choose the result. */
 function expectOver(transcript: Transcript): void {
   if (transcript.rounds.length < 2 || !isOver(transcript))
-    throw new CommandError("CEREMONY_OPEN", "a ceremony is contributions, and a beacon that ended them");
+    throw new CommandError("CEREMONY_OPEN", "the ceremony is not finished: it needs contributions and then a beacon");
 }
 
-/** That a circuit and its last key are those of the transcript's rounds, before snarkjs reads them. */
+/** Checks a circuit and its last key against the transcript's rounds, before snarkjs reads them. */
 async function expectLast(place: CeremonyPlace, transcript: Transcript, name: string, { r1cs, zkey }: ArtifactPaths) {
   const { circuits, rounds } = transcript;
   if (sha256File(r1cs) !== circuits[name]?.r1cs) mismatch(name, "the r1cs of the beginning");
@@ -86,9 +86,9 @@ async function expectLast(place: CeremonyPlace, transcript: Transcript, name: st
 }
 
 /**
- * Checks everything a transcript says of a folder of artifacts, trusting neither: phase 1 against the public list, each
- * key against its circuit and phase 1, every contribution, the beacon, the verification keys and the Solidity verifiers.
- * That the r1cs is this tree's circuit is the caller's to compare.
+ * Checks a transcript and a folder of artifacts without trusting either: phase 1 against the public list, each key against
+ * its circuit and phase 1, every contribution, the beacon, the verification keys and the Solidity verifiers. The caller
+ * must check that the r1cs is this tree's circuit.
  * @throws CommandError CEREMONY_OPEN, TRANSCRIPT_MISMATCH, CONTRIBUTION_INVALID, ZKEY_DAMAGED, ARTIFACT_MISSING, PTAU_UNKNOWN
  */
 export async function verifyCeremony(
@@ -98,11 +98,12 @@ export async function verifyCeremony(
   folder: string,
 ): Promise<void> {
   const { final, set, circuits } = transcript;
-  if (final === undefined) throw new CommandError("CEREMONY_OPEN", "this transcript has no keys yet");
+  if (final === undefined)
+    throw new CommandError("CEREMONY_OPEN", "the transcript has no keys yet: run `finalise` first");
   expectOver(transcript);
   place.tell(`checking ${ptau}`);
   await expectPhase1(transcript, ptau);
-  // What is compared at once comes first: making the keys takes minutes.
+  // Cheap comparisons come first, because making the keys takes minutes.
   for (const { name } of place.circuits) {
     const expected = final[name] ?? mismatch(name, "the circuit");
     const paths = artifactPaths(name, join(folder, name));

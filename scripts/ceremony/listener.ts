@@ -1,10 +1,10 @@
-// What snarkjs says while it works, to a logger it is given and, of some things it refuses, to the console.
+// Listens to snarkjs's logger, and to the console for errors that snarkjs prints there.
 
-/** Told how much of a circuit's keys is made, 0 to 1. */
+/** Called with the finished part of a circuit's keys, 0 to 1. */
 export type Progress = (part: number) => void;
 
 const EVERY_MS = 10_000;
-/** Where the lists of points begin that a key is made of, in their order, and the end. */
+/** The share of the work for each list of points in a key, in order. */
 const LISTS: Readonly<Record<string, readonly [from: number, to: number]>> = {
   C: [0, 0.5],
   A: [0.5, 0.62],
@@ -13,11 +13,11 @@ const LISTS: Readonly<Record<string, readonly [from: number, to: number]>> = {
 };
 const POSITION = /^Writing points start (\w+): (\d+)\/(\d+)$/;
 
-/** snarkjs's logger: tells how far it is, every ten seconds at most, and keeps why it refused. */
+/** snarkjs's logger: reports progress at most every ten seconds, and keeps the reason of an error. */
 export class Listener {
   readonly #progress: Progress;
   #told = performance.now();
-  reason = "snarkjs does not say why";
+  reason = "snarkjs gives no reason";
 
   constructor(progress: Progress = () => {}) {
     this.#progress = progress;
@@ -38,7 +38,7 @@ export class Listener {
     this.reason = line.replace(/^INVALID(\(\d+\))?:\s*/, "").trim();
   };
 
-  /** Takes what is printed meanwhile for reasons too. */
+  /** Treats console output during `action` as a reason too. */
   async hear<T>(action: () => Promise<T>): Promise<T> {
     const { log } = console;
     console.log = this.error;

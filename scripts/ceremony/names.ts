@@ -7,8 +7,8 @@ import { verifierPath } from "../setup/verifiers/export.ts";
 const CONTRACTS = join(root, "contracts");
 
 /**
- * That no other contract of the tree is called as one of a set's verifiers: the sets autumn-1 and autumn1 would both have
- * an Autumn1PaymentVerifier, and tools know contracts by their names.
+ * Checks that no other contract in the tree has the name of one of a set's verifiers: the sets autumn-1 and autumn1 would
+ * both have an Autumn1PaymentVerifier, and tools identify contracts by name.
  * @throws CommandError NAME_TAKEN
  */
 export function expectOwnNames(set: string, contracts = CONTRACTS): void {

@@ -1,4 +1,4 @@
-// One step of phase 2 for one circuit, by snarkjs. What it throws or prints becomes one error that names the file.
+// Runs single steps of phase 2 with snarkjs. Errors that it throws or prints become one error that names the file.
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { zKey } from "snarkjs";
@@ -6,7 +6,7 @@ import { writeAtomically } from "../circuits/files.ts";
 import { CommandError } from "../lib/command.ts";
 import { Listener, type Progress } from "./listener.ts";
 
-/** A file's contents: snarkjs leaves the files open that it reads itself. A ptau of 2^16 powers has 75 MB. */
+/** Reads a file as a whole, because snarkjs does not close files. A ptau of 2^16 powers has 75 MB. */
 const contents = (file: string): Uint8Array => readFileSync(file);
 
 async function attempt<T>(file: string, action: () => Promise<T>): Promise<T> {
@@ -18,24 +18,24 @@ async function attempt<T>(file: string, action: () => Promise<T>): Promise<T> {
   }
 }
 
-/** snarkjs writes into memory, and we a file: whole or not at all, and a full disk is an error that somebody sees. */
+/** Lets snarkjs write into memory and writes the file atomically, so that a full disk is reported as an error. */
 interface Memory {
   readonly type: "mem";
   readonly data?: Uint8Array;
 }
 
-/** The keys of a circuit before any contribution: the same bytes wherever they are made. */
+/** The keys of a circuit before any contribution: the same bytes on every machine. */
 export async function makeKeys(r1cs: string, ptau: string, progress: Progress): Promise<Uint8Array> {
   const made: Memory = { type: "mem" };
   const listener = new Listener(progress);
   const hash = await attempt(r1cs, () => zKey.newZKey(contents(r1cs), contents(ptau), made, listener));
-  // It says what it dislikes to the listener, and returns -1.
+  // On an error, snarkjs tells the listener and returns -1.
   if (!(hash instanceof Uint8Array) || made.data === undefined)
     throw new CommandError("PTAU_TOO_SMALL", `${ptau} does not serve for ${r1cs}: ${listener.reason}`);
   return made.data;
 }
 
-/** A contribution with entropy of the system, which snarkjs mixes with its own. */
+/** Contributes with the system's entropy, which snarkjs mixes with its own. */
 export async function contribute(from: string, to: string, contributor: string): Promise<void> {
   const entropy = randomBytes(64).toString("hex");
   const made: Memory = { type: "mem" };
@@ -59,8 +59,8 @@ export async function applyBeacon(
 }
 
 /**
- * That a key follows from the one it began with by the contributions it names: their proofs, the delta they make, and
- * everything else as it was.
+ * Checks that a key follows from the first one by the contributions it names: their proofs and the resulting delta, with
+ * everything else unchanged.
  * @throws CommandError ZKEY_DAMAGED, CONTRIBUTION_INVALID
  */
 export async function expectFollows(first: Uint8Array, ptau: string, zkey: string): Promise<void> {

@@ -1,4 +1,4 @@
-// Where a ceremony is kept, and what is there.
+// The folder of a ceremony and its files.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Curve } from "ffjavascript";
@@ -14,7 +14,7 @@ export interface CeremonyPlace {
   readonly folder: string;
   readonly circuits: readonly CeremonyCircuit[];
   readonly curve: Curve;
-  /** Told of each step, because some take minutes. */
+  /** Called with each step, because some take minutes. */
   readonly tell: Tell;
 }
 
@@ -23,7 +23,7 @@ export const roundFolder = ({ folder }: CeremonyPlace, round: number): string =>
   join(folder, "rounds", String(round).padStart(4, "0"));
 export const zkeyIn = (folder: string, circuit: string): string => join(folder, `${circuit}.zkey`);
 
-/** Whether the beacon ended it. */
+/** Whether the beacon has been applied. */
 export const isOver = ({ rounds }: Transcript): boolean => rounds.at(-1)?.beacon !== undefined;
 
 export const hasBegun = ({ circuits }: CeremonyPlace, transcript: Transcript): boolean =>
@@ -33,13 +33,13 @@ export const hasBegun = ({ circuits }: CeremonyPlace, transcript: Transcript): b
 export function openCeremony(place: CeremonyPlace): Transcript {
   const transcript = readTranscript(transcriptOf(place));
   if (hasBegun(place, transcript)) return transcript;
-  throw new CommandError("CEREMONY_NOT_BEGUN", `${place.folder}: \`new\` was cut off; run it again, it goes on`);
+  throw new CommandError("CEREMONY_NOT_BEGUN", `${place.folder}: \`new\` was interrupted; run it again to resume`);
 }
 
 export const isFile = (path: string, sha256: string | undefined): boolean =>
   existsSync(path) && sha256File(path) === sha256;
 
-/** What a disk damaged must neither be gone on with nor count against whoever contributes. */
+/** A file that the disk damaged must not be used, nor be blamed on a contributor. */
 export function expectUnchanged(path: string, sha256: string | undefined): void {
   if (!isFile(path, sha256))
     throw new CommandError("ZKEY_DAMAGED", `${path} is not the file the transcript names, SHA-256 ${sha256}`);

@@ -6,7 +6,7 @@ import { KeyMaker } from "../setup/development-keys.ts";
 import { makePtau } from "../setup/keys/ptau.ts";
 import { phase1Secrets } from "../setup/keys/secrets.ts";
 
-/** Its secrets are public: whoever reads this can forge proofs under any key made from it. */
+/** Its secrets are public: anyone can forge proofs under any key made from it. */
 const PRACTICE_SEED = "practice: these powers of tau are worth nothing";
 
 /**

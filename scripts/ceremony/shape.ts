@@ -61,7 +61,7 @@ const transcript = Type.Object(
     /** Of its keys before any contribution: their SHA-256, and the BLAKE2b that every later key carries. */
     circuits: byCircuit(Type.Object({ r1cs: sha256, zkey: sha256, circuitHash: blake2b }, strict)),
     rounds: Type.Array(round),
-    /** Once it is over. */
+    /** Set once the ceremony is finished. */
     final: Type.Optional(byCircuit(finalFiles)),
   },
   strict,

@@ -1,4 +1,4 @@
-// `pnpm deploy:local [--url http://127.0.0.1:8545]`: puts the contracts on the chain of `pnpm chain`.
+// `pnpm deploy:local [--url http://127.0.0.1:8545]`: deploys the contracts on the chain of `pnpm chain`.
 import { relative } from "node:path";
 import { toJson, writeAtomically } from "../circuits/files.ts";
 import { localManifest } from "../deploy/places.ts";

@@ -1,5 +1,5 @@
-// Deploys the test dollar and a pool for it on a local chain: as on any network, but for the journal, which would outlive
-// the chain it is about.
+// Deploys the test dollar and a pool for it on a local chain, as on any network, but deletes the journal, which would
+// outlive the chain.
 import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";

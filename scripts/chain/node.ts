@@ -7,11 +7,11 @@ import type { NodeOptions, ServerMessage } from "./server.ts";
 
 export interface LocalNode {
   readonly url: string;
-  /** Ends the node and waits until it is gone. May be called more than once. */
+  /** Stops the node and waits for its end. May be called more than once. */
   stop(): Promise<void>;
 }
 
-/** On a machine that is busy with other things it takes its time. */
+/** Long enough for a busy machine. */
 const START_TIMEOUT_MS = 300_000;
 
 /**
@@ -47,7 +47,7 @@ export async function startNode(port = 0, options: NodeOptions = {}): Promise<Lo
     await stop();
     throw new CommandError(message.error.code, message.error.message);
   }
-  // A parent that ends without stop() is not kept alive; its chain ends with it.
+  // The child does not keep a parent alive that ends without stop(), and ends with it.
   child.unref();
   child.channel?.unref();
   if (child.stderr instanceof Socket) child.stderr.unref();

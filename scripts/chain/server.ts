@@ -1,17 +1,17 @@
 // The local chain: a Hardhat node in this process. As a child process of another script it reports over the IPC channel
-// and ends with its parent, however that ends; nothing is ever left running.
+// and ends with its parent.
 import { createServer } from "node:net";
 import hre from "hardhat";
 import { CommandError } from "../lib/command.ts";
 
-/** Only programs of this machine reach it: its accounts and their keys are public. */
+/** Reachable from this machine only, because the accounts' keys are public. */
 const HOST = "127.0.0.1";
 
-/** What may be otherwise than on the local chain of `pnpm chain`. */
+/** Differences from the local chain of `pnpm chain`. */
 export interface NodeOptions {
-  /** Of those that the local chains have. */
+  /** One of the local chains' ids. */
   readonly chainId?: number;
-  /** A block every so many ms, in place of one for each transaction. */
+  /** Milliseconds between blocks; default: one block per transaction. */
   readonly blockTimeMs?: number;
 }
 
@@ -26,7 +26,7 @@ export type ServerMessage =
  * @throws CommandError PORT_BUSY
  */
 export async function serve(port: number, { chainId, blockTimeMs }: NodeOptions = {}): Promise<number> {
-  // Asked first, because Hardhat's server ends the process with a stack trace where the port is taken.
+  // Checked first, because Hardhat's server ends the process with a stack trace if the port is in use.
   if (port !== 0) await probe(port);
   const override = {
     ...(chainId === undefined ? {} : { chainId }),
@@ -59,7 +59,7 @@ function probe(port: number): Promise<void> {
 if (import.meta.main) {
   const send = (message: ServerMessage) => process.send?.(message);
   process.once("disconnect", () => process.exit(0));
-  // Ctrl-C reaches the whole process group: the parent decides when its chain ends.
+  // Ctrl-C reaches the whole process group; the parent decides when the chain ends.
   process.on("SIGINT", () => {});
   try {
     send({ listening: { port: await serve(Number(process.argv[2]), JSON.parse(process.argv[3] ?? "{}")) } });

@@ -1,4 +1,4 @@
-// `pnpm chain [--port 8545]`: a local chain for development, until Ctrl-C. It forgets everything when it ends.
+// `pnpm chain [--port 8545]`: a local chain for development. It runs until Ctrl-C and keeps no state.
 import { parseOptions, parsePort, runCommand } from "../lib/command.ts";
 import { serve } from "./server.ts";
 

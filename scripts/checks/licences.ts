@@ -1,5 +1,5 @@
-// Every dependency's licence can be combined with GPL-3.0-or-later, the licence of this project (circomlib and snarkjs
-// are GPL-3.0). Prints what is not on the list and exits non-zero.
+// Checks that every dependency's licence can be combined with GPL-3.0-or-later, this project's licence (circomlib and snarkjs
+// are GPL-3.0). It prints the others and exits with 1.
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { isCompatible } from "./spdx.ts";
@@ -7,7 +7,7 @@ import { isCompatible } from "./spdx.ts";
 /** What `pnpm licenses list --json` says: licence -> packages. */
 type Licences = Record<string, { name: string; versions: string[] }[]>;
 
-/** Packages whose package.json names no SPDX identifier, with what their licence text says. */
+/** Packages without an SPDX identifier in package.json, with the licence of their licence text. */
 const READ_BY_HAND: Record<string, string> = {
   esprima: "BSD-2-Clause",
 };
@@ -29,7 +29,7 @@ if (import.meta.main) {
   const licences = JSON.parse(execFileSync("pnpm", ["licenses", "list", "--json", "--recursive"], options)) as Licences;
   const count = Object.values(licences).flat().length;
   const found = offenders(licences);
-  // An empty list would pass every check: the tools alone are hundreds of packages.
+  // An empty list would pass the check, but the tools alone are hundreds of packages.
   if (count < 100) found.push(`pnpm listed only ${count} packages`);
   for (const line of found) console.error(`not known to fit GPL-3.0-or-later: ${line}`);
   console.log(`${count} dependencies, ${found.length} with a licence that does not fit`);

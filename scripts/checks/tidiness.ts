@@ -1,5 +1,5 @@
-// What no file of the project may contain: forgotten notes, tests that are switched off, large files, paths that exist
-// only on somebody's machine. Looks at what git tracks or would track.
+// Finds what no file of the project may contain: forgotten notes, disabled tests, large files, and paths of one machine. It
+// reads every file that git tracks or would track.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ const MAX_BYTES = 1024 * 1024;
 interface Rule {
   readonly what: string;
   readonly pattern: RegExp;
-  /** Paths the rule is about; all where left out. */
+  /** The paths that the rule applies to; default: all. */
   readonly files?: RegExp;
 }
 
@@ -17,7 +17,7 @@ interface Rule {
 const RULES: readonly Rule[] = [
   { what: "a note to do something later", pattern: /\b(?:TO[D]O|FIX[M]E|X[X]X|HA[C]K)\b/ },
   {
-    what: "a test that is switched off, or that switches off the others",
+    what: "a test that is disabled, or that disables the others",
     pattern:
       /\b(?:describe|context|it|test|suite|specify)\.(?:only|skip)\b|\b(?:xit|xdescribe|xcontext|fit|fdescribe)\(|\bthis\.skip\(/,
     files: /\.test\.[cm]?[jt]s$/,
@@ -27,7 +27,7 @@ const RULES: readonly Rule[] = [
     pattern: /\.\.\/shar[e]d\/|\/wor[k]\/(?:main|shared)|\/hom[e]\/\w+\/|\/User[s]\/\w+\//,
   },
 ];
-/** Texts of others, which are not ours to tidy. */
+/** Files written by others. */
 const FOREIGN = /^(?:LICENSE|pnpm-lock\.yaml)$/;
 
 /** @param path relative to the checkout, with forward slashes */

@@ -1,5 +1,5 @@
 // node scripts/circuits/compile.ts [NAME ...]: circuits/NAME.circom -> circuits/build/NAME/NAME.{r1cs,wasm,sym}, and
-// the counts of circuits.json compared with what came out. What did not change is not compiled again.
+// compares the counts of circuits.json with the result. Unchanged circuits are not compiled again.
 import { join } from "node:path";
 import { CommandError, runCommand } from "../lib/command.ts";
 import { type CircuitEntry, publicSignalCount, readCircuitTable } from "./circuits-json.ts";
@@ -10,7 +10,7 @@ import type { R1csHeader } from "./r1cs-header.ts";
 /** Each compiler process takes a core and up to a few hundred megabytes. */
 const PARALLEL = 2;
 
-/** Throws CIRCUITS_JSON_STALE where circuits.json says something of a circuit that its r1cs contradicts. */
+/** Throws CIRCUITS_JSON_STALE if circuits.json contradicts a circuit's r1cs. */
 export function checkCounts(name: string, entry: CircuitEntry | undefined, compiled: R1csHeader): void {
   const compare = (what: string, expected: number, actual: number) =>
     expected === actual ? [] : [`${name}: circuits.json says ${expected} ${what}, compiled ${actual}`];
@@ -38,8 +38,8 @@ async function compileOne(name: CircuitName, stop: AbortSignal): Promise<Compila
 }
 
 /**
- * Compiles the named circuits, whatever circuits.json says of them. The first mistake ends it, and nothing is left that
- * still writes.
+ * Compiles the named circuits without comparing them with circuits.json. The first error stops all compilers before it is
+ * thrown.
  */
 export async function compileOnly(names: readonly CircuitName[]): Promise<Map<CircuitName, Compilation>> {
   const results = new Map<CircuitName, Compilation>();
@@ -50,7 +50,7 @@ export async function compileOnly(names: readonly CircuitName[]): Promise<Map<Ci
       for (let name = queue.shift(); name !== undefined && !stop.signal.aborted; name = queue.shift())
         results.set(name, await compileOne(name, stop.signal));
     } catch (error) {
-      // Only the first one counts: the others' is that they were stopped.
+      // The other compilers fail because they were stopped.
       stop.abort(error);
     }
   };
@@ -59,7 +59,7 @@ export async function compileOnly(names: readonly CircuitName[]): Promise<Map<Ci
   return new Map(names.map((name) => [name, results.get(name)!]));
 }
 
-/** Throws CIRCUITS_JSON_STALE where circuits.json does not describe what was compiled. */
+/** Throws CIRCUITS_JSON_STALE if circuits.json does not describe the compiled circuits. */
 export function checkTable(results: ReadonlyMap<CircuitName, Compilation>): void {
   const table = readCircuitTable();
   for (const [name, compiled] of results) checkCounts(name, table[name], compiled);

@@ -1,5 +1,5 @@
-// `pnpm check:deployment [--network NAME | --file PATH] [--rpc ADDRESS]`: whether the chain is what a manifest says, and
-// its contracts this tree's. Without options: that of `pnpm deploy:local`.
+// `pnpm check:deployment [--network NAME | --file PATH] [--rpc ADDRESS]`: compares a chain with a manifest and with
+// this tree. Without options it uses the manifest of `pnpm deploy:local`.
 import { readFileSync } from "node:fs";
 import { parseDeployment } from "@sotto/protocol";
 import { JsonRpcProvider } from "ethers";
@@ -20,7 +20,7 @@ function readManifest(path: string) {
   }
 }
 
-/** SOTTO_DEPLOY_RPC_URL, of the environment or Hardhat's keystore. @throws CommandError SETTING_INVALID */
+/** SOTTO_DEPLOY_RPC_URL from the environment or Hardhat's keystore. @throws CommandError SETTING_INVALID */
 async function configuredAddress(): Promise<string> {
   const { deploy } = hre.config.networks;
   if (deploy?.type !== "http") throw new CommandError("SETTING_INVALID", "hardhat.config.ts has no network deploy");
@@ -29,12 +29,12 @@ async function configuredAddress(): Promise<string> {
   });
 }
 
-/** The address given, or where the deployer's command finds it. */
+/** The URL of --rpc, of the local chain, or of the setting. */
 async function nodeAddress(given: string | undefined, local: boolean): Promise<string> {
   const rpc = given ?? (local ? "http://127.0.0.1:8545" : undefined);
   if (rpc === undefined) return configuredAddress();
   if (!URL.canParse(rpc) || !/^https?:$/.test(new URL(rpc).protocol))
-    throw new CommandError("INVALID_URL", "--rpc is the http address of a JSON-RPC node");
+    throw new CommandError("INVALID_URL", "--rpc must be the http or https URL of a JSON-RPC node");
   return rpc;
 }
 
@@ -49,7 +49,7 @@ await runCommand(async () => {
     .catch((cause: unknown) => {
       throw new CommandError(
         "NODE_UNREACHABLE",
-        "the node does not answer, or not as a node does; --rpc names another",
+        "the node does not answer, or not as expected; choose another one with --rpc",
         { cause },
       );
     })
@@ -57,5 +57,5 @@ await runCommand(async () => {
   for (const result of results)
     console.log(`${differs(result) ? "DIFFERS" : "ok     "} ${result.what}: ${result.found}`);
   expectSame(results);
-  console.log(`pool ${manifest.pool} on chain ${manifest.chainId} is what its manifest and this tree say`);
+  console.log(`pool ${manifest.pool} on chain ${manifest.chainId} matches its manifest and this tree`);
 });

@@ -17,7 +17,6 @@ const POOL = [
   "function noteHasher() view returns (address)",
 ];
 
-/** One thing that was compared. */
 export interface Comparison {
   readonly what: string;
   readonly expected: string;
@@ -34,7 +33,7 @@ export function expectSame(results: readonly Comparison[]): void {
   throw new CommandError("DEPLOYMENT_DIFFERS", lines.join("; "));
 }
 
-/** A provider of ethers that sends what it is given. */
+/** A provider of ethers with raw requests. */
 export interface Node extends Provider {
   send(method: string, params: unknown[]): Promise<unknown>;
 }
@@ -47,9 +46,9 @@ interface BlockTransaction {
 }
 
 /**
- * Whether the block after `deploymentBlock` has the transaction in which this tree's constructor made the pool of the
- * manifest's parts. The pool's code does not say it: creation code of somebody's own can leave the same code with another
- * verifier in one of the places for an immutable, or with roots in its storage of notes that nobody deposited.
+ * Whether the block after `deploymentBlock` has the transaction in which this tree's constructor made the pool from the
+ * manifest's parts. The pool's code does not prove it: other creation code can leave the same code with another verifier as
+ * an immutable, or with roots of notes that were never deposited in its storage.
  */
 async function isConstructed(manifest: DeploymentManifest, provider: Node): Promise<boolean> {
   const params = [toQuantity(manifest.deploymentBlock + 1), true];
@@ -63,8 +62,8 @@ async function isConstructed(manifest: DeploymentManifest, provider: Node): Prom
 }
 
 /**
- * Everything the manifest says that the chain or this tree can tell.
- * @throws what the provider throws where the node does not answer
+ * Compares everything in the manifest with the chain and this tree.
+ * @throws the provider's error if the node does not answer
  */
 export async function compareDeployment(manifest: DeploymentManifest, provider: Node): Promise<Comparison[]> {
   const results: Comparison[] = [];
@@ -86,7 +85,7 @@ export async function compareDeployment(manifest: DeploymentManifest, provider: 
     const built = code !== "0x" && (await isCompiled(names[name], code));
     compare(`code of ${name}`, `this tree's ${names[name]}`, built ? `this tree's ${names[name]}` : "another contract");
   }
-  // A node that knows no such contract answers nothing more of it.
+  // Without a pool there is nothing more to compare.
   if (codes.get("pool") === "0x") return results;
   const pool = new Contract(manifest.pool, POOL, provider);
   const ask = async (view: string) =>

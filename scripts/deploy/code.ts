@@ -1,4 +1,4 @@
-// Compiled contracts against what a chain has: the compiler leaves places for immutables and a library's own address.
+// Compares compiled contracts with a chain's code, in which immutables and a library's own address are filled in.
 
 import type { DeploymentContract } from "@sotto/protocol";
 import { getBytes, hexlify } from "ethers";
@@ -16,11 +16,11 @@ export function contractNames(set: string): Record<DeploymentContract, string> {
   };
 }
 
-/** PUSH20 and the address a library was deployed at: it refuses to be called in another way than by delegatecall. */
+/** PUSH20 and the library's own address, with which a library rejects everything but delegatecall. */
 const LIBRARY_PREFIX = "0x73";
 const ADDRESS_END = 21;
 
-/** Whether `code` is what this tree's compiler made of the contract, whatever its constructor was given. */
+/** Whether `code` is this tree's compiled contract, with any constructor arguments. */
 export async function isCompiled(contract: string, code: string): Promise<boolean> {
   const artifact = await hre.artifacts.readArtifact(contract);
   const [expected, found] = [getBytes(artifact.deployedBytecode), getBytes(code)];

@@ -1,5 +1,5 @@
-// Puts a pool on a network through Ignition, which remembers each transaction before it is sent: what was cut off is gone
-// on with, and nothing is deployed twice.
+// Deploys a pool through Ignition, which records each transaction before sending it: an interrupted deployment is resumed,
+// and nothing is deployed twice.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type {} from "@nomicfoundation/hardhat-ignition-ethers";
@@ -23,18 +23,18 @@ import { chainIdOf, checkToken, deployerOf, expectOneCount, explain } from "./pr
 import { resuming } from "./resume.ts";
 
 export interface DeployOptions {
-  /** Names the deployment: its journal, its manifest. */
+  /** Name of the deployment, its journal and its manifest. */
   readonly network: string;
   readonly set: string;
-  /** Address of a token that exists, or undefined for a test dollar of its own. */
+  /** Address of an existing token; undefined: deploy a test dollar. */
   readonly token: string | undefined;
-  /** Base units; left out: 10,000. */
-  readonly smallestDeposit?: bigint;
-  /** How messages name the node. */
-  readonly node?: string;
-  /** Whether Ignition shows what it does. */
+  /** In base units; default: 10,000. */
+  readonly smallestDeposit?: bigint | undefined;
+  /** The node's name in errors. */
+  readonly node?: string | undefined;
+  /** Whether Ignition shows its progress. */
   readonly displayUi?: boolean;
-  /** Told what is about to happen. */
+  /** Called before each step. */
   readonly tell?: (line: string) => void;
 }
 
@@ -55,7 +55,7 @@ async function deploy(connection: NetworkConnection, options: DeployOptions): Pr
   const lock = lockOf(set);
   const given = token === undefined ? undefined : parseAddress(token, "token");
   const chainId = await chainIdOf(connection, node);
-  // The verifiers themselves would refuse as well; this costs no gas.
+  // The verifiers' constructors check this as well; this check costs no gas.
   assertAllowedOnChain(lock, chainId);
   const { account, balance } = await deployerOf(connection);
   await expectOneCount(connection);
@@ -76,7 +76,7 @@ async function deploy(connection: NetworkConnection, options: DeployOptions): Pr
   if ((await codeAt(connection, parseAddress(await pool.getAddress()))) === "0x")
     throw new CommandError(
       "POOL_GONE",
-      `${journalOf(network)} is of a chain that was begun anew since; remove its folder`,
+      `${journalOf(network)} belongs to a chain that has been restarted; remove its folder`,
     );
   const addresses: Record<DeploymentContract, string> = {
     pool: await pool.getAddress(),
@@ -96,7 +96,7 @@ async function deploy(connection: NetworkConnection, options: DeployOptions): Pr
     set,
     chainId,
     pool: contracts.pool!.address,
-    // What was asked for, where it was: a pool of other parts differs then.
+    // The requested values, so that the check finds a pool with others.
     token: given ?? parseAddress(await pool.token()),
     deploymentBlock: blockBefore(network),
     smallestDeposit: String(smallestDeposit ?? (await pool.smallestDeposit())),
@@ -108,17 +108,21 @@ async function deploy(connection: NetworkConnection, options: DeployOptions): Pr
 const codeAt = async ({ provider }: NetworkConnection, address: Address): Promise<string> =>
   String(await provider.request({ method: "eth_getCode", params: [address, "latest"] }));
 
-/** Where Ignition keeps the journal of a deployment. */
+/** Ignition's journal of a deployment. */
 export const journalOf = (network: string): string =>
   join(hre.config.paths.ignition, "deployments", network, "journal.jsonl");
 
-/** The block before the one the pool came with, as Ignition's journal has it. */
+/** The block before the pool's, from Ignition's journal. */
 function blockBefore(network: string): number {
   const path = journalOf(network);
   const blocks = (existsSync(path) ? readFileSync(path, "utf8").split("\n") : [])
     .filter((line) => line.includes('"TRANSACTION_CONFIRM"') && line.includes('ShieldedPool#ShieldedPool"'))
     .map((line) => (JSON.parse(line) as { receipt: { blockNumber: number } }).receipt.blockNumber);
   const first = Math.min(...blocks);
-  if (!Number.isFinite(first)) throw new CommandError("JOURNAL_DAMAGED", `${path} does not say when the pool came`);
+  if (!Number.isFinite(first))
+    throw new CommandError(
+      "JOURNAL_DAMAGED",
+      `${path} has no confirmed transaction of the pool; remove its folder and deploy again`,
+    );
   return Math.max(0, first - 1);
 }

@@ -1,5 +1,5 @@
 // `pnpm deploy:network --network NAME (--token ADDRESS | --test-token yes) [--set ceremony/NAME] [--smallest-deposit N]
-// [--finality N] [--to FOLDER]`: puts a pool on a network and writes its manifest. Run again after a fault, it resumes.
+// [--finality N] [--to FOLDER]`: deploys a pool and writes its manifest. After an error, run it again to resume.
 import { accessSync, constants, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import { MAX_FINALITY, parseDeployment } from "@sotto/protocol";
@@ -14,22 +14,26 @@ import { expectNetwork, manifestOf, sourcesOf } from "./places.ts";
 import { explain } from "./preflight.ts";
 import { prepareVerification } from "./verification.ts";
 
-/** A manifest is what a deployment is found by: it is written at the end, and none is lost. */
+/** Checks before the deployment that its manifest can be written and does not replace another one. */
 function expectPlace(file: string, network: string): void {
   if (existsSync(file) && !existsSync(journalOf(network)))
     throw new CommandError(
       "MANIFEST_EXISTS",
-      `${file} is of a deployment that was not made in this checkout; choose another --network`,
+      `${file} belongs to a deployment that was not made in this checkout; choose another --network`,
     );
   try {
     mkdirSync(dirname(file), { recursive: true });
     accessSync(dirname(file), constants.W_OK);
   } catch (cause) {
-    throw new CommandError("FOLDER_NOT_WRITABLE", `the manifest cannot be written to ${dirname(file)}`, { cause });
+    throw new CommandError(
+      "FOLDER_NOT_WRITABLE",
+      `cannot write the manifest to ${dirname(file)}; choose another folder with --to`,
+      { cause },
+    );
   }
 }
 
-/** What an earlier run wrote; undefined without a whole manifest. */
+/** The finality that an earlier run wrote; undefined without a valid manifest. */
 function finalityIn(file: string): number | undefined {
   try {
     return parseDeployment(JSON.parse(readFileSync(file, "utf8"))).finality;
@@ -51,27 +55,30 @@ await runCommand(async () => {
   const network = expectNetwork(options.network);
   const { token, set = DEVELOPMENT_SET } = options;
   if ((token === undefined) === (options["test-token"] === undefined))
-    throw new CommandError("OPTION_MISSING", "either --token ADDRESS or --test-token yes (a worthless one) is needed");
+    throw new CommandError(
+      "OPTION_MISSING",
+      "name the token with --token ADDRESS, or deploy a worthless one with --test-token yes",
+    );
   const smallest = options["smallest-deposit"];
   if (smallest !== undefined && !/^[1-9]\d{0,18}$/.test(smallest))
-    throw new CommandError("OPTION_INVALID", "--smallest-deposit is a number of base units, 1 or more");
+    throw new CommandError("OPTION_INVALID", `--smallest-deposit is ${smallest}, expected base units, 1 or more`);
   const { finality } = options;
   if (finality !== undefined && !(/^\d{1,4}$/.test(finality) && Number(finality) <= MAX_FINALITY))
-    throw new CommandError("OPTION_INVALID", `--finality is a number of blocks from 0 to ${MAX_FINALITY}`);
+    throw new CommandError("OPTION_INVALID", `--finality is ${finality}, expected blocks from 0 to ${MAX_FINALITY}`);
   const file = manifestOf(network, options.to === undefined ? undefined : resolve(options.to));
   expectPlace(file, network);
-  // Its address and key come from Hardhat's keystore or the environment: hardhat.config.ts.
+  // The node's URL and the key come from Hardhat's keystore or the environment: see hardhat.config.ts.
   const connection = await hre.network.create({ network: "deploy" }).catch((error: unknown) => {
     throw explain(error);
   });
   try {
     const amounts = smallest === undefined ? {} : { smallestDeposit: BigInt(smallest) };
-    // Without a terminal each line of it would come again and again.
+    // Without a terminal, Ignition's display would repeat every line.
     const shown = { displayUi: process.stdout.isTTY, tell: console.log };
     const deployed = await deployPool(connection, { network, set, token, ...shown, ...amounts });
     const blocks = finality === undefined ? finalityIn(file) : Number(finality);
     const manifest = blocks === undefined ? deployed : { ...deployed, finality: blocks };
-    // A journal that was gone on with may be somebody else's: what it says is looked at as everybody else will.
+    // A resumed journal may come from another person, so its deployment is checked like any other.
     expectSame(
       await compareDeployment(manifest, connection.ethers.provider).catch((error: unknown) => {
         throw explain(error);
@@ -80,11 +87,11 @@ await runCommand(async () => {
     writeAtomically(file, toJson(manifest));
     await prepareVerification(manifest, sourcesOf(network));
     console.log(`pool ${manifest.pool} of token ${manifest.token} on chain ${manifest.chainId}, keys ${set}`);
-    // Of a rehearsal or the development keys there is nothing to keep.
+    // Deployments with keys of a rehearsal or of the development set are not committed.
     const keep = set.startsWith("ceremony/") ? "commit it, and " : "";
-    console.log(`manifest ${relative(root, file)}: ${keep}give it to service, wallets and shops`);
+    console.log(`manifest ${relative(root, file)}: ${keep}use it for the service, wallets and resource servers`);
     console.log(`for explorers: ${relative(root, sourcesOf(network))}/verification.json`);
-    console.log(`Next: npm run check:deployment -- --network ${network} --rpc of another node`);
+    console.log(`Next: npm run check:deployment -- --network ${network} --rpc URL, with the URL of another node`);
   } finally {
     await connection.close();
   }

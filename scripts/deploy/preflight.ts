@@ -1,5 +1,5 @@
-// What is looked at before anything is sent, and how faults of Hardhat are told: each with a code, none with the address of
-// the node, which may hold a provider's key.
+// Checks before anything is sent, and translates Hardhat's errors: each gets a code, and none contains the node's URL, which
+// may include a provider's key.
 import type {} from "@nomicfoundation/hardhat-ethers";
 import { type Address, parseAddress, SottoError } from "@sotto/protocol";
 import { formatEther, Interface, ZeroAddress, ZeroHash } from "ethers";
@@ -7,20 +7,20 @@ import type { NetworkConnection } from "hardhat/types/network";
 import { CommandError } from "../lib/command.ts";
 import { countsBlocksAlike } from "./blocks.ts";
 
-/** Hardhat's numbers of the errors about SOTTO_DEPLOY_RPC_URL, SOTTO_DEPLOYER_KEY and the keystore they are in. */
+/** Hardhat's numbers of errors about SOTTO_DEPLOY_RPC_URL, SOTTO_DEPLOYER_KEY and their keystore. */
 const OF_SETTINGS = [7, 28, 30, 50_000];
-/** Of a setting that is nowhere. */
+/** Hardhat's number for a missing setting. */
 const NOT_SET = 7;
-/** Of a deployment that was begun on another chain. */
+/** Hardhat's number for a deployment that was begun on another chain. */
 const OTHER_CHAIN = 10_900;
 
-/** What Ignition says of a deployment that was begun otherwise: of each contract, mostly the same. */
+/** Ignition's reasons for rejecting a deployment that was begun with other parameters, without repetitions. */
 function differences(text: string): string | undefined {
   if (!text.includes("reconciliation errors")) return undefined;
   return [...new Set([...text.matchAll(/^\s*\* [^:]+: (.*)$/gm)].map(([, reason]) => reason!))].join("; ");
 }
 
-/** What Hardhat throws, with a code; what has one is handed on. */
+/** Gives Hardhat's errors a code; other errors pass unchanged. */
 export function explain(error: unknown): unknown {
   if (error instanceof CommandError || error instanceof SottoError) return error;
   const { number, message, messageArguments } = Object(error) as {
@@ -38,12 +38,12 @@ export function explain(error: unknown): unknown {
   const otherwise = number === OTHER_CHAIN ? text : differences(text);
   const what =
     otherwise === undefined
-      ? `${text.replace(/\.$/, "")}; the same command goes on where this one ended`
-      : `it was begun otherwise: ${otherwise}; go on as it was begun, or choose another --network`;
+      ? `${text.replace(/\.$/, "")}; run the same command again to resume`
+      : `the deployment was begun with other parameters: ${otherwise}; use the same ones, or choose another --network`;
   return new CommandError("DEPLOYMENT_FAILED", what, { cause: error });
 }
 
-/** @param node how messages name it @throws CommandError NODE_UNREACHABLE, SETTING_INVALID */
+/** @param node the node's name in errors @throws CommandError NODE_UNREACHABLE, SETTING_INVALID */
 export async function chainIdOf({ provider }: NetworkConnection, node: string): Promise<number> {
   try {
     const answer = await provider.request({ method: "eth_chainId" });
@@ -51,7 +51,7 @@ export async function chainIdOf({ provider }: NetworkConnection, node: string): 
   } catch (error) {
     if (OF_SETTINGS.includes((error as { number?: number }).number ?? 0)) throw error;
   }
-  throw new CommandError("NODE_UNREACHABLE", `${node} does not answer as a node: no connection, or no JSON-RPC`);
+  throw new CommandError("NODE_UNREACHABLE", `${node} does not answer JSON-RPC requests; check its URL`);
 }
 
 /** @throws CommandError CHAIN_UNSUITABLE */
@@ -59,7 +59,7 @@ export async function expectOneCount({ provider }: NetworkConnection): Promise<v
   if (await countsBlocksAlike((method, params) => provider.request({ method, params }))) return;
   throw new CommandError(
     "CHAIN_UNSUITABLE",
-    "contracts on this chain see other block numbers than its nodes tell: nobody could append notes to a pool here",
+    "contracts on this chain see other block numbers than its nodes report, so notes could not be appended to a pool here",
   );
 }
 
@@ -72,12 +72,15 @@ export interface Deployer {
 /** @throws CommandError SETTING_INVALID, NO_FUNDS */
 export async function deployerOf({ ethers, provider }: NetworkConnection): Promise<Deployer> {
   const [signer] = await ethers.getSigners().catch((cause: unknown) => {
-    throw new CommandError("SETTING_INVALID", "SOTTO_DEPLOYER_KEY is no private key: 32 bytes as hex", { cause });
+    throw new CommandError("SETTING_INVALID", "SOTTO_DEPLOYER_KEY is not a private key: expected 32 bytes as hex", {
+      cause,
+    });
   });
   if (signer === undefined) throw new CommandError("NO_FUNDS", "the node has no account to deploy with");
   const account = parseAddress(signer.address);
   const balance = BigInt(String(await provider.request({ method: "eth_getBalance", params: [account, "latest"] })));
-  if (balance === 0n) throw new CommandError("NO_FUNDS", `${account} has no ETH on this chain to pay the gas with`);
+  if (balance === 0n)
+    throw new CommandError("NO_FUNDS", `${account} has no ETH on this chain; send it some for the gas`);
   return { account, balance: formatEther(balance) };
 }
 
@@ -87,7 +90,7 @@ const TOKEN = new Interface([
   "function authorizationState(address, bytes32) view returns (bool)",
 ]);
 
-/** @returns what it lacks, undefined for nothing @throws CommandError TOKEN_INVALID */
+/** @returns a warning, if there is one @throws CommandError TOKEN_INVALID */
 export async function checkToken({ provider }: NetworkConnection, token: Address): Promise<string | undefined> {
   const answers = async (name: string, parameters: readonly unknown[]): Promise<boolean> => {
     const call = { to: token, data: TOKEN.encodeFunctionData(name, parameters) };

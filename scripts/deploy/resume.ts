@@ -1,5 +1,5 @@
-// A deployment that ends while a transaction is sent leaves Ignition without its hash: the journal has only its nonce.
-// Ignition then asks for the hash. Here it is looked up; and where no node took the transaction, it is sent after all.
+// A deployment that is interrupted while sending leaves Ignition without the transaction's hash: the journal has only its
+// nonce. Ignition then asks for the hash. This module looks it up, or sends the transaction again if no node has it.
 import { appendFileSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { trackTransaction } from "@nomicfoundation/ignition-core";
@@ -15,10 +15,10 @@ interface Lost {
   readonly nonce: number;
 }
 
-/** More than a deployment has transactions. */
-const MOST_LOST = 16;
-/** How far back a lost transaction is looked for, blocks: hours on any chain. */
-const MOST_BLOCKS = 20_000;
+/** More than the transactions of a deployment. */
+const MAX_LOST = 16;
+/** How many blocks are searched for a lost transaction: hours on any chain. */
+const MAX_BLOCKS = 20_000;
 
 /** Hardhat's number of the error that asks for a hash. */
 const TRANSACTION_LOST = 10410;
@@ -30,15 +30,15 @@ function lostTransaction(error: unknown): Lost | undefined {
   return { futureId: String(futureId), sender: String(sender).toLowerCase(), nonce: Number(nonce) };
 }
 
-/** Whether the node has a transaction of this account with this nonce, in a block or waiting for one. */
+/** Whether the node has a transaction with this nonce, mined or pending. */
 async function isSent(provider: Provider, { sender, nonce }: Lost): Promise<boolean> {
   const count = await provider.request({ method: "eth_getTransactionCount", params: [sender, "pending"] });
   return Number(count) > nonce;
 }
 
 /**
- * Writes into the journal that the transaction is to be sent anew: the account had too little ETH for it, or the command
- * was ended right before. It takes the same nonce then, so only one of the two could ever be mined.
+ * Marks the transaction in the journal to be sent again: the account had too little ETH, or the command was interrupted
+ * before sending. It keeps its nonce, so at most one of the two can be mined.
  */
 function takeBack(journal: string, { futureId, nonce }: Lost): void {
   const prepared = readFileSync(journal, "utf8")
@@ -55,7 +55,7 @@ function takeBack(journal: string, { futureId, nonce }: Lost): void {
 /** The hash of an account's transaction with this nonce, from the newest block backwards. */
 async function findTransaction(provider: Provider, { sender, nonce }: Lost): Promise<string> {
   const newest = Number(await provider.request({ method: "eth_blockNumber" }));
-  for (let block = newest; block >= Math.max(0, newest - MOST_BLOCKS); block -= 1) {
+  for (let block = newest; block >= Math.max(0, newest - MAX_BLOCKS); block -= 1) {
     const params = [`0x${block.toString(16)}`, true];
     const found = (await provider.request({ method: "eth_getBlockByNumber", params })) as {
       transactions: { from: string; nonce: string; hash: string }[];
@@ -65,7 +65,7 @@ async function findTransaction(provider: Provider, { sender, nonce }: Lost): Pro
   }
   throw new CommandError(
     "TRANSACTION_LOST",
-    `${sender}'s transaction ${nonce} is in none of the last ${MOST_BLOCKS} blocks; run this again when it is mined`,
+    `${sender}'s transaction ${nonce} is not in the last ${MAX_BLOCKS} blocks; run the same command again when it is mined`,
   );
 }
 
@@ -80,7 +80,7 @@ export async function resuming<T>(provider: Provider, journal: string, deploy: (
       return await deploy();
     } catch (error) {
       const missing = lostTransaction(error);
-      if (missing === undefined || lost === MOST_LOST) throw error;
+      if (missing === undefined || lost === MAX_LOST) throw error;
       if (!(await isSent(provider, missing))) takeBack(journal, missing);
       else await trackTransaction(dirname(journal), await findTransaction(provider, missing), provider);
     }

@@ -29,7 +29,7 @@ function checked(positions: Three<number>, window: Window): Row {
         const expected = add(add(signed(0, s0), signed(1, s1)), signed(2, s2));
         const actual = evaluate(window, [s0, s1, s2]);
         if (actual.u !== expected.u || actual.v !== expected.v)
-          throw new Error(`the window of ${positions.join(", ")} is not the eight points it stands for`);
+          throw new Error(`the window of ${positions.join(", ")} does not give its eight points`);
       }
   return { positions, window };
 }

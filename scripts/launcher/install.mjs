@@ -1,4 +1,4 @@
-// Brings the Node and pnpm this project is tested with into .toolchain/ and the locked dependencies into node_modules/.
+// Installs the Node and pnpm of this project into .toolchain/ and the locked dependencies into node_modules/.
 // Both are safe to interrupt: a stamp is written only after success and removed before anything is touched.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -24,7 +24,7 @@ function toolchainPackages(root) {
   const platform = `${process.platform}-${process.arch}`;
   const nodePackage = NODE_PACKAGES[platform];
   if (nodePackage) return [`${nodePackage}@${NODE_VERSION}`, packageManager(root)];
-  // Node publishes no binary on npm for this machine: its own will do if it is of the same line.
+  // npm has no Node binary for this machine: an installed Node of the same major version is used instead.
   if (Number.parseInt(process.versions.node, 10) >= 24) return [packageManager(root)];
   throw new LauncherError(
     "UNSUPPORTED_PLATFORM",
@@ -32,7 +32,7 @@ function toolchainPackages(root) {
   );
 }
 
-/** Installs into a folder of its own and renames it: what is under .toolchain/ is always whole. */
+/** Installs into a temporary folder and renames it, so that .toolchain/ never has an incomplete tool. */
 async function fetchToolchain(root, toolchain, packages) {
   const staging = join(root, `.toolchain-${process.pid}`);
   const remove = () => rmSync(staging, { recursive: true, force: true });
@@ -49,7 +49,7 @@ async function fetchToolchain(root, toolchain, packages) {
     rmSync(toolchain, { recursive: true, force: true });
     renameSync(staging, toolchain);
   } catch (error) {
-    // Another launcher of the same checkout was faster: its toolchain is as good.
+    // Another launcher of the same checkout was faster.
     if (isStamped(join(toolchain, "stamp"), packages.join(" "))) return;
     throw error;
   } finally {
@@ -69,7 +69,7 @@ export async function ensureToolchain(root) {
   return cleanEnvironment(process.env, path.join(delimiter));
 }
 
-/** Everything that decides what is installed. */
+/** The inputs of an installation. */
 function dependencyHash(root) {
   const members = ["circuits", ...readdirSync(join(root, "packages")).map((name) => join("packages", name))];
   const manifests = ["", ...members].map((member) => join(member, "package.json"));
@@ -93,9 +93,10 @@ export async function ensureDependencies(root, env) {
   console.error("sotto: installing the locked dependencies ...");
   // Answers the one question pnpm may ask: whether to replace a node_modules made by another package manager.
   const args = ["install", "--frozen-lockfile", "--reporter=append-only", "--config.confirmModulesPurge=false"];
-  // On standard error, all of it: standard output is the task's own.
+  // Everything goes to standard error, because standard output belongs to the task.
   const status = await run("pnpm", args, { cwd: root, env, stdio: ["inherit", 2, "inherit"] });
-  if (status === 130 || status === 143) throw new LauncherError("INTERRUPTED", "stopped; the next run goes on");
+  if (status === 130 || status === 143)
+    throw new LauncherError("INTERRUPTED", "interrupted: run the same command again to resume");
   if (status !== 0)
     throw new LauncherError("INSTALL_FAILED", `pnpm could not install the dependencies (exit ${status})`);
   mkdirSync(dirname(stamp), { recursive: true });

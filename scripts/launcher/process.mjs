@@ -54,10 +54,10 @@ export function run(command, args, { cwd, env, stdio = "inherit", quiet = false 
   });
 }
 
-/** What turbo says of a task that it does not take from its cache. */
+/** turbo's message for a task that is not in its cache. */
 const BUILDS = /cache (miss|bypass)/;
 
-/** Holds back the output of a build until it builds something. @returns a function that shows what was held back */
+/** Buffers the output of a build until it builds something. @returns a function that writes the buffer */
 function heldBack({ stdout, stderr }) {
   let held = "";
   let shown = false;
@@ -75,8 +75,8 @@ function heldBack({ stdout, stderr }) {
 }
 
 /**
- * The environment of every command: what `npm run` injected about itself is taken out (an inner npm or pnpm would
- * take it for its own configuration), and tools that phone home are told not to.
+ * The environment of every command: npm's own variables are removed (an inner npm or pnpm would read them as
+ * its configuration), and telemetry of tools is switched off.
  */
 export function cleanEnvironment(source, path) {
   const injected =

@@ -1,8 +1,7 @@
-// How every command of the checkout ends: 0, or `sotto: CODE: what was wrong and what was expected`, one line but where
-// its lines say more.
+// Every command of the checkout ends with 0, or with 1 and one line: `sotto: CODE: the problem and the next step`.
 
 interface CommandErrorOptions extends ErrorOptions {
-  /** The message is shown in its lines: a compiler's, which points at a place, or a list. */
+  /** Keeps the message's line breaks, for a compiler's message or a list. */
   readonly inLines?: boolean;
 }
 
@@ -18,7 +17,7 @@ export class CommandError extends Error {
   }
 }
 
-/** What is shown of an error; a stack trace only where somebody asks for it with SOTTO_DEBUG=1. */
+/** The text for an error; SOTTO_DEBUG=1 shows the stack trace. */
 export function errorLine(error: unknown): string {
   if (!(error instanceof Error)) return `sotto: UNEXPECTED: ${String(error)}`;
   const code = "code" in error && typeof error.code === "string" ? error.code : "UNEXPECTED";
@@ -28,11 +27,11 @@ export function errorLine(error: unknown): string {
   return `sotto: ${code}: ${text}`;
 }
 
-/** Runs a command's main function; what it throws becomes one line and exit code 1. */
+/** Runs a command's main function. An error becomes one line and exit code 1. */
 export async function runCommand(main: () => Promise<void>): Promise<void> {
-  // Nothing is left that could end it: Node would say so in its own words, and with lines of the program.
+  // The event loop is empty although `main` has not ended. Node's own message would show lines of the program.
   const unsettled = () => {
-    console.error("\nsotto: INPUT_ENDED: it asked for something (a password?), and its input ended");
+    console.error("\nsotto: INPUT_ENDED: the command waits for input (a password?), but its input has ended");
     process.exit(1);
   };
   process.once("beforeExit", unsettled);

@@ -1,4 +1,4 @@
-/** The middle one of measured values, the lower of two; NaN of none. */
+/** The median, of an even number of values the lower one; NaN without values. */
 export function median(values: readonly number[]): number {
   return values.toSorted((left, right) => left - right)[(values.length - 1) >> 1] ?? Number.NaN;
 }

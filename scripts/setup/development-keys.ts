@@ -25,7 +25,7 @@ export interface DevelopmentKey {
   trapdoor: string;
 }
 
-/** Threads and compiled code that make keys; one for any number of circuits. Stop it, or the process does not end. */
+/** The threads and compiled code that make keys, for any number of circuits. Call `stop`, or the process does not end. */
 export class KeyMaker {
   readonly #curve: Curve;
   readonly #wasm: WasmCurve;
@@ -79,7 +79,7 @@ export class KeyMaker {
 
 const outputsOf = ({ zkey, vkey, trapdoor }: ReturnType<typeof artifactPaths>) => [zkey, vkey, trapdoor];
 
-/** Everything a key depends on: the r1cs, the seed, this code and the libraries it runs on. */
+/** Hash of everything a key depends on: the r1cs, the seed, this code and its libraries. */
 function inputHash(name: string, r1cs: string): string {
   const code = join(dirname(fileURLToPath(import.meta.url)), "keys");
   const sources = [
@@ -92,11 +92,10 @@ function inputHash(name: string, r1cs: string): string {
   return sha256(JSON.stringify([name, DEVELOPMENT_SEED, ...versions, ...[r1cs, ...sources].map(sha256File)]));
 }
 
-/** Makes the keys of one circuit unless they are there, undamaged, for the same r1cs and code. True if it made them. */
+/** Makes a circuit's keys unless they exist, undamaged, for the same r1cs and code. @returns whether it made them */
 export async function ensureKeys(name: string, maker: () => Promise<KeyMaker>): Promise<boolean> {
   const paths = artifactPaths(name);
-  if (!existsSync(paths.r1cs))
-    throw new CommandError("R1CS_MISSING", `${paths.r1cs} is missing: run node scripts/circuits/compile.ts ${name}`);
+  if (!existsSync(paths.r1cs)) throw new CommandError("R1CS_MISSING", `${paths.r1cs} is missing: run npm run build`);
   const stamp = join(paths.directory, ".keyed");
   const inputs = inputHash(name, paths.r1cs);
   const outputs = outputsOf(paths);

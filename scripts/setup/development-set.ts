@@ -52,7 +52,7 @@ const hasVerifier = (name: CircuitName): boolean => {
 };
 
 /**
- * Makes what is missing or stale of the development set and pins it. What did not change is not made again.
+ * Makes the missing and stale files of the development set and pins them.
  * @returns the circuits whose keys were made
  */
 export async function makeDevelopmentSet(names: readonly CircuitName[]): Promise<Set<CircuitName>> {
@@ -68,7 +68,7 @@ export async function makeDevelopmentSet(names: readonly CircuitName[]): Promise
 }
 
 /**
- * Makes the keys if they are missing; verifiers and lock must be what comes out.
+ * Makes the keys if they are missing, and compares verifiers and lock with them.
  * @throws CommandError VERIFIER_STALE, ARTIFACT_CHANGED
  */
 export async function checkDevelopmentSet(names: readonly CircuitName[]): Promise<void> {

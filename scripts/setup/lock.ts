@@ -5,7 +5,7 @@ import { artifactPaths, type CircuitName, circuitNames, circuitsDirectory, root 
 import { CommandError } from "../lib/command.ts";
 import { verifierPath } from "./verifiers/export.ts";
 
-/** SHA-256 in hex of what was built for one circuit; `verifier` only where the chain checks its proofs. */
+/** SHA-256 in hex of a circuit's files; `verifier` only if the chain checks its proofs. */
 export interface ArtifactHashes {
   r1cs: string;
   wasm: string;
@@ -14,7 +14,7 @@ export interface ArtifactHashes {
   verifier?: string;
 }
 
-/** circuits/artifacts.lock.json. `set` says where the keys come from: `development` or `ceremony`. */
+/** circuits/artifacts.lock.json. `set` names the origin of the keys: `development` or `ceremony`. */
 export interface ArtifactLock {
   set: string;
   circuits: Partial<Record<CircuitName, ArtifactHashes>>;
@@ -37,7 +37,10 @@ export function lockedFiles(name: CircuitName): [key: keyof ArtifactHashes, path
 
 export function readLock(path = lockPath): ArtifactLock {
   if (!existsSync(path))
-    throw new CommandError("LOCK_MISSING", `${relative(root, path)} is missing: run npm run setup:dev and commit it`);
+    throw new CommandError(
+      "LOCK_MISSING",
+      `${relative(root, path)} is missing: run npm run setup:dev and commit the file`,
+    );
   const lock: unknown = JSON.parse(readFileSync(path, "utf8"));
   if (typeof lock !== "object" || lock === null || !("set" in lock) || !("circuits" in lock))
     throw new CommandError("LOCK_DAMAGED", `${relative(root, path)} is not a lock: expected { set, circuits }`);
@@ -50,7 +53,7 @@ function hashFiles(files: [keyof ArtifactHashes, string][]): ArtifactHashes {
   return hashes as ArtifactHashes;
 }
 
-/** Pins what is built now. Circuits that are not built keep what was pinned. */
+/** Pins the built files. Circuits that are not built keep their pins. */
 export function writeLock(set: string): void {
   const pinned = existsSync(lockPath) ? readLock().circuits : {};
   const circuits: ArtifactLock["circuits"] = {};
@@ -63,7 +66,7 @@ export function writeLock(set: string): void {
   writeIfChanged(lockPath, toJson({ set, circuits } satisfies ArtifactLock));
 }
 
-/** Throws ARTIFACT_CHANGED, naming every file of `names` that is not the one the lock pins. */
+/** Throws ARTIFACT_CHANGED with every file of `names` that differs from the lock. */
 export function checkLock(
   names: readonly CircuitName[] = circuitNames,
   lock = readLock(),
@@ -80,7 +83,7 @@ export function checkLock(
     throw new CommandError(
       "ARTIFACT_CHANGED",
       `artifacts are not the ones pinned in ${relative(root, lockPath)} (SHA-256):\n${changed.join("\n")}\n` +
-        "if a circuit was changed on purpose, npm run circuits:build pins it; otherwise something is damaged",
+        "if you changed a circuit, pin it with npm run circuits:build; otherwise the files are damaged: delete circuits/build",
       { inLines: true },
     );
 }

@@ -1,5 +1,5 @@
-// Which sets of keys there are: the development set, and one for each ceremony whose transcript is in the tree. One of a
-// rehearsal is there for whoever rehearses, and git ignores it.
+// The sets of keys: the development set, and one for each ceremony whose transcript is in the tree. Git ignores the
+// transcripts of rehearsals.
 import { existsSync, readdirSync } from "node:fs";
 import { join, sep } from "node:path";
 import type { Transcript } from "../ceremony/shape.ts";
@@ -10,7 +10,7 @@ import { CommandError } from "../lib/command.ts";
 /** Below circuits/, the transcript of `ceremony/NAME` or `rehearsal/NAME`. */
 export const ceremonyFile = (set: string): string => `ceremonies/${set.replace(/^ceremony\//, "")}.json`;
 
-/** The transcripts of finished ceremonies, in the order of their names. */
+/** The transcripts of finished ceremonies, sorted by name. */
 export function readCeremonies(directory = join(circuitsDirectory, "ceremonies")): Transcript[] {
   if (!existsSync(directory)) return [];
   const files = readdirSync(directory, { encoding: "utf8", recursive: true }).filter((file) => file.endsWith(".json"));
@@ -30,5 +30,8 @@ export function readCeremony(path: string): Transcript {
       .endsWith(`/${ceremonyFile(transcript.set)}`)
   )
     return transcript;
-  throw new CommandError("TRANSCRIPT_DAMAGED", `${path} is the transcript of ${transcript.set}`);
+  throw new CommandError(
+    "TRANSCRIPT_DAMAGED",
+    `${path} is the transcript of ${transcript.set}; its name must end with ${ceremonyFile(transcript.set)}`,
+  );
 }

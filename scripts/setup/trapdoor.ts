@@ -23,21 +23,25 @@ export interface ForgedProof {
 /** Reads circuits/build/NAME/NAME.trapdoor.json. Throws TRAPDOOR_MISSING before the set-up has run, TRAPDOOR_DAMAGED. */
 export function loadTrapdoor(name: string, path = artifactPaths(name).trapdoor): Trapdoor {
   if (!existsSync(path))
-    throw new CommandError("TRAPDOOR_MISSING", `${path} is missing: run node scripts/setup/dev.ts ${name}`);
+    throw new CommandError("TRAPDOOR_MISSING", `${path} is missing: run npm run setup:dev -- ${name}`);
   try {
     const { alpha, beta, delta, ic } = JSON.parse(readFileSync(path, "utf8"));
     return { alpha: BigInt(alpha), beta: BigInt(beta), delta: BigInt(delta), ic: ic.map(BigInt) };
   } catch (cause) {
-    throw new CommandError("TRAPDOOR_DAMAGED", `${path} is no trapdoor: delete it and run the set-up again`, { cause });
+    throw new CommandError(
+      "TRAPDOOR_DAMAGED",
+      `${path} is not a trapdoor: delete it and run npm run setup:dev -- ${name}`,
+      { cause },
+    );
   }
 }
 
 const loaded = new Map<string, Trapdoor>();
 
 /**
- * A proof of any statement, true or false, that verifies under the development key: Groth16's simulator. It takes
- * milliseconds and no witness, so long contract runs can use the real verifiers. It is also why development keys are
- * refused wherever there is money.
+ * Forges a proof of any statement, true or false, that is valid under the development key, with Groth16's simulator. It
+ * takes milliseconds and no witness, so long contract tests can use the real verifiers. It is also why development keys
+ * are rejected on public chains.
  * @param publicSignals in wire order, each from 0 to r - 1
  */
 export function proveWithTrapdoor(name: string, publicSignals: readonly bigint[]): ForgedProof {

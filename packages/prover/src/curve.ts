@@ -1,6 +1,6 @@
 /**
- * BN254 in the WebAssembly of wasmcurves, the code that snarkjs computes with, called directly: it is ready after some
- * 10 ms, where importing snarkjs and building its curve takes half a second, and it also runs in worker threads.
+ * BN254 in wasmcurves' WebAssembly, which snarkjs uses too. Calling it directly takes 10 ms to start, against half a second
+ * for importing snarkjs and building its curve, and works in worker threads.
  *
  * Points are Jacobian, coordinates in Montgomery form (R = 2^256), little-endian. Calls are synchronous, so that one
  * instance serves the whole process.
@@ -39,7 +39,7 @@ export interface Curve {
 
 const FIELD_BYTES = 32;
 const TARGET_BYTES = 12 * FIELD_BYTES;
-/** The least the module accepts. Its constants end, and free memory begins, at the address in word 0. */
+/** The module's minimum. Word 0 holds the address at which its constants end and free memory begins. */
 const INITIAL_PAGES = 25;
 
 let shared: Promise<Curve> | undefined;
@@ -63,10 +63,10 @@ function createCurve(module: WebAssembly.Module): Curve {
     free += length;
     return free - length;
   };
-  // Fixed places for operands and results: no call keeps anything in memory for the next one.
+  // Operands and results have fixed addresses, because no value stays in memory between calls.
   const [left, right, result] = [allocate(TARGET_BYTES), allocate(TARGET_BYTES), allocate(TARGET_BYTES)];
   const [g1, g2] = [allocate(bn128.prePSize), allocate(bn128.preQSize)];
-  // Multiplications take their working space from there on.
+  // Multiplications use the memory from here on as working space.
   words.setUint32(0, free, true);
   const put = (address: number, value: Uint8Array): number => {
     bytes.set(value, address);

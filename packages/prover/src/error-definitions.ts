@@ -37,7 +37,7 @@ export const PROVER_ERRORS = {
       "An input of the circuit is missing, unknown, of the wrong size or not a canonical field element. No message " +
       "repeats a value.",
   },
-  WITNESS_REFUSED: { means: "The inputs do not satisfy the circuit, so there is no proof of them." },
+  WITNESS_REFUSED: { means: "The inputs do not satisfy the circuit, so they cannot be proved." },
   PROOF_SELF_CHECK_FAILED: {
     means: "The new proof does not verify: the files belong to different circuits, or the machine made an error.",
   },

@@ -10,13 +10,13 @@ import type { CircuitInput } from "./witness/input.ts";
 export type ProveStage = "artifacts" | "witness" | "proof" | "check" | "done";
 
 export interface ProveOptions {
-  /** Looked at between stages: a stage that has begun is finished. Code `ABORTED`. */
+  /** Checked between stages; a running stage is finished first. Code `ABORTED`. */
   signal?: AbortSignal;
   /** Called as each stage begins, and with `done`. */
   onProgress?: (stage: ProveStage, circuit: string) => void;
 }
 
-/** A proof as it travels: eight decimal strings a.x a.y b.x0 b.x1 b.y0 b.y1 c.x c.y, and the public signals in order. */
+/** A proof as on the wire: eight decimal strings a.x a.y b.x0 b.x1 b.y0 b.y1 c.x c.y, and the public signals in order. */
 export interface Proof {
   proof: string[];
   publicSignals: string[];
@@ -24,9 +24,9 @@ export interface Proof {
 
 export interface ProverOptions {
   artifacts: Artifacts;
-  /** Default: the fast engine where it can run, snarkjs elsewhere. */
+  /** Default: the fast engine if the machine supports it, else snarkjs. */
   engine?: ProvingEngine;
-  /** Verify each proof before handing it out, some 10 ms. Default true. */
+  /** Verifies each proof before returning it, in some 10 ms. Default: true. */
   selfCheck?: boolean;
 }
 
@@ -40,9 +40,9 @@ export interface Prover {
    * `PROOF_SELF_CHECK_FAILED`, `ABORTED`.
    */
   prove(circuit: string, input: CircuitInput, options?: ProveOptions): Promise<Proof>;
-  /** Reads and prepares all that proving this circuit needs, so that the first proof is not slower than the next. */
+  /** Reads and prepares everything for this circuit, so that the first proof is as fast as the next. */
   warm(circuit: string): Promise<void>;
-  /** Forgets what was prepared and cached, also in the artifacts; the prover may still be used. */
+  /** Empties the caches, including the artifacts'. The prover can still be used. */
   close(): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ export function createProver(from: Artifacts | ProverOptions): Prover {
     }
     return calculator;
   };
-  /** All files are checked before the first one is used. */
+  /** Checks every file before any is used. */
   const read = async (circuit: string) => {
     const [wasm, zkey] = await Promise.all(ARTIFACT_KINDS.map((kind) => artifacts.bytes(circuit, kind)));
     return { wasm: wasm as Uint8Array, zkey: zkey as Uint8Array, key: await artifacts.verificationKey(circuit) };
@@ -81,7 +81,7 @@ export function createProver(from: Artifacts | ProverOptions): Prover {
       if (selfCheck) {
         begin("check");
         if (!(await engine.verify(key, points, signals))) {
-          const message = `The proof just made for circuit ${circuit} does not verify; it is not handed out.`;
+          const message = `The proof just made for circuit ${circuit} does not verify, so it is not returned.`;
           throw proverError("PROOF_SELF_CHECK_FAILED", message, { circuit, engine: engine.name });
         }
       }

@@ -19,15 +19,14 @@ export interface Verifier {
   /**
    * @param proof eight decimal strings in the wire's order
    * @param signals the public signals in order, decimal strings
-   * @returns whether the proof holds for these signals. What is not an encoding of a proof at all is not false but an
-   * error: `PROOF_*`, `SIGNALS_MALFORMED`, `SIGNAL_RANGE`; and `CIRCUIT_UNKNOWN`.
+   * @returns whether the proof is valid for these signals. A malformed proof or signal is not `false` but an error: `PROOF_*`, `SIGNALS_MALFORMED`, `SIGNAL_RANGE`; and `CIRCUIT_UNKNOWN`.
    */
   verify(circuit: string, proof: readonly string[], signals: readonly string[]): Promise<boolean>;
-  /** Prepares all that verifying this circuit's proofs needs, so that the first is not slower than the next. */
+  /** Prepares the key of this circuit, so that the first verification is as fast as the next. */
   warm(circuit: string): Promise<void>;
 }
 
-/** Codes: `VERIFICATION_KEY_INVALID` at once for keys given as objects. */
+/** Code `VERIFICATION_KEY_INVALID` for `vkeys`; keys from artifacts are checked when they are read. */
 export function createVerifier(from: VerifierOptions): Verifier {
   const engine: Pick<ProvingEngine, "verify"> = from.engine ?? { verify: pairingHolds };
   const keyOf = keySource(from);
@@ -40,7 +39,7 @@ export function createVerifier(from: VerifierOptions): Verifier {
     },
     async warm(circuit) {
       const key = await keyOf(circuit);
-      // Points of the groups that prove nothing: what counts is the work.
+      // An invalid proof of points in the right groups takes the same work.
       const [a, b] = [pair(key.vk_alpha_1), [pair(key.vk_beta_2[0]), pair(key.vk_beta_2[1])] as const];
       await engine.verify(key, { a, b, c: a }, new Array<bigint>(key.nPublic).fill(1n));
     },

@@ -1,5 +1,5 @@
-// node scripts/circuits/loop/main.ts [--watch]: what a developer of circuits runs after each change. Compiles what
-// changed, shows what it costs, makes development keys, exports verifiers and types, runs the tests of what changed.
+// node scripts/circuits/loop/main.ts [--watch]: the loop for developing circuits. It compiles changed circuits,
+// shows their cost, makes development keys, exports verifiers and types, and runs the tests of the changed files.
 
 import { generateCircuits } from "../../generate/circuits.ts";
 import { generate } from "../../generate/generated-file.ts";
@@ -22,7 +22,7 @@ async function turn(): Promise<void> {
   const attacks = tests.filter((file) => file.includes("/soundness/"));
   const others = tests.filter((file) => !attacks.includes(file));
   const stop = new AbortController();
-  // The attacks compile for themselves and need no keys: they begin at once, and are given up if the rest cannot be made.
+  // The attack tests compile their own circuits and need no keys, so they start at once; an error below stops them.
   const attacked = changed.length === 0 ? Promise.resolve() : testCircuits("attacks", attacks, changed, stop.signal);
   const built = build().catch((error: unknown) => {
     stop.abort();
@@ -47,14 +47,14 @@ async function build(): Promise<void> {
   await generateTypes();
 }
 
-/** Tests of what was built; the attacks run beside them. */
+/** Tests of the built circuits, in parallel with the attack tests. */
 async function testBuilt(tests: readonly string[], changed: readonly string[], whole: boolean): Promise<void> {
   if (changed.length === 0) return console.error("circuits: the tests of these circuits have passed already");
   console.error(`circuits: testing ${whole ? "all circuits" : `what is made of ${changed.join(", ")}`} ...`);
   await all([testCircuits("gadgets and mains", tests, changed), testKeys(circuitsOf(changed))]);
 }
 
-/** Waits for all, whatever becomes of some: the next turn writes what they read. Throws what the first of them threw. */
+/** Waits for all, because the next turn writes the files they read; then throws the first error. */
 async function all(runs: readonly Promise<void>[]): Promise<void> {
   for (const run of await Promise.allSettled(runs)) if (run.status === "rejected") throw run.reason;
 }
@@ -68,7 +68,7 @@ await runCommand(async () => {
   const end = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => end.abort());
   await watchCircuits(async () => {
-    // A mistake is shown and waited out: the next save is the next turn.
+    // An error is shown; the next save starts the next turn.
     await turn().catch((error: unknown) => console.error(errorLine(error)));
     if (!end.signal.aborted) console.error("circuits: waiting for a change ...");
   }, end.signal);

@@ -40,7 +40,7 @@ export class WasmCurve {
   }
 
   /**
-   * Reserves zeroed memory, given back by `release`. `scratch` bytes stay mapped behind it: the library's batch
+   * Reserves zeroed memory until `release`. `scratch` bytes stay mapped behind it: the library's batch
    * functions take their working space from there without asking for it.
    */
   allocate(length: number, scratch = 0): number {

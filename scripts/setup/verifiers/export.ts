@@ -19,7 +19,7 @@ const CONTRACTS: Partial<Record<CircuitName, Parameters<typeof verifierName>[0]>
 export const DEVELOPMENT_SET = "development";
 const CONTRACTS_DIRECTORY = join(root, "contracts");
 
-/** Where a circuit's exported verifier is, if it has one: those of a ceremony have a folder of their own. */
+/** The path of a circuit's exported verifier, if it has one. Each ceremony has a separate folder. */
 export function verifierPath(circuit: CircuitName, set: string = DEVELOPMENT_SET): string | undefined {
   const name = CONTRACTS[circuit];
   const folders = set === DEVELOPMENT_SET ? [] : set.split("/");
@@ -49,8 +49,8 @@ export async function renderVerifier(circuit: CircuitName, set: string, zkey: st
 }
 
 /**
- * That the tree's verifiers of a ceremony are those its transcript has the hashes of: nobody reads exported constants, and
- * one line between them would do.
+ * Checks the tree's verifiers of a ceremony against the hashes in its transcript, because nobody would notice one changed
+ * line among the exported constants.
  * @throws CommandError VERIFIER_STALE
  */
 export function expectVerifiers(

@@ -9,6 +9,6 @@ interface Pool {
 export async function stopSnarkjs(): Promise<void> {
   const { curve_bn128: curve } = globalThis as { curve_bn128?: (Curve & { readonly tm: Pool }) | null };
   await curve?.terminate();
-  // It only asks them to end. On a busy machine one was seen that did not, and the process never ended.
+  // `terminate` only asks the threads to end. On a busy machine one did not, and the process never ended.
   for (const worker of curve?.tm.workers ?? []) worker.terminate();
 }

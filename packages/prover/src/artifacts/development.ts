@@ -1,5 +1,5 @@
-/** Development keys come from a public seed: anyone can prove anything with them, so they are for local chains only. So
- * are those of a rehearsal, and of any other set that no ceremony made. */
+/** Development keys come from a public seed: anyone can forge proofs with them, so they are allowed on local chains only. The
+ * same holds for every set that is not from a ceremony, such as a rehearsal's. */
 import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
 import { proverError } from "../errors.ts";
 
@@ -7,7 +7,7 @@ export const DEVELOPMENT_SET = "development";
 const CEREMONY = "ceremony/";
 
 /**
- * Refuses a set of keys that must not be used on a chain. Call it before deploying, serving, paying or accepting.
+ * Throws if a set of keys must not be used on a chain. Call it before deploying, serving, paying or accepting.
  * @param set name of the set, or anything that has one (artifacts, a lock)
  * @param chainId EIP-155 chain id
  * Codes: `DEVELOPMENT_KEYS_REFUSED`, `CHAIN_ID_INVALID`.

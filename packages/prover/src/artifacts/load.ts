@@ -1,4 +1,4 @@
-/** Artifacts on demand: read once, checked against the lock before anyone sees a byte, kept in memory. */
+/** Artifacts on demand: each file is read once, checked against the lock, and kept in memory. */
 import { proverError } from "../errors.ts";
 import { parseVerificationKey, type VerificationKey } from "../proof/verification-key.ts";
 import { DEVELOPMENT_SET } from "./development.ts";
@@ -9,8 +9,8 @@ import { type ArtifactSource, directorySource, urlSource } from "./source.ts";
 const MEBIBYTE = 1 << 20;
 
 /**
- * Largest file taken, in bytes: more than twice what the circuits need, so that they can grow, and no more than a payer's
- * browser can bear from an artifact server that lies.
+ * Largest accepted file, in bytes: more than twice what the circuits need, and little enough for a browser whose artifact
+ * server is malicious.
  */
 export const DEFAULT_MAX_BYTES: Readonly<Record<ArtifactKind, number>> = {
   wasm: 8 * MEBIBYTE,
@@ -46,7 +46,7 @@ export interface Artifacts {
   /** The file's bytes, as the lock wants them. Concurrent and later calls share one read; do not write to them. */
   bytes(circuit: string, kind: ArtifactKind): Promise<Uint8Array>;
   verificationKey(circuit: string): Promise<VerificationKey>;
-  /** Drops what is cached. */
+  /** Empties the cache. */
   clear(): void;
 }
 
@@ -123,7 +123,7 @@ class LockedArtifacts implements Artifacts {
   }
 }
 
-/** A failure is not remembered: the file may be there the next time. */
+/** Failures are not cached, so that the next call retries. */
 function remember<T>(cache: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
   const cached = cache.get(key);
   if (cached !== undefined) return cached;
@@ -136,7 +136,7 @@ function remember<T>(cache: Map<string, Promise<T>>, key: string, make: () => Pr
 }
 
 async function sha256(bytes: Uint8Array): Promise<string> {
-  // Pages that were not loaded over HTTPS (or from localhost) have no subtle.
+  // Pages loaded without HTTPS have no crypto.subtle, except from localhost.
   const subtle = globalThis.crypto?.subtle as SubtleCrypto | undefined;
   if (subtle === undefined) {
     throw proverError(

@@ -1,12 +1,11 @@
 /**
- * The lock: which set of keys this is, and the SHA-256 of every file of it. It is compiled in, so whoever serves the
- * files (a merchant, a mirror, a disk) can withhold them but cannot change them. That matters most for the witness
- * generator: it sees the spending key.
+ * The lock names a set of keys and the SHA-256 of each of its files. It is compiled in, so a server or a disk can withhold
+ * the files but cannot change them. That matters most for the witness generator, which sees the spending key.
  */
 import { proverError } from "../errors.ts";
 import { DEVELOPMENT_SET } from "./development.ts";
 
-/** The files a prover needs of a circuit. Others a lock may name (r1cs, verifier) are for builders and deployers. */
+/** The files that a prover needs for a circuit. A lock may name others (r1cs, verifier) for builders and deployers. */
 export const ARTIFACT_KINDS = ["wasm", "zkey", "vkey"] as const;
 export type ArtifactKind = (typeof ARTIFACT_KINDS)[number];
 
@@ -23,7 +22,7 @@ const HASH = /^[0-9a-f]{64}$/;
 const SET = /^[a-z0-9][a-z0-9-]{0,63}(\/[a-z0-9][a-z0-9-]{0,63})?$/;
 const CIRCUIT = /^[a-z][a-z0-9_]{0,63}$/;
 
-/** Refuses a lock that is not one. Code `ARTIFACTS_LOCK_INVALID`; the message says which entry and why. */
+/** Checks the shape of a lock. Code `ARTIFACTS_LOCK_INVALID`; the message names the entry and the reason. */
 export function assertLock(lock: unknown): asserts lock is ArtifactsLock {
   const fail = (reason: string): never => {
     throw proverError("ARTIFACTS_LOCK_INVALID", `The artifacts lock is not valid: ${reason}.`, { reason });
@@ -44,13 +43,13 @@ export function assertLock(lock: unknown): asserts lock is ArtifactsLock {
   }
 }
 
-/** Sets never share a folder: the development set is in the directory itself, any other in one of its name below it. */
+/** The folder of a set: the directory itself for the development set, otherwise a folder with the set's name. */
 export function setFolder(set: string): string {
   return set === DEVELOPMENT_SET ? "" : `${set}/`;
 }
 
 /**
- * Where a file lies below the directory or base URL: `payment/payment.zkey` and `payment/payment.vkey.json` of the
+ * The path of a file below the directory or base URL: `payment/payment.zkey` and `payment/payment.vkey.json` of the
  * development set, `ceremony/autumn-2026/payment/payment.zkey` of another.
  */
 export function artifactPath(set: string, circuit: string, kind: ArtifactKind): string {

@@ -1,5 +1,5 @@
-/** The sets of keys that this package knows: one for development, and one for each ceremony. Sets never mix: whatever is
- * read from a folder or a server is compared with the hashes of the one set that was asked for. */
+/** The known sets of keys: one for development, and one for each ceremony. Files of different sets never mix, because each
+ * file must have the hash of the requested set. */
 import { proverError } from "../errors.ts";
 import { ARTIFACTS_LOCK, CEREMONY_LOCKS } from "../generated/artifacts-lock.ts";
 import type { ArtifactsLock } from "./lock.ts";

@@ -1,9 +1,9 @@
-/** Where artifact bytes come from: a directory (Node) or a base URL (anywhere with fetch). Nothing here is trusted. */
+/** Reads artifacts from a directory (Node) or a base URL (fetch). The bytes are not trusted: the caller checks the hash. */
 import { readBody, SottoError } from "@sotto/protocol";
 import { proverError } from "../errors.ts";
 
-/** For one file. The largest has 50 MB. */
-const LONGEST_MS = 15 * 60_000;
+/** Timeout for one file; the largest has 50 MB. */
+const TIMEOUT_MS = 15 * 60_000;
 
 export interface ArtifactSource {
   /** For error messages: the full path or URL of a file. */
@@ -65,7 +65,7 @@ export function urlSource(baseUrl: string, fetcher: typeof fetch = globalThis.fe
     locate,
     async read(path, maxBytes) {
       const file = locate(path);
-      const signal = AbortSignal.timeout(LONGEST_MS);
+      const signal = AbortSignal.timeout(TIMEOUT_MS);
       let response: Response;
       try {
         response = await fetcher(file, { signal });

@@ -1,6 +1,6 @@
 /**
- * The fast engine: the same proofs as snarkjs's from the same files, on kernels of its own (src/fast). It needs
- * WebAssembly's relaxed SIMD on a machine with fused multiply-add; where that is missing, snarkjs proves.
+ * The fast engine makes the same proofs as snarkjs from the same files, with its own kernels (src/fast). It needs
+ * WebAssembly's relaxed SIMD and a machine with fused multiply-add; otherwise snarkjs proves.
  */
 
 import { sharedCurve } from "../curve.ts";
@@ -15,14 +15,14 @@ import { pairingHolds } from "./pairing-check.ts";
 import { hasSecondThread, prepareRemotely, type RemoteKey } from "./second-thread.ts";
 import { type SnarkjsOptions, snarkjsEngine } from "./snarkjs-engine.ts";
 
-/** Two shares that take about as long as each other: additions in G2 cost more, and H's scalars have to be computed. */
+/** Two shares of about equal time: additions in G2 cost more, and H's scalars must be computed first. */
 const [HERE, THERE]: [Part[], Part[]] = [
   ["a", "b1", "c"],
   ["b2", "h"],
 ];
 
 export interface FastOptions {
-  /** No second thread. Default: one where Node has it and the machine a second core. */
+  /** No second thread. Default: use one in Node if the machine has a second core. */
   singleThread?: boolean;
 }
 
@@ -52,16 +52,16 @@ export function fastEngine({ singleThread = false }: FastOptions = {}): ProvingE
       const [{ zkey, here, there }, curve] = await Promise.all([keyOf(file), sharedCurve()]);
       const expected = zkey.variables * 32;
       if (witness.byteLength !== expected) {
-        const message = `The witness has ${witness.byteLength} bytes, the proving key wants ${expected}.`;
+        const message = `The witness has ${witness.byteLength} bytes, the proving key needs ${expected}.`;
         throw proverError("ENGINE_FAILED", message, { found: witness.byteLength, expected });
       }
-      // Asked first: the other thread works while this one does.
+      // Started first, so that both threads work at the same time.
       const asked = termsOf(there, witness).catch((error: unknown) => {
         keys.delete(file);
         const reason = error instanceof Error ? error.message : String(error);
         throw proverError("ENGINE_FAILED", `The fast engine's second thread failed: ${reason}.`, { reason }, error);
       });
-      // Should this thread fail first, the other's failure is nobody's unhandled rejection.
+      // If this thread fails first, the other's failure must not be an unhandled rejection.
       asked.catch(() => undefined);
       const own = addUp(curve, sumParts(here, witness));
       const sums = { ...own, ...addUp(curve, await asked) };
@@ -78,7 +78,7 @@ async function prepare(file: Uint8Array, alone: boolean): Promise<PreparedKey> {
       const [here, there] = await Promise.all([prepareKey(zkey, HERE), prepareRemotely(file, THERE)]);
       return { zkey, here, there };
     } catch {
-      // A runtime that forbids workers, or a bundle without the worker's file: this thread does it all.
+      // The runtime forbids workers, or a bundle lacks the worker's file: use this thread only.
     }
   }
   return { zkey, here: await prepareKey(zkey, HERE), there: await prepareKey(zkey, THERE) };
@@ -88,7 +88,7 @@ async function termsOf(key: RemoteKey | ProvingKey, witness: Witness): Promise<T
   return "sum" in key ? key.sum(witness) : sumParts(key, witness);
 }
 
-/** The fast engine where it can run, snarkjs elsewhere. */
+/** The fast engine if the machine supports it, else snarkjs. */
 export function defaultEngine(options: FastOptions & SnarkjsOptions = {}): ProvingEngine {
   return hasFusedMultiplyAdd() ? fastEngine(options) : snarkjsEngine(options);
 }

@@ -1,4 +1,4 @@
-/** The second thread's side: keeps its share of the keys, and answers one request after the other. */
+/** The second thread. It keeps its share of the keys and answers requests one after the other. */
 
 import { sumParts, type Terms } from "../fast/prove.ts";
 import { type ProvingKey, prepareKey } from "../fast/proving-key.ts";

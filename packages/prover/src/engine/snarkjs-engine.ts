@@ -9,7 +9,7 @@ import type { ProvingEngine } from "./engine.ts";
 import { pairingHolds } from "./pairing-check.ts";
 
 export interface SnarkjsOptions {
-  /** One thread and no workers, at some twice the time. Default: a worker for each core while a proof is made. */
+  /** One thread and no workers, which takes about twice as long. Default: one worker per core while proving. */
   singleThread?: boolean;
 }
 
@@ -43,7 +43,7 @@ function toPoints({ pi_a, pi_b, pi_c }: SnarkjsProof): ProofPoints {
   return decodeProof([...pi_a.slice(0, 2), ...pi_b.slice(0, 2).flat(), ...pi_c.slice(0, 2)]);
 }
 
-/** The part of snarkjs that its types leave out. */
+/** The part of snarkjs that is missing in its types. */
 interface WithCurves {
   readonly curves: {
     getCurveFromName(name: string, options: { singleThread: boolean }): Promise<{ terminate(): Promise<void> }>;
@@ -54,9 +54,9 @@ let threaded: Promise<{ terminate(): Promise<void> }> | undefined;
 let users = 0;
 
 /**
- * Runs what uses snarkjs's multi-threaded curve, and ends its workers when nobody needs them any more: idle workers
- * would keep the process alive. snarkjs keeps that curve in a global, and two calls at a time that find none would
- * each build one, of which one is lost with its workers; so it is built here, once.
+ * Runs an action that uses snarkjs's multi-threaded curve, and ends the curve's workers after the last action, because
+ * idle workers keep the process alive. snarkjs has the curve in a global, and two concurrent calls would each build one,
+ * of which one would leak its workers; so it is built here, once.
  */
 export async function withWorkers<T>(run: () => Promise<T>): Promise<T> {
   users++;

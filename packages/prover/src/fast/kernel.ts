@@ -91,7 +91,7 @@ export class Kernel {
     return new Uint8Array(this.memory.buffer, address, count);
   }
 
-  /** The number that an element in Montgomery form stands for. */
+  /** The number that an element in Montgomery form represents. */
   read(address: number): bigint {
     return (fromLimbs(this.doubles(address, LIMBS)) * this.#inverse) % this.modulus;
   }

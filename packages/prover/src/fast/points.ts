@@ -3,7 +3,7 @@ import { bn254 } from "@noble/curves/bn254.js";
 import { COORDINATE_BYTES, type Degree, pointBytes } from "./curve-kernel.ts";
 import type { Kernel } from "./kernel.ts";
 
-/** x and y, each of `degree` parts. An address with bit 0 set stands for the negated point. */
+/** x and y, each of `degree` parts. An address with bit 0 set means the negated point. */
 export type Coordinates = bigint[];
 
 export function readPoint(kernel: Kernel, degree: Degree, address: number): Coordinates {

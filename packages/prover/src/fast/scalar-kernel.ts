@@ -98,7 +98,7 @@ function pack(f: FunctionBuilder, field: FieldEmitter, pair: number, out: Code):
     local.set(v128.xor(f64x2.add(v128.load(i32.const(0), pair + 16 * index), two52), two52)),
   );
   const words = Array.from({ length: 4 }, (_, word) => {
-    // Word w starts 13·w bits into limb w, and limb w + 1 goes on after the 51 - 13·w bits that are left of it.
+    // Word w starts 13·w bits into limb w, and limb w + 1 continues after its remaining 51 - 13·w bits.
     const low = i64x2.shrU(limb(word), 13 * word);
     return v128.storeLane(0, out, 8 * word, v128.or(low, i64x2.shl(limb(word + 1), 51 - 13 * word)));
   });
