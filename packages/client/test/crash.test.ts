@@ -9,9 +9,9 @@ const SEED = new Uint8Array(32).map((_, i) => 11 * i + 1);
  * A life of a wallet, with a store that may die at any write. What was made before the death may have been sent by
  * somebody: `sent` says whether the world gets to see it.
  */
-async function live(world: World, store: Store, shopAddress: string): Promise<void> {
+async function live(world: World, store: Store, merchantAddress: string): Promise<void> {
   const wallet = await world.wallet({ seed: SEED, store, rangeSize: 1 });
-  const recipient = { wallet: `0x${"ab".repeat(20)}`, shieldedAddress: shopAddress };
+  const recipient = { wallet: `0x${"ab".repeat(20)}`, shieldedAddress: merchantAddress };
   const request = { recipient, amount: 1_500n, resourceUrl: URL };
   await wallet.scan();
   await world.deposit(wallet, [5_000n, 4_000n]);
@@ -28,7 +28,7 @@ async function live(world: World, store: Store, shopAddress: string): Promise<vo
 }
 
 /** Every write of that life, counted. */
-async function countWrites(shopAddress: string): Promise<number> {
+async function countWrites(merchantAddress: string): Promise<number> {
   let writes = 0;
   const store = new MemoryStore();
   const count = <T>(action: Promise<T>) => {
@@ -43,25 +43,27 @@ async function countWrites(shopAddress: string): Promise<number> {
     delete: (key, expected) => count(store.delete(key, expected)),
     close: () => store.close(),
   };
-  await live(new World(), counting, shopAddress);
+  await live(new World(), counting, merchantAddress);
   return writes;
 }
 
 describe("a crash", () => {
-  let shopAddress: string;
+  let merchantAddress: string;
   before(async () => {
-    shopAddress = (await new World().wallet()).shieldedAddress;
+    merchantAddress = (await new World().wallet()).shieldedAddress;
   });
 
   it("loses nothing between any two writes to the store", async () => {
-    const writes = await countWrites(shopAddress);
+    const writes = await countWrites(merchantAddress);
     expect(writes).to.be.greaterThan(15);
     for (const after of [false, true])
       for (let n = 0; n < writes; n += 1) {
         const title = `${after ? "after" : "before"} write ${n} of ${writes}`;
         const world = new World();
         const disk = new MemoryStore();
-        const death = await live(world, dyingStore(disk, n, after), shopAddress).catch((error: Error) => error.message);
+        const death = await live(world, dyingStore(disk, n, after), merchantAddress).catch(
+          (error: Error) => error.message,
+        );
         expect(death, title).to.equal("the process died");
 
         await world.append();

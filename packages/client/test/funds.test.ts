@@ -14,14 +14,14 @@ const PRICE = 2_000n;
 describe("a purchase without a spendable note", () => {
   let world: World;
   let service: LocalService;
-  let shop: Wallet;
+  let merchant: Wallet;
   beforeEach(async () => {
     world = new World();
     service = new LocalService(world);
-    shop = await world.wallet();
+    merchant = await world.wallet();
   });
   const buy = (payer: Wallet, key: string, options: PurchaseOptions = {}) => {
-    const request: KeyedRequest = { recipient: world.recipient(shop), price: PRICE, resourceUrl: URL, key };
+    const request: KeyedRequest = { recipient: world.recipient(merchant), price: PRICE, resourceUrl: URL, key };
     return purchase(payer, service.client, request, { chainTimeoutMs: 50, fundsTimeoutMs: 0, ...options });
   };
   const timedOut = async (action: Promise<unknown>) => {

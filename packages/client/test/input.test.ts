@@ -7,7 +7,7 @@ import { rejection, thrown } from "../../../test/kit/rejection.ts";
 import { POOL } from "./support/local-pool.ts";
 import { TOKEN } from "./support/local-token.ts";
 import { openUntouched, type UntouchedWorld } from "./support/untouched.ts";
-import { SHOP, URL } from "./support/world.ts";
+import { MERCHANT, URL } from "./support/world.ts";
 
 const HUGE = 1n << 64n;
 /** For values that the types forbid. */
@@ -23,7 +23,7 @@ describe("invalid input", () => {
   const address = () => wallet.shieldedAddress;
 
   it("is rejected for a payment", async () => {
-    const good = { recipient: { wallet: SHOP, shieldedAddress: address() }, amount: 1_000n, resourceUrl: URL };
+    const good = { recipient: { wallet: MERCHANT, shieldedAddress: address() }, amount: 1_000n, resourceUrl: URL };
     const cases: [string, object][] = [
       ["INVALID_AMOUNT", { amount: -1n }],
       ["INVALID_AMOUNT", { amount: HUGE }],

@@ -12,7 +12,7 @@ import { Wallet } from "../src/wallet/wallet.ts";
 import { TOKEN } from "./support/local-token.ts";
 
 import { openUntouched, type UntouchedWorld } from "./support/untouched.ts";
-import { SHOP, URL } from "./support/world.ts";
+import { MERCHANT, URL } from "./support/world.ts";
 
 /** For values that the types forbid. */
 const bad = (value: unknown) => value as never;
@@ -45,7 +45,7 @@ describe("opening a wallet", () => {
       ["WRONG_CHAIN", { chainId: 1n }],
       ["POOL_NOT_DEPLOYED", { pool: `0x${"12".repeat(20)}` }],
       ["POOL_MISMATCH", { pool: TOKEN }],
-      ["POOL_MISMATCH", { token: SHOP }],
+      ["POOL_MISMATCH", { token: MERCHANT }],
     ];
     for (const [code, change] of cases) await refuses(code, open(change));
     await refuses("INVALID_OPTION", () => Wallet.open(bad(undefined)));
@@ -103,7 +103,7 @@ describe("opening a wallet", () => {
     expect(reading.balance().total).to.equal(2_000n);
     const request = { recipient: world.recipient(wallet), amount: 1_000n, resourceUrl: URL };
     expect((await rejection(reading.pay(request))).code).to.equal("INVALID_OPTION");
-    expect((await rejection(reading.withdraw({ recipient: SHOP, amount: 1n }))).code).to.equal("INVALID_OPTION");
+    expect((await rejection(reading.withdraw({ recipient: MERCHANT, amount: 1n }))).code).to.equal("INVALID_OPTION");
   });
 
   it("requires the viewing key of the address for a viewing wallet", async () => {

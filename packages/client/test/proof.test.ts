@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { MemoryStore } from "../src/store/memory.ts";
-import { SEED, start } from "./support/shop.ts";
+import { SEED, start } from "./support/merchant.ts";
 
 describe("a proof in the journal", () => {
   it("is available after a crash, to be sent again", async () => {

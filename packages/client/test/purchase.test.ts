@@ -1,5 +1,5 @@
 // What a purchase does when things take their time: dates that pass, notes that are spent elsewhere, proofs that grow
-// old. On a chain in memory, whose clock can be turned; test/buyer buys on a real one.
+// old. On a chain in memory, whose clock can be turned; test/client pays on a real one.
 import { MAX_PAYMENT_TOKEN_LENGTH, parseProofHeader, type WireBundle } from "@sotto/protocol";
 import { expect } from "chai";
 import { rejection } from "../../../test/kit/rejection.ts";
@@ -10,7 +10,7 @@ import { prepareNotes } from "../src/purchase/split.ts";
 import { MemoryStore } from "../src/store/memory.ts";
 import type { Wallet } from "../src/wallet/wallet.ts";
 import { LocalService } from "./support/local-service.ts";
-import { SEED, start } from "./support/shop.ts";
+import { SEED, start } from "./support/merchant.ts";
 import type { World } from "./support/world.ts";
 
 const AWAY = () => {
@@ -22,14 +22,14 @@ const AN_AGE = 400;
 describe("a purchase", () => {
   let world: World;
   let payer: Wallet;
-  let shop: Wallet;
+  let merchant: Wallet;
   let service: LocalService;
   let request: KeyedRequest;
   const store = () => payer.store;
 
   async function open(amounts: bigint[]) {
     const started = await start(amounts, { store: new MemoryStore() });
-    ({ world, payer, shop } = started);
+    ({ world, payer, merchant } = started);
     service = new LocalService(world);
     const { recipient, resourceUrl, amount } = started.request;
     request = { recipient, resourceUrl, price: amount, key: "order 1" };
@@ -37,10 +37,10 @@ describe("a purchase", () => {
   beforeEach(() => open([5_000n, 6_000n]));
   const buy = (changes: Partial<KeyedRequest> = {}) =>
     purchase(payer, service.client, { ...request, ...changes }, { chainTimeoutMs: 50, fundsTimeoutMs: 50 });
-  /** Base units that reached the shop. */
+  /** Base units that reached the merchant. */
   const received = async () => {
-    await shop.scan();
-    return shop.balance().total;
+    await merchant.scan();
+    return merchant.balance().total;
   };
   const pass = (seconds: number) => {
     world.chain.time += seconds;

@@ -42,8 +42,8 @@ describe("reorganization", () => {
 
   it("restores the note of a reverted payment, and holds it while the payment may settle again", async () => {
     const world = new World();
-    const [payer, shop] = [await world.funded([5_000n], { seed: SEED }), await world.wallet()];
-    const payment = await payer.pay({ recipient: world.recipient(shop), amount: 1_000n, resourceUrl: URL });
+    const [payer, merchant] = [await world.funded([5_000n], { seed: SEED }), await world.wallet()];
+    const payment = await payer.pay({ recipient: world.recipient(merchant), amount: 1_000n, resourceUrl: URL });
     world.settle(payment);
     await payer.scan();
     expect(payer.status(payment.id).state).to.equal("settled");
@@ -133,7 +133,7 @@ describe("reorganization", () => {
       const world = new World();
       const store = new MemoryStore();
       let wallet = await world.wallet({ seed: SEED, finality, store });
-      const shop = await world.wallet();
+      const merchant = await world.wallet();
       for (let step = 0; step < 25; step += 1) {
         const action = random(7);
         if (action === 0) await world.deposit(wallet, [2_000n + BigInt(random(9))]);
@@ -141,7 +141,7 @@ describe("reorganization", () => {
         if (action === 2) world.chain.mineMany(1 + random(3));
         if (action === 3 && world.chain.blocks.length > 6) world.chain.takeBack(1 + random(4));
         if (action === 4) {
-          const request = { recipient: world.recipient(random(2) ? shop : wallet), amount: 900n, resourceUrl: URL };
+          const request = { recipient: world.recipient(random(2) ? merchant : wallet), amount: 900n, resourceUrl: URL };
           const payment = await wallet.pay(request).catch(() => undefined);
           if (payment) world.settle(payment);
         }

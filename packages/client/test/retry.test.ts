@@ -2,11 +2,11 @@ import { expect } from "chai";
 import { Wallet as Account } from "ethers";
 import { rejection } from "../../../test/kit/rejection.ts";
 import { MemoryStore } from "../src/store/memory.ts";
-import { SEED, start } from "./support/shop.ts";
+import { SEED, start } from "./support/merchant.ts";
 
 describe("another attempt", () => {
   it("spends the same note with fresh randomness, so that at most one settles", async () => {
-    const { world, payer, shop, request } = await start([5_000n, 5_000n]);
+    const { world, payer, merchant, request } = await start([5_000n, 5_000n]);
     const first = await payer.pay(request);
     world.chain.mineMany(6);
     const second = await payer.payAgain(first.id);
@@ -19,9 +19,9 @@ describe("another attempt", () => {
     // The one that was given up is landed by somebody first.
     const block = world.settle(first);
     expect(world.settle(second).logs).to.have.length(0);
-    await Promise.all([payer.scan(), shop.scan()]);
+    await Promise.all([payer.scan(), merchant.scan()]);
     expect(payer.status(first.id)).to.include({ state: "settled", transactionHash: block.logs[0]!.transactionHash });
-    expect(shop.balance().total).to.equal(1_000n);
+    expect(merchant.balance().total).to.equal(1_000n);
     expect(payer.balance().total).to.equal(9_000n);
     const error = await rejection(payer.payAgain(first.id));
     expect(error.code).to.equal("PAYMENT_SETTLED");

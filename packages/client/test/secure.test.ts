@@ -12,7 +12,7 @@ describe("secure addresses", () => {
       "http://127.0.0.1:3000/",
       "http://127.9.9.9/",
       "http://localhost/",
-      "http://shop.localhost:8080/",
+      "http://merchant.localhost:8080/",
       "http://[::1]:80/",
       // As the URL standard reads it: 127.0.0.1.
       "http://2130706433/",

@@ -8,7 +8,7 @@ import { rejection, thrown } from "../../../test/kit/rejection.ts";
 
 import { SottoService } from "../src/service/service.ts";
 
-/** Only that they are handed on matters here; test/buyer and test/browser show what a service says to real ones. */
+/** Only that they are handed on matters here; test/client and test/browser show what a service says to real ones. */
 const request = { from: "0x12", validBefore: "99999999999" } as unknown as DepositRequest;
 const call = { fee: "1", validUntil: "99999999999" } as unknown as WithdrawalCall;
 const bundle = { proof: ["1"], resourceUrl: "https://a.example/", timestamp: Date.now() } as unknown as WireBundle;

@@ -4,7 +4,7 @@ import { MemoryStore } from "../src/store/memory.ts";
 import type { Payment } from "../src/wallet/pay.ts";
 import type { Wallet } from "../src/wallet/wallet.ts";
 import type { Withdrawal } from "../src/wallet/withdraw.ts";
-import { SEED, start } from "./support/shop.ts";
+import { SEED, start } from "./support/merchant.ts";
 import type { World } from "./support/world.ts";
 
 const SERVICE = "https://one.example/zk";
@@ -16,10 +16,10 @@ async function abandon(world: World, wallet: Wallet, { validUntil }: Payment | W
   await wallet.scan();
 }
 
-/** A payer of these notes. A payment of 2,000 from the first was proved for a shop and never settled. */
+/** A payer of these notes. A payment of 2,000 from the first was proved for a merchant and never settled. */
 async function abandoned(amounts = [5_000n, 6_000n]) {
   const store = new MemoryStore();
-  const { world, payer, shop, request: asked } = await start(amounts, { store });
+  const { world, payer, merchant, request: asked } = await start(amounts, { store });
   const request = { ...asked, amount: 2_000n, service: SERVICE };
   const first = await payer.pay(request);
   await abandon(world, payer, first);
@@ -28,7 +28,7 @@ async function abandoned(amounts = [5_000n, 6_000n]) {
   /** Which of both notes a payment spends. */
   const spends = ({ nullifier }: Payment): "the shown note" | "another note" =>
     nullifier === first.nullifier ? "the shown note" : "another note";
-  return { world, payer, shop, store, request, first, other, spends };
+  return { world, payer, merchant, store, request, first, other, spends };
 }
 
 describe("a note whose nullifier was shown by an unsettled payment", () => {
@@ -53,11 +53,11 @@ describe("a note whose nullifier was shown by an unsettled payment", () => {
   });
 
   it("is used for others if no other note suffices", async () => {
-    const { world, payer, other, shop, spends } = await abandoned([5_000n, 1_500n]);
+    const { world, payer, other, merchant, spends } = await abandoned([5_000n, 1_500n]);
     const payment = await payer.pay(other);
     expect(spends(payment)).to.equal("the shown note");
     world.settle(payment);
-    await Promise.all([payer.scan(), shop.scan()]);
+    await Promise.all([payer.scan(), merchant.scan()]);
     expect(payer.balance().total).to.equal(4_500n);
   });
 

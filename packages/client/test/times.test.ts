@@ -9,8 +9,8 @@ import type { Store } from "../src/store/store.ts";
 import { ViewingWallet } from "../src/wallet/viewing.ts";
 import type { Wallet } from "../src/wallet/wallet.ts";
 import { POOL } from "./support/local-pool.ts";
+import { SEED, start } from "./support/merchant.ts";
 import { RecordingNode } from "./support/recording-node.ts";
-import { SEED, start } from "./support/shop.ts";
 import type { World } from "./support/world.ts";
 
 const timeless = ({ timestamp: _, ...log }: Log): Log => log;
@@ -22,13 +22,13 @@ const NODES: [string, (log: Log) => Log][] = [
 describe("block times of payments", () => {
   let world: World;
   let payer: Wallet;
-  let shop: Wallet;
+  let merchant: Wallet;
   let id: string;
   let block: number;
   let settled: string;
   beforeEach(async () => {
     const started = await start([5_000n, 1_700n], { finality: 1 });
-    ({ world, payer, shop } = started);
+    ({ world, payer, merchant } = started);
     world.chain.mineMany(3);
     const payment = await payer.pay(started.request);
     ({ id } = payment);
@@ -37,7 +37,7 @@ describe("block times of payments", () => {
     settled = new Date(mined.timestamp * 1000).toISOString();
     world.chain.mineMany(4);
     await payer.scan();
-    await shop.scan();
+    await merchant.scan();
   });
 
   /** A payer of the same seed and journal, with a store of its own, at `node`. */
@@ -51,7 +51,7 @@ describe("block times of payments", () => {
     it(`are known without a further request, also from a node ${what}`, async () => {
       const node = new RecordingNode(world.chain, edit);
       const options = { chain: node.source, chainId: 31337n, pool: POOL, deploymentBlock: 0, finality: 1 };
-      const server = await ViewingWallet.open({ ...options, ...shop.exportViewingKey(), store: new MemoryStore() });
+      const server = await ViewingWallet.open({ ...options, ...merchant.exportViewingKey(), store: new MemoryStore() });
       const wallet = await restored(node);
       await server.scan();
       await wallet.scan();
@@ -78,7 +78,7 @@ describe("block times of payments", () => {
       };
       await look();
       await wallet.receipt(id, { showDeposit: true });
-      await world.deposit(shop, [1_900n]);
+      await world.deposit(merchant, [1_900n]);
       await world.append();
       await look();
       world.chain.takeBack(5);
@@ -130,7 +130,7 @@ describe("block times of payments", () => {
       const wallet = await restored(node);
       await wallet.scan();
       const payment = await wallet.pay({
-        recipient: world.recipient(shop),
+        recipient: world.recipient(merchant),
         amount: 900n,
         resourceUrl: "https://a.example",
       });

@@ -10,7 +10,7 @@ import { MemoryStore } from "../src/store/memory.ts";
 import type { Store } from "../src/store/store.ts";
 import type { Wallet } from "../src/wallet/wallet.ts";
 import { LocalService } from "./support/local-service.ts";
-import { SEED, start } from "./support/shop.ts";
+import { SEED, start } from "./support/merchant.ts";
 import { dyingStore, type World } from "./support/world.ts";
 
 const PRICE = 2_000n;

@@ -8,17 +8,17 @@ import { rejection } from "../../../test/kit/rejection.ts";
 import { MemoryStore } from "../src/store/memory.ts";
 import { ViewingWallet } from "../src/wallet/viewing.ts";
 import { POOL } from "./support/local-pool.ts";
-import { SHOP, URL, World } from "./support/world.ts";
+import { MERCHANT, URL, World } from "./support/world.ts";
 
 const usd = (text: string) => parseDecimalAmount(text, 6);
 
 describe("wallet", () => {
   it("deposits, pays and finds its change", async () => {
     const world = new World();
-    const [payer, shop] = [await world.funded([usd("5")]), await world.wallet()];
+    const [payer, merchant] = [await world.funded([usd("5")]), await world.wallet()];
     expect(payer.balance()).to.include({ spendable: usd("5"), total: usd("5") });
 
-    const payment = await payer.pay({ recipient: world.recipient(shop), amount: usd("1.25"), resourceUrl: URL });
+    const payment = await payer.pay({ recipient: world.recipient(merchant), amount: usd("1.25"), resourceUrl: URL });
     expect(payer.balance()).to.include({ spendable: 0n, held: usd("5"), total: usd("5") });
     expect(payer.status(payment.id)).to.include({ state: "open", final: false });
 
@@ -31,9 +31,9 @@ describe("wallet", () => {
       transactionHash: block.logs[0]!.transactionHash,
     });
     await world.append();
-    await Promise.all([payer.scan(), shop.scan()]);
+    await Promise.all([payer.scan(), merchant.scan()]);
     expect(payer.balance()).to.include({ spendable: usd("3.75"), total: usd("3.75") });
-    expect(shop.balance()).to.include({ spendable: usd("1.25"), total: usd("1.25") });
+    expect(merchant.balance()).to.include({ spendable: usd("1.25"), total: usd("1.25") });
     expect(payer.notes().map(({ origin, state }) => `${origin} ${state}`)).to.deep.equal([
       "deposit spent",
       "change spendable",
@@ -42,14 +42,14 @@ describe("wallet", () => {
 
   it("makes wire bundles that bind recipient, resource and time", async () => {
     const world = new World();
-    const [payer, shop] = [await world.funded([usd("5")]), await world.wallet()];
+    const [payer, merchant] = [await world.funded([usd("5")]), await world.wallet()];
     const { bundle, settle, digest, nullifier, validUntil } = await payer.pay({
-      recipient: world.recipient(shop),
+      recipient: world.recipient(merchant),
       amount: 1_000_000n,
       resourceUrl: URL,
     });
     const read = decodeBundle(JSON.parse(JSON.stringify(bundle)));
-    expect(read.recipientPublicKey).to.equal(SHOP);
+    expect(read.recipientPublicKey).to.equal(MERCHANT);
     expect(read.resourceUrl).to.equal(URL);
     expect(read.amountPublicSignals.slice(4)).to.deep.equal([1_000_000n, 1_100_000n]);
     expect(read.publicSignals[6]).to.equal(BigInt(nullifier));
@@ -133,8 +133,8 @@ describe("wallet", () => {
 
   it("reports that a merge is needed, or merges if configured", async () => {
     const world = new World();
-    const [payer, shop] = [await world.funded(Array(10).fill(usd("1"))), await world.wallet()];
-    const request = { recipient: world.recipient(shop), amount: usd("9.5"), resourceUrl: URL };
+    const [payer, merchant] = [await world.funded(Array(10).fill(usd("1"))), await world.wallet()];
+    const request = { recipient: world.recipient(merchant), amount: usd("9.5"), resourceUrl: URL };
     expect((await rejection(payer.pay(request))).code).to.equal("MERGE_REQUIRED");
     const merged: number[] = [];
     const payment = await payer.pay(request, {
@@ -149,31 +149,31 @@ describe("wallet", () => {
     });
     expect(merged).to.deep.equal([8, 3]);
     world.settle(payment);
-    await Promise.all([payer.scan(), shop.scan()]);
+    await Promise.all([payer.scan(), merchant.scan()]);
     expect(payer.balance().total).to.equal(usd("0.5"));
-    expect(shop.balance().total).to.equal(usd("9.5"));
+    expect(merchant.balance().total).to.equal(usd("9.5"));
   });
 
   it("makes parallel payments from different notes", async () => {
     const world = new World();
-    const [payer, shop] = [await world.funded(Array(5).fill(usd("1"))), await world.wallet()];
-    const request = { recipient: world.recipient(shop), amount: usd("0.4"), resourceUrl: URL };
+    const [payer, merchant] = [await world.funded(Array(5).fill(usd("1"))), await world.wallet()];
+    const request = { recipient: world.recipient(merchant), amount: usd("0.4"), resourceUrl: URL };
     const payments = await Promise.all(Array.from({ length: 5 }, () => payer.pay(request)));
     expect(new Set(payments.map(({ nullifier }) => nullifier)).size).to.equal(5);
     const sixth = await rejection(payer.pay(request));
     expect(sixth.code).to.equal("FUNDS_NOT_READY");
     world.settle(...payments);
     await world.append();
-    await Promise.all([payer.scan(), shop.scan()]);
+    await Promise.all([payer.scan(), merchant.scan()]);
     expect(payer.balance()).to.include({ spendable: usd("3"), total: usd("3") });
-    expect(shop.balance().spendable).to.equal(usd("2"));
+    expect(merchant.balance().spendable).to.equal(usd("2"));
   });
 
   it("is restored from its seed and the chain", async () => {
     const world = new World();
     const seed = new Uint8Array(32).map((_, i) => i + 1);
-    const [payer, shop] = [await world.funded([usd("5"), usd("4")], { seed }), await world.wallet()];
-    const request = { recipient: world.recipient(shop), amount: usd("1"), resourceUrl: URL };
+    const [payer, merchant] = [await world.funded([usd("5"), usd("4")], { seed }), await world.wallet()];
+    const request = { recipient: world.recipient(merchant), amount: usd("1"), resourceUrl: URL };
     world.settle(await payer.pay(request), await payer.pay(request));
     await world.append();
     world.withdraw(await payer.merge());
@@ -193,21 +193,21 @@ describe("wallet", () => {
 
   it("shows a viewing wallet the incoming payments and nothing else", async () => {
     const world = new World();
-    const [payer, shop] = [await world.funded([usd("5")]), await world.wallet()];
+    const [payer, merchant] = [await world.funded([usd("5")]), await world.wallet()];
     const viewing = await ViewingWallet.open({
       ...world.options({ finality: 1 }),
-      ...shop.exportViewingKey(),
+      ...merchant.exportViewingKey(),
       store: new MemoryStore(),
     });
-    const request = { recipient: world.recipient(shop), amount: usd("1.5"), resourceUrl: URL };
+    const request = { recipient: world.recipient(merchant), amount: usd("1.5"), resourceUrl: URL };
     world.settle(await payer.pay(request));
     await viewing.scan();
     expect(viewing.received()).to.have.length(1);
     expect(viewing.received()[0]).to.include({ amount: usd("1.5"), origin: "payment", confirmed: false });
     expect(viewing.total()).to.equal(0n);
     await world.append();
-    await shop.scan();
-    world.settle(await shop.pay({ ...request, recipient: world.recipient(payer), amount: usd("1") }));
+    await merchant.scan();
+    world.settle(await merchant.pay({ ...request, recipient: world.recipient(payer), amount: usd("1") }));
     world.chain.mine();
     await viewing.scan();
     expect(viewing.total()).to.equal(usd("1.5"));

@@ -39,7 +39,7 @@ function bytes32(value: bigint): Bytes32 {
   return bytesToHex(bigIntToBytes(value, 32));
 }
 
-/** What stands for a resource in a payment token: keccak256 of the URL's UTF-8 bytes. Throws INVALID_STRING. */
+/** The resource's hash in a payment token: keccak256 of the URL's UTF-8 bytes. Throws INVALID_STRING. */
 export function resourceHash(resourceUrl: string): Bytes32 {
   return bytes32(keccakText(resourceUrl, "resourceUrl"));
 }
@@ -66,7 +66,7 @@ export function depositBlinding(deployment: Deployment, leafIndex: number): bigi
   return keccakToField([...deploymentWords(deployment), BigInt(assertLeafIndex(leafIndex))]);
 }
 
-/** What a withdrawal does beyond its notes: all of it is bound by the proof, whoever submits it. */
+/** The effects of a withdrawal beyond its notes. The proof binds all of them, so the submitter can change nothing. */
 export interface WithdrawalTerms {
   /** Receives amount - fee. */
   readonly recipient: string;

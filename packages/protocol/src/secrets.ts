@@ -45,8 +45,8 @@ export function openHint(hint: bigint, pad: bigint): bigint {
 }
 
 /**
- * C.x + senderCommitment mod p: how a payment carries C on chain. C itself would give S = C - amount Base8, and with it
- * the pad, to whoever guesses the amount; the sender commitment is secret there, and fresh for each attempt.
+ * C.x + senderCommitment mod p, the form of C on chain. From C itself, anyone who guesses the amount would get
+ * S = C - amount Base8 and with it the pad. The sender commitment is secret on chain, and fresh for each attempt.
  */
 export function hiddenCipherX(cipherX: bigint, senderCommitment: bigint): bigint {
   return (assertField(cipherX, "C.x") + assertField(senderCommitment, "senderCommitment")) % FIELD_MODULUS;

@@ -18,39 +18,39 @@ import { settledEvent } from "./settled.ts";
 
 export interface CheckReceiptOptions {
   chain: ChainSource;
-  /** Where the payment must be. */
+  /** The chain and pool that the payment must be on. */
   chainId: bigint;
   pool: string;
-  /** Blocks from the payment's own on, 1 or more. */
+  /** Required confirmations, 1 or more: blocks from the payment's own on. */
   confirmations: number;
-  /** The text this verifier chose. Left out: the receipt may have been copied from anywhere. */
+  /** The text that this verifier chose. Without it, the receipt may be a copy of one made for somebody else. */
   challenge?: string | undefined;
 }
 
-/** What a checked receipt proves. */
+/** The facts that a checked receipt proves. */
 export interface CheckedReceipt {
   chainId: bigint;
   pool: Address;
   transaction: string;
   block: number;
-  /** keccak256 of the payment's signals: two receipts with one digest are of one payment. */
+  /** keccak256 of the payment's signals: receipts with equal digests are for the same payment. */
   digest: string;
-  /** Leaf index of the note that was paid. */
+  /** Leaf index of the recipient's note. */
   leafIndex: number;
   recipient: { wallet: Address; shieldedAddress: string };
   /** Base units. */
   amount: bigint;
   resourceUrl: string;
-  /** When it was made, milliseconds. */
+  /** When the payment was made, milliseconds since the Unix epoch. */
   timestamp: number;
-  /** Owner tag of the note that paid: the second half of the payer's shielded address, or a tag of one deposit. */
+  /** Owner tag of the spent note: the second half of the payer's shielded address, or the tag of one deposit. */
   ownerTag: bigint;
-  /** The text it answers; "" where it answers none: then whoever has a copy can show it. */
+  /** The verifier's challenge; "" if there was none, in which case anyone with a copy can show the receipt. */
   challenge: string;
 }
 
 /**
- * Checks that a receipt opens its own signals. Needs no chain, and so says nothing of whether it was ever paid.
+ * Checks that a receipt opens its own signals. Does not query the chain, so it does not show that the payment settled.
  * @throws ReceiptError RECEIPT_MALFORMED, RECEIPT_INVALID
  */
 export function openReceipt(value: unknown): ReadReceipt {
@@ -72,11 +72,11 @@ export function openReceipt(value: unknown): ReadReceipt {
   if (!holdsAmount(delivered, recipient.ownerTag, cipherX(signals[3]!, sender), amount))
     throw invalid("the payment's ciphertext and note do not hold this amount");
   if (!verifyReceiptSignature(receipt.signature, receiptMessage(receipt), receipt.receiptKey))
-    throw invalid("its signature does not hold");
+    throw invalid("its signature is invalid");
   return receipt;
 }
 
-/** A C that is no point is a C of no amount. */
+/** False if C is not a point, because then it encrypts no amount. */
 function holdsAmount(...args: Parameters<typeof confirmsAmount>): boolean {
   try {
     return confirmsAmount(...args);
@@ -97,10 +97,10 @@ export async function checkReceipt(value: unknown, options: CheckReceiptOptions)
   if (receipt.chainId !== chainId || receipt.pool !== pool.toLowerCase())
     throw new ReceiptError(
       "RECEIPT_ELSEWHERE",
-      `it is of pool ${receipt.pool} on chain ${receipt.chainId}, expected ${pool} on chain ${chainId}`,
+      `the receipt is for pool ${receipt.pool} on chain ${receipt.chainId}, expected pool ${pool} on chain ${chainId}`,
     );
   if (challenge !== undefined && receipt.challenge !== challenge)
-    throw new ReceiptError("RECEIPT_OTHER_CHALLENGE", "it does not answer this challenge: it may be a copy");
+    throw new ReceiptError("RECEIPT_OTHER_CHALLENGE", "the receipt answers another challenge, so it may be a copy");
   await assertChainId(chain, chainId);
   const { transaction, block, digest, amount, resourceUrl, timestamp, ownerTag } = receipt;
   const place = { transactionHash: transaction, blockNumber: block, digest };
@@ -112,5 +112,5 @@ export async function checkReceipt(value: unknown, options: CheckReceiptOptions)
 }
 
 function invalid(problem: string): ReceiptError {
-  return new ReceiptError("RECEIPT_INVALID", `the receipt proves nothing: ${problem}`);
+  return new ReceiptError("RECEIPT_INVALID", `the receipt is invalid: ${problem}`);
 }

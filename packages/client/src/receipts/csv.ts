@@ -15,12 +15,12 @@ const COLUMNS = [
   "settled",
 ] as const satisfies readonly (keyof PaymentEntry)[];
 
-/** What a spreadsheet takes for the beginning of a formula, or skips before it. */
+/** Characters that a spreadsheet parses as the start of a formula, or skips before one. */
 const FORMULA = /^[\s\uFEFF]*[=+\-@|%\uFF1D\uFF0B\uFF0D\uFF20]|^[\t\r\n]/u;
 
 /**
- * One cell by RFC 4180. Resource addresses are chosen by strangers: what a spreadsheet would run as a formula gets an
- * apostrophe before it, which it shows as text.
+ * One cell by RFC 4180. Resource URLs are chosen by strangers, so a value that a spreadsheet would run as a formula is
+ * prefixed with an apostrophe.
  */
 function cell(value: string): string {
   const text = FORMULA.test(value) ? `'${value}` : value;

@@ -20,14 +20,14 @@ import { isPlainText } from "./read.ts";
 import { type Receipt, receiptMessage } from "./receipt.ts";
 
 export interface ReceiptOptions {
-  /** The text the verifier chose, 1 to 256 characters; left out: the receipt answers nobody, and a copy is as good. */
+  /** The text that the verifier chose, 1 to 256 characters. Without it, anyone with a copy can show the receipt. */
   challenge?: string | undefined;
-  /** Makes it even where it shows which deposit, and so which account, paid. */
+  /** Makes the receipt even if it reveals the deposit, and therefore the account, that paid. */
   showDeposit?: boolean | undefined;
 }
 
 /**
- * A receipt of a settled payment of this wallet. The node is asked nothing: it would learn of which payment.
+ * Makes a receipt of a settled payment. The node is not queried, because it would learn which payment.
  * @throws WalletError UNKNOWN_PAYMENT; ReceiptError RECEIPT_IMPOSSIBLE, RECEIPT_SHOWS_DEPOSIT, RECEIPT_MALFORMED
  */
 export async function makeReceipt(core: WalletCore, id: string, options: ReceiptOptions = {}): Promise<Receipt> {
@@ -43,7 +43,7 @@ export async function makeReceipt(core: WalletCore, id: string, options: Receipt
   const note = notes.get(record.notes[0]!);
   const attempt = record.attempts.find(({ digest }) => digest === spend.digest)!;
   if (note === undefined || spend.shown === undefined)
-    throw impossible(id, "the note that paid is not in this wallet any more");
+    throw impossible(id, "the spent note is no longer in this wallet");
   if (note.keyIndex !== 0 && options.showDeposit !== true)
     throw new ReceiptError(
       "RECEIPT_SHOWS_DEPOSIT",
@@ -86,7 +86,7 @@ function compose(core: WalletCore, { record, attempt, event, keyIndex, challenge
     event.changeCommitment,
     event.changeHint,
   ];
-  if (signalsDigest(signals) !== digest) throw impossible(record.id, "its journal does not fit the chain");
+  if (signalsDigest(signals) !== digest) throw impossible(record.id, "its journal differs from the chain");
   const signed = receiptMessage({ chainId: info.chainId, pool: info.pool, digest, challenge });
   return {
     type: "sotto-receipt",

@@ -16,8 +16,8 @@ import {
 export type Delivered = Pick<SettledEvent, "ephemeralX" | "amountHint" | "recipientCommitment">;
 
 /**
- * The amount of a delivered note, by the x of its shared point S: hint minus pad, checked against the commitment, which
- * commits to amount, owner tag and blinding. Undefined where the note is not one of this tag under this S.
+ * The amount of a delivered note, from the x of its shared point S: hint minus pad, checked against the commitment to
+ * amount, owner tag and blinding. Undefined if the note does not belong to this tag under this S.
  */
 export function openWithShared(event: Delivered, ownerTag: bigint, sharedX: bigint): bigint | undefined {
   const { blinding, pad } = noteSecrets(sharedX, event.ephemeralX);
@@ -26,16 +26,16 @@ export function openWithShared(event: Delivered, ownerTag: bigint, sharedX: bigi
   return noteCommitment({ amount, ownerTag, blinding }) === event.recipientCommitment ? amount : undefined;
 }
 
-/** C.x of a payment: what the event shows, less the sender commitment that hides it. */
+/** C.x of a payment: the event's value minus the sender commitment that hides it. */
 export function cipherX(hiddenCipherX: bigint, senderCommitment: bigint): bigint {
   return (hiddenCipherX - senderCommitment + FIELD_MODULUS) % FIELD_MODULUS;
 }
 
 /**
- * Whether C encrypts `amount` and the note delivered with it holds it: S = C - amount Base8 opens the note. This is how
- * whoever holds C tries an amount, here with the one it was told.
+ * Whether C encrypts `amount` and the delivered note contains it: S = C - amount Base8 opens the note. Anyone who has C can
+ * test an amount this way.
  *
- * @throws SottoError INVALID_POINT where no point of the subgroup has this x
+ * @throws SottoError INVALID_POINT if no point of the subgroup has this x
  */
 export function confirmsAmount(event: Delivered, ownerTag: bigint, cx: bigint, amount: bigint): boolean {
   const shared = addPoints(pointFromX(cx, "C.x"), negatePoint(multiplyPoint(BASE8, amount)));

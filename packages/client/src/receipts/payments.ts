@@ -2,28 +2,28 @@ import { formatDecimalAmount } from "@sotto/protocol";
 import type { WalletCore } from "../wallet/core.ts";
 import { type PaymentState, statusOf } from "../wallet/state.ts";
 
-/** A payment in an account of a wallet: what it paid, and what it was paid. */
+/** A payment that the wallet made or received. */
 export interface PaymentEntry {
-  /** Of the journal; of what came in, TRANSACTION:LEAF. */
+  /** Id in the journal; TRANSACTION:LEAF for an incoming payment. */
   id: string;
   direction: "out" | "in";
-  /** What came in is `settled`, or `pending` until it has its confirmations. */
+  /** An incoming payment is `pending` until it has its confirmations, then `settled`. */
   state: PaymentState | "pending";
   /** Base units. */
   amount: bigint;
   /** The amount as a decimal of the token. */
   decimal: string;
-  /** Who was paid; "" of what came in: the chain does not tell who paid, and a wallet knows its own address. */
+  /** The recipient; "" for an incoming payment, because the chain does not show the payer. */
   recipientWallet: string;
   recipientAddress: string;
-  /** What was paid for; "" of what came in: only the payer's bundle tells. */
+  /** The resource; "" for an incoming payment, because only the payer's bundle has it. */
   resource: string;
-  /** Transaction and block it was settled in; "" and undefined until then. */
+  /** The settling transaction and its block; "" and undefined until then. */
   transaction: string;
   block: number | undefined;
-  /** When it was begun, ISO 8601; "" of what came in. */
+  /** When it was begun, ISO 8601; "" for an incoming payment. */
   begun: string;
-  /** Time of the block it was settled in, ISO 8601; "" until then. */
+  /** Time of the settling block, ISO 8601; "" until then. */
   settled: string;
 }
 
@@ -36,9 +36,8 @@ export interface PaymentsOptions {
 type Entry = Omit<PaymentEntry, "decimal">;
 
 /**
- * All payments a wallet knows, as of the last scan, oldest first. What went out comes from the journal, which a wallet
- * that was restored from its seed alone does not have; what came in is read from the chain.
- * The node is asked nothing: it would learn in which blocks they are.
+ * All payments of a wallet as of the last scan, oldest first. Outgoing ones come from the journal, which a wallet restored
+ * from its seed lacks. Incoming ones come from the chain. The node is not queried, because it would learn their blocks.
  */
 export async function paymentEntries(core: WalletCore, options: PaymentsOptions): Promise<PaymentEntry[]> {
   const entries = [
@@ -63,7 +62,7 @@ function outgoing({ journal, view }: WalletCore): Entry[] {
   return [...journal.spends.values()].flatMap((record) => {
     if (record.kind !== "payment") return [];
     const { state, transactionHash = "", blockNumber, timestamp } = statusOf(record, view);
-    // Where another device spent the note, the transaction that the status names is not this payment's.
+    // If another device spent the note, the status names that device's transaction.
     const own = state === "settled";
     const entry: Entry = {
       id: record.id,

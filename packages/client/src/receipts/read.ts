@@ -3,7 +3,7 @@ import { ReceiptError } from "./errors.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Runs a parser; what it finds wrong is said of the receipt. @throws ReceiptError RECEIPT_MALFORMED */
+/** Runs a parser and reports its errors as a malformed receipt. @throws ReceiptError RECEIPT_MALFORMED */
 export function reading<T>(what: string, parse: () => T): T {
   try {
     return parse();
@@ -15,7 +15,7 @@ export function reading<T>(what: string, parse: () => T): T {
 
 /** An object of the right type and version. @throws ReceiptError RECEIPT_MALFORMED */
 export function expectDocument(value: unknown, type: string, what: string): Fields {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw malformed(what, "it is no object");
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw malformed(what, "it is not an object");
   const fields = value as Fields;
   if (fields["type"] !== type) throw malformed(what, `its type is not ${type}`);
   if (fields["version"] !== 1) throw malformed(what, "its version is not 1");
@@ -29,14 +29,14 @@ export function malformed(what: string, problem: string): ReceiptError {
 /** A decimal integer of at most 78 digits: a chain id. */
 export function readChainId(value: unknown, what: string): bigint {
   if (typeof value !== "string" || !/^(0|[1-9][0-9]{0,77})$/.test(value))
-    throw malformed(what, "chainId is no decimal");
+    throw malformed(what, "chainId is not a decimal integer");
   return BigInt(value);
 }
 
 /** A block number. */
 export function readBlock(value: unknown, name: string, what: string): number {
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0)
-    throw malformed(what, `${name} is no block number`);
+    throw malformed(what, `${name} is not a block number`);
   return value;
 }
 

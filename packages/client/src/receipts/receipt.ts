@@ -15,8 +15,8 @@ const WHAT = "a receipt";
 const SIGNALS = 10;
 
 /**
- * A payer's receipt of one payment, as it travels (JSON): it opens all that the payment's signals hide and is signed with
- * the payment's own receipt key. docs/protocol.md says what it proves, and to whom.
+ * A payer's receipt of one payment, as JSON. It opens everything that the payment's signals hide, and is signed with the
+ * payment's receipt key. docs/protocol.md says what it proves, and to whom.
  */
 export interface Receipt {
   readonly type: "sotto-receipt";
@@ -34,23 +34,23 @@ export interface Receipt {
   readonly resourceUrl: string;
   /** When the payment was made, milliseconds. */
   readonly timestamp: number;
-  /** Owner tag of the note that paid, decimal, and the public receipt key: they open the sender commitment. */
+  /** Owner tag of the spent note, decimal, and the public receipt key: they open the sender commitment. */
   readonly ownerTag: string;
   readonly receiptKey: string;
-  /** The verifier's text that the signature answers; "" for none. */
+  /** The verifier's challenge that the signature answers; "" for none. */
   readonly challenge: string;
   /** Ed25519, 64 bytes. */
   readonly signature: string;
 }
 
-/** A receipt with its values read; nothing of it is checked yet. */
+/** A parsed receipt; none of its claims are checked yet. */
 export interface ReadReceipt {
   readonly chainId: bigint;
   readonly pool: Address;
   readonly transaction: string;
   readonly block: number;
   readonly signals: readonly bigint[];
-  /** keccak256 of the signals: which payment it is. */
+  /** keccak256 of the signals, which identifies the payment. */
   readonly digest: Bytes32;
   readonly recipient: ReturnType<typeof decodeShieldedAddress> & { wallet: Address; shieldedAddress: string };
   readonly amount: bigint;

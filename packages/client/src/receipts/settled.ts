@@ -1,7 +1,7 @@
 import { ChainError, type ChainSource, decodeEvent, type PoolEvent, type SettledEvent } from "@sotto/chain";
 import { ReceiptError } from "./errors.ts";
 
-/** Blocks in one question, unless the node refuses so many. */
+/** Blocks per request, as long as the node accepts so many. */
 const RANGE = 10_000;
 
 export interface EventRange {
@@ -38,7 +38,7 @@ export async function settledEvents(chain: ChainSource, pool: string, range: Eve
   return events.filter((event) => event.type === "settled");
 }
 
-/** Which payment of the chain is meant. */
+/** Identifies a payment on chain. */
 export interface PaymentPlace {
   blockNumber: number;
   transactionHash: string;
@@ -47,7 +47,7 @@ export interface PaymentPlace {
 }
 
 /**
- * The event of one payment, where it has the confirmations that are asked for. The node learns which block is looked at.
+ * The event of one payment, if it has the required confirmations. The node learns its block.
  * @param confirmations blocks from its own on, 1 or more
  * @throws ReceiptError RECEIPT_NOT_SETTLED
  */

@@ -17,7 +17,7 @@ export interface FoundNote {
   nullifier: bigint | undefined;
   origin: NoteOrigin;
   blockNumber: number;
-  /** Time of its block, seconds. Kept, as with spends: who asks for one block later tells the node whose it is. */
+  /** Time of its block, seconds. Stored, because a later request for one block would reveal it to the node. */
   timestamp: number;
   transactionHash: string;
   logIndex: number;

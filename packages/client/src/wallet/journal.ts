@@ -132,12 +132,12 @@ export class Journal {
     await this.#rewrite({ ...record, attempts, ...(newest ? { proof } : {}) } as JournalRecord);
   }
 
-  /** The spends that may have shown this nullifier (decimal) to others, whatever became of them. */
+  /** The spends that may have shown this nullifier (decimal) to others, in any state. */
   shownBy(nullifier: string): JournalRecord[] {
     return [...(this.#shown.get(nullifier) ?? [])].map((id) => this.get(id));
   }
 
-  /** Drops the proofs of what is over: a wallet that pays for each request would keep gigabytes. */
+  /** Deletes the proofs of finished spends: a wallet that pays for each request would otherwise keep gigabytes. */
   async dropProofs(over: (record: JournalRecord) => boolean): Promise<void> {
     for (const record of [...this.#proved].map((id) => this.get(id)))
       if (over(record)) await this.#rewrite({ ...record, proof: null });

@@ -9,7 +9,7 @@ import {
 import { WalletError } from "../errors.ts";
 import { expectCount } from "./connect.ts";
 
-/** Who is paid: the wallet address of the wire, and the shielded address that is bound to it by a signature. */
+/** The recipient: its wallet address, and the shielded address that the wallet signed. */
 export interface PaymentRecipient {
   wallet: string;
   shieldedAddress: string;
@@ -19,7 +19,7 @@ export interface PaymentRequest {
   recipient: PaymentRecipient;
   /** Base units, 1 up. */
   amount: bigint;
-  /** What is paid for: bound by the proof, compared byte for byte by who is paid. */
+  /** The resource. The proof binds it, and the recipient's server compares it byte for byte. */
   resourceUrl: string;
   /** What the amount proof shows: left out, from `amount` to 1.1 times `amount`, as a server with that price asks. */
   lowerBound?: bigint | undefined;

@@ -45,7 +45,7 @@ export async function withdraw(
   const terms = checkTerms(core, parseAddress(recipient, "recipient"), amount, rest);
   if (amount === 0n) throw new WalletError("INVALID_OPTION", "amount is 0: to join notes, use merge");
   const select = (funds: Funds<WalletNote>) => selectWithdrawalCoins(funds, terms.amount);
-  // The account that is paid is public: whoever was shown a nullifier before would learn it.
+  // The receiving account is public, so a note with a shown nullifier would link it to the earlier recipient.
   return start(core, terms, (funds) => preferUnseen(core.journal, funds, select), options);
 }
 
@@ -55,7 +55,7 @@ export async function withdraw(
  */
 export async function exit(core: WalletCore, request: ExitRequest, options: ScanOptions = {}): Promise<Withdrawal> {
   const { recipient, ...rest } = Object(request) as ExitRequest;
-  // The amount is known once the notes are chosen; 1 stands for it where the recipient is checked.
+  // The amount is known only after the notes are selected; 1 is a placeholder for the recipient's check.
   const terms = { ...checkTerms(core, parseAddress(recipient, "recipient"), 1n, rest), leaveNothing: true };
   return start(core, terms, (funds) => selectExitCoins(funds, terms.fee), options);
 }

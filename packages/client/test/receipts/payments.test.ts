@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { type PaymentEntry, paymentsCsv } from "../../src/receipts/index.ts";
-import { start } from "../support/shop.ts";
-import { SHOP, URL } from "../support/world.ts";
+import { start } from "../support/merchant.ts";
+import { MERCHANT, URL } from "../support/world.ts";
 
 const entry: PaymentEntry = {
   id: "1",
@@ -9,7 +9,7 @@ const entry: PaymentEntry = {
   state: "settled",
   amount: 1n,
   decimal: "0.000001",
-  recipientWallet: SHOP,
+  recipientWallet: MERCHANT,
   recipientAddress: "0x",
   resource: URL,
   transaction: "0x",
@@ -20,12 +20,12 @@ const entry: PaymentEntry = {
 
 describe("payment list", () => {
   it("lists outgoing payments with their resource, and incoming ones", async () => {
-    const { world, payer, shop, request } = await start([5_000n, 1_700n]);
+    const { world, payer, merchant, request } = await start([5_000n, 1_700n]);
     const payment = await payer.pay(request);
     world.settle(payment);
     const lost = await payer.pay({ ...request, amount: 400n });
     await payer.scan();
-    await shop.scan();
+    await merchant.scan();
     const [settled, open] = await payer.payments({ decimals: 6 });
     const { transactionHash, blockNumber } = payer.status(payment.id);
     expect(settled).to.deep.include({
@@ -34,15 +34,15 @@ describe("payment list", () => {
       state: "settled",
       amount: 1_000n,
       decimal: "0.001",
-      recipientWallet: SHOP,
-      recipientAddress: shop.shieldedAddress,
+      recipientWallet: MERCHANT,
+      recipientAddress: merchant.shieldedAddress,
       resource: URL,
       transaction: transactionHash,
       block: blockNumber,
       settled: new Date(world.chain.blocks[blockNumber!]!.timestamp * 1000).toISOString(),
     });
     expect(open).to.deep.include({ id: lost.id, state: "open", transaction: "", block: undefined, settled: "" });
-    const [received, ...more] = await shop.payments({ decimals: 6 });
+    const [received, ...more] = await merchant.payments({ decimals: 6 });
     expect(more).to.deep.equal([]);
     expect(received).to.deep.include({ direction: "in", amount: 1_000n, transaction: transactionHash, resource: "" });
     expect(await payer.payments({ decimals: 6, direction: "in" })).to.deep.equal([]);

@@ -11,15 +11,15 @@ import {
 import { MemoryStore } from "../../src/store/memory.ts";
 import type { Wallet } from "../../src/wallet/wallet.ts";
 import { POOL } from "../support/local-pool.ts";
-import { SEED, start } from "../support/shop.ts";
-import { SHOP, URL, type World } from "../support/world.ts";
+import { SEED, start } from "../support/merchant.ts";
+import { MERCHANT, URL, type World } from "../support/world.ts";
 
 const CHALLENGE = "ACME support, ticket 4711";
 
 describe("a receipt", () => {
   let world: World;
   let payer: Wallet;
-  let shop: Wallet;
+  let merchant: Wallet;
   let id: string;
   let receipt: Receipt;
   let bundle: { senderCommitment: string };
@@ -29,7 +29,7 @@ describe("a receipt", () => {
 
   before(async () => {
     const started = await start([5_000n]);
-    ({ world, payer, shop } = started);
+    ({ world, payer, merchant } = started);
     // The second payment is made from change, which is owned by the wallet's main tag.
     world.settle(await payer.pay(started.request));
     await world.append();
@@ -45,7 +45,7 @@ describe("a receipt", () => {
     expect(checked).to.deep.include({
       amount: 1_234n,
       resourceUrl: URL,
-      recipient: { wallet: SHOP, shieldedAddress: shop.shieldedAddress },
+      recipient: { wallet: MERCHANT, shieldedAddress: merchant.shieldedAddress },
       transaction: payer.status(id).transactionHash,
       digest: world.chain.blocks.at(-1)!.logs[0]!.data.slice(0, 66),
       challenge: CHALLENGE,
@@ -161,10 +161,12 @@ describe("a receipt", () => {
   });
 
   it("is not made for an unsettled or unknown payment, or for a withdrawal", async () => {
-    const open = await payer.pay({ recipient: world.recipient(shop), amount: 1n, resourceUrl: URL }).catch(() => null);
+    const open = await payer
+      .pay({ recipient: world.recipient(merchant), amount: 1n, resourceUrl: URL })
+      .catch(() => null);
     expect(open).to.equal(null);
     await world.append();
-    const pending = await payer.pay({ recipient: world.recipient(shop), amount: 1n, resourceUrl: URL });
+    const pending = await payer.pay({ recipient: world.recipient(merchant), amount: 1n, resourceUrl: URL });
     expect((await rejection(payer.receipt(pending.id))).code).to.equal("RECEIPT_IMPOSSIBLE");
     expect((await rejection(payer.receipt("nothing"))).code).to.equal("UNKNOWN_PAYMENT");
     for (const challenge of ["", "a\nb", "x".repeat(257), "\u202eevil"])
@@ -182,8 +184,8 @@ describe("a receipt", () => {
     ["a negative block", { block: -1 }],
     ["a challenge of two lines", { challenge: "a\nb" }],
     ["a challenge that is too long", { challenge: "x".repeat(257) }],
-    ["an address of too many bytes", { recipient: { wallet: SHOP, shieldedAddress: `0x${"00".repeat(65)}` } }],
-    ["an address off the curve", { recipient: { wallet: SHOP, shieldedAddress: `0x${"11".repeat(64)}` } }],
+    ["an address of too many bytes", { recipient: { wallet: MERCHANT, shieldedAddress: `0x${"00".repeat(65)}` } }],
+    ["an address off the curve", { recipient: { wallet: MERCHANT, shieldedAddress: `0x${"11".repeat(64)}` } }],
     ["a resource that is too long", { resourceUrl: "x".repeat(2049) }],
     ["a timestamp that is a text", { timestamp: "1" }],
     ["a key that is too short", { receiptKey: "0x00" }],

@@ -23,13 +23,13 @@ const SMALL = { x: 0n, y: 218882428718392752222464057452572750885483644004160343
 describe("forged totals", () => {
   let world: TotalsWorld["world"];
   let other: TotalsWorld["other"];
-  let shop: TotalsWorld["shop"];
+  let merchant: TotalsWorld["merchant"];
   let statement: TotalsWorld["statement"];
   let prove: TotalsWorld["prove"];
   let check: TotalsWorld["check"];
   let refused: TotalsWorld["refused"];
   before(async () => {
-    ({ world, shop, other, statement, prove, check, refused } = await openTotals());
+    ({ world, merchant, other, statement, prove, check, refused } = await openTotals());
   });
 
   it("are rejected with another total, or one shifted by the group order", async () => {
@@ -67,7 +67,7 @@ describe("forged totals", () => {
       const claim = { ...parseTotals(statement), ...change };
       const events = await settledEvents(world.chain, POOL, { from: claim.fromBlock, to: claim.toBlock });
       const byLeaf = new Map(events.map((event) => [event.leafIndex, event]));
-      const { viewingKey } = shop.exportViewingKey();
+      const { viewingKey } = merchant.exportViewingKey();
       const hash = claimHash(claim, byLeaf);
       const trueC = claim.hidden.map(({ leafIndex, senderCommitment }) =>
         pointFromX(cipherX(byLeaf.get(leafIndex)!.hiddenCipherX, senderCommitment)),
@@ -140,10 +140,10 @@ describe("forged totals", () => {
 
   it("cannot be made with another key or for another address", async () => {
     const theirs = other.exportViewingKey();
-    const wrong = { viewingKey: theirs.viewingKey, shieldedAddress: shop.shieldedAddress };
+    const wrong = { viewingKey: theirs.viewingKey, shieldedAddress: merchant.shieldedAddress };
     expect((await rejection(prove(wrong))).code).to.equal("INVALID_KEY");
     await refused({ shieldedAddress: other.shieldedAddress });
-    const { encryptionKey } = decodeShieldedAddress(shop.shieldedAddress);
+    const { encryptionKey } = decodeShieldedAddress(merchant.shieldedAddress);
     const sameKey = `${packPoint(encryptionKey)}${other.shieldedAddress.slice(66)}`;
     await refused({ shieldedAddress: sameKey });
   });

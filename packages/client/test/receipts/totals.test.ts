@@ -3,17 +3,17 @@ import { rejection } from "../../../../test/kit/rejection.ts";
 import { proveTotals } from "../../src/receipts/index.ts";
 import { POOL } from "../support/local-pool.ts";
 import { AMOUNTS, AUDITOR, openTotals, type TotalsWorld } from "../support/totals.ts";
-import { SHOP } from "../support/world.ts";
+import { MERCHANT } from "../support/world.ts";
 
 describe("totals", () => {
   let world: TotalsWorld["world"];
-  let shop: TotalsWorld["shop"];
+  let merchant: TotalsWorld["merchant"];
   let statement: TotalsWorld["statement"];
   let prove: TotalsWorld["prove"];
   let check: TotalsWorld["check"];
   let refused: TotalsWorld["refused"];
   before(async () => {
-    ({ world, shop, statement, prove, check, refused } = await openTotals());
+    ({ world, merchant, statement, prove, check, refused } = await openTotals());
   });
 
   it("prove the sum that the address was paid and hide amounts, except those paid under another wallet address", async () => {
@@ -54,8 +54,8 @@ describe("totals", () => {
       chain: world.chain,
       chainId: 31337n,
       pool: POOL,
-      ...shop.exportViewingKey(),
-      wallet: SHOP,
+      ...merchant.exportViewingKey(),
+      wallet: MERCHANT,
       auditor: AUDITOR,
       fromBlock: 0,
       toBlock: world.chain.blocks.length - 1,
@@ -74,7 +74,7 @@ describe("totals", () => {
   });
 
   it("reveal neither the viewing key nor equal proofs", async () => {
-    const { viewingKey } = shop.exportViewingKey();
+    const { viewingKey } = merchant.exportViewingKey();
     const again = await prove();
     expect(again.proof).to.not.deep.equal(statement.proof);
     for (const text of [JSON.stringify(statement), JSON.stringify(again)])

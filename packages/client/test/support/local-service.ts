@@ -16,7 +16,7 @@ type Body = Record<string, unknown>;
 
 /**
  * A service for the chain in memory, behind a fetch: tokens whose claims are right, settlements that are mined at once
- * and appended. What a real one does is in test/buyer; this one has a clock that tests can turn.
+ * and appended. What a real one does is in test/payer; this one has a clock that tests can turn.
  */
 export class LocalService {
   /** Run before each answer: throws (nobody answers), answers in place of it, or lets it be. */

@@ -3,8 +3,8 @@ import { phonePin } from "../../src/phone/pins.ts";
 import { type ResolveOptions, resolvePhone } from "../../src/phone/resolve.ts";
 import { MemoryStore } from "../../src/store/memory.ts";
 import type { Store } from "../../src/store/store.ts";
+import { SEED } from "./merchant.ts";
 import { LyingRegistry, PHONE, withoutWallets } from "./phone-registry.ts";
-import { SEED } from "./shop.ts";
 import { World } from "./world.ts";
 
 /** Who has the number next: the new owner of a SIM card, or a thief of it. */

@@ -14,16 +14,16 @@ import {
 } from "../../src/receipts/index.ts";
 import type { Wallet } from "../../src/wallet/wallet.ts";
 import { POOL } from "./local-pool.ts";
-import { start } from "./shop.ts";
-import { SHOP, URL, type World } from "./world.ts";
+import { start } from "./merchant.ts";
+import { MERCHANT, URL, type World } from "./world.ts";
 
 export const AUDITOR = "Audit office, accounts of 2026";
-/** What the shop was paid under its wallet address, base units. */
+/** What the merchant was paid under its wallet address, base units. */
 export const AMOUNTS = [1_000n, 2_345n, 999n];
 
 export interface TotalsWorld {
   world: World;
-  shop: Wallet;
+  merchant: Wallet;
   other: Wallet;
   /** Three payments hidden, one under another wallet address shown, one to somebody else. */
   statement: TotalsStatement;
@@ -34,27 +34,27 @@ export interface TotalsWorld {
 }
 
 export async function openTotals(): Promise<TotalsWorld> {
-  const { world, payer, shop } = await start([5_000n, 5_000n, 5_000n, 5_000n, 5_000n]);
+  const { world, payer, merchant } = await start([5_000n, 5_000n, 5_000n, 5_000n, 5_000n]);
   const other = await world.wallet();
   /** Calldata by transaction, as a node has it. */
   const calldata = new Map<string, string>();
-  const pay = async (to: Wallet, amount: bigint, wallet = SHOP) => {
+  const pay = async (to: Wallet, amount: bigint, wallet = MERCHANT) => {
     const recipient = { ...world.recipient(to), wallet };
     const { settle } = await payer.pay({ recipient, amount, resourceUrl: URL });
     const call = settleCall(POOL, [settle]);
     const block = world.chain.mine(call);
     calldata.set(block.logs[0]!.transactionHash, `0x12345678${"00".repeat(7)}${call.data.slice(2)}`);
   };
-  for (const amount of AMOUNTS) await pay(shop, amount);
+  for (const amount of AMOUNTS) await pay(merchant, amount);
   await pay(other, 4_000n);
-  await pay(shop, 77n, `0x${"99".repeat(20)}`);
+  await pay(merchant, 77n, `0x${"99".repeat(20)}`);
 
   const place = { chain: world.chain, chainId: 31337n, pool: POOL, confirmations: 1, auditor: AUDITOR };
   const prove = (changes: Partial<TotalsOptions> = {}) =>
     proveTotals({
       ...place,
-      ...shop.exportViewingKey(),
-      wallet: SHOP,
+      ...merchant.exportViewingKey(),
+      wallet: MERCHANT,
       fromBlock: 0,
       toBlock: world.chain.blocks.length - 1,
       signals: calldataSignals(async (hash) => calldata.get(hash)),
@@ -67,5 +67,5 @@ export async function openTotals(): Promise<TotalsWorld> {
   const refused = async (change: Partial<TotalsStatement>, code = "RECEIPT_INVALID") => {
     expect((await rejection(check({ ...statement, ...change }))).code).to.equal(code);
   };
-  return { world, shop, other, statement, prove, check, refused };
+  return { world, merchant, other, statement, prove, check, refused };
 }

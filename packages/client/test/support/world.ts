@@ -13,7 +13,7 @@ import { OracleProver } from "./oracle-prover.ts";
 
 export const URL = "https://data.example/article/1";
 /** Wallet address of who is paid. */
-export const SHOP = `0x${"ab".repeat(20)}`;
+export const MERCHANT = `0x${"ab".repeat(20)}`;
 
 /** A chain, a token, a pool, and helpers that send what wallets make. */
 export class World {
@@ -89,7 +89,7 @@ export class World {
   }
 
   recipient(wallet: Wallet) {
-    return { wallet: SHOP, shieldedAddress: wallet.shieldedAddress };
+    return { wallet: MERCHANT, shieldedAddress: wallet.shieldedAddress };
   }
 }
 

@@ -18,7 +18,7 @@ export interface PhoneUnlink {
   readonly issuedAt: number;
 }
 
-/** What a wallet signs to ask a registry that answers signed lookups only. For one lookup: the nonce is used up. */
+/** The message that a wallet signs for a registry that requires signed lookups. Valid for one lookup: the nonce is consumed. */
 export interface PhoneLookup {
   /** E.164. */
   readonly phone: string;

@@ -56,8 +56,8 @@ export function negatePoint(point: Point): Point {
 /**
  * scalar * P for a scalar in [0, l).
  *
- * Runs noble's constant-time algorithm, but bigint arithmetic is not constant-time in any JavaScript engine: whoever
- * measures this machine's time finely may learn about the scalar. Secrets are multiplied only on their owner's machine.
+ * Uses noble's constant-time algorithm, but bigint arithmetic is not constant-time in JavaScript engines, so precise timing
+ * may reveal the scalar. Secrets are multiplied only on their owner's machine.
  *
  * @throws SottoError INVALID_SCALAR, INVALID_POINT
  */

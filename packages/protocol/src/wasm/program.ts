@@ -51,7 +51,7 @@ function dotProduct(out: Code, row: number, state: number, width: number, lane: 
   ];
 }
 
-/** fullRound(out, state, constants, matrix, width, outputs): `state` is used up, `out` gets the first lanes. */
+/** fullRound(out, state, constants, matrix, width, outputs): overwrites `state` and writes the first lanes to `out`. */
 function fullRound(): FunctionCode {
   const [out, state, constants, matrix, width, outputs, lane, count] = [0, 1, 2, 3, 4, 5, 6, 7];
   const boxes = [...sbox(lane, constants), ...advance(lane, const32(ELEMENT)), ...advance(constants, const32(ELEMENT))];

@@ -23,8 +23,8 @@ export const DEPLOYMENT_CONTRACTS = [
 export type DeploymentContract = (typeof DEPLOYMENT_CONTRACTS)[number];
 
 /**
- * Where a pool is, and what it is made of: written by `pnpm deploy`, read by service, wallets and shops. It is believed in
- * nothing that the chain or the compiled-in hashes can tell.
+ * A deployment: the pool's address, contracts and artifacts. Deployment writes it; service, wallets and resource servers
+ * read it. Values that the chain or the compiled-in hashes can confirm are checked against them.
  */
 export interface DeploymentManifest {
   readonly version: 1;

@@ -21,14 +21,14 @@ export interface StopSignal {
 const FIRST_ROOM = 4096;
 
 /**
- * The body of an answer of somebody who may send without end: what is beyond `most` bytes is neither read nor kept, and
- * the connection is given up. A content-length is not looked at: it is a claim, and may be of the compressed body.
+ * Reads the body of a response from an untrusted sender, up to a size limit. At the limit it stops and closes the
+ * connection. It ignores content-length, which may be false or the length of the compressed body.
  *
- * Twice `most` bytes are held at the very most, in however many pieces they come: kept as they are, a piece of one byte
- * would cost a hundred.
+ * Chunks are copied, so that it holds at most twice the limit in memory: kept as they are, chunks of one byte would cost a
+ * hundred bytes each.
  *
- * @param signal of the time there is; it ends the reading whatever the answer's own fetch does with it
- * @throws SottoError ANSWER_TOO_LARGE; the signal's reason; what the stream breaks off with
+ * @param signal aborts the read, even if the response's own fetch ignores it
+ * @throws SottoError ANSWER_TOO_LARGE; the signal's reason; the stream's own error
  */
 export async function readBody(
   answer: UnreadAnswer,

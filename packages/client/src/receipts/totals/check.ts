@@ -20,13 +20,13 @@ export interface CheckTotalsOptions {
   chainId: bigint;
   pool: string;
   confirmations: number;
-  /** The text the statement must be made for. */
+  /** The auditor that the statement must name. */
   auditor?: string | undefined;
   onProgress?: ((progress: { block: number; to: number }) => void) | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** What a checked statement proves. Amounts in base units. */
+/** The facts that a checked statement proves. Amounts in base units. */
 export interface CheckedTotals {
   chainId: bigint;
   pool: Address;
@@ -35,20 +35,20 @@ export interface CheckedTotals {
   auditor: string;
   fromBlock: number;
   toBlock: number;
-  /** All that the address was paid in these blocks: hidden and shown together. */
+  /** Total that the address was paid in these blocks, hidden and shown payments together. */
   total: bigint;
-  /** How many payments it was, and how many of them without their amounts. */
+  /** Number of payments, and how many of them have hidden amounts. */
   payments: number;
   hidden: number;
   /** Payments whose amount is shown. */
   shown: { transaction: string; block: number; leafIndex: number; amount: bigint }[];
-  /** Payments settled in these blocks that were to others. */
+  /** Number of payments to others in these blocks. */
   others: number;
 }
 
 /**
- * Checks a statement of totals against the chain: that it is complete, about the payments that were settled, and that
- * its total is what they hold.
+ * Checks a statement of totals against the chain: that it covers exactly the settled payments and that its total is
+ * theirs.
  * @throws ReceiptError RECEIPT_MALFORMED, RECEIPT_INVALID, RECEIPT_ELSEWHERE, RECEIPT_OTHER_CHALLENGE,
  *   RECEIPT_NOT_SETTLED; WalletError of the chain
  */

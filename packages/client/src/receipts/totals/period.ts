@@ -12,12 +12,13 @@ export interface Period extends Omit<EventRange, "from" | "to"> {
 }
 
 /**
- * All payments settled in a range of blocks, from one and the same chain, and the hash of its last block.
+ * All payments settled in a range of blocks of one chain history, and the hash of its last block.
  * @throws ReceiptError RECEIPT_NOT_SETTLED, RECEIPT_MALFORMED
  */
 export async function periodEvents(period: Period): Promise<{ events: SettledEvent[]; blockHash: string }> {
   const { chain, pool, fromBlock, toBlock, confirmations, onProgress, signal } = period;
-  if (fromBlock > toBlock) throw new ReceiptError("RECEIPT_MALFORMED", "the first block is behind the last one");
+  if (fromBlock > toBlock)
+    throw new ReceiptError("RECEIPT_MALFORMED", `the first block ${fromBlock} comes after the last block ${toBlock}`);
   const has = (await chain.head()).number - toBlock + 1;
   if (has < confirmations)
     throw new ReceiptError(
@@ -28,11 +29,11 @@ export async function periodEvents(period: Period): Promise<{ events: SettledEve
   const range = { from: fromBlock, to: toBlock, onProgress, signal };
   const events = await settledEvents(chain, pool, range);
   if (before === undefined || (await chain.block(toBlock))?.hash !== before.hash)
-    throw new ReceiptError("RECEIPT_NOT_SETTLED", "the chain changed while it was read: try again");
+    throw new ReceiptError("RECEIPT_NOT_SETTLED", "the chain was reorganized during the scan; try again");
   if (events.length > MAX_EVENTS)
     throw new ReceiptError(
       "RECEIPT_MALFORMED",
-      `${events.length} payments were settled in these blocks, a statement takes ${MAX_EVENTS}: take fewer blocks`,
+      `${events.length} payments were settled in these blocks, but a statement covers at most ${MAX_EVENTS}; use fewer blocks`,
     );
   return { events, blockHash: before.hash };
 }

@@ -29,17 +29,17 @@ export interface TotalsOptions {
   shieldedAddress: string;
   /** The wallet address that payers name with the shielded address. */
   wallet: string;
-  /** Who it is for, 1 to 256 characters: it is no statement to anyone else. */
+  /** The auditor, 1 to 256 characters. The statement is valid only for this auditor. */
   auditor: string;
   fromBlock: number;
   toBlock: number;
-  /** Blocks that `toBlock` needs, itself included, 1 or more. */
+  /** Required confirmations of `toBlock`, 1 or more. */
   confirmations: number;
-  /** Where the signals come from that no event has. Left out: all amounts are shown. */
+  /** Source of the signals that events omit. Default: none, and all amounts are shown. */
   signals?: SignalSource | undefined;
   /**
-   * Shows the amounts of payments that cannot be hidden: their signals are not known, or they were made under another
-   * wallet address. Left out: there is no statement then.
+   * Shows the amounts of payments that cannot be hidden, because their signals are unknown or they name another wallet
+   * address. Default: proving fails if there are such payments.
    */
   showRest?: boolean | undefined;
   onProgress?: ((progress: { block: number; to: number }) => void) | undefined;
@@ -49,8 +49,8 @@ export interface TotalsOptions {
 type Hidden = Claim["hidden"][number] & { amount: bigint; cipher: ReturnType<typeof pointFromX> };
 
 /**
- * A statement of what a shielded address was paid, complete for the range of blocks, that does not give away the viewing
- * key. docs/protocol.md (totals) says what it proves, and what an auditor can guess.
+ * Proves the total that a shielded address was paid in a range of blocks, without revealing the viewing key.
+ * docs/protocol.md (totals) says what it proves and what an auditor can guess.
  * @throws ReceiptError RECEIPT_MALFORMED, RECEIPT_NOT_SETTLED, RECEIPT_IMPOSSIBLE (details.payments); SottoError INVALID_KEY; WalletError of the chain
  */
 export async function proveTotals(options: TotalsOptions): Promise<TotalsStatement> {
@@ -97,20 +97,20 @@ export async function proveTotals(options: TotalsOptions): Promise<TotalsStateme
 
 type Context = TotalsOptions & { address: Claim["address"] };
 
-/** What keeps a payment's amount hidden, or undefined: not the merchant's, or its signals are not known. */
+/** The values that keep a payment's amount hidden; undefined if it is not the merchant's or its signals are unknown. */
 async function hide(
   event: SettledEvent,
   note: Note | null,
   shared: Claim["shared"][number]["point"],
   { signals: source, wallet, address }: Context,
 ): Promise<Hidden | undefined> {
-  // Asked for all payments alike: a node that is asked for transactions must not learn which are the merchant's.
+  // Requested for all payments, so that the node does not learn which transactions are the merchant's.
   const signals = await source?.(event);
   if (note === null || signals === undefined) return undefined;
   const cipher = addPoints(shared, multiplyPoint(BASE8, note.amount));
   const senderCommitment = cipherX(event.hiddenCipherX, cipher.x);
   const recipient = { wallet, keyX: address.encryptionKey.x, ownerTag: address.ownerTag };
-  // A payer may have named another wallet address with the shielded one: then it cannot be opened under this one.
+  // A payer may have named another wallet with the shielded address. Then the payment cannot be opened under this wallet.
   if (recipientSignal(recipient, senderCommitment) !== signals[0]) return undefined;
   const { leafIndex } = event;
   return { leafIndex, senderCommitment, resource: signals[1]!, root: signals[5]!, amount: note.amount, cipher };
@@ -124,7 +124,7 @@ function prove(
 ): { challenge: bigint; response: bigint } {
   const hash = claimHash(claim, events);
   const relation = relationOf(claim, hash, events, ciphers);
-  // Hedged: even a broken generator gives no two claims one nonce, which would give away the key.
+  // Hedged: even with a broken random generator, two claims never share a nonce, which would reveal the key.
   const random = BigInt(hexlify(randomBytes(48))) + hashWords([viewingKey, hash]);
   const nonce = (random % (SUBGROUP_ORDER - 1n)) + 1n;
   const [first, second] = [multiplyPoint(BASE8, nonce), multiplyPoint(relation.base, nonce)];

@@ -2,8 +2,8 @@ import type { SettledEvent } from "@sotto/chain";
 import { signalsDigest } from "@sotto/protocol";
 
 /**
- * Gives the ten public signals of a settled payment, or undefined where it does not know them. It is asked about all
- * payments of the period, so that whom it asks in turn learns nothing of which matter.
+ * Returns the ten public signals of a settled payment, or undefined if unknown. It is called for all payments of the
+ * period, so that its source does not learn which of them matter.
  */
 export type SignalSource = (event: SettledEvent) => Promise<readonly bigint[] | undefined>;
 
@@ -12,15 +12,15 @@ const SIGNALS = 10;
 const NULLIFIER = 6;
 
 /**
- * The signals from a transaction's calldata: the event leaves out three of the ten. They are a fixed array, so they stand
- * side by side in whatever call carried them; where a wrapper packed them otherwise, they are not found.
- * @param calldata of a transaction by its hash, hex with 0x; undefined where the node does not know it
+ * Finds the signals in a transaction's calldata, because the event omits three of the ten. They are a fixed array, so any
+ * call contains them contiguously, unless a wrapper contract packs them differently.
+ * @param calldata returns a transaction's calldata by its hash, hex with 0x; undefined if the node does not have it
  */
 export function calldataSignals(calldata: (transactionHash: string) => Promise<string | undefined>): SignalSource {
   const known = new Map<string, Promise<string | undefined>>();
   return async (event) => {
     const { transactionHash: hash } = event;
-    // A transaction settles many payments: it is asked for once.
+    // One transaction may settle many payments, so it is fetched once.
     if (!known.has(hash)) known.set(hash, calldata(hash));
     const data = await known.get(hash);
     return data === undefined ? undefined : findSignals(data.toLowerCase(), event);
@@ -39,7 +39,7 @@ function findSignals(data: string, event: SettledEvent): bigint[] | undefined {
   return undefined;
 }
 
-/** Words that only look like signals may be no field elements. */
+/** Undefined if the words are not field elements and therefore not signals. */
 function digestOf(signals: bigint[]): string | undefined {
   try {
     return signalsDigest(signals);

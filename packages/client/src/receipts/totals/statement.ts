@@ -20,25 +20,25 @@ import { expectDocument, isPlainText, malformed, readBlock, readChainId, readHas
 
 const WHAT = "a statement of totals";
 
-/** Most payments settled in the blocks of one statement, the merchant's and others': minutes of checking. */
+/** Maximum payments, the merchant's and others', in the blocks of one statement: checking them takes minutes. */
 export const MAX_EVENTS = 20_000;
 
-/** Of a payment whose amount stays hidden: what the auditor needs to have its true C. All decimal. */
+/** A payment whose amount stays hidden, with the values that reveal its true C to the auditor. Decimal strings. */
 export interface HiddenPayment {
   readonly leafIndex: number;
   readonly senderCommitment: string;
-  /** Signals 1 and 5: with them, the address and the event the digest of all ten can be checked. */
+  /** The signals context and root: with them, the address and the event, the auditor checks the digest of all ten. */
   readonly resource: string;
   readonly root: string;
 }
 
-/** Of any other payment: the point S = vk R, packed. It opens the note where it is the merchant's, and nothing else. */
+/** Any other payment: the point S = vk R, packed. It opens the note if it is the merchant's, and reveals nothing else. */
 export interface SharedPoint {
   readonly leafIndex: number;
   readonly shared: string;
 }
 
-/** A statement of what one shielded address was paid in a range of blocks, as it travels (JSON). */
+/** A statement of the total that one shielded address was paid in a range of blocks, as JSON. */
 export interface TotalsStatement {
   readonly type: "sotto-totals";
   readonly version: 1;
@@ -46,13 +46,13 @@ export interface TotalsStatement {
   readonly pool: string;
   readonly wallet: string;
   readonly shieldedAddress: string;
-  /** Who it is made for: a text, e.g. a name and a date. */
+  /** The auditor that it is made for: a text, such as a name and a date. */
   readonly auditor: string;
   readonly fromBlock: number;
   readonly toBlock: number;
-  /** Hash of `toBlock`: the statement is about one chain. */
+  /** Hash of `toBlock`, which binds the statement to one chain history. */
   readonly blockHash: string;
-  /** Base units, decimal: of the payments whose amounts stay hidden. */
+  /** Sum of the hidden payments, base units, decimal. */
   readonly hiddenTotal: string;
   readonly hidden: readonly HiddenPayment[];
   readonly shared: readonly SharedPoint[];
@@ -60,7 +60,7 @@ export interface TotalsStatement {
   readonly proof: { readonly challenge: string; readonly response: string };
 }
 
-/** A statement with its values read; nothing of it is checked yet. */
+/** A parsed statement; none of its claims are checked yet. */
 export interface ReadTotals {
   readonly chainId: bigint;
   readonly pool: Address;
@@ -82,7 +82,7 @@ export function parseTotals(value: unknown): ReadTotals {
   const fields = expectDocument(value, "sotto-totals", WHAT);
   return reading(WHAT, () => {
     const { auditor, shieldedAddress } = fields;
-    if (!isPlainText(auditor)) throw malformed(WHAT, "auditor is no plain text");
+    if (!isPlainText(auditor)) throw malformed(WHAT, "auditor is not plain text of 1 to 256 characters");
     const [hidden, shared] = [list(fields["hidden"], "hidden"), list(fields["shared"], "shared")];
     if (hidden.length + shared.length > MAX_EVENTS) throw malformed(WHAT, `it names more than ${MAX_EVENTS} payments`);
     const proof = Object(fields["proof"]) as Record<string, unknown>;
@@ -97,7 +97,7 @@ export function parseTotals(value: unknown): ReadTotals {
       fromBlock: readBlock(fields["fromBlock"], "fromBlock", WHAT),
       toBlock: readBlock(fields["toBlock"], "toBlock", WHAT),
       blockHash: readHash(fields["blockHash"], "blockHash", WHAT),
-      // Below 20,000 times 2^64, far below l: a sum modulo l and the sum itself are the same number.
+      // Below 20,000 times 2^64, far below l, so the sum modulo l equals the sum.
       hiddenTotal: readScalar(fields["hiddenTotal"], "hiddenTotal", BigInt(hidden.length) << 64n),
       hidden: hidden.map((entry) => ({
         leafIndex: readBlock(entry["leafIndex"], "leafIndex", WHAT),
@@ -118,18 +118,20 @@ export function parseTotals(value: unknown): ReadTotals {
 }
 
 function list(value: unknown, name: string): Readonly<Record<string, unknown>>[] {
-  if (!Array.isArray(value) || value.length > MAX_EVENTS) throw malformed(WHAT, `${name} is no list`);
+  if (!Array.isArray(value) || value.length > MAX_EVENTS)
+    throw malformed(WHAT, `${name} is not a list of at most ${MAX_EVENTS} entries`);
   return value.map((entry) => Object(entry) as Record<string, unknown>);
 }
 
-/** A decimal from 0 to `limit` - 1; 0 where the limit is 0. */
+/** A decimal from 0 to `limit` - 1, or 0 if the limit is 0. */
 function readScalar(value: unknown, name: string, limit: bigint): bigint {
   const number = typeof value === "string" && /^(0|[1-9][0-9]{0,77})$/.test(value) ? BigInt(value) : -1n;
-  if (number < 0n || (number !== 0n && number >= limit)) throw malformed(WHAT, `${name} is no number in its range`);
+  if (number < 0n || (number !== 0n && number >= limit))
+    throw malformed(WHAT, `${name} is not a decimal integer in its range`);
   return number;
 }
 
-/** What is proved: one vk with PK = vk Base8 and `product` = vk `base`. */
+/** The proved relation: one vk with PK = vk Base8 and `product` = vk `base`. */
 export interface Relation {
   readonly base: Point;
   readonly product: Point;
@@ -143,7 +145,7 @@ export function hashWords(words: readonly bigint[]): bigint {
   return BigInt(keccak256(AbiCoder.defaultAbiCoder().encode(["uint256[]"], [words])));
 }
 
-/** The hash of everything a statement claims and of every event it is about: challenge and weights come from it. */
+/** Hash of all claims of a statement and of all its events. Challenge and weights are derived from it. */
 export function claimHash(claim: Claim, events: ReadonlyMap<number, SettledEvent>): bigint {
   const { chainId, pool, wallet, address, auditor, fromBlock, toBlock, blockHash, hiddenTotal, hidden, shared } = claim;
   const digest = (leafIndex: number) => BigInt(events.get(leafIndex)!.digest);
@@ -162,8 +164,8 @@ export function claimHash(claim: Claim, events: ReadonlyMap<number, SettledEvent
 }
 
 /**
- * The weighted sums of all relations of a claim. Each weight is fixed only when every point is: whoever has one relation
- * wrong meets the sum with probability 2^-128.
+ * The weighted sums of all relations of a claim. The weights depend on every point, so a claim with a false relation
+ * satisfies the sum with probability 2^-128.
  * @param ciphers C of each hidden payment, in order
  */
 export function relationOf(

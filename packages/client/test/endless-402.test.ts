@@ -7,7 +7,7 @@ import { World } from "./support/world.ts";
 
 describe("an endless 402 body", () => {
   let given: unknown;
-  /** What is left of a shop that waits for a payer to run out of memory or time. */
+  /** What is left of a merchant that waits for a payer to run out of memory or time. */
   async function challenge(pull: (controller: ReadableStreamDefaultController<Uint8Array>) => void, bodyMs?: number) {
     const wallet = await new World().wallet({ store: new MemoryStore() });
     given = undefined;
