@@ -14,7 +14,7 @@ export const SERVICE_ERRORS = {
   INVALID_CONFIG: SERVER_ERRORS.INVALID_CONFIG,
   RANGE_NOT_SATISFIABLE: { means: "The range begins behind the end of the file.", http: 416 },
   QUOTA_EXCEEDED: {
-    means: "A quota is used up. The message names it; `retry-after` says when to retry.",
+    means: "A quota is exhausted. The message names it; `retry-after` says when to retry.",
     http: 429,
   },
   INVALID_TOKEN: { means: "The token is not this service's, or its key is no longer published.", http: 401 },
@@ -43,7 +43,7 @@ export const SERVICE_ERRORS = {
   HEAD_TOO_OLD: { means: "The newest block that the service knows is too old to settle in time.", http: 503 },
   FEES_TOO_HIGH: { means: "The chain's gas price is above the service's limit.", http: 503 },
   RELAYER_BALANCE_LOW: { means: "The relayer's balance is too low to pay for gas.", http: 503 },
-  GAS_BUDGET_EXHAUSTED: { means: "The relayer's daily gas budget is used up.", http: 503 },
+  GAS_BUDGET_EXHAUSTED: { means: "The relayer's daily gas budget is exhausted.", http: 503 },
   RELAYER_STUCK: { means: "The relayer has not looked at the chain for more than 60 s.", http: 503 },
   TOKEN_KEY_INVALID: { means: "A key for payment tokens cannot be used." },
   WRONG_CHAIN: SHARED_ERRORS.WRONG_CHAIN,

@@ -4,13 +4,13 @@ import type { Config } from "./config/config.ts";
 import type { ServiceMetrics } from "./ops/metrics.ts";
 
 export interface PhoneSetup {
-  /** Undefined where the registry is off. */
+  /** Undefined if the registry is off. */
   readonly phone: Phone | undefined;
-  /** Where to listen: wallets sign the registry's address, so it is chosen before. */
+  /** The port to listen on. It is chosen before the start, because wallets sign the registry's address. */
   readonly port: number;
 }
 
-/** Opens the phone registry as the settings say. */
+/** Opens the phone registry if it is configured. */
 export async function setUpPhone(
   config: Config,
   { registry: metrics }: ServiceMetrics,

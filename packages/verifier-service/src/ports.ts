@@ -1,30 +1,30 @@
-// What checking and settling need of the rest of the service, as narrow as they use it.
+// Narrow interfaces to the rest of the service, for the code that checks and settles.
 
 /** Verifies proofs under the keys of this service's set. */
 export interface ProofVerifier {
   /**
    * @param proof eight decimal strings; @param signals decimal strings in order
-   * @returns whether the proof holds. What is no encoding of a proof rejects with a code `PROOF_*` or `SIGNAL*`.
+   * @returns whether the proof is valid. Rejects with a code `PROOF_*` or `SIGNAL*` if a value does not decode.
    */
   verify(circuit: string, proof: readonly string[], signals: readonly string[]): Promise<boolean>;
 }
 
-/** What the pool says now. Rejects with CHAIN_UNAVAILABLE. */
+/** The current state of the pool. Rejects with CHAIN_UNAVAILABLE. */
 export interface PoolState {
   isKnownRoot(root: bigint): Promise<boolean>;
   isSpent(nullifier: bigint): Promise<boolean>;
-  /** Base units of its token that an account has. */
+  /** An account's balance of the pool's token, base units. */
   tokensOf(account: string): Promise<bigint>;
   /** Whether an account's EIP-3009 authorization was used or cancelled. */
   isAuthorizationUsed(account: string, nonce: string): Promise<boolean>;
 }
 
-/** The relayer as the HTTP part uses it. */
+/** The relayer, as request handlers use it. */
 export interface RelayerPort {
   /** Address that pays the gas. */
   readonly address: string;
-  /** Something was queued: look now. */
+  /** Starts a round, because an operation was queued. */
   settle(id: string): void;
-  /** Waits until the operation's outcome is known, at most `ms` and no longer than the signal permits. */
+  /** Waits until the operation's outcome is known, at most `ms` and not after `signal` aborts. */
   waitFor(id: string, ms: number, signal?: AbortSignal): Promise<unknown>;
 }

@@ -1,5 +1,5 @@
-// Proves appends in a child process: a second of proving in this one would be a second without answers.
-// Not a thread: snarkjs, which proves if this machine cannot run the fast engine, does not load in worker threads.
+// Proves appends in a child process, because proving blocks its process for a second. Not in a thread: snarkjs, which proves on
+// machines that cannot run the fast engine, does not load in worker threads.
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { SottoError } from "@sotto/protocol";
@@ -24,12 +24,12 @@ interface Waiting {
 }
 
 export interface ProverProcess extends AppendProver {
-  /** Of the running child; undefined before the first proof and after the child ended. */
+  /** The pid of the running child; undefined before the first proof and after the child ended. */
   readonly pid: number | undefined;
   close(): Promise<void>;
 }
 
-/** Deadline of one proof, ms. An append takes seconds on two cores; a machine that is busy takes several times as long. */
+/** Deadline of one proof, ms. An append takes seconds on two cores, and several times as long on a busy machine. */
 const PROOF_DEADLINE_MS = 180_000;
 
 /** Calls `action` after `ms`. @returns cancels it */
@@ -63,7 +63,7 @@ export function openProverProcess(directory: string, set: string, startTimer = s
   const start = (): ChildProcess => {
     const name = import.meta.url.endsWith(".ts") ? "./relayer-prover-process.ts" : "./relayer-prover-process.js";
     const file = fileURLToPath(new URL(name, import.meta.url));
-    // No environment: the relayer's key is in it, and no proof needs that.
+    // An empty environment, because the parent's contains the relayer's key.
     const started = fork(file, [directory, set], {
       env: {},
       serialization: "advanced",
@@ -77,7 +77,7 @@ export function openProverProcess(directory: string, set: string, startTimer = s
       else asked?.reject(new SottoError(answer.failure.code, answer.failure.message));
     });
     const ended = () => {
-      // One that was killed for its deadline has a successor by now, whose proofs are none of its business.
+      // A child that was killed for a missed deadline may have a successor; the successor's proofs must not fail.
       if (child !== started) return;
       child = undefined;
       failAll(new ServiceError("PROVER_ENDED", "the prover's process ended"));
@@ -92,7 +92,7 @@ export function openProverProcess(directory: string, set: string, startTimer = s
     if (child !== late) return;
     child = undefined;
     failAll(new ServiceError("PROVER_ENDED", "the prover's process missed a deadline and was killed"));
-    // Not SIGTERM: a process that hangs need not get to handle it.
+    // Not SIGTERM, because a process that hangs may not handle it.
     late.kill("SIGKILL");
   };
   return {
@@ -101,7 +101,7 @@ export function openProverProcess(directory: string, set: string, startTimer = s
       return child?.pid;
     },
     async prove(circuit, input) {
-      if (closed) throw new ServiceError("PROVER_ENDED", "the service is ending");
+      if (closed) throw new ServiceError("PROVER_ENDED", "the service is shutting down");
       child ??= start();
       const asked = child;
       questions += 1;

@@ -26,7 +26,7 @@ export interface RelayerParts {
   readonly clock: () => number;
 }
 
-/** The relayer as the settings want it. Not started yet. */
+/** Creates the relayer from the settings. It is not started yet. */
 export function setUpRelayer({
   config,
   token,
@@ -48,7 +48,7 @@ export function setUpRelayer({
       maxPriorityFeePerGas: config.maxPriorityFeePerGas,
       gasBudgetPerDay: config.gasBudget,
       appendAfter: config.appendAfterMs,
-      // An hour more: the resolver asks once the date is over, and that takes confirmations.
+      // An hour more, because the resolver checks after the deadline is confirmed.
       maxAuthorizationAge: config.longestValidity + 3_600,
     },
   });

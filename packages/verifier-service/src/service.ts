@@ -1,4 +1,4 @@
-// The service put together: opens everything in the order in which a fault is cheapest to find, and closes it again.
+// Assembles the service: opens its parts, those that fail fastest first, and closes them again.
 import { connectChain } from "@sotto/chain";
 import { type App, Closing, clientIds, createReadiness, listen, metricsRoute, type ServiceLog } from "@sotto/server";
 import { Wallet } from "ethers";
@@ -29,12 +29,12 @@ import { TokenIssuer } from "./token/token.ts";
 export interface RunningService {
   /** Base address, with the base path. */
   readonly url: string;
-  /** Where the root of the server is. */
+  /** URL of the server's root. */
   readonly origin: string;
-  /** Name of the set of keys it serves. */
+  /** Name of the artifact set. */
   readonly set: string;
   readonly relayer: string;
-  /** Ends requests under way, then everything else. May be called more than once. */
+  /** Completes running requests, then closes everything else. May be called more than once. */
   close(): Promise<void>;
 }
 
@@ -42,9 +42,9 @@ const SWEEP_MS = 60_000;
 
 /**
  * Starts the service.
- * @param clock now, ms
+ * @param clock returns the time in ms
  * @throws SottoError DEVELOPMENT_KEYS_REFUSED, ARTIFACT_DAMAGED, CHAIN_UNAVAILABLE, WRONG_CHAIN, POOL_MISSING,
- * VERIFIER_MISMATCH, TOKEN_KEY_INVALID, STORE_UNAVAILABLE, PORT_UNAVAILABLE; nothing is left open then
+ * VERIFIER_MISMATCH, TOKEN_KEY_INVALID, STORE_UNAVAILABLE, PORT_UNAVAILABLE; everything that was opened is closed then
  */
 export async function startService(
   config: Config,
@@ -138,7 +138,7 @@ async function open(settings: Config, log: ServiceLog, clock: () => number, clos
       else root.register(async (scope) => interfaceRoutes(scope as App), { prefix: basePath });
     },
   });
-  // Together: a request that waits for its payment is answered when the relayer stops.
+  // At the same time, because requests that wait for payments are answered when the relayer stops.
   closing.add(() => Promise.all([app.close(), relayer.stop(), prover.close()]));
   const origin = await listen(app, { host: config.host, port });
   relayer.start();

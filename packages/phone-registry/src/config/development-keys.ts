@@ -12,13 +12,13 @@ const ringsOf = ({ master, index }: { readonly master: string; readonly index: s
 });
 
 /**
- * The keys that are configured. On a local chain, where none are, some that are made and kept beside the database: a
- * database in memory needs none for longer than itself.
+ * Returns the configured keys. If there are none, on a local chain, it creates keys and stores them in `keyFile`; a database in
+ * memory gets new keys each time.
  * @throws ServerError INVALID_CONFIG
  */
 export function keysFor({ keys, local, keyFile, store }: PhoneConfig): RegistryKeys {
   if (keys !== undefined) return keys;
-  if (!local) throw new ServerError("INVALID_CONFIG", "the registry's keys are missing");
+  if (!local) throw new ServerError("INVALID_CONFIG", "SOTTO_PHONE_MASTER_KEYS and SOTTO_PHONE_INDEX_KEYS are missing");
   if (store === "sqlite::memory:") return ringsOf(fresh());
   if (!existsSync(keyFile)) {
     mkdirSync(dirname(keyFile), { recursive: true });
@@ -27,6 +27,6 @@ export function keysFor({ keys, local, keyFile, store }: PhoneConfig): RegistryK
   try {
     return ringsOf(JSON.parse(readFileSync(keyFile, "utf8")));
   } catch {
-    throw new ServerError("INVALID_CONFIG", `SOTTO_PHONE_KEYS names a file without keys: ${keyFile}`);
+    throw new ServerError("INVALID_CONFIG", `SOTTO_PHONE_KEYS names a file without valid keys: ${keyFile}`);
   }
 }

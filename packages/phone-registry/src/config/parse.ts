@@ -20,16 +20,16 @@ export const keyRing: Parse<readonly RegistryKey[]> = (text) => {
 };
 const KEY_RING = "1 to 4 keys like ID:HEX, the current one first: ID 1 to 16 of a-z 0-9 -, HEX 64 digits";
 
-/** A key as `keyRing` reads it. */
+/** Makes a key in the format of `keyRing`. */
 export const newKey = (id: string): string => `${id}:${randomBytes(32).toString("hex")}`;
 
-/** `LIMIT/SECONDS`, comma-separated: all of them hold. */
+/** `LIMIT/SECONDS`, comma-separated; all limits apply. */
 export const rates: Parse<readonly Rate[]> = (text) => {
   const all = parse.list((item) => {
     const [, limit = "", seconds = ""] = /^([0-9]{1,9})\/([1-9][0-9]{0,8})$/.exec(item) ?? [];
     return limit === "" ? wrong(RATES) : { limit: Number(limit), seconds: Number(seconds) };
   })(text);
-  // No limit at all would be a slip of the pen.
+  // An empty list would mean no limit, which is probably a mistake.
   return all.length === 0 ? wrong(RATES) : all;
 };
 const RATES = "limits like 60/60,1000/86400: uses, then seconds";
@@ -46,6 +46,6 @@ export const url: Parse<string> = (text) => {
   return /^https?:$/.test(protocol) && plain ? text : wrong("an https URL without user, password and fragment");
 };
 
-/** At least 32 characters: it is the key of an HMAC. */
+/** At least 32 characters, because it is the key of an HMAC. */
 export const secret: Parse<string> = (text) =>
   text.length >= 32 && text.length <= 512 ? text : wrong("32 to 512 characters");

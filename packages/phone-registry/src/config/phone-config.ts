@@ -7,15 +7,15 @@ import { limitsOf } from "../registry/limits.ts";
 import type { RegistryLimits } from "../registry/options.ts";
 import type { PhoneSettings } from "./settings.ts";
 
-/** What the registry runs with: settings, complete and checked against each other. */
+/** The registry's settings, complete and checked against each other. */
 export interface PhoneConfig {
   readonly chainId: bigint;
   readonly pool: `0x${string}`;
-  /** Public base address: what wallets sign. Undefined on a local chain: the address it listens on. */
+  /** Public base address, which wallets sign. Undefined on a local chain: the address that the server listens on. */
   readonly service: string | undefined;
   readonly local: boolean;
   readonly store: string;
-  /** Undefined on a local chain: they are made and kept in `keyFile`. */
+  /** Undefined on a local chain: keys are created in `keyFile`. */
   readonly keys: RegistryKeys | undefined;
   readonly keyFile: string;
   readonly sender:
@@ -28,14 +28,14 @@ export interface PhoneConfig {
       }
     | { readonly kind: "file"; readonly path: string }
     | { readonly kind: "log" };
-  /** NODE_ENV. */
+  /** Whether NODE_ENV is production. */
   readonly production: boolean;
   readonly defaultCountry: CountryCode | undefined;
   readonly countries: readonly CountryCode[] | undefined;
   readonly unverified: "show" | "hide";
   readonly signedLookups: boolean;
   readonly limits: RegistryLimits;
-  /** Questions to the chain that one client may cause in an hour. */
+  /** Checks of contract signatures per client and hour. */
   readonly contractChecks: number;
 }
 
@@ -46,7 +46,7 @@ export interface PhonePlace {
   readonly local: boolean;
 }
 
-/** What must be there for this registry; each a sentence that begins with the variable's name. */
+/** Problems of the settings, each a sentence that begins with a variable's name. */
 export function phoneProblems(
   settings: PhoneSettings,
   { publicUrl, local }: PhonePlace,
@@ -55,8 +55,10 @@ export function phoneProblems(
   const problems: string[] = [];
   const { phoneMasterKeys: master, phoneIndexKeys: index, phoneSender: sender } = settings;
   if (!local || (master === undefined) !== (index === undefined)) {
-    if (master === undefined) problems.push("SOTTO_PHONE_MASTER_KEYS is missing: the registry encrypts with them");
-    if (index === undefined) problems.push("SOTTO_PHONE_INDEX_KEYS is missing: the registry finds numbers by them");
+    if (master === undefined)
+      problems.push("SOTTO_PHONE_MASTER_KEYS is missing: the registry encrypts with these keys");
+    if (index === undefined)
+      problems.push("SOTTO_PHONE_INDEX_KEYS is missing: the registry finds numbers with these keys");
   }
   if (!local && !publicUrl?.startsWith("https://"))
     problems.push("SOTTO_PUBLIC_URL must be the https base address of the registry: wallets sign it");
@@ -67,10 +69,10 @@ export function phoneProblems(
     if (url === undefined) problems.push("SOTTO_PHONE_WEBHOOK_URL is missing: the sender webhook posts codes to it");
     else if (!url.startsWith("https://") && !local) problems.push("SOTTO_PHONE_WEBHOOK_URL must be an https URL");
     if (secret === undefined)
-      problems.push("SOTTO_PHONE_WEBHOOK_SECRET is missing: the webhook checks who calls by it");
+      problems.push("SOTTO_PHONE_WEBHOOK_SECRET is missing: the webhook authenticates the registry with it");
   } else if (!local || environment["NODE_ENV"] === "production")
     problems.push(
-      `SOTTO_PHONE_SENDER must be webhook: ${sender} shows codes to whoever looks, and is for local chains alone`,
+      `SOTTO_PHONE_SENDER must be webhook: the sender ${sender} does not protect codes and is for local chains only`,
     );
   const ids = [...(master ?? []), ...(index ?? [])].map(({ key }) => Buffer.from(key).toString("hex"));
   if (new Set(ids).size !== ids.length)
@@ -84,7 +86,7 @@ export function phoneProblems(
   return problems;
 }
 
-/** Of settings that `phoneProblems` found nothing wrong with. */
+/** @param settings without any `phoneProblems` */
 export function phoneConfig(settings: PhoneSettings, place: PhonePlace, environment: Environment): PhoneConfig {
   const { phoneMasterKeys: master, phoneIndexKeys: index } = settings;
   const countries = settings.phoneCountries ?? [];

@@ -10,7 +10,7 @@ import {
 import { type PhoneConfig, phoneConfig, phoneProblems } from "./phone-config.ts";
 import { REGISTRY_SETTINGS } from "./settings.ts";
 
-/** Of a registry that runs alone. */
+/** Configuration of a registry that runs as its own server. */
 export interface RegistryConfig extends ServerSettings {
   readonly chainId: number;
   readonly pool: string;

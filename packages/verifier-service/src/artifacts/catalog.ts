@@ -11,7 +11,7 @@ import { type CompressedFile, findCompressed } from "./compressed.ts";
 const FILE_KINDS = ["wasm", "zkey", "vkey", "r1cs"] as const;
 export type FileKind = (typeof FILE_KINDS)[number];
 
-/** A file as the lock wants it; what is on the disk was compared with that at start. */
+/** A file that was compared with the lock at the start. */
 export interface ArtifactFile {
   readonly circuit: string;
   readonly kind: FileKind;
@@ -21,7 +21,7 @@ export interface ArtifactFile {
   /** Bytes. */
   readonly size: number;
   readonly contentType: string;
-  /** The same compressed with brotli, if the build made that. */
+  /** The file compressed with brotli, if the build made it. */
   readonly compressed?: CompressedFile | undefined;
 }
 
@@ -34,13 +34,13 @@ export interface Circuit {
 }
 
 export interface Catalog {
-  /** Name of the set, `development` for keys of a public seed. */
+  /** Name of the artifact set; `development` has keys from a public seed. */
   readonly set: string;
-  /** What tells this set of keys from every other: SHA-256 over its verification keys' hashes. */
+  /** Identifies the keys: SHA-256 over the hashes of the verification keys. */
   readonly id: string;
   readonly circuits: ReadonlyMap<string, Circuit>;
   readonly byHash: ReadonlyMap<string, ArtifactFile>;
-  /** As in snarkjs's JSON, by circuit. */
+  /** In snarkjs's JSON format, by circuit. */
   readonly verificationKeys: Readonly<Record<string, unknown>>;
 }
 
@@ -51,11 +51,11 @@ const TYPES: Readonly<Record<FileKind, string>> = {
   r1cs: "application/octet-stream",
 };
 
-/** What payers load: large enough to be worth compressing. */
+/** Files that clients load, large enough to compress. */
 const COMPRESSED: ReadonlySet<FileKind> = new Set(["wasm", "zkey"]);
 
 /**
- * Reads what is to be served and compares every file with the compiled-in lock of the set.
+ * Reads the artifacts and compares every file with the lock of the set, which is compiled in.
  * @param name of the set
  * @throws ServiceError ARTIFACT_DAMAGED; ProverError ARTIFACT_MISSING and others of loading
  */
@@ -102,14 +102,14 @@ async function checkFile(path: string, expected: string): Promise<number> {
   }
   const found = hash.digest("hex");
   if (found === expected) return size;
-  throw new ServiceError("ARTIFACT_DAMAGED", `${path} is not the file the lock names: SHA-256 ${found}`, {
+  throw new ServiceError("ARTIFACT_DAMAGED", `${path} is not the file that the lock names: its SHA-256 is ${found}`, {
     path,
     expected,
     found,
   });
 }
 
-/** Whether the files are still there and of their size; contents were compared at start. */
+/** Whether the files still exist with the same sizes. Their contents were compared at the start. */
 export async function artifactsPresent({ byHash }: Catalog): Promise<boolean> {
   for (const { path, size } of byHash.values()) {
     try {

@@ -12,10 +12,10 @@ export interface CompressedFile {
 }
 
 /**
- * PATH.br, if it decompresses to exactly the file that the lock names. Without one, or with one that is damaged or stale,
- * the file is sent as it is.
+ * Finds PATH.br, if it decompresses to exactly the file that the lock names. If it is missing, damaged or outdated, the file is
+ * sent uncompressed.
  * @param sha256 of the file, 64 hex digits
- * @param size of the file in bytes: no more is decompressed
+ * @param size of the file in bytes; no more is decompressed
  */
 export async function findCompressed(path: string, sha256: string, size: number): Promise<CompressedFile | undefined> {
   const compressed = `${path}.br`;

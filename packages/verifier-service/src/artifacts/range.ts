@@ -5,9 +5,9 @@ export interface ByteRange {
 }
 
 /**
- * Reads a Range header (RFC 9110, 14.2): one range of bytes. Several ranges, other units and what cannot be read are
- * left aside, as the standard allows: the whole file is the answer.
- * @returns undefined for the whole file, `unsatisfiable` for 416
+ * Parses a Range header (RFC 9110, 14.2) with one range of bytes. Several ranges, other units and malformed headers are
+ * ignored, as the RFC allows.
+ * @returns undefined for the whole file, `unsatisfiable` for status 416
  */
 export function parseRange(header: string | undefined, size: number): ByteRange | "unsatisfiable" | undefined {
   const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? "");
@@ -22,7 +22,7 @@ export function parseRange(header: string | undefined, size: number): ByteRange 
   return start >= size ? "unsatisfiable" : { start, end };
 }
 
-/** Whether an If-None-Match header (a list of entity tags, or *) names this one. Weak tags count as their strong ones. */
+/** Whether an If-None-Match header (a list of entity tags, or *) contains this one. Weak tags match their strong ones. */
 export function matchesEtag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   return header.split(",").some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag);

@@ -10,7 +10,7 @@ import { acceptsBrotli, type CompressedFile } from "./compressed.ts";
 import { matchesEtag, parseRange } from "./range.ts";
 
 const DEFAULT_CIRCUIT = "payment";
-/** Names may come to mean other files in a new version; a hash never does. */
+/** A new version may have other files under the same names, but never under the same hash. */
 const BY_NAME = "public, max-age=300";
 const BY_HASH = "public, max-age=31536000, immutable";
 
@@ -42,7 +42,7 @@ const CircuitsAnswer = Type.Object({
 export function artifactRoutes(app: App, catalog: Catalog): void {
   const tags = ["artifacts"];
   const circuits = describeCircuits(catalog);
-  // Not the set's id: that is of the keys alone, and witness generators may change without them.
+  // Not the set's id: it covers the keys only, and witness generators may change without them.
   const circuitsTag = `"${createHash("sha256").update(JSON.stringify(circuits)).digest("hex")}"`;
   app.get(
     "/circuits",
@@ -72,7 +72,7 @@ export function artifactRoutes(app: App, catalog: Catalog): void {
       sendFile(request, reply, fileOf(catalog, request.params.name, kind), BY_NAME),
     );
   }
-  const schema = { tags, summary: "Any file under its content hash", params: Hash, response: FileAnswers };
+  const schema = { tags, summary: "Any file by its content hash", params: Hash, response: FileAnswers };
   app.get("/artifacts/:sha256", { schema }, (request, reply) => {
     const file = catalog.byHash.get(request.params.sha256);
     if (file === undefined) throw new ServiceError("NOT_FOUND", "no artifact of this set has this hash");
@@ -103,7 +103,7 @@ function describeCircuits({ set, id, circuits }: Catalog) {
   };
 }
 
-/** Caches must not give one client the encoding that another one asked for. */
+/** Keeps caches from sending one client the encoding that another client accepts. */
 function varyByEncoding(reply: FastifyReply): void {
   const known = reply.getHeader("vary");
   reply.header("vary", known === undefined ? "accept-encoding" : `${String(known)}, accept-encoding`);
@@ -116,7 +116,7 @@ function sendCompressed(
   { path, size }: CompressedFile,
   caching: string,
 ): FastifyReply {
-  // Other bytes than the file's, so another tag.
+  // The compressed bytes differ, so they have their own tag.
   const etag = `"${file.sha256}-br"`;
   reply.header("etag", etag).header("cache-control", caching);
   if (matchesEtag(request.headers["if-none-match"], etag)) return reply.code(304).send();
@@ -126,13 +126,13 @@ function sendCompressed(
 
 function sendFile(request: FastifyRequest, reply: FastifyReply, file: ArtifactFile, caching: string): FastifyReply {
   if (file.compressed !== undefined) varyByEncoding(reply);
-  // A range is always one of the file itself, so that what was begun uncompressed can be resumed.
+  // Ranges always refer to the uncompressed file, so that an uncompressed download can be resumed.
   const brotli = request.headers.range === undefined && acceptsBrotli(request.headers["accept-encoding"]);
   if (brotli && file.compressed !== undefined) return sendCompressed(request, reply, file, file.compressed, caching);
   const etag = `"${file.sha256}"`;
   reply.header("etag", etag).header("cache-control", caching).header("accept-ranges", "bytes");
   if (matchesEtag(request.headers["if-none-match"], etag)) return reply.code(304).send();
-  // A range of another version must not be appended to what the client has.
+  // The client must not append a range of another version to its part.
   const ifRange = request.headers["if-range"];
   const header = ifRange === undefined || ifRange === etag ? request.headers.range : undefined;
   const range = parseRange(header, file.size);
@@ -143,7 +143,7 @@ function sendFile(request: FastifyRequest, reply: FastifyReply, file: ArtifactFi
   const { start, end } = range ?? { start: 0, end: file.size - 1 };
   if (range !== undefined) reply.code(206).header("content-range", `bytes ${start}-${end}/${file.size}`);
   reply.type(file.contentType).header("content-length", end - start + 1);
-  // An empty stream, because for HEAD the framework would set the length of anything else.
+  // An empty stream, because Fastify would overwrite content-length for any other HEAD body.
   const body = request.method === "HEAD" ? Readable.from([]) : createReadStream(file.path, { start, end });
   return reply.send(body);
 }

@@ -22,20 +22,20 @@ type Optional =
   | "settleWaitMs";
 type WithFallback = Exclude<keyof Settings, Optional | `phone${string}`>;
 
-/** All settings, read and checked. Times are ms unless named otherwise. */
+/** All settings, parsed and checked. Times are in ms unless the name says otherwise. */
 export type Config = Required<WithFallback> &
   Omit<Settings, `phone${string}`> & {
     readonly local: boolean;
-    /** How long a deposit or withdrawal is waited for. */
+    /** How long a request for a deposit or withdrawal waits by default; see operations/hold.ts. */
     readonly relayWaitMs: number;
     /** Undefined: the phone registry is off. */
     readonly phone: PhoneConfig | undefined;
   };
 
-/** What a payment's confirmations may take: what settles in time must still be fresh when its header is checked. */
+/** Maximum time of a payment's confirmations, so that a payment that settles in time is still fresh when it is shown. */
 const MAX_CONFIRMATION_MS = 60_000;
 const MIN_RELAY_WAIT_MS = 10_000;
-/** Age of the newest block beyond which the chain stands still: as many blocks, or this in ms if that is longer. */
+/** The default of SOTTO_MAX_HEAD_AGE_MS: this many block times, at least MIN_HEAD_AGE_MS. */
 const HEAD_BLOCKS = 5;
 const MIN_HEAD_AGE_MS = 60_000;
 
@@ -63,7 +63,7 @@ function readPhoneConfig(settings: Settings, environment: Environment): PhoneCon
     const without = Object.keys(environment).filter(
       (name) => name.startsWith("SOTTO_PHONE_") && name !== "SOTTO_PHONE_REGISTRY",
     );
-    refuseProblems(without.map((name) => `${name} has no effect: SOTTO_PHONE_REGISTRY is not on`));
+    refuseProblems(without.map((name) => `${name} has no effect unless SOTTO_PHONE_REGISTRY is on`));
     return undefined;
   }
   const { chainId, pool, publicUrl } = settings;
@@ -79,14 +79,14 @@ function complete(settings: Settings): Omit<Config, "phone"> {
   const blockTimeMs = settings.blockTimeMs ?? defaults.blockSeconds * 1000;
   const confirmed = confirmations * blockTimeMs;
   if (confirmed > MAX_CONFIRMATION_MS) {
-    const message = `SOTTO_CONFIRMATIONS times SOTTO_BLOCK_TIME_MS is ${confirmed} ms, at most ${MAX_CONFIRMATION_MS} are allowed`;
+    const message = `SOTTO_CONFIRMATIONS times SOTTO_BLOCK_TIME_MS is ${confirmed} ms, but at most ${MAX_CONFIRMATION_MS} are allowed`;
     throw new ServiceError("CONFIRMATIONS_TOO_SLOW", message, { confirmed });
   }
   const {
     settleWaitMs: relayWaitMs = Math.max(MIN_RELAY_WAIT_MS, confirmed + 2 * blockTimeMs),
     appendAfterMs = defaults.appendAfter,
     pollMs = defaults.pollInterval,
-    // A local chain makes blocks only when somebody uses it.
+    // A local chain makes blocks only while it is used.
     maxHeadAgeMs = local ? 0 : Math.max(MIN_HEAD_AGE_MS, HEAD_BLOCKS * blockTimeMs),
   } = settings;
   const own = Object.fromEntries(Object.entries(settings).filter(([name]) => !name.startsWith("phone"))) as unknown;

@@ -1,6 +1,6 @@
 import type { Deployment, DeploymentManifest } from "@sotto/protocol";
 
-/** What a manifest says, as the service's settings that say it. */
+/** The settings that a deployment manifest determines. */
 export const deploymentSettings = ({ chainId, pool, deploymentBlock, set }: DeploymentManifest) => ({
   SOTTO_CHAIN_ID: String(chainId),
   SOTTO_POOL: pool,
@@ -8,7 +8,7 @@ export const deploymentSettings = ({ chainId, pool, deploymentBlock, set }: Depl
   SOTTO_ARTIFACT_SET: set,
 });
 
-/** Where this service settles. */
+/** The deployment that the service settles in. */
 export const deploymentOf = ({ chainId, pool }: { chainId: number; pool: string }): Deployment => ({
   chainId: BigInt(chainId),
   pool,

@@ -1,7 +1,7 @@
 /**
  * Groth16's equation, e(A, B) = e(alpha, beta)·e(L, gamma)·e(C, delta) with L = IC[0] + sum of signals·IC, for many
- * proofs of several circuits at once: each raised to a weight of its own and all multiplied. If one of them is false,
- * the product is 1 for one weight of it in 2^128 (Bellare, Garay and Rabin's small exponents; every point is in the
+ * proofs of several circuits at once: each raised to a random weight, and all multiplied. If one of them is false, the
+ * product is 1 for only one of its 2^128 possible weights (Bellare, Garay and Rabin's small exponents; every point is in the
  * subgroup, so that an equation is false in a group of prime order).
  */
 import { randomBytes } from "node:crypto";
@@ -14,7 +14,7 @@ import { Terms } from "./terms.ts";
 const R = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;
 const WEIGHT_BYTES = 16;
 
-/** Most proofs that are verified at once. With more, the gain is small and the wait long. */
+/** Maximum proofs per batch. Larger batches gain little and take long. */
 export const BATCH_SIZE = 32;
 
 export class Batch {
@@ -60,7 +60,7 @@ export class Batch {
     return outcomes;
   }
 
-  /** Keeps those whose B is in the subgroup, and says where each stood. */
+  /** Selects the proofs whose B is in the subgroup, with their positions. */
   #load(statements: readonly Statement[]): number[] {
     const places: number[] = [];
     this.#statements = [];
@@ -84,7 +84,7 @@ export class Batch {
     this.#curve.mcl._mclBnG1_mulEach(this.#a, this.#scalars, count);
   }
 
-  /** Whether the proofs from `first` to before `end` hold together; the product of their Miller loops is in gt[0]. */
+  /** Whether all proofs from `first` to before `end` are valid; the product of their Miller loops is in gt[0]. */
   #productIsOne(first: number, end: number): boolean {
     const { mcl } = this.#curve;
     const [loops, product, fixed] = this.#gt;
@@ -121,12 +121,12 @@ export class Batch {
     return sums;
   }
 
-  /** The batch failed: halves it until every proof that does not hold is found. */
+  /** Halves a batch that failed until every invalid proof is found. */
   #find(count: number, holds: boolean[]): void {
     const { mcl } = this.#curve;
     for (let index = 0; count > 1 && index < count; index++)
       mcl._mclBn_millerLoop(this.#loops + SIZE.gt * index, this.#a + SIZE.g1 * index, this.#b + SIZE.g2 * index);
-    // Of a part that is known to fail: if its first half holds, the second cannot.
+    // If the first half of a failing part is valid, the second is not.
     const split = (first: number, end: number): void => {
       if (end - first === 1) {
         holds[first] = false;

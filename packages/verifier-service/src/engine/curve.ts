@@ -1,6 +1,6 @@
 /**
- * mcl's BN254 (which it calls BN_SNARK1) by its raw functions on WebAssembly memory: the class interface copies every
- * operand in and out. Raw functions check nothing; whoever calls them has checked every point before.
+ * mcl's BN254 (which it calls BN_SNARK1) through its raw functions on WebAssembly memory, because its class interface copies
+ * every operand. Raw functions check nothing, so callers must check every point before.
  */
 import createModule from "mcl-wasm/dist/mcl_c.js";
 

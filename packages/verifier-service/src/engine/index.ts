@@ -8,13 +8,13 @@ import { WorkerPool } from "./worker-pool.ts";
 export { EngineError, type EngineErrorCode } from "./errors.ts";
 
 export interface VerifyEngineOptions {
-  /** In snarkjs's format, by circuit. */
+  /** In snarkjs's JSON format, by circuit. */
   readonly verificationKeys: Readonly<Record<string, unknown>>;
-  /** Threads; as many as the machine has cores unless said otherwise. */
+  /** Worker threads; by default one per core. */
   readonly workers?: number | undefined;
-  /** Most proofs that wait, beside those being verified; 1,024 unless said otherwise. */
+  /** Maximum proofs in the queue, without those being verified; default 1,024. */
   readonly maxQueue?: number | undefined;
-  /** Starts a worker with these data; node's own unless said otherwise. */
+  /** Starts a worker with this data; for tests. */
   readonly startWorker?: ((data: unknown) => Worker) | undefined;
 }
 
@@ -22,20 +22,20 @@ export interface VerifyEngine {
   /**
    * @param proof eight decimal strings in the wire's order
    * @param signals the public signals in order, decimal strings
-   * @returns whether the proof holds for these signals. Rejects, as the prover's verifier does, when something is no
-   * encoding of a proof (`PROOF_*`, `SIGNALS_MALFORMED`, `SIGNAL_RANGE`) or the circuit unknown (`CIRCUIT_UNKNOWN`); and
+   * @returns whether the proof is valid for these signals. Rejects, like the prover's verifier, if a value does not decode
+   * (`PROOF_*`, `SIGNALS_MALFORMED`, `SIGNAL_RANGE`) or the circuit unknown (`CIRCUIT_UNKNOWN`); and
    * with `ENGINE_OVERLOADED`, `ENGINE_FAILED`, `ENGINE_CLOSED`.
    */
   verify(circuit: string, proof: readonly string[], signals: readonly string[]): Promise<boolean>;
-  /** Answers what was accepted, then ends the workers. */
+  /** Completes accepted proofs, then ends the workers. */
   close(): Promise<void>;
 }
 
 const DEFAULT_MAX_QUEUE = 1024;
 
 /**
- * Verifies Groth16 proofs on worker threads, many at a time when many wait.
- * @throws SottoError VERIFICATION_KEY_INVALID; EngineError ENGINE_FAILED when no worker starts
+ * Verifies Groth16 proofs on worker threads, in batches if many are queued.
+ * @throws SottoError VERIFICATION_KEY_INVALID; EngineError ENGINE_FAILED if no worker starts
  */
 export async function createVerifyEngine(options: VerifyEngineOptions): Promise<VerifyEngine> {
   const entries = Object.entries(options.verificationKeys);
@@ -57,7 +57,7 @@ export async function createVerifyEngine(options: VerifyEngineOptions): Promise<
         const message = `No verification key for circuit ${JSON.stringify(circuit)}; there are ${known}.`;
         throw new EngineError("CIRCUIT_UNKNOWN", message, { circuit, known });
       }
-      // The worker trusts all of this but B's subgroup, which it checks itself: here it would hold up every request.
+      // The worker trusts these checks. It checks the subgroup of B itself, because that would delay every request here.
       const numbers = decodeSignals(signals, keys[key]!.nPublic);
       const outcome = await pool.run({ key, points: decodeProofOnCurves(proof), signals: numbers });
       if (outcome === OUTCOME.notInSubgroup) throw notInSubgroup("b");
@@ -68,7 +68,7 @@ export async function createVerifyEngine(options: VerifyEngineOptions): Promise<
 }
 
 function startOwn(workerData: unknown): Worker {
-  // The sources run as they are (type stripping) and compiled.
+  // This file may run as TypeScript (type stripping) or compiled.
   const file = import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js";
   return new Worker(new URL(file, import.meta.url), { workerData });
 }

@@ -1,19 +1,19 @@
 import type { Worker } from "node:worker_threads";
 import { OUTCOME, type Outcome, type Statement } from "./statement.ts";
 
-/** A proof that waits, and whom to tell. */
+/** A queued proof and its promise. */
 export interface Job {
   readonly statement: Statement;
-  /** Workers that died while they had it. */
+  /** Number of workers that died with it. */
   readonly deaths: number;
   resolve(outcome: Outcome): void;
   reject(error: Error): void;
 }
 
 interface Listener {
-  /** It can take jobs: it has started, or answered as many. */
+  /** The worker can accept jobs: it has started, or has answered this many. */
   idle(answered: number): void;
-  /** It is gone. `jobs` are those it had; `started` says whether it ever was ready. */
+  /** The worker ended. `jobs` are its unanswered jobs; `started` says whether it was ever ready. */
   died(thread: Thread, jobs: readonly Job[], started: boolean, cause: Error): void;
 }
 

@@ -1,7 +1,6 @@
 /**
- * The engine's workers and what waits for them. A worker takes what has arrived while it was busy, all at once, shared
- * with the other idle ones. One that dies is replaced; its jobs run again, each alone, so that one that kills workers
- * takes no other with it the second time.
+ * The engine's workers and their queue. Idle workers share everything that is queued and verify it in batches. A worker that
+ * dies is replaced, and its jobs run again one at a time, so that a job that kills workers does not affect others twice.
  */
 import type { Worker } from "node:worker_threads";
 import { BATCH_SIZE } from "./batch.ts";
@@ -12,18 +11,18 @@ import { type Job, Thread } from "./thread.ts";
 export interface WorkerPoolOptions {
   /** Threads. */
   readonly workers: number;
-  /** Most proofs that wait, beside those being verified. */
+  /** Maximum proofs in the queue, without those being verified. */
   readonly maxQueue: number;
   /** Starts one worker. */
   readonly start: () => Worker;
 }
 
 const MAX_DEATHS = 2;
-/** Between attempts to start a worker, ms: doubled each time it fails. */
+/** Pause between attempts to start a worker, ms; doubled after each failure. */
 const [FIRST_PAUSE_MS, MAX_PAUSE_MS] = [50, 5_000];
 
 export class WorkerPool {
-  /** Resolves when one worker is ready; rejects with ENGINE_FAILED if the first to end its start fails. */
+  /** Resolves when the first worker is ready; rejects with ENGINE_FAILED if its start fails. */
   readonly started: Promise<void>;
   readonly #options: WorkerPoolOptions;
   readonly #threads = new Set<Thread>();
@@ -42,7 +41,7 @@ export class WorkerPool {
     this.started = new Promise((resolve, reject) => {
       this.#settleStart = (failure) => (failure === undefined ? resolve() : reject(failure));
     });
-    // Whoever does not ask is not told.
+    // Without a handler a rejection would end the process.
     this.started.catch(() => undefined);
     for (let index = 0; index < options.workers; index++) this.#start();
   }
@@ -51,7 +50,7 @@ export class WorkerPool {
     if (this.#closing !== undefined) return Promise.reject(new EngineError("ENGINE_CLOSED", "the engine is closed"));
     const { maxQueue } = this.#options;
     if (this.#queue.length >= maxQueue) {
-      const message = `${maxQueue} proofs wait to be verified; no more are taken now`;
+      const message = `the queue of ${maxQueue} proofs is full; try again`;
       return Promise.reject(new EngineError("ENGINE_OVERLOADED", message, { maxQueue }));
     }
     return new Promise((resolve, reject) => {
@@ -60,7 +59,7 @@ export class WorkerPool {
     });
   }
 
-  /** Answers all that was accepted, then ends the workers. */
+  /** Completes all accepted jobs, then ends the workers. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -91,7 +90,7 @@ export class WorkerPool {
     this.#schedule();
   }
 
-  /** At the end of this turn of the event loop: what arrives together is verified together. */
+  /** Dispatches at the end of this turn of the event loop, so that proofs that arrive together share a batch. */
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;

@@ -8,6 +8,6 @@ import type { Statement } from "./statement.ts";
 
 const curve = await Curve.load();
 const batch = new Batch(curve, prepareKeys(curve, workerData as readonly VerificationKey[]));
-// What throws here ends the worker: its memory may be in any state. The pool starts another.
+// An error here ends the worker, because its memory may be in any state. The pool starts another.
 parentPort?.on("message", (statements: readonly Statement[]) => parentPort?.postMessage(batch.verify(statements)));
 parentPort?.postMessage("ready");

@@ -11,7 +11,7 @@ export type ServiceAppOptions = Pick<AppOptions, "log" | "metrics" | "routes"> &
 /** Of a database's driver, wherever it comes up. */
 export const translateError = (error: unknown): ServiceError | undefined =>
   isUnavailable(error)
-    ? new ServiceError("STORE_UNAVAILABLE", "the service's store is away; try again", {}, { cause: error })
+    ? new ServiceError("STORE_UNAVAILABLE", "the service's database is unavailable; try again", {}, { cause: error })
     : undefined;
 
 /** The HTTP server with everything that is the same for all routes. */

@@ -11,7 +11,8 @@ export function openApiOptions({ basePath }: Pick<Config, "basePath">): SwaggerO
       openapi: "3.1.0",
       info: {
         title: "sotto verifier service",
-        description: "Verifies private payments, settles them on chain at its own gas, serves the circuits' artifacts.",
+        description:
+          "Verifies private payments, settles them on chain, pays the gas, and serves the circuits' artifacts.",
         version: API_VERSION,
         license: { name: "GPL-3.0-or-later", identifier: "GPL-3.0-or-later" },
       },
@@ -21,7 +22,7 @@ export function openApiOptions({ basePath }: Pick<Config, "basePath">): SwaggerO
         { name: "relay", description: "deposits and withdrawals without gas" },
         PHONE_TAG,
         { name: "artifacts", description: "circuits and keys" },
-        { name: "operations", description: "keys of the tokens, health" },
+        { name: "operations", description: "token keys and health" },
       ],
     },
     stripBasePath: true,

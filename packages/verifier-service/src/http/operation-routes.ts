@@ -4,7 +4,7 @@ import type { KeyRing } from "../token/key-ring.ts";
 
 const tags = ["operations"];
 const HEALTH = {
-  summary: "Whether a payment could be verified and settled now, and the phone registry answers",
+  summary: "Whether payments can be verified and settled now, and whether the phone registry works",
   checks: {
     chain: CheckAnswer,
     store: CheckAnswer,
@@ -35,7 +35,7 @@ export interface OperationRoutes {
   readonly readiness: HealthOptions["readiness"];
 }
 
-/** At the root and below the base path alike. */
+/** Both at the root and below the base path. */
 export function operationRoutes(app: App, { keys, readiness }: OperationRoutes): void {
   app.get(
     "/.well-known/jwks.json",

@@ -22,11 +22,11 @@ export interface PaymentRoutes extends VerifyServices, RelayServices, X402Routes
   readonly facts: RelayServices["facts"];
   readonly metrics: Pick<ServiceMetrics, "verified" | "settled">;
   readonly answers: AnswerContext;
-  /** Whom quotas count for: nothing an address can be read from. */
+  /** The id under which quotas count the client. It does not reveal its address. */
   readonly clientOf: (request: FastifyRequest) => string;
 }
 
-const Id = Type.Object({ id: Type.String({ maxLength: 64, description: "of the payment, deposit or withdrawal" }) });
+const Id = Type.Object({ id: Type.String({ maxLength: 64, description: "id of the payment, deposit or withdrawal" }) });
 const refused = errors(400, 405, 413, 415, 429, 503);
 
 export function paymentRoutes(app: App, services: PaymentRoutes): void {
@@ -80,14 +80,15 @@ export function paymentRoutes(app: App, services: PaymentRoutes): void {
     {
       schema: {
         tags: payments,
-        summary: "Ask again for a payment, deposit or withdrawal",
+        summary: "The state of a payment, deposit or withdrawal",
         params: Id,
         response: { 200: SettleAnswer, 202: SettleAnswer, ...errors(404, 429, 503) },
       },
     },
     async (request, reply) => {
       const operation = await services.store.operations.get(request.params.id);
-      if (operation === undefined) throw new ServiceError("UNKNOWN_PAYMENT", "nothing was queued under this id");
+      if (operation === undefined)
+        throw new ServiceError("UNKNOWN_PAYMENT", "no payment, deposit or withdrawal was queued under this id");
       return sendOutcome(request, reply, settleAnswer(operation, answers));
     },
   );

@@ -1,5 +1,5 @@
-// Whether the relayer could settle what is asked for now. A token that cannot be settled costs its payer minutes of waiting
-// for nothing: the service answers 503 before it gives one.
+// Whether the relayer can settle another operation now. If not, the service answers 503 and issues no token: a payer with a
+// token that cannot be settled would wait for minutes.
 import { type Chain, isNodeFault } from "@sotto/chain";
 import type { Check, Need } from "@sotto/server";
 import type { Config } from "../config/config.ts";
@@ -9,7 +9,7 @@ import type { Fees } from "../relayer/fees.ts";
 import { PAYMENT_GAS, SAMPLE_TRANSACTION, SPONSORED_GAS } from "../relayer/gas.ts";
 import type { Commitments, Store } from "../store/index.ts";
 
-/** payment: has a token or gets one. sponsored: a deposit or withdrawal, which half of a day's budget is kept from. */
+/** payment: with or without a token. sponsored: a deposit or withdrawal; these may use half of a day's budget. */
 export type AdmissionKind = "payment" | "sponsored";
 
 export type ObstacleCode =
@@ -19,41 +19,41 @@ export type ObstacleCode =
   | "GAS_BUDGET_EXHAUSTED"
   | "RELAYER_STUCK";
 
-/** What stands in the way of settling anything. */
+/** A reason why nothing can be settled now. */
 export interface Obstacle {
   readonly code: ObstacleCode;
   readonly message: string;
-  /** Seconds after which it is worth asking again. */
+  /** Seconds after which a retry makes sense. */
   readonly retryAfter: number;
 }
 
-/** What is known at one moment. */
+/** The state that admission depends on. */
 export interface Outlook {
   /** Age of the newest block, ms. */
   readonly headAge: number;
-  /** Wei for a unit of gas; undefined while even the base fee is beyond the cap. */
+  /** Wei per unit of gas; undefined while the base fee exceeds the cap. */
   readonly fees: Fees | undefined;
-  /** Wei that the data of one transaction costs beside its gas. */
+  /** Fee for a transaction's data on the parent chain, wei. */
   readonly dataFee: bigint;
   /** Wei. */
   readonly balance: bigint;
-  /** Wei spent today, with the most that unmined transactions may cost. */
+  /** Wei spent today, including the maximum cost of transactions that are not mined. */
   readonly gasToday: bigint;
   readonly commitments: Commitments;
-  /** Ms since the relayer in charge last ended a round. */
+  /** Ms since the leading relayer last completed a round. */
   readonly silence: number;
-  /** Ms of the clock. */
+  /** The current time, ms. */
   readonly now: number;
 }
 
 type Limits = Pick<Config, "gasBudget" | "leastBalance" | "maxHeadAgeMs" | "blockTimeMs">;
 
-/** A relayer that ended no round for so long is stuck, ms: twice what is left of a payment's date in the worst case. */
+/** A relayer that completed no round for this long is stuck, ms. It is twice the shortest time a payment may have left. */
 export const MAX_SILENCE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const RETRY_SECONDS = 30;
 
-/** Everything that stands in the way, by the readiness check that shows it. */
+/** All obstacles, by the readiness check that shows them. */
 export function findObstacles(
   outlook: Outlook,
   limits: Limits,
@@ -67,12 +67,12 @@ export function findObstacles(
     head: obstacle(
       limits.maxHeadAgeMs > 0 && headAge > limits.maxHeadAgeMs,
       "HEAD_TOO_OLD",
-      `the chain's newest block is ${Math.round(headAge / 1000)} s old: nothing would be mined in time; try again`,
+      `the chain's newest block is ${Math.round(headAge / 1000)} s old, so transactions would not be mined in time; try again`,
     ),
     fees: obstacle(
       fees === undefined,
       "FEES_TOO_HIGH",
-      "gas costs more now than the service offers; try again",
+      "the gas price exceeds the service's limit; try again",
       Math.max(RETRY_SECONDS, blockSeconds),
     ),
     relayer: obstacle(
@@ -84,18 +84,18 @@ export function findObstacles(
     budget: obstacle(
       neededBudget(outlook, kind) > (kind === "payment" ? limits.gasBudget : limits.gasBudget / 2n),
       "GAS_BUDGET_EXHAUSTED",
-      "the service has spent what it may spend on gas today; try again tomorrow (UTC)",
+      "the service has spent its gas budget of today; try again tomorrow (UTC)",
       Math.ceil((DAY_MS - (now % DAY_MS)) / 1000),
     ),
     leader: obstacle(
       silence > MAX_SILENCE_MS,
       "RELAYER_STUCK",
-      `the service has not looked at the chain for ${Math.round(silence / 1000)} s; try again`,
+      `the relayer has not read the chain for ${Math.round(silence / 1000)} s; try again`,
     ),
   };
 }
 
-/** Wei that all that was promised and one more may cost at the present price. */
+/** Cost in wei of all promised payments and one more operation, at the current price. */
 function promised({ fees, dataFee, commitments }: Outlook, kind: AdmissionKind): bigint {
   const cost = (gas: bigint) => gas * (fees?.maxFee ?? 0n) + dataFee;
   const own = cost(kind === "payment" ? PAYMENT_GAS : SPONSORED_GAS);
@@ -119,17 +119,17 @@ export interface AdmissionParts {
   readonly clock: () => number;
 }
 
-/** How long an outlook is taken for true, ms: longer than a burst of requests, shorter than a block. */
+/** How long an outlook is reused, ms: longer than a burst of requests, shorter than a block. */
 const OUTLOOK_MS = 2_000;
 
-/** An outlook, and how many payments were promised since. */
+/** An outlook, and the number of payments promised since. */
 interface View {
   readonly at: number;
   readonly outlook: Promise<Outlook>;
   promised: number;
 }
 
-/** Decides whether more may be promised. Requests within two seconds share what it asks for. */
+/** Decides whether another operation may be promised. Requests within two seconds share one outlook. */
 export class Admission {
   readonly #parts: AdmissionParts;
   readonly #startedAt: number;
@@ -141,8 +141,8 @@ export class Admission {
   }
 
   /**
-   * Admits one more, if it could be settled. A payment counts as promised from now on.
-   * @returns takes the promise back: nothing came of it
+   * Admits one more operation if it can be settled. An admitted payment counts as promised from now on.
+   * @returns releases the promise, if the payment comes to nothing
    * @throws ServiceError HEAD_TOO_OLD, FEES_TOO_HIGH, RELAYER_BALANCE_LOW, GAS_BUDGET_EXHAUSTED, RELAYER_STUCK,
    * CHAIN_UNAVAILABLE
    */
@@ -196,7 +196,7 @@ export class Admission {
       store.commitments(),
       store.sinceLastRound(),
     ]);
-    // A service that has just started may still read the chain: its first round counts from then on.
+    // A service that has just started may still be reading the chain, so silence counts from the start.
     const running = now - this.#startedAt;
     return {
       fees: price,

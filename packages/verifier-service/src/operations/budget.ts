@@ -1,42 +1,42 @@
-// Anyone may pay himself, and his money comes back to him: the quotas of one client are what it can make the relayer spend,
-// and what is spent for one client is not there for the others.
+// A payer can pay itself again and again and lose nothing, while the relayer pays the gas. So quotas limit what one client can
+// make the relayer spend of the day's budget, which all clients share.
 import { NETWORK_GROWTH, type ServiceLog } from "@sotto/server";
 import type { Config } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
 import type { FeeMarket } from "../relayer/fee-market.ts";
 import { PAYMENT_GAS, SAMPLE_TRANSACTION, SPONSORED_GAS } from "../relayer/gas.ts";
 
-/** Uses of one network a day. */
+/** Uses per network and day. */
 export interface Quotas {
   readonly clientQuota: number;
   readonly sponsorQuota: number;
 }
 
-/** Wei of one transaction's gas and data, at the present price. */
+/** Cost of one transaction's gas and data at the current price, wei. */
 export interface Price {
   readonly payment: bigint;
   readonly sponsored: bigint;
 }
 
-/** What transactions usually cost now. */
+/** The usual cost of transactions at present. */
 export async function presentPrice(market: Pick<FeeMarket, "usualPrice" | "dataFee">): Promise<Price> {
   const { baseFee, tip } = await market.usualPrice();
   const dataFee = await market.dataFee(SAMPLE_TRANSACTION);
   return { payment: PAYMENT_GAS * (baseFee + tip) + dataFee, sponsored: SPONSORED_GAS * (baseFee + tip) + dataFee };
 }
 
-/** Quotas of a service on a local chain, and the most that is derived from a budget. */
+/** Quotas on a local chain, and the maximum that is derived from a budget. */
 export const MAX_QUOTAS: Quotas = { clientQuota: 10_000, sponsorQuota: 100 };
-/** A client's payments may cost one of so many parts of a day's budget, and so may what is sponsored for it. */
+/** One client's payments may cost this part of a day's budget, and so may its sponsored operations. */
 const PARTS = 8n;
-/** A client's quotas together are told the operator beyond one of so many parts. */
-const TOLD_PARTS = 4n;
-/** A customer of IPv6 may have the largest network that is counted. */
+/** The service warns if one client's quotas together may cost more than this part of the budget. */
+const WARN_PARTS = 4n;
+/** One customer may have the largest IPv6 network that is counted. */
 const GROWTH = BigInt(NETWORK_GROWTH.at(-1)!);
 
 type Settings = Pick<Config, "clientQuota" | "sponsorQuota" | "gasBudget" | "quotasBeyondBudget">;
 
-/** The quotas that are configured, or what the day's budget allows one client at this price. */
+/** The configured quotas, or what the day's budget allows one client at this price. */
 export function quotasFor({ clientQuota, sponsorQuota, gasBudget }: Settings, price: Price): Quotas {
   const derived = (cost: bigint, most: number) => {
     if (cost === 0n) return most;
@@ -49,23 +49,23 @@ export function quotasFor({ clientQuota, sponsorQuota, gasBudget }: Settings, pr
   };
 }
 
-/** Wei that one client can make the relayer spend in a day. */
+/** Wei that one client can make the relayer spend per day. */
 export const costOf = ({ clientQuota, sponsorQuota }: Quotas, { payment, sponsored }: Price): bigint =>
   GROWTH * (BigInt(clientQuota) * payment + BigInt(sponsorQuota) * sponsored);
 
 /**
- * The quotas a service starts with. On a local chain gas costs nothing.
- * @throws ServiceError QUOTAS_BEYOND_BUDGET: one client alone can use up the day's budget, and no setting allows that
+ * The quotas of a starting service. On a local chain gas is free.
+ * @throws ServiceError QUOTAS_BEYOND_BUDGET if one client alone could exhaust the day's budget and no setting allows that
  */
 export function startingQuotas(config: Settings & Pick<Config, "local">, price: Price, log: ServiceLog): Quotas {
   if (config.local) return quotasFor(config, { payment: 0n, sponsored: 0n });
   const { gasBudget, quotasBeyondBudget } = config;
   const quotas = quotasFor(config, price);
   const cost = costOf(quotas, price);
-  log.info({ ...quotas, wei: String(cost) }, "quotas of one client a day, and what they can cost");
-  if (cost <= gasBudget / TOLD_PARTS) return quotas;
+  log.info({ ...quotas, wei: String(cost) }, "quotas of one client per day, and their maximum cost");
+  if (cost <= gasBudget / WARN_PARTS) return quotas;
   const fit = quotasFor({ ...config, clientQuota: undefined, sponsorQuota: undefined }, price);
-  const message = `with SOTTO_CLIENT_QUOTA ${quotas.clientQuota} and SOTTO_SPONSOR_QUOTA ${quotas.sponsorQuota} one client can cost ${cost} wei a day, but SOTTO_GAS_BUDGET is ${gasBudget} wei: set the quotas to at most ${fit.clientQuota} and ${fit.sponsorQuota}, or the budget to ${cost * TOLD_PARTS}`;
+  const message = `with SOTTO_CLIENT_QUOTA ${quotas.clientQuota} and SOTTO_SPONSOR_QUOTA ${quotas.sponsorQuota} one client can cost ${cost} wei a day, but SOTTO_GAS_BUDGET is ${gasBudget} wei: set the quotas to at most ${fit.clientQuota} and ${fit.sponsorQuota}, or the budget to ${cost * WARN_PARTS}`;
   if (cost > gasBudget && quotasBeyondBudget === "refuse")
     throw new ServiceError("QUOTAS_BEYOND_BUDGET", `${message}, or SOTTO_QUOTAS_BEYOND_BUDGET to allow`);
   log.warn({ code: "QUOTAS_BEYOND_BUDGET" }, message);

@@ -1,12 +1,12 @@
 import type { Config } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
 
-/** What the relayer needs to land a transaction, ms: nothing is broadcast with less time left. */
+/** Minimum time that the relayer needs to settle, ms. It broadcasts nothing with less time left. */
 export function minSettleTimeMs({ blockTimeMs }: Pick<Config, "blockTimeMs">): number {
   return Math.max(30_000, 2 * blockTimeMs);
 }
 
-/** Seconds a decimal string names. @throws ServiceError INVALID_REQUEST */
+/** Parses decimal seconds. @throws ServiceError INVALID_REQUEST */
 export function parseSeconds(text: string, name: string): bigint {
   if (/^(0|[1-9][0-9]{0,18})$/.test(text)) return BigInt(text);
   throw new ServiceError("INVALID_REQUEST", `${name} must be whole seconds, decimal without leading zeros`);
@@ -21,7 +21,10 @@ interface DeadlineServices {
 export function assertDeadline(until: bigint, name: string, { config, clock }: DeadlineServices): void {
   const left = Number(until) * 1000 - clock();
   if (left < minSettleTimeMs(config))
-    throw new ServiceError("EXPIRED", `${name} leaves ${left} ms, ${minSettleTimeMs(config)} are needed`);
+    throw new ServiceError(
+      "EXPIRED",
+      `${name} leaves ${left} ms to settle, but ${minSettleTimeMs(config)} ms are needed`,
+    );
   if (left > config.longestValidity * 1000)
-    throw new ServiceError("VALIDITY_TOO_LONG", `${name} is more than ${config.longestValidity} s away`);
+    throw new ServiceError("VALIDITY_TOO_LONG", `${name} is more than ${config.longestValidity} s ahead`);
 }

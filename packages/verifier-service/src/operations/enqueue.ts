@@ -1,4 +1,4 @@
-// What deposits and withdrawals have in common: dates, fees, and the way into the relayer's queue.
+// What deposits and withdrawals share: the services they need, the queue and the wait.
 import type { Config } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
 import type { PoolFacts } from "../pool/facts.ts";
@@ -26,12 +26,12 @@ export interface RelayServices {
 export function assertQueued(result: EnqueueResult): Operation {
   if (result.kind === "exceeded") throw quotaExceeded(result.quota, result.resetAt);
   if (result.kind !== "taken") return result.operation;
-  throw new ServiceError(result.reason, "a note of it is being spent by another request, or is spent");
+  throw new ServiceError(result.reason, "another operation spends or spent one of its notes");
 }
 
 /**
- * Waits for a deposit or withdrawal, `config.relayWaitMs` at most if its sender does not say otherwise: it can be mined
- * for a day, and those who ask for it know `pending`.
+ * Waits for a deposit or withdrawal, at most `config.relayWaitMs` unless its client chose another time. It may be mined a day
+ * later, and every client of deposits and withdrawals understands `pending`.
  */
 export async function waitForRelayed(
   operation: Operation,

@@ -1,49 +1,59 @@
-// How long a request for a settlement is held, and how many are held at once.
+// How long a request for a settlement waits, and how many requests wait at once. A payment that is queued may still be
+// settled, so the answer `pending` is for clients that can ask again. Three values decide:
+//
+// - `Prefer: respond-async, wait=S` (the client's): answer `pending` after S seconds, or at once without `wait`. Without
+//   `respond-async` a client gets the outcome of its payment, even if that takes until its deadline is confirmed.
+// - SOTTO_SETTLE_WAIT_MS (the operator's): answer `pending` after this time, even if the client would wait
+//   longer. Deposits and withdrawals have a default for it (`relayWaitMs`), payments do not.
+// - SOTTO_MAX_HELD (the operator's): how many requests wait at once. Beyond it, clients that accept `pending` get it at
+//   once; the others get OVERLOADED, and nothing is queued for them.
+//
+// The shortest of these times counts, and none is longer than MAX_HOLD_MS.
 import { ServiceError } from "../errors.ts";
 
-/** Who asks for a settlement, and how long it can wait for the answer. */
+/** The client that requests a settlement, and how long it waits. */
 export interface Caller {
-  /** Its network address, under the name that quotas know it by. */
+  /** The id under which quotas count the client. */
   readonly client: string;
-  /** It takes `pending` for an answer after this time, ms. Undefined: it did not say so, and is held. */
+  /** It accepts `pending` after this time, ms; undefined if it did not ask for that. */
   readonly asyncAfterMs: number | undefined;
-  /** Aborted when it disconnects. */
+  /** Aborted when the client disconnects. */
   readonly gone: AbortSignal;
 }
 
 export interface HoldOptions {
-  /** Requests held at once. */
+  /** Maximum requests that wait at once. */
   readonly maxHeld: number;
-  /** Operator's limit of all waits, ms. Undefined: a payment is held until its outcome is decided. */
+  /** The operator's limit for all waits, ms; undefined: a payment waits until its outcome is decided. */
   readonly settleWaitMs: number | undefined;
   readonly confirmations: number;
   readonly blockTimeMs: number;
   readonly clock: () => number;
-  /** Told how many requests are held. */
+  /** Called with the number of waiting requests. */
   readonly onChange: (held: number) => void;
 }
 
 /**
- * Longest time a request is held, ms. Node's fetch waits 300 s for an answer, and our own server closes connections that
- * were silent for so long.
+ * Longest wait of a request, ms. Node's fetch waits 300 s for a response, and the server closes connections without traffic
+ * after the same time.
  */
 export const MAX_HOLD_MS = 280_000;
-/** After a payment's date the first block beyond it has to be mined, confirmed and read. */
+/** The outcome is decided when a block after the payment's deadline is mined, confirmed and read. */
 const SPARE_BLOCKS = 2;
-/** Requests held for one payment: a client asks once, and again if its connection breaks. */
+/** Waiting requests for one payment: a client sends one, and another if its connection breaks. */
 const MAX_PER_PAYMENT = 8;
 const TOTAL = "total";
 
-/** A request's place among those that are held. */
+/** A request that may wait. */
 export interface Hold {
   /** Whether `pending` may be the answer. */
   readonly mayAnswerPending: boolean;
-  /** How long to wait for the outcome of an operation that can be mined until `validUntil` (seconds), ms. */
+  /** How long to wait for an operation that can be mined until `validUntil` (seconds), ms. */
   waitMs(validUntil: number): number;
   leave(): void;
 }
 
-/** Bounds the requests that are held: in total, for one network address and for one payment. */
+/** Limits the requests that wait: in total, per client and per payment. */
 export class Holds {
   readonly #options: HoldOptions;
   readonly #counts = new Map<string, number>();
@@ -53,10 +63,10 @@ export class Holds {
   }
 
   /**
-   * Takes a place. Call it before the payment is queued: a client that is refused here has not paid, whatever it makes of
-   * the error. If no place is left, a client that takes `pending` for an answer gets that at once.
+   * Acquires a place. Call it before the payment is queued, so that a client that is refused here has not paid. If no place
+   * is left, a client that accepts `pending` gets it at once.
    *
-   * @param payment what is asked for, such as the payment's nullifier
+   * @param payment identifies the payment, for example its nullifier
    * @throws ServiceError OVERLOADED
    */
   enter(payment: string, { asyncAfterMs, client }: Caller): Hold {
@@ -90,7 +100,7 @@ export class Holds {
     };
   }
 
-  /** When a chain that makes blocks has shown whether a payment was mined before its date, ms. */
+  /** When the chain shows whether an operation was mined before its deadline, ms. */
   #decidedAt(validUntil: number): number {
     const { confirmations, blockTimeMs } = this.#options;
     return validUntil * 1000 + (confirmations + SPARE_BLOCKS) * blockTimeMs;

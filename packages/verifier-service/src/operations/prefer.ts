@@ -1,20 +1,20 @@
-// The preferences of RFC 7240 that settle understands: respond-async, and wait beside it.
+// The preferences of RFC 7240 that settlements support: respond-async and wait. hold.ts explains the wait.
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Caller } from "./hold.ts";
 
 export interface Preferences {
   readonly respondAsync: boolean;
-  /** Seconds that the client is prepared to wait; undefined: it named none, or no whole number of at most six digits. */
+  /** Seconds that the client waits; undefined if absent or not a whole number of at most six digits. */
   readonly wait: number | undefined;
 }
 
-/** A preference with its value, up to the next comma; a quoted string may hold commas. Parameters are ignored. */
+/** A preference with its value, up to the next comma; a quoted string may contain commas. Parameters are ignored. */
 const PREFERENCE =
   /([!#$%&'*+\-.^_`|~0-9a-z]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,;"]*)))?(?:"[^"]*"|[^,"])*(?:,|$)/gi;
-/** The server limits all headers together; a longer value of this one is not read. */
+/** A longer header is ignored. */
 const MAX_LENGTH = 256;
 
-/** Reads `Prefer`. The first of two equal preferences counts, and unknown ones are ignored, as the RFC says. */
+/** Parses `Prefer`. Of two equal preferences the first counts, and unknown ones are ignored, as the RFC requires. */
 export function readPreferences(header: string | readonly string[] | undefined): Preferences {
   const text = [header ?? ""].flat().join(",");
   const found = new Map<string, string>();
@@ -25,7 +25,7 @@ export function readPreferences(header: string | readonly string[] | undefined):
   return { respondAsync: found.has("respond-async"), wait: /^[0-9]{1,6}$/.test(wait) ? Number(wait) : undefined };
 }
 
-/** Reads how long a client waits for a settlement. @param client its network address, as quotas name it */
+/** Reads how long a client waits for a settlement. @param client the id under which quotas count it */
 export function callerOf({ headers }: FastifyRequest, { raw }: FastifyReply, client: string): Caller {
   const { respondAsync, wait = 0 } = readPreferences(headers["prefer"]);
   const gone = new AbortController();
@@ -33,7 +33,7 @@ export function callerOf({ headers }: FastifyRequest, { raw }: FastifyReply, cli
   return { client, asyncAfterMs: respondAsync ? wait * 1000 : undefined, gone: gone.signal };
 }
 
-/** Tells a client that asked for `pending` that it got it because it asked. */
+/** Sets `preference-applied` if the client asked for `pending`. */
 export function tellApplied({ headers }: FastifyRequest, reply: FastifyReply): void {
   const { respondAsync, wait } = readPreferences(headers["prefer"]);
   if (!respondAsync) return;

@@ -6,7 +6,7 @@ import type { Quotas } from "./budget.ts";
 
 const DAY_MS = 86_400_000;
 
-/** A quota for each network of a client: the larger ones have more. */
+/** One quota for each network of a client; larger networks have larger quotas. */
 function networkQuotas(kind: string, client: string, limit: number): Quota[] {
   return networkLimits(client, limit).map((each) => ({
     key: `${kind}:${each.network}`,
@@ -16,8 +16,8 @@ function networkQuotas(kind: string, client: string, limit: number): Quota[] {
 }
 
 /**
- * Counts a check of proofs for the networks of its client.
- * @throws ServiceError QUOTA_EXCEEDED; details.resetAt is when the next day begins, ms
+ * Counts a verification of proofs for the networks of the client.
+ * @throws ServiceError QUOTA_EXCEEDED; details.resetAt is the start of the next day, ms
  */
 export async function takeClientQuota(
   store: Pick<Store, "quotas">,
@@ -32,8 +32,8 @@ export const clientQuotas = ({ clientQuota }: Pick<Quotas, "clientQuota">, clien
   networkQuotas("client", client, clientQuota);
 
 /**
- * The shielded address that is paid, decimal: x of its encryption key, and its owner tag. Not the wallet: a payer can name
- * any wallet beside a key of its own.
+ * The shielded address that is paid, in decimal: x of its encryption key, and its owner tag. Not the wallet, because a payer
+ * can combine any wallet with a key of its own.
  */
 export interface PaidAddress {
   readonly keyX: string;
@@ -41,8 +41,8 @@ export interface PaidAddress {
 }
 
 /**
- * What a payment that is queued counts for: its recipient. What is only verified costs no gas, and must not use up what
- * others may be paid.
+ * The quota of a queued payment: that of its recipient. Payments that are only verified cost no gas and do not count, so that
+ * nobody can exhaust a recipient's quota with them.
  */
 export function recipientQuota(
   { recipientQuota: limit }: Pick<Config, "recipientQuota">,
@@ -52,8 +52,8 @@ export function recipientQuota(
 }
 
 /**
- * What a deposit or withdrawal that pays no fee counts for: its client, and a deposit also for its depositor, who may
- * come from many network addresses.
+ * The quotas of a deposit or withdrawal without a fee: those of its client and, for a deposit, of its depositor, who may use
+ * many network addresses.
  */
 export function sponsorQuotas({ sponsorQuota: limit }: Quotas, client: string, depositor?: string): readonly Quota[] {
   const own = depositor === undefined ? [] : [{ key: `depositor:${depositor}`, limit, window: DAY_MS }];
@@ -67,7 +67,7 @@ const COUNTED: Readonly<Record<string, string>> = {
   depositor: "sponsored deposits a day of one account",
 };
 
-/** @param resetAt when the next day begins, ms */
+/** @param resetAt start of the next day, ms */
 export function quotaExceeded({ key, limit }: Quota, resetAt: number): ServiceError {
   const what = COUNTED[key.slice(0, key.indexOf(":"))];
   return new ServiceError("QUOTA_EXCEEDED", `quota exceeded: ${limit} ${what}`, { limit, resetAt });

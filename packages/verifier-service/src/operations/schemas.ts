@@ -1,7 +1,7 @@
 import { Type } from "@fastify/type-provider-typebox";
 import { MAX_URL_LENGTH } from "@sotto/protocol";
 
-/** Longest canonical decimal of 256 bits. Values are read exactly later; here only sizes and types are limited. */
+/** Digits of the largest 256-bit number. The schemas limit types and sizes only; the protocol package parses the values. */
 const DECIMAL_DIGITS = 78;
 
 export const Decimal = Type.String({ minLength: 1, maxLength: DECIMAL_DIGITS });
@@ -31,6 +31,6 @@ export const RelayAnswer = Type.Object({
 
 export const PreferHeader = Type.Object({
   prefer: Type.Optional(
-    Type.String({ description: "respond-async, wait=SECONDS: answer pending after that time (RFC 7240)" }),
+    Type.String({ description: "respond-async, wait=SECONDS: answer pending after this time (RFC 7240)" }),
   ),
 });

@@ -7,7 +7,7 @@ export interface WaitServices {
   readonly relayer: RelayerPort;
 }
 
-/** Waits until an operation's outcome is known, as long as its place permits. */
+/** Waits until an operation's outcome is known, as long as `hold` allows. */
 export async function waitFor(
   operation: Operation,
   hold: Hold,

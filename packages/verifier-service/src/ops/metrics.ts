@@ -4,14 +4,14 @@ import type { RelayerMetrics } from "../relayer/types.ts";
 
 export interface ServiceMetrics extends HttpMetrics, RelayerMetrics {
   readonly registry: Registry;
-  /** @param reason `valid`, or why not */
+  /** @param reason `valid`, or the reason why not */
   verified(reason: string): void;
   settled(status: string): void;
-  /** @param requests how many wait for a settlement */
+  /** @param requests number of requests that wait for a settlement */
   held(requests: number): void;
 }
 
-/** Labels hold routes, statuses and codes: nothing that names a payment or who pays. */
+/** Labels are routes, statuses and codes. None identifies a payment or a payer. */
 export function createMetrics(): ServiceMetrics {
   const registry = new Registry();
   const registers = [registry];
@@ -24,7 +24,7 @@ export function createMetrics(): ServiceMetrics {
   });
   const settled = new Counter({
     name: "sotto_settle_answers_total",
-    help: "answers to settle, deposit and withdraw by status",
+    help: "responses to settle, deposit and withdraw by status",
     labelNames: ["status"],
     registers,
   });

@@ -8,12 +8,12 @@ export interface ServiceParts {
   readonly chain: Chain;
   readonly store: Pick<Store, "ping">;
   readonly catalog: Catalog;
-  /** What would be in the way of settling a payment. */
+  /** Checks whether a payment could be settled. */
   readonly admission: Pick<Admission, "needs">;
   readonly phone?: { ping(): Promise<void> } | undefined;
 }
 
-/** Everything a payment needs, and where there is one the phone registry. */
+/** The readiness checks: everything that a payment needs, and the phone registry if it is on. */
 export function serviceNeeds({ chain, store, catalog, admission, phone }: ServiceParts) {
   const needs: Record<string, Need> = {
     chain: async () => void (await chain.head()),

@@ -3,7 +3,7 @@ import { tellApplied } from "../operations/prefer.ts";
 import type { Operation } from "../store/index.ts";
 import type { VerifyResult } from "./verify.ts";
 
-/** What the interface promises of every payment. */
+/** What the interface states about every payment. */
 const VERIFIED_PRIVACY = { amountEncrypted: true, senderHidden: true, proofSystem: "groth16" } as const;
 const SETTLED_PRIVACY = {
   amountVisibleOnChain: false,
@@ -11,7 +11,7 @@ const SETTLED_PRIVACY = {
   observerCannotLinkTransactions: true,
 } as const;
 
-/** Body of a verification result; all fields whatever the result. */
+/** The body of a verification's response. All fields are always present, except reason and message. */
 export function verifyAnswer(result: VerifyResult) {
   if (result.valid)
     return { valid: true, paymentToken: result.token, expiresIn: result.expiresIn, privacy: VERIFIED_PRIVACY };
@@ -22,13 +22,13 @@ export function verifyAnswer(result: VerifyResult) {
 export interface AnswerContext {
   /** Address of the relayer. */
   readonly relayer: string;
-  /** Where to ask again: followed by the id. */
+  /** Prefix of status URLs; the id follows. */
   readonly statusUrl: string;
 }
 
 const NO_TRANSACTION = "0x";
 
-/** Body of what is known of an operation, without `privacy`. */
+/** The body for the state of an operation, without `privacy`. */
 export function relayAnswer(operation: Operation, { relayer, statusUrl }: AnswerContext) {
   const { id, state, txHash = NO_TRANSACTION, blockNumber = 0, gasPaidBy = relayer, reason } = operation;
   if (state === "settled")
@@ -44,7 +44,7 @@ export function settleAnswer(operation: Operation, context: AnswerContext) {
   return { ...relayAnswer(operation, context), privacy: SETTLED_PRIVACY };
 }
 
-/** 202 with Location while it is pending. */
+/** Answers 202 with Location while the operation is pending. */
 export function sendOutcome<T extends { status: string; statusUrl?: string }>(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -4,18 +4,18 @@ import { EngineError } from "../engine/index.ts";
 import { ServiceError } from "../errors.ts";
 import type { ProofVerifier } from "../ports.ts";
 
-/** Tells proofs made with the keys of another set from proofs that are wrong. */
+/** Distinguishes proofs made with the keys of a retired set from invalid proofs. */
 export interface RetiredKeys {
-  /** Whether the proof holds under a key this circuit once had. Rejects where nothing can be verified now. */
+  /** Whether the proof is valid under an earlier key of this circuit. Rejects if the engine cannot verify now. */
   accepts(circuit: string, proof: readonly string[], signals: readonly string[]): Promise<boolean>;
 }
 
-/** A name for the engine, which no circuit of the set in use has. */
+/** The engine's name for an earlier key, distinct from all circuits of the current set. */
 const nameOf = (circuit: string, folder: number | string): string => `${circuit}@${folder}`;
 
 /**
- * @param folders each laid out like the artifacts': NAME/NAME.vkey.json
- * @returns the keys by the names under which `retiredKeys` asks for them
+ * @param folders each with files NAME/NAME.vkey.json, like the artifacts
+ * @returns the keys by the engine's names for them
  * @throws ServiceError INVALID_CONFIG
  */
 export function readRetiredKeys(folders: readonly string[]): Record<string, unknown> {
@@ -25,9 +25,9 @@ export function readRetiredKeys(folders: readonly string[]): Record<string, unkn
   return Object.fromEntries(keys.flat());
 }
 
-/** @param proofs verifies under `keys` as well, those of `readRetiredKeys` */
+/** @param proofs an engine that also has `keys`, which `readRetiredKeys` returned */
 export function retiredKeys(proofs: ProofVerifier, keys: Readonly<Record<string, unknown>>): RetiredKeys {
-  // A key for another number of signals is of another version of the circuit: it cannot hold.
+  // A key for another number of signals belongs to another version of the circuit, so the proof is not valid under it.
   const holds = (...statement: Parameters<ProofVerifier["verify"]>) =>
     proofs.verify(...statement).catch((error: unknown) => {
       if (error instanceof EngineError) throw error;

@@ -18,7 +18,7 @@ const bundle = {
   amountPublicSignals: words(6, "its public signals, decimal, in order"),
   senderCommitment: Decimal,
   recipientPublicKey: Address,
-  resourceUrl: Url("the resource being paid for"),
+  resourceUrl: Url("URL of the resource that is paid for"),
   timestamp: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: "creation time, Unix ms" }),
 };
 
@@ -26,19 +26,22 @@ export const VerifyBody = Type.Object(
   {
     ...bundle,
     artifactSet: Type.Optional(
-      Type.String({ maxLength: 128, description: "id of the set of keys the proofs are made with, from /circuits" }),
+      Type.String({
+        maxLength: 128,
+        description: "id of the artifact set that the proofs were made with, from /circuits",
+      }),
     ),
   },
-  { description: "A payment proof bundle. Fields it does not name are ignored." },
+  { description: "A payment proof bundle. Unknown fields are ignored." },
 );
 
 export const SettleBody = Type.Object({
   proof: Proof,
   publicSignals: PaymentSignals,
   encryptedAmount: EncryptedAmount,
-  paymentToken: Type.String({ minLength: 1, maxLength: MAX_TOKEN_LENGTH, description: "from verify" }),
+  paymentToken: Type.String({ minLength: 1, maxLength: MAX_TOKEN_LENGTH, description: "from /verify" }),
   recipientPublicKey: Address,
-  resource: Type.Optional(Url("the resource being paid for; checked where present")),
+  resource: Type.Optional(Url("URL of the resource that is paid for; checked if present")),
   amountProof: Type.Optional(bundle.amountProof),
   amountPublicSignals: Type.Optional(bundle.amountPublicSignals),
   senderCommitment: Type.Optional(bundle.senderCommitment),
@@ -49,28 +52,30 @@ export type SettleRequest = Static<typeof SettleBody>;
 
 export const VerifyAnswer = Type.Object({
   valid: Type.Boolean(),
-  paymentToken: Type.String({ description: "JWS, three parts; empty where valid is false" }),
-  expiresIn: Type.Integer({ description: "seconds; 0 where valid is false" }),
+  paymentToken: Type.String({ description: "a JWS; empty if valid is false" }),
+  expiresIn: Type.Integer({ description: "seconds; 0 if valid is false" }),
   privacy: Type.Object({
     amountEncrypted: Type.Boolean(),
     senderHidden: Type.Boolean(),
     proofSystem: Type.Literal("groth16"),
   }),
-  reason: Type.Optional(Type.String({ description: "why valid is false, for programs" })),
-  message: Type.Optional(Type.String({ description: "why valid is false, for people" })),
+  reason: Type.Optional(Type.String({ description: "why valid is false; a stable code" })),
+  message: Type.Optional(Type.String({ description: "why valid is false, as a sentence" })),
 });
 
 export const SettleAnswer = Type.Object({
   status: Status,
-  txSignature: Type.String({ description: "transaction hash; pending: of what was broadcast last; failed: 0x" }),
-  blockNumber: Type.Integer({ description: "block of the transaction, 0 unless status is success" }),
-  gasFeePaidBy: Type.String({ description: "address of the relayer, or of who sent it before the relayer" }),
+  txSignature: Type.String({ description: "transaction hash; while pending that of the last broadcast; 0x if failed" }),
+  blockNumber: Type.Integer({ description: "block of the transaction; 0 unless status is success" }),
+  gasFeePaidBy: Type.String({
+    description: "address that paid the gas: the relayer, or another sender that was faster",
+  }),
   privacy: Type.Object({
     amountVisibleOnChain: Type.Boolean(),
     senderAddressHidden: Type.Boolean(),
     observerCannotLinkTransactions: Type.Boolean(),
   }),
-  id: Type.String({ description: "the payment's id: ask again at settle/<id>" }),
-  statusUrl: Type.Optional(Type.String({ description: "where to ask again, while pending" })),
-  reason: Type.Optional(Type.String({ description: "why status is failed, for programs" })),
+  id: Type.String({ description: "the payment's id, for GET /settle/<id>" }),
+  statusUrl: Type.Optional(Type.String({ description: "where to ask again; present while pending" })),
+  reason: Type.Optional(Type.String({ description: "why status is failed; a stable code" })),
 });

@@ -21,8 +21,8 @@ export interface SettleServices {
 }
 
 /**
- * Queues the payment a token stands for, once, and waits for its outcome.
- * @returns the payment after the wait; still open only if the caller or the operator permits the answer `pending`
+ * Queues the payment of a token, once, and waits for its outcome.
+ * @returns the operation after the wait; it is still open only if the client or the operator accepts `pending`
  * @throws SottoError INVALID_ADDRESS; ServiceError INVALID_TOKEN, TOKEN_EXPIRED, TOKEN_REPLACED, PAYMENT_MISMATCH,
  * QUOTA_EXCEEDED, OVERLOADED, SETTLEMENT_UNKNOWN
  */
@@ -36,7 +36,7 @@ export async function settlePayment(
   const gone = () =>
     expired
       ? new ServiceError("TOKEN_EXPIRED", "the token expired before its payment was queued; verify again or pay again")
-      : new ServiceError("TOKEN_REPLACED", "another payment of the same note replaced the one of this token");
+      : new ServiceError("TOKEN_REPLACED", "another payment of the same note replaced this token's payment");
   const reservation = await store.reservations.get(claims.jti);
   if (reservation === undefined) throw gone();
   assertSame(request, reservation);
@@ -52,13 +52,13 @@ export async function settlePayment(
   }
   throw new ServiceError(
     "SETTLEMENT_UNKNOWN",
-    "the payment is queued or on its way to the chain, and may still settle: send the same request again",
+    "the payment is queued or broadcast and may still settle: send the same request again",
   );
 }
 
 /**
  * Queues a reserved payment, once.
- * @returns undefined where the reservation ran out or was replaced
+ * @returns undefined if the reservation expired or was replaced
  * @throws ServiceError QUOTA_EXCEEDED
  */
 export async function queueReserved(
@@ -76,7 +76,7 @@ export async function queueReserved(
   return queued.kind === "gone" ? undefined : queued.operation;
 }
 
-/** Fields of settle that stand for a bundle's field of another name. */
+/** Fields of settle with another name than in the bundle. */
 const ALIASES: Readonly<Record<string, keyof WireBundle>> = { resource: "resourceUrl" };
 
 const FIELDS = [
@@ -93,17 +93,19 @@ const FIELDS = [
 ] as const satisfies readonly (keyof SettleRequest)[];
 
 /**
- * What was verified is what is sent: a request for anything else is refused.
+ * Refuses a request that differs from the payment that was verified.
  * @throws SottoError INVALID_ADDRESS; ServiceError PAYMENT_MISMATCH
  */
 function assertSame(request: SettleRequest, { bundle }: Reservation): void {
   const verified = JSON.parse(bundle) as WireBundle;
   for (const field of FIELDS) {
-    // An address has several spellings.
+    // Addresses have several spellings.
     const given = field === "recipientPublicKey" ? parseAddress(request[field], field) : request[field];
     if (given === undefined) continue;
     const expected = verified[ALIASES[field] ?? (field as keyof WireBundle)];
     if (JSON.stringify(given) !== JSON.stringify(expected))
-      throw new ServiceError("PAYMENT_MISMATCH", `${field} is not that of the payment the token stands for`, { field });
+      throw new ServiceError("PAYMENT_MISMATCH", `${field} differs from the payment that the token was issued for`, {
+        field,
+      });
   }
 }

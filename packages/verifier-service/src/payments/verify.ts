@@ -23,7 +23,7 @@ import type { RetiredKeys } from "./retired-keys.ts";
 
 export interface VerifyServices {
   readonly config: Config & Quotas;
-  /** Id of the set of keys the proofs are verified with. */
+  /** Id of the artifact set whose keys verify the proofs. */
   readonly setId: string;
   readonly proofs: ProofVerifier;
   readonly retired: RetiredKeys;
@@ -41,7 +41,7 @@ export type VerifyResult =
 
 const MAX_TOKEN_SECONDS = 300;
 
-/** A bundle that passed every check. Its note is reserved under the id until the token's time is over. */
+/** A bundle that passed every check. Its note is reserved under the id until the token expires. */
 export interface Reserved {
   readonly valid: true;
   readonly id: string;
@@ -51,10 +51,10 @@ export interface Reserved {
 }
 
 /**
- * Checks a bundle and reserves its nullifier. The proofs come last: they take milliseconds of a processor, and all else that
- * may be wrong takes less. Each check of proofs counts for the client, whatever comes of it.
+ * Checks a bundle and reserves its nullifier. The proofs are verified last, because all other checks are faster. Each
+ * verification of proofs counts for the client's quota, also if it fails.
  * @param body the parsed JSON
- * @param client whom the quota counts for
+ * @param client the id under which quotas count the client
  * @throws SottoError INVALID_BUNDLE, PROOF_*, QUOTA_EXCEEDED, CHAIN_UNAVAILABLE, STORE_UNAVAILABLE, and those of
  * Admission.admit
  */
@@ -86,7 +86,7 @@ export async function reserveBundle(
   }
 }
 
-/** Checks a bundle, reserves its nullifier and gives a token for it. Throws as `reserveBundle` does. */
+/** Checks a bundle, reserves its nullifier and issues a token. Throws as `reserveBundle` does. */
 export async function verifyBundle(body: unknown, client: string, services: VerifyServices): Promise<VerifyResult> {
   const result = await reserveBundle(body, client, services);
   if (!result.valid) return result;
@@ -94,7 +94,7 @@ export async function verifyBundle(body: unknown, client: string, services: Veri
   return { valid: true, token: await issueToken(id, expiresIn, bundle, services), expiresIn };
 }
 
-/** What is left to check: the proofs, for the client's account. */
+/** Verifies the proofs, which counts for the client's quota, and reserves the nullifier. */
 async function reserveProven(bundle: Bundle, client: string, services: VerifyServices) {
   await takeClientQuota(services.store, services.config, client);
   const wrong = await checkProofs(bundle, services.proofs, services.retired);

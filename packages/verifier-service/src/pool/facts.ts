@@ -11,15 +11,15 @@ import { parseAddress } from "@sotto/protocol";
 import { Interface } from "ethers";
 import { ServiceError } from "../errors.ts";
 
-/** What never changes about the pool, read once at start. */
+/** Constants of the pool, read once at the start. */
 export interface PoolFacts extends ChainPoolFacts {
-  /** Of the token, for display. */
+  /** Decimals of the token. */
   readonly decimals: number;
-  /** EIP-712 domain separator of the token: what deposits are authorized under. */
+  /** EIP-712 domain separator of the token, for deposit authorizations. */
   readonly tokenDomain: string;
 }
 
-/** Each circuit that is verified on chain, and where the pool says its verifier is. */
+/** Circuits that are verified on chain, and the pool's getters of their verifiers. */
 const VERIFIERS = [
   ["payment", "paymentVerifier"],
   ["withdrawal", "withdrawalVerifier"],
@@ -27,8 +27,8 @@ const VERIFIERS = [
 ] as const;
 
 /**
- * Refuses a pool that is not there, or that verifies under other keys than the service: everything it vouches for would
- * fail on chain.
+ * Refuses an address without a pool, and a pool whose verifiers have other keys than the service: every payment that the
+ * service verifies would fail there.
  * @param verificationKeys as in snarkjs's JSON, by circuit
  * @throws ServiceError CHAIN_UNAVAILABLE, WRONG_CHAIN, POOL_MISSING, VERIFIER_MISMATCH
  */

@@ -5,13 +5,13 @@ import { ServiceError } from "../errors.ts";
 import type { PoolState } from "../ports.ts";
 import { tokenInterface } from "../relayer/calldata.ts";
 
-/** How long a root that the pool knows is taken for known, ms: only a reorganisation takes one back. */
+/** How long a known root is cached, ms. Only a reorganisation can make it unknown. */
 const ROOT_MS = 60_000;
 const MAX_ROOTS = 1_024;
 
 /** @throws ServiceError CHAIN_UNAVAILABLE */
 export function poolState(chain: Chain, pool: string, token: string, clock: () => number): PoolState {
-  /** Roots the pool knows, and until when that is taken for true. */
+  /** Known roots, and until when they are cached. */
   const roots = new Map<bigint, number>();
   const asking =
     (abi: Interface, to: string) =>
@@ -19,7 +19,7 @@ export function poolState(chain: Chain, pool: string, token: string, clock: () =
       try {
         return await chain.read(abi, to, name, values);
       } catch (cause) {
-        throw new ServiceError("CHAIN_UNAVAILABLE", "the chain does not answer; try again", {}, { cause });
+        throw new ServiceError("CHAIN_UNAVAILABLE", "no node of the chain answers; try again", {}, { cause });
       }
     };
   const [askPool, askToken] = [asking(poolInterface, pool), asking(tokenInterface, token)];

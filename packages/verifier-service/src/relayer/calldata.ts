@@ -4,7 +4,7 @@ import { type DepositCall, decodeBundle, type PaymentCall, resourceDigest, valid
 import { Interface } from "ethers";
 import type { Operation } from "../store/index.ts";
 
-/** What a deposit takes from the token, and leaves on it: EIP-3009. */
+/** The EIP-3009 functions and events of the token that deposits use. */
 export const tokenInterface = new Interface([
   "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)",
   "event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)",
@@ -12,7 +12,7 @@ export const tokenInterface = new Interface([
   "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
 ]);
 
-/** What the contract gets of a bundle: the proof that was verified, and what opens signal 1. */
+/** The contract's arguments for a bundle: the payment proof, and the opening of signal 1. */
 export function paymentCallOf(bundle: string): PaymentCall {
   const wire = JSON.parse(bundle);
   const { resourceUrl, timestamp, senderCommitment } = decodeBundle(wire);
@@ -28,7 +28,7 @@ export function settleData(operations: readonly Operation[]): string {
   return encode("settle", [operations.map(({ call }) => call)]);
 }
 
-/** @throws CallReverted for what is no call of the contract: sending it would do no more than a call that reverts */
+/** @throws CallReverted if the arguments do not encode, because such a call could only revert */
 function encode(name: string, values: readonly unknown[]): string {
   try {
     return poolInterface.encodeFunctionData(name, values);
@@ -45,27 +45,27 @@ export function singleData({ kind, call }: Operation): string {
   return encode("depositWithAuthorization", values);
 }
 
-/** The nonce of a deposit's authorization: its digest is depositor and nonce. */
+/** The nonce of a deposit's authorization. The digest consists of depositor and nonce. */
 export const authorizationNonceOf = ({ digest }: Operation): string => digest.slice(digest.indexOf(":") + 1);
 
 const OUTCOMES = ["Settled", "NullifierSpent", "Expired", "UnknownRoot"];
 
-/** What `settle` would do with each payment. */
+/** The outcome of each payment in a simulated `settle`. */
 export function decodeOutcomes(result: string): string[] {
   const [outcomes] = poolInterface.decodeFunctionResult("settle", result);
   return [...outcomes].map((outcome: bigint) => OUTCOMES[Number(outcome)] ?? "Unknown");
 }
 
-/** The name of the error a call reverts with: REVERTED_ and the contract's name for it, where that is known. */
+/** The reason of a revert: REVERTED_ and the name of the contract's error, if it is known. */
 export function revertReason(data: string): string {
   if (data === "0x") return "REVERTED";
   try {
     const error = poolInterface.parseError(data);
-    // Error(string) and Panic(uint256) are Solidity's own: their texts are no codes.
+    // Error(string) and Panic(uint256) are Solidity's own, and their texts are not codes.
     if (error && !["Error", "Panic"].includes(error.name))
       return `REVERTED_${error.name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase()}`;
   } catch {
-    // Not one of the pool's: the token's, or none at all.
+    // Not an error of the pool, but of the token, or no error at all.
   }
   return "REVERTED";
 }

@@ -23,7 +23,7 @@ export interface RelayerOptions extends Pick<RelayerContext, "metrics" | "log"> 
   config: RelayerConfig;
   /** Proves appends; needed unless `config.append` is false. */
   prover?: AppendProver | undefined;
-  /** What gas costs; made of the configuration if left out. */
+  /** By default created from the configuration. */
   market?: FeeMarket | undefined;
   clock?: (() => number) | undefined;
 }

@@ -1,12 +1,12 @@
 import type { JWK } from "jose";
 import type { KeySource, TokenKey } from "./keys.ts";
 
-/** The folder is looked at again after this time, and at once where a token names a key that is not known. */
+/** The folder is read again after this time, or at once if a token names an unknown key. */
 const REREAD_MS = 10_000;
-/** But not more often than this: a token can name any key. */
+/** Minimum time between two reads, because tokens can name any key. */
 const MIN_REREAD_MS = 1_000;
 
-/** The keys in use. New ones are taken up, and removed ones dropped, while the service runs. */
+/** The current keys. Keys may be added and removed while the service runs. */
 export class KeyRing {
   readonly #source: KeySource;
   readonly #clock: () => number;
@@ -28,7 +28,7 @@ export class KeyRing {
   }
 
   /**
-   * @param onError told when the keys can no longer be read; those known stay in use
+   * @param onError called if the keys can no longer be read; the known keys stay in use
    * @throws ServiceError TOKEN_KEY_INVALID
    */
   static async open(source: KeySource, clock: () => number, onError: (error: unknown) => void): Promise<KeyRing> {

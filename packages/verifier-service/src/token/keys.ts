@@ -7,16 +7,16 @@ export interface TokenKey {
   /** RFC 7638 thumbprint. */
   readonly kid: string;
   readonly privateKey: CryptoKey;
-  /** What the key set shows: no private part. */
+  /** The public part, for the key set. */
   readonly publicJwk: JWK;
 }
 
-/** Keys, oldest first: the last signs, all verify. */
+/** Reads the keys, oldest first. The last one signs, all verify. */
 export type KeySource = () => Promise<readonly TokenKey[]>;
 
 export const ALGORITHM = "EdDSA";
 
-/** @throws ServiceError TOKEN_KEY_INVALID; the message never holds a part of the key */
+/** @throws ServiceError TOKEN_KEY_INVALID; the message contains no part of the key */
 async function readKey(value: unknown, where: string): Promise<TokenKey> {
   const jwk = (typeof value === "object" && value !== null ? value : {}) as JWK;
   const invalid = (reason: string, cause?: unknown) =>
@@ -41,7 +41,7 @@ function parseKeys(text: string, where: string): unknown {
   }
 }
 
-/** Keys given as text: one JWK or a JWK set, oldest first. */
+/** Parses one JWK or a JWK set, oldest first. */
 export async function keysOfText(text: string, where: string): Promise<readonly TokenKey[]> {
   const value = parseKeys(text, where);
   const set = (value as { keys?: unknown } | null)?.keys;
@@ -50,7 +50,7 @@ export async function keysOfText(text: string, where: string): Promise<readonly 
   return Promise.all(keys.map((key) => readKey(key, where)));
 }
 
-/** Keys of a folder, `*.json`, in order of their names: name them by date and the newest signs. */
+/** Reads the keys of a folder, `*.json`, in the order of their names. With dates as names, the newest key signs. */
 export async function keysOfFolder(folder: string): Promise<readonly TokenKey[]> {
   let names: string[];
   try {

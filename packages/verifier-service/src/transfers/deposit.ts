@@ -14,7 +14,7 @@ const AUTHORIZATION_TYPE = keccakText(
 );
 const AUTHORIZATION_WORDS = ["bytes32", "address", "address", "uint256", "uint256", "uint256", "bytes32"];
 
-/** The authorization's own words, read. */
+/** The parsed authorization. */
 interface Terms {
   readonly from: string;
   readonly ownerTags: readonly bigint[];
@@ -25,7 +25,7 @@ interface Terms {
 }
 
 /**
- * Queues a deposit that its depositor authorized, and waits for it.
+ * Queues a deposit that its depositor authorized, and waits for its outcome.
  * @throws ServiceError INVALID_REQUEST, WRONG_DEPLOYMENT, EXPIRED, VALIDITY_TOO_LONG, AMOUNT_TOO_SMALL, FEE_TOO_SMALL,
  * AUTHORIZATION_MISMATCH, INSUFFICIENT_TOKENS, QUOTA_EXCEEDED, and those of Admission.admit; SottoError of a field that
  * does not decode
@@ -36,7 +36,7 @@ export async function relayDeposit(body: DepositRequest, caller: Caller, service
   if (body.chainId !== String(config.chainId) || pool !== config.pool)
     throw new ServiceError(
       "WRONG_DEPLOYMENT",
-      `this service serves the pool ${config.pool} of chain ${config.chainId}`,
+      `this service serves the pool ${config.pool} on chain ${config.chainId}`,
     );
   const terms = readTerms(body);
   assertSpelling(body);
@@ -62,8 +62,8 @@ export async function relayDeposit(body: DepositRequest, caller: Caller, service
 }
 
 /**
- * Queues a deposit that its account can pay beside its other open ones: a signature costs nothing. A deposit that
- * somebody has submitted already takes no more tokens, and is queued to find out what became of it.
+ * Queues a deposit if the balance covers it and all other open deposits of the account, because signatures are free. A deposit
+ * that someone submitted before transfers nothing more; it is queued so that its outcome is found.
  */
 async function queueCovered(
   next: Omit<NewDeposit, "account" | "amount" | "balance">,
@@ -98,7 +98,7 @@ function readTerms(body: DepositRequest): Terms {
   const amounts = body.amounts.map((amount, i) => parseAmount(amount, `amounts[${i}]`));
   if (ownerTags.length !== amounts.length)
     throw new ServiceError("INVALID_REQUEST", "ownerTags and amounts must be of the same length");
-  if (ownerTags.includes(0n)) throw new ServiceError("INVALID_REQUEST", "an owner tag is 0");
+  if (ownerTags.includes(0n)) throw new ServiceError("INVALID_REQUEST", "an owner tag must not be 0");
   return {
     from: parseAddress(body.from, "from"),
     ownerTags,
@@ -115,7 +115,7 @@ function assertAmounts(amounts: readonly bigint[], smallest: bigint): void {
   throw new ServiceError("AMOUNT_TOO_SMALL", `amounts[${small}] is below the pool's smallest deposit, ${smallest}`);
 }
 
-/** One spelling only, the one that goes to the token: ethers would also take 0X, and read v = 91 as 27. */
+/** Accepts only the spelling that the token gets. ethers would also accept 0X, and read v = 91 as 27. */
 function assertSpelling({ v, r, s }: DepositRequest): void {
   hexToBytes(r, 32, "r");
   hexToBytes(s, 32, "s");
@@ -132,7 +132,7 @@ function assertSignature({ v, r, s }: DepositRequest, terms: Terms, domain: stri
   try {
     signer = recoverAddress(digest, Signature.from({ v, r, s })).toLowerCase();
   } catch {
-    // Not a signature of anybody.
+    // Not a valid signature.
   }
   if (signer !== from)
     throw new ServiceError("AUTHORIZATION_MISMATCH", "the signature is not that of `from` for these notes and dates");
@@ -147,6 +147,6 @@ function assertFee({ ownerTags, amounts }: Terms, { config }: RelayServices): vo
   if (!paid)
     throw new ServiceError(
       "FEE_TOO_SMALL",
-      `one note must be of ${depositFee} base units or more and of tag ${feeTag}`,
+      `one note must have at least ${depositFee} base units and the owner tag ${feeTag}`,
     );
 }

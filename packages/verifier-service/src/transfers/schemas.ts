@@ -9,7 +9,11 @@ export const DepositBody = Type.Object(
     pool: Address,
     from: Address,
     ownerTags: Type.Array(Decimal, { minItems: 1, maxItems: 64 }),
-    amounts: Type.Array(Decimal, { minItems: 1, maxItems: 64, description: "token base units, decimal, one a tag" }),
+    amounts: Type.Array(Decimal, {
+      minItems: 1,
+      maxItems: 64,
+      description: "token base units, decimal, one for each owner tag",
+    }),
     salt: Type.String({ minLength: 66, maxLength: 66 }),
     validAfter: Seconds,
     validBefore: Seconds,

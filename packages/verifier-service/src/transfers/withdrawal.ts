@@ -20,7 +20,7 @@ import type { WithdrawRequest } from "./schemas.ts";
 const SIGNAL = { context: 0, amount: 1, root: 2, nullifiers: 3 } as const;
 
 /**
- * Queues a withdrawal or a merge and waits for it.
+ * Queues a withdrawal or a merge of notes, and waits for its outcome.
  * @throws ServiceError INVALID_REQUEST, CONTEXT_MISMATCH, EXPIRED, VALIDITY_TOO_LONG, FEE_TOO_SMALL, UNKNOWN_ROOT,
  * NULLIFIER_SPENT, INVALID_PROOF, NULLIFIER_QUEUED, QUOTA_EXCEEDED, and those of Admission.admit; SottoError of a
  * field that does not decode
@@ -43,7 +43,7 @@ export async function relayWithdrawal(
   if (withdrawalContext({ ...deploymentOf(config), ...terms }) !== signals[SIGNAL.context])
     throw new ServiceError(
       "CONTEXT_MISMATCH",
-      `signals[0] is not of recipient, fee, feeRecipient and validUntil for chain ${config.chainId} and pool ${config.pool}`,
+      `signals[0] does not match recipient, fee, feeRecipient and validUntil for chain ${config.chainId} and pool ${config.pool}`,
     );
   const digest = signalsDigest(signals);
   const known = await store.operations.getWithdrawal(digest);
@@ -53,12 +53,12 @@ export async function relayWithdrawal(
   if (!(await services.pool.isKnownRoot(signals[SIGNAL.root]!)))
     throw new ServiceError("UNKNOWN_ROOT", "signals[2] is not a root the pool's tree had");
   if ((await store.ledger.spends(nullifiers)).size > 0)
-    throw new ServiceError("NULLIFIER_SPENT", "a note of it is spent");
-  // As in /verify the proof comes last, and its check counts for the client.
+    throw new ServiceError("NULLIFIER_SPENT", "one of its notes is spent");
+  // As in /verify, the proof is verified last and counts for the client's quota.
   await services.admission.admit("sponsored");
   await takeClientQuota(store, config, caller.client);
   if (!(await services.proofs.verify("withdrawal", body.proof, body.signals)))
-    throw new ServiceError("INVALID_PROOF", "proof does not hold for signals");
+    throw new ServiceError("INVALID_PROOF", "the proof is not valid for signals");
   const { proof, recipient, fee, feeRecipient, validUntil } = body;
   const next = {
     id: randomUUID(),
@@ -73,12 +73,12 @@ export async function relayWithdrawal(
   return waitForRelayed(assertQueued(queued), caller, services);
 }
 
-/** Those in use. @throws ServiceError INVALID_REQUEST */
+/** The nullifiers that are not 0. @throws ServiceError INVALID_REQUEST */
 function nullifiersOf(signals: readonly bigint[]): bigint[] {
   const all = signals.slice(SIGNAL.nullifiers, SIGNAL.nullifiers + WITHDRAWAL_INPUTS);
   const used = all.filter((nullifier) => nullifier !== 0n);
   if (used.length === 0 || new Set(used).size !== used.length)
-    throw new ServiceError("INVALID_REQUEST", "signals[3..10] must hold at least one nullifier, and none twice");
+    throw new ServiceError("INVALID_REQUEST", "signals[3..10] must contain at least one nullifier and no duplicates");
   return used;
 }
 
@@ -92,5 +92,8 @@ function assertFee(
     throw new ServiceError("INVALID_REQUEST", "recipient must not be the zero address nor the pool");
   const paid = feeRecipient === relayer.address.toLowerCase() ? fee : 0n;
   if (paid < BigInt(config.withdrawalFee))
-    throw new ServiceError("FEE_TOO_SMALL", `the fee to ${relayer.address} must be ${config.withdrawalFee} or more`);
+    throw new ServiceError(
+      "FEE_TOO_SMALL",
+      `the fee to ${relayer.address} must be at least ${config.withdrawalFee} base units`,
+    );
 }

@@ -4,7 +4,7 @@ import type { Operation } from "../store/index.ts";
 import type { X402Settled, X402Verified } from "./schemas.ts";
 import type { Refused } from "./verify.ts";
 
-/** No `payer` anywhere: who pays is hidden from everybody. */
+/** Responses never have x402's `payer`: nobody learns who pays. */
 export function x402Verified(result: { readonly id: string } | Refused): X402Verified {
   if (!("refused" in result)) return { isValid: true };
   const { reason, message } = result.refused;
@@ -28,11 +28,11 @@ export function x402Settled(
     return { success: true, transaction, network, extra: { id, blockNumber } };
   }
   if (answer.status === "pending") {
-    const errorMessage = "the payment is on its way to the chain: ask again with the same payment";
+    const errorMessage = "the payment is not settled yet: ask again with the same payment";
     const extra = { id, statusUrl: answer.statusUrl };
     return { success: false, errorReason: X402_SETTLEMENT_PENDING, errorMessage, transaction, network, extra };
   }
-  const errorMessage = "the payment was not settled and never will be";
+  const errorMessage = "the payment was not settled and cannot settle any more";
   return { success: false, errorReason: x402Reason(answer.reason), errorMessage, transaction, network, extra: { id } };
 }
 
@@ -44,7 +44,7 @@ interface ErrorAnswer {
 export const isErrorAnswer = (answer: unknown): answer is ErrorAnswer =>
   typeof answer === "object" && answer !== null && "code" in answer && "error" in answer;
 
-/** The service's error body, with the standard's fields beside: nobody takes a failure for anything else. */
+/** The service's error body with the fields of x402, so that clients of both understand the failure. */
 export const x402VerifyError = (answer: ErrorAnswer) => ({
   isValid: false,
   invalidReason: x402Reason(answer.code),

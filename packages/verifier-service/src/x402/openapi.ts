@@ -3,9 +3,9 @@ import { type TSchema, Type } from "@fastify/type-provider-typebox";
 import { X402Body } from "./schemas.ts";
 
 /**
- * The route's options that describe both dialects of a path. Its schema alone checks the service's own: which dialect a
- * body is in is not for a schema to guess.
- * @param answer of the standard's dialect; @param statuses those that answer with it
+ * Route options that document both formats of a path. The route's schema checks only the service's own format, because a schema
+ * cannot decide which format a body has.
+ * @param answer the x402 response; @param statuses the statuses that have it
  */
 export function alsoX402(answer: TSchema, ...statuses: readonly number[]): { swaggerTransform: SwaggerTransform } {
   return {

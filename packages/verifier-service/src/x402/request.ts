@@ -1,4 +1,4 @@
-// Reads what x402's /verify and /settle are sent, and compares the payment with what the seller asks for.
+// Parses requests to x402's /verify and /settle, and compares the payment with the payment requirements.
 import { baseUrl } from "@sotto/protocol";
 import {
   checkX402Payment,
@@ -18,7 +18,7 @@ import type { X402Request } from "./schemas.ts";
 export interface X402Payment {
   readonly terms: X402Terms;
   readonly bundle: Bundle;
-  /** The payload, as the service's own verify takes a body. */
+  /** The payload, in the format of the service's own /verify. */
   readonly body: object;
 }
 
@@ -30,7 +30,7 @@ export interface ServedDeployment {
 type Refused = { readonly refusal: { readonly reason: string; readonly message: string } };
 
 /**
- * @returns the payment, or why it is not the one that is asked for here
+ * @returns the payment, or why it does not meet the requirements
  * @throws SottoError X402_VERSION_UNSUPPORTED, X402_SCHEME_UNSUPPORTED, X402_NETWORK_UNSUPPORTED,
  * X402_REQUIREMENTS_INVALID, X402_PAYLOAD_INVALID
  */
@@ -59,10 +59,10 @@ function checkDeployment(terms: X402Terms, { config, facts }: ServedDeployment):
   return { reason: "DEPLOYMENT_MISMATCH", message };
 }
 
-/** What the payer says it accepted is what the seller asks for: each signs for nothing the other has not seen. */
+/** The requirements that the payer accepted must be those that the resource server states. */
 function checkAccepted(accepted: unknown, terms: X402Terms): Refused["refusal"] | undefined {
   if (sameX402Terms(parseX402Terms(accepted), terms)) return undefined;
-  return { reason: "ACCEPTED_MISMATCH", message: "paymentPayload.accepted is not what paymentRequirements asks for" };
+  return { reason: "ACCEPTED_MISMATCH", message: "paymentPayload.accepted differs from paymentRequirements" };
 }
 
 export type { X402Refusal };

@@ -1,4 +1,4 @@
-// x402 on the paths of the service's own interface: a body with `x402Version` is the standard's, any other is ours.
+// x402 on the paths of the service's own interface: a body with `x402Version` is an x402 request.
 
 import { X402_SCHEME, X402_SETTLEMENT_PENDING, X402_VERSION, X402Error, x402Network } from "@sotto/protocol/x402";
 import type { App } from "@sotto/server";
@@ -16,18 +16,18 @@ export interface X402Routes extends X402Services {
   readonly clientOf: (request: FastifyRequest) => string;
 }
 
-/** Answers a request in the standard's terms, before the body is held against our own schema. */
+/** Answers x402 requests, before the body is checked against the service's own schema. */
 type X402Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined>;
 
 const isX402 = ({ body }: FastifyRequest): boolean =>
   typeof body === "object" && body !== null && Object.hasOwn(body, "x402Version");
 
 const READ_AS_X402 =
-  "the body was read as x402 because it has x402Version; leave that field out to use the service's own interface";
+  "the body was read as x402 because it has x402Version; omit that field to use the service's own interface";
 
 /** @throws SottoError X402_VERSION_UNSUPPORTED, X402_REQUIREMENTS_INVALID, X402_PAYLOAD_INVALID */
 function bodyOf(request: FastifyRequest): X402Request {
-  // An older version has other fields: the wrong version is named before the fields that are missing.
+  // Older versions have other fields, so the version is checked before the fields.
   const { x402Version } = request.body as { x402Version: unknown };
   if (x402Version !== X402_VERSION)
     throw new X402Error("X402_VERSION_UNSUPPORTED", `x402Version must be the number ${X402_VERSION}; ${READ_AS_X402}`);
@@ -45,7 +45,7 @@ function x402Handler(
 ): X402Handler {
   return async (request, reply) => {
     if (!isX402(request)) return undefined;
-    // Whatever answers from here on, the error handler too, answers in the standard's fields.
+    // All responses from here on, also those of the error handler, have the fields of x402.
     reply.serializer((value: unknown) => JSON.stringify(isErrorAnswer(value) ? answerErrors(value as never) : value));
     reply.header("cache-control", "no-store").type("application/json; charset=utf-8");
     return reply.send(await answer(request, reply));
@@ -79,11 +79,17 @@ export function x402Handlers(services: X402Routes): { verify: X402Handler; settl
   };
 }
 
-/** What the standard asks before anything else. */
+/** x402's discovery endpoint. */
 export function supportedRoute(app: App, services: Pick<X402Routes, "config" | "facts" | "setId" | "answers">): void {
   app.get(
     "/supported",
-    { schema: { tags: ["payments"], summary: "What x402 can pay here", response: { 200: SupportedAnswer } } },
+    {
+      schema: {
+        tags: ["payments"],
+        summary: "x402 payment kinds that the service supports",
+        response: { 200: SupportedAnswer },
+      },
+    },
     async (_request, reply) => {
       const { config, facts, setId, answers } = services;
       const { pool, publicUrl: service } = config;

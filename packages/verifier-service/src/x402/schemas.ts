@@ -9,13 +9,13 @@ const Requirements = Type.Object(
     asset: Text(42, "address of the pool's token"),
     amount: Text(20, "price, base units"),
     payTo: Text(42, "wallet of the recipient"),
-    maxTimeoutSeconds: Type.Integer({ minimum: 1, description: "how old the payment may be" }),
-    extra: Type.Object({}, { additionalProperties: true, description: "what the scheme adds" }),
+    maxTimeoutSeconds: Type.Integer({ minimum: 1, description: "maximum age of the payment" }),
+    extra: Type.Object({}, { additionalProperties: true, description: "fields of the scheme" }),
   },
   { description: "Payment requirements of x402" },
 );
 
-/** Of the standard's /verify and /settle alike. What is in it is read by the scheme. */
+/** The body of x402's /verify and /settle. The scheme parses its contents. */
 export const X402Body = Type.Object(
   {
     x402Version: Type.Integer({ description: "2" }),
@@ -29,7 +29,7 @@ export const X402Body = Type.Object(
     ),
     paymentRequirements: Requirements,
   },
-  { description: "The same path in the terms of x402, told by x402Version" },
+  { description: "An x402 request, recognized by x402Version" },
 );
 export type X402Request = Static<typeof X402Body>;
 
@@ -46,7 +46,7 @@ export const X402SettleAnswer = Type.Object({
   success: Type.Boolean(),
   errorReason: Type.Optional(Type.String()),
   errorMessage: Type.Optional(Type.String()),
-  transaction: Type.String({ description: "hash; empty where there is none" }),
+  transaction: Type.String({ description: "transaction hash; empty if there is none" }),
   network: Type.String(),
   extra,
 });

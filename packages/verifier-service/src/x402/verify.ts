@@ -19,7 +19,7 @@ export interface Refused {
 }
 
 /**
- * Checks a payment as /verify does, and against the requirements; its note is reserved.
+ * Checks a payment as /verify does and against the requirements, and reserves its note.
  * @throws SottoError X402_*, PROOF_*, QUOTA_EXCEEDED, CHAIN_UNAVAILABLE, STORE_UNAVAILABLE
  */
 export async function verifyX402(
@@ -33,8 +33,8 @@ export async function verifyX402(
 }
 
 /**
- * Settles a payment, verified before or not, and waits for its outcome. The same payment gets the same outcome however
- * often it is asked for: a payment that was queued is never verified again, because its note is spent by then.
+ * Settles a payment, verified before or not, and waits for its outcome. Repeated requests get the same outcome: a payment that
+ * was queued is not verified again, because its note may be spent by then.
  * @throws as verifyX402; ServiceError OVERLOADED
  */
 export async function settleX402(
