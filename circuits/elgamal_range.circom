@@ -8,7 +8,7 @@ include "lib/range.circom";
 // and to the resource server, never to the chain. circuits.json describes every input as callers see it.
 template ElgamalRange() {
     // ====================================================================================================== PUBLIC ==
-    // Edwards x of R and of C, without the mask that the chain sees. Constrained in 3.
+    // Edwards x of R and of C, without the sender commitment. Constrained in 3.
     signal input encryptedAmount[2];
     // Edwards x of the recipient's encryption key PK. Constrained in 3.
     signal input recipientKey;

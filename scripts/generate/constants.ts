@@ -1,4 +1,4 @@
-// contracts/libraries/CircuitConstants.sol: where each public signal is and how large the tree is, from circuits.json.
+// Generates contracts/libraries/CircuitConstants.sol from circuits.json: the index of each public signal and the sizes.
 import { join } from "node:path";
 import { type CircuitTable, publicSignalCount, readCircuitTable } from "../circuits/circuits-json.ts";
 import { root } from "../circuits/paths.ts";
@@ -17,17 +17,17 @@ function shapeOf(table: CircuitTable, circuit: string, input: string): number[] 
   return found.shape;
 }
 
-/** Sizes that the circuits fix for everyone else, read off the shapes of their inputs. */
+/** Sizes that the circuits determine, taken from the shapes of their inputs. */
 export function treeConstants(table: CircuitTable): NamedConstant[] {
   const [depth = 0, arity = 0] = shapeOf(table, "payment", "pathChildren");
   const [leaves = 0] = shapeOf(table, "note_append", "leaves");
   const [inputs = 0] = shapeOf(table, "withdrawal", "enabled");
   return [
-    { name: "TREE_ARITY", value: arity, description: "Children of a node of the note tree" },
-    { name: "TREE_DEPTH", value: depth, description: "Levels between a leaf and the root" },
-    { name: "TREE_CAPACITY", value: arity ** depth, description: "Leaves the tree has room for" },
-    { name: "MAX_APPEND_LEAVES", value: leaves, description: "Most leaves one append moves into the tree" },
-    { name: "WITHDRAWAL_INPUTS", value: inputs, description: "Most notes one withdrawal spends" },
+    { name: "TREE_ARITY", value: arity, description: "Number of children of a tree node" },
+    { name: "TREE_DEPTH", value: depth, description: "Number of levels between a leaf and the root" },
+    { name: "TREE_CAPACITY", value: arity ** depth, description: "Maximum number of leaves in the tree" },
+    { name: "MAX_APPEND_LEAVES", value: leaves, description: "Maximum number of leaves in one append" },
+    { name: "WITHDRAWAL_INPUTS", value: inputs, description: "Maximum number of notes that one withdrawal spends" },
   ];
 }
 
@@ -46,13 +46,13 @@ export async function generateConstants(): Promise<GeneratedFile> {
       return constant;
     });
     return (
-      `    /// @dev Public signals of the ${circuit} circuit, then the place of each (of an array's first element).\n` +
+      `    /// @dev Number of public signals of the ${circuit} circuit, then the index of each (of the first element of an array).\n` +
       `    uint256 internal constant ${prefix}_SIGNALS = ${publicSignalCount(entry)};\n${lines.join("")}`
     );
   });
   const content =
     `// SPDX-License-Identifier: GPL-3.0-or-later\n${header("circuits/circuits.json")}pragma solidity 0.8.37;\n\n` +
-    "/// @title What the circuits fix: sizes, and where each public signal is in wire order\n" +
+    "/// @title Constants of the circuits: sizes, and the index of each public signal in wire order\n" +
     `library CircuitConstants {\n${[...treeConstants(table).map(line), ...groups].join("\n")}}\n`;
   return { path: join(root, "contracts", "libraries", "CircuitConstants.sol"), content };
 }

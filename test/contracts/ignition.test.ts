@@ -100,16 +100,16 @@ describe("deployment", () => {
     const key = [...(await verifier.verificationKey())];
     const [gamma, delta] = [key.slice(6, 10), key.slice(10, 14)];
     const negative = gamma.map((word, i) => (i < 2 ? word : BASE_FIELD_MODULUS - word));
-    for (const place of [1, 2, 3] as const) {
+    for (const index of [1, 2, 3] as const) {
       const deployWith = async (chosen: readonly bigint[]) => {
         const keyed = await ethers.deployContract("KeyedVerifier", [gamma, chosen]);
-        const args = [...good.with(place, await keyed.getAddress()), 1n];
+        const args = [...good.with(index, await keyed.getAddress()), 1n];
         return factory.deploy(...(args as Parameters<typeof factory.deploy>));
       };
       for (const chosen of [gamma, negative])
         await expect(deployWith(chosen))
           .to.be.revertedWithCustomError(factory, "InvalidConfiguration")
-          .withArgs(SETTINGS[place]);
+          .withArgs(SETTINGS[index]);
       expect(await (await deployWith(delta)).smallestDeposit(), "with the delta of a finished key").to.equal(1n);
     }
   });

@@ -77,7 +77,7 @@ describe("an observer of the chain", () => {
       for (const timestamp of seen.map(({ observed }) => Number(observed.prepared.validUntil) * 1000 - 180_000)) {
         const digest = resourceDigest({ resourceUrl, timestamp, senderCommitment: 0n });
         add(`digest of ${resourceUrl} at ${timestamp}`, digest);
-        const context = { ...world.place, validUntil: validUntilOf(timestamp), resourceDigest: digest };
+        const context = { ...world.deployment, validUntil: validUntilOf(timestamp), resourceDigest: digest };
         add(`context of ${resourceUrl} at ${timestamp}`, paymentContext(context));
       }
     }
@@ -118,7 +118,7 @@ describe("an observer of the chain", () => {
     const { note, commitment } = people[0]![0]!;
     expect(shown.has(nullifier(note.spendingKey, commitment, note.leafIndex))).to.equal(true);
     expect(
-      shown.has(paymentContext({ ...world.place, validUntil, resourceDigest: observed.prepared.resourceDigest })),
+      shown.has(paymentContext({ ...world.deployment, validUntil, resourceDigest: observed.prepared.resourceDigest })),
     ).to.equal(true);
     const digests = Array.from({ length: 60 }, (_, second) =>
       resourceDigest({ resourceUrl: URLS[0]!, timestamp: timestamp - 180_000 + second * 1000, senderCommitment }),

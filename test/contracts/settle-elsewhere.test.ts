@@ -17,9 +17,9 @@ describe("settle: valid proofs of other pools, chains and circuits", () => {
 
   it("rejects a payment of another pool on the same chain", async () => {
     const other = await deployPool(world.deployed.connection);
-    const place = { ...world.place, pool: other.poolAddress };
+    const deployment = { ...world.deployment, pool: other.poolAddress };
     const fields = { root: world.tree.root, validUntil: await world.soon() };
-    const foreign = provePayment(place, world.random, fields);
+    const foreign = provePayment(deployment, world.random, fields);
     await refused(foreign).revertedWithCustomError(world.pool, "ContextMismatch");
     await refused(await world.payment(), foreign).revertedWithCustomError(world.pool, "ContextMismatch");
   });

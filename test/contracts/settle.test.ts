@@ -230,7 +230,7 @@ describe("settle", () => {
       await refused(later).revertedWithCustomError(world.pool, "ContextMismatch");
       const other = { ...good, resourceDigest: world.random.bytes32() };
       await refused(other).revertedWithCustomError(world.pool, "ContextMismatch");
-      const statement = paymentStatement(world.place, world.random, {
+      const statement = paymentStatement(world.deployment, world.random, {
         root: world.tree.root,
         validUntil: later.validUntil,
       });

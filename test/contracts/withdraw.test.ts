@@ -198,11 +198,11 @@ describe("withdraw", () => {
     const other = await deployPool(world.deployed.connection);
     const fields = { root: world.tree.root, validUntil: await world.soon(), amount: 1n, nullifiers: fresh(1) };
     const complete = { ...fields, recipient: world.random.address() };
-    for (const place of [
-      { ...world.place, pool: other.poolAddress },
-      { ...world.place, chainId: 1337n },
+    for (const deployment of [
+      { ...world.deployment, pool: other.poolAddress },
+      { ...world.deployment, chainId: 1337n },
     ]) {
-      const foreign = proveWithdrawal(place, world.random, complete);
+      const foreign = proveWithdrawal(deployment, world.random, complete);
       await refused(foreign).revertedWithCustomError(world.pool, "ContextMismatch");
     }
     const good = await world.withdrawal();

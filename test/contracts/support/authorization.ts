@@ -25,7 +25,7 @@ export async function authorize(
 export const depositMessage = ({ poolAddress }: Deployed, deposit: SponsoredDeposit): Authorization =>
   messageOf(poolAddress, deposit);
 
-/** Sends a deposit with a signature, whether or not they belong together. */
+/** Sends a deposit with a signature, which may belong to another deposit. */
 export function sendDeposit(deployed: Deployed, relayer: Signer, deposit: SponsoredDeposit, signature: Signature) {
   const { from, ownerTags, amounts, salt, validAfter, validBefore } = deposit;
   const { v, r, s } = signature;

@@ -1,7 +1,7 @@
 import { network } from "hardhat";
 import type { NetworkConnection } from "hardhat/types/network";
 import "@nomicfoundation/hardhat-toolbox-mocha-ethers";
-// Types of what deployContract and getContractAt return.
+// Types of the contracts that deployContract and getContractAt return.
 import type {} from "../../../types/ethers-contracts/hardhat.d.ts";
 import type { ShieldedPool, TestUSDC } from "../../../types/ethers-contracts/index.js";
 
@@ -10,7 +10,7 @@ export type Signer = Awaited<ReturnType<Connection["ethers"]["getSigners"]>>[num
 
 export const SMALLEST_DEPOSIT = 10_000n;
 
-/** A fresh in-process chain. */
+/** Starts a new in-process chain. */
 export async function connect(chainId = 31337): Promise<Connection> {
   return network.create({ network: "node", override: { chainId } });
 }
@@ -27,11 +27,11 @@ export interface Deployed {
 export interface DeployOptions {
   /** Deploys the pool with a ring of this size instead of 4,096. */
   readonly ringSize?: number;
-  /** Another token than the test dollar. */
+  /** Token to use instead of the test dollar. */
   readonly token?: string;
 }
 
-/** The verifiers exported from the development keys, and the hash library: what every pool of a chain shares. */
+/** Deploys what all pools of a chain share: the verifiers of the development keys and the hash library. */
 async function deployLibraries(connection: Connection): Promise<readonly [string, string, string, string]> {
   const names = ["PaymentVerifier", "WithdrawalVerifier", "NoteAppendVerifier", "PoseidonT4"] as const;
   const addresses: string[] = [];

@@ -6,10 +6,10 @@ import { useRingSlot } from "./storage.ts";
 
 /** Gas of one kind of transaction. */
 export interface GasFigure {
-  /** What was paid for this transaction. */
+  /** Gas used by the transaction. */
   readonly gas: number;
   /**
-   * Without the price of its calldata, where each byte that happens to be 0 saves 12: the part that is the same in every
+   * The same without the gas of its calldata, in which each random byte that is 0 saves 12. This part is equal in every
    * run.
    */
   readonly execution: number;
@@ -27,9 +27,9 @@ async function figure(world: PoolWorld, receipt: TransactionReceipt): Promise<Ga
 }
 
 /**
- * The pool's transactions, each as it is in daily use: none is the pool's first of its kind, each is alone in its block
- * and closes the checkpoint of the one before, into a ring slot never used before unless it says otherwise. Recipients
- * of a withdrawal have no tokens yet.
+ * Measures each kind of transaction as in daily use: it is not the pool's first of its kind, is alone in its block, and
+ * closes the checkpoint of the previous transaction. Unless the name says otherwise, the ring slot was never used
+ * before. Recipients of a withdrawal have no tokens yet.
  */
 export async function measureGas(): Promise<GasFigures> {
   const world = await PoolWorld.create("gas");
@@ -52,7 +52,7 @@ export async function measureGas(): Promise<GasFigures> {
   };
   const approved = async () => figure(world, await world.deposit());
 
-  // The first of each kind.
+  // The first transaction of each kind.
   await deployed.token.mint(payer!.address, SMALLEST_DEPOSIT * 10n);
   await world.withRoot();
   await approved();
@@ -70,15 +70,16 @@ export async function measureGas(): Promise<GasFigures> {
     "deposit.eip3009": await sponsored(),
     "withdraw.8": await withdraw(),
   };
-  if (first.gas > figures["deposit.approve"].gas) throw new Error("the deposit after an append opens no ring slot");
+  if (first.gas > figures["deposit.approve"].gas)
+    throw new Error("expected the deposit after an append to write no ring slot");
   await useRingSlot(deployed, (await pool.queue()).open % (await pool.ringSize()));
   const reused = await settle(1);
 
-  // 32 payments, each in a block of its own, appended when they are old and others have come since.
+  // 32 payments, each in its own block, appended after they have become old and others have arrived.
   while (world.queue.groups().length > 0) await world.append();
   for (let i = 0; i < 34; i++) await settle(1);
   const args = world.appendArguments();
-  if (args[1].length !== 64) throw new Error(`${args[1].length} leaves instead of 64`);
+  if (args[1].length !== 64) throw new Error(`expected an append of 64 leaves, got ${args[1].length}`);
   await deployed.connection.networkHelpers.time.increase(130);
   const append = await figure(world, await world.mined(pool.append(...appendTuple(args))));
   return { ...figures, "settle.1.reused": reused, "append.64": append };

@@ -13,7 +13,7 @@ import { type PoolWorld, settleArguments } from "./pool-world.ts";
 
 export type Merchant = ShieldedAddress & { readonly wallet: string; readonly keys: WalletKeys };
 
-/** A payer with one note in the tree, from a deposit that everybody saw. */
+/** A payer with one note in the tree, from a public deposit. */
 export interface Payer {
   readonly keys: WalletKeys;
   readonly depositor: string;
@@ -21,7 +21,7 @@ export interface Payer {
   readonly commitment: bigint;
 }
 
-/** What is to be kept from the chain. */
+/** Values that the chain must not reveal. */
 export interface Secret {
   readonly payer: Payer;
   readonly merchant: Merchant;
@@ -29,7 +29,7 @@ export interface Secret {
   readonly resourceUrl: string;
 }
 
-/** Everything the chain shows of one payment. */
+/** Everything that the chain shows of one payment. */
 export interface Observed {
   readonly calldata: string;
   readonly logs: readonly { readonly topics: readonly string[]; readonly data: string }[];
@@ -39,16 +39,16 @@ export interface Observed {
 }
 
 export function merchant(world: PoolWorld, seed: number): Merchant {
-  const keys = deriveKeys(new Uint8Array(32).fill(seed), world.place);
+  const keys = deriveKeys(new Uint8Array(32).fill(seed), world.deployment);
   return { keys, wallet: world.random.address(), encryptionKey: keys.encryptionKey, ownerTag: keys.ownerTag(0) };
 }
 
-/** Payers who deposit, all in the tree afterwards. */
+/** Makes payers that deposit one note each, and appends all of these notes. */
 export async function payers(world: PoolWorld, count: number, notes: number): Promise<Payer[][]> {
   const { token, poolAddress, signers } = world.deployed;
   const all: Payer[][] = [];
   for (let i = 0; i < count; i++) {
-    const keys = deriveKeys(new Uint8Array(32).fill(100 + i), world.place);
+    const keys = deriveKeys(new Uint8Array(32).fill(100 + i), world.deployment);
     const depositor = signers[10 + i]!;
     const amount = SMALLEST_DEPOSIT * 1000n;
     await token.mint(depositor.address, amount * BigInt(notes));
@@ -65,7 +65,7 @@ export async function payers(world: PoolWorld, count: number, notes: number): Pr
         spendingKey: keys.spendingKey(j),
         leafIndex,
       };
-      if (noteCommitment(note) !== commitment) throw new Error("the deposit is not the note that was expected");
+      if (noteCommitment(note) !== commitment) throw new Error("the deposited note is not the expected one");
       own.push({ keys, depositor: depositor.address, note, commitment });
     }
     all.push(own);
@@ -79,11 +79,11 @@ function depositedIn(world: PoolWorld, receipt: TransactionReceipt): { leafIndex
   return { leafIndex: Number(event!.args["leafIndex"]), commitment: event!.args["commitment"] };
 }
 
-/** Pays for real (the statement is the protocol's own) through a relayer, and writes down what the chain shows. */
+/** Makes a real payment with the protocol package, settles it through a relayer, and records what the chain shows. */
 export async function observe(world: PoolWorld, { payer, merchant, amount, resourceUrl }: Secret): Promise<Observed> {
   const { ethers } = world.deployed.connection;
   const prepared = preparePayment({
-    ...world.place,
+    ...world.deployment,
     tree: world.tree,
     note: payer.note,
     changeKey: payer.keys.changeKey,

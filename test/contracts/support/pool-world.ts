@@ -15,7 +15,7 @@ import { type AppendCall, type Checkpoint, QueueModel } from "./queue-model.ts";
 /** Arguments of `append`. */
 export type AppendArguments = [bigint, readonly bigint[], readonly string[], Checkpoint, Checkpoint];
 
-/** A pool with its oracle: the tree and the queue as they should be after what was done through this class. */
+/** A pool with its oracle: the tree and the queue that the calls of this class must lead to. */
 export class PoolWorld {
   readonly deployed: Deployed;
   readonly random: Random;
@@ -37,7 +37,7 @@ export class PoolWorld {
     return world;
   }
 
-  get place(): { chainId: bigint; pool: string } {
+  get deployment(): { chainId: bigint; pool: string } {
     return { chainId: this.deployed.chainId, pool: this.deployed.poolAddress };
   }
 
@@ -49,12 +49,12 @@ export class PoolWorld {
     return (await this.deployed.connection.ethers.provider.getBlock("latest"))!.timestamp;
   }
 
-  /** A date that is not over for the next minutes of the chain's clock. */
+  /** A validUntil some minutes after the chain's clock. */
   async soon(): Promise<bigint> {
     return BigInt((await this.now()) + 180);
   }
 
-  /** Records what a mined transaction queued, as its events say. */
+  /** Records in the oracle what a mined transaction queued, from its events. */
   async record(receipt: TransactionReceipt): Promise<void> {
     const block = await this.deployed.connection.ethers.provider.getBlock(receipt.blockNumber);
     for (const log of receipt.logs) {
@@ -70,7 +70,7 @@ export class PoolWorld {
 
   async mined(sent: Promise<ContractTransactionResponse>): Promise<TransactionReceipt> {
     const receipt = await (await sent).wait();
-    if (receipt === null) throw new Error("not mined");
+    if (receipt === null) throw new Error("the transaction was not mined");
     await this.record(receipt);
     return receipt;
   }
@@ -82,7 +82,7 @@ export class PoolWorld {
   }
 
   depositBlinding(leafIndex: number): bigint {
-    return depositBlinding(this.place, leafIndex);
+    return depositBlinding(this.deployment, leafIndex);
   }
 
   /** The commitment that the pool must compute for a deposited note. */
@@ -92,13 +92,13 @@ export class PoolWorld {
 
   async payment(fields: Partial<PaymentFields> = {}): Promise<Payment> {
     const validUntil = fields.validUntil ?? (await this.soon());
-    return provePayment(this.place, this.random, { root: this.tree.root, ...fields, validUntil });
+    return provePayment(this.deployment, this.random, { root: this.tree.root, ...fields, validUntil });
   }
 
   async withdrawal(fields: Partial<WithdrawalFields> = {}): Promise<ReturnType<typeof proveWithdrawal>> {
     const nullifiers = fields.nullifiers ?? [this.random.field()];
     const defaults = { root: this.tree.root, amount: 0n, nullifiers, recipient: this.random.address() };
-    return proveWithdrawal(this.place, this.random, {
+    return proveWithdrawal(this.deployment, this.random, {
       ...defaults,
       ...fields,
       validUntil: fields.validUntil ?? (await this.soon()),
@@ -117,7 +117,7 @@ export class PoolWorld {
     const call = { ...this.queue.appendCall(count), ...change };
     const newRoot = change.newRoot ?? this.tree.rootAfter(call.leaves);
     const statement = {
-      ...this.place,
+      ...this.deployment,
       oldRoot: this.tree.root,
       newRoot,
       startIndex: call.startIndex,
@@ -129,14 +129,14 @@ export class PoolWorld {
     return [newRoot, call.leaves, proveWithTrapdoor("note_append", signals).proof, call.end, call.next];
   }
 
-  /** Appends the first `count` pending checkpoints and follows it in the oracle. */
+  /** Appends the first `count` pending checkpoints, also in the oracle. */
   async append(count = this.queue.longest()): Promise<TransactionReceipt> {
     const receipt = await this.mined(this.pool.append(...appendTuple(this.appendArguments(count))));
     this.tree.append(this.queue.consume(count));
     return receipt;
   }
 
-  /** One deposit in the tree: its root is known. */
+  /** Deposits one note and appends it, so that there is a known root. */
   async withRoot(): Promise<this> {
     await this.deposit([1_000_000n]);
     await this.append();

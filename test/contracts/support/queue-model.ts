@@ -1,6 +1,6 @@
 import { foldQueue } from "@sotto/protocol";
 
-/** As the contract takes it. */
+/** A checkpoint as the contract takes it. */
 export interface Checkpoint {
   readonly sequence: bigint;
   readonly chain: string;
@@ -19,7 +19,7 @@ interface QueuedLeaf {
   readonly timestamp: number;
 }
 
-/** A run of pending leaves with its end. */
+/** Consecutive pending leaves, with their checkpoint. */
 export interface Group {
   readonly leaves: readonly bigint[];
   readonly end: Checkpoint;
@@ -33,8 +33,8 @@ export interface AppendCall {
 }
 
 /**
- * The queue as the interface describes it to an appender, with none of the contract's bookkeeping: the pending leaves
- * are one list, and where its checkpoints are follows from block numbers alone. What the contract does has to agree.
+ * The queue as the interface describes it to an appender, without the contract's bookkeeping: the pending leaves are a
+ * list, and the block numbers alone determine its checkpoints. The contract must agree with it.
  */
 export class QueueModel {
   readonly ringSize: number;
@@ -63,7 +63,7 @@ export class QueueModel {
     return this.#appendedChain;
   }
 
-  /** Pending checkpoints in order: a new one where the block changes and where one holds 64 leaves. */
+  /** Pending checkpoints in order. A new one begins if the block changes or if the last one has 64 leaves. */
   groups(pending: readonly QueuedLeaf[] = this.#pending): Group[] {
     const runs: QueuedLeaf[][] = [];
     for (const entry of pending) {
@@ -82,7 +82,7 @@ export class QueueModel {
     });
   }
 
-  /** Whether these leaves still fit in this block: the closed checkpoints must fit in the ring, one more may be open. */
+  /** Whether so many leaves fit in this block: closed checkpoints must fit in the ring, and one more may be open. */
   accepts(leaves: number, block: number): boolean {
     const added = Array.from({ length: leaves }, () => ({ leaf: 1n, block, timestamp: 0 }));
     return this.groups([...this.#pending, ...added]).length <= this.ringSize + 1;
@@ -97,24 +97,25 @@ export class QueueModel {
     const groups = this.groups();
     const taken = groups.slice(0, count);
     const end = taken.at(-1)?.end;
-    if (end === undefined || count > groups.length) throw new Error(`${groups.length} checkpoints are pending`);
+    if (end === undefined || count > groups.length)
+      throw new Error(`cannot append ${count} checkpoints: ${groups.length} are pending`);
     const leaves = taken.flatMap((group) => group.leaves);
     return { startIndex: this.#appended, leaves, end, next: groups[count]?.end ?? NO_CHECKPOINT };
   }
 
-  /** How many checkpoints one append can take at most. */
+  /** Maximum number of checkpoints in one append. */
   longest(): number {
     const limit = BigInt(this.#appended + CHECKPOINT_LEAVES);
     return this.groups().filter(({ end }) => end.count <= limit).length;
   }
 
-  /** How many it must take at least at this time: those older than 120 s, as far as 64 leaves allow. */
+  /** Minimum number of checkpoints in an append at this time: those older than 120 s, as far as 64 leaves allow. */
   shortest(now: number): number {
     const old = this.groups().filter(({ end }) => BigInt(now) - end.timestamp > BigInt(GRACE_SECONDS)).length;
     return Math.max(1, Math.min(this.longest(), old));
   }
 
-  /** The first `count` checkpoints are in the tree now. */
+  /** Moves the first `count` checkpoints into the tree. */
   consume(count: number): readonly bigint[] {
     const { leaves, end } = this.appendCall(count);
     this.#pending = this.#pending.slice(leaves.length);

@@ -1,6 +1,6 @@
 import type { Deployed } from "./deploy.ts";
 
-/** Where NoteTree keeps its queue: the packed counters, then the two chains and the ring. */
+/** Storage slots of the queue in NoteTree: the packed counters, the two chains, the ring. */
 const STATE_SLOT = 0n;
 const RING_SLOT = 3n;
 
@@ -20,8 +20,8 @@ type Counters = Record<(typeof LAYOUT)[number][0], bigint>;
 const word = (value: bigint): string => `0x${value.toString(16).padStart(64, "0")}`;
 
 /**
- * Sets some of the queue's counters as if the pool had a long past: a billion leaves or thousands of checkpoints are
- * out of reach of a test otherwise. Fails if the layout is not the one above.
+ * Sets some counters of the queue as if the pool had a long history, because a test cannot queue a billion leaves or
+ * thousands of checkpoints. Throws if the layout is not the one above.
  */
 export async function patchQueue(deployed: Deployed, change: Partial<Counters>): Promise<void> {
   const { ethers, networkHelpers } = deployed.connection;
@@ -30,7 +30,8 @@ export async function patchQueue(deployed: Deployed, change: Partial<Counters>):
   let shift = 0n;
   for (const [name, width] of LAYOUT) {
     const mask = ((1n << BigInt(width)) - 1n) << shift;
-    if ((packed & mask) >> shift !== state[name]) throw new Error(`${name} is not where it was expected`);
+    if ((packed & mask) >> shift !== state[name])
+      throw new Error(`the storage layout has changed: ${name} is at another position`);
     const value = change[name];
     if (value !== undefined) packed = (packed & ~mask) | (value << shift);
     shift += BigInt(width);
@@ -38,7 +39,7 @@ export async function patchQueue(deployed: Deployed, change: Partial<Counters>):
   await networkHelpers.setStorageAt(deployed.poolAddress, STATE_SLOT, word(packed));
 }
 
-/** Makes a ring slot one that was used before. */
+/** Marks a ring slot as used. */
 export async function useRingSlot(deployed: Deployed, slot: bigint): Promise<void> {
   const { ethers, networkHelpers } = deployed.connection;
   const position = ethers.keccak256(
