@@ -1,5 +1,5 @@
-// The checks of a header, cheapest first. Interface 4.6.1 lists the proofs first, but the response is the same for every
-// failed check.
+// The checks of a header, cheapest first, so that invalid headers cost no pairing. Interface 4.6.1 lists the proofs first,
+// but the response is the same for every failed check.
 import { amountBounds, type Deployment, type ProofHeader } from "@sotto/protocol";
 import { readAmount } from "../checks/amount.ts";
 import { CheckFailed } from "../checks/outcome.ts";
