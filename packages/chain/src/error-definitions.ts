@@ -29,5 +29,6 @@ export const CHAIN_ERRORS = {
     remedy: { local: "a local chain loses its state when it stops: run `npm run deploy:local`, then use a new --home" },
   },
   POOL_MISMATCH: SHARED_ERRORS.POOL_MISMATCH,
+  PROOF_MISMATCH: SHARED_ERRORS.PROOF_MISMATCH,
   TRANSACTION_FAILED: { means: "A transaction reverted, or a node refused it.", exit: "refused" },
 } satisfies ErrorTable;

@@ -4,6 +4,7 @@ export { delay, unlessAborted } from "./delay.ts";
 export { CHAIN_ERRORS } from "./error-definitions.ts";
 export { CallReverted, ChainError, type ChainErrorCode, isNodeFault } from "./errors.ts";
 export type { BlockTag, ChainNode } from "./node.ts";
+export { type AppendCall, type AppendOptions, type AppendProver, proveAppend } from "./pool/append.ts";
 export {
   type AppendedEvent,
   type DepositedEvent,
@@ -14,7 +15,15 @@ export {
   type SettledEvent,
   type WithdrawnEvent,
 } from "./pool/events.ts";
-export { withTimes } from "./pool/times.ts";
+export {
+  type Append,
+  type EventRange,
+  fetchRange,
+  type PageStart,
+  type QueuePage,
+  readQueue,
+  splitRange,
+} from "./pool/page.ts";
 export {
   isAnotherContract,
   type PoolFacts,
@@ -31,4 +40,4 @@ export type { ChainLog, ChainOptions } from "./rpc/failover.ts";
 export { postJsonRpc, type RequestLimits } from "./rpc/post.ts";
 export type { Block, Call, FeeHistory, Head, Log, Receipt } from "./rpc/values.ts";
 export { signatureCall } from "./signature-call.ts";
-export { assertChainId, type ChainSource, type LogQuery } from "./source.ts";
+export { assertChainId, type ChainSource, type LogQuery, requireBlock, useNode } from "./source.ts";

@@ -1,4 +1,5 @@
 export {
+  type AppendCall,
   type AppendedEvent,
   type Block,
   type Call,
@@ -17,7 +18,6 @@ export {
   type WithdrawnEvent,
 } from "@sotto/chain";
 export {
-  type AppendCall,
   appendCall,
   approveCall,
   type ContractCall,

@@ -98,7 +98,7 @@ describe("a faulty node", () => {
     expect(error.code).to.equal("NODE_INCONSISTENT");
     expect(error.message).to.include("out of order");
     const garbage = logsWhere(world, (logs) => logs.map((log) => ({ ...log, data: "0x12" })));
-    expect((await scanWith(world, garbage)).error.code).to.equal("POOL_MISMATCH");
+    expect((await scanWith(world, garbage)).error.code).to.equal("NODE_INCONSISTENT");
     const strange = await world.wallet({
       seed: SEED,
       chain: changed(

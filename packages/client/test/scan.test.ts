@@ -1,11 +1,10 @@
-import { decodeEvent, type PoolEvent } from "@sotto/chain";
+import { decodeEvent, type PoolEvent, splitRange } from "@sotto/chain";
 import { depositCall } from "@sotto/chain/ethers";
 import { deriveKeys } from "@sotto/protocol";
 import { expect } from "chai";
 
 import { rejection } from "../../../test/kit/rejection.ts";
 
-import { splitRange } from "../src/scan/reader.ts";
 import { NoteScanner } from "../src/scan/scanner.ts";
 import { MemoryStore } from "../src/store/memory.ts";
 import { POOL } from "./support/local-pool.ts";

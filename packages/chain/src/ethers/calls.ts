@@ -1,27 +1,12 @@
-import {
-  assertUint,
-  type CheckpointWords,
-  type DepositCall,
-  type PaymentCall,
-  parseAddress,
-  type WithdrawalCall,
-} from "@sotto/protocol";
+import { assertUint, type DepositCall, type PaymentCall, parseAddress, type WithdrawalCall } from "@sotto/protocol";
 
+import type { AppendCall } from "../pool/append.ts";
 import { poolInterface, tokenInterface } from "./abi.ts";
 
 /** A call to be sent by anyone who pays its gas. */
 export interface ContractCall {
   to: string;
   data: string;
-}
-
-/** The arguments of the pool's `append`, which moves queued notes into the tree. */
-export interface AppendCall {
-  newRoot: string;
-  leaves: readonly string[];
-  proof: readonly string[];
-  end: CheckpointWords;
-  next: CheckpointWords;
 }
 
 /** A deposit that anyone may submit: the tokens are the depositor's, the gas is the submitter's. It is plain JSON. */

@@ -1,6 +1,5 @@
 export { poolInterface, tokenInterface } from "./abi.ts";
 export {
-  type AppendCall,
   appendCall,
   approveCall,
   type ContractCall,

@@ -1,13 +1,5 @@
-import { ChainError, type ChainSource, poolViews } from "@sotto/chain";
-import type { AppendCall } from "@sotto/chain/ethers";
-import {
-  appendEnd,
-  checkpointWords,
-  type NoteTree,
-  pendingCheckpoints,
-  prepareAppend,
-  type QueueStart,
-} from "@sotto/protocol";
+import { type AppendCall, ChainError, type ChainSource, poolViews, proveAppend } from "@sotto/chain";
+import type { NoteTree, QueueStart } from "@sotto/protocol";
 import { WalletError } from "../errors.ts";
 import { PoolSync } from "../scan/sync.ts";
 import { TreeView } from "../scan/tree.ts";
@@ -90,7 +82,7 @@ export class NoteAppender {
 
   /**
    * Proves the next append: as many leaves as one can take. Reads the chain first.
-   * @throws WalletError QUEUE_EMPTY, NODE_INCONSISTENT, ROOT_MISMATCH
+   * @throws WalletError QUEUE_EMPTY, ROOT_MISMATCH; ChainError NODE_INCONSISTENT, PROOF_MISMATCH
    */
   prepare(options: ScanOptions = {}): Promise<PreparedNoteAppend> {
     return this.#lock.run(() => this.#prepare(options));
@@ -101,23 +93,19 @@ export class NoteAppender {
     const { ledger } = this.#sync;
     const blocks = ledger.leafBlocks(start.appended);
     const queue = ledger.leaves.slice(start.appended).map((leaf, i) => ({ leaf, blockNumber: blocks[i]! }));
-    const { end, next } = appendEnd(start, pendingCheckpoints(start, queue));
-    if (end === undefined) throw new WalletError("QUEUE_EMPTY", "no note is waiting to be appended");
-    const leaves = ledger.leaves.slice(start.appended, end.count);
-    const tree = await this.#newestTree();
-    const prepared = prepareAppend({ chainId: this.pool.chainId, pool: this.pool.pool, tree, leaves });
-    const options = signal === undefined ? {} : { signal };
-    const { proof, publicSignals } = await this.#prover.prove("note_append", prepared.input, options);
-    if (publicSignals.join() !== prepared.publicSignals.join())
-      throw new WalletError("PROOF_MISMATCH", "the prover proved another statement than the note_append it was given");
-    const append = {
-      newRoot: String(prepared.newRoot),
-      leaves: leaves.map(String),
-      proof,
-      end: checkpointWords(end, await this.#timestamp(end.blockNumber)),
-      next: checkpointWords(next, next ? await this.#timestamp(next.blockNumber) : 0),
-    };
-    return { append, count: leaves.length, left: queue.length - leaves.length };
+    const append = await proveAppend({
+      chain: this.#chain,
+      chainId: this.pool.chainId,
+      pool: this.pool.pool,
+      start,
+      queue,
+      tree: () => this.#newestTree(),
+      prover: this.#prover,
+      signal,
+    });
+    if (append === undefined) throw new WalletError("QUEUE_EMPTY", "no note is waiting to be appended");
+    const count = append.leaves.length;
+    return { append, count, left: queue.length - count };
   }
 
   /** The state of the queue in the very block the events were read up to. */
@@ -141,11 +129,5 @@ export class NoteAppender {
       await this.#sync.forgetUnchecked();
       throw error;
     }
-  }
-
-  async #timestamp(block: number): Promise<number> {
-    const found = await this.#chain.block(block);
-    if (found === undefined) throw new ChainError("NODE_INCONSISTENT", `the node has no block ${block} any more`);
-    return found.timestamp;
   }
 }

@@ -1,5 +1,6 @@
+import type { Append } from "@sotto/chain";
 import type { FoundNote, FoundSpend } from "./notes.ts";
-import type { Append, Page } from "./page.ts";
+import type { Page } from "./page.ts";
 
 /** What a list of pages amounts to, in memory. */
 export class Ledger {

@@ -1,13 +1,7 @@
+import type { Append } from "@sotto/chain";
 import { WalletError } from "../errors.ts";
 import type { StoreChange, StoreValue } from "../store/store.ts";
 import { type FoundNote, type FoundSpend, mapShown } from "./notes.ts";
-
-/** An append as the chain showed it: after it the tree has `size` leaves and this root. */
-export interface Append {
-  blockNumber: number;
-  size: number;
-  root: bigint;
-}
 
 /**
  * What one range of blocks held. A wallet's whole knowledge of the chain is the list of its pages, without gaps, each

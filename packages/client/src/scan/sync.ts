@@ -1,9 +1,17 @@
-import { type Block, ChainError } from "@sotto/chain";
+import {
+  type Block,
+  ChainError,
+  type ChainSource,
+  type EventRange,
+  fetchRange,
+  splitRange,
+  useNode,
+} from "@sotto/chain";
 import { WalletError } from "../errors.ts";
 import { Ledger } from "./ledger.ts";
 import { decodePage, encodePage, joinChanges, joinFinalPages, type Page, pageKey } from "./page.ts";
 import { StoredPages } from "./pages.ts";
-import { fetchRange, type Range, readPage, splitRange } from "./reader.ts";
+import { readPage } from "./reader.ts";
 import { NoteScanner } from "./scanner.ts";
 import type { ScanProgress, ScanResult, SyncOptions } from "./types.ts";
 
@@ -98,11 +106,12 @@ export class PoolSync {
     return true;
   }
 
-  async #fetch(from: number, to: number): Promise<Range | "too large" | undefined> {
+  async #fetch(from: number, to: number): Promise<EventRange | "too large" | undefined> {
     const { chain, deployment, keys, rangeSize = DEFAULT_RANGE } = this.#options;
     try {
       const range = { from, to, timed: keys !== undefined };
-      const fetched = await fetchRange(chain, deployment.pool, range, this.ledger.last);
+      const fetch = (node: ChainSource) => fetchRange(node, deployment.pool, range, this.ledger.last);
+      const fetched = await useNode(chain, fetch, (found) => found !== undefined);
       // Up to what was refused last, and a little beyond from time to time: some nodes count logs, not blocks.
       this.#range = Math.min(this.#range * 2, this.#most, rangeSize);
       this.#most += Math.floor(this.#most / 16);
@@ -116,10 +125,10 @@ export class PoolSync {
   }
 
   /** Reads a page and writes it. */
-  async #read(range: Range): Promise<Page> {
+  async #read(range: EventRange): Promise<Page> {
     const start = { leaves: this.ledger.leaves.length, appended: this.ledger.appended };
     try {
-      const page = await readPage(range, start, this.#scanner);
+      const page = await readPage(this.#options.chain, range, start, this.#scanner);
       await this.#stored.change([{ put: pageKey(page.from), value: encodePage(page) }]);
       this.ledger.add(page);
       return page;

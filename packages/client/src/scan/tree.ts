@@ -1,9 +1,9 @@
+import type { Append } from "@sotto/chain";
 import { NoteTree } from "@sotto/protocol";
 import { decodeBase64, encodeBase64 } from "ethers";
 import { WalletError } from "../errors.ts";
 import type { Store } from "../store/store.ts";
 import type { Ledger } from "./ledger.ts";
-import type { Append } from "./page.ts";
 
 const KEY = "tree";
 

@@ -1,16 +1,8 @@
-import { CallReverted, ChainError } from "@sotto/chain";
-import { poolInterface } from "@sotto/chain/ethers";
-import {
-  APPEND_LEAVES,
-  appendEnd,
-  checkpointWords,
-  NoteTree,
-  pendingCheckpoints,
-  prepareAppend,
-  type QueueStart,
-} from "@sotto/protocol";
+import { CallReverted, ChainError, poolViews, proveAppend } from "@sotto/chain";
+import { appendCall } from "@sotto/chain/ethers";
+import { APPEND_LEAVES, NoteTree, parseAddress } from "@sotto/protocol";
 import { latestTime, type RelayerContext, type Round } from "./context.ts";
-import { codeOf, RelayerError } from "./errors.ts";
+import { codeOf } from "./errors.ts";
 import type { Sender } from "./sender.ts";
 import type { AppendProver } from "./types.ts";
 
@@ -119,34 +111,17 @@ export class Appender {
 
   async #prove(appended: number, { head }: Round): Promise<void> {
     const { store, chain, pool } = this.#context;
-    const start = await this.#queueStart(head.number);
+    const start = await poolViews(chain, parseAddress(pool.pool)).queue(head.number);
     // The chain moved between the question and the events: the next round sees both.
     if (start.appended !== appended) return;
-    const tree = await this.#treeAt(appended);
     const rows = await store.ledger.leaves(appended, 3 * APPEND_LEAVES);
     const queue = rows.map((row) => ({ leaf: BigInt(row.commitment), blockNumber: row.block_number }));
-    const { end, next } = appendEnd(start, pendingCheckpoints(start, queue));
-    if (end === undefined) return;
-    const leaves = queue.slice(0, end.count - appended).map(({ leaf }) => leaf);
-    const prepared = prepareAppend({ chainId: pool.chainId, pool: pool.pool, tree, leaves });
-    const { proof, publicSignals } = await this.#prover.prove("note_append", prepared.input);
-    if (publicSignals.join() !== prepared.publicSignals.join())
-      throw new RelayerError("PROOF_MISMATCH", "the prover proved another statement than the append it was given");
-    const time = async (block: number | undefined) =>
-      block === undefined ? 0 : ((await chain.block(block))?.timestamp ?? 0);
-    const words = [
-      checkpointWords(end, await time(end.blockNumber)),
-      checkpointWords(next, await time(next?.blockNumber)),
-    ];
-    const data = poolInterface.encodeFunctionData("append", [prepared.newRoot, leaves, proof, ...words]);
-    this.#proved = { data, start: appended };
-  }
-
-  async #queueStart(block: number): Promise<QueueStart> {
-    const { chain, pool } = this.#context;
-    const queue = await chain.read(poolInterface, pool.pool, "queue", [], block);
-    const { appended, appendedChain, firstPending } = queue as Record<string, bigint | string>;
-    return { appended: Number(appended), appendedChain: String(appendedChain), firstPending: Number(firstPending) };
+    const append = await proveAppend({
+      ...{ chain, chainId: pool.chainId, pool: pool.pool, start, queue, prover: this.#prover },
+      tree: () => this.#treeAt(appended),
+    });
+    if (append === undefined) return;
+    this.#proved = { data: appendCall(pool.pool, append).data, start: appended };
   }
 
   /** The tree with its first `size` leaves, checked against the root the contract gave out. */

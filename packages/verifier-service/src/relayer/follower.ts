@@ -1,8 +1,16 @@
-import { type Block, type Chain, ChainError, type ChainNode, type Head } from "@sotto/chain";
-import { poolInterface } from "@sotto/chain/ethers";
-import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
+import {
+  type Block,
+  type Chain,
+  ChainError,
+  type ChainNode,
+  fetchRange,
+  type Head,
+  type PageStart,
+  poolViews,
+} from "@sotto/chain";
+import { LOCAL_CHAIN_IDS, parseAddress } from "@sotto/protocol";
 import type { Lease, LedgerPage, Row, Store } from "../store/index.ts";
-import { expectBlock, type PageStart, readPage } from "./page.ts";
+import { readPage } from "./page.ts";
 import type { PoolDeployment, RelayerConfig } from "./types.ts";
 
 export interface FollowerOptions {
@@ -84,7 +92,7 @@ export class Follower {
   }
 
   /**
-   * One page, all of it from one node; undefined where the node wants to be asked for fewer blocks.
+   * One page, all of it from one node; undefined if the range has to be smaller.
    * @param newest whether it ends with the newest block, whose state every node has
    */
   async #read(
@@ -96,17 +104,13 @@ export class Follower {
     const { chain, pool, store } = this.#options;
     const start = { leaves: await store.ledger.leafCount(), appended: (await store.ledger.lastAppend())?.size ?? 0 };
     try {
-      return await chain.useNode(async (view) => {
-        const end = await expectBlock(view, to);
-        const logs = await view.logs({ address: pool.pool, from, to });
-        if ((await view.block(to))?.hash !== end.hash) throw view.inconsistent("changed its chain while it was read");
-        if (parent && (await view.block(parent.number))?.hash !== parent.hash)
-          throw view.inconsistent(`has another block ${parent.number} than was read before`);
-        if (logs.some((log) => log.blockNumber === to && log.blockHash !== end.hash))
-          throw view.inconsistent("gives logs of another chain than its blocks");
-        const page = await readPage(view, logs, start, from, end);
+      return await chain.useNode(async (node) => {
+        const previous = parent && { to: parent.number, hash: parent.hash };
+        const range = await fetchRange(node, pool.pool, { from, to, timed: false }, previous);
+        if (range === undefined) throw node.inconsistent("changed its chain while it was read");
+        const page = await readPage(node, range, start);
         // Nodes often have a block before they have its logs: the contract's own count shows what is missing.
-        if (newest) await this.#compare(view, to, start, page);
+        if (newest) await this.#compare(node, to, start, page);
         return page;
       });
     } catch (error) {
@@ -116,10 +120,10 @@ export class Follower {
     }
   }
 
-  async #compare(view: ChainNode, block: number, start: PageStart, { leaves, appends }: LedgerPage): Promise<void> {
-    const queue = await view.read(poolInterface, this.#options.pool.pool, "queue", [], block);
-    const read = [start.leaves + leaves.length, appends.at(-1)?.size ?? start.appended];
-    const there = [Number(queue["size"]), Number(queue["appended"])];
-    if (read.join() !== there.join()) throw view.inconsistent(`has events for ${read} notes, the contract ${there}`);
+  async #compare(node: ChainNode, block: number, start: PageStart, { leaves, appends }: LedgerPage): Promise<void> {
+    const { size, appended } = await poolViews(node, parseAddress(this.#options.pool.pool)).queue(block);
+    const read = [start.leaves + leaves.length, appends.at(-1)?.size ?? start.appended].join();
+    if (read !== [size, appended].join())
+      throw node.inconsistent(`has events for ${read} notes, the contract ${size},${appended}`);
   }
 }

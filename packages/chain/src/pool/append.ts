@@ -1,0 +1,67 @@
+import {
+  appendEnd,
+  type CheckpointWords,
+  checkpointWords,
+  type NoteTree,
+  pendingCheckpoints,
+  prepareAppend,
+  type QueuedLeaf,
+  type QueueStart,
+} from "@sotto/protocol";
+import { ChainError } from "../errors.ts";
+import { type ChainSource, requireBlock } from "../source.ts";
+
+/** The arguments of the pool's `append`, which moves queued notes into the tree. */
+export interface AppendCall {
+  newRoot: string;
+  leaves: readonly string[];
+  proof: readonly string[];
+  end: CheckpointWords;
+  next: CheckpointWords;
+}
+
+/** What proves appends: a prover of @sotto/prover, for example. */
+export interface AppendProver {
+  prove(
+    circuit: string,
+    input: ReturnType<typeof prepareAppend>["input"],
+    options: { signal?: AbortSignal },
+  ): Promise<{ proof: string[]; publicSignals: string[] }>;
+}
+
+export interface AppendOptions {
+  chain: ChainSource;
+  chainId: bigint;
+  pool: string;
+  /** The queue as the contract has it in the block up to which `queue` was read. */
+  start: QueueStart;
+  /** The leaves that are not in the tree yet, in order: at least as many as one append takes, if there are so many. */
+  queue: readonly QueuedLeaf[];
+  /** The tree with the first `start.appended` leaves. */
+  tree: () => NoteTree | Promise<NoteTree>;
+  prover: AppendProver;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Proves the next append: as many leaves as one can take.
+ * @returns undefined if the queue is empty
+ * @throws ChainError PROOF_MISMATCH, NODE_INCONSISTENT
+ */
+export async function proveAppend(options: AppendOptions): Promise<AppendCall | undefined> {
+  const { chain, chainId, pool, start, queue, prover, signal } = options;
+  const { end, next } = appendEnd(start, pendingCheckpoints(start, queue));
+  if (end === undefined) return undefined;
+  const leaves = queue.slice(0, end.count - start.appended).map(({ leaf }) => leaf);
+  const prepared = prepareAppend({ chainId, pool, tree: await options.tree(), leaves });
+  const proved = await prover.prove("note_append", prepared.input, signal === undefined ? {} : { signal });
+  if (proved.publicSignals.join() !== prepared.publicSignals.join())
+    throw new ChainError("PROOF_MISMATCH", "the prover proved another statement than the note_append it was given");
+  return {
+    newRoot: String(prepared.newRoot),
+    leaves: leaves.map(String),
+    proof: proved.proof,
+    end: checkpointWords(end, (await requireBlock(chain, end.blockNumber)).timestamp),
+    next: checkpointWords(next, next ? (await requireBlock(chain, next.blockNumber)).timestamp : 0),
+  };
+}

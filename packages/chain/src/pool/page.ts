@@ -1,0 +1,111 @@
+import type { QueuedLeaf } from "@sotto/protocol";
+import { type ChainSource, inconsistent } from "../source.ts";
+import { decodeEvent, type PoolEvent, queuedLeaves } from "./events.ts";
+import { withTimes } from "./times.ts";
+
+/** The number of leaves that were queued and appended before a page. */
+export interface PageStart {
+  leaves: number;
+  appended: number;
+}
+
+/** One append: the tree has `size` leaves and this root after it. */
+export interface Append {
+  blockNumber: number;
+  size: number;
+  root: bigint;
+}
+
+/** What the events of a page add to the queue and to the tree. */
+export interface QueuePage {
+  leaves: QueuedLeaf[];
+  appends: Append[];
+}
+
+/**
+ * Follows the contract's counters: leaves and appends must continue without a gap, so that a node that leaves events out
+ * is noticed.
+ * @throws ChainError NODE_INCONSISTENT
+ */
+export function readQueue(source: ChainSource, events: readonly PoolEvent[], start: PageStart): QueuePage {
+  const missing = (what: string) => inconsistent(source, `left out events of the pool: the next one is ${what}`);
+  const page: QueuePage = { leaves: [], appends: [] };
+  let { appended } = start;
+  for (const event of events) {
+    const { blockNumber } = event;
+    const size = start.leaves + page.leaves.length;
+    if (event.type === "appended") {
+      const fits = event.startIndex === appended && event.startIndex + event.count <= size;
+      if (!fits) throw missing(`an append of leaves from ${event.startIndex} in block ${blockNumber}`);
+      appended += event.count;
+      page.appends.push({ blockNumber, size: appended, root: event.newRoot });
+      continue;
+    }
+    const leaves = queuedLeaves(event);
+    if (leaves.length === 0) continue;
+    if (event.leafIndex !== size) throw missing(`leaf ${event.leafIndex} in block ${blockNumber}, not ${size}`);
+    // No tree accepts it, and with a right hash of its block the page would stay.
+    if (leaves.includes(0n)) throw missing(`a leaf of 0 in block ${blockNumber}`);
+    for (const leaf of leaves) page.leaves.push({ leaf, blockNumber });
+  }
+  return page;
+}
+
+/** The events of some blocks, and the hash of the last one. */
+export interface EventRange {
+  from: number;
+  to: number;
+  hash: string;
+  events: PoolEvent[];
+}
+
+/**
+ * The events of a range of blocks of one chain.
+ * @param timed whether the events get the times of their blocks
+ * @param previous the last block of the page before
+ * @returns undefined if the node's chain changed in between, or lacks the last block
+ * @throws ChainError NODE_INCONSISTENT, and what the source throws
+ */
+export async function fetchRange(
+  chain: ChainSource,
+  pool: string,
+  { from, to, timed }: { from: number; to: number; timed: boolean },
+  previous: { to: number; hash: string } | undefined,
+): Promise<EventRange | undefined> {
+  const before = await chain.block(to);
+  if (before === undefined) return undefined;
+  const given = await chain.logs({ address: pool, from, to });
+  // Pages end where their events do.
+  const ordered = given.every(({ blockNumber }, i) => blockNumber >= (given[i - 1]?.blockNumber ?? from));
+  if (!ordered || given.some(({ blockNumber }) => blockNumber > to))
+    throw inconsistent(chain, `gives logs out of order, or not of blocks ${from} to ${to}`);
+  const logs = timed ? await withTimes(chain, given, before) : given;
+  const after = await chain.block(to);
+  if (logs === undefined || after?.hash !== before.hash) return undefined;
+  if (previous !== undefined && (await chain.block(previous.to))?.hash !== previous.hash) return undefined;
+  if (logs.some((log) => log.blockNumber === to && log.blockHash !== before.hash)) return undefined;
+  try {
+    const events = logs.map(decodeEvent).filter((event) => event !== undefined);
+    return { from, to, hash: before.hash, events };
+  } catch (cause) {
+    throw inconsistent(chain, `gives a malformed log: ${(cause as Error).message}`, cause);
+  }
+}
+
+/** Events of a page at least, where a range has many more: so much is lost at most when the process dies. */
+const PAGE_EVENTS = 2048;
+
+/** The range in parts of some thousand events, each ending with a block. */
+export function splitRange({ from, to, hash, events }: EventRange): EventRange[] {
+  const parts: EventRange[] = [];
+  let start = 0;
+  for (let i = PAGE_EVENTS; i < events.length; i += 1) {
+    const last = events[i - 1]!;
+    if (i - start < PAGE_EVENTS || events[i]!.blockNumber === last.blockNumber) continue;
+    const before = parts.at(-1)?.to ?? from - 1;
+    parts.push({ from: before + 1, to: last.blockNumber, hash: last.blockHash, events: events.slice(start, i) });
+    start = i;
+  }
+  parts.push({ from: (parts.at(-1)?.to ?? from - 1) + 1, to, hash, events: events.slice(start) });
+  return parts;
+}
