@@ -8,16 +8,11 @@ const require = createRequire(import.meta.url);
 const compiler = { version: "0.8.37", path: require.resolve("solc/soljson.js") };
 const optimizer = { enabled: true, runs: 1_000_000 };
 
-// As in .mocharc.jsonc, which Hardhat does not read; the long run has larger sizes.
-const timeout = process.env["SOTTO_LONG"] === "1" ? 3_600_000 : 600_000;
-
 export default defineConfig({
   plugins: [hardhatToolboxMochaEthers],
   paths: { sources: "./contracts", tests: { mocha: "./test/contracts" } },
-  // `npm test` counts through a reporter of its own; a developer's `hardhat test` prints the usual list.
-  test: {
-    mocha: { timeout, ...(process.env["SOTTO_TEST_EVENTS"] ? { reporter: "./scripts/test/reporter.cjs" } : {}) },
-  },
+  // Hardhat does not look for it by itself.
+  test: { mocha: require("./.mocharc.cjs") },
   solidity: {
     // The deposit hash: a library whose pure function the pool calls.
     npmFilesToBuild: ["poseidon-solidity/PoseidonT4.sol"],

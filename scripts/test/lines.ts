@@ -1,11 +1,11 @@
-// What the test run prints. A log may be cut anywhere, or the run be ended: each failed test is told with its reason as
+// What a test run prints. A log may be cut anywhere, or the run be ended: each failed test is printed with its reason as
 // soon as it failed, and once more at the very end.
-import type { SuiteEvent } from "./events.ts";
-import type { Outcome, Work } from "./work.ts";
+import type { TestEvent } from "./report.ts";
 
 const MESSAGE_LINES = 8;
 const FRAMES = 3;
 const WIDTH = 300;
+const SLOWEST = 10;
 
 export const seconds = (value: number) => `${value.toFixed(1)} s`;
 const indent = (text: string) => text.replaceAll(/^/gm, "       ");
@@ -22,35 +22,51 @@ function brief(error: string): string {
 }
 
 /** What is printed of an event of a suite, if anything. */
-export function eventLines(name: string, event: SuiteEvent): string | undefined {
+export function eventLines(name: string, event: TestEvent): string | undefined {
   if (event.event === "fail") return `  FAIL ${name}: ${event.title}\n${indent(brief(event.error))}`;
-  if (event.event !== "group") return undefined;
-  const failed = event.failed > 0 ? `, ${event.failed} failed` : "";
-  const result = `${event.passed} passed${failed} (${seconds(event.seconds)})`;
-  return `  ${failed === "" ? "ok  " : "FAIL"} ${name}: ${event.title}: ${result}`;
+  if (event.event === "group") {
+    const failed = event.failed > 0 ? `, ${event.failed} failed` : "";
+    const result = `${event.passed} passed${failed} (${seconds(event.seconds)})`;
+    return `  ${failed === "" ? "ok  " : "FAIL"} ${name}: ${event.title}: ${result}`;
+  }
+  if (event.event === "exit") {
+    const result = `${event.passed} passed, ${event.failed} failed (${seconds(event.seconds)})`;
+    return `${event.failed === 0 ? "ok  " : "FAIL"} ${name}: ${result}`;
+  }
+  return undefined;
 }
 
-/** @param told how many of its failures were printed already, as events */
-export function outcomeLines({ name, kind }: Work, outcome: Outcome, told: number): string {
-  const summary = kind === "check" ? "" : `: ${outcome.passed} passed, ${outcome.failed} failed`;
-  const line = `${outcome.failed === 0 ? "ok  " : "FAIL"} ${name}${summary} (${seconds(outcome.seconds)})`;
-  return [line, ...outcome.failures.slice(told).map(indent)].join("\n");
+/** What a suite or a check came to. A check passes or fails as a whole. */
+export interface Outcome {
+  readonly name: string;
+  readonly passed: number;
+  /** One text for each failure, its title in the first line. */
+  readonly failures: readonly string[];
+  readonly cached: boolean;
+  readonly tests: readonly { readonly title: string; readonly ms: number }[];
 }
 
-/** The end of the run: how long it took, each failure in two lines, and the last line with the sums. */
-export function summaryLines(outcomes: ReadonlyMap<Work, Outcome>, took: number): string {
-  const sum = (field: "passed" | "failed") => [...outcomes.values()].reduce((all, outcome) => all + outcome[field], 0);
-  const failures = [...outcomes].flatMap(([{ name }, outcome]) =>
-    outcome.failures.map((failure) => {
+/** The end of the run: how long it took, the slowest tests, each failure in two lines, and the last line with the sums. */
+export function summaryLines(outcomes: readonly Outcome[], took: number): string {
+  const cached = outcomes.filter((outcome) => outcome.cached).length;
+  const slowest = outcomes
+    .filter((outcome) => !outcome.cached)
+    .flatMap(({ name, tests }) => tests.map(({ title, ms }) => ({ ms, text: `${name}: ${title}` })))
+    .sort((left, right) => right.ms - left.ms)
+    .slice(0, SLOWEST)
+    .map(({ ms, text }) => cut(`  ${seconds(ms / 1000).padStart(8)}  ${text}`));
+  const failures = outcomes.flatMap(({ name, failures: failed }) =>
+    failed.map((failure) => {
       const [title = "", ...rest] = failure.split("\n").filter((line) => line.trim() !== "");
       return [`  ${cut(`${name}: ${title}`)}`, ...rest.slice(0, 1).map((line) => indent(cut(line)))].join("\n");
     }),
   );
-  const all = failures.length === 0 ? [] : ["", "failures:", ...failures];
+  const passed = outcomes.reduce((sum, outcome) => sum + outcome.passed, 0);
   return [
+    ...(slowest.length === 0 ? [] : ["", "slowest tests:", ...slowest]),
     "",
-    `${seconds(took)}; logs in .sotto/test/`,
-    ...all,
-    `${sum("passed")} passed, ${sum("failed")} failed`,
+    `${seconds(took)}; ${outcomes.length} tasks, ${cached} of them unchanged since they passed; logs in .test/ of each package`,
+    ...(failures.length === 0 ? [] : ["", "failures:", ...failures]),
+    `${passed} passed, ${failures.length} failed`,
   ].join("\n");
 }

@@ -1,73 +1,109 @@
-// `npm test [-- name...]`: builds, runs every suite and check, two side by side, and ends with one line
-// `N passed, N failed`. Names choose some of them. Full output of each is kept in .sotto/test/.
-import { spawnSync } from "node:child_process";
+// `npm test [-- NAME...] [--affected]`: builds, lets turbo run every suite and check whose inputs changed, two at a time,
+// and ends with one line `N passed, N failed`. Names choose some of them. `--affected` leaves out the packages that are
+// the same as on the branch main and depend on nothing that is not. What did not change since it passed counts as what
+// it was: turbo brings its report back from the cache.
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { eventLines, outcomeLines, seconds, summaryLines } from "./lines.ts";
-import { plan } from "./plan.ts";
-import { type Outcome, runWork, stopAll, type Work } from "./work.ts";
+import { createInterface } from "node:readline";
+import { type Outcome, seconds, summaryLines } from "./lines.ts";
+import { type RunSummary, readOutcome } from "./outcome.ts";
+import { parseReport, reportBase } from "./report.ts";
+import { isNamed, listTasks, type Task } from "./tasks.ts";
 
 const root = join(import.meta.dirname, "..", "..");
+const runs = join(root, ".turbo", "runs");
 const HEARTBEAT_MS = 30_000;
+const STREAM = ["--ui=stream", "--log-order=stream"];
 const started = performance.now();
+const running = new Set<ChildProcess>();
 
-function choose(all: Work[], names: string[]): Work[] {
-  const matches = ({ name, kind }: Work, wanted: string) =>
-    name === wanted || `${kind}s` === wanted || name.startsWith(`${wanted} of `);
-  const unknown = names.find((name) => !all.some((work) => matches(work, name)));
+function choose(all: readonly Task[], names: readonly string[]): readonly Task[] {
+  const unknown = names.find((name) => !all.some((task) => isNamed(task, name)));
   if (unknown !== undefined) {
-    const known = ["checks", "suites", ...all.map((work) => work.name)].join(", ");
+    const known = ["checks", "suites", ...all.map(({ name }) => name)].join(", ");
     console.error(`sotto: UNKNOWN_SUITE: unknown suite "${unknown}"; one of: ${known}`);
     process.exit(1);
   }
-  return names.length === 0 ? all : all.filter((work) => names.some((name) => matches(work, name)));
+  return names.length === 0 ? all : all.filter((task) => names.some((name) => isNamed(task, name)));
 }
 
-/** Runs one after the other what the queue holds; several lanes share a queue. */
-async function lane(queue: Work[], counts: Map<string, number>, outcomes: Map<Work, Outcome>): Promise<void> {
-  for (let work = queue.shift(); work !== undefined; work = queue.shift()) {
-    const { name } = work;
-    counts.set(name, 0);
-    let told = 0;
-    const outcome = await runWork(work, join(root, ".sotto", "test"), (event) => {
-      if (event.event === "pass") counts.set(name, (counts.get(name) ?? 0) + 1);
-      if (event.event === "fail") told += 1;
-      const lines = eventLines(name, event);
-      if (lines !== undefined) console.log(lines);
+/** Runs turbo and shows what it says, but for what pnpm and turbo say about themselves. */
+async function turbo(args: readonly string[]): Promise<number> {
+  const child = spawn("turbo", ["run", ...args], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+  running.add(child);
+  const chatter =
+    /^(\$ |> |• |turbo \d| *$)|cache (miss|hit|bypass)|^ (Tasks|Cached|Time|Failed|Summary):| ERROR +(run|command) /;
+  for (const stream of [child.stdout, child.stderr])
+    createInterface({ input: stream }).on("line", (line) => {
+      if (!chatter.test(line)) console.log(line);
     });
-    counts.delete(name);
-    outcomes.set(work, outcome);
-    console.log(outcomeLines(work, outcome, told));
-  }
+  const status = await new Promise<number>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => resolve(code ?? 1));
+  });
+  running.delete(child);
+  return status;
 }
 
-function build(): Outcome {
+/** What turbo wrote about its last run; undefined: it did not come to its end. */
+function takeSummary(): RunSummary | undefined {
+  const names = existsSync(runs) ? readdirSync(runs).filter((name) => name.endsWith(".json")) : [];
+  const [name] = names;
+  return name === undefined ? undefined : (JSON.parse(readFileSync(join(runs, name), "utf8")) as RunSummary);
+}
+
+/** The suites that run now, with what passed so far: their reports have no end yet. */
+function progress(tasks: readonly Task[]): string {
+  const texts = tasks.flatMap(({ name, kind, folder, script }) => {
+    const file = `${join(root, folder, reportBase(script))}.jsonl`;
+    if (kind === "check" || !existsSync(file)) return [];
+    const { passed, exit } = parseReport(readFileSync(file, "utf8"));
+    return exit === undefined ? [`${name} (${passed.length} passed so far)`] : [];
+  });
+  return texts.join(", ");
+}
+
+async function build(): Promise<Outcome> {
   console.log("building what changed ...");
-  const start = performance.now();
-  const { status } = spawnSync("node", ["scripts/run.mjs", "build"], { cwd: root, stdio: "inherit" });
+  const status = await turbo(["build", "contracts:build", "--output-logs=new-only", ...STREAM]);
   const failures = status === 0 ? [] : ["the build failed: see above; nothing else was run"];
-  const took = (performance.now() - start) / 1000;
-  return { passed: status === 0 ? 1 : 0, failed: failures.length, failures, seconds: took };
+  return { name: "build", passed: status === 0 ? 1 : 0, failures, cached: false, tests: [] };
 }
 
-async function main(names: string[]): Promise<boolean> {
-  const works = choose(plan(root, process.env["SOTTO_LONG"] === "1"), names);
-  const outcomes = new Map<Work, Outcome>();
-  const built = build();
-  outcomes.set({ name: "build", kind: "check", command: [], cwd: root }, built);
-  if (built.failed === 0) {
-    const counts = new Map<string, number>();
-    const heartbeat = setInterval(() => {
-      const now = [...counts].map(([name, count]) => (count === 0 ? name : `${name} (${count} passed so far)`));
-      console.log(`... ${seconds((performance.now() - started) / 1000)}: ${now.join(", ")}`);
-    }, HEARTBEAT_MS);
-    const queue = [...works];
-    const lanes = Math.min(2, availableParallelism());
-    await Promise.all(Array.from({ length: lanes }, () => lane(queue, counts, outcomes)));
-    clearInterval(heartbeat);
+async function test(tasks: readonly Task[]): Promise<Outcome[]> {
+  // A report that a stopped run left without its end is not progress of this one.
+  for (const { kind, folder, script } of tasks) {
+    const file = `${join(root, folder, reportBase(script))}.jsonl`;
+    if (kind === "suite" && existsSync(file) && parseReport(readFileSync(file, "utf8")).exit === undefined)
+      rmSync(file);
   }
+  const heartbeat = setInterval(() => {
+    console.log(`... ${seconds((performance.now() - started) / 1000)}: ${progress(tasks)}`);
+  }, HEARTBEAT_MS);
+  rmSync(runs, { recursive: true, force: true });
+  const lanes = Math.min(2, availableParallelism());
+  const options = ["--continue=always", `--concurrency=${lanes}`, "--summarize", "--log-prefix=none", ...STREAM];
+  await turbo([...tasks.map(({ id }) => id), ...options]);
+  clearInterval(heartbeat);
+  const summary = takeSummary();
+  return tasks.map((task) => readOutcome(root, task, summary));
+}
+
+async function main(args: readonly string[]): Promise<boolean> {
+  const names = args.filter((arg) => !arg.startsWith("--"));
+  const options = args.filter((arg) => arg.startsWith("--"));
+  const unknown = options.find((option) => option !== "--affected");
+  if (unknown !== undefined) {
+    console.error(`sotto: UNKNOWN_OPTION: unknown option "${unknown}"; there is --affected`);
+    return false;
+  }
+  const tasks = choose(listTasks(root, options), names);
+  const built = await build();
+  const outcomes = [built, ...(built.failures.length === 0 ? await test(tasks) : [])];
   console.log(summaryLines(outcomes, (performance.now() - started) / 1000));
-  return [...outcomes.values()].every(({ failed }) => failed === 0);
+  return outcomes.every(({ failures }) => failures.length === 0);
 }
 
 for (const [signal, code] of [
@@ -75,7 +111,7 @@ for (const [signal, code] of [
   ["SIGTERM", 143],
 ] as const)
   process.once(signal, () => {
-    stopAll();
+    for (const child of running) child.kill("SIGTERM");
     process.exit(code);
   });
 process.exitCode = (await main(process.argv.slice(2))) ? 0 : 1;

@@ -1,5 +1,5 @@
-// Mocha reporter that writes what happens as JSON lines to the file named by SOTTO_TEST_EVENTS. A file survives a
-// crash of the suite, and lines appear while it runs: the runner shows progress from them and never guesses counts.
+// Mocha reporter that writes each event as a JSON line to the file named by SOTTO_TEST_REPORT (report.ts). The file
+// survives a crash of the suite, and lines appear while it runs: progress is read from them and counts are never guessed.
 // CommonJS, because mocha loads reporters with require, inside Hardhat too.
 const { appendFileSync } = require("node:fs");
 
@@ -26,8 +26,8 @@ function show(value) {
 
 class EventReporter {
   constructor(runner) {
-    const file = process.env.SOTTO_TEST_EVENTS;
-    if (!file) throw new Error("SOTTO_TEST_EVENTS has to name the file for the results");
+    const file = process.env.SOTTO_TEST_REPORT;
+    if (!file) throw new Error("SOTTO_TEST_REPORT has to name the file for the results");
     const write = (event) => appendFileSync(file, `${JSON.stringify(event)}\n`);
     const groups = new Map();
     const groupOf = (test) => {
@@ -42,15 +42,13 @@ class EventReporter {
     };
     runner.on("pass", (test) => {
       count(test, "passed");
-      write({ event: "pass", title: fullTitle(test) });
+      write({ event: "pass", title: fullTitle(test), ms: test.duration ?? 0 });
+      console.log(`ok   ${fullTitle(test)} (${test.duration} ms)`);
     });
     runner.on("fail", (test, error) => {
       count(test, "failed");
-      write({ event: "fail", title: fullTitle(test), error: describeError(error) });
-    });
-    runner.on("pending", (test) => {
-      count(test, "failed");
-      write({ event: "fail", title: fullTitle(test), error: "skipped: a test runs or is taken out" });
+      write({ event: "fail", title: fullTitle(test), ms: test.duration ?? 0, error: describeError(error) });
+      console.log(`FAIL ${fullTitle(test)}\n${describeError(error)}`);
     });
     runner.on("suite", (suite) => groups.set(suite, { passed: 0, failed: 0, since: Date.now() }));
     runner.on("suite end", (suite) => {

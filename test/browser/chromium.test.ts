@@ -1,10 +1,12 @@
 // The Chromium the page is tested in: it paints text on any machine, and a crash is reported as a crash.
+
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect } from "chai";
 import type { Page } from "playwright-core";
+import { slow } from "../kit/slow.ts";
 import { launchChromium } from "./support/chromium.ts";
 import { unpackChromium } from "./support/npm-chromium.ts";
 import { assertPainted } from "./support/painted.ts";
@@ -16,7 +18,8 @@ const messageOf = (steps: Promise<unknown>): Promise<string> =>
     (error: Error) => error.message,
   );
 
-describe("the Chromium of the page test", () => {
+describe("the Chromium of the page test", function () {
+  slow(this, "a browser, a chain and proofs");
   let chromium: TestBrowser;
   let page: Page;
   beforeEach(async () => {

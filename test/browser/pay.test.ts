@@ -1,5 +1,6 @@
 // The wallet, the prover and the paying fetch in a real browser: a page with IndexedDB, a worker that proves, a policy
 // that lets nothing be evaluated; a real chain, a real service, a shop of another origin.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +10,7 @@ import type { Locator, Page } from "playwright-core";
 import { buildPage } from "../../examples/browser/build.ts";
 import { type PageServer, servePage } from "../../examples/browser/serve.ts";
 import { clearOfMidnight } from "../kit/clock.ts";
+import { slow } from "../kit/slow.ts";
 import { openRealShop, type RealShop } from "../world/resource-server.ts";
 import { ARTIFACTS, closeWorld, openWorld, payerWith, type World } from "../world/wallets.ts";
 import { launchChromium } from "./support/chromium.ts";
@@ -17,7 +19,8 @@ import { STEP_MS, type TestBrowser } from "./support/test-browser.ts";
 
 const PRICE = 12_345n;
 
-describe("a page", () => {
+describe("a page", function () {
+  slow(this, "a browser, a chain and proofs");
   const folder = mkdtempSync(join(tmpdir(), "sotto-page-"));
   let world: World;
   let shop: RealShop;

@@ -1,6 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
+import { slow } from "../kit/slow.ts";
 import { Cli } from "./support/cli.ts";
 import { type CliWorld, openCli, openCliWorld } from "./support/world.ts";
 
@@ -12,7 +13,8 @@ interface Entry {
   block: number;
 }
 
-describe("sotto: receipts, totals, payments, refunds and backups", () => {
+describe("sotto: receipts, totals, payments, refunds and backups", function () {
+  slow(this, "a chain, a service and the command line's processes");
   let world: CliWorld;
   let merchant: Cli & { account: string };
   let payer: Cli & { account: string };

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { EXIT } from "@sotto/cli";
 import { expect } from "chai";
+import { slow } from "../kit/slow.ts";
 import { artifacts } from "../world/service.ts";
 import { Cli } from "./support/cli.ts";
 import { openShop, type Shop } from "./support/shop.ts";
@@ -48,7 +49,8 @@ function words(line: string, variables: ReadonlyMap<string, string>): string[] {
   );
 }
 
-describe("docs/cli.md", () => {
+describe("docs/cli.md", function () {
+  slow(this, "a chain, a service and the command line's processes");
   let world: CliWorld;
   let payer: Cli;
   let merchant: Cli & { account: string };

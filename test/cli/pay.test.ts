@@ -2,6 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { clearOfMidnight } from "../kit/clock.ts";
+import { slow } from "../kit/slow.ts";
 import type { Cli } from "./support/cli.ts";
 import { openShop, type Shop } from "./support/shop.ts";
 import { type CliWorld, listen, openCli, openCliWorld } from "./support/world.ts";
@@ -18,7 +19,8 @@ const spent = async (cli: Cli): Promise<bigint> => {
   return 5_000_000n - BigInt(total.amount);
 };
 
-describe("sotto: paying", () => {
+describe("sotto: paying", function () {
+  slow(this, "a chain, a service and the command line's processes");
   let world: CliWorld;
   let merchant: Cli & { account: string };
   let payer: Cli & { account: string };

@@ -1,12 +1,14 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
+import { slow } from "../kit/slow.ts";
 import type { Cli } from "./support/cli.ts";
 import { type CliWorld, listen, openCli, openCliWorld } from "./support/world.ts";
 
 const PHONE = "+14155550123";
 
-describe("sotto: phone numbers", () => {
+describe("sotto: phone numbers", function () {
+  slow(this, "a chain, a service and the command line's processes");
   let world: CliWorld;
   let cli: Cli & { account: string };
   before(async () => {

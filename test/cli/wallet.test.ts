@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { createSeedWords, seedFromWords, shieldedAddressOf } from "@sotto/client";
 import { parseDeployment } from "@sotto/protocol";
 import { expect } from "chai";
+import { slow } from "../kit/slow.ts";
 import { stopped } from "../kit/stopped.ts";
 import { Cli } from "./support/cli.ts";
 import { type CliWorld, initArguments, listen, openCli, openCliWorld, placeOf, tokensOf } from "./support/world.ts";
@@ -28,7 +29,8 @@ interface Deposited {
   notes: number;
 }
 
-describe("sotto: a wallet", () => {
+describe("sotto: a wallet", function () {
+  slow(this, "a chain, a service and the command line's processes");
   let world: CliWorld;
   const clis: Cli[] = [];
   const keep = <C extends Cli>(cli: C): C => {

@@ -1,14 +1,17 @@
 // What servers do with a request that carries a proof: fail, refuse, redirect, hang up. The proof goes to nobody else,
 // and nothing is paid twice.
+
 import { dismissPurchase, openPurchases, type PayingFetch, PurchaseError, type Wallet, wrapFetch } from "@sotto/client";
 import { expect } from "chai";
 import { rejection } from "../kit/rejection.ts";
+import { slow } from "../kit/slow.ts";
 import { Shop } from "../world/small-server.ts";
 import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 
 const PRICE = 10_000n;
 
-describe("responses to a paid request", () => {
+describe("responses to a paid request", function () {
+  slow(this, "a chain, a service and proofs");
   let world: World;
   let shop: Shop;
   let wallet: Wallet;

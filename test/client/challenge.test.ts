@@ -1,5 +1,6 @@
 // 402 answers that are to make a wallet pay the wrong one, the wrong amount, for the wrong thing, or through the wrong
 // service. Each is refused before anything is proved.
+
 import { openPurchases, type PayingFetch, type Wallet, type WrapOptions, wrapFetch } from "@sotto/client";
 import {
   BINDING_LIFETIME_SECONDS,
@@ -12,6 +13,7 @@ import {
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
 import { rejection } from "../kit/rejection.ts";
+import { slow } from "../kit/slow.ts";
 import { Shop } from "../world/small-server.ts";
 import { TrapdoorProver } from "../world/trapdoor-prover.ts";
 import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
@@ -19,7 +21,8 @@ import { openWallet, openWorld, payerWith, type World } from "../world/wallets.t
 const PRICE = 10_000n;
 type Payment = PaymentInstructions["payment"];
 
-describe("a forged 402", () => {
+describe("a forged 402", function () {
+  slow(this, "a chain, a service and proofs");
   let world: World;
   let shop: Shop;
   let wallet: Wallet;

@@ -1,12 +1,15 @@
 // A purchase that died with its proof made and shown to nobody, and a shop that asks for something else afterwards.
+
 import { MemoryStore, openPurchases, type Store, wrapFetch } from "@sotto/client";
 import { randomSeed } from "@sotto/protocol";
 import { expect } from "chai";
 import { dyingStore } from "../../packages/client/test/support/world.ts";
+import { slow } from "../kit/slow.ts";
 import { Shop } from "../world/small-server.ts";
 import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 
-describe("a purchase whose terms change after a crash", () => {
+describe("a purchase whose terms change after a crash", function () {
+  slow(this, "a chain, a service and proofs");
   let world: World;
   let shop: Shop;
   before(async () => {

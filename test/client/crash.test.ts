@@ -1,4 +1,5 @@
 // Whatever ends an agent, and wherever: it goes on where it was, and pays once.
+
 import { fork } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,6 +8,7 @@ import { MemoryStore, openPurchases, type PurchaseStage, type Store, wrapFetch }
 import { SqliteStore } from "@sotto/client/sqlite";
 import { expect } from "chai";
 import { rejection } from "../kit/rejection.ts";
+import { slow } from "../kit/slow.ts";
 import { Shop } from "../world/small-server.ts";
 import { fund, openWallet, openWorld, type World } from "../world/wallets.ts";
 import type { BuyerReport, BuyerTask } from "./support/buyer-process.ts";
@@ -15,7 +17,8 @@ const PRICE = 10_000n;
 /** Between writes to the store something is done; at these something is said to others, too. */
 const STAGES: PurchaseStage[] = ["verifying", "settling", "presenting"];
 
-describe("a client that is killed", () => {
+describe("a client that is killed", function () {
+  slow(this, "a chain, a service and proofs");
   const folder = mkdtempSync(join(tmpdir(), "sotto-agent-"));
   let world: World;
   let shop: Shop;

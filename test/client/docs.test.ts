@@ -1,4 +1,5 @@
 // Every program of docs/client.md: type-checked, and run against a real chain, service and shop.
+
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,6 +8,7 @@ import { SqliteStore } from "@sotto/client/sqlite";
 import { parseDeployment } from "@sotto/protocol";
 import { expect } from "chai";
 import { clearOfMidnight } from "../kit/clock.ts";
+import { slow } from "../kit/slow.ts";
 import { Shop } from "../world/small-server.ts";
 import { ARTIFACTS, fund, openWallet, openWorld, type World } from "../world/wallets.ts";
 
@@ -21,7 +23,8 @@ function programs(): Map<string, string> {
   return new Map(blocks.map((block) => [/^\/\/ (\w+\.ts)$/m.exec(block.split("\n")[0]!)![1]!, block]));
 }
 
-describe("docs/client.md", () => {
+describe("docs/client.md", function () {
+  slow(this, "a chain, a service and proofs");
   let world: World;
   let merchant: Wallet;
   let shop: Shop;

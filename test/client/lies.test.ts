@@ -1,8 +1,10 @@
 // A service that lies, or goes away at the worst moment. The chain has the last word, and nothing is paid twice.
+
 import { openPurchases, type PayingFetch, spentOn, type Wallet, wrapFetch } from "@sotto/client";
 import { expect } from "chai";
 import { clockWithin, DAY_MS } from "../kit/clock.ts";
 import { rejection } from "../kit/rejection.ts";
+import { slow } from "../kit/slow.ts";
 import { Shop } from "../world/small-server.ts";
 import { openWallet, openWorld, payerWith, until, type World } from "../world/wallets.ts";
 import { ServiceProxy } from "./support/proxy.ts";
@@ -10,7 +12,8 @@ import { ServiceProxy } from "./support/proxy.ts";
 const PRICE = 10_000n;
 const HASH = `0x${"ab".repeat(32)}`;
 
-describe("a lying service", () => {
+describe("a lying service", function () {
+  slow(this, "a chain, a service and proofs");
   let world: World;
   let proxy: ServiceProxy;
   let shop: Shop;

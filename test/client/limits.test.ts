@@ -1,15 +1,18 @@
 // What may be spent: limits hold however many requests race, and money that was not spent comes back to them.
+
 import { openPurchases, type PayingFetch, spentOn, type Wallet, type WrapOptions, wrapFetch } from "@sotto/client";
 import { SottoError } from "@sotto/protocol";
 import { expect } from "chai";
 import { clockWithin, DAY_MS } from "../kit/clock.ts";
 import { rejection } from "../kit/rejection.ts";
+import { slow } from "../kit/slow.ts";
 import { Shop } from "../world/small-server.ts";
 import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 
 const PRICE = 10_000n;
 
-describe("limits", () => {
+describe("limits", function () {
+  slow(this, "a chain, a service and proofs");
   let world: World;
   let shop: Shop;
   let other: Shop;

@@ -1,13 +1,16 @@
 // An agent's path from a 402 to the goods: real chain, real service, a small shop.
+
 import { openPurchases, type PurchaseStage, spentOn, wrapFetch } from "@sotto/client";
 import { expect } from "chai";
 import { clockWithin, DAY_MS } from "../kit/clock.ts";
+import { slow } from "../kit/slow.ts";
 import { Shop } from "../world/small-server.ts";
 import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 
 const PRICE = 10_000n;
 
-describe("paying fetch", () => {
+describe("paying fetch", function () {
+  slow(this, "a chain, a service and proofs");
   let world: World;
   let shop: Shop;
   before(async () => {

@@ -1,15 +1,18 @@
 // What the client's README shows of phone numbers, run as it stands there.
+
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as client from "@sotto/client";
 import { expect } from "chai";
+import { slow } from "../kit/slow.ts";
 import { openWallet, openWorld, payerWith } from "../world/wallets.ts";
 import { Phones } from "./support/phones.ts";
 
 const README = join(import.meta.dirname, "..", "..", "packages", "client", "README.md");
 const AsyncFunction = (async () => undefined).constructor as FunctionConstructor;
 
-describe("the README's phone payment", () => {
+describe("the README's phone payment", function () {
+  slow(this, "a chain, a service and proofs");
   let phones: Phones;
   after(() => phones?.close());
 

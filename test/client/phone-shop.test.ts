@@ -1,15 +1,18 @@
 // A shop whose 402 answers name a phone number: paid where the registry says the same, refused where it does not.
+
 import { openPurchases, phonePin, signBinding, type Wallet, type WrapOptions, wrapFetch } from "@sotto/client";
 import type { PaymentInstructions } from "@sotto/protocol";
 import { expect } from "chai";
 import { rejection } from "../kit/rejection.ts";
+import { slow } from "../kit/slow.ts";
 import { Shop } from "../world/small-server.ts";
 import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 import { type Person, Phones } from "./support/phones.ts";
 
 const PRICE = 10_000n;
 
-describe("a 402 with a phone number", () => {
+describe("a 402 with a phone number", function () {
+  slow(this, "a chain, a service and proofs");
   let world: World;
   let phones: Phones;
   let shop: Shop;

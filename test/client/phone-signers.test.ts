@@ -1,10 +1,12 @@
 // Numbers of contract wallets, deployed or not, and registries that answer signed lookups only.
+
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type LookupSigner, lookUpPhone, payPhone, phonePin, SottoService, type Wallet } from "@sotto/client";
 import { expect } from "chai";
 import { AbiCoder, Wallet as Account, type Contract, ContractFactory, concat } from "ethers";
 import { rejection } from "../kit/rejection.ts";
+import { slow } from "../kit/slow.ts";
 import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 import { Phones } from "./support/phones.ts";
 
@@ -12,7 +14,8 @@ const ARTIFACTS = join(import.meta.dirname, "..", "..", "artifacts", "contracts"
 const WRAPPED = `0x${"6492".repeat(16)}`;
 const SALT = `0x${"09".repeat(32)}`;
 
-describe("paying a phone number", () => {
+describe("paying a phone number", function () {
+  slow(this, "a chain, a service and proofs");
   let world: World;
   let phones: Phones;
   let payer: Wallet;

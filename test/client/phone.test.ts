@@ -1,4 +1,5 @@
 // Paying a phone number: linked and proven at a real registry, resolved, checked, paid on a real chain.
+
 import {
   MemoryStore,
   openPurchases,
@@ -14,13 +15,15 @@ import { expect } from "chai";
 import { dyingStore } from "../../packages/client/test/support/world.ts";
 import { clockWithin, DAY_MS } from "../kit/clock.ts";
 import { rejection } from "../kit/rejection.ts";
+import { slow } from "../kit/slow.ts";
 import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 import { type Person, Phones } from "./support/phones.ts";
 
 const AMOUNT = 20_000n;
 const SLOT = 300;
 
-describe("paying a phone number", () => {
+describe("paying a phone number", function () {
+  slow(this, "a chain, a service and proofs");
   let world: World;
   let phones: Phones;
   let payer: Wallet;
@@ -170,7 +173,8 @@ describe("paying a phone number", () => {
   });
 });
 
-describe("paying a phone number, killed at every write", () => {
+describe("paying a phone number, killed at every write", function () {
+  slow(this, "a chain, a service and proofs");
   let world: World;
   let phones: Phones;
   before(async () => {

@@ -1,14 +1,17 @@
 // The paying fetch at a real shop: the resource server behind Express, which checks proofs, token, chain and single use.
+
 import { openPurchases, type PayingInit, wrapFetch } from "@sotto/client";
 import { createProver, loadArtifacts, type Prover } from "@sotto/prover";
 import { expect } from "chai";
 import { rejection } from "../kit/rejection.ts";
+import { slow } from "../kit/slow.ts";
 import { openRealShop, type RealShop } from "../world/resource-server.ts";
 import { ARTIFACTS, openWorld, payerWith, type World } from "../world/wallets.ts";
 
 const PRICE = 10_000n;
 
-describe("paying fetch at a real resource server", () => {
+describe("paying fetch at a real resource server", function () {
+  slow(this, "a chain, a service and proofs");
   let world: World;
   let shop: RealShop;
   let url: string;

@@ -1,13 +1,16 @@
 // Payments that no server asked for, as the command line makes them: there is nobody to show a proof to in time.
+
 import { newTransfer, payTransfer, type TransferRecord } from "@sotto/cli";
 import { openPurchases, type Wallet } from "@sotto/client";
 import { expect } from "chai";
+import { slow } from "../kit/slow.ts";
 import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 
 const AMOUNT = 20_000n;
 const HOUR_MS = 3_600_000;
 
-describe("a transfer", () => {
+describe("a transfer", function () {
+  slow(this, "a chain, a service and proofs");
   let world: World;
   let wallet: Wallet;
   let recipient: Wallet;

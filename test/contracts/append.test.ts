@@ -1,9 +1,11 @@
 import { FIELD_MODULUS } from "@sotto/protocol";
 import { expect } from "chai";
+import { slow } from "../kit/slow.ts";
 import { SMALLEST_DEPOSIT } from "./support/deploy.ts";
 import { type AppendArguments, appendTuple, PoolWorld, settleArguments } from "./support/pool-world.ts";
 
-describe("append", () => {
+describe("append", function () {
+  slow(this, "transactions and proofs on a chain in this process");
   let world: PoolWorld;
   const refused = (args: AppendArguments) => expect(world.pool.append.staticCall(...appendTuple(args))).to.be;
   const notes = (count: number) => Array.from({ length: count }, () => SMALLEST_DEPOSIT);

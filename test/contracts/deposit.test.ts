@@ -1,6 +1,7 @@
 import { FIELD_MODULUS } from "@sotto/protocol";
 import { expect } from "chai";
 import { Signature, Wallet } from "ethers";
+import { slow } from "../kit/slow.ts";
 import type { SponsoredDeposit } from "../world/authorization.ts";
 import { authorize, depositMessage, sendDeposit, tokenDomain } from "./support/authorization.ts";
 import { type Signer, SMALLEST_DEPOSIT } from "./support/deploy.ts";
@@ -10,7 +11,8 @@ const FOREVER = 2n ** 40n;
 const AUTHORIZER = { name: "authorizer", type: "address" };
 const NONCE = { name: "nonce", type: "bytes32" };
 
-describe("deposit", () => {
+describe("deposit", function () {
+  slow(this, "transactions and proofs on a chain in this process");
   let world: PoolWorld;
   const balance = (account: string) => world.deployed.token.balanceOf(account);
   const poolBalance = () => balance(world.deployed.poolAddress);

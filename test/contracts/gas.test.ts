@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
+import { slow } from "../kit/slow.ts";
 import { type GasFigures, measureGas } from "./support/gas.ts";
 
 const snapshotPath = join(import.meta.dirname, "gas.snapshot.json");
@@ -14,7 +15,8 @@ const LIMITS: Partial<Record<keyof GasFigures, number>> = {
   "deposit.eip3009": 170_000,
 };
 
-describe("gas", () => {
+describe("gas", function () {
+  slow(this, "transactions and proofs on a chain in this process");
   let figures: GasFigures;
 
   before(async () => {

@@ -3,12 +3,14 @@ import { expect } from "chai";
 import { ZeroAddress } from "ethers";
 import LocalShieldedPool from "../../ignition/modules/LocalShieldedPool.ts";
 import ShieldedPool from "../../ignition/modules/ShieldedPool.ts";
+import { slow } from "../kit/slow.ts";
 import { connect } from "./support/deploy.ts";
 
 /** The constructor's addresses, in order. */
 const SETTINGS = ["token", "paymentVerifier", "withdrawalVerifier", "noteAppendVerifier", "noteHasher"] as const;
 
-describe("deployment", () => {
+describe("deployment", function () {
+  slow(this, "transactions and proofs on a chain in this process");
   it("deploys the test dollar, the verifiers and a pool", async () => {
     const { ethers, ignition } = await connect();
     const deployed = await ignition.deploy(LocalShieldedPool, {

@@ -1,5 +1,6 @@
 import { FIELD_MODULUS, NoteTree } from "@sotto/protocol";
 import { expect } from "chai";
+import { slow } from "../kit/slow.ts";
 import { PAYMENT, type Payment } from "../world/statements.ts";
 import { SMALLEST_DEPOSIT } from "./support/deploy.ts";
 import { PoolWorld, settleArguments, withdrawArgument } from "./support/pool-world.ts";
@@ -143,7 +144,8 @@ class Economy {
   }
 }
 
-describe("invariants", () => {
+describe("invariants", function () {
+  slow(this, "transactions and proofs on a chain in this process");
   it(`stays solvent and keeps the oracle's tree over ${ACTIONS} random actions`, async () => {
     const world = await PoolWorld.create("invariants");
     const economy = new Economy(world);

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { slow } from "../kit/slow.ts";
 import { SMALLEST_DEPOSIT } from "./support/deploy.ts";
 import { PoolWorld, settleArguments, withdrawArgument } from "./support/pool-world.ts";
 import { patchQueue } from "./support/storage.ts";
@@ -16,7 +17,8 @@ async function leaves(world: PoolWorld): Promise<void> {
   expect(await world.pool.queue()).to.deep.equal(before);
 }
 
-describe("limits", () => {
+describe("limits", function () {
+  slow(this, "transactions and proofs on a chain in this process");
   it("keeps every contract within the size limit of a chain (EIP-170)", async () => {
     const { pool, connection } = (await PoolWorld.create("limits")).deployed;
     const addresses = [

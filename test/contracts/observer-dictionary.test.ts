@@ -11,6 +11,7 @@ import {
   unpackCiphertext,
 } from "@sotto/protocol";
 import { expect } from "chai";
+import { slow } from "../kit/slow.ts";
 import { type Merchant, merchant, type Observed, observe, payers } from "./support/observed.ts";
 import { PoolWorld } from "./support/pool-world.ts";
 
@@ -21,7 +22,8 @@ const AMOUNTS = [1n, 250_000n, 1_000_000n];
  * the pad and the blinding, which confirm or refute the guess. So C must not be on the chain in a form that an observer
  * can reverse.
  */
-describe("an observer that tries every amount", () => {
+describe("an observer that tries every amount", function () {
+  slow(this, "transactions and proofs on a chain in this process");
   let observed: Observed;
   let merchants: Merchant[];
 

@@ -12,6 +12,7 @@ import {
 } from "@sotto/protocol";
 import { expect } from "chai";
 import { keccak256, toUtf8Bytes } from "ethers";
+import { slow } from "../kit/slow.ts";
 import { type Merchant, merchant, type Observed, observe, type Payer, payers, words } from "./support/observed.ts";
 import { PoolWorld } from "./support/pool-world.ts";
 
@@ -23,7 +24,8 @@ const URLS = [
 const AMOUNTS = [0n, 1n, 250_000n, 9_876_543n];
 
 /** Knows every possible party and every possible resource of a payment, and has to guess only the secrets. */
-describe("an observer of the chain", () => {
+describe("an observer of the chain", function () {
+  slow(this, "transactions and proofs on a chain in this process");
   let world: PoolWorld;
   let merchants: Merchant[];
   let people: Payer[][];

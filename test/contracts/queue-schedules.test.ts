@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { ContractTransactionResponse, Overrides } from "ethers";
+import { slow } from "../kit/slow.ts";
 import { SMALLEST_DEPOSIT } from "./support/deploy.ts";
 import { appendTuple, PoolWorld, settleArguments } from "./support/pool-world.ts";
 
@@ -125,7 +126,8 @@ class Schedule {
   }
 }
 
-describe("the queue over random schedules", () => {
+describe("the queue over random schedules", function () {
+  slow(this, "transactions and proofs on a chain in this process");
   for (const ringSize of [1, 3, 4096]) {
     it(`agrees with its model and never blocks: ${BLOCKS} blocks, a ring of ${ringSize}`, async () => {
       const world = await PoolWorld.create(`schedule ${ringSize}`, { ringSize });

@@ -1,10 +1,12 @@
 import { expect } from "chai";
 import type { HostileToken } from "../../types/ethers-contracts/index.js";
 import { Random } from "../kit/random.ts";
+import { slow } from "../kit/slow.ts";
 import { connect, deployPool, SMALLEST_DEPOSIT } from "./support/deploy.ts";
 import { appendTuple, PoolWorld, settleArguments, withdrawArgument } from "./support/pool-world.ts";
 
-describe("a hostile token", () => {
+describe("a hostile token", function () {
+  slow(this, "transactions and proofs on a chain in this process");
   let world: PoolWorld;
   let token: HostileToken;
   let guard: string;

@@ -2,11 +2,13 @@ import { bn254 } from "@noble/curves/bn254.js";
 import { FIELD_MODULUS } from "@sotto/protocol";
 import { expect } from "chai";
 import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
+import { slow } from "../kit/slow.ts";
 import { PAYMENT, type Payment, provePayment } from "../world/statements.ts";
 import { deployPool } from "./support/deploy.ts";
 import { PoolWorld, settleArguments } from "./support/pool-world.ts";
 
-describe("settle: valid proofs of other pools, chains and circuits", () => {
+describe("settle: valid proofs of other pools, chains and circuits", function () {
+  slow(this, "transactions and proofs on a chain in this process");
   let world: PoolWorld;
   const refused = (...payments: Payment[]) => expect(world.pool.settle.staticCall(settleArguments(payments))).to.be;
   const several = (count: number) => Promise.all(Array.from({ length: count }, () => world.payment()));

@@ -1,11 +1,13 @@
 import { BASE_FIELD_MODULUS, FIELD_MODULUS, signalsDigest } from "@sotto/protocol";
 import { expect } from "chai";
+import { slow } from "../kit/slow.ts";
 import { PAYMENT, type Payment, paymentStatement } from "../world/statements.ts";
 import { PoolWorld, settleArguments } from "./support/pool-world.ts";
 
 const OUTCOME = { settled: 0n, spent: 1n, expired: 2n, unknownRoot: 3n };
 
-describe("settle", () => {
+describe("settle", function () {
+  slow(this, "transactions and proofs on a chain in this process");
   let world: PoolWorld;
 
   before(async () => {

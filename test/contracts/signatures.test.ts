@@ -11,6 +11,7 @@ import {
 import { expect } from "chai";
 import { AbiCoder, concat, type HDNodeWallet, Wallet, ZeroAddress, zeroPadValue } from "ethers";
 import type { ContractWalletFactory } from "../../types/ethers-contracts/index.js";
+import { slow } from "../kit/slow.ts";
 import { type Connection, connect } from "./support/deploy.ts";
 
 const MAGIC = "0x1626ba7e";
@@ -40,7 +41,8 @@ const wrap = (factory: string, factoryCall: string, signature: string) =>
     WRAPPED,
   ]);
 
-describe("signatures of contract wallets", () => {
+describe("signatures of contract wallets", function () {
+  slow(this, "transactions and proofs on a chain in this process");
   let connection: Connection;
   let factory: ContractWalletFactory;
   let call: EthCall;

@@ -1,6 +1,8 @@
 // Tests the parts of the test dollar that other tests do not reach, so that wallets can rely on it as on real USDC.
+
 import { expect } from "chai";
 import { ZeroAddress } from "ethers";
+import { slow } from "../kit/slow.ts";
 import { tokenDomain } from "./support/authorization.ts";
 import { type Signer, SMALLEST_DEPOSIT } from "./support/deploy.ts";
 import { PoolWorld } from "./support/pool-world.ts";
@@ -11,7 +13,8 @@ const PERMIT = ["owner", "spender", "value", "nonce", "deadline"].map((name) => 
 }));
 const FOREVER = 2n ** 256n - 1n;
 
-describe("a permit of the test dollar", () => {
+describe("a permit of the test dollar", function () {
+  slow(this, "transactions and proofs on a chain in this process");
   let world: PoolWorld;
   let owner: Signer;
   let relayer: Signer;

@@ -3,6 +3,7 @@ import { bn254 } from "@noble/curves/bn254.js";
 import { expect } from "chai";
 import { artifactPaths } from "../../scripts/circuits/paths.ts";
 import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
+import { slow } from "../kit/slow.ts";
 import { type Connection, connect } from "./support/deploy.ts";
 
 const P = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;
@@ -44,7 +45,8 @@ function pointOutsideSubgroup(): bigint[] {
 }
 
 for (const [circuit, name] of VERIFIERS)
-  describe(`${name}, exported`, () => {
+  describe(`${name}, exported`, function () {
+    slow(this, "a chain, a service and proofs");
     const key = JSON.parse(readFileSync(artifactPaths(circuit).vkey, "utf8")) as VerificationKey;
     const signals = Array.from({ length: key.nPublic }, (_, index) => P - BigInt(index + 1) ** 30n);
     const proof = proveWithTrapdoor(circuit, signals).proof.map(BigInt);

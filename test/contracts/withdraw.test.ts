@@ -2,13 +2,15 @@ import { FIELD_MODULUS, signalsDigest } from "@sotto/protocol";
 import { expect } from "chai";
 import { ZeroAddress } from "ethers";
 import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
+import { slow } from "../kit/slow.ts";
 import { proveWithdrawal, WITHDRAWAL } from "../world/statements.ts";
 import { deployPool } from "./support/deploy.ts";
 import { PoolWorld, withdrawArgument } from "./support/pool-world.ts";
 
 type Proved = ReturnType<typeof proveWithdrawal>;
 
-describe("withdraw", () => {
+describe("withdraw", function () {
+  slow(this, "transactions and proofs on a chain in this process");
   let world: PoolWorld;
   const withdraw = (withdrawal: Proved) => world.mined(world.pool.withdraw(withdrawArgument(withdrawal)));
   const refused = (withdrawal: Proved) => expect(world.pool.withdraw.staticCall(withdrawArgument(withdrawal))).to.be;

@@ -9,11 +9,13 @@ import { deployLocal } from "../../scripts/chain/deployment.ts";
 import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
 import { command, expectRefused } from "../kit/command.ts";
 import { freePort } from "../kit/ports.ts";
+import { slow } from "../kit/slow.ts";
 
 const codeOf = (error: unknown) => (error instanceof Error && "code" in error ? error.code : error);
 const refused = (promise: Promise<unknown>) => promise.then(() => "accepted", codeOf);
 
-describe("local chain", () => {
+describe("local chain", function () {
+  slow(this, "commands, a chain and proofs");
   let node: LocalNode;
   before(async () => {
     node = await startNode();

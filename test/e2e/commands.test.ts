@@ -1,8 +1,11 @@
 // What the other commands of the checkout say to names and options they do not know: a code, what was wrong, what is
 // expected; nothing is begun.
-import { command, expectRefused } from "../kit/command.ts";
 
-describe("unknown arguments", () => {
+import { command, expectRefused } from "../kit/command.ts";
+import { slow } from "../kit/slow.ts";
+
+describe("unknown arguments", function () {
+  slow(this, "commands, a chain and proofs");
   const cases: [script: string, args: string[], code: string, ...texts: string[]][] = [
     ["bench/main.ts", ["nonsense"], "BENCH_UNKNOWN", "nonsense", "constraints", "gas"],
     ["bench/main.ts", ["constraints", "nonsense"], "BENCH_UNKNOWN", "nonsense"],

@@ -1,4 +1,5 @@
 // The ways in which the demo can be stopped, or does not begin.
+
 import {
   copyFileSync,
   mkdirSync,
@@ -16,9 +17,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { command, expectRefused } from "../kit/command.ts";
 import { freePort } from "../kit/ports.ts";
+import { slow } from "../kit/slow.ts";
 import { built, journals, listen, ownPlace } from "./support/demo.ts";
 
-describe("npm run demo, stopped or rejected", () => {
+describe("npm run demo, stopped or rejected", function () {
+  slow(this, "commands, a chain and proofs");
   it("leaves nothing behind if stopped", async () => {
     const port = await freePort();
     const [before, place] = [journals(), ownPlace()];

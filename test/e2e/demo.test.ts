@@ -1,4 +1,5 @@
 // The demo as a user runs it: the whole story with real proofs and transactions.
+
 import { createServer, type Server } from "node:net";
 import { stripVTControlCharacters } from "node:util";
 import { expect } from "chai";
@@ -11,9 +12,11 @@ import { story } from "../../scripts/demo/story.ts";
 import { createWorld, PHONE } from "../../scripts/demo/world.ts";
 import { command, type Result } from "../kit/command.ts";
 import { freePort } from "../kit/ports.ts";
+import { slow } from "../kit/slow.ts";
 import { built, ownPlace } from "./support/demo.ts";
 
-describe("npm run demo", () => {
+describe("npm run demo", function () {
+  slow(this, "commands, a chain and proofs");
   let port: number;
   let whole: Result;
   const place = ownPlace();

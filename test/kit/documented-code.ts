@@ -22,17 +22,20 @@ const answers = (url: string): Promise<boolean> =>
       () => false,
     );
 
-/** Code of one page, in a folder of the checkout, whose packages it imports. */
+/** Code of one page, in a folder of a package. */
 export class DocumentedCode {
   readonly names: readonly string[];
   readonly #folder: string;
 
-  /** @param source a page, whose blocks begin with the names of their files, or the files */
-  constructor(source: string | ReadonlyMap<string, string>) {
+  /**
+   * @param home folder of the package whose dependencies the code imports
+   * @param source a page, whose blocks begin with the names of their files, or the files
+   */
+  constructor(home: string, source: string | ReadonlyMap<string, string>) {
     const blocks = typeof source === "string" ? namedBlocks(source) : source;
     this.names = [...blocks.keys()];
-    mkdirSync(join(root, ".sotto"), { recursive: true });
-    this.#folder = mkdtempSync(join(root, ".sotto", "docs-"));
+    mkdirSync(join(home, "build"), { recursive: true });
+    this.#folder = mkdtempSync(join(home, "build", "docs-"));
     this.write("package.json", JSON.stringify({ type: "module" }));
     for (const [name, code] of blocks) this.write(name, code);
   }

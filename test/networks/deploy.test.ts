@@ -1,4 +1,5 @@
 // Deploying to a network that is not the local chain: another chain id, blocks at intervals, a connection that is cut.
+
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +9,7 @@ import { HDNodeWallet, JsonRpcProvider } from "ethers";
 import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
 import { command, expectRefused } from "../kit/command.ts";
 import { CuttingProxy } from "../kit/cutting-proxy.ts";
+import { slow } from "../kit/slow.ts";
 import { startProcess, stopProcess } from "../world/service-process.ts";
 import { compile, construct, type Entry, withoutAddress } from "./support/explorer.ts";
 
@@ -16,7 +18,8 @@ const deployer = HDNodeWallet.fromPhrase(MNEMONIC);
 /** Verifier, verifier, verifier, hash, test dollar, pool. */
 const TRANSACTIONS = 6;
 
-describe("deploying to a network", () => {
+describe("deploying to a network", function () {
+  slow(this, "deployments to a chain of their own");
   let node: LocalNode;
   let proxy: CuttingProxy;
   let url: string;

@@ -1,4 +1,5 @@
 // Deploying by somebody who has something wrong, is ended in the middle, or whose node's address holds a provider's key.
+
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -11,6 +12,7 @@ import hre from "hardhat";
 import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
 import { command, expectRefused, type Result } from "../kit/command.ts";
 import { CuttingProxy } from "../kit/cutting-proxy.ts";
+import { slow } from "../kit/slow.ts";
 
 const MNEMONIC = "test test test test test test test test test test test junk";
 const [deployer, other] = [0, 1].map((index) =>
@@ -19,7 +21,8 @@ const [deployer, other] = [0, 1].map((index) =>
 const CANARY = "canary-of-the-provider";
 const root = join(import.meta.dirname, "..", "..");
 
-describe("deploying with faults", () => {
+describe("deploying with faults", function () {
+  slow(this, "deployments to a chain of their own");
   let node: LocalNode;
   let folder: string;
   let provider: JsonRpcProvider;

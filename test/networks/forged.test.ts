@@ -1,4 +1,5 @@
 // A deployer who wants to take what others put in: a pool that looks like this tree's, and was not made by its constructor.
+
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -23,6 +24,7 @@ import { compareDeployment, differs } from "../../scripts/deploy/check.ts";
 import { deployPool, journalOf } from "../../scripts/deploy/deploy.ts";
 import { sourcesOf } from "../../scripts/deploy/places.ts";
 import { command, expectRefused } from "../kit/command.ts";
+import { slow } from "../kit/slow.ts";
 
 /** Storage slot of the known roots in NoteTree: after the four slots of the queue and the current root. */
 const KNOWN_ROOTS = 5;
@@ -30,7 +32,8 @@ const EVIL_ROOT = 4711n;
 const ROOT_SLOT = keccak256(concat([toBeHex(EVIL_ROOT, 32), toBeHex(KNOWN_ROOTS, 32)]));
 const deployer = HDNodeWallet.fromPhrase("test test test test test test test test test test test junk");
 
-describe("a pool that was not made by its constructor", () => {
+describe("a pool that was not made by its constructor", function () {
+  slow(this, "deployments to a chain of their own");
   let node: LocalNode;
   let provider: JsonRpcProvider;
   let honest: DeploymentManifest;

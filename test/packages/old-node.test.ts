@@ -1,10 +1,12 @@
 // What people see who start a program with a Node that is too old: one line that says what to do, instead of the stack
 // trace of a module that is missing.
+
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { slow } from "../kit/slow.ts";
 import { packageFolders } from "./project.ts";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -22,7 +24,8 @@ registerHooks({
 const LINE =
   /^sotto: NODE_TOO_OLD: this is Node 20\.20\.2, but Node 22\.13 or newer is needed; install one, or .*npm run.*\n$/;
 
-describe("with a Node that is too old", () => {
+describe("with a Node that is too old", function () {
+  slow(this, "packages are packed and installed");
   let folder: string;
   before(() => {
     folder = mkdtempSync(join(tmpdir(), "sotto-node-"));

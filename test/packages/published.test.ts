@@ -1,11 +1,14 @@
 // Every published package, as a stranger gets it: packed, installed into an empty project, its README's snippet run.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { slow } from "../kit/slow.ts";
 import { broughtBy, type Packed, Project, pack, packageFolders, readManifest, readmeSnippet } from "./project.ts";
 
-describe("published packages", () => {
+describe("published packages", function () {
+  slow(this, "packages are packed and installed");
   const tarballs = mkdtempSync(join(tmpdir(), "sotto-packed-"));
   let all: Packed[];
 

@@ -1,11 +1,13 @@
 // Whole runs of the registry, alone and in the service, with everything that can go wrong: no number, code, key or
 // signature is in what they log, measure or answer to others.
+
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { newKey } from "@sotto/phone-registry";
 import { bindingSlots } from "@sotto/protocol";
 import { expect } from "chai";
+import { slow } from "../kit/slow.ts";
 import { sentCodes } from "../world/phone.ts";
 import { environment } from "../world/service.ts";
 import { startProcess } from "../world/service-process.ts";
@@ -33,7 +35,8 @@ interface Run {
   end(): Promise<string>;
 }
 
-describe("a whole run of the phone registry", () => {
+describe("a whole run of the phone registry", function () {
+  slow(this, "a chain and a registry's processes");
   let world: World;
   before(async () => {
     world = await openWorld();

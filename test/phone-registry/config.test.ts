@@ -1,9 +1,11 @@
 // Settings of the registry: everything wrong is named before anything is opened, and no secret is repeated.
+
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { newKey, REGISTRY_SETTINGS, readRegistryConfig } from "@sotto/phone-registry";
 import { readConfig } from "@sotto/verifier-service";
 import { expect } from "chai";
+import { slow } from "../kit/slow.ts";
 import { account, linkVerified, newNumber, openTestRegistry, temporaryFolder } from "./support/world.ts";
 
 const [master, index] = [newKey("m1"), newKey("i1")];
@@ -26,7 +28,8 @@ const failure = (environment: Record<string, string | undefined>): { code?: unkn
   throw new Error("it was accepted");
 };
 
-describe("phone registry configuration", () => {
+describe("phone registry configuration", function () {
+  slow(this, "a chain and a registry's processes");
   it("is complete with a deployment, keys and a webhook", () => {
     const { phone, port } = readRegistryConfig(RIGHT);
     expect(phone).to.include({ chainId: 8453n, pool: POOL, service: "https://pay.example/zk", local: false });

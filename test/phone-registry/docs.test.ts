@@ -1,10 +1,12 @@
 // docs/phone-registry.md: its programs are run, its settings, commands and metrics exist.
+
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { REGISTRY_SETTINGS } from "@sotto/phone-registry";
 import { expect } from "chai";
 import { Wallet } from "ethers";
+import { slow } from "../kit/slow.ts";
 import {
   account,
   linkVerified,
@@ -20,14 +22,15 @@ const root = join(import.meta.dirname, "..", "..");
 const text = readFileSync(join(root, "docs", "phone-registry.md"), "utf8");
 const blocks = [...text.matchAll(/^```js\n([\s\S]*?)^```$/gm)].map((match) => match[1]!);
 
-describe("docs/phone-registry.md", () => {
+describe("docs/phone-registry.md", function () {
+  slow(this, "a chain and a registry's processes");
   let registry: TestRegistry;
   let folder: string;
   before(async () => {
     registry = await openTestRegistry();
     // Inside of the checkout, where the packages are found.
-    mkdirSync(join(root, ".sotto"), { recursive: true });
-    folder = mkdtempSync(join(root, ".sotto", "docs-"));
+    mkdirSync(join(import.meta.dirname, "build"), { recursive: true });
+    folder = mkdtempSync(join(import.meta.dirname, "build", "docs-"));
   });
   after(async () => {
     rmSync(folder, { recursive: true });

@@ -1,5 +1,6 @@
 // Thousands of requests that are almost right, always the same ones: whatever comes in, the registry says what is wrong
 // with it; nothing is linked, proven or taken back by any of them, and no number is repeated.
+
 import { Agent, request as httpRequest } from "node:http";
 import { PHONE_ROUTE_ERRORS } from "@sotto/phone-registry";
 import { bindingSlots } from "@sotto/protocol";
@@ -7,6 +8,7 @@ import { SERVER_ERRORS, statusOf } from "@sotto/server";
 import { expect } from "chai";
 import { type Fields, type FuzzRequest, mutate, type Sample } from "../kit/mutations.ts";
 import { Random } from "../kit/random.ts";
+import { slow } from "../kit/slow.ts";
 import {
   account,
   linkBody,
@@ -54,7 +56,8 @@ function send(url: string, method: string, { type, body }: Pick<FuzzRequest, "ty
 }
 let registryUrl = "";
 
-describe("mutated requests to the phone registry", () => {
+describe("mutated requests to the phone registry", function () {
+  slow(this, "a chain and a registry's processes");
   let registry: TestRegistry;
   let samples: Sample[];
   const people: [Signer, string][] = [];

@@ -1,8 +1,10 @@
 // Linking a number over HTTP: the four fields of the interface, the proof of the number, and what a stranger learns.
+
 import { createHash } from "node:crypto";
 import { bindingSlots, checkBindingSignature, parseAddress } from "@sotto/protocol";
 import { expect } from "chai";
 import { getAddress } from "ethers";
+import { slow } from "../kit/slow.ts";
 import {
   account,
   bindingFor,
@@ -15,7 +17,8 @@ import {
   type TestRegistry,
 } from "./support/world.ts";
 
-describe("linking a phone number", () => {
+describe("linking a phone number", function () {
+  slow(this, "a chain and a registry's processes");
   let registry: TestRegistry;
   before(async () => {
     registry = await openTestRegistry();

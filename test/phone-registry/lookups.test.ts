@@ -1,8 +1,10 @@
 // The signed-in mode: each lookup by a wallet, for one number, once, in time.
+
 import { randomBytes } from "node:crypto";
 import { lookupTypedData, type PhoneLookup } from "@sotto/protocol";
 import { expect } from "chai";
 import { clockWithin, DAY_MS } from "../kit/clock.ts";
+import { slow } from "../kit/slow.ts";
 import { contractWallet } from "./support/wallets.ts";
 import {
   account,
@@ -15,7 +17,8 @@ import {
   type TestRegistry,
 } from "./support/world.ts";
 
-describe("signed lookups", () => {
+describe("signed lookups", function () {
+  slow(this, "a chain and a registry's processes");
   let registry: TestRegistry;
   let phone: string;
   const payee = account();

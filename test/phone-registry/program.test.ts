@@ -1,9 +1,11 @@
 // The registry as a program: started, rotated and asked to forget while it serves, killed at any moment.
+
 import type { ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { newKey } from "@sotto/phone-registry";
 import { expect } from "chai";
+import { slow } from "../kit/slow.ts";
 import { sentCodes } from "../world/phone.ts";
 import { type RegistryProcess, runRegistry, startRegistryProcess } from "./support/process.ts";
 import {
@@ -23,7 +25,8 @@ import {
 
 const ROUNDS = process.env["SOTTO_LONG"] === "1" ? 30 : 6;
 
-describe("the phone registry as a program", () => {
+describe("the phone registry as a program", function () {
+  slow(this, "a chain and a registry's processes");
   let world: World;
   let folder: ReturnType<typeof temporaryFolder>;
   let settings: Record<string, string>;

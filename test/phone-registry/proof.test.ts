@@ -1,8 +1,10 @@
 // What holds a number: the code that was sent to it. What strangers learn meanwhile, and what moves, renews and ends a
 // link.
+
 import { bindingSlots } from "@sotto/protocol";
 import { expect } from "chai";
 import { clockWithin } from "../kit/clock.ts";
+import { slow } from "../kit/slow.ts";
 import {
   account,
   linkBody,
@@ -14,7 +16,8 @@ import {
   unlinkBody,
 } from "./support/world.ts";
 
-describe("verifying a phone number", () => {
+describe("verifying a phone number", function () {
+  slow(this, "a chain and a registry's processes");
   let registry: TestRegistry;
   before(async () => {
     registry = await openTestRegistry();

@@ -1,5 +1,7 @@
 // Several at once for one number: one of them has it in the end, and nobody gets what another proved.
+
 import { expect } from "chai";
+import { slow } from "../kit/slow.ts";
 import {
   account,
   linkBody,
@@ -13,7 +15,8 @@ import {
 
 const ROUNDS = process.env["SOTTO_LONG"] === "1" ? 100 : 12;
 
-describe("races for a phone number", () => {
+describe("races for a phone number", function () {
+  slow(this, "a chain and a registry's processes");
   let registry: TestRegistry;
   before(async () => {
     registry = await openTestRegistry();

@@ -1,8 +1,10 @@
 // Resolving over HTTP: one number in every spelling, and what somebody sees who tries numbers, or only sees sizes.
+
 import { once } from "node:events";
 import { connect } from "node:net";
 import { expect } from "chai";
 import { clockWithin } from "../kit/clock.ts";
+import { slow } from "../kit/slow.ts";
 import {
   account,
   call,
@@ -14,7 +16,8 @@ import {
   type TestRegistry,
 } from "./support/world.ts";
 
-describe("resolving a phone number", () => {
+describe("resolving a phone number", function () {
+  slow(this, "a chain and a registry's processes");
   let registry: TestRegistry;
   before(async () => {
     registry = await openTestRegistry();

@@ -1,4 +1,5 @@
 // How codes leave the registry: over a real connection, to a program that checks who calls; and where they must not go.
+
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -7,6 +8,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { type CodeMessage, FileSender, LogSender, signWebhook, WebhookSender } from "@sotto/phone-registry";
 import { expect } from "chai";
+import { slow } from "../kit/slow.ts";
 import { account, linkBody, newNumber, openTestRegistry, temporaryFolder } from "./support/world.ts";
 
 const SECRET = "a secret of the webhook of this test";
@@ -60,7 +62,8 @@ const codeOf = async (sending: Promise<void>): Promise<unknown> => {
   }
 };
 
-describe("the webhook sender", () => {
+describe("the webhook sender", function () {
+  slow(this, "a chain and a registry's processes");
   const open = (url: string, more: Partial<ConstructorParameters<typeof WebhookSender>[0]> = {}) =>
     new WebhookSender({ url, secret: SECRET, timeoutMs: 60_000, tries: 3, wait: async () => undefined, ...more });
 
@@ -182,7 +185,8 @@ describe("the webhook sender", () => {
   });
 });
 
-describe("the development senders", () => {
+describe("the development senders", function () {
+  slow(this, "a chain and a registry's processes");
   const LOCAL = { local: true, production: false };
   const folder = temporaryFolder();
   after(() => folder.remove());

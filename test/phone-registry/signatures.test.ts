@@ -1,9 +1,11 @@
 // Who signs what for whom: every signature that is not this wallet's, for this number, key, chain, pool and registry, at
 // this time, is refused; wallets that are contracts are asked on chain, and cannot make the registry ask without end.
+
 import { bindingSlots, type ShieldedAddressBinding } from "@sotto/protocol";
 import { expect } from "chai";
 import { clockWithin } from "../kit/clock.ts";
 import { FaultyNode } from "../kit/faulty-node.ts";
+import { slow } from "../kit/slow.ts";
 import { ANSWER, contractWallet, futureWallet, troublesome } from "./support/wallets.ts";
 import {
   account,
@@ -21,7 +23,8 @@ import {
 /** Order of secp256k1. */
 const N = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
-describe("signatures for a phone registry", () => {
+describe("signatures for a phone registry", function () {
+  slow(this, "a chain and a registry's processes");
   let registry: TestRegistry;
   before(async () => {
     registry = await openTestRegistry({ SOTTO_PHONE_CONTRACT_CHECKS: "1000" });

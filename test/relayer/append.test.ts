@@ -1,6 +1,8 @@
 // Queued notes get into the tree: at once, when the oldest waited long enough, or when an append would be full.
+
 import { expect } from "chai";
 import { eventually, WAIT } from "../kit/eventually.ts";
+import { slow } from "../kit/slow.ts";
 import { forgingProver } from "../world/append.ts";
 import { TestChain } from "./support/chain.ts";
 import { enqueue, rounds, Services } from "./support/service.ts";
@@ -8,7 +10,8 @@ import { enqueue, rounds, Services } from "./support/service.ts";
 /** Hardhat's public test account 2. */
 const OTHER_KEY = "0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a";
 
-describe("the relayer's appends", () => {
+describe("the relayer's appends", function () {
+  slow(this, "a chain and a relayer's rounds");
   let chain: TestChain;
   let services: Services;
   before(async () => {

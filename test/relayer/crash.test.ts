@@ -1,8 +1,10 @@
 // kill -9 of a relayer's process at every state of the outbox, and what the next one makes of it.
+
 import { openStore } from "@sotto/verifier-service";
 import { expect } from "chai";
 import { Wallet } from "ethers";
 import { eventually, WAIT } from "../kit/eventually.ts";
+import { slow } from "../kit/slow.ts";
 import { RELAYER_KEY, TestChain } from "./support/chain.ts";
 import { Children, ended } from "./support/children.ts";
 import type { Fault } from "./support/fault.ts";
@@ -27,7 +29,8 @@ const STATES: Record<string, Fault> = {
   "noted as settled, not answered": { point: "operations.settled", when: "after" },
 };
 
-describe("kill -9 of the relayer", () => {
+describe("kill -9 of the relayer", function () {
+  slow(this, "a chain and a relayer's rounds");
   let chain: TestChain;
   let services: Services;
   let children: Children;

@@ -1,8 +1,10 @@
 // Work that comes to nothing must not slow down, or cost more than, work that does.
+
 import { expect } from "chai";
 import { Contract, Wallet } from "ethers";
 import { eventually, WAIT } from "../kit/eventually.ts";
 import { FaultyNode } from "../kit/faulty-node.ts";
+import { slow } from "../kit/slow.ts";
 import { RELAYER_KEY, TestChain } from "./support/chain.ts";
 import {
   authorizedDeposit,
@@ -18,7 +20,8 @@ const DAY_MS = 86_400_000;
 /** For transactions that go first into a block. */
 const DEARER = { maxPriorityFeePerGas: 10n ** 11n, maxFeePerGas: 10n ** 12n, gasLimit: 200_000n };
 
-describe("a relayer with dead operations", () => {
+describe("a relayer with dead operations", function () {
+  slow(this, "a chain and a relayer's rounds");
   let chain: TestChain;
   let services: Services;
   let node: FaultyNode;

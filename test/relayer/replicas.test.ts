@@ -1,8 +1,10 @@
 // Several replicas of the service on one PostgreSQL: one relays, the others queue and wait.
+
 import { expect } from "chai";
 import { Wallet } from "ethers";
 import { startPostgres, type TestPostgres } from "../../packages/database/test/support/postgres.ts";
 import { eventually, WAIT } from "../kit/eventually.ts";
+import { slow } from "../kit/slow.ts";
 import { stopped } from "../kit/stopped.ts";
 import { RELAYER_KEY, TestChain } from "./support/chain.ts";
 import { Children, ended } from "./support/children.ts";
@@ -11,7 +13,8 @@ import { enqueue, leaseRunsOut, Services } from "./support/service.ts";
 const CONFIG = { rebroadcastAfter: 300, maxBatch: 8 };
 const LOAD = process.env["SOTTO_LONG"] === "1" ? 400 : 48;
 
-describe("replicas on one PostgreSQL", () => {
+describe("replicas on one PostgreSQL", function () {
+  slow(this, "a chain and a relayer's rounds");
   let chain: TestChain;
   let postgres: TestPostgres;
   let services: Services;

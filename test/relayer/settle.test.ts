@@ -1,8 +1,10 @@
 // Payments, withdrawals and deposits through the relayer on a real node.
+
 import { expect } from "chai";
 import { Wallet } from "ethers";
 import { clearOfMidnight } from "../kit/clock.ts";
 import { eventually, WAIT } from "../kit/eventually.ts";
+import { slow } from "../kit/slow.ts";
 import { RELAYER_KEY, TestChain } from "./support/chain.ts";
 import { authorizedDeposit, enqueue, enqueueDeposit, enqueueWithdrawal, rounds, Services } from "./support/service.ts";
 
@@ -13,7 +15,8 @@ const GAS_PRICE_ORACLE = "0x420000000000000000000000000000000000000F";
 /** A contract that returns the number, whatever it is asked. */
 const constantly = (wei: bigint) => `0x7f${wei.toString(16).padStart(64, "0")}60005260206000f3`;
 
-describe("relayer", () => {
+describe("relayer", function () {
+  slow(this, "a chain and a relayer's rounds");
   let chain: TestChain;
   let services: Services;
   before(async () => {

@@ -1,9 +1,11 @@
 // Nodes that fail or lie, transactions that get stuck, nonces that others take, blocks that vanish.
+
 import { expect } from "chai";
 import { Wallet } from "ethers";
 import { clearOfMidnight } from "../kit/clock.ts";
 import { eventually, WAIT } from "../kit/eventually.ts";
 import { FaultyNode, MODES } from "../kit/faulty-node.ts";
+import { slow } from "../kit/slow.ts";
 import { RELAYER_KEY, TestChain } from "./support/chain.ts";
 import { authorizedDeposit, enqueue, enqueueDeposit, rounds, Services } from "./support/service.ts";
 
@@ -19,7 +21,8 @@ interface Pending {
   maxPriorityFeePerGas: string;
 }
 
-describe("relayer in trouble", () => {
+describe("relayer in trouble", function () {
+  slow(this, "a chain and a relayer's rounds");
   let chain: TestChain;
   let services: Services;
   const proxies: FaultyNode[] = [];

@@ -1,8 +1,10 @@
 // Nothing forged: a wallet with notes of its own, real proofs, and the paying fetch, at a shop on each adapter.
+
 import { createSeedWords, MemoryStore, type PayingFetch, seedFromWords, Wallet, wrapFetch } from "@sotto/client";
 import { createProver, loadArtifacts } from "@sotto/prover";
 import { createPaywall, type Paywall } from "@sotto/resource-server";
 import { expect } from "chai";
+import { slow } from "../kit/slow.ts";
 import { artifacts, openService, type TestService } from "../world/service.ts";
 import { shopOptions } from "./support/options.ts";
 import { ADAPTERS, type Sale, type Shop } from "./support/shops.ts";
@@ -12,7 +14,8 @@ import { openShopWorld, PRICE, type ShopWorld } from "./support/world.ts";
 const NAMES = [...ADAPTERS.keys()].filter((name) => name !== "Express 4");
 const NOTE = 3n * PRICE;
 
-describe("a client with a wallet", () => {
+describe("a client with a wallet", function () {
+  slow(this, "a chain, a service and proofs");
   let world: ShopWorld;
   let wallet: Wallet;
   let pay: PayingFetch;

@@ -1,6 +1,8 @@
 // What a payer may try with payments. Every proof here holds for its own signals: what is refused is what they say.
+
 import { randomField } from "@sotto/protocol";
 import { expect } from "chai";
+import { slow } from "../kit/slow.ts";
 import { Counter } from "./support/counter.ts";
 import { createMerchant } from "./support/merchant.ts";
 import { headerOf } from "./support/payments.ts";
@@ -11,7 +13,8 @@ const MINUTE_MS = 60_000;
 const LIMIT_MS = 5 * MINUTE_MS;
 const LEAD_MS = 30_000;
 
-describe("a payer does not get the resource", () => {
+describe("a payer does not get the resource", function () {
+  slow(this, "a chain, a service and proofs");
   let world: ShopWorld;
   let shop: Counter;
   /** Of the shop; left out: this machine's, ms. */

@@ -1,12 +1,15 @@
 // The paywall itself on a real chain, without a framework: what it asks, reads and tells.
+
 import { MAX_URL_LENGTH, randomField } from "@sotto/protocol";
 import type { PaywallEvent, PaywallOptions } from "@sotto/resource-server";
 import { expect } from "chai";
+import { slow } from "../kit/slow.ts";
 import { ask, CorePaywalls, told } from "./support/core.ts";
 import { shopOptions } from "./support/options.ts";
 import { ORIGIN, openShopWorld, PRICE, pay, type ShopWorld } from "./support/world.ts";
 
-describe("a paywall", () => {
+describe("a paywall", function () {
+  slow(this, "a chain, a service and proofs");
   let world: ShopWorld;
   let core: CorePaywalls;
   before(async () => {

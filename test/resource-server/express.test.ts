@@ -1,14 +1,17 @@
 // Express: where a paywall is put, what else stands beside it, and who closes it.
+
 import { spawnSync } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { sotto as expressPaywall } from "@sotto/resource-server/express";
 import { expect } from "chai";
 import express from "express";
+import { slow } from "../kit/slow.ts";
 import { rawRequest } from "./support/http.ts";
 import { NONSENSE, REFUSAL, ScriptedPaywall } from "./support/scripted.ts";
 
-describe("a paywall in Express", () => {
+describe("a paywall in Express", function () {
+  slow(this, "a chain, a service and proofs");
   const paywall = new ScriptedPaywall();
   beforeEach(() => {
     paywall.requests.length = 0;

@@ -1,5 +1,6 @@
 // Whom a shop believes: neither a service nor a payer's word that something was paid, only the chain; and of services,
 // only its own.
+
 import { settleCall } from "@sotto/client";
 import {
   randomField,
@@ -13,6 +14,7 @@ import {
 import { expect } from "chai";
 import { concat, Interface, toBeHex } from "ethers";
 import { call } from "../kit/http.ts";
+import { slow } from "../kit/slow.ts";
 import { openService, type TestService } from "../world/service.ts";
 import { Counter } from "./support/counter.ts";
 import { type LyingFacilitator, startLyingFacilitator } from "./support/facilitator.ts";
@@ -50,7 +52,8 @@ interface KeySet {
   readonly keys: readonly { readonly kid: string }[];
 }
 
-describe("a resource server cannot be deceived", () => {
+describe("a resource server cannot be deceived", function () {
+  slow(this, "a chain, a service and proofs");
   let world: ShopWorld;
   let liar: LyingFacilitator;
   let fooled: Counter;

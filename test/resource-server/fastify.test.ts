@@ -1,12 +1,15 @@
 // Fastify: where a paywall is put, what else stands beside it, and who closes it.
+
 import { once } from "node:events";
 import { connect, constants } from "node:http2";
 import { sotto as fastifyPaywall } from "@sotto/resource-server/fastify";
 import { expect } from "chai";
 import fastify from "fastify";
+import { slow } from "../kit/slow.ts";
 import { NONSENSE, REFUSAL, ScriptedPaywall } from "./support/scripted.ts";
 
-describe("a paywall in Fastify", () => {
+describe("a paywall in Fastify", function () {
+  slow(this, "a chain, a service and proofs");
   const paywall = new ScriptedPaywall();
   beforeEach(() => {
     paywall.requests.length = 0;

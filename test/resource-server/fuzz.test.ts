@@ -1,9 +1,11 @@
 // Five thousand headers that are almost right, always the same changes: none of them reaches a handler, and none makes a
 // server fail. They are spread over the adapters.
+
 import { Agent, request as httpRequest } from "node:http";
 import type { Paywall, PaywallEvent } from "@sotto/resource-server";
 import { expect } from "chai";
 import { Random } from "../kit/random.ts";
+import { slow } from "../kit/slow.ts";
 import { type HeaderFields, type WrongHeader, wrongHeader } from "./support/mutations.ts";
 import { openPaywall } from "./support/options.ts";
 import { headerOf, showing } from "./support/payments.ts";
@@ -48,7 +50,8 @@ function send(url: string, values: readonly string[]): Promise<Reply> {
   });
 }
 
-describe("mutated proof headers", () => {
+describe("mutated proof headers", function () {
+  slow(this, "a chain, a service and proofs");
   let world: ShopWorld;
   /** All settled and none used: whatever of them is served is served for a wrong header. */
   let unused: Settled[];

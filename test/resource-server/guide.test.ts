@@ -1,4 +1,5 @@
 // The guide for shops, as it stands there: its shop sells, its signature is taken, its prices are asked, its codes exist.
+
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createSeedWords } from "@sotto/client";
@@ -7,6 +8,7 @@ import type { PaywallOptions, PaywallRecipient } from "@sotto/resource-server";
 import { expect } from "chai";
 import { Wallet } from "ethers";
 import { DocumentedCode } from "../kit/documented-code.ts";
+import { slow } from "../kit/slow.ts";
 import { createMerchant } from "./support/merchant.ts";
 import { openPaywall } from "./support/options.ts";
 import { headerOf, showing } from "./support/payments.ts";
@@ -29,7 +31,8 @@ const fieldsOf = (value: object): string[] =>
         ...(typeof inner === "object" && inner !== null ? fieldsOf(inner) : []),
       ]);
 
-describe("docs/resource-server.md", () => {
+describe("docs/resource-server.md", function () {
+  slow(this, "a chain, a service and proofs");
   let world: ShopWorld;
   let code: DocumentedCode;
   before(async () => {

@@ -1,10 +1,13 @@
 // A plain handler behind a paywall.
+
 import type { PaidProof } from "@sotto/resource-server";
 import { withPayment } from "@sotto/resource-server/fetch";
 import { expect } from "chai";
+import { slow } from "../kit/slow.ts";
 import { ScriptedPaywall } from "./support/scripted.ts";
 
-describe("a paywall around a handler", () => {
+describe("a paywall around a handler", function () {
+  slow(this, "a chain, a service and proofs");
   const paywall = new ScriptedPaywall();
   beforeEach(() => {
     paywall.outcomes.length = 0;

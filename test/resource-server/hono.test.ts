@@ -1,12 +1,15 @@
 // Hono: where a paywall is put, and what else stands beside it.
+
 import { sotto as honoPaywall } from "@sotto/resource-server/hono";
 import { expect } from "chai";
 import { Hono } from "hono";
 import { cors } from "hono/cors";
 import { stream } from "hono/streaming";
+import { slow } from "../kit/slow.ts";
 import { REFUSAL, ScriptedPaywall } from "./support/scripted.ts";
 
-describe("a paywall in Hono", () => {
+describe("a paywall in Hono", function () {
+  slow(this, "a chain, a service and proofs");
   const paywall = new ScriptedPaywall();
   beforeEach(() => {
     paywall.requests.length = 0;

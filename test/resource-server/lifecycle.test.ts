@@ -1,15 +1,18 @@
 // What an adapter does with a decision: how a paid request ends is told once, whatever happens to it.
+
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
+import { slow } from "../kit/slow.ts";
 import { ScriptedPaywall } from "./support/scripted.ts";
 import { ADAPTERS, type Seller, type Shop } from "./support/shops.ts";
 
 const CHUNK = "x".repeat(65_536);
 
 for (const [name, start] of ADAPTERS)
-  describe(`a paid request on ${name}`, () => {
+  describe(`a paid request on ${name}`, function () {
+    slow(this, "a chain, a service and proofs");
     let paywall: ScriptedPaywall;
     let shop: Shop;
     let sell: Seller;

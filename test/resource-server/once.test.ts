@@ -1,10 +1,12 @@
 // One payment, one use: raced, repeated, after failures, after crashes, between processes.
+
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import type { Paywall, PaywallOptions } from "@sotto/resource-server";
 import { expect } from "chai";
+import { slow } from "../kit/slow.ts";
 import { INVALID } from "./support/counter.ts";
 import { openPaywall, shopOptions } from "./support/options.ts";
 import { headerOf, showing } from "./support/payments.ts";
@@ -103,7 +105,8 @@ for (const [name, start] of SHOPS)
     });
   });
 
-describe("one payment across processes", () => {
+describe("one payment across processes", function () {
+  slow(this, "a chain, a service and proofs");
   let world: ShopWorld;
   let store: string;
   /** What is to be ended after a test, in this order. */

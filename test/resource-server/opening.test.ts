@@ -1,4 +1,5 @@
 // A paywall that could not judge payments rightly does not open. One whose chain or service cannot be reached opens later.
+
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseDeployment, parseInstructions } from "@sotto/protocol";
 import { lockOf } from "@sotto/prover";
@@ -8,13 +9,15 @@ import { sotto as fastifyPaywall } from "@sotto/resource-server/fastify";
 import { expect } from "chai";
 import express from "express";
 import fastify from "fastify";
+import { slow } from "../kit/slow.ts";
 import { ask, told } from "./support/core.ts";
 import { Door } from "./support/door.ts";
 import { openPaywall, shopOptions } from "./support/options.ts";
 import { headerOf, showing } from "./support/payments.ts";
 import { openShopWorld, pay, type ShopWorld } from "./support/world.ts";
 
-describe("a paywall does not open", () => {
+describe("a paywall does not open", function () {
+  slow(this, "a chain, a service and proofs");
   let world: ShopWorld;
   before(async () => {
     world = await openShopWorld();
@@ -70,7 +73,8 @@ describe("a paywall does not open", () => {
   });
 });
 
-describe("a paywall that cannot reach everything yet", () => {
+describe("a paywall that cannot reach everything yet", function () {
+  slow(this, "a chain, a service and proofs");
   let world: ShopWorld;
   let service: Door;
   let node: Door;

@@ -1,13 +1,16 @@
 // The shops of the package's README sell what they say they sell, and only for a payment.
+
 import { expect } from "chai";
 import { DocumentedCode } from "../kit/documented-code.ts";
+import { slow } from "../kit/slow.ts";
 import { shopOptions } from "./support/options.ts";
 import { headerOf, showing } from "./support/payments.ts";
 import { ORIGIN, openShopWorld, pay, type ShopWorld } from "./support/world.ts";
 
 const SERVERS = ["express-server.ts", "fastify-server.ts", "hono-server.ts", "fetch-server.ts"];
 
-describe("the package's README", () => {
+describe("the package's README", function () {
+  slow(this, "a chain, a service and proofs");
   let world: ShopWorld;
   let code: DocumentedCode;
   before(async () => {

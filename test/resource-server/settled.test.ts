@@ -1,13 +1,16 @@
 // What a paywall takes for settled, on a real chain: how long it waits, whom it asks, and when it gives up.
+
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
+import { slow } from "../kit/slow.ts";
 import { CorePaywalls, told } from "./support/core.ts";
 import { forgeFor, openShopWorld, pay, type ShopWorld, settle, verify } from "./support/world.ts";
 
 const NOWHERE = "http://127.0.0.1:9";
 
-describe("a paywall that checks a settlement", () => {
+describe("a paywall that checks a settlement", function () {
+  slow(this, "a chain, a service and proofs");
   let world: ShopWorld;
   let core: CorePaywalls;
   before(async () => {

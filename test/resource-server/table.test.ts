@@ -1,14 +1,17 @@
 // The table every server that charges follows, row by row, on each adapter, by real HTTP.
+
 import { parseInstructions } from "@sotto/protocol";
 import type { Paywall } from "@sotto/resource-server";
 import { expect } from "chai";
+import { slow } from "../kit/slow.ts";
 import { INVALID } from "./support/counter.ts";
 import { openPaywall } from "./support/options.ts";
 import { headerOf, showing } from "./support/payments.ts";
 import { ADAPTERS, FREE_BODY, type Sale, type Shop } from "./support/shops.ts";
 import { forgeFor, ORIGIN, openShopWorld, PRICE, pay, type Settled, type ShopWorld } from "./support/world.ts";
 
-describe("the resource server's table (interface 7)", () => {
+describe("the resource server's table (interface 7)", function () {
+  slow(this, "a chain, a service and proofs");
   let world: ShopWorld;
   const settled = new Map<string, Settled>();
   before(async () => {

@@ -1,4 +1,5 @@
 // What could not be settled is refused before a token is given for it, and readiness says so too.
+
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
@@ -7,6 +8,7 @@ import { eventually } from "../kit/eventually.ts";
 import { FaultyNode } from "../kit/faulty-node.ts";
 import { type Answer, call, post } from "../kit/http.ts";
 import { Random } from "../kit/random.ts";
+import { slow } from "../kit/slow.ts";
 import { forgeBundle } from "../world/bundles.ts";
 import { openService, openWorld, relayerKey, type TestService, type World } from "../world/service.ts";
 import { proveWithdrawal } from "../world/statements.ts";
@@ -15,7 +17,8 @@ import { depositBody } from "./support/deposits.ts";
 
 const MINUTE_MS = 60_000;
 
-describe("requests that could not be settled", () => {
+describe("requests that could not be settled", function () {
+  slow(this, "a chain, a service and proofs");
   let world: World;
   const running: TestService[] = [];
   const open = async (...options: Parameters<typeof openService>) => {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
 import { CIRCUITS } from "@sotto/protocol";
 import { expect } from "chai";
+import { slow } from "../kit/slow.ts";
 import { artifacts, openService, type TestService } from "../world/service.ts";
 
 const KINDS: readonly [string, string][] = [
@@ -14,7 +15,8 @@ const KINDS: readonly [string, string][] = [
 const fileOf = (name: string, ending: string) => readFileSync(join(artifacts, name, `${name}.${ending}`));
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
-describe("circuits and keys", () => {
+describe("circuits and keys", function () {
+  slow(this, "a chain, a service and proofs");
   let service: TestService;
   const get = (path: string, headers: Record<string, string> = {}, method = "GET") =>
     fetch(`${service.url}${path}`, { headers, method });

@@ -1,5 +1,6 @@
 // A whole run of the service as a program, with deposits, payments, withdrawals and everything that can go wrong with
 // them: no key, token, signature or proof of it is in what it logs, measures or answers.
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -10,6 +11,7 @@ import { expect } from "chai";
 import { Wallet } from "ethers";
 import { call, claimsOf, post } from "../kit/http.ts";
 import { Random } from "../kit/random.ts";
+import { slow } from "../kit/slow.ts";
 import { forgeBundle, settleRequest } from "../world/bundles.ts";
 import { environment, openWorld, type World } from "../world/service.ts";
 import { proveWithdrawal } from "../world/statements.ts";
@@ -23,7 +25,8 @@ const NODE_KEY = "node-key-4f1c0ffee";
 const spellings = (value: bigint): string[] => [String(value), value.toString(16).padStart(64, "0")];
 const spellingsOf = (hex: string): string[] => spellings(BigInt(hex));
 
-describe("a whole run of the service", () => {
+describe("a whole run of the service", function () {
+  slow(this, "a chain, a service and proofs");
   let world: World;
   let folder: string;
   const children: ChildProcess[] = [];

@@ -1,4 +1,5 @@
 // kill -9 of the service as it is run, at every step of a payment that it logs, and the same request to the next one.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,6 +7,7 @@ import { shieldedPoolAbi } from "@sotto/protocol";
 import { expect } from "chai";
 import { Interface } from "ethers";
 import { call, claimsOf, post } from "../kit/http.ts";
+import { slow } from "../kit/slow.ts";
 import { forgeBundle, settleRequest } from "../world/bundles.ts";
 import { environment, openWorld, type World } from "../world/service.ts";
 import { type ServiceProcess, startProcess, stopProcess } from "../world/service-process.ts";
@@ -24,7 +26,8 @@ async function settlements({ provider, pool: address, deploymentBlock }: World, 
   return logs.map(({ transactionHash }) => transactionHash);
 }
 
-describe("kill -9 of the service", () => {
+describe("kill -9 of the service", function () {
+  slow(this, "a chain, a service and proofs");
   let world: World;
   let folder: string;
   let running: ServiceProcess | undefined;

@@ -8,6 +8,7 @@ import { Wallet } from "ethers";
 import { generateOpenApi, generateSettings } from "../../scripts/generate/service.ts";
 import { call } from "../kit/http.ts";
 import { Random } from "../kit/random.ts";
+import { slow } from "../kit/slow.ts";
 import { forgeBundle } from "../world/bundles.ts";
 import { phoneSettings, sentCodes, signPhone } from "../world/phone.ts";
 import { openService, openWorld, type TestService } from "../world/service.ts";
@@ -19,7 +20,8 @@ import { type Example, expectLike, fill, readExamples } from "./support/examples
 const docs = join(import.meta.dirname, "..", "..", "docs");
 const read = (name: string) => readFileSync(join(docs, name), "utf8");
 
-describe("docs/api.md", () => {
+describe("docs/api.md", function () {
+  slow(this, "a chain, a service and proofs");
   const text = read("api.md");
   let service: TestService;
   let values: Map<string, unknown>;
@@ -102,7 +104,8 @@ describe("docs/api.md", () => {
   });
 });
 
-describe("generated documents", () => {
+describe("generated documents", function () {
+  slow(this, "a chain, a service and proofs");
   it("docs/openapi.json matches the schemas and the served document", async () => {
     const { content } = await generateOpenApi();
     expect(read("openapi.json")).to.equal(content);

@@ -1,5 +1,6 @@
 // Thousands of requests that are almost right, always the same ones: whatever comes in, the service says what is wrong
 // with it, and nothing is reserved, queued or paid.
+
 import { Agent, request as httpRequest } from "node:http";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -11,6 +12,7 @@ import { Wallet } from "ethers";
 import { claimsOf, post } from "../kit/http.ts";
 import { type Fields, type FuzzRequest, mutate, type Sample } from "../kit/mutations.ts";
 import { Random } from "../kit/random.ts";
+import { slow } from "../kit/slow.ts";
 import { forgeBundle, settleRequest } from "../world/bundles.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 import { proveWithdrawal } from "../world/statements.ts";
@@ -46,7 +48,8 @@ function send(url: string, { path, type, body }: FuzzRequest): Promise<Reply> {
   });
 }
 
-describe("mutated requests to the service", () => {
+describe("mutated requests to the service", function () {
+  slow(this, "a chain, a service and proofs");
   let world: World;
   let service: TestService;
   let samples: Sample[];

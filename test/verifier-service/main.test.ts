@@ -7,6 +7,7 @@ import { settingsTable } from "@sotto/verifier-service";
 import { expect } from "chai";
 import { toJson, writeAtomically } from "../../scripts/circuits/files.ts";
 import { call } from "../kit/http.ts";
+import { slow } from "../kit/slow.ts";
 import { artifacts, environment, openWorld } from "../world/service.ts";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -18,7 +19,8 @@ interface Ended {
   readonly stderr: string;
 }
 
-describe("the service as a program", () => {
+describe("the service as a program", function () {
+  slow(this, "a chain, a service and proofs");
   let folder: string;
   const children: ChildProcess[] = [];
   beforeEach(() => {

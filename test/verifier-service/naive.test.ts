@@ -1,8 +1,10 @@
 // A client that knows the interface and no more takes every status but success for a failure, and pays again.
+
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { CuttingProxy } from "../kit/cutting-proxy.ts";
 import { type Answer, post } from "../kit/http.ts";
+import { slow } from "../kit/slow.ts";
 import { forgeBundle, settleRequest } from "../world/bundles.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 
@@ -15,7 +17,8 @@ const SETTINGS = {
   SOTTO_BLOCK_TIME_MS: String(BLOCK_MS),
 };
 
-describe("POST /settle holds the request of a client that follows only the interface", () => {
+describe("POST /settle holds the request of a client that follows only the interface", function () {
+  slow(this, "a chain, a service and proofs");
   let world: World;
   before(async () => {
     world = await openWorld();

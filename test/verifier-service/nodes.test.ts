@@ -1,10 +1,12 @@
 // The first node answers everything with an error of its own: every endpoint works through the second one.
+
 import { randomField } from "@sotto/protocol";
 import { expect } from "chai";
 import { Wallet } from "ethers";
 import { FaultyNode } from "../kit/faulty-node.ts";
 import { call, post } from "../kit/http.ts";
 import { Random } from "../kit/random.ts";
+import { slow } from "../kit/slow.ts";
 import { forgeBundle, settleRequest } from "../world/bundles.ts";
 import { openService, openWorld, type World } from "../world/service.ts";
 import { proveWithdrawal } from "../world/statements.ts";
@@ -12,7 +14,8 @@ import { depositBody } from "./support/deposits.ts";
 
 const MODES = ["hasNoKey", "hasUsedUpItsDay", "hasAnInternalError", "hasPrunedItsState", "talksNonsense"] as const;
 
-describe("a service with two nodes", () => {
+describe("a service with two nodes", function () {
+  slow(this, "a chain, a service and proofs");
   const random = new Random("withdrawals through the second node");
   let world: World;
   let faulty: FaultyNode;

@@ -2,10 +2,12 @@ import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { type Answer, call, post } from "../kit/http.ts";
+import { slow } from "../kit/slow.ts";
 import { forgeBundle, settleRequest } from "../world/bundles.ts";
 import { openService, openWorld, type TestService } from "../world/service.ts";
 
-describe("the service's HTTP", () => {
+describe("the service's HTTP", function () {
+  slow(this, "a chain, a service and proofs");
   let service: TestService;
   let root: bigint;
   before(async () => {

@@ -2,10 +2,12 @@ import { createServer, request as httpRequest } from "node:http";
 import { expect } from "chai";
 import { startPostgres } from "../../packages/database/test/support/postgres.ts";
 import { type Answer, call, post } from "../kit/http.ts";
+import { slow } from "../kit/slow.ts";
 import { forgeBundle, settleRequest } from "../world/bundles.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 
-describe("an outage", () => {
+describe("an outage", function () {
+  slow(this, "a chain, a service and proofs");
   let world: World;
   let root: bigint;
   let other: TestService;

@@ -1,14 +1,17 @@
 // What counts for a client, and what a client is.
+
 import { randomField } from "@sotto/protocol";
 import { expect } from "chai";
 import { clockWithin, DAY_MS } from "../kit/clock.ts";
 import { post } from "../kit/http.ts";
 import { Random } from "../kit/random.ts";
+import { slow } from "../kit/slow.ts";
 import { forgeBundle } from "../world/bundles.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 import { proveWithdrawal } from "../world/statements.ts";
 
-describe("quotas", () => {
+describe("quotas", function () {
+  slow(this, "a chain, a service and proofs");
   let world: World;
   let service: TestService;
   before(async () => {

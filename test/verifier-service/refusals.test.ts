@@ -1,9 +1,11 @@
 // Answers of a service that is busy, ending, or waiting for the chain, over HTTP.
+
 import { once } from "node:events";
 import { connect } from "node:net";
 import { randomField } from "@sotto/protocol";
 import { expect } from "chai";
 import { type Answer, call, post } from "../kit/http.ts";
+import { slow } from "../kit/slow.ts";
 import { forgeBundle, settleRequest } from "../world/bundles.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 import { bodyOf, requirements } from "../world/x402.ts";
@@ -11,7 +13,8 @@ import { bodyOf, requirements } from "../world/x402.ts";
 /** What it sends is mined, but never gets its sixty confirmations: no block follows. */
 const UNCONFIRMED = { SOTTO_CONFIRMATIONS: "60", SOTTO_BLOCK_TIME_MS: "1000", SOTTO_SETTLE_WAIT_MS: "0" };
 
-describe("a service", () => {
+describe("a service", function () {
+  slow(this, "a chain, a service and proofs");
   let world: World;
   let root: bigint;
   before(async () => {

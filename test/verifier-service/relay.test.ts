@@ -7,13 +7,15 @@ import { clockWithin, DAY_MS } from "../kit/clock.ts";
 import { FaultyNode } from "../kit/faulty-node.ts";
 import { type Answer, call, post } from "../kit/http.ts";
 import { Random } from "../kit/random.ts";
+import { slow } from "../kit/slow.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 import { proveWithdrawal, type Withdrawal, type WithdrawalFields } from "../world/statements.ts";
 import { type DepositFields, depositBody } from "./support/deposits.ts";
 
 const NOBODY = `0x${"00".repeat(20)}`;
 
-describe("POST /deposit", () => {
+describe("POST /deposit", function () {
+  slow(this, "a chain, a service and proofs");
   let world: World;
   let service: TestService;
   let account: HDNodeWallet;
@@ -152,7 +154,8 @@ describe("POST /deposit", () => {
   });
 });
 
-describe("POST /withdraw", () => {
+describe("POST /withdraw", function () {
+  slow(this, "a chain, a service and proofs");
   let world: World;
   let service: TestService;
   let root: bigint;

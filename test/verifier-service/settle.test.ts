@@ -5,12 +5,14 @@ import { expect } from "chai";
 import { getAddress } from "ethers";
 import { clockWithin, DAY_MS } from "../kit/clock.ts";
 import { type Answer, call, claimsOf, post } from "../kit/http.ts";
+import { slow } from "../kit/slow.ts";
 import { forgeBundle, merchantKey, merchantTag, settleRequest } from "../world/bundles.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 
 const PRIVACY = { amountVisibleOnChain: false, senderAddressHidden: true, observerCannotLinkTransactions: true };
 
-describe("POST /settle", () => {
+describe("POST /settle", function () {
+  slow(this, "a chain, a service and proofs");
   let world: World;
   let service: TestService;
   let root: bigint;

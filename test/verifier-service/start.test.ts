@@ -8,13 +8,15 @@ import { createLog, readConfig, startService } from "@sotto/verifier-service";
 import { expect } from "chai";
 import { forge, type Trapdoor } from "../../scripts/setup/trapdoor.ts";
 import { post } from "../kit/http.ts";
+import { slow } from "../kit/slow.ts";
 import { forgeBundle } from "../world/bundles.ts";
 import { artifacts, environment, openService, openWorld, type World } from "../world/service.ts";
 
 const G1 = bn254.G1.Point.BASE;
 const G2 = bn254.G2.Point.BASE;
 
-describe("starting the service", () => {
+describe("starting the service", function () {
+  slow(this, "a chain, a service and proofs");
   let world: World;
   let folder: string;
   before(async () => {

@@ -1,9 +1,11 @@
 import { expect } from "chai";
 import { post } from "../kit/http.ts";
+import { slow } from "../kit/slow.ts";
 import { forgeBundle } from "../world/bundles.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 
-describe("POST /verify", () => {
+describe("POST /verify", function () {
+  slow(this, "a chain, a service and proofs");
   let world: World;
   let service: TestService;
   /** Nothing here gets as far as the chain. */

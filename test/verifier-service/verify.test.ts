@@ -2,12 +2,14 @@ import { createPublicKey, verify } from "node:crypto";
 import { randomField, resourceHash, signalsDigest } from "@sotto/protocol";
 import { expect } from "chai";
 import { type Answer, call, claimsOf, post } from "../kit/http.ts";
+import { slow } from "../kit/slow.ts";
 import { forgeBundle, merchantKey, merchantTag, RECIPIENT, RESOURCE } from "../world/bundles.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 
 const PRIVACY = { amountEncrypted: true, senderHidden: true, proofSystem: "groth16" };
 
-describe("POST /verify", () => {
+describe("POST /verify", function () {
+  slow(this, "a chain, a service and proofs");
   let world: World;
   let service: TestService;
   let root: bigint;

@@ -1,4 +1,5 @@
 // One route that answers both dialects, on Express: the published middleware beside sotto's own paywall.
+
 import { createServer, type Server } from "node:http";
 import { type Wallet, wrapFetch } from "@sotto/client";
 import { createPaywall, type Paywall } from "@sotto/resource-server";
@@ -11,13 +12,15 @@ import { wrapFetchWithPayment, x402Client } from "@x402/fetch";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
 import express, { type RequestHandler } from "express";
+import { slow } from "../kit/slow.ts";
 import { openWallet, openWorld, payerWith, until, type World } from "../world/wallets.ts";
 import { show } from "./support/payer.ts";
 import { decode, signRecipient } from "./support/shop.ts";
 
 const PRICE = 1_000_000n;
 
-describe("a route with both formats", () => {
+describe("a route with both formats", function () {
+  slow(this, "a chain, a service and proofs");
   let world: World;
   let merchant: Wallet;
   let paywall: Paywall;

@@ -1,5 +1,6 @@
 // The code of the documents, as it stands there: it holds under the strictest types, with the names it leaves to its
 // reader declared, and does what it says.
+
 import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
@@ -10,6 +11,7 @@ import { expect } from "chai";
 import { Wallet as Account } from "ethers";
 import express, { type Express } from "express";
 import { DocumentedCode } from "../kit/documented-code.ts";
+import { slow } from "../kit/slow.ts";
 import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 import { decode, signRecipient } from "./support/shop.ts";
 
@@ -36,7 +38,8 @@ declare global {
 const blocks = (path: string): string[] =>
   [...readFileSync(join(root, path), "utf8").matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map((match) => match[1]!);
 
-describe("the code of docs/x402.md and of the package's README", () => {
+describe("the code of docs/x402.md and of the package's README", function () {
+  slow(this, "a chain, a service and proofs");
   const servers: Server[] = [];
   const globals: Record<string, unknown> = {};
   let code: DocumentedCode;
@@ -48,6 +51,7 @@ describe("the code of docs/x402.md and of the package's README", () => {
     const [sell, pay, settle, ...rest] = blocks("packages/x402/README.md");
     expect([more, rest]).to.deep.equal([[], []]);
     code = new DocumentedCode(
+      import.meta.dirname,
       new Map([
         ["readers.ts", READERS],
         ["both.ts", `${both}export { paywall };\n`],

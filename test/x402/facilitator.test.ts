@@ -1,10 +1,12 @@
 // The service in the terms of x402, by requests that no package of ours made.
+
 import { BASE8, encodeShieldedAddress, randomField } from "@sotto/protocol";
 import { X402_SCHEME, x402Network } from "@sotto/protocol/x402";
 import { expect } from "chai";
 import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
 import { clockWithin, DAY_MS } from "../kit/clock.ts";
 import { type Answer, call, post } from "../kit/http.ts";
+import { slow } from "../kit/slow.ts";
 import { RESOURCE, settleRequest } from "../world/bundles.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 import { bodyOf, type Changes, PRICE, pay, requirements, type X402Body } from "../world/x402.ts";
@@ -12,7 +14,8 @@ import { bodyOf, type Changes, PRICE, pay, requirements, type X402Body } from ".
 const strangersAddress = { encryptionKey: BASE8, ownerTag: 7n };
 const HASH = /^0x[0-9a-f]{64}$/;
 
-describe("the service as an x402 facilitator", () => {
+describe("the service as an x402 facilitator", function () {
+  slow(this, "a chain, a service and proofs");
   let world: World;
   let service: TestService;
   let root: bigint;

@@ -1,4 +1,5 @@
 // Payments in the terms of x402 that are almost right: none is verified, settled or served, and none breaks anything.
+
 import { encodeShieldedAddress, type WireBundle } from "@sotto/protocol";
 import type { X402Requirements } from "@sotto/protocol/x402";
 import { expect } from "chai";
@@ -6,6 +7,7 @@ import { Wallet as Account } from "ethers";
 import { type Answer, post } from "../kit/http.ts";
 import { fieldMutation, type Sample } from "../kit/mutations.ts";
 import { Random } from "../kit/random.ts";
+import { slow } from "../kit/slow.ts";
 import { merchantKey, merchantTag } from "../world/bundles.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 import { bodyOf, pay, requirements } from "../world/x402.ts";
@@ -71,7 +73,8 @@ async function each(wrongs: Generator<Wrong>, count: number, act: (wrong: Wrong)
   await Promise.all(Array.from({ length: AT_ONCE }, run));
 }
 
-describe("mutated payments of x402", () => {
+describe("mutated payments of x402", function () {
+  slow(this, "a chain, a service and proofs");
   let world: World;
   let service: TestService;
   let root: bigint;

@@ -1,13 +1,16 @@
 // The published facilitator with the scheme in it, for shops that have one of their own in front of the service.
+
 import { SottoScheme } from "@sotto/x402/facilitator";
 import { x402Facilitator } from "@x402/core/facilitator";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { expect } from "chai";
+import { slow } from "../kit/slow.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 import { bodyOf, PRICE, pay, requirements } from "../world/x402.ts";
 import { type Middleman, openMiddleman } from "./support/middleman.ts";
 
-describe("the published x402Facilitator", () => {
+describe("the published x402Facilitator", function () {
+  slow(this, "a chain, a service and proofs");
   let world: World;
   let service: TestService;
   let between: Middleman;

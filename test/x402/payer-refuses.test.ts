@@ -1,4 +1,5 @@
 // Whom a payer with the published client does not pay: sellers who lie about who is paid, where, how much and for what.
+
 import type { Wallet } from "@sotto/client";
 import { BASE8, encodeShieldedAddress } from "@sotto/protocol";
 import type { SottoScheme } from "@sotto/x402/client";
@@ -6,6 +7,7 @@ import type { PaymentRequired, PaymentRequirements } from "@x402/core/types";
 import { wrapFetchWithPayment } from "@x402/fetch";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
+import { slow } from "../kit/slow.ts";
 import { openWallet, payerWith } from "../world/wallets.ts";
 import { openMiddleman } from "./support/middleman.ts";
 import { clientOf, failure, openSelling, PRICE, type Selling } from "./support/selling.ts";
@@ -13,7 +15,8 @@ import { encode, signRecipient } from "./support/shop.ts";
 
 type Fetch = typeof fetch;
 
-describe("a payer with the published @x402/fetch does not pay", () => {
+describe("a payer with the published @x402/fetch does not pay", function () {
+  slow(this, "a chain, a service and proofs");
   let selling: Selling;
   let world: Selling["world"];
   let merchant: Selling["merchant"];

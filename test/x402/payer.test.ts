@@ -1,15 +1,18 @@
 // What a payer is protected from, with the published client: lost answers, crashes, what is between it and the shop.
+
 import { createSeedWords, MemoryStore, seedFromWords, type Wallet } from "@sotto/client";
 import type { SottoScheme } from "@sotto/x402/client";
 import { wrapFetchWithPayment, type x402Client } from "@x402/fetch";
 import { expect } from "chai";
+import { slow } from "../kit/slow.ts";
 import { fund, openWallet, payerWith, until } from "../world/wallets.ts";
 import { clientOf, failure, openSelling, PRICE, type Selling } from "./support/selling.ts";
 import { decode } from "./support/shop.ts";
 
 type Fetch = typeof fetch;
 
-describe("a payer with the published @x402/fetch", () => {
+describe("a payer with the published @x402/fetch", function () {
+  slow(this, "a chain, a service and proofs");
   let selling: Selling;
   let world: Selling["world"];
   let between: Selling["between"];

@@ -1,14 +1,17 @@
 // The published Express middleware with the scheme in it, attacked by a payer who writes its own headers.
+
 import { encodeShieldedAddress } from "@sotto/protocol";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
+import { slow } from "../kit/slow.ts";
 import { merchantKey, merchantTag, type Payment } from "../world/bundles.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 import { type Changes, PRICE } from "../world/x402.ts";
 import { type Accepted, challenge as ask, headerOf, bundleFor as make, show as send } from "./support/payer.ts";
 import { decode, encode, openShop, type Shop, signRecipient } from "./support/shop.ts";
 
-describe("a resource server on the published @x402/express", () => {
+describe("a resource server on the published @x402/express", function () {
+  slow(this, "a chain, a service and proofs");
   let world: World;
   let service: TestService;
   let shop: Shop;

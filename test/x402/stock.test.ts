@@ -1,17 +1,20 @@
 // The published client pays the published server, through a real service on a real chain; neither knows sotto.
+
 import { createSeedWords, MemoryStore, seedFromWords, Wallet } from "@sotto/client";
 import { createProver, loadArtifacts } from "@sotto/prover";
 import { SottoScheme } from "@sotto/x402/client";
 import { wrapFetchWithPayment, x402Client } from "@x402/fetch";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
+import { slow } from "../kit/slow.ts";
 import { ARTIFACTS, fund, openWallet, openWorld, payerWith, until, type World } from "../world/wallets.ts";
 import { type Middleman, openMiddleman } from "./support/middleman.ts";
 import { decode, openShop, type Shop, signRecipient } from "./support/shop.ts";
 
 const PRICE = 1_000_000n;
 
-describe("the published @x402/fetch pays the published @x402/express", () => {
+describe("the published @x402/fetch pays the published @x402/express", function () {
+  slow(this, "a chain, a service and proofs");
   let world: World;
   let merchant: Wallet;
   let shop: Shop;

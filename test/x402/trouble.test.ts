@@ -1,17 +1,20 @@
 // What becomes of a payment when handlers, facilitators and networks fail: nothing is served unpaid, nothing is paid twice.
+
 import { encodeShieldedAddress } from "@sotto/protocol";
 import { MemoryUses, SottoScheme, type SottoServerOptions } from "@sotto/x402/server";
 import { HTTPFacilitatorClient } from "@x402/core/server";
 import { x402ResourceServer } from "@x402/express";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
+import { slow } from "../kit/slow.ts";
 import { merchantKey, merchantTag } from "../world/bundles.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 import { type Middleman, openMiddleman } from "./support/middleman.ts";
 import { type Accepted, bundleFor, challenge, headerOf, show } from "./support/payer.ts";
 import { openShop, type Shop, signRecipient } from "./support/shop.ts";
 
-describe("a paid request with faults", () => {
+describe("a paid request with faults", function () {
+  slow(this, "a chain, a service and proofs");
   let world: World;
   let service: TestService;
   let between: Middleman;

@@ -1,4 +1,5 @@
 // docs/x402-vectors.json: computed by other code than what is tested here.
+
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -12,6 +13,7 @@ import {
 import { checkX402Payment, checkX402Time, parseX402Payload, parseX402Terms, x402Reason } from "@sotto/protocol/x402";
 import { expect } from "chai";
 import { generateX402Vectors } from "../../scripts/generate/x402.ts";
+import { slow } from "../kit/slow.ts";
 import { decode } from "./support/shop.ts";
 
 type Json = Record<string, unknown>;
@@ -48,7 +50,8 @@ function changed(of: Json, path: string, value: unknown): Json {
   return copy;
 }
 
-describe("the vectors of docs/x402.md", () => {
+describe("the vectors of docs/x402.md", function () {
+  slow(this, "a chain, a service and proofs");
   const { requirements, payload, derived } = vectors;
   const terms = parseX402Terms(requirements);
   const bundle = parseX402Payload(payload);

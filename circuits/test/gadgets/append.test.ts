@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { P } from "../kit/field.ts";
 import { gadget, list, prepare, run } from "../kit/gadget.ts";
 import { APPEND, evaluate, leftSiblings } from "../model/append.ts";
@@ -17,7 +18,8 @@ const prefix = gadget("lib/prefix.circom", "Prefix(64)");
 const polynomial = gadget("lib/polynomial.circom", "Polynomial(64)");
 const EIGHT = Array.from({ length: 8 }, (_, i) => i);
 
-describe("append gadgets against the model", () => {
+describe("append gadgets against the model", function () {
+  slow(this, "circuits are compiled, and witnesses made");
   before(() => prepare(shift, places, level, parents, path, prefix, polynomial));
 
   it("moves values to the right by 0 to 7 places", async () => {

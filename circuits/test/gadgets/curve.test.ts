@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { mod, P } from "../kit/field.ts";
 import { gadget, list, prepare, run } from "../kit/gadget.ts";
 import * as curve from "../model/curve.ts";
@@ -14,7 +15,8 @@ const edwardsY = gadget("lib/edwards.circom", "EdwardsY()");
 const sumX = gadget("lib/edwards.circom", "EdwardsSumX()");
 const recipientKey = gadget("lib/recipient_key.circom", "RecipientKey()");
 
-describe("curve gadgets against @noble/curves", () => {
+describe("curve gadgets against @noble/curves", function () {
+  slow(this, "circuits are compiled, and witnesses made");
   before(() => prepare(onCurve, addScaled, edwardsX, edwardsY, sumX, recipientKey));
 
   it("accepts every point of the curve, inside and outside the subgroup", async () => {

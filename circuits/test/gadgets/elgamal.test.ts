@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { gadget, prepare, run } from "../kit/gadget.ts";
 import { BASE8, invert, montgomeryEighth, multiply, ORDER, type Point } from "../model/curve.ts";
 import { encrypt, ephemeralScalar } from "../model/encrypt.ts";
@@ -17,7 +18,8 @@ async function expectEncryption(key: Point, amount: bigint, scalar: bigint): Pro
   expect(names.map(read)).to.deep.equal([key.x, S.x, R.x, C.x]);
 }
 
-describe("ElGamal against the model", () => {
+describe("ElGamal against the model", function () {
+  slow(this, "circuits are compiled, and witnesses made");
   before(() => prepare(elgamal, secrets));
 
   for (const [name, viewingKey] of [

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { mod, P, power } from "../kit/field.ts";
 import { A, add, BASE8, multiply, negate, ORDER, toMontgomery } from "../model/curve.ts";
 
@@ -32,7 +33,8 @@ const rows = [...text.matchAll(/^ {8}\[(\d+(?:, \d+){10})\]/gm)].map(([, row]) =
   (row as string).split(", ").map(BigInt),
 );
 
-describe("exceptional cases of the incomplete additions", () => {
+describe("exceptional cases of the incomplete additions", function () {
+  slow(this, "circuits are compiled, and witnesses made");
   it("variable base: 249 steps avoid every exception, and the last multiple is in [2^249 + 1, 3 * 2^249 - 1]", () => {
     expect(lastRange(249)).to.deep.equal({ low: 2n ** 249n + 1n, high: 3n * 2n ** 249n - 1n, safe: true });
   });

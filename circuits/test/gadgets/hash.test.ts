@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { EDGES, gadget, list, prepare, run } from "../kit/gadget.ts";
 import { commitment, DOMAIN, node, nullifier, ownerTag, poseidon } from "../model/hash.ts";
 import { Random } from "../model/random.ts";
@@ -17,7 +18,8 @@ const tagMain = gadget("lib/note.circom", "OwnerTag()");
 const noteMain = gadget("lib/note.circom", "NoteCommitment()");
 const nullifierMain = gadget("lib/nullifier.circom", "Nullifier()");
 
-describe("hashes against circomlibjs", () => {
+describe("hashes against circomlibjs", function () {
+  slow(this, "circuits are compiled, and witnesses made");
   before(() => prepare(...HASHES.map(([n, domain]) => hash(n, domain)), treeNode, tagMain, noteMain, nullifierMain));
 
   for (const [n, domain] of HASHES)

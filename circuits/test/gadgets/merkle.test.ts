@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { gadget, prepare, run } from "../kit/gadget.ts";
 import { Random } from "../model/random.ts";
 import { bitsOf, Tree } from "../model/tree.ts";
@@ -15,7 +16,8 @@ async function rootOf(tree: Tree, leafIndex: bigint, leaf: bigint): Promise<bigi
   return read("root");
 }
 
-describe("Merkle path against the model", () => {
+describe("Merkle path against the model", function () {
+  slow(this, "circuits are compiled, and witnesses made");
   before(() => prepare(path(1), path(2), path(10)));
 
   it("proves every leaf of a full tree of depth 1", async () => {

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { compile } from "../kit/compile.ts";
 import { violations } from "../kit/evaluate.ts";
 import { P } from "../kit/field.ts";
@@ -9,7 +10,8 @@ const EDGES_OF_64 = [0n, 1n, 2n, 2n ** 32n, 2n ** 63n, 2n ** 64n - 2n, 2n ** 64n
 /** Values that are not 64-bit integers. */
 const OUTSIDE = [2n ** 64n, 2n ** 64n + 1n, 2n ** 128n, (P - 1n) / 2n, P - 2n ** 64n, P - 1n];
 
-describe("ranges", () => {
+describe("ranges", function () {
+  slow(this, "circuits are compiled, and witnesses made");
   it("decomposes every edge value of 64 bits", async () => {
     for (const value of EDGES_OF_64) {
       expect(list(await run(gadget("lib/range.circom", "Bits(64)"), { value }), "bits", 64)).to.deep.equal(

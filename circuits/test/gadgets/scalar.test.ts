@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { mod } from "../kit/field.ts";
 import { gadget, list, prepare, run } from "../kit/gadget.ts";
 import { add, BASE8, multiply, negate, ORDER, type Point, toMontgomery } from "../model/curve.ts";
@@ -27,7 +28,8 @@ function signedSum(value: bigint, count: number): Point {
   return sum < 0n ? negate(absolute) : absolute;
 }
 
-describe("scalar multiplication against @noble/curves", () => {
+describe("scalar multiplication against @noble/curves", function () {
+  slow(this, "circuits are compiled, and witnesses made");
   before(() => prepare(signsMain, doubleAndAdd, variable, fixed(21), fixed(83), ephemeral, amountPoint));
 
   it("has a largest scalar, 3 * 2^249 - 1, below l", () => {

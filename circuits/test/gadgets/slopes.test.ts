@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { compile } from "../kit/compile.ts";
 import { openWires } from "../kit/determined.ts";
 import { violations } from "../kit/evaluate.ts";
@@ -45,7 +46,8 @@ async function openAt(main: string, inputs: Inputs): Promise<number> {
   return openWires(build.r1cs, witness).length;
 }
 
-describe("the prover cannot choose a slope", () => {
+describe("the prover cannot choose a slope", function () {
+  slow(this, "circuits are compiled, and witnesses made");
   before(() => Promise.all([amountPoint, fixed, elgamal].map((main) => compile(sources, main, "plain"))));
 
   it("for amounts at edge values", async () => {

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { finishNames } from "./anonymous.ts";
 import type { Attack } from "./attack.ts";
 import { Cheaters } from "./cheaters.ts";
@@ -60,7 +61,8 @@ const lie: Attack = {
   harm: (read) => read("total") !== 3n ** 2n + 2n ** 2n,
 };
 
-describe("kit", () => {
+describe("kit", function () {
+  slow(this, "circuits are compiled, and witnesses made");
   it("reads tags with their reason, and the statements up to a blank line, a tag or the block's end", () => {
     const found = readTags(sources).map((tag) => [tag.id, tag.reason, GADGET.slice(tag.start, tag.end).trim()]);
     expect(found).to.deep.equal([

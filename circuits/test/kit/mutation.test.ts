@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { mutate } from "../../../scripts/mutation/mutate.ts";
 import { describeTests, table, testsOf } from "../../../scripts/mutation/table.ts";
+import { slow } from "../../../test/kit/slow.ts";
 import type { Attack } from "./attack.ts";
 import { Cheaters } from "./cheaters.ts";
 import { readTags, type Tag } from "./tags.ts";
@@ -31,7 +32,8 @@ const attack = (id: string, inputs: { a: number; b: number; product: number }): 
   harm: (read) => read("a") * read("b") !== read("product"),
 });
 
-describe("the mutation run", () => {
+describe("the mutation run", function () {
+  slow(this, "circuits are compiled, and witnesses made");
   it("does not count a group without a test, or with a test that does not fail", async () => {
     const untested = await mutate(new Cheaters(sources, []), tag("product.equal"));
     expect(untested).to.include({ why: "no test is about it" });

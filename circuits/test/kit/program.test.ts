@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { changedNames, programOf, reachable, rename } from "./program.ts";
 
 const sources = new Map([
@@ -16,7 +17,8 @@ template Unused() { Node()(1); }
 const main = (component: string) =>
   `pragma circom 2.2.0;\ninclude "lib/parts.circom";\ncomponent main {public [in]} = ${component};`;
 
-describe("a circuit as one program", () => {
+describe("a circuit as one program", function () {
+  slow(this, "circuits are compiled, and witnesses made");
   const program = programOf(sources, main("Node()"));
 
   it("contains every template and function, complete and without comments", () => {

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { Circuit, looseWires } from "../kit/circuit.ts";
 import { makeAppend } from "../model/append.ts";
 import { Random } from "../model/random.ts";
@@ -8,7 +9,8 @@ const random = new Random(23);
 const fields = (count: number) => Array.from({ length: count }, () => random.field());
 const LAST = 2n ** 30n;
 
-describe("note_append at full size", () => {
+describe("note_append at full size", function () {
+  slow(this, "circuits are compiled, and witnesses made");
   let circuit: Circuit;
   let witness: bigint[];
 

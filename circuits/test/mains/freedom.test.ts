@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { circuitNames } from "../../../scripts/circuits/paths.ts";
+import { slow } from "../../../test/kit/slow.ts";
 import { isAffected } from "../kit/changed.ts";
 import { compile } from "../kit/compile.ts";
 import { openWires } from "../kit/determined.ts";
@@ -35,7 +36,8 @@ async function openSignals(all: Sources, name: keyof typeof CASES): Promise<stri
   return openWires(build.r1cs, witness).map((wire) => names.get(wire) ?? `wire ${wire}`);
 }
 
-describe("freedom: the inputs determine every signal of a witness", () => {
+describe("freedom: the inputs determine every signal of a witness", function () {
+  slow(this, "circuits are compiled, and witnesses made");
   for (const name of circuitNames.filter((circuit) => isAffected(sources, `${circuit}.circom`)))
     it(name, async () => {
       expect(await openSignals(sources, name)).to.deep.equal([]);

@@ -1,8 +1,10 @@
 import { expect } from "chai";
 import { circuitNames } from "../../../scripts/circuits/paths.ts";
+import { slow } from "../../../test/kit/slow.ts";
 import { Circuit } from "../kit/circuit.ts";
 
-describe("the circuits and circuits.json", () => {
+describe("the circuits and circuits.json", function () {
+  slow(this, "circuits are compiled, and witnesses made");
   for (const name of circuitNames)
     it(`${name} has the constraint and wire counts of circuits.json, no outputs, and the public signals on the first wires in order`, async () => {
       const { build, entry, publicNames } = await Circuit.load(name);

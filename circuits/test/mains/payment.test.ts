@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { Circuit, looseWires } from "../kit/circuit.ts";
 import { violations } from "../kit/evaluate.ts";
 import { BASE8, multiply, ORDER } from "../model/curve.ts";
@@ -11,7 +12,8 @@ const MAX = 2n ** 64n - 1n;
 const SCALARS = 2n ** 249n - 1n;
 const random = new Random(20);
 
-describe("payment at full size", () => {
+describe("payment at full size", function () {
+  slow(this, "circuits are compiled, and witnesses made");
   let circuit: Circuit;
   let witness: bigint[];
 

@@ -11,6 +11,7 @@ import {
 } from "@sotto/protocol";
 import { expect } from "chai";
 import type { CircuitName } from "../../../scripts/circuits/paths.ts";
+import { slow } from "../../../test/kit/slow.ts";
 import { isAffected } from "../kit/changed.ts";
 import { Circuit } from "../kit/circuit.ts";
 import { sources } from "../kit/gadget.ts";
@@ -45,7 +46,8 @@ function pool(count: number): { tree: NoteTree; model: Tree; notes: SpendableNot
   return { tree: new ProtocolTree([...strangers, ...own]), model, notes };
 }
 
-describe("the protocol package, the model and the circuits agree", () => {
+describe("the protocol package, the model and the circuits agree", function () {
+  slow(this, "circuits are compiled, and witnesses made");
   /** Runs the test if one of these circuits is to be tested. */
   const agree = (title: string, circuits: CircuitName[], test: () => Promise<void>) =>
     circuits.some((name) => isAffected(sources, `${name}.circom`)) && it(title, test);

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { Circuit, looseWires } from "../kit/circuit.ts";
 import { Random } from "../model/random.ts";
 import { makeRange, type RangeChoices } from "../model/range.ts";
@@ -7,7 +8,8 @@ const ROUNDS = process.env["SOTTO_LONG"] ? 200 : 8;
 const MAX = 2n ** 64n - 1n;
 const random = new Random(21);
 
-describe("elgamal_range at full size", () => {
+describe("elgamal_range at full size", function () {
+  slow(this, "circuits are compiled, and witnesses made");
   let circuit: Circuit;
   let witness: bigint[];
 

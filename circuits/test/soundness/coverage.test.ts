@@ -2,13 +2,15 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { root } from "../../../scripts/circuits/paths.ts";
+import { slow } from "../../../test/kit/slow.ts";
 import { sources } from "../kit/gadget.ts";
 import { readTags } from "../kit/tags.ts";
 import { attacks } from "./all.ts";
 
 const tags = readTags(sources);
 
-describe("coverage of constraint groups", () => {
+describe("coverage of constraint groups", function () {
+  slow(this, "circuits are compiled, and witnesses made");
   it("every statement that constrains belongs to a group with a reason", () => {
     const loose = [...sources].flatMap(([file, text]) => {
       const covered = tags.filter((tag) => tag.file === file);

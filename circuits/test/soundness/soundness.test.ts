@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { isAffected } from "../kit/changed.ts";
 import { Cheaters } from "../kit/cheaters.ts";
 import { sources } from "../kit/gadget.ts";
@@ -22,7 +23,8 @@ function compileAhead(main: string): void {
   }
 }
 
-describe("soundness: each constraint group rejects an attack that no other group rejects", () => {
+describe("soundness: each constraint group rejects an attack that no other group rejects", function () {
+  slow(this, "circuits are compiled, and witnesses made");
   for (const attack of attacks)
     it(`${attack.tag} rejects ${attack.title}`, async () => {
       const first = mains.indexOf(attack.main);

@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { assert } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import {
   ARTIFACT_SETS,
   type Artifacts,
@@ -15,7 +16,8 @@ import {
 import { expectCode } from "./support/expect-code.ts";
 import { buildToy, copyToy, TOY_INPUT, toyLock } from "./support/toy.ts";
 
-describe("artifacts", () => {
+describe("artifacts", function () {
+  slow(this, "a circuit is compiled, and proofs made");
   let build: string;
   let lock: ArtifactsLock;
   const copies: string[] = [];
@@ -194,7 +196,8 @@ describe("artifacts", () => {
   });
 });
 
-describe("artifact sets", () => {
+describe("artifact sets", function () {
+  slow(this, "a circuit is compiled, and proofs made");
   it("have names; an unknown one is rejected before anything is read", async () => {
     assert.include(ARTIFACT_SETS, "development");
     assert.equal(lockOf("development").set, "development");

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { assert } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import {
   type Artifacts,
   createProver,
@@ -16,7 +17,8 @@ const BUILD = join(import.meta.dirname, "..", "..", "..", "circuits", "build");
 
 const VARIANTS = process.env["SOTTO_LONG"] === "1" ? 50 : 3;
 
-describe("the four circuits, under the compiled-in lock", () => {
+describe("the four circuits, under the compiled-in lock", function () {
+  slow(this, "a circuit is compiled, and proofs made");
   let artifacts: Artifacts;
   let verifier: Verifier;
   let prepared: Record<string, Statement>;

@@ -1,6 +1,8 @@
 // The curve's WebAssembly against @noble/curves, which shares no code with it.
+
 import { bn254 } from "@noble/curves/bn254.js";
 import { assert } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { type Curve, type Group, type Point, sharedCurve } from "../src/curve.ts";
 import { SCALAR_FIELD_ORDER } from "../src/proof/decode.ts";
 import { randomBelow } from "./support/random.ts";
@@ -27,7 +29,8 @@ const GROUPS: [string, (curve: Curve) => Group, (scalar: bigint) => bigint[]][] 
   ],
 ];
 
-describe("the curve", () => {
+describe("the curve", function () {
+  slow(this, "a circuit is compiled, and proofs made");
   let curve: Curve;
   before(async () => {
     curve = await sharedCurve();

@@ -1,5 +1,6 @@
 import { bn254 } from "@noble/curves/bn254.js";
 import { assert } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { decodeProof, decodeProofOnCurves, decodeSignals, encodeProof, type ProverErrorCode } from "../src/index.ts";
 import { assertG2, BASE_FIELD_ORDER as q, SCALAR_FIELD_ORDER as r } from "../src/proof/decode.ts";
 import { expectCode } from "./support/expect-code.ts";
@@ -14,7 +15,8 @@ function withWord(index: number, word: unknown): string[] {
   return WORDS.with(index, word as string);
 }
 
-describe("strict decoding", () => {
+describe("strict decoding", function () {
+  slow(this, "a circuit is compiled, and proofs made");
   it("has the orders of BN254 (EIP-196)", () => {
     assert.equal(q, 21888242871839275222246405745257275088696311157297823662689037894645226208583n);
     assert.equal(r, 21888242871839275222246405745257275088548364400416034343698204186575808495617n);

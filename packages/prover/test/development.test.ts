@@ -1,8 +1,10 @@
 import { assert } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { assertAllowedOnChain } from "../src/index.ts";
 import { expectCode } from "./support/expect-code.ts";
 
-describe("development keys", () => {
+describe("development keys", function () {
+  slow(this, "a circuit is compiled, and proofs made");
   it("are allowed on local chains only", async () => {
     for (const local of [31337n, 1337n, 31337, 1337]) assertAllowedOnChain("development", local);
     for (const chain of [1n, 8453n, 84532n, 31338n, 10]) {

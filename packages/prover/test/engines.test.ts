@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { assert } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { prepareRemotely } from "../src/engine/second-thread.ts";
 import { sumParts } from "../src/fast/prove.ts";
 import { prepareKey } from "../src/fast/proving-key.ts";
@@ -30,7 +31,8 @@ const ENGINES: [string, () => ProvingEngine][] = [
   ["snarkjs on one thread", () => snarkjsEngine({ singleThread: true })],
 ];
 
-describe("engines", () => {
+describe("engines", function () {
+  slow(this, "a circuit is compiled, and proofs made");
   let build: string;
   let verifier: Verifier;
 

@@ -1,5 +1,6 @@
 import { bn254 } from "@noble/curves/bn254.js";
 import { assert } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { PAIR_BYTES } from "../src/fast/constants.ts";
 import {
   COORDINATE_BYTES,
@@ -42,7 +43,8 @@ function readPair(kernel: Kernel, address: number): [bigint, bigint] {
   return [lane(0), lane(1)];
 }
 
-describe("fast engine: field arithmetic in doubles", () => {
+describe("fast engine: field arithmetic in doubles", function () {
+  slow(this, "a circuit is compiled, and proofs made");
   it("runs on this machine", () => {
     assert.isTrue(hasFusedMultiplyAdd(), "the tests of the fast engine need relaxed SIMD and fused multiply-add");
   });
@@ -142,7 +144,8 @@ describe("fast engine: field arithmetic in doubles", () => {
   }
 });
 
-describe("fast engine: adding points in batches", () => {
+describe("fast engine: adding points in batches", function () {
+  slow(this, "a circuit is compiled, and proofs made");
   const coordinates = (degree: Degree, k: bigint): bigint[] => {
     if (k === 0n) return Array.from({ length: 2 * degree }, () => 0n);
     if (degree === 1) {

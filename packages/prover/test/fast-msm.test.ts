@@ -1,5 +1,6 @@
 import { bn254 } from "@noble/curves/bn254.js";
 import { assert } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { COORDINATE_BYTES, compileCurveKernel, type Degree, pointBytes } from "../src/fast/curve-kernel.ts";
 import { digitBits, toDigits } from "../src/fast/digits.ts";
 import { Kernel } from "../src/fast/kernel.ts";
@@ -18,7 +19,8 @@ function toWords(scalars: readonly bigint[]): Uint32Array {
 
 const EDGES = [0n, 1n, 2n, r - 1n, r - 2n, r >> 1n, (1n << 253n) - 1n, 1n << 253n, 0xffffffffn, 1n << 32n];
 
-describe("fast engine: signed digits", () => {
+describe("fast engine: signed digits", function () {
+  slow(this, "a circuit is compiled, and proofs made");
   for (let bits = 2; bits <= 16; bits++) {
     it(`reconstruct the scalar, ${bits} bits at a time`, () => {
       const scalars = [...EDGES, ...Array.from({ length: 50 }, () => randomBelow(r))];
@@ -40,7 +42,8 @@ describe("fast engine: signed digits", () => {
   });
 });
 
-describe("fast engine: multi-scalar multiplication", () => {
+describe("fast engine: multi-scalar multiplication", function () {
+  slow(this, "a circuit is compiled, and proofs made");
   const { G1, G2 } = bn254;
 
   function writePoint(kernel: Kernel, degree: Degree, address: number, k: bigint): void {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { bn254 } from "@noble/curves/bn254.js";
 import { assert } from "chai";
 import { groth16 } from "snarkjs";
+import { slow } from "../../../test/kit/slow.ts";
 import { withWorkers } from "../src/engine/snarkjs-engine.ts";
 import {
   type Artifacts,
@@ -23,7 +24,8 @@ import { expectCode } from "./support/expect-code.ts";
 import { twistPoint } from "./support/points.ts";
 import { buildToy, TOY_INPUT, TOY_SIGNALS, toyLock } from "./support/toy.ts";
 
-describe("proving and verifying", () => {
+describe("proving and verifying", function () {
+  slow(this, "a circuit is compiled, and proofs made");
   let artifacts: Artifacts;
   let vkey: Record<string, unknown>;
   let verifier: Verifier;

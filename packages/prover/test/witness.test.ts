@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { assert } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { SCALAR_FIELD_ORDER } from "../src/proof/decode.ts";
 import { createWitnessCalculator, type WitnessCalculator } from "../src/witness/calculator.ts";
 import { signalHash } from "../src/witness/hash.ts";
@@ -14,7 +15,8 @@ function element(witness: Uint8Array, index: number): bigint {
   return BigInt(`0x${Buffer.from(witness.slice(32 * index, 32 * index + 32).reverse()).toString("hex")}`);
 }
 
-describe("witness calculator", () => {
+describe("witness calculator", function () {
+  slow(this, "a circuit is compiled, and proofs made");
   let calculator: WitnessCalculator;
 
   before(async () => {

@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { root } from "../../circuits/paths.ts";
 
 const ceremony = (...args: string[]) => {
@@ -11,7 +12,8 @@ const ceremony = (...args: string[]) => {
   return { status, stdout, stderr };
 };
 
-describe("pnpm ceremony", () => {
+describe("pnpm ceremony", function () {
+  slow(this, "keys, circuits and ceremonies are made");
   it("lists its commands", () => {
     const { status, stdout } = ceremony();
     expect(status).to.equal(0);

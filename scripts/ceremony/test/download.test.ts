@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { rejected } from "../../lib/test/rejected.ts";
 import { download } from "../download.ts";
 import { PTAU_HASHES, ptauFileName } from "../ptau-list.ts";
@@ -12,7 +13,8 @@ import { PTAU_HASHES, ptauFileName } from "../ptau-list.ts";
 const FILE = Buffer.from(Array.from({ length: 300_000 }, (_, i) => (i * 31) & 255));
 const HASH = createHash("blake2b512").update(FILE).digest("hex");
 
-describe("the list of phase 1 files", () => {
+describe("the list of phase 1 files", function () {
+  slow(this, "keys, circuits and ceremonies are made");
   it("has every power from 8 to 28, with the hashes that were published", () => {
     expect(Object.keys(PTAU_HASHES).map(Number)).to.deep.equal(Array.from({ length: 21 }, (_, i) => i + 8));
     for (const hash of Object.values(PTAU_HASHES)) expect(hash).to.match(/^[0-9a-f]{128}$/);
@@ -30,7 +32,8 @@ describe("the list of phase 1 files", () => {
   });
 });
 
-describe("downloading", () => {
+describe("downloading", function () {
+  slow(this, "keys, circuits and ceremonies are made");
   let folder: string;
   let target: string;
   const ranges: (string | undefined)[] = [];

@@ -1,9 +1,11 @@
 // A ceremony whose processes are killed and whose disk is full: what was contributed stays, and it ends as any other.
+
 import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { sha256File } from "../../circuits/files.ts";
 import { rejected } from "../../lib/test/rejected.ts";
 import { readR1cs } from "../../setup/keys/r1cs.ts";
@@ -20,7 +22,8 @@ import { toyPlace } from "./support/steps.ts";
 const STEPS = join(import.meta.dirname, "support", "steps.ts");
 const BEACON = { hash: "cd".repeat(32), iterations: 10, source: "drand, round 4712" };
 
-describe("a ceremony, interrupted", () => {
+describe("a ceremony, interrupted", function () {
+  slow(this, "keys, circuits and ceremonies are made");
   let toy: Toy;
   let folder: string;
   let ptau: string;

@@ -2,9 +2,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { expectOwnNames } from "../names.ts";
 
-describe("the names of a set's verifiers", () => {
+describe("the names of a set's verifiers", function () {
+  slow(this, "keys, circuits and ceremonies are made");
   let contracts: string;
   const add = (set: string, name: string) => {
     const folder = join(contracts, "verifiers", ...set.split("/"));

@@ -1,10 +1,12 @@
 // The whole path of a ceremony on a toy circuit with a phase 1 made here, by three people on machines of their own, and
 // what each step refuses.
+
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { groth16, zKey } from "snarkjs";
+import { slow } from "../../../test/kit/slow.ts";
 import { artifactPaths } from "../../circuits/paths.ts";
 import { rejected } from "../../lib/test/rejected.ts";
 import { KeyMaker } from "../../setup/development-keys.ts";
@@ -24,7 +26,8 @@ import { toyPlace } from "./support/steps.ts";
 
 const BEACON = { hash: "ab".repeat(32), iterations: 10, source: "drand, round 4711" };
 
-describe("a ceremony, rehearsed", () => {
+describe("a ceremony, rehearsed", function () {
+  slow(this, "keys, circuits and ceremonies are made");
   let toy: Toy;
   let folder: string;
   let ptau: string;

@@ -1,8 +1,10 @@
 // Transcripts by a coordinator who wants more of whoever checks them than a check.
+
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { circuitNames } from "../../circuits/paths.ts";
 import { rejected } from "../../lib/test/rejected.ts";
 import { readLock } from "../../setup/lock.ts";
@@ -26,7 +28,8 @@ const good = {
 /** Of the template that verifiers are made with, which would run it. */
 const code = '" + process.exit(0) + "';
 
-describe("the shape of a transcript", () => {
+describe("the shape of a transcript", function () {
+  slow(this, "keys, circuits and ceremonies are made");
   let folder: string;
   const read = (text: string) => {
     const path = join(folder, "transcript.json");

@@ -1,13 +1,16 @@
 // The rules about who may import whom, shown to find what they forbid: a check without a negative control proves nothing.
+
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 
-describe("dependency direction", () => {
+describe("dependency direction", function () {
+  slow(this, "processes start and end");
   let folder: string;
 
   const put = (path: string, text: string) => {

@@ -1,8 +1,10 @@
 // The texts beside the code: what they link to is there, and what the README shows is what the guides' tests run.
+
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
@@ -29,7 +31,8 @@ const readCounts = (readme: string): number[] =>
     cell!.split(", ").map((count) => Number(count.replaceAll(",", ""))),
   );
 
-describe("documents", () => {
+describe("documents", function () {
+  slow(this, "processes start and end");
   for (const path of documents)
     it(`${path} has no broken links`, () => {
       const broken = [...withoutCode(read(path)).matchAll(/\]\(([^)\s]+)\)/g)]

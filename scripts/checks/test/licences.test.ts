@@ -1,8 +1,10 @@
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { offenders } from "../licences.ts";
 import { isCompatible } from "../spdx.ts";
 
-describe("licences", () => {
+describe("licences", function () {
+  slow(this, "processes start and end");
   for (const expression of [
     "MIT",
     "(MIT OR Apache-2.0)",

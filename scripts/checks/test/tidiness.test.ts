@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { problems } from "../tidiness.ts";
 
 const found = (path: string, text: string) => problems(path, Buffer.from(text));
@@ -7,7 +8,8 @@ const note = ["TO", "DO"].join("");
 const only = ["on", "ly"].join("");
 const skip = ["sk", "ip"].join("");
 
-describe("tidiness", () => {
+describe("tidiness", function () {
+  slow(this, "processes start and end");
   it("names the file, the line and the text", () => {
     expect(found("a.ts", `first\n// ${note}: later\n`)).to.deep.equal([
       `a.ts:2: a note to do something later: // ${note}: later`,

@@ -1,9 +1,11 @@
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { findings } from "../vocabulary.ts";
 
 const found = (text: string, path = "a.ts") => findings(path, Buffer.from(text)).map(({ kind }) => kind);
 
-describe("vocabulary", () => {
+describe("vocabulary", function () {
+  slow(this, "processes start and end");
   it("names the file, the line and the word to write instead", () => {
     expect(findings("a.ts", Buffer.from("first\n  openShop();\n"))).to.deep.equal([
       { kind: "terms", text: "a.ts:2: openShop();  [write: resource server; merchant for the business]" },

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { rejected } from "../../lib/test/rejected.ts";
 import { publicSignalCount, readCircuitTable } from "../circuits-json.ts";
 import { checkCounts } from "../compile.ts";
@@ -17,7 +18,8 @@ const CIRCUIT = {
   wires: 9,
 };
 
-describe("circuits.json", () => {
+describe("circuits.json", function () {
+  slow(this, "keys, circuits and ceremonies are made");
   let directory: string;
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), "sotto-table-"));

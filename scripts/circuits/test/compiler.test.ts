@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { rejected } from "../../lib/test/rejected.ts";
 import { compileCircuit } from "../compiler.ts";
 import { buildDirectory, parseCircuitNames } from "../paths.ts";
@@ -39,7 +40,8 @@ template Square() {
 }
 `;
 
-describe("compiling a circuit", () => {
+describe("compiling a circuit", function () {
+  slow(this, "keys, circuits and ceremonies are made");
   let directory: string;
   const path = (name: string) => join(directory, name);
 

@@ -5,13 +5,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { changedSince, hashSources, markTested } from "../loop/changes.ts";
 import { countTable, withCounts } from "../loop/counts.ts";
 import { circuitsOf, testsOf } from "../loop/select.ts";
 import { watchCircuits } from "../loop/watch.ts";
 import { circuitNames, circuitsDirectory, root } from "../paths.ts";
 
-describe("the circuit developer's loop", () => {
+describe("the circuit developer's loop", function () {
+  slow(this, "keys, circuits and ceremonies are made");
   it("detects what changed since its tests passed, and assumes everything if it cannot tell", () => {
     const folder = mkdtempSync(join(tmpdir(), "sotto-loop-"));
     const stamp = join(folder, "tested.json");

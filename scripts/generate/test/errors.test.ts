@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { root } from "../../circuits/paths.ts";
 import { CLASSES, generateErrors, generateExits, generateStatuses } from "../errors.ts";
 import { generate } from "../generated-file.ts";
@@ -10,7 +11,8 @@ const sourcesOf = (folder: string): string[] =>
   globSync(join(packages, folder, "src", "**", "*.ts")).filter((path) => basename(path) !== "error-definitions.ts");
 const read = (path: string): string => readFileSync(path, "utf8");
 
-describe("error definitions", () => {
+describe("error definitions", function () {
+  slow(this, "processes start and end");
   it("are what the documents say", async () => {
     await generate([generateErrors, generateStatuses, generateExits], true);
   });

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { publicSignalCount, readCircuitTable } from "../../circuits/circuits-json.ts";
 import { rejected } from "../../lib/test/rejected.ts";
 import { readLock } from "../../setup/lock.ts";
@@ -27,7 +28,8 @@ interface GeneratedCircuit {
   publicSignals: { name: string; offset: number; size: number }[];
 }
 
-describe("generated sources", () => {
+describe("generated sources", function () {
+  slow(this, "processes start and end");
   let directory: string;
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), "sotto-generate-"));

@@ -1,13 +1,16 @@
 // The launcher as a user meets it: a copy of it in an empty folder, with an npm that does what each test needs.
+
 import { type SpawnSyncReturns, spawn, spawnSync } from "node:child_process";
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 
-describe("the launcher", () => {
+describe("the launcher", function () {
+  slow(this, "processes start and end");
   let folder: string;
   let env: NodeJS.ProcessEnv;
 

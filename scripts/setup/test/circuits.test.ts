@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { deriveKeys, prepareRange } from "@sotto/protocol";
 import { expect } from "chai";
 import { groth16, zKey } from "snarkjs";
+import { slow } from "../../../test/kit/slow.ts";
 import { sha256 } from "../../circuits/files.ts";
 import { artifactPaths, circuitNames } from "../../circuits/paths.ts";
 import { KeyMaker } from "../development-keys.ts";
@@ -29,7 +30,8 @@ const snarkjsProof = ([ax, ay, bx0, bx1, by0, by1, cx, cy]: string[]) => ({
   curve: "bn128",
 });
 
-describe("development keys of the circuits", () => {
+describe("development keys of the circuits", function () {
+  slow(this, "keys, circuits and ceremonies are made");
   let maker: KeyMaker;
   before(async () => {
     maker = await KeyMaker.start();

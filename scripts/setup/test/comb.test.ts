@@ -1,6 +1,7 @@
 import { bn254 } from "@noble/curves/bn254.js";
 import { expect } from "chai";
 import { buildBn128, type Curve } from "ffjavascript";
+import { slow } from "../../../test/kit/slow.ts";
 import { CombPool } from "../keys/comb-pool.ts";
 import { compileCurve } from "../keys/compile-curve.ts";
 import { fromBytes, invertAll, mod, power, rootOfUnity, SCALAR_MODULUS, toBytes } from "../keys/field.ts";
@@ -13,7 +14,8 @@ const SCALARS = [
   ...[2n ** 253n, 2n ** 253n - 1n, R - 1n, R - 2n, (R - 1n) / 2n, mod(0x123456789abcdefn ** 9n)],
 ];
 
-describe("fixed-base multiplication", () => {
+describe("fixed-base multiplication", function () {
+  slow(this, "keys, circuits and ceremonies are made");
   let pool: CombPool;
   let curve: Curve;
   before(async () => {
@@ -67,7 +69,8 @@ describe("fixed-base multiplication", () => {
   });
 });
 
-describe("field and Lagrange polynomials", () => {
+describe("field and Lagrange polynomials", function () {
+  slow(this, "keys, circuits and ceremonies are made");
   it("survive a round trip through bytes", () => {
     expect(fromBytes(toBytes(SCALARS))).to.deep.equal(SCALARS);
   });

@@ -2,13 +2,15 @@ import { appendFileSync, copyFileSync, existsSync, mkdtempSync, rmSync } from "n
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { circuitNames } from "../../circuits/paths.ts";
 import { rejected } from "../../lib/test/rejected.ts";
 import { type ArtifactHashes, checkLock, lockedFiles, readLock } from "../lock.ts";
 import { exportVerifier, verifierPath } from "../verifiers/export.ts";
 import { stopSnarkjs } from "../verifiers/stop-snarkjs.ts";
 
-describe("artifacts lock", () => {
+describe("artifacts lock", function () {
+  slow(this, "keys, circuits and ceremonies are made");
   it("pins exactly the built files of every circuit", () => {
     checkLock();
     expect(Object.keys(readLock().circuits)).to.deep.equal([...circuitNames]);
@@ -51,7 +53,8 @@ describe("artifacts lock", () => {
   });
 });
 
-describe("exported verifiers", () => {
+describe("exported verifiers", function () {
+  slow(this, "keys, circuits and ceremonies are made");
   after(stopSnarkjs);
   for (const name of circuitNames.filter((circuit) => verifierPath(circuit) !== undefined))
     it(`${name}: equals the export of the tree's key, byte for byte`, () => exportVerifier(name, readLock().set, true));

@@ -1,11 +1,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { rejected } from "../../lib/test/rejected.ts";
 import { readR1cs } from "../keys/r1cs.ts";
 import { compileToy, type Toy } from "./support/toy.ts";
 
-describe("reading an r1cs file", () => {
+describe("reading an r1cs file", function () {
+  slow(this, "keys, circuits and ceremonies are made");
   let toy: Toy;
   before(async () => {
     toy = await compileToy();

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import type { Transcript } from "../../ceremony/shape.ts";
 import { writeTranscript } from "../../ceremony/transcript.ts";
 import { artifactPaths, root } from "../../circuits/paths.ts";
@@ -20,7 +21,8 @@ const transcript = (name: string): Transcript => ({
   final: { payment: { r1cs: hash("a"), wasm: hash("b"), zkey: hash("c"), vkey: hash("d"), verifier: hash("e") } },
 });
 
-describe("artifact sets", () => {
+describe("artifact sets", function () {
+  slow(this, "keys, circuits and ceremonies are made");
   after(stopSnarkjs);
 
   it("are the transcripts in the tree, by name", async () => {

@@ -2,11 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { rejected } from "../../lib/test/rejected.ts";
 import { SCALAR_MODULUS } from "../keys/field.ts";
 import { forge, loadTrapdoor, proveWithTrapdoor, type Trapdoor } from "../trapdoor.ts";
 
-describe("trapdoor prover", () => {
+describe("trapdoor prover", function () {
+  slow(this, "keys, circuits and ceremonies are made");
   const trapdoor: Trapdoor = { alpha: 2n, beta: 3n, delta: 5n, ic: [7n, 11n, 13n] };
 
   it("returns eight coordinates and the signals as decimals", () => {

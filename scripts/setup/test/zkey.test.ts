@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { groth16, powersOfTau, type ZKArtifact, zKey } from "snarkjs";
+import { slow } from "../../../test/kit/slow.ts";
 import { sha256File, toJson } from "../../circuits/files.ts";
 import { KeyMaker } from "../development-keys.ts";
 import { CONTRIBUTION_NAME } from "../keys/contribution.ts";
@@ -14,7 +15,8 @@ import { compileToy, type Toy, toyInput } from "./support/toy.ts";
 /** snarkjs's beacon takes the exponent of its iterations; a development key uses the least it accepts. */
 const ITERATIONS = 10;
 
-describe("development key of a small circuit", () => {
+describe("development key of a small circuit", function () {
+  slow(this, "keys, circuits and ceremonies are made");
   let toy: Toy;
   let ptau: string;
   let maker: KeyMaker;

@@ -1,14 +1,17 @@
 // `.ci/run` with small commands in the place of the tests.
+
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 
 const script = join(import.meta.dirname, "..", "..", "..", ".ci", "run");
 const HIDES_TMP = "fresh machine: /tmp is an empty folder, in a mount namespace of its own";
 
-describe(".ci/run", () => {
+describe(".ci/run", function () {
+  slow(this, "processes start and end");
   let folder: string;
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "sotto-ci-test-"));

@@ -1,103 +1,62 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect } from "chai";
-import { eventLines, outcomeLines, summaryLines } from "../lines.ts";
-import { type Outcome, runWork, type Work } from "../work.ts";
+import { slow } from "../../../test/kit/slow.ts";
+import { eventLines, type Outcome, summaryLines } from "../lines.ts";
 
-const reporter = join(import.meta.dirname, "..", "reporter.cjs");
+const outcome = (values: Partial<Outcome>): Outcome => ({
+  name: "toy",
+  passed: 0,
+  failures: [],
+  cached: false,
+  tests: [],
+  ...values,
+});
 
-describe("what the test run prints", () => {
-  let folder: string;
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "sotto-runner-"));
-  });
-  afterEach(() => rmSync(folder, { recursive: true }));
-
-  /** Runs a suite and prints as the test run does. */
-  async function printed(text: string): Promise<{ during: string[]; after: string; summary: string[] }> {
-    writeFileSync(join(folder, "some.test.mjs"), text);
-    const command = ["mocha", "some.test.mjs", "--reporter", reporter];
-    const work: Work = { name: "toy", kind: "suite", command, cwd: folder };
-    const during: string[] = [];
-    let told = 0;
-    const outcome = await runWork(work, join(folder, "logs"), (event) => {
-      if (event.event === "fail") told += 1;
-      during.push(...(eventLines("toy", event)?.split("\n") ?? []));
-    });
-    const summary = summaryLines(new Map<Work, Outcome>([[work, outcome]]), 12.34).split("\n");
-    return { during, after: outcomeLines(work, outcome, told), summary };
-  }
-
-  it("tells each failed test with its reason and our frames when it fails, before its group's line", async () => {
-    const { during, after } = await printed(`
-      import { expect } from "${import.meta.resolve("chai")}";
-      describe("group", () => {
-        it("passes", () => {});
-        it("fails", () => { expect(1, "the number").to.equal(2); });
-        it("cannot fetch", async () => { throw new TypeError("fetch failed", { cause: new Error("refused") }); });
-      });
-    `);
-    const [first = "", reason = ""] = during;
-    expect(first).to.equal("  FAIL toy: group > fails");
-    expect(reason).to.equal("       AssertionError: the number: expected 1 to equal 2");
-    expect(during.slice(2, 4)).to.deep.equal(["       expected 2", "       actual   1"]);
-    expect(during[4]).to.match(/^ +at .*some\.test\.mjs:5:/);
-    const second = during.indexOf("  FAIL toy: group > cannot fetch");
-    expect(during.slice(second + 1, second + 3).map((line) => line.trim())).to.deep.equal([
-      "TypeError: fetch failed",
-      "caused by Error: refused",
-    ]);
-    expect(during.at(-1)).to.match(/^ {2}FAIL toy: group: 1 passed, 2 failed \(/);
-    expect(during.join("\n")).to.not.include("node_modules");
-    expect(after).to.match(/^FAIL toy: 1 passed, 2 failed \([^\n]*\)$/);
+describe("what the test run prints", function () {
+  slow(this, "processes start and end");
+  it("prints a failed test with its reason and our frames", () => {
+    const error = [
+      "AssertionError: 1 is not 2",
+      "    at test (some.test.ts:5:1)",
+      "    at run (node_modules/x.js:1:1)",
+    ];
+    expect(eventLines("toy", { event: "fail", title: "group > fails", ms: 1, error: error.join("\n") })).to.equal(
+      ["  FAIL toy: group > fails", "       AssertionError: 1 is not 2", "           at test (some.test.ts:5:1)"].join(
+        "\n",
+      ),
+    );
   });
 
-  it("cuts what is long", async () => {
-    const { during, summary } = await printed(`
-      it("says much", () => { throw new Error(Array(500).fill("word ".repeat(200)).join("\\n")); });
-    `);
-    expect(during).to.have.length.below(14);
-    expect(Math.max(...[...during, ...summary].map((line) => line.length))).to.be.below(330);
-    expect(during.join("\n")).to.include("some.test.mjs:2:");
+  it("prints nothing of a test that passes but its group's line", () => {
+    expect(eventLines("toy", { event: "pass", title: "group > passes", ms: 1 })).to.equal(undefined);
+    const group = { event: "group", title: "group", passed: 1, failed: 0, seconds: 2 } as const;
+    expect(eventLines("toy", group)).to.equal("  ok   toy: group: 1 passed (2.0 s)");
   });
 
-  it("ends with the failed tests, each with its reason, and the sums in the very last line", async () => {
-    const { summary } = await printed(`
-      describe("group", () => {
-        it("fails", () => { throw new Error("because of this"); });
-        it("passes", () => {});
-      });
-    `);
-    expect(summary).to.deep.equal([
-      "",
-      "12.3 s; logs in .sotto/test/",
+  it("cuts what is long", () => {
+    const error = Array(500).fill("word ".repeat(200)).join("\n");
+    const lines = eventLines("toy", { event: "fail", title: "says much", ms: 1, error })!.split("\n");
+    expect(lines).to.have.length.below(14);
+    expect(Math.max(...lines.map((line) => line.length))).to.be.below(330);
+  });
+
+  it("ends with the failed tests, each with its reason, and the sums in the very last line", () => {
+    const text = summaryLines([outcome({ passed: 1, failures: ["group > fails\nError: because\n    at x"] })], 12.34);
+    expect(text.split("\n").slice(-5)).to.deep.equal([
       "",
       "failures:",
       "  toy: group > fails",
-      "       Error: because of this",
+      "       Error: because",
       "1 passed, 1 failed",
     ]);
   });
 
-  it("tells of a suite that crashes what failed before, once, and why it crashed", async () => {
-    const { during, after, summary } = await printed(`
-      describe("group", () => {
-        it("fails", () => { throw new Error("before that"); });
-        it("crashes", () => { console.log("last words"); process.exit(0); });
-      });
-    `);
-    expect(during[0]).to.equal("  FAIL toy: group > fails");
-    expect(after).to.include("the suite crashed (exit 0)").and.include("last words").and.not.include("before that");
-    expect(summary).to.include("  toy: group > fails").and.include("  toy: the suite crashed (exit 0)");
-    expect(summary.at(-1)).to.equal("0 passed, 2 failed");
-  });
-
-  it("tells nothing of what passes but its sums", async () => {
-    const { during, after, summary } = await printed(`describe("group", () => it("passes", () => {}));`);
-    expect(during).to.have.lengthOf(1);
-    expect(during[0]).to.match(/^ {2}ok {3}toy: group: 1 passed \(/);
-    expect(after).to.match(/^ok {3}toy: 1 passed, 0 failed \(/);
-    expect(summary).to.deep.equal(["", "12.3 s; logs in .sotto/test/", "1 passed, 0 failed"]);
+  it("names the ten slowest tests of what ran, and counts what did not change", () => {
+    const tests = Array.from({ length: 12 }, (_, index) => ({ title: `test ${index}`, ms: index * 1000 }));
+    const cached = outcome({ name: "other", passed: 30, cached: true, tests: [{ title: "x", ms: 99_999 }] });
+    const lines = summaryLines([outcome({ passed: 12, tests }), cached], 1).split("\n");
+    expect(lines.slice(1, 3)).to.deep.equal(["slowest tests:", "    11.0 s  toy: test 11"]);
+    expect(lines.filter((line) => line.includes("toy: test"))).to.have.lengthOf(10);
+    expect(lines).to.include("1.0 s; 2 tasks, 1 of them unchanged since they passed; logs in .test/ of each package");
+    expect(lines.at(-1)).to.equal("42 passed, 0 failed");
   });
 });

@@ -1,46 +1,71 @@
 import { spawnSync } from "node:child_process";
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { globSync, readFileSync } from "node:fs";
+import { join, matchesGlob, relative } from "node:path";
 import { expect } from "chai";
-import { plan } from "../plan.ts";
+import { slow } from "../../../test/kit/slow.ts";
+import { isNamed, listTasks, type Task } from "../tasks.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 
-describe("npm test", () => {
+describe("npm test", function () {
+  slow(this, "processes start and end");
+  let tasks: Task[];
+  before(() => {
+    tasks = listTasks(root);
+  });
+
   it("refuses a suite it does not know, with a code and the names it knows", () => {
     const args = [join(root, "scripts", "test", "main.ts"), "nonsense"];
     const { status, stderr } = spawnSync("node", args, { encoding: "utf8", cwd: root });
     expect(status).to.equal(1);
-    expect(stderr).to.match(
-      /^sotto: UNKNOWN_SUITE: unknown suite "nonsense"; one of: checks, suites, contracts, .*\n$/,
+    expect(stderr).to.match(/^sotto: UNKNOWN_SUITE: unknown suite "nonsense"; one of: checks, suites, .*\n$/);
+  });
+
+  it("runs each test file of the checkout in exactly one task", () => {
+    const files = globSync(
+      ["packages/*/test/**/*.test.ts", "test/*/**/*.test.ts", "circuits/**/*.test.ts", "scripts/**/*.test.ts"],
+      {
+        cwd: root,
+        exclude: (name) => name === "node_modules" || name === "build",
+      },
     );
-  });
-
-  it("has a name of its own for everything it runs: the logs are named by it", () => {
-    const names = plan(root, false).map(({ name }) => name.replaceAll(/[^a-z0-9-]+/gi, "-"));
-    expect(new Set(names).size).to.equal(names.length);
-  });
-
-  it("runs every package of the workspace, and its types", () => {
-    const names = plan(root, false).map(({ name }) => name);
-    for (const name of ["protocol", "prover", "client"]) expect(names).to.include(name).and.include(`types of ${name}`);
-  });
-
-  it("runs every folder of tests", () => {
-    const holdsTests = (folder: string) =>
-      readdirSync(join(root, "test", folder), { recursive: true }).some((path) => String(path).endsWith(".test.ts"));
-    const commands = plan(root, false).map(({ command }) => command.join(" "));
-    for (const folder of readdirSync(join(root, "test")).filter((name) => name !== "contracts" && holdsTests(name)))
+    expect(files).to.have.length.greaterThan(200);
+    for (const file of files) {
+      const running = tasks.filter(({ kind, folder, script }) => kind === "suite" && runs(folder, script, file));
       expect(
-        commands.some((command) => command.includes(`test/${folder}/`)),
-        folder,
-      ).to.equal(true);
+        running.map(({ id }) => id),
+        file,
+      ).to.have.lengthOf(1);
+    }
   });
 
-  it("takes away the timeouts for the long run alone", () => {
-    const withTimeout = (long: boolean) =>
-      plan(root, long).filter(({ kind, command }) => kind === "suite" && command.includes("3600000")).length;
-    expect(withTimeout(false)).to.equal(0);
-    expect(withTimeout(true)).to.be.greaterThan(4);
+  /** Whether a package's script runs a file: its arguments are files, globs and `--ignore`. */
+  function runs(folder: string, script: string, file: string): boolean {
+    if (!file.startsWith(`${folder}/`)) return false;
+    const { scripts } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")) as {
+      scripts: Record<string, string>;
+    };
+    const words = scripts[script]!.split(" ").map((word) => word.replaceAll("'", ""));
+    const name = relative(folder, file);
+    if (words.includes("hardhat")) return !words.some((word) => word.endsWith(".test.ts")) || words.includes(name);
+    const ignored = words.filter((_, index) => words[index - 1] === "--ignore");
+    const wanted = words.filter((word, index) => word.endsWith(".test.ts") && words[index - 1] !== "--ignore");
+    const matches = (glob: string) => matchesGlob(name, glob);
+    return wanted.some(matches) && !ignored.some(matches);
+  }
+
+  it("checks the types of every package, and what the root names as a check", () => {
+    const names = tasks.filter(({ kind }) => kind === "check").map(({ name }) => name);
+    for (const name of ["protocol", "prover", "client"]) expect(names).to.include(`types of ${name}`);
+    expect(names).to.include.members(["lint", "types", "direction", "generated", "licences", "tidiness"]);
+  });
+
+  it("finds tasks by folder, by its last part, by check and by kind", () => {
+    const named = (name: string) => tasks.filter((task) => isNamed(task, name)).map((task) => task.name);
+    expect(named("test/relayer")).to.deep.equal(["test/relayer"]);
+    expect(named("client")).to.include.members(["packages/client", "test/client"]);
+    expect(named("lint")).to.deep.equal(["lint"]);
+    expect(named("checks")).to.include("types of client").and.not.include("test/client");
+    expect(named("types")).to.include("types of client").and.include("types");
   });
 });

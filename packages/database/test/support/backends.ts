@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { slow } from "../../../../test/kit/slow.ts";
 import { startPostgres, type TestPostgres } from "./postgres.ts";
 
 interface Backend {
@@ -50,7 +51,8 @@ export function overDatabases(
   tests: (newUrl: () => Promise<string>) => void,
 ): void {
   for (const name of names)
-    describe(`${title} over ${name}`, () => {
+    describe(`${title} over ${name}`, function () {
+      slow(this, "a database server starts, and writes to disk");
       const backend = DATABASES[name]();
       before(async () => {
         await backend.start();

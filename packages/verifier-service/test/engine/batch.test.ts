@@ -1,4 +1,5 @@
 import { assert } from "chai";
+import { slow } from "../../../../test/kit/slow.ts";
 import { BATCH_SIZE, Batch } from "../../src/engine/batch.ts";
 import { Curve } from "../../src/engine/curve.ts";
 import { prepareKeys } from "../../src/engine/keys.ts";
@@ -6,7 +7,8 @@ import { OUTCOME, type Statement } from "../../src/engine/statement.ts";
 import { affine, cofactorPoint } from "./support/points.ts";
 import { CIRCUITS, claim, claims, G1, g1, g2, oracle, PARSED, statement, tampered, words } from "./support/proofs.ts";
 
-describe("a batch of proofs", () => {
+describe("a batch of proofs", function () {
+  slow(this, "workers and proofs");
   let batch: Batch;
   before(async () => {
     const curve = await Curve.load();

@@ -1,5 +1,6 @@
 import { createVerifier } from "@sotto/prover";
 import { assert } from "chai";
+import { slow } from "../../../../test/kit/slow.ts";
 import { createVerifyEngine, type VerifyEngine } from "../../src/engine/index.ts";
 import { rejected } from "../support/rejected.ts";
 import { affine, cofactorPoint } from "./support/points.ts";
@@ -55,7 +56,8 @@ function decodable(): [string, Claim, boolean][] {
   ];
 }
 
-describe("the verify engine", () => {
+describe("the verify engine", function () {
+  slow(this, "workers and proofs");
   let engine: VerifyEngine;
   before(async () => {
     engine = await createVerifyEngine({ verificationKeys: KEYS, workers: 1 });

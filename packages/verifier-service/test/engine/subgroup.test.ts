@@ -1,4 +1,5 @@
 import { assert } from "chai";
+import { slow } from "../../../../test/kit/slow.ts";
 import { Curve, type Pointer, SIZE } from "../../src/engine/curve.ts";
 import { Subgroup, PARAMETER as x } from "../../src/engine/subgroup.ts";
 import { affine, COFACTOR, cofactorPoint, twistPoint } from "./support/points.ts";
@@ -6,7 +7,8 @@ import { G2, Q, R } from "./support/proofs.ts";
 
 type Twist = ReturnType<typeof twistPoint>;
 
-describe("the engine's subgroup check", () => {
+describe("the engine's subgroup check", function () {
+  slow(this, "workers and proofs");
   let subgroup: Subgroup;
   let curve: Curve;
   let memory: Pointer;

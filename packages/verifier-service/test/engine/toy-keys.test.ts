@@ -1,6 +1,8 @@
 // Keys whose secrets the test knows, for statements that no honest key has.
+
 import { decodeProof, parseVerificationKey } from "@sotto/prover";
 import { assert } from "chai";
+import { slow } from "../../../../test/kit/slow.ts";
 import { createVerifyEngine } from "../../src/engine/index.ts";
 import { affine } from "./support/points.ts";
 import { G1, G2, oracle, R, words } from "./support/proofs.ts";
@@ -48,7 +50,8 @@ function inverse(value: bigint): bigint {
   return result;
 }
 
-describe("edge cases", () => {
+describe("edge cases", function () {
+  slow(this, "workers and proofs");
   const IC = [7n, -7n, 3n];
   const keys = { vanishing: toyKey(IC), bare: toyKey([19n]) };
   it("verify if the sum of the signals is the point at infinity, alone and in a batch", async () => {

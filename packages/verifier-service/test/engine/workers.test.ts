@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { assert } from "chai";
+import { slow } from "../../../../test/kit/slow.ts";
 import { createVerifyEngine, type VerifyEngine, type VerifyEngineOptions } from "../../src/engine/index.ts";
 import { rejected } from "../support/rejected.ts";
 import { type Claim, claim, claims, KEYS, tampered } from "./support/proofs.ts";
@@ -9,7 +10,8 @@ const OWN = worker("../../src/engine/worker.ts");
 const DEADLY = worker("./support/deadly-worker.ts");
 const BROKEN = worker("./support/broken-worker.ts");
 
-describe("the engine's workers", () => {
+describe("the engine's workers", function () {
+  slow(this, "workers and proofs");
   const open: VerifyEngine[] = [];
   const started: Worker[] = [];
   /** @param files what each worker started runs, in order; the last one for all that follow */

@@ -1,0 +1,1 @@
+export function cleanEnvironment(source: NodeJS.ProcessEnv, path: string): NodeJS.ProcessEnv;

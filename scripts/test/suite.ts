@@ -1,0 +1,121 @@
+// `node suite.ts COMMAND...` in the folder of a package, as its script `test` (or `test:2` ...): runs a suite whose
+// reporter writes `.test/<script>.jsonl`, keeps all it says in `.test/<script>.log`, and prints what fails at once. The
+// exit code is 0 only if the report is complete and nothing in it failed: turbo keeps what ends with 0.
+import { type ChildProcess, spawn } from "node:child_process";
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { cleanEnvironment } from "../launcher/process.mjs";
+import { eventLines } from "./lines.ts";
+import { parseReport, reportBase, type TestEvent } from "./report.ts";
+
+const POLL_MS = 500;
+const TAIL_LINES = 60;
+const root = join(import.meta.dirname, "..", "..");
+
+const textOf = (file: string): string => (existsSync(file) ? readFileSync(file, "utf8") : "");
+
+/** Calls `report` with each line of a file as it appears. @returns a function that reads the rest and stops */
+function follow(file: string, report: (event: TestEvent) => void): () => void {
+  let consumed = 0;
+  const read = () => {
+    const text = textOf(file);
+    const end = text.lastIndexOf("\n") + 1;
+    for (const line of text.slice(consumed, end).split("\n")) if (line !== "") report(JSON.parse(line) as TestEvent);
+    consumed = end;
+  };
+  const timer = setInterval(read, POLL_MS);
+  return () => {
+    clearInterval(timer);
+    read();
+  };
+}
+
+/** Why a suite showed nothing although no test failed, if that is so. */
+function problem(status: string | number, passed: number, failed: number, ended: boolean): string | undefined {
+  if (!ended) return `the suite crashed (exit ${status})`;
+  if (status !== 0 && failed === 0) return `every test passed, but exit ${status}`;
+  if (passed + failed === 0) return "not one test was run";
+  return undefined;
+}
+
+/** @returns whether all of it passed */
+export async function runSuite(folder: string, script: string, command: readonly string[]): Promise<boolean> {
+  const base = join(folder, reportBase(script));
+  const [file, log] = [`${base}.jsonl`, `${base}.log`];
+  const name = `${relative(root, folder)}${script.replace(/^test:?/, " ").trimEnd()}`;
+  mkdirSync(dirname(base), { recursive: true });
+  rmSync(file, { force: true });
+  const start = performance.now();
+  const output = openSync(log, "w");
+  const print = (event: TestEvent) => {
+    const lines = eventLines(name, event);
+    if (lines !== undefined) console.log(lines);
+  };
+  const [program = "", ...args] = command;
+  const child = spawn(program, args, {
+    cwd: folder,
+    env: {
+      ...cleanEnvironment(process.env, process.env["PATH"] ?? ""),
+      SOTTO_TEST_REPORT: file,
+      NO_COLOR: "1",
+      FORCE_COLOR: "0",
+    },
+    stdio: ["ignore", output, output],
+    shell: process.platform === "win32",
+  });
+  const release = endWith(child);
+  const stop = follow(file, print);
+  const status = await new Promise<string | number>((resolve) => {
+    child.once("error", (error) => resolve(error.message));
+    child.once("close", (code, signal) => resolve(code ?? signal ?? "unknown"));
+  });
+  release();
+  closeSync(output);
+  stop();
+  const write = (event: TestEvent) => {
+    appendFileSync(file, `${JSON.stringify(event)}\n`);
+    print(event);
+  };
+  const { passed, failed, ended } = parseReport(textOf(file));
+  const broken = problem(status, passed.length, failed.length, ended);
+  if (broken !== undefined) {
+    const tail = textOf(log).trimEnd().split("\n").slice(-TAIL_LINES).join("\n");
+    // A line that the crash cut off is not an event.
+    const text = textOf(file);
+    writeFileSync(file, text.slice(0, text.lastIndexOf("\n") + 1));
+    write({ event: "fail", title: broken, ms: 0, error: tail });
+  }
+  const failures = failed.length + (broken === undefined ? 0 : 1);
+  const took = (performance.now() - start) / 1000;
+  write({ event: "exit", passed: passed.length, failed: failures, seconds: took });
+  return failures === 0;
+}
+
+/** Ends a child when this process is ended. */
+function endWith(child: ChildProcess): () => void {
+  const end = () => void child.kill("SIGTERM");
+  process.on("SIGINT", end);
+  process.on("SIGTERM", end);
+  return () => {
+    process.off("SIGINT", end);
+    process.off("SIGTERM", end);
+  };
+}
+
+if (import.meta.main)
+  process.exitCode = (await runSuite(
+    process.cwd(),
+    process.env["npm_lifecycle_event"] ?? "test",
+    process.argv.slice(2),
+  ))
+    ? 0
+    : 1;

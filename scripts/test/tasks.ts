@@ -1,0 +1,57 @@
+// What `npm test` runs: the tasks of turbo.json that test or check something.
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+export interface Task {
+  /** As turbo names it: `@sotto/test-client#test:2`. */
+  readonly id: string;
+  /** As people name it: `test/client 2`, `types of client`, `lint`. */
+  readonly name: string;
+  readonly kind: "suite" | "check";
+  /** Folder of its package, from the root of the checkout; empty for the root. */
+  readonly folder: string;
+  /** The script it runs: `test:2`. */
+  readonly script: string;
+}
+
+export interface TurboTask {
+  readonly taskId: string;
+  readonly task: string;
+  readonly command: string;
+  readonly directory: string;
+}
+
+const SUITES = ["test", "test:2", "test:3"];
+const isCheck = (script: string) => script === "types" || script.startsWith("check:");
+
+/** Turbo lists a task for each package, and says of those that have no such script that their command does not exist. */
+const EMPTY = "<NONEXISTENT>";
+
+export function toTask({ taskId, task, directory }: TurboTask): Task {
+  const base = { id: taskId, folder: directory, script: task };
+  if (task === "types") return { ...base, kind: "check", name: `types of ${directory.replace("packages/", "")}` };
+  if (isCheck(task)) return { ...base, kind: "check", name: task.slice("check:".length) };
+  return { ...base, kind: "suite", name: `${directory}${task.replace(/^test:?/, " ").trimEnd()}` };
+}
+
+/** @param filters further options of turbo */
+export function listTasks(root: string, filters: readonly string[] = []): Task[] {
+  const { tasks: known } = JSON.parse(readFileSync(join(root, "turbo.json"), "utf8")) as { tasks: object };
+  const checks = Object.keys(known)
+    .map((name) => name.replace("//#", ""))
+    .filter((name) => name.startsWith("check:"));
+  const args = ["run", ...SUITES, "types", ...checks, "--dry=json", ...filters];
+  const options = { cwd: root, encoding: "utf8", maxBuffer: 1 << 28 } as const;
+  const { status, stdout, stderr } = spawnSync("turbo", args, options);
+  if (status !== 0) throw new Error(`turbo could not list the tasks (exit ${status}):\n${stdout}${stderr}`);
+  const { tasks } = JSON.parse(stdout) as { tasks: TurboTask[] };
+  return tasks.filter(({ task, command }) => command !== EMPTY && (SUITES.includes(task) || isCheck(task))).map(toTask);
+}
+
+/** Whether a name given by hand means this task: a folder, the end of one, a check, `checks`, `suites` or `types`. */
+export function isNamed({ name, kind, folder, script }: Task, wanted: string): boolean {
+  if (wanted === `${kind}s` || wanted === name) return true;
+  if (kind === "check") return script === wanted;
+  return folder === wanted || folder.split("/").at(-1) === wanted;
+}
