@@ -37,7 +37,7 @@ describe("docs/resource-server.md", function () {
   let code: DocumentedCode;
   before(async () => {
     world = await openShopWorld();
-    code = new DocumentedCode("docs/resource-server.md");
+    code = new DocumentedCode(import.meta.dirname, "docs/resource-server.md");
   });
   after(() => code?.remove());
 

@@ -15,7 +15,7 @@ describe("the package's README", function () {
   let code: DocumentedCode;
   before(async () => {
     world = await openShopWorld();
-    code = new DocumentedCode("packages/resource-server/README.md");
+    code = new DocumentedCode(import.meta.dirname, "packages/resource-server/README.md");
   });
   after(() => code?.remove());
 
