@@ -7,6 +7,8 @@ import { circuitsDirectory } from "./paths.ts";
 export interface SignalEntry {
   name: string;
   size: number;
+  /** Names of an array's elements, for those who read them one by one. */
+  elements?: string[] | undefined;
   description: string;
 }
 
@@ -35,11 +37,16 @@ const fail = (what: string): never => {
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+const isName = (value: unknown): value is string => typeof value === "string" && /^[a-z][A-Za-z0-9]*$/.test(value);
+
 function parseSignal(where: string, value: unknown): SignalEntry {
   if (!isRecord(value) || typeof value["name"] !== "string") return fail(`${where} needs a name`);
   const size = value["size"];
   if (typeof size !== "number" || !Number.isInteger(size) || size < 1) return fail(`${where}.size must be 1 or more`);
-  return { name: value["name"], size, description: String(value["description"] ?? "") };
+  const elements = value["elements"];
+  if (elements !== undefined && !(Array.isArray(elements) && elements.length === size && elements.every(isName)))
+    return fail(`${where}.elements must be ${size} names`);
+  return { name: value["name"], size, ...(elements && { elements }), description: String(value["description"] ?? "") };
 }
 
 function parsePrivateInput(where: string, value: unknown): PrivateInputEntry {

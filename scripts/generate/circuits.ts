@@ -11,13 +11,41 @@ const arrayOf = (shape: readonly number[]): string =>
 /** The witness input of a circuit: public signals first, in wire order, then private inputs. */
 function inputType(circuit: CircuitEntry): string {
   const fields = [
-    ...circuit.publicSignals.map(({ size, ...signal }) => ({ ...signal, shape: size === 1 ? [] : [size] })),
+    ...circuit.publicSignals.map(({ size, elements: _, ...signal }) => ({
+      ...signal,
+      shape: size === 1 ? [] : [size],
+    })),
     ...circuit.privateInputs,
   ].map(({ name, shape, description }) => {
     const sizes = shape.length === 0 ? "" : `[${shape.join("][")}]: `;
     return `  /** ${sizes}${description.replace(/\.$/, "")}. */\n  readonly ${name}: ${arrayOf(shape)};\n`;
   });
   return `export interface ${circuit.template}Input {\n${fields.join("")}}\n`;
+}
+
+/** Every public signal under a name of its own: arrays whose elements have names are taken apart. */
+function namedSignals({ publicSignals }: CircuitEntry): { name: string; position: number; size: number }[] {
+  let position = 0;
+  return publicSignals.flatMap(({ name, size, elements }) => {
+    const start = position;
+    position += size;
+    return elements === undefined
+      ? [{ name, position: start, size }]
+      : elements.map((element, i) => ({ name: element, position: start + i, size: 1 }));
+  });
+}
+
+function positions(name: string, circuit: CircuitEntry): string {
+  const lines = namedSignals(circuit).map((signal) => `    ${signal.name}: ${signal.position},\n`);
+  return `  ${name}: {\n${lines.join("")}  },\n`;
+}
+
+/** The public signals by name, as numbers or in whatever form they travel. */
+function signalsType(circuit: CircuitEntry): string {
+  const fields = namedSignals(circuit).map(
+    ({ name, size }) => `  readonly ${name}: ${size === 1 ? "Word" : "readonly Word[]"};\n`,
+  );
+  return `export interface ${circuit.template}Signals<Word = bigint> {\n${fields.join("")}}\n`;
 }
 
 function tableEntry(name: string, circuit: CircuitEntry): string {
@@ -45,6 +73,11 @@ export async function generateCircuits(): Promise<GeneratedFile> {
     "/** Each circuit's public signals in wire order; `offset` is the place of a signal's first element. */\n" +
       `export const CIRCUITS = {\n${circuits.map(([name, circuit]) => tableEntry(name, circuit)).join("")}} as const;\n`,
     "export type CircuitName = keyof typeof CIRCUITS;\n",
+    "/** Position of each public signal in wire order; of an array, the position of its first element. */\n" +
+      `export const SIGNAL_POSITIONS = {\n${circuits.map(([name, circuit]) => positions(name, circuit)).join("")}} as const;\n`,
+    ...circuits.map(([, circuit]) => signalsType(circuit)),
+    "/** The public signals of each circuit by name. */\n" +
+      `export interface CircuitSignals<Word = bigint> {\n${circuits.map(([name, { template }]) => `  readonly ${name}: ${template}Signals<Word>;\n`).join("")}}\n`,
     ...circuits.map(([, circuit]) => inputType(circuit)),
     "/** The witness input of each circuit. */\n" +
       `export interface CircuitInputs {\n${circuits.map(([name, { template }]) => `  readonly ${name}: ${template}Input;\n`).join("")}}\n`,

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { bn254 } from "@noble/curves/bn254.js";
-import { deriveKeys } from "@sotto/protocol";
+import { deriveKeys, PAYMENT_SIGNAL, RANGE_SIGNAL } from "@sotto/protocol";
 import { TypedDataEncoder, Wallet } from "ethers";
 import { root } from "../circuits/paths.ts";
 import { type GeneratedFile, runGenerators } from "./generated-file.ts";
@@ -104,9 +104,9 @@ export async function generateX402Vectors(): Promise<GeneratedFile> {
     header: Buffer.from(JSON.stringify(paymentPayload)).toString("base64"),
     derived: {
       bindingDigest: TypedDataEncoder.hash(domain, BINDING, message),
-      lowerBound: payload.amountPublicSignals[4],
-      upperBound: payload.amountPublicSignals[5],
-      nullifier: source.publicSignals[6],
+      lowerBound: payload.amountPublicSignals[RANGE_SIGNAL.lowerBound],
+      upperBound: payload.amountPublicSignals[RANGE_SIGNAL.upperBound],
+      nullifier: source.publicSignals[PAYMENT_SIGNAL.nullifier],
       digest: source.digest,
     },
     refused: REFUSED.map(([where, path, value, reason]) => ({ where, path, value, reason })),

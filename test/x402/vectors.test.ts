@@ -2,14 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  amountBounds,
-  bindingDigest,
-  checkBindingSignature,
-  parseAddress,
-  SottoError,
-  signalsDigest,
-} from "@sotto/protocol";
+import { amountBounds, bindingDigest, checkBindingSignature, parseAddress, SottoError } from "@sotto/protocol";
 import { checkX402Payment, checkX402Time, parseX402Payload, parseX402Terms, x402Reason } from "@sotto/protocol/x402";
 import { expect } from "chai";
 import { generateX402Vectors } from "../../scripts/generate/x402.ts";
@@ -54,7 +47,8 @@ describe("the vectors of docs/x402.md", function () {
   slow(this, "a chain, a service and proofs");
   const { requirements, payload, derived } = vectors;
   const terms = parseX402Terms(requirements);
-  const bundle = parseX402Payload(payload);
+  const payment = parseX402Payload(payload);
+  const { timestamp } = payment.bundle;
 
   it("match their generator", async () => {
     expect(read("x402-vectors.json")).to.equal((await generateX402Vectors()).content);
@@ -64,8 +58,8 @@ describe("the vectors of docs/x402.md", function () {
     expect(reasonOf(requirements, payload)).to.equal("none");
     const { lowerBound, upperBound } = amountBounds(terms.amount);
     expect([lowerBound, upperBound].map(String)).to.deep.equal([derived.lowerBound, derived.upperBound]);
-    expect(signalsDigest(bundle.publicSignals)).to.equal(derived.digest);
-    expect(String(bundle.publicSignals[6])).to.equal(derived.nullifier);
+    expect(payment.digest).to.equal(derived.digest);
+    expect(String(payment.signals.nullifier)).to.equal(derived.nullifier);
     const { accepted, payload: sent, x402Version } = decode(vectors.header);
     expect([x402Version, accepted, sent]).to.deep.equal([2, requirements, payload]);
   });
@@ -80,13 +74,13 @@ describe("the vectors of docs/x402.md", function () {
   });
 
   it("are fresh as long as stated", () => {
-    const at = (ms: number) => checkX402Time(bundle, terms, bundle.timestamp + ms)?.reason;
+    const at = (ms: number) => checkX402Time(payment, terms, timestamp + ms)?.reason;
     expect([at(0), at(300_000), at(-30_000)]).to.deep.equal([undefined, undefined, undefined]);
     expect([at(300_001), at(-30_001)]).to.deep.equal(["TIMESTAMP_TOO_OLD", "TIMESTAMP_IN_FUTURE"]);
     const short = parseX402Terms({ ...requirements, maxTimeoutSeconds: 10 });
-    expect(checkX402Time(bundle, short, bundle.timestamp + 10_001)?.reason).to.equal("TIMESTAMP_TOO_OLD");
+    expect(checkX402Time(payment, short, timestamp + 10_001)?.reason).to.equal("TIMESTAMP_TOO_OLD");
     const long = parseX402Terms({ ...requirements, maxTimeoutSeconds: 86_400 });
-    expect(checkX402Time(bundle, long, bundle.timestamp + 300_001)?.reason).to.equal("TIMESTAMP_TOO_OLD");
+    expect(checkX402Time(payment, long, timestamp + 300_001)?.reason).to.equal("TIMESTAMP_TOO_OLD");
   });
 
   for (const { where, path, value, reason } of vectors.refused)

@@ -1,5 +1,5 @@
 import { describe, fail } from "./errors.ts";
-import { assertAmount, assertInteger, MAX_AMOUNT } from "./validate.ts";
+import { assertAmount, assertInteger } from "./validate.ts";
 
 /**
  * Exact base units of a decimal amount, e.g. ("1.25", 6) is 1250000n. Never goes through floating point.
@@ -30,17 +30,4 @@ export function formatDecimalAmount(amount: bigint, decimals: number): string {
   const whole = digits.slice(0, digits.length - decimals);
   const fraction = digits.slice(digits.length - decimals).replace(/0+$/, "");
   return fraction === "" ? whole : `${whole}.${fraction}`;
-}
-
-/** What an amount proof shows for a price, both in base units. */
-export interface AmountBounds {
-  readonly lowerBound: bigint;
-  readonly upperBound: bigint;
-}
-
-/** The price, and a tenth more, rounded down; never above what a note can hold. Throws INVALID_AMOUNT. */
-export function amountBounds(price: bigint): AmountBounds {
-  const lowerBound = assertAmount(price, "price");
-  const tenthMore = (lowerBound * 11n) / 10n;
-  return { lowerBound, upperBound: tenthMore < MAX_AMOUNT ? tenthMore : MAX_AMOUNT };
 }

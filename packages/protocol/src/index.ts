@@ -74,7 +74,7 @@ export {
 } from "./curve/babyjub.ts";
 export { packPoint, unpackPoint } from "./curve/codec.ts";
 export { montgomeryEighth, toMontgomery } from "./curve/montgomery.ts";
-export { type AmountBounds, amountBounds, formatDecimalAmount, parseDecimalAmount } from "./decimal.ts";
+export { formatDecimalAmount, parseDecimalAmount } from "./decimal.ts";
 export type { Deployment } from "./deployment.ts";
 export {
   type Ciphertext,
@@ -95,18 +95,23 @@ export {
   CIRCUITS,
   type CircuitInputs,
   type CircuitName,
+  type CircuitSignals,
+  type PaymentSignals,
   TREE_ARITY,
   TREE_CAPACITY,
   TREE_DEPTH,
   WITHDRAWAL_INPUTS,
+  type WithdrawalSignals,
 } from "./generated/circuits.ts";
 export { shieldedPoolAbi } from "./generated/shielded-pool-abi.ts";
 export { bytesToHex, hexToBytes } from "./hex.ts";
 export { deriveKeys, MAX_KEY_INDEX, randomSeed, WalletKeys } from "./keys.ts";
 export { defaultFinality, LOCAL_CHAIN_IDS, MAX_FINALITY } from "./local-chains.ts";
 export { type Note, noteCommitment, nullifier, ownerTagOf } from "./note.ts";
+export { type AmountBounds, amountBounds, checkBounds } from "./payment/bounds.ts";
 export {
   assertSameCiphertext,
+  checkCiphertext,
   decodeBundle,
   encodeBundle,
   type PaymentBundle,
@@ -114,11 +119,48 @@ export {
 } from "./payment/bundle.ts";
 export type { DepositCall, PaymentCall, WithdrawalCall } from "./payment/calls.ts";
 export {
+  differingClaim,
   MAX_PAYMENT_TOKEN_LENGTH,
   type PaymentTokenClaims,
   parseTokenClaims,
   TOKEN_TYPE,
-} from "./payment/token-claims.ts";
+  tokenClaims,
+} from "./payment/claims.ts";
+export { checkFreshness, MAX_CLOCK_SKEW_MS, MAX_PAYMENT_AGE_MS, type StaleTimestamp } from "./payment/freshness.ts";
+export type { Mismatch, MismatchKind } from "./payment/mismatch.ts";
+export {
+  checkOpening,
+  checkRecipientSignal,
+  checkResourceSignal,
+  type OpenedSignals,
+  type PaymentOpening,
+  signalsOfOpening,
+} from "./payment/opening.ts";
+export {
+  PAYMENT_SIGNAL,
+  paymentSignals,
+  RANGE_SIGNAL,
+  type RangeSignals,
+  rangeSignals,
+  signalWords,
+  WITHDRAWAL_SIGNAL,
+  withdrawalSignals,
+} from "./payment/signals.ts";
+export {
+  canonicalJson,
+  checkPayment,
+  checkRecipient,
+  completeBundle,
+  openingOf,
+  type PartialBundle,
+  type PaymentStatement,
+  type PaymentTerms,
+  parsePayment,
+  type ReceivedPayment,
+  readStatement,
+  recipientOf,
+} from "./payment/statement.ts";
+
 export { DOMAIN, hashNode, poseidon, poseidonEx } from "./poseidon/hash.ts";
 export { type AppendArguments, type PreparedAppend, prepareAppend } from "./prepare/append.ts";
 export { type PaymentArguments, type PreparedPayment, preparePayment } from "./prepare/payment.ts";

@@ -7,9 +7,7 @@ export {
   parseX402Payload,
   sameX402Terms,
   termsText,
-  X402_FRESH_MS,
   X402_MISMATCHES,
-  X402_SKEW_MS,
   type X402Mismatch,
   type X402Refusal,
 } from "./x402/check.ts";

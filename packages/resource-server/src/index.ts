@@ -7,10 +7,6 @@ export type {
   PaywallChain,
   PaywallEvent,
   PaywallRecipient,
-  Price,
-  PricedRequest,
-  PricedRoute,
-  PriceOf,
-  RoutePattern,
 } from "./paywall/options.ts";
 export type { Decision, PaidProof, Paywall, PaywallOptions, PaywallRequest } from "./paywall/types.ts";
+export type { Price, PricedRequest, PricedRoute, PriceOf, RoutePattern } from "./routes/options.ts";

@@ -1,21 +1,21 @@
 // All checks of a header together: each is made, and a payment that passes is taken once.
 import { generateKeyPairSync, sign } from "node:crypto";
 import { connectChain } from "@sotto/chain";
-import { type PaymentTokenClaims, type ProofHeader, resourceHash, TOKEN_TYPE } from "@sotto/protocol";
+import { type PaymentTokenClaims, type ProofHeader, paymentSignals, resourceHash, TOKEN_TYPE } from "@sotto/protocol";
 import { expect } from "chai";
 import { Proofs } from "../src/checks/proofs.ts";
 import { Settlements } from "../src/checks/settlement.ts";
 import { Tokens } from "../src/checks/token.ts";
 import { Claims } from "../src/claims/claims.ts";
 import { ClaimStore } from "../src/claims/store.ts";
-import { Checks } from "../src/paywall/checks.ts";
+import { Checks, claimId } from "../src/paywall/checks.ts";
 import { readKeySet, TokenKeys } from "../src/service/token-keys.ts";
-import { createMerchant, PLACE, PRICE, paymentTo, RESOURCE, type Wishes } from "./support/payment.ts";
+import { createRecipient, DEPLOYMENT, PRICE, paymentTo, RESOURCE, type Wishes } from "./support/payment.ts";
 import { type ScriptedNode, startScriptedNode } from "./support/scripted-node.ts";
 
 const ISSUER = "https://pay.example/zk";
-const merchant = createMerchant();
-const stranger = createMerchant(`0x${"44".repeat(20)}`);
+const recipient = createRecipient();
+const stranger = createRecipient(`0x${"44".repeat(20)}`);
 const { privateKey, publicKey } = generateKeyPairSync("ed25519");
 const base64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 
@@ -48,18 +48,18 @@ describe("the checks of a header", () => {
   async function open({ forgetful = false, viewingKey }: { forgetful?: boolean; viewingKey?: bigint } = {}) {
     const clock = () => now;
     const keys = await readKeySet({ keys: [{ ...publicKey.export({ format: "jwk" }), kid: "a" }] });
-    const chain = connectChain({ urls: [node.url], chainId: PLACE.chainId, timeoutMs: 120_000, clock });
+    const chain = connectChain({ urls: [node.url], chainId: DEPLOYMENT.chainId, timeoutMs: 120_000, clock });
     const limits = { confirmations: 1, blockTimeMs: 1_000, waitMs: 0, clock };
     return new Checks({
-      ...{ config: { merchant, place: PLACE, forgetful }, viewingKey, claims, clock, startedAt: now },
+      ...{ config: { recipient, deployment: DEPLOYMENT, forgetful }, viewingKey, claims, clock, startedAt: now },
       tokens: new Tokens(TokenKeys.pinned(keys, clock), [ISSUER]),
       proofs: new Proofs({ verify: async (circuit) => proven[circuit] === true, warm: async () => undefined }),
-      settlements: new Settlements({ chain, pool: PLACE.pool, ...limits }),
+      settlements: new Settlements({ chain, pool: DEPLOYMENT.pool, ...limits }),
     });
   }
 
   /** A payment that the service vouches for and the pool settled. */
-  function paid(wishes: Wishes = {}, to = merchant) {
+  function paid(wishes: Wishes = {}, to = recipient) {
     const payment = paymentTo(to, { timestamp: now, ...wishes });
     node.answers["eth_call"] = payment.claims.digest;
     return { ...payment, header: { ...payment.header, paymentToken: tokenOf(payment.claims) } };
@@ -76,7 +76,7 @@ describe("the checks of a header", () => {
     const { payment, claim } = await checks.pass(header, PRICE, RESOURCE);
     const { digest, nullifier, wallet, resource, settledThere, bounds } = payment;
     expect({ digest, nullifier: String(nullifier), wallet, resource, settledThere, bounds }).to.deep.equal({
-      ...{ digest: said.digest, nullifier: said.nullifier, wallet: merchant.wallet, resource: RESOURCE },
+      ...{ digest: said.digest, nullifier: said.nullifier, wallet: recipient.wallet, resource: RESOURCE },
       ...{ settledThere: false, bounds: { lowerBound: PRICE, upperBound: (PRICE * 11n) / 10n } },
     });
     expect(await shown(checks, header)).to.equal("IN_USE");
@@ -94,8 +94,8 @@ describe("the checks of a header", () => {
     failures["FROM_THE_FUTURE"] = await shown(checks, future.header);
     failures["TOKEN"] = await shown(checks, { ...header, paymentToken: `${header.paymentToken.slice(0, -8)}AAAAAAAA` });
     failures["TOKEN_CLAIMS"] = await shown(checks, { ...header, paymentToken: paid().header.paymentToken });
-    const theirs = paid({}, { ...stranger, wallet: merchant.wallet });
-    const { recipientKey, recipientTag } = paymentTo(merchant).claims;
+    const theirs = paid({}, { ...stranger, wallet: recipient.wallet });
+    const { recipientKey, recipientTag } = paymentTo(recipient).claims;
     const lie = tokenOf({ ...theirs.claims, recipientKey, recipientTag });
     failures["RECIPIENT_SIGNAL"] = await shown(checks, { ...theirs.header, paymentToken: lie });
     const elsewhere = paid({ resource: "https://data.example/cheap" });
@@ -128,7 +128,7 @@ describe("the checks of a header", () => {
   });
 
   it("read the amount with a viewing key, and reject a proof that contradicts it", async () => {
-    const checks = await open({ viewingKey: merchant.viewingKey });
+    const checks = await open({ viewingKey: recipient.viewingKey });
     expect(await shown(checks, paid({ amount: PRICE + 1n }).header)).to.equal(PRICE + 1n);
     expect(await shown(checks, paid({ amount: PRICE - 1n }).header)).to.equal("AMOUNT");
   });
@@ -145,7 +145,7 @@ describe("the checks of a header", () => {
   it("identify a payment by its note, and accept one of two", async () => {
     const checks = await open();
     const { header } = paid();
-    const id = `${PLACE.chainId}:${PLACE.pool}:${header.publicSignals[6]}`;
+    const id = claimId(DEPLOYMENT, paymentSignals(header.publicSignals).nullifier);
     const other = { id, digest: "0x02", resource: "https://data.example/b", expiresAt: now + 60_000 };
     await (await claims.take(other)).finish(503);
     expect(await shown(checks, header)).to.equal("USED");

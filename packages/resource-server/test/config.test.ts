@@ -3,20 +3,20 @@ import { BINDING_SLOT_SECONDS } from "@sotto/protocol";
 import { expect } from "chai";
 import { createPaywall, type PaywallOptions } from "../src/index.ts";
 import { readConfig } from "../src/paywall/config.ts";
-import { createMerchant, PLACE } from "./support/payment.ts";
+import { createRecipient, DEPLOYMENT } from "./support/payment.ts";
 
-const merchant = createMerchant();
+const recipient = createRecipient();
 const options: PaywallOptions = {
   origin: "https://data.example",
   price: "0.01",
   recipient: {
-    wallet: merchant.wallet,
-    shieldedAddress: merchant.address,
+    wallet: recipient.wallet,
+    shieldedAddress: recipient.address,
     signature: "0x00",
     issuedAt: 1_000 * BINDING_SLOT_SECONDS,
   },
   service: "https://pay.example/zk",
-  chain: { rpcUrls: ["https://node.example"], chainId: PLACE.chainId, pool: PLACE.pool },
+  chain: { rpcUrls: ["https://node.example"], chainId: DEPLOYMENT.chainId, pool: DEPLOYMENT.pool },
 };
 
 const refusal = (changes: object): string => {
@@ -29,13 +29,13 @@ const refusal = (changes: object): string => {
   }
 };
 const chain = (changes: object) => refusal({ chain: { ...options.chain, ...changes } });
-const recipient = (changes: object) => refusal({ recipient: { ...options.recipient, ...changes } });
+const withRecipient = (changes: object) => refusal({ recipient: { ...options.recipient, ...changes } });
 
 describe("a paywall's options", () => {
   it("get defaults", () => {
-    const { origin, service, place, confirmations, blockTimeMs, forgetful, storeUrl } = readConfig(options);
-    expect({ origin, service, place, confirmations, blockTimeMs, forgetful, storeUrl }).to.deep.equal({
-      ...{ origin: "https://data.example", service: "https://pay.example/zk", place: PLACE },
+    const { origin, service, deployment, confirmations, blockTimeMs, forgetful, storeUrl } = readConfig(options);
+    expect({ origin, service, deployment, confirmations, blockTimeMs, forgetful, storeUrl }).to.deep.equal({
+      ...{ origin: "https://data.example", service: "https://pay.example/zk", deployment: DEPLOYMENT },
       ...{ confirmations: 1, blockTimeMs: 1_000, forgetful: true, storeUrl: "sqlite::memory:" },
     });
     const real = readConfig({
@@ -112,12 +112,12 @@ describe("a paywall's options", () => {
   });
 
   it("require a payable recipient and its own viewing key", () => {
-    const stranger = createMerchant();
+    const stranger = createRecipient();
     for (const changes of [{ wallet: "0x1" }, { shieldedAddress: "0x22" }, { issuedAt: 7 }, { phone: "12" }])
-      expect(recipient(changes), JSON.stringify(changes)).to.match(/^recipient/);
-    expect(recipient({ viewingKey: merchant.viewingKey })).to.equal("accepted");
-    for (const viewingKey of [stranger.viewingKey, merchant.viewingKey + 2n, 0n, "7", -1n]) {
-      const message = recipient({ viewingKey });
+      expect(withRecipient(changes), JSON.stringify(changes)).to.match(/^recipient/);
+    expect(withRecipient({ viewingKey: recipient.viewingKey })).to.equal("accepted");
+    for (const viewingKey of [stranger.viewingKey, recipient.viewingKey + 2n, 0n, "7", -1n]) {
+      const message = withRecipient({ viewingKey });
       expect(message).to.match(/^recipient\.viewingKey is not/);
       expect(message).not.to.include(String(viewingKey === 0n ? "secret" : viewingKey));
     }

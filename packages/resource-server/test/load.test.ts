@@ -1,10 +1,11 @@
 // What a flood costs: few checks at once, and few failures of one payment.
+
+import { completeBundle } from "@sotto/protocol";
 import { expect } from "chai";
 import { Gate } from "../src/checks/gate.ts";
-import type { CheckFailed } from "../src/checks/outcome.ts";
 import { Failures, Proofs } from "../src/checks/proofs.ts";
-import { checkSignals } from "../src/checks/statement.ts";
-import { createMerchant, demand, paymentTo } from "./support/payment.ts";
+import type { CheckFailed } from "../src/outcome.ts";
+import { createRecipient, paymentTo, termsOf } from "./support/payment.ts";
 
 describe("a gate", () => {
   it("admits its number at a time, in order, and rejects the rest", async () => {
@@ -42,9 +43,9 @@ describe("a gate", () => {
 });
 
 describe("proofs", () => {
-  const merchant = createMerchant();
-  const { header, senderCommitment } = paymentTo(merchant);
-  const statement = checkSignals(header, senderCommitment, merchant, demand);
+  const recipient = createRecipient();
+  const { header, senderCommitment } = paymentTo(recipient);
+  const bundle = completeBundle(header, senderCommitment, termsOf(recipient));
   const held = (answers: Record<string, boolean | Error>, seen: string[] = []) =>
     new Proofs({
       verify: async (circuit, proof, signals) => {
@@ -54,7 +55,7 @@ describe("proofs", () => {
         return answer === true;
       },
       warm: async () => undefined,
-    }).check(statement);
+    }).check(bundle);
   const failure = (check: Promise<void>) =>
     check.then(
       () => "passes",
@@ -82,7 +83,7 @@ describe("proofs", () => {
     });
     await proofs.warm();
     expect(warmed).to.deep.equal(["payment", "elgamal_range"]);
-    await proofs.check(statement);
+    await proofs.check(bundle);
   });
 });
 
@@ -90,17 +91,17 @@ describe("failures of one payment", () => {
   it("are limited per payment", () => {
     const failures = new Failures();
     for (let i = 0; i < 64; i++) {
-      failures.expectFew("0x01");
+      failures.assertFew("0x01");
       failures.add("0x01");
     }
-    expect(() => failures.expectFew("0x01")).to.throw("TOO_MANY_TRIES");
-    failures.expectFew("0x02");
+    expect(() => failures.assertFew("0x01")).to.throw("TOO_MANY_TRIES");
+    failures.assertFew("0x02");
   });
 
   it("are counted for a bounded number of payments", () => {
     const failures = new Failures();
     for (let i = 0; i < 64; i++) failures.add("0x01");
     for (let i = 0; i < 10_000; i++) failures.add(`0x${i.toString(16)}ff`);
-    failures.expectFew("0x01");
+    failures.assertFew("0x01");
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { PaywallOptions } from "../src/paywall/options.ts";
-import type { PaywallRequest } from "../src/paywall/request.ts";
 import { Prices, readPrice } from "../src/routes/prices.ts";
+import type { PaywallRequest } from "../src/routes/request.ts";
 import { readTarget } from "../src/routes/target.ts";
 
 const DECIMALS = 6;

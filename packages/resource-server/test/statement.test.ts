@@ -1,29 +1,40 @@
 // Each check that costs no pairing, tried alone: everything else of the header is right.
-import { encryptAmount, type PaymentTokenClaims, type ProofHeader, randomScalar, resourceHash } from "@sotto/protocol";
+import {
+  encryptAmount,
+  MAX_CLOCK_SKEW_MS,
+  MAX_PAYMENT_AGE_MS,
+  PAYMENT_SIGNAL,
+  type PaymentTokenClaims,
+  type ProofHeader,
+  RANGE_SIGNAL,
+  randomScalar,
+  resourceHash,
+  signalsDigest,
+} from "@sotto/protocol";
 import { expect } from "chai";
 import { readAmount } from "../src/checks/amount.ts";
-import { CheckFailed } from "../src/checks/outcome.ts";
+import { assertFresh, assertRecipient, type HeaderStatement, readHeaderStatement } from "../src/checks/statement.ts";
+import { CheckFailed } from "../src/outcome.ts";
 import {
-  checkClaims,
-  checkRecipient,
-  checkSignals,
-  checkTime,
-  FRESH_MS,
-  SKEW_MS,
-  type Statement,
-} from "../src/checks/statement.ts";
-import { createMerchant, demand, PLACE, PRICE, paymentTo, RESOURCE, type TestPayment } from "./support/payment.ts";
+  createRecipient,
+  DEPLOYMENT,
+  PRICE,
+  paymentTo,
+  RESOURCE,
+  type TestPayment,
+  termsOf,
+} from "./support/payment.ts";
 
-const merchant = createMerchant();
-const other = createMerchant(`0x${"44".repeat(20)}`);
+const recipient = createRecipient();
+const terms = termsOf(recipient);
+const other = createRecipient(`0x${"44".repeat(20)}`);
 
 /** Which check a payment fails; nothing: it passes all that cost no pairing. */
 function failure({ header, claims }: TestPayment, now = header.timestamp): string | undefined {
   try {
-    checkRecipient(header, merchant);
-    checkTime(header, now);
-    checkClaims(claims, header, merchant, demand);
-    checkSignals(header, BigInt(claims.senderCommitment), merchant, demand);
+    assertRecipient(header, terms);
+    assertFresh(header, now);
+    readHeaderStatement(header, claims, terms);
     return undefined;
   } catch (error) {
     if (error instanceof CheckFailed) return error.failure;
@@ -31,8 +42,7 @@ function failure({ header, claims }: TestPayment, now = header.timestamp): strin
   }
 }
 
-const statement = ({ header, senderCommitment }: TestPayment): Statement =>
-  checkSignals(header, senderCommitment, merchant, demand);
+const statement = ({ header, claims }: TestPayment): HeaderStatement => readHeaderStatement(header, claims, terms);
 
 /** The payment with another header, vouched for as it is. */
 function withHeader(payment: TestPayment, changes: Partial<ProofHeader>): TestPayment {
@@ -41,48 +51,48 @@ function withHeader(payment: TestPayment, changes: Partial<ProofHeader>): TestPa
 
 describe("a header's statement", () => {
   it("passes if valid, with and without the rest of its bundle", () => {
-    const payment = paymentTo(merchant);
+    const payment = paymentTo(recipient);
     expect(failure(payment)).to.equal(undefined);
-    const { rangeSignals, nullifier, digest } = statement(payment);
+    const { bundle, signals, range, digest } = statement(payment);
     const { senderCommitment } = payment;
-    const full = { senderCommitment, amountPublicSignals: rangeSignals, resourceUrl: RESOURCE };
+    const full = { senderCommitment, amountPublicSignals: bundle.amountPublicSignals, resourceUrl: RESOURCE };
     expect(failure(withHeader(payment, full))).to.equal(undefined);
-    expect([nullifier, digest]).to.deep.equal([payment.header.publicSignals[6], payment.claims.digest]);
-    expect(rangeSignals.slice(2)).to.deep.equal([
-      ...[merchant.shielded.encryptionKey.x, merchant.shielded.ownerTag, PRICE, (PRICE * 11n) / 10n],
-    ]);
+    expect(String(signals.nullifier)).to.equal(payment.claims.nullifier);
+    expect(digest).to.equal(signalsDigest(payment.header.publicSignals));
+    expect(range).to.include({ recipientKey: recipient.keyX, recipientTag: recipient.ownerTag });
+    expect(range).to.include({ lowerBound: PRICE, upperBound: (PRICE * 11n) / 10n });
   });
 
   it("names this recipient's wallet", () => {
-    expect(failure(withHeader(paymentTo(merchant), { recipientPublicKey: other.wallet }))).to.equal("RECIPIENT");
+    expect(failure(withHeader(paymentTo(recipient), { recipientPublicKey: other.wallet }))).to.equal("RECIPIENT");
   });
 
   it("is at most five minutes old, to the millisecond, and at most 30 s ahead", () => {
-    const payment = paymentTo(merchant);
+    const payment = paymentTo(recipient);
     const { timestamp } = payment.header;
-    expect(failure(payment, timestamp + FRESH_MS)).to.equal(undefined);
-    expect(failure(payment, timestamp + FRESH_MS + 1)).to.equal("TOO_OLD");
-    expect(failure(payment, timestamp - SKEW_MS)).to.equal(undefined);
-    expect(failure(payment, timestamp - SKEW_MS - 1)).to.equal("FROM_THE_FUTURE");
+    expect(failure(payment, timestamp + MAX_PAYMENT_AGE_MS)).to.equal(undefined);
+    expect(failure(payment, timestamp + MAX_PAYMENT_AGE_MS + 1)).to.equal("TOO_OLD");
+    expect(failure(payment, timestamp - MAX_CLOCK_SKEW_MS)).to.equal(undefined);
+    expect(failure(payment, timestamp - MAX_CLOCK_SKEW_MS - 1)).to.equal("FROM_THE_FUTURE");
     // Not yet is not never: its payer is told when.
     for (const early of [1, 1000, 1001, 90_000]) {
-      const at = timestamp - SKEW_MS - early;
-      expect(() => checkTime(payment.header, at))
+      const at = timestamp - MAX_CLOCK_SKEW_MS - early;
+      expect(() => assertFresh(payment.header, at))
         .to.throw()
         .with.property("retryAfter", Math.ceil(early / 1000));
     }
-    expect(() => checkTime(payment.header, timestamp + FRESH_MS + 1))
+    expect(() => assertFresh(payment.header, timestamp + MAX_PAYMENT_AGE_MS + 1))
       .to.throw()
       .with.property("retryAfter", undefined);
-    expect([FRESH_MS, SKEW_MS]).to.deep.equal([300_000, 30_000]);
+    expect([MAX_PAYMENT_AGE_MS, MAX_CLOCK_SKEW_MS]).to.deep.equal([300_000, 30_000]);
   });
 
   it("matches the token, claim by claim", () => {
-    const payment = paymentTo(merchant);
+    const payment = paymentTo(recipient);
     const wrong: Partial<PaymentTokenClaims> = {
       ...{ digest: `0x${"55".repeat(32)}`, chainId: "1", pool: `0x${"66".repeat(20)}`, recipient: other.wallet },
-      recipientKey: String(other.shielded.encryptionKey.x),
-      recipientTag: String(other.shielded.ownerTag),
+      recipientKey: String(other.keyX),
+      recipientTag: String(other.ownerTag),
       ...{ resourceHash: resourceHash(`${RESOURCE}&more`), nullifier: "1", timestamp: payment.claims.timestamp + 1 },
       validUntil: payment.claims.validUntil + 60,
     };
@@ -95,20 +105,19 @@ describe("a header's statement", () => {
   });
 
   it("opens to this recipient's wallet, key and tag", () => {
-    const { viewingKey, ...rest } = createMerchant(merchant.wallet);
+    const { encryptionKey, keyX, ownerTag } = other;
     const strangers = [
-      { ...rest, shielded: { ...merchant.shielded, encryptionKey: rest.shielded.encryptionKey } },
-      { ...rest, shielded: { ...merchant.shielded, ownerTag: rest.shielded.ownerTag } },
-      { ...merchant, wallet: other.wallet },
+      { ...recipient, encryptionKey, keyX },
+      { ...recipient, ownerTag },
+      { ...recipient, wallet: other.wallet },
     ];
-    expect(viewingKey).to.not.equal(merchant.viewingKey);
     for (const stranger of strangers) {
       const payment = paymentTo(stranger);
-      // A service that is fooled, or lies, says that it is for this merchant.
-      const { wallet: recipient, shielded } = merchant;
-      const recipientKey = String(shielded.encryptionKey.x);
-      const claims = { ...payment.claims, recipient, recipientKey, recipientTag: String(shielded.ownerTag) };
-      const shown = withHeader({ ...payment, claims }, { recipientPublicKey: recipient });
+      // A service that was deceived, or lies, issues a token for this recipient.
+      const { wallet } = recipient;
+      const recipientKey = String(recipient.keyX);
+      const claims = { ...payment.claims, recipient: wallet, recipientKey, recipientTag: String(recipient.ownerTag) };
+      const shown = withHeader({ ...payment, claims }, { recipientPublicKey: wallet });
       expect(failure(shown)).to.equal("RECIPIENT_SIGNAL");
     }
   });
@@ -122,30 +131,30 @@ describe("a header's statement", () => {
       ],
       ...["https://data.example/reports/7?page=%32", "https://SHOP.example/reports/7?page=2"],
     ].map((resource) => ({ resource }));
-    const places = [
-      { ...PLACE, chainId: 1n },
-      { ...PLACE, pool: `0x${"77".repeat(20)}` },
-    ].map((place) => ({ place }));
-    for (const wishes of [...elsewhere, ...places]) {
-      const payment = paymentTo(merchant, wishes);
-      const said = { resourceHash: resourceHash(RESOURCE), pool: PLACE.pool };
-      const claims = { ...payment.claims, ...said, chainId: String(PLACE.chainId) };
+    const deployments = [
+      { ...DEPLOYMENT, chainId: 1n },
+      { ...DEPLOYMENT, pool: `0x${"77".repeat(20)}` },
+    ].map((deployment) => ({ deployment }));
+    for (const wishes of [...elsewhere, ...deployments]) {
+      const payment = paymentTo(recipient, wishes);
+      const said = { resourceHash: resourceHash(RESOURCE), pool: DEPLOYMENT.pool };
+      const claims = { ...payment.claims, ...said, chainId: String(DEPLOYMENT.chainId) };
       expect(failure({ ...payment, claims }), JSON.stringify(Object.keys(wishes))).to.equal("RESOURCE_SIGNAL");
-      // And where the service says the truth, its word is not for this shop.
+      // If the service tells the truth, its token is for another resource.
       expect(failure(payment)).to.equal("TOKEN_CLAIMS");
     }
   });
 
   it("opens only with its own timestamp", () => {
-    const payment = paymentTo(merchant);
+    const payment = paymentTo(recipient);
     const timestamp = payment.header.timestamp + 1;
     const claims = { ...payment.claims, timestamp };
     expect(failure(withHeader({ ...payment, claims }, { timestamp }))).to.be.oneOf(["RESOURCE_SIGNAL", "TOKEN_CLAIMS"]);
   });
 
   it("concerns one ciphertext: nobody pays one amount and proves another", () => {
-    const payment = paymentTo(merchant, { amount: 1n });
-    const { R, C } = encryptAmount(merchant.shielded.encryptionKey, PRICE, randomScalar());
+    const payment = paymentTo(recipient, { amount: 1n });
+    const { R, C } = encryptAmount(recipient.encryptionKey, PRICE, randomScalar());
     const { header } = payment;
     for (const encryptedAmount of [
       { R, C },
@@ -156,9 +165,9 @@ describe("a header's statement", () => {
   });
 
   it("matches the optional fields", () => {
-    const payment = paymentTo(merchant);
-    const { rangeSignals } = statement(payment);
-    const cheaper = rangeSignals.with(4, PRICE - 1n);
+    const payment = paymentTo(recipient);
+    const { bundle } = statement(payment);
+    const cheaper = bundle.amountPublicSignals.with(RANGE_SIGNAL.lowerBound, PRICE - 1n);
     const wrong = [
       { senderCommitment: 1n },
       { resourceUrl: "https://data.example/" },
@@ -170,19 +179,20 @@ describe("a header's statement", () => {
 });
 
 describe("a viewing key", () => {
-  const viewer = { viewingKey: merchant.viewingKey, ownerTag: merchant.shielded.ownerTag };
+  const viewer = { viewingKey: recipient.viewingKey, ownerTag: recipient.ownerTag };
 
   it("reads the amount", () => {
     for (const amount of [PRICE, PRICE + 1n, (PRICE * 11n) / 10n])
-      expect(readAmount(viewer, statement(paymentTo(merchant, { amount })), demand.bounds)).to.equal(amount);
+      expect(readAmount(viewer, statement(paymentTo(recipient, { amount })).signals, terms.bounds)).to.equal(amount);
   });
 
   it("detects what development keys can forge: another amount, or an unreadable note", () => {
-    const read = (payment: TestPayment) => () => readAmount(viewer, statement(payment), demand.bounds);
+    const read = (payment: TestPayment) => () => readAmount(viewer, statement(payment).signals, terms.bounds);
     for (const amount of [PRICE - 1n, (PRICE * 11n) / 10n + 1n, 0n])
-      expect(read(paymentTo(merchant, { amount }))).to.throw("AMOUNT");
-    const payment = paymentTo(merchant);
-    const publicSignals = payment.header.publicSignals.with(7, 5n);
-    expect(read(withHeader(payment, { publicSignals }))).to.throw("AMOUNT");
+      expect(read(paymentTo(recipient, { amount }))).to.throw("AMOUNT");
+    const payment = paymentTo(recipient);
+    const publicSignals = payment.header.publicSignals.with(PAYMENT_SIGNAL.recipientCommitment, 5n);
+    const claims = { ...payment.claims, digest: signalsDigest(publicSignals) };
+    expect(read(withHeader({ ...payment, claims }, { publicSignals }))).to.throw("AMOUNT");
   });
 });

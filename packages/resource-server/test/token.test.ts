@@ -6,7 +6,7 @@ import { TOKEN_TYPE } from "@sotto/protocol";
 import { expect } from "chai";
 import { Tokens } from "../src/checks/token.ts";
 import { readKeySet, TokenKeys } from "../src/service/token-keys.ts";
-import { createMerchant, paymentTo } from "./support/payment.ts";
+import { createRecipient, paymentTo } from "./support/payment.ts";
 
 const ISSUER = "https://pay.example/zk";
 const base64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
@@ -22,7 +22,7 @@ function createSigner(kid: string): Signer {
   return { kid, privateKey, jwk: { ...publicKey.export({ format: "jwk" }), kid, alg: "EdDSA", use: "sig" } };
 }
 
-const { claims } = paymentTo(createMerchant());
+const { claims } = paymentTo(createRecipient());
 const payload = (): object => ({ ...claims, iss: ISSUER, iat: 1, exp: 2 });
 
 function issue({ kid, privateKey }: Signer, changes: { header?: object; payload?: object } = {}): string {

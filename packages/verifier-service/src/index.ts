@@ -5,7 +5,7 @@ export { createVerifyEngine, type VerifyEngine, type VerifyEngineOptions } from 
 export { ENGINE_ERRORS, RELAYER_ERRORS, ROUTE_ERRORS, SERVICE_ERRORS, STORE_ERRORS } from "./error-definitions.ts";
 export { ServiceError, type ServiceErrorCode } from "./errors.ts";
 export { openApiDocument } from "./http/openapi-document.ts";
-export { FRESH_MS, REASONS, type Reason, SKEW_MS } from "./payments/checks.ts";
+export { REASONS, type Reason } from "./payments/checks.ts";
 export {
   type AppendProver,
   createRelayer,

@@ -9,7 +9,7 @@ import {
   x402Network,
 } from "@sotto/protocol/x402";
 import { checkTerms, type Policy } from "./client/check.ts";
-import { Payments } from "./client/payments.ts";
+import { nullifierOf, Payments } from "./client/payments.ts";
 import { readToken } from "./client/token.ts";
 import { trackFetch } from "./client/track.ts";
 import { X402SchemeError } from "./errors.ts";
@@ -114,8 +114,7 @@ export class SottoScheme {
   }
 
   async #answered({ paymentPayload, settleResponse }: PaymentResponse): Promise<{ recovered: true } | undefined> {
-    const nullifier = (paymentPayload.payload["publicSignals"] as readonly string[] | undefined)?.[6] ?? "";
-    const id = this.#payments.idOf(nullifier);
+    const id = this.#payments.idOf(nullifierOf(paymentPayload.payload));
     if (id === undefined || settleResponse === undefined) return undefined;
     if (settleResponse.success) {
       await this.#payments.settled(id);

@@ -1,6 +1,6 @@
 // The seller's side of the scheme, for x402ResourceServer.register.
-import { baseUrl, type EthCall, LOCAL_CHAIN_IDS, parseAddress, requestId } from "@sotto/protocol";
-import { X402_DYNAMIC_EXTRA, X402_FRESH_MS, X402_SCHEME, x402Network } from "@sotto/protocol/x402";
+import { baseUrl, type EthCall, LOCAL_CHAIN_IDS, MAX_PAYMENT_AGE_MS, parseAddress, requestId } from "@sotto/protocol";
+import { X402_DYNAMIC_EXTRA, X402_SCHEME, x402Network } from "@sotto/protocol/x402";
 import { X402SchemeError } from "./errors.ts";
 import { type Hooks, serverHooks } from "./server/hooks.ts";
 import { amountOf, type Token } from "./server/price.ts";
@@ -135,7 +135,7 @@ export class SottoScheme {
       ...requirements,
       payTo: this.#wallet,
       // A payment can be settled for two to three minutes; older than five it is refused whatever is asked here.
-      maxTimeoutSeconds: Math.min(maxTimeoutSeconds, X402_FRESH_MS / 1000),
+      maxTimeoutSeconds: Math.min(maxTimeoutSeconds, MAX_PAYMENT_AGE_MS / 1000),
       extra: { ...extra, ...this.#extra, ...(artifactSet === undefined ? {} : { artifactSet }) },
     };
   }

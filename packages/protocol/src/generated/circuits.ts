@@ -74,6 +74,94 @@ export const CIRCUITS = {
 
 export type CircuitName = keyof typeof CIRCUITS;
 
+/** Position of each public signal in wire order; of an array, the position of its first element. */
+export const SIGNAL_POSITIONS = {
+  payment: {
+    recipientAddress: 0,
+    resourceUrl: 1,
+    ephemeralX: 2,
+    hiddenCipherX: 3,
+    amountHint: 4,
+    root: 5,
+    nullifier: 6,
+    recipientCommitment: 7,
+    changeCommitment: 8,
+    changeHint: 9,
+  },
+  elgamal_range: {
+    ephemeralX: 0,
+    cipherX: 1,
+    recipientKey: 2,
+    recipientTag: 3,
+    lowerBound: 4,
+    upperBound: 5,
+  },
+  withdrawal: {
+    context: 0,
+    amount: 1,
+    root: 2,
+    nullifiers: 3,
+    commitment: 11,
+    changeHint: 12,
+  },
+  note_append: {
+    oldRoot: 0,
+    newRoot: 1,
+    startIndex: 2,
+    count: 3,
+    challenge: 4,
+    evaluation: 5,
+  },
+} as const;
+
+export interface PaymentSignals<Word = bigint> {
+  readonly recipientAddress: Word;
+  readonly resourceUrl: Word;
+  readonly ephemeralX: Word;
+  readonly hiddenCipherX: Word;
+  readonly amountHint: Word;
+  readonly root: Word;
+  readonly nullifier: Word;
+  readonly recipientCommitment: Word;
+  readonly changeCommitment: Word;
+  readonly changeHint: Word;
+}
+
+export interface ElgamalRangeSignals<Word = bigint> {
+  readonly ephemeralX: Word;
+  readonly cipherX: Word;
+  readonly recipientKey: Word;
+  readonly recipientTag: Word;
+  readonly lowerBound: Word;
+  readonly upperBound: Word;
+}
+
+export interface WithdrawalSignals<Word = bigint> {
+  readonly context: Word;
+  readonly amount: Word;
+  readonly root: Word;
+  readonly nullifiers: readonly Word[];
+  readonly commitment: Word;
+  readonly changeHint: Word;
+}
+
+export interface NoteAppendSignals<Word = bigint> {
+  readonly oldRoot: Word;
+  readonly newRoot: Word;
+  readonly startIndex: Word;
+  readonly count: Word;
+  readonly challenge: Word;
+  readonly evaluation: Word;
+}
+
+/** The public signals of each circuit by name. */
+export interface CircuitSignals<Word = bigint> {
+  readonly payment: PaymentSignals<Word>;
+  readonly elgamal_range: ElgamalRangeSignals<Word>;
+  readonly withdrawal: WithdrawalSignals<Word>;
+  readonly note_append: NoteAppendSignals<Word>;
+}
+
 export interface PaymentInput {
   /** Poseidon4 (domain 5) of wallet address, x of the recipient's encryption key, recipient's owner tag, sender commitment. */
   readonly recipientAddress: bigint;

@@ -6,6 +6,8 @@ import { MAX_URL_LENGTH } from "../fields.ts";
 import { CIRCUITS } from "../generated/circuits.ts";
 import { hiddenCipherX } from "../secrets.ts";
 import { assertAmount, assertArray, assertObject, assertText, parseBaseField, parseField } from "../validate.ts";
+import type { Mismatch } from "./mismatch.ts";
+import { PAYMENT_SIGNAL, RANGE_SIGNAL } from "./signals.ts";
 
 /** The payment proof bundle as it travels (JSON). */
 export interface WireBundle {
@@ -68,35 +70,45 @@ function read(fields: Fields): PaymentBundle {
     timestamp: assertTimestamp(fields["timestamp"]),
   };
   // Points last: decoding them is the expensive part.
-  checkBounds(bundle.amountPublicSignals);
+  assertBounds(bundle.amountPublicSignals);
   return { ...bundle, encryptedAmount: unpackCiphertext(fields["encryptedAmount"] as string) };
 }
 
-function checkBounds(signals: readonly bigint[]): void {
-  const lower = assertAmount(signals[4], "amountPublicSignals[4] (the lower bound)");
-  const upper = assertAmount(signals[5], "amountPublicSignals[5] (the upper bound)");
+function assertBounds(signals: readonly bigint[]): void {
+  const { lowerBound, upperBound } = RANGE_SIGNAL;
+  const lower = assertAmount(signals[lowerBound], `amountPublicSignals[${lowerBound}] (the lower bound)`);
+  const upper = assertAmount(signals[upperBound], `amountPublicSignals[${upperBound}] (the upper bound)`);
   if (lower > upper) fail("INVALID_BUNDLE", "the lower bound of amountPublicSignals is above the upper bound");
 }
 
+/** Whether both proofs are about the ciphertext that the bundle carries; the payment's signals show C under the sender commitment. */
+export function checkCiphertext(bundle: PaymentBundle): Mismatch<"CIPHERTEXT"> | undefined {
+  assertObject(bundle, "the bundle");
+  const { encryptedAmount, publicSignals, amountPublicSignals } = bundle;
+  for (const part of [encryptedAmount, publicSignals, amountPublicSignals]) assertObject(part, "a part of the bundle");
+  const { R, C } = encryptedAmount;
+  assertObject(R, "R");
+  assertObject(C, "C");
+  const differs = (signals: string): Mismatch<"CIPHERTEXT"> => ({
+    kind: "CIPHERTEXT",
+    message: `encryptedAmount is not the ciphertext of ${signals}`,
+  });
+  const hidden = hiddenCipherX(C.x, bundle.senderCommitment);
+  if (publicSignals[PAYMENT_SIGNAL.ephemeralX] !== R.x || publicSignals[PAYMENT_SIGNAL.hiddenCipherX] !== hidden)
+    return differs("publicSignals[2..3] and senderCommitment");
+  if (amountPublicSignals[RANGE_SIGNAL.ephemeralX] !== R.x || amountPublicSignals[RANGE_SIGNAL.cipherX] !== C.x)
+    return differs("amountPublicSignals[0..1]");
+  return undefined;
+}
+
 /**
- * Both proofs are about the ciphertext the bundle carries: the range proof shows C, the payment C under the sender
- * commitment.
+ * Asserts that both proofs are about the ciphertext that the bundle carries.
  *
  * @throws SottoError CIPHERTEXT_MISMATCH
  */
 export function assertSameCiphertext(bundle: PaymentBundle): void {
-  const { encryptedAmount, publicSignals, amountPublicSignals } = Object(bundle) as PaymentBundle;
-  for (const part of [encryptedAmount, publicSignals, amountPublicSignals]) assertObject(part, "a part of the bundle");
-  const { R, C } = encryptedAmount;
-  const [, , ephemeralX, hidden] = publicSignals;
-  assertObject(R, "R");
-  assertObject(C, "C");
-  if (ephemeralX !== R.x || hidden !== hiddenCipherX(C.x, bundle.senderCommitment)) {
-    fail("CIPHERTEXT_MISMATCH", "encryptedAmount is not the ciphertext of publicSignals[2..3] and senderCommitment");
-  }
-  if (amountPublicSignals[0] !== R.x || amountPublicSignals[1] !== C.x) {
-    fail("CIPHERTEXT_MISMATCH", "encryptedAmount is not the ciphertext of amountPublicSignals[0..1]");
-  }
+  const mismatch = checkCiphertext(bundle);
+  if (mismatch !== undefined) fail("CIPHERTEXT_MISMATCH", mismatch.message);
 }
 
 /**

@@ -1,10 +1,11 @@
-import { type Bytes32, paymentContext, resourceDigest, signalsDigest, validUntilOf } from "../contexts.ts";
+import { type Bytes32, resourceDigest, signalsDigest, validUntilOf } from "../contexts.ts";
 import { montgomeryEighth } from "../curve/montgomery.ts";
 import type { Deployment } from "../deployment.ts";
 import { encryptAmount, packCiphertext, randomScalar } from "../elgamal.ts";
 import { fail } from "../errors.ts";
 import { addressToBigInt } from "../ethereum-address.ts";
 import { type Note, noteCommitment, nullifier } from "../note.ts";
+import { signalsOfOpening } from "../payment/opening.ts";
 import {
   changeSecrets,
   senderCommitment as commitToSender,
@@ -12,7 +13,6 @@ import {
   hintOf,
   senderNonce as nonceOf,
   noteSecrets,
-  recipientSignal,
 } from "../secrets.ts";
 import type { ShieldedAddress } from "../shielded-address.ts";
 import type { NoteTree } from "../tree/note-tree.ts";
@@ -91,8 +91,13 @@ export function preparePayment(args: PaymentArguments): PreparedPayment {
   const digest = resourceDigest({ resourceUrl, timestamp, senderCommitment });
 
   const publicInput = {
-    recipientAddress: recipientSignal({ wallet, keyX: encryptionKey.x, ownerTag: recipientTag }, senderCommitment),
-    resourceUrl: paymentContext({ chainId, pool, validUntil, resourceDigest: digest }),
+    ...signalsOfOpening({
+      deployment: { chainId, pool },
+      recipient: { wallet, keyX: encryptionKey.x, ownerTag: recipientTag },
+      resourceUrl,
+      timestamp,
+      senderCommitment,
+    }),
     encryptedAmount: [R.x, hiddenCipherX(C.x, senderCommitment)],
     amountHint: hintOf(delivered.pad, amount),
     root: args.tree.root,

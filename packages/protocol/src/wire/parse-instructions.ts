@@ -4,7 +4,7 @@ import { assertTimestamp } from "../contexts.ts";
 import { fail, recode } from "../errors.ts";
 import { parseAddress } from "../ethereum-address.ts";
 import { type Fields, fieldsOf, readBoolean, readConstant, readHttpUrl, readText } from "../fields.ts";
-import { readChainId } from "../payment/token-claims.ts";
+import { readChainId } from "../payment/claims.ts";
 import { assertArray, assertInteger, assertObject, parseAmount } from "../validate.ts";
 import type { InstructionsRecipient, PaymentInstructions } from "./instructions.ts";
 import { isPrice } from "./price.ts";

@@ -6,7 +6,7 @@ import { type Fields, fieldsOf, MAX_URL_LENGTH, readText } from "../fields.ts";
 import { CIRCUITS } from "../generated/circuits.ts";
 import { bytesToHex, hexToBytes } from "../hex.ts";
 import type { WireBundle } from "../payment/bundle.ts";
-import { MAX_PAYMENT_TOKEN_LENGTH } from "../payment/token-claims.ts";
+import { MAX_PAYMENT_TOKEN_LENGTH } from "../payment/claims.ts";
 import { assertArray, assertObject, assertText, parseBaseField, parseField } from "../validate.ts";
 
 /** Characters of an X-Payment-Proof header, all ASCII. Servers commonly take 16 KB of headers in all. */

@@ -1,8 +1,7 @@
-import { paymentContext, resourceDigest, validUntilOf } from "../contexts.ts";
-import { amountBounds } from "../decimal.ts";
-import { SottoError } from "../errors.ts";
-import { assertSameCiphertext, decodeBundle, type PaymentBundle } from "../payment/bundle.ts";
-import { recipientSignal } from "../secrets.ts";
+import { amountBounds } from "../payment/bounds.ts";
+import { checkFreshness } from "../payment/freshness.ts";
+import type { MismatchKind } from "../payment/mismatch.ts";
+import { checkPayment, type PaymentStatement, parsePayment, type ReceivedPayment } from "../payment/statement.ts";
 import { reading } from "./errors.ts";
 import type { X402Terms } from "./terms.ts";
 
@@ -22,75 +21,51 @@ export interface X402Refusal {
   readonly message: string;
 }
 
-/** Ms: how old a payment may be at most, however much time the requirements give. */
-export const X402_FRESH_MS = 300_000;
-/** Ms a payer's clock may be ahead. */
-export const X402_SKEW_MS = 30_000;
-
 /** @throws SottoError X402_PAYLOAD_INVALID */
-export function parseX402Payload(payload: unknown): PaymentBundle {
-  return reading("X402_PAYLOAD_INVALID", () => decodeBundle(payload));
+export function parseX402Payload(payload: unknown): ReceivedPayment {
+  return reading("X402_PAYLOAD_INVALID", () => parsePayment(payload));
 }
 
-const WHERE = { recipient: 0, resource: 1 } as const;
-const RANGE = { keyX: 2, tag: 3, lower: 4, upper: 5 } as const;
+/** Each mismatch in the terms of x402; without a message of its own it keeps the check's. */
+const REFUSALS: Readonly<Record<MismatchKind, readonly [reason: X402Mismatch, message?: string]>> = {
+  AMOUNT_BOUNDS: ["AMOUNT_MISMATCH"],
+  RECIPIENT_WALLET: ["RECIPIENT_MISMATCH", "recipientPublicKey is not payTo"],
+  RECIPIENT_ADDRESS: ["RECIPIENT_MISMATCH", "the amount proof is not for extra.recipient.shieldedAddress"],
+  RECIPIENT_SIGNAL: ["RECIPIENT_MISMATCH", "publicSignals[0] is not for the recipient"],
+  RESOURCE_URL: ["RESOURCE_MISMATCH", "resourceUrl is not extra.resource"],
+  RESOURCE_SIGNAL: ["RESOURCE_MISMATCH", "publicSignals[1] is not for this resource, chain and pool"],
+  CIPHERTEXT: ["CIPHERTEXT_MISMATCH"],
+  TOO_OLD: ["TIMESTAMP_TOO_OLD"],
+  FROM_THE_FUTURE: ["TIMESTAMP_IN_FUTURE"],
+};
 
 /**
  * Whether a payment pays exactly what the requirements ask: this price, to this wallet and shielded address, for this
- * resource, on this chain and pool. All that can be told without its proofs and the chain; when is another matter.
+ * resource, on this chain and pool. Its proofs, its time and the chain are left to the caller.
  */
-export function checkX402Payment(bundle: PaymentBundle, terms: X402Terms): X402Refusal | undefined {
-  return amountOf(bundle, terms) ?? recipientOf(bundle, terms) ?? resourceOf(bundle, terms);
-}
-
-function amountOf({ amountPublicSignals }: PaymentBundle, { amount }: X402Terms): X402Refusal | undefined {
-  const { lowerBound, upperBound } = amountBounds(amount);
-  if (amountPublicSignals[RANGE.lower] === lowerBound && amountPublicSignals[RANGE.upper] === upperBound)
-    return undefined;
-  const message = `the amount proof must show ${lowerBound} to ${upperBound} base units`;
-  return { reason: "AMOUNT_MISMATCH", message };
-}
-
-function recipientOf(bundle: PaymentBundle, { wallet, address }: X402Terms): X402Refusal | undefined {
-  const { amountPublicSignals, publicSignals, recipientPublicKey, senderCommitment } = bundle;
-  const { encryptionKey, ownerTag } = address;
-  const refused = (message: string): X402Refusal => ({ reason: "RECIPIENT_MISMATCH", message });
-  if (recipientPublicKey !== wallet) return refused("recipientPublicKey is not payTo");
-  if (amountPublicSignals[RANGE.keyX] !== encryptionKey.x || amountPublicSignals[RANGE.tag] !== ownerTag)
-    return refused("the amount proof is not for extra.recipient.shieldedAddress");
-  const opened = recipientSignal({ wallet, keyX: encryptionKey.x, ownerTag }, senderCommitment);
-  return opened === publicSignals[WHERE.recipient] ? undefined : refused("publicSignals[0] is not for the recipient");
-}
-
-function resourceOf(bundle: PaymentBundle, { chainId, pool, resource }: X402Terms): X402Refusal | undefined {
-  const { publicSignals, resourceUrl, timestamp, senderCommitment } = bundle;
-  const refused = (message: string): X402Refusal => ({ reason: "RESOURCE_MISMATCH", message });
-  if (resourceUrl !== resource) return refused("resourceUrl is not extra.resource");
-  const digest = resourceDigest({ resourceUrl, timestamp, senderCommitment });
-  const context = { chainId, pool, validUntil: validUntilOf(timestamp), resourceDigest: digest };
-  if (paymentContext(context) !== publicSignals[WHERE.resource])
-    return refused("publicSignals[1] is not for this resource, chain and pool");
-  try {
-    assertSameCiphertext(bundle);
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof SottoError)) throw error;
-    return { reason: "CIPHERTEXT_MISMATCH", message: error.message };
-  }
+export function checkX402Payment(statement: PaymentStatement, terms: X402Terms): X402Refusal | undefined {
+  const { chainId, pool, wallet, address, resource, amount } = terms;
+  const mismatch = checkPayment(statement, {
+    deployment: { chainId, pool },
+    recipient: { wallet, keyX: address.encryptionKey.x, ownerTag: address.ownerTag },
+    resourceUrl: resource,
+    bounds: amountBounds(amount),
+  });
+  if (mismatch === undefined) return undefined;
+  const [reason, message = mismatch.message] = REFUSALS[mismatch.kind];
+  return { reason, message };
 }
 
 /**
  * Whether a payment is as new as the requirements ask, and never older than five minutes.
  * @param now ms
  */
-export function checkX402Time({ timestamp }: PaymentBundle, terms: X402Terms, now: number): X402Refusal | undefined {
-  const most = Math.min(X402_FRESH_MS, terms.maxTimeoutSeconds * 1000);
-  const age = now - timestamp;
-  if (age > most)
-    return { reason: "TIMESTAMP_TOO_OLD", message: `timestamp is ${age} ms old, at most ${most} are allowed` };
-  if (age < -X402_SKEW_MS)
-    return { reason: "TIMESTAMP_IN_FUTURE", message: `timestamp is ${-age} ms ahead, at most ${X402_SKEW_MS}` };
-  return undefined;
+export function checkX402Time({ bundle }: PaymentStatement, terms: X402Terms, now: number): X402Refusal | undefined {
+  const mismatch = checkFreshness(bundle.timestamp, now, terms.maxTimeoutSeconds * 1000);
+  if (mismatch === undefined) return undefined;
+  const { kind, message, distanceMs, limitMs } = mismatch;
+  const ahead = `timestamp is ${distanceMs} ms ahead, at most ${limitMs}`;
+  return { reason: REFUSALS[kind][0], message: kind === "TOO_OLD" ? message : ahead };
 }
 
 /** Whether two readings of requirements ask for the same payment, whatever their challenges. */

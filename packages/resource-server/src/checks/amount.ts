@@ -1,17 +1,14 @@
-import { type AmountBounds, tryDecrypt, type Viewer } from "@sotto/protocol";
-import { CheckFailed } from "./outcome.ts";
-import type { Statement } from "./statement.ts";
+import { type AmountBounds, type PaymentSignals, tryDecrypt, type Viewer } from "@sotto/protocol";
+import { CheckFailed } from "../outcome.ts";
 
 /**
- * What was paid, base units, read with the recipient's viewing key out of the note that the payment makes.
+ * What was paid, base units, decrypted with the recipient's viewing key from the note that the payment makes.
  *
- * @throws CheckFailed AMOUNT for a note that cannot be read or is worth something else than was proven: then the proofs
+ * @throws CheckFailed AMOUNT if the note cannot be decrypted, or is worth something else than was proven: then the proofs
  * prove nothing, as with development keys
  */
-export function readAmount(viewer: Viewer, { header }: Statement, { lowerBound, upperBound }: AmountBounds): bigint {
-  const [, , ephemeralX, , amountHint, , , recipientCommitment] = header.publicSignals as [...bigint[]];
-  const delivered = { ephemeralX, amountHint, recipientCommitment } as Parameters<typeof tryDecrypt>[1];
-  const amount = tryDecrypt(viewer, delivered)?.amount;
+export function readAmount(viewer: Viewer, signals: PaymentSignals, { lowerBound, upperBound }: AmountBounds): bigint {
+  const amount = tryDecrypt(viewer, signals)?.amount;
   if (amount === undefined || amount < lowerBound || amount > upperBound) throw new CheckFailed("AMOUNT");
   return amount;
 }

@@ -1,4 +1,4 @@
-import { CheckUnavailable } from "./outcome.ts";
+import { CheckUnavailable } from "../outcome.ts";
 
 /** Lets a few through at a time, has some wait in order, and sends the rest away. */
 export class Gate {

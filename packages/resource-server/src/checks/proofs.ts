@@ -1,11 +1,10 @@
 // The expensive checks: 1 and 2 of interface 4.6.1, ten milliseconds each.
 import { setImmediate } from "node:timers/promises";
-import type { Bytes32 } from "@sotto/protocol";
+import type { Bytes32, PaymentBundle } from "@sotto/protocol";
 import type { Verifier } from "@sotto/prover";
+import { CheckFailed } from "../outcome.ts";
 import { CIRCUITS } from "../service/keys.ts";
 import { Gate } from "./gate.ts";
-import { CheckFailed } from "./outcome.ts";
-import type { Statement } from "./statement.ts";
 
 /** Verifying keeps the thread: one at a time, and other requests in between. */
 const WAITING = 64;
@@ -28,13 +27,12 @@ export class Proofs {
   }
 
   /** @throws CheckFailed PROOF, AMOUNT_PROOF; CheckUnavailable OVERLOADED */
-  async check({ header, rangeSignals }: Statement): Promise<void> {
-    const { proof, publicSignals, amountProof } = header;
+  async check({ proof, publicSignals, amountProof, amountPublicSignals }: PaymentBundle): Promise<void> {
     await this.#gate.run(async () => {
       await setImmediate();
       if (!(await this.#holds(PAYMENT, proof, publicSignals))) throw new CheckFailed("PROOF");
       await setImmediate();
-      if (!(await this.#holds(RANGE, amountProof, rangeSignals))) throw new CheckFailed("AMOUNT_PROOF");
+      if (!(await this.#holds(RANGE, amountProof, amountPublicSignals))) throw new CheckFailed("AMOUNT_PROOF");
     });
   }
 
@@ -57,7 +55,7 @@ export class Failures {
   readonly #counts = new Map<Bytes32, number>();
 
   /** @throws CheckFailed TOO_MANY_TRIES */
-  expectFew(digest: Bytes32): void {
+  assertFew(digest: Bytes32): void {
     if ((this.#counts.get(digest) ?? 0) >= MOST_FAILURES) throw new CheckFailed("TOO_MANY_TRIES");
   }
 

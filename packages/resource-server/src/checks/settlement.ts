@@ -3,8 +3,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type Chain, type ChainNode, poolViews, showsSettled } from "@sotto/chain";
 import type { Address, Bytes32 } from "@sotto/protocol";
+import { CheckFailed, CheckUnavailable } from "../outcome.ts";
 import { Gate } from "./gate.ts";
-import { CheckFailed, CheckUnavailable } from "./outcome.ts";
 
 /** A payment as the chain knows it. */
 export interface Payment {

@@ -2,8 +2,8 @@
 // commitment, which opens the signals.
 import { type PaymentTokenClaims, parseTokenClaims, TOKEN_TYPE } from "@sotto/protocol";
 import { decodeProtectedHeader, jwtVerify } from "jose";
+import { CheckFailed } from "../outcome.ts";
 import { ALGORITHM, type TokenKeys } from "../service/token-keys.ts";
-import { CheckFailed } from "./outcome.ts";
 
 export class Tokens {
   readonly #keys: TokenKeys;

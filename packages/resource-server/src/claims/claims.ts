@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { CheckFailed, CheckUnavailable } from "../checks/outcome.ts";
+import { CheckFailed, CheckUnavailable } from "../outcome.ts";
 import type { Claimed, ClaimRequest, ClaimStore } from "./store.ts";
 
 /** Times that a used payment is tried to be stored as used. */
@@ -31,7 +31,7 @@ export class Claims {
    *
    * @throws CheckFailed USED; CheckUnavailable
    */
-  async expectUnused(id: string): Promise<void> {
+  async assertUnused(id: string): Promise<void> {
     if (await this.#asked(this.#store.isUsed(id))) throw new CheckFailed("USED");
   }
 

@@ -9,10 +9,10 @@ import {
   LOCAL_CHAIN_IDS,
   multiplyPoint,
   parseAddress,
+  type Recipient,
   type ShieldedAddressBinding,
   SottoError,
 } from "@sotto/protocol";
-import type { Merchant } from "../checks/statement.ts";
 import { invalidOption } from "../errors.ts";
 import type { PaywallChain, PaywallOptions } from "./options.ts";
 
@@ -23,10 +23,10 @@ export interface Config {
   readonly origin: string;
   /** Without a slash at its end. */
   readonly service: string;
-  readonly merchant: Merchant;
+  readonly recipient: Recipient;
   readonly binding: ShieldedAddressBinding;
   readonly signature: string;
-  readonly place: Deployment;
+  readonly deployment: Deployment;
   readonly confirmations: number;
   readonly blockTimeMs: number;
   readonly settleWaitMs: number;
@@ -88,12 +88,12 @@ function readChain(chain: PaywallChain) {
     throw invalidOption(
       `${confirmations} confirmations of ${blockTimeMs} ms take more than ${LONGEST_CONFIRMATIONS_MS} ms: a payment that settled in time would be too old`,
     );
-  const place = { chainId: id, pool: asOption("chain.pool", () => parseAddress(pool)) };
+  const deployment = { chainId: id, pool: asOption("chain.pool", () => parseAddress(pool)) };
   const wait = readInteger(settleWaitMs, "chain.settleWaitMs", 0, 30_000);
-  return { place, confirmations, blockTimeMs, settleWaitMs: wait };
+  return { deployment, confirmations, blockTimeMs, settleWaitMs: wait };
 }
 
-function readRecipient({ recipient }: PaywallOptions, place: Deployment) {
+function readRecipient({ recipient }: PaywallOptions, deployment: Deployment) {
   const {
     wallet,
     shieldedAddress,
@@ -103,13 +103,14 @@ function readRecipient({ recipient }: PaywallOptions, place: Deployment) {
     phone = "",
     viewingKey,
   } = Object(recipient) as PaywallOptions["recipient"];
-  const { chainId, pool } = place;
+  const { chainId, pool } = deployment;
   const fields = { phone, wallet, key: shieldedAddress, chainId, pool, service, issuedAt } as ShieldedAddressBinding;
   const binding = asOption("recipient", () => assertBinding(fields));
   const shielded = decodeShieldedAddress(binding.key);
   if (viewingKey !== undefined && !reads(viewingKey, shielded.encryptionKey.x))
     throw invalidOption("recipient.viewingKey is not the key of recipient.shieldedAddress");
-  return { binding, signature, merchant: { wallet: binding.wallet, shielded, place } };
+  const { encryptionKey, ownerTag } = shielded;
+  return { binding, signature, recipient: { wallet: binding.wallet, keyX: encryptionKey.x, ownerTag } };
 }
 
 /** Never throws what it was given: that is a secret. */
@@ -148,9 +149,9 @@ export function readConfig(options: PaywallOptions): Config {
   const chain = readChain(options.chain);
   return {
     origin: readOrigin(options.origin),
-    service: readService(options, chain.place.chainId),
-    ...readRecipient(options, chain.place),
+    service: readService(options, chain.deployment.chainId),
+    ...readRecipient(options, chain.deployment),
     ...chain,
-    ...readStore(options.store, chain.place.chainId),
+    ...readStore(options.store, chain.deployment.chainId),
   };
 }

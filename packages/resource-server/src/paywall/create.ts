@@ -76,12 +76,12 @@ interface Parts {
 
 /** What is asked of others. Every step may be taken again. */
 function openingSteps({ options, config, prices, lock, jwks, claims, clock, startedAt }: Parts) {
-  const { place, service, confirmations, blockTimeMs, settleWaitMs: waitMs } = config;
+  const { deployment, service, confirmations, blockTimeMs, settleWaitMs: waitMs } = config;
   const chain = connectChain({
-    ...{ urls: options.chain.rpcUrls, chainId: place.chainId, clock },
+    ...{ urls: options.chain.rpcUrls, chainId: deployment.chainId, clock },
     ...{ timeoutMs: NODE_TIMEOUT_MS, maxResponseBytes: MAX_NODE_RESPONSE_BYTES },
   });
-  const pool = parseAddress(place.pool);
+  const pool = parseAddress(deployment.pool);
   return {
     async readToken(): Promise<PoolToken> {
       const token = await checkToken(options, chain, pool);
@@ -95,7 +95,8 @@ function openingSteps({ options, config, prices, lock, jwks, claims, clock, star
       await proofs.warm();
       const keys = jwks === undefined ? await TokenKeys.fetched(service, clock) : TokenKeys.pinned(jwks, clock);
       // What a service signs with that was not told its public address.
-      const issuers = options.issuer === undefined ? [service, `urn:sotto:${place.chainId}:${pool}`] : [options.issuer];
+      const issuers =
+        options.issuer === undefined ? [service, `urn:sotto:${deployment.chainId}:${pool}`] : [options.issuer];
       return new Checks({
         ...{ config, claims, clock, startedAt, proofs, viewingKey: options.recipient.viewingKey },
         tokens: new Tokens(keys, issuers),
@@ -113,9 +114,9 @@ function openingSteps({ options, config, prices, lock, jwks, claims, clock, star
 export async function startPaywall(options: PaywallOptions): Promise<CorePaywall> {
   const config = readConfig(options);
   const { clock = Date.now, onChallenge } = options;
-  const { place, service } = config;
+  const { deployment, service } = config;
   const prices = new Prices(options);
-  const lock = await readLock(service, { ...place, set: options.chain.set }, options.keys);
+  const lock = await readLock(service, { ...deployment, set: options.chain.set }, options.keys);
   const jwks = await readJwks(options);
   const report = reporter(options);
   const onError = (error: unknown) => report({ event: "trouble", reason: "STORE", error });
@@ -124,7 +125,7 @@ export async function startPaywall(options: PaywallOptions): Promise<CorePaywall
   const startedAt = clock();
   const uses = new StoredUses({
     ...{ store, remembered: REMEMBERED_MS, clock, onError },
-    idOf: (nullifier) => claimId(place, nullifier),
+    idOf: (nullifier) => claimId(deployment, nullifier),
     forgetfulSince: config.forgetful ? startedAt : undefined,
   });
   const opening = new Opening({

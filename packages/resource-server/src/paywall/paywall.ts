@@ -8,16 +8,16 @@ import {
   parseProofHeader,
   SottoError,
 } from "@sotto/protocol";
-import { CheckFailed, CheckUnavailable } from "../checks/outcome.ts";
 import type { PaymentUses } from "../claims/uses.ts";
+import { CheckFailed, CheckUnavailable } from "../outcome.ts";
 import { type Prices, pricedRequest, readPrice } from "../routes/prices.ts";
+import type { PaywallRequest } from "../routes/request.ts";
 import { readTarget, type Target } from "../routes/target.ts";
 import * as answers from "./answers.ts";
 import type { Config } from "./config.ts";
 import { codeOf, type Opening } from "./opening.ts";
 import type { Challenge, PaywallEvent, PaywallOptions } from "./options.ts";
 import type { PoolToken } from "./pool-token.ts";
-import type { PaywallRequest } from "./request.ts";
 import type { Decision, Paywall } from "./types.ts";
 
 export const PROOF_HEADER = "x-payment-proof";

@@ -1,10 +1,10 @@
 // What adapters see of a paywall: a request in, a decision out. No framework.
 import type { Address, AmountBounds, Bytes32, ProofHeader } from "@sotto/protocol";
 import type { PaymentUses } from "../claims/uses.ts";
-import type { PaywallRequest } from "./request.ts";
+import type { PaywallRequest } from "../routes/request.ts";
 
+export type { PaywallRequest } from "../routes/request.ts";
 export type { PaywallOptions } from "./options.ts";
-export type { PaywallRequest } from "./request.ts";
 
 /** A payment that passed every check. Attached to the request. */
 export interface PaidProof {

@@ -1,5 +1,5 @@
 import { invalidOption } from "../errors.ts";
-import type { RoutePattern } from "../paywall/options.ts";
+import type { RoutePattern } from "./options.ts";
 import type { Target } from "./target.ts";
 
 const METHOD = /^(\*|[A-Z]{1,32})$/;

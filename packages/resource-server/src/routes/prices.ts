@@ -1,8 +1,8 @@
 import { assertAmount, parseDecimalAmount, priceNumber } from "@sotto/protocol";
 import { invalidOption } from "../errors.ts";
-import type { PaywallOptions, Price, PricedRequest, PriceOf, RoutePattern } from "../paywall/options.ts";
-import type { PaywallRequest } from "../paywall/request.ts";
+import type { Price, PricedRequest, PriceOf, PriceOptions, RoutePattern } from "./options.ts";
 import { matchesExactly, matchesLoosely, type Pattern, readPattern } from "./pattern.ts";
+import type { PaywallRequest } from "./request.ts";
 import type { Target } from "./target.ts";
 
 const HEALTH_ROUTES = ["/health", "/healthz", "/livez", "/readyz"] as const;
@@ -41,7 +41,7 @@ export class Prices {
   readonly #otherwise: Price | PriceOf;
 
   /** @throws PaywallError INVALID_OPTION */
-  constructor({ price, routes = [], free = HEALTH_ROUTES }: PaywallOptions) {
+  constructor({ price, routes = [], free = HEALTH_ROUTES }: PriceOptions) {
     this.#otherwise = asPrice(price, "price");
     this.#routes = routes.map((route, i) => {
       const name = `routes[${i}].price`;

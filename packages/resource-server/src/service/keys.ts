@@ -1,5 +1,6 @@
 // The verification keys: whoever serves them can withhold them, and change nothing.
 import { createHash } from "node:crypto";
+import { readBody } from "@sotto/protocol";
 import {
   type ArtifactsLock,
   assertAllowedOnChain,
@@ -11,7 +12,24 @@ import {
   type Verifier,
 } from "@sotto/prover";
 import { PaywallError } from "../errors.ts";
-import { request } from "../net.ts";
+
+export interface Limits {
+  /** ms for everything. */
+  readonly timeout: number;
+  /** Bytes of the body. */
+  readonly size: number;
+}
+
+/**
+ * A request of the paywall's own: its size and time are limited, and it follows no redirect.
+ *
+ * @throws Error if no complete answer arrives in time
+ */
+export async function request(url: string, { timeout, size }: Limits, init: RequestInit = {}) {
+  const signal = AbortSignal.timeout(timeout);
+  const response = await fetch(url, { ...init, redirect: "error", signal });
+  return { status: response.status, body: await readBody(response, size, signal) };
+}
 
 const LIMITS = { timeout: 10_000, size: 1 << 20 };
 /** Of the two proofs of a payment. */

@@ -1,8 +1,8 @@
 // The public keys of the service's tokens, taken anew now and then: keys are rotated, and revoked.
 import { type CryptoKey, importJWK } from "jose";
-import { CheckUnavailable } from "../checks/outcome.ts";
 import { PaywallError } from "../errors.ts";
-import { request } from "../net.ts";
+import { CheckUnavailable } from "../outcome.ts";
+import { request } from "./keys.ts";
 
 const LIMITS = { timeout: 5_000, size: 64 * 1024 };
 const MOST_KEYS = 64;

@@ -1,7 +1,10 @@
 // A header that says the right things. Its proofs are eight numbers: these tests are about what comes before a pairing.
 import {
+  type Address,
   amountBounds,
   type Bytes32,
+  completeBundle,
+  type Deployment,
   deriveKeys,
   encodeShieldedAddress,
   encryptAmount,
@@ -10,38 +13,50 @@ import {
   noteCommitment,
   noteSecrets,
   type PaymentTokenClaims,
+  type Point,
   type ProofHeader,
-  paymentContext,
+  type Recipient,
   randomField,
   randomScalar,
   randomSeed,
-  recipientSignal,
-  resourceDigest,
-  resourceHash,
-  signalsDigest,
-  validUntilOf,
+  readStatement,
+  signalsOfOpening,
+  signalWords,
+  tokenClaims,
 } from "@sotto/protocol";
-import type { Demand, Merchant } from "../../src/checks/statement.ts";
+import type { RequestTerms } from "../../src/checks/statement.ts";
 
-export const PLACE = { chainId: 31337n, pool: `0x${"11".repeat(20)}` } as const;
+export const DEPLOYMENT = { chainId: 31337n, pool: `0x${"11".repeat(20)}` } as const;
 export const PRICE = 10_000n;
 export const RESOURCE = "https://data.example/reports/7?page=2";
-export const demand: Demand = { resource: RESOURCE, bounds: amountBounds(PRICE) };
 
-export interface TestMerchant extends Merchant {
+export interface TestRecipient extends Recipient {
+  readonly wallet: Address;
+  readonly encryptionKey: Point;
   readonly viewingKey: bigint;
+  /** The encoded shielded address. */
   readonly address: string;
 }
 
-export function createMerchant(wallet = `0x${"22".repeat(20)}` as const): TestMerchant {
-  const keys = deriveKeys(randomSeed(), PLACE);
-  const shielded = { encryptionKey: keys.encryptionKey, ownerTag: keys.ownerTag(0) };
-  return { wallet, shielded, place: PLACE, viewingKey: keys.viewingKey, address: encodeShieldedAddress(shielded) };
+export function createRecipient(wallet: Address = `0x${"22".repeat(20)}`): TestRecipient {
+  const keys = deriveKeys(randomSeed(), DEPLOYMENT);
+  const { encryptionKey, viewingKey } = keys;
+  const ownerTag = keys.ownerTag(0);
+  const address = encodeShieldedAddress({ encryptionKey, ownerTag });
+  return { wallet, keyX: encryptionKey.x, ownerTag, encryptionKey, viewingKey, address };
 }
+
+/** What a request for RESOURCE asks of its payment to this recipient. */
+export const termsOf = ({ wallet, keyX, ownerTag }: Recipient): RequestTerms => ({
+  deployment: DEPLOYMENT,
+  recipient: { wallet, keyX, ownerTag },
+  resourceUrl: RESOURCE,
+  bounds: amountBounds(PRICE),
+});
 
 export interface Wishes {
   readonly resource?: string;
-  readonly place?: Merchant["place"];
+  readonly deployment?: Deployment;
   readonly amount?: bigint;
   readonly timestamp?: number;
 }
@@ -52,37 +67,31 @@ export interface TestPayment {
   readonly senderCommitment: bigint;
 }
 
-/** A payment to the merchant, and what an honest service says of it. */
-export function paymentTo(merchant: Merchant, wishes: Wishes = {}): TestPayment {
-  const { resource = RESOURCE, place = PLACE, amount = PRICE, timestamp = Date.now() } = wishes;
-  const { encryptionKey, ownerTag } = merchant.shielded;
-  const [senderCommitment, nullifier] = [randomField(), randomField()];
+/** A payment to the recipient, and what an honest service says of it. */
+export function paymentTo(recipient: TestRecipient, wishes: Wishes = {}): TestPayment {
+  const { resource = RESOURCE, deployment = DEPLOYMENT, amount = PRICE, timestamp = Date.now() } = wishes;
+  const { wallet, keyX, ownerTag, encryptionKey } = recipient;
+  const senderCommitment = randomField();
   const { R, C, S } = encryptAmount(encryptionKey, amount, randomScalar());
   const { blinding, pad } = noteSecrets(S.x, R.x);
-  const validUntil = validUntilOf(timestamp);
-  const digest = resourceDigest({ resourceUrl: resource, timestamp, senderCommitment });
-  const publicSignals = [
-    recipientSignal({ wallet: merchant.wallet, keyX: encryptionKey.x, ownerTag }, senderCommitment),
-    paymentContext({ ...place, validUntil, resourceDigest: digest }),
-    ...[R.x, hiddenCipherX(C.x, senderCommitment), hintOf(pad, amount), randomField(), nullifier],
-    ...[noteCommitment({ amount, ownerTag, blinding }), randomField(), randomField()],
-  ];
+  const opening = { deployment, recipient: { wallet, keyX, ownerTag }, resourceUrl: resource, timestamp };
+  const publicSignals = signalWords("payment", {
+    ...signalsOfOpening({ ...opening, senderCommitment }),
+    ephemeralX: R.x,
+    hiddenCipherX: hiddenCipherX(C.x, senderCommitment),
+    amountHint: hintOf(pad, amount),
+    root: randomField(),
+    nullifier: randomField(),
+    recipientCommitment: noteCommitment({ amount, ownerTag, blinding }),
+    changeCommitment: randomField(),
+    changeHint: randomField(),
+  });
   const header: ProofHeader = {
     ...{ proof: [1n, 2n, 3n, 4n, 5n, 6n, 7n, 8n], publicSignals, encryptedAmount: { R, C } },
-    ...{ amountProof: [8n, 7n, 6n, 5n, 4n, 3n, 2n, 1n], recipientPublicKey: merchant.wallet, timestamp },
+    ...{ amountProof: [8n, 7n, 6n, 5n, 4n, 3n, 2n, 1n], recipientPublicKey: wallet, timestamp },
     ...{ paymentToken: "a.b.c", txSignature: `0x${"33".repeat(32)}` as Bytes32 },
   };
-  const claims: PaymentTokenClaims = {
-    ...{ jti: "one", digest: signalsDigest(publicSignals), chainId: String(place.chainId) },
-    pool: place.pool as PaymentTokenClaims["pool"],
-    ...{ recipient: merchant.wallet, recipientKey: String(encryptionKey.x), recipientTag: String(ownerTag) },
-    ...{
-      resourceHash: resourceHash(resource),
-      senderCommitment: String(senderCommitment),
-      nullifier: String(nullifier),
-      timestamp,
-    },
-    validUntil: Number(validUntil),
-  };
-  return { header, claims, senderCommitment };
+  const asked = { ...termsOf(recipient), deployment, resourceUrl: resource };
+  const statement = readStatement(completeBundle(header, senderCommitment, asked));
+  return { header, claims: { jti: "one", ...tokenClaims(statement, deployment) }, senderCommitment };
 }

@@ -9,7 +9,7 @@ import type { ServiceMetrics } from "../ops/metrics.ts";
 import { type AnswerContext, relayAnswer, sendOutcome, settleAnswer, verifyAnswer } from "../payments/answers.ts";
 import { SettleAnswer, SettleBody, VerifyAnswer, VerifyBody } from "../payments/schemas.ts";
 import { settlePayment } from "../payments/settle.ts";
-import { type VerifyServices, verifyBundle } from "../payments/verify.ts";
+import { type VerifyServices, verifyPayment } from "../payments/verify.ts";
 import { relayDeposit } from "../transfers/deposit.ts";
 import { DepositBody, WithdrawBody } from "../transfers/schemas.ts";
 import { relayWithdrawal } from "../transfers/withdrawal.ts";
@@ -47,7 +47,7 @@ export function paymentRoutes(app: App, services: PaymentRoutes): void {
       },
     },
     async (request, reply) => {
-      const result = await verifyBundle(request.body, clientOf(request), services);
+      const result = await verifyPayment(request.body, clientOf(request), services);
       metrics.verified(result.valid ? "valid" : result.reason);
       reply.header("cache-control", "no-store");
       return verifyAnswer(result);

@@ -1,12 +1,19 @@
 // The checks of a decoded bundle, in the order in which verify makes them. Each says why it fails, or nothing.
-import { assertSameCiphertext, paymentContext, recipientSignal, SottoError } from "@sotto/protocol";
+import {
+  canonicalJson,
+  checkCiphertext,
+  checkFreshness,
+  checkOpening,
+  openingOf,
+  type PaymentStatement,
+  type ReceivedPayment,
+} from "@sotto/protocol";
 import { decodeProofOnCurves } from "@sotto/prover";
 import type { Config } from "../config/config.ts";
 import { deploymentOf } from "../config/deployment.ts";
 import { minSettleTimeMs } from "../operations/deadline.ts";
 import type { PoolState, ProofVerifier } from "../ports.ts";
 import type { Store } from "../store/index.ts";
-import { type Bundle, canonicalJson, PAYMENT_SIGNAL, RANGE_SIGNAL } from "./bundle.ts";
 import type { RetiredKeys } from "./retired-keys.ts";
 
 /** Reasons of a verification that fails. Stable. */
@@ -35,24 +42,19 @@ export interface Refusal {
 
 const refuse = (reason: Reason, message: string): Refusal => ({ reason, message });
 
-/** Ms: as long as the header of a payment is fresh. */
-export const FRESH_MS = 300_000;
-/** Ms a client's clock may be ahead. */
-export const SKEW_MS = 30_000;
-
 /**
  * Undecodable proofs are a bad request, not a failed check, so they are found before any check. Only the subgroup of their
  * points takes a processor's time and is left to `checkProofs`.
  * @throws ProverError PROOF_*
  */
-export function assertProofsDecode({ wire }: Bundle): void {
+export function assertProofsDecode({ wire }: ReceivedPayment): void {
   decodeProofOnCurves(wire.proof);
   decodeProofOnCurves(wire.amountProof);
 }
 
 /** Both proofs, at the same time. Rejects with PROOF_NOT_IN_SUBGROUP: that is a bad request, too. */
 export async function checkProofs(
-  { wire }: Bundle,
+  { wire }: ReceivedPayment,
   proofs: ProofVerifier,
   retired: RetiredKeys,
 ): Promise<Refusal | undefined> {
@@ -79,41 +81,34 @@ export function checkSet(artifactSet: string | undefined, id: string): Refusal |
   return refuse("ARTIFACT_SET_MISMATCH", `the service verifies with the set ${id}; load the artifacts again`);
 }
 
-/** Ciphertext, recipient and resource: what the signals mean. */
-export function checkMeaning(bundle: Bundle, config: Config): Refusal | undefined {
-  const { decoded } = bundle;
-  try {
-    assertSameCiphertext(decoded);
-  } catch (error) {
-    if (error instanceof SottoError) return refuse("CIPHERTEXT_MISMATCH", error.message);
-    throw error;
+/** Whether the signals open as the payment itself says, on this service's chain and pool. */
+export function checkMeaning(payment: PaymentStatement, config: Config): Refusal | undefined {
+  const { chainId, pool } = config;
+  const opening = openingOf(payment, deploymentOf(config));
+  const mismatch = checkCiphertext(payment.bundle) ?? checkOpening(payment.signals, opening);
+  switch (mismatch?.kind) {
+    case undefined:
+      return undefined;
+    case "CIPHERTEXT":
+      return refuse("CIPHERTEXT_MISMATCH", mismatch.message);
+    case "RECIPIENT_SIGNAL":
+      return refuse(
+        "RECIPIENT_MISMATCH",
+        "publicSignals[0] does not open with recipientPublicKey, amountPublicSignals[2..3] and senderCommitment",
+      );
+    case "RESOURCE_SIGNAL":
+      return refuse(
+        "RESOURCE_MISMATCH",
+        `publicSignals[1] does not open with resourceUrl, timestamp and senderCommitment for chain ${chainId} and pool ${pool}`,
+      );
   }
-  const [payment, range] = [decoded.publicSignals, decoded.amountPublicSignals];
-  const recipient = {
-    wallet: decoded.recipientPublicKey,
-    keyX: range[RANGE_SIGNAL.recipientKey]!,
-    ownerTag: range[RANGE_SIGNAL.recipientTag]!,
-  };
-  if (recipientSignal(recipient, decoded.senderCommitment) !== payment[PAYMENT_SIGNAL.recipient])
-    return refuse(
-      "RECIPIENT_MISMATCH",
-      "publicSignals[0] does not open with recipientPublicKey, amountPublicSignals[2..3] and senderCommitment",
-    );
-  const { validUntil, resourceDigest } = bundle;
-  if (paymentContext({ ...deploymentOf(config), validUntil, resourceDigest }) === payment[PAYMENT_SIGNAL.resource])
-    return undefined;
-  return refuse(
-    "RESOURCE_MISMATCH",
-    `publicSignals[1] does not open with resourceUrl, timestamp and senderCommitment for chain ${config.chainId} and pool ${config.pool}`,
-  );
 }
 
 /** @param now ms */
-export function checkTime({ decoded, validUntil }: Bundle, config: Config, now: number): Refusal | undefined {
-  const age = now - decoded.timestamp;
-  if (age > FRESH_MS) return refuse("TIMESTAMP_TOO_OLD", `timestamp is ${age} ms old, at most ${FRESH_MS} are allowed`);
-  if (age < -SKEW_MS)
-    return refuse("TIMESTAMP_IN_FUTURE", `timestamp is ${-age} ms ahead, at most ${SKEW_MS} are allowed`);
+export function checkTime({ bundle, validUntil }: PaymentStatement, config: Config, now: number): Refusal | undefined {
+  const stale = checkFreshness(bundle.timestamp, now);
+  if (stale !== undefined)
+    return refuse(stale.kind === "TOO_OLD" ? "TIMESTAMP_TOO_OLD" : "TIMESTAMP_IN_FUTURE", stale.message);
   const left = Number(validUntil) * 1000 - now;
   if (left >= minSettleTimeMs(config)) return undefined;
   return refuse(
@@ -124,29 +119,33 @@ export function checkTime({ decoded, validUntil }: Bundle, config: Config, now: 
 
 /** What the service itself knows of the note, before it asks a node. */
 export async function checkNote(
-  bundle: Bundle,
+  payment: ReceivedPayment,
   { reservations, ledger }: Pick<Store, "reservations" | "ledger">,
 ): Promise<Refusal | undefined> {
-  const nullifier = String(bundle.nullifier);
-  const taken = await reservations.takenBy(nullifier, canonicalJson(bundle));
+  const nullifier = String(payment.signals.nullifier);
+  const taken = await reservations.takenBy(nullifier, canonicalJson(payment));
   if (taken !== undefined) return refuse(taken, "another payment of the same note is under way or settled");
   return (await ledger.spend(nullifier)) === undefined ? undefined : refuse("NULLIFIER_SPENT", "the note is spent");
 }
 
-export async function checkChain({ root, nullifier }: Bundle, pool: PoolState): Promise<Refusal | undefined> {
+export async function checkChain({ signals }: PaymentStatement, pool: PoolState): Promise<Refusal | undefined> {
+  const { root, nullifier } = signals;
   if (!(await pool.isKnownRoot(root)))
     return refuse("UNKNOWN_ROOT", "publicSignals[5] is not a root the pool's tree had");
   return (await pool.isSpent(nullifier)) ? refuse("NULLIFIER_SPENT", "the note is spent") : undefined;
 }
 
-export function checkPolicy({ decoded }: Bundle, config: Config): Refusal | undefined {
+export function checkPolicy({ range }: PaymentStatement, config: Config): Refusal | undefined {
   const { smallestAmount, recipients } = config;
-  const { recipientKey, recipientTag } = RANGE_SIGNAL;
-  if (decoded.amountPublicSignals[RANGE_SIGNAL.lowerBound]! < BigInt(smallestAmount))
+  if (range.lowerBound < BigInt(smallestAmount))
     return refuse("AMOUNT_TOO_SMALL", `the lower bound is below the smallest amount, ${smallestAmount} base units`);
   if (recipients.length === 0) return undefined;
-  // The key that is paid, not the wallet: signal 0 opens with anyone's wallet beside a key of the payer's own.
-  const [keyX, tag] = [decoded.amountPublicSignals[recipientKey], decoded.amountPublicSignals[recipientTag]];
-  if (recipients.some(({ encryptionKey, ownerTag }) => encryptionKey.x === keyX && ownerTag === tag)) return undefined;
-  return refuse("RECIPIENT_NOT_SERVED", "this service does not relay payments to this shielded address");
+  // The key that is paid, not the wallet: a payer can put any wallet beside a key of its own, and signal 0 opens.
+  const { recipientKey, recipientTag } = range;
+  const served = recipients.some(
+    ({ encryptionKey, ownerTag }) => encryptionKey.x === recipientKey && ownerTag === recipientTag,
+  );
+  return served
+    ? undefined
+    : refuse("RECIPIENT_NOT_SERVED", "this service does not relay payments to this shielded address");
 }

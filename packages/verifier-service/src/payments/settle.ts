@@ -1,4 +1,4 @@
-import { parseAddress, type WireBundle } from "@sotto/protocol";
+import { parseAddress, rangeSignals, type WireBundle } from "@sotto/protocol";
 import type { Config } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
 import type { Quotas } from "../operations/budget.ts";
@@ -9,7 +9,6 @@ import type { RelayerPort } from "../ports.ts";
 import { paymentCallOf } from "../relayer/calldata.ts";
 import type { Operation, Reservation, Store } from "../store/index.ts";
 import type { TokenIssuer } from "../token/token.ts";
-import { RANGE_SIGNAL } from "./bundle.ts";
 import type { SettleRequest } from "./schemas.ts";
 
 export interface SettleServices {
@@ -67,8 +66,8 @@ export async function queueReserved(
 ): Promise<Operation | undefined> {
   const known = await store.operations.get(id);
   if (known !== undefined) return known;
-  const { amountPublicSignals: range } = JSON.parse(bundle) as WireBundle;
-  const paid = { keyX: range[RANGE_SIGNAL.recipientKey]!, ownerTag: range[RANGE_SIGNAL.recipientTag]! };
+  const { recipientKey, recipientTag } = rangeSignals((JSON.parse(bundle) as WireBundle).amountPublicSignals);
+  const paid = { keyX: recipientKey, ownerTag: recipientTag };
   const quota = recipientQuota(config, paid);
   const again = (client: string) => clientQuotas(config, client);
   const queued = await store.operations.enqueuePayment(id, paymentCallOf, [quota], again);

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
-import { resourceHash } from "@sotto/protocol";
+import { canonicalJson, parsePayment, type ReceivedPayment, tokenClaims } from "@sotto/protocol";
 import type { Config } from "../config/config.ts";
+import { deploymentOf } from "../config/deployment.ts";
 import type { Admission } from "../operations/admission.ts";
 import type { Quotas } from "../operations/budget.ts";
 import { takeClientQuota } from "../operations/quotas.ts";
 import type { PoolState, ProofVerifier } from "../ports.ts";
 import type { Store } from "../store/index.ts";
 import type { TokenIssuer } from "../token/token.ts";
-import { type Bundle, canonicalJson, RANGE_SIGNAL, readBundle } from "./bundle.ts";
 import {
   assertProofsDecode,
   checkChain,
@@ -41,43 +41,40 @@ export type VerifyResult =
 
 const MAX_TOKEN_SECONDS = 300;
 
-/** A bundle that passed every check. Its note is reserved under the id until the token expires. */
+/** A payment that passed every check. Its note is reserved under the id until the token expires. */
 export interface Reserved {
   readonly valid: true;
   readonly id: string;
   /** Seconds. */
   readonly expiresIn: number;
-  readonly bundle: Bundle;
 }
 
 /**
- * Checks a bundle and reserves its nullifier. The proofs are verified last, because all other checks are faster. Each
+ * Checks a payment and reserves its nullifier. The proofs are verified last, because all other checks are faster. Each
  * verification of proofs counts for the client's quota, also if it fails.
- * @param body the parsed JSON
+ * @param artifactSet the set of keys with which the payer says it proved
  * @param client the id under which quotas count the client
- * @throws SottoError INVALID_BUNDLE, PROOF_*, QUOTA_EXCEEDED, CHAIN_UNAVAILABLE, STORE_UNAVAILABLE, and those of
- * Admission.admit
+ * @throws SottoError PROOF_*, QUOTA_EXCEEDED, CHAIN_UNAVAILABLE, STORE_UNAVAILABLE, and those of Admission.admit
  */
-export async function reserveBundle(
-  body: unknown,
+export async function reservePayment(
+  payment: ReceivedPayment,
+  artifactSet: string | undefined,
   client: string,
   services: VerifyServices,
 ): Promise<Reserved | ({ readonly valid: false } & Refusal)> {
-  const bundle = readBundle(body);
-  assertProofsDecode(bundle);
+  assertProofsDecode(payment);
   const { config } = services;
-  const { artifactSet } = body as { artifactSet?: string };
   const refusal =
     checkSet(artifactSet, services.setId) ??
-    checkTime(bundle, config, services.clock()) ??
-    checkPolicy(bundle, config) ??
-    checkMeaning(bundle, config) ??
-    (await checkNote(bundle, services.store)) ??
-    (await checkChain(bundle, services.pool));
+    checkTime(payment, config, services.clock()) ??
+    checkPolicy(payment, config) ??
+    checkMeaning(payment, config) ??
+    (await checkNote(payment, services.store)) ??
+    (await checkChain(payment, services.pool));
   if (refusal !== undefined) return { valid: false, ...refusal };
   const release = await services.admission.admit("payment");
   try {
-    const result = await reserveProven(bundle, client, services);
+    const result = await reserveProven(payment, client, services);
     if (!result.valid) release();
     return result;
   } catch (error) {
@@ -86,58 +83,44 @@ export async function reserveBundle(
   }
 }
 
-/** Checks a bundle, reserves its nullifier and issues a token. Throws as `reserveBundle` does. */
-export async function verifyBundle(body: unknown, client: string, services: VerifyServices): Promise<VerifyResult> {
-  const result = await reserveBundle(body, client, services);
+/**
+ * Checks a payment, reserves its nullifier and issues a token for it.
+ * @param body the parsed JSON
+ * @throws SottoError INVALID_BUNDLE, and those of `reservePayment`
+ */
+export async function verifyPayment(body: unknown, client: string, services: VerifyServices): Promise<VerifyResult> {
+  const payment = parsePayment(body);
+  const { artifactSet } = body as { artifactSet?: string };
+  const result = await reservePayment(payment, artifactSet, client, services);
   if (!result.valid) return result;
-  const { id, expiresIn, bundle } = result;
-  return { valid: true, token: await issueToken(id, expiresIn, bundle, services), expiresIn };
+  const { id: jti, expiresIn } = result;
+  const claims = { jti, ...tokenClaims(payment, deploymentOf(services.config)) };
+  return { valid: true, token: await services.tokens.issue(claims, expiresIn), expiresIn };
 }
 
 /** Verifies the proofs, which counts for the client's quota, and reserves the nullifier. */
-async function reserveProven(bundle: Bundle, client: string, services: VerifyServices) {
+async function reserveProven(payment: ReceivedPayment, client: string, services: VerifyServices) {
   await takeClientQuota(services.store, services.config, client);
-  const wrong = await checkProofs(bundle, services.proofs, services.retired);
+  const wrong = await checkProofs(payment, services.proofs, services.retired);
   if (wrong !== undefined) return { valid: false as const, ...wrong };
-  return reserve(bundle, client, services);
+  return reserve(payment, client, services);
 }
 
-async function reserve(bundle: Bundle, client: string, services: VerifyServices) {
-  const { decoded, digest, validUntil } = bundle;
+async function reserve(payment: ReceivedPayment, client: string, services: VerifyServices) {
+  const { bundle, signals, digest, validUntil } = payment;
   const now = services.clock();
   const expiresIn = Math.min(MAX_TOKEN_SECONDS, Math.floor(Number(validUntil) - now / 1000));
   const result = await services.store.reservations.reserve({
     id: randomUUID(),
-    nullifier: String(bundle.nullifier),
+    nullifier: String(signals.nullifier),
     digest,
-    bundle: canonicalJson(bundle),
+    bundle: canonicalJson(payment),
     expiresAt: now + expiresIn * 1000,
     validUntil: Number(validUntil),
-    recipient: decoded.recipientPublicKey,
+    recipient: bundle.recipientPublicKey,
     client,
   });
-  if (result.kind !== "taken") return { valid: true as const, id: result.id, expiresIn, bundle };
+  if (result.kind !== "taken") return { valid: true as const, id: result.id, expiresIn };
   const message = "another payment of the same note is under way or settled";
   return { valid: false as const, reason: result.reason, message };
-}
-
-function issueToken(jti: string, expiresIn: number, bundle: Bundle, services: VerifyServices): Promise<string> {
-  const { decoded, digest, validUntil } = bundle;
-  return services.tokens.issue(
-    {
-      jti,
-      digest,
-      chainId: String(services.config.chainId),
-      pool: services.config.pool,
-      recipient: decoded.recipientPublicKey,
-      recipientKey: String(decoded.amountPublicSignals[RANGE_SIGNAL.recipientKey]),
-      recipientTag: String(decoded.amountPublicSignals[RANGE_SIGNAL.recipientTag]),
-      resourceHash: resourceHash(decoded.resourceUrl),
-      senderCommitment: String(decoded.senderCommitment),
-      nullifier: String(bundle.nullifier),
-      timestamp: decoded.timestamp,
-      validUntil: Number(validUntil),
-    },
-    expiresIn,
-  );
 }

@@ -1,6 +1,6 @@
 import { CallReverted } from "@sotto/chain";
 import { poolInterface } from "@sotto/chain/ethers";
-import { type DepositCall, decodeBundle, type PaymentCall, resourceDigest, validUntilOf } from "@sotto/protocol";
+import { type DepositCall, type PaymentCall, parsePayment } from "@sotto/protocol";
 import { Interface } from "ethers";
 import type { Operation } from "../store/index.ts";
 
@@ -14,14 +14,8 @@ export const tokenInterface = new Interface([
 
 /** The contract's arguments for a bundle: the payment proof, and the opening of signal 1. */
 export function paymentCallOf(bundle: string): PaymentCall {
-  const wire = JSON.parse(bundle);
-  const { resourceUrl, timestamp, senderCommitment } = decodeBundle(wire);
-  return {
-    proof: wire.proof,
-    signals: wire.publicSignals,
-    validUntil: String(validUntilOf(timestamp)),
-    resourceDigest: resourceDigest({ resourceUrl, timestamp, senderCommitment }),
-  };
+  const { wire, validUntil, resourceDigest } = parsePayment(JSON.parse(bundle));
+  return { proof: wire.proof, signals: wire.publicSignals, validUntil: String(validUntil), resourceDigest };
 }
 
 export function settleData(operations: readonly Operation[]): string {

@@ -4,8 +4,8 @@ import {
   parseAmount,
   parseField,
   signalsDigest,
-  WITHDRAWAL_INPUTS,
   withdrawalContext,
+  withdrawalSignals,
 } from "@sotto/protocol";
 import { decodeProofOnCurves } from "@sotto/prover";
 import { deploymentOf } from "../config/deployment.ts";
@@ -16,8 +16,6 @@ import type { Caller } from "../operations/hold.ts";
 import { sponsorQuotas, takeClientQuota } from "../operations/quotas.ts";
 import type { Operation } from "../store/index.ts";
 import type { WithdrawRequest } from "./schemas.ts";
-
-const SIGNAL = { context: 0, amount: 1, root: 2, nullifiers: 3 } as const;
 
 /**
  * Queues a withdrawal or a merge of notes, and waits for its outcome.
@@ -32,6 +30,7 @@ export async function relayWithdrawal(
 ): Promise<Operation> {
   const { config, store } = services;
   const signals = body.signals.map((signal, i) => parseField(signal, `signals[${i}]`));
+  const named = withdrawalSignals(signals);
   const terms = {
     recipient: parseAddress(body.recipient, "recipient"),
     fee: parseAmount(body.fee, "fee"),
@@ -39,8 +38,8 @@ export async function relayWithdrawal(
     validUntil: parseSeconds(body.validUntil, "validUntil"),
   };
   decodeProofOnCurves(body.proof);
-  const nullifiers = nullifiersOf(signals).map(String);
-  if (withdrawalContext({ ...deploymentOf(config), ...terms }) !== signals[SIGNAL.context])
+  const nullifiers = nullifiersOf(named.nullifiers).map(String);
+  if (withdrawalContext({ ...deploymentOf(config), ...terms }) !== named.context)
     throw new ServiceError(
       "CONTEXT_MISMATCH",
       `signals[0] does not match recipient, fee, feeRecipient and validUntil for chain ${config.chainId} and pool ${config.pool}`,
@@ -49,8 +48,8 @@ export async function relayWithdrawal(
   const known = await store.operations.getWithdrawal(digest);
   if (known !== undefined) return waitForRelayed(known, caller, services);
   assertDeadline(terms.validUntil, "validUntil", services);
-  assertFee(terms, signals[SIGNAL.amount]!, services);
-  if (!(await services.pool.isKnownRoot(signals[SIGNAL.root]!)))
+  assertFee(terms, named.amount, services);
+  if (!(await services.pool.isKnownRoot(named.root)))
     throw new ServiceError("UNKNOWN_ROOT", "signals[2] is not a root the pool's tree had");
   if ((await store.ledger.spends(nullifiers)).size > 0)
     throw new ServiceError("NULLIFIER_SPENT", "one of its notes is spent");
@@ -74,8 +73,7 @@ export async function relayWithdrawal(
 }
 
 /** The nullifiers that are not 0. @throws ServiceError INVALID_REQUEST */
-function nullifiersOf(signals: readonly bigint[]): bigint[] {
-  const all = signals.slice(SIGNAL.nullifiers, SIGNAL.nullifiers + WITHDRAWAL_INPUTS);
+function nullifiersOf(all: readonly bigint[]): bigint[] {
   const used = all.filter((nullifier) => nullifier !== 0n);
   if (used.length === 0 || new Set(used).size !== used.length)
     throw new ServiceError("INVALID_REQUEST", "signals[3..10] must contain at least one nullifier and no duplicates");

@@ -1,5 +1,5 @@
 // Parses requests to x402's /verify and /settle, and compares the payment with the payment requirements.
-import { baseUrl } from "@sotto/protocol";
+import { baseUrl, type ReceivedPayment } from "@sotto/protocol";
 import {
   checkX402Payment,
   parseX402Payload,
@@ -11,15 +11,14 @@ import {
   type X402Terms,
 } from "@sotto/protocol/x402";
 import type { Config } from "../config/config.ts";
-import { type Bundle, readBundle } from "../payments/bundle.ts";
 import type { PoolFacts } from "../pool/facts.ts";
 import type { X402Request } from "./schemas.ts";
 
 export interface X402Payment {
   readonly terms: X402Terms;
-  readonly bundle: Bundle;
-  /** The payload, in the format of the service's own /verify. */
-  readonly body: object;
+  readonly payment: ReceivedPayment;
+  /** The set of keys that the payload names, as a body of /verify does. */
+  readonly artifactSet: string | undefined;
 }
 
 export interface ServedDeployment {
@@ -42,11 +41,12 @@ export function readX402(request: X402Request, served: ServedDeployment): X402Pa
   const terms = parseX402Terms(paymentRequirements);
   if (terms.chainId !== BigInt(served.config.chainId))
     throw new X402Error("X402_NETWORK_UNSUPPORTED", `this service settles on eip155:${served.config.chainId}`);
-  const decoded = parseX402Payload(paymentPayload.payload);
+  const payment = parseX402Payload(paymentPayload.payload);
   const refusal =
-    checkDeployment(terms, served) ?? checkAccepted(paymentPayload.accepted, terms) ?? checkX402Payment(decoded, terms);
+    checkDeployment(terms, served) ?? checkAccepted(paymentPayload.accepted, terms) ?? checkX402Payment(payment, terms);
   if (refusal !== undefined) return { refusal };
-  return { terms, bundle: readBundle(paymentPayload.payload), body: paymentPayload.payload };
+  const { artifactSet } = paymentPayload.payload as { artifactSet?: string };
+  return { terms, payment, artifactSet };
 }
 
 function checkDeployment(terms: X402Terms, { config, facts }: ServedDeployment): Refused["refusal"] | undefined {

@@ -1,9 +1,9 @@
+import { canonicalJson } from "@sotto/protocol";
 import { checkX402Time } from "@sotto/protocol/x402";
 import type { Caller } from "../operations/hold.ts";
 import { waitFor } from "../operations/wait.ts";
-import { canonicalJson } from "../payments/bundle.ts";
 import { queueReserved, type SettleServices } from "../payments/settle.ts";
-import { reserveBundle, type VerifyServices } from "../payments/verify.ts";
+import { reservePayment, type VerifyServices } from "../payments/verify.ts";
 import type { Operation } from "../store/index.ts";
 import { readX402, type ServedDeployment, type X402Payment } from "./request.ts";
 import type { X402Request } from "./schemas.ts";
@@ -27,9 +27,8 @@ export async function verifyX402(
   client: string,
   services: X402Services,
 ): Promise<{ readonly id: string } | Refused> {
-  const payment = readX402(request, services);
-  if ("refusal" in payment) return { refused: payment.refusal };
-  return reserve(payment, client, services);
+  const read = readX402(request, services);
+  return "refusal" in read ? { refused: read.refusal } : reserve(read, client, services);
 }
 
 /**
@@ -42,11 +41,11 @@ export async function settleX402(
   caller: Caller,
   services: X402Services,
 ): Promise<{ readonly operation: Operation } | Refused> {
-  const payment = readX402(request, services);
-  if ("refusal" in payment) return { refused: payment.refusal };
-  const hold = services.holds.enter(String(payment.bundle.nullifier), caller);
+  const read = readX402(request, services);
+  if ("refusal" in read) return { refused: read.refusal };
+  const hold = services.holds.enter(String(read.payment.signals.nullifier), caller);
   try {
-    const queued = await queue(payment, caller.client, services);
+    const queued = await queue(read, caller.client, services);
     return "refused" in queued ? queued : { operation: await waitFor(queued.operation, hold, caller, services) };
   } finally {
     hold.leave();
@@ -54,30 +53,31 @@ export async function settleX402(
 }
 
 async function queue(
-  payment: X402Payment,
+  read: X402Payment,
   client: string,
   services: X402Services,
 ): Promise<{ readonly operation: Operation } | Refused> {
-  const { bundle } = payment;
-  const known = await services.store.reservations.ofBundle(String(bundle.nullifier), canonicalJson(bundle));
+  const { signals } = read.payment;
+  const bundle = canonicalJson(read.payment);
+  const known = await services.store.reservations.ofBundle(String(signals.nullifier), bundle);
   const queued = known && (await queueReserved(known, services));
   if (queued !== undefined) return { operation: queued };
-  const reserved = await reserve(payment, client, services);
+  const reserved = await reserve(read, client, services);
   if ("refused" in reserved) return reserved;
-  const operation = await queueReserved({ id: reserved.id, bundle: canonicalJson(bundle) }, services);
+  const operation = await queueReserved({ id: reserved.id, bundle }, services);
   if (operation !== undefined) return { operation };
   const message = "another payment of the same note replaced this one";
   return { refused: { reason: "TOKEN_REPLACED", message } };
 }
 
 async function reserve(
-  { bundle, terms, body }: X402Payment,
+  { payment, terms, artifactSet }: X402Payment,
   client: string,
   services: X402Services,
 ): Promise<{ readonly id: string } | Refused> {
-  const late = checkX402Time(bundle.decoded, terms, services.clock());
+  const late = checkX402Time(payment, terms, services.clock());
   if (late !== undefined) return { refused: late };
-  const result = await reserveBundle(body, client, services);
+  const result = await reservePayment(payment, artifactSet, client, services);
   if (result.valid) return { id: result.id };
   const { reason, message } = result;
   return { refused: { reason, message } };

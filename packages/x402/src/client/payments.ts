@@ -1,7 +1,7 @@
 // What was paid for which challenge, so that nothing is paid twice.
 import { type Payment, type StoreValue, type Wallet, WalletError } from "@sotto/client";
-import type { WireBundle } from "@sotto/protocol";
-import { termsText, X402_FRESH_MS, type X402Terms } from "@sotto/protocol/x402";
+import { MAX_PAYMENT_AGE_MS, PAYMENT_SIGNAL, type WireBundle } from "@sotto/protocol";
+import { termsText, type X402Terms } from "@sotto/protocol/x402";
 import { keccak256, toUtf8Bytes } from "ethers";
 import { X402SchemeError } from "../errors.ts";
 
@@ -19,6 +19,13 @@ const openKey = (id: string): string => `x402/${id}`;
 /** A proof this close to its end is not worth showing: the seller has to settle it first. */
 const LEAST_LEFT_MS = 60_000;
 const LOOK_MS = 400;
+
+/** The nullifier that a payload names, whatever else it is. */
+export function nullifierOf(payload: unknown): string | undefined {
+  const { publicSignals } = Object(payload) as Partial<WireBundle>;
+  const nullifier = Array.isArray(publicSignals) ? publicSignals[PAYMENT_SIGNAL.nullifier] : undefined;
+  return typeof nullifier === "string" ? nullifier : undefined;
+}
 
 export class Payments {
   readonly #wallet: Wallet;
@@ -53,8 +60,8 @@ export class Payments {
   }
 
   /** Whether a payment was given out here. @param nullifier decimal */
-  idOf(nullifier: string): string | undefined {
-    return this.#ids.get(nullifier);
+  idOf(nullifier: string | undefined): string | undefined {
+    return nullifier === undefined ? undefined : this.#ids.get(nullifier);
   }
 
   /** Is sent by who sees its answer. */
@@ -94,7 +101,7 @@ export class Payments {
     this.#busy.add(id);
     try {
       const bundle = await make();
-      const nullifier = bundle?.publicSignals[6];
+      const nullifier = nullifierOf(bundle);
       if (nullifier === undefined) return bundle;
       this.#ids.set(nullifier, id);
       this.#nullifiers.set(id, nullifier);
@@ -155,7 +162,7 @@ export class Payments {
     const shown = proof !== undefined && "bundle" in proof ? proof.bundle : undefined;
     const age = this.#wallet.now() - (shown?.timestamp ?? 0);
     const left = this.#wallet.status(id).validUntil * 1000 - this.#wallet.now();
-    const fresh = Math.min(X402_FRESH_MS, maxTimeoutSeconds * 1000);
+    const fresh = Math.min(MAX_PAYMENT_AGE_MS, maxTimeoutSeconds * 1000);
     if (shown !== undefined && age < fresh - LEAST_LEFT_MS && left > LEAST_LEFT_MS) return shown;
     await this.#wallet.scan();
     const { state, final } = this.#wallet.status(id);

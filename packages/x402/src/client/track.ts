@@ -2,7 +2,7 @@
 import { X402_SCHEME } from "@sotto/protocol/x402";
 import { X402SchemeError } from "../errors.ts";
 import { PAYMENT_USED } from "../reasons.ts";
-import type { Payments } from "./payments.ts";
+import { nullifierOf, type Payments } from "./payments.ts";
 
 const PAYMENT = "payment-signature";
 const REQUIRED = "payment-required";
@@ -67,9 +67,7 @@ function mayYetBeTaken({ status, headers }: Response): boolean {
 }
 
 function paymentOf(request: Request, payments: Payments): string | undefined {
-  const signals = field(field(decode(request.headers.get(PAYMENT)), "payload"), "publicSignals");
-  const nullifier = Array.isArray(signals) ? signals[6] : undefined;
-  return typeof nullifier === "string" ? payments.idOf(nullifier) : undefined;
+  return payments.idOf(nullifierOf(field(decode(request.headers.get(PAYMENT)), "payload")));
 }
 
 /** @throws X402SchemeError X402_RESOURCE_ELSEWHERE */

@@ -1,6 +1,5 @@
 // The scheme's part in the life of a request. The published server goes on where a hook throws: none of these does, and
 // whatever cannot be looked at is refused.
-import { signalsDigest } from "@sotto/protocol";
 import { checkX402Payment, checkX402Time, parseX402Payload, parseX402Terms, x402Reason } from "@sotto/protocol/x402";
 import { CHECK_FAILED, PAYMENT_IN_USE, PAYMENT_TOO_EARLY, PAYMENT_USED } from "../reasons.ts";
 import type { Frozen, PaymentPayload, PaymentRequirements } from "../types.ts";
@@ -39,8 +38,8 @@ const REFUSALS: Readonly<Record<Exclude<Claim, "claimed">, readonly [reason: str
 
 /** What a use is remembered by. @throws SottoError X402_PAYLOAD_INVALID */
 function useOf(payload: unknown): PaymentUse {
-  const { publicSignals, timestamp, resourceUrl: resource } = parseX402Payload(payload);
-  return { digest: signalsDigest(publicSignals), nullifier: String(publicSignals[6]), resource, timestamp };
+  const { bundle, signals, digest } = parseX402Payload(payload);
+  return { digest, nullifier: String(signals.nullifier), resource: bundle.resourceUrl, timestamp: bundle.timestamp };
 }
 
 /** @param clock now, ms; @param onError told what went wrong where nobody else is */
@@ -65,8 +64,8 @@ export function serverHooks(uses: Uses, clock: () => number, onError: (error: un
     // Nothing here trusts the facilitator: price, recipient and resource are the ones this server asks for.
     onBeforeVerify: refusing(async ({ paymentPayload, requirements }) => {
       const terms = parseX402Terms(requirements);
-      const bundle = parseX402Payload(paymentPayload.payload);
-      const refusal = checkX402Payment(bundle, terms) ?? checkX402Time(bundle, terms, clock());
+      const payment = parseX402Payload(paymentPayload.payload);
+      const refusal = checkX402Payment(payment, terms) ?? checkX402Time(payment, terms, clock());
       return refusal && { abort: true, reason: x402Reason(refusal.reason), message: refusal.message };
     }),
     onBeforeSettle: refusing(async ({ paymentPayload }) => {

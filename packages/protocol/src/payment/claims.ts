@@ -1,9 +1,11 @@
-import { assertTimestamp, type Bytes32 } from "../contexts.ts";
+import { assertTimestamp, type Bytes32, resourceHash } from "../contexts.ts";
+import type { Deployment } from "../deployment.ts";
 import { fail, recode } from "../errors.ts";
 import { type Address, parseAddress } from "../ethereum-address.ts";
 import { fieldsOf, readText } from "../fields.ts";
 import { bytesToHex, hexToBytes } from "../hex.ts";
-import { assertInteger, CANONICAL_DECIMAL, parseField } from "../validate.ts";
+import { assertInteger, assertObject, CANONICAL_DECIMAL, parseField } from "../validate.ts";
+import { assertStatement, type PaymentStatement } from "./statement.ts";
 
 /**
  * The `typ` of a payment token's header. A claim that is removed or changes its meaning comes with another one: tokens of
@@ -71,4 +73,35 @@ export function parseTokenClaims(value: unknown): PaymentTokenClaims {
     timestamp: assertTimestamp(claim("timestamp")),
     validUntil: assertInteger(claim("validUntil"), 0, Number.MAX_SAFE_INTEGER, "validUntil"),
   }));
+}
+
+/** What a token for this payment says, but for the id of its reservation. */
+export function tokenClaims(statement: PaymentStatement, deployment: Deployment): Omit<PaymentTokenClaims, "jti"> {
+  assertStatement(statement);
+  assertObject(deployment, "the deployment");
+  const { chainId, pool } = deployment;
+  const { bundle, signals, range, digest, validUntil } = statement;
+  return {
+    digest,
+    chainId: String(chainId),
+    pool: parseAddress(pool, "pool"),
+    recipient: bundle.recipientPublicKey,
+    recipientKey: String(range.recipientKey),
+    recipientTag: String(range.recipientTag),
+    resourceHash: resourceHash(bundle.resourceUrl),
+    senderCommitment: String(bundle.senderCommitment),
+    nullifier: String(signals.nullifier),
+    timestamp: bundle.timestamp,
+    validUntil: Number(validUntil),
+  };
+}
+
+/** The first claim that is not the expected one. */
+export function differingClaim(
+  claims: PaymentTokenClaims,
+  expected: Omit<PaymentTokenClaims, "jti">,
+): keyof PaymentTokenClaims | undefined {
+  for (const part of [claims, expected]) assertObject(part, "the claims");
+  const names = Object.keys(expected) as (keyof typeof expected)[];
+  return names.find((name) => claims[name] !== expected[name]);
 }

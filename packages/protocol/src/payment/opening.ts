@@ -1,0 +1,66 @@
+import { paymentContext, resourceDigest, validUntilOf } from "../contexts.ts";
+import type { Deployment } from "../deployment.ts";
+import type { PaymentSignals } from "../generated/circuits.ts";
+import { type Recipient, recipientSignal } from "../secrets.ts";
+import { assertObject } from "../validate.ts";
+import type { Mismatch } from "./mismatch.ts";
+
+/** The values behind the two signals that hide them: a payment's recipient and its resource. */
+export interface PaymentOpening {
+  readonly deployment: Deployment;
+  readonly recipient: Recipient;
+  readonly resourceUrl: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly timestamp: number;
+  /** Salt of both signals. */
+  readonly senderCommitment: bigint;
+}
+
+/** The two signals that a payment with this opening has. */
+export type OpenedSignals = Pick<PaymentSignals, "recipientAddress" | "resourceUrl">;
+
+function recipientOf(opening: PaymentOpening): bigint {
+  assertObject(opening, "the opening");
+  return recipientSignal(opening.recipient, opening.senderCommitment);
+}
+
+function resourceOf(opening: PaymentOpening): bigint {
+  assertObject(opening, "the opening");
+  const { deployment, resourceUrl, timestamp, senderCommitment } = opening;
+  const digest = resourceDigest({ resourceUrl, timestamp, senderCommitment });
+  return paymentContext({ ...deployment, validUntil: validUntilOf(timestamp), resourceDigest: digest });
+}
+
+/** Computes the signals of the recipient and of the resource. */
+export const signalsOfOpening = (opening: PaymentOpening): OpenedSignals => ({
+  recipientAddress: recipientOf(opening),
+  resourceUrl: resourceOf(opening),
+});
+
+/** Whether the recipient's signal opens with this wallet, shielded address and sender commitment. */
+export function checkRecipientSignal(
+  signals: Pick<OpenedSignals, "recipientAddress">,
+  opening: PaymentOpening,
+): Mismatch<"RECIPIENT_SIGNAL"> | undefined {
+  assertObject(signals, "the signals");
+  if (signals.recipientAddress === recipientOf(opening)) return undefined;
+  return { kind: "RECIPIENT_SIGNAL", message: "publicSignals[0] does not open with the recipient" };
+}
+
+/** Whether the resource's signal opens with this URL, time, sender commitment, chain and pool. */
+export function checkResourceSignal(
+  signals: Pick<OpenedSignals, "resourceUrl">,
+  opening: PaymentOpening,
+): Mismatch<"RESOURCE_SIGNAL"> | undefined {
+  assertObject(signals, "the signals");
+  if (signals.resourceUrl === resourceOf(opening)) return undefined;
+  return { kind: "RESOURCE_SIGNAL", message: "publicSignals[1] does not open with the resource, chain and pool" };
+}
+
+/** Whether both signals open. The recipient's is checked first. */
+export function checkOpening(
+  signals: OpenedSignals,
+  opening: PaymentOpening,
+): Mismatch<"RECIPIENT_SIGNAL" | "RESOURCE_SIGNAL"> | undefined {
+  return checkRecipientSignal(signals, opening) ?? checkResourceSignal(signals, opening);
+}

@@ -1,0 +1,169 @@
+// What a payment says: its bundle, read, with everything that follows from it. Nothing here is proven.
+import { type Bytes32, resourceDigest, signalsDigest, validUntilOf } from "../contexts.ts";
+import type { Deployment } from "../deployment.ts";
+import type { PaymentSignals } from "../generated/circuits.ts";
+import type { Recipient } from "../secrets.ts";
+import { assertObject } from "../validate.ts";
+import { type AmountBounds, checkBounds } from "./bounds.ts";
+import { checkCiphertext, decodeBundle, type PaymentBundle, type WireBundle } from "./bundle.ts";
+import type { Mismatch } from "./mismatch.ts";
+import { checkRecipientSignal, checkResourceSignal, type PaymentOpening } from "./opening.ts";
+import { paymentSignals, type RangeSignals, rangeSignals, signalWords } from "./signals.ts";
+
+export interface PaymentStatement {
+  readonly bundle: PaymentBundle;
+  /** Public signals of the payment proof. */
+  readonly signals: PaymentSignals;
+  /** Public signals of the amount proof. */
+  readonly range: RangeSignals;
+  /** keccak256 of the ten signals: identifies the payment. */
+  readonly digest: Bytes32;
+  readonly resourceDigest: Bytes32;
+  /** Last second in which the pool settles it. */
+  readonly validUntil: bigint;
+}
+
+/** What is asked of a payment. */
+export interface PaymentTerms {
+  readonly deployment: Deployment;
+  readonly recipient: Recipient;
+  /** Compared byte for byte. */
+  readonly resourceUrl: string;
+  /** What the amount proof must show; left out: any amount. */
+  readonly bounds?: AmountBounds | undefined;
+}
+
+export function assertStatement(statement: PaymentStatement): void {
+  const { bundle, signals, range } = Object(statement) as PaymentStatement;
+  for (const part of [bundle, signals, range]) assertObject(part, "a part of the statement");
+}
+
+export function readStatement(bundle: PaymentBundle): PaymentStatement {
+  assertObject(bundle, "the bundle");
+  return {
+    bundle,
+    signals: paymentSignals(bundle.publicSignals),
+    range: rangeSignals(bundle.amountPublicSignals),
+    digest: signalsDigest(bundle.publicSignals),
+    resourceDigest: resourceDigest(bundle),
+    validUntil: validUntilOf(bundle.timestamp),
+  };
+}
+
+/** A payment as it arrived. */
+export interface ReceivedPayment extends PaymentStatement {
+  /** Its nine fields in the order of the interface. Every value has one spelling. */
+  readonly wire: WireBundle;
+}
+
+/**
+ * Reads a payment from parsed JSON.
+ *
+ * @throws SottoError INVALID_BUNDLE
+ */
+export function parsePayment(value: unknown): ReceivedPayment {
+  const bundle = decodeBundle(value);
+  const wire = value as WireBundle;
+  return {
+    ...readStatement(bundle),
+    wire: {
+      proof: wire.proof,
+      publicSignals: wire.publicSignals,
+      encryptedAmount: wire.encryptedAmount,
+      amountProof: wire.amountProof,
+      amountPublicSignals: wire.amountPublicSignals,
+      senderCommitment: wire.senderCommitment,
+      // Addresses alone come in several spellings.
+      recipientPublicKey: bundle.recipientPublicKey,
+      resourceUrl: wire.resourceUrl,
+      timestamp: wire.timestamp,
+    },
+  };
+}
+
+/** The one JSON text of a payment: what the service stores, and by what it knows a payment again. */
+export function canonicalJson(payment: ReceivedPayment): string {
+  assertObject(payment, "the payment");
+  return JSON.stringify(payment.wire);
+}
+
+/** A bundle without the fields that a resource server knows itself or finds in the payment's token. */
+export type PartialBundle = Omit<PaymentBundle, "senderCommitment" | "amountPublicSignals" | "resourceUrl">;
+
+/** The bundle that a payment for these terms has: what was left out of it is what was asked for. */
+export function completeBundle(
+  shown: PartialBundle,
+  senderCommitment: bigint,
+  terms: PaymentTerms & { readonly bounds: AmountBounds },
+): PaymentBundle {
+  for (const part of [shown, terms]) assertObject(part, "what is shown, and the terms");
+  const { proof, publicSignals, encryptedAmount, amountProof, recipientPublicKey, timestamp } = shown;
+  const { recipient, resourceUrl, bounds } = terms;
+  for (const part of [recipient, bounds, encryptedAmount, encryptedAmount?.R, encryptedAmount?.C])
+    assertObject(part, "a part of what is shown, or of the terms");
+  const amountPublicSignals = signalWords("elgamal_range", {
+    ephemeralX: encryptedAmount.R.x,
+    cipherX: encryptedAmount.C.x,
+    recipientKey: recipient.keyX,
+    recipientTag: recipient.ownerTag,
+    lowerBound: bounds.lowerBound,
+    upperBound: bounds.upperBound,
+  });
+  const listed = { proof, publicSignals, encryptedAmount, amountProof, recipientPublicKey, timestamp };
+  return { ...listed, amountPublicSignals, senderCommitment, resourceUrl };
+}
+
+/** The recipient that the payment itself names. */
+export function recipientOf(statement: PaymentStatement): Recipient {
+  assertStatement(statement);
+  const { bundle, range } = statement;
+  return { wallet: bundle.recipientPublicKey, keyX: range.recipientKey, ownerTag: range.recipientTag };
+}
+
+/** The opening that the payment itself claims, on this deployment. */
+export function openingOf(statement: PaymentStatement, deployment: Deployment): PaymentOpening {
+  const recipient = recipientOf(statement);
+  const { resourceUrl, timestamp, senderCommitment } = statement.bundle;
+  return { deployment, recipient, resourceUrl, timestamp, senderCommitment };
+}
+
+/** Whether the payment names this wallet and this shielded address. */
+export function checkRecipient(
+  statement: PaymentStatement,
+  recipient: Recipient,
+): Mismatch<"RECIPIENT_WALLET" | "RECIPIENT_ADDRESS"> | undefined {
+  assertStatement(statement);
+  assertObject(recipient, "the recipient");
+  const { bundle, range } = statement;
+  const { wallet, keyX, ownerTag } = recipient;
+  if (bundle.recipientPublicKey !== wallet)
+    return { kind: "RECIPIENT_WALLET", message: "recipientPublicKey is not the recipient's wallet" };
+  if (range.recipientKey === keyX && range.recipientTag === ownerTag) return undefined;
+  return { kind: "RECIPIENT_ADDRESS", message: "the amount proof is not for the recipient's shielded address" };
+}
+
+/**
+ * Whether a payment is exactly what the terms ask for: this amount, to this recipient, for this resource, on this chain
+ * and pool, and both proofs about one ciphertext. Its proofs, its time and the chain are left to the caller.
+ */
+export function checkPayment(statement: PaymentStatement, terms: PaymentTerms): Mismatch | undefined {
+  assertStatement(statement);
+  assertObject(terms, "the terms");
+  const { bundle, signals, range } = statement;
+  const { recipient, resourceUrl, deployment, bounds } = terms;
+  const { timestamp, senderCommitment } = bundle;
+  const opening = { deployment, recipient, resourceUrl, timestamp, senderCommitment };
+  return (
+    (bounds && checkBounds(range, bounds)) ??
+    checkRecipient(statement, recipient) ??
+    checkRecipientSignal(signals, opening) ??
+    checkUrl(bundle, resourceUrl) ??
+    checkResourceSignal(signals, opening) ??
+    checkCiphertext(bundle)
+  );
+}
+
+function checkUrl({ resourceUrl }: PaymentBundle, asked: string): Mismatch<"RESOURCE_URL"> | undefined {
+  if (resourceUrl === asked) return undefined;
+  return { kind: "RESOURCE_URL", message: "resourceUrl is not the resource that is asked for" };
+}
