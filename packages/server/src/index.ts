@@ -16,11 +16,13 @@ export { SERVER_ERRORS } from "./error-definitions.ts";
 export { ServerError, type ServerErrorCode } from "./errors.ts";
 export {
   type AnswersOptions,
+  BODY_CODES,
   type ErrorAnswer,
   ErrorBody,
   errorAnswers,
-  errors,
+  errorResponses,
   RETRY_AFTER_SECONDS,
+  ROUTE_CODES,
   statusOf,
 } from "./http/answers.ts";
 export { type AppConfig, type AppOptions, createApp } from "./http/app.ts";

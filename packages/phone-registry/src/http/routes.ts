@@ -6,8 +6,9 @@ import {
   ProtocolError,
   parseAddress,
 } from "@sotto/protocol";
-import { type App, errors, networksOf } from "@sotto/server";
+import { type App, BODY_CODES, errorResponses, networksOf, ROUTE_CODES, SERVER_ERRORS } from "@sotto/server";
 import type { FastifyRequest } from "fastify";
+import { PHONE_ROUTE_ERRORS } from "../error-definitions.ts";
 import { PhoneError } from "../errors.ts";
 import type { PhoneRegistry } from "../registry/phone-registry.ts";
 import type { LookupCheck } from "../signatures/lookups.ts";
@@ -40,7 +41,44 @@ export interface PhoneRoutes {
 }
 
 const tags = ["phone"];
-const refused = errors(400, 405, 413, 415, 429, 503);
+const ERRORS = { ...SERVER_ERRORS, ...PHONE_ROUTE_ERRORS };
+/** Codes of the number, the database and the chain. */
+const PHONE_CODES = [
+  "INVALID_PHONE_NUMBER",
+  "AMBIGUOUS_PHONE_NUMBER",
+  "STORE_UNAVAILABLE",
+  "CHAIN_UNAVAILABLE",
+  "REGISTRY_CLOSED",
+] as const;
+/** Codes of a wallet's signature. */
+const SIGNATURE_CODES = [
+  "BINDING_INVALID",
+  "BINDING_SIGNATURE_INVALID",
+  "SIGNATURE_INVALID",
+  "BINDING_STALE",
+  "BINDING_FROM_THE_FUTURE",
+  "SIGNATURE_REPLAYED",
+  "LINK_OUTDATED",
+  "CONTRACT_CHECKS_LIMITED",
+] as const;
+const refused = (...codes: readonly (keyof typeof ERRORS)[]) =>
+  errorResponses(ERRORS, ...BODY_CODES, ...PHONE_CODES, "INVALID_ADDRESS", ...codes);
+const LINK_ERRORS = refused("INVALID_SHIELDED_ADDRESS", "NUMBER_NOT_SERVED", "CODES_LIMITED", ...SIGNATURE_CODES);
+const VERIFY_ERRORS = refused("LINK_OUTDATED", "CODE_WRONG", "CODE_EXPIRED", "CODE_EXHAUSTED", "CODES_LIMITED");
+const UNLINK_ERRORS = refused("NOT_LINKED", ...SIGNATURE_CODES);
+const RESOLVE_ERRORS = errorResponses(
+  ERRORS,
+  "INVALID_REQUEST",
+  "METHOD_NOT_ALLOWED",
+  ...PHONE_CODES,
+  "UNKNOWN_NUMBER",
+  "LOOKUP_SIGNATURE_REQUIRED",
+  "SIGNATURE_INVALID",
+  "NONCE_REFUSED",
+  "LOOKUPS_LIMITED",
+  "CONTRACT_CHECKS_LIMITED",
+  ...ROUTE_CODES,
+);
 /** Whom quotas count for, the smallest network first. The registry keeps keyed pseudonyms of them. */
 const clientOf = ({ ip }: FastifyRequest): string => networksOf(ip).join(",");
 
@@ -72,7 +110,7 @@ function linkRoutes(app: App, { registry, defaultCountry, countries }: PhoneRout
         tags,
         summary: "Link a phone number to a wallet; asked again, it sends another code",
         body: LinkBody,
-        response: { 200: LinkAnswer, ...errors(401, 409, 422), ...refused },
+        response: { 200: LinkAnswer, ...LINK_ERRORS },
       },
     },
     async (request, reply) => {
@@ -101,7 +139,7 @@ function linkRoutes(app: App, { registry, defaultCountry, countries }: PhoneRout
         tags,
         summary: "Prove the number with the code that was sent to it",
         body: VerifyBody,
-        response: { 200: VerifyAnswer, ...errors(409, 410, 422), ...refused },
+        response: { 200: VerifyAnswer, ...VERIFY_ERRORS },
       },
     },
     async (request, reply) => {
@@ -120,7 +158,7 @@ function linkRoutes(app: App, { registry, defaultCountry, countries }: PhoneRout
         tags,
         summary: "Take back a link, proven or waiting, and forget it",
         body: UnlinkBody,
-        response: { 200: UnlinkAnswer, ...errors(401, 404, 409, 422), ...refused },
+        response: { 200: UnlinkAnswer, ...UNLINK_ERRORS },
       },
     },
     async (request, reply) => {
@@ -145,7 +183,7 @@ function resolveRoutes(app: App, services: PhoneRoutes): void {
         summary: "Resolve a phone number to a wallet and its shielded address",
         params: PhoneParams,
         headers: LookupHeaders,
-        response: { 200: MappingAnswer, ...errors(400, 401, 404, 405, 429, 503) },
+        response: { 200: MappingAnswer, ...RESOLVE_ERRORS },
       },
       onSend: async (_request, reply, payload) =>
         typeof payload === "string" ? padded(payload, reply.statusCode) : payload,

@@ -23,9 +23,40 @@ export const ErrorBody = Type.Object(
 );
 export type ErrorAnswer = Readonly<Static<typeof ErrorBody>>;
 
-/** The error responses of a route, for its OpenAPI description. */
-export const errors = <S extends number>(...statuses: readonly S[]): Record<S, typeof ErrorBody> =>
-  Object.fromEntries(statuses.map((status) => [status, ErrorBody])) as Record<S, typeof ErrorBody>;
+/** Statuses of a route's error responses. */
+export type ErrorStatus = 400 | 401 | 404 | 405 | 409 | 410 | 413 | 415 | 416 | 422 | 429 | 503;
+
+/**
+ * The error responses of a route, for its OpenAPI description: each status with its codes. The codes are not an enum,
+ * because a later version may add some.
+ */
+export function errorResponses<T extends ErrorTable>(
+  table: T,
+  ...codes: readonly (keyof T & string)[]
+): Record<ErrorStatus, typeof ErrorBody> {
+  const statuses = [...new Set(codes.map((code) => statusOf(table, code)))];
+  const responses = statuses.map((status) => {
+    const names = codes.filter((code) => statusOf(table, code) === status).map((code) => `\`${code}\``);
+    return [status, { ...ErrorBody, description: `${STATUS_CODES[status]}: ${names.join(", ")}` }];
+  });
+  return Object.fromEntries(responses);
+}
+
+/** Codes that any route responds with. */
+export const ROUTE_CODES = ["RATE_LIMITED", "OVERLOADED", "SHUTTING_DOWN"] as const;
+
+/** Codes of any route that takes a body. */
+export const BODY_CODES = [
+  "INVALID_REQUEST",
+  "INVALID_JSON",
+  "DUPLICATE_KEY",
+  "FORBIDDEN_KEY",
+  "NESTED_TOO_DEEPLY",
+  "METHOD_NOT_ALLOWED",
+  "BODY_TOO_LARGE",
+  "UNSUPPORTED_MEDIA_TYPE",
+  ...ROUTE_CODES,
+] as const;
 
 /** Codes and messages for errors that Fastify throws. */
 const FRAMEWORK: Readonly<Record<string, readonly [ServerErrorCode, string]>> = {

@@ -4,7 +4,7 @@ import { type ErrorDetails, type ErrorTable, SottoError } from "@sotto/protocol"
 import { expect } from "chai";
 import { SERVER_ERRORS } from "../../src/error-definitions.ts";
 import { ServerError } from "../../src/errors.ts";
-import { errorAnswers, statusOf } from "../../src/http/answers.ts";
+import { errorAnswers, errorResponses, statusOf } from "../../src/http/answers.ts";
 
 const root = join(import.meta.dirname, "..", "..", "src");
 
@@ -128,5 +128,14 @@ describe("error responses", () => {
   it("do not treat properties of Object as codes", () => {
     expect(statusOf(SERVER_ERRORS, "toString")).to.equal(500);
     expect(statusOf(SERVER_ERRORS, "__proto__")).to.equal(500);
+  });
+
+  it("describes a route's errors by status, with the codes of each", () => {
+    const responses = errorResponses(SERVER_ERRORS, "INVALID_JSON", "OVERLOADED", "DUPLICATE_KEY");
+    const described = Object.entries(JSON.parse(JSON.stringify(responses)) as Record<string, { description: string }>);
+    expect(described.map(([status, { description }]) => [status, description])).to.deep.equal([
+      ["400", "Bad Request: `INVALID_JSON`, `DUPLICATE_KEY`"],
+      ["503", "Service Unavailable: `OVERLOADED`"],
+    ]);
   });
 });

@@ -2,8 +2,9 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import { Type } from "@fastify/type-provider-typebox";
-import { type App, ErrorBody } from "@sotto/server";
+import { type App, errorResponses } from "@sotto/server";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { ROUTE_ERRORS } from "../error-definitions.ts";
 import { ServiceError } from "../errors.ts";
 import type { ArtifactFile, Catalog, Circuit, FileKind } from "./catalog.ts";
 import { acceptsBrotli, type CompressedFile } from "./compressed.ts";
@@ -17,7 +18,10 @@ const BY_HASH = "public, max-age=31536000, immutable";
 const Name = Type.Object({ name: Type.String({ maxLength: 64, description: "circuit" }) });
 const Hash = Type.Object({ sha256: Type.String({ maxLength: 128, description: "SHA-256 of the file, hex" }) });
 const Binary = Type.Unsafe<unknown>({ type: "string", format: "binary" });
-const FileAnswers = { 200: Binary, 206: Binary, 304: Type.Null(), 404: ErrorBody, 416: ErrorBody };
+const FileAnswers = {
+  ...{ 200: Binary, 206: Binary, 304: Type.Null() },
+  ...errorResponses(ROUTE_ERRORS, "NOT_FOUND", "RANGE_NOT_SATISFIABLE"),
+};
 
 const FileDescription = Type.Object({
   url: Type.String({ description: "content-addressed path, relative to the base address" }),

@@ -1,6 +1,7 @@
 import { Type } from "@fastify/type-provider-typebox";
-import { type App, errors } from "@sotto/server";
+import { type App, BODY_CODES, errorResponses, ROUTE_CODES } from "@sotto/server";
 import type { FastifyRequest } from "fastify";
+import { ROUTE_ERRORS } from "../error-definitions.ts";
 import { ServiceError } from "../errors.ts";
 import type { RelayServices } from "../operations/enqueue.ts";
 import { callerOf } from "../operations/prefer.ts";
@@ -27,7 +28,80 @@ export interface PaymentRoutes extends VerifyServices, RelayServices, X402Routes
 }
 
 const Id = Type.Object({ id: Type.String({ maxLength: 64, description: "id of the payment, deposit or withdrawal" }) });
-const refused = errors(400, 405, 413, 415, 429, 503);
+
+/** Codes of the chain, the store, quotas and whatever stops the relayer. */
+const SETTLING_CODES = [
+  "CHAIN_UNAVAILABLE",
+  "STORE_UNAVAILABLE",
+  "HEAD_TOO_OLD",
+  "FEES_TOO_HIGH",
+  "RELAYER_BALANCE_LOW",
+  "GAS_BUDGET_EXHAUSTED",
+  "RELAYER_STUCK",
+  "QUOTA_EXCEEDED",
+] as const;
+
+/** Codes of a proof that cannot be decoded or checked. */
+const PROOF_CODES = [
+  "PROOF_MALFORMED",
+  "PROOF_COORDINATE_RANGE",
+  "PROOF_AT_INFINITY",
+  "PROOF_NOT_ON_CURVE",
+  "PROOF_NOT_IN_SUBGROUP",
+  "SIGNALS_MALFORMED",
+  "SIGNAL_RANGE",
+  "ENGINE_OVERLOADED",
+  "ENGINE_FAILED",
+  "ENGINE_CLOSED",
+] as const;
+
+/** Codes of other values that cannot be decoded. */
+const VALUE_CODES = [
+  "INVALID_INTEGER",
+  "INVALID_FIELD_ELEMENT",
+  "INVALID_AMOUNT",
+  "INVALID_HEX",
+  "INVALID_ADDRESS",
+  "INVALID_STRING",
+  "INVALID_POINT",
+  "INVALID_SIGNATURE",
+] as const;
+
+const X402_CODES = [
+  "X402_VERSION_UNSUPPORTED",
+  "X402_SCHEME_UNSUPPORTED",
+  "X402_NETWORK_UNSUPPORTED",
+  "X402_REQUIREMENTS_INVALID",
+  "X402_PAYLOAD_INVALID",
+] as const;
+
+const refused = (...codes: readonly (keyof typeof ROUTE_ERRORS)[]) =>
+  errorResponses(ROUTE_ERRORS, ...BODY_CODES, ...VALUE_CODES, ...PROOF_CODES, ...SETTLING_CODES, ...codes);
+
+const VERIFY_ERRORS = refused("INVALID_BUNDLE", ...X402_CODES);
+const SETTLE_ERRORS = refused(
+  "INVALID_TOKEN",
+  "PAYMENT_MISMATCH",
+  "TOKEN_REPLACED",
+  "TOKEN_EXPIRED",
+  "SETTLEMENT_UNKNOWN",
+  "INVALID_BUNDLE",
+  ...X402_CODES,
+);
+const RELAY_ERRORS = refused(
+  "NULLIFIER_QUEUED",
+  "NULLIFIER_SPENT",
+  "WRONG_DEPLOYMENT",
+  "INVALID_PROOF",
+  "CONTEXT_MISMATCH",
+  "UNKNOWN_ROOT",
+  "EXPIRED",
+  "VALIDITY_TOO_LONG",
+  "AMOUNT_TOO_SMALL",
+  "FEE_TOO_SMALL",
+  "AUTHORIZATION_MISMATCH",
+  "INSUFFICIENT_TOKENS",
+);
 
 export function paymentRoutes(app: App, services: PaymentRoutes): void {
   const { metrics, answers, clientOf } = services;
@@ -43,7 +117,7 @@ export function paymentRoutes(app: App, services: PaymentRoutes): void {
         tags: payments,
         summary: "Verify a payment proof bundle and reserve its note",
         body: VerifyBody,
-        response: { 200: VerifyAnswer, ...refused },
+        response: { 200: VerifyAnswer, ...VERIFY_ERRORS },
       },
     },
     async (request, reply) => {
@@ -63,7 +137,7 @@ export function paymentRoutes(app: App, services: PaymentRoutes): void {
         summary: "Settle a verified payment on chain; the relayer pays the gas",
         headers: PreferHeader,
         body: SettleBody,
-        response: { 200: SettleAnswer, 202: SettleAnswer, ...errors(401, 409, 410), ...refused },
+        response: { 200: SettleAnswer, 202: SettleAnswer, ...SETTLE_ERRORS },
       },
     },
     async (request, reply) => {
@@ -82,7 +156,11 @@ export function paymentRoutes(app: App, services: PaymentRoutes): void {
         tags: payments,
         summary: "The state of a payment, deposit or withdrawal",
         params: Id,
-        response: { 200: SettleAnswer, 202: SettleAnswer, ...errors(404, 429, 503) },
+        response: {
+          200: SettleAnswer,
+          202: SettleAnswer,
+          ...errorResponses(ROUTE_ERRORS, "UNKNOWN_PAYMENT", "STORE_UNAVAILABLE", ...ROUTE_CODES),
+        },
       },
     },
     async (request, reply) => {
@@ -97,7 +175,7 @@ export function paymentRoutes(app: App, services: PaymentRoutes): void {
 
 function relayRoutes(app: App, services: PaymentRoutes): void {
   const { metrics, answers, clientOf } = services;
-  const response = { 200: RelayAnswer, 202: RelayAnswer, ...errors(409, 422), ...refused };
+  const response = { 200: RelayAnswer, 202: RelayAnswer, ...RELAY_ERRORS };
   const tags = ["relay"];
   app.post(
     "/deposit",
