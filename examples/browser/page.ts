@@ -1,5 +1,5 @@
-// A page with a wallet that pays. Everything it keeps is in the browser's IndexedDB; it talks to a node of the chain, to
-// one service, and to the shop.
+// A page with a wallet that pays. It keeps its state in the browser's IndexedDB, and talks to a node of the chain, to one
+// service and to a resource server.
 import { createSeedWords, type PurchaseProgress, seedFromWords, spentOn, Wallet, wrapFetch } from "@sotto/client";
 import { connectProver } from "@sotto/client/browser";
 import { IndexedDbStore } from "@sotto/client/indexeddb";
@@ -98,7 +98,7 @@ function showError(error: unknown): void {
   element("error").hidden = false;
 }
 
-/** One request by the form; the stop button aborts it. What was begun goes on with the next one. */
+/** Sends one request of the form. The stop button aborts it; the next request resumes the payment. */
 async function request(pay: ReturnType<typeof wrapFetch>): Promise<void> {
   const abort = new AbortController();
   const [go, stop] = [element<HTMLButtonElement>("pay"), element<HTMLButtonElement>("stop")];

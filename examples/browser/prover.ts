@@ -1,4 +1,4 @@
-// The worker that proves: a module of its own, so that the page goes on while a proof is made.
+// The worker that proves, so that the page stays responsive.
 import { serveProver } from "@sotto/client/browser";
 import { createProver, loadArtifacts } from "@sotto/prover";
 

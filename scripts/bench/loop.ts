@@ -20,14 +20,14 @@ const turn = (): void => {
 };
 
 /** Restores the files that a turn writes, all of which are committed. */
-function expectUnchanged(): void {
+function assertUnchanged(): void {
   const changed = uncommitted();
   if (changed.length > 0)
     throw new CommandError("TREE_CHANGED", `the bench changes these files; commit them first: ${changed.join(", ")}`);
 }
 
 export function run(print: Print): void {
-  expectUnchanged();
+  assertUnchanged();
   turn();
   const before = readFileSync(CIRCUIT, "utf8");
   if (before.split(FIND).length !== 2)
@@ -40,6 +40,6 @@ export function run(print: Print): void {
   } finally {
     writeFileSync(CIRCUIT, before);
     turn();
-    expectUnchanged();
+    assertUnchanged();
   }
 }

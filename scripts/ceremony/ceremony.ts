@@ -4,11 +4,11 @@ import { basename, join, resolve } from "node:path";
 import { sha256File, writeAtomically } from "../circuits/files.ts";
 import { CommandError } from "../lib/command.ts";
 import { readContributions } from "./contributions.ts";
-import { applyBeacon, contribute, expectFollows, makeKeys } from "./phase2.ts";
+import { applyBeacon, assertFollows, contribute, makeKeys } from "./phase2.ts";
 import {
+  assertPhase1,
+  assertUnchanged,
   type CeremonyPlace,
-  expectPhase1,
-  expectUnchanged,
   hasBegun,
   isFile,
   isOver,
@@ -20,7 +20,7 @@ import {
 } from "./place.ts";
 import { forEach } from "./progress.ts";
 import { checkPtau } from "./ptau.ts";
-import { type Beacon, expectBeacon, expectContributor, type Round, type Transcript } from "./shape.ts";
+import { assertBeacon, type Beacon, parseContributor, type Round, type Transcript } from "./shape.ts";
 import { compareContributions, readTranscript, writeTranscript } from "./transcript.ts";
 
 /**
@@ -69,7 +69,7 @@ export async function contributeTo(
   contributor: string,
   { circuits, curve, tell }: Pick<CeremonyPlace, "circuits" | "curve" | "tell">,
 ): Promise<Record<string, string>> {
-  expectContributor(contributor);
+  parseContributor(contributor);
   if (existsSync(to)) throw new CommandError("FOLDER_NOT_EMPTY", `${to} already exists; choose another folder`);
   const work = `${to}.part`;
   rmSync(work, { recursive: true, force: true });
@@ -97,7 +97,7 @@ export async function acceptRound(place: CeremonyPlace, ptau: string, from: stri
   const last = transcript.rounds.at(-1);
   const isLast = (name: string) => isFile(zkeyIn(from, name), last?.hashes[name]?.zkey);
   if (last !== undefined && place.circuits.every(({ name }) => isLast(name))) return last;
-  await expectPhase1(transcript, ptau);
+  await assertPhase1(transcript, ptau);
   const kept = roundFolder(place, transcript.rounds.length + 1);
   // The files may have been put into the round's folder by hand, without another copy. Any other folder may change during
   // the check, so a copy of it is checked and kept.
@@ -111,7 +111,7 @@ export async function acceptRound(place: CeremonyPlace, ptau: string, from: stri
     }
     const round = await readRound(place, transcript, checked);
     await forEach(place.circuits, place.tell, "checking the contribution", ({ name }) =>
-      expectFollows(readFirst(place, transcript, name), ptau, zkeyIn(checked, name)),
+      assertFollows(readFirst(place, transcript, name), ptau, zkeyIn(checked, name)),
     );
     if (checked !== kept) {
       rmSync(kept, { recursive: true, force: true });
@@ -143,7 +143,7 @@ async function readRound(place: CeremonyPlace, transcript: Transcript, from: str
       );
     hashes[name] = { contribution: last.hash, zkey: sha256File(zkey) };
   }
-  return { contributor: expectContributor(contributor ?? ""), hashes };
+  return { contributor: parseContributor(contributor ?? ""), hashes };
 }
 
 /**
@@ -159,7 +159,7 @@ export async function endWithBeacon(place: CeremonyPlace, beacon: Beacon): Promi
       "NO_CONTRIBUTIONS",
       "there is no contribution yet, and a beacon alone is public: contribute first",
     );
-  expectBeacon(beacon);
+  assertBeacon(beacon);
   const [before, after] = [roundFolder(place, rounds.length), roundFolder(place, rounds.length + 1)];
   rmSync(after, { recursive: true, force: true });
   mkdirSync(after, { recursive: true });
@@ -167,7 +167,7 @@ export async function endWithBeacon(place: CeremonyPlace, beacon: Beacon): Promi
   await forEach(place.circuits, place.tell, "applying the beacon", async ({ name }) => {
     const [from, zkey] = [zkeyIn(before, name), zkeyIn(after, name)];
     // A beacon is applied once only, so its input must be the accepted round.
-    expectUnchanged(from, rounds.at(-1)!.hashes[name]?.zkey);
+    assertUnchanged(from, rounds.at(-1)!.hashes[name]?.zkey);
     await applyBeacon(from, zkey, "beacon", beacon.hash, beacon.iterations);
     const { list } = await readContributions(zkey, place.curve);
     hashes[name] = { contribution: list.at(-1)!.hash, zkey: sha256File(zkey) };

@@ -2,11 +2,11 @@
 import { type CircuitName, circuitNames } from "../circuits/paths.ts";
 import { CommandError } from "../lib/command.ts";
 import { checkLock, lockedFiles, readLock } from "../setup/lock.ts";
-import { expectVerifiers } from "../setup/verifiers/export.ts";
+import { assertVerifiers } from "../setup/verifiers/export.ts";
 import type { Transcript } from "./shape.ts";
 
 /** Checks that the compiled circuits are this tree's. @throws CommandError ARTIFACT_CHANGED */
-export function expectCompiled(): void {
+export function assertCompiled(): void {
   const compiled = (name: CircuitName) => lockedFiles(name).filter(([kind]) => kind === "r1cs" || kind === "wasm");
   checkLock(circuitNames, readLock(), compiled);
 }
@@ -16,7 +16,7 @@ export function expectCompiled(): void {
  * circuit could prove less.
  * @throws CommandError CIRCUIT_DIFFERS, VERIFIER_STALE
  */
-export function expectTheseCircuits(transcript: Pick<Transcript, "set" | "final">): void {
+export function assertTheseCircuits(transcript: Pick<Transcript, "set" | "final">): void {
   const { circuits } = readLock();
   for (const [name, files] of Object.entries(transcript.final ?? {}))
     for (const kind of ["r1cs", "wasm"] as const)
@@ -25,5 +25,5 @@ export function expectTheseCircuits(transcript: Pick<Transcript, "set" | "final"
           "CIRCUIT_DIFFERS",
           `${name}: the ${kind} is not what circuits/artifacts.lock.json pins; check a ceremony in a tree of its circuits`,
         );
-  expectVerifiers(transcript);
+  assertVerifiers(transcript);
 }

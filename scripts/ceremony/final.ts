@@ -6,8 +6,8 @@ import { sha256, sha256File, writeAtomically } from "../circuits/files.ts";
 import { artifactPaths } from "../circuits/paths.ts";
 import { CommandError } from "../lib/command.ts";
 import { readContributions } from "./contributions.ts";
-import { expectFollows, exportVerificationKey, makeKeys } from "./phase2.ts";
-import { type CeremonyPlace, expectPhase1, isOver, openCeremony, readFirst, roundFolder, zkeyIn } from "./place.ts";
+import { assertFollows, exportVerificationKey, makeKeys } from "./phase2.ts";
+import { assertPhase1, type CeremonyPlace, isOver, openCeremony, readFirst, roundFolder, zkeyIn } from "./place.ts";
 import { forEach } from "./progress.ts";
 import type { FinalFiles, Transcript } from "./shape.ts";
 import { compareContributions } from "./transcript.ts";
@@ -35,9 +35,9 @@ export interface Finished {
  */
 export async function finalise(place: FinalPlace, ptau: string, to: string): Promise<Finished> {
   const transcript = openCeremony(place);
-  expectOver(transcript);
+  assertOver(transcript);
   place.tell(`checking ${ptau}`);
-  await expectPhase1(transcript, ptau);
+  await assertPhase1(transcript, ptau);
   rmSync(to, { recursive: true, force: true });
   const last = roundFolder(place, transcript.rounds.length);
   const final: Record<string, FinalFiles> = {};
@@ -48,8 +48,8 @@ export async function finalise(place: FinalPlace, ptau: string, to: string): Pro
     copyFileSync(r1cs, built.r1cs);
     copyFileSync(artifactPaths(name, join(r1cs, "..")).wasm, built.wasm);
     copyFileSync(zkeyIn(last, name), built.zkey);
-    await expectLast(place, transcript, name, built);
-    await expectFollows(readFirst(place, transcript, name), ptau, built.zkey);
+    await assertLast(place, transcript, name, built);
+    await assertFollows(readFirst(place, transcript, name), ptau, built.zkey);
     writeAtomically(built.vkey, await exportVerificationKey(built.zkey));
     final[name] = hashesOf(built);
     await Promise.all([compressFile(built.wasm), compressFile(built.zkey)]);
@@ -72,13 +72,13 @@ function mismatch(circuit: string, what: string): never {
 }
 
 /** Keys need a secret contribution, and a beacon so that the last contributor cannot choose the result. */
-function expectOver(transcript: Transcript): void {
+function assertOver(transcript: Transcript): void {
   if (transcript.rounds.length < 2 || !isOver(transcript))
     throw new CommandError("CEREMONY_OPEN", "the ceremony is not finished: it needs contributions and then a beacon");
 }
 
 /** Checks a circuit and its last key against the transcript's rounds, before snarkjs reads them. */
-async function expectLast(place: CeremonyPlace, transcript: Transcript, name: string, { r1cs, zkey }: ArtifactPaths) {
+async function assertLast(place: CeremonyPlace, transcript: Transcript, name: string, { r1cs, zkey }: ArtifactPaths) {
   const { circuits, rounds } = transcript;
   if (sha256File(r1cs) !== circuits[name]?.r1cs) mismatch(name, "the r1cs of the beginning");
   if (sha256File(zkey) !== rounds.at(-1)?.hashes[name]?.zkey) mismatch(name, "the zkey of the last round");
@@ -100,9 +100,9 @@ export async function verifyCeremony(
   const { final, set, circuits } = transcript;
   if (final === undefined)
     throw new CommandError("CEREMONY_OPEN", "the transcript has no keys yet: run `finalise` first");
-  expectOver(transcript);
+  assertOver(transcript);
   place.tell(`checking ${ptau}`);
-  await expectPhase1(transcript, ptau);
+  await assertPhase1(transcript, ptau);
   // Cheap comparisons come first, because making the keys takes minutes.
   for (const { name } of place.circuits) {
     const expected = final[name] ?? mismatch(name, "the circuit");
@@ -110,7 +110,7 @@ export async function verifyCeremony(
     const found = hashesOf(paths);
     for (const kind of ["r1cs", "wasm", "zkey", "vkey"] as const)
       if (found[kind] !== expected[kind]) mismatch(name, `the ${kind}, SHA-256 ${found[kind]},`);
-    await expectLast(place, transcript, name, paths);
+    await assertLast(place, transcript, name, paths);
     if (sha256(await exportVerificationKey(paths.zkey)) !== expected.vkey)
       mismatch(name, "the zkey's verification key");
     const verifier = await place.verifier(name, paths.zkey, set);
@@ -122,6 +122,6 @@ export async function verifyCeremony(
     const { r1cs, zkey } = artifactPaths(name, join(folder, name));
     const first = await makeKeys(r1cs, ptau, progress);
     if (sha256(first) !== circuits[name]?.zkey) mismatch(name, "the zkey that follows from the circuit");
-    await expectFollows(first, ptau, zkey);
+    await assertFollows(first, ptau, zkey);
   });
 }

@@ -18,10 +18,10 @@ import { ceremonyFile, readCeremony } from "../setup/sets.ts";
 import { renderVerifier, verifierPath } from "../setup/verifiers/export.ts";
 import { stopSnarkjs } from "../setup/verifiers/stop-snarkjs.ts";
 import { acceptRound, beginCeremony, contributeTo, endWithBeacon } from "./ceremony.ts";
-import { expectCompiled, expectTheseCircuits } from "./circuits.ts";
+import { assertCompiled, assertTheseCircuits } from "./circuits.ts";
 import { download } from "./download.ts";
 import { type FinalPlace, finalise, verifyCeremony } from "./final.ts";
-import { expectOwnNames } from "./names.ts";
+import { assertOwnNames } from "./names.ts";
 import { openCeremony, roundFolder } from "./place.ts";
 import { makePracticePtau } from "./practice.ts";
 import { PTAU_ADDRESS, PTAU_HASHES, ptauFileName } from "./ptau-list.ts";
@@ -99,7 +99,7 @@ async function fetchPtau({ power = String(POWER), url, to }: Options): Promise<v
 /** Writes the artifacts, and what the tree keeps of a ceremony. */
 async function finish(place: FinalPlace, name: string, ptau: string): Promise<void> {
   const { set } = openCeremony(place);
-  expectOwnNames(set);
+  assertOwnNames(set);
   const to = artifactsOf(set);
   const { transcript, verifiers } = await finalise(place, ptau, to);
   writeTranscript(publishedAt(set), transcript);
@@ -139,8 +139,8 @@ async function command(action: string | undefined, args: string[]): Promise<void
     case "new": {
       const begun = await place();
       const set = setName(name!, options.rehearsal === "yes");
-      expectOwnNames(set);
-      expectCompiled();
+      assertOwnNames(set);
+      assertCompiled();
       await beginCeremony(begun, set, ptau);
       return tell(`send ${shown(roundFolder(begun, 0))} to the first contributor`);
     }
@@ -162,13 +162,13 @@ async function command(action: string | undefined, args: string[]): Promise<void
       return tell(`no more contributions: pnpm ceremony finalise ${name}`);
     }
     case "finalise":
-      expectCompiled();
+      assertCompiled();
       return finish(await place(), name!, ptau);
     case "verify": {
       const ceremony = await place();
       const transcript = finished(name!);
       const { set, rounds } = transcript;
-      expectTheseCircuits(transcript);
+      assertTheseCircuits(transcript);
       await verifyCeremony(ceremony, transcript, ptau, resolve(options.artifacts ?? artifactsOf(set)));
       tell(`${set}: every key follows from its circuit; one of these, at least, has to be honest:`);
       for (const { contributor, beacon } of rounds)

@@ -11,7 +11,7 @@ const CONTRACTS = join(root, "contracts");
  * both have an Autumn1PaymentVerifier, and tools identify contracts by name.
  * @throws CommandError NAME_TAKEN
  */
-export function expectOwnNames(set: string, contracts = CONTRACTS): void {
+export function assertOwnNames(set: string, contracts = CONTRACTS): void {
   const own = circuitNames.flatMap((circuit) => verifierPath(circuit, set) ?? []);
   const files = own.map((path) => relative(CONTRACTS, path));
   const names = own.map((path) => basename(path, ".sol").toLowerCase());

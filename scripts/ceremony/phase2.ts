@@ -63,7 +63,7 @@ export async function applyBeacon(
  * everything else unchanged.
  * @throws CommandError ZKEY_DAMAGED, CONTRIBUTION_INVALID
  */
-export async function expectFollows(first: Uint8Array, ptau: string, zkey: string): Promise<void> {
+export async function assertFollows(first: Uint8Array, ptau: string, zkey: string): Promise<void> {
   const listener = new Listener();
   const check = () => zKey.verifyFromInit(first, contents(ptau), contents(zkey), listener);
   if (await attempt(zkey, () => listener.hear(check))) return;

@@ -40,7 +40,7 @@ export const isFile = (path: string, sha256: string | undefined): boolean =>
   existsSync(path) && sha256File(path) === sha256;
 
 /** A file that the disk damaged must not be used, nor be blamed on a contributor. */
-export function expectUnchanged(path: string, sha256: string | undefined): void {
+export function assertUnchanged(path: string, sha256: string | undefined): void {
   if (!isFile(path, sha256))
     throw new CommandError("ZKEY_DAMAGED", `${path} is not the file the transcript names, SHA-256 ${sha256}`);
 }
@@ -48,12 +48,12 @@ export function expectUnchanged(path: string, sha256: string | undefined): void 
 /** A circuit's keys before any contribution, as they were written down. @throws CommandError ZKEY_DAMAGED */
 export function readFirst(place: CeremonyPlace, { circuits }: Transcript, circuit: string): Uint8Array {
   const first = zkeyIn(roundFolder(place, 0), circuit);
-  expectUnchanged(first, circuits[circuit]?.zkey);
+  assertUnchanged(first, circuits[circuit]?.zkey);
   return readFileSync(first);
 }
 
 /** The same phase 1 as at the beginning. @throws CommandError PTAU_UNKNOWN and what reading it throws */
-export async function expectPhase1({ phase1, set }: Transcript, ptau: string): Promise<void> {
+export async function assertPhase1({ phase1, set }: Transcript, ptau: string): Promise<void> {
   const { blake2b } = await checkPtau(ptau, set.startsWith("rehearsal/"));
   if (blake2b !== phase1.blake2b)
     throw new CommandError("PTAU_UNKNOWN", `${ptau} is not the file this ceremony began with: BLAKE2b ${blake2b}`);

@@ -74,7 +74,7 @@ export type FinalFiles = Static<typeof finalFiles>;
 export type Transcript = Static<typeof transcript>;
 
 /** @throws Error with the path of the first field that is wrong */
-function expectShape(schema: TSchema, value: unknown): void {
+function assertShape(schema: TSchema, value: unknown): void {
   const [, [error]] = Errors(schema, value);
   if (error === undefined) return;
   // Of a field that nobody knows: the library's words are of its schema.
@@ -83,8 +83,8 @@ function expectShape(schema: TSchema, value: unknown): void {
 }
 
 /** @throws Error saying which field is wrong */
-export function expectTranscript(value: unknown): Transcript {
-  expectShape(transcript, value);
+export function assertTranscript(value: unknown): Transcript {
+  assertShape(transcript, value);
   const found = value as Transcript;
   for (const [index, round] of found.rounds.entries()) {
     const drawn = round.beacon !== undefined;
@@ -95,16 +95,16 @@ export function expectTranscript(value: unknown): Transcript {
 }
 
 /** @throws CommandError NAME_INVALID */
-export function expectContributor(name: string): string {
+export function parseContributor(name: string): string {
   if (new RegExp(`^${NAME}$`, "u").test(name)) return name;
   const letters = "letters, digits and .,'()@-, at most 64";
   throw new CommandError("NAME_INVALID", `${JSON.stringify(name)} is not a contributor's name: ${letters}`);
 }
 
 /** @throws CommandError BEACON_INVALID */
-export function expectBeacon(value: Beacon): void {
+export function assertBeacon(value: Beacon): void {
   try {
-    expectShape(beacon, value);
+    assertShape(beacon, value);
   } catch (cause) {
     throw new CommandError("BEACON_INVALID", `the beacon's ${(cause as Error).message}`, { cause });
   }

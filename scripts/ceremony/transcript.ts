@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { toJson, writeAtomically } from "../circuits/files.ts";
 import { CommandError } from "../lib/command.ts";
 import type { Contributions } from "./contributions.ts";
-import { expectTranscript, type Round, type Transcript } from "./shape.ts";
+import { assertTranscript, type Round, type Transcript } from "./shape.ts";
 
 /** It also becomes part of the names of contracts. */
 const NAME = /^[a-z][a-z0-9-]{0,39}$/;
@@ -22,7 +22,7 @@ export function setName(name: string, rehearsal: boolean): string {
 export function readTranscript(path: string): Transcript {
   if (!existsSync(path)) throw new CommandError("TRANSCRIPT_MISSING", `there is no transcript at ${path}`);
   try {
-    return expectTranscript(JSON.parse(readFileSync(path, "utf8")));
+    return assertTranscript(JSON.parse(readFileSync(path, "utf8")));
   } catch (cause) {
     // It may quote what it read, and that command the terminal.
     const why = (cause as Error).message.replace(/\p{C}/gu, "?");

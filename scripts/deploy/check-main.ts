@@ -5,8 +5,8 @@ import { parseDeployment } from "@sotto/protocol";
 import { JsonRpcProvider } from "ethers";
 import hre from "hardhat";
 import { CommandError, parseOptions, runCommand } from "../lib/command.ts";
-import { compareDeployment, differs, expectSame } from "./check.ts";
-import { expectNetwork, localManifest, manifestOf } from "./places.ts";
+import { assertSame, compareDeployment, differs } from "./check.ts";
+import { localManifest, manifestOf, parseNetwork } from "./places.ts";
 import { explain } from "./preflight.ts";
 
 function readManifest(path: string) {
@@ -41,7 +41,7 @@ async function nodeAddress(given: string | undefined, local: boolean): Promise<s
 await runCommand(async () => {
   const options = parseOptions(process.argv.slice(2), ["network", "file", "rpc"]);
   const local = options.file === undefined && options.network === undefined;
-  const named = () => manifestOf(expectNetwork(options.network));
+  const named = () => manifestOf(parseNetwork(options.network));
   const manifest = readManifest(options.file ?? (local ? localManifest : named()));
   const rpc = await nodeAddress(options.rpc, local);
   const provider = new JsonRpcProvider(rpc, manifest.chainId, { staticNetwork: true, cacheTimeout: -1 });
@@ -56,6 +56,6 @@ await runCommand(async () => {
     .finally(() => provider.destroy());
   for (const result of results)
     console.log(`${differs(result) ? "DIFFERS" : "ok     "} ${result.what}: ${result.found}`);
-  expectSame(results);
+  assertSame(results);
   console.log(`pool ${manifest.pool} on chain ${manifest.chainId} matches its manifest and this tree`);
 });

@@ -26,7 +26,7 @@ export interface Comparison {
 export const differs = ({ expected, found }: Comparison): boolean => expected !== found;
 
 /** @throws CommandError DEPLOYMENT_DIFFERS */
-export function expectSame(results: readonly Comparison[]): void {
+export function assertSame(results: readonly Comparison[]): void {
   const wrong = results.filter(differs);
   if (wrong.length === 0) return;
   const lines = wrong.map(({ what, expected, found }) => `${what}: expected ${expected}, found ${found}`);

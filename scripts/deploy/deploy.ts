@@ -19,7 +19,7 @@ import type { NetworkConnection } from "hardhat/types/network";
 import { localShieldedPool } from "../../ignition/modules/LocalShieldedPool.ts";
 import { shieldedPool } from "../../ignition/modules/ShieldedPool.ts";
 import { CommandError } from "../lib/command.ts";
-import { chainIdOf, checkToken, deployerOf, expectOneCount, explain } from "./preflight.ts";
+import { assertOneCount, chainIdOf, checkToken, deployerOf, explain } from "./preflight.ts";
 import { resuming } from "./resume.ts";
 
 export interface DeployOptions {
@@ -58,7 +58,7 @@ async function deploy(connection: NetworkConnection, options: DeployOptions): Pr
   // The verifiers' constructors check this as well; this check costs no gas.
   assertAllowedOnChain(lock, chainId);
   const { account, balance } = await deployerOf(connection);
-  await expectOneCount(connection);
+  await assertOneCount(connection);
   const lacks = given === undefined ? undefined : await checkToken(connection, given);
   if (lacks !== undefined) tell?.(lacks);
   tell?.(`deploying on chain ${chainId} by ${account}, which has ${balance} ETH`);

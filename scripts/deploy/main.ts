@@ -8,14 +8,14 @@ import hre from "hardhat";
 import { toJson, writeAtomically } from "../circuits/files.ts";
 import { root } from "../circuits/paths.ts";
 import { CommandError, parseOptions, runCommand } from "../lib/command.ts";
-import { compareDeployment, expectSame } from "./check.ts";
+import { assertSame, compareDeployment } from "./check.ts";
 import { deployPool, journalOf } from "./deploy.ts";
-import { expectNetwork, manifestOf, sourcesOf } from "./places.ts";
+import { manifestOf, parseNetwork, sourcesOf } from "./places.ts";
 import { explain } from "./preflight.ts";
 import { prepareVerification } from "./verification.ts";
 
 /** Checks before the deployment that its manifest can be written and does not replace another one. */
-function expectPlace(file: string, network: string): void {
+function assertManifestWritable(file: string, network: string): void {
   if (existsSync(file) && !existsSync(journalOf(network)))
     throw new CommandError(
       "MANIFEST_EXISTS",
@@ -52,7 +52,7 @@ await runCommand(async () => {
     "finality",
     "to",
   ]);
-  const network = expectNetwork(options.network);
+  const network = parseNetwork(options.network);
   const { token, set = DEVELOPMENT_SET } = options;
   if ((token === undefined) === (options["test-token"] === undefined))
     throw new CommandError(
@@ -66,7 +66,7 @@ await runCommand(async () => {
   if (finality !== undefined && !(/^\d{1,4}$/.test(finality) && Number(finality) <= MAX_FINALITY))
     throw new CommandError("OPTION_INVALID", `--finality is ${finality}, expected blocks from 0 to ${MAX_FINALITY}`);
   const file = manifestOf(network, options.to === undefined ? undefined : resolve(options.to));
-  expectPlace(file, network);
+  assertManifestWritable(file, network);
   // The node's URL and the key come from Hardhat's keystore or the environment: see hardhat.config.ts.
   const connection = await hre.network.create({ network: "deploy" }).catch((error: unknown) => {
     throw explain(error);
@@ -79,7 +79,7 @@ await runCommand(async () => {
     const blocks = finality === undefined ? finalityIn(file) : Number(finality);
     const manifest = blocks === undefined ? deployed : { ...deployed, finality: blocks };
     // A resumed journal may come from another person, so its deployment is checked like any other.
-    expectSame(
+    assertSame(
       await compareDeployment(manifest, connection.ethers.provider).catch((error: unknown) => {
         throw explain(error);
       }),

@@ -3,7 +3,7 @@ import { root } from "../circuits/paths.ts";
 import { CommandError } from "../lib/command.ts";
 
 /** @throws CommandError NETWORK_INVALID */
-export function expectNetwork(name: string | undefined): string {
+export function parseNetwork(name: string | undefined): string {
   if (name !== undefined && /^[a-z][a-z0-9-]{0,39}$/.test(name)) return name;
   throw new CommandError(
     "NETWORK_INVALID",

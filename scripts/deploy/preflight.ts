@@ -55,7 +55,7 @@ export async function chainIdOf({ provider }: NetworkConnection, node: string): 
 }
 
 /** @throws CommandError CHAIN_UNSUITABLE */
-export async function expectOneCount({ provider }: NetworkConnection): Promise<void> {
+export async function assertOneCount({ provider }: NetworkConnection): Promise<void> {
   if (await countsBlocksAlike((method, params) => provider.request({ method, params }))) return;
   throw new CommandError(
     "CHAIN_UNSUITABLE",

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { root } from "../circuits/paths.ts";
 import { readLock } from "../setup/lock.ts";
 import { readCeremonies } from "../setup/sets.ts";
-import { expectVerifiers } from "../setup/verifiers/export.ts";
+import { assertVerifiers } from "../setup/verifiers/export.ts";
 import { type GeneratedFile, header, runGenerators } from "./generated-file.ts";
 
 /** JSON as TypeScript: no quotes around keys that need none. */
@@ -14,7 +14,7 @@ const literal = (value: unknown): string =>
 
 export async function generateLock(): Promise<GeneratedFile> {
   const transcripts = readCeremonies();
-  for (const transcript of transcripts) expectVerifiers(transcript);
+  for (const transcript of transcripts) assertVerifiers(transcript);
   const ceremonies = transcripts.map(({ set, final }) => ({ set, circuits: final ?? {} }));
   const content = [
     header("circuits/artifacts.lock.json and circuits/ceremonies"),

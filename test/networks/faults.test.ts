@@ -106,10 +106,10 @@ describe("deploying with faults", function () {
     try {
       // Enough for two of its transactions.
       await give(parseEther("0.0045"));
-      expectRefused(await deploy(), "DEPLOYMENT_FAILED", "funds", "goes on");
+      expectRefused(await deploy(), "DEPLOYMENT_FAILED", "funds", "to resume");
       const sent = await provider.getTransactionCount(poor.address);
       expect(sent).to.be.within(1, 5);
-      expectRefused(await deploy(), "DEPLOYMENT_FAILED", "funds", "goes on");
+      expectRefused(await deploy(), "DEPLOYMENT_FAILED", "funds", "to resume");
       expect(await provider.getTransactionCount(poor.address)).to.equal(sent);
       await give(parseEther("1"));
       const { status, stdout, stderr } = await deploy();

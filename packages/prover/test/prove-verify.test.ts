@@ -73,7 +73,7 @@ describe("proving and verifying", function () {
     await cold.warm("toy");
     const [[points, signals, holds]] = verified as [(typeof verified)[number]];
     assert.deepEqual([verified.length, signals.length, holds], [1, TOY_SIGNALS.length, false]);
-    // A real check of real points: whoever sends them as a proof gets as far as the pairing.
+    // A real check of real points: as a proof, they would get as far as the pairing.
     assert.deepEqual(decodeProof(encodeProof(points)), points);
     assert.isTrue(await cold.verify("toy", proof.proof, proof.publicSignals));
     await expectCode("CIRCUIT_UNKNOWN", () => cold.warm("another"));

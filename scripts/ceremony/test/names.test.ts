@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { slow } from "../../../test/kit/slow.ts";
-import { expectOwnNames } from "../names.ts";
+import { assertOwnNames } from "../names.ts";
 
 describe("the names of a set's verifiers", function () {
   slow(this, "keys, circuits and ceremonies are made");
@@ -22,7 +22,7 @@ describe("the names of a set's verifiers", function () {
 
   it("differ from every other contract of the tree", () => {
     const taken = (set: string, folder?: string) =>
-      expect(() => expectOwnNames(set, folder), set)
+      expect(() => assertOwnNames(set, folder), set)
         .to.throw()
         .with.property("code", "NAME_TAKEN");
     for (const set of ["ceremony/autumn1", "ceremony/autumn--1", "ceremony/rehearsal-x"]) taken(set, contracts);
@@ -31,7 +31,7 @@ describe("the names of a set's verifiers", function () {
 
   it("may already be its own, and are free otherwise", () => {
     for (const set of ["ceremony/autumn-1", "rehearsal/x", "ceremony/autumn-2", "ceremony/x", "rehearsal/autumn-1"])
-      expectOwnNames(set, contracts);
-    for (const set of ["ceremony/autumn-2026", "development"]) expectOwnNames(set);
+      assertOwnNames(set, contracts);
+    for (const set of ["ceremony/autumn-2026", "development"]) assertOwnNames(set);
   });
 });

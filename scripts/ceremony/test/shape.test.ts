@@ -1,4 +1,4 @@
-// Transcripts by a coordinator who wants more of whoever checks them than a check.
+// Transcripts by a malicious coordinator, who attacks the people that check them.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import { slow } from "../../../test/kit/slow.ts";
 import { circuitNames } from "../../circuits/paths.ts";
 import { rejected } from "../../lib/test/rejected.ts";
 import { readLock } from "../../setup/lock.ts";
-import { expectTheseCircuits } from "../circuits.ts";
+import { assertTheseCircuits } from "../circuits.ts";
 import { readTranscript } from "../transcript.ts";
 
 const [SHA, BLAKE] = ["0".repeat(64), "1".repeat(128)];
@@ -58,7 +58,7 @@ describe("the shape of a transcript", function () {
     ["a phase 1 in another folder", { phase1: { ...good.phase1, file: "../powers.ptau" } }],
     ["a power that no file has", { phase1: { ...good.phase1, power: 29 } }],
     ["rounds that are no list", { rounds: { 0: ada } }],
-    ["a round of nobody", { rounds: [{ ...ada, contributor: "" }] }],
+    ["a round without a contributor", { rounds: [{ ...ada, contributor: "" }] }],
     ["a name that is Markdown", { rounds: [{ ...ada, contributor: "Ada](https://x) | `x`" }] }],
     ["a name that commands the terminal", { rounds: [{ ...ada, contributor: "Ada\u001b[2J" }] }],
     ["a name that passes for the beacon", { rounds: [{ ...ada, contributor: "beacon of Ada" }] }],
@@ -100,15 +100,15 @@ describe("the shape of a transcript", function () {
     const { circuits } = readLock();
     const final = Object.fromEntries(circuitNames.map((name) => [name, { ...files, ...circuits[name]! }]));
     const set = "development";
-    expectTheseCircuits({ set, final });
+    assertTheseCircuits({ set, final });
     for (const kind of ["r1cs", "wasm"] as const) {
       const weaker = { ...final, payment: { ...final["payment"]!, [kind]: SHA } };
-      expect(await rejected("CIRCUIT_DIFFERS", () => expectTheseCircuits({ set, final: weaker }))).to.include(kind);
+      expect(await rejected("CIRCUIT_DIFFERS", () => assertTheseCircuits({ set, final: weaker }))).to.include(kind);
     }
-    await rejected("CIRCUIT_DIFFERS", () => expectTheseCircuits({ set, final: { ...final, other: files } }));
+    await rejected("CIRCUIT_DIFFERS", () => assertTheseCircuits({ set, final: { ...final, other: files } }));
     const edited = { ...final, payment: { ...final["payment"]!, verifier: SHA } };
-    const message = await rejected("VERIFIER_STALE", () => expectTheseCircuits({ set, final: edited }));
+    const message = await rejected("VERIFIER_STALE", () => assertTheseCircuits({ set, final: edited }));
     expect(message).to.include("PaymentVerifier.sol");
-    await rejected("VERIFIER_STALE", () => expectTheseCircuits({ set: "ceremony/never-held", final }));
+    await rejected("VERIFIER_STALE", () => assertTheseCircuits({ set: "ceremony/never-held", final }));
   });
 });

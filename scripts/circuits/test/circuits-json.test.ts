@@ -54,7 +54,7 @@ describe("circuits.json", function () {
     ["a shape that is none", { circuits: { toy: { ...CIRCUIT, privateInputs: [{ name: "a", shape: [0.5] }] } } }],
     ["no constraint count", { circuits: { toy: { ...CIRCUIT, constraints: "4" } } }],
     ["no wire count", { circuits: { toy: { ...CIRCUIT, wires: undefined } } }],
-    ["a parameter that is no number", { circuits: { toy: { ...CIRCUIT, parameters: { depth: "2" } } } }],
+    ["a parameter that is not a number", { circuits: { toy: { ...CIRCUIT, parameters: { depth: "2" } } } }],
   ] as const)
     it(`is rejected with ${what}`, () => rejected("CIRCUITS_JSON_INVALID", () => read(document)));
 

@@ -33,6 +33,6 @@ describe("the manifest of development keys", function () {
   it("requires a compiled circuit, and says how to get it", async () => {
     const start = () => expect.fail("threads were started for nothing");
     const message = await rejected("R1CS_MISSING", () => ensureKeys("no_such_circuit", start));
-    expect(message).to.include("scripts/circuits/compile.ts no_such_circuit");
+    expect(message).to.include("npm run build");
   });
 });

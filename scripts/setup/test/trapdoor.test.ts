@@ -28,7 +28,7 @@ describe("trapdoor prover", function () {
 
   it("says what to run if there is no trapdoor", async () => {
     const message = await rejected("TRAPDOOR_MISSING", () => proveWithTrapdoor("no_such_circuit", [1n]));
-    expect(message).to.include("scripts/setup/dev.ts");
+    expect(message).to.include("npm run setup:dev");
   });
 
   it("rejects an invalid trapdoor file by name", async () => {

@@ -53,7 +53,7 @@ export async function renderVerifier(circuit: CircuitName, set: string, zkey: st
  * line among the exported constants.
  * @throws CommandError VERIFIER_STALE
  */
-export function expectVerifiers(
+export function assertVerifiers(
   { set, final = {} }: Pick<Transcript, "set" | "final">,
   place: typeof verifierPath = verifierPath,
 ): void {

@@ -1,5 +1,5 @@
-// node steps.ts FOLDER TOYS PTAU LINES: a ceremony of the toys compiled in a folder from wherever it is to its end, as people
-// would go on with it who only see which folders are there. Every step is told on standard output, and after so many it is killed.
+// node steps.ts FOLDER TOYS PTAU LINES: runs a ceremony of toy circuits from its current state to the end, like people who
+// only see which folders exist. It prints every step, and is killed after LINES lines.
 import { existsSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { buildBn128 } from "ffjavascript";
