@@ -1,20 +1,20 @@
-// Every amount of the story, in base units of the test dollar (6 decimals).
+// The demo's amounts, in base units of the test dollar.
 import { formatDecimalAmount, parseDecimalAmount } from "@sotto/protocol";
 
-export const DECIMALS = 6;
-export const dollars = (text: string): bigint => parseDecimalAmount(text, DECIMALS);
+const DECIMALS = 6;
+const dollars = (text: string): bigint => parseDecimalAmount(text, DECIMALS);
 
-/** What the agent owns at the beginning, and what of it goes into the pool, in how many notes. */
+/** What the payer's account owns at the start. */
 export const MINTED = dollars("20.00");
 export const DEPOSITED = dollars("12.00");
+/** The number of notes of the deposit. */
 export const NOTES = 8;
-/** What the agent may spend on requests. */
-export const MOST_PER_REQUEST = dollars("0.10");
-export const MOST_PER_DAY = dollars("1.00");
-/** What it sends to the phone number. */
+export const MAX_PER_REQUEST = dollars("0.10");
+export const MAX_PER_DAY = dollars("1.00");
+/** What the payer pays to the phone number. */
 export const TIP = dollars("1.00");
 export const WITHDRAWN = dollars("1.50");
-/** What the relayer gets for submitting the withdrawal. */
+/** The relayer's fee for the withdrawal. */
 export const RELAYER_FEE = dollars("0.05");
 
 export const usdc = (amount: bigint): string => {

@@ -1,4 +1,4 @@
-// The end of the story: every balance, as it must be and as it is found.
+// The end of the demo: every balance, as expected and as found.
 import { DEPOSITED, MINTED, RELAYER_FEE, TIP, usdc, WITHDRAWN } from "./amounts.ts";
 import { paint, type Screen, table } from "./terminal.ts";
 import type { World } from "./world.ts";
@@ -10,38 +10,38 @@ export interface Balance {
   readonly found: bigint;
 }
 
-const TAKEN_OUT = WITHDRAWN + RELAYER_FEE;
+const LEFT_POOL = WITHDRAWN + RELAYER_FEE;
 
 export async function readBalances(world: World): Promise<Balance[]> {
-  const { agent, merchant, relayer, provider, token, transactions } = world;
-  await transactions.news();
+  const { payer, merchant, relayer, provider, token, transactions } = world;
+  await transactions.readNew();
   const paid = world.sales.reduce((sum, { price }) => sum + price, TIP);
-  await Promise.all([agent.wallet.scan(), merchant.wallet.scan(), merchant.server.scan()]);
+  await Promise.all([payer.wallet.scan(), merchant.wallet.scan(), merchant.server.scan()]);
   const dollars = async (address: string) => BigInt(await token.getFunction("balanceOf")(address));
   const ether = (address: string) => provider.getBalance(address);
   const gas = transactions.receipts.reduce((sum, { fee }) => sum + fee, 0n);
   const inUsdc = (what: string, expected: bigint, found: bigint): Balance => ({ what, unit: "USDC", expected, found });
   const inWei = (what: string, expected: bigint, found: bigint): Balance => ({ what, unit: "wei", expected, found });
   return [
-    inUsdc("agent, shielded", DEPOSITED - paid, agent.wallet.balance().total),
-    inUsdc("agent, account", MINTED - DEPOSITED, await dollars(agent.account.address)),
-    inUsdc("merchant, shielded", paid - TAKEN_OUT, merchant.wallet.balance().total),
+    inUsdc("payer, shielded", DEPOSITED - paid, payer.wallet.balance().total),
+    inUsdc("payer, account", MINTED - DEPOSITED, await dollars(payer.account.address)),
+    inUsdc("merchant, shielded", paid - LEFT_POOL, merchant.wallet.balance().total),
     inUsdc("merchant, account", WITHDRAWN, await dollars(merchant.account.address)),
-    inUsdc("merchant's server, received in all", paid, merchant.server.total()),
+    inUsdc("merchant, seen by server", paid, merchant.server.total()),
     inUsdc("relayer, account", RELAYER_FEE, await dollars(relayer.address)),
-    inUsdc("pool", DEPOSITED - TAKEN_OUT, await dollars(world.pool)),
+    inUsdc("pool", DEPOSITED - LEFT_POOL, await dollars(world.pool)),
     inUsdc(
-      "pool, as what the wallets hold",
-      agent.wallet.balance().total + merchant.wallet.balance().total,
+      "pool, sum of both wallets",
+      payer.wallet.balance().total + merchant.wallet.balance().total,
       await dollars(world.pool),
     ),
-    inWei("agent, ether", 0n, await ether(agent.account.address)),
-    inWei("merchant, ether", 0n, await ether(merchant.account.address)),
-    inWei("relayer, ether spent: all the gas", gas, relayer.ether - (await ether(relayer.address))),
+    inWei("payer, ETH", 0n, await ether(payer.account.address)),
+    inWei("merchant, ETH", 0n, await ether(merchant.account.address)),
+    inWei("relayer, ETH spent on gas", gas, relayer.ether - (await ether(relayer.address))),
   ];
 }
 
-/** Prints the balances. @returns those that are not what they must be */
+/** Prints the balances. @returns those that differ from what is expected */
 export function printBalances(screen: Screen, balances: readonly Balance[]): Balance[] {
   const text = (amount: bigint, unit: Balance["unit"]) =>
     unit === "wei" || amount < 0n ? `${amount} ${unit}` : usdc(amount);
@@ -51,6 +51,7 @@ export function printBalances(screen: Screen, balances: readonly Balance[]): Bal
     text(found, unit),
     expected === found ? paint(screen, "green", "exact") : paint(screen, "red", "DIFFERENT"),
   ]);
-  screen.write(table([["balance", "must be", "is", ""].map((title) => paint(screen, "bold", title)), ...rows]));
+  const titles = ["balance", "expected", "found", ""].map((title) => paint(screen, "bold", title));
+  screen.write(table([titles, ...rows]));
   return balances.filter(({ expected, found }) => expected !== found);
 }

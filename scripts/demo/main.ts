@@ -1,9 +1,9 @@
-// `npm run demo [-- --port N --artifacts FOLDER]`: an agent pays for requests, shops charge for them, somebody watches; on
-// a local chain, with real proofs and real transactions. Ends by checking every balance; exit code 1 on any difference.
+// `npm run demo [-- --port N --artifacts FOLDER]`: plays the story on a local chain, with real proofs and transactions. It
+// ends by checking every balance; the exit code is 1 if one differs.
 import { join } from "node:path";
 import { CommandError, parseOptions, parsePort, runCommand } from "../lib/command.ts";
 import { printBalances, readBalances } from "./balances.ts";
-import { Cleanup } from "./cleanup.ts";
+import { Cleanup } from "./processes.ts";
 import { playStep } from "./step.ts";
 import { story } from "./story.ts";
 import { paint, screenOf } from "./terminal.ts";
@@ -23,34 +23,31 @@ for (const [signal, code] of [
 
 async function demo(): Promise<void> {
   const { port = "0", artifacts = BUILT } = parseOptions(process.argv.slice(2), ["port", "artifacts"]);
-  const places = { port: port === "0" ? 0 : parsePort(port), artifacts };
+  const options = { port: port === "0" ? 0 : parsePort(port), artifacts };
   const screen = screenOf(process.stdout);
   const start = performance.now();
-  screen.write(
-    "An agent, a merchant and its four shops, somebody who watches: real proofs on a chain of this machine.\n\n",
-  );
-  const world = await createWorld(screen, places, cleanup);
+  screen.write("A payer, a merchant with four resource servers, and an observer of the chain,\n");
+  screen.write("with real proofs on a local chain.\n\n");
+  const world = await createWorld(screen, options, cleanup);
   for (const [index, step] of story.entries()) await playStep(world, index + 1, step);
 
   screen.write(`\n${paint(screen, "bold", "Balances")}\n`);
   const different = printBalances(screen, await readBalances(world));
   if (different.length > 0)
-    throw new CommandError("BALANCES_DIFFER", `not as they must be: ${different.map(({ what }) => what).join("; ")}`);
-  const { transactions } = world;
-  const gas = transactions.receipts.reduce((sum, { gasUsed }) => sum + gasUsed, 0n);
+    throw new CommandError("BALANCES_DIFFER", `wrong balances: ${different.map(({ what }) => what).join("; ")}`);
+  const { receipts } = world.transactions;
+  const gas = receipts.reduce((sum, { gasUsed }) => sum + gasUsed, 0n);
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
-  const cost = `${transactions.receipts.length} transactions, ${gas.toLocaleString("en")} gas`;
+  const cost = `${receipts.length} transactions, ${gas.toLocaleString("en")} gas`;
   screen.write(`\n${paint(screen, "green", `All ${cost}: every balance is exact.`)} ${seconds} s\n`);
-  screen.write(
-    paint(screen, "dim", "Charge like these shops: docs/resource-server.md. Pay like this agent: docs/client.md.\n"),
-  );
+  screen.write(paint(screen, "dim", "Charge for requests: docs/resource-server.md. Pay for them: docs/client.md.\n"));
 }
 
 await runCommand(async () => {
   try {
     await demo();
   } catch (error) {
-    // What fails because everything ends is no news.
+    // After a signal, actions fail because their processes have ended.
     if (stopped) return;
     throw error;
   } finally {

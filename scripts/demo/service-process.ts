@@ -1,22 +1,15 @@
-// The service as a child process of the demo: it reports over the IPC channel and ends with its parent, however that
-// ends. Its logs go to standard error.
+// The service as a child process of the demo. It reports over the IPC channel, logs to standard error and ends with its
+// parent.
 import { createLog, readConfig, startService } from "@sotto/verifier-service";
-import type { ChildMessage } from "./child.ts";
-
-export interface StartedService {
-  /** Base address, with the base path. */
-  readonly url: string;
-  /** Address of the account that pays the gas, in lower case. */
-  readonly relayer: string;
-}
+import type { ChildMessage, StartedService } from "./processes.ts";
 
 export type ServiceMessage = ChildMessage<StartedService>;
 
 const send = (message: ServiceMessage) => process.send?.(message);
 process.once("disconnect", () => process.exit(0));
-// The parent may be gone since before there was somebody to tell.
+// The parent may have ended before the listener above was added.
 if (!process.connected) process.exit(0);
-// Ctrl-C reaches the whole process group: the parent decides when its service ends.
+// Ctrl-C reaches the whole process group; the parent decides when this process ends.
 process.on("SIGINT", () => {});
 
 try {

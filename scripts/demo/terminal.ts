@@ -1,9 +1,10 @@
-// How the demo looks: three columns side by side, progress of long steps, a table of balances. No colours and no cursor
-// movements where the output is not a terminal.
+// The demo's output: columns, tables and the progress of long actions. It has colours only on a terminal.
 import { stripVTControlCharacters, styleText } from "node:util";
 
 const MAX_WIDTH = 120;
 const MIN_WIDTH = 60;
+/** The width if the output is not a terminal. */
+const DEFAULT_WIDTH = 80;
 const SEPARATOR = " | ";
 const INDENT = "   ";
 
@@ -14,18 +15,18 @@ export interface Screen {
 }
 
 export function screenOf(stream: NodeJS.WriteStream): Screen {
-  const width = Math.max(MIN_WIDTH, Math.min(MAX_WIDTH, stream.isTTY ? stream.columns : MAX_WIDTH));
+  const width = Math.max(MIN_WIDTH, Math.min(MAX_WIDTH, stream.isTTY ? stream.columns : DEFAULT_WIDTH));
   const colours = stream.isTTY === true && stream.hasColors() && !process.env["NO_COLOR"];
   return { width, colours, write: (text) => void stream.write(text) };
 }
 
 type Style = Parameters<typeof styleText>[0];
 
-/** The text in a style, on a screen that has them. */
+/** The text in a style, if the screen has colours. */
 export const paint = (screen: Screen, style: Style, text: string): string =>
   screen.colours ? styleText(style, text, { validateStream: false }) : text;
 
-/** Breaks a text into lines of at most `width` characters, at spaces where there are any. */
+/** Breaks a text into lines of at most `width` characters; longer words are broken too. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = "";
@@ -44,7 +45,7 @@ export function wrap(text: string, width: number): string[] {
   return [...lines, line];
 }
 
-/** Texts side by side, each paragraph of a column wrapped and marked with a dash. */
+/** Prints columns side by side; a dash marks each paragraph. */
 export function columns(titles: readonly string[], cells: readonly (readonly string[])[], screen: Screen): string {
   const width = Math.floor((screen.width - SEPARATOR.length * (titles.length - 1)) / titles.length);
   const wrapped = cells.map((paragraphs) =>
@@ -60,7 +61,7 @@ export function columns(titles: readonly string[], cells: readonly (readonly str
   return [row(titles.map((title) => paint(screen, "bold", title))), ...body].map((line) => `${line}\n`).join("");
 }
 
-/** A table whose columns are as wide as their widest text. */
+/** Aligns the columns of a table. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => visible(row[column] ?? ""))));
   return rows
@@ -74,10 +75,10 @@ export function table(rows: readonly (readonly string[])[]): string {
     .join("");
 }
 
-/** Lines, put below a step's title. */
+/** Indents lines below a step's title. */
 export const indent = (text: string): string => text.replaceAll(/^(?=.)/gm, INDENT);
 
-/** A text below a step's title, in as many lines as it needs. */
+/** Writes a wrapped text below a step's title. */
 export function say(screen: Screen, text: string, style?: Style): void {
   for (const line of wrap(text, screen.width - INDENT.length))
     screen.write(`${INDENT}${style === undefined ? line : paint(screen, style, line)}\n`);
@@ -86,7 +87,7 @@ export function say(screen: Screen, text: string, style?: Style): void {
 const visible = (text: string) => stripVTControlCharacters(text).length;
 const pad = (text: string, width: number) => text + " ".repeat(Math.max(0, width - visible(text)));
 
-/** Says what takes time before it does, and how long it took. */
+/** Announces an action and shows how long it took. */
 export async function progress<T>(screen: Screen, what: string, action: () => Promise<T>): Promise<T> {
   const start = performance.now();
   screen.write(paint(screen, "dim", `${INDENT}${what} ... `));

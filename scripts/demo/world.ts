@@ -1,87 +1,119 @@
-// The world of the demo: a real local chain and a real service. Only the service's relayer owns ETH.
+// The demo's world: a local chain, the service, and the wallets of a payer and a merchant. Only the relayer owns ETH.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type PayingFetch, poolInterface, SottoService } from "@sotto/client";
+import {
+  createSeedWords,
+  ethersChain,
+  MemoryStore,
+  type PayingFetch,
+  poolInterface,
+  SottoService,
+  seedFromWords,
+  ViewingWallet,
+  Wallet,
+} from "@sotto/client";
+import type { DeploymentManifest } from "@sotto/protocol";
 import { createProver, loadArtifacts, type Prover } from "@sotto/prover";
 import type { PaywallRecipient } from "@sotto/resource-server";
-import { Contract, JsonRpcProvider } from "ethers";
+import {
+  Wallet as Account,
+  Contract,
+  type HDNodeWallet,
+  JsonRpcProvider,
+  parseEther,
+  type TransactionReceipt,
+} from "ethers";
 import { deployLocal } from "../chain/deployment.ts";
 import { startNode } from "../chain/node.ts";
 import { CommandError } from "../lib/command.ts";
-import { type Cast, createCast, RELAYER_ETHER } from "./cast.ts";
-import type { Cleanup } from "./cleanup.ts";
-import { startDemoService } from "./service.ts";
-import type { Shop } from "./shops-process.ts";
+import { MINTED } from "./amounts.ts";
+import { type Cleanup, startDemoService } from "./processes.ts";
+import type { ResourceServer } from "./resource-servers.ts";
 import { paint, progress, type Screen } from "./terminal.ts";
-import { Transactions } from "./transactions.ts";
-import { Wire } from "./wire.ts";
 
-const POLLING_MS = 50;
-/** The merchant's. */
+const POLL_INTERVAL_MS = 50;
+/** The relayer's ETH at the start. */
+const RELAYER_ETHER = parseEther("10");
+/** The merchant's phone number. */
 export const PHONE = "+4915112345678";
 
-export interface World extends Omit<Cast, "relayerKey"> {
+interface Parties {
+  readonly token: Contract;
+  /** The wallet is deleted during the story and restored from the words. */
+  readonly payer: { readonly account: HDNodeWallet; readonly words: string; wallet: Wallet };
+  /** The owner's wallet, and a server that has only the viewing key. */
+  readonly merchant: { readonly account: HDNodeWallet; readonly wallet: Wallet; readonly server: ViewingWallet };
+  /** Opens a wallet on an empty store: all it knows comes from the seed and the chain. */
+  openWallet(words: string): Promise<Wallet>;
+}
+
+export interface World extends Parties {
   readonly screen: Screen;
   readonly cleanup: Cleanup;
-  /** For files that end with the story. */
+  /** Folder for files that are deleted at the end. */
   readonly folder: string;
   readonly chain: { readonly url: string; readonly id: number };
   readonly provider: JsonRpcProvider;
   readonly pool: string;
   readonly poolContract: Contract;
-  /** The service and its phone registry, as agent and merchant reach them. */
+  /** The service and its phone registry, as payer and merchant reach them. */
   readonly service: SottoService;
   readonly wire: Wire;
-  /** Of the service's relayer; its ETH before the story in wei. */
+  /** The service's relayer, with its ETH at the start in wei. */
   readonly relayer: { readonly address: string; readonly ether: bigint };
   readonly transactions: Transactions;
-  /** What was sold; prices in base units. */
+  /** Every paid request, with its price in base units. */
   readonly sales: { readonly price: bigint; readonly goods: string }[];
-  /** What the story brings about: whom the shops' 402 name, the shops, and the agent's fetch. */
+  /** Set by the story: the recipient that a 402 names, the resource servers, and the payer's fetch. */
   recipient?: PaywallRecipient;
-  shops?: readonly Shop[];
+  servers?: readonly ResourceServer[];
   pay?: PayingFetch;
 }
 
-export interface Places {
+/** @throws CommandError OUT_OF_ORDER if an earlier step has not set the value */
+export function assertSet<T>(value: T | undefined, what: string): T {
+  if (value === undefined) throw new CommandError("OUT_OF_ORDER", `an earlier step has not made the ${what}`);
+  return value;
+}
+
+export interface WorldOptions {
   /** Port of the chain; 0 for any free one. */
   readonly port: number;
   /** Folder with the circuits' artifacts. */
   readonly artifacts: string;
 }
 
-/** @throws CommandError OUT_OF_ORDER: what an earlier step brings about is not there */
-export function expectThere<T>(value: T | undefined, what: string): T {
-  if (value === undefined) throw new CommandError("OUT_OF_ORDER", `there is no ${what} yet`);
-  return value;
-}
-
 /**
  * Starts the chain, deploys the contracts, opens the wallets and starts the service.
- * @throws CommandError PORT_BUSY, and the errors of loading artifacts, before anything else is done
+ * @throws CommandError PORT_BUSY, and the errors of loading artifacts, before anything else happens
  */
-export async function createWorld(screen: Screen, { port, artifacts }: Places, cleanup: Cleanup): Promise<World> {
+export async function createWorld(screen: Screen, { port, artifacts }: WorldOptions, cleanup: Cleanup): Promise<World> {
   const prover = await progress(screen, "checking the circuits' artifacts", () => openProver(artifacts));
   cleanup.add(() => prover.close());
   const node = await progress(screen, "starting a local chain", () => startNode(port));
   cleanup.add(() => node.stop());
   const deployment = await progress(screen, "deploying the contracts", () => deployLocal(node.url));
   const { chainId, pool, deploymentBlock } = deployment;
-  const options = { staticNetwork: true, cacheTimeout: -1, pollingInterval: POLLING_MS };
+  const options = { staticNetwork: true, cacheTimeout: -1, pollingInterval: POLL_INTERVAL_MS };
   const provider = new JsonRpcProvider(node.url, undefined, options);
   cleanup.add(async () => provider.destroy());
-  const { relayerKey, ...cast } = await createCast(provider, deployment, prover);
+  const { relayerKey, ...parties } = await createParties(provider, deployment, prover);
   const folder = await mkdtemp(join(tmpdir(), "sotto-demo-"));
   cleanup.add(() => rm(folder, { recursive: true, force: true }));
-  const serving = { deployment, chain: node.url, artifacts, relayerKey, folder };
-  const start = () => startDemoService(serving, cleanup);
-  const service = await progress(screen, "starting the service, with its phone registry", start);
-  screen.write(paint(screen, "dim", `   it listens at ${service.url} until the story ends\n`));
+  const service = await progress(screen, "starting the service and its phone registry", () =>
+    startDemoService({ deployment, chain: node.url, artifacts, relayerKey, folder }, cleanup),
+  );
+  screen.write(paint(screen, "dim", `   it listens at ${service.url}\n`));
   const wire = new Wire();
   return {
-    ...cast,
-    ...{ screen, cleanup, folder, provider, pool, wire },
+    ...parties,
+    screen,
+    cleanup,
+    folder,
+    provider,
+    pool,
+    wire,
     chain: { url: node.url, id: chainId },
     poolContract: new Contract(pool, poolInterface, provider),
     service: new SottoService(service.url, { fetch: wire.toService }),
@@ -91,10 +123,101 @@ export async function createWorld(screen: Screen, { port, artifacts }: Places, c
   };
 }
 
-/** Reads and checks every file now: a damaged one is found before the first transaction. */
+/** Reads every artifact now, so that a damaged file is reported before the first transaction. */
 async function openProver(directory: string): Promise<Prover> {
   const artifacts = await loadArtifacts({ directory });
   const prover = createProver(artifacts);
   for (const circuit of artifacts.circuits) await prover.warm(circuit);
   return prover;
+}
+
+/** Opens the wallets, mints the payer's tokens and sends the relayer its ETH. */
+async function createParties(
+  provider: JsonRpcProvider,
+  manifest: DeploymentManifest,
+  prover: Prover,
+): Promise<Parties & { readonly relayerKey: string }> {
+  const { chainId, pool, token, deploymentBlock } = manifest;
+  const chain = ethersChain(provider);
+  const deployment = { chain, chainId: BigInt(chainId), pool, token, deploymentBlock, finality: 0 };
+  const openWallet = (words: string) =>
+    Wallet.open({ ...deployment, seed: seedFromWords(words), store: new MemoryStore(), prover });
+  const words = createSeedWords();
+  const wallet = await openWallet(createSeedWords());
+  const server = await ViewingWallet.open({ ...deployment, ...wallet.exportViewingKey(), store: new MemoryStore() });
+  const payer = { account: Account.createRandom(), words, wallet: await openWallet(words) };
+  const relayer = Account.createRandom();
+  const funder = await provider.getSigner(0);
+  const abi = ["function mint(address, uint256)", "function balanceOf(address) view returns (uint256)"];
+  const dollar = new Contract(token, abi, funder);
+  await (await dollar.getFunction("mint")(payer.account.address, MINTED)).wait();
+  await (await funder.sendTransaction({ to: relayer.address, value: RELAYER_ETHER })).wait();
+  const merchant = { account: Account.createRandom(), wallet, server };
+  return { token: dollar, relayerKey: relayer.privateKey, payer, merchant, openWallet };
+}
+
+export interface SeenRequest {
+  readonly method: string;
+  readonly path: string;
+  /** The JSON body of a POST. */
+  readonly body: unknown;
+}
+
+/** Records the requests to the service and the proofs shown to resource servers. */
+export class Wire {
+  /** Every request to the service, oldest first. */
+  readonly seen: SeenRequest[] = [];
+  /** The last proof header shown to a resource server. */
+  proof: string | undefined;
+  #taken = 0;
+
+  readonly toService: typeof fetch = (input, init) => {
+    const { method, url } = new Request(input, init);
+    const body: unknown = typeof init?.body === "string" ? JSON.parse(init.body) : undefined;
+    this.seen.push({ method, path: decodeURIComponent(new URL(url).pathname), body });
+    return fetch(input, init);
+  };
+
+  readonly toServers: typeof fetch = (input, init) => {
+    const { headers } = new Request(input, init);
+    this.proof = headers.get("x-payment-proof") ?? this.proof;
+    return fetch(input, init);
+  };
+
+  /** @returns the requests to the service since the last call */
+  takeNew(): SeenRequest[] {
+    const requests = this.seen.slice(this.#taken);
+    this.#taken = this.seen.length;
+    return requests;
+  }
+}
+
+/** The relayer's transactions. Each emits an event of the pool, and the story has no others. */
+export class Transactions {
+  /** All so far, in the order of the chain. */
+  readonly receipts: TransactionReceipt[] = [];
+  readonly #provider: JsonRpcProvider;
+  readonly #pool: string;
+  #block: number;
+
+  /** @param block the last block before the story */
+  constructor(provider: JsonRpcProvider, pool: string, block: number) {
+    this.#provider = provider;
+    this.#pool = pool;
+    this.#block = block;
+  }
+
+  /** Reads the new blocks. @returns the receipts in them */
+  async readNew(): Promise<TransactionReceipt[]> {
+    const toBlock = await this.#provider.getBlockNumber();
+    const fromBlock = this.#block + 1;
+    if (toBlock < fromBlock) return [];
+    const logs = await this.#provider.getLogs({ address: this.#pool, fromBlock, toBlock });
+    const hashes = [...new Set(logs.map(({ transactionHash }) => transactionHash))];
+    const found = await Promise.all(hashes.map((hash) => this.#provider.getTransactionReceipt(hash)));
+    const receipts = found.filter((receipt) => receipt !== null);
+    this.#block = toBlock;
+    this.receipts.push(...receipts);
+    return receipts;
+  }
 }

@@ -1,14 +1,13 @@
-// The demo as a user runs it: the whole story with real proofs and transactions.
+// Runs the demo as a user does, with real proofs and transactions.
 
 import { createServer, type Server } from "node:net";
 import { stripVTControlCharacters } from "node:util";
 import { expect } from "chai";
 import { readBalances } from "../../scripts/demo/balances.ts";
-import { Cleanup } from "../../scripts/demo/cleanup.ts";
-import { searchSecrets } from "../../scripts/demo/secrets.ts";
+import { Cleanup } from "../../scripts/demo/processes.ts";
 import { playStep } from "../../scripts/demo/step.ts";
-import { deposit } from "../../scripts/demo/steps/deposit.ts";
-import { story } from "../../scripts/demo/story.ts";
+import { deposit, story } from "../../scripts/demo/story.ts";
+import { searchSecrets } from "../../scripts/demo/views.ts";
 import { createWorld, PHONE } from "../../scripts/demo/world.ts";
 import { command, type Result } from "../kit/command.ts";
 import { freePort } from "../kit/ports.ts";
@@ -38,11 +37,11 @@ describe("npm run demo", function () {
     for (const [index, { title }] of story.entries()) expect(stdout).to.contain(`\n${index + 1}. ${title}\n`);
     expect(stdout.match(/ {2}exact$/gm)).to.have.lengthOf(11);
     expect(stdout).to.match(/\nAll \d+ transactions, [\d,]+ gas: every balance is exact\. [\d.]+ s\n/);
-    // Not a terminal: nothing but text, and lines that fit.
+    // Without a terminal: plain text in lines of at most 80 characters.
     expect(stripVTControlCharacters(stdout)).to.equal(stdout);
     const longest = Math.max(...stdout.split("\n").map((line) => line.length));
-    expect(longest).to.be.at.most(120);
-    // The chain is gone: its port can be taken.
+    expect(longest).to.be.at.most(80);
+    // The chain has ended, so its port is free.
     const { server } = await new Promise<{ server: Server }>((resolve, reject) => {
       const next = createServer().once("error", reject);
       next.listen(port, "127.0.0.1", () => resolve({ server: next }));
@@ -53,8 +52,8 @@ describe("npm run demo", function () {
 
   it("pays ten requests at four servers, each once, and no server accepts a proof twice", () => {
     const text = section(5);
-    for (const shop of ["news +Express", "weather +Fastify", "words +Hono", "rates +none"])
-      expect(text.match(new RegExp(` 200 +${shop} +GET `, "g")), shop).to.have.length.of.at.least(2);
+    for (const server of ["news +Express", "weather +Fastify", "words +Hono", "rates +none"])
+      expect(text.match(new RegExp(` 200 +${server} +GET `, "g")), server).to.have.length.of.at.least(2);
     expect(text.match(/^ +200 /gm)).to.have.lengthOf(10);
     expect(text.match(/^ +402 .*: "ZK proof verification failed"$/gm)).to.have.lengthOf(1);
     expect(text).to.match(/10 paid requests in [\d.]+ s; median [\d.]+ s/);
@@ -68,7 +67,7 @@ describe("npm run demo", function () {
       .and.contain(PHONE);
   });
 
-  it("shows the observer no amount and no party of a payment", () => {
+  it("shows the observer neither the amount nor the parties of a payment", () => {
     for (const step of [4, 5, 6]) {
       const lines = section(step).split("\n");
       const titles = lines.findIndex((line) => line.includes("OBSERVER OF THE CHAIN"));
@@ -90,14 +89,14 @@ describe("npm run demo", function () {
     expect(service(1)).to.contain("POST /zk/deposit").and.contain(payer);
     expect(service(2)).to.contain("POST /zk/phone/link").and.contain("POST /zk/phone/verify");
     expect(service(4))
-      .to.match(/0\.10 USDC to 0\.11 USDC go to 0x\S+ for http\S+\/articles\/1;/)
+      .to.match(/0x\S+ gets 0\.10 USDC to 0\.11 USDC for http\S+\/articles\/1;/)
       .and.not.contain(payer);
     expect(service(5))
       .to.contain("10 times POST /zk/verify")
       .and.contain("10 times POST /zk/settle")
       .and.not.contain(payer);
     expect(service(9)).to.contain("nothing: no request");
-    expect(service(10)).to.contain("holds and spends 8 notes; nothing leaves the pool").and.contain("1.50 USDC to 0x");
+    expect(service(10)).to.contain("spends 8 notes; nothing leaves the pool").and.contain("1.50 USDC to 0x");
   });
 
   it("fails if the demo ends early", async () => {
@@ -108,10 +107,10 @@ describe("npm run demo", function () {
       const world = await createWorld(screen, { port: 0, artifacts: built }, cleanup);
       await playStep(world, 1, deposit);
       const different = (await readBalances(world)).filter(({ expected, found }) => expected !== found);
-      expect(different.map(({ what }) => what)).to.include.members(["agent, shielded", "merchant, account", "pool"]);
-      expect(different.map(({ what }) => what)).not.to.include("agent, account");
+      expect(different.map(({ what }) => what)).to.include.members(["payer, shielded", "merchant, account", "pool"]);
+      expect(different.map(({ what }) => what)).not.to.include("payer, account");
       expect(printed.join("")).to.contain("paid by the relayer");
-      // And what is searched for in payments is found where it is: in a deposit.
+      // The same search finds the account in a deposit, which is public.
       const { found } = await searchSecrets(world, world.transactions.receipts);
       expect(found).to.deep.equal(["both accounts"]);
     } finally {

@@ -6,7 +6,7 @@ import type { Screen } from "../terminal.ts";
 const balance = (what: string, found: bigint): Balance => ({ what, unit: "USDC", expected: 1_000_000n, found });
 
 describe("demo balances", () => {
-  it("are equal to the last base unit or reported", () => {
+  it("are reported if they differ by one base unit", () => {
     const printed: string[] = [];
     const screen: Screen = { width: 120, colours: false, write: (text) => void printed.push(text) };
     const balances = [
@@ -22,7 +22,7 @@ describe("demo balances", () => {
     expect(lines[4]).to.match(/^debt +1\.00 USDC +-1 USDC +DIFFERENT$/);
   });
 
-  it("are written with two decimals or as many as there are", () => {
+  it("are written with at least two decimals", () => {
     expect(usdc(0n)).to.equal("0.00 USDC");
     expect(usdc(50_000n)).to.equal("0.05 USDC");
     expect(usdc(1n)).to.equal("0.000001 USDC");

@@ -15,7 +15,7 @@ const screen = (width = 120, colours = false): Screen & { readonly text: string 
 };
 
 describe("demo terminal", () => {
-  it("wraps at spaces, and inside a word only where it must", () => {
+  it("wraps at spaces, and breaks only words that are too long", () => {
     expect(wrap("one two three", 7)).to.deep.equal(["one two", "three"]);
     expect(wrap("0123456789", 4)).to.deep.equal(["0123", "4567", "89"]);
     expect(wrap("a 0123456789", 4)).to.deep.equal(["a", "0123", "4567", "89"]);
@@ -23,7 +23,7 @@ describe("demo terminal", () => {
   });
 
   for (const width of [60, 80, 119, 120])
-    it(`puts three columns side by side within ${width} characters, and loses no word`, () => {
+    it(`puts three columns side by side within ${width} characters without losing a word`, () => {
       const cells = [["some words that need more than one line", "second"], [], ["x".repeat(100), "last word"]];
       const text = columns(["ONE", "TWO", "THREE"], cells, screen(width));
       const lines = text.trimEnd().split("\n");
@@ -35,7 +35,7 @@ describe("demo terminal", () => {
         .and.contain("lastword");
     });
 
-  it("says a text below a title, and no line of it is too long", () => {
+  it("wraps and indents a text", () => {
     const output = screen(60);
     say(output, "word ".repeat(30).trim());
     const lines = output.text.trimEnd().split("\n");
@@ -60,15 +60,15 @@ describe("demo terminal", () => {
     expect(stripVTControlCharacters(table(rows(coloured)))).to.equal(table(rows(plain)));
   });
 
-  it("is never wider than 120, knows a terminal from a file", () => {
+  it("is at most 120 characters wide, and 80 without a terminal", () => {
     const stream = (isTTY: boolean, width: number) =>
       ({ isTTY, columns: width, hasColors: () => true }) as NodeJS.WriteStream;
     expect(screenOf(stream(true, 300))).to.include({ width: 120 });
     expect(screenOf(stream(true, 20))).to.include({ width: 60 });
-    expect(screenOf(stream(false, 80))).to.include({ width: 120, colours: false });
+    expect(screenOf(stream(false, 120))).to.include({ width: 80, colours: false });
   });
 
-  it("says what takes time before it does, and ends the line when it fails too", async () => {
+  it("announces an action, and ends the line even if the action fails", async () => {
     const output = screen();
     const during: string[] = [];
     expect(await progress(output, "working", async () => during.push(output.text))).to.equal(1);

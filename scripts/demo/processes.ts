@@ -1,0 +1,114 @@
+// The demo's child processes: the service with its phone registry, and the resource servers. They end with this process.
+import { fork } from "node:child_process";
+import { generateKeyPairSync } from "node:crypto";
+import { join } from "node:path";
+import type { DeploymentManifest } from "@sotto/protocol";
+import { CommandError } from "../lib/command.ts";
+
+/** Actions to run at the end, the last one first. */
+export class Cleanup {
+  readonly #actions: (() => Promise<void>)[] = [];
+  add(action: () => Promise<void>): void {
+    this.#actions.push(action);
+  }
+  async run(): Promise<void> {
+    for (let action = this.#actions.pop(); action; action = this.#actions.pop()) await action();
+  }
+}
+
+/** A child's only message: that it has started, or why it has not. */
+export type ChildMessage<Started> =
+  | { readonly started: Started }
+  | { readonly error: { readonly code: string; readonly message: string } };
+
+export interface ChildOptions {
+  readonly environment: Record<string, string>;
+  /** Sent over the IPC channel, because it contains secrets that do not belong into an environment. */
+  readonly order?: object | undefined;
+}
+
+/**
+ * @param script a file in this folder
+ * @throws CommandError with the child's code, or CHILD_FAILED if the child ended without a message
+ */
+export async function startChild<Started>(
+  script: string,
+  { environment, order }: ChildOptions,
+  cleanup: Cleanup,
+): Promise<Started> {
+  const child = fork(join(import.meta.dirname, script), [], {
+    env: environment,
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+    serialization: "advanced",
+  });
+  const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  cleanup.add(async () => {
+    child.ref();
+    child.kill("SIGTERM");
+    await closed;
+  });
+  const message = await new Promise<ChildMessage<Started>>((resolve) => {
+    const fail = (text: string) => resolve({ error: { code: "CHILD_FAILED", message: text } });
+    child.once("message", (received: ChildMessage<Started>) => resolve(received));
+    child.once("error", (error) => fail(error.message));
+    void closed.then(() => fail(`${script} ended while it started`));
+    if (order !== undefined) child.send(order, (error) => error && fail(error.message));
+  });
+  if ("error" in message) throw new CommandError(message.error.code, message.error.message);
+  // Otherwise the children would keep a parent alive that ends without cleaning up.
+  child.unref();
+  child.channel?.unref();
+  return message.started;
+}
+
+export interface StartedService {
+  /** Base URL, including the base path. */
+  readonly url: string;
+  /** Address of the account that pays the gas, in lower case. */
+  readonly relayer: string;
+}
+
+export interface ServiceOptions {
+  readonly deployment: DeploymentManifest;
+  /** JSON-RPC URL of the chain. */
+  readonly chain: string;
+  /** Folder with the circuits' artifacts. */
+  readonly artifacts: string;
+  /** Private key of the account that pays the gas. */
+  readonly relayerKey: string;
+  /** Folder for the registry's keys and codes. */
+  readonly folder: string;
+}
+
+/** The file into which the development sender writes codes, one JSON object per line. */
+export const codeFile = (folder: string): string => join(folder, "phone-codes.jsonl");
+
+/**
+ * Starts the service on a free port, with stores in memory and new keys.
+ * @throws CommandError with the code of a setting, an artifact or the chain
+ */
+export const startDemoService = (options: ServiceOptions, cleanup: Cleanup): Promise<StartedService> =>
+  startChild<StartedService>("service-process.ts", { environment: settings(options) }, cleanup);
+
+function settings({ deployment, chain, artifacts, relayerKey, folder }: ServiceOptions): Record<string, string> {
+  const { privateKey } = generateKeyPairSync("ed25519");
+  return {
+    SOTTO_PORT: "0",
+    SOTTO_CHAIN_ID: String(deployment.chainId),
+    SOTTO_POOL: deployment.pool,
+    SOTTO_DEPLOYMENT_BLOCK: String(deployment.deploymentBlock),
+    SOTTO_RPC_URLS: chain,
+    SOTTO_RELAYER_KEY: relayerKey,
+    SOTTO_ARTIFACTS: artifacts,
+    SOTTO_STORE: "sqlite::memory:",
+    SOTTO_TOKEN_KEY: JSON.stringify(privateKey.export({ format: "jwk" })),
+    // The demo sends few payments at a time; more threads would only start more slowly.
+    SOTTO_VERIFY_WORKERS: "1",
+    SOTTO_PHONE_REGISTRY: "on",
+    SOTTO_PHONE_STORE: "sqlite::memory:",
+    SOTTO_PHONE_KEYS: join(folder, "phone-keys.json"),
+    SOTTO_PHONE_SENDER: "file",
+    SOTTO_PHONE_CODE_FILE: codeFile(folder),
+    SOTTO_LOG_LEVEL: process.env["SOTTO_DEBUG"] === "1" ? "debug" : "silent",
+  };
+}

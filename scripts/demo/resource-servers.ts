@@ -1,0 +1,167 @@
+// The merchant's four resource servers, one on each adapter, as a child process of the demo: proving in the parent must
+// not delay their responses. The parent sends their options over the IPC channel, because they contain a viewing key.
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { serve } from "@hono/node-server";
+import type { PaidProof, PaywallOptions } from "@sotto/resource-server";
+import { sotto as expressPaywall } from "@sotto/resource-server/express";
+import { sotto as fastifyPaywall } from "@sotto/resource-server/fastify";
+import { withPayment } from "@sotto/resource-server/fetch";
+import { sotto as honoPaywall } from "@sotto/resource-server/hono";
+import express from "express";
+import fastify from "fastify";
+import { Hono } from "hono";
+import type { ChildMessage } from "./processes.ts";
+
+const HOST = "127.0.0.1";
+
+/** The options that all of them share. */
+export type SharedOptions = Omit<PaywallOptions, "origin" | "price">;
+
+export interface ResourceServer {
+  readonly name: string;
+  readonly framework: string;
+  /** The line of code that charges for requests. */
+  readonly line: string;
+  /** In whole tokens, for every request. */
+  readonly price: string;
+  readonly origin: string;
+}
+
+interface Kind extends Omit<ResourceServer, "origin"> {
+  /** @returns closes the server */
+  open(options: PaywallOptions, port: number): Promise<() => Promise<void>>;
+}
+
+/** The body of a paid response. */
+export interface Sale {
+  readonly goods: string;
+  /** What the server has read with its viewing key, in base units. */
+  readonly paid: string;
+}
+
+const sell = (goods: string, payment: PaidProof | undefined): Sale => ({ goods, paid: String(payment?.amount) });
+
+/** The part of Node's HTTP server that ends keep-alive connections and stops listening. */
+function closeServer(server: ReturnType<typeof serve>): void {
+  if ("closeAllConnections" in server) server.closeAllConnections();
+  server.close();
+}
+
+const KINDS: readonly Kind[] = [
+  {
+    name: "news",
+    framework: "Express",
+    line: "app.use(sotto(options))",
+    price: "0.10",
+    async open(options, port) {
+      const app = express();
+      const paywall = expressPaywall(options);
+      app.use(paywall);
+      app.get("/articles/:number", (request, response) => {
+        response.json(sell(`article ${request.params.number}`, request.payment));
+      });
+      await paywall.ready;
+      const server = app.listen(port, HOST);
+      await once(server, "listening");
+      return async () => {
+        closeServer(server);
+        await paywall.close();
+      };
+    },
+  },
+  {
+    name: "weather",
+    framework: "Fastify",
+    line: "app.register(sotto, options)",
+    price: "0.02",
+    async open(options, port) {
+      const app = fastify({ forceCloseConnections: true });
+      await app.register(fastifyPaywall, options);
+      app.get<{ Params: { city: string } }>("/forecast/:city", async ({ params, payment }) =>
+        sell(`sunshine in ${params.city}`, payment),
+      );
+      await app.listen({ port, host: HOST });
+      return () => app.close();
+    },
+  },
+  {
+    name: "words",
+    framework: "Hono",
+    line: 'app.use("*", sotto(options))',
+    price: "0.05",
+    async open(options, port) {
+      const app = new Hono();
+      const paywall = honoPaywall(options);
+      app.use("*", paywall);
+      app.get("/translate/:word", (c) => c.json(sell(`${c.req.param("word")}, translated`, c.get("payment"))));
+      await paywall.ready;
+      const server = serve({ fetch: app.fetch, port, hostname: HOST });
+      await once(server, "listening");
+      return async () => {
+        closeServer(server);
+        await paywall.close();
+      };
+    },
+  },
+  {
+    name: "rates",
+    framework: "none",
+    line: "withPayment(handler, options)",
+    price: "0.03",
+    async open(options, port) {
+      const handler = withPayment(({ url }, payment) => {
+        const currency = new URL(url).pathname.replace("/rates/", "");
+        return Response.json(sell(`a dollar in ${currency}`, payment));
+      }, options);
+      await handler.ready;
+      const server = serve({ fetch: (request) => handler(request), port, hostname: HOST });
+      await once(server, "listening");
+      return async () => {
+        closeServer(server);
+        await handler.close();
+      };
+    },
+  },
+];
+
+/** Free ports, opened at the same time so that they differ: a server must know its origin before it listens. */
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, HOST));
+  await Promise.all(servers.map((server) => once(server, "listening")));
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => once(server.close(), "close")));
+  return ports;
+}
+
+async function openAll(shared: SharedOptions): Promise<readonly ResourceServer[]> {
+  const ports = await freePorts(KINDS.length);
+  const closers: (() => Promise<void>)[] = [];
+  process.once("SIGTERM", () => {
+    void Promise.allSettled(closers.map((close) => close())).finally(() => process.exit(0));
+  });
+  return Promise.all(
+    KINDS.map(async ({ open, ...kind }, index) => {
+      const port = ports[index]!;
+      const origin = `http://${HOST}:${port}`;
+      closers.push(await open({ ...shared, origin, price: kind.price }, port));
+      return { ...kind, origin };
+    }),
+  );
+}
+
+const send = (message: ChildMessage<readonly ResourceServer[]>) => process.send?.(message);
+process.once("disconnect", () => process.exit(0));
+if (!process.connected) process.exit(0);
+// Ctrl-C reaches the whole process group; the parent decides when this process ends.
+process.on("SIGINT", () => {});
+process.once("message", (shared: SharedOptions) => {
+  openAll(shared).then(
+    (servers) => send({ started: servers }),
+    (error: Error & { code?: string }) => {
+      send({ error: { code: error.code ?? "SERVER_FAILED", message: error.message } });
+      process.disconnect();
+    },
+  );
+});
