@@ -71,7 +71,9 @@ export async function ensureToolchain(root) {
 
 /** The inputs of an installation. */
 function dependencyHash(root) {
-  const members = ["circuits", ...readdirSync(join(root, "packages")).map((name) => join("packages", name))];
+  const inFolder = (folder) =>
+    existsSync(join(root, folder)) ? readdirSync(join(root, folder)).map((name) => join(folder, name)) : [];
+  const members = ["circuits", "scripts", ...["packages", "examples", "test"].flatMap(inFolder)];
   const manifests = ["", ...members].map((member) => join(member, "package.json"));
   const hash = createHash("sha256");
   for (const file of ["pnpm-lock.yaml", "pnpm-workspace.yaml", ...manifests])

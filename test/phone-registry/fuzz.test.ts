@@ -6,6 +6,7 @@ import { PHONE_ROUTE_ERRORS } from "@sotto/phone-registry";
 import { bindingSlots } from "@sotto/protocol";
 import { SERVER_ERRORS, statusOf } from "@sotto/server";
 import { expect } from "chai";
+import { fuzzSize } from "../kit/fuzz-size.ts";
 import { type Fields, type FuzzRequest, mutate, type Sample } from "../kit/mutations.ts";
 import { Random } from "../kit/random.ts";
 import { slow } from "../kit/slow.ts";
@@ -21,9 +22,8 @@ import {
   unlinkBody,
 } from "./support/world.ts";
 
-const LONG = process.env["SOTTO_LONG"] === "1";
-const REQUESTS = LONG ? 50_000 : 5_000;
-const LOOKUPS = LONG ? 10_000 : 1_000;
+const REQUESTS = fuzzSize(500, 50_000);
+const LOOKUPS = fuzzSize(200, 10_000);
 const AT_A_TIME = 8;
 const INTERNALS =
   /node_modules|file:\/\/|\.[jt]s:\d|\bat [\w.<>]+ \(|SQLITE|select .* from|SyntaxError|undefined is not/i;

@@ -4,6 +4,7 @@
 import { Agent, request as httpRequest } from "node:http";
 import type { Paywall, PaywallEvent } from "@sotto/resource-server";
 import { expect } from "chai";
+import { fuzzSize } from "../kit/fuzz-size.ts";
 import { Random } from "../kit/random.ts";
 import { slow } from "../kit/slow.ts";
 import { type HeaderFields, type WrongHeader, wrongHeader } from "./support/mutations.ts";
@@ -12,8 +13,7 @@ import { headerOf, showing } from "./support/payments.ts";
 import { ADAPTERS, type Shop } from "./support/shops.ts";
 import { openShopWorld, PRICE, pay, type Settled, type ShopWorld } from "./support/world.ts";
 
-const LONG = process.env["SOTTO_LONG"] === "1";
-const HEADERS = LONG ? 50_000 : 5_000;
+const HEADERS = fuzzSize(500, 50_000);
 const AT_A_TIME = 8;
 const PAYMENTS = 24;
 /** Bytes of headers that Node reads, and its own answer to more. */

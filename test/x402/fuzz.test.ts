@@ -4,6 +4,7 @@ import { encodeShieldedAddress, type WireBundle } from "@sotto/protocol";
 import type { X402Requirements } from "@sotto/protocol/x402";
 import { expect } from "chai";
 import { Wallet as Account } from "ethers";
+import { fuzzSize } from "../kit/fuzz-size.ts";
 import { type Answer, post } from "../kit/http.ts";
 import { fieldMutation, type Sample } from "../kit/mutations.ts";
 import { Random } from "../kit/random.ts";
@@ -14,9 +15,8 @@ import { bodyOf, pay, requirements } from "../world/x402.ts";
 import { bundleFor, challenge, encodeHeader, headerOf, show } from "./support/payer.ts";
 import { openShop, type Shop, signRecipient } from "./support/shop.ts";
 
-const LONG = process.env["SOTTO_LONG"] === "1";
-const BODIES = LONG ? 20_000 : 600;
-const HEADERS = LONG ? 20_000 : 600;
+const BODIES = fuzzSize(200, 20_000);
+const HEADERS = fuzzSize(200, 20_000);
 const AT_ONCE = 12;
 
 /** Fields any change of which makes another payment of it. What only the payer looks at (a signature) is not among them. */
