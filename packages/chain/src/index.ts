@@ -37,7 +37,6 @@ export {
 export type { Broadcast } from "./rpc/broadcast.ts";
 export { MAX_BATCH } from "./rpc/endpoint.ts";
 export type { ChainLog, ChainOptions } from "./rpc/failover.ts";
-export { postJsonRpc, type RequestLimits } from "./rpc/post.ts";
 export type { Block, Call, FeeHistory, Head, Log, Receipt } from "./rpc/values.ts";
 export { signatureCall } from "./signature-call.ts";
 export { assertChainId, type ChainSource, type LogQuery, requireBlock, useNode } from "./source.ts";

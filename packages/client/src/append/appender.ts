@@ -26,7 +26,7 @@ export interface PreparedNoteAppend {
   left: number;
 }
 
-const MOST_TRIES = 5;
+const MAX_TRIES = 5;
 
 /**
  * Moves queued notes into the tree. Anyone can: it needs no key, only gas. It works on the newest block, without
@@ -61,12 +61,12 @@ export class NoteAppender {
     const { store, prover } = Object(options) as NoteAppenderOptions;
     for (const [name, value] of Object.entries({ store, prover }))
       if (typeof value !== "object" || value === null) throw new WalletError("INVALID_OPTION", `${name} is missing`);
-    const range = options.rangeSize === undefined ? {} : { rangeSize: expectCount(options.rangeSize, "rangeSize", 1) };
+    const rangeSize = options.rangeSize === undefined ? undefined : expectCount(options.rangeSize, "rangeSize", 1);
     const { chain, info } = await connectPool(options);
     checkKeys(prover.artifacts, options, info.chainId);
     await claimStore(store, { ...info, owner: "appender" });
     const { deploymentBlock } = info;
-    const sync = await PoolSync.open({ chain, deployment: info, deploymentBlock, store, finality: 0, ...range });
+    const sync = await PoolSync.open({ chain, deployment: info, deploymentBlock, store, finality: 0, rangeSize });
     return new NoteAppender(info, chain, options, sync, await TreeView.open(store));
   }
 
@@ -110,7 +110,7 @@ export class NoteAppender {
 
   /** The state of the queue in the very block the events were read up to. */
   async #queueStart(onProgress: ScanOptions["onProgress"], signal?: AbortSignal): Promise<QueueStart> {
-    for (let i = 0; i < MOST_TRIES; i += 1) {
+    for (let i = 0; i < MAX_TRIES; i += 1) {
       await this.#sync.scan(onProgress, signal);
       const { ledger, height } = this.#sync;
       const { size, ...start } = await poolViews(this.#chain, this.pool.pool).queue(height);

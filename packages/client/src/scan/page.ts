@@ -110,7 +110,7 @@ function joinPages(first: Page, second: Page): Page {
   };
 }
 
-const MOST_LEAVES = 8192;
+const MAX_PAGE_LEAVES = 8192;
 /** Of what is everybody's: where pages end must not depend on whose they are, for their ends are asked for. */
 const weight = (page: Page): number => 1 + page.leaves.length;
 
@@ -133,7 +133,7 @@ export function joinFinalPages(pages: readonly Page[], final: number): Page[] {
 }
 
 function worthJoining(first: Page, second: Page): boolean {
-  return weight(first) <= 2 * weight(second) && weight(first) + weight(second) <= MOST_LEAVES;
+  return weight(first) <= 2 * weight(second) && weight(first) + weight(second) <= MAX_PAGE_LEAVES;
 }
 
 /** What makes the stored pages into those they were joined to. */

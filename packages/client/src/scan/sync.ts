@@ -15,7 +15,7 @@ import { readPage } from "./reader.ts";
 import { NoteScanner } from "./scanner.ts";
 import type { ScanProgress, ScanResult, SyncOptions } from "./types.ts";
 
-const MOST_RESTARTS = 5;
+const MAX_RESTARTS = 5;
 const DEFAULT_RANGE = 10_000;
 
 /** Keeps a ledger in step with the canonical chain, page by page, each written to the store before the next is read. */
@@ -69,7 +69,7 @@ export class PoolSync {
     for (let restarts = 0; ; restarts += 1) {
       result.rolledBack += await this.#rollBack();
       if (await this.#readTo(height, final, result, onProgress, signal)) break;
-      if (restarts >= MOST_RESTARTS)
+      if (restarts >= MAX_RESTARTS)
         throw new ChainError("NODE_INCONSISTENT", "the node's chain kept changing during the scan: try again");
     }
     await this.#join(final);

@@ -14,7 +14,7 @@ export interface SyncOptions {
   /** Whose notes are looked for; left out: nobody's, only the queue and the tree are followed. */
   keys?: ScanKeys;
   /** Most blocks asked for at once (10,000 if left out); fewer where the node refuses. */
-  rangeSize?: number;
+  rangeSize?: number | undefined;
 }
 
 /** How far a scan has come. */

@@ -58,7 +58,7 @@ export class WalletCore {
       store,
       finality,
       keys: { viewingKey: keys.viewingKey, ownerTag: keys.ownerTag(0), keys },
-      ...(rangeSize === undefined ? {} : { rangeSize }),
+      rangeSize,
     });
     return new WalletCore(options, sync, await TreeView.open(store), await Journal.open(store));
   }

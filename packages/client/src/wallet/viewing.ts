@@ -49,14 +49,14 @@ export class ViewingWallet {
   static async open(options: ViewingWalletOptions): Promise<ViewingWallet> {
     const { viewingKey, shieldedAddress, store } = Object(options) as ViewingWalletOptions;
     const { ownerTag } = checkViewingKey(viewingKey, shieldedAddress);
-    const range = options.rangeSize === undefined ? {} : { rangeSize: expectCount(options.rangeSize, "rangeSize", 1) };
+    const rangeSize = options.rangeSize === undefined ? undefined : expectCount(options.rangeSize, "rangeSize", 1);
     if (typeof store !== "object" || store === null) throw new WalletError("INVALID_OPTION", "store is missing");
     const { chain, info } = await connectPool(options);
     const finality = finalityOf(options, info.chainId);
     await claimStore(store, { ...info, owner: `viewing ${shieldedAddress}` });
     const { deploymentBlock } = info;
     const keys = { viewingKey, ownerTag };
-    const sync = await PoolSync.open({ chain, deployment: info, deploymentBlock, store, finality, keys, ...range });
+    const sync = await PoolSync.open({ chain, deployment: info, deploymentBlock, store, finality, keys, rangeSize });
     return new ViewingWallet(info, sync);
   }
 

@@ -62,14 +62,14 @@ export class Wallet {
       throw new WalletError("INVALID_OPTION", "a wallet needs its options: seed, chain, chainId, pool and so on");
     checkSeed(options.seed);
     const { store, prover, clock = Date.now } = options;
-    const range = options.rangeSize === undefined ? {} : { rangeSize: expectCount(options.rangeSize, "rangeSize", 1) };
+    const rangeSize = options.rangeSize === undefined ? undefined : expectCount(options.rangeSize, "rangeSize", 1);
     if (typeof store !== "object" || store === null) throw new WalletError("INVALID_OPTION", "store is missing");
     const { chain, info } = await connectPool(options);
     const finality = finalityOf(options, info.chainId);
     if (prover !== undefined) checkKeys(prover.artifacts, options, info.chainId);
     const keys: WalletKeys = deriveKeys(options.seed, info);
     await claimStore(store, { ...info, owner: keys.shieldedAddress() });
-    return new Wallet(await WalletCore.open({ chain, info, keys, store, prover, finality, clock, ...range }));
+    return new Wallet(await WalletCore.open({ chain, info, keys, store, prover, finality, clock, rangeSize }));
   }
 
   /** Where its state is. Those who build on the wallet keep theirs beside it, under prefixes of their own. */

@@ -47,7 +47,7 @@ export interface Terms {
 }
 
 /** Seconds. With what is added to reach a full minute it stays within the day that services allow. */
-const LONGEST_VALIDITY = 86_340;
+const MAX_VALIDITY_SECONDS = 86_340;
 
 /** @param amount base units for the recipient @throws SottoError INVALID_AMOUNT, INVALID_ADDRESS; WalletError INVALID_OPTION */
 export function checkTerms(
@@ -59,7 +59,7 @@ export function checkTerms(
   const feeAmount = assertAmount(fee?.amount ?? 0n, "fee.amount");
   const feeRecipient = fee === undefined ? ZeroAddress : parseAddress(fee.recipient, "fee.recipient");
   const total = assertAmount(assertAmount(amount) + feeAmount, "amount and fee together");
-  expectCount(validFor, "validFor", 60, LONGEST_VALIDITY);
+  expectCount(validFor, "validFor", 60, MAX_VALIDITY_SECONDS);
   if (amount > 0n) checkReceiver(core, recipient, "recipient");
   if (feeAmount > 0n) checkReceiver(core, feeRecipient, "fee.recipient");
   return { recipient, amount: total, fee: feeAmount, feeRecipient, validFor, leaveNothing: false };
