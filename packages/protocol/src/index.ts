@@ -160,7 +160,7 @@ export {
   readStatement,
   recipientOf,
 } from "./payment/statement.ts";
-
+export type { PaymentClaim, PaymentUse, PaymentUses } from "./payment/uses.ts";
 export { DOMAIN, hashNode, poseidon, poseidonEx } from "./poseidon/hash.ts";
 export { type AppendArguments, type PreparedAppend, prepareAppend } from "./prepare/append.ts";
 export { type PaymentArguments, type PreparedPayment, preparePayment } from "./prepare/payment.ts";

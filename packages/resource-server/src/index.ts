@@ -1,4 +1,4 @@
-export type { PaymentUse, PaymentUses } from "./claims/uses.ts";
+export type { PaymentUse, PaymentUses } from "@sotto/protocol";
 export { PAYWALL_ERRORS } from "./error-definitions.ts";
 export { PaywallError, type PaywallErrorCode } from "./errors.ts";
 export { createPaywall } from "./paywall/create.ts";

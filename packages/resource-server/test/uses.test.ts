@@ -1,8 +1,10 @@
 // The claims as another dialect uses them: before it knows whether what it was shown is a payment at all.
+
+import type { PaymentUse } from "@sotto/protocol";
 import { expect } from "chai";
 import { Claims } from "../src/claims/claims.ts";
 import { ClaimStore } from "../src/claims/store.ts";
-import { type PaymentUse, StoredUses } from "../src/claims/uses.ts";
+import { StoredUses } from "../src/claims/uses.ts";
 
 const REMEMBERED = 360_000;
 
@@ -50,7 +52,7 @@ describe("payment uses across formats", () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => uses.claim(use)));
     expect(answers.sort()).to.deep.equal(["busy", "busy", "busy", "busy", "claimed"]);
     expect(await taken(use)).to.equal("IN_USE");
-    await uses.use(use);
+    await uses.consume(use);
     expect([await uses.claim(use), await taken(use)]).to.deep.equal(["used", "USED"]);
     const other = payment();
     expect([await taken(other), await uses.claim(other)]).to.deep.equal(["taken", "busy"]);
@@ -60,7 +62,7 @@ describe("payment uses across formats", () => {
     const [shown, use, under] = [payment(), payment(), payment()];
     await (await claims.take(request(shown))).finish(200);
     expect(await uses.claim(use)).to.equal("claimed");
-    await uses.use(use);
+    await uses.consume(use);
     expect(await uses.claim(under)).to.equal("claimed");
     const HOURS = 23 * 3_600_000;
     now += HOURS;
@@ -69,7 +71,7 @@ describe("payment uses across formats", () => {
       ...["USED", "used", "claimed"],
     ]);
     // Its handler began before the clock jumped, and answers now.
-    await uses.use(under);
+    await uses.consume(under);
     now -= HOURS;
     await store.sweep();
     for (const old of [shown, use, under])
@@ -82,14 +84,14 @@ describe("payment uses across formats", () => {
   it("that are stored need memory only while valid or in progress", async () => {
     const [used, under] = [payment(), payment()];
     for (const use of [used, under]) await uses.claim(use);
-    await uses.use(used);
+    await uses.consume(used);
     now += REMEMBERED - 1;
     await uses.claim(payment());
     expect(uses.size).to.equal(3);
     now += 1;
     await uses.claim(payment());
     expect(uses.size).to.equal(3);
-    await uses.use(under);
+    await uses.consume(under);
     expect(await store.isUsed(idOf(under.nullifier))).to.equal(true);
   });
 
@@ -106,14 +108,14 @@ describe("payment uses across formats", () => {
     const honest = payment();
     const forged = { ...honest, digest: "0xf0" };
     expect(await uses.claim(forged)).to.equal("claimed");
-    await uses.refuse(forged);
+    await uses.reject(forged);
     expect(await uses.claim(honest)).to.equal("claimed");
     await uses.release(honest);
     expect(await uses.claim(forged)).to.equal("claimed");
-    await uses.refuse(forged);
+    await uses.reject(forged);
     expect(await uses.claim(honest)).to.equal("claimed");
-    await uses.use(honest);
-    await uses.giveBack(honest);
+    await uses.consume(honest);
+    await uses.restore(honest);
     // Once the honest one was served, no other of the note is heard.
     expect([await uses.claim(forged), await uses.claim(honest)]).to.deep.equal(["used", "claimed"]);
   });
@@ -122,8 +124,8 @@ describe("payment uses across formats", () => {
     const use = payment();
     for (let i = 0; i < 3; i += 1) {
       expect(await uses.claim(use)).to.equal("claimed");
-      await uses.use(use);
-      await uses.giveBack(use);
+      await uses.consume(use);
+      await uses.restore(use);
     }
     expect([await uses.claim(use), await taken(use)]).to.deep.equal(["used", "USED"]);
   });
@@ -146,7 +148,7 @@ describe("payment uses across formats", () => {
         resolve();
       };
     });
-    const failed = await uses.use(use).catch((error: Error) => error.message);
+    const failed = await uses.consume(use).catch((error: Error) => error.message);
     expect(failed).to.equal("the store is away");
     expect(await open().claim(use)).to.equal("busy");
     back();
@@ -159,9 +161,9 @@ describe("payment uses across formats", () => {
   it("can be released only by their holder", async () => {
     const use = payment();
     await uses.claim(use);
-    await uses.use(use);
+    await uses.consume(use);
     const other = open();
-    for (const end of ["release", "refuse", "giveBack", "use"] as const) await other[end](use);
+    for (const end of ["release", "reject", "restore", "consume"] as const) await other[end](use);
     expect(await other.claim(use)).to.equal("used");
   });
 

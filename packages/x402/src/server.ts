@@ -1,11 +1,19 @@
 // The seller's side of the scheme, for x402ResourceServer.register.
-import { baseUrl, type EthCall, LOCAL_CHAIN_IDS, MAX_PAYMENT_AGE_MS, parseAddress, requestId } from "@sotto/protocol";
+import {
+  baseUrl,
+  type EthCall,
+  LOCAL_CHAIN_IDS,
+  MAX_PAYMENT_AGE_MS,
+  type PaymentUses,
+  parseAddress,
+  requestId,
+} from "@sotto/protocol";
 import { X402_DYNAMIC_EXTRA, X402_SCHEME, x402Network } from "@sotto/protocol/x402";
 import { X402SchemeError } from "./errors.ts";
 import { type Hooks, serverHooks } from "./server/hooks.ts";
+import { MemoryUses } from "./server/payment-uses.ts";
 import { amountOf, type Token } from "./server/price.ts";
 import { checkOwnBinding, readRecipient, type SottoRecipient } from "./server/recipient.ts";
-import { MemoryUses, type Uses } from "./server/uses.ts";
 import { serviceAddress } from "./service-address.ts";
 import type {
   Json,
@@ -17,6 +25,7 @@ import type {
   SupportedKind,
 } from "./types.ts";
 
+export type { PaymentClaim, PaymentUse, PaymentUses } from "@sotto/protocol";
 export { X402SchemeError, type X402SchemeErrorCode } from "./errors.ts";
 export {
   bothDialects,
@@ -24,8 +33,8 @@ export {
   type PaywallChallenge,
   x402Challenge,
 } from "./server/dialects.ts";
+export { MemoryUses } from "./server/payment-uses.ts";
 export type { SottoRecipient } from "./server/recipient.ts";
-export { type Claim, MemoryUses, type PaymentUse, type Uses } from "./server/uses.ts";
 
 export interface SottoServerOptions {
   /** Public origin of the shop, e.g. https://data.example: what payments are bound to. Never taken from a request. */
@@ -45,7 +54,7 @@ export interface SottoServerOptions {
    * share. `new MemoryUses()` is for a single process: it refuses payments that were made before it started. Required,
    * except on local chains, where that is the default.
    */
-  readonly uses?: Uses;
+  readonly uses?: PaymentUses;
   /** Told what went wrong in a check or a store; the payment was refused then. */
   readonly onError?: (error: unknown) => void;
   /** Now, ms. */
@@ -173,7 +182,7 @@ export class SottoScheme {
 }
 
 /** Servers that do not share a store sell one payment once each, so outside of local chains the store must be named. */
-function usesOf({ uses, chainId }: SottoServerOptions, clock: () => number): Uses {
+function usesOf({ uses, chainId }: SottoServerOptions, clock: () => number): PaymentUses {
   if (uses !== undefined) return uses;
   if (LOCAL_CHAIN_IDS.includes(BigInt(chainId))) return new MemoryUses(clock);
   throw new X402SchemeError(

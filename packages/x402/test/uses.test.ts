@@ -19,14 +19,14 @@ describe("payment uses in memory", () => {
     const claims = await Promise.all(Array.from({ length: 5 }, () => uses.claim(payment())));
     expect(claims).to.deep.equal(["claimed", "busy", "busy", "busy", "busy"]);
     expect(await uses.claim(payment("0x02"))).to.equal("claimed");
-    await uses.use(payment());
+    await uses.consume(payment());
     expect(await uses.claim(payment())).to.equal("used");
   });
 
   it("are released if not settled, without a trace", async () => {
     for (let i = 0; i < 10; i += 1) {
       expect(await uses.claim(payment())).to.equal("claimed");
-      await (i % 2 === 0 ? uses.release(payment()) : uses.refuse(payment()));
+      await (i % 2 === 0 ? uses.release(payment()) : uses.reject(payment()));
       expect(uses.size).to.equal(0);
     }
   });
@@ -34,19 +34,19 @@ describe("payment uses in memory", () => {
   it("allow three failed handlers, not a fourth", async () => {
     for (let i = 0; i < 3; i += 1) {
       expect(await uses.claim(payment())).to.equal("claimed");
-      await uses.use(payment());
-      await uses.giveBack(payment());
+      await uses.consume(payment());
+      await uses.restore(payment());
     }
     expect(await uses.claim(payment())).to.equal("used");
   });
 
   it("ignore a release without a claim", async () => {
     await uses.claim(payment());
-    await uses.use(payment());
+    await uses.consume(payment());
     await uses.release(payment());
-    await uses.refuse(payment());
+    await uses.reject(payment());
     expect(await uses.claim(payment())).to.equal("used");
-    for (const method of ["release", "refuse", "use", "giveBack"] as const) await uses[method](payment("0x02"));
+    for (const method of ["release", "reject", "consume", "restore"] as const) await uses[method](payment("0x02"));
     expect(await uses.claim(payment("0x02"))).to.equal("claimed");
   });
 
@@ -60,7 +60,7 @@ describe("payment uses in memory", () => {
   it("stay consumed while the clock is hours ahead and after it is corrected", async () => {
     const use = payment();
     await uses.claim(use);
-    await uses.use(use);
+    await uses.consume(use);
     now += 80_000_000;
     expect(await uses.claim(payment("0x02"))).to.equal("claimed");
     now -= 80_000_000;

@@ -1,26 +1,7 @@
 // The claims of a paywall for another dialect on the same route: a payment that one has taken the other does not take.
 import { randomUUID } from "node:crypto";
+import type { PaymentClaim, PaymentUse, PaymentUses } from "@sotto/protocol";
 import type { ClaimStore } from "./store.ts";
-
-/** A payment, as another dialect shows it. */
-export interface PaymentUse {
-  /** keccak256 of its ten signals. */
-  readonly digest: string;
-  /** Decimal. */
-  readonly nullifier: string;
-  readonly resource: string;
-  /** ms */
-  readonly timestamp: number;
-}
-
-/** What `@sotto/x402/server` takes as `uses`: see there. */
-export interface PaymentUses {
-  claim(use: PaymentUse): Promise<"claimed" | "busy" | "used" | "early">;
-  release(use: PaymentUse): Promise<void>;
-  refuse(use: PaymentUse): Promise<void>;
-  use(use: PaymentUse): Promise<void>;
-  giveBack(use: PaymentUse): Promise<void>;
-}
 
 export interface UsesOptions {
   readonly store: ClaimStore;
@@ -51,7 +32,7 @@ export class StoredUses implements PaymentUses {
     this.#options = options;
   }
 
-  async claim({ digest, nullifier, resource, timestamp }: PaymentUse): Promise<"claimed" | "busy" | "used" | "early"> {
+  async claim({ digest, nullifier, resource, timestamp }: PaymentUse): Promise<PaymentClaim> {
     const { store, idOf, remembered, forgetfulSince, clock } = this.#options;
     this.#drop();
     // What is from the future could be used again after a restart that comes before its time.
@@ -66,7 +47,7 @@ export class StoredUses implements PaymentUses {
   release = (use: PaymentUse): Promise<void> =>
     this.#end(use, ({ id, holder }) => this.#options.store.putBack(id, holder));
 
-  refuse = (use: PaymentUse): Promise<void> =>
+  reject = (use: PaymentUse): Promise<void> =>
     this.#end(use, ({ id, holder }) => this.#options.store.forget(id, holder));
 
   /** How many are remembered here, beside the store. */
@@ -75,14 +56,14 @@ export class StoredUses implements PaymentUses {
   }
 
   /** Who holds it is kept: its handler may yet fail. */
-  async use({ digest }: PaymentUse): Promise<void> {
+  async consume({ digest }: PaymentUse): Promise<void> {
     const held = this.#held.get(digest);
     if (held === undefined) return;
     held.state = "served";
     await this.#consume(held);
   }
 
-  giveBack = (use: PaymentUse): Promise<void> =>
+  restore = (use: PaymentUse): Promise<void> =>
     this.#end(use, ({ id, holder }) => this.#options.store.reopen(id, holder));
 
   close(): void {

@@ -1,4 +1,6 @@
 // The table of interface 4.6, row by row.
+
+import type { PaymentUses } from "@sotto/protocol";
 import {
   buildInstructions,
   checkBindingTime,
@@ -8,7 +10,6 @@ import {
   parseProofHeader,
   SottoError,
 } from "@sotto/protocol";
-import type { PaymentUses } from "../claims/uses.ts";
 import { CheckFailed, CheckUnavailable } from "../outcome.ts";
 import { type Prices, pricedRequest, readPrice } from "../routes/prices.ts";
 import type { PaywallRequest } from "../routes/request.ts";

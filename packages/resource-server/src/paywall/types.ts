@@ -1,6 +1,5 @@
 // What adapters see of a paywall: a request in, a decision out. No framework.
-import type { Address, AmountBounds, Bytes32, ProofHeader } from "@sotto/protocol";
-import type { PaymentUses } from "../claims/uses.ts";
+import type { Address, AmountBounds, Bytes32, PaymentUses, ProofHeader } from "@sotto/protocol";
 import type { PaywallRequest } from "../routes/request.ts";
 
 export type { PaywallRequest } from "../routes/request.ts";

@@ -1,9 +1,10 @@
 // The scheme's part in the life of a request. The published server goes on where a hook throws: none of these does, and
 // whatever cannot be looked at is refused.
+
+import type { PaymentClaim, PaymentUse, PaymentUses } from "@sotto/protocol";
 import { checkX402Payment, checkX402Time, parseX402Payload, parseX402Terms, x402Reason } from "@sotto/protocol/x402";
 import { CHECK_FAILED, PAYMENT_IN_USE, PAYMENT_TOO_EARLY, PAYMENT_USED } from "../reasons.ts";
 import type { Frozen, PaymentPayload, PaymentRequirements } from "../types.ts";
-import type { Claim, PaymentUse, Uses } from "./uses.ts";
 
 interface Context {
   readonly paymentPayload: Frozen<PaymentPayload>;
@@ -30,7 +31,7 @@ export interface Hooks {
   onVerifiedPaymentCanceled(context: CancelContext): Promise<void>;
 }
 
-const REFUSALS: Readonly<Record<Exclude<Claim, "claimed">, readonly [reason: string, message: string]>> = {
+const REFUSALS: Readonly<Record<Exclude<PaymentClaim, "claimed">, readonly [reason: string, message: string]>> = {
   used: [PAYMENT_USED, "this payment was used before"],
   busy: [PAYMENT_IN_USE, "a request with this payment is under way"],
   early: [PAYMENT_TOO_EARLY, "this payment was made before the server was started"],
@@ -43,7 +44,7 @@ function useOf(payload: unknown): PaymentUse {
 }
 
 /** @param clock now, ms; @param onError told what went wrong where nobody else is */
-export function serverHooks(uses: Uses, clock: () => number, onError: (error: unknown) => void): Hooks {
+export function serverHooks(uses: PaymentUses, clock: () => number, onError: (error: unknown) => void): Hooks {
   /** For payments that passed the first hook. */
   const settled = (change: (use: PaymentUse) => Promise<void>) => async (context: Context) => {
     try {
@@ -74,16 +75,16 @@ export function serverHooks(uses: Uses, clock: () => number, onError: (error: un
       const [reason, message] = REFUSALS[claim];
       return { abort: true, reason, message };
     }),
-    onAfterSettle: settled((use) => uses.use(use)),
+    onAfterSettle: settled((use) => uses.consume(use)),
     onSettleFailure: async (context) => {
       const { errorReason } = context.error;
       // Only a facilitator that says why it never will be settled ends it. On its way, or no answer: nobody knows.
       const refused = errorReason?.startsWith("sotto_") === true || errorReason?.startsWith("invalid_") === true;
-      await settled((use) => (refused ? uses.refuse(use) : uses.release(use)))(context);
+      await settled((use) => (refused ? uses.reject(use) : uses.release(use)))(context);
     },
     onVerifiedPaymentCanceled: async (context) => {
       const failed = context.reason !== "handler_failed" || (context.responseStatus ?? 500) >= 500;
-      if (failed) await settled((use) => uses.giveBack(use))(context);
+      if (failed) await settled((use) => uses.restore(use))(context);
     },
   };
 }

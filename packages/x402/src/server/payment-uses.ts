@@ -1,35 +1,4 @@
-// One use for each payment.
-
-/** A payment, as a use is remembered. */
-export interface PaymentUse {
-  /** keccak256 of its ten signals: whatever proof bytes come with them, only these can settle. */
-  readonly digest: string;
-  /** Decimal. */
-  readonly nullifier: string;
-  readonly resource: string;
-  /** When it was made, ms. */
-  readonly timestamp: number;
-}
-
-/**
- * claimed: by this call alone. busy: by another request that is under way. used: for good. early: it was made before this
- * store began to remember, or its time has not come yet.
- */
-export type Claim = "claimed" | "busy" | "used" | "early";
-
-/** Where uses are remembered. All servers that take payments of one recipient share one. None of its methods may fail open. */
-export interface Uses {
-  /** Takes a payment for one request, atomically. */
-  claim(use: PaymentUse): Promise<Claim>;
-  /** It is not known to be settled: it may be shown again. */
-  release(use: PaymentUse): Promise<void>;
-  /** It cannot be settled: it never was a payment. */
-  refuse(use: PaymentUse): Promise<void>;
-  /** It was settled and the resource is served: it is used, unless the handler fails. */
-  use(use: PaymentUse): Promise<void>;
-  /** The handler failed: it may be shown again, three times in all. */
-  giveBack(use: PaymentUse): Promise<void>;
-}
+import type { PaymentClaim, PaymentUse, PaymentUses } from "@sotto/protocol";
 
 /** How often one payment may be shown to handlers that fail. */
 const MOST_USES = 3;
@@ -47,7 +16,7 @@ interface Entry {
 }
 
 /** For one process. It refuses what was made before it was started: who knows whether it was used. */
-export class MemoryUses implements Uses {
+export class MemoryUses implements PaymentUses {
   readonly #entries = new Map<string, Entry>();
   readonly #clock: () => number;
   readonly #start: number;
@@ -64,7 +33,7 @@ export class MemoryUses implements Uses {
     return this.#entries.size;
   }
 
-  async claim({ digest, timestamp }: PaymentUse): Promise<Claim> {
+  async claim({ digest, timestamp }: PaymentUse): Promise<PaymentClaim> {
     this.#sweep();
     // Used now, a payment from the future could be used again after a restart that comes before its time.
     const early = timestamp - this.#clock();
@@ -85,16 +54,16 @@ export class MemoryUses implements Uses {
     if (entry.uses === 0) this.#entries.delete(digest);
   }
 
-  async refuse({ digest }: PaymentUse): Promise<void> {
+  async reject({ digest }: PaymentUse): Promise<void> {
     if (this.#entries.get(digest)?.state === "busy") this.#entries.delete(digest);
   }
 
-  async use({ digest }: PaymentUse): Promise<void> {
+  async consume({ digest }: PaymentUse): Promise<void> {
     const entry = this.#entries.get(digest);
     if (entry !== undefined) entry.state = "used";
   }
 
-  async giveBack({ digest }: PaymentUse): Promise<void> {
+  async restore({ digest }: PaymentUse): Promise<void> {
     const entry = this.#entries.get(digest);
     if (entry !== undefined) entry.state = entry.uses < MOST_USES ? "free" : "used";
   }
