@@ -177,7 +177,7 @@ describe("verifying a phone number", function () {
       for (let index = 0; index < 3; index += 1) expect((await ask()).status).to.equal(200);
       const { status, body, headers } = await ask();
       expect([status, body["code"]]).to.deep.equal([429, "CODES_LIMITED"]);
-      expect(body["message"]).to.match(/^limit exceeded: 3 codes in all.* in a day; retry in \d+ (s|min|h)$/);
+      expect(body["message"]).to.match(/^limit exceeded: 3 codes in total.* in a day; retry in \d+ (s|min|h)$/);
       expect(Number(headers.get("retry-after"))).to.be.within(1, 86_400);
       expect(limited.codes).to.have.length(3);
     } finally {

@@ -1,4 +1,4 @@
-// The registry for any server of @sotto/server: the verifier service mounts it, and alone it is a server of its own.
+// The registry for any server of @sotto/server: the verifier service mounts it, or it runs as its own server.
 import { isUnavailable } from "@sotto/database";
 import type { EthCall } from "@sotto/protocol";
 import type { App, ServiceLog } from "@sotto/server";
@@ -21,14 +21,14 @@ const SWEEP_MS = 60_000;
 
 export interface PhoneOptions {
   readonly config: PhoneConfig;
-  /** Public base address: what wallets sign. Where `config.service` is there, the same. */
+  /** Public base address, which wallets sign; equal to `config.service` if that is set. */
   readonly service: string;
-  /** Asks the pool's chain about contract wallets. */
+  /** Calls contract wallets on the pool's chain. */
   readonly call: EthCall;
   readonly log: ServiceLog;
-  /** Of Prometheus. */
+  /** Prometheus registry. */
   readonly metrics: Registry;
-  /** Brings codes to their numbers; left out: the one that is configured. */
+  /** Sends codes; by default the configured sender. */
   readonly sender?: CodeSender | undefined;
   /** Now, ms. */
   readonly clock?: (() => number) | undefined;
@@ -36,7 +36,7 @@ export interface PhoneOptions {
 
 export interface Phone {
   readonly registry: PhoneRegistry;
-  /** Defines the routes of the interface below the app's prefix. */
+  /** Registers the routes below the app's prefix. */
   routes(app: App): void;
   close(): Promise<void>;
 }
@@ -82,14 +82,14 @@ export async function openPhone(options: PhoneOptions): Promise<Phone> {
   };
 }
 
-/** The configured sender. @throws PhoneError DEVELOPMENT_SENDER_REFUSED */
+/** Creates the configured sender. @throws PhoneError DEVELOPMENT_SENDER_REFUSED */
 export function createSender({ sender, local, production }: PhoneConfig): CodeSender {
   if (sender.kind === "file") return new FileSender(sender.path, { local, production });
   if (sender.kind === "log") return new LogSender({ local, production });
   return new WebhookSender(sender);
 }
 
-/** Counted, and logged with our own senders' reasons: somebody else's error may hold the number or the code. */
+/** Counts and logs failures. Only errors of our own senders are logged: others may contain the number or the code. */
 function counted(sender: CodeSender, metrics: PhoneMetrics, log: ServiceLog): CodeSender {
   return {
     async send(message) {
@@ -105,8 +105,13 @@ function counted(sender: CodeSender, metrics: PhoneMetrics, log: ServiceLog): Co
   };
 }
 
-/** What a driver's error is called in the registry's answers. */
+/** Converts errors of database drivers. */
 export const translatePhoneError = (error: unknown): PhoneError | undefined =>
   isUnavailable(error)
-    ? new PhoneError("STORE_UNAVAILABLE", "the registry's store is away; try again", {}, { cause: error })
+    ? new PhoneError(
+        "STORE_UNAVAILABLE",
+        "the phone registry's database is unavailable; try again",
+        {},
+        { cause: error },
+      )
     : undefined;

@@ -1,5 +1,5 @@
-// The registry as a program, once Node is known to be new enough for it (main.ts): serves until SIGINT or SIGTERM, or runs
-// the command that its first argument names.
+// The registry as a program, loaded by main.ts after it checked the version of Node. It serves until SIGINT or SIGTERM, or runs the
+// command in its first argument.
 import { createInterface } from "node:readline";
 import type { DeploymentManifest } from "@sotto/protocol";
 import { createLog, endWith, runProgram, ServerError, withDeployment } from "@sotto/server";
@@ -13,15 +13,15 @@ import type { PhoneRegistry } from "./registry/phone-registry.ts";
 import { startRegistry } from "./service.ts";
 
 const USAGE = `sotto-phone-registry [command]
-  serve      answers until it is ended (without a command, too)
-  rotate     brings all records under the current keys, while others serve
-  keys       says what still rests on older keys, and which of them nothing does
-  check      compares all links with the sealed account of them
-  accept     takes the links that are there for right, after an incident
-  erase      reads a phone number from standard input and forgets it
-  new-key ID makes a key for SOTTO_PHONE_MASTER_KEYS or SOTTO_PHONE_INDEX_KEYS`;
+  serve      runs the server (the default)
+  rotate     re-encrypts all records under the current keys; servers may run meanwhile
+  keys       counts the records under older keys, and lists the keys that may be removed
+  check      compares all links with the sealed ledger
+  accept     accepts the current links as the new baseline, after an incident
+  erase      reads a phone number from standard input and deletes its data
+  new-key ID creates a key for SOTTO_PHONE_MASTER_KEYS or SOTTO_PHONE_INDEX_KEYS`;
 
-/** A manifest says more than a registry has to know. */
+/** The settings that a manifest determines. */
 const place = ({ chainId, pool }: DeploymentManifest) => ({ SOTTO_CHAIN_ID: String(chainId), SOTTO_POOL: pool });
 const config = () => readRegistryConfig(withDevelopmentDefaults(withDeployment(process.env, place)));
 
@@ -30,15 +30,15 @@ const serve = () =>
     const settings = config();
     const log = createLog(settings.logLevel);
     const { url, service, close } = await startRegistry(settings, log);
-    const says = `sotto phone registry at ${url}: chain ${settings.chainId}, pool ${settings.pool}, signed for as ${service}; Ctrl-C ends it`;
+    const says = `sotto phone registry at ${url}: chain ${settings.chainId}, pool ${settings.pool}, wallets sign ${service}; press Ctrl-C to stop`;
     return { says, log, shutdownMs: settings.shutdownMs, close };
   });
 
 const refuse = async (): Promise<never> => {
-  throw new ServerError("INTERNAL", "an administrator's command sends and checks nothing");
+  throw new ServerError("INTERNAL", "administrative commands send no codes and check no signatures");
 };
 
-/** Opens the registry's records beside whoever serves. */
+/** Runs an administrative command on the database. Servers may use it at the same time. */
 async function administer(action: (registry: PhoneRegistry) => Promise<object>): Promise<void> {
   const { phone } = config();
   const { store, chainId, pool, unverified, limits, service = "http://127.0.0.1" } = phone;
@@ -60,7 +60,7 @@ async function administer(action: (registry: PhoneRegistry) => Promise<object>):
   }
 }
 
-/** Not an argument: those are seen by all programs of the machine and kept by shells. */
+/** The number is not an argument, because other processes can see arguments and shells store them. */
 async function readLine(): Promise<string> {
   for await (const line of createInterface({ input: process.stdin })) return line;
   return "";
@@ -82,7 +82,10 @@ const commands: Readonly<Record<string, () => Promise<void>>> = {
   "new-key": () =>
     endWith(async () => {
       if (!/^[a-z0-9-]{1,16}$/.test(argument))
-        throw new ServerError("INVALID_CONFIG", "a key's id is 1 to 16 of a-z, 0-9 and -: new-key 2026-11");
+        throw new ServerError(
+          "INVALID_CONFIG",
+          "a key id must have 1 to 16 characters of a-z, 0-9 and -, for example: new-key 2026-11",
+        );
       console.log(newKey(argument));
     }),
 };

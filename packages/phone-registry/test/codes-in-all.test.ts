@@ -6,7 +6,7 @@ import { NOW, refused, shielded, type World, wallet } from "./support/world.ts";
 
 const PHONE = "+14155550100";
 
-overWorlds("codes in all are limited", EVERY_DATABASE, (newWorld) => {
+overWorlds("codes in total are limited", EVERY_DATABASE, (newWorld) => {
   let world: World;
   beforeEach(async () => {
     world = await newWorld();

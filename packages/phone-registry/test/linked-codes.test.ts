@@ -89,7 +89,7 @@ overWorlds("codes kept for the wallet that a number is linked to", EVERY_DATABAS
     expect(limited.details).to.include({ scope: "total" });
     for (let n = 0; n < 3; n += 1) expect((await ask(registry, OWNER, shielded(40 + n))).remaining).to.have.length(1);
     expect((await refused(ask(registry, OWNER, shielded(50)))).message).to.equal(
-      "limit exceeded: 10 codes in all in a day",
+      "limit exceeded: 10 codes in total in a day",
     );
   });
 });

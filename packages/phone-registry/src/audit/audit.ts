@@ -1,6 +1,6 @@
-// Who did what and when, with what outcome. Numbers, wallets and clients are pseudonyms under a key that is not in the
-// database: equal ones can be told to be equal, and nothing else. Lookups are not in it: a list of who asked for whom
-// is what a thief would want.
+// The audit log: actions, outcomes and times. Numbers, wallets and clients are pseudonyms under a key that is not in the
+// database, which only show whether two entries are about the same one. Lookups are not logged, because a list of lookups would
+// show who pays whom.
 import { randomId } from "../crypto/ids.ts";
 import type { KeyRing } from "../crypto/key-ring.ts";
 import type { Db } from "../store/schema.ts";
@@ -16,7 +16,7 @@ export interface AuditEntry {
   readonly client?: string | undefined;
 }
 
-/** 128 bits are enough to tell some millions apart. */
+/** 128 bits, enough for millions of distinct values. */
 const PSEUDONYM_LENGTH = 22;
 
 export function pseudonym(ring: KeyRing, kind: "number" | "wallet" | "client", value: string): string {

@@ -1,4 +1,4 @@
-// One-time codes: made, kept as a keyed hash, tried five times at most.
+// One-time codes: stored as keyed hashes, tried at most five times.
 import { randomInt, timingSafeEqual } from "node:crypto";
 import type { KeyRing } from "../crypto/key-ring.ts";
 import type { Db, Row } from "../store/schema.ts";
@@ -7,14 +7,14 @@ const CODE_DIGITS = 6;
 export const CODE_TRIES = 5;
 export const CODE_LIFETIME_MS = 5 * 60_000;
 
-/** Whose code it is: a hash fits one row, one number and wallet, and one time. */
+/** The link that a code belongs to. A hash is valid for one row, number, wallet and expiry. */
 export interface CodeOwner {
   readonly id: string;
   readonly phone: string;
   readonly wallet: string;
 }
 
-/** Six random digits; randomInt draws again where a remainder would favour some codes. */
+/** Six random digits. randomInt has no modulo bias. */
 export const randomCode = (): string => String(randomInt(0, 10 ** CODE_DIGITS)).padStart(CODE_DIGITS, "0");
 
 const parts = ({ id, phone, wallet }: CodeOwner, code: string, expiresAt: number) => [
@@ -25,7 +25,7 @@ const parts = ({ id, phone, wallet }: CodeOwner, code: string, expiresAt: number
   code,
 ];
 
-/** Stores a code in place of an older one, which is worth nothing from then on. @returns its hash, which names it */
+/** Stores a code and invalidates an older one. @returns its hash, which identifies it */
 export async function storeCode(db: Db, ring: KeyRing, owner: CodeOwner, code: string, expiresAt: number) {
   const hash = ring.blind("code", parts(owner, code, expiresAt));
   const row = { mapping_id: owner.id, index_key: ring.index.id, hash, tries: 0, expires_at: expiresAt };
@@ -34,7 +34,7 @@ export async function storeCode(db: Db, ring: KeyRing, owner: CodeOwner, code: s
   return hash;
 }
 
-/** Takes back a code that never reached its number; a newer one stays. */
+/** Deletes a code that could not be sent, unless a newer one has replaced it. */
 export async function dropCode(db: Db, id: string, hash: string): Promise<void> {
   await db.deleteFrom("phone_codes").where("mapping_id", "=", id).where("hash", "=", hash).execute();
 }
@@ -42,8 +42,8 @@ export async function dropCode(db: Db, id: string, hash: string): Promise<void> 
 export type Try = { readonly kind: "right" | "expired" | "exhausted" } | { readonly kind: "wrong"; triesLeft: number };
 
 /**
- * Counts a try, then compares: of any number of guesses at once five are compared. The transaction must be committed
- * whatever comes out.
+ * Counts a try before it compares, so that of any number of concurrent guesses only five are compared. The transaction must be
+ * committed for every result.
  */
 export async function tryCode(db: Db, ring: KeyRing, owner: CodeOwner, code: string, now: number): Promise<Try> {
   const counted = await db

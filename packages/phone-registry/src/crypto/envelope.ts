@@ -1,10 +1,10 @@
-// A record at rest: AES-256-GCM under a random data key of its own, which is wrapped by a master key. The associated
-// data name table, row and version, so that a ciphertext opens only where it was written.
+// Encrypted records: AES-256-GCM under a random data key, which is wrapped by a master key. The associated data contain table,
+// row and version, so that a ciphertext can be decrypted only in the row for which it was written.
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { RegistryError } from "../errors.ts";
 import type { KeyRing, MasterKey } from "./key-ring.ts";
 
-/** Where a record stands. Everything the row says in plain text about the record is in it. */
+/** The row of a record, with everything that the row contains in plain text about it. */
 export interface Place {
   readonly table: string;
   readonly id: string;
@@ -14,7 +14,7 @@ export interface Place {
 
 const NONCE = 12;
 const TAG = 16;
-/** Plaintexts are filled up with spaces to a multiple of this, so that a length does not tell the kind of wallet. */
+/** Plaintexts are padded to a multiple of this, so that the length does not reveal the kind of wallet. */
 const BLOCK = 1024;
 
 const context = (part: "key" | "record", place: Place): Buffer =>
@@ -41,9 +41,9 @@ function decrypt(ring: KeyRing, key: Buffer, text: string, associated: Buffer): 
 }
 
 const tampered = (cause?: unknown) =>
-  new RegistryError("RECORD_TAMPERED", "a record is not what was written at its place", {}, { cause });
+  new RegistryError("RECORD_TAMPERED", "a record is not what the registry wrote in its row", {}, { cause });
 
-/** Master keys by id; one that is not in the ring was taken out too early. @throws RegistryError KEY_MISSING */
+/** Finds a master key. @throws RegistryError KEY_MISSING if it was removed from the ring too early */
 function masterOf(ring: KeyRing, id: string): MasterKey {
   const key = ring.masterOf(id);
   if (key === undefined)
@@ -51,7 +51,7 @@ function masterOf(ring: KeyRing, id: string): MasterKey {
   return key;
 }
 
-/** @returns text of two parts, the wrapped data key and the record; to be kept with the id of the current master key */
+/** @returns the wrapped data key and the encrypted record; store them with the id of the current master key */
 export function sealRecord(ring: KeyRing, place: Place, value: object): string {
   const dataKey = randomBytes(32);
   const json = JSON.stringify(value);
@@ -74,7 +74,7 @@ export function openRecord(ring: KeyRing, place: Place, masterId: string, envelo
   }
 }
 
-/** A short text under the current master key. @param context what it is, bound to it */
+/** Encrypts a short text under the current master key. @param context the purpose, part of the associated data */
 export const sealText = (ring: KeyRing, context: readonly string[], text: string): string =>
   encrypt(ring, ring.master.wrap, Buffer.from(text), textContext(context));
 
@@ -88,7 +88,7 @@ export function openText(ring: KeyRing, context: readonly string[], masterId: st
   }
 }
 
-/** The same record with its data key under the current master key. @throws RegistryError RECORD_TAMPERED, KEY_MISSING */
+/** Wraps a record's data key with the current master key. @throws RegistryError RECORD_TAMPERED, KEY_MISSING */
 export function rewrap(ring: KeyRing, place: Place, masterId: string, envelope: string): string {
   const master = masterOf(ring, masterId);
   const [wrapped = "", record = ""] = envelope.split(".");

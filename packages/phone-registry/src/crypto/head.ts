@@ -3,7 +3,7 @@ import { RegistryError } from "../errors.ts";
 import type { Place } from "./envelope.ts";
 import { hmacOf, type KeyRing, type MasterKey } from "./key-ring.ts";
 
-/** Says, under a master key, which version of a record is the newest. */
+/** Authenticates the newest version of a record under a master key. */
 export function sealHead(ring: KeyRing, place: Place, master: MasterKey = ring.master): string {
   ring.work("hmac");
   const { table, id, version, verified } = place;
@@ -24,7 +24,7 @@ export interface Head {
 }
 
 /**
- * Refuses a record whose head is missing, forged or of another version: a row put back from an older state.
+ * Refuses a record whose head is missing, forged or of another version, for example a row restored from an older state.
  * @throws RegistryError RECORD_TAMPERED, KEY_MISSING
  */
 export function assertHead(ring: KeyRing, place: Place, head: Head | undefined): void {
@@ -37,12 +37,12 @@ export function assertHead(ring: KeyRing, place: Place, head: Head | undefined):
   const actual = Buffer.from(head?.seal ?? "");
   const fits = expected.length === actual.length && timingSafeEqual(expected, actual);
   if (head?.version !== place.version || !fits)
-    throw new RegistryError("RECORD_TAMPERED", "a record is not the newest version of itself");
+    throw new RegistryError("RECORD_TAMPERED", "a record is not its newest version");
 }
 
 /**
- * What a head adds to the sum over all of them, 256 bits: another HMAC than its seal and kept nowhere, so that nobody
- * without the key can look for other heads that add up to the same.
+ * A head's term in the sum over all heads, 256 bits. It is another HMAC than the seal and is never stored, so that nobody without
+ * the key can search for other heads with the same sum.
  * @throws RegistryError KEY_MISSING
  */
 export function headTerm(ring: KeyRing, head: HeadEntry): bigint {

@@ -1,4 +1,4 @@
 import { randomBytes } from "node:crypto";
 
-/** 128 random bits, base64url: says nothing, not even when. */
+/** 128 random bits, base64url. They reveal nothing, not even the time. */
 export const randomId = (): string => randomBytes(16).toString("base64url");

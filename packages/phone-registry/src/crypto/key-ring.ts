@@ -1,9 +1,9 @@
-// The keys the database does not hold, and what is derived from them: one use, one key.
+// The keys, which are not in the database, and the keys derived from them: one for each use.
 import { createHmac, hkdfSync } from "node:crypto";
 import { RegistryError } from "../errors.ts";
 import type { RegistryKey, RegistryKeys } from "./keys.ts";
 
-/** What blind values are made for. Each has its own key, so that no column can be compared with another. */
+/** The uses of blind values. Each use has its own key, so that values of different columns cannot be compared. */
 export type BlindUse = "number" | "slot" | "code" | "once" | "quota" | "audit";
 
 export type Work = (kind: "query" | "hmac" | "decrypt" | "encrypt") => void;
@@ -30,14 +30,14 @@ const MAX_KEYS = 4;
 const derive = (key: Uint8Array, use: string): Buffer =>
   Buffer.from(hkdfSync("sha256", key, new Uint8Array(), `sotto phone registry: ${use}`, 32));
 
-/** HMAC-SHA-256 of a list; JSON keeps ["1", "23"] and ["12", "3"] apart. */
+/** HMAC-SHA-256 of a list. JSON distinguishes ["1", "23"] from ["12", "3"]. */
 export const hmacOf = (key: Buffer, parts: readonly (string | number)[]): Buffer =>
   createHmac("sha256", key).update(JSON.stringify(parts)).digest();
 
 export class KeyRing {
   readonly masters: readonly MasterKey[];
   readonly indexes: readonly IndexKey[];
-  /** Of each key, by kind and id: tells another key of the same id, and nothing else. */
+  /** Fingerprints by kind and id. They only show whether another key has the same id. */
   readonly fingerprints: ReadonlyMap<string, string>;
   readonly work: Work;
 
@@ -45,7 +45,7 @@ export class KeyRing {
   constructor(keys: RegistryKeys, work: Work = () => undefined) {
     assertKeys("master", keys.master);
     assertKeys("index", keys.index);
-    // The same bytes in both places would let a wrong copy of one secret stand for the other.
+    // Equal keys would hide that one secret was copied to the wrong setting.
     const values = [...keys.master, ...keys.index].map(({ key }) => Buffer.from(key).toString("hex"));
     if (new Set(values).size !== values.length)
       throw new RegistryError("INVALID_KEYS", "the keys of a ring must all be different");
@@ -66,7 +66,7 @@ export class KeyRing {
     this.work = work;
   }
 
-  /** What new records are written with. */
+  /** The key for new records. */
   get master(): MasterKey {
     return this.masters[0]!;
   }
@@ -83,13 +83,13 @@ export class KeyRing {
     return this.indexes.find((key) => key.id === id);
   }
 
-  /** A value that says nothing to who does not hold the key: 256 bits, base64url. */
+  /** A keyed hash, 256 bits in base64url, which reveals nothing without the key. */
   blind(use: BlindUse, parts: readonly (string | number)[], key: IndexKey = this.index): string {
     this.work("hmac");
     return hmacOf(key.uses[use], parts).toString("base64url");
   }
 
-  /** Under every key of the ring: where a row may stand while keys are being changed. */
+  /** The keyed hashes under every key of the ring, because rows may have older keys during a rotation. */
   blinds(use: BlindUse, parts: readonly (string | number)[]): string[] {
     return this.indexes.map((key) => this.blind(use, parts, key));
   }
@@ -98,11 +98,11 @@ export class KeyRing {
 function assertKeys(kind: string, keys: readonly RegistryKey[]): void {
   const say = (what: string) => new RegistryError("INVALID_KEYS", `the ${kind} keys: ${what}`);
   if (!Array.isArray(keys) || keys.length === 0 || keys.length > MAX_KEYS)
-    throw say(`1 to ${MAX_KEYS} keys are needed, the current one first`);
+    throw say(`there must be 1 to ${MAX_KEYS} keys, the current one first`);
   for (const { id, key } of keys) {
-    if (typeof id !== "string" || !ID.test(id)) throw say("an id is 1 to 16 of a-z, 0-9 and -");
-    if (!(key instanceof Uint8Array) || key.length !== 32) throw say(`key ${id} is not 32 bytes`);
+    if (typeof id !== "string" || !ID.test(id)) throw say("an id must have 1 to 16 characters of a-z, 0-9 and -");
+    if (!(key instanceof Uint8Array) || key.length !== 32) throw say(`key ${id} must have 32 bytes`);
     if (key.every((byte) => byte === key[0])) throw say(`key ${id} is not random`);
   }
-  if (new Set(keys.map(({ id }) => id)).size !== keys.length) throw say("an id is there twice");
+  if (new Set(keys.map(({ id }) => id)).size !== keys.length) throw say("duplicate key id");
 }

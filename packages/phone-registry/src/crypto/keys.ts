@@ -1,13 +1,13 @@
-/** A key of 32 random bytes. Its id is stored beside what was made with it: 1 to 16 of a-z, 0-9 and -. */
+/** A key of 32 random bytes. Its id, 1 to 16 characters of a-z, 0-9 and -, is stored with everything made under it. */
 export interface RegistryKey {
   readonly id: string;
   readonly key: Uint8Array;
 }
 
-/** First is current; the others still open what was written under them. 1 to 4 of each kind. */
+/** 1 to 4 keys of each kind. The first is current; the others still decrypt what was written under them. */
 export interface RegistryKeys {
-  /** Wrap the data keys of the records. */
+  /** Wrap the records' data keys. */
   readonly master: readonly RegistryKey[];
-  /** Make the blind indexes, pseudonyms and hashes of codes. */
+  /** Make blind indexes, pseudonyms and hashes of codes. */
   readonly index: readonly RegistryKey[];
 }

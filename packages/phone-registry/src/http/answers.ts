@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { LinkResult, Mapping, MappingChange, VerifyResult } from "../registry/types.ts";
 
-/** The fields of the interface, then the key, the signature and everything that was signed. */
+/** The interface's fields, then the key, the signature and all signed fields. */
 export function mappingAnswer({ binding, signature, verified, expiresAt }: Mapping) {
   const { phone, wallet, key, chainId, pool, service, issuedAt } = binding;
   return {
@@ -21,8 +21,8 @@ export function mappingAnswer({ binding, signature, verified, expiresAt }: Mappi
 }
 
 /**
- * What the interface calls for, and no secret: who has a list of numbers has their hashes. Nothing is stored or looked
- * up under it.
+ * A field of the interface. It is not a secret, because phone numbers can be enumerated and hashed. Nothing is stored or looked up
+ * under it.
  */
 export const phoneHash = (phone: string): string => createHash("sha256").update(phone).digest("hex");
 

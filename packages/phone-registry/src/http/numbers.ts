@@ -3,48 +3,48 @@ import { PhoneError } from "../errors.ts";
 
 export type { CountryCode } from "libphonenumber-js/max";
 
-/** Longer than any way of writing a number. */
+/** Longer than any notation of a number. */
 export const MAX_WRITTEN_LENGTH = 64;
 
-/** Digits and what people put between them. Letters, extensions and other scripts' digits are no part of a number. */
+/** Digits and the separators that people write. Letters, extensions and digits of other scripts are refused. */
 const WRITTEN = /^\+?[0-9 ().\-/\u00a0\u2011]*$/;
 const SEPARATORS = /[ ().\-/\u00a0\u2011]/g;
-/** Numbers that cost who sends a code, and belong to no person. */
+/** Kinds of numbers that belong to no person or are expensive to send codes to. */
 const NOT_SERVED = new Set(["PREMIUM_RATE", "SHARED_COST", "UAN", "PAGER", "VOICEMAIL"]);
 
 export interface PhoneNumber {
   /** E.164. */
   readonly number: string;
-  /** undefined where several countries share the number's prefix. */
+  /** undefined if several countries share the number's prefix. */
   readonly country: CountryCode | undefined;
-  /** Whether a code can be sent to it at all. */
+  /** Whether codes can be sent to numbers of this kind. */
   readonly servable: boolean;
 }
 
 export const isCountry = (text: string): text is CountryCode => (getCountries() as readonly string[]).includes(text);
 
 /**
- * A number as people write it: with `+` (a space for it, where a URL was decoded as a form), as bare digits of the
- * international form, or, where there is a default country, in its local form. Only numbers that can exist.
+ * Parses a number as people write it: with `+` (or a space, if a URL was decoded as a form), as bare international digits, or, if
+ * there is a default country, in its local form. Numbers that cannot exist are refused.
  *
- * @throws PhoneError INVALID_PHONE_NUMBER, AMBIGUOUS_PHONE_NUMBER; the message never holds the number
+ * @throws PhoneError INVALID_PHONE_NUMBER, AMBIGUOUS_PHONE_NUMBER; the message never contains the number
  */
 export function parseNumber(text: string, defaultCountry?: CountryCode): PhoneNumber {
   const written = text.trim();
   const plain = written.replace(SEPARATORS, "");
   const international = written.startsWith("+");
   if (text.length > MAX_WRITTEN_LENGTH || !WRITTEN.test(written) || !/^\+?[0-9]{4,20}$/.test(plain)) throw invalid();
-  // An area code in brackets comes after a country code, or the number is local.
+  // A number that begins with an area code in brackets is local.
   const local = defaultCountry !== undefined && written.startsWith("(");
   const asInternational = local ? undefined : valid(international ? plain : `+${plain}`);
   const asLocal = international || defaultCountry === undefined ? undefined : valid(plain, defaultCountry);
-  // Without the prefix that its country writes in front (a German 0), a local number does not stand against another.
+  // Digits without the country's trunk prefix (0 in Germany) are not how its local numbers are written, so they do not compete.
   const rivals = asLocal?.national === plain && asInternational?.number !== asLocal.number;
   if (asInternational !== undefined && rivals)
-    // Whoever guesses here pays a stranger.
+    // A wrong guess would pay a stranger.
     throw new PhoneError(
       "AMBIGUOUS_PHONE_NUMBER",
-      "these digits are two different numbers: write it with + and country",
+      "these digits can be two different numbers; write the number with + and its country code",
     );
   const found = asInternational ?? asLocal;
   if (found === undefined) throw invalid();
@@ -53,9 +53,9 @@ export function parseNumber(text: string, defaultCountry?: CountryCode): PhoneNu
 }
 
 const invalid = () =>
-  new PhoneError("INVALID_PHONE_NUMBER", "this is not a phone number that can exist; write +, country code and number");
+  new PhoneError("INVALID_PHONE_NUMBER", "this is not a valid phone number; write +, the country code and the number");
 
-/** With the digits that its country writes. */
+/** Parses a number that can exist; `national` are the digits of its local form. */
 function valid(text: string, country?: CountryCode): (PhoneNumber & { readonly national: string }) | undefined {
   const parsed = parsePhoneNumberFromString(
     text,

@@ -5,7 +5,7 @@ const API_VERSION = "1.0.0";
 
 export const PHONE_TAG = { name: "phone", description: "phone number to wallet and shielded address" };
 
-/** Of a registry that runs alone. */
+/** The OpenAPI options of a registry that runs as its own server. */
 export const registryOpenApi = (basePath: string): SwaggerOptions => ({
   openapi: {
     openapi: "3.1.0",

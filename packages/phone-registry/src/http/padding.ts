@@ -1,11 +1,11 @@
 import { STATUS_CODES } from "node:http";
 
-/** Larger than the answer about a wallet with a key of its own; a contract wallet's signature takes more of them. */
+/** Larger than the response for a wallet with its own key. Signatures of contract wallets may need several blocks. */
 const BLOCK = 2048;
 
 /**
- * Fills an answer with spaces, so that who sees only the sizes of encrypted answers does not learn which numbers are
- * known. The name of the status counts, too: with it every answer has the same length.
+ * Pads a response with spaces, so that an observer of encrypted traffic does not learn from sizes which numbers are known. The text
+ * of the status is included, so that all responses have the same length.
  */
 export function padded(body: string, status: number): string {
   const rest = STATUS_CODES[status]?.length ?? 0;

@@ -30,11 +30,11 @@ import {
 
 export interface PhoneRoutes {
   readonly registry: Pick<PhoneRegistry, "link" | "verify" | "resolve" | "unlink">;
-  /** Undefined: anybody may ask. */
+  /** Undefined if lookups need no signature. */
   readonly checkLookup: LookupCheck | undefined;
   readonly place: { readonly chainId: bigint; readonly pool: string; readonly service: string };
   readonly unverified: "show" | "hide";
-  /** Numbers without country code are of this one. */
+  /** The country of numbers without a country code. */
   readonly defaultCountry: CountryCode | undefined;
   /** Countries whose numbers may be linked; undefined: all. */
   readonly countries: readonly CountryCode[] | undefined;
@@ -79,10 +79,10 @@ const RESOLVE_ERRORS = errorResponses(
   "CONTRACT_CHECKS_LIMITED",
   ...ROUTE_CODES,
 );
-/** Whom quotas count for, the smallest network first. The registry keeps keyed pseudonyms of them. */
+/** The networks for which quotas count, the smallest first. The registry stores keyed pseudonyms of them. */
 const clientOf = ({ ip }: FastifyRequest): string => networksOf(ip).join(",");
 
-/** Nothing about a number is for caches: what they keep is a list of numbers. */
+/** Caches must not store anything about a number. */
 const PRIVATE = { "cache-control": "no-store" } as const;
 
 /** @throws SottoError INVALID_SHIELDED_ADDRESS */
@@ -108,7 +108,7 @@ function linkRoutes(app: App, { registry, defaultCountry, countries }: PhoneRout
     {
       schema: {
         tags,
-        summary: "Link a phone number to a wallet; asked again, it sends another code",
+        summary: "Link a phone number to a wallet; repeating the request sends another code",
         body: LinkBody,
         response: { 200: LinkAnswer, ...LINK_ERRORS },
       },
@@ -156,7 +156,7 @@ function linkRoutes(app: App, { registry, defaultCountry, countries }: PhoneRout
     {
       schema: {
         tags,
-        summary: "Take back a link, proven or waiting, and forget it",
+        summary: "Delete a link, verified or not",
         body: UnlinkBody,
         response: { 200: UnlinkAnswer, ...UNLINK_ERRORS },
       },
@@ -193,7 +193,7 @@ function resolveRoutes(app: App, services: PhoneRoutes): void {
       const client = clientOf(request);
       const caller = await checkLookup?.(phone, request.headers, client);
       const found = await registry.resolve({ phone, client, caller });
-      if (found === undefined) throw new PhoneError("UNKNOWN_NUMBER", "nobody is known under this number");
+      if (found === undefined) throw new PhoneError("UNKNOWN_NUMBER", "this number is not linked to a wallet");
       reply.headers(PRIVATE);
       return mappingAnswer(found);
     },
@@ -209,7 +209,7 @@ function resolveRoutes(app: App, services: PhoneRoutes): void {
   };
   app.get(
     "/phone",
-    { schema: { tags, summary: "What a wallet has to know to sign", response: { 200: RegistryAnswer } } },
+    { schema: { tags, summary: "The values that wallets sign", response: { 200: RegistryAnswer } } },
     async () => facts,
   );
 }

@@ -8,7 +8,7 @@ const Wallet = Type.String({ minLength: 42, maxLength: 42, description: "wallet 
 const Signature = Type.String({
   minLength: 4,
   maxLength: 2 + 2 * MAX_SIGNATURE_BYTES,
-  description: "of the wallet, hex with 0x: an account's, or a contract's (EIP-1271, EIP-6492)",
+  description: "the wallet's signature, hex with 0x: of an account or a contract (EIP-1271, EIP-6492)",
 });
 
 export const LinkBody = Type.Object(
@@ -16,16 +16,18 @@ export const LinkBody = Type.Object(
     phoneNumber: PhoneNumber,
     walletAddress: Wallet,
     signature: Signature,
-    // Its form is checked by the route, which says what a shielded address is.
+    // The route checks the format, because its message explains what a shielded address is.
     encryptionPublicKey: Type.String({
       maxLength: 1024,
       description: "the shielded address: packed encryption key, then owner tag, 64 bytes as lower-case hex with 0x",
     }),
     issuedAt: Type.Optional(
-      Seconds("seconds, a multiple of 300 of the last 24 hours; left out: the slots around now are tried"),
+      Seconds(
+        "Unix seconds, a multiple of 300 in the last 24 hours; by default the slots around the current time are tried",
+      ),
     ),
   },
-  { description: "The signature is over the struct ShieldedAddressBinding. Fields it does not name are ignored." },
+  { description: "The wallet signs the struct ShieldedAddressBinding. Unknown fields are ignored." },
 );
 export type LinkBody = Static<typeof LinkBody>;
 
@@ -36,7 +38,7 @@ export const VerifyBody = Type.Object({
     minLength: 6,
     maxLength: 6,
     pattern: "^[0-9]{6}$",
-    description: "six digits, as they were sent",
+    description: "the six digits that were sent",
   }),
 });
 export type VerifyBody = Static<typeof VerifyBody>;
@@ -46,9 +48,9 @@ export const UnlinkBody = Type.Object(
     phoneNumber: PhoneNumber,
     walletAddress: Wallet,
     signature: Signature,
-    issuedAt: Seconds("seconds, a multiple of 300 of the last 24 hours"),
+    issuedAt: Seconds("Unix seconds, a multiple of 300 in the last 24 hours"),
   },
-  { description: "The signature is over the struct PhoneUnlink." },
+  { description: "The wallet signs the struct PhoneUnlink." },
 );
 export type UnlinkBody = Static<typeof UnlinkBody>;
 
@@ -60,11 +62,11 @@ export const PhoneParams = Type.Object({
   }),
 });
 
-/** All or none: a registry that answers signed lookups only says so with 401. */
+/** All of them or none. A registry that requires signed lookups answers 401 without them. */
 export const LookupHeaders = Type.Object({
   "x-sotto-wallet": Type.Optional(Wallet),
   "x-sotto-nonce": Type.Optional(
-    Type.String({ minLength: 16, maxLength: 64, description: "16 to 64 of A-Z a-z 0-9 - _, used once" }),
+    Type.String({ minLength: 16, maxLength: 64, description: "16 to 64 characters of A-Z a-z 0-9 - _, accepted once" }),
   ),
   "x-sotto-deadline": Type.Optional(
     Type.String({ minLength: 1, maxLength: 12, description: "Unix seconds, decimal, at most 300 s ahead" }),
@@ -75,16 +77,16 @@ export const LookupHeaders = Type.Object({
 const mapping = {
   wallet: Type.String({ description: "wallet address" }),
   phoneHash: Type.String({ description: "SHA-256 of the number in E.164, hex without 0x" }),
-  encryptedMapping: Type.Boolean({ description: "true: it is stored encrypted" }),
-  verified: Type.Boolean({ description: "whether who linked it has proven to hold the number" }),
+  encryptedMapping: Type.Boolean({ description: "always true: the link is stored encrypted" }),
+  verified: Type.Boolean({ description: "whether the wallet's owner has proven to have the number" }),
   phoneNumber: Type.String({ description: "the number in E.164, as the wallet signed it" }),
-  encryptionPublicKey: Type.String({ description: "the shielded address to be paid" }),
-  signature: Type.String({ description: "of the wallet over ShieldedAddressBinding of these fields" }),
+  encryptionPublicKey: Type.String({ description: "the shielded address to pay" }),
+  signature: Type.String({ description: "the wallet's signature over ShieldedAddressBinding with these fields" }),
   chainId: Type.String({ description: "signed; decimal" }),
   pool: Type.String({ description: "signed; address of the pool" }),
   service: Type.String({ description: "signed; public base address of this registry" }),
   issuedAt: Type.Integer({ description: "signed; Unix seconds" }),
-  expiresAt: Type.Integer({ description: "Unix seconds: from then on the number is unknown" }),
+  expiresAt: Type.Integer({ description: "Unix seconds; from then on the number is unknown" }),
 };
 
 export const MappingAnswer = Type.Object(mapping);
@@ -94,8 +96,7 @@ const changed = Type.Optional(
   Type.Object(
     { wallet: Type.Optional(Change), encryptionPublicKey: Type.Optional(Change) },
     {
-      description:
-        "what was linked before and is no more: only who proved the number, or holds the same wallet, is told",
+      description: "what the link replaced; shown only to a client that proved the number or has the same wallet",
     },
   ),
 );
@@ -105,12 +106,12 @@ export const LinkAnswer = Type.Object({
   remaining: Type.Array(
     Type.Object({
       step: Type.String({
-        description: "enter-code: a code is on its way. ask-again: it could not be sent, send the same request again",
+        description: "enter-code: a code was sent. ask-again: it could not be sent; send the same request again",
       }),
       codeExpiresAt: Type.Optional(Type.Integer({ description: "Unix ms" })),
-      tries: Type.Optional(Type.Integer({ description: "how often a code may be tried" })),
+      tries: Type.Optional(Type.Integer({ description: "how often the code may be tried" })),
     }),
-    { description: "what is left to do; empty: the link is in force" },
+    { description: "remaining steps; empty if the link is verified" },
   ),
   changed,
 });
@@ -120,13 +121,13 @@ export const UnlinkAnswer = Type.Object({ unlinked: Type.Boolean() });
 
 export const RegistryAnswer = Type.Object(
   {
-    service: Type.String({ description: "public base address, which links and lookups are signed for" }),
+    service: Type.String({ description: "public base address; part of what wallets sign" }),
     chainId: Type.String({ description: "decimal" }),
     pool: Type.String(),
-    signedLookups: Type.Boolean({ description: "whether resolve asks for a wallet's signature" }),
-    unverified: Type.String({ description: "show or hide: what resolve does with a number that nobody has proven" }),
+    signedLookups: Type.Boolean({ description: "whether resolve requires a wallet's signature" }),
+    unverified: Type.String({ description: "show or hide: how resolve answers an unverified number" }),
     slotSeconds: Type.Integer({ description: "issuedAt is a multiple of this" }),
-    lifetimeSeconds: Type.Integer({ description: "how long a link holds from issuedAt on" }),
+    lifetimeSeconds: Type.Integer({ description: "how long a link is valid, from issuedAt" }),
   },
-  { description: "What a wallet needs to know to sign. Compare service with the address you asked." },
+  { description: "The values that wallets sign. Compare service with the address that you called." },
 );

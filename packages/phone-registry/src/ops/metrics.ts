@@ -11,7 +11,7 @@ export interface PhoneMetrics extends RegistryMetrics {
 }
 
 /**
- * What happens, never to whom: labels are operations, outcomes and scopes of quotas.
+ * Labels are operations, outcomes and scopes of quotas. None identifies a number, wallet or client.
  * @param clock ms
  */
 export function phoneMetrics(registry: Registry, clock: () => number = Date.now): PhoneMetrics {
@@ -24,7 +24,7 @@ export function phoneMetrics(registry: Registry, clock: () => number = Date.now)
   const highest = new Map<string, Highest>();
   new Gauge({
     name: "sotto_phone_quota_use",
-    help: "highest share of a lookup quota that somebody used in the last five minutes, or of all codes, 0 to 1",
+    help: "highest used share of a lookup quota, or of all codes, in the last five minutes, 0 to 1",
     labelNames: ["scope"],
     registers,
     collect() {
@@ -38,7 +38,7 @@ export function phoneMetrics(registry: Registry, clock: () => number = Date.now)
   });
   const seen = new Gauge({
     name: "sotto_phone_unknown_share_lookups",
-    help: "how many lookups sotto_phone_unknown_share is about",
+    help: "number of lookups that sotto_phone_unknown_share is computed from",
     registers,
   });
   return {
@@ -57,7 +57,7 @@ export function phoneMetrics(registry: Registry, clock: () => number = Date.now)
   };
 }
 
-/** The highest value of this window and of the one before. */
+/** The highest value of the current and the previous window. */
 class Highest {
   #window = 0;
   #now = 0;

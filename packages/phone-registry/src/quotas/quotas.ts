@@ -1,17 +1,17 @@
-// Counters in fixed windows, in the store: all replicas count together, and a restart forgets nothing.
+// Counters of fixed time windows in the database, shared by all replicas and kept over restarts.
 import type { KeyRing } from "../crypto/key-ring.ts";
 import { RegistryError, type RegistryErrorCode } from "../errors.ts";
 import type { Db, RegistryDatabase } from "../store/schema.ts";
 import type { Rate } from "./rate.ts";
 
-/** What is counted, as it is said to who meets the limit. */
+/** The counted things, as named in error messages. */
 const COUNTED = {
   "code-number": "codes for one number",
   "code-linked": "codes for one number and the wallet it is linked to",
   "code-wallet": "codes for one wallet",
   "code-client": "codes for one network address",
-  "code-total": "codes in all",
-  "code-open-total": "codes in all, beside those kept for wallets whose number is linked",
+  "code-total": "codes in total",
+  "code-open-total": "codes in total, except those reserved for wallets whose number is linked",
   "try-client": "codes tried, links renewed and links taken back by one network address",
   "lookup-client": "unknown numbers for one network address",
   "lookup-clientRange": "unknown numbers of one range for one payer",
@@ -30,15 +30,15 @@ function inWords(seconds: number): string {
   return seconds === size ? (unit === "hour" ? "an hour" : `a ${unit}`) : `${seconds / size} ${unit}s`;
 }
 
-/** What is counted for whom. */
+/** One use to count. */
 export interface Use {
-  /** Together with the subject it names the counter. */
+  /** Identifies the counter together with the subject. */
   readonly scope: keyof typeof COUNTED;
   readonly subject: string;
   readonly rates: readonly Rate[];
 }
 
-/** How much of its narrowest limit a scope has used, 0 to 1. */
+/** The used share of each scope's narrowest limit, 0 to 1. */
 export type Shares = ReadonlyMap<string, number>;
 
 interface Counter {
@@ -56,14 +56,14 @@ function countersOf(ring: KeyRing, uses: readonly Use[], now: number): Counter[]
       return { scope, rate, endsAt: start + window, key: ring.blind("quota", [scope, rate.seconds, start, subject]) };
     }),
   );
-  // One order of rows for everybody: two transactions that count the same things cannot wait for each other.
+  // A fixed order of rows, so that two transactions with the same counters cannot deadlock.
   return counters.sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
 /**
- * Counts one use in every window, or throws; the transaction it runs in then counts nothing.
+ * Counts one use in every window. If a limit is exceeded it throws, and the transaction counts nothing.
  * @param code of the error
- * @returns how near each scope is to its limit
+ * @returns the used share of each scope
  * @throws RegistryError with details.scope and details.resetAt (ms)
  */
 export async function take(
@@ -95,8 +95,8 @@ export async function take(
 }
 
 /**
- * Takes back `amount` (0 or 1) uses: the same work for both. SQLite leaves out writes that change nothing, and who waits
- * for the disk would tell them apart: so one is always taken back, and counted again where it was not to be.
+ * Undoes `amount` (0 or 1) uses with the same work in both cases. SQLite skips writes that change nothing, and the time would
+ * reveal that, so it always subtracts one use and then adds 1 - `amount`.
  * @param db a transaction
  * @param at when they were counted, ms
  */
@@ -111,7 +111,7 @@ export async function undoTake(db: Db, ring: KeyRing, uses: readonly Use[], at: 
   }
 }
 
-/** Forgets what was counted for a subject in the windows of now. @returns how many counters there were */
+/** Deletes a subject's counters in the current windows. @returns how many there were */
 export async function forget(db: Db, ring: KeyRing, uses: readonly Use[], now: number): Promise<number> {
   const keys = uses.flatMap(({ scope, subject, rates }) =>
     rates.flatMap(({ seconds }) => {
@@ -124,7 +124,7 @@ export async function forget(db: Db, ring: KeyRing, uses: readonly Use[], now: n
   return gone.length;
 }
 
-/** Counts in a transaction of its own. */
+/** Counts in its own transaction. */
 export const takeInTransaction = (
   database: RegistryDatabase,
   ring: KeyRing,

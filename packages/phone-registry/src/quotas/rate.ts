@@ -1,4 +1,4 @@
-/** At most `limit` uses in each window of `seconds`. */
+/** At most `limit` uses per window of `seconds`. */
 export interface Rate {
   readonly limit: number;
   readonly seconds: number;

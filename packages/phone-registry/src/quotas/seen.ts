@@ -1,22 +1,22 @@
-// Which numbers an asker has been told about. It may ask for them again without end, because it learns nothing new.
+// The numbers that a client has looked up. Repeated lookups of these are not limited, because they reveal nothing new.
 import type { KeyRing } from "../crypto/key-ring.ts";
 import type { Db } from "../store/schema.ts";
 
 const DAY_MS = 86_400_000;
 
-/** Who asks for which number. */
+/** A lookup. */
 export interface Asked {
   /** The network address, or the wallet if lookups are signed. */
   readonly who: string;
   readonly phone: string;
 }
 
-/** What a row says, packed into its count: an update that changes the count alone costs the same for every number. */
+/** A row's information, packed into its count, because an update of the count takes the same time for every number. */
 interface Note {
   readonly day: number;
   /** Whether a link was shown. */
   readonly answered: boolean;
-  /** Differs after each write: SQLite leaves out writes that change nothing, and the disk would tell numbers apart. */
+  /** Changes with each write: SQLite skips writes that change nothing, and the time would distinguish numbers. */
   readonly parity: 0 | 1;
 }
 
@@ -30,14 +30,14 @@ const other = (parity: Note["parity"]): Note["parity"] => (parity === 0 ? 1 : 0)
 
 const keyOf = (ring: KeyRing, { who, phone }: Asked): string => ring.blind("quota", ["lookup-seen", who, phone]);
 
-/** What to lock: a number that an asker asks for twice at once counts once. */
+/** The lock that makes two concurrent lookups of one number by one client count once. */
 export const seenLock = (ring: KeyRing, asked: Asked): string => `phone-seen:${keyOf(ring, asked)}`;
 
 /**
- * Notes that the asker asks for the number.
- * @param db a transaction that has locked `seenLock`
- * @returns whether the asker has asked for it today, or was shown its link yesterday: who pays a number every day never
- *   counts as new
+ * Records a lookup.
+ * @param db a transaction that holds `seenLock`
+ * @returns whether the client looked the number up today, or got its link yesterday; so a client that pays a number every day
+ *   never counts as new
  */
 export async function noteAsked(db: Db, ring: KeyRing, asked: Asked, now: number): Promise<boolean> {
   const key = keyOf(ring, asked);
@@ -52,11 +52,11 @@ export async function noteAsked(db: Db, ring: KeyRing, asked: Asked, now: number
   return seen;
 }
 
-/** Records whether the asker was shown a link. @param db a transaction that has locked `seenLock` */
+/** Records whether the lookup returned a link. @param db a transaction that holds `seenLock` */
 export async function noteAnswer(db: Db, ring: KeyRing, asked: Asked, now: number, answered: boolean): Promise<void> {
   const row = db.updateTable("phone_quotas").where("key", "=", keyOf(ring, asked));
   const day = Math.floor(now / DAY_MS);
   const even = pack({ day, answered, parity: 0 });
-  // The parity that the row does not have now.
+  // Sets the other parity.
   await row.set((eb) => ({ used: eb(eb.val(even + 1), "-", eb.parens("used", "&", 1)) })).execute();
 }

@@ -1,9 +1,9 @@
-/** Lookups looked back upon. */
+/** Number of latest lookups that are considered. */
 const LATEST = 1_000;
 
 /**
- * Share of unknown numbers among the latest lookups. Payers ask for numbers they were given; who tries numbers mostly
- * meets unknown ones.
+ * The share of unknown numbers among the latest lookups. Payers look up numbers that they were given; an attacker who tries numbers
+ * mostly gets unknown ones.
  */
 export class UnknownWatch {
   readonly #unknown: boolean[] = [];

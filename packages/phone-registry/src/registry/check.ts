@@ -20,14 +20,14 @@ export async function check(context: Context, options: CheckOptions = {}): Promi
   if (options.accept === true)
     return database.transaction([], async (db) => {
       const state = await accept(db, ring, async () => {
-        // Of links that somebody took away: their heads would be missed for ever.
+        // Heads of links that were deleted from outside would be reported forever.
         const present = db.selectFrom("phone_mappings").select("id");
         await db.deleteFrom("phone_heads").where("id", "not in", present).execute();
         return count(context, db);
       });
       return resultOf(state);
     });
-  // A snapshot of SQLite's would hold up lookups for as long as it takes: first it is tried without one.
+  // On SQLite a snapshot blocks lookups, so it is the last resort after some attempts without one.
   for (let attempt = 0; database.kind === "sqlite" && attempt < ATTEMPTS; attempt += 1) {
     const before = await readLedger(database.db, ring);
     const counted = await count(context, database.db);
@@ -37,7 +37,7 @@ export async function check(context: Context, options: CheckOptions = {}): Promi
   return database.snapshot(async (db) => compare(await readLedger(db, ring), await count(context, db)));
 }
 
-/** @throws RegistryError RECORD_TAMPERED where a link does not fit its head */
+/** @throws RegistryError RECORD_TAMPERED if a link does not match its head */
 async function count({ ring }: Context, db: Db): Promise<Counted> {
   let sum = 0n;
   let links = 0;
@@ -56,7 +56,7 @@ async function count({ ring }: Context, db: Db): Promise<Counted> {
 
 function compare(state: LedgerState, { sum, links, heads }: Counted): CheckResult {
   if (sum !== state.sum || links !== state.links || heads !== links)
-    throw new RegistryError("RECORD_TAMPERED", "the links are not those the registry wrote");
+    throw new RegistryError("RECORD_TAMPERED", "the links are not those that the registry wrote");
   return resultOf(state);
 }
 

@@ -1,5 +1,4 @@
-// What every operation works with.
-
+// Shared by all operations.
 import type { Address } from "@sotto/protocol";
 import type { KeyRing } from "../crypto/key-ring.ts";
 import type { LinkRecord } from "../store/link-record.ts";
@@ -18,9 +17,9 @@ export interface Context {
   readonly clock: () => number;
 }
 
-/** Seconds a link is in force, from its issuedAt. */
+/** Validity of a link in seconds, from its issuedAt. */
 export const LINK_LIFETIME_SECONDS = 400 * 86_400;
-/** A struct may be a day old when it comes: for longer than that it is remembered that it came. ms */
+/** How long accepted digests are remembered, ms: longer than a signed struct is accepted (a day). */
 export const DIGEST_MEMORY_MS = 26 * 3_600_000;
 
 export const isEnded = (record: LinkRecord, now: number): boolean => record.expiresAt * 1000 <= now;
@@ -32,7 +31,7 @@ export function mappingOf(record: LinkRecord, verified: boolean): Mapping {
   return { binding, signature, verified, expiresAt };
 }
 
-/** What a link changes for those who pay the number; undefined where nothing stood before, or nothing changes. */
+/** What a new link changes for payers; undefined if there was no link before or nothing changes. */
 export function changeOf(before: LinkRecord | undefined, after: LinkRecord): MappingChange | undefined {
   if (before === undefined) return undefined;
   const wallet =

@@ -9,10 +9,10 @@ const MINUTE = 60;
 const DAY = 86_400;
 
 /**
- * Strangers have at most fifty guesses a day at a number's codes (10 codes of 5 tries): one chance in 20,000. The wallet
- * that a number is linked to has codes of its own, so that strangers can't use them up. A range of 10,000 numbers shows
- * at most 2,000 unknown ones a day to everybody together. Addresses, wallets and numbers are cheap: only a limit of all
- * codes bounds what an operator pays for them.
+ * Strangers have at most 50 guesses a day at a number's codes (10 codes with 5 tries each): a chance of 1 in 20,000. The wallet that
+ * a number is linked to has its own limit, so that strangers cannot exhaust it. All clients together learn at most 2,000 unknown
+ * numbers a day of a range of 10,000. Network addresses, wallets and numbers are cheap, so only the limit of all codes bounds the
+ * operator's cost.
  */
 export const DEFAULT_LIMITS: RegistryLimits = {
   codes: {
@@ -104,7 +104,7 @@ export function codeUses(limits: RegistryLimits, { phone, wallet, client }: Link
   ];
 }
 
-/** The counters that are about this number alone, for its erasure. */
+/** The counters of a number, which are deleted with it. */
 export const numberUses = ({ codes }: RegistryLimits, phone: string): Use[] => [
   { scope: "code-number", subject: phone, rates: codes.number },
   { scope: "code-linked", subject: phone, rates: codes.linked },
@@ -113,7 +113,7 @@ export const numberUses = ({ codes }: RegistryLimits, phone: string): Use[] => [
 export const tryUses = ({ tries }: RegistryLimits, client: string): Use[] =>
   clientUses("try-client", client, tries.client);
 
-/** One use for each network of the client: a /48 holds 65,536 networks of 64 bits. */
+/** One use for each network of the client: a /48 contains 65,536 networks of size /64. */
 function clientUses(scope: Use["scope"], client: string, rates: readonly Rate[]): Use[] {
   return networkLimits(client, 1).map(({ network, limit: growth }) => ({
     scope,
@@ -125,14 +125,14 @@ function clientUses(scope: Use["scope"], client: string, rates: readonly Rate[])
 const rangeOf = ({ rangeDigits }: RegistryLimits, phone: string): string =>
   `${phone.slice(0, Math.max(2, phone.length - rangeDigits))}/${phone.length}`;
 
-/** In a range, and for what it has been told, a wallet that signed counts in place of its address. */
+/** The client of a lookup for range limits and repeated lookups: the wallet that signed, else the network address. */
 export const askerOf = ({ client, caller }: ResolveRequest): string =>
   caller === undefined ? `client ${client}` : `wallet ${caller}`;
 
 /**
- * What a lookup counts for, if its number is new to the asker and turns out to be unknown.
- * @param seen the asker was told about the number before: the same counters are written, of a subject that has no limit,
- *   so that the work is the same
+ * The counters of a lookup, for numbers that are new to the client and unknown.
+ * @param seen whether the client looked the number up before: then equally many counters without limits are written, so that the
+ *   work is the same
  */
 export function lookupUses(limits: RegistryLimits, request: ResolveRequest, seen: boolean): Use[] {
   const { lookups } = limits;

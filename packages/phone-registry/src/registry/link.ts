@@ -3,12 +3,12 @@ import { CODE_LIFETIME_MS, CODE_TRIES, dropCode, randomCode, storeCode } from ".
 import { RegistryError } from "../errors.ts";
 import { take } from "../quotas/quotas.ts";
 import type { LinkRecord } from "../store/link-record.ts";
-import { useUp, wasUsed } from "../store/once.ts";
+import { consume, wasUsed } from "../store/once.ts";
 import type { Found } from "../store/records.ts";
 import type { Db } from "../store/schema.ts";
 import { type Context, changeOf, DIGEST_MEMORY_MS, isEnded, LINK_LIFETIME_SECONDS, mappingOf } from "./context.ts";
 import { codeUses, tryUses } from "./limits.ts";
-import { expectFields } from "./requests.ts";
+import { assertFields } from "./requests.ts";
 import type { LinkRequest, LinkResult } from "./types.ts";
 
 interface Code {
@@ -23,14 +23,14 @@ type Stored =
   | { readonly kind: "waiting"; readonly code: Code };
 
 const outdated = () =>
-  new RegistryError("LINK_OUTDATED", "a link that was signed later is in place: sign again with the present time");
+  new RegistryError("LINK_OUTDATED", "a link that was signed later exists; sign again with the current time");
 
-/** How long a digest has to be remembered, ms: while its date would still be taken. */
+/** Until when a digest is remembered, ms: as long as its issuedAt would be accepted. */
 export const rememberUntil = (issuedAt: number, now: number): number =>
   Math.max(now, issuedAt * 1000) + DIGEST_MEMORY_MS;
 
 export async function link(context: Context, request: LinkRequest): Promise<LinkResult> {
-  expectFields(request, "phone", "wallet", "key", "signature", "issuedAt", "client");
+  assertFields(request, "phone", "wallet", "key", "signature", "issuedAt", "client");
   const { database, options, clock, records } = context;
   const { issuedAt, digest } = await options.signatures.link(request, clock());
   const { phone, wallet, key, signature } = request;
@@ -53,7 +53,7 @@ export async function link(context: Context, request: LinkRequest): Promise<Link
   return send(context, record, stored.code);
 }
 
-/** In one transaction, under the number's lock. */
+/** Stores the link, in a transaction that holds the number's lock. */
 async function store(context: Context, db: Db, request: LinkRequest, record: LinkRecord): Promise<Stored> {
   const { ring, records, limits, clock } = context;
   const { phone, wallet, client } = request;
@@ -61,11 +61,11 @@ async function store(context: Context, db: Db, request: LinkRequest, record: Lin
   const verified = await records.verified(db, phone);
   const waiting = await records.waiting(db, phone, wallet);
   if ((await wasUsed(db, ring, "link", [record.digest])) || verified?.record.digest === record.digest)
-    throw new RegistryError("SIGNATURE_REPLAYED", "this signature was used before: sign again");
+    throw new RegistryError("SIGNATURE_REPLAYED", "this signature was used before; sign again");
   const current = verified !== undefined && !isEnded(verified.record, now) ? verified : undefined;
   if (current?.record.wallet === wallet && (await mayRenew(context, db, record, current, waiting)))
     return renew(context, db, request, record, current, waiting);
-  // A waiting link is a fact about this wallet alone; one of another wallet is neither told nor touched.
+  // Only an unverified link of the same wallet matters. Those of other wallets are neither revealed nor changed.
   if (waiting !== undefined && waiting.record.issuedAt > record.issuedAt) throw outdated();
   await takeCode(context, db, request, current?.record.wallet === wallet);
   const id = await records.put(db, record, false, now + limits.pendingSeconds * 1000, waiting);
@@ -76,7 +76,7 @@ async function store(context: Context, db: Db, request: LinkRequest, record: Lin
   return { kind: "waiting", code: { id, code, hash, expiresAt } };
 }
 
-/** Counts a code. A stranger's counts the same whether the number is linked or not. */
+/** Counts a code. For strangers it counts the same whether the number is linked or not. */
 async function takeCode(context: Context, db: Db, request: LinkRequest, isLinked: boolean): Promise<void> {
   const { ring, limits, options, clock } = context;
   try {
@@ -89,9 +89,9 @@ async function takeCode(context: Context, db: Db, request: LinkRequest, isLinked
 }
 
 /**
- * Numbers change hands. So the wallet in force has to prove its number again where its last proof is as old as a link may
- * get, and where another wallet's link waits for its proof: the number's former owner could else stay ahead of its new
- * one for ever, by signing later dates. Nor does it get ahead by a date that is still to come.
+ * Phone numbers change owners. So the linked wallet must prove its number again if its last proof is as old as a link may get, or
+ * if another wallet's link waits to be verified. Otherwise the former owner could block the new one forever by signing later
+ * dates. A date in the future does not help either.
  */
 async function mayRenew(
   { records, clock }: Context,
@@ -106,7 +106,7 @@ async function mayRenew(
   return proofEnds > now && issuedAt * 1000 <= now && others.every((id) => id === waiting?.row.id);
 }
 
-/** The wallet that has proven the number signs anew: another key, a later end. No proof is asked for again. */
+/** Replaces a link by a newer one of the same wallet (another key, a later expiry), without a new code. */
 async function renew(
   context: Context,
   db: Db,
@@ -118,7 +118,7 @@ async function renew(
   const { ring, records, limits, clock } = context;
   if (record.issuedAt < current.record.issuedAt) throw outdated();
   await take(db, ring, tryUses(limits, client), clock(), "CODES_LIMITED");
-  await useUp(db, ring, "link", [record.digest], rememberUntil(record.issuedAt, clock()));
+  await consume(db, ring, "link", [record.digest], rememberUntil(record.issuedAt, clock()));
   const { provenIssuedAt } = current.record;
   await records.put(db, { ...record, provenIssuedAt }, true, record.expiresAt * 1000, current);
   await records.remove(db, waiting === undefined ? [] : [waiting.row.id]);
@@ -130,7 +130,7 @@ async function renew(
   };
 }
 
-/** The code is stored by now: a crash from here on leaves one that nobody knows, and the next request makes another. */
+/** Sends the stored code. After a crash here nobody knows the code, and the next request makes another one. */
 async function send({ database, options }: Context, record: LinkRecord, code: Code): Promise<LinkResult> {
   const mapping = mappingOf(record, false);
   const { expiresAt } = code;
@@ -138,7 +138,7 @@ async function send({ database, options }: Context, record: LinkRecord, code: Co
   try {
     await options.sender.send({ phone, wallet, code: code.code, expiresAt });
   } catch {
-    // The sender's error may carry the number or the code: nothing of it is logged.
+    // The error may contain the number or the code, so it is not logged.
     options.log?.warn({}, "a code could not be sent");
     await dropCode(database.db, code.id, code.hash);
     return { mapping, remaining: [{ step: "ask-again" }] };

@@ -5,7 +5,7 @@ import { RegistryError } from "../errors.ts";
 import { UnknownWatch } from "../quotas/watch.ts";
 import { assertKeys } from "../store/keys.ts";
 import { MIGRATIONS } from "../store/migrations.ts";
-import { useUp } from "../store/once.ts";
+import { consume } from "../store/once.ts";
 import { Records } from "../store/records.ts";
 import type { Schema } from "../store/schema.ts";
 import { check } from "./check.ts";
@@ -14,7 +14,7 @@ import { limitsOf } from "./limits.ts";
 import { link } from "./link.ts";
 import type { RegistryOperation, RegistryOptions } from "./options.ts";
 import type { PhoneRegistry } from "./phone-registry.ts";
-import { expectFields } from "./requests.ts";
+import { assertFields } from "./requests.ts";
 import { resolve } from "./resolve.ts";
 import { rotate, rotation } from "./rotate.ts";
 import { sweep } from "./sweep.ts";
@@ -22,14 +22,14 @@ import type { Mapping, NonceUse } from "./types.ts";
 import { erase, unlink } from "./unlink.ts";
 import { verify } from "./verify.ts";
 
-/** A nonce is remembered until its deadline; one further ahead would have to be for too long. s */
+/** Nonces are remembered until their deadline, so it must not be further ahead than this, s. */
 const MAX_DEADLINE_SECONDS = 3_600;
 
-/** Between two looks at all links. ms */
+/** Interval between checks of all links, ms. */
 const CHECK_MS = 3_600_000;
 
 /**
- * Opens the registry's store and checks that the keys are those it was written with.
+ * Opens the registry's database and checks that it was written with these keys.
  * @throws RegistryError INVALID_OPTIONS, INVALID_KEYS, KEY_MISMATCH, KEY_MISSING
  * @throws DatabaseError INVALID_STORE_URL, STORE_UNAVAILABLE, STORE_TOO_NEW
  */
@@ -57,7 +57,7 @@ export async function openRegistry(options: RegistryOptions): Promise<PhoneRegis
   let closed = false;
   let nextCheck = 0;
 
-  /** Refuses after the end, and counts what came of it. */
+  /** Runs an operation unless the registry is closed, and counts its outcome. */
   async function run<T>(name: RegistryOperation, action: () => Promise<T>, outcome: (value: T) => string) {
     if (closed) throw new RegistryError("REGISTRY_CLOSED", "the registry is closed");
     try {
@@ -94,7 +94,7 @@ export async function openRegistry(options: RegistryOptions): Promise<PhoneRegis
       await run("sweep", () => sweep(context), ok);
       if (clock() < nextCheck) return;
       nextCheck = clock() + CHECK_MS;
-      // Counted and logged by `run`; a meddler with the links does not stop the sweeping.
+      // `run` counts and logs errors. Tampered links must not stop the sweep.
       await registry.check().catch((error: unknown) => {
         if (!(error instanceof RegistryError)) throw error;
       });
@@ -110,15 +110,15 @@ export async function openRegistry(options: RegistryOptions): Promise<PhoneRegis
 }
 
 async function useNonce({ database, ring, clock }: Context, use: NonceUse): Promise<void> {
-  expectFields(use, "wallet", "nonce", "deadline");
+  assertFields(use, "wallet", "nonce", "deadline");
   const { wallet, nonce, deadline } = use;
   const now = clock();
   const refuse = (what: string) => new RegistryError("NONCE_REFUSED", what);
-  if (deadline * 1000 <= now) throw refuse("the deadline of the request is over");
+  if (deadline * 1000 <= now) throw refuse("the deadline of the request has passed");
   if (deadline > now / 1000 + MAX_DEADLINE_SECONDS) throw refuse("the deadline of the request is too far ahead");
-  // Remembered a little longer, for replicas whose clocks are behind.
+  // Remembered a minute longer, for replicas whose clocks are behind.
   const fresh = await database.transaction([`phone-nonce:${wallet}`], (db) =>
-    useUp(db, ring, "nonce", [wallet, nonce], deadline * 1000 + 60_000),
+    consume(db, ring, "nonce", [wallet, nonce], deadline * 1000 + 60_000),
   );
   if (!fresh) throw refuse("the nonce was used before");
 }

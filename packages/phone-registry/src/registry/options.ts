@@ -1,20 +1,20 @@
-// What the registry is opened with: keys, limits, who checks signatures, who sends codes, who is told.
+// Options of the registry: keys, limits, signature checks, the sender of codes, logs and metrics.
 import type { Address } from "@sotto/protocol";
 import type { RegistryKeys } from "../crypto/keys.ts";
 import type { Rate } from "../quotas/rate.ts";
 import type { E164, LinkRequest, UnlinkRequest } from "./types.ts";
 
 /**
- * Checks what wallets sign. Both throw a SottoError where the signature is not the wallet's or the time is out of the
- * window; both answer the EIP-712 digest of the struct, by which replays are told.
+ * Checks wallets' signatures. Both throw a SottoError if the signature is invalid or the time is outside the window, and return the
+ * EIP-712 digest of the struct, by which replays are recognized.
  */
 export interface SignatureChecks {
-  /** Tries the slots around `now` where the request names no issuedAt. */
+  /** Tries the slots around `now` if the request has no issuedAt. */
   link(request: LinkRequest, now: number): Promise<{ readonly issuedAt: number; readonly digest: string }>;
   unlink(request: UnlinkRequest, now: number): Promise<{ readonly digest: string }>;
 }
 
-/** Brings a code to its number. Rejects where it could not. Must not log the code or the number. */
+/** Sends codes. Rejects if a code could not be sent. Must not log the code or the number. */
 export interface CodeSender {
   send(message: CodeMessage): Promise<void>;
 }
@@ -22,14 +22,14 @@ export interface CodeSender {
 export interface CodeMessage {
   readonly phone: E164;
   readonly code: string;
-  /** To be named in the text, so that nobody types in a code that somebody else's wallet asked for. */
+  /** Include it in the text, so that people do not enter a code that another wallet requested. */
   readonly wallet: Address;
   /** ms */
   readonly expiresAt: number;
 }
 
 export interface RegistryLimits {
-  /** Codes sent: for a number, for a number to the wallet that it is linked to, for a wallet, for an address, in all. */
+  /** Codes: per number, per number for the linked wallet, per wallet, per network address, and in total. */
   readonly codes: {
     readonly number: readonly Rate[];
     readonly linked: readonly Rate[];
@@ -37,13 +37,13 @@ export interface RegistryLimits {
     readonly client: readonly Rate[];
     readonly total: readonly Rate[];
   };
-  /** Codes typed in, links renewed and taken back, by who does. */
+  /** Codes tried, links renewed and links deleted, per client. */
   readonly tries: { readonly client: readonly Rate[] };
-  /** Percent of all codes that are kept for wallets whose number is linked, 0 to 90. */
+  /** Percent of all codes that are reserved for wallets whose number is linked, 0 to 90. */
   readonly linkedPercent: number;
   /**
-   * Unknown numbers that are looked up, each counted once a day for who asks: for an address, for a wallet that signs,
-   * and of a range of numbers for everybody together and for each asker.
+   * Lookups of unknown numbers, each counted once a day per client: per network address, per wallet that signs, and per range of
+   * numbers for all clients together and for each client.
    */
   readonly lookups: {
     readonly client: readonly Rate[];
@@ -51,9 +51,9 @@ export interface RegistryLimits {
     readonly range: readonly Rate[];
     readonly clientRange: readonly Rate[];
   };
-  /** Numbers that differ in their last so many digits only are one range, 1 to 6. */
+  /** A range consists of the numbers that differ only in this many last digits, 1 to 6. */
   readonly rangeDigits: number;
-  /** How long a link waits for its proof, s. */
+  /** How long an unverified link is kept, s. */
   readonly pendingSeconds: number;
   /** How long the audit log is kept, s. */
   readonly auditSeconds: number;
@@ -70,16 +70,15 @@ export type RegistryOperation =
   | "nonce"
   | "check";
 
-/** Told what happens, never to whom. */
+/** Receives outcomes, never numbers, wallets or clients. */
 export interface RegistryMetrics {
   /** @param outcome ok, unknown, unverified, or an error's code */
   count(operation: RegistryOperation, outcome: string): void;
   /**
-   * How much of a lookup quota somebody has used, or of the codes of all together, 0 to 1: the gauge shows the highest of
-   * the last minutes.
+   * The used share of a lookup quota, or of all codes, 0 to 1. The gauge shows the highest value of the last minutes.
    */
   quotaUse(scope: "client" | "caller" | "range" | "clientRange" | "codes", used: number): void;
-  /** Share of unknown numbers among the latest lookups, 0 to 1: high where somebody tries numbers. */
+  /** Share of unknown numbers among the latest lookups, 0 to 1. It is high if someone tries numbers. */
   unknownShare(share: number, lookups: number): void;
 }
 
@@ -96,18 +95,18 @@ export interface RegistryOptions {
   readonly keys: RegistryKeys;
   readonly chainId: bigint;
   readonly pool: Address;
-  /** Public base address of this registry, part of what wallets sign. */
+  /** Public base address of this registry, which wallets sign. */
   readonly service: string;
   readonly signatures: SignatureChecks;
   readonly sender: CodeSender;
-  /** What resolving a number answers that nobody has proven: the link with `verified: false`, or nothing. */
+  /** How `resolve` answers an unverified number: with the link and `verified: false`, or not at all. */
   readonly unverified?: "show" | "hide" | undefined;
-  /** What is left out is as in DEFAULT_LIMITS. */
+  /** Limits that differ from DEFAULT_LIMITS. */
   readonly limits?: Partial<RegistryLimits> | undefined;
   /** Now in ms. */
   readonly clock?: (() => number) | undefined;
   readonly log?: RegistryLog | undefined;
   readonly metrics?: RegistryMetrics | undefined;
-  /** Called for each unit of work (a query, an HMAC, a decryption): for tests that count it. */
+  /** Called for each unit of work; for tests that count it. */
   readonly onWork?: ((kind: "query" | "hmac" | "decrypt" | "encrypt") => void) | undefined;
 }

@@ -1,4 +1,4 @@
-// The registry itself: what can be done with it once it is open.
+// The interface of an open registry.
 import type {
   Erased,
   EraseRequest,
@@ -13,34 +13,34 @@ import type {
 } from "./types.ts";
 
 export interface RotationState {
-  /** Records still wrapped by an older master key. */
+  /** Records under an older master key. */
   readonly master: number;
-  /** Records still indexed by an older index key. */
+  /** Records under an older index key. */
   readonly index: number;
-  /** Short-lived rows (codes, used signatures, nonces, quotas) made with an older index key: they expire in two days. */
+  /** Rows under an older index key that expire within two days (codes, used signatures, nonces, quotas). */
   readonly fading: number;
-  /** Older keys that nothing rests on any more, as master:ID or index:ID: they may leave the ring. */
+  /** Older keys that no row needs, as master:ID or index:ID. They may be removed from the ring. */
   readonly unused: readonly string[];
-  /** Records that could not be opened and stay as they are: tampered with, or under a key that is not in the ring. */
+  /** Records that could not be decrypted and were not changed: tampered with, or under a key that is not in the ring. */
   readonly refused: number;
 }
 
 export interface RotateOptions {
-  /** Records of one transaction, 100 if left out. */
+  /** Records per transaction; default 100. */
   readonly batch?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface CheckOptions {
-  /** Takes what is there for right from now on: after a tampered database was looked into and damaged links erased. */
+  /** Accepts the current links as the new baseline, after an incident was examined and damaged links were erased. */
   readonly accept?: boolean | undefined;
 }
 
 export interface CheckResult {
   readonly links: number;
   /**
-   * How often links were changed. It only ever grows: a smaller number than was seen before says that the whole database
-   * was put back to an older state.
+   * Number of changes of links. It only grows: a smaller number than before means that the whole database was restored to an older
+   * state.
    */
   readonly changes: number;
 }
@@ -48,7 +48,7 @@ export interface CheckResult {
 export interface PhoneRegistry {
   readonly kind: "sqlite" | "postgres";
   /**
-   * Links a number to a wallet, unverified until the number is proven.
+   * Links a number to a wallet. The link is unverified until the number is proven.
    * @throws RegistryError INVALID_REQUEST, SIGNATURE_INVALID (or what the checks throw), SIGNATURE_REPLAYED,
    *   LINK_OUTDATED, CODES_LIMITED
    */
@@ -56,7 +56,7 @@ export interface PhoneRegistry {
   /** @throws RegistryError INVALID_REQUEST, CODE_WRONG, CODE_EXPIRED, CODE_EXHAUSTED, CODES_LIMITED, LINK_OUTDATED */
   verify(request: VerifyRequest): Promise<VerifyResult>;
   /**
-   * The same work for a number that is known and one that is not.
+   * Resolves a number. The work is the same for known and unknown numbers.
    * @throws RegistryError INVALID_REQUEST, LOOKUPS_LIMITED, RECORD_TAMPERED
    */
   resolve(request: ResolveRequest): Promise<Mapping | undefined>;
@@ -65,18 +65,18 @@ export interface PhoneRegistry {
    *   LINK_OUTDATED, CODES_LIMITED
    */
   unlink(request: UnlinkRequest): Promise<void>;
-  /** Forgets a number: on its owner's request, which the operator has checked. */
+  /** Deletes all data of a number, after the operator has verified its owner's request. */
   erase(request: EraseRequest): Promise<Erased>;
-  /** Uses up the nonce of a signed request. @throws RegistryError INVALID_REQUEST, NONCE_REFUSED */
+  /** Consumes the nonce of a signed request. @throws RegistryError INVALID_REQUEST, NONCE_REFUSED */
   useNonce(use: NonceUse): Promise<void>;
-  /** Brings all records under the current keys, in batches, while serving. Goes on where it was stopped. */
+  /** Re-encrypts all records under the current keys, in batches. Servers may run meanwhile; an interrupted run resumes. */
   rotate(options?: RotateOptions): Promise<RotationState>;
   rotation(): Promise<RotationState>;
-  /** Forgets what is over: codes, links that were not proven, expired links, used nonces, quotas, old audit entries. */
+  /** Deletes expired data: codes, unverified and expired links, used nonces, quotas and old audit entries. */
   sweep(): Promise<void>;
   /**
-   * Looks at all links at once: none was taken away, brought back or put back to an older version behind the registry's
-   * back. `sweep` does it every hour. Nobody waits for it.
+   * Checks all links: that none was deleted, restored or replaced by an older version outside the registry. `sweep` does it every
+   * hour. It blocks no requests.
    * @throws RegistryError RECORD_TAMPERED
    */
   check(options?: CheckOptions): Promise<CheckResult>;

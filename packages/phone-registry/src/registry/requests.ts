@@ -1,11 +1,11 @@
-// The last line of defence: the HTTP layer has checked all this, but a plugin may be called by others.
+// Checks of requests. The HTTP layer has checked them too, but other code may call the registry.
 import { RegistryError } from "../errors.ts";
 
 const PHONE = /^\+[1-9][0-9]{4,14}$/;
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 const KEY = /^0x[0-9a-f]{128}$/;
 const CODE = /^[0-9]{6}$/;
-/** 8 KiB: contract wallets that are not deployed yet sign with the call that deploys them. */
+/** 8 KiB, because signatures of contract wallets that are not deployed yet contain the deploying call. */
 const MAX_SIGNATURE_LENGTH = 2 + 2 * 8192;
 const SIGNATURE = /^0x(?:[0-9a-fA-F]{2})+$/;
 const MAX_NAME_LENGTH = 256;
@@ -32,10 +32,10 @@ function isName(value: unknown): boolean {
 }
 
 /** @throws RegistryError INVALID_REQUEST naming the field, never its value */
-export function expectFields<T extends object>(request: T, ...fields: (keyof T & string)[]): void {
+export function assertFields<T extends object>(request: T, ...fields: (keyof T & string)[]): void {
   if (typeof request !== "object" || request === null)
     throw new RegistryError("INVALID_REQUEST", "the request is not an object", { field: "" });
   for (const field of fields)
     if (!FORMS[field]!(request[field]))
-      throw new RegistryError("INVALID_REQUEST", `${field} is not what it must be`, { field });
+      throw new RegistryError("INVALID_REQUEST", `${field} is missing or malformed`, { field });
 }

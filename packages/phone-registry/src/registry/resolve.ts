@@ -3,19 +3,19 @@ import { noteAnswer, noteAsked, seenLock } from "../quotas/seen.ts";
 import { type Context, isEnded, mappingOf } from "./context.ts";
 import { askerOf, lookupUses } from "./limits.ts";
 import type { RegistryMetrics } from "./options.ts";
-import { expectFields } from "./requests.ts";
+import { assertFields } from "./requests.ts";
 import type { Mapping, ResolveRequest } from "./types.ts";
 
 /**
- * Counts, looks, opens, counts again: every number costs the same queries, hashes and decryptions, whether it is known,
- * unknown, expired or not proven, and whether the asker was told about it before.
+ * Counts, reads, decrypts and counts again. Every number takes the same queries, hashes and decryptions, whether it is known,
+ * unknown, expired or unverified, and whether the client looked it up before.
  *
- * The quotas are for unknown numbers, but whether a number is known must not decide who is refused: then a refusal would
- * be the answer. So a number that is new to the asker is refused before it is looked for, and what it cost is given back
- * if it is known. One that the asker was told about is never refused.
+ * Quotas limit unknown numbers, but a refusal must not reveal whether a number is known. So a lookup that is new to the client is
+ * counted, and refused at the limit, before the number is read; the count is undone if the number is known. Repeated lookups
+ * are never refused.
  */
 export async function resolve(context: Context, request: ResolveRequest): Promise<Mapping | undefined> {
-  expectFields(request, "phone", "client", "caller");
+  assertFields(request, "phone", "client", "caller");
   const { database, ring, records, limits, options, clock } = context;
   const now = clock();
   const asked = { who: askerOf(request), phone: request.phone };
@@ -34,11 +34,11 @@ export async function resolve(context: Context, request: ResolveRequest): Promis
     await undoTake(db, ring, uses, now, known || seen ? 1 : 0);
     await noteAnswer(db, ring, asked, now, known);
   });
-  if (!seen) tell(options.metrics, shares);
+  if (!seen) reportUse(options.metrics, shares);
   return mapping;
 }
 
-function tell(metrics: RegistryMetrics | undefined, shares: Shares): void {
+function reportUse(metrics: RegistryMetrics | undefined, shares: Shares): void {
   for (const [scope, share] of shares)
     metrics?.quotaUse(scope.slice("lookup-".length) as "client" | "caller" | "range" | "clientRange", share);
 }

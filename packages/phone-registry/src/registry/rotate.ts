@@ -1,5 +1,5 @@
-// Brings every link under the current keys while others link and resolve. How far it came stands in the rows themselves,
-// so that it goes on after a crash wherever that was.
+// Re-encrypts every link under the current keys while servers run. The rows themselves record the progress, so that it resumes after a
+// crash.
 import { record as audit } from "../audit/audit.ts";
 import { rewrap } from "../crypto/envelope.ts";
 import { sealHead } from "../crypto/head.ts";
@@ -16,7 +16,7 @@ const BATCH = 100;
 
 export async function rotate(context: Context, { batch = BATCH, signal }: RotateOptions = {}): Promise<RotationState> {
   if (!Number.isSafeInteger(batch) || batch < 1 || batch > 1_000)
-    throw new RegistryError("INVALID_REQUEST", "a batch is 1 to 1000 records", { field: "batch" });
+    throw new RegistryError("INVALID_REQUEST", "a batch must have 1 to 1000 records", { field: "batch" });
   const { database, ring, clock } = context;
   let refused = 0;
   let after = "";
@@ -25,7 +25,7 @@ export async function rotate(context: Context, { batch = BATCH, signal }: Rotate
     const last = page.at(-1);
     if (last === undefined) break;
     after = last.id;
-    // The locks a link takes: nobody writes these rows meanwhile.
+    // The same locks as for linking, so that nothing else writes these rows.
     refused += await database.transaction(
       page.map(({ number }) => number),
       (db) =>
@@ -36,16 +36,16 @@ export async function rotate(context: Context, { batch = BATCH, signal }: Rotate
         ),
     );
   }
-  // The account itself, where there was no link to bring along.
+  // Re-encrypts the ledger, even if there is no link.
   if (signal?.aborted !== true) await database.transaction([], (db) => account(db, ring, [], []));
   const state = await rotation(context);
-  // What an older master key wrapped is in no file any more.
+  // Removes what older master keys wrapped from the database file.
   await database.scrub();
   await audit(database.db, ring, { action: "rotate", outcome: refused === 0 ? "ok" : "RECORD_TAMPERED" }, clock());
   return { ...state, refused };
 }
 
-/** Rows of which something was made with another than the current keys. */
+/** Rows that contain something made with older keys. */
 function outdated({ ring }: Context, db: Db) {
   return rows(db).where((eb) =>
     eb.or([
@@ -56,7 +56,7 @@ function outdated({ ring }: Context, db: Db) {
   );
 }
 
-/** @returns how many could not be opened */
+/** @returns how many could not be decrypted */
 async function renewAll(context: Context, db: Db, ids: readonly string[]): Promise<number> {
   const { ring } = context;
   const renewed: MappingRow[] = [];
@@ -67,8 +67,11 @@ async function renewAll(context: Context, db: Db, ids: readonly string[]): Promi
       renewed.push(row);
     } catch (error) {
       if (!(error instanceof RegistryError)) throw error;
-      // One that was tampered with keeps its place and its key, and does not keep the others from theirs.
-      context.options.log?.error({ id: row.id, code: error.code }, "a record cannot be brought under the current keys");
+      // A tampered record stays unchanged and does not stop the others.
+      context.options.log?.error(
+        { id: row.id, code: error.code },
+        "a record cannot be re-encrypted under the current keys",
+      );
       refused += 1;
     }
   const added = renewed.map((row) => ({ ...entryOf(row), master_key: ring.master.id }));

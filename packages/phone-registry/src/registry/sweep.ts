@@ -1,10 +1,10 @@
 import type { Context } from "./context.ts";
 
 const PAGE = 500;
-/** A replica's clock may be behind ours: what it still takes for valid is left alone. */
+/** Expired rows are kept this long, because the clock of another replica may be behind. */
 const SLACK_MS = 60_000;
 
-/** Forgets what is over. May run on every replica, at any time. */
+/** Deletes expired data. It may run on every replica at any time. */
 export async function sweep(context: Context): Promise<void> {
   const { database, ring, limits, clock } = context;
   const { db } = database;
@@ -17,7 +17,7 @@ export async function sweep(context: Context): Promise<void> {
     .deleteFrom("phone_audit")
     .where("at", "<=", before - limits.auditSeconds * 1000)
     .execute();
-  // Under a key that was taken out a name tells nobody anything, but for who has the key: by it numbers can be tried.
+  // Pseudonyms under a removed key are useless, except to someone who has that key and tries numbers. So they are deleted.
   await db
     .updateTable("phone_audit")
     .set({ number: null, wallet: null, client: null })

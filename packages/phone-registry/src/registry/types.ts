@@ -1,26 +1,26 @@
-// What the registry is asked and what it answers. The HTTP layer and the signature checks are built on these types.
+// Requests and results of the registry, used by the HTTP layer and the signature checks.
 import type { Address, ShieldedAddressBinding } from "@sotto/protocol";
 
-/** `+` and 5 to 15 digits. That it is a real number is checked before it gets here. */
+/** `+` and 5 to 15 digits. The HTTP layer checks that the number can exist. */
 export type E164 = string;
 
 /**
- * Who asks, for limits and the audit log: 1 to 256 characters, its networks joined by commas, the smallest first. Kept
- * only as keyed pseudonyms.
+ * A client, for limits and the audit log: its networks joined by commas, the smallest first, 1 to 256 characters. Stored only as keyed
+ * pseudonyms.
  */
 export type ClientId = string;
 
 /** The fields of the struct a wallet signs. */
 export type SignedFields = ShieldedAddressBinding;
 
-/** A number's link as it is answered: everything the wallet signed, so that a client can check it. */
+/** A number's link with everything that the wallet signed, so that clients can check it. */
 export interface Mapping {
   readonly binding: SignedFields;
-  /** Of the wallet over `binding`, hex with 0x. */
+  /** The wallet's signature over `binding`, hex with 0x. */
   readonly signature: string;
   /** Whether the number was proven. */
   readonly verified: boolean;
-  /** Seconds: from then on the number is unknown. */
+  /** Seconds; from then on the number is unknown. */
   readonly expiresAt: number;
 }
 
@@ -29,25 +29,25 @@ export interface LinkRequest {
   readonly wallet: Address;
   readonly key: string;
   readonly signature: string;
-  /** Seconds; where it is left out the slots around now are tried. */
+  /** Seconds; by default the slots around the current time are tried. */
   readonly issuedAt?: number | undefined;
   readonly client: ClientId;
 }
 
-/** What changed where a link replaced a verified one. Told only to who proved the number, or holds the same wallet. */
+/** What a link replaced. Only a client that proved the number or has the same wallet gets it. */
 export interface MappingChange {
   readonly wallet?: { readonly from: Address; readonly to: Address } | undefined;
   readonly key?: { readonly from: string; readonly to: string } | undefined;
 }
 
-/** enter-code: a code is on its way. ask-again: it could not be sent; the same request sends another. */
+/** enter-code: a code was sent. ask-again: it could not be sent; the same request sends another. */
 export type RemainingStep =
   | { readonly step: "enter-code" /** ms */; readonly expiresAt: number; readonly tries: number }
   | { readonly step: "ask-again" };
 
 export interface LinkResult {
   readonly mapping: Mapping;
-  /** Empty where the link is in force: the same wallet, verified for this number before, signed anew. */
+  /** Empty if the link is verified at once: the wallet was verified for this number before. */
   readonly remaining: readonly RemainingStep[];
   readonly changed?: MappingChange | undefined;
 }
@@ -55,8 +55,7 @@ export interface LinkResult {
 export interface VerifyRequest {
   readonly phone: E164;
   /**
-   * Whose link it is about. Without it, somebody else's link of the same number could get the code that its owner types
-   * in for its own.
+   * The wallet of the link. Without it, the code that the number's owner enters could verify another wallet's link.
    */
   readonly wallet: Address;
   /** Six digits. */
@@ -72,7 +71,7 @@ export interface VerifyResult {
 export interface ResolveRequest {
   readonly phone: E164;
   readonly client: ClientId;
-  /** In the signed-in mode: the wallet that signed the request (checked by the HTTP layer, nonce used up). */
+  /** The wallet that signed the lookup, if lookups are signed. The HTTP layer has checked it and consumed the nonce. */
   readonly caller?: Address | undefined;
 }
 
@@ -88,11 +87,11 @@ export interface UnlinkRequest {
 
 export interface EraseRequest {
   readonly phone: E164;
-  /** Who asked for it: kept in the audit log as a keyed pseudonym. */
+  /** The requester, stored in the audit log as a keyed pseudonym. */
   readonly client: ClientId;
 }
 
-/** How many rows of each kind are gone. */
+/** Number of deleted rows. */
 export interface Erased {
   readonly mappings: number;
   readonly codes: number;
@@ -104,6 +103,6 @@ export interface NonceUse {
   readonly wallet: Address;
   /** 1 to 256 characters. */
   readonly nonce: string;
-  /** Seconds: until then it is remembered, at most an hour ahead. */
+  /** Seconds, at most an hour ahead. The nonce is remembered until then. */
   readonly deadline: number;
 }

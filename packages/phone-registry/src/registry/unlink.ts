@@ -1,11 +1,11 @@
 import { record as audit } from "../audit/audit.ts";
 import { RegistryError } from "../errors.ts";
 import { forget, takeInTransaction } from "../quotas/quotas.ts";
-import { useUp } from "../store/once.ts";
+import { consume } from "../store/once.ts";
 import type { Context } from "./context.ts";
 import { numberUses, tryUses } from "./limits.ts";
 import { rememberUntil } from "./link.ts";
-import { expectFields } from "./requests.ts";
+import { assertFields } from "./requests.ts";
 import type { Erased, EraseRequest, UnlinkRequest } from "./types.ts";
 
 const MESSAGES = {
@@ -16,7 +16,7 @@ const MESSAGES = {
 
 /** A wallet takes back its own link, proven or waiting. A signature is used up by the first call, whatever it did. */
 export async function unlink(context: Context, request: UnlinkRequest): Promise<void> {
-  expectFields(request, "phone", "wallet", "signature", "issuedAt", "client");
+  assertFields(request, "phone", "wallet", "signature", "issuedAt", "client");
   const { database, ring, records, limits, options, clock } = context;
   const { phone, wallet, issuedAt, client } = request;
   // Wallets cost nothing: without a limit signatures of new ones would fill the tables of what was used.
@@ -24,7 +24,7 @@ export async function unlink(context: Context, request: UnlinkRequest): Promise<
   const { digest } = await options.signatures.unlink(request, clock());
   const outcome = await database.transaction(records.locks(phone), async (db) => {
     const attempt = async (): Promise<keyof typeof MESSAGES | "ok"> => {
-      if (!(await useUp(db, ring, "unlink", [digest], rememberUntil(issuedAt, clock())))) return "SIGNATURE_REPLAYED";
+      if (!(await consume(db, ring, "unlink", [digest], rememberUntil(issuedAt, clock())))) return "SIGNATURE_REPLAYED";
       const both = [await records.verified(db, phone), await records.waiting(db, phone, wallet)];
       const own = both.filter((found) => found?.record.wallet === wallet).map((found) => found!);
       if (own.length === 0) return "NOT_LINKED";
@@ -48,7 +48,7 @@ export async function unlink(context: Context, request: UnlinkRequest): Promise<
  * go as well. Keyed hashes remain, each for its time: of structs it used in the last day, and in the audit log.
  */
 export async function erase(context: Context, request: EraseRequest): Promise<Erased> {
-  expectFields(request, "phone", "client");
+  assertFields(request, "phone", "client");
   const { database, ring, records, limits, clock } = context;
   const { phone, client } = request;
   const numbers = records.locks(phone);

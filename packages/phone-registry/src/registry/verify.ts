@@ -2,13 +2,13 @@ import { record as audit } from "../audit/audit.ts";
 import { tryCode } from "../codes/codes.ts";
 import { RegistryError } from "../errors.ts";
 import { takeInTransaction } from "../quotas/quotas.ts";
-import { useUp } from "../store/once.ts";
+import { consume } from "../store/once.ts";
 import type { Found } from "../store/records.ts";
 import type { Db } from "../store/schema.ts";
 import { type Context, changeOf, isEnded, mappingOf } from "./context.ts";
 import { tryUses } from "./limits.ts";
 import { rememberUntil } from "./link.ts";
-import { expectFields } from "./requests.ts";
+import { assertFields } from "./requests.ts";
 import type { VerifyRequest, VerifyResult } from "./types.ts";
 
 const MESSAGES = {
@@ -22,7 +22,7 @@ const MESSAGES = {
 type Outcome = { readonly result: VerifyResult } | { readonly refused: keyof typeof MESSAGES; triesLeft?: number };
 
 export async function verify(context: Context, request: VerifyRequest): Promise<VerifyResult> {
-  expectFields(request, "phone", "wallet", "code", "client");
+  assertFields(request, "phone", "wallet", "code", "client");
   const { database, ring, records, limits, clock } = context;
   const { phone, wallet, client } = request;
   await takeInTransaction(database, ring, tryUses(limits, client), clock(), "CODES_LIMITED");
@@ -63,7 +63,7 @@ async function putInForce(
   old: Found | undefined,
   current: Found | undefined,
 ): Promise<VerifyResult> {
-  await useUp(db, ring, "link", [record.digest], rememberUntil(record.issuedAt, clock()));
+  await consume(db, ring, "link", [record.digest], rememberUntil(record.issuedAt, clock()));
   await records.put(db, record, true, record.expiresAt * 1000, old);
   const changed = changeOf(current?.record, record);
   return { mapping: mappingOf(record, true), changed };

@@ -3,28 +3,28 @@ import { dirname } from "node:path";
 import { PhoneError } from "../errors.ts";
 import type { CodeMessage, CodeSender } from "../registry/options.ts";
 
-/** Where codes that are shown to whoever looks are no danger: a chain whose money is play money. */
+/** Development senders do not protect codes, so they are allowed only where tokens have no value. */
 export interface DevelopmentPlace {
   /** Whether the chain is a local one. */
   readonly local: boolean;
-  /** NODE_ENV=production. */
+  /** Whether NODE_ENV is production. */
   readonly production: boolean;
 }
 
 /** @throws PhoneError DEVELOPMENT_SENDER_REFUSED */
 function refuseElsewhere(name: string, { local, production }: DevelopmentPlace): void {
   if (local && !production) return;
-  const where = production ? "where NODE_ENV is production" : "on a chain that is not local";
+  const where = production ? "if NODE_ENV is production" : "on a chain that is not local";
   throw new PhoneError(
     "DEVELOPMENT_SENDER_REFUSED",
-    `the sender "${name}" shows codes to whoever looks and is refused ${where}; use webhook`,
+    `the sender "${name}" does not protect codes and is refused ${where}; use webhook`,
   );
 }
 
 const lineOf = ({ phone, code, wallet, expiresAt }: CodeMessage): string =>
   `${JSON.stringify({ phoneNumber: phone, code, walletAddress: wallet, expiresAt })}\n`;
 
-/** Appends each code to a file of one JSON object a line, which the owner alone may read. For development. */
+/** Appends each code to a file with one JSON object per line, which only its owner can read. For development. */
 export class FileSender implements CodeSender {
   readonly #path: string;
 
@@ -42,12 +42,12 @@ export class FileSender implements CodeSender {
     } finally {
       await file.close();
     }
-    // A file that was there before may have been open to others.
+    // An existing file may have been readable by others.
     await chmod(this.#path, 0o600);
   }
 }
 
-/** Prints each code for the developer, on standard error: the log itself never holds one. */
+/** Prints each code on standard error, for development. The log never contains codes. */
 export class LogSender implements CodeSender {
   readonly #write: (line: string) => void;
 

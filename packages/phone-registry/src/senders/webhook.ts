@@ -6,11 +6,11 @@ import type { CodeMessage, CodeSender } from "../registry/options.ts";
 export interface WebhookOptions {
   /** https, or http on a local chain. */
   readonly url: string;
-  /** Shared with who receives: the key of the HMAC. */
+  /** Shared with the webhook: the key of the HMAC. */
   readonly secret: string;
-  /** For one try, ms. */
+  /** Timeout of one try, ms. */
   readonly timeoutMs: number;
-  /** At most so many tries, 1 to 5. */
+  /** Maximum tries, 1 to 5. */
   readonly tries: number;
   /** Now, ms. */
   readonly clock?: (() => number) | undefined;
@@ -20,12 +20,12 @@ export interface WebhookOptions {
 const FIRST_PAUSE_MS = 200;
 
 /**
- * Hands codes to a program of the operator's, which knows how to send a text or to call.
+ * Posts codes to the operator's webhook, which sends a text message or calls.
  *
  * POST with `{ phoneNumber, code, walletAddress, expiresAt }`, `idempotency-key` (the same for every try of one code),
  * `x-sotto-timestamp` (Unix seconds) and `x-sotto-signature`: `v1=` and the hex HMAC-SHA-256 of the timestamp, a dot and
- * the body. Any 2xx is success; 408, 429, 5xx, a time-out or no connection is tried again; a redirect is a failure:
- * codes go where the operator said and nowhere else.
+ * the body. Any 2xx is success. 408, 429, 5xx, timeouts and failed connections are retried. A redirect is a failure,
+ * because codes must not go to another address.
  */
 export class WebhookSender implements CodeSender {
   readonly #options: WebhookOptions;
@@ -34,12 +34,12 @@ export class WebhookSender implements CodeSender {
     this.#options = options;
   }
 
-  /** @throws PhoneError CODE_NOT_SENT; it holds neither number, code nor address */
+  /** @throws PhoneError CODE_NOT_SENT; the message contains neither number, code nor URL */
   async send({ phone, code, wallet, expiresAt }: CodeMessage): Promise<void> {
     const { tries, wait = sleep, clock = Date.now } = this.#options;
     const body = JSON.stringify({ phoneNumber: phone, code, walletAddress: wallet, expiresAt });
     const key = randomUUID();
-    let why = "its time was over";
+    let why = "the code expired";
     for (let attempt = 0; attempt < tries; attempt += 1) {
       if (attempt > 0) await wait(FIRST_PAUSE_MS * 2 ** attempt);
       if (clock() >= expiresAt) break;
@@ -48,7 +48,7 @@ export class WebhookSender implements CodeSender {
       why = answer.why;
       if (!answer.again) break;
     }
-    throw new PhoneError("CODE_NOT_SENT", `the webhook did not take a code: ${why}`);
+    throw new PhoneError("CODE_NOT_SENT", `the webhook did not accept a code: ${why}`);
   }
 
   async #post(body: string, key: string): Promise<"ok" | { readonly why: string; readonly again: boolean }> {
@@ -67,7 +67,7 @@ export class WebhookSender implements CodeSender {
         redirect: "manual",
         signal: AbortSignal.timeout(timeoutMs),
       });
-      // Whatever it says is not read: a large answer would cost memory, and nothing of it is needed.
+      // The body is not needed, and a large one would cost memory.
       await response.body?.cancel();
       if (response.ok) return "ok";
       const { status } = response;
@@ -81,6 +81,6 @@ export class WebhookSender implements CodeSender {
   }
 }
 
-/** For who receives: the same over the timestamp's header and the raw body, compared in constant time. */
+/** The signature. A webhook computes it over the timestamp header and the raw body, and compares in constant time. */
 export const signWebhook = (secret: string, timestamp: string, body: string): string =>
   createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex");

@@ -13,7 +13,7 @@ import type { SignatureChecks } from "../registry/options.ts";
 import type { LinkRequest, UnlinkRequest } from "../registry/types.ts";
 import type { ContractChecks } from "./contract-checks.ts";
 
-/** The registry that links are signed for: nobody can carry a signature to another one. */
+/** The registry that wallets sign for. Signatures are not valid for another one. */
 export interface Place {
   readonly chainId: bigint;
   readonly pool: `0x${string}`;
@@ -21,25 +21,25 @@ export interface Place {
   readonly service: string;
 }
 
-/** @param place what was expected to be signed; public, see GET /phone */
+/** @param place the expected values, which are public: see GET /phone */
 const invalid = (struct: "ShieldedAddressBinding" | "PhoneUnlink", { chainId, pool, service }: Place) =>
   new RegistryError(
     "SIGNATURE_INVALID",
     `the signature is not walletAddress's over the EIP-712 struct ${struct} with these fields, chainId ${chainId}, ` +
       `pool ${pool}, service ${service} and an issuedAt of now; its fields and domain are in docs/protocol.md, ` +
-      `"Bindings", and ${service}/phone shows what to sign for`,
+      `"Bindings", and ${service}/phone returns the values to sign`,
   );
 
-/** Never asked: a first pass finds out whether an account signed, which needs no chain. */
+/** Thrown in the first pass, which checks account signatures without the chain. */
 class NoChain extends Error {}
 const noChain: EthCall = async () => {
   throw new NoChain();
 };
 
-/** What wallets sign to link and to take back, checked. */
+/** Checks wallets' signatures over links and unlinks. */
 export function signatureChecks(place: Place, contracts: ContractChecks): SignatureChecks {
   const { chainId, pool, service } = place;
-  /** The first digest that the wallet signed. */
+  /** The index of the first digest that the wallet signed. */
   async function firstSigned(
     request: LinkRequest | UnlinkRequest,
     digests: readonly Bytes32[],

@@ -3,14 +3,14 @@ import { networkLimits } from "@sotto/server";
 import { PhoneError } from "../errors.ts";
 
 const HOUR_MS = 3_600_000;
-/** Contract signatures that are asked about at the same time. */
+/** Maximum concurrent checks. */
 const AT_ONCE = 4;
-/** Clients whose counts are kept: far more than ask in an hour, and little memory. */
+/** Maximum clients that are counted: far more than use the registry in an hour. */
 const MAX_CLIENTS = 100_000;
 
 export interface ContractCheckOptions {
   readonly call: EthCall;
-  /** Questions to the chain that one client may cause in an hour, at each replica. */
+  /** Checks per client and hour, on each replica. */
   readonly perHour: number;
   readonly clock: () => number;
   /** @param outcome asked, limited, failed */
@@ -18,8 +18,8 @@ export interface ContractCheckOptions {
 }
 
 /**
- * Whether a contract wallet takes a signature can only be asked of the chain, and anybody can send signatures: so it
- * costs who sends them, and never more than a few at once.
+ * Only the chain can tell whether a contract wallet accepts a signature, and anybody can send signatures. So these checks are limited
+ * per client and in number at once.
  */
 export class ContractChecks {
   readonly #options: ContractCheckOptions;
@@ -32,7 +32,7 @@ export class ContractChecks {
   }
 
   /**
-   * Runs a check that may ask the chain on behalf of a client.
+   * Runs a check that may call the chain for a client.
    * @throws PhoneError CONTRACT_CHECKS_LIMITED, CHAIN_UNAVAILABLE, and what `check` throws otherwise
    */
   async run<T>(client: string, check: (call: EthCall) => Promise<T>): Promise<T> {
@@ -47,7 +47,7 @@ export class ContractChecks {
         }
       });
     } catch (error) {
-      // The checks say BINDING_UNCHECKED of whatever went wrong with the chain.
+      // The checks wrap every error of the chain in BINDING_UNCHECKED.
       throw own ?? error;
     }
   }

@@ -15,7 +15,7 @@ import type { ContractChecks } from "./contract-checks.ts";
 export const LOOKUP_HEADERS = ["x-sotto-wallet", "x-sotto-nonce", "x-sotto-deadline", "x-sotto-signature"] as const;
 export type LookupHeaders = { readonly [name in (typeof LOOKUP_HEADERS)[number]]?: string | undefined };
 
-/** @returns the wallet that signed this very lookup */
+/** @returns the wallet that signed the lookup */
 export type LookupCheck = (phone: string, headers: LookupHeaders, client: string) => Promise<Address>;
 
 export interface LookupOptions {
@@ -26,8 +26,8 @@ export interface LookupOptions {
 }
 
 /**
- * The signed-in mode: every lookup carries a wallet's signature over the number, a nonce and a deadline, for this
- * registry. Seen on the way it is worth nothing: the nonce is used up, and it names one number.
+ * Checks signed lookups: each has a wallet's signature over the number, a nonce and a deadline, for this registry. An intercepted
+ * signature is useless, because the nonce is consumed and the number is fixed.
  * @throws PhoneError LOOKUP_SIGNATURE_REQUIRED; RegistryError SIGNATURE_INVALID, NONCE_REFUSED; SottoError BINDING_INVALID
  */
 export function lookupCheck({ place, contracts, registry, clock }: LookupOptions): LookupCheck {
@@ -38,14 +38,17 @@ export function lookupCheck({ place, contracts, registry, clock }: LookupOptions
     if (by === undefined || nonce === undefined || date === undefined || given === undefined)
       throw new PhoneError(
         "LOOKUP_SIGNATURE_REQUIRED",
-        "lookups are signed here: x-sotto-wallet, x-sotto-nonce, x-sotto-deadline and x-sotto-signature over PhoneLookup",
+        "this registry requires signed lookups: send x-sotto-wallet, x-sotto-nonce, x-sotto-deadline and x-sotto-signature over PhoneLookup",
       );
     const wallet = parseAddress(by, "x-sotto-wallet");
     const deadline = /^[1-9][0-9]{0,11}$/.test(date) ? Number(date) : 0;
     const seconds = clock() / 1000;
-    // Before the signature: an old request costs nothing.
+    // Checked before the signature, so that old requests cost nothing.
     if (deadline < seconds || deadline > seconds + LOOKUP_LIFETIME_SECONDS)
-      throw new RegistryError("NONCE_REFUSED", `the deadline is over, or more than ${LOOKUP_LIFETIME_SECONDS} s ahead`);
+      throw new RegistryError(
+        "NONCE_REFUSED",
+        `the deadline has passed, or is more than ${LOOKUP_LIFETIME_SECONDS} s ahead`,
+      );
     const digest = lookupDigest({ phone, wallet, chainId, service, nonce, deadline });
     const signature = normalizeSignature(given);
     const signed = await contracts.run(client, (call) => checkWalletSignature(wallet, digest, signature, call));

@@ -4,7 +4,7 @@ import { randomId } from "../crypto/ids.ts";
 import type { KeyRing } from "../crypto/key-ring.ts";
 import type { LinkRecord, MappingRow } from "./link-record.ts";
 
-/** A row of nobody, opened where there is no other: what is unknown costs what is known. */
+/** A dummy row, decrypted for unknown numbers, so that they take as long as known ones. */
 export function decoyRow(ring: KeyRing, table: string): MappingRow {
   const place: Place = { table, id: randomId(), version: 1, verified: true };
   const record: LinkRecord = {

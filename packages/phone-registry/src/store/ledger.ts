@@ -1,13 +1,12 @@
-// One sealed sum over all links and their versions. A link that disappears, comes back or is put back with its head,
-// without the registry having done it, no longer adds up. Who puts back the whole database, this sum with it, is found
-// out only by who remembers how many changes there had been.
+// One sealed sum over all links and their versions. A link that is deleted or restored outside the registry, even with its head,
+// changes the sum. Restoring the whole database, with this sum, is noticed only by comparing the number of changes.
 import { openText, sealText } from "../crypto/envelope.ts";
 import { headTerm } from "../crypto/head.ts";
 import type { KeyRing } from "../crypto/key-ring.ts";
 import { RegistryError } from "../errors.ts";
 import type { Db, Row } from "./schema.ts";
 
-/** A link as it enters the sum: under the master key of its head. */
+/** A link's entry in the sum, under the master key of its head. */
 export interface Entry {
   readonly id: string;
   readonly version: number;
@@ -19,7 +18,7 @@ export interface LedgerState {
   /** Sum of the links' terms modulo 2^256. */
   readonly sum: bigint;
   readonly links: number;
-  /** Only ever grows. */
+  /** Only grows. */
   readonly changes: number;
 }
 
@@ -35,14 +34,14 @@ async function write(db: Db, ring: KeyRing, { sum, links, changes }: LedgerState
   await db.updateTable("phone_ledger").set(row).where("name", "=", NAME).execute();
 }
 
-/** Begins the account of an empty database. */
+/** Creates the ledger of an empty database. */
 export async function beginLedger(db: Db, ring: KeyRing): Promise<void> {
   await db.insertInto("phone_ledger").values({ name: NAME, master_key: ring.master.id, envelope: "" }).execute();
   await write(db, ring, EMPTY);
 }
 
 /**
- * The account, locked until the transaction ends: whoever changes links waits here, last of all locks.
+ * Reads the ledger and locks it until the transaction ends. It is the last lock of every transaction that changes links.
  * @throws RegistryError RECORD_TAMPERED
  */
 async function lockLedger(db: Db, ring: KeyRing): Promise<LedgerState> {
@@ -50,13 +49,13 @@ async function lockLedger(db: Db, ring: KeyRing): Promise<LedgerState> {
   return openLedger(ring, await same.where("name", "=", NAME).returningAll().executeTakeFirst());
 }
 
-/** The account as it is, without a lock. @throws RegistryError RECORD_TAMPERED */
+/** Reads the ledger without a lock. @throws RegistryError RECORD_TAMPERED */
 export async function readLedger(db: Db, ring: KeyRing): Promise<LedgerState> {
   return openLedger(ring, await db.selectFrom("phone_ledger").selectAll().where("name", "=", NAME).executeTakeFirst());
 }
 
 function openLedger(ring: KeyRing, row: Row<"phone_ledger"> | undefined): LedgerState {
-  if (row === undefined) throw new RegistryError("RECORD_TAMPERED", "the account of all links is gone");
+  if (row === undefined) throw new RegistryError("RECORD_TAMPERED", "the ledger of all links is missing");
   const { sum, links, changes } = JSON.parse(openText(ring, context(row.master_key), row.master_key, row.envelope)) as {
     sum: string;
     links: number;
@@ -68,7 +67,7 @@ function openLedger(ring: KeyRing, row: Row<"phone_ledger"> | undefined): Ledger
 export const termsOf = (ring: KeyRing, entries: readonly Entry[]): bigint =>
   entries.reduce((sum, entry) => (sum + headTerm(ring, entry)) % MODULUS, 0n);
 
-/** The account, locked; undefined where it is gone or was not written by the registry. */
+/** Locks the ledger; undefined if it is missing or was not written by the registry. */
 async function lockIfSound(db: Db, ring: KeyRing): Promise<LedgerState | undefined> {
   try {
     return await lockLedger(db, ring);
@@ -79,8 +78,8 @@ async function lockIfSound(db: Db, ring: KeyRing): Promise<LedgerState | undefin
 }
 
 /**
- * Enters what is gone and what is new. Without an account nothing comes in, but anything can be taken back or erased:
- * `check` says that it is gone all the same.
+ * Records removed and added links. Without a valid ledger links can be removed but not added, and `check` still reports that the
+ * ledger is missing.
  * @throws RegistryError RECORD_TAMPERED
  */
 export async function account(db: Db, ring: KeyRing, gone: readonly Entry[], added: readonly Entry[]): Promise<void> {
@@ -88,7 +87,7 @@ export async function account(db: Db, ring: KeyRing, gone: readonly Entry[], add
   const state = onlyLess ? await lockIfSound(db, ring) : await lockLedger(db, ring);
   if (state === undefined) return;
   const { sum, links, changes } = state;
-  // A head that names a key nobody has was never entered: it can be erased, and the sum then says that something is off.
+  // A head under an unknown key was never in the sum. It can be removed, and the sum then shows the tampering.
   const entered = gone.filter(({ master_key }) => ring.masterOf(master_key) !== undefined);
   await write(db, ring, {
     sum: (sum + MODULUS - termsOf(ring, entered) + termsOf(ring, added)) % MODULUS,
@@ -98,9 +97,9 @@ export async function account(db: Db, ring: KeyRing, gone: readonly Entry[], add
 }
 
 /**
- * Takes what is there for right: after an operator has looked into what was tampered with. An account that is gone, or
- * was not written by the registry, begins anew, and so does its number of changes.
- * @param count looks at all links, once nobody can change them any more
+ * Accepts the current links as the new baseline, after the operator examined an incident. If the ledger is missing or invalid, a new
+ * one is created, and its number of changes starts at 0.
+ * @param count counts all links while they are locked
  */
 export async function accept(
   db: Db,

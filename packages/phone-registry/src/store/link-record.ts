@@ -1,6 +1,6 @@
 import type { Row } from "./schema.ts";
 
-/** What a row keeps encrypted. */
+/** The encrypted part of a row. */
 export interface LinkRecord {
   readonly phone: string;
   readonly wallet: string;
@@ -11,15 +11,15 @@ export interface LinkRecord {
   readonly service: string;
   /** s */
   readonly issuedAt: number;
-  /** issuedAt of the link with which the number was last proven; renewals keep it. s */
+  /** issuedAt of the link with which the number was last verified; renewals keep it. s */
   readonly provenIssuedAt: number;
-  /** Of the signed struct. */
+  /** Digest of the signed struct. */
   readonly digest: string;
   /** s */
   readonly expiresAt: number;
 }
 
-/** A row of phone_mappings with its head beside it. */
+/** A row of phone_mappings with its head. */
 export type MappingRow = Row<"phone_mappings"> & {
   readonly head_version: number | null;
   readonly head_master: string | null;

@@ -1,12 +1,10 @@
 import type { KeyRing } from "../crypto/key-ring.ts";
 import type { Db } from "./schema.ts";
 
-/** What is accepted once: the digest of a signed struct, a wallet's nonce. Kept only as a keyed hash. */
+/** What is accepted only once: digests of signed structs, and wallets' nonces. Stored as keyed hashes. */
 export type OnceKind = "link" | "unlink" | "nonce";
 
-/**
- * Whether it was used. Looked for under all index keys, because a hash cannot be made anew under another.
- */
+/** Whether it was used. Searched under all index keys, because hashes cannot be converted to a new key. */
 export async function wasUsed(db: Db, ring: KeyRing, kind: OnceKind, parts: readonly string[]): Promise<boolean> {
   const keys = ring.blinds("once", [kind, ...parts]);
   const row = await db.selectFrom("phone_once").select("key").where("key", "in", keys).executeTakeFirst();
@@ -14,10 +12,10 @@ export async function wasUsed(db: Db, ring: KeyRing, kind: OnceKind, parts: read
 }
 
 /**
- * Uses it up. Of many that try at once one is told true.
- * @param expiresAt ms: until when it has to be remembered
+ * Consumes it. Of several concurrent calls only one returns true.
+ * @param expiresAt until when it is remembered, ms
  */
-export async function useUp(
+export async function consume(
   db: Db,
   ring: KeyRing,
   kind: OnceKind,

@@ -1,5 +1,4 @@
-// Links as rows: found by blind index, opened only where id, version, kind and number are what they were written with.
-
+// Links as rows. They are found by blind index, and decrypted only if id, version, kind and number match.
 import { openRecord, type Place, sealRecord } from "../crypto/envelope.ts";
 import { assertHead, type Head, sealHead } from "../crypto/head.ts";
 import { randomId } from "../crypto/ids.ts";
@@ -25,7 +24,7 @@ export const placeOf = (row: { id: string; version: number; verified: number }):
   verified: row.verified === 1,
 });
 
-/** As it is in the account of all links. */
+/** Its entry in the ledger of all links. */
 export const entryOf = (row: MappingRow): Entry => ({
   id: row.id,
   version: row.version,
@@ -48,7 +47,7 @@ export function headOf({ head_version, head_master, head_seal }: MappingRow): He
 /** @throws RegistryError RECORD_TAMPERED, KEY_MISSING */
 export function openRow(ring: KeyRing, row: MappingRow): LinkRecord {
   const place = placeOf(row);
-  // Both are done before either is judged: a refusal does not say by its work what was wrong.
+  // Always does both, so that the work does not reveal which check fails.
   const record = openRecord(ring, place, row.master_key, row.envelope) as LinkRecord;
   assertHead(ring, place, headOf(row));
   return record;
@@ -63,13 +62,13 @@ export class Records {
     this.#decoy = decoyRow(ring, TABLE);
   }
 
-  /** What to lock before a number's links are changed: no two transactions about one number run side by side. */
+  /** The locks for changes of a number's links, so that only one transaction at a time changes them. */
   locks(phone: string): string[] {
     return this.#ring.blinds("number", [phone]);
   }
 
   /**
-   * A number's verified link, or else the newest one that waits for its proof. As much work where there is none.
+   * A number's verified link, or else the newest unverified one. It takes the same work if there is none.
    * @throws RegistryError RECORD_TAMPERED
    */
   async first(db: Db, phone: string): Promise<Found | undefined> {
@@ -88,22 +87,22 @@ export class Records {
     return this.#inSlot(db, [phone], phone);
   }
 
-  /** The link of a number to a wallet that waits for its proof. @throws RegistryError RECORD_TAMPERED */
+  /** The unverified link of a number to a wallet. @throws RegistryError RECORD_TAMPERED */
   async waiting(db: Db, phone: string, wallet: string): Promise<Found | undefined> {
     const found = await this.#inSlot(db, [phone, wallet], phone);
     if (found !== undefined && found.record.wallet !== wallet)
-      throw new RegistryError("RECORD_TAMPERED", "a record stands in the place of another");
+      throw new RegistryError("RECORD_TAMPERED", "a record is in the row of another one");
     return found;
   }
 
-  /** Ids of all links of a number that wait for their proof. */
+  /** Ids of all unverified links of a number. */
   async waitingIds(db: Db, phone: string, now: number): Promise<string[]> {
     const query = db.selectFrom("phone_mappings").select("id").where("number", "in", this.locks(phone));
     const found = await query.where("verified", "=", 0).where("sweep_at", ">", now).execute();
     return found.map(({ id }) => id);
   }
 
-  /** Writes a link: over `old` in its place, or into a row of its own. @param sweepAt ms @returns id of the row */
+  /** Writes a link into a new row, or over `old`. @param sweepAt ms @returns the row's id */
   async put(db: Db, record: LinkRecord, verified: boolean, sweepAt: number, old?: Found): Promise<string> {
     const ring = this.#ring;
     const place: Place = {
@@ -142,7 +141,7 @@ export class Records {
     return this.#ring.blind("slot", verified ? [phone] : [phone, wallet]);
   }
 
-  /** Forgets links, their heads and codes. @returns how many links and codes there were */
+  /** Deletes links, their heads and codes. @returns the number of links and codes */
   async remove(db: Db, ids: readonly string[]): Promise<{ mappings: number; codes: number }> {
     if (ids.length === 0) return { mappings: 0, codes: 0 };
     const before = await rows(db).where("m.id", "in", ids).execute();
@@ -157,7 +156,7 @@ export class Records {
     const query = rows(db).where("m.slot", "in", this.#ring.blinds("slot", slot));
     const found = this.#open(await query.executeTakeFirst(), phone);
     if (found !== undefined && (found.row.verified === 1) !== (slot.length === 1))
-      throw new RegistryError("RECORD_TAMPERED", "a record stands in the place of another");
+      throw new RegistryError("RECORD_TAMPERED", "a record is in the row of another one");
     return found;
   }
 
@@ -165,7 +164,7 @@ export class Records {
     const record = openRow(this.#ring, row ?? this.#decoy);
     if (row === undefined) return undefined;
     // Two rows whose indexes were exchanged each open where they stand, but are about another number.
-    if (record.phone !== phone) throw new RegistryError("RECORD_TAMPERED", "a record stands in the place of another");
+    if (record.phone !== phone) throw new RegistryError("RECORD_TAMPERED", "a record is in the row of another one");
     return { row, record };
   }
 }

@@ -1,16 +1,16 @@
-// The tables. Every text column but the ids of keys is a random id, a keyed hash or a ciphertext. What is in plain
-// sight: how many rows there are, which of them are about one number, when they end, how often a code was tried.
+// The tables. Every text column except key ids is a random id, a keyed hash or a ciphertext. Visible without keys are the number of
+// rows, which rows belong to the same number, when they expire, and how often a code was tried.
 import type { Database } from "@sotto/database";
 import type { Kysely, Selectable } from "kysely";
 
-/** Links. `slot` is unique: one verified link of a number, one waiting link of a number and a wallet. */
+/** Links. `slot` is unique: one verified link per number, one unverified link per number and wallet. */
 export interface MappingTable {
   id: string;
   /** Blind index of the number. */
   number: string;
   /** Blind index of the number (verified) or of number and wallet (not verified). */
   slot: string;
-  /** Id of the index key `number` and `slot` were made with. */
+  /** Id of the index key of `number` and `slot`. */
   index_key: string;
   /** 1 or 0. */
   verified: number;
@@ -19,11 +19,11 @@ export interface MappingTable {
   /** Id of the master key that wraps the data key. */
   master_key: string;
   envelope: string;
-  /** When the row may be forgotten, ms; of verified links rounded up to a day. */
+  /** When the row may be deleted, ms; for verified links rounded up to a day. */
   sweep_at: number;
 }
 
-/** The newest version of each link, in a table of its own: a link that was put back alone does not fit its head. */
+/** The newest version of each link, in a separate table: a link that is restored alone does not match its head. */
 export interface HeadTable {
   id: string;
   version: number;
@@ -40,7 +40,7 @@ export interface CodeTable {
   expires_at: number;
 }
 
-/** What counts once: digests of accepted structs, nonces of signed requests. */
+/** What is accepted once: digests of structs, nonces of signed requests. */
 export interface OnceTable {
   key: string;
   index_key: string;
@@ -48,7 +48,7 @@ export interface OnceTable {
 }
 
 export interface QuotaTable {
-  /** Keyed hash of scope, subject and window: the same subject has another one in the next window. */
+  /** Keyed hash of scope, subject and window, so that a subject has another key in each window. */
   key: string;
   index_key: string;
   used: number;
@@ -60,7 +60,7 @@ export interface AuditTable {
   at: number;
   action: string;
   outcome: string;
-  /** Keyed pseudonyms, each of its own kind. */
+  /** Keyed pseudonyms, with a different key for each kind. */
   number: string | null;
   wallet: string | null;
   client: string | null;
@@ -73,7 +73,7 @@ export interface KeyTable {
   fingerprint: string;
 }
 
-/** One row: the sum over all links. */
+/** One row with the sum over all links. */
 export interface LedgerTable {
   name: string;
   master_key: string;
