@@ -8,7 +8,7 @@ module.exports = {
   failZero: true,
   forbidPending: true,
   // By hand, one test alone is fine.
-  ...(process.env.SOTTO_TEST_REPORT === undefined
+  ...(process.env.SOTTO_TEST_EVENTS === undefined
     ? {}
     : { forbidOnly: true, reporter: require.resolve("./scripts/test/reporter.cjs") }),
 };

@@ -1,4 +1,4 @@
-// Mocha reporter that writes each event as a JSON line to the file named by SOTTO_TEST_REPORT (report.ts). The file
+// Mocha reporter that writes each event as a JSON line to the file named by SOTTO_TEST_EVENTS (report.ts). The file
 // survives a crash of the suite, and lines appear while it runs: progress is read from them and counts are never guessed.
 // CommonJS, because mocha loads reporters with require, inside Hardhat too.
 const { appendFileSync } = require("node:fs");
@@ -26,8 +26,8 @@ function show(value) {
 
 class EventReporter {
   constructor(runner) {
-    const file = process.env.SOTTO_TEST_REPORT;
-    if (!file) throw new Error("SOTTO_TEST_REPORT has to name the file for the results");
+    const file = process.env.SOTTO_TEST_EVENTS;
+    if (!file) throw new Error("SOTTO_TEST_EVENTS has to name the file for the results");
     const write = (event) => appendFileSync(file, `${JSON.stringify(event)}\n`);
     const groups = new Map();
     const groupOf = (test) => {

@@ -65,7 +65,7 @@ export async function runSuite(folder: string, script: string, command: readonly
     cwd: folder,
     env: {
       ...cleanEnvironment(process.env, process.env["PATH"] ?? ""),
-      SOTTO_TEST_REPORT: file,
+      SOTTO_TEST_EVENTS: file,
       NO_COLOR: "1",
       FORCE_COLOR: "0",
     },

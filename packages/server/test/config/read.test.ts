@@ -33,7 +33,7 @@ describe("settings from the environment", () => {
   });
 
   it("ignore variables of the checkout's own tools", () => {
-    const names = ["SOTTO_LONG", "SOTTO_TEST_REPORT", "SOTTO_CHROMIUM", "SOTTO_SCREENSHOT"];
+    const names = ["SOTTO_LONG", "SOTTO_TEST_EVENTS", "SOTTO_CHROMIUM", "SOTTO_SCREENSHOT"];
     const environment = Object.fromEntries(names.map((name) => [name, "1"]));
     expect(readSettings(TABLE, environment).problems).to.deep.equal([]);
   });
