@@ -1,7 +1,7 @@
 // `npm test [-- NAME...] [--affected]`: builds, lets turbo run every suite and check whose inputs changed, two at a time,
-// and ends with one line `N passed, N failed`. Names choose some of them. `--affected` leaves out the packages that are
-// the same as on the branch main and depend on nothing that is not. What did not change since it passed counts as what
-// it was: turbo brings its report back from the cache.
+// and ends with one line `N passed, N failed`. Names choose some of them. `--affected` leaves out the suites
+// and types of packages that are the same as on the branch main, changes not yet committed included, and depend on nothing
+// that is not. What did not change since it passed counts as what it was: turbo restores its report from the cache.
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -10,7 +10,7 @@ import { createInterface } from "node:readline";
 import { type Outcome, seconds, summaryLines } from "./lines.ts";
 import { type RunSummary, readOutcome } from "./outcome.ts";
 import { parseReport, reportBase } from "./report.ts";
-import { isNamed, listTasks, type Task } from "./tasks.ts";
+import { isNamed, listAffected, listTasks, type Task } from "./tasks.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const runs = join(root, ".turbo", "runs");
@@ -100,7 +100,7 @@ async function main(args: readonly string[]): Promise<boolean> {
     console.error(`sotto: UNKNOWN_OPTION: unknown option "${unknown}"; there is --affected`);
     return false;
   }
-  const tasks = choose(listTasks(root, options), names);
+  const tasks = choose(options.length === 0 ? listTasks(root) : listAffected(root), names);
   const built = await build();
   const outcomes = [built, ...(built.failures.length === 0 ? await test(tasks) : [])];
   console.log(summaryLines(outcomes, (performance.now() - started) / 1000));

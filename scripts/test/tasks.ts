@@ -49,6 +49,12 @@ export function listTasks(root: string, filters: readonly string[] = []): Task[]
   return tasks.filter(({ task, command }) => command !== EMPTY && (SUITES.includes(task) || isCheck(task))).map(toTask);
 }
 
+/** The packages that differ from the branch main or depend on one that does, and the checks of the whole checkout. */
+export function listAffected(root: string): Task[] {
+  const affected = new Set(listTasks(root, ["--affected"]).map(({ id }) => id));
+  return listTasks(root).filter(({ id, folder }) => folder === "" || affected.has(id));
+}
+
 /** Whether a name given by hand means this task: a folder, the end of one, a check, `checks`, `suites` or `types`. */
 export function isNamed({ name, kind, folder, script }: Task, wanted: string): boolean {
   if (wanted === `${kind}s` || wanted === name) return true;
