@@ -68,7 +68,6 @@ export const ENGINE_ERRORS = {
 export const RELAYER_ERRORS = {
   INVALID_RELAYER_OPTION: { means: "An option of the relayer is missing or out of its range." },
   UNKNOWN_OPERATION: { means: "There is no payment, deposit or withdrawal with this id." },
-  PROOF_MISMATCH: SHARED_ERRORS.PROOF_MISMATCH,
 } satisfies ErrorTable;
 
 /** The errors of the store, beside those of the database under it. */
