@@ -20,17 +20,17 @@ export interface NoteAppenderOptions extends PoolOptions {
 export interface PreparedNoteAppend {
   /** For `appendCall`. */
   append: AppendCall;
-  /** Leaves it moves into the tree. */
+  /** Number of leaves that it moves into the tree. */
   count: number;
-  /** Leaves that stay in the queue. */
+  /** Number of leaves that stay in the queue. */
   left: number;
 }
 
 const MAX_TRIES = 5;
 
 /**
- * Moves queued notes into the tree. Anyone can: it needs no key, only gas. It works on the newest block, without
- * waiting for confirmations: an append that a reorganisation makes stale reverts and harms nothing.
+ * Moves queued notes into the tree. Anyone can do it: it needs no key, only gas. It works on the newest block without
+ * waiting for confirmations, because an append that a reorganization makes stale reverts without harm.
  */
 export class NoteAppender {
   readonly pool: PoolInfo;
@@ -56,7 +56,7 @@ export class NoteAppender {
     this.#sync = sync;
   }
 
-  /** @throws like `Wallet.open` */
+  /** @throws the errors of `Wallet.open` */
   static async open(options: NoteAppenderOptions): Promise<NoteAppender> {
     const { store, prover } = Object(options) as NoteAppenderOptions;
     for (const [name, value] of Object.entries({ store, prover }))
@@ -70,18 +70,18 @@ export class NoteAppender {
     return new NoteAppender(info, chain, options, sync, await TreeView.open(store));
   }
 
-  /** Reads what is new on the chain. */
+  /** Scans new blocks. */
   scan({ onProgress, signal }: ScanOptions = {}): Promise<ScanResult> {
     return this.#lock.run(() => this.#sync.scan(onProgress, signal));
   }
 
-  /** Leaves waiting in the queue, as of the last scan. */
+  /** Number of leaves in the queue, as of the last scan. */
   get queued(): number {
     return this.#sync.ledger.leaves.length - this.#sync.ledger.appended;
   }
 
   /**
-   * Proves the next append: as many leaves as one can take. Reads the chain first.
+   * Scans the chain and proves the next append, with as many leaves as possible.
    * @throws WalletError QUEUE_EMPTY, ROOT_MISMATCH; ChainError NODE_INCONSISTENT, PROOF_MISMATCH
    */
   prepare(options: ScanOptions = {}): Promise<PreparedNoteAppend> {
@@ -103,12 +103,12 @@ export class NoteAppender {
       prover: this.#prover,
       signal,
     });
-    if (append === undefined) throw new WalletError("QUEUE_EMPTY", "no note is waiting to be appended");
+    if (append === undefined) throw new WalletError("QUEUE_EMPTY", "the queue is empty; there is nothing to append");
     const count = append.leaves.length;
     return { append, count, left: queue.length - count };
   }
 
-  /** The state of the queue in the very block the events were read up to. */
+  /** The state of the queue at exactly the block up to which events were read. */
   async #queueStart(onProgress: ScanOptions["onProgress"], signal?: AbortSignal): Promise<QueueStart> {
     for (let i = 0; i < MAX_TRIES; i += 1) {
       await this.#sync.scan(onProgress, signal);
@@ -116,7 +116,10 @@ export class NoteAppender {
       const { size, ...start } = await poolViews(this.#chain, this.pool.pool).queue(height);
       if (size === ledger.leaves.length && start.appended === ledger.appended) return start;
     }
-    throw new ChainError("NODE_INCONSISTENT", "the pool's queue is not what its events say: try again or another node");
+    throw new ChainError(
+      "NODE_INCONSISTENT",
+      "the pool's queue differs from its events; try again, or use another node",
+    );
   }
 
   async #newestTree(): Promise<NoteTree> {

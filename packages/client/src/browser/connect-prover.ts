@@ -4,7 +4,7 @@ import { ProverError } from "@sotto/prover";
 import type { WalletProver } from "../wallet/core.ts";
 import type { Port, Reply, Request } from "./messages.ts";
 
-/** A worker, as far as it is used here. */
+/** The part of a Worker that is used here. */
 export interface ProverWorker extends Port {
   addEventListener(type: "message" | "error" | "messageerror", listener: (event: { data: unknown }) => void): void;
 }
@@ -17,9 +17,9 @@ interface Waiting {
 const failed = (message: string) => new ProverError("ENGINE_FAILED", message);
 
 /**
- * The page's side: a prover for a wallet whose proofs are made in a worker that runs `serveProver`, so that the page stays
- * responsive while it proves.
- * @throws SottoError ENGINE_FAILED where the worker does not start
+ * Connects a page to a worker that runs `serveProver`, and returns a prover for its wallet. The page stays responsive while
+ * the worker proves.
+ * @throws SottoError ENGINE_FAILED if the worker does not start
  */
 export async function connectProver(worker: ProverWorker): Promise<WalletProver> {
   const waiting = new Map<number, Waiting>();
@@ -44,7 +44,7 @@ export async function connectProver(worker: ProverWorker): Promise<WalletProver>
       worker.postMessage(request);
     });
   const opened = await ask({ kind: "open", id: next++ });
-  if (!("set" in opened)) throw failed("the prover's worker answers what was not asked");
+  if (!("set" in opened)) throw failed("the prover's worker sent an unexpected message");
   return {
     artifacts: { set: opened.set },
     async prove(circuit: string, input: CircuitInput, { signal } = {}): Promise<Proof> {
@@ -55,7 +55,7 @@ export async function connectProver(worker: ProverWorker): Promise<WalletProver>
       try {
         const reply = await ask({ kind: "prove", id, circuit, input });
         if ("proof" in reply) return reply.proof;
-        if (!("failure" in reply)) throw failed("the prover's worker answers what was not asked");
+        if (!("failure" in reply)) throw failed("the prover's worker sent an unexpected message");
         const { code, message, details } = reply.failure;
         throw new SottoError(code, message, details);
       } finally {

@@ -1,4 +1,4 @@
-// What page and worker say to each other. All of it can be cloned; a bigint can, a class cannot.
+// The messages between page and worker. They must be cloneable: a bigint is, a class instance is not.
 import type { ErrorDetails } from "@sotto/protocol";
 import type { CircuitInput, Proof } from "@sotto/prover";
 
@@ -18,7 +18,7 @@ export type Reply =
   | { readonly id: number; readonly proof: Proof }
   | { readonly id: number; readonly failure: Failure };
 
-/** The part of a Worker, or of a worker's own scope, that is used here. */
+/** The part of a Worker, or of a worker's global scope, that is used here. */
 export interface Port {
   postMessage(message: unknown): void;
   addEventListener(type: "message", listener: (event: { data: unknown }) => void): void;

@@ -8,9 +8,9 @@ const failureOf = (error: unknown): Failure => {
 };
 
 /**
- * The worker's side: proves what `connectProver` asks for on the page. The witness goes through this worker and no further.
+ * Serves proofs in a worker for `connectProver` on the page. The witness does not leave page and worker.
  * @param port the worker's global scope, `self`
- * @param prover made here, of artifacts that are checked here
+ * @param prover created in the worker, from artifacts that the worker checks
  */
 export function serveProver(port: Port, prover: Pick<Prover, "prove" | "artifacts">): void {
   const running = new Map<number, AbortController>();

@@ -10,25 +10,25 @@ import {
 import { assertAllowedOnChain } from "@sotto/prover";
 import { WalletError } from "../errors.ts";
 
-/** The pool a wallet works with: the nodes to ask, and the fields of a deployment's manifest. */
+/** The pool of a wallet: its nodes, and the fields of the deployment manifest. */
 export interface PoolOptions {
-  /** Where the chain is read: URLs of JSON-RPC nodes, the preferred one first, or any `ChainSource`. */
+  /** URLs of JSON-RPC nodes, the preferred one first, or any `ChainSource`. */
   chain: string | readonly string[] | ChainSource;
-  /** EIP-155 chain id that is expected of the node. */
+  /** Expected EIP-155 chain id. */
   chainId: bigint | number;
   /** Address of the ShieldedPool. */
   pool: string;
-  /** Block it was deployed in. */
+  /** Block of the deployment. */
   deploymentBlock: number;
-  /** The token it must hold, where that is known. */
-  token?: string;
-  /** Set of the keys its verifiers have, where that is known: the prover's must be the same. */
-  set?: string;
+  /** Expected token of the pool. Default: any. */
+  token?: string | undefined;
+  /** Artifact set of the pool's verifiers, which the prover must have too. Default: not checked. */
+  set?: string | undefined;
   /**
-   * Blocks on top of an event before it counts, 0 to 1,000: until then a reorganisation may undo it and it is `pending`.
-   * Left out: 0 on a local chain, 2 elsewhere.
+   * Confirmations, 0 to 1,000: blocks on top of an event before it counts. Until then it is `pending`, because a
+   * reorganization may remove it. Default: 0 on a local chain, 2 elsewhere.
    */
-  finality?: number;
+  finality?: number | undefined;
 }
 
 /** @throws WalletError INVALID_OPTION */
@@ -36,18 +36,18 @@ export function finalityOf({ finality }: PoolOptions, chainId: bigint): number {
   return expectCount(finality ?? defaultFinality(chainId), "finality", 0, MAX_FINALITY);
 }
 
-/** The pool as the chain has it. */
+/** The pool's facts, read from the chain. */
 export interface PoolInfo extends Deployment, PoolFacts {
   pool: Address;
   deploymentBlock: number;
 }
 
-/** An option that has to be a whole number of at least `least`. @throws WalletError INVALID_OPTION */
-export function expectCount(value: unknown, name: string, least: number, most = Number.MAX_SAFE_INTEGER): number {
-  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < least || value > most)
+/** Checks that an option is an integer from `min` to `max`. @throws WalletError INVALID_OPTION */
+export function expectCount(value: unknown, name: string, min: number, max = Number.MAX_SAFE_INTEGER): number {
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < min || value > max)
     throw new WalletError(
       "INVALID_OPTION",
-      `${name} is ${String(value)}, expected a whole number from ${least} to ${most}`,
+      `${name} is ${String(value)}, expected a whole number from ${min} to ${max}`,
     );
   return value;
 }
@@ -55,11 +55,11 @@ export function expectCount(value: unknown, name: string, least: number, most = 
 const readChainId = (value: bigint | number): bigint =>
   typeof value === "number" ? BigInt(expectCount(value, "chainId", 1)) : assertUint(value, 256, "chainId");
 
-/** For one answer of a node, ms. */
+/** Timeout of one response of a node, ms. */
 const NODE_TIMEOUT_MS = 60_000;
-/** Larger responses are not read. The logs of a range that has more are asked for in two halves. */
+/** Maximum bytes of a response. A block range with more logs is halved. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
-/** A scan asks many questions: one that fails is asked again, after 250 ms, 500 ms and 1 s. */
+/** Retries of a failed request during a scan, after 250 ms, 500 ms and 1 s. */
 const RETRIES = 3;
 
 /** @throws WalletError INVALID_OPTION; ChainError INVALID_OPTION */
@@ -76,14 +76,14 @@ function chainOf(chain: PoolOptions["chain"], chainId: bigint): ChainSource {
   return chain as ChainSource;
 }
 
-/** The chain and the pool on it, both checked. */
+/** A chain and the pool on it, both checked. */
 export interface PoolConnection {
   chain: ChainSource;
   info: PoolInfo;
 }
 
 /**
- * Checks chain and pool before anything is read, signed or spent.
+ * Checks chain and pool before anything else is read, signed or spent.
  * @throws ChainError NODE_UNREACHABLE, NODE_ERROR, WRONG_CHAIN, POOL_NOT_DEPLOYED, POOL_MISMATCH; WalletError
  *   INVALID_OPTION; SottoError INVALID_ADDRESS
  */
@@ -101,7 +101,7 @@ export async function connectPool(options: PoolOptions): Promise<PoolConnection>
 }
 
 /**
- * Whether a prover's keys are those of the pool: it would refuse every proof made with others.
+ * Checks that the prover has the pool's artifact set, because the pool rejects proofs of any other set.
  * @throws WalletError SET_MISMATCH; SottoError DEVELOPMENT_KEYS_REFUSED
  */
 export function checkKeys(
@@ -110,7 +110,7 @@ export function checkKeys(
   chainId: bigint,
 ): void {
   if (found !== set)
-    throw new WalletError("SET_MISMATCH", `the prover has keys of ${found}, the pool of ${set}`, {
+    throw new WalletError("SET_MISMATCH", `the prover has the artifact set ${found}, but the pool has ${set}`, {
       found,
       expected: set,
     });

@@ -12,10 +12,10 @@ import { Lock } from "./lock.ts";
 import type { Funds } from "./select.ts";
 import { statusOf, type View, type WalletNote, walletNotes } from "./state.ts";
 
-/** What a wallet needs of a prover: one of @sotto/prover's. */
+/** The part of @sotto/prover's `Prover` that a wallet uses. */
 export type WalletProver = Pick<Prover, "prove"> & { artifacts: Pick<Prover["artifacts"], "set"> };
 
-/** Seconds a proof is kept behind its validUntil: it is shown to a resource server for minutes after it settled. */
+/** Seconds to keep a proof after its validUntil: it is sent to resource servers for minutes after settlement. */
 const PROOF_KEPT = 3_600;
 
 export interface ScanOptions {
@@ -34,7 +34,7 @@ export interface CoreOptions {
   rangeSize?: number | undefined;
 }
 
-/** The parts every action of the wallet works with. */
+/** The state that all actions of a wallet share. */
 export class WalletCore {
   readonly lock = new Lock();
   readonly tree: TreeView;
@@ -71,7 +71,7 @@ export class WalletCore {
     return walletNotes(this.view);
   }
 
-  /** Reads the chain and checks the tree against the contract's. */
+  /** Scans the chain and checks the tree against the contract's root. */
   async scan({ onProgress, signal }: ScanOptions = {}): Promise<ScanResult> {
     const result = await this.sync.scan(onProgress, signal);
     try {
@@ -81,7 +81,7 @@ export class WalletCore {
       throw error;
     }
     await this.tree.keep(this.options.store);
-    // The root vouches for all events before its last leaf, not for what may be missing behind it.
+    // The root confirms all events before its last leaf, but not the events after it.
     const { ledger } = this.sync;
     this.sync.checked = (ledger.pageOf(this.confirmedTree().size - 1)?.from ?? 0) - 1;
     const end = this.options.clock() / 1000 - PROOF_KEPT;
@@ -89,13 +89,13 @@ export class WalletCore {
     return result;
   }
 
-  /** The tree on the newest confirmed root. Older roots are known to the pool too, but an odd one is a fingerprint. */
+  /** The tree at the newest confirmed root. The pool accepts older roots too, but an unusual one is a fingerprint. */
   confirmedTree(): NoteTree {
     const { ledger, confirmed } = this.sync;
     return this.tree.at(ledger, ledger.appendAt(confirmed?.number ?? -1));
   }
 
-  /** What coin selection chooses from. */
+  /** The notes that coin selection chooses from. */
   funds(): Funds<WalletNote> {
     const notes = this.notes();
     const waiting = notes.filter(({ state }) => state === "pending" || state === "queued" || state === "held");
@@ -116,30 +116,37 @@ export class WalletCore {
     if (prover === undefined)
       throw new WalletError(
         "INVALID_OPTION",
-        "this wallet was opened without a prover: it can read, deposit, not spend",
+        "this wallet was opened without a prover, so it cannot spend; pass `prover` to Wallet.open",
       );
     return prover;
   }
 
-  /** Proves `statement` and makes sure that the proof is of it. @returns eight decimal words */
+  /** Proves `statement` and checks that the proof has its public signals. @returns eight decimal words */
   async prove(circuit: string, statement: Statement, signal?: AbortSignal): Promise<string[]> {
     const options = signal === undefined ? {} : { signal };
     const { proof, publicSignals } = await this.prover().prove(circuit, statement.input, options);
     const expected = statement.publicSignals.map(String);
     if (publicSignals.length !== expected.length || publicSignals.some((word, i) => word !== expected[i]))
-      throw new WalletError("PROOF_MISMATCH", `the prover proved another statement than the ${circuit} it was given`);
+      throw new WalletError(
+        "PROOF_MISMATCH",
+        `the prover's proof has other public signals than the ${circuit} statement`,
+      );
     return proof;
   }
 
   /**
-   * Now, in milliseconds, for a proof that must not be born expired.
-   * @throws WalletError CLOCK_BEHIND where the chain is ahead of this machine by more than `lead` seconds
+   * The current time in milliseconds, for a new proof's date.
+   * @throws WalletError CLOCK_BEHIND if the chain is ahead of this machine by more than `lead` seconds, because the proof
+   *   would expire too early
    */
   now(lead: number): number {
     const now = this.options.clock();
     const ahead = (this.sync.confirmed?.timestamp ?? 0) - Math.floor(now / 1000);
     if (ahead > lead)
-      throw new WalletError("CLOCK_BEHIND", `the chain's time is ${ahead} s ahead of this machine's: set its clock`);
+      throw new WalletError(
+        "CLOCK_BEHIND",
+        `this machine's clock is ${ahead} s behind the chain's time; set the clock`,
+      );
     return now;
   }
 
@@ -150,14 +157,17 @@ export class WalletCore {
     const { root, size } = this.confirmedTree();
     const views = poolViews(chain, info.pool);
     const newest = await views.root(confirmed.number).catch(async (error: unknown) => {
-      // A node that keeps no old state still knows whether the pool ever had this root (the empty tree's is not noted).
+      // A node without historical state still knows whether the pool ever had this root (the empty root is not recorded).
       if (!(error instanceof ChainError) || error.code === "NODE_UNREACHABLE") throw error;
       const known = size === 0 || (await views.isKnownRoot(root));
       return known ? root : undefined;
     });
     if (newest === root) return;
     if ((await chain.block(confirmed.number))?.hash !== confirmed.hash)
-      throw new ChainError("NODE_INCONSISTENT", "the node's chain changed during the scan: try again");
-    throw new WalletError("ROOT_MISMATCH", "the pool's root is not that of its events: the node left some out");
+      throw new ChainError("NODE_INCONSISTENT", "the node's chain changed during the scan; try again");
+    throw new WalletError(
+      "ROOT_MISMATCH",
+      "the pool's root differs from the root of its events: the node omitted some; try another node",
+    );
   }
 }

@@ -13,24 +13,23 @@ import {
 import { WalletError } from "../errors.ts";
 import type { PoolInfo } from "./connect.ts";
 
-/** The notes of a deposit: each with its owner's tag and its base units. */
+/** The notes of a deposit: owner tag and base units of each. */
 export interface DepositNotes {
   ownerTags: bigint[];
   amounts: bigint[];
 }
 
-/** Most notes of one deposit: as many as an append takes. */
+/** Maximum notes of one deposit, the same as of an append. */
 export const DEPOSIT_NOTES = 64;
 
 /** @throws WalletError INVALID_OPTION; SottoError INVALID_AMOUNT */
 export function expectDepositAmounts(amounts: unknown, pool: PoolInfo): bigint[] {
   if (!Array.isArray(amounts) || amounts.length === 0 || amounts.length > DEPOSIT_NOTES)
-    throw new WalletError("INVALID_OPTION", `amounts must be 1 to ${DEPOSIT_NOTES} amounts, one for each note`);
+    throw new WalletError("INVALID_OPTION", `amounts must have 1 to ${DEPOSIT_NOTES} amounts, one per note`);
   const checked = amounts.map((amount, i) => {
     const value = assertAmount(amount, `amounts[${i}]`);
     if (value >= pool.smallestDeposit) return value;
-    const least = `a deposited note holds at least ${pool.smallestDeposit} base units`;
-    const problem = `${least}, but amounts[${i}] is ${value} base units`;
+    const problem = `amounts[${i}] is ${value} base units, but the pool accepts at least ${pool.smallestDeposit}`;
     throw new WalletError("INVALID_OPTION", problem, { smallestDeposit: String(pool.smallestDeposit) });
   });
   assertAmount(totalOf(checked), "the sum of amounts");
@@ -62,11 +61,16 @@ async function askToken(chain: ChainSource, pool: PoolInfo, name: string, parame
     return await readContract<unknown>(chain, { abi: tokenInterface, to: pool.token, name, values: parameters });
   } catch (cause) {
     if (isNodeFault(cause) && !isAnotherContract(cause)) throw cause;
-    throw new WalletError("TOKEN_MISMATCH", `the token ${pool.token} does not answer ${name}`, {}, { cause });
+    throw new WalletError(
+      "TOKEN_MISMATCH",
+      `the contract at ${pool.token} does not answer ${name}, so it is not the expected token`,
+      {},
+      { cause },
+    );
   }
 }
 
-/** The token's EIP-712 domain. Made from its name and version, and compared with what the contract uses. */
+/** The token's EIP-712 domain, built from its name and version and compared with the contract's own. */
 async function tokenDomain(chain: ChainSource, pool: PoolInfo): Promise<TypedDataDomain> {
   const [name, version, separator] = await Promise.all(
     ["name", "version", "DOMAIN_SEPARATOR"].map((field) => askToken(chain, pool, field, [])),
@@ -78,7 +82,10 @@ async function tokenDomain(chain: ChainSource, pool: PoolInfo): Promise<TypedDat
     verifyingContract: getAddress(pool.token),
   };
   if (TypedDataEncoder.hashDomain(domain) !== separator)
-    throw new WalletError("TOKEN_MISMATCH", `the token ${pool.token} signs under another EIP-712 domain than expected`);
+    throw new WalletError(
+      "TOKEN_MISMATCH",
+      `the token ${pool.token} uses another EIP-712 domain than its name and version give`,
+    );
   return domain;
 }
 
@@ -93,12 +100,12 @@ const AUTHORIZATION = {
   ],
 };
 
-/** The part of an ethers v6 signer that authorizes a deposit. It needs no ETH. */
+/** The part of an ethers v6 signer that authorizes a deposit. Its account needs no ETH. */
 export type DepositSigner = Pick<Signer, "getAddress" | "signTypedData">;
 
 /**
- * An EIP-3009 authorization of `account` for exactly these notes, which anyone may submit.
- * @param validBefore seconds
+ * Signs an EIP-3009 authorization of `account` for exactly these notes. Anyone may submit it.
+ * @param validBefore seconds since the Unix epoch
  * @throws WalletError TOKEN_MISMATCH
  */
 export async function signDeposit(

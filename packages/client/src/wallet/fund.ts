@@ -7,17 +7,17 @@ import { expectCount } from "./connect.ts";
 import type { WalletCore } from "./core.ts";
 import { checkTokens, type DepositSigner, expectDepositAmounts, signDeposit, totalOf } from "./deposit.ts";
 
-/** Seconds the chain may be ahead of the clock: an authorization is dated by it. */
+/** Maximum seconds that the chain may be ahead of the clock, which dates the authorization. */
 const CLOCK_LEAD = 30;
 
 export interface DepositOptions {
-  /** Base units of each note, 1 to 64 notes. Payments in parallel need a note each (`splitAmount`). */
+  /** Base units of each note, 1 to 64 notes. Parallel payments need one note each (`splitAmount`). */
   amounts: readonly bigint[];
-  /** The account that will send the calls: its balance is checked, where it is given. */
-  account?: string;
+  /** The account that will send the calls. If given, its balance is checked. */
+  account?: string | undefined;
 }
 
-/** A deposit to be sent by the depositor's account: first `approve`, then `deposit`. */
+/** The calls that the depositor's account sends: first `approve`, then `deposit`. */
 export interface DepositCalls {
   keyIndex: number;
   approve: ContractCall;
@@ -26,15 +26,15 @@ export interface DepositCalls {
 
 export interface AuthorizeOptions {
   amounts: readonly bigint[];
-  /** The depositor's account. It signs; it needs tokens, but no ETH. */
+  /** The depositor's account. It signs, and needs tokens but no ETH. */
   account: DepositSigner;
-  /** Who submits it, where it asks for a fee: a note of its own, on top of `amounts`. Nothing else would bind a fee. */
-  sponsor?: { shieldedAddress: string; fee: bigint };
-  /** Seconds it may be submitted in, 60 to 86,400; 1,800 if left out. */
-  validFor?: number;
+  /** The submitter, if it takes a fee: one more note for it, in addition to `amounts`, so that the signature binds the fee. */
+  sponsor?: { shieldedAddress: string; fee: bigint } | undefined;
+  /** Seconds in which it may be submitted, 60 to 86,400. Default: 1,800. */
+  validFor?: number | undefined;
 }
 
-/** The two calls of a deposit by approval. @throws see `expectDepositAmounts`, and INSUFFICIENT_TOKENS */
+/** The two calls of a deposit by approval. @throws the errors of `expectDepositAmounts`; WalletError INSUFFICIENT_TOKENS */
 export async function depositCalls(core: WalletCore, options: DepositOptions): Promise<DepositCalls> {
   const { chain, info } = core.options;
   const amounts = expectDepositAmounts(Object(options).amounts, info);
@@ -49,7 +49,7 @@ export async function depositCalls(core: WalletCore, options: DepositOptions): P
   };
 }
 
-/** A deposit signed by its depositor, for submission by anyone. The fee of a sponsor is one of its notes. */
+/** A deposit that the depositor signs and anyone may submit. A sponsor's fee is one of its notes. */
 export async function authorizeDeposit(core: WalletCore, options: AuthorizeOptions): Promise<DepositRequest> {
   const { chain, info, clock } = core.options;
   const own = expectDepositAmounts(Object(options).amounts, info);
@@ -69,10 +69,10 @@ export async function authorizeDeposit(core: WalletCore, options: AuthorizeOptio
 }
 
 /**
- * A fresh owner tag: deposits show it on chain, and one tag twice would link them. Journalled before it is used. Its index
- * is a random one of the first hundred that no deposit has, because another device with the same seed may choose one at the
- * same moment. A restored wallet looks no further than the gap, so an index beyond it is never used: once all up to there
- * are used, the oldest one whose deposit never came is used again.
+ * Chooses a fresh owner tag and journals it before it is used. Deposits show their tag on chain, so a reused tag would link
+ * them. The index is random among the first hundred unused ones, because another device with the same seed may choose one
+ * at the same time. A restored wallet searches only up to the gap limit, so an index beyond it is never used: if all are
+ * used, the oldest one whose deposit never arrived is reused.
  */
 function openTag(core: WalletCore, amounts: readonly bigint[]): Promise<{ keyIndex: number; ownerTag: bigint }> {
   return core.lock.run(async () => {

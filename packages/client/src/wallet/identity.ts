@@ -2,18 +2,18 @@ import type { Deployment } from "@sotto/protocol";
 import { WalletError } from "../errors.ts";
 import type { Store } from "../store/store.ts";
 
-/** Version of the records a store holds. */
+/** Version of the records in a store. */
 const SCHEMA = 1;
 
-/** Whose store it is: another wallet's pages or journal would show wrong balances, or lose what is in flight. */
+/** The owner of a store. Another wallet's pages or journal would show wrong balances or lose payments in flight. */
 export interface Identity extends Deployment {
   deploymentBlock: number;
-  /** The shielded address, or what else the store is for. */
+  /** The shielded address, or another purpose of the store. */
   owner: string;
 }
 
 /**
- * Marks an empty store, checks a used one.
+ * Marks an empty store with its owner, or checks the owner of a used one.
  * @throws WalletError STORE_FOREIGN
  */
 export async function claimStore(store: Store, { chainId, pool, deploymentBlock, owner }: Identity): Promise<void> {

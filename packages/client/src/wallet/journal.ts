@@ -2,21 +2,21 @@ import type { PaymentCall, WireBundle, WithdrawalCall } from "@sotto/protocol";
 import { WalletError } from "../errors.ts";
 import type { Store, StoreValue } from "../store/store.ts";
 
-/** One try to spend: a proof that could settle until `validUntil`. */
+/** One attempt to spend notes: a proof that could settle until `validUntil`. */
 export interface Attempt {
-  /** Seconds. */
+  /** Seconds since the Unix epoch. */
   validUntil: number;
-  /** keccak256 of its public signals: by it the chain tells what became of it. */
+  /** keccak256 of its public signals, by which it is found on chain. */
   digest: string;
-  /** Whether its proof was made. From then on others may know the nullifiers, even if it never settles. */
+  /** Whether its proof was made. After that, others may know the nullifiers, even if it never settles. */
   proved?: true;
 }
 
-/** With the seed and the event it gives all of a payment's signals again, long after its proof is gone: for a receipt. */
+/** An attempt of a payment. With the seed and the event, it reproduces all signals for a receipt after the proof was deleted. */
 export interface PaymentAttempt extends Attempt {
-  /** Milliseconds, as bound by the proof. */
+  /** Milliseconds since the Unix epoch, bound by the proof. */
   timestamp: number;
-  /** Root it was proved on, decimal. */
+  /** The tree root of its proof, decimal. */
   root: string;
 }
 
@@ -24,25 +24,25 @@ interface SpendRecord {
   id: string;
   /** Milliseconds. */
   created: number;
-  /** Leaf indices of the notes it spends. */
+  /** Leaf indices of the spent notes. */
   notes: number[];
   /** Their nullifiers, decimal. The first is always one of a real note. */
   nullifiers: string[];
   attempts: Attempt[];
 }
 
-/** A payment, as it is journalled before its proof is made. Amounts are decimal base units. */
+/** A payment, journaled before its proof is made. Amounts are decimal base units. */
 export interface PaymentRecord extends SpendRecord {
   kind: "payment";
   attempts: PaymentAttempt[];
   recipient: { wallet: string; shieldedAddress: string };
-  /** Base address of the service that its proof was made for, null if the caller named none. */
+  /** Base address of the service that its proof is for; null if the caller named none. */
   service: string | null;
   amount: string;
   lowerBound: string;
   upperBound: string;
   resourceUrl: string;
-  /** The proof of the newest attempt, null until it is made. */
+  /** The proof of the newest attempt; null until it is made. */
   proof: { bundle: WireBundle; settle: PaymentCall } | null;
 }
 
@@ -50,18 +50,18 @@ export interface PaymentRecord extends SpendRecord {
 export interface WithdrawalRecord extends SpendRecord {
   kind: "withdrawal";
   recipient: string;
-  /** What leaves the pool, the fee included. */
+  /** Base units that leave the pool, including the fee. */
   amount: string;
   fee: string;
   feeRecipient: string;
-  /** It takes all that its notes hold and leaves none. */
+  /** Whether it withdraws the notes completely and leaves no change note. */
   leaveNothing: boolean;
   proof: { withdraw: WithdrawalCall } | null;
 }
 
 export type JournalRecord = PaymentRecord | WithdrawalRecord;
 
-/** A deposit that was begun; the chain tells whether it arrived. */
+/** A deposit that was begun. The chain shows whether it arrived. */
 export interface DepositRecord {
   /** Index of its owner tag. */
   keyIndex: number;
@@ -70,7 +70,7 @@ export interface DepositRecord {
   created: number;
 }
 
-/** The last second in which an attempt of a spend can settle. */
+/** The last second in which any attempt of a spend can settle. */
 export function lastDate({ attempts }: JournalRecord): number {
   return Math.max(0, ...attempts.map(({ validUntil }) => validUntil));
 }
@@ -79,18 +79,18 @@ const spendKey = (id: string): string => `spend/${id}`;
 const depositKey = (index: number): string => `deposit/${String(index).padStart(10, "0")}`;
 
 /**
- * What a wallet has begun, written before it acts. Nothing in it is needed to recover funds. That a note is held follows
- * from the spends and the chain (see state.ts) and is written nowhere: it cannot be wrong after a crash or a
- * reorganisation.
+ * The operations that a wallet began, written before it acts. Recovering funds does not need it. Whether a note is held is
+ * derived from the spends and the chain (see state.ts) and never stored, so it cannot be wrong after a crash or a
+ * reorganization.
  */
 export class Journal {
   readonly spends = new Map<string, JournalRecord>();
   /** The newest spend of a note, by nullifier (decimal). */
   readonly newest = new Map<string, JournalRecord>();
   readonly deposits = new Map<number, DepositRecord>();
-  /** The spends whose proof was made, by nullifier (decimal). */
+  /** Ids of the spends whose proof was made, by nullifier (decimal). */
   readonly #shown = new Map<string, Set<string>>();
-  /** Ids of the spends whose proof is kept. */
+  /** Ids of the spends whose proof is stored. */
   readonly #proved = new Set<string>();
   readonly #store: Store;
 
@@ -108,7 +108,7 @@ export class Journal {
     return journal;
   }
 
-  /** The spend of this id. @throws WalletError UNKNOWN_PAYMENT */
+  /** The spend with this id. @throws WalletError UNKNOWN_PAYMENT */
   get(id: string): JournalRecord {
     const record = this.spends.get(id);
     if (record === undefined)
@@ -116,14 +116,14 @@ export class Journal {
     return record;
   }
 
-  /** Writes a new spend, or a new attempt of one. Its proof may be made only afterwards. */
+  /** Writes a new spend, or a new attempt of one. Call it before making the proof. */
   async begin(record: JournalRecord): Promise<void> {
     await this.#rewrite(record);
   }
 
   /**
-   * Writes that the proof of an attempt was made, before anybody else sees it. The proof itself is kept, so that it can be
-   * sent again after a crash, unless there is a newer attempt.
+   * Records the proof of an attempt before it leaves the process, so that it can be sent again after a crash. The proof of
+   * an attempt that is not the newest is not stored.
    */
   async prove<R extends JournalRecord>({ id }: R, digest: string, proof: NonNullable<R["proof"]>): Promise<void> {
     const record = this.get(id);
@@ -143,7 +143,7 @@ export class Journal {
       if (over(record)) await this.#rewrite({ ...record, proof: null });
   }
 
-  /** Deletes a payment. Its note follows the newest of the spends that are left. */
+  /** Deletes a payment. Its note's state then follows the newest remaining spend. */
   async discard(id: string): Promise<void> {
     const record = this.get(id);
     if (record.kind !== "payment") throw new WalletError("UNKNOWN_PAYMENT", `${id} is a withdrawal, not a payment`);
@@ -183,7 +183,7 @@ export class Journal {
   }
 }
 
-/** The records hold JSON values only; their interfaces lack the index signature that StoreValue asks for. */
+/** The records are JSON values, but their interfaces lack the index signature of StoreValue. */
 function toValue(record: JournalRecord | DepositRecord): StoreValue {
   return record as unknown as StoreValue;
 }

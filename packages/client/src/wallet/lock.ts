@@ -1,4 +1,4 @@
-/** Runs one action after the other: choosing a note and writing down that it is taken must not be interleaved. */
+/** Runs actions one at a time, so that selecting a note and journaling the selection are not interleaved. */
 export class Lock {
   #last: Promise<unknown> = Promise.resolve();
 

@@ -8,28 +8,28 @@ import { checkPayment, type PaymentRequest } from "./payment-request.ts";
 import { merge, renew, type Withdrawal } from "./withdraw.ts";
 import type { Fee } from "./withdrawal-terms.ts";
 
-/** How a payment may merge notes first. */
+/** Options for merging notes before a payment. */
 export interface AutoMerge {
-  /** Sends a merge: to a relayer, or to the chain. Told before each, with what it joins. */
+  /** Submits a merge to a relayer or to the chain. */
   submit(merge: Withdrawal): Promise<unknown>;
   fee?: Fee;
-  /** How long a merged note may take to become spendable, milliseconds; 600,000 if left out. */
+  /** Maximum milliseconds until a merged note is spendable. Default: 600,000. */
   timeout?: number;
-  /** Milliseconds between two looks at the chain; 3,000 if left out. */
+  /** Milliseconds between two scans. Default: 3,000. */
   interval?: number;
 }
 
 export interface PayOptions extends ScanOptions {
   /**
-   * Merges notes first if no single one is large enough (left out: the wallet says MERGE_REQUIRED), or if each one that is
-   * was shown to another recipient or service by a payment that did not settle (left out: it pays from such a note).
+   * Merges notes first in two cases: no single note is large enough (default: MERGE_REQUIRED), or every sufficient note was
+   * shown to another recipient or service by an unsettled payment (default: it pays from such a note).
    */
   merge?: AutoMerge | undefined;
 }
 
 /**
- * A payment that merges notes first as often as it takes: eight notes a merge, each has to settle and to be appended.
- * @throws WalletError TIMED_OUT, and whatever `pay` and `merge` throw
+ * Makes a payment after as many merges as it needs. A merge joins eight notes, and has to be settled and appended.
+ * @throws WalletError TIMED_OUT and the errors of `pay` and `merge`
  */
 export async function payMerging(
   core: WalletCore,
@@ -61,9 +61,9 @@ export async function payMerging(
   }
 }
 
-/** A service that takes no merges delays the payment until the note is free again, and does not prevent it. */
+/** A service that refuses merges only delays the payment until the note is released. */
 const notRenewed = (leafIndex: number) => (cause: unknown) => {
-  const message = `merging note ${leafIndex} first failed: once that merge has expired, the payment spends it as it is`;
+  const message = `the merge of note ${leafIndex} failed; after that merge expires, the payment spends the note without a merge`;
   throw new WalletError("FUNDS_NOT_READY", message, { note: leafIndex }, { cause });
 };
 
@@ -86,7 +86,10 @@ async function untilSpendable(
       .find(({ origin, transactionHash }) => origin === "output" && transactionHash === spend?.transactionHash);
     if (output?.state === "spendable") return;
     if (Date.now() > end)
-      throw new WalletError("TIMED_OUT", `merge ${merged.id} is not spendable after ${timeout} ms: pay again later`);
+      throw new WalletError(
+        "TIMED_OUT",
+        `the note of merge ${merged.id} is not spendable after ${timeout} ms; try again later`,
+      );
     await delay(interval, signal);
   }
 }

@@ -11,34 +11,34 @@ import { type Funds, selectPaymentCoin } from "./select.ts";
 import { isUnseen, wasWithdrawn } from "./shown.ts";
 import type { WalletNote } from "./state.ts";
 
-/** A payment ready to be sent: to the verify endpoint of a service, or to the chain by anyone. */
+/** A proved payment, ready for a service's verify endpoint, or for anyone to submit on chain. */
 export interface Payment {
   id: string;
   /** The body of the verify request. */
   bundle: WireBundle;
   /** For `settleCall`. */
   settle: PaymentCall;
-  /** Last second in which it may settle. */
+  /** Last second in which it can settle. */
   validUntil: number;
-  /** Decimal. With the digest it identifies the payment on chain. */
+  /** Decimal. Together with the digest, it identifies the payment on chain. */
   nullifier: string;
   /** keccak256 of the public signals. */
   digest: string;
 }
 
-/** A proof stays valid for two minutes at least; the chain may be this many seconds ahead of the clock. */
+/** Maximum seconds that the chain may be ahead of the clock, so that a proof stays valid for at least two minutes. */
 const CLOCK_LEAD = 60;
 
-/** Only for `payMerging`: the fee that a merge would take. */
+/** The fee of a merge; only for `payMerging`. */
 interface Choice extends ScanOptions {
   mergeFee?: bigint;
 }
 
 /**
- * Makes a payment: chooses a note, journals the attempt, proves it. Nothing is sent. The note is held until the payment
- * settles or can settle no more.
- * @throws WalletError MERGE_REQUIRED with `mergeFee` also if every note that is enough was shown to others and one of them
- *   can be merged into a note that nobody knows (details.shown, its leaf index)
+ * Makes a payment: selects a note, journals the attempt and proves it. Nothing is sent. The note is held until the payment
+ * settles or can no longer settle.
+ * @throws WalletError MERGE_REQUIRED. With `mergeFee`, also if every sufficient note was shown to others and one of them can
+ *   be merged into an unknown note (details.shown is its leaf index)
  */
 export async function pay(core: WalletCore, request: PaymentRequest, options: Choice = {}): Promise<Payment> {
   const checked = checkPayment(request);
@@ -46,7 +46,7 @@ export async function pay(core: WalletCore, request: PaymentRequest, options: Ch
   const begun = await core.lock.run(async () => {
     await core.scan(options);
     const { id = hexlify(randomBytes(16)).slice(2) } = request;
-    if (core.journal.spends.has(id)) throw new WalletError("INVALID_OPTION", `there is a payment ${id} already`);
+    if (core.journal.spends.has(id)) throw new WalletError("INVALID_OPTION", `a payment with id ${id} exists already`);
     const note = choose(core, request, checked, options.mergeFee);
     const { recipient, service, resourceUrl } = checked;
     const record: PaymentRecord = {
@@ -70,8 +70,8 @@ export async function pay(core: WalletCore, request: PaymentRequest, options: Ch
 }
 
 /**
- * Another attempt of a payment from the same note, with fresh randomness and a new date: at most one of all attempts can
- * settle, so this is safe at any time.
+ * Makes another attempt of a payment from the same note, with fresh randomness and a new date. At most one of all attempts
+ * can settle, so it is safe at any time.
  * @throws WalletError PAYMENT_SETTLED, PAYMENT_CLOSED, UNKNOWN_PAYMENT
  */
 export async function payAgain(core: WalletCore, id: string, options: ScanOptions = {}): Promise<Payment> {
@@ -90,7 +90,7 @@ export async function payAgain(core: WalletCore, id: string, options: ScanOption
   return finish(core, begun, options.signal);
 }
 
-/** The note to pay from: one that only the same recipient and service were shown, if there is one. */
+/** Selects the note to pay from, preferably one that was shown only to the same recipient and service. */
 function choose(core: WalletCore, { note: asked }: PaymentRequest, checked: CheckedPayment, mergeFee?: bigint) {
   const { journal } = core;
   const audience = { shieldedAddress: checked.recipient.shieldedAddress, service: checked.service };
@@ -99,12 +99,12 @@ function choose(core: WalletCore, { note: asked }: PaymentRequest, checked: Chec
   const mergeable = mergeFee !== undefined && note.amount >= checked.amount + mergeFee && !wasWithdrawn(journal, note);
   if (asked !== undefined || unseen(note) || !mergeable) return note;
   const { leafIndex } = note;
-  throw new WalletError("MERGE_REQUIRED", `note ${leafIndex} was shown to others: merge it first`, {
+  throw new WalletError("MERGE_REQUIRED", `note ${leafIndex} was shown to others; merge it first`, {
     shown: leafIndex,
   });
 }
 
-/** The funds as if one note alone could be spent. */
+/** The funds reduced to a single spendable note. */
 function only(funds: Funds<WalletNote>, leafIndex: number | undefined): Funds<WalletNote> {
   if (leafIndex === undefined) return funds;
   return { ...funds, spendable: funds.spendable.filter((note) => note.leafIndex === leafIndex) };
@@ -117,7 +117,7 @@ interface Begun {
   timestamp: number;
 }
 
-/** Journals an attempt. Only then may its proof be made: a proof that nobody knows of could settle. */
+/** Journals an attempt before its proof is made, because an unjournaled proof could settle unnoticed. */
 async function begin(core: WalletCore, known: PaymentRecord, checked: CheckedPayment, note: FoundNote): Promise<Begun> {
   const { keys, info } = core.options;
   const timestamp = core.now(CLOCK_LEAD);

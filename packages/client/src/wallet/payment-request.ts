@@ -17,18 +17,18 @@ export interface PaymentRecipient {
 
 export interface PaymentRequest {
   recipient: PaymentRecipient;
-  /** Base units, 1 up. */
+  /** Base units, at least 1. */
   amount: bigint;
   /** The resource. The proof binds it, and the recipient's server compares it byte for byte. */
   resourceUrl: string;
-  /** What the amount proof shows: left out, from `amount` to 1.1 times `amount`, as a server with that price asks. */
+  /** Bounds of the amount proof. Default: `amount` to 1.1 times `amount`, the bounds for a price of `amount`. */
   lowerBound?: bigint | undefined;
   upperBound?: bigint | undefined;
-  /** Base address of the service that gets the proof: a note that it was shown before is kept from others if possible. */
+  /** Base address of the service that gets the proof. A note that it has seen is kept from other services if possible. */
   service?: string | undefined;
-  /** Name of the payment, 32 hex digits never used before; left out: a random one. Chosen by who journals it too. */
+  /** Id of the payment, 32 hex digits never used before. Default: random. Set it to journal the id elsewhere first. */
   id?: string | undefined;
-  /** Leaf index of the note to pay from; left out: the smallest that is enough. */
+  /** Leaf index of the note to pay from. Default: the smallest sufficient one. */
   note?: number | undefined;
 }
 
@@ -53,11 +53,11 @@ export function checkPayment(request: PaymentRequest): CheckedPayment {
   const amount = assertAmount(request.amount);
   if (amount === 0n) throw new WalletError("INVALID_OPTION", "amount is 0, expected 1 base unit or more");
   if (typeof resourceUrl !== "string" || resourceUrl === "" || resourceUrl.length > MAX_URL_LENGTH)
-    throw new WalletError("INVALID_OPTION", `resourceUrl must be a text of 1 to ${MAX_URL_LENGTH} characters`);
+    throw new WalletError("INVALID_OPTION", `resourceUrl must be a string of 1 to ${MAX_URL_LENGTH} characters`);
   const lowerBound = assertAmount(request.lowerBound ?? amount, "lowerBound");
   const upperBound = assertAmount(request.upperBound ?? amountBounds(amount).upperBound, "upperBound");
   if (amount < lowerBound || amount > upperBound)
-    throw new WalletError("INVALID_OPTION", `amount is not within its bounds, ${lowerBound} to ${upperBound}`);
+    throw new WalletError("INVALID_OPTION", `amount is ${amount}, but its bounds are ${lowerBound} to ${upperBound}`);
   if (request.id !== undefined && (typeof request.id !== "string" || !ID.test(request.id)))
     throw new WalletError("INVALID_OPTION", "id must be 32 lower-case hex digits");
   if (request.note !== undefined) expectCount(request.note, "note", 0);

@@ -5,7 +5,7 @@ import type { JournalRecord } from "./journal.ts";
 import { holderOf, statusOf } from "./state.ts";
 
 /**
- * The notes of an earlier attempt, for another one: only with the very same notes can at most one attempt settle.
+ * The notes of an earlier attempt, for another one. At most one attempt can settle only if all spend the same notes.
  * @throws WalletError PAYMENT_SETTLED, PAYMENT_CLOSED
  */
 export function reusableNotes(core: WalletCore, record: JournalRecord): FoundNote[] {
@@ -18,7 +18,7 @@ export function reusableNotes(core: WalletCore, record: JournalRecord): FoundNot
     const note = known.get(nullifiers[i]!);
     const own = note?.state === "held" && holderOf(note, core.view)?.id === id;
     if (note?.state === "spendable" || (note && own)) return note;
-    const found = note === undefined ? "not there any more" : note.state;
-    throw new WalletError("PAYMENT_CLOSED", `payment ${id} cannot be tried again now: its note is ${found}`);
+    const found = note === undefined ? "no longer in the wallet" : note.state;
+    throw new WalletError("PAYMENT_CLOSED", `payment ${id} cannot be retried: its note is ${found}`);
   });
 }

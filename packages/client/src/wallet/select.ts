@@ -3,16 +3,16 @@ import { WalletError } from "../errors.ts";
 import { expectCount } from "./connect.ts";
 import { DEPOSIT_NOTES } from "./deposit.ts";
 
-/** What coin selection needs to know of a note. */
+/** The part of a note that coin selection uses. */
 export interface Coin {
   leafIndex: number;
   amount: bigint;
 }
 
 export interface Funds<C extends Coin> {
-  /** Notes that can be spent now. */
+  /** Notes that are spendable now. */
   spendable: readonly C[];
-  /** Base units in notes that cannot be spent yet: unconfirmed, queued, or held by payments in flight. */
+  /** Base units in notes that are not spendable yet: unconfirmed, queued, or held by payments in flight. */
   waiting: bigint;
 }
 
@@ -21,9 +21,9 @@ const ascending = <C extends Coin>(coins: readonly C[]): C[] =>
   [...coins].sort((a, b) => (a.amount === b.amount ? a.leafIndex - b.leafIndex : a.amount < b.amount ? -1 : 1));
 
 /**
- * The note a payment is made from: the smallest that is enough, so that large ones stay for large payments.
- * @param preferred notes that are taken before all others
- * @throws WalletError INSUFFICIENT_FUNDS, FUNDS_NOT_READY, or MERGE_REQUIRED where only several notes together suffice
+ * Selects the note for a payment: the smallest sufficient one, so that large notes remain for large payments.
+ * @param preferred notes that are selected before all others
+ * @throws WalletError INSUFFICIENT_FUNDS, FUNDS_NOT_READY, or MERGE_REQUIRED if only several notes together suffice
  */
 export function selectPaymentCoin<C extends Coin>(
   funds: Funds<C>,
@@ -37,15 +37,15 @@ export function selectPaymentCoin<C extends Coin>(
   const largest = ascending(funds.spendable).at(-1)!;
   throw new WalletError(
     "MERGE_REQUIRED",
-    `a payment is made from one note: the largest holds ${largest.amount} base units, but ${amount} base units are ` +
-      "needed; merge notes first",
+    `a payment spends one note, and the largest has ${largest.amount} base units, but ${amount} base units are needed; ` +
+      "merge notes first",
     { needed: String(amount), largest: String(largest.amount) },
   );
 }
 
 /**
- * Up to eight notes that together are enough, the small ones first: what is taken out tidies up as well.
- * @throws WalletError INSUFFICIENT_FUNDS, FUNDS_NOT_READY, or MERGE_REQUIRED where eight are not enough
+ * Selects up to eight notes that together suffice, small ones first, which also reduces the number of notes.
+ * @throws WalletError INSUFFICIENT_FUNDS, FUNDS_NOT_READY, or MERGE_REQUIRED if eight do not suffice
  */
 export function selectWithdrawalCoins<C extends Coin>(funds: Funds<C>, amount: bigint): C[] {
   const window = firstWindow(funds.spendable, amount);
@@ -54,15 +54,15 @@ export function selectWithdrawalCoins<C extends Coin>(funds: Funds<C>, amount: b
   const most = sum(ascending(funds.spendable).slice(-WITHDRAWAL_INPUTS));
   throw new WalletError(
     "MERGE_REQUIRED",
-    `a withdrawal takes ${WITHDRAWAL_INPUTS} notes: the largest hold ${most} base units, but ${amount} base units are ` +
-      "needed; merge notes first",
+    `a withdrawal spends at most ${WITHDRAWAL_INPUTS} notes, and the largest have ${most} base units, but ${amount} base ` +
+      "units are needed; merge notes first",
     { needed: String(amount), largest: String(most) },
   );
 }
 
 /**
- * The notes to merge into one. With a `target` (of the merged note): the smallest eight that reach it, or the largest
- * eight where no eight do, which brings the next merge nearer. Without: the smallest eight.
+ * Selects the notes to merge into one. With a `target` for the merged note: the smallest eight that reach it, or else the
+ * largest eight, so that the next merge gets closer. Without: the smallest eight.
  * @param fee taken from the merged note
  * @throws WalletError INSUFFICIENT_FUNDS, FUNDS_NOT_READY
  */
@@ -71,15 +71,15 @@ export function selectMergeCoins<C extends Coin>(funds: Funds<C>, fee: bigint, t
   const needed = fee + (target ?? 1n);
   checkFunds(funds, needed);
   if (coins.length < 2)
-    throw new WalletError("FUNDS_NOT_READY", `a merge takes two notes or more, ${coins.length} can be spent now`);
+    throw new WalletError("FUNDS_NOT_READY", `a merge needs at least two notes, but ${coins.length} are spendable now`);
   const chosen = firstWindow(coins, needed) ?? coins.slice(-WITHDRAWAL_INPUTS);
-  // A fee that eats the smallest notes whole: let the large ones pay it.
+  // If the fee would consume the smallest notes completely, the large ones pay it.
   return sum(chosen) > fee ? chosen : coins.slice(-WITHDRAWAL_INPUTS);
 }
 
 /**
- * The largest eight notes (or all, if fewer), to be taken out whole.
- * @param fee taken from them; something must be left to pay out
+ * Selects the largest eight notes (or all, if fewer), to be withdrawn completely.
+ * @param fee taken from them; they must be worth more than the fee
  * @throws WalletError INSUFFICIENT_FUNDS, FUNDS_NOT_READY
  */
 export function selectExitCoins<C extends Coin>(funds: Funds<C>, fee: bigint): C[] {
@@ -87,7 +87,7 @@ export function selectExitCoins<C extends Coin>(funds: Funds<C>, fee: bigint): C
   return ascending(funds.spendable).slice(-WITHDRAWAL_INPUTS);
 }
 
-/** The first eight (or all, if fewer) in ascending order that are enough. */
+/** The first eight (or all, if fewer) in ascending order that suffice. */
 function firstWindow<C extends Coin>(spendable: readonly C[], amount: bigint): C[] | undefined {
   const coins = ascending(spendable);
   for (let start = 0; start === 0 || start + WITHDRAWAL_INPUTS <= coins.length; start += 1) {
@@ -120,14 +120,15 @@ function checkFunds(funds: Funds<Coin>, amount: bigint): void {
 }
 
 /**
- * `total` in `notes` nearly equal parts (the first ones a unit larger): a deposit for as many payments in parallel.
+ * Splits `total` into `notes` nearly equal parts (the first ones may be one unit larger), to deposit notes for parallel
+ * payments.
  * @param notes 1 to 64, at most `total`
  */
 export function splitAmount(total: bigint, notes: number): bigint[] {
   assertAmount(total, "total");
   expectCount(notes, "notes", 1, DEPOSIT_NOTES);
   const count = BigInt(notes);
-  if (total < count) throw new WalletError("INVALID_OPTION", `${total} base units do not make ${notes} notes`);
+  if (total < count) throw new WalletError("INVALID_OPTION", `${total} base units cannot be split into ${notes} notes`);
   const [part, rest] = [total / count, total % count];
   return Array.from({ length: notes }, (_, i) => (BigInt(i) < rest ? part + 1n : part));
 }

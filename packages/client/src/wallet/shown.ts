@@ -3,7 +3,7 @@ import type { FoundNote } from "../scan/notes.ts";
 import type { Journal } from "./journal.ts";
 import type { Funds } from "./select.ts";
 
-/** Who sees the nullifier of a note that is paid from. */
+/** The parties that see the nullifier of a spent note. */
 export interface Audience {
   shieldedAddress: string;
   /** Base address of the service, null if unknown. */
@@ -11,8 +11,8 @@ export interface Audience {
 }
 
 /**
- * Whether nobody beyond `audience` was shown the nullifier of this note. A payment that was proved and never settled
- * leaves its note unspent, but whoever had the proof recognizes the nullifier when another payment shows it.
+ * Whether only `audience` has seen the nullifier of this note. A payment that was proved but never settled leaves its note
+ * unspent, but those who saw the proof recognize the nullifier in another payment.
  */
 export function isUnseen(journal: Journal, { nullifier }: FoundNote, audience?: Audience): boolean {
   return journal
@@ -25,12 +25,12 @@ export function isUnseen(journal: Journal, { nullifier }: FoundNote, audience?: 
     );
 }
 
-/** Whether a withdrawal or a merge of this note was proved before. It did not settle, so another one might not either. */
+/** Whether a withdrawal or merge of this note was proved before. It did not settle, so another one may not either. */
 export function wasWithdrawn(journal: Journal, { nullifier }: FoundNote): boolean {
   return journal.shownBy(String(nullifier)).some(({ kind }) => kind === "withdrawal");
 }
 
-/** What `select` takes from the notes that nobody was shown or, if they do not suffice, from all. */
+/** Runs `select` on the notes that nobody has seen or, if they do not suffice, on all. */
 export function preferUnseen<N extends FoundNote>(
   journal: Journal,
   funds: Funds<N>,

@@ -4,17 +4,17 @@ import type { FoundNote } from "../scan/notes.ts";
 import { type Journal, type JournalRecord, lastDate } from "./journal.ts";
 
 /**
- * pending: its block has not enough confirmations. queued: it waits to be appended to the tree. held: a payment in
- * flight may spend it. spendable. spending: an unconfirmed block spends it. spent.
+ * pending: its block lacks confirmations. queued: it waits for the append to the tree. held: a payment in flight may spend
+ * it. spendable. spending: an unconfirmed block spends it. spent.
  */
 export type NoteState = "pending" | "queued" | "held" | "spendable" | "spending" | "spent";
 
-/** A note of the wallet and what can be done with it. */
+/** A note of the wallet and its state. */
 export interface WalletNote extends FoundNote {
   state: NoteState;
 }
 
-/** Token base units. `total` is all that is the wallet's: spendable + held + queued + pending. */
+/** Token base units. `total` is spendable + held + queued + pending. */
 export interface Balance {
   spendable: bigint;
   held: bigint;
@@ -23,7 +23,7 @@ export interface Balance {
   total: bigint;
 }
 
-/** What the classification rests on: the chain as scanned, the journal, and the newest confirmed block. */
+/** The inputs of a note's state: the scanned chain, the journal and the newest confirmed block. */
 export interface View {
   ledger: Ledger;
   journal: Journal | undefined;
@@ -44,7 +44,7 @@ export function walletNotes(view: View): WalletNote[] {
   return [...ledger.notes.values()].map((note) => ({ ...note, state: stateOf(note) }));
 }
 
-/** The spend that may still take this note. */
+/** The spend that may still spend this note. */
 export function holderOf({ nullifier }: FoundNote, view: View): JournalRecord | undefined {
   const record = view.journal?.newest.get(String(nullifier));
   return record && statusOf(record, view).state === "open" ? record : undefined;
@@ -58,8 +58,8 @@ export function balanceOf(notes: readonly WalletNote[]): Balance {
 }
 
 /**
- * open: it may still settle. settled: the chain holds exactly this payment. failed: its note was spent otherwise.
- * expired: it did not settle and never can; its note is free again.
+ * open: it may still settle. settled: the chain has exactly this payment. failed: another payment spent its note.
+ * expired: it did not settle and never can; its note is released.
  */
 export type PaymentState = "open" | "settled" | "failed" | "expired";
 
@@ -67,15 +67,15 @@ export interface PaymentStatus {
   id: string;
   kind: "payment" | "withdrawal";
   state: PaymentState;
-  /** Base units that were to be paid, or to leave the pool with the fee. */
+  /** Base units of the payment, or of the withdrawal including its fee. */
   amount: bigint;
   /** When it was begun, milliseconds. */
   created: number;
-  /** Last second in which an attempt of it may settle. */
+  /** Last second in which an attempt of it can settle. */
   validUntil: number;
-  /** Whether the state can only be changed by a reorganisation deeper than `finality`. */
+  /** Whether only a reorganization deeper than `finality` can change the state. */
   final: boolean;
-  /** The transaction that spent its (first) note, and the digest of the signals it showed: says which attempt settled. */
+  /** The transaction that spent its (first) note, and the digest of its signals, which identifies the settled attempt. */
   transactionHash?: string;
   digest?: string;
   blockNumber?: number;
@@ -83,7 +83,7 @@ export interface PaymentStatus {
   timestamp?: number;
 }
 
-/** What became of a spend: found by nullifier and digest, never by proof bytes, which anyone can change. */
+/** Status of a spend, found by nullifier and digest, never by proof bytes, which anyone can change. */
 export function statusOf(record: JournalRecord, { ledger, confirmed }: View): PaymentStatus {
   const { id, kind, notes, nullifiers, attempts, created } = record;
   const validUntil = lastDate(record);
@@ -97,7 +97,7 @@ export function statusOf(record: JournalRecord, { ledger, confirmed }: View): Pa
     const final = confirmed !== undefined && blockNumber <= confirmed.number;
     return { ...told, state, final, transactionHash, digest, blockNumber, timestamp };
   }
-  // A block later than validUntil has the confirmations and the note is unspent there: nothing can settle any more.
+  // A confirmed block is later than validUntil and the note is unspent in it, so no attempt can settle any more.
   const over = confirmed !== undefined && confirmed.timestamp > validUntil;
   return { ...told, state: over ? "expired" : "open", final: over };
 }

@@ -11,29 +11,29 @@ import { Lock } from "./lock.ts";
 export interface ViewingWalletOptions extends PoolOptions {
   /** Odd, in [1, l). */
   viewingKey: bigint;
-  /** The address the key belongs to. */
+  /** The address that the key belongs to. */
   shieldedAddress: string;
   store: Store;
   rangeSize?: number;
 }
 
-/** Something that came in. */
+/** An incoming payment or deposit. */
 export interface Received {
   /** Base units. */
   amount: bigint;
   origin: "payment" | "deposit";
   leafIndex: number;
   blockNumber: number;
-  /** Time of its block, seconds: who asks the node for that block shows it whose it is. */
+  /** Time of its block, seconds. Requesting that block from the node would reveal the payment's owner. */
   timestamp: number;
   transactionHash: string;
-  /** Whether it has the configured confirmations. */
+  /** Whether it has its confirmations. */
   confirmed: boolean;
 }
 
 /**
- * Reads what was paid to a shielded address: for a merchant's server or an auditor. It holds no spending key and no
- * change key, so it can spend nothing, and does not see what its owner spends.
+ * Reads the payments to a shielded address, for a merchant's server or an auditor. It has no spending key and no change
+ * key, so it cannot spend, and does not see what the owner spends.
  */
 export class ViewingWallet {
   readonly pool: PoolInfo;
@@ -45,7 +45,7 @@ export class ViewingWallet {
     this.#sync = sync;
   }
 
-  /** @throws like `Wallet.open`; SottoError INVALID_KEY where the key is not that of the address */
+  /** @throws the errors of `Wallet.open`; SottoError INVALID_KEY if the key does not belong to the address */
   static async open(options: ViewingWalletOptions): Promise<ViewingWallet> {
     const { viewingKey, shieldedAddress, store } = Object(options) as ViewingWalletOptions;
     const { ownerTag } = checkViewingKey(viewingKey, shieldedAddress);
@@ -60,12 +60,12 @@ export class ViewingWallet {
     return new ViewingWallet(info, sync);
   }
 
-  /** Reads what is new on the chain. */
+  /** Scans new blocks. */
   scan({ onProgress, signal }: ScanOptions = {}): Promise<ScanResult> {
     return this.#lock.run(() => this.#sync.scan(onProgress, signal));
   }
 
-  /** All that came in, in the order of the chain, as of the last scan. */
+  /** All incoming payments and deposits in chain order, as of the last scan. */
   received(): Received[] {
     const { ledger, confirmed } = this.#sync;
     return [...ledger.notes.values()].map(({ amount, origin, leafIndex, blockNumber, timestamp, transactionHash }) => ({
@@ -79,7 +79,7 @@ export class ViewingWallet {
     }));
   }
 
-  /** Base units that came in with the configured confirmations, ever: what went out is not seen. */
+  /** Sum of all confirmed incoming payments and deposits, base units. Outgoing payments are not visible. */
   total(): bigint {
     return this.received().reduce((total, { amount, confirmed }) => (confirmed ? total + amount : total), 0n);
   }
@@ -87,7 +87,7 @@ export class ViewingWallet {
 
 function checkViewingKey(viewingKey: bigint, shieldedAddress: string) {
   const address = decodeShieldedAddress(shieldedAddress);
-  const wrong = () => new ProtocolError("INVALID_KEY", "the viewing key is not that of the shielded address");
+  const wrong = () => new ProtocolError("INVALID_KEY", "the viewing key does not belong to the shielded address");
   if (typeof viewingKey !== "bigint" || viewingKey < 1n || (viewingKey & 1n) === 0n) throw wrong();
   const { x, y } = multiplyPoint(BASE8, viewingKey);
   if (x !== address.encryptionKey.x || y !== address.encryptionKey.y) throw wrong();

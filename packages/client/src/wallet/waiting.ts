@@ -1,15 +1,15 @@
 import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
 import type { Wallet } from "./wallet.ts";
 
-/** What a wallet's notes wait for, as of its last scan. Amounts are base units. */
+/** Why a wallet's notes are not spendable, as of its last scan. Amounts are base units. */
 export interface Waiting {
-  /** In blocks that lack confirmations. */
+  /** In blocks without enough confirmations. */
   pending: bigint;
   /** Confirmed, not yet appended to the tree. */
   queued: bigint;
   /** Held by payments that may still settle. */
   held: bigint;
-  /** Why they could not be spent: the first of these that applies. */
+  /** The first of these reasons that applies. */
   cause: "NO_BLOCKS" | "CONFIRMATIONS" | "APPEND" | "HELD" | "NONE";
 }
 
@@ -21,7 +21,7 @@ export function waitingOf(wallet: Wallet, since: number): Waiting {
   return { pending, queued, held, cause };
 }
 
-/** What the notes wait for, in words. */
+/** The reason as text. */
 export function describeWaiting(wallet: Wallet, { pending, queued, held, cause }: Waiting): string {
   const { finality, height, pool } = wallet;
   const local = LOCAL_CHAIN_IDS.includes(pool.chainId);

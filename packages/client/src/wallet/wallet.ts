@@ -27,21 +27,21 @@ import { exit, merge, type Withdrawal, withdraw, withdrawAgain } from "./withdra
 import type { ExitRequest, MergeRequest, WithdrawalRequest } from "./withdrawal-terms.ts";
 
 export interface WalletOptions extends PoolOptions {
-  /** 32 bytes, e.g. of `seedFromWords`. It is not written to the store. */
+  /** 32 bytes, for example from `seedFromWords`. Never written to the store. */
   seed: Uint8Array;
-  /** Used by this wallet alone, and by one process at a time. */
+  /** The wallet's own store, used by one process at a time. */
   store: Store;
-  /** Left out: the wallet can receive and deposit, not spend. */
+  /** Default: none, and the wallet can receive and deposit, but not spend. */
   prover?: WalletProver;
-  /** Most blocks asked of the node at once; 10,000 if left out. */
+  /** Maximum blocks per request to the node. Default: 10,000. */
   rangeSize?: number;
-  /** Milliseconds since the Unix epoch; Date.now if left out. */
+  /** Returns milliseconds since the Unix epoch. Default: Date.now. */
   clock?: () => number;
 }
 
 /**
- * A shielded wallet: everything in it follows from its seed and the chain. It makes proofs and calls; sending them is up
- * to the caller, a service or anyone, because nothing the chain sees may point at the wallet's owner.
+ * A shielded wallet, which can be restored from its seed and the chain. It makes proofs and calls, but does not send them:
+ * the caller, a service or anyone else submits them, so that nothing on chain points at the wallet's owner.
  */
 export class Wallet {
   readonly pool: PoolInfo;
@@ -72,7 +72,7 @@ export class Wallet {
     return new Wallet(await WalletCore.open({ chain, info, keys, store, prover, finality, clock, rangeSize }));
   }
 
-  /** Where its state is. Those who build on the wallet keep theirs beside it, under prefixes of their own. */
+  /** The wallet's store. Code that extends the wallet may use it under its own key prefixes. */
   get store(): Store {
     return this.#core.options.store;
   }
@@ -82,7 +82,7 @@ export class Wallet {
     return this.#core.options.chain;
   }
 
-  /** Blocks on top of an event before it counts. */
+  /** Confirmations: blocks on top of an event before it counts. */
   get finality(): number {
     return this.#core.options.finality;
   }
@@ -92,50 +92,50 @@ export class Wallet {
     return this.#core.sync.height;
   }
 
-  /** Its clock, milliseconds since the Unix epoch. */
+  /** Current time of the wallet's clock, milliseconds since the Unix epoch. */
   now(): number {
     return this.#core.options.clock();
   }
 
-  /** Where it can be paid: public. */
+  /** The public address at which the wallet is paid. */
   get shieldedAddress(): string {
     return this.#core.options.keys.shieldedAddress();
   }
 
-  /** What a `ViewingWallet` is opened with: shows all that came in, can spend nothing. For a server, or an auditor. */
+  /** The keys of a `ViewingWallet`, which sees all incoming payments but cannot spend. For a server or an auditor. */
   exportViewingKey(): { viewingKey: bigint; shieldedAddress: string } {
     return { viewingKey: this.#core.options.keys.viewingKey, shieldedAddress: this.shieldedAddress };
   }
 
-  /** Reads what is new on the chain. Spending does it by itself. */
+  /** Scans new blocks. Spending methods call it themselves. */
   scan(options: ScanOptions = {}): Promise<ScanResult> {
     return this.#core.lock.run(() => this.#core.scan(options));
   }
 
-  /** All notes found, spent ones too, as of the last scan. */
+  /** All notes as of the last scan, including spent ones. */
   notes(): WalletNote[] {
     return this.#core.notes();
   }
 
   /**
-   * Whether the nullifier of this note was shown to others by a payment or withdrawal that did not settle: they recognize the
-   * note when it is spent. Known to this store alone.
+   * Whether a payment or withdrawal that did not settle showed this note's nullifier to others, who would recognize the note
+   * when it is spent. Only this store knows.
    */
   isShown(note: WalletNote): boolean {
     return note.state !== "spent" && !isUnseen(this.#core.journal, note);
   }
 
-  /** As of the last scan; before the first one after opening, everything is pending. */
+  /** Balance as of the last scan. Before the first scan after opening, everything is pending. */
   balance(): Balance {
     return balanceOf(this.#core.notes());
   }
 
-  /** A deposit to be sent by the depositor's own account: `approve`, then `deposit`. */
+  /** The calls of a deposit that the depositor's own account sends: `approve`, then `deposit`. */
   deposit(options: DepositOptions): Promise<DepositCalls> {
     return depositCalls(this.#core, options);
   }
 
-  /** A deposit that anyone may submit (EIP-3009): the depositor signs and needs no ETH. */
+  /** A deposit that the depositor signs (EIP-3009) and anyone may submit. The depositor needs no ETH. */
   authorizeDeposit(options: AuthorizeOptions): Promise<DepositRequest> {
     return authorizeDeposit(this.#core, options);
   }
@@ -148,72 +148,72 @@ export class Wallet {
     return auto === undefined ? pay(this.#core, request, options) : payMerging(this.#core, request, auto, options);
   }
 
-  /** Another attempt of a payment, from the same note: never paid twice. */
+  /** Makes another attempt of a payment from the same note, so it is never paid twice. */
   payAgain(id: string, options: ScanOptions = {}): Promise<Payment> {
     return payAgain(this.#core, id, options);
   }
 
   /**
-   * Forgets a payment whose proof nobody else has seen: its note can be spent again at once. If anybody has the proof, the
-   * payment may still settle, so its note must stay held.
+   * Deletes a payment whose proof never left this process, and releases its note. Do not call it if anyone else has the
+   * proof, because the payment may still settle.
    * @throws WalletError UNKNOWN_PAYMENT
    */
   discard(id: string): Promise<void> {
     return this.#core.lock.run(() => this.#core.journal.discard(id));
   }
 
-  /** Joins up to eight notes into one. */
+  /** Merges up to eight notes into one. */
   merge(request: MergeRequest = {}, options: ScanOptions = {}): Promise<Withdrawal> {
     return merge(this.#core, request, options);
   }
 
-  /** Takes tokens out of the pool. */
+  /** Withdraws tokens from the pool. */
   withdraw(request: WithdrawalRequest, options: ScanOptions = {}): Promise<Withdrawal> {
     return withdraw(this.#core, request, options);
   }
 
-  /** Takes the eight largest notes out whole, even where the pool has no room for another note. */
+  /** Withdraws the eight largest notes completely, even if the pool has no room for another note. */
   exit(request: ExitRequest, options: ScanOptions = {}): Promise<Withdrawal> {
     return exit(this.#core, request, options);
   }
 
-  /** Another attempt of a withdrawal or merge, with the same notes and terms. */
+  /** Makes another attempt of a withdrawal or merge, with the same notes and terms. */
   withdrawAgain(id: string, options: ScanOptions = {}): Promise<Withdrawal> {
     return withdrawAgain(this.#core, id, options);
   }
 
-  /** What became of a payment, withdrawal or merge, as of the last scan. @throws WalletError UNKNOWN_PAYMENT */
+  /** Status of a payment, withdrawal or merge as of the last scan. @throws WalletError UNKNOWN_PAYMENT */
   status(id: string): PaymentStatus {
     return statusOf(this.#core.journal.get(id), this.#core.view);
   }
 
-  /** Whether this store knows a payment, withdrawal or merge of this id. */
+  /** Whether this store has a payment, withdrawal or merge with this id. */
   has(id: string): boolean {
     return this.#core.journal.spends.has(id);
   }
 
-  /** All payments, withdrawals and merges this store knows, oldest first. */
+  /** All payments, withdrawals and merges in this store, oldest first. */
   history(): PaymentStatus[] {
     const records = [...this.#core.journal.spends.values()].sort((a, b) => a.created - b.created);
     return records.map((record) => statusOf(record, this.#core.view));
   }
 
   /**
-   * A receipt of a settled payment, to show who paid it: docs/protocol.md says what it proves and what it shows.
+   * Makes a receipt of a settled payment that proves who paid. docs/protocol.md says what it proves and reveals.
    * @throws WalletError UNKNOWN_PAYMENT; ReceiptError RECEIPT_IMPOSSIBLE, RECEIPT_SHOWS_DEPOSIT, RECEIPT_MALFORMED
    */
   receipt(id: string, options: ReceiptOptions = {}): Promise<Receipt> {
     return makeReceipt(this.#core, id, options);
   }
 
-  /** What was paid and received, as of the last scan, oldest first: for `paymentsCsv`, or as it is. */
+  /** Outgoing and incoming payments as of the last scan, oldest first. `paymentsCsv` formats them. */
   payments(options: PaymentsOptions): Promise<PaymentEntry[]> {
     return paymentEntries(this.#core, options);
   }
 
   /**
-   * The newest proof of a payment that was made before, e.g. to send it again after a crash. Undefined: not made yet, or
-   * over for an hour.
+   * The newest proof of a payment, to send it again after a crash. Undefined if it is not made yet, or was deleted an hour
+   * after its date.
    */
   proofOf(id: string) {
     return this.#core.journal.get(id).proof ?? undefined;

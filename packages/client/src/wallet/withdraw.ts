@@ -21,21 +21,21 @@ import {
 
 const CLOCK_LEAD = 30;
 
-/** A withdrawal or a merge ready to be submitted by anyone. */
+/** A proved withdrawal or merge that anyone may submit. */
 export interface Withdrawal {
   id: string;
   /** For `withdrawCall`. */
   withdraw: WithdrawalCall;
-  /** Last second in which it may be executed. */
+  /** Last second in which it can be executed. */
   validUntil: number;
-  /** Leaf indices of the notes it spends. */
+  /** Leaf indices of the spent notes. */
   notes: number[];
-  /** Base units in the note that comes back. */
+  /** Base units of the change note. */
   output: bigint;
   digest: string;
 }
 
-/** Takes tokens out of up to eight notes; what they hold beyond it comes back as one note. Nothing is sent. */
+/** Withdraws tokens from up to eight notes; the rest becomes one change note. Nothing is sent. */
 export async function withdraw(
   core: WalletCore,
   request: WithdrawalRequest,
@@ -43,15 +43,16 @@ export async function withdraw(
 ): Promise<Withdrawal> {
   const { recipient, amount, ...rest } = Object(request) as WithdrawalRequest;
   const terms = checkTerms(core, parseAddress(recipient, "recipient"), amount, rest);
-  if (amount === 0n) throw new WalletError("INVALID_OPTION", "amount is 0: to join notes, use merge");
+  if (amount === 0n)
+    throw new WalletError("INVALID_OPTION", "amount is 0, expected at least 1 base unit; to merge notes, use merge");
   const select = (funds: Funds<WalletNote>) => selectWithdrawalCoins(funds, terms.amount);
   // The receiving account is public, so a note with a shown nullifier would link it to the earlier recipient.
   return start(core, terms, (funds) => preferUnseen(core.journal, funds, select), options);
 }
 
 /**
- * Takes the eight largest notes out whole. It leaves no note, so it works where the pool's tree or queue has no room; the
- * chain sees that nothing was left. Again until the wallet is empty. Nothing is sent.
+ * Withdraws the eight largest notes completely. It makes no change note, so it works even if the pool's tree or queue is
+ * full; the chain shows that nothing was left. Repeat it until the wallet is empty. Nothing is sent.
  */
 export async function exit(core: WalletCore, request: ExitRequest, options: ScanOptions = {}): Promise<Withdrawal> {
   const { recipient, ...rest } = Object(request) as ExitRequest;
@@ -60,7 +61,7 @@ export async function exit(core: WalletCore, request: ExitRequest, options: Scan
   return start(core, terms, (funds) => selectExitCoins(funds, terms.fee), options);
 }
 
-/** Joins up to eight notes into one. Nothing but the fee leaves the pool, nothing is sent. */
+/** Merges up to eight notes into one. Only the fee leaves the pool. Nothing is sent. */
 export async function merge(
   core: WalletCore,
   request: MergeRequest = {},
@@ -73,8 +74,8 @@ export async function merge(
 }
 
 /**
- * Makes a new note of one that was shown to others: nobody knows the nullifier of the new one. Nothing but the fee leaves
- * the pool, nothing is sent.
+ * Replaces a note that was shown to others by a new one whose nullifier nobody knows. Only the fee leaves the pool. Nothing
+ * is sent.
  * @throws WalletError FUNDS_NOT_READY
  */
 export async function renew(
@@ -83,18 +84,18 @@ export async function renew(
   request: Pick<MergeRequest, "fee">,
   options: ScanOptions = {},
 ): Promise<Withdrawal> {
-  // Short, because the note is held that long if the merge is never executed.
+  // Short, because the note is held until then if the merge is never executed.
   const terms = checkTerms(core, ZeroAddress, 0n, { ...request, validFor: 60 });
   const select = ({ spendable }: Funds<WalletNote>) => {
     const note = spendable.find((each) => each.leafIndex === leafIndex);
-    if (note === undefined) throw new WalletError("FUNDS_NOT_READY", `note ${leafIndex} cannot be spent now`);
+    if (note === undefined) throw new WalletError("FUNDS_NOT_READY", `note ${leafIndex} is not spendable now`);
     return [note];
   };
   return start(core, terms, select, options);
 }
 
 /**
- * Another attempt of a withdrawal with the same notes and terms and a later date: at most one of all can be executed.
+ * Makes another attempt of a withdrawal with the same notes and terms and a later date. At most one attempt can be executed.
  * @throws WalletError PAYMENT_SETTLED, PAYMENT_CLOSED, UNKNOWN_PAYMENT
  */
 export async function withdrawAgain(core: WalletCore, id: string, options: ScanOptions = {}): Promise<Withdrawal> {

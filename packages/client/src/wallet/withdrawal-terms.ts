@@ -4,7 +4,7 @@ import { WalletError } from "../errors.ts";
 import { expectCount } from "./connect.ts";
 import type { WalletCore } from "./core.ts";
 
-/** What whoever submits a withdrawal or a merge is paid for it, out of the notes. */
+/** The fee for the submitter of a withdrawal or merge, paid from the notes. */
 export interface Fee {
   /** Base units. */
   amount: bigint;
@@ -12,9 +12,9 @@ export interface Fee {
 }
 
 export interface WithdrawalRequest {
-  /** Who receives the tokens. */
+  /** Address that receives the tokens. */
   recipient: string;
-  /** Base units the recipient receives; the fee comes on top. */
+  /** Base units that the recipient receives, without the fee. */
   amount: bigint;
   fee?: Fee;
   /** Seconds it may be executed in, 60 to 86,340 and up to a full minute; 600 if left out. */
@@ -22,14 +22,14 @@ export interface WithdrawalRequest {
 }
 
 export interface MergeRequest {
-  /** Base units the merged note should hold at least; left out: any. */
+  /** Minimum base units of the merged note. Default: any. */
   target?: bigint;
   fee?: Fee;
   validFor?: number;
 }
 
 export interface ExitRequest {
-  /** Who receives all that the notes hold, less the fee. */
+  /** Address that receives the notes' whole value, less the fee. */
   recipient: string;
   fee?: Fee;
   /** Seconds it may be executed in, 60 to 86,340 and up to a full minute; 600 if left out. */
@@ -38,7 +38,7 @@ export interface ExitRequest {
 
 export interface Terms {
   recipient: string;
-  /** What leaves the pool: the recipient's part and the fee. */
+  /** Base units that leave the pool: the recipient's part and the fee. */
   amount: bigint;
   fee: bigint;
   feeRecipient: string;
@@ -65,15 +65,16 @@ export function checkTerms(
   return { recipient, amount: total, fee: feeAmount, feeRecipient, validFor, leaveNothing: false };
 }
 
-/** The pool sends nothing to nobody, nor to itself, where it would be lost. */
+/** Refuses the zero address and the pool itself, where tokens would be lost. */
 function checkReceiver(core: WalletCore, address: string, name: string): void {
   if (BigInt(address) === 0n || address === core.options.info.pool)
     throw new WalletError("INVALID_OPTION", `${name} is ${address}: tokens cannot go to the zero address or the pool`);
 }
 
 /**
- * The date of an attempt: a full minute, because the chain shows it and an exact second would show a wallet's clock.
- * @param last the date of the attempt before this one, 0 if there is none: another attempt always has a later one
+ * The date of an attempt, rounded up to a full minute, because the chain shows it and an exact second would reveal the
+ * wallet's clock.
+ * @param last the date of the previous attempt, 0 if there is none; each attempt has a later date
  * @returns seconds
  */
 export function dateOf(now: number, validFor: number, last: number): number {
