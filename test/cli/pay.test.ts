@@ -131,7 +131,7 @@ describe("sotto: paying", function () {
           /^sotto: ENDPOINT_NOT_ALLOWED: the 402 names the service http:\/\/127\.0\.0\.1:\d+\/zk, but /,
         );
         expect(stderr).to.match(
-          /but allowed is http:\/\/localhost:\d+\/zk: 127\.0\.0\.1 and localhost are two addresses;/,
+          /but the wallet allows only http:\/\/localhost:\d+\/zk: 127\.0\.0\.1 and localhost are different addresses; use /,
         );
       } finally {
         await payer.json(["init", "--update", "--service", world.service.url]);
