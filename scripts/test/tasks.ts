@@ -20,6 +20,9 @@ export interface TurboTask {
   readonly task: string;
   readonly command: string;
   readonly directory: string;
+  /** Paths from the directory, with the hashes of the files. */
+  readonly inputs: Readonly<Record<string, string>>;
+  readonly dependencies: readonly string[];
 }
 
 const SUITES = ["test", "test:2", "test:3"];
@@ -35,8 +38,8 @@ export function toTask({ taskId, task, directory }: TurboTask): Task {
   return { ...base, kind: "suite", name: `${directory}${task.replace(/^test:?/, " ").trimEnd()}` };
 }
 
-/** @param filters further options of turbo */
-export function listTasks(root: string, filters: readonly string[] = []): Task[] {
+/** All tasks that testing and checking involves, builds included. @param filters further options of turbo */
+export function planOf(root: string, filters: readonly string[] = []): TurboTask[] {
   const { tasks: known } = JSON.parse(readFileSync(join(root, "turbo.json"), "utf8")) as { tasks: object };
   const checks = Object.keys(known)
     .map((name) => name.replace("//#", ""))
@@ -45,9 +48,14 @@ export function listTasks(root: string, filters: readonly string[] = []): Task[]
   const options = { cwd: root, encoding: "utf8", maxBuffer: 1 << 28 } as const;
   const { status, stdout, stderr } = spawnSync("turbo", args, options);
   if (status !== 0) throw new Error(`turbo could not list the tasks (exit ${status}):\n${stdout}${stderr}`);
-  const { tasks } = JSON.parse(stdout) as { tasks: TurboTask[] };
-  return tasks.filter(({ task, command }) => command !== EMPTY && (SUITES.includes(task) || isCheck(task))).map(toTask);
+  return (JSON.parse(stdout) as { tasks: TurboTask[] }).tasks;
 }
+
+/** @param filters further options of turbo */
+export const listTasks = (root: string, filters: readonly string[] = []): Task[] =>
+  planOf(root, filters)
+    .filter(({ task, command }) => command !== EMPTY && (SUITES.includes(task) || isCheck(task)))
+    .map(toTask);
 
 /** The packages that differ from the branch main or depend on one that does, and the checks of the whole checkout. */
 export function listAffected(root: string): Task[] {

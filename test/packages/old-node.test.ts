@@ -34,7 +34,11 @@ describe("with a Node that is too old", function () {
   after(() => rmSync(folder, { recursive: true }));
 
   const start = (...args: string[]) =>
-    spawnSync(process.execPath, ["--import", join(folder, "pretend.mjs"), ...args], { cwd: root, encoding: "utf8" });
+    spawnSync(process.execPath, ["--import", join(folder, "pretend.mjs"), ...args], {
+      // The package of these tests depends on all packages.
+      cwd: import.meta.dirname,
+      encoding: "utf8",
+    });
   const programs = packageFolders()
     .map((name) => join("packages", name, "dist", "main.js"))
     .filter((path) => existsSync(join(root, path)));
@@ -50,7 +54,7 @@ describe("with a Node that is too old", function () {
 
   for (const path of programs)
     it(`${path} says in one line what to do`, () => {
-      const { status, stdout, stderr } = start(path, "--help");
+      const { status, stdout, stderr } = start(join(root, path), "--help");
       expect(stderr).to.match(LINE);
       expect([status, stdout]).to.deep.equal([1, ""]);
     });

@@ -68,7 +68,7 @@ describe("the service as a program", function () {
       .trim()
       .split("\n")
       .map((text) => JSON.parse(text) as { msg: string });
-    expect(lines.map(({ msg }) => msg)).to.include.members(["request", "ending"]);
+    expect(lines.map(({ msg }) => msg)).to.include.members(["request", "shutting down"]);
   });
 
   it("needs no settings on a local chain after deploy:local", async () => {

@@ -1,0 +1,61 @@
+// A suite whose inputs leave out a file that it uses would not run again when that file changes.
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
+import { planOf, type TurboTask } from "../tasks.ts";
+
+const root = join(import.meta.dirname, "..", "..", "..");
+const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*"([^"]+)"/g;
+
+describe("the inputs of a suite", function () {
+  slow(this, "turbo hashes every file of the checkout");
+  let tasks: Map<string, TurboTask>;
+  before(() => {
+    tasks = new Map(planOf(root).map((task) => [task.taskId, task]));
+  });
+
+  /** The task and all that it depends on, directly or not. */
+  function involved(id: string, seen = new Set<string>()): Set<string> {
+    if (seen.has(id)) return seen;
+    seen.add(id);
+    for (const dependency of tasks.get(id)?.dependencies ?? []) involved(dependency, seen);
+    return seen;
+  }
+
+  /** Files that a file imports, directly or not, by relative paths; and packages of this project, by name. */
+  function reach(file: string, files: Set<string>, packages: Set<string>): void {
+    if (files.has(file) || !existsSync(join(root, file))) return;
+    files.add(file);
+    if (!/\.m?ts$/.test(file)) return;
+    for (const [, name = ""] of readFileSync(join(root, file), "utf8").matchAll(IMPORT)) {
+      if (name.startsWith("@sotto/")) packages.add(name.split("/").slice(0, 2).join("/"));
+      else if (name.startsWith(".")) reach(normalize(join(dirname(file), name)), files, packages);
+    }
+  }
+
+  it("hold every file that its tests import, and every package is one that it depends on", () => {
+    const missing: string[] = [];
+    const suites = [...tasks.values()].filter(({ task, command }) => task === "test" && command !== "<NONEXISTENT>");
+    for (const { taskId, directory } of suites) {
+      const [files, packages] = [new Set<string>(), new Set<string>()];
+      const options = { cwd: join(root, directory), exclude: (name: string) => name === "node_modules" };
+      for (const name of globSync("**/*.test.ts", options)) reach(join(directory, name), files, packages);
+      const ids = involved(taskId);
+      const inputs = new Set(
+        [...ids].flatMap((id) => {
+          const task = tasks.get(id);
+          return Object.keys(task?.inputs ?? {}).map((path) => normalize(join(task!.directory, path)));
+        }),
+      );
+      // TypeChain and Hardhat write these from the contracts.
+      const made = (file: string) => /^(types|artifacts)\//.test(file) || file.includes("/dist/");
+      for (const file of files) if (!inputs.has(file) && !made(file)) missing.push(`${taskId}: ${file}`);
+      const own = `${taskId.split("#")[0]}`;
+      for (const name of packages)
+        if (name !== own && !ids.has(`${name}#build`) && !ids.has(`${name}#support`))
+          missing.push(`${taskId}: ${name}`);
+    }
+    expect(missing).to.deep.equal([]);
+  });
+});
