@@ -2,15 +2,15 @@ import type { Append } from "@sotto/chain";
 import type { FoundNote, FoundSpend } from "./notes.ts";
 import type { Page } from "./page.ts";
 
-/** What a list of pages amounts to, in memory. */
+/** The contents of a list of pages, indexed in memory. */
 export class Ledger {
   readonly pages: Page[] = [];
   /** All commitments in order of their leaf index. */
   readonly leaves: bigint[] = [];
   readonly appends: Append[] = [];
-  /** The wallet's notes by leaf index, spent ones too. */
+  /** The wallet's notes by leaf index, including spent ones. */
   readonly notes = new Map<number, FoundNote>();
-  /** What spent them, by leaf index. */
+  /** The spends of those notes, by leaf index. */
   readonly spends = new Map<number, FoundSpend>();
   #untouched = 0;
 
@@ -18,21 +18,21 @@ export class Ledger {
     return this.pages.at(-1);
   }
 
-  /** Leaves already in the tree. */
+  /** Number of leaves already in the tree. */
   get appended(): number {
     return this.appends.at(-1)?.size ?? 0;
   }
 
   add(page: Page): void {
     this.pages.push(page);
-    // Not push(...page.leaves): a page can hold more than a call takes arguments.
+    // Not push(...page.leaves): a page can have more leaves than a call accepts arguments.
     for (const leaf of page.leaves) this.leaves.push(leaf);
     this.appends.push(...page.appends);
     for (const note of page.notes) this.notes.set(note.leafIndex, note);
     for (const spend of page.spends) this.spends.set(spend.leafIndex, spend);
   }
 
-  /** Takes the last page off again. */
+  /** Removes the last page. */
   removeLast(): Page | undefined {
     const page = this.pages.pop();
     if (page === undefined) return undefined;
@@ -44,7 +44,7 @@ export class Ledger {
     return page;
   }
 
-  /** How many leaves, from the first, have never been taken back since the last call: what a tree may keep. */
+  /** Number of leading leaves that no rollback touched since the last call; a tree may keep them. */
   takeUntouched(): number {
     const untouched = this.#untouched;
     this.#untouched = this.leaves.length;
@@ -56,7 +56,7 @@ export class Ledger {
     return this.appends.findLast((append) => append.blockNumber <= block);
   }
 
-  /** The page that holds a leaf. */
+  /** The page that contains a leaf. */
   pageOf(leafIndex: number): Page | undefined {
     if (leafIndex < 0) return undefined;
     let end = 0;

@@ -1,11 +1,11 @@
 import type { SettledEvent } from "@sotto/chain";
 
-/** How a note came to the wallet. */
+/** How the wallet received a note. */
 export type NoteOrigin = "deposit" | "payment" | "change" | "output";
 
-/** A note of the wallet, as the chain showed it. */
+/** A note of the wallet, found on chain. */
 export interface FoundNote {
-  /** Its place in the tree; no two notes share it. */
+  /** Its unique index in the tree. */
   leafIndex: number;
   /** Token base units. */
   amount: bigint;
@@ -13,7 +13,7 @@ export interface FoundNote {
   keyIndex: number;
   blinding: bigint;
   commitment: bigint;
-  /** Undefined in a view-only wallet, which cannot compute it. */
+  /** Undefined in a viewing wallet, which cannot compute it. */
   nullifier: bigint | undefined;
   origin: NoteOrigin;
   blockNumber: number;
@@ -32,30 +32,30 @@ const SHOWN = [
   "changeCommitment",
 ] as const satisfies readonly (keyof SettledEvent)[];
 
-/** What a payment showed. Receipts are made of it, without asking a node, which would learn of which payment. */
+/** The public values of a payment, stored so that a receipt needs no request to a node, which would reveal the payment. */
 export type Shown<T = bigint> = Record<(typeof SHOWN)[number], T>;
 
 export function mapShown<T, U>(shown: Shown<T>, map: (word: T) => U): Shown<U> {
   return Object.fromEntries(SHOWN.map((name) => [name, map(shown[name])])) as Shown<U>;
 }
 
-/** A note of the wallet that the chain showed as spent. */
+/** A spend of one of the wallet's notes, found on chain. */
 export interface FoundSpend {
   leafIndex: number;
   nullifier: bigint;
   /** keccak256 of the public signals of the payment or withdrawal that spent it. */
   digest: string;
-  /** What spent it. */
+  /** The kind of operation that spent it. */
   by: "payment" | "withdrawal";
   blockNumber: number;
   /** Time of its block, seconds. */
   timestamp: number;
   transactionHash: string;
-  /** Of a payment. */
+  /** Only for a payment. */
   shown: Shown | undefined;
 }
 
-/** What an event meant to a wallet. */
+/** The effect of an event on a wallet. */
 export interface Findings {
   notes: FoundNote[];
   spends: FoundSpend[];

@@ -4,15 +4,15 @@ import type { StoreChange, StoreValue } from "../store/store.ts";
 import { type FoundNote, type FoundSpend, mapShown } from "./notes.ts";
 
 /**
- * What one range of blocks held. A wallet's whole knowledge of the chain is the list of its pages, without gaps, each
- * written at once: a crash leaves a shorter list, a reorganisation takes pages off its end, and either way the rest
- * stands by itself.
+ * The events of one range of blocks. A wallet's knowledge of the chain is a list of pages without gaps, each written
+ * atomically. A crash leaves a shorter list and a reorganization removes pages from its end; the remaining list is valid in
+ * both cases.
  */
 export interface Page {
   /** First and last block, both included. */
   from: number;
   to: number;
-  /** Hash of the last block: while it is canonical, the whole page is. */
+  /** Hash of the last block. While it is canonical, the whole page is. */
   hash: string;
   /** Commitments queued in these blocks, in order. */
   leaves: bigint[];
@@ -39,7 +39,7 @@ export function encodePage(page: Page): StoreValue {
     from: page.from,
     to: page.to,
     hash: page.hash,
-    // One string: a store keeps and reads 100,000 leaves a lot faster than as many strings.
+    // One string, because a store reads and writes it much faster than 100,000 strings.
     leaves: page.leaves.map((leaf) => leaf.toString(16).padStart(WORD, "0")).join(""),
     runs: page.runs,
     appends: page.appends.map((append) => ({ ...append, root: String(append.root) })),
@@ -58,10 +58,10 @@ export function encodePage(page: Page): StoreValue {
   };
 }
 
-/** @throws WalletError STORE_DAMAGED for what `encodePage` did not write. */
+/** @throws WalletError STORE_DAMAGED if `encodePage` did not write the value */
 export function decodePage(key: string, value: StoreValue): Page {
   try {
-    // The shape is our own; what cannot be trusted after a fault of the disk is checked by what follows.
+    // The types are ours; the following checks detect damage by the disk.
     const page = value as unknown as Omit<Page, "leaves"> & { leaves: string };
     const leaves = page.leaves.match(/.{64}/gs)?.map((word) => BigInt(`0x${word}`)) ?? [];
     const counted = page.runs.reduce((sum, [, count]) => sum + count, 0);
@@ -90,7 +90,7 @@ export function decodePage(key: string, value: StoreValue): Page {
   } catch (cause) {
     throw new WalletError(
       "STORE_DAMAGED",
-      `record ${key} is damaged: delete the store, the chain has it all`,
+      `record ${key} is damaged; delete the store and restore the wallet from the chain`,
       {},
       { cause },
     );
@@ -111,13 +111,13 @@ function joinPages(first: Page, second: Page): Page {
 }
 
 const MAX_PAGE_LEAVES = 8192;
-/** Of what is everybody's: where pages end must not depend on whose they are, for their ends are asked for. */
+/** Weight by public events only. Page ends must not depend on the wallet's own notes, because nodes see requests for them. */
 const weight = (page: Page): number => 1 + page.leaves.length;
 
 /**
- * The pages with final neighbours joined where it is worth it. By weight, so that a page is written again only when it
- * grows by half at least: a logarithm of times.
- * @param final last block that counts as final; a page beyond it can still be taken back and stays small
+ * Joins neighbouring final pages of similar weight. A page is rewritten only if it grows by at least half, so a logarithmic
+ * number of times.
+ * @param final last final block; pages after it may be rolled back and stay small
  */
 export function joinFinalPages(pages: readonly Page[], final: number): Page[] {
   const joined: Page[] = [];
@@ -136,7 +136,7 @@ function worthJoining(first: Page, second: Page): boolean {
   return weight(first) <= 2 * weight(second) && weight(first) + weight(second) <= MAX_PAGE_LEAVES;
 }
 
-/** What makes the stored pages into those they were joined to. */
+/** The store changes that replace pages by the joined ones. */
 export function joinChanges(pages: readonly Page[], joined: readonly Page[]): StoreChange[] {
   const kept = new Set(joined);
   const changes = new Map<string, StoreChange>();

@@ -2,12 +2,12 @@ import { hexlify, randomBytes } from "ethers";
 import { WalletError } from "../errors.ts";
 import type { Store, StoreChange, StoredRecord, StoreValue } from "../store/store.ts";
 
-/** A word that every write changes. */
+/** Key of a record that every write changes. */
 const HEAD = "scan/head";
 
 /**
- * The pages in a wallet's store. A wallet that writes must have seen the last write: another process on the same store has
- * pages that are not in this one's ledger, and a journal that this one does not see.
+ * The pages in a wallet's store. A write fails unless this process has seen the previous write, because another process on
+ * the same store has pages and journal records that this one does not know.
  */
 export class StoredPages {
   readonly #store: Store;
@@ -17,21 +17,21 @@ export class StoredPages {
     this.#store = store;
   }
 
-  /** The records, in the order of their blocks. */
+  /** The page records in block order. */
   async list(): Promise<StoredRecord[]> {
-    // Before them: what is written in between is a conflict later, not a page that is missed.
+    // Read before the pages, so that a write in between causes a conflict later instead of a missed page.
     this.#head = (await this.#store.get(HEAD))?.value;
     return this.#store.list("page/");
   }
 
   /**
-   * All changes in one batch: the pages have no gap whenever the process dies.
-   * @throws WalletError STORE_CONFLICT where another wallet has written since
+   * Writes all changes in one batch, so that the pages have no gap after a crash.
+   * @throws WalletError STORE_CONFLICT if another process wrote in the meantime
    */
   async change(changes: readonly StoreChange[]): Promise<void> {
     const found = await this.#store.get(HEAD);
     if (found?.value !== this.#head)
-      throw new WalletError("STORE_CONFLICT", "another process uses this store: open the wallet again");
+      throw new WalletError("STORE_CONFLICT", "another process changed this store; open the wallet again");
     const head = hexlify(randomBytes(16));
     await this.#store.batch([...changes, { put: HEAD, value: head, expected: found?.version ?? 0 }]);
     this.#head = head;

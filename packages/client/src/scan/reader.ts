@@ -2,7 +2,7 @@ import { type ChainSource, type EventRange, type PageStart, readQueue } from "@s
 import { emptyPage, type Page } from "./page.ts";
 import type { NoteScanner } from "./scanner.ts";
 
-/** Events scanned without a pause: some tens of milliseconds. */
+/** Maximum events scanned without a pause, which takes tens of milliseconds. */
 const BREATH = 256;
 
 /** Makes a page of a range. @throws ChainError NODE_INCONSISTENT if events are missing */
@@ -22,7 +22,7 @@ export async function readPage(
     else page.runs.push([blockNumber, 1]);
   }
   for (let i = 0; scanner !== undefined && i < events.length; i += BREATH) {
-    // Between batches other work gets its turn: a page in a browser must not freeze.
+    // Yields between batches, so that a browser page does not freeze.
     if (i > 0) await new Promise((resolve) => setTimeout(resolve));
     const { notes, spends } = scanner.scan(events.slice(i, i + BREATH));
     page.notes.push(...notes);

@@ -14,28 +14,28 @@ import {
 } from "@sotto/protocol";
 import { type Findings, type FoundNote, type FoundSpend, mapShown, type NoteOrigin } from "./notes.ts";
 
-/** Owner tags a wallet looks for beyond the highest one seen: a wallet never opens an index beyond it. */
+/** Gap limit: number of owner tags searched beyond the highest one found. A wallet never uses an index beyond it. */
 export const DEPOSIT_GAP = 100;
 
-/** Payments read under the viewing key at once: they share inversions. */
+/** Payments decrypted together, which share inversions. */
 const BATCH = 256;
 
-/** What a scan needs to know. Without `keys` it reads what came in to the shielded address and nothing else. */
+/** The keys of a scan. Without `keys` it finds only incoming payments to the shielded address. */
 export interface ScanKeys {
   viewingKey: bigint;
-  /** Tag 0: of the shielded address. */
+  /** Tag 0, the one of the shielded address. */
   ownerTag: bigint;
   keys?: WalletKeys;
 }
 
 /**
- * Finds a wallet's notes and spends in the pool's events. Takes events in the order of the chain, from any source; asks
- * no questions and writes nothing. What it has found it must be told again (`recall`) when it starts anew.
+ * Finds a wallet's notes and spends in the pool's events. It takes events in chain order from any source, makes no requests
+ * and writes nothing. After a restart, `recall` restores the notes that it found before.
  */
 export class NoteScanner {
   readonly #scan: ScanKeys;
   readonly #deployment: Deployment;
-  /** The wallet's owner tags looked for, by tag. */
+  /** The wallet's owner tags to search for, by tag. */
   readonly #tags = new Map<bigint, number>();
   #highestTag = 0;
   /** Unspent and spent notes of the wallet, by nullifier. */
@@ -48,7 +48,7 @@ export class NoteScanner {
     this.#openTags();
   }
 
-  /** What these events mean to the wallet, in the order of the chain. */
+  /** Returns the effects of these events on the wallet, in chain order. */
   scan(events: Iterable<PoolEvent>): Findings {
     const findings: Findings = { notes: [], spends: [] };
     let batch: PoolEvent[] = [];
@@ -63,7 +63,7 @@ export class NoteScanner {
   }
 
   #scanBatch(events: readonly PoolEvent[], findings: Findings): void {
-    // Reading under the viewing key depends on nothing found before, and is a lot cheaper for many at once.
+    // Decryption with the viewing key does not depend on earlier results, and is much cheaper in batches.
     const settled = events.filter((event) => event.type === "settled");
     const received = scanNotes(this.#scan, settled).values();
     for (const event of events) {
@@ -73,7 +73,7 @@ export class NoteScanner {
     }
   }
 
-  /** Takes a note found before. */
+  /** Restores a note that was found before. */
   recall(note: FoundNote): void {
     if (note.nullifier !== undefined) this.#byNullifier.set(note.nullifier, note);
     if (note.keyIndex > this.#highestTag) {
@@ -86,7 +86,7 @@ export class NoteScanner {
     const { ownerTag, amount, leafIndex, commitment } = event;
     if (!this.#tags.has(ownerTag)) return;
     const note = { amount, ownerTag, blinding: depositBlinding(this.#deployment, leafIndex), leafIndex };
-    // The contract computes the commitment; a node that lies about it is caught here rather than by a failing proof.
+    // The contract computes the commitment. A node that changes it is detected here, not by a failing proof.
     if (noteCommitment(note) === commitment) this.#found(event, note, commitment, "deposit", findings);
   }
 
@@ -108,14 +108,14 @@ export class NoteScanner {
     this.#ownOutput(event, event.leafIndex, delivered, "output", findings);
   }
 
-  /** The note this wallet made for itself out of a note of its own: change, or what was merged. */
+  /** The note that this wallet made for itself: change of a payment, or the output of a merge or withdrawal. */
   #ownOutput(event: PoolEvent, leafIndex: number, delivered: DeliveredChange, origin: NoteOrigin, findings: Findings) {
     const { keys, ownerTag } = this.#scan;
     const note = keys && readChange({ changeKey: keys.changeKey, ownerTag }, delivered);
     if (note) this.#found(event, { ...note, leafIndex }, delivered.changeCommitment, origin, findings);
   }
 
-  /** Whether the nullifier is that of a note of this wallet. */
+  /** Whether the nullifier belongs to a note of this wallet. */
   #spend(event: SettledEvent | WithdrawnEvent, nullifier: bigint, by: FoundSpend["by"], findings: Findings): boolean {
     const note = this.#byNullifier.get(nullifier);
     if (note === undefined) return false;
@@ -129,7 +129,7 @@ export class NoteScanner {
   #found(event: PoolEvent, own: Note & { leafIndex: number }, commitment: bigint, origin: NoteOrigin, all: Findings) {
     const { blockNumber, timestamp, transactionHash, logIndex } = event;
     const { amount, blinding, leafIndex } = own;
-    // A note of nothing (the change of a whole note) can pay nothing.
+    // A note of amount 0 (the change of a completely spent note) is not spendable.
     if (amount === 0n) return;
     const keyIndex = this.#tags.get(own.ownerTag) ?? 0;
     const { keys } = this.#scan;
@@ -140,7 +140,7 @@ export class NoteScanner {
     all.notes.push(note);
   }
 
-  /** Keeps the tags up to the gap behind the highest one seen ready for comparison. */
+  /** Derives the tags up to the gap limit after the highest one found. */
   #openTags(): void {
     const { keys } = this.#scan;
     if (keys === undefined) return;

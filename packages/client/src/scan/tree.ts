@@ -7,12 +7,12 @@ import type { Ledger } from "./ledger.ts";
 
 const KEY = "tree";
 
-/** The note tree as it was after one append, made here: no server is asked for a path, so none learns which note. */
+/** The note tree after one append, computed locally: requesting a path from a server would reveal the note. */
 export class TreeView {
   readonly #tree: NoteTree;
-  /** Leaves of the tree that is in the store. */
+  /** Number of leaves of the stored tree. */
   #stored: number;
-  /** Whether the tree came from the store and was not yet compared with the ledger. */
+  /** Whether the tree was loaded from the store and not yet compared with the ledger. */
   #unread: boolean;
 
   private constructor(tree: NoteTree) {
@@ -21,21 +21,21 @@ export class TreeView {
     this.#unread = true;
   }
 
-  /** Opens the tree the store keeps: hashing 100,000 leaves anew takes seconds. A damaged one is passed over. */
+  /** Loads the stored tree, because hashing 100,000 leaves takes seconds. A damaged one is ignored. */
   static async open(store: Store): Promise<TreeView> {
     const record = await store.get(KEY);
     try {
       if (typeof record?.value === "string") return new TreeView(NoteTree.deserialize(decodeBase64(record.value)));
     } catch {
-      // The ledger has all its leaves: nothing is lost but the time to hash them.
+      // The ledger has all leaves, so only the time to hash them is lost.
     }
     return new TreeView(new NoteTree());
   }
 
   /**
-   * The tree after `append`, undefined for the tree before the first one. Cheap when little has changed since the last
-   * call; valid until the next.
-   * @throws WalletError ROOT_MISMATCH where the leaves the node gave do not make the root it gave
+   * The tree after `append`; undefined means the empty tree. Cheap if little changed since the last call. The result is
+   * valid until the next call.
+   * @throws WalletError ROOT_MISMATCH if the node's leaves do not have the node's root
    */
   at(ledger: Ledger, append: Append | undefined): NoteTree {
     const tree = this.#tree;
@@ -43,13 +43,13 @@ export class TreeView {
     tree.truncate(Math.min(this.#common(ledger), size));
     tree.append(ledger.leaves.slice(tree.size, size));
     if (append === undefined || tree.root === append.root) return tree;
-    // The wrong leaf can be anywhere: nothing of this tree may be kept.
+    // Any leaf can be the wrong one, so the whole tree is discarded.
     tree.truncate(0);
-    const problem = `the node's ${size} leaves do not make the root it gave: try another node`;
+    const problem = `the node's ${size} leaves do not have the root that it returned; try another node`;
     throw new WalletError("ROOT_MISMATCH", problem, { size });
   }
 
-  /** Keeps the tree where enough was added that writing it is worth more than hashing it again. */
+  /** Stores the tree if enough leaves were added that writing is cheaper than hashing them again. */
   async keep(store: Store, least = 4096): Promise<void> {
     const { size } = this.#tree;
     if (size - this.#stored < Math.max(least, this.#stored / 8)) return;
@@ -57,7 +57,7 @@ export class TreeView {
     this.#stored = size;
   }
 
-  /** Leaves, from the first, that the tree and the ledger have in common. */
+  /** Number of leading leaves that the tree and the ledger share. */
   #common(ledger: Ledger): number {
     const untouched = ledger.takeUntouched();
     if (!this.#unread) return Math.min(this.#tree.size, untouched);

@@ -6,34 +6,34 @@ import type { ScanKeys } from "./scanner.ts";
 export interface SyncOptions {
   chain: ChainSource;
   deployment: Deployment;
-  /** Block the pool was deployed in: nothing is looked for before it. */
+  /** Block of the pool's deployment, where scanning starts. */
   deploymentBlock: number;
   store: Store;
   /** Blocks on top of an event's block before it counts, 0 or more. */
   finality: number;
-  /** Whose notes are looked for; left out: nobody's, only the queue and the tree are followed. */
+  /** Keys of the notes to find. Default: none, and only queue and tree are followed. */
   keys?: ScanKeys;
-  /** Most blocks asked for at once (10,000 if left out); fewer where the node refuses. */
+  /** Maximum blocks per request. Default: 10,000; fewer if the node refuses. */
   rangeSize?: number | undefined;
 }
 
-/** How far a scan has come. */
+/** Progress of a scan. */
 export interface ScanProgress {
-  /** Last block read. */
+  /** Last scanned block. */
   block: number;
   /** Newest block when the scan began. */
   height: number;
-  /** Leaves seen so far. */
+  /** Number of leaves so far. */
   leaves: number;
 }
 
 export interface ScanResult {
-  /** Blocks read. */
+  /** Number of blocks scanned. */
   blocks: number;
-  /** Notes found by this scan. */
+  /** Number of notes that this scan found. */
   notes: number;
-  /** Notes seen spent by this scan. */
+  /** Number of notes that this scan found spent. */
   spends: number;
-  /** Blocks whose reading was taken back because the chain reorganised. */
+  /** Number of blocks rolled back because of a reorganization. */
   rolledBack: number;
 }
