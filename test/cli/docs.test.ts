@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { slow } from "../kit/slow.ts";
 import { artifacts } from "../world/service.ts";
 import { Cli } from "./support/cli.ts";
-import { openShop, type Shop } from "./support/shop.ts";
+import { openShop, type Shop } from "./support/resource-server.ts";
 import { type CliWorld, openCli, openCliWorld } from "./support/world.ts";
 
 const page = readFileSync(join(import.meta.dirname, "..", "..", "docs", "cli.md"), "utf8");

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { clearOfMidnight } from "../kit/clock.ts";
 import { slow } from "../kit/slow.ts";
 import type { Cli } from "./support/cli.ts";
-import { openShop, type Shop } from "./support/shop.ts";
+import { openShop, type Shop } from "./support/resource-server.ts";
 import { type CliWorld, listen, openCli, openCliWorld } from "./support/world.ts";
 
 interface Answer {

@@ -11,7 +11,7 @@ import { rejection } from "../kit/rejection.ts";
 import { slow } from "../kit/slow.ts";
 import { Shop } from "../world/small-server.ts";
 import { fund, openWallet, openWorld, type World } from "../world/wallets.ts";
-import type { BuyerReport, BuyerTask } from "./support/buyer-process.ts";
+import type { BuyerReport, BuyerTask } from "./support/client-process.ts";
 
 const PRICE = 10_000n;
 /** Between writes to the store something is done; at these something is said to others, too. */
@@ -33,7 +33,7 @@ describe("a client that is killed", function () {
 
   /** What a process says, or undefined where it was killed. */
   function run(task: BuyerTask): Promise<BuyerReport | undefined> {
-    const child = fork(join(import.meta.dirname, "support", "buyer-process.ts"), [], { stdio: "inherit" });
+    const child = fork(join(import.meta.dirname, "support", "client-process.ts"), [], { stdio: "inherit" });
     let report: BuyerReport | undefined;
     child.once("message", (message: BuyerReport) => {
       report = message;

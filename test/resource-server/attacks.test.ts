@@ -6,7 +6,7 @@ import { slow } from "../kit/slow.ts";
 import { Counter } from "./support/counter.ts";
 import { createMerchant } from "./support/merchant.ts";
 import { headerOf } from "./support/payments.ts";
-import { ADAPTERS } from "./support/shops.ts";
+import { ADAPTERS } from "./support/servers.ts";
 import { forgeFor, ORIGIN, openShopWorld, PRICE, pay, type ShopWorld, settle, verify } from "./support/world.ts";
 
 const MINUTE_MS = 60_000;

@@ -19,7 +19,7 @@ import { openService, type TestService } from "../world/service.ts";
 import { Counter } from "./support/counter.ts";
 import { type LyingFacilitator, startLyingFacilitator } from "./support/facilitator.ts";
 import { createMerchant } from "./support/merchant.ts";
-import { ADAPTERS } from "./support/shops.ts";
+import { ADAPTERS } from "./support/servers.ts";
 import { forgeFor, openShopWorld, pay, type Settled, type ShopWorld, settle } from "./support/world.ts";
 
 const pool = new Interface(shieldedPoolAbi);

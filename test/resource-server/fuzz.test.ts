@@ -10,7 +10,7 @@ import { slow } from "../kit/slow.ts";
 import { type HeaderFields, type WrongHeader, wrongHeader } from "./support/mutations.ts";
 import { openPaywall } from "./support/options.ts";
 import { headerOf, showing } from "./support/payments.ts";
-import { ADAPTERS, type Shop } from "./support/shops.ts";
+import { ADAPTERS, type Shop } from "./support/servers.ts";
 import { openShopWorld, PRICE, pay, type Settled, type ShopWorld } from "./support/world.ts";
 
 const HEADERS = fuzzSize(500, 50_000);

@@ -6,7 +6,7 @@ import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import { slow } from "../kit/slow.ts";
 import { ScriptedPaywall } from "./support/scripted.ts";
-import { ADAPTERS, type Seller, type Shop } from "./support/shops.ts";
+import { ADAPTERS, type Seller, type Shop } from "./support/servers.ts";
 
 const CHUNK = "x".repeat(65_536);
 

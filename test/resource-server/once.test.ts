@@ -11,7 +11,7 @@ import { INVALID } from "./support/counter.ts";
 import { openPaywall, shopOptions } from "./support/options.ts";
 import { headerOf, showing } from "./support/payments.ts";
 import { type ShopProcess, startShopProcess } from "./support/processes.ts";
-import { ADAPTERS, type Seller, type Shop } from "./support/shops.ts";
+import { ADAPTERS, type Seller, type Shop } from "./support/servers.ts";
 import { openShopWorld, pay, type Settled, type ShopWorld } from "./support/world.ts";
 
 const RACERS = 5;

@@ -5,7 +5,7 @@ import { INVALID } from "./support/counter.ts";
 import { rawRequest } from "./support/http.ts";
 import { openPaywall } from "./support/options.ts";
 import { headerOf } from "./support/payments.ts";
-import { ADAPTERS, LENIENT, type Shop } from "./support/shops.ts";
+import { ADAPTERS, LENIENT, type Shop } from "./support/servers.ts";
 import { ORIGIN, openShopWorld, pay, type Settled, type ShopWorld } from "./support/world.ts";
 
 /** Targets that some server takes for `/paid/a` and another for something free or cheap. */

@@ -7,7 +7,7 @@ import { slow } from "../kit/slow.ts";
 import { INVALID } from "./support/counter.ts";
 import { openPaywall } from "./support/options.ts";
 import { headerOf, showing } from "./support/payments.ts";
-import { ADAPTERS, FREE_BODY, type Sale, type Shop } from "./support/shops.ts";
+import { ADAPTERS, FREE_BODY, type Sale, type Shop } from "./support/servers.ts";
 import { forgeFor, ORIGIN, openShopWorld, PRICE, pay, type Settled, type ShopWorld } from "./support/world.ts";
 
 describe("the resource server's table (interface 7)", function () {

@@ -15,7 +15,7 @@ import express, { type RequestHandler } from "express";
 import { slow } from "../kit/slow.ts";
 import { openWallet, openWorld, payerWith, until, type World } from "../world/wallets.ts";
 import { show } from "./support/payer.ts";
-import { decode, signRecipient } from "./support/shop.ts";
+import { decode, signRecipient } from "./support/resource-server.ts";
 
 const PRICE = 1_000_000n;
 

@@ -13,7 +13,7 @@ import express, { type Express } from "express";
 import { DocumentedCode } from "../kit/documented-code.ts";
 import { slow } from "../kit/slow.ts";
 import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
-import { decode, signRecipient } from "./support/shop.ts";
+import { decode, signRecipient } from "./support/resource-server.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const PRICES = [50_000n, 1_000_000n];

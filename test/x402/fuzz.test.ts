@@ -13,7 +13,7 @@ import { merchantKey, merchantTag } from "../world/bundles.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 import { bodyOf, pay, requirements } from "../world/x402.ts";
 import { bundleFor, challenge, encodeHeader, headerOf, show } from "./support/payer.ts";
-import { openShop, type Shop, signRecipient } from "./support/shop.ts";
+import { openShop, type Shop, signRecipient } from "./support/resource-server.ts";
 
 const BODIES = fuzzSize(200, 20_000);
 const HEADERS = fuzzSize(200, 20_000);

@@ -10,8 +10,8 @@ import { Wallet as Account } from "ethers";
 import { slow } from "../kit/slow.ts";
 import { openWallet, payerWith } from "../world/wallets.ts";
 import { openMiddleman } from "./support/middleman.ts";
+import { encode, signRecipient } from "./support/resource-server.ts";
 import { clientOf, failure, openSelling, PRICE, type Selling } from "./support/selling.ts";
-import { encode, signRecipient } from "./support/shop.ts";
 
 type Fetch = typeof fetch;
 

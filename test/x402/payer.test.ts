@@ -6,8 +6,8 @@ import { wrapFetchWithPayment, type x402Client } from "@x402/fetch";
 import { expect } from "chai";
 import { slow } from "../kit/slow.ts";
 import { fund, openWallet, payerWith, until } from "../world/wallets.ts";
+import { decode } from "./support/resource-server.ts";
 import { clientOf, failure, openSelling, PRICE, type Selling } from "./support/selling.ts";
-import { decode } from "./support/shop.ts";
 
 type Fetch = typeof fetch;
 

@@ -9,7 +9,7 @@ import { Wallet as Account } from "ethers";
 import { slow } from "../kit/slow.ts";
 import { ARTIFACTS, fund, openWallet, openWorld, payerWith, until, type World } from "../world/wallets.ts";
 import { type Middleman, openMiddleman } from "./support/middleman.ts";
-import { decode, openShop, type Shop, signRecipient } from "./support/shop.ts";
+import { decode, openShop, type Shop, signRecipient } from "./support/resource-server.ts";
 
 const PRICE = 1_000_000n;
 

@@ -11,7 +11,7 @@ import { merchantKey, merchantTag } from "../world/bundles.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 import { type Middleman, openMiddleman } from "./support/middleman.ts";
 import { type Accepted, bundleFor, challenge, headerOf, show } from "./support/payer.ts";
-import { openShop, type Shop, signRecipient } from "./support/shop.ts";
+import { openShop, type Shop, signRecipient } from "./support/resource-server.ts";
 
 describe("a paid request with faults", function () {
   slow(this, "a chain, a service and proofs");

@@ -7,7 +7,7 @@ import { checkX402Payment, checkX402Time, parseX402Payload, parseX402Terms, x402
 import { expect } from "chai";
 import { generateX402Vectors } from "../../scripts/generate/x402.ts";
 import { slow } from "../kit/slow.ts";
-import { decode } from "./support/shop.ts";
+import { decode } from "./support/resource-server.ts";
 
 type Json = Record<string, unknown>;
 

@@ -2,7 +2,7 @@ import type { Paywall, PaywallEvent, PaywallOptions } from "@sotto/resource-serv
 import { expect } from "chai";
 import { openPaywall } from "./options.ts";
 import { bareHeaderOf, headerOf, showing } from "./payments.ts";
-import type { Shop, StartShop } from "./shops.ts";
+import type { Shop, StartShop } from "./servers.ts";
 import type { Settled, ShopWorld } from "./world.ts";
 
 /** Words of the interface for a payment that fails a check. */

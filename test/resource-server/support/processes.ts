@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
-import type { ShopMessage, ShopOrder } from "./shop-process.ts";
+import type { ShopMessage, ShopOrder } from "./server-process.ts";
 
 export interface ShopProcess {
   readonly url: string;
@@ -12,7 +12,7 @@ export interface ShopProcess {
 }
 
 export async function startShopProcess(order: ShopOrder): Promise<ShopProcess> {
-  const child: ChildProcess = fork(join(import.meta.dirname, "shop-process.ts"), [], {
+  const child: ChildProcess = fork(join(import.meta.dirname, "server-process.ts"), [], {
     env: { PATH: process.env["PATH"] ?? "", SHOP_ORDER: JSON.stringify(order) },
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });

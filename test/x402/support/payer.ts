@@ -4,7 +4,7 @@ import { expect } from "chai";
 import type { Payment } from "../../world/bundles.ts";
 import type { World } from "../../world/service.ts";
 import { pay } from "../../world/x402.ts";
-import { decode, encode } from "./shop.ts";
+import { decode, encode } from "./resource-server.ts";
 
 /** Requirements as they are in a challenge. */
 export type Accepted = { extra: Record<string, unknown>; amount: string; payTo: string } & Record<string, unknown>;

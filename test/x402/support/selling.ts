@@ -8,7 +8,7 @@ import { expect } from "chai";
 import { Wallet as Account } from "ethers";
 import { openWallet, openWorld, type World } from "../../world/wallets.ts";
 import { type Middleman, openMiddleman } from "./middleman.ts";
-import { decode, openShop, type Shop, signRecipient } from "./shop.ts";
+import { decode, openShop, type Shop, signRecipient } from "./resource-server.ts";
 
 /** Of the report, base units. */
 export const PRICE = 1_000_000n;

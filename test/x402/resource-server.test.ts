@@ -8,7 +8,7 @@ import { merchantKey, merchantTag, type Payment } from "../world/bundles.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 import { type Changes, PRICE } from "../world/x402.ts";
 import { type Accepted, challenge as ask, headerOf, bundleFor as make, show as send } from "./support/payer.ts";
-import { decode, encode, openShop, type Shop, signRecipient } from "./support/shop.ts";
+import { decode, encode, openShop, type Shop, signRecipient } from "./support/resource-server.ts";
 
 describe("a resource server on the published @x402/express", function () {
   slow(this, "a chain, a service and proofs");

@@ -1,6 +1,6 @@
 // A shop as a process of its own, ended however the test likes. It says when a sale begins; `/paid/slow` never ends.
 import { createPaywall, type PaywallOptions } from "@sotto/resource-server";
-import { ADAPTERS } from "./shops.ts";
+import { ADAPTERS } from "./servers.ts";
 
 export interface ShopOrder {
   readonly adapter: string;

@@ -7,7 +7,7 @@ import { expect } from "chai";
 import { slow } from "../kit/slow.ts";
 import { artifacts, openService, type TestService } from "../world/service.ts";
 import { shopOptions } from "./support/options.ts";
-import { ADAPTERS, type Sale, type Shop } from "./support/shops.ts";
+import { ADAPTERS, type Sale, type Shop } from "./support/servers.ts";
 import { openShopWorld, PRICE, type ShopWorld } from "./support/world.ts";
 
 /** One of the two that share an adapter is enough here. */
