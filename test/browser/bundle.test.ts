@@ -1,14 +1,17 @@
 // What a browser downloads: the page without the worker that proves, and the worker without snarkjs.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { expect } from "chai";
 import { buildPage, ENTRIES } from "../../examples/browser/build.ts";
+import { slow } from "../kit/slow.ts";
 
 /** Bytes, minified, not compressed. */
 const MAX_PAGE_BYTES = 500_000;
 
-describe("the bundle of a page that pays", () => {
+describe("the bundle of a page that pays", function () {
+  slow(this, "a page is bundled");
   const folder = mkdtempSync(join(tmpdir(), "sotto-bundle-"));
   let built: Awaited<ReturnType<typeof buildPage>>;
   before(async () => {

@@ -1,4 +1,5 @@
 // The wallet against the contracts on a real node, with real proofs.
+
 import { join } from "node:path";
 import {
   appendCall,
@@ -26,11 +27,13 @@ import { expect } from "chai";
 import { Wallet as Account, Contract, type JsonRpcApiProvider, type JsonRpcSigner } from "ethers";
 import { deployLocal } from "../../scripts/chain/deployment.ts";
 import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
+import { slow } from "../kit/slow.ts";
 
 const RESOURCE = "https://data.example/article/1";
 const SHOP = `0x${"ab".repeat(20)}`;
 
-describe("wallet on a real chain", () => {
+describe("wallet on a real chain", function () {
+  slow(this, "a chain and proofs");
   let node: LocalNode;
   let deployment: DeploymentManifest;
   let provider: JsonRpcApiProvider;

@@ -1,4 +1,5 @@
 // A pool is replaced: notes leave the old one, by anybody's hand, and go into the new one under the same seed.
+
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -24,6 +25,7 @@ import hre from "hardhat";
 import { deployLocal } from "../../scripts/chain/deployment.ts";
 import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
 import { deployPool, journalOf } from "../../scripts/deploy/deploy.ts";
+import { slow } from "../kit/slow.ts";
 
 interface Place {
   readonly chain: Chain;
@@ -35,7 +37,8 @@ interface Place {
 const SHOP = `0x${"ab".repeat(20)}`;
 const NETWORK = `replace-${process.pid}`;
 
-describe("replacing a pool", () => {
+describe("replacing a pool", function () {
+  slow(this, "deployments to a chain of their own");
   let node: LocalNode;
   let chain: Chain;
   let provider: JsonRpcApiProvider;

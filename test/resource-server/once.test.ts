@@ -25,7 +25,8 @@ const show = (url: string, payment: Settled, target = "/paid/a") =>
 const SHOPS = [...ADAPTERS].filter(([name]) => name !== "Express 4");
 
 for (const [name, start] of SHOPS)
-  describe(`one payment on ${name}`, () => {
+  describe(`one payment on ${name}`, function () {
+    slow(this, "a chain, a service and proofs");
     let world: ShopWorld;
     let paywall: Paywall;
     let shop: Shop;

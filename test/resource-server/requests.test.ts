@@ -1,6 +1,8 @@
 // Requests that lie about themselves: about the shop's name, about their path, about how many proofs they carry.
+
 import type { Paywall } from "@sotto/resource-server";
 import { expect } from "chai";
+import { slow } from "../kit/slow.ts";
 import { INVALID } from "./support/counter.ts";
 import { rawRequest } from "./support/http.ts";
 import { openPaywall } from "./support/options.ts";
@@ -59,7 +61,8 @@ const TRICKS = [
 ];
 
 for (const [name, start] of [...ADAPTERS, ...LENIENT])
-  describe(`a forged request on ${name}`, () => {
+  describe(`a forged request on ${name}`, function () {
+    slow(this, "a chain, a service and proofs");
     let world: ShopWorld;
     let paywall: Paywall;
     let shop: Shop;

@@ -2,11 +2,13 @@ import { copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { SqliteStore } from "@sotto/client/sqlite";
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { DeadHome } from "./support/run.ts";
 
 const environment = { SOTTO_PASSPHRASE: "correct horse battery" };
 
-describe("restore", () => {
+describe("restore", function () {
+  slow(this, "keys are derived from passphrases, slowly on purpose");
   let [first, second] = [undefined, undefined] as unknown as [DeadHome, DeadHome];
   let backup: string;
   beforeEach(async () => {

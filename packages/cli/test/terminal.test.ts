@@ -1,12 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { Output, toJson } from "../src/frame/output.ts";
 import { DeadHome } from "./support/run.ts";
 
 const ADDRESS = `0x${"56".repeat(20)}`;
 
-describe("on a terminal", () => {
+describe("on a terminal", function () {
+  slow(this, "processes behind a terminal");
   let home: DeadHome;
   before(() => {
     home = new DeadHome();

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { MemoryStore } from "../src/store/memory.ts";
 import type { Store } from "../src/store/store.ts";
 import { dyingStore, URL, World } from "./support/world.ts";
@@ -47,7 +48,8 @@ async function countWrites(merchantAddress: string): Promise<number> {
   return writes;
 }
 
-describe("a crash", () => {
+describe("a crash", function () {
+  slow(this, "a wallet is reopened after every write");
   let merchantAddress: string;
   before(async () => {
     merchantAddress = (await new World().wallet()).shieldedAddress;

@@ -1,13 +1,16 @@
 // Claims of handlers that take long, are killed, stand still, or cannot say that they are done: in both databases.
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { mock } from "node:test";
 import { expect } from "chai";
+import { slow } from "../../../test/kit/slow.ts";
 import { BACKENDS, LEASE_MS, payment, type Server, Servers, take, taken } from "./support/claim-servers.ts";
 
 for (const [name, address] of Object.entries(BACKENDS))
-  describe(`leases in ${name}`, () => {
+  describe(`leases in ${name}`, function () {
+    slow(this, "processes start, and leases run out");
     let servers: Servers;
     let server: Server;
     const children: ChildProcess[] = [];

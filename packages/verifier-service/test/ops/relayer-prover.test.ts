@@ -2,12 +2,14 @@ import { join } from "node:path";
 import { NoteTree, prepareAppend } from "@sotto/protocol";
 import { createVerifier, loadArtifacts } from "@sotto/prover";
 import { expect } from "chai";
+import { slow } from "../../../../test/kit/slow.ts";
 import { openProverProcess } from "../../src/relayer-prover.ts";
 import { rejected } from "../support/rejected.ts";
 
 const directory = join(import.meta.dirname, "..", "..", "..", "..", "circuits", "build");
 
-describe("proving in a child process", () => {
+describe("proving in a child process", function () {
+  slow(this, "a process proves");
   it("proves sequentially and concurrently", async () => {
     const prover = openProverProcess(directory, "development");
     try {
