@@ -1,12 +1,12 @@
-import { encodeProofHeader } from "@sotto/protocol";
+import { encodeProofHeader, MAX_PAYMENT_AGE_MS, PAYMENT_SIGNAL } from "@sotto/protocol";
 import { quoted, ServiceClientError } from "../service/errors.ts";
 import { type Context, store, tell } from "./context.ts";
 import { PurchaseError } from "./errors.ts";
 import type { Problem, PurchaseRecord, SentAttempt } from "./record.ts";
 import { verifiedToken } from "./settle.ts";
 
-/** Maximum age of a proof when it is sent, ms: resource servers accept 300,000, minus time for the request. */
-export const HEADER_FRESH_MS = 295_000;
+/** Maximum age of a proof when it is sent, ms: 5 s less than resource servers accept, for the request itself. */
+export const HEADER_FRESH_MS = MAX_PAYMENT_AGE_MS - 5_000;
 
 /** A server's answer when it refused a proof. */
 export interface Refusal {
@@ -49,7 +49,7 @@ function claimOf(record: PurchaseRecord, { bundle }: Pick<SentAttempt, "bundle">
     id,
     txSignature: settled!.txSignature,
     digest: settled!.digest,
-    nullifier: bundle.publicSignals[6] ?? "",
+    nullifier: bundle.publicSignals[PAYMENT_SIGNAL.nullifier] ?? "",
     amount: price,
     resource: resourceUrl,
     recipient: recipient.wallet,
@@ -99,7 +99,7 @@ export async function present(context: Context, release: () => void): Promise<Pa
     header,
     txSignature,
     digest,
-    nullifier: bundle.publicSignals[6]!,
+    nullifier: bundle.publicSignals[PAYMENT_SIGNAL.nullifier]!,
     price: BigInt(price),
     resourceUrl,
     timestamp: bundle.timestamp,

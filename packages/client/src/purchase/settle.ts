@@ -124,7 +124,7 @@ export async function verifiedToken(
   const { service, wallet, record, options } = context;
   tell(context, "verifying");
   const { paymentToken } = await service.verify(attempt.bundle, { signal: options.signal });
-  checkToken(paymentToken, attempt, record.recipient.shieldedAddress, wallet.pool);
+  checkToken(paymentToken, attempt.bundle, wallet.pool);
   const sent = record.sent.map((each) => (each.digest === attempt.digest ? { ...each, token: paymentToken } : each));
   await store(context, { sent });
   return paymentToken;

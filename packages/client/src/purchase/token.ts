@@ -1,4 +1,12 @@
-import { decodeShieldedAddress, parseTokenClaims, resourceHash, SottoError, type WireBundle } from "@sotto/protocol";
+import {
+  differingClaim,
+  type PaymentTokenClaims,
+  parsePayment,
+  parseTokenClaims,
+  SottoError,
+  tokenClaims,
+  type WireBundle,
+} from "@sotto/protocol";
 import type { PoolInfo } from "../wallet/connect.ts";
 import { PurchaseError } from "./errors.ts";
 
@@ -18,34 +26,16 @@ function payloadOf(token: string): unknown {
  * server would accept its proof.
  * @throws PurchaseError TOKEN_MISMATCH
  */
-export function checkToken(
-  token: string,
-  payment: { bundle: WireBundle; digest: string },
-  shieldedAddress: string,
-  pool: PoolInfo,
-): void {
-  const { bundle, digest } = payment;
-  const { encryptionKey, ownerTag } = decodeShieldedAddress(shieldedAddress);
-  const expected = {
-    digest,
-    chainId: String(pool.chainId),
-    pool: pool.pool,
-    recipient: bundle.recipientPublicKey,
-    recipientKey: String(encryptionKey.x),
-    recipientTag: String(ownerTag),
-    resourceHash: resourceHash(bundle.resourceUrl),
-    senderCommitment: bundle.senderCommitment,
-    nullifier: bundle.publicSignals[6],
-    timestamp: bundle.timestamp,
-  };
+export function checkToken(token: string, bundle: WireBundle, pool: PoolInfo): void {
   const wrong = (what: string) =>
     new PurchaseError("TOKEN_MISMATCH", `the service's token is not for this payment: ${what}`);
-  let claims: Readonly<Record<string, unknown>>;
+  let claims: PaymentTokenClaims;
   try {
-    claims = { ...parseTokenClaims(payloadOf(token)) };
+    claims = parseTokenClaims(payloadOf(token));
   } catch (error) {
     if (!(error instanceof SottoError)) throw error;
     throw wrong("its claims cannot be read");
   }
-  for (const [name, value] of Object.entries(expected)) if (claims[name] !== value) throw wrong(`${name} differs`);
+  const name = differingClaim(claims, tokenClaims(parsePayment(bundle), pool));
+  if (name !== undefined) throw wrong(`${name} differs`);
 }

@@ -1,14 +1,12 @@
 import { assertChainId, type ChainSource } from "@sotto/chain";
 import {
   type Address,
+  checkOpening,
   encodeShieldedAddress,
   nonceOfReceiptKey,
-  paymentContext,
-  recipientSignal,
-  resourceDigest,
+  paymentSignals,
   SottoError,
   senderCommitment,
-  validUntilOf,
   verifyReceiptSignature,
 } from "@sotto/protocol";
 import { ReceiptError } from "./errors.ts";
@@ -49,27 +47,30 @@ export interface CheckedReceipt {
   challenge: string;
 }
 
+const UNOPENED = {
+  RECIPIENT_SIGNAL: "recipient, owner tag and receipt key do not open the payment's recipient signal",
+  RESOURCE_SIGNAL: "resourceUrl and timestamp do not open the payment's resource signal",
+};
+
 /**
  * Checks that a receipt opens its own signals. Does not query the chain, so it does not show that the payment settled.
  * @throws ReceiptError RECEIPT_MALFORMED, RECEIPT_INVALID
  */
 export function openReceipt(value: unknown): ReadReceipt {
   const receipt = parseReceipt(value);
-  const { signals, recipient, ownerTag, resourceUrl, timestamp, amount } = receipt;
-  const sender = senderCommitment(ownerTag, nonceOfReceiptKey(receipt.receiptKey));
-  const to = { wallet: recipient.wallet, keyX: recipient.encryptionKey.x, ownerTag: recipient.ownerTag };
-  if (recipientSignal(to, sender) !== signals[0])
-    throw invalid("recipient, owner tag and receipt key do not open the payment's recipient signal");
-  const validUntil = validUntilOf(timestamp);
-  const digest = resourceDigest({ resourceUrl, timestamp, senderCommitment: sender });
-  if (paymentContext({ ...receipt, validUntil, resourceDigest: digest }) !== signals[1])
-    throw invalid("resourceUrl and timestamp do not open the payment's resource signal");
-  const delivered = {
-    ephemeralX: signals[2]!,
-    amountHint: signals[4]!,
-    recipientCommitment: signals[7]!,
-  };
-  if (!holdsAmount(delivered, recipient.ownerTag, cipherX(signals[3]!, sender), amount))
+  const { chainId, pool, recipient, resourceUrl, timestamp, amount } = receipt;
+  const signals = paymentSignals(receipt.signals);
+  const sender = senderCommitment(receipt.ownerTag, nonceOfReceiptKey(receipt.receiptKey));
+  const { wallet, encryptionKey, ownerTag } = recipient;
+  const mismatch = checkOpening(signals, {
+    deployment: { chainId, pool },
+    recipient: { wallet, keyX: encryptionKey.x, ownerTag },
+    resourceUrl,
+    timestamp,
+    senderCommitment: sender,
+  });
+  if (mismatch !== undefined) throw invalid(UNOPENED[mismatch.kind]);
+  if (!holdsAmount(signals, ownerTag, cipherX(signals.hiddenCipherX, sender), amount))
     throw invalid("the payment's ciphertext and note do not hold this amount");
   if (!verifyReceiptSignature(receipt.signature, receiptMessage(receipt), receipt.receiptKey))
     throw invalid("its signature is invalid");

@@ -2,13 +2,12 @@ import {
   bytesToHex,
   decodeShieldedAddress,
   nonceOfReceiptKey,
-  paymentContext,
   receiptKeyOf,
   receiptSecret,
-  recipientSignal,
-  resourceDigest,
   senderCommitment,
   signalsDigest,
+  signalsOfOpening,
+  signalWords,
   signWithReceiptKey,
 } from "@sotto/protocol";
 import type { FoundSpend, Shown } from "../scan/notes.ts";
@@ -70,22 +69,14 @@ function compose(core: WalletCore, { record, attempt, event, keyIndex, challenge
   const ownerTag = keys.ownerTag(keyIndex);
   const sender = senderCommitment(ownerTag, nonceOfReceiptKey(receiptKey));
   const { encryptionKey, ownerTag: recipientTag } = decodeShieldedAddress(recipient.shieldedAddress);
-  const signals = [
-    recipientSignal({ wallet: recipient.wallet, keyX: encryptionKey.x, ownerTag: recipientTag }, sender),
-    paymentContext({
-      ...info,
-      validUntil: BigInt(attempt.validUntil),
-      resourceDigest: resourceDigest({ resourceUrl, timestamp, senderCommitment: sender }),
-    }),
-    event.ephemeralX,
-    event.hiddenCipherX,
-    event.amountHint,
-    BigInt(attempt.root),
-    event.nullifier,
-    event.recipientCommitment,
-    event.changeCommitment,
-    event.changeHint,
-  ];
+  const opened = signalsOfOpening({
+    deployment: info,
+    recipient: { wallet: recipient.wallet, keyX: encryptionKey.x, ownerTag: recipientTag },
+    resourceUrl,
+    timestamp,
+    senderCommitment: sender,
+  });
+  const signals = signalWords("payment", { ...event, ...opened, root: BigInt(attempt.root) });
   if (signalsDigest(signals) !== digest) throw impossible(record.id, "its journal differs from the chain");
   const signed = receiptMessage({ chainId: info.chainId, pool: info.pool, digest, challenge });
   return {

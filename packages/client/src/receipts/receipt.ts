@@ -1,6 +1,7 @@
 import {
   type Address,
   type Bytes32,
+  CIRCUITS,
   decodeShieldedAddress,
   hexToBytes,
   MAX_URL_LENGTH,
@@ -12,7 +13,7 @@ import {
 import { expectDocument, isPlainText, malformed, readBlock, readChainId, readHash, reading } from "./read.ts";
 
 const WHAT = "a receipt";
-const SIGNALS = 10;
+const SIGNALS = CIRCUITS.payment.publicSignalCount;
 
 /**
  * A payer's receipt of one payment, as JSON. It opens everything that the payment's signals hide, and is signed with the

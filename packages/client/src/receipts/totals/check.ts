@@ -9,6 +9,7 @@ import {
   pointFromX,
   recipientSignal,
   signalsDigest,
+  signalWords,
 } from "@sotto/protocol";
 import { ReceiptError } from "../errors.ts";
 import { cipherX, openWithShared } from "../open.ts";
@@ -93,18 +94,9 @@ function expectComplete({ hidden, shared }: ReadTotals, events: readonly Settled
 function cipherOf(claim: ReadTotals, payment: ReadTotals["hidden"][number], event: SettledEvent): Point {
   const { senderCommitment, resource, root, leafIndex } = payment;
   const { encryptionKey, ownerTag } = claim.address;
-  const signals = [
-    recipientSignal({ wallet: claim.wallet, keyX: encryptionKey.x, ownerTag }, senderCommitment),
-    resource,
-    event.ephemeralX,
-    event.hiddenCipherX,
-    event.amountHint,
-    root,
-    event.nullifier,
-    event.recipientCommitment,
-    event.changeCommitment,
-    event.changeHint,
-  ];
+  const recipient = { wallet: claim.wallet, keyX: encryptionKey.x, ownerTag };
+  const recipientAddress = recipientSignal(recipient, senderCommitment);
+  const signals = signalWords("payment", { ...event, recipientAddress, resourceUrl: resource, root });
   if (signalsDigest(signals) !== event.digest)
     throw invalid(`what it tells of leaf ${leafIndex} does not open that payment`);
   return pointFromX(cipherX(event.hiddenCipherX, senderCommitment), "C.x");

@@ -8,6 +8,7 @@ import {
   ProtocolError,
   packPoint,
   parseAddress,
+  paymentSignals,
   pointFromX,
   recipientSignal,
   SUBGROUP_ORDER,
@@ -111,9 +112,9 @@ async function hide(
   const senderCommitment = cipherX(event.hiddenCipherX, cipher.x);
   const recipient = { wallet, keyX: address.encryptionKey.x, ownerTag: address.ownerTag };
   // A payer may have named another wallet with the shielded address. Then the payment cannot be opened under this wallet.
-  if (recipientSignal(recipient, senderCommitment) !== signals[0]) return undefined;
-  const { leafIndex } = event;
-  return { leafIndex, senderCommitment, resource: signals[1]!, root: signals[5]!, amount: note.amount, cipher };
+  const { recipientAddress, resourceUrl, root } = paymentSignals(signals);
+  if (recipientSignal(recipient, senderCommitment) !== recipientAddress) return undefined;
+  return { leafIndex: event.leafIndex, senderCommitment, resource: resourceUrl, root, amount: note.amount, cipher };
 }
 
 function prove(

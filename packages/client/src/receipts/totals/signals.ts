@@ -1,5 +1,5 @@
 import type { SettledEvent } from "@sotto/chain";
-import { signalsDigest } from "@sotto/protocol";
+import { CIRCUITS, PAYMENT_SIGNAL, signalsDigest } from "@sotto/protocol";
 
 /**
  * Returns the ten public signals of a settled payment, or undefined if unknown. It is called for all payments of the
@@ -8,8 +8,7 @@ import { signalsDigest } from "@sotto/protocol";
 export type SignalSource = (event: SettledEvent) => Promise<readonly bigint[] | undefined>;
 
 const WORD = 64;
-const SIGNALS = 10;
-const NULLIFIER = 6;
+const SIGNALS = CIRCUITS.payment.publicSignalCount;
 
 /**
  * Finds the signals in a transaction's calldata, because the event omits three of the ten. They are a fixed array, so any
@@ -30,7 +29,7 @@ export function calldataSignals(calldata: (transactionHash: string) => Promise<s
 function findSignals(data: string, event: SettledEvent): bigint[] | undefined {
   const nullifier = event.nullifier.toString(16).padStart(WORD, "0");
   for (let at = data.indexOf(nullifier); at >= 0; at = data.indexOf(nullifier, at + 1)) {
-    const start = at - NULLIFIER * WORD;
+    const start = at - PAYMENT_SIGNAL.nullifier * WORD;
     const text = start < 0 ? "" : data.slice(start, start + SIGNALS * WORD);
     if (text.length !== SIGNALS * WORD) continue;
     const signals = Array.from({ length: SIGNALS }, (_, i) => BigInt(`0x${text.slice(i * WORD, (i + 1) * WORD)}`));
