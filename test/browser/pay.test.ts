@@ -1,5 +1,5 @@
 // The wallet, the prover and the paying fetch in a real browser: a page with IndexedDB, a worker that proves, a policy
-// that lets nothing be evaluated; a real chain, a real service, a shop of another origin.
+// that lets nothing be evaluated; a real chain, a real service, a server of another origin.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { buildPage } from "../../examples/browser/build.ts";
 import { type PageServer, servePage } from "../../examples/browser/serve.ts";
 import { clearOfMidnight } from "../kit/clock.ts";
 import { slow } from "../kit/slow.ts";
-import { openRealShop, type RealShop } from "../world/resource-server.ts";
+import { openResourceServer, type ResourceServer } from "../world/resource-server.ts";
 import { ARTIFACTS, closeWorld, openWorld, payerWith, type World } from "../world/wallets.ts";
 import { launchChromium } from "./support/chromium.ts";
 import { assertPainted } from "./support/painted.ts";
@@ -23,7 +23,7 @@ describe("a page", function () {
   slow(this, "a browser, a chain and proofs");
   const folder = mkdtempSync(join(tmpdir(), "sotto-page-"));
   let world: World;
-  let shop: RealShop;
+  let resourceServer: ResourceServer;
   let browser: TestBrowser;
   let server: PageServer;
   let page: Page;
@@ -33,7 +33,7 @@ describe("a page", function () {
     // First: nothing else matters if it can't run or paints no text.
     browser = await launchChromium();
     world = await openWorld();
-    shop = await openRealShop(world, "0.012345");
+    resourceServer = await openResourceServer(world, "0.012345");
     const words = createSeedWords();
     await payerWith(world, [1_000_000n, 500_000n], { seed: seedFromWords(words) });
     await buildPage(folder);
@@ -47,10 +47,10 @@ describe("a page", function () {
       service: serviceUrl,
       maxPerRequest: "20000",
       maxPerDay: "40000",
-      url: `${shop.url}/article`,
+      url: `${resourceServer.url}/article`,
       words,
     };
-    const connect = [node.url, new URL(serviceUrl).origin, shop.url];
+    const connect = [node.url, new URL(serviceUrl).origin, resourceServer.url];
     await clearOfMidnight();
     server = await servePage({ folder, artifacts: ARTIFACTS, config, connect });
     page = await browser.newPage({ viewport: { width: 900, height: 900 } });
@@ -60,7 +60,7 @@ describe("a page", function () {
   after(async () => {
     await browser?.close();
     await server?.close();
-    await shop?.close();
+    await resourceServer?.close();
     await closeWorld();
     rmSync(folder, { recursive: true, force: true });
   });
@@ -100,7 +100,7 @@ describe("a page", function () {
       await answered();
       expect([await text("error"), await text("answer")]).to.deep.equal(["", "200\nsold /article"]);
       expect(await text("receipt")).to.match(/^settled in 0x[0-9a-f]{64}$/);
-      expect(await shop.received()).to.equal(PRICE);
+      expect(await resourceServer.received()).to.equal(PRICE);
       await page.locator("#spent", { hasText: /^0\.012345 USDC$/ }).waitFor();
       if (process.env["SOTTO_SCREENSHOT"]) await page.screenshot({ path: process.env["SOTTO_SCREENSHOT"] });
       expect(
@@ -113,7 +113,7 @@ describe("a page", function () {
   it(
     "resumes a payment after the page was closed in the middle of it, and pays once",
     during(async () => {
-      const url = `${shop.url}/chapter/2`;
+      const url = `${resourceServer.url}/chapter/2`;
       await page.locator("#url").fill(url);
       // The service settles it, but the page never receives the answer.
       const settled = new Promise<void>((resolve, reject) => {
@@ -132,25 +132,25 @@ describe("a page", function () {
       await answered();
       expect([await text("error"), await text("answer")]).to.deep.equal(["", "200\nsold /chapter/2"]);
       expect(await page.locator("#stages").textContent()).to.equal("confirmingpaidpresentingdelivered");
-      expect(await shop.received()).to.equal(2n * PRICE);
+      expect(await resourceServer.received()).to.equal(2n * PRICE);
     }),
   );
 
   it(
     "stops at its limits",
     during(async () => {
-      await page.locator("#url").fill(`${shop.url}/chapter/3`);
+      await page.locator("#url").fill(`${resourceServer.url}/chapter/3`);
       await page.locator("#pay").click();
       await answered();
-      expect([await text("error"), shop.sold.length]).to.deep.equal(["", 3]);
-      await page.locator("#url").fill(`${shop.url}/chapter/4`);
+      expect([await text("error"), resourceServer.sold.length]).to.deep.equal(["", 3]);
+      await page.locator("#url").fill(`${resourceServer.url}/chapter/4`);
       await page.locator("#pay").click();
       await answered();
       expect(await text("error")).to.match(
         /^DAY_LIMIT_EXCEEDED: the price is 12345 base units, but 37035 base units .* of 40000 base units/,
       );
       await assertPainted(page, "#error");
-      expect(await shop.received()).to.equal(3n * PRICE);
+      expect(await resourceServer.received()).to.equal(3n * PRICE);
     }),
   );
 });

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { slow } from "../kit/slow.ts";
 import { artifacts } from "../world/service.ts";
 import { Cli } from "./support/cli.ts";
-import { openShop, type Shop } from "./support/resource-server.ts";
+import { openResourceServer, type ResourceServer } from "./support/resource-server.ts";
 import { type CliWorld, openCli, openCliWorld } from "./support/world.ts";
 
 const page = readFileSync(join(import.meta.dirname, "..", "..", "docs", "cli.md"), "utf8");
@@ -55,12 +55,12 @@ describe("docs/cli.md", function () {
   let payer: Cli;
   let merchant: Cli & { account: string };
   let restored: Cli;
-  let shop: Shop;
+  let server: ResourceServer;
   const variables = new Map<string, string>();
   before(async () => {
     world = await openCliWorld();
     merchant = await openCli(world, 0n);
-    shop = await openShop(world, merchant);
+    server = await openResourceServer(world, merchant);
     payer = new Cli({ SOTTO_PASSPHRASE: "correct horse battery staple" });
     restored = new Cli({ SOTTO_PASSPHRASE: "correct horse battery staple" });
     restored.sameFolder(payer);
@@ -71,7 +71,7 @@ describe("docs/cli.md", function () {
       DEPLOYMENT: world.deploymentFile,
       RPC: world.node.url,
       SERVICE: world.service.url,
-      SERVER: shop.url,
+      SERVER: server.url,
     };
     for (const [name, value] of Object.entries({
       ...given,
@@ -83,7 +83,7 @@ describe("docs/cli.md", function () {
       variables.set(name, value);
   });
   after(async () => {
-    await shop?.close();
+    await server?.close();
     for (const cli of [payer, merchant, restored]) cli?.remove();
   });
 
@@ -114,7 +114,7 @@ describe("docs/cli.md", function () {
       const cli = folder === "merchant" ? merchant : folder === "restored" ? restored : payer;
       const file = / < (\S+)$/.exec(line)?.[1];
       const input = file === undefined ? {} : { input: readFileSync(payer.path(file), "utf8") };
-      // The local chain's public account, as the page says; the shop has one of its own.
+      // The local chain's public account, as the page says; the server has one of its own.
       const ended = await cli.run(args, { ...input, process: true, cwd: payer.folder });
       expect(ended.code, ended.stderr).to.equal(exit);
       if (exit !== 0) return learn(line, undefined);

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { clearOfMidnight } from "../kit/clock.ts";
 import { slow } from "../kit/slow.ts";
 import type { Cli } from "./support/cli.ts";
-import { openShop, type Shop } from "./support/resource-server.ts";
+import { openResourceServer, type ResourceServer } from "./support/resource-server.ts";
 import { type CliWorld, listen, openCli, openCliWorld } from "./support/world.ts";
 
 interface Answer {
@@ -24,23 +24,23 @@ describe("sotto: paying", function () {
   let world: CliWorld;
   let merchant: Cli & { account: string };
   let payer: Cli & { account: string };
-  let shop: Shop;
+  let server: ResourceServer;
   before(async () => {
     await clearOfMidnight();
     world = await openCliWorld();
     merchant = await openCli(world, 0n);
     payer = await openCli(world);
-    shop = await openShop(world, merchant);
+    server = await openResourceServer(world, merchant);
     await payer.json(["deposit", "5", "--notes", "5"]);
   });
   after(async () => {
-    await shop?.close();
+    await server?.close();
     merchant?.remove();
     payer?.remove();
   });
 
   it("pays a 402, and writes only the body to standard output", async () => {
-    const { code, stdout, stderr } = await payer.run(["pay", `${shop.url}/article/1`, "--max", "0.05"]);
+    const { code, stdout, stderr } = await payer.run(["pay", `${server.url}/article/1`, "--max", "0.05"]);
     expect(stdout).to.equal("GET /article/1");
     expect(stderr).to.match(/^paid 0\.05 \S+: 0x[0-9a-f]{64}\n$/);
     expect(code).to.equal(0);
@@ -48,7 +48,7 @@ describe("sotto: paying", function () {
   });
 
   it("sends any request, and reports the payment as JSON", async () => {
-    const url = `${shop.url}/search?q=a%20b`;
+    const url = `${server.url}/search?q=a%20b`;
     const args = ["request", url, "-H", "X-Trace: 7", "-d", '{"q":1}', "--max", "1"];
     const answer = await payer.json<Answer>(args);
     expect(answer).to.deep.include({ status: 200, body: 'POST /search?q=a%20b {"q":1}' });
@@ -68,17 +68,17 @@ describe("sotto: paying", function () {
   it("pays nothing for a free resource, and writes to a file of mode 0600", async () => {
     const before = await spent(payer);
     const file = payer.path("body");
-    const free = await payer.json<Answer>(["request", `${shop.url}/health`, "--max", "1", "-o", file]);
+    const free = await payer.json<Answer>(["request", `${server.url}/health`, "--max", "1", "-o", file]);
     expect(free).to.deep.include({ status: 200, payment: null, file });
     expect([readFileSync(file, "utf8"), statSync(file).mode & 0o777]).to.deep.equal(["GET /health", 0o600]);
-    expect(await payer.refused(["request", `${shop.url}/article/9`, "--max", "1", "-o", file], 2)).to.equal(
+    expect(await payer.refused(["request", `${server.url}/article/9`, "--max", "1", "-o", file], 2)).to.equal(
       "FILE_EXISTS",
     );
     expect(await spent(payer)).to.equal(before);
   });
 
   it("exits with 10 after printing an error response", async () => {
-    const { code, stdout, stderr } = await payer.run(["request", `${shop.url}/missing`, "--max", "1", "-i"]);
+    const { code, stdout, stderr } = await payer.run(["request", `${server.url}/missing`, "--max", "1", "-i"]);
     expect(code).to.equal(10);
     expect(stdout).to.match(/^HTTP 404 .*\n(?:[a-z-]+: .*\n)+\nGET \/missing$/);
     expect(stderr).to.match(/HTTP_STATUS: the server answered with status 404/);
@@ -92,7 +92,7 @@ describe("sotto: paying", function () {
     };
 
     it("above the limits", async () => {
-      const url = `${shop.url}/article/2`;
+      const url = `${server.url}/article/2`;
       await refuses(["pay", url, "--max", "0.049999"], 3, "REQUEST_LIMIT_EXCEEDED");
       await refuses(["pay", url, "--max", "1", "--max-day", "0.1"], 3, "DAY_LIMIT_EXCEEDED");
       await refuses(["pay", url, "--max", "1", "--max-host", "0.1"], 3, "HOST_LIMIT_EXCEEDED");
@@ -102,7 +102,7 @@ describe("sotto: paying", function () {
       const empty = await openCli(world, 0n);
       try {
         for (const n of [1, 2, 3]) {
-          const args = ["pay", `${shop.url}/article/${n}`, "--max", "1", "--max-day", "0.05"];
+          const args = ["pay", `${server.url}/article/${n}`, "--max", "1", "--max-day", "0.05"];
           const { code, stderr } = await empty.run(args);
           expect(code).to.equal(4);
           expect(stderr).to.equal(
@@ -125,7 +125,7 @@ describe("sotto: paying", function () {
     it("through another service than the wallet's, naming it", async () => {
       await payer.json(["init", "--update", "--service", world.service.url.replace("127.0.0.1", "localhost")]);
       try {
-        const { code, stderr } = await payer.run(["pay", `${shop.url}/article/2`, "--max", "1"]);
+        const { code, stderr } = await payer.run(["pay", `${server.url}/article/2`, "--max", "1"]);
         expect(code).to.equal(3);
         expect(stderr).to.match(
           /^sotto: ENDPOINT_NOT_ALLOWED: the 402 names the service http:\/\/127\.0\.0\.1:\d+\/zk, but /,
@@ -139,22 +139,22 @@ describe("sotto: paying", function () {
     });
 
     it("above a limit, in the unit that the user typed", async () => {
-      const { stderr } = await payer.run(["pay", `${shop.url}/article/2`, "--max", "0.02"]);
+      const { stderr } = await payer.run(["pay", `${server.url}/article/2`, "--max", "0.02"]);
       expect(stderr).to.equal(
         "sotto: REQUEST_LIMIT_EXCEEDED: the price is 0.05 USDC, but the limit per request is 0.02 USDC; raise it with --max\n",
       );
     });
 
     it("without a limit per request", async () => {
-      await refuses(["pay", `${shop.url}/article/2`], 3, "NOT_CONFIRMED");
-      await refuses(["pay", `${shop.url}/article/2`, "--yes"], 2, "USAGE");
+      await refuses(["pay", `${server.url}/article/2`], 3, "NOT_CONFIRMED");
+      await refuses(["pay", `${server.url}/article/2`, "--yes"], 2, "USAGE");
     });
 
     it("if the user sees price and recipient and declines", async () => {
       const before = await spent(payer);
-      const { code, stdout, stderr } = await payer.run(["pay", `${shop.url}/article/2`], { answer: "n" });
+      const { code, stdout, stderr } = await payer.run(["pay", `${server.url}/article/2`], { answer: "n" });
       expect([code, stdout]).to.deep.equal([3, ""]);
-      expect(stderr).to.include(`pay 0.05 USDC to ${merchant.account} for ${shop.url}/article/2? [y/N] `);
+      expect(stderr).to.include(`pay 0.05 USDC to ${merchant.account} for ${server.url}/article/2? [y/N] `);
       expect(await spent(payer)).to.equal(before);
     });
 
@@ -163,7 +163,7 @@ describe("sotto: paying", function () {
     });
 
     it("for a key that the recipient's wallet did not sign, or another resource", async () => {
-      const asked = (await (await fetch(`${shop.url}/article/3`)).json()) as {
+      const asked = (await (await fetch(`${server.url}/article/3`)).json()) as {
         payment: { recipient: object };
         metadata: { resource: string };
       };
@@ -202,23 +202,23 @@ describe("sotto: paying", function () {
     ] as const)
       it(`${stage}, the same command resumes and pays once`, async () => {
         const before = await spent(payer);
-        const sold = shop.sold();
-        const url = `${shop.url}/crash/${encodeURIComponent(stage)}`;
+        const sold = server.sold();
+        const url = `${server.url}/crash/${encodeURIComponent(stage)}`;
         if (stage === "while it asks with the proof") {
           // The proof arrives, and the answer never does.
-          shop.onRequest = async (paying) => !paying;
+          server.onRequest = async (paying) => !paying;
         }
         await killed(url, when);
-        shop.onRequest = async () => true;
+        server.onRequest = async () => true;
         const answer = await payer.json<Answer>(["pay", url, "--max", "1"]);
         expect(answer.status).to.equal(200);
         expect(await spent(payer)).to.equal(before + 50_000n);
-        expect(shop.sold()).to.equal(sold + 1);
+        expect(server.sold()).to.equal(sold + 1);
         expect(await payer.json<unknown[]>(["purchases"])).to.deep.equal([]);
       });
 
     it("before the confirmation, nothing was begun, and one key pays once", async () => {
-      const url = `${shop.url}/key`;
+      const url = `${server.url}/key`;
       const args = ["pay", url, "--max", "1", "--key", "order 7"];
       await payer.json(args);
       const before = await spent(payer);

@@ -5,7 +5,7 @@ import { dismissPurchase, openPurchases, type PayingFetch, PurchaseError, type W
 import { expect } from "chai";
 import { rejection } from "../kit/rejection.ts";
 import { slow } from "../kit/slow.ts";
-import { Shop } from "../world/small-server.ts";
+import { SmallServer } from "../world/small-server.ts";
 import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 
 const PRICE = 10_000n;
@@ -13,21 +13,21 @@ const PRICE = 10_000n;
 describe("responses to a paid request", function () {
   slow(this, "a chain, a service and proofs");
   let world: World;
-  let shop: Shop;
+  let server: SmallServer;
   let wallet: Wallet;
   let pay: PayingFetch;
   before(async () => {
     world = await openWorld();
-    shop = await Shop.open(world, await openWallet(world), { price: PRICE });
+    server = await SmallServer.open(world, await openWallet(world), { price: PRICE });
     wallet = await payerWith(
       world,
       Array.from({ length: 18 }, () => 20_000n),
     );
     pay = wrapFetch(fetch, wallet, { services: [world.serviceUrl], maxPerRequest: PRICE, retryDelayMs: 20 });
   });
-  after(() => shop?.close());
+  after(() => server?.close());
   afterEach(() => {
-    delete shop.options.misbehave;
+    delete server.options.misbehave;
   });
   /** Notes spent so far. */
   const payments = async () => {
@@ -38,33 +38,33 @@ describe("responses to a paid request", function () {
   it("with a server error are retried with the same proof at most three times, then by the next equal request", async () => {
     const before = await payments();
     let failures = 2;
-    shop.options.misbehave = (_, response, proof) => {
+    server.options.misbehave = (_, response, proof) => {
       if (proof === undefined || failures-- <= 0) return false;
       response.writeHead(failures === 0 ? 500 : 503, { "retry-after": "0" }).end("broken");
       return true;
     };
-    expect(await (await pay(`${shop.url}/fails/twice`)).text()).to.equal("sold /fails/twice ");
+    expect(await (await pay(`${server.url}/fails/twice`)).text()).to.equal("sold /fails/twice ");
     expect(await payments()).to.equal(before + 1);
 
     failures = 4;
-    const shown = shop.shown;
-    const response = await pay(`${shop.url}/fails/often`);
-    expect([response.status, shop.shown - shown]).to.deep.equal([500, 4]);
+    const shown = server.shown;
+    const response = await pay(`${server.url}/fails/often`);
+    expect([response.status, server.shown - shown]).to.deep.equal([500, 4]);
     expect((await openPurchases(wallet)).map(({ state }) => state)).to.deep.equal(["paid"]);
-    const challenges = shop.challenges;
-    expect(await (await pay(`${shop.url}/fails/often`)).text()).to.equal("sold /fails/often ");
-    expect([shop.challenges, await payments()]).to.deep.equal([challenges, before + 2]);
+    const challenges = server.challenges;
+    expect(await (await pay(`${server.url}/fails/often`)).text()).to.equal("sold /fails/often ");
+    expect([server.challenges, await payments()]).to.deep.equal([challenges, before + 2]);
   });
 
   it("that break off are retried with the same proof", async () => {
     const before = await payments();
     let failures = 2;
-    shop.options.misbehave = (request, _, proof) => {
+    server.options.misbehave = (request, _, proof) => {
       if (proof === undefined || failures-- <= 0) return false;
       request.socket.destroy();
       return true;
     };
-    expect(await (await pay(`${shop.url}/hangs`)).text()).to.equal("sold /hangs ");
+    expect(await (await pay(`${server.url}/hangs`)).text()).to.equal("sold /hangs ");
     expect(await payments()).to.equal(before + 1);
   });
 
@@ -74,16 +74,16 @@ describe("responses to a paid request", function () {
       [402, { "retry-after": "0" }],
       [429, {}],
     ] as const) {
-      shop.options.misbehave = (_, response, proof) => {
+      server.options.misbehave = (_, response, proof) => {
         if (proof === undefined) return false;
         response.writeHead(status, headers).end(JSON.stringify({ code: "CHECK_UNAVAILABLE" }));
         return true;
       };
-      const answer = pay(`${shop.url}/busy/${status}`);
+      const answer = pay(`${server.url}/busy/${status}`);
       if (status === 429) expect((await answer).status).to.equal(429);
       else expect((await rejection(answer)).details).to.include({ status: 402, reason: "CHECK_UNAVAILABLE" });
-      delete shop.options.misbehave;
-      expect(await (await pay(`${shop.url}/busy/${status}`)).text()).to.equal(`sold /busy/${status} `);
+      delete server.options.misbehave;
+      expect(await (await pay(`${server.url}/busy/${status}`)).text()).to.equal(`sold /busy/${status} `);
     }
     expect(await payments()).to.equal(before + 2);
   });
@@ -91,8 +91,8 @@ describe("responses to a paid request", function () {
   it("that refuse end in an error with the server's reason and the facts for a refund, without a second payment", async () => {
     const before = await payments();
     for (const status of [402, 400]) {
-      const url = `${shop.url}/refused/${status}`;
-      shop.options.misbehave = (_, response, proof) => {
+      const url = `${server.url}/refused/${status}`;
+      server.options.misbehave = (_, response, proof) => {
         if (proof === undefined) return false;
         response.writeHead(status, { "www-authenticate": "x402-zk" });
         response.end(JSON.stringify({ error: "Invalid payment proof", message: "not\r\nto my \u001b[31mtaste" }));
@@ -106,16 +106,16 @@ describe("responses to a paid request", function () {
         reason: "Invalid payment proof: not to my [31mtaste",
         amount: "10000",
         resource: url,
-        recipient: shop.account.address.toLowerCase(),
+        recipient: server.account.address.toLowerCase(),
       });
       for (const name of ["txSignature", "digest"]) expect(error.details[name]).to.match(/^0x[0-9a-f]{64}$/);
       expect(error.details["nullifier"]).to.match(/^\d+$/);
-      delete shop.options.misbehave;
+      delete server.options.misbehave;
       // The next equal request is told the same, and nothing is asked or paid.
-      const challenges = shop.challenges;
+      const challenges = server.challenges;
       const again = await rejection(pay(url));
       expect([again.code, again.details]).to.deep.equal([error.code, error.details]);
-      expect(shop.challenges).to.equal(challenges);
+      expect(server.challenges).to.equal(challenges);
       await dismissPurchase(wallet, String(error.details["id"]));
       expect((await rejection(dismissPurchase(wallet, String(error.details["id"])))).code).to.equal("UNKNOWN_PURCHASE");
       expect((await pay(url)).status).to.equal(200);
@@ -124,34 +124,34 @@ describe("responses to a paid request", function () {
   });
 
   it("that refuse with an endless body are not awaited", async () => {
-    shop.options.misbehave = (_, response, proof) => {
+    server.options.misbehave = (_, response, proof) => {
       if (proof === undefined) return false;
       response.writeHead(400).on("drain", () => response.write("no ".repeat(100_000)));
       response.write("no ".repeat(100_000));
       return true;
     };
-    const error = await rejection(pay(`${shop.url}/refused/without-end`));
+    const error = await rejection(pay(`${server.url}/refused/without-end`));
     expect([error.code, error.details["reason"]]).to.deep.equal(["PAID_BUT_REFUSED", "no reason given"]);
     await dismissPurchase(wallet, String(error.details["id"]));
   });
 
   it("that redirect do not receive the proof", async () => {
     const before = await payments();
-    const thief = await Shop.open(world, await openWallet(world), { price: PRICE });
+    const thief = await SmallServer.open(world, await openWallet(world), { price: PRICE });
     for (const [status, location] of [
       [302, `${thief.url}/stolen`],
       [307, `${thief.url}/stolen`],
-      [307, `${shop.url}/elsewhere`],
+      [307, `${server.url}/elsewhere`],
     ] as const) {
-      shop.options.misbehave = (_, response, proof) => {
+      server.options.misbehave = (_, response, proof) => {
         if (proof === undefined) return false;
         response.writeHead(status, { location }).end();
         return true;
       };
-      const shown = shop.shown;
-      const response = await pay(`${shop.url}/redirects`);
+      const shown = server.shown;
+      const response = await pay(`${server.url}/redirects`);
       expect([response.status, response.headers.get("location")]).to.deep.equal([status, location]);
-      expect(shop.shown - shown).to.equal(1);
+      expect(server.shown - shown).to.equal(1);
     }
     expect([thief.shown, thief.challenges]).to.deep.equal([0, 0]);
     await thief.close();
@@ -161,14 +161,14 @@ describe("responses to a paid request", function () {
   it("at a redirect's target are retried there, not at its origin", async () => {
     const before = await payments();
     let failures = 4;
-    shop.options.misbehave = (request, response, proof) => {
+    server.options.misbehave = (request, response, proof) => {
       if (request.url === "/old") response.writeHead(302, { location: "/new" }).end();
       else if (proof === undefined || failures-- <= 0) return false;
       else response.writeHead(500).end("broken");
       return true;
     };
-    expect((await pay(`${shop.url}/old`)).status).to.equal(500);
-    const response = await pay(`${shop.url}/old`);
+    expect((await pay(`${server.url}/old`)).status).to.equal(500);
+    const response = await pay(`${server.url}/old`);
     expect([response.status, await response.text()]).to.deep.equal([200, "sold /new "]);
     expect(await payments()).to.equal(before + 1);
   });
@@ -176,14 +176,14 @@ describe("responses to a paid request", function () {
   it("from a proxy that did not pass on the proof are retried", async () => {
     const before = await payments();
     for (const status of [408, 421, 425, 431]) {
-      shop.options.misbehave = (_, response, proof) => {
+      server.options.misbehave = (_, response, proof) => {
         if (proof === undefined) return false;
         response.writeHead(status).end("not yet");
         return true;
       };
-      const url = `${shop.url}/before/${status}`;
+      const url = `${server.url}/before/${status}`;
       expect((await pay(url)).status).to.equal(status);
-      delete shop.options.misbehave;
+      delete server.options.misbehave;
       expect(await (await pay(url)).text(), String(status)).to.equal(`sold /before/${status} `);
     }
     expect(await payments()).to.equal(before + 4);
@@ -197,17 +197,17 @@ describe("responses to a paid request", function () {
           controller.close();
         },
       });
-    const url = `${shop.url}/post`;
+    const url = `${server.url}/post`;
     const bodies: [string, RequestInfo | URL, RequestInit][] = [
       ["text", url, { method: "POST", body: "text" }],
       ["stream", new URL(url), { method: "PUT", body: stream(), duplex: "half" } as RequestInit],
     ];
     for (const [expected, input, init] of bodies) {
       expect(await (await pay(input, init)).text()).to.equal(`sold /post ${expected}`);
-      expect(shop.sales.at(-1)).to.include({ method: init.method, body: expected });
+      expect(server.sales.at(-1)).to.include({ method: init.method, body: expected });
     }
     const small = wrapFetch(fetch, wallet, { services: [world.serviceUrl], maxPerRequest: PRICE, bodyLimit: 5 });
-    const before = shop.challenges;
+    const before = server.challenges;
     for (const body of ["longer", stream()])
       expect((await rejection(small(url, { method: "POST", body, duplex: "half" } as RequestInit))).code).to.equal(
         "BODY_TOO_LARGE",
@@ -215,15 +215,15 @@ describe("responses to a paid request", function () {
     const taken = stream();
     taken.getReader();
     expect((await rejection(pay(url, { method: "POST", body: taken }))).code).to.equal("BODY_NOT_REPLAYABLE");
-    expect(shop.challenges).to.equal(before);
+    expect(server.challenges).to.equal(before);
   });
 
   it("to a request with the caller's own proof are returned to the caller", async () => {
-    shop.options.misbehave = (_, response) => {
+    server.options.misbehave = (_, response) => {
       response.writeHead(402, { "www-authenticate": "x402-zk" }).end("no");
       return true;
     };
-    const response = await pay(`${shop.url}/own`, { headers: { "X-Payment-Proof": "{}" } });
+    const response = await pay(`${server.url}/own`, { headers: { "X-Payment-Proof": "{}" } });
     expect([response.status, await response.text()]).to.deep.equal([402, "no"]);
   });
 });

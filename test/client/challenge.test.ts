@@ -14,7 +14,7 @@ import { expect } from "chai";
 import { Wallet as Account } from "ethers";
 import { rejection } from "../kit/rejection.ts";
 import { slow } from "../kit/slow.ts";
-import { Shop } from "../world/small-server.ts";
+import { SmallServer } from "../world/small-server.ts";
 import { TrapdoorProver } from "../world/trapdoor-prover.ts";
 import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 
@@ -24,7 +24,7 @@ type Payment = PaymentInstructions["payment"];
 describe("a forged 402", function () {
   slow(this, "a chain, a service and proofs");
   let world: World;
-  let shop: Shop;
+  let server: SmallServer;
   let wallet: Wallet;
   let pay: PayingFetch;
   const prover = new TrapdoorProver();
@@ -32,21 +32,21 @@ describe("a forged 402", function () {
 
   before(async () => {
     world = await openWorld();
-    shop = await Shop.open(world, await openWallet(world), { price: PRICE });
+    server = await SmallServer.open(world, await openWallet(world), { price: PRICE });
     // With money: what is not refused would be paid.
     wallet = await payerWith(world, [1_000_000n], { prover });
     pay = wrapFetch(fetch, wallet, options());
   });
-  after(() => shop?.close());
+  after(() => server?.close());
 
   async function refuses(code: string, what: string, ...tampered: unknown[]): Promise<void> {
     for (const [index, body] of tampered.entries()) {
       const name = `${what} ${index}`;
-      const shown = shop.shown;
-      shop.options.tamper = (honest) => (typeof body === "function" ? body(honest) : body);
-      const error = await rejection(pay(`${shop.url}/report`));
+      const shown = server.shown;
+      server.options.tamper = (honest) => (typeof body === "function" ? body(honest) : body);
+      const error = await rejection(pay(`${server.url}/report`));
       expect([name, error.code]).to.deep.equal([name, code]);
-      expect(shop.shown, name).to.equal(shown);
+      expect(server.shown, name).to.equal(shown);
     }
     expect(prover.asked).to.deep.equal([]);
     expect(await openPurchases(wallet)).to.deep.equal([]);
@@ -107,14 +107,14 @@ describe("a forged 402", function () {
       "RESOURCE_MISMATCH",
       "resource",
       resource("https://other.example/report"),
-      resource(shop.url.replace("http:", "https:")),
-      resource(`${shop.url}/other`),
-      resource(`${shop.url}/report?x=1`),
-      resource(`${shop.url}/report/`),
-      resource(`${shop.url}/Report`),
-      resource(`${shop.url}/report#x`),
-      resource(`${shop.url.replace("//", "//user@")}/report`),
-      resource(`${shop.url}.evil.example/report`),
+      resource(server.url.replace("http:", "https:")),
+      resource(`${server.url}/other`),
+      resource(`${server.url}/report?x=1`),
+      resource(`${server.url}/report/`),
+      resource(`${server.url}/Report`),
+      resource(`${server.url}/report#x`),
+      resource(`${server.url.replace("//", "//user@")}/report`),
+      resource(`${server.url}.evil.example/report`),
     ));
 
   it("is rejected for a service that is not allowed", () =>
@@ -135,7 +135,7 @@ describe("a forged 402", function () {
     await refuses(
       "RECIPIENT_NOT_SIGNED",
       "recipient",
-      // The shop's wallet, and a key of the attacker's.
+      // The server's wallet, and a key of the attacker's.
       recipient({ shieldedAddress: stranger.shieldedAddress }),
       recipient({ wallet: other.address.toLowerCase() }),
       (honest: PaymentInstructions) => recipient({ issuedAt: honest.payment.recipient.issuedAt - 300 })(honest),
@@ -149,7 +149,7 @@ describe("a forged 402", function () {
 
   it("is rejected if the recipient's signature is another wallet's, for another pool, expired or not yet valid", async () => {
     const signed = async (signer: Pick<Account, "signTypedData">, changes: Partial<ShieldedAddressBinding>) => {
-      const honest = await shop.instructions("/report");
+      const honest = await server.instructions("/report");
       const { domain, types, message } = bindingTypedData({ ...bindingOfInstructions(honest), ...changes });
       const { issuedAt = honest.payment.recipient.issuedAt } = changes;
       return recipient({ signature: await signer.signTypedData(domain, types, message), issuedAt })(honest);
@@ -159,52 +159,52 @@ describe("a forged 402", function () {
       "RECIPIENT_NOT_SIGNED",
       "signature",
       await signed(Account.createRandom(), {}),
-      await signed(shop.account, { chainId: 1n }),
-      await signed(shop.account, { pool: `0x${"11".repeat(20)}` }),
-      await signed(shop.account, { issuedAt: now - BINDING_LIFETIME_SECONDS - BINDING_SLOT_SECONDS }),
-      await signed(shop.account, { issuedAt: now + 3 * BINDING_SLOT_SECONDS }),
+      await signed(server.account, { chainId: 1n }),
+      await signed(server.account, { pool: `0x${"11".repeat(20)}` }),
+      await signed(server.account, { issuedAt: now - BINDING_LIFETIME_SECONDS - BINDING_SLOT_SECONDS }),
+      await signed(server.account, { issuedAt: now + 3 * BINDING_SLOT_SECONDS }),
     );
   });
 
   it("is rejected with a malformed body", async () => {
     const raw = (text: string) => {
-      shop.options.misbehave = (_, response) => {
+      server.options.misbehave = (_, response) => {
         response.writeHead(402, { "www-authenticate": "x402-zk" }).end(text);
         return true;
       };
     };
-    const honest = JSON.stringify(await shop.instructions("/report"));
+    const honest = JSON.stringify(await server.instructions("/report"));
     for (const text of ["", "no", "[]", "null", "{}", honest.slice(1), `${" ".repeat(70_000)}${honest}`]) {
       raw(text);
-      expect((await rejection(pay(`${shop.url}/report`))).code, text.slice(0, 20)).to.equal("CHALLENGE_INVALID");
+      expect((await rejection(pay(`${server.url}/report`))).code, text.slice(0, 20)).to.equal("CHALLENGE_INVALID");
     }
-    delete shop.options.misbehave;
+    delete server.options.misbehave;
     expect(prover.asked).to.deep.equal([]);
   });
 
   it("of another scheme is returned to the caller", async () => {
     for (const challenge of [undefined, "Basic realm=x402-zk", "x402", "x402-zkp", "y-x402-zk"]) {
-      shop.options.misbehave = (_, response) => {
+      server.options.misbehave = (_, response) => {
         response.writeHead(402, challenge === undefined ? {} : { "www-authenticate": challenge }).end("pay me");
         return true;
       };
-      const response = await pay(`${shop.url}/report`);
+      const response = await pay(`${server.url}/report`);
       expect([response.status, await response.text()], challenge).to.deep.equal([402, "pay me"]);
     }
-    delete shop.options.misbehave;
+    delete server.options.misbehave;
     expect(prover.asked).to.deep.equal([]);
   });
 
   it("is rejected after a redirect to another origin", async () => {
-    const evil = await Shop.open(world, await openWallet(world), { price: PRICE });
-    shop.options.misbehave = (_, response) => {
+    const evil = await SmallServer.open(world, await openWallet(world), { price: PRICE });
+    server.options.misbehave = (_, response) => {
       response.writeHead(302, { location: `${evil.url}/report` }).end();
       return true;
     };
     try {
-      expect((await rejection(pay(`${shop.url}/report`))).code).to.equal("CHALLENGE_REDIRECTED");
+      expect((await rejection(pay(`${server.url}/report`))).code).to.equal("CHALLENGE_REDIRECTED");
     } finally {
-      delete shop.options.misbehave;
+      delete server.options.misbehave;
       await evil.close();
     }
     expect([evil.challenges, evil.shown]).to.deep.equal([1, 0]);
@@ -212,13 +212,13 @@ describe("a forged 402", function () {
   });
 
   it("is rejected for another wallet than before, unless confirmed", async () => {
-    delete shop.options.tamper;
-    expect((await pay(`${shop.url}/report`)).status).to.equal(200);
-    const known = shop.account.address.toLowerCase();
+    delete server.options.tamper;
+    expect((await pay(`${server.url}/report`)).status).to.equal(200);
+    const known = server.account.address.toLowerCase();
     const thief = Account.createRandom();
     const offered = thief.address.toLowerCase();
     const stolen = async (): Promise<PaymentInstructions> => {
-      const honest = recipient({ wallet: offered })(await shop.instructions("/report")) as PaymentInstructions;
+      const honest = recipient({ wallet: offered })(await server.instructions("/report")) as PaymentInstructions;
       const { domain, types, message } = bindingTypedData(bindingOfInstructions(honest));
       return recipient({ signature: await thief.signTypedData(domain, types, message) })(honest) as PaymentInstructions;
     };
@@ -235,19 +235,19 @@ describe("a forged 402", function () {
           return answer;
         },
       });
-    expect((await rejection(confirming(false)(`${shop.url}/report`))).code).to.equal("RECIPIENT_CHANGED");
-    expect(asked).to.deep.equal([{ host: shop.host, known, offered }]);
-    // Confirmed, it is paid; the shop of this test knows nothing of it and refuses, which is another test's matter.
-    expect((await rejection(confirming(true)(`${shop.url}/report`))).code).to.equal("PAID_BUT_REFUSED");
+    expect((await rejection(confirming(false)(`${server.url}/report`))).code).to.equal("RECIPIENT_CHANGED");
+    expect(asked).to.deep.equal([{ host: server.host, known, offered }]);
+    // Confirmed, it is paid; the server of this test knows nothing of it and refuses, which is another test's matter.
+    expect((await rejection(confirming(true)(`${server.url}/report`))).code).to.equal("PAID_BUT_REFUSED");
     expect(asked).to.have.length(2);
   });
 
   it("is not assumed for URLs that the URL standard parses alike", async () => {
-    shop.options.tamper = resource(`${shop.url}/a/../paid/./x`);
+    server.options.tamper = resource(`${server.url}/a/../paid/./x`);
     const other = await payerWith(world, [100_000n]);
-    // Paid, byte for byte as the shop names it; which the shop of this test does not take.
-    const error = await rejection(wrapFetch(fetch, other, options())(`${shop.url}/paid/x`));
+    // Paid, byte for byte as the server names it; which the server of this test does not take.
+    const error = await rejection(wrapFetch(fetch, other, options())(`${server.url}/paid/x`));
     expect(error).to.include({ code: "PAID_BUT_REFUSED" });
-    expect(error.details["resource"]).to.equal(`${shop.url}/a/../paid/./x`);
+    expect(error.details["resource"]).to.equal(`${server.url}/a/../paid/./x`);
   });
 });

@@ -1,22 +1,22 @@
-// A purchase that died with its proof made and shown to nobody, and a shop that asks for something else afterwards.
+// A purchase that died with its proof made and shown to nobody, and a server that asks for something else afterwards.
 
 import { MemoryStore, openPurchases, type Store, wrapFetch } from "@sotto/client";
 import { randomSeed } from "@sotto/protocol";
 import { expect } from "chai";
 import { dyingStore } from "../../packages/client/test/support/world.ts";
 import { slow } from "../kit/slow.ts";
-import { Shop } from "../world/small-server.ts";
+import { SmallServer } from "../world/small-server.ts";
 import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 
 describe("a purchase whose terms change after a crash", function () {
   slow(this, "a chain, a service and proofs");
   let world: World;
-  let shop: Shop;
+  let server: SmallServer;
   before(async () => {
     world = await openWorld();
-    shop = await Shop.open(world, await openWallet(world), { price: 10_000n });
+    server = await SmallServer.open(world, await openWallet(world), { price: 10_000n });
   });
-  after(() => shop?.close());
+  after(() => server?.close());
 
   /** Dies when it is about to record that a proof is sent: from then on, nothing more is written. */
   const diesBeforeSending = (store: Store): Store => {
@@ -42,14 +42,14 @@ describe("a purchase whose terms change after a crash", function () {
     await payerWith(world, [50_000n, 60_000n], { seed, store });
     const options = { services: [world.serviceUrl], maxPerRequest: 20_000n };
     const dying = await openWallet(world, { seed, store: diesBeforeSending(store) });
-    const died = await wrapFetch(fetch, dying, options)(`${shop.url}/report`).catch((error: Error) => error);
+    const died = await wrapFetch(fetch, dying, options)(`${server.url}/report`).catch((error: Error) => error);
     expect(died).to.include({ message: "the process died" });
     const again = await openWallet(world, { seed, store: dyingStore(store, Number.POSITIVE_INFINITY, false) });
     expect(await openPurchases(again)).to.have.length(1);
-    shop.options.price = 15_000n;
-    const response = await wrapFetch(fetch, again, options)(`${shop.url}/report`);
+    server.options.price = 15_000n;
+    const response = await wrapFetch(fetch, again, options)(`${server.url}/report`);
     expect(response.status).to.equal(200);
-    expect(await shop.received()).to.equal(15_000n);
+    expect(await server.received()).to.equal(15_000n);
     expect(await openPurchases(again)).to.deep.equal([]);
   });
 });

@@ -9,9 +9,9 @@ import { SqliteStore } from "@sotto/client/sqlite";
 import { expect } from "chai";
 import { rejection } from "../kit/rejection.ts";
 import { slow } from "../kit/slow.ts";
-import { Shop } from "../world/small-server.ts";
+import { SmallServer } from "../world/small-server.ts";
 import { fund, openWallet, openWorld, type World } from "../world/wallets.ts";
-import type { BuyerReport, BuyerTask } from "./support/client-process.ts";
+import type { ClientReport, ClientTask } from "./support/client-process.ts";
 
 const PRICE = 10_000n;
 /** Between writes to the store something is done; at these something is said to others, too. */
@@ -19,29 +19,29 @@ const STAGES: PurchaseStage[] = ["verifying", "settling", "presenting"];
 
 describe("a client that is killed", function () {
   slow(this, "a chain, a service and proofs");
-  const folder = mkdtempSync(join(tmpdir(), "sotto-agent-"));
+  const folder = mkdtempSync(join(tmpdir(), "sotto-client-"));
   let world: World;
-  let shop: Shop;
+  let server: SmallServer;
   before(async () => {
     world = await openWorld();
-    shop = await Shop.open(world, await openWallet(world), { price: PRICE });
+    server = await SmallServer.open(world, await openWallet(world), { price: PRICE });
   });
   after(async () => {
-    await shop?.close();
+    await server?.close();
     rmSync(folder, { recursive: true, force: true });
   });
 
   /** What a process says, or undefined where it was killed. */
-  function run(task: BuyerTask): Promise<BuyerReport | undefined> {
+  function run(task: ClientTask): Promise<ClientReport | undefined> {
     const child = fork(join(import.meta.dirname, "support", "client-process.ts"), [], { stdio: "inherit" });
-    let report: BuyerReport | undefined;
-    child.once("message", (message: BuyerReport) => {
+    let report: ClientReport | undefined;
+    child.once("message", (message: ClientReport) => {
       report = message;
     });
     child.send(task);
     return new Promise((resolve) => child.once("exit", () => resolve(report)));
   }
-  const salesOf = (target: string) => shop.sales.filter((sale) => sale.target === target).length;
+  const salesOf = (target: string) => server.sales.filter((sale) => sale.target === target).length;
 
   it("at any stage pays once and gets the resource", async () => {
     const seed = Buffer.from(new Uint8Array(32).map((_, i) => 5 * i + 3));
@@ -59,12 +59,12 @@ describe("a client that is killed", function () {
     let left: string[] = [];
     for (const stage of STAGES) {
       // First what the one before left, then a purchase that dies.
-      const urls = [...left, target(stage)].map((path) => shop.url + path);
+      const urls = [...left, target(stage)].map((path) => server.url + path);
       expect(await run({ ...task, urls, dieAt: stage }), stage).to.equal(undefined);
       for (const path of left) expect(salesOf(path), path).to.equal(1);
       left = [target(stage)];
     }
-    const report = await run({ ...task, urls: left.map((path) => shop.url + path) });
+    const report = await run({ ...task, urls: left.map((path) => server.url + path) });
     expect(report).to.deep.equal({ answers: left.map((path) => `sold ${path} `) });
     const after = await openWallet(world, { seed, store: new SqliteStore(store) });
     await after.scan();
@@ -81,9 +81,9 @@ describe("a client that is killed", function () {
     const { chainId, pool, token, deploymentBlock, serviceUrl, node } = world;
     const place = { chainId, pool, token, deploymentBlock, serviceUrl, node: { url: node.url } };
     const task = { world: place, seed: seed.toString("hex"), store, maxPerRequest: String(PRICE) };
-    const urls = [`${shop.url}/answered`];
+    const urls = [`${server.url}/answered`];
     expect(await run({ ...task, urls, dieAt: "answered" })).to.equal(undefined);
-    // Whether it got the goods nobody knows; the shop has sold them, and the proof is good for one use.
+    // Whether it got the goods nobody knows; the server has sold them, and the proof is good for one use.
     expect(salesOf("/answered")).to.equal(1);
     expect(await run({ ...task, urls })).to.deep.equal({ answers: ["PAID_BUT_REFUSED"] });
     const after = await openWallet(world, { seed, store: new SqliteStore(store) });
@@ -104,7 +104,7 @@ describe("a client that is killed", function () {
       const wallet = await openWallet(world, { seed, store });
       await wallet.scan();
       const pay = wrapFetch(fetch, wallet, { services: [world.serviceUrl], maxPerRequest: PRICE });
-      return async () => (await pay(shop.url + target)).text();
+      return async () => (await pay(server.url + target)).text();
     };
     let died = 0;
     for (let writes = 0; ; writes += 1) {

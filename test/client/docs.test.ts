@@ -1,4 +1,4 @@
-// Every program of docs/client.md: type-checked, and run against a real chain, service and shop.
+// Every program of docs/client.md: type-checked, and run against a real chain, service and server.
 
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ import { parseDeployment } from "@sotto/protocol";
 import { expect } from "chai";
 import { clearOfMidnight } from "../kit/clock.ts";
 import { slow } from "../kit/slow.ts";
-import { Shop } from "../world/small-server.ts";
+import { SmallServer } from "../world/small-server.ts";
 import { ARTIFACTS, fund, openWallet, openWorld, type World } from "../world/wallets.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
@@ -34,12 +34,12 @@ describe("docs/client.md", function () {
   slow(this, "a chain, a service and proofs");
   let world: World;
   let merchant: Wallet;
-  let shop: Shop;
+  let server: SmallServer;
   const words = createSeedWords();
   before(async () => {
     world = await openWorld();
     merchant = await openWallet(world);
-    shop = await Shop.open(world, merchant, { price: 10_000n });
+    server = await SmallServer.open(world, merchant, { price: 10_000n });
     rmSync(FOLDER, { recursive: true, force: true });
     mkdirSync(FOLDER, { recursive: true });
     const store = new SqliteStore(join(FOLDER, "wallet.sqlite"));
@@ -53,7 +53,7 @@ describe("docs/client.md", function () {
     writeFileSync(join(FOLDER, "tsconfig.json"), JSON.stringify({ ...config, compilerOptions }));
   });
   after(async () => {
-    await shop?.close();
+    await server?.close();
     rmSync(FOLDER, { recursive: true, force: true });
   });
 
@@ -61,10 +61,10 @@ describe("docs/client.md", function () {
   const fitted = (text: string) =>
     text
       .replaceAll("https://pay.example/zk", world.serviceUrl)
-      .replaceAll("https://data.example", shop.url)
+      .replaceAll("https://data.example", server.url)
       .replaceAll("https://node.example", world.node.url)
       .replaceAll("circuits/build", ARTIFACTS);
-  /** Ends by itself; this process serves the shop that it asks. */
+  /** Ends by itself; this process serves the server that it asks. */
   const start = async (name: string) => {
     const env = { PATH: process.env["PATH"], SOTTO_WORDS: words };
     const child = spawn(process.execPath, [name], { cwd: FOLDER, env, stdio: ["ignore", "pipe", "pipe"] });
@@ -100,7 +100,7 @@ describe("docs/client.md", function () {
   });
 
   it("reports its stages, and handles a payment that was not delivered", async () => {
-    shop.options.misbehave = (_, response, proof) => {
+    server.options.misbehave = (_, response, proof) => {
       if (proof === undefined) return false;
       response.writeHead(402).end("no");
       return true;
@@ -108,14 +108,14 @@ describe("docs/client.md", function () {
     const { code, output } = await start("progress.ts");
     expect([code, output.split("\n")[0]]).to.deep.equal([1, "challenge 10000n "]);
     expect(output).to.include("PAID_BUT_REFUSED");
-    delete shop.options.misbehave;
+    delete server.options.misbehave;
     expect(await run("decide.ts")).to.match(/^stopped http:\/\/\S+\/report 10000n PAID_BUT_REFUSED 0x[0-9a-f]{64}\n$/);
     expect(await run("progress.ts")).to.match(/delivered 10000n 0x[0-9a-f]{64}\n200\n$/);
   });
 
   it("pays step by step", async () => {
-    const recipient = { wallet: shop.account.address, shieldedAddress: merchant.shieldedAddress };
-    const call = `console.log(await buy(${JSON.stringify(recipient)}, "${shop.url}/steps"));`;
+    const recipient = { wallet: server.account.address, shieldedAddress: merchant.shieldedAddress };
+    const call = `console.log(await buy(${JSON.stringify(recipient)}, "${server.url}/steps"));`;
     writeFileSync(join(FOLDER, "caller.ts"), `import { buy } from "./steps.ts";\n${call}\n`);
     await merchant.scan();
     const before = merchant.balance().total;

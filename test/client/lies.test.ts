@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { clockWithin, DAY_MS } from "../kit/clock.ts";
 import { rejection } from "../kit/rejection.ts";
 import { slow } from "../kit/slow.ts";
-import { Shop } from "../world/small-server.ts";
+import { SmallServer } from "../world/small-server.ts";
 import { openWallet, openWorld, payerWith, until, type World } from "../world/wallets.ts";
 import { ServiceProxy } from "./support/proxy.ts";
 
@@ -16,7 +16,7 @@ describe("a lying service", function () {
   slow(this, "a chain, a service and proofs");
   let world: World;
   let proxy: ServiceProxy;
-  let shop: Shop;
+  let server: SmallServer;
   let wallet: Wallet;
   const clock = clockWithin(DAY_MS);
   let pay: PayingFetch;
@@ -25,7 +25,7 @@ describe("a lying service", function () {
   before(async () => {
     world = await openWorld();
     proxy = await ServiceProxy.open(world.serviceUrl);
-    shop = await Shop.open(world, await openWallet(world), { price: PRICE, serviceUrl: proxy.url });
+    server = await SmallServer.open(world, await openWallet(world), { price: PRICE, serviceUrl: proxy.url });
     wallet = await payerWith(
       world,
       Array.from({ length: 12 }, () => 20_000n),
@@ -36,7 +36,7 @@ describe("a lying service", function () {
     hasty = wrapFetch(fetch, wallet, { ...options, chainTimeoutMs: 400 });
   });
   after(async () => {
-    await shop?.close();
+    await server?.close();
     await proxy?.close();
   });
   beforeEach(() => {
@@ -57,7 +57,7 @@ describe("a lying service", function () {
 
   it("with a malformed token, or one for another payment, settles nothing", async () => {
     const before = await settled();
-    const url = `${shop.url}/token`;
+    const url = `${server.url}/token`;
     let kept = "";
     for (const token of [
       () => "a.b.c",
@@ -84,15 +84,15 @@ describe("a lying service", function () {
 
   it("with a transaction that lacks this payment is not believed", async () => {
     const before = await settled();
-    const url = `${shop.url}/invented`;
+    const url = `${server.url}/invented`;
     const another = wallet.history().find(({ state }) => state === "settled")!.transactionHash!;
     for (const txSignature of [HASH, another]) {
       proxy.lie = async ({ path }) =>
         path === "settle" ? { status: 200, body: { ...success, txSignature } } : undefined;
-      const shown = shop.shown;
+      const shown = server.shown;
       const error = await rejection(hasty(url));
       expect([error.code, error.details["txSignature"]]).to.deep.equal(["SETTLEMENT_NOT_FOUND", txSignature]);
-      expect(shop.shown).to.equal(shown);
+      expect(server.shown).to.equal(shown);
     }
     expect(await settled()).to.equal(before);
     await isPaidOnce(url, before);
@@ -105,7 +105,7 @@ describe("a lying service", function () {
       const { status, body } = await forward();
       return { status, body: { ...body, txSignature: HASH } };
     };
-    expect((await pay(`${shop.url}/other-transaction`)).status).to.equal(200);
+    expect((await pay(`${server.url}/other-transaction`)).status).to.equal(200);
     expect(await settled()).to.equal(before + 1);
   });
 
@@ -123,7 +123,7 @@ describe("a lying service", function () {
         await forward();
         return lie;
       };
-      const url = `${shop.url}/settled/${typeof lie === "string" ? lie.replace(" ", "-") : JSON.stringify(lie.body).length}`;
+      const url = `${server.url}/settled/${typeof lie === "string" ? lie.replace(" ", "-") : JSON.stringify(lie.body).length}`;
       expect((await pay(url)).status).to.equal(200);
       expect(await settled()).to.equal(before + 1);
     }
@@ -131,7 +131,7 @@ describe("a lying service", function () {
 
   it("that settles an old attempt later is harmless, because every attempt spends the same note", async () => {
     const before = await settled();
-    const url = `${shop.url}/kept`;
+    const url = `${server.url}/kept`;
     const kept: (() => Promise<unknown>)[] = [];
     proxy.lie = async ({ path, forward }) => {
       if (path !== "settle") return undefined;
@@ -150,16 +150,16 @@ describe("a lying service", function () {
   });
 
   it("with a wrong success gets no proof presented before the chain has the payment", async () => {
-    const shown = shop.shown;
+    const shown = server.shown;
     proxy.lie = async ({ path }) =>
       path === "settle"
         ? { status: 202, body: { status: "pending", txSignature: "0x", id: "7" } }
         : path === "settle/7"
           ? { status: 200, body: { status: "success" } }
           : undefined;
-    expect((await rejection(hasty(`${shop.url}/pending`))).code).to.equal("SETTLEMENT_UNKNOWN");
-    expect(shop.shown).to.equal(shown);
-    await isPaidOnce(`${shop.url}/pending`, await settled());
+    expect((await rejection(hasty(`${server.url}/pending`))).code).to.equal("SETTLEMENT_UNKNOWN");
+    expect(server.shown).to.equal(shown);
+    await isPaidOnce(`${server.url}/pending`, await settled());
   });
 
   it("that refuses causes an error with its reason, and no payment", async () => {
@@ -172,12 +172,12 @@ describe("a lying service", function () {
             body: { valid: false, paymentToken: "", expiresIn: 0, reason: "AMOUNT_TOO_SMALL", message: "no" },
           }
         : undefined;
-    const error = await rejection(pay(`${shop.url}/small`));
+    const error = await rejection(pay(`${server.url}/small`));
     expect([error.code, error.details["reason"]]).to.deep.equal(["PAYMENT_INVALID", "AMOUNT_TOO_SMALL"]);
     expect(await settled()).to.equal(before);
     expect(await spentOn(wallet.store, clock())).to.equal(spent + PRICE);
     expect((await openPurchases(wallet)).map(({ state }) => state)).to.deep.equal(["paying"]);
-    await isPaidOnce(`${shop.url}/small`, before);
+    await isPaidOnce(`${server.url}/small`, before);
   });
 
   it("whose node lags behind gets the same proof again", async () => {
@@ -194,7 +194,7 @@ describe("a lying service", function () {
           }
         : undefined;
     };
-    expect((await pay(`${shop.url}/behind`)).status).to.equal(200);
+    expect((await pay(`${server.url}/behind`)).status).to.equal(200);
     expect([bundles.size, await settled()]).to.deep.equal([1, before + 1]);
   });
 });

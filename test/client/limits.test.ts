@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { clockWithin, DAY_MS } from "../kit/clock.ts";
 import { rejection } from "../kit/rejection.ts";
 import { slow } from "../kit/slow.ts";
-import { Shop } from "../world/small-server.ts";
+import { SmallServer } from "../world/small-server.ts";
 import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 
 const PRICE = 10_000n;
@@ -14,17 +14,17 @@ const PRICE = 10_000n;
 describe("limits", function () {
   slow(this, "a chain, a service and proofs");
   let world: World;
-  let shop: Shop;
-  let other: Shop;
+  let server: SmallServer;
+  let other: SmallServer;
   const clock = clockWithin(DAY_MS);
   before(async () => {
     world = await openWorld();
     const owner = await openWallet(world);
-    shop = await Shop.open(world, owner, { price: PRICE });
-    other = await Shop.open(world, owner, { price: PRICE });
+    server = await SmallServer.open(world, owner, { price: PRICE });
+    other = await SmallServer.open(world, owner, { price: PRICE });
   });
   after(async () => {
-    await shop?.close();
+    await server?.close();
     await other?.close();
   });
   const paying = (wallet: Wallet, limits: Partial<WrapOptions>) =>
@@ -46,14 +46,14 @@ describe("limits", function () {
     );
     const limits = { maxPerDay: 3n * PRICE + PRICE - 1n };
     const [one, two] = [paying(wallet, limits), paying(wallet, limits)];
-    const urls = [1, 2, 3].map((n) => `${shop.url}/day/${n}`);
-    const before = shop.sales.length;
+    const urls = [1, 2, 3].map((n) => `${server.url}/day/${n}`);
+    const before = server.sales.length;
     const [first, second] = await Promise.all([race(one, urls), race(two, urls)]);
     expect(first.paid + second.paid).to.equal(3);
     expect(new Set([...first.codes, ...second.codes])).to.deep.equal(new Set(["DAY_LIMIT_EXCEEDED"]));
-    expect(shop.sales.length - before).to.equal(3);
+    expect(server.sales.length - before).to.equal(3);
     // Different notes for all of them.
-    expect(new Set(shop.sales.slice(before).map(({ nullifier }) => nullifier)).size).to.equal(3);
+    expect(new Set(server.sales.slice(before).map(({ nullifier }) => nullifier)).size).to.equal(3);
     await wallet.scan();
     expect(wallet.balance().total).to.equal(300_000n - 3n * PRICE);
     expect(await spentOn(wallet.store, clock())).to.equal(3n * PRICE);
@@ -68,15 +68,15 @@ describe("limits", function () {
       { clock },
     );
     const pay = paying(wallet, { maxPerHost: PRICE });
-    const urls = [shop, shop, other, other].map(({ url }, n) => `${url}/host/${n}`);
+    const urls = [server, server, other, other].map(({ url }, n) => `${url}/host/${n}`);
     const { paid, codes } = await race(pay, urls);
     expect([paid, codes]).to.deep.equal([2, ["HOST_LIMIT_EXCEEDED", "HOST_LIMIT_EXCEEDED"]]);
-    for (const { host } of [shop, other]) expect(await spentOn(wallet.store, clock(), host)).to.equal(PRICE);
+    for (const { host } of [server, other]) expect(await spentOn(wallet.store, clock(), host)).to.equal(PRICE);
   });
 
   it("do not count attempts that the wallet could not fund", async () => {
     const wallet = await payerWith(world, [10_000n], { clock });
-    const dear = await Shop.open(world, await openWallet(world), { price: PRICE + 1n });
+    const dear = await SmallServer.open(world, await openWallet(world), { price: PRICE + 1n });
     const pay = paying(wallet, { maxPerRequest: PRICE + 1n, maxPerDay: PRICE + 1n });
     for (const n of [1, 2, 2, 3]) {
       expect((await rejection(pay(`${dear.url}/begun/${n}`))).code).to.equal("INSUFFICIENT_FUNDS");
@@ -94,7 +94,7 @@ describe("limits", function () {
       split: { notes: 2, amount: PRICE },
       onProgress: ({ stage }) => void (stage === "split" && abort.abort(reason)),
     });
-    const stopped = await pay(`${shop.url}/split`, { signal: abort.signal }).catch((error: unknown) => error);
+    const stopped = await pay(`${server.url}/split`, { signal: abort.signal }).catch((error: unknown) => error);
     expect(stopped).to.equal(reason);
     expect([await spentOn(wallet.store, clock()), await openPurchases(wallet)]).to.deep.equal([0n, []]);
   });

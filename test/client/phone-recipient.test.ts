@@ -1,11 +1,11 @@
-// A shop whose 402 answers name a phone number: paid where the registry says the same, refused where it does not.
+// A server whose 402 answers name a phone number: paid where the registry says the same, refused where it does not.
 
 import { openPurchases, phonePin, signBinding, type Wallet, type WrapOptions, wrapFetch } from "@sotto/client";
 import type { PaymentInstructions } from "@sotto/protocol";
 import { expect } from "chai";
 import { rejection } from "../kit/rejection.ts";
 import { slow } from "../kit/slow.ts";
-import { Shop } from "../world/small-server.ts";
+import { SmallServer } from "../world/small-server.ts";
 import { openWallet, openWorld, payerWith, type World } from "../world/wallets.ts";
 import { type Person, Phones } from "./support/phones.ts";
 
@@ -15,36 +15,36 @@ describe("a 402 with a phone number", function () {
   slow(this, "a chain, a service and proofs");
   let world: World;
   let phones: Phones;
-  let shop: Shop;
+  let server: SmallServer;
   let merchant: Person;
   let number: string;
   before(async () => {
     world = await openWorld();
     phones = await Phones.open(world);
     merchant = phones.person(await openWallet(world));
-    shop = await Shop.open(world, merchant.wallet, { price: PRICE, account: merchant.account });
+    server = await SmallServer.open(world, merchant.wallet, { price: PRICE, account: merchant.account });
     number = phones.newNumber();
     await phones.link(number, merchant);
   });
   after(async () => {
-    await shop?.close();
+    await server?.close();
     await phones?.close();
   });
 
-  /** What the shop shows from now on: `person`'s wallet and key, truly signed, beside this number. */
+  /** What the server shows from now on: `person`'s wallet and key, truly signed, beside this number. */
   const show = async (phone: string, { account, wallet }: Person) => {
     const { binding, signature } = await signBinding(wallet, account, { phone, service: phones.url });
     const { wallet: address, key, issuedAt, service } = binding;
     const encryptedMapping = true;
     const recipient = { phone, wallet: address, encryptedMapping, shieldedAddress: key, signature, issuedAt, service };
-    shop.options.tamper = (instructions: PaymentInstructions) => ({
+    server.options.tamper = (instructions: PaymentInstructions) => ({
       ...instructions,
       payment: { ...instructions.payment, recipient },
     });
   };
   const buy = (wallet: Wallet, options: Partial<WrapOptions> = {}) => {
     const services = { services: [world.serviceUrl], phoneRegistry: phones.url };
-    return wrapFetch(fetch, wallet, { ...services, maxPerRequest: PRICE, ...options })(`${shop.url}/report`);
+    return wrapFetch(fetch, wallet, { ...services, maxPerRequest: PRICE, ...options })(`${server.url}/report`);
   };
   const untouched = async (wallet: Wallet) => {
     expect(await openPurchases(wallet)).to.deep.equal([]);
@@ -94,19 +94,19 @@ describe("a 402 with a phone number", function () {
     await show(moving, successor);
     expect((await rejection(buy(wallet))).code).to.equal("PHONE_CHANGED");
     await untouched(wallet);
-    // The shop itself takes its new account for its own.
-    Object.assign(shop, { account: successor.account });
+    // The server itself takes its new account for its own.
+    Object.assign(server, { account: successor.account });
     const sure = { phone: { confirmChange: () => true }, confirmRecipient: () => true };
     expect((await buy(wallet, sure)).status).to.equal(200);
     expect((await phonePin(wallet.store, moving))?.wallet).to.equal(successor.account.address.toLowerCase());
-    Object.assign(shop, { account: merchant.account });
+    Object.assign(server, { account: merchant.account });
   });
 
   it("is not looked up without a configured registry", async () => {
     const wallet = await payerWith(world, [100_000n]);
     await show(phones.newNumber(), merchant);
     const { status } = await wrapFetch(fetch, wallet, { services: [world.serviceUrl], maxPerRequest: PRICE })(
-      `${shop.url}/report`,
+      `${server.url}/report`,
     );
     expect(status).to.equal(200);
   });

@@ -1,11 +1,11 @@
-// The paying fetch at a real shop: the resource server behind Express, which checks proofs, token, chain and single use.
+// The paying fetch at a real server: the resource server behind Express, which checks proofs, token, chain and single use.
 
 import { openPurchases, type PayingInit, wrapFetch } from "@sotto/client";
 import { createProver, loadArtifacts, type Prover } from "@sotto/prover";
 import { expect } from "chai";
 import { rejection } from "../kit/rejection.ts";
 import { slow } from "../kit/slow.ts";
-import { openRealShop, type RealShop } from "../world/resource-server.ts";
+import { openResourceServer, type ResourceServer } from "../world/resource-server.ts";
 import { ARTIFACTS, openWorld, payerWith, type World } from "../world/wallets.ts";
 
 const PRICE = 10_000n;
@@ -13,20 +13,20 @@ const PRICE = 10_000n;
 describe("paying fetch at a real resource server", function () {
   slow(this, "a chain, a service and proofs");
   let world: World;
-  let shop: RealShop;
+  let server: ResourceServer;
   let url: string;
   let prover: Prover;
   before(async () => {
     world = await openWorld();
     prover = createProver(await loadArtifacts({ directory: ARTIFACTS }));
-    shop = await openRealShop(world, "0.01");
-    url = shop.url;
+    server = await openResourceServer(world, "0.01");
+    url = server.url;
   });
   after(async () => {
-    await shop?.close();
+    await server?.close();
     await prover?.close();
   });
-  const received = () => shop.received();
+  const received = () => server.received();
 
   it("pays with real proofs, and pays nothing for free routes", async () => {
     const wallet = await payerWith(world, [60_000n], { prover });
@@ -46,7 +46,7 @@ describe("paying fetch at a real resource server", function () {
     const wallet = await payerWith(world, [60_000n, 60_000n]);
     const pay = wrapFetch(fetch, wallet, { services: [world.serviceUrl], maxPerRequest: PRICE, retryDelayMs: 20 });
     const before = await received();
-    shop.failing = 2;
+    server.failing = 2;
     const init: PayingInit = { sotto: { key: "order 7" } };
     expect((await pay(`${url}/order`, init)).status).to.equal(200);
     expect(await received()).to.equal(before + PRICE);
@@ -64,7 +64,7 @@ describe("paying fetch at a real resource server", function () {
     const responses = await Promise.all([1, 2, 3, 4].map((n) => pay(`${url}/parallel/${n}`)));
     expect(responses.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200]);
     expect(await received()).to.equal(before + 4n * PRICE);
-    // Three payments to oneself, four to the shop, each from a note of its own.
+    // Three payments to oneself, four to the server, each from a note of its own.
     const settled = wallet.history().filter(({ state }) => state === "settled");
     expect(settled.map(({ amount }) => amount).filter((amount) => amount === PRICE)).to.have.length(4);
     expect(settled).to.have.length(7);
@@ -89,6 +89,6 @@ describe("paying fetch at a real resource server", function () {
       expect((await pay(`${url}/stopped/${stage}`)).status, stage).to.equal(200);
     }
     expect(await received()).to.equal(before + BigInt(stages.length) * PRICE);
-    expect(shop.sold.filter((target) => target.startsWith("/stopped/"))).to.have.length(stages.length);
+    expect(server.sold.filter((target) => target.startsWith("/stopped/"))).to.have.length(stages.length);
   });
 });

@@ -36,9 +36,9 @@ describe("npm run demo, stopped or rejected", function () {
     place.remove();
     while (journals().some((name) => !before.includes(name))) await sleep(100);
     const [service = ""] = /(?<=it listens at )http:\S+/.exec(stdout) ?? [];
-    const shops = stdout.match(/(?<=sotto\(options\).* )http:\S+|(?<=sotto, options\) +)http:\S+/g) ?? [];
-    expect(shops).to.have.lengthOf(3);
-    for (const url of [`${service}/healthz`, ...shops]) {
+    const servers = stdout.match(/(?<=sotto\(options\).* )http:\S+|(?<=sotto, options\) +)http:\S+/g) ?? [];
+    expect(servers).to.have.lengthOf(3);
+    for (const url of [`${service}/healthz`, ...servers]) {
       const gone: Error = await fetch(url).then(
         () => expect.fail(`${url} answers`),
         (error: Error) => error,

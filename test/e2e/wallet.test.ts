@@ -30,7 +30,7 @@ import { type LocalNode, startNode } from "../../scripts/chain/node.ts";
 import { slow } from "../kit/slow.ts";
 
 const RESOURCE = "https://data.example/article/1";
-const SHOP = `0x${"ab".repeat(20)}`;
+const MERCHANT = `0x${"ab".repeat(20)}`;
 
 describe("wallet on a real chain", function () {
   slow(this, "a chain and proofs");
@@ -81,7 +81,7 @@ describe("wallet on a real chain", function () {
       finality: 0,
       ...changes,
     });
-  const recipient = (wallet: Wallet) => ({ wallet: SHOP, shieldedAddress: wallet.shieldedAddress });
+  const recipient = (wallet: Wallet) => ({ wallet: MERCHANT, shieldedAddress: wallet.shieldedAddress });
   const settle = (...payments: Payment[]) =>
     sendCall(
       relayer,
@@ -110,13 +110,13 @@ describe("wallet on a real chain", function () {
 
   it("deposits without ETH, pays, is read by the recipient, and is restored from its words", async () => {
     const words = createSeedWords();
-    const [payer, shop] = [await open({ seed: seedFromWords(words) }), await open()];
+    const [payer, merchant] = [await open({ seed: seedFromWords(words) }), await open()];
     await fund(payer, [5_000_000n]);
     await append();
     await payer.scan();
     expect(payer.balance()).to.include({ spendable: 5_000_000n, total: 5_000_000n });
 
-    const payment = await payer.pay({ recipient: recipient(shop), amount: 1_250_000n, resourceUrl: RESOURCE });
+    const payment = await payer.pay({ recipient: recipient(merchant), amount: 1_250_000n, resourceUrl: RESOURCE });
     decodeBundle(payment.bundle);
     const { proof, publicSignals, amountProof, amountPublicSignals } = payment.bundle;
     expect(await verifier.verify("payment", proof, publicSignals)).to.equal(true);
@@ -127,7 +127,7 @@ describe("wallet on a real chain", function () {
 
     const viewing = await ViewingWallet.open({
       ...place(),
-      ...shop.exportViewingKey(),
+      ...merchant.exportViewingKey(),
       store: new MemoryStore(),
       finality: 0,
     });
@@ -138,49 +138,49 @@ describe("wallet on a real chain", function () {
     await append();
     await restored.scan();
     expect(restored.balance()).to.include({ spendable: 3_750_000n, total: 3_750_000n });
-    await settle(await restored.pay({ recipient: recipient(shop), amount: 750_000n, resourceUrl: RESOURCE }));
+    await settle(await restored.pay({ recipient: recipient(merchant), amount: 750_000n, resourceUrl: RESOURCE }));
     await restored.scan();
     expect(restored.balance().total).to.equal(3_000_000n);
     await viewing.scan();
     expect(viewing.total()).to.equal(2_000_000n);
 
     await append();
-    await shop.scan();
+    await merchant.scan();
     const fee = { amount: 20_000n, recipient: `0x${"fe".repeat(20)}` };
-    const withdrawal = await shop.withdraw({ recipient: SHOP, amount: 1_500_000n, fee });
+    const withdrawal = await merchant.withdraw({ recipient: MERCHANT, amount: 1_500_000n, fee });
     expect(withdrawal.notes).to.have.length(2);
     await sendCall(relayer, withdrawCall(deployment.pool, withdrawal.withdraw));
-    await shop.scan();
-    expect(shop.status(withdrawal.id).state).to.equal("settled");
-    expect(await token["balanceOf"]!(SHOP)).to.equal(1_500_000n);
+    await merchant.scan();
+    expect(merchant.status(withdrawal.id).state).to.equal("settled");
+    expect(await token["balanceOf"]!(MERCHANT)).to.equal(1_500_000n);
     expect(await token["balanceOf"]!(fee.recipient)).to.equal(20_000n);
-    expect(shop.balance().total).to.equal(480_000n);
+    expect(merchant.balance().total).to.equal(480_000n);
   });
 
   it("makes parallel payments from a split deposit, settled in one batch", async () => {
-    const [payer, shop] = [await open(), await open()];
+    const [payer, merchant] = [await open(), await open()];
     await (await token["mint"]!(relayer.address, 3_000_000n)).wait();
     const calls = await payer.deposit({ amounts: splitAmount(3_000_000n, 3), account: relayer.address });
     await sendCall(relayer, calls.approve);
     await sendCall(relayer, calls.deposit);
     await append();
-    const request = { recipient: recipient(shop), amount: 400_000n, resourceUrl: RESOURCE };
+    const request = { recipient: recipient(merchant), amount: 400_000n, resourceUrl: RESOURCE };
     const payments = await Promise.all([payer.pay(request), payer.pay(request), payer.pay(request)]);
     expect(new Set(payments.map(({ nullifier }) => nullifier)).size).to.equal(3);
     await settle(...payments);
-    await Promise.all([payer.scan(), shop.scan()]);
+    await Promise.all([payer.scan(), merchant.scan()]);
     expect(payments.map(({ id }) => payer.status(id).state)).to.deep.equal(["settled", "settled", "settled"]);
     expect(payer.balance().total).to.equal(1_800_000n);
-    expect(shop.balance().total).to.equal(1_200_000n);
+    expect(merchant.balance().total).to.equal(1_200_000n);
   });
 
   it("rescans its notes after a reorganization, also one that reverts a settled payment", async () => {
     const store = new SqliteStore(":memory:");
-    const [payer, shop] = [await open({ store }), await open()];
+    const [payer, merchant] = [await open({ store }), await open()];
     await fund(payer, [2_000_000n]);
     await append();
     const before = await provider.send("evm_snapshot", []);
-    const request = { recipient: recipient(shop), amount: 500_000n, resourceUrl: RESOURCE };
+    const request = { recipient: recipient(merchant), amount: 500_000n, resourceUrl: RESOURCE };
     const payment = await payer.pay(request);
     await settle(payment);
     await append();

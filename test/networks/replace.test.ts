@@ -34,7 +34,7 @@ interface Place {
   readonly deploymentBlock: number;
 }
 
-const SHOP = `0x${"ab".repeat(20)}`;
+const MERCHANT = `0x${"ab".repeat(20)}`;
 const NETWORK = `replace-${process.pid}`;
 
 describe("replacing a pool", function () {
@@ -128,13 +128,13 @@ describe("replacing a pool", function () {
   it("pays in the new one, and such a payment is not valid in the old one", async () => {
     const wallet = await open(next);
     await wallet.scan();
-    const shop = await Wallet.open({
+    const merchant = await Wallet.open({
       ...next,
       seed: seedFromWords(createSeedWords()),
       store: new MemoryStore(),
       finality: 0,
     });
-    const recipient = { wallet: SHOP, shieldedAddress: shop.shieldedAddress };
+    const recipient = { wallet: MERCHANT, shieldedAddress: merchant.shieldedAddress };
     const resourceUrl = "https://data.example/after-the-move";
     const payment = await wallet.pay({ recipient, amount: 1_250_000n, resourceUrl });
     const elsewhere = await sendCall(stranger, settleCall(old.pool, [payment.settle])).then(
@@ -145,7 +145,7 @@ describe("replacing a pool", function () {
     await sendCall(stranger, settleCall(next.pool, [payment.settle]));
     const viewing = await ViewingWallet.open({
       ...next,
-      ...shop.exportViewingKey(),
+      ...merchant.exportViewingKey(),
       store: new MemoryStore(),
       finality: 0,
     });

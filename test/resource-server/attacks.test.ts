@@ -7,7 +7,16 @@ import { Counter } from "./support/counter.ts";
 import { createMerchant } from "./support/merchant.ts";
 import { headerOf } from "./support/payments.ts";
 import { ADAPTERS } from "./support/servers.ts";
-import { forgeFor, ORIGIN, openShopWorld, PRICE, pay, type ShopWorld, settle, verify } from "./support/world.ts";
+import {
+  forgeFor,
+  type MerchantWorld,
+  ORIGIN,
+  openMerchantWorld,
+  PRICE,
+  pay,
+  settle,
+  verify,
+} from "./support/world.ts";
 
 const MINUTE_MS = 60_000;
 const LIMIT_MS = 5 * MINUTE_MS;
@@ -15,26 +24,26 @@ const LEAD_MS = 30_000;
 
 describe("a payer does not get the resource", function () {
   slow(this, "a chain, a service and proofs");
-  let world: ShopWorld;
-  let shop: Counter;
-  /** Of the shop; left out: this machine's, ms. */
+  let world: MerchantWorld;
+  let server: Counter;
+  /** Of the server; left out: this machine's, ms. */
   let now: number | undefined;
   before(async () => {
-    world = await openShopWorld();
-    shop = await Counter.open(ADAPTERS.get("Express 5")!, world, { clock: () => now ?? Date.now() });
+    world = await openMerchantWorld();
+    server = await Counter.open(ADAPTERS.get("Express 5")!, world, { clock: () => now ?? Date.now() });
   });
   afterEach(() => {
     now = undefined;
   });
-  after(async () => shop?.close());
+  after(async () => server?.close());
 
   it("before the payment is settled", async () => {
     const bundle = forgeFor(world);
     const paymentToken = await verify(world, bundle);
     const { txSignature } = await pay(world);
     for (const hash of [`0x${"00".repeat(32)}`, `0x${"ab".repeat(32)}`, txSignature])
-      await shop.refuses("NOT_SETTLED", { bundle, paymentToken, txSignature: hash });
-    await shop.takes(await settle(world, bundle));
+      await server.refuses("NOT_SETTLED", { bundle, paymentToken, txSignature: hash });
+    await server.takes(await settle(world, bundle));
   });
 
   it("before the payment has the required confirmations", async () => {
@@ -55,32 +64,35 @@ describe("a payer does not get the resource", function () {
 
   it("twice for one payment, the second time another resource", async () => {
     const payment = await pay(world, { target: "/paid/a" });
-    await shop.refuses("TOKEN_CLAIMS", payment, "/paid/b");
-    await shop.refuses("TOKEN_CLAIMS", payment, "/paid/a?");
-    await shop.refuses("TOKEN_CLAIMS", payment, "/paid/a?b");
-    await shop.takes(payment, "/paid/a");
-    await shop.refuses("USED", payment, "/paid/a");
-    await shop.refuses("TOKEN_CLAIMS", payment, "/paid/b");
+    await server.refuses("TOKEN_CLAIMS", payment, "/paid/b");
+    await server.refuses("TOKEN_CLAIMS", payment, "/paid/a?");
+    await server.refuses("TOKEN_CLAIMS", payment, "/paid/a?b");
+    await server.takes(payment, "/paid/a");
+    await server.refuses("USED", payment, "/paid/a");
+    await server.refuses("TOKEN_CLAIMS", payment, "/paid/b");
   });
 
   it("for a payment to the server's wallet with somebody else's key", async () => {
     const stranger = await createMerchant(world);
     const { wallet, shielded } = world.merchant;
     const { encryptionKey, ownerTag } = stranger.shielded;
-    await shop.refuses("TOKEN_CLAIMS", await pay(world, { to: { wallet, shielded: stranger.shielded } }));
-    await shop.refuses("TOKEN_CLAIMS", await pay(world, { to: { wallet, shielded: { ...shielded, encryptionKey } } }));
-    await shop.refuses("TOKEN_CLAIMS", await pay(world, { to: { wallet, shielded: { ...shielded, ownerTag } } }));
+    await server.refuses("TOKEN_CLAIMS", await pay(world, { to: { wallet, shielded: stranger.shielded } }));
+    await server.refuses(
+      "TOKEN_CLAIMS",
+      await pay(world, { to: { wallet, shielded: { ...shielded, encryptionKey } } }),
+    );
+    await server.refuses("TOKEN_CLAIMS", await pay(world, { to: { wallet, shielded: { ...shielded, ownerTag } } }));
   });
 
   it("for a payment to another recipient, whatever its header names", async () => {
     const other = await createMerchant(world);
     const payment = await pay(world, { to: other });
-    await shop.refuses("RECIPIENT", payment);
-    await shop.refuses("TOKEN_CLAIMS", {
+    await server.refuses("RECIPIENT", payment);
+    await server.refuses("TOKEN_CLAIMS", {
       ...payment,
       bundle: { ...payment.bundle, recipientPublicKey: world.merchant.wallet },
     });
-    await shop.refuses(
+    await server.refuses(
       "RECIPIENT",
       await pay(world, { to: { wallet: other.wallet, shielded: world.merchant.shielded } }),
     );
@@ -89,8 +101,8 @@ describe("a payer does not get the resource", function () {
   it("for a payment to the same recipient at another server", async () => {
     for (const origin of ["https://other.example", "http://data.example", "https://data.example:8443"]) {
       const payment = await pay(world, { resource: `${origin}/paid/a` });
-      await shop.refuses("TOKEN_CLAIMS", payment);
-      await shop.refuses("TOKEN_CLAIMS", {
+      await server.refuses("TOKEN_CLAIMS", payment);
+      await server.refuses("TOKEN_CLAIMS", {
         ...payment,
         bundle: { ...payment.bundle, resourceUrl: `${ORIGIN}/paid/a` },
       });
@@ -100,39 +112,39 @@ describe("a payer does not get the resource", function () {
   it("with a header from the future, beyond the allowed clock skew", async () => {
     const payment = await pay(world);
     now = payment.bundle.timestamp - LEAD_MS - 1;
-    await shop.refuses("FROM_THE_FUTURE", payment);
+    await server.refuses("FROM_THE_FUTURE", payment);
     now = payment.bundle.timestamp - LEAD_MS;
-    await shop.takes(payment);
+    await server.takes(payment);
   });
 
   it("with a header older than five minutes, even with a valid signature", async () => {
     const [old, older] = [await pay(world), await pay(world)];
     now = old.bundle.timestamp + LIMIT_MS;
-    await shop.takes(old);
+    await server.takes(old);
     now = older.bundle.timestamp + LIMIT_MS + 1;
-    await shop.refuses("TOO_OLD", older);
+    await server.refuses("TOO_OLD", older);
   });
 
   it("with another timestamp than the payment's", async () => {
     const payment = await pay(world);
     for (const shift of [-60_000, -1, 1, 10_000])
-      await shop.refuses("TOKEN_CLAIMS", {
+      await server.refuses("TOKEN_CLAIMS", {
         ...payment,
         bundle: { ...payment.bundle, timestamp: payment.bundle.timestamp + shift },
       });
-    await shop.takes(payment);
+    await server.takes(payment);
   });
 
   it("underpaid by one unit", async () => {
     const less = PRICE - 1n;
     for (const terms of [{ price: less }, { amount: less, lowerBound: less }]) {
       const payment = await pay(world, terms);
-      await shop.refuses("BUNDLE", payment);
-      await shop.refusesBare("AMOUNT_PROOF", payment);
+      await server.refuses("BUNDLE", payment);
+      await server.refusesBare("AMOUNT_PROOF", payment);
       // The bounds of the price said, those of less proven.
       const range = [4, 5].map((at) => String(at === 4 ? PRICE : (PRICE * 11n) / 10n));
       const amountPublicSignals = [...payment.bundle.amountPublicSignals.slice(0, 4), ...range];
-      await shop.refuses("AMOUNT_PROOF", { ...payment, bundle: { ...payment.bundle, amountPublicSignals } });
+      await server.refuses("AMOUNT_PROOF", { ...payment, bundle: { ...payment.bundle, amountPublicSignals } });
     }
   });
 
@@ -140,24 +152,24 @@ describe("a payer does not get the resource", function () {
     const most = (PRICE * 11n) / 10n;
     for (const amount of [most + 1n, PRICE]) {
       const payment = await pay(world, { amount, upperBound: most + 1n });
-      await shop.refuses("BUNDLE", payment);
-      await shop.refusesBare("AMOUNT_PROOF", payment);
+      await server.refuses("BUNDLE", payment);
+      await server.refusesBare("AMOUNT_PROOF", payment);
     }
-    await shop.takes(await pay(world, { amount: most }));
+    await server.takes(await pay(world, { amount: most }));
   });
 
   it("for a payment proved with narrower bounds than the price's", async () => {
-    await shop.refusesBare("AMOUNT_PROOF", await pay(world, { amount: PRICE + 1n, lowerBound: PRICE + 1n }));
-    await shop.refusesBare("AMOUNT_PROOF", await pay(world, { amount: PRICE, upperBound: PRICE }));
+    await server.refusesBare("AMOUNT_PROOF", await pay(world, { amount: PRICE + 1n, lowerBound: PRICE + 1n }));
+    await server.refusesBare("AMOUNT_PROOF", await pay(world, { amount: PRICE, upperBound: PRICE }));
   });
 
   it("for the proof of one payment with the amount of another", async () => {
     const [one, other] = [await pay(world), await pay(world)];
     const { proof, amountProof, encryptedAmount } = other.bundle;
-    await shop.refusesBare("PROOF", { ...one, bundle: { ...one.bundle, proof } });
-    await shop.refusesBare("AMOUNT_PROOF", { ...one, bundle: { ...one.bundle, amountProof } });
-    await shop.refusesBare("CIPHERTEXT", { ...one, bundle: { ...one.bundle, amountProof, encryptedAmount } });
-    for (const payment of [one, other]) await shop.takes(payment);
+    await server.refusesBare("PROOF", { ...one, bundle: { ...one.bundle, proof } });
+    await server.refusesBare("AMOUNT_PROOF", { ...one, bundle: { ...one.bundle, amountProof } });
+    await server.refusesBare("CIPHERTEXT", { ...one, bundle: { ...one.bundle, amountProof, encryptedAmount } });
+    for (const payment of [one, other]) await server.takes(payment);
   });
 
   it("for one of two payments that share their commitments", async () => {
@@ -165,9 +177,9 @@ describe("a payer does not get the resource", function () {
     const [settled, twin] = [forgeFor(world, { commitments }), forgeFor(world, { commitments })];
     const paymentToken = await verify(world, twin);
     const paid = await settle(world, settled);
-    await shop.refuses("TOKEN_CLAIMS", { ...paid, bundle: twin });
-    await shop.refuses("NOT_SETTLED", { ...paid, bundle: twin, paymentToken });
-    await shop.takes(paid);
+    await server.refuses("TOKEN_CLAIMS", { ...paid, bundle: twin });
+    await server.refuses("NOT_SETTLED", { ...paid, bundle: twin, paymentToken });
+    await server.takes(paid);
   });
 
   it("for one of two payments of the same note", async () => {
@@ -175,8 +187,8 @@ describe("a payer does not get the resource", function () {
     const [first, second] = [forgeFor(world, { nullifier }), forgeFor(world, { nullifier })];
     const paymentToken = await verify(world, first);
     const paid = await settle(world, second);
-    await shop.refuses("NOT_SETTLED", { ...paid, bundle: first, paymentToken });
-    await shop.refuses("TOKEN_CLAIMS", { ...paid, bundle: first });
-    await shop.takes(paid);
+    await server.refuses("NOT_SETTLED", { ...paid, bundle: first, paymentToken });
+    await server.refuses("TOKEN_CLAIMS", { ...paid, bundle: first });
+    await server.takes(paid);
   });
 });

@@ -1,4 +1,4 @@
-// Nothing forged: a wallet with notes of its own, real proofs, and the paying fetch, at a shop on each adapter.
+// Nothing forged: a wallet with notes of its own, real proofs, and the paying fetch, at a server on each adapter.
 
 import { createSeedWords, MemoryStore, type PayingFetch, seedFromWords, Wallet, wrapFetch } from "@sotto/client";
 import { createProver, loadArtifacts } from "@sotto/prover";
@@ -6,9 +6,9 @@ import { createPaywall, type Paywall } from "@sotto/resource-server";
 import { expect } from "chai";
 import { slow } from "../kit/slow.ts";
 import { artifacts, openService, type TestService } from "../world/service.ts";
-import { shopOptions } from "./support/options.ts";
-import { ADAPTERS, type Sale, type Shop } from "./support/servers.ts";
-import { openShopWorld, PRICE, type ShopWorld } from "./support/world.ts";
+import { paywallOptions } from "./support/options.ts";
+import { ADAPTERS, type ResourceServer, type Sale } from "./support/servers.ts";
+import { type MerchantWorld, openMerchantWorld, PRICE } from "./support/world.ts";
 
 /** One of the two that share an adapter is enough here. */
 const NAMES = [...ADAPTERS.keys()].filter((name) => name !== "Express 4");
@@ -16,13 +16,13 @@ const NOTE = 3n * PRICE;
 
 describe("a client with a wallet", function () {
   slow(this, "a chain, a service and proofs");
-  let world: ShopWorld;
+  let world: MerchantWorld;
   let wallet: Wallet;
   let pay: PayingFetch;
   /** Brings notes into the tree: what is deposited here is spent. */
   let appending: TestService;
   before(async () => {
-    world = await openShopWorld();
+    world = await openMerchantWorld();
     appending = await openService({ SOTTO_APPEND_AFTER_MS: "0" });
     const { chainId, pool, token, deploymentBlock, node } = world;
     wallet = await Wallet.open({
@@ -31,7 +31,7 @@ describe("a client with a wallet", function () {
       store: new MemoryStore(),
       prover: createProver(await loadArtifacts({ directory: artifacts })),
     });
-    // One note for each shop, two for the one that is paid for in parallel.
+    // One note for each server, two for the one that is paid for in parallel.
     const amounts = Array.from({ length: NAMES.length + 2 }, () => NOTE);
     const { deposit } = await wallet.deposit({ amounts });
     await (await world.depositor.sendTransaction(deposit)).wait();
@@ -52,27 +52,27 @@ describe("a client with a wallet", function () {
       decide: (request: Parameters<Paywall["decide"]>[0]) => paywall!.decide(request),
       close: async () => undefined,
     };
-    const shop: Shop = await ADAPTERS.get(name)!(later, sell);
-    const { recipient, ...options } = shopOptions(world);
+    const server: ResourceServer = await ADAPTERS.get(name)!(later, sell);
+    const { recipient, ...options } = paywallOptions(world);
     const { viewingKey } = world.merchant;
-    paywall = await createPaywall({ ...options, origin: shop.url, recipient: { ...recipient, viewingKey } });
+    paywall = await createPaywall({ ...options, origin: server.url, recipient: { ...recipient, viewingKey } });
     const close = async () => {
-      await shop.close();
+      await server.close();
       await paywall?.close();
     };
-    return { url: shop.url, close };
+    return { url: server.url, close };
   }
 
   for (const name of NAMES)
     it(`pays once on ${name} although the handler fails at first, and the server reads the amount`, async () => {
       const sales: Sale[] = [];
-      const shop = await open(name, (sale) => {
+      const server = await open(name, (sale) => {
         sales.push(sale);
         return sales.length === 1 ? { status: 503, text: "later" } : { status: 200, text: "the goods" };
       });
       try {
         const before = wallet.balance().total;
-        const response = await pay(`${shop.url}/paid/report?lang=en`);
+        const response = await pay(`${server.url}/paid/report?lang=en`);
         expect([response.status, await response.text()]).to.deep.equal([200, "the goods"]);
         await wallet.scan();
         expect(wallet.balance().total).to.equal(before - PRICE);
@@ -80,25 +80,25 @@ describe("a client with a wallet", function () {
         expect(served?.digest).to.equal(failed?.digest);
         expect(served?.amount).to.equal(PRICE);
         expect(served?.settledThere).to.equal(true);
-        expect(served?.resource).to.equal(`${shop.url}/paid/report?lang=en`);
+        expect(served?.resource).to.equal(`${server.url}/paid/report?lang=en`);
       } finally {
-        await shop.close();
+        await server.close();
       }
     });
 
   it("makes two parallel payments from two notes", async () => {
     const nullifiers = new Set<bigint | undefined>();
-    const shop = await open("Hono", ({ payment }) => {
+    const server = await open("Hono", ({ payment }) => {
       nullifiers.add(payment?.nullifier);
       return { status: 200, text: String(payment?.resource) };
     });
     try {
-      const urls = ["a", "b"].map((what) => `${shop.url}/paid/${what}`);
+      const urls = ["a", "b"].map((what) => `${server.url}/paid/${what}`);
       const answers = await Promise.all(urls.map(async (url) => (await pay(url)).text()));
       expect(answers).to.deep.equal(urls);
       expect(nullifiers.size).to.equal(2);
     } finally {
-      await shop.close();
+      await server.close();
     }
   });
 });

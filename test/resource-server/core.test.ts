@@ -5,15 +5,15 @@ import type { PaywallEvent, PaywallOptions } from "@sotto/resource-server";
 import { expect } from "chai";
 import { slow } from "../kit/slow.ts";
 import { ask, CorePaywalls, told } from "./support/core.ts";
-import { shopOptions } from "./support/options.ts";
-import { ORIGIN, openShopWorld, PRICE, pay, type ShopWorld } from "./support/world.ts";
+import { paywallOptions } from "./support/options.ts";
+import { type MerchantWorld, ORIGIN, openMerchantWorld, PRICE, pay } from "./support/world.ts";
 
 describe("a paywall", function () {
   slow(this, "a chain, a service and proofs");
-  let world: ShopWorld;
+  let world: MerchantWorld;
   let core: CorePaywalls;
   before(async () => {
-    world = await openShopWorld();
+    world = await openMerchantWorld();
     core = new CorePaywalls(world);
   });
   afterEach(() => core.closeAll());
@@ -80,7 +80,7 @@ describe("a paywall", function () {
 
   it("reads the amount with the viewing key", async () => {
     const { viewingKey } = world.merchant;
-    const paywall = await core.open({ recipient: { ...shopOptions(world).recipient, viewingKey } });
+    const paywall = await core.open({ recipient: { ...paywallOptions(world).recipient, viewingKey } });
     const paid = await core.show(paywall, await pay(world, { amount: PRICE + 7n }));
     if (paid.kind !== "paid") throw new Error(told(paid));
     const { amount, bounds, settledThere, resource, wallet } = paid.payment;

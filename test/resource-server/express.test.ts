@@ -36,12 +36,12 @@ describe("a paywall in Express", function () {
     const router = express.Router();
     router.use(expressPaywall(paywall));
     router.get("/report", (request, response) => void response.json({ paid: request.payment?.resource }));
-    app.use("/shop", router);
+    app.use("/catalog", router);
     app.get("/lobby", (_request, response) => void response.send("free"));
     await serving(app, async (url) => {
-      const body = await (await fetch(`${url}/shop/report?a=1`)).json();
+      const body = await (await fetch(`${url}/catalog/report?a=1`)).json();
       expect(body).to.deep.equal({ paid: paywall.payment.resource });
-      expect(paywall.requests.map(({ target }) => target)).to.deep.equal(["/shop/report?a=1"]);
+      expect(paywall.requests.map(({ target }) => target)).to.deep.equal(["/catalog/report?a=1"]);
       expect(await (await fetch(`${url}/lobby`)).text()).to.equal("free");
       expect(paywall.requests.length).to.equal(1);
     });
@@ -98,7 +98,7 @@ describe("a paywall in Express", function () {
   it("is told of a failure that the application's error handler handles", async () => {
     const app = express();
     app.use(expressPaywall(paywall));
-    app.get("/", () => Promise.reject(new Error("of the shop")));
+    app.get("/", () => Promise.reject(new Error("from the handler")));
     app.use(
       ((_error, _request, response, _next) => void response.status(418).send("tea")) as express.ErrorRequestHandler,
     );

@@ -1,4 +1,4 @@
-// Whom a shop believes: neither a service nor a payer's word that something was paid, only the chain; and of services,
+// Whom a server believes: neither a service nor a payer's word that something was paid, only the chain; and of services,
 // only its own.
 
 import { settleCall } from "@sotto/client";
@@ -20,7 +20,7 @@ import { Counter } from "./support/counter.ts";
 import { type LyingFacilitator, startLyingFacilitator } from "./support/facilitator.ts";
 import { createMerchant } from "./support/merchant.ts";
 import { ADAPTERS } from "./support/servers.ts";
-import { forgeFor, openShopWorld, pay, type Settled, type ShopWorld, settle } from "./support/world.ts";
+import { forgeFor, type MerchantWorld, openMerchantWorld, pay, type Settled, settle } from "./support/world.ts";
 
 const pool = new Interface(shieldedPoolAbi);
 
@@ -54,13 +54,13 @@ interface KeySet {
 
 describe("a resource server cannot be deceived", function () {
   slow(this, "a chain, a service and proofs");
-  let world: ShopWorld;
+  let world: MerchantWorld;
   let liar: LyingFacilitator;
   let fooled: Counter;
   let honest: Counter;
   let jwks: KeySet;
   before(async () => {
-    world = await openShopWorld();
+    world = await openMerchantWorld();
     liar = await startLyingFacilitator(world);
     const start = ADAPTERS.get("Fastify")!;
     fooled = await Counter.open(start, world, { service: liar.url });
@@ -73,7 +73,7 @@ describe("a resource server cannot be deceived", function () {
     await liar?.close();
   });
 
-  /** A payment with a token of the liar, which the shop believes. */
+  /** A payment with a token of the liar, which the server believes. */
   const said = (bundle: WireBundle, txSignature: string): Settled => ({
     bundle,
     paymentToken: liar.token(bundle),

@@ -18,7 +18,7 @@ describe("a paywall in Fastify", function () {
   });
 
   it("charges for its own instance, not for its parent", async () => {
-    const app = fastify({ rewriteUrl: (request) => String(request.url).replace("/old/", "/shop/") });
+    const app = fastify({ rewriteUrl: (request) => String(request.url).replace("/old/", "/catalog/") });
     app.get("/lobby", async () => "free");
     await app.register(
       async (child) => {
@@ -29,13 +29,13 @@ describe("a paywall in Fastify", function () {
           grandchild.get("/below", async (request) => ({ paid: request.payment?.resource }));
         });
       },
-      { prefix: "/shop" },
+      { prefix: "/catalog" },
     );
     try {
-      for (const url of ["/shop/before", "/shop/after?a=1", "/shop/below", "/old/after"])
+      for (const url of ["/catalog/before", "/catalog/after?a=1", "/catalog/below", "/old/after"])
         expect((await app.inject(url)).json(), url).to.deep.equal({ paid: paywall.payment.resource });
       // What the client asked for, not what the server makes of it.
-      const targets = ["/shop/before", "/shop/after?a=1", "/shop/below", "/old/after"];
+      const targets = ["/catalog/before", "/catalog/after?a=1", "/catalog/below", "/old/after"];
       expect(paywall.requests.map(({ target }) => target)).to.deep.equal(targets);
       expect((await app.inject("/lobby")).body).to.equal("free");
       expect(paywall.requests.length).to.equal(4);

@@ -10,8 +10,8 @@ import { slow } from "../kit/slow.ts";
 import { type HeaderFields, type WrongHeader, wrongHeader } from "./support/mutations.ts";
 import { openPaywall } from "./support/options.ts";
 import { headerOf, showing } from "./support/payments.ts";
-import { ADAPTERS, type Shop } from "./support/servers.ts";
-import { openShopWorld, PRICE, pay, type Settled, type ShopWorld } from "./support/world.ts";
+import { ADAPTERS, type ResourceServer } from "./support/servers.ts";
+import { type MerchantWorld, openMerchantWorld, PRICE, pay, type Settled } from "./support/world.ts";
 
 const HEADERS = fuzzSize(500, 50_000);
 const AT_A_TIME = 8;
@@ -52,36 +52,36 @@ function send(url: string, values: readonly string[]): Promise<Reply> {
 
 describe("mutated proof headers", function () {
   slow(this, "a chain, a service and proofs");
-  let world: ShopWorld;
+  let world: MerchantWorld;
   /** All settled and none used: whatever of them is served is served for a wrong header. */
   let unused: Settled[];
-  const shops: { name: string; shop: Shop; paywall: Paywall }[] = [];
+  const servers: { name: string; server: ResourceServer; paywall: Paywall }[] = [];
   let sold = 0;
   /** Of the shops; left out: this machine's. It stands still while the headers come: the right ones stay right. */
   let now: number | undefined;
   /** What the operators were told, and how often. */
   const reasons = new Map<string, number>();
   before(async () => {
-    world = await openShopWorld();
+    world = await openMerchantWorld();
     for (const [name, start] of ADAPTERS) {
       const onEvent = ({ event, reason = event }: PaywallEvent) =>
         void reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
       const paywall = await openPaywall(world, { onEvent, clock: () => now ?? Date.now() });
-      const shop = await start(paywall, () => {
+      const server = await start(paywall, () => {
         sold += 1;
         return { status: 200, text: "the goods" };
       });
-      shops.push({ name, shop, paywall });
+      servers.push({ name, server, paywall });
     }
-    // No two have a field in common. Many, because a shop looks at one only so often.
+    // No two have a field in common. Many, because a server looks at one only so often.
     const start = Date.now();
     const terms = (index: number) => ({ price: PRICE, amount: PRICE + BigInt(index), timestamp: start - index });
     unused = await Promise.all(Array.from({ length: PAYMENTS }, (_, index) => pay(world, terms(index))));
   });
   after(async () => {
     agent.destroy();
-    for (const { shop, paywall } of shops) {
-      await shop.close();
+    for (const { server, paywall } of servers) {
+      await server.close();
       await paywall.close();
     }
   });
@@ -107,11 +107,11 @@ describe("mutated proof headers", function () {
     let left = HEADERS;
     const one = async (): Promise<void> => {
       while (left-- > 0) {
-        const { name, shop } = shops[left % shops.length]!;
+        const { name, server } = servers[left % servers.length]!;
         const wrong = wrongHeader(all[left % PAYMENTS]!, all[(left + 1) % PAYMENTS]!, random);
         // They are one header where the platform joins them before anyone looks.
         if (wrong.what === "one that comes in two halves" && name === "fetch") continue;
-        const reply = await send(shop.url, wrong.values);
+        const reply = await send(server.url, wrong.values);
         counts.set(reply.status, (counts.get(reply.status) ?? 0) + 1);
         const found = fault(wrong, reply);
         if (found !== undefined) faults.push(`${name}: ${wrong.what}: ${found}: ${reply.text.slice(0, 200)}`);
@@ -129,8 +129,8 @@ describe("mutated proof headers", function () {
   it("do not prevent the valid one from being served", async () => {
     now = undefined;
     const fresh = await pay(world);
-    for (const { name, shop } of shops) {
-      const response = await fetch(`${shop.url}/paid/a`, { headers: showing(headerOf(fresh)) });
+    for (const { name, server } of servers) {
+      const response = await fetch(`${server.url}/paid/a`, { headers: showing(headerOf(fresh)) });
       expect([name, response.status]).to.deep.equal([name, 200]);
     }
   });

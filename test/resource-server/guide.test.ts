@@ -1,4 +1,4 @@
-// The guide for shops, as it stands there: its shop sells, its signature is taken, its prices are asked, its codes exist.
+// The guide for shops, as it stands there: its server sells, its signature is taken, its prices are asked, its codes exist.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { slow } from "../kit/slow.ts";
 import { createMerchant } from "./support/merchant.ts";
 import { openPaywall } from "./support/options.ts";
 import { headerOf, showing } from "./support/payments.ts";
-import { ORIGIN, openShopWorld, pay, type ShopWorld } from "./support/world.ts";
+import { type MerchantWorld, ORIGIN, openMerchantWorld, pay } from "./support/world.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 
@@ -33,10 +33,10 @@ const fieldsOf = (value: object): string[] =>
 
 describe("docs/resource-server.md", function () {
   slow(this, "a chain, a service and proofs");
-  let world: ShopWorld;
+  let world: MerchantWorld;
   let code: DocumentedCode;
   before(async () => {
-    world = await openShopWorld();
+    world = await openMerchantWorld();
     code = new DocumentedCode(import.meta.dirname, "docs/resource-server.md");
   });
   after(() => code?.remove());
@@ -86,7 +86,7 @@ describe("docs/resource-server.md", function () {
     const { body } = decision as unknown as { body: Body };
     parseInstructions(body);
     expect(body.payment.recipient).to.deep.equal({ ...recipient, encryptedMapping: true });
-    // The same fields in the same order; and the same values, but for those that are a shop's own.
+    // The same fields in the same order; and the same values, but for those that are a server's own.
     const own = /^(?:0x|https?:|zk_req_)/;
     const shape = (value: object) =>
       JSON.stringify(value, (name, item) =>

@@ -28,7 +28,7 @@ describe("a paywall around a handler", function () {
 
   it("is told of a handler that throws, and rethrows the error", async () => {
     const handler = withPayment(() => {
-      throw new RangeError("of the shop");
+      throw new RangeError("from the handler");
     }, paywall);
     const failure = await handler(new Request("http://anywhere/")).catch((error: unknown) => error);
     expect(failure).to.be.instanceOf(RangeError);

@@ -18,14 +18,14 @@ describe("a paywall in Hono", function () {
   });
 
   it("mounted below a path sees the whole target", async () => {
-    const shop = new Hono();
-    shop.use("*", honoPaywall(paywall));
-    shop.get("/report", (c) => c.json({ paid: c.get("payment")?.resource }));
-    const app = new Hono().basePath("/v1").route("/shop", shop);
+    const server = new Hono();
+    server.use("*", honoPaywall(paywall));
+    server.get("/report", (c) => c.json({ paid: c.get("payment")?.resource }));
+    const app = new Hono().basePath("/v1").route("/catalog", server);
     app.get("/lobby", (c) => c.text("free"));
-    const answer = await app.request("http://anywhere/v1/shop/report?a=1#b");
+    const answer = await app.request("http://anywhere/v1/catalog/report?a=1#b");
     expect(await answer.json()).to.deep.equal({ paid: paywall.payment.resource });
-    expect(paywall.requests.map(({ target }) => target)).to.deep.equal(["/v1/shop/report?a=1"]);
+    expect(paywall.requests.map(({ target }) => target)).to.deep.equal(["/v1/catalog/report?a=1"]);
     expect(await (await app.request("/v1/lobby")).text()).to.equal("free");
   });
 
@@ -73,7 +73,7 @@ describe("a paywall in Hono", function () {
     const app = new Hono();
     app.use("*", honoPaywall(paywall));
     app.get("/", () => {
-      throw new Error("of the shop");
+      throw new Error("from the handler");
     });
     app.onError((_error, c) => c.text("tea", 418));
     expect((await app.request("/")).status).to.equal(418);

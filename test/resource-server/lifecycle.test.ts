@@ -6,7 +6,7 @@ import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import { slow } from "../kit/slow.ts";
 import { ScriptedPaywall } from "./support/scripted.ts";
-import { ADAPTERS, type Seller, type Shop } from "./support/servers.ts";
+import { ADAPTERS, type ResourceServer, type SaleHandler } from "./support/servers.ts";
 
 const CHUNK = "x".repeat(65_536);
 
@@ -14,23 +14,23 @@ for (const [name, start] of ADAPTERS)
   describe(`a paid request on ${name}`, function () {
     slow(this, "a chain, a service and proofs");
     let paywall: ScriptedPaywall;
-    let shop: Shop;
-    let sell: Seller;
+    let server: ResourceServer;
+    let sell: SaleHandler;
     before(async () => {
       paywall = new ScriptedPaywall();
-      shop = await start(paywall, (sale) => sell(sale));
+      server = await start(paywall, (sale) => sell(sale));
     });
-    after(async () => shop?.close());
+    after(async () => server?.close());
     beforeEach(() => {
       paywall.outcomes.length = 0;
       paywall.requests.length = 0;
       paywall.judges(() => paywall.paid());
       sell = () => ({ status: 200, text: "the goods" });
     });
-    const get = () => fetch(`${shop.url}/paid/a`);
+    const get = () => fetch(`${server.url}/paid/a`);
     /** Leaves as soon as `when` resolves. */
     async function leave(when: Promise<unknown>): Promise<void> {
-      const request = httpRequest(`${shop.url}/paid/a`);
+      const request = httpRequest(`${server.url}/paid/a`);
       request.on("error", () => undefined);
       request.end();
       await when;
@@ -127,7 +127,7 @@ for (const [name, start] of ADAPTERS)
 
     it("is reported once if the payer disconnects during a long answer", async () => {
       sell = () => ({ status: 200, text: CHUNK.repeat(256) });
-      const request = httpRequest(`${shop.url}/paid/a`).end();
+      const request = httpRequest(`${server.url}/paid/a`).end();
       const [response] = await once(request, "response");
       await once(response, "data");
       request.destroy();
@@ -180,7 +180,7 @@ for (const [name, start] of ADAPTERS)
     });
 
     it("passes every header and the raw target to the paywall", async () => {
-      await fetch(`${shop.url}/paid/a%20b?c=%2F&c=d`, { headers: { "X-Payment-Proof": "one" }, method: "DELETE" });
+      await fetch(`${server.url}/paid/a%20b?c=%2F&c=d`, { headers: { "X-Payment-Proof": "one" }, method: "DELETE" });
       const [request] = paywall.requests;
       expect([request?.method, request?.target]).to.deep.equal(["DELETE", "/paid/a%20b?c=%2F&c=d"]);
       expect(request?.header("x-payment-proof")).to.deep.equal(["one"]);

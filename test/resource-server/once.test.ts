@@ -8,11 +8,11 @@ import type { Paywall, PaywallOptions } from "@sotto/resource-server";
 import { expect } from "chai";
 import { slow } from "../kit/slow.ts";
 import { INVALID } from "./support/counter.ts";
-import { openPaywall, shopOptions } from "./support/options.ts";
+import { openPaywall, paywallOptions } from "./support/options.ts";
 import { headerOf, showing } from "./support/payments.ts";
-import { type ShopProcess, startShopProcess } from "./support/processes.ts";
-import { ADAPTERS, type Seller, type Shop } from "./support/servers.ts";
-import { openShopWorld, pay, type Settled, type ShopWorld } from "./support/world.ts";
+import { type ServerProcess, startServerProcess } from "./support/processes.ts";
+import { ADAPTERS, type ResourceServer, type SaleHandler } from "./support/servers.ts";
+import { type MerchantWorld, openMerchantWorld, pay, type Settled } from "./support/world.ts";
 
 const RACERS = 5;
 /** Longer than any lease, shorter than a payment is shown for. */
@@ -22,26 +22,26 @@ const show = (url: string, payment: Settled, target = "/paid/a") =>
   fetch(`${url}${target}`, { headers: showing(headerOf(payment)) });
 
 /** One of the two that share an adapter is enough here. */
-const SHOPS = [...ADAPTERS].filter(([name]) => name !== "Express 4");
+const SERVERS = [...ADAPTERS].filter(([name]) => name !== "Express 4");
 
-for (const [name, start] of SHOPS)
+for (const [name, start] of SERVERS)
   describe(`one payment on ${name}`, function () {
     slow(this, "a chain, a service and proofs");
-    let world: ShopWorld;
+    let world: MerchantWorld;
     let paywall: Paywall;
-    let shop: Shop;
-    let sell: Seller;
+    let server: ResourceServer;
+    let sell: SaleHandler;
     let sold = 0;
     before(async () => {
-      world = await openShopWorld();
+      world = await openMerchantWorld();
       paywall = await openPaywall(world);
-      shop = await start(paywall, (sale) => {
+      server = await start(paywall, (sale) => {
         sold += 1;
         return sell(sale);
       });
     });
     after(async () => {
-      await shop?.close();
+      await server?.close();
       await paywall?.close();
     });
     beforeEach(() => {
@@ -51,7 +51,7 @@ for (const [name, start] of SHOPS)
 
     it("runs the handler once for five concurrent identical headers", async () => {
       const payment = await pay(world);
-      const answers = await Promise.all(Array.from({ length: RACERS }, () => show(shop.url, payment)));
+      const answers = await Promise.all(Array.from({ length: RACERS }, () => show(server.url, payment)));
       expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 402, 402, 402, 402]);
       expect(sold).to.equal(1);
     });
@@ -61,18 +61,18 @@ for (const [name, start] of SHOPS)
       sell = () => (sold < 3 ? { status: 500, text: "failed" } : { status: 200, text: "the goods" });
       const statuses: number[] = [];
       for (let time = 0; time < 5; time++) {
-        const response = await show(shop.url, lucky);
+        const response = await show(server.url, lucky);
         await response.text();
         statuses.push(response.status);
       }
       expect(statuses).to.deep.equal([500, 500, 200, 402, 402]);
       sold = 0;
       sell = () => {
-        throw new Error("of the shop");
+        throw new Error("from the handler");
       };
       statuses.length = 0;
       for (let time = 0; time < 5; time++) {
-        const response = await show(shop.url, unlucky);
+        const response = await show(server.url, unlucky);
         await response.text();
         statuses.push(response.status);
       }
@@ -83,11 +83,11 @@ for (const [name, start] of SHOPS)
     it("stays consumed while its answer is read slowly", async () => {
       const payment = await pay(world);
       sell = () => ({ status: 200, text: "x".repeat(8 << 20) });
-      const reading = httpRequest(`${shop.url}/paid/a`, { headers: showing(headerOf(payment)) }).end();
+      const reading = httpRequest(`${server.url}/paid/a`, { headers: showing(headerOf(payment)) }).end();
       const [answer] = (await once(reading, "response")) as [IncomingMessage];
       // Nobody reads: the server cannot send the rest.
       answer.pause();
-      const again = await show(shop.url, payment);
+      const again = await show(server.url, payment);
       expect([again.status, again.headers.get("retry-after"), sold]).to.deep.equal([402, null, 1]);
       reading.destroy();
     });
@@ -98,9 +98,9 @@ for (const [name, start] of SHOPS)
       for (const [index, status] of statuses.entries()) {
         const payment = payments[index]!;
         sell = () => ({ status, text: "" });
-        const first = await fetch(`${shop.url}/paid/a`, { headers: showing(headerOf(payment)), redirect: "manual" });
+        const first = await fetch(`${server.url}/paid/a`, { headers: showing(headerOf(payment)), redirect: "manual" });
         expect(first.status).to.equal(status);
-        const second = await show(shop.url, payment);
+        const second = await show(server.url, payment);
         expect([second.status, await second.json()]).to.deep.equal([402, INVALID]);
       }
     });
@@ -108,12 +108,12 @@ for (const [name, start] of SHOPS)
 
 describe("one payment across processes", function () {
   slow(this, "a chain, a service and proofs");
-  let world: ShopWorld;
+  let world: MerchantWorld;
   let store: string;
   /** What is to be ended after a test, in this order. */
   const opened: (() => Promise<unknown>)[] = [];
   before(async () => {
-    world = await openShopWorld();
+    world = await openMerchantWorld();
   });
   beforeEach(() => {
     store = `sqlite:${join(world.folder, `${randomUUID()}.sqlite`)}`;
@@ -122,37 +122,37 @@ describe("one payment across processes", function () {
     for (const end of opened.splice(0)) await end();
   });
 
-  async function other(adapter: string): Promise<ShopProcess> {
-    const shop = await startShopProcess({ adapter, options: shopOptions(world, { store }), ahead: 0 });
-    opened.push(() => shop.kill());
-    return shop;
+  async function other(adapter: string): Promise<ServerProcess> {
+    const server = await startServerProcess({ adapter, options: paywallOptions(world, { store }), ahead: 0 });
+    opened.push(() => server.kill());
+    return server;
   }
 
-  /** A shop of this process; `ahead` of its clock against the true one, ms. */
+  /** A server of this process; `ahead` of its clock against the true one, ms. */
   async function own(adapter: string, ahead = 0, changes: Partial<PaywallOptions> = { store }) {
     const paywall = await openPaywall(world, { ...changes, clock: () => Date.now() + ahead });
     let sold = 0;
-    const shop = await ADAPTERS.get(adapter)!(paywall, () => {
+    const server = await ADAPTERS.get(adapter)!(paywall, () => {
       sold += 1;
       return { status: 200, text: "the goods" };
     });
     const close = async () => {
-      await shop.close();
+      await server.close();
       await paywall.close();
     };
     opened.push(close);
-    return { url: shop.url, sold: () => sold, close };
+    return { url: server.url, sold: () => sold, close };
   }
 
   it("runs one handler once if sent to two servers with a shared store", async () => {
-    const shops = [await other("Express 5"), await own("Hono")];
+    const servers = [await other("Express 5"), await own("Hono")];
     for (let round = 0; round < 3; round++) {
       const payment = await pay(world);
-      const racing = Array.from({ length: 2 * RACERS }, (_, index) => show(shops[index % 2]!.url, payment));
+      const racing = Array.from({ length: 2 * RACERS }, (_, index) => show(servers[index % 2]!.url, payment));
       const statuses = (await Promise.all(racing)).map(({ status }) => status);
       expect(statuses.filter((status) => status === 200).length).to.equal(1);
       expect(statuses.filter((status) => status === 402).length).to.equal(2 * RACERS - 1);
-      expect(shops[0]!.sold() + shops[1]!.sold()).to.equal(round + 1);
+      expect(servers[0]!.sold() + servers[1]!.sold()).to.equal(round + 1);
     }
   });
 

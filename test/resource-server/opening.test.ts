@@ -12,17 +12,17 @@ import fastify from "fastify";
 import { slow } from "../kit/slow.ts";
 import { ask, told } from "./support/core.ts";
 import { Door } from "./support/door.ts";
-import { openPaywall, shopOptions } from "./support/options.ts";
+import { openPaywall, paywallOptions } from "./support/options.ts";
 import { headerOf, showing } from "./support/payments.ts";
-import { openShopWorld, pay, type ShopWorld } from "./support/world.ts";
+import { type MerchantWorld, openMerchantWorld, pay } from "./support/world.ts";
 
 describe("a paywall does not open", function () {
   slow(this, "a chain, a service and proofs");
-  let world: ShopWorld;
+  let world: MerchantWorld;
   before(async () => {
-    world = await openShopWorld();
+    world = await openMerchantWorld();
   });
-  const chain = (changes: object) => ({ ...shopOptions(world).chain, ...changes });
+  const chain = (changes: object) => ({ ...paywallOptions(world).chain, ...changes });
   const code = (changes: Partial<PaywallOptions>): Promise<string> =>
     openPaywall(world, changes).then(
       async (paywall) => {
@@ -33,7 +33,7 @@ describe("a paywall does not open", function () {
     );
 
   it("for a recipient without a current signature for this pool", async () => {
-    const { recipient } = shopOptions(world);
+    const { recipient } = paywallOptions(world);
     const [old, next] = [recipient.issuedAt - 300, recipient.issuedAt + 86_400];
     const lies = [{ signature: `0x${"11".repeat(65)}` }, { signature: "0x" }, { issuedAt: old }, { issuedAt: next }];
     for (const lie of [...lies, { service: "https://registry.example" }, { phone: "+14155550100" }])
@@ -61,7 +61,7 @@ describe("a paywall does not open", function () {
   });
 
   it("except with the fields of the deployment's manifest", async () => {
-    const { rpcUrls } = shopOptions(world).chain;
+    const { rpcUrls } = paywallOptions(world).chain;
     expect(await code({ chain: { ...parseDeployment(world), rpcUrls } })).to.equal("opened");
   });
 
@@ -75,11 +75,11 @@ describe("a paywall does not open", function () {
 
 describe("a paywall that cannot reach everything yet", function () {
   slow(this, "a chain, a service and proofs");
-  let world: ShopWorld;
+  let world: MerchantWorld;
   let service: Door;
   let node: Door;
   before(async () => {
-    world = await openShopWorld();
+    world = await openMerchantWorld();
   });
   beforeEach(async () => {
     service = await Door.to(world.service);
@@ -90,7 +90,7 @@ describe("a paywall that cannot reach everything yet", function () {
     await node.close();
   });
   const options = (): PaywallOptions => {
-    const usual = shopOptions(world);
+    const usual = paywallOptions(world);
     return { ...usual, service: service.url, chain: { ...usual.chain, rpcUrls: [node.url] } };
   };
 

@@ -3,18 +3,18 @@
 import { expect } from "chai";
 import { DocumentedCode } from "../kit/documented-code.ts";
 import { slow } from "../kit/slow.ts";
-import { shopOptions } from "./support/options.ts";
+import { paywallOptions } from "./support/options.ts";
 import { headerOf, showing } from "./support/payments.ts";
-import { ORIGIN, openShopWorld, pay, type ShopWorld } from "./support/world.ts";
+import { type MerchantWorld, ORIGIN, openMerchantWorld, pay } from "./support/world.ts";
 
 const SERVERS = ["express-server.ts", "fastify-server.ts", "hono-server.ts", "fetch-server.ts"];
 
 describe("the package's README", function () {
   slow(this, "a chain, a service and proofs");
-  let world: ShopWorld;
+  let world: MerchantWorld;
   let code: DocumentedCode;
   before(async () => {
-    world = await openShopWorld();
+    world = await openMerchantWorld();
     code = new DocumentedCode(import.meta.dirname, "packages/resource-server/README.md");
   });
   after(() => code?.remove());
@@ -26,7 +26,7 @@ describe("the package's README", function () {
 
   for (const name of SERVERS)
     it(`${name} serves its report only for a payment`, async () => {
-      code.write("options.ts", `export const options = ${JSON.stringify(shopOptions(world))};\n`);
+      code.write("options.ts", `export const options = ${JSON.stringify(paywallOptions(world))};\n`);
       await code.serving(name, async (url) => {
         expect(await (await fetch(`${url}/health`)).text()).to.equal("free");
         expect((await fetch(`${url}/report`)).status).to.equal(402);

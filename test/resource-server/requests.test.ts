@@ -1,4 +1,4 @@
-// Requests that lie about themselves: about the shop's name, about their path, about how many proofs they carry.
+// Requests that lie about themselves: about the server's name, about their path, about how many proofs they carry.
 
 import type { Paywall } from "@sotto/resource-server";
 import { expect } from "chai";
@@ -7,8 +7,8 @@ import { INVALID } from "./support/counter.ts";
 import { rawRequest } from "./support/http.ts";
 import { openPaywall } from "./support/options.ts";
 import { headerOf } from "./support/payments.ts";
-import { ADAPTERS, LENIENT, type Shop } from "./support/servers.ts";
-import { ORIGIN, openShopWorld, pay, type Settled, type ShopWorld } from "./support/world.ts";
+import { ADAPTERS, LENIENT, type ResourceServer } from "./support/servers.ts";
+import { type MerchantWorld, ORIGIN, openMerchantWorld, pay, type Settled } from "./support/world.ts";
 
 /** Targets that some server takes for `/paid/a` and another for something free or cheap. */
 const TRICKS = [
@@ -63,33 +63,34 @@ const TRICKS = [
 for (const [name, start] of [...ADAPTERS, ...LENIENT])
   describe(`a forged request on ${name}`, function () {
     slow(this, "a chain, a service and proofs");
-    let world: ShopWorld;
+    let world: MerchantWorld;
     let paywall: Paywall;
-    let shop: Shop;
+    let server: ResourceServer;
     let sold = 0;
     let payment: Settled;
     before(async () => {
-      world = await openShopWorld();
+      world = await openMerchantWorld();
       paywall = await openPaywall(world, {
         // The dear route, among cheap ones and beside free ones that reach far.
         routes: [{ path: "/paid/*", price: "1" }],
         price: "0.01",
         free: ["/health", "/health/*"],
       });
-      shop = await start(paywall, () => {
+      server = await start(paywall, () => {
         sold += 1;
         return { status: 200, text: "the goods" };
       });
       payment = await pay(world, { target: "/paid/a", price: 1_000_000n });
     });
     after(async () => {
-      await shop?.close();
+      await server?.close();
       await paywall?.close();
     });
     beforeEach(() => {
       sold = 0;
     });
-    const get = (target: string, ...headers: string[]) => rawRequest(shop.url, [`GET ${target} HTTP/1.1`, ...headers]);
+    const get = (target: string, ...headers: string[]) =>
+      rawRequest(server.url, [`GET ${target} HTTP/1.1`, ...headers]);
 
     it("with another path is neither served nor offered at another price", async () => {
       for (const target of TRICKS) {

@@ -5,16 +5,16 @@ import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { slow } from "../kit/slow.ts";
 import { CorePaywalls, told } from "./support/core.ts";
-import { forgeFor, openShopWorld, pay, type ShopWorld, settle, verify } from "./support/world.ts";
+import { forgeFor, type MerchantWorld, openMerchantWorld, pay, settle, verify } from "./support/world.ts";
 
 const NOWHERE = "http://127.0.0.1:9";
 
 describe("a paywall that checks a settlement", function () {
   slow(this, "a chain, a service and proofs");
-  let world: ShopWorld;
+  let world: MerchantWorld;
   let core: CorePaywalls;
   before(async () => {
-    world = await openShopWorld();
+    world = await openMerchantWorld();
     core = new CorePaywalls(world);
   });
   afterEach(() => core.closeAll());

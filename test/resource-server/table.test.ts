@@ -7,15 +7,15 @@ import { slow } from "../kit/slow.ts";
 import { INVALID } from "./support/counter.ts";
 import { openPaywall } from "./support/options.ts";
 import { headerOf, showing } from "./support/payments.ts";
-import { ADAPTERS, FREE_BODY, type Sale, type Shop } from "./support/servers.ts";
-import { forgeFor, ORIGIN, openShopWorld, PRICE, pay, type Settled, type ShopWorld } from "./support/world.ts";
+import { ADAPTERS, FREE_BODY, type ResourceServer, type Sale } from "./support/servers.ts";
+import { forgeFor, type MerchantWorld, ORIGIN, openMerchantWorld, PRICE, pay, type Settled } from "./support/world.ts";
 
 describe("the resource server's table (interface 7)", function () {
   slow(this, "a chain, a service and proofs");
-  let world: ShopWorld;
+  let world: MerchantWorld;
   const settled = new Map<string, Settled>();
   before(async () => {
-    world = await openShopWorld();
+    world = await openMerchantWorld();
     const names = [...ADAPTERS.keys()];
     const payments = await Promise.all(names.map(() => pay(world, { target: "/paid/a?b=1" })));
     for (const [index, name] of names.entries()) settled.set(name, payments[index]!);
@@ -24,20 +24,20 @@ describe("the resource server's table (interface 7)", function () {
   for (const [name, start] of ADAPTERS)
     describe(name, () => {
       let paywall: Paywall;
-      let shop: Shop;
+      let server: ResourceServer;
       const sales: Sale[] = [];
       before(async () => {
         paywall = await openPaywall(world);
-        shop = await start(paywall, (sale) => {
+        server = await start(paywall, (sale) => {
           sales.push(sale);
           return { status: 200, text: "the goods" };
         });
       });
       after(async () => {
-        await shop?.close();
+        await server?.close();
         await paywall?.close();
       });
-      const get = (path: string, init: RequestInit = {}) => fetch(`${shop.url}${path}`, init);
+      const get = (path: string, init: RequestInit = {}) => fetch(`${server.url}${path}`, init);
 
       it("1: answers 402 with instructions if there is no header", async () => {
         const before = Date.now();

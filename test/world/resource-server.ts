@@ -1,4 +1,4 @@
-// A shop as merchants run it: the resource server behind Express, its owner's wallet elsewhere.
+// A server as merchants run it: the resource server behind Express, its owner's wallet elsewhere.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { MemoryStore, ViewingWallet } from "@sotto/client";
@@ -8,7 +8,7 @@ import express, { type RequestHandler } from "express";
 import { bindingOf } from "./small-server.ts";
 import { openWallet, type World } from "./wallets.ts";
 
-export interface RealShop {
+export interface ResourceServer {
   readonly url: string;
   /** Request targets whose handler ran and sold. */
   readonly sold: string[];
@@ -28,7 +28,7 @@ const cors: RequestHandler = (request, response, next) => {
 };
 
 /** @param price in whole tokens */
-export async function openRealShop(world: World, price: string): Promise<RealShop> {
+export async function openResourceServer(world: World, price: string): Promise<ResourceServer> {
   const { chainId, pool, node, serviceUrl, deploymentBlock } = world;
   const owner = await openWallet(world);
   const { binding, signature } = await bindingOf(world, owner, Account.createRandom());
@@ -54,7 +54,7 @@ export async function openRealShop(world: World, price: string): Promise<RealSho
     store: "sqlite::memory:",
   });
   await paywall.ready;
-  const shop: RealShop = {
+  const resourceServer: ResourceServer = {
     url,
     sold: [],
     failing: 0,
@@ -71,12 +71,12 @@ export async function openRealShop(world: World, price: string): Promise<RealSho
   app.use(cors, paywall);
   app.get("/health", (_, response) => void response.send("free"));
   app.use((request, response) => {
-    if (shop.failing > 0) {
-      shop.failing -= 1;
+    if (resourceServer.failing > 0) {
+      resourceServer.failing -= 1;
       return void response.status(500).send("broken");
     }
-    shop.sold.push(request.originalUrl);
+    resourceServer.sold.push(request.originalUrl);
     response.type("text").send(`sold ${request.originalUrl}`);
   });
-  return shop;
+  return resourceServer;
 }

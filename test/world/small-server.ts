@@ -1,4 +1,4 @@
-// A small shop that answers 402 and takes proofs as the interface says, and misbehaves where a test wants it to. What a
+// A small server that answers 402 and takes proofs as the interface says, and misbehaves where a test wants it to. What a
 // real one checks is tested with the resource server; this one looks at the chain for what it sells.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -24,10 +24,10 @@ export interface Sale {
   readonly nullifier: string;
 }
 
-/** What a shop does with a request that it did not answer by its own rules. True: it has answered. */
+/** What a server does with a request that it did not answer by its own rules. True: it has answered. */
 type Misbehaviour = (request: IncomingMessage, response: ServerResponse, proof: string | undefined) => boolean;
 
-export interface ShopOptions {
+export interface SmallServerOptions {
   price?: bigint;
   account?: HDNodeWallet;
   serviceUrl?: string;
@@ -51,11 +51,11 @@ export async function bindingOf({ chainId, pool }: World, owner: Wallet, account
   return { binding, signature: await account.signTypedData(domain, types, message) };
 }
 
-export class Shop {
+export class SmallServer {
   url = "";
   /** Host and port. */
   host = "";
-  options: ShopOptions;
+  options: SmallServerOptions;
   readonly sales: Sale[] = [];
   /** 402 answers without a proof. */
   challenges = 0;
@@ -68,7 +68,7 @@ export class Shop {
   readonly #used = new Set<string>();
   readonly #server = createServer((request, response) => void this.#answer(request, response));
 
-  private constructor(world: World, owner: Wallet, viewing: ViewingWallet, options: ShopOptions) {
+  private constructor(world: World, owner: Wallet, viewing: ViewingWallet, options: SmallServerOptions) {
     this.#world = world;
     this.#owner = owner;
     this.#viewing = viewing;
@@ -77,7 +77,7 @@ export class Shop {
   }
 
   /** @param owner the merchant's wallet */
-  static async open(world: World, owner: Wallet, options: ShopOptions = {}): Promise<Shop> {
+  static async open(world: World, owner: Wallet, options: SmallServerOptions = {}): Promise<SmallServer> {
     const viewing = await ViewingWallet.open({
       ...owner.exportViewingKey(),
       chain: world.node.url,
@@ -87,11 +87,11 @@ export class Shop {
       store: new MemoryStore(),
       finality: 0,
     });
-    const shop = new Shop(world, owner, viewing, options);
-    await new Promise<void>((resolve) => shop.#server.listen(0, "127.0.0.1", resolve));
-    shop.host = `127.0.0.1:${(shop.#server.address() as AddressInfo).port}`;
-    shop.url = `http://${shop.host}`;
-    return shop;
+    const server = new SmallServer(world, owner, viewing, options);
+    await new Promise<void>((resolve) => server.#server.listen(0, "127.0.0.1", resolve));
+    server.host = `127.0.0.1:${(server.#server.address() as AddressInfo).port}`;
+    server.url = `http://${server.host}`;
+    return server;
   }
 
   async close(): Promise<void> {

@@ -73,7 +73,7 @@ async function create(): Promise<World> {
 }
 
 async function startService(deployment: DeploymentManifest, chain: string): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), "sotto-buyer-"));
+  const folder = mkdtempSync(join(tmpdir(), "sotto-payer-"));
   ending.push(async () => rmSync(folder, { recursive: true, force: true }));
   const { privateKey } = generateKeyPairSync("ed25519");
   const child = fork(join(ROOT, "scripts", "demo", "service-process.ts"), [], {

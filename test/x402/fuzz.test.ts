@@ -13,7 +13,7 @@ import { merchantKey, merchantTag } from "../world/bundles.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 import { bodyOf, pay, requirements } from "../world/x402.ts";
 import { bundleFor, challenge, encodeHeader, headerOf, show } from "./support/payer.ts";
-import { openShop, type Shop, signRecipient } from "./support/resource-server.ts";
+import { openResourceServer, type ResourceServer, signRecipient } from "./support/resource-server.ts";
 
 const BODIES = fuzzSize(200, 20_000);
 const HEADERS = fuzzSize(200, 20_000);
@@ -107,9 +107,9 @@ describe("mutated payments of x402", function () {
   it(`are all rejected by the resource server (${HEADERS})`, async () => {
     const address = encodeShieldedAddress({ encryptionKey: merchantKey, ownerTag: merchantTag });
     const recipient = await signRecipient(world, Account.createRandom(), address);
-    const shop: Shop = await openShop(world, recipient, service.url);
+    const server: ResourceServer = await openResourceServer(world, recipient, service.url);
     try {
-      const url = `${shop.origin}/report`;
+      const url = `${server.origin}/report`;
       const accepted = await challenge(url);
       const [payload, other] = [bundleFor(world, root, accepted), bundleFor(world, root, accepted)];
       const random = new Random("x402 headers");
@@ -119,10 +119,10 @@ describe("mutated payments of x402", function () {
         // 431: longer than Node takes headers.
         expect(status, what).to.be.oneOf([402, 431]);
       });
-      expect(shop.served()).to.equal(0);
+      expect(server.served()).to.equal(0);
       expect((await show(url, headerOf(accepted, payload))).status).to.equal(200);
     } finally {
-      await shop.close();
+      await server.close();
     }
   });
 });

@@ -21,7 +21,7 @@ describe("a payer with the published @x402/fetch does not pay", function () {
   let world: Selling["world"];
   let merchant: Selling["merchant"];
   let recipient: Selling["recipient"];
-  let shop: Selling["shop"];
+  let server: Selling["server"];
   let url: Selling["url"];
   let schemeOf: Selling["schemeOf"];
   let required: Selling["required"];
@@ -29,7 +29,7 @@ describe("a payer with the published @x402/fetch does not pay", function () {
   let scheme: SottoScheme;
   before(async () => {
     selling = await openSelling();
-    ({ world, merchant, recipient, shop, url, schemeOf, required } = selling);
+    ({ world, merchant, recipient, server, url, schemeOf, required } = selling);
     wallet = await payerWith(world, [5n * PRICE]);
     scheme = await schemeOf(wallet);
   });
@@ -106,9 +106,9 @@ describe("a payer with the published @x402/fetch does not pay", function () {
 
   it("for another origin than requested, or along a redirect", async () => {
     const challenge = encode(await required());
-    const liar = await openMiddleman(shop.origin);
+    const liar = await openMiddleman(server.origin);
     const pay = wrapFetchWithPayment(scheme.track(fetch), clientOf(scheme));
-    // A server in between that hands on the challenge of the shop: the payment would be good there.
+    // A server in between that hands on the challenge of the server: the payment would be good there.
     const handsOn: Fetch = async (input, init) => {
       const { url: asked } = new Request(input, init);
       const response = new Response("{}", { status: 402, headers: { "payment-required": challenge } });
@@ -117,13 +117,13 @@ describe("a payer with the published @x402/fetch does not pay", function () {
     const fooled = wrapFetchWithPayment(scheme.track(handsOn), clientOf(scheme));
     expect(await failure(fooled(`${liar.url}/report`))).to.include({ code: "X402_RESOURCE_ELSEWHERE" });
     await liar.close();
-    // A redirect to the shop, from whoever was asked in its place.
+    // A redirect to the server, from whoever was asked in its place.
     const led = wrapFetchWithPayment(
       scheme.track(async () => fetch(url)),
       clientOf(scheme),
     );
     const elsewhere = await failure(led("https://elsewhere.example/report"));
     expect(elsewhere).to.include({ code: "X402_RESOURCE_ELSEWHERE" });
-    expect((await pay(`${shop.origin}/health`)).status).to.equal(200);
+    expect((await pay(`${server.origin}/health`)).status).to.equal(200);
   });
 });

@@ -1,4 +1,4 @@
-// What a payer is protected from, with the published client: lost answers, crashes, what is between it and the shop.
+// What a payer is protected from, with the published client: lost answers, crashes, what is between it and the server.
 
 import { createSeedWords, MemoryStore, seedFromWords, type Wallet } from "@sotto/client";
 import type { SottoScheme } from "@sotto/x402/client";
@@ -16,13 +16,13 @@ describe("a payer with the published @x402/fetch", function () {
   let selling: Selling;
   let world: Selling["world"];
   let between: Selling["between"];
-  let shop: Selling["shop"];
+  let server: Selling["server"];
   let url: Selling["url"];
   let schemeOf: Selling["schemeOf"];
   let required: Selling["required"];
   before(async () => {
     selling = await openSelling();
-    ({ world, between, shop, url, schemeOf, required } = selling);
+    ({ world, between, server, url, schemeOf, required } = selling);
   });
   afterEach(() => selling.recover());
   after(() => selling.close());
@@ -93,20 +93,20 @@ describe("a payer with the published @x402/fetch", function () {
 
     it("a lost response: the server says that it was served", async () => {
       lose = "after";
-      const before = shop.served();
+      const before = server.served();
       await failure(pay(url));
       lose = undefined;
       const again = await pay(url);
       expect([again.status, decode(again.headers.get("payment-response"))["errorReason"]]).to.deep.equal([
         ...[402, "sotto_payment_used"],
       ]);
-      expect([shop.served() - before, await spent(wallet)]).to.deep.equal([1, PRICE]);
+      expect([server.served() - before, await spent(wallet)]).to.deep.equal([1, PRICE]);
     });
 
     it("a handler that failed", async () => {
-      shop.handler = (_request, response) => void response.status(500).json({});
+      server.handler = (_request, response) => void response.status(500).json({});
       expect((await pay(url)).status).to.equal(500);
-      shop.handler = (_request, response) => void response.json({ report: "paid" });
+      server.handler = (_request, response) => void response.json({ report: "paid" });
       expect((await pay(url)).status).to.equal(200);
       expect(wallet.history().length).to.equal(1);
       // What was answered is over: the next request is another one.

@@ -8,13 +8,13 @@ import { merchantKey, merchantTag, type Payment } from "../world/bundles.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 import { type Changes, PRICE } from "../world/x402.ts";
 import { type Accepted, challenge as ask, headerOf, bundleFor as make, show as send } from "./support/payer.ts";
-import { decode, encode, openShop, type Shop, signRecipient } from "./support/resource-server.ts";
+import { decode, encode, openResourceServer, type ResourceServer, signRecipient } from "./support/resource-server.ts";
 
 describe("a resource server on the published @x402/express", function () {
   slow(this, "a chain, a service and proofs");
   let world: World;
   let service: TestService;
-  let shop: Shop;
+  let server: ResourceServer;
   let root: bigint;
   const account = Account.createRandom();
   const address = encodeShieldedAddress({ encryptionKey: merchantKey, ownerTag: merchantTag });
@@ -23,16 +23,16 @@ describe("a resource server on the published @x402/express", function () {
     world = await openWorld();
     service = await openService();
     root = world.root;
-    shop = await openShop(world, await signRecipient(world, account, address), service.url);
+    server = await openResourceServer(world, await signRecipient(world, account, address), service.url);
   });
   after(async () => {
-    await shop.close();
+    await server.close();
     await service.close();
   });
 
-  const challenge = (path = "/report") => ask(shop.origin + path);
+  const challenge = (path = "/report") => ask(server.origin + path);
   const bundleFor = (accepted: Accepted, payment: Partial<Payment> = {}) => make(world, root, accepted, payment);
-  const show = (header: string, path = "/report", name?: string) => send(shop.origin + path, header, name);
+  const show = (header: string, path = "/report", name?: string) => send(server.origin + path, header, name);
 
   it("asks in the standard's header, with everything a payer needs", async () => {
     const accepted = await challenge();
@@ -42,7 +42,7 @@ describe("a resource server on the published @x402/express", function () {
     });
     const { challenge: name, artifactSet, recipient, ...extra } = accepted.extra;
     expect(extra).to.deep.equal({
-      ...{ pool: world.pool, decimals: 6, service: service.url, resource: `${shop.origin}/report` },
+      ...{ pool: world.pool, decimals: 6, service: service.url, resource: `${server.origin}/report` },
       paymentFlow: "upfront",
     });
     expect(recipient).to.have.keys("shieldedAddress", "signature", "issuedAt");
@@ -50,45 +50,45 @@ describe("a resource server on the published @x402/express", function () {
     expect((await challenge()).extra["challenge"])
       .to.be.a("string")
       .and.not.equal(name);
-    expect((await fetch(`${shop.origin}/health`)).status).to.equal(200);
+    expect((await fetch(`${server.origin}/health`)).status).to.equal(200);
   });
 
   it("settles, serves, and names the transaction", async () => {
     const accepted = await challenge();
-    const before = shop.served();
+    const before = server.served();
     const paid = await show(headerOf(accepted, bundleFor(accepted)));
     expect([paid.status, JSON.parse(paid.body)]).to.deep.equal([200, { report: "paid" }]);
     expect(paid.answer).to.include({ success: true, network: `eip155:${world.chainId}` });
     expect(paid.answer).to.not.have.property("payer");
     expect(await world.provider.getTransactionReceipt(String(paid.answer["transaction"]))).to.include({ status: 1 });
-    expect(shop.served() - before).to.equal(1);
+    expect(server.served() - before).to.equal(1);
   });
 
   it("runs the handler once for five concurrent identical headers, and never again", async () => {
     const accepted = await challenge();
     const header = headerOf(accepted, bundleFor(accepted));
-    const before = shop.served();
+    const before = server.served();
     const answers = await Promise.all(Array.from({ length: 5 }, () => show(header)));
     expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 402, 402, 402, 402]);
     const again = await show(header);
     expect([again.status, again.answer["errorReason"]]).to.deep.equal([402, "sotto_payment_used"]);
-    expect(shop.served() - before).to.equal(1);
+    expect(server.served() - before).to.equal(1);
   });
 
   it("accepts one payment once, whatever its proof bytes and challenge", async () => {
     const accepted = await challenge();
     const bundle = bundleFor(accepted);
     expect((await show(headerOf(accepted, bundle))).status).to.equal(200);
-    const before = shop.served();
+    const before = server.served();
     const again = await show(headerOf(await challenge(), { ...bundle, amountProof: bundleFor(accepted).amountProof }));
     expect([again.status, again.answer["errorReason"]]).to.deep.equal([402, "sotto_payment_used"]);
-    expect(shop.served()).to.equal(before);
+    expect(server.served()).to.equal(before);
   });
 
   it("rejects a payment for another resource, whichever of the two is claimed", async () => {
     const [report, other] = [await challenge(), await challenge("/other")];
     const bundle = bundleFor(report);
-    const before = shop.served();
+    const before = server.served();
     // As accepted for the other one: not what this route asks.
     expect((await show(headerOf(report, bundle), "/other")).required["error"]).to.equal(
       "No matching payment requirements",
@@ -96,12 +96,12 @@ describe("a resource server on the published @x402/express", function () {
     // As if it had been accepted here.
     expect((await show(headerOf(other, bundle), "/other")).required["error"]).to.equal("sotto_resource_mismatch");
     expect((await show(headerOf(report, bundle), "/report?page=2")).status).to.equal(402);
-    expect(shop.served()).to.equal(before);
+    expect(server.served()).to.equal(before);
     expect((await show(headerOf(report, bundle))).status).to.equal(200);
   });
 
   it("ignores the Host header of the request", async () => {
-    const { hostname, port } = new URL(shop.origin);
+    const { hostname, port } = new URL(server.origin);
     const { request } = await import("node:http");
     const required = await new Promise<string>((resolve, reject) => {
       const options = { host: hostname, port, path: "/report", headers: { host: "evil.example" } };
@@ -110,7 +110,7 @@ describe("a resource server on the published @x402/express", function () {
         .end();
     });
     const [accepted] = decode(required)["accepts"] as Accepted[];
-    expect(accepted!.extra["resource"]).to.equal(`${shop.origin}/report`);
+    expect(accepted!.extra["resource"]).to.equal(`${server.origin}/report`);
   });
 
   const cheats: [string, (accepted: Accepted) => object, string][] = [
@@ -123,15 +123,15 @@ describe("a resource server on the published @x402/express", function () {
   for (const [what, payment, reason] of cheats)
     it(`rejects ${what} without a request`, async () => {
       const accepted = await challenge();
-      const before = shop.served();
+      const before = server.served();
       const answer = await show(headerOf(accepted, bundleFor(accepted, payment(accepted))));
       expect([answer.status, answer.required["error"]]).to.deep.equal([402, reason]);
-      expect(shop.served()).to.equal(before);
+      expect(server.served()).to.equal(before);
     });
 
   it("rejects requirements that the payer wrote", async () => {
     const accepted = await challenge();
-    const before = shop.served();
+    const before = server.served();
     const cheap: Changes = { amount: "1000" };
     const bundle = bundleFor(accepted, { amount: 1000n });
     for (const changes of [
@@ -142,7 +142,7 @@ describe("a resource server on the published @x402/express", function () {
       const { status, required } = await show(headerOf({ ...accepted, ...changes }, bundle));
       expect([status, required["error"]]).to.deep.equal([402, "No matching payment requirements"]);
     }
-    expect(shop.served()).to.equal(before);
+    expect(server.served()).to.equal(before);
   });
 
   it("rejects an invented tree through the service, and accepts an honest payment of the same note", async () => {
@@ -156,7 +156,7 @@ describe("a resource server on the published @x402/express", function () {
 
   it("answers version 1, malformed and empty headers with a new challenge", async () => {
     const accepted = await challenge();
-    const before = shop.served();
+    const before = server.served();
     const bundle = bundleFor(accepted);
     const version1 = encode({ x402Version: 1, scheme: "sotto", network: accepted["network"], payload: bundle });
     for (const header of [version1, "", "%%%", encode(null), encode(42), encode([]), encode({ x402Version: 2 })]) {
@@ -165,6 +165,6 @@ describe("a resource server on the published @x402/express", function () {
     }
     expect((await show(version1, "/report", "X-PAYMENT")).status).to.equal(402);
     expect((await show(headerOf(accepted, bundle, 1))).status).to.equal(402);
-    expect(shop.served()).to.equal(before);
+    expect(server.served()).to.equal(before);
   });
 });

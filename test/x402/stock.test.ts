@@ -9,7 +9,7 @@ import { Wallet as Account } from "ethers";
 import { slow } from "../kit/slow.ts";
 import { ARTIFACTS, fund, openWallet, openWorld, payerWith, until, type World } from "../world/wallets.ts";
 import { type Middleman, openMiddleman } from "./support/middleman.ts";
-import { decode, openShop, type Shop, signRecipient } from "./support/resource-server.ts";
+import { decode, openResourceServer, type ResourceServer, signRecipient } from "./support/resource-server.ts";
 
 const PRICE = 1_000_000n;
 
@@ -17,22 +17,26 @@ describe("the published @x402/fetch pays the published @x402/express", function 
   slow(this, "a chain, a service and proofs");
   let world: World;
   let merchant: Wallet;
-  let shop: Shop;
+  let server: ResourceServer;
   let url: string;
-  /** Between payer and shop. */
+  /** Between payer and server. */
   let between: Middleman;
 
   before(async () => {
     world = await openWorld();
     merchant = await openWallet(world);
     const account = Account.createRandom();
-    shop = await openShop(world, await signRecipient(world, account, merchant.shieldedAddress), world.serviceUrl);
-    url = `${shop.origin}/report`;
-    between = await openMiddleman(shop.origin);
+    server = await openResourceServer(
+      world,
+      await signRecipient(world, account, merchant.shieldedAddress),
+      world.serviceUrl,
+    );
+    url = `${server.origin}/report`;
+    between = await openMiddleman(server.origin);
   });
   after(async () => {
     await between.close();
-    await shop.close();
+    await server.close();
   });
 
   const schemeOf = (wallet: Wallet) => SottoScheme.open({ wallet, services: [world.serviceUrl] });
@@ -58,7 +62,7 @@ describe("the published @x402/fetch pays the published @x402/express", function 
     await fund(world, wallet, [5_000_000n]);
     const scheme = await schemeOf(wallet);
     const pay = wrapFetchWithPayment(scheme.track(fetch), new x402Client().register(scheme.network, scheme));
-    const before = shop.served();
+    const before = server.served();
     await earned(async () => {
       const response = await pay(url);
       expect([response.status, await response.json()]).to.deep.equal([200, { report: "paid" }]);
@@ -66,7 +70,7 @@ describe("the published @x402/fetch pays the published @x402/express", function 
       expect(receipt).to.include({ success: true });
       expect(await world.provider.getTransactionReceipt(String(receipt["transaction"]))).to.include({ status: 1 });
     }, PRICE);
-    expect(shop.served() - before).to.equal(1);
+    expect(server.served() - before).to.equal(1);
   });
 
   it("five concurrent requests, each from its own note", async () => {
@@ -76,11 +80,11 @@ describe("the published @x402/fetch pays the published @x402/express", function 
     );
     const scheme = await schemeOf(wallet);
     const pay = wrapFetchWithPayment(fetch, new x402Client().register(scheme.network, scheme));
-    const before = shop.served();
+    const before = server.served();
     await earned(async () => {
       const responses = await Promise.all(Array.from({ length: 5 }, () => pay(url)));
       expect(responses.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200, 200]);
     }, 5n * PRICE);
-    expect(shop.served() - before).to.equal(5);
+    expect(server.served() - before).to.equal(5);
   });
 });

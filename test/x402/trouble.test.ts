@@ -11,14 +11,14 @@ import { merchantKey, merchantTag } from "../world/bundles.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 import { type Middleman, openMiddleman } from "./support/middleman.ts";
 import { type Accepted, bundleFor, challenge, headerOf, show } from "./support/payer.ts";
-import { openShop, type Shop, signRecipient } from "./support/resource-server.ts";
+import { openResourceServer, type ResourceServer, signRecipient } from "./support/resource-server.ts";
 
 describe("a paid request with faults", function () {
   slow(this, "a chain, a service and proofs");
   let world: World;
   let service: TestService;
   let between: Middleman;
-  let shop: Shop;
+  let server: ResourceServer;
   let root: bigint;
   let url: string;
   const address = encodeShieldedAddress({ encryptionKey: merchantKey, ownerTag: merchantTag });
@@ -29,17 +29,17 @@ describe("a paid request with faults", function () {
     root = world.root;
     between = await openMiddleman(service.origin);
     const recipient = await signRecipient(world, Account.createRandom(), address);
-    shop = await openShop(world, recipient, between.url + new URL(service.url).pathname);
-    url = `${shop.origin}/report`;
+    server = await openResourceServer(world, recipient, between.url + new URL(service.url).pathname);
+    url = `${server.origin}/report`;
   });
   after(async () => {
-    await shop.close();
+    await server.close();
     await between.close();
     await service.close();
   });
   afterEach(() => {
     between.trouble = (_path, answer) => answer();
-    shop.handler = (_request, response) => void response.json({ report: "paid" });
+    server.handler = (_request, response) => void response.json({ report: "paid" });
   });
 
   const paid = async (): Promise<string> => {
@@ -48,14 +48,14 @@ describe("a paid request with faults", function () {
   };
   /** How often the handler runs meanwhile. */
   const served = async (act: () => Promise<unknown>): Promise<number> => {
-    const before = shop.served();
+    const before = server.served();
     await act();
-    return shop.served() - before;
+    return server.served() - before;
   };
 
   it("restores the payment after a handler fails, three times in all", async () => {
     const header = await paid();
-    shop.handler = (_request, response) => void response.status(503).json({ error: "away" });
+    server.handler = (_request, response) => void response.status(503).json({ error: "away" });
     const statuses: number[] = [];
     const runs = await served(async () => {
       for (let i = 0; i < 4; i += 1) statuses.push((await show(url, header)).status);
@@ -65,16 +65,16 @@ describe("a paid request with faults", function () {
 
   it("accepts the retry after a failed handler", async () => {
     const header = await paid();
-    shop.handler = () => Promise.reject(new Error("the handler throws"));
+    server.handler = () => Promise.reject(new Error("the handler throws"));
     expect((await show(url, header)).status).to.equal(500);
-    shop.handler = (_request, response) => void response.json({ report: "paid" });
+    server.handler = (_request, response) => void response.json({ report: "paid" });
     expect((await show(url, header)).status).to.equal(200);
     expect((await show(url, header)).status).to.equal(402);
   });
 
   it("treats a 4xx answer as final", async () => {
     const header = await paid();
-    shop.handler = (_request, response) => void response.status(404).json({ error: "no such report" });
+    server.handler = (_request, response) => void response.status(404).json({ error: "no such report" });
     const [first, second] = [await show(url, header), await show(url, header)];
     expect([first.status, first.answer["success"], second.status]).to.deep.equal([404, true, 402]);
   });
@@ -141,7 +141,7 @@ describe("a paid request with faults", function () {
   it("rejects at the start a facilitator with another pool or address", async () => {
     const start = async (options: Partial<SottoServerOptions>) => {
       const recipient = await signRecipient(world, Account.createRandom(), address);
-      const place = { origin: shop.origin, recipient, chainId: world.chainId, pool: world.pool };
+      const place = { origin: server.origin, recipient, chainId: world.chainId, pool: world.pool };
       const scheme = new SottoScheme({ ...place, asset: world.token, decimals: 6, service: service.url, ...options });
       const facilitator = new HTTPFacilitatorClient({ url: service.url });
       await new x402ResourceServer(facilitator).register(scheme.network, scheme).initialize();
@@ -159,7 +159,7 @@ describe("a paid request with faults", function () {
       override claim = () => Promise.reject(new Error("the store is away"));
     }
     const recipient = await signRecipient(world, Account.createRandom(), address);
-    const blind = await openShop(world, recipient, service.url, {
+    const blind = await openResourceServer(world, recipient, service.url, {
       uses: new Broken(),
       onError: (error) => errors.push(error),
     });
@@ -176,7 +176,7 @@ describe("a paid request with faults", function () {
 
   it("rejects payments from before the start of a server without a store", async () => {
     const accepted = await challenge(url);
-    const bundle = bundleFor(world, root, accepted, { timestamp: shop.started - 1 });
+    const bundle = bundleFor(world, root, accepted, { timestamp: server.started - 1 });
     const answer = await show(url, headerOf(accepted, bundle));
     expect([answer.status, answer.answer["errorReason"]]).to.deep.equal([402, "sotto_payment_before_start"]);
   });

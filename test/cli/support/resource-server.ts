@@ -1,9 +1,9 @@
-// A shop whose wallet and signature come from the command line, behind the real paywall.
+// A server whose wallet and signature come from the command line, behind the real paywall.
 import { createPaywall } from "@sotto/resource-server";
 import type { Cli } from "./cli.ts";
 import { type CliWorld, listen, type Server } from "./world.ts";
 
-export interface Shop extends Server {
+export interface ResourceServer extends Server {
   /** How often goods were handed out. */
   sold(): number;
   /** Called before each request is answered; what it resolves to false is never answered. */
@@ -13,7 +13,7 @@ export interface Shop extends Server {
 export const PRICE = "0.05";
 
 /** @param merchant a wallet of the command line, with an account of its own */
-export async function openShop(world: CliWorld, merchant: Cli): Promise<Shop> {
+export async function openResourceServer(world: CliWorld, merchant: Cli): Promise<ResourceServer> {
   const recipient = await merchant.json<{
     wallet: string;
     shieldedAddress: string;
@@ -21,9 +21,9 @@ export async function openShop(world: CliWorld, merchant: Cli): Promise<Shop> {
     issuedAt: number;
   }>(["recipient"]);
   let sold = 0;
-  const shop: Pick<Shop, "onRequest"> = { onRequest: async () => true };
+  const server: Pick<ResourceServer, "onRequest"> = { onRequest: async () => true };
   const opened = await listen(async (request, response) => {
-    if (!(await shop.onRequest(request.headers["x-payment-proof"] !== undefined))) return;
+    if (!(await server.onRequest(request.headers["x-payment-proof"] !== undefined))) return;
     const { method = "GET", url: target = "/", headersDistinct } = request;
     const paywall = await ready;
     const decision = await paywall.decide({ method, target, header: (name) => headersDistinct[name] ?? [] });
@@ -53,5 +53,5 @@ export async function openShop(world: CliWorld, merchant: Cli): Promise<Shop> {
     await opened.close();
     await paywall.close();
   };
-  return Object.assign(shop, { url: opened.url, sold: () => sold, close });
+  return Object.assign(server, { url: opened.url, sold: () => sold, close });
 }

@@ -1,4 +1,4 @@
-// A real local chain, the real service as a process, and a shop, for all files of this folder: starting them takes longer
+// A real local chain, the real service as a process, and a server, for all files of this folder: starting them takes longer
 // than most tests.
 
 import { mkdtempSync, rmSync } from "node:fs";

@@ -5,7 +5,7 @@ import { SqliteStore } from "@sotto/client/sqlite";
 import { SottoError } from "@sotto/protocol";
 import { openWallet, type World } from "../../world/wallets.ts";
 
-export interface BuyerTask {
+export interface ClientTask {
   readonly world: Pick<World, "chainId" | "pool" | "token" | "deploymentBlock" | "serviceUrl"> & {
     readonly node: { readonly url: string };
   };
@@ -17,14 +17,14 @@ export interface BuyerTask {
   readonly dieAt?: string;
 }
 
-export interface BuyerReport {
+export interface ClientReport {
   /** The body of each answer, or the code of the error. */
   readonly answers: string[];
 }
 
 const die = () => process.kill(process.pid, "SIGKILL");
 
-process.once("message", async (task: BuyerTask) => {
+process.once("message", async (task: ClientTask) => {
   const { world, urls, dieAt } = task;
   const store = new SqliteStore(task.store);
   const wallet = await openWallet(world as World, { seed: Buffer.from(task.seed, "hex"), store });
@@ -48,6 +48,6 @@ process.once("message", async (task: BuyerTask) => {
       answers.push(error instanceof SottoError ? error.code : String(error));
     }
   }
-  process.send?.({ answers } satisfies BuyerReport, () => process.exit(0));
+  process.send?.({ answers } satisfies ClientReport, () => process.exit(0));
 });
 process.once("disconnect", () => process.exit(0));

@@ -1,8 +1,8 @@
 // Paywalls without a framework, asked directly.
 import type { Decision, Paywall, PaywallEvent, PaywallOptions } from "@sotto/resource-server";
-import { openPaywall, shopOptions } from "./options.ts";
+import { openPaywall, paywallOptions } from "./options.ts";
 import { headerOf } from "./payments.ts";
-import type { Settled, ShopWorld } from "./world.ts";
+import type { MerchantWorld, Settled } from "./world.ts";
 
 export function ask(paywall: Paywall, values: readonly string[] = [], target = "/paid/a"): Promise<Decision> {
   return paywall.decide({ method: "GET", target, header: (name) => (name === "x-payment-proof" ? values : []) });
@@ -17,10 +17,10 @@ export function told(decision: Decision): string {
 /** The paywalls of one test, and what they report. */
 export class CorePaywalls {
   readonly events: PaywallEvent[] = [];
-  readonly #world: ShopWorld;
+  readonly #world: MerchantWorld;
   readonly #opened: Paywall[] = [];
 
-  constructor(world: ShopWorld) {
+  constructor(world: MerchantWorld) {
     this.#world = world;
   }
 
@@ -33,7 +33,7 @@ export class CorePaywalls {
 
   /** The chain's options, changed. */
   chain(changes: Partial<PaywallOptions["chain"]>): PaywallOptions["chain"] {
-    return { ...shopOptions(this.#world).chain, ...changes };
+    return { ...paywallOptions(this.#world).chain, ...changes };
   }
 
   show(paywall: Paywall, payment: Settled): Promise<Decision> {

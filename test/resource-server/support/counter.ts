@@ -2,35 +2,35 @@ import type { Paywall, PaywallEvent, PaywallOptions } from "@sotto/resource-serv
 import { expect } from "chai";
 import { openPaywall } from "./options.ts";
 import { bareHeaderOf, headerOf, showing } from "./payments.ts";
-import type { Shop, StartShop } from "./servers.ts";
-import type { Settled, ShopWorld } from "./world.ts";
+import type { ResourceServer, StartServer } from "./servers.ts";
+import type { MerchantWorld, Settled } from "./world.ts";
 
 /** Words of the interface for a payment that fails a check. */
 export const INVALID = { error: "Invalid payment proof", message: "ZK proof verification failed" };
 
-/** A shop whose sales are counted, and what it answers to payments. */
+/** A server whose sales are counted, and what it answers to payments. */
 export class Counter {
-  readonly shop: Shop;
+  readonly server: ResourceServer;
   readonly #paywall: Paywall;
   readonly #sold: () => number;
   readonly #events: readonly PaywallEvent[];
 
-  private constructor(shop: Shop, paywall: Paywall, sold: () => number, events: readonly PaywallEvent[]) {
-    this.shop = shop;
+  private constructor(server: ResourceServer, paywall: Paywall, sold: () => number, events: readonly PaywallEvent[]) {
+    this.server = server;
     this.#paywall = paywall;
     this.#sold = sold;
     this.#events = events;
   }
 
-  static async open(start: StartShop, world: ShopWorld, changes: Partial<PaywallOptions> = {}): Promise<Counter> {
+  static async open(start: StartServer, world: MerchantWorld, changes: Partial<PaywallOptions> = {}): Promise<Counter> {
     let sold = 0;
     const events: PaywallEvent[] = [];
     const paywall = await openPaywall(world, { ...changes, onEvent: (event) => void events.push(event) });
-    const shop = await start(paywall, () => {
+    const server = await start(paywall, () => {
       sold += 1;
       return { status: 200, text: "the goods" };
     });
-    return new Counter(shop, paywall, () => sold, events);
+    return new Counter(server, paywall, () => sold, events);
   }
 
   /** How often its handler ran. */
@@ -39,7 +39,7 @@ export class Counter {
   }
 
   show(header: string, target = "/paid/a"): Promise<Response> {
-    return fetch(`${this.shop.url}${target}`, { headers: showing(header) });
+    return fetch(`${this.server.url}${target}`, { headers: showing(header) });
   }
 
   /**
@@ -73,7 +73,7 @@ export class Counter {
   }
 
   async close(): Promise<void> {
-    await this.shop.close();
+    await this.server.close();
     await this.#paywall.close();
   }
 }

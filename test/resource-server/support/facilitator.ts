@@ -10,7 +10,7 @@ import {
   validUntilOf,
   type WireBundle,
 } from "@sotto/protocol";
-import type { ShopWorld } from "./world.ts";
+import type { MerchantWorld } from "./world.ts";
 
 export interface LyingFacilitator {
   readonly url: string;
@@ -31,7 +31,7 @@ function signToken(key: KeyObject, header: object, payload: object): string {
   return `${text}.${sign(null, Buffer.from(text), key).toString("base64url")}`;
 }
 
-function claimsOf({ chainId, pool, merchant }: ShopWorld, bundle: WireBundle): Record<string, unknown> {
+function claimsOf({ chainId, pool, merchant }: MerchantWorld, bundle: WireBundle): Record<string, unknown> {
   const signals = bundle.publicSignals.map(BigInt);
   const { encryptionKey, ownerTag } = decodeShieldedAddress(merchant.shieldedAddress);
   const now = Math.floor(Date.now() / 1000);
@@ -51,7 +51,7 @@ function claimsOf({ chainId, pool, merchant }: ShopWorld, bundle: WireBundle): R
   };
 }
 
-export function startLyingFacilitator(world: ShopWorld): Promise<LyingFacilitator> {
+export function startLyingFacilitator(world: MerchantWorld): Promise<LyingFacilitator> {
   const { privateKey, publicKey } = generateKeyPairSync("ed25519");
   const token = (bundle: WireBundle, claims: Readonly<Record<string, unknown>> = {}, kid = KEY_ID) =>
     signToken(privateKey, { alg: "EdDSA", kid, typ: TOKEN_TYPE }, { ...claimsOf(world, bundle), ...claims });
@@ -62,7 +62,7 @@ export function startLyingFacilitator(world: ShopWorld): Promise<LyingFacilitato
       response.setHeader("content-type", "application/json").end(JSON.stringify(value));
     if (path === "/.well-known/jwks.json") answer({ keys });
     else if (request.method === "POST") answer({ valid: true, status: "success", success: true });
-    // The keys of the circuits are the true ones: a shop would not open with others.
+    // The keys of the circuits are the true ones: a server would not open with others.
     else void fetch(`${world.service}${path}`).then(async (key) => response.end(await key.text()));
   });
   return new Promise((resolve) => {

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { createPaywall, type Paywall, type PaywallOptions } from "@sotto/resource-server";
-import { ORIGIN, type ShopWorld } from "./world.ts";
+import { type MerchantWorld, ORIGIN } from "./world.ts";
 
 /** What the shops of these tests are told; everything can be told otherwise. Each has a store of its own. */
-export function shopOptions(world: ShopWorld, changes: Partial<PaywallOptions> = {}): PaywallOptions {
+export function paywallOptions(world: MerchantWorld, changes: Partial<PaywallOptions> = {}): PaywallOptions {
   const { wallet, shieldedAddress, signature, issuedAt } = world.merchant;
   return {
     origin: ORIGIN,
@@ -19,5 +19,5 @@ export function shopOptions(world: ShopWorld, changes: Partial<PaywallOptions> =
   };
 }
 
-export const openPaywall = (world: ShopWorld, changes: Partial<PaywallOptions> = {}): Promise<Paywall> =>
-  createPaywall(shopOptions(world, changes));
+export const openPaywall = (world: MerchantWorld, changes: Partial<PaywallOptions> = {}): Promise<Paywall> =>
+  createPaywall(paywallOptions(world, changes));

@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
-import type { ShopMessage, ShopOrder } from "./server-process.ts";
+import type { ServerMessage, ServerOrder } from "./server-process.ts";
 
-export interface ShopProcess {
+export interface ServerProcess {
   readonly url: string;
   /** Sales that began. */
   sold(): number;
@@ -11,17 +11,17 @@ export interface ShopProcess {
   kill(): Promise<void>;
 }
 
-export async function startShopProcess(order: ShopOrder): Promise<ShopProcess> {
+export async function startServerProcess(order: ServerOrder): Promise<ServerProcess> {
   const child: ChildProcess = fork(join(import.meta.dirname, "server-process.ts"), [], {
-    env: { PATH: process.env["PATH"] ?? "", SHOP_ORDER: JSON.stringify(order) },
+    env: { PATH: process.env["PATH"] ?? "", SERVER_ORDER: JSON.stringify(order) },
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
   const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   let sold = 0;
   let waiting: (() => void)[] = [];
   const url = await new Promise<string>((resolve, reject) => {
-    void gone.then(() => reject(new Error("the shop ended")));
-    child.on("message", (message: ShopMessage) => {
+    void gone.then(() => reject(new Error("the server ended")));
+    child.on("message", (message: ServerMessage) => {
       if ("url" in message) return resolve(message.url);
       if ("error" in message) return reject(new Error(message.error));
       sold += 1;

@@ -1,29 +1,29 @@
-// A shop as a process of its own, ended however the test likes. It says when a sale begins; `/paid/slow` never ends.
+// A server as a process of its own, ended however the test likes. It says when a sale begins; `/paid/slow` never ends.
 import { createPaywall, type PaywallOptions } from "@sotto/resource-server";
 import { ADAPTERS } from "./servers.ts";
 
-export interface ShopOrder {
+export interface ServerOrder {
   readonly adapter: string;
   readonly options: PaywallOptions;
   /** Its clock against the true one, ms. */
   readonly ahead: number;
 }
 
-export type ShopMessage = { readonly url: string } | { readonly begun: true } | { readonly error: string };
+export type ServerMessage = { readonly url: string } | { readonly begun: true } | { readonly error: string };
 
-const send = (message: ShopMessage) => process.send?.(message);
+const send = (message: ServerMessage) => process.send?.(message);
 process.once("disconnect", () => process.exit(0));
 
 try {
-  const { adapter, options, ahead } = JSON.parse(process.env["SHOP_ORDER"] ?? "") as ShopOrder;
+  const { adapter, options, ahead } = JSON.parse(process.env["SERVER_ORDER"] ?? "") as ServerOrder;
   const paywall = await createPaywall({ ...options, clock: () => Date.now() + ahead });
   const slow = new Promise<never>(() => undefined);
-  const shop = await ADAPTERS.get(adapter)!(paywall, async ({ payment }) => {
+  const server = await ADAPTERS.get(adapter)!(paywall, async ({ payment }) => {
     send({ begun: true });
     if (payment?.resource.endsWith("/slow")) await slow;
     return { status: 200, text: "the goods" };
   });
-  send({ url: shop.url });
+  send({ url: server.url });
 } catch (error) {
   send({ error: error instanceof Error ? error.message : String(error) });
   process.disconnect();

@@ -1,4 +1,4 @@
-// The same shop on each adapter: `/paid/:what` costs, `/health` is free, everything else is nothing.
+// The same server on each adapter: `/paid/:what` costs, `/health` is free, everything else is nothing.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { serve } from "@hono/node-server";
@@ -18,19 +18,19 @@ export interface Sale {
   readonly method: string;
 }
 
-/** What the shop gives for a payment; thrown errors are the framework's to answer. */
-export type Seller = (sale: Sale) => { status: number; text: string } | Promise<{ status: number; text: string }>;
+/** What the server gives for a payment; thrown errors are the framework's to answer. */
+export type SaleHandler = (sale: Sale) => { status: number; text: string } | Promise<{ status: number; text: string }>;
 
-export interface Shop {
+export interface ResourceServer {
   readonly url: string;
   close(): Promise<void>;
 }
 
-export type StartShop = (paywall: Pick<Paywall, "decide" | "close">, sell: Seller) => Promise<Shop>;
+export type StartServer = (paywall: Pick<Paywall, "decide" | "close">, sell: SaleHandler) => Promise<ResourceServer>;
 
 export const FREE_BODY = "healthy";
 
-function listen(server: Server, closing: () => Promise<unknown> = async () => undefined): Promise<Shop> {
+function listen(server: Server, closing: () => Promise<unknown> = async () => undefined): Promise<ResourceServer> {
   return new Promise((resolve) => {
     server.listen(0, "127.0.0.1", () => {
       const { port } = server.address() as AddressInfo;
@@ -47,7 +47,7 @@ function listen(server: Server, closing: () => Promise<unknown> = async () => un
 }
 
 const onExpress =
-  (create: typeof express): StartShop =>
+  (create: typeof express): StartServer =>
   async (paywall, sell) => {
     const app = create();
     // Express prints every error to the console unless it is told not to.
@@ -65,7 +65,7 @@ const onExpress =
   };
 
 const onFastify =
-  (routerOptions: NonNullable<FastifyServerOptions["routerOptions"]> = {}): StartShop =>
+  (routerOptions: NonNullable<FastifyServerOptions["routerOptions"]> = {}): StartServer =>
   async (paywall, sell) => {
     const app = fastify({ routerOptions });
     await app.register(fastifyPaywall, paywall);
@@ -83,7 +83,7 @@ const onFastify =
   };
 
 const onHono =
-  (options: ConstructorParameters<typeof Hono>[0] = {}): StartShop =>
+  (options: ConstructorParameters<typeof Hono>[0] = {}): StartServer =>
   async (paywall, sell) => {
     const app = new Hono(options);
     app.use("*", honoPaywall(paywall));
@@ -96,7 +96,7 @@ const onHono =
     return served(app.fetch);
   };
 
-const onFetch: StartShop = async (paywall, sell) => {
+const onFetch: StartServer = async (paywall, sell) => {
   const handler = withPayment(async (request, payment) => {
     const { pathname } = new URL(request.url);
     if (pathname === "/health" && request.method === "GET") return new Response(FREE_BODY);
@@ -109,7 +109,7 @@ const onFetch: StartShop = async (paywall, sell) => {
 
 type Fetch = Parameters<typeof serve>[0]["fetch"];
 
-function served(fetch: Fetch): Promise<Shop> {
+function served(fetch: Fetch): Promise<ResourceServer> {
   return new Promise((resolve) => {
     const server = serve({ fetch, port: 0, hostname: "127.0.0.1" }, ({ port }) => {
       const close = () =>
@@ -122,7 +122,7 @@ function served(fetch: Fetch): Promise<Shop> {
   });
 }
 
-export const ADAPTERS: ReadonlyMap<string, StartShop> = new Map<string, StartShop>([
+export const ADAPTERS: ReadonlyMap<string, StartServer> = new Map<string, StartServer>([
   ["Express 5", onExpress(express)],
   ["Express 4", onExpress(express4 as typeof express)],
   ["Fastify", onFastify()],
@@ -131,7 +131,7 @@ export const ADAPTERS: ReadonlyMap<string, StartShop> = new Map<string, StartSho
 ]);
 
 /** Frameworks that take as many targets as they can for one route; Express does so by itself. */
-export const LENIENT: ReadonlyMap<string, StartShop> = new Map([
+export const LENIENT: ReadonlyMap<string, StartServer> = new Map([
   [
     "a lenient Fastify",
     onFastify({

@@ -17,7 +17,7 @@ export const ORIGIN = "https://data.example";
 /** 0.01 USDC. */
 export const PRICE = 10_000n;
 
-export interface ShopWorld extends World {
+export interface MerchantWorld extends World {
   /** Base address of the service. */
   readonly service: string;
   readonly merchant: Merchant;
@@ -31,16 +31,16 @@ export interface Settled {
   readonly txSignature: string;
 }
 
-let shared: Promise<{ world: ShopWorld; end(): Promise<void> }> | undefined;
+let shared: Promise<{ world: MerchantWorld; end(): Promise<void> }> | undefined;
 
-export async function openShopWorld(): Promise<ShopWorld> {
+export async function openMerchantWorld(): Promise<MerchantWorld> {
   shared ??= create();
   return (await shared).world;
 }
 
-async function create(): Promise<{ world: ShopWorld; end(): Promise<void> }> {
+async function create(): Promise<{ world: MerchantWorld; end(): Promise<void> }> {
   const world = await openWorld();
-  const folder = mkdtempSync(join(tmpdir(), "sotto-shop-"));
+  const folder = mkdtempSync(join(tmpdir(), "sotto-merchant-"));
   // A process of its own: forging proofs here would keep one in this process from answering.
   const service: ServiceProcess = await startProcess({ ...environment(world, folder), SOTTO_LOG_LEVEL: "silent" });
   const end = async () => {
@@ -53,28 +53,28 @@ async function create(): Promise<{ world: ShopWorld; end(): Promise<void> }> {
 }
 
 /** The last thing the folder's tests do. */
-export async function closeShopWorld(): Promise<void> {
+export async function closeMerchantWorld(): Promise<void> {
   const opened = await shared;
   shared = undefined;
   await opened?.end();
 }
 
-atEnd(closeShopWorld);
+atEnd(closeMerchantWorld);
 
 type Wishes = Partial<Terms> & { readonly target?: string };
 
 /** A payment of the price to the merchant for `ORIGIN` and the target, unless told otherwise; not yet verified. */
-export function forgeFor(world: ShopWorld, { target = "/paid/a", ...terms }: Wishes = {}): WireBundle {
+export function forgeFor(world: MerchantWorld, { target = "/paid/a", ...terms }: Wishes = {}): WireBundle {
   return forge(world, { to: world.merchant, root: world.root, price: PRICE, resource: `${ORIGIN}${target}`, ...terms });
 }
 
-export async function verify(world: ShopWorld, bundle: WireBundle): Promise<string> {
+export async function verify(world: MerchantWorld, bundle: WireBundle): Promise<string> {
   const { body } = await post(`${world.service}/verify`, bundle);
   if (body["valid"] !== true) throw new Error(`the service refuses the payment: ${JSON.stringify(body)}`);
   return String(body["paymentToken"]);
 }
 
-export async function settle(world: ShopWorld, bundle: WireBundle): Promise<Settled> {
+export async function settle(world: MerchantWorld, bundle: WireBundle): Promise<Settled> {
   const paymentToken = await verify(world, bundle);
   const { body } = await post(`${world.service}/settle`, settleRequest(bundle, paymentToken));
   if (body["status"] !== "success") throw new Error(`the service does not settle: ${JSON.stringify(body)}`);
@@ -82,4 +82,5 @@ export async function settle(world: ShopWorld, bundle: WireBundle): Promise<Sett
 }
 
 /** A payment as an honest payer makes it: verified and settled. */
-export const pay = (world: ShopWorld, wishes: Wishes = {}): Promise<Settled> => settle(world, forgeFor(world, wishes));
+export const pay = (world: MerchantWorld, wishes: Wishes = {}): Promise<Settled> =>
+  settle(world, forgeFor(world, wishes));

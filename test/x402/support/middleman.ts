@@ -1,4 +1,4 @@
-// Stands between a shop and its facilitator, and does to the answers what networks and liars do.
+// Stands between a server and its facilitator, and does to the answers what networks and liars do.
 import { createServer, type Server } from "node:http";
 
 /** What becomes of a request. `answer` is asked for only where it is used. */

@@ -9,7 +9,7 @@ import { decode, encode } from "./resource-server.ts";
 /** Requirements as they are in a challenge. */
 export type Accepted = { extra: Record<string, unknown>; amount: string; payTo: string } & Record<string, unknown>;
 
-/** What the shop asks for. */
+/** What the server asks for. */
 export async function challenge(url: string): Promise<Accepted> {
   const response = await fetch(url);
   expect(response.status).to.equal(402);

@@ -1,4 +1,4 @@
-// A shop as its author writes it: the published Express middleware, and the scheme registered in it.
+// A server as its author writes it: the published Express middleware, and the scheme registered in it.
 import type { Server } from "node:http";
 import { bindingTypedData, parseAddress } from "@sotto/protocol";
 import { type SottoRecipient, SottoScheme, type SottoServerOptions } from "@sotto/x402/server";
@@ -8,7 +8,7 @@ import type { Wallet as Account, HDNodeWallet } from "ethers";
 import express, { type Express, type Request, type Response } from "express";
 import type { World } from "../../world/service.ts";
 
-/** What a shop needs of either folder's world. */
+/** What a server needs of either folder's world. */
 export type Place = Pick<World, "chainId" | "pool" | "token" | "provider">;
 
 /** Who is paid, signed as every payer checks it. */
@@ -26,7 +26,7 @@ export async function signRecipient(
   return { wallet, shieldedAddress, signature, issuedAt };
 }
 
-export interface Shop {
+export interface ResourceServer {
   readonly origin: string;
   readonly scheme: SottoScheme;
   /** How often the handler ran. */
@@ -43,12 +43,12 @@ export interface Shop {
 const PRICE_TEXT = "$1.00";
 
 /** @param facilitator base address of what settles */
-export async function openShop(
+export async function openResourceServer(
   world: Place,
   recipient: SottoRecipient,
   facilitator: string,
   options: Partial<SottoServerOptions> = {},
-): Promise<Shop> {
+): Promise<ResourceServer> {
   const errors: unknown[] = [];
   const started = Date.now();
   const app: Express = express();
@@ -69,7 +69,7 @@ export async function openShop(
   const accepts = { scheme: scheme.scheme, network: scheme.network, payTo: recipient.wallet, price: PRICE_TEXT };
   app.use(paymentMiddleware({ "GET /report": { accepts }, "GET /other": { accepts } }, resources));
   let served = 0;
-  const shop: Shop = {
+  const resourceServer: ResourceServer = {
     ...{ origin, scheme, errors, started },
     served: () => served,
     handler: (_request, response) => void response.json({ report: "paid" }),
@@ -77,12 +77,12 @@ export async function openShop(
   };
   const serve = async (request: Request, response: Response) => {
     served += 1;
-    await shop.handler(request, response);
+    await resourceServer.handler(request, response);
   };
   app.get("/report", serve);
   app.get("/other", serve);
   app.get("/health", (_request, response) => void response.json({ ok: true }));
-  return shop;
+  return resourceServer;
 }
 
 export const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64");

@@ -1,4 +1,4 @@
-// A shop that sells one report through the published packages, and payers with the published client.
+// A server that sells one report through the published packages, and payers with the published client.
 import type { Wallet } from "@sotto/client";
 import { SottoScheme } from "@sotto/x402/client";
 import type { SottoRecipient } from "@sotto/x402/server";
@@ -8,7 +8,7 @@ import { expect } from "chai";
 import { Wallet as Account } from "ethers";
 import { openWallet, openWorld, type World } from "../../world/wallets.ts";
 import { type Middleman, openMiddleman } from "./middleman.ts";
-import { decode, openShop, type Shop, signRecipient } from "./resource-server.ts";
+import { decode, openResourceServer, type ResourceServer, signRecipient } from "./resource-server.ts";
 
 /** Of the report, base units. */
 export const PRICE = 1_000_000n;
@@ -25,9 +25,9 @@ export interface Selling {
   readonly world: World;
   readonly merchant: Wallet;
   readonly recipient: SottoRecipient;
-  /** Between shop and facilitator. */
+  /** Between server and facilitator. */
   readonly between: Middleman;
-  readonly shop: Shop;
+  readonly server: ResourceServer;
   /** Of the report. */
   readonly url: string;
   schemeOf(wallet: Wallet): Promise<SottoScheme>;
@@ -44,18 +44,18 @@ export async function openSelling(): Promise<Selling> {
   const recipient = await signRecipient(world, Account.createRandom(), merchant.shieldedAddress);
   const between = await openMiddleman(new URL(world.serviceUrl).origin);
   const facilitator = between.url + new URL(world.serviceUrl).pathname;
-  const shop = await openShop(world, recipient, facilitator, { service: world.serviceUrl });
-  const url = `${shop.origin}/report`;
+  const server = await openResourceServer(world, recipient, facilitator, { service: world.serviceUrl });
+  const url = `${server.origin}/report`;
   return {
-    ...{ world, merchant, recipient, between, shop, url },
+    ...{ world, merchant, recipient, between, server, url },
     schemeOf: (wallet) => SottoScheme.open({ wallet, services: [world.serviceUrl] }),
     required: async () => decode((await fetch(url)).headers.get("payment-required")) as unknown as PaymentRequired,
     recover() {
       between.trouble = (_path, answer) => answer();
-      shop.handler = (_request, response) => void response.json({ report: "paid" });
+      server.handler = (_request, response) => void response.json({ report: "paid" });
     },
     async close() {
-      await shop.close();
+      await server.close();
       await between.close();
     },
   };
