@@ -197,8 +197,8 @@ describe("sotto: paying", function () {
     for (const [stage, when] of [
       ["while proving", /proving/],
       ["while settling", /settling/],
-      ["when it was paid", /looking for it|^paid/],
-      ["while it asks with the proof", /asking again/],
+      ["when it was paid", /confirming the payment|^paid/],
+      ["while it asks with the proof", /repeating the request/],
     ] as const)
       it(`${stage}, the same command resumes and pays once`, async () => {
         const before = await spent(payer);
