@@ -1,6 +1,6 @@
 import type { Bytes32 } from "./contexts.ts";
 import { type Deployment, deploymentWords } from "./deployment.ts";
-import { fail } from "./errors.ts";
+import { describe, fail } from "./errors.ts";
 import { FIELD_MODULUS } from "./field.ts";
 import { MAX_APPEND_LEAVES } from "./generated/circuits.ts";
 import { bigIntToBytes, bytesToBigInt, bytesToHex, hexToBytes } from "./hex.ts";
@@ -8,23 +8,24 @@ import { keccakToField, keccakWords } from "./keccak.ts";
 import { assertLeafIndex } from "./note.ts";
 import { assertField, assertObject } from "./validate.ts";
 
-/** Leaves one append moves at most. */
-export const APPEND_LEAVES = MAX_APPEND_LEAVES;
-
 /** The statement of an append. */
 export interface AppendStatement extends Deployment {
   readonly oldRoot: bigint;
   readonly newRoot: bigint;
-  /** Leaves in the tree before. */
+  /** Number of leaves in the tree before the append. */
   readonly startIndex: number;
   /** 1 to 64 commitments. */
   readonly leaves: readonly bigint[];
 }
 
-/** 1 to 64 leaves, none of them 0. Throws INVALID_LEAF, INVALID_FIELD_ELEMENT. */
+/**
+ * Checks that there are 1 to 64 leaves and that none of them is 0.
+ *
+ * @throws SottoError INVALID_LEAF, INVALID_FIELD_ELEMENT
+ */
 export function assertAppendLeaves(leaves: readonly bigint[]): readonly bigint[] {
-  if (!Array.isArray(leaves) || leaves.length < 1 || leaves.length > APPEND_LEAVES) {
-    fail("INVALID_LEAF", `an append takes an array of 1 to ${APPEND_LEAVES} leaves`);
+  if (!Array.isArray(leaves) || leaves.length < 1 || leaves.length > MAX_APPEND_LEAVES) {
+    fail("INVALID_LEAF", `an append takes an array of 1 to ${MAX_APPEND_LEAVES} leaves, got ${describe(leaves)}`);
   }
   for (const leaf of leaves) {
     if (assertField(leaf, "a leaf") === 0n) fail("INVALID_LEAF", "a leaf must not be 0: 0 is the empty leaf");
@@ -50,7 +51,7 @@ export function appendChallenge(statement: AppendStatement): bigint {
 /** y = sum of leaf_i z^i mod p, i from 0: the polynomial that the circuit evaluates over its own leaves. */
 export function evaluateLeaves(challenge: bigint, leaves: readonly bigint[]): bigint {
   assertField(challenge, "challenge");
-  if (!Array.isArray(leaves)) fail("INVALID_LEAF", "leaves must be an array");
+  if (!Array.isArray(leaves)) fail("INVALID_LEAF", `leaves must be an array, got ${describe(leaves)}`);
   let sum = 0n;
   for (let i = leaves.length - 1; i >= 0; i--) {
     sum = (sum * challenge + assertField(leaves[i], `leaves[${i}]`)) % FIELD_MODULUS;
@@ -58,7 +59,7 @@ export function evaluateLeaves(challenge: bigint, leaves: readonly bigint[]): bi
   return sum;
 }
 
-/** One step of the queue's keccak chain: keccak256(abi.encode(chain, leaf)). */
+/** The queue's keccak chain after one more leaf: keccak256(abi.encode(chain, leaf)). */
 export function foldQueue(chain: Bytes32, leaf: bigint): Bytes32 {
   const words = [bytesToBigInt(hexToBytes(chain, 32, "chain")), assertField(leaf, "leaf")];
   return bytesToHex(bigIntToBytes(keccakWords(words), 32));

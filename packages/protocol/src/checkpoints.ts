@@ -1,10 +1,10 @@
-import { APPEND_LEAVES, foldQueue } from "./append.ts";
+import { foldQueue } from "./append.ts";
 import type { Bytes32 } from "./contexts.ts";
-import { fail } from "./errors.ts";
-import { TREE_CAPACITY } from "./generated/circuits.ts";
+import { describe, fail } from "./errors.ts";
+import { MAX_APPEND_LEAVES, TREE_CAPACITY } from "./generated/circuits.ts";
 import { assertInteger, assertObject } from "./validate.ts";
 
-/** A place in the queue where an append may end: `INoteTree.Checkpoint`, decimal numbers. */
+/** A {@link Checkpoint} in the form of the contract's `INoteTree.Checkpoint`; numbers are decimal strings. */
 export interface CheckpointWords {
   sequence: string;
   chain: Bytes32;
@@ -18,17 +18,17 @@ export interface QueuedLeaf {
   blockNumber: number;
 }
 
-/** A pending checkpoint: a place where an append may end. */
+/** A pending checkpoint: a position in the queue at which an append may end. */
 export interface Checkpoint {
   sequence: number;
-  /** Value of the keccak chain after its last leaf. */
+  /** Value of the keccak chain after the checkpoint's last leaf. */
   chain: string;
-  /** Leaves queued up to and including its last one, since the pool exists. */
+  /** Number of leaves queued since the pool was deployed, up to and including the checkpoint's last one. */
   count: number;
   blockNumber: number;
 }
 
-/** Where the queue begins: `INoteTree.QueueState`, as far as it matters here. */
+/** The start of the queue: the fields of `INoteTree.QueueState` that are needed here. */
 export interface QueueStart {
   appended: number;
   appendedChain: string;
@@ -42,13 +42,13 @@ function assertStart(start: QueueStart): void {
 }
 
 function assertList(list: unknown, name: string): void {
-  if (!Array.isArray(list)) fail("INVALID_ARGUMENT", `${name} must be an array`);
+  if (!Array.isArray(list)) fail("INVALID_ARGUMENT", `${name} must be an array, got ${describe(list)}`);
   for (const each of list) assertObject(each, `one of ${name}`);
 }
 
 /**
- * The pending checkpoints, found as the contract makes them: a new one where the block changes and where one holds 64
- * leaves, counted from where the last append ended.
+ * Computes the pending checkpoints as the contract does. The first one starts at the end of the last append; a new one
+ * starts if the block changes or if the current one has 64 leaves.
  *
  * @throws SottoError INVALID_ARGUMENT, INVALID_INTEGER, INVALID_HEX, INVALID_FIELD_ELEMENT
  */
@@ -62,7 +62,7 @@ export function pendingCheckpoints(start: QueueStart, queue: readonly QueuedLeaf
     chain = foldQueue(chain, leaf);
     const count = start.appended + i + 1;
     const open = checkpoints.at(-1);
-    if (open === undefined || open.blockNumber !== blockNumber || held === APPEND_LEAVES) {
+    if (open === undefined || open.blockNumber !== blockNumber || held === MAX_APPEND_LEAVES) {
       checkpoints.push({ sequence: start.firstPending + checkpoints.length, chain, count, blockNumber });
       held = 1;
     } else {
@@ -73,16 +73,20 @@ export function pendingCheckpoints(start: QueueStart, queue: readonly QueuedLeaf
   return checkpoints;
 }
 
-/** The farthest checkpoint an append of at most 64 leaves reaches, and the one behind it. */
+/** The last checkpoint that an append of at most 64 leaves can reach, and the checkpoint after it. */
 export function appendEnd(start: QueueStart, checkpoints: readonly Checkpoint[]) {
   assertStart(start);
   assertList(checkpoints, "the checkpoints");
-  const end = checkpoints.findLast(({ count }) => count - start.appended <= APPEND_LEAVES);
+  const end = checkpoints.findLast(({ count }) => count - start.appended <= MAX_APPEND_LEAVES);
   const next = end && checkpoints.find(({ sequence }) => sequence === end.sequence + 1);
   return { end, next };
 }
 
-/** A checkpoint as the contract takes it; zeros where there is none. @param timestamp of its block, seconds */
+/**
+ * A checkpoint as an argument of the contract; zeros if there is none.
+ *
+ * @param timestamp of the checkpoint's block, seconds
+ */
 export function checkpointWords(checkpoint: Checkpoint | undefined, timestamp: number): CheckpointWords {
   if (checkpoint === undefined) return { sequence: "0", chain: `0x${"0".repeat(64)}`, count: "0", timestamp: "0" };
   assertObject(checkpoint, "a checkpoint");

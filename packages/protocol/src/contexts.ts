@@ -1,5 +1,5 @@
 import { type Deployment, deploymentWords } from "./deployment.ts";
-import { fail } from "./errors.ts";
+import { describe, fail } from "./errors.ts";
 import { addressToBigInt } from "./ethereum-address.ts";
 import { WITHDRAWAL_INPUTS } from "./generated/circuits.ts";
 import { bigIntToBytes, bytesToBigInt, bytesToHex, hexToBytes } from "./hex.ts";
@@ -7,24 +7,31 @@ import { keccakText, keccakToField, keccakWords } from "./keccak.ts";
 import { assertLeafIndex } from "./note.ts";
 import { assertAmount, assertArray, assertField, assertInteger, assertObject, assertUint } from "./validate.ts";
 
-/** Seconds a payment may take to settle. Confirmations take at most 60 s more, and a header is fresh for 300 s. */
+/**
+ * Seconds within which a payment must be settled. The confirmations after that take at most 60 s, and a proof header is
+ * accepted for 300 s.
+ */
 export const SETTLE_WINDOW_SECONDS = 180;
 
-/** Latest Date a platform can hold; timestamps beyond are mistakes. */
-const MAX_TIMESTAMP = 8_640_000_000_000_000;
+/** The latest time that a Date can represent, ms. */
+const MAX_TIMESTAMP_MS = 8_640_000_000_000_000;
 
-/** Milliseconds since the Unix epoch, as in a bundle. */
+/**
+ * Checks a time in milliseconds since the Unix epoch, as in a bundle.
+ *
+ * @throws SottoError INVALID_INTEGER
+ */
 export function assertTimestamp(timestamp: unknown, name = "timestamp"): number {
-  return assertInteger(timestamp, 0, MAX_TIMESTAMP, name);
+  return assertInteger(timestamp, 0, MAX_TIMESTAMP_MS, name);
 }
 
-/** Seconds until which a payment made at `timestamp` (ms) may be settled: + 180 s, rounded down to a minute. */
+/** Unix time in seconds until which a payment made at `timestamp` (ms) may be settled: 180 s later, rounded down to a minute. */
 export function validUntilOf(timestamp: number): bigint {
   const end = BigInt(assertTimestamp(timestamp)) + BigInt(SETTLE_WINDOW_SECONDS) * 1000n;
   return (end / 60_000n) * 60n;
 }
 
-/** What a payment is for. */
+/** The resource that a payment is for, with the other values that its digest depends on. */
 export interface Resource {
   readonly resourceUrl: string;
   /** Milliseconds since the Unix epoch. */
@@ -32,14 +39,18 @@ export interface Resource {
   readonly senderCommitment: bigint;
 }
 
-/** 32 bytes as hex with 0x: what Solidity calls bytes32. */
+/** 32 bytes as hex with 0x, Solidity's bytes32. */
 export type Bytes32 = string;
 
 function bytes32(value: bigint): Bytes32 {
   return bytesToHex(bigIntToBytes(value, 32));
 }
 
-/** The resource's hash in a payment token: keccak256 of the URL's UTF-8 bytes. Throws INVALID_STRING. */
+/**
+ * The resource's hash in a payment token: keccak256 of the URL's UTF-8 bytes.
+ *
+ * @throws SottoError INVALID_STRING
+ */
 export function resourceHash(resourceUrl: string): Bytes32 {
   return bytes32(keccakText(resourceUrl, "resourceUrl"));
 }
@@ -66,14 +77,14 @@ export function depositBlinding(deployment: Deployment, leafIndex: number): bigi
   return keccakToField([...deploymentWords(deployment), BigInt(assertLeafIndex(leafIndex))]);
 }
 
-/** The effects of a withdrawal beyond its notes. The proof binds all of them, so the submitter can change nothing. */
+/** The effects of a withdrawal beyond its notes. The proof binds all of them, so the submitter cannot change them. */
 export interface WithdrawalTerms {
   /** Receives amount - fee. */
   readonly recipient: string;
   /** Base units. */
   readonly fee: bigint;
   readonly feeRecipient: string;
-  /** Seconds. */
+  /** Unix time in seconds until which the withdrawal may be executed. */
   readonly validUntil: bigint;
 }
 
@@ -88,12 +99,13 @@ export function withdrawalContext(context: Deployment & WithdrawalTerms): bigint
 }
 
 /**
- * What makes the pad of a withdrawal's output its own: keccak256(context, amount, all eight nullifiers) mod p. These fix the
- * output's amount, so two withdrawals with the same pad have the same output, even if two devices with one seed made them.
+ * The value that makes the pad of a withdrawal's output unique: keccak256(context, amount, all eight nullifiers) mod p.
+ * These inputs determine the output's amount, so two withdrawals with the same pad have the same output, even if two
+ * devices with the same seed prepared them.
  *
  * @param context signal 0 of the withdrawal
  * @param amount base units that leave the pool
- * @param nullifiers as the public signals have them, 0 for an unused input
+ * @param nullifiers as in the public signals, 0 for an unused input
  */
 export function withdrawalPadContext(context: bigint, amount: bigint, nullifiers: readonly bigint[]): bigint {
   assertArray(nullifiers, WITHDRAWAL_INPUTS, "INVALID_WITHDRAWAL_INPUTS", "nullifiers");
@@ -101,13 +113,14 @@ export function withdrawalPadContext(context: bigint, amount: bigint, nullifiers
   return keccakToField([assertField(context, "context"), assertAmount(amount), ...words]);
 }
 
-/** What identifies a settled proof (its bytes can be re-randomised): keccak256 of all its public signals. */
+/** Identifies a settled proof: keccak256 of all its public signals. (The proof's bytes can be re-randomised.) */
 export function signalsDigest(signals: readonly bigint[]): Bytes32 {
-  if (!Array.isArray(signals) || signals.length === 0) fail("INVALID_FIELD_ELEMENT", "signals must be an array");
+  if (!Array.isArray(signals) || signals.length === 0)
+    fail("INVALID_FIELD_ELEMENT", `signals must be an array of at least one, got ${describe(signals)}`);
   return bytes32(keccakWords(signals.map((signal, i) => assertField(signal, `signal ${i}`))));
 }
 
-/** What an EIP-3009 deposit commits to: all notes it makes. */
+/** The notes of an EIP-3009 deposit. Its authorization's nonce commits to all of them. */
 export interface DepositNotes {
   readonly ownerTags: readonly bigint[];
   /** Base units, one for each tag. */
@@ -116,7 +129,7 @@ export interface DepositNotes {
 
 /**
  * The nonce of a deposit's EIP-3009 authorization: keccak256(abi.encode(uint256[] tags, uint64[] amounts, bytes32 salt)).
- * The authorization itself does not cover the notes' owners; by its nonce it does.
+ * EIP-3009 does not cover the notes' owners, so the nonce commits to them.
  *
  * @param salt 32 random bytes as hex
  */
@@ -130,7 +143,7 @@ export function depositAuthorizationNonce(notes: DepositNotes, salt: Bytes32): B
   const tags = ownerTags.map((tag, i) => assertField(tag, `ownerTags[${i}]`));
   const values = amounts.map((amount, i) => assertAmount(amount, `amounts[${i}]`));
   const count = BigInt(tags.length);
-  // Head: two offsets and the salt, 96 bytes; tail: each array behind its length.
+  // Head: two offsets and the salt, 96 bytes; tail: each array after its length.
   const offsets = [96n, 96n + 32n * (count + 1n)];
   const head = [...offsets, bytesToBigInt(hexToBytes(salt, 32, "salt"))];
   return bytes32(keccakWords([...head, count, ...tags, count, ...values]));

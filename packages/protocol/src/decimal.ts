@@ -2,11 +2,11 @@ import { describe, fail } from "./errors.ts";
 import { assertAmount, assertInteger } from "./validate.ts";
 
 /**
- * Exact base units of a decimal amount, e.g. ("1.25", 6) is 1250000n. Never goes through floating point.
+ * Parses a decimal amount into exact base units, e.g. ("1.25", 6) into 1250000n. Never uses floating point.
  *
  * @param text digits, with at most one point between digits; no sign, exponent or grouping
  * @param decimals the token's decimals, 0 to 77
- * @throws SottoError INVALID_AMOUNT for malformed text, fractions of a base unit, or more than 2^64 - 1 base units
+ * @throws SottoError INVALID_AMOUNT if the text is malformed, has a fraction of a base unit, or exceeds 2^64 - 1 base units
  */
 export function parseDecimalAmount(text: string, decimals: number): bigint {
   assertInteger(decimals, 0, 77, "decimals");
@@ -16,7 +16,7 @@ export function parseDecimalAmount(text: string, decimals: number): bigint {
   }
   const fraction = (match[2] ?? "").replace(/0+$/, "");
   if (fraction.length > decimals) {
-    fail("INVALID_AMOUNT", `amount has ${fraction.length} decimals, the token has ${decimals}`, { decimals });
+    fail("INVALID_AMOUNT", `amount has ${fraction.length} decimals, but the token has ${decimals}`, { decimals });
   }
   return assertAmount(BigInt(match[1]! + fraction.padEnd(decimals, "0")));
 }

@@ -1,7 +1,7 @@
 import { addressToBigInt } from "./ethereum-address.ts";
 import { assertObject, assertUint } from "./validate.ts";
 
-/** The pool a hash is bound to: no proof, context or blinding of one deployment holds for another. */
+/** The pool that a hash is bound to: a proof, context or blinding of one deployment is not valid for another. */
 export interface Deployment {
   /** EIP-155 chain id. */
   readonly chainId: bigint;
@@ -9,7 +9,11 @@ export interface Deployment {
   readonly pool: string;
 }
 
-/** The first two words of every context. Throws INVALID_INTEGER, INVALID_ADDRESS. */
+/**
+ * The first two words of every context.
+ *
+ * @throws SottoError INVALID_INTEGER, INVALID_ADDRESS
+ */
 export function deploymentWords(deployment: Deployment): [chainId: bigint, pool: bigint] {
   assertObject(deployment, "the deployment");
   const { chainId, pool } = deployment;

@@ -19,12 +19,12 @@ export interface Encryption extends Ciphertext {
   readonly S: Point;
 }
 
-/** A fresh b, uniform in [0, 2^249). Never use one twice: two ciphertexts with one r open each other. */
+/** A fresh b, uniform in [0, 2^249). Never use one twice: of two ciphertexts with the same r, each reveals the other's amount. */
 export function randomScalar(): bigint {
   return randomBits(SCALAR_BITS);
 }
 
-/** Throws INVALID_SCALAR unless b is in [0, 2^249). */
+/** @throws SottoError INVALID_SCALAR if b is not in [0, 2^249) */
 function assertScalar(scalar: unknown): bigint {
   if (typeof scalar !== "bigint" || scalar < 0n || scalar >> BigInt(SCALAR_BITS) !== 0n) {
     fail("INVALID_SCALAR", `scalar must be a bigint from 0 to 2^${SCALAR_BITS} - 1`);
@@ -33,8 +33,8 @@ function assertScalar(scalar: unknown): bigint {
 }
 
 /**
- * r = 2 b + 2^249 + 1, what the circuits multiply by: their double-and-add starts at 2 P so that none of its incomplete
- * additions can meet an exceptional case, and r < 3 * 2^249 < l.
+ * r = 2 b + 2^249 + 1, the scalar by which the circuits multiply. Their double-and-add starts at 2 P, so that none of its
+ * incomplete additions can meet an exceptional case; and r < 3 * 2^249 < l.
  */
 export function exponentOf(scalar: bigint): bigint {
   return 2n * assertScalar(scalar) + (1n << BigInt(SCALAR_BITS)) + 1n;
@@ -53,13 +53,17 @@ export function encryptAmount(publicKey: Point, amount: bigint, scalar: bigint):
   return { R: multiplyPoint(BASE8, exponent), C: addPoints(S, message), S };
 }
 
-/** `encryptedAmount` of the wire: pack(R) then pack(C), 64 bytes, hex with 0x. */
+/** The wire's `encryptedAmount`: pack(R) then pack(C), 64 bytes as hex with 0x. */
 export function packCiphertext(ciphertext: Ciphertext): string {
   const { R, C } = Object(ciphertext) as Ciphertext;
   return packPoint(R) + packPoint(C).slice(2);
 }
 
-/** Strict inverse of `packCiphertext`. Throws INVALID_HEX, INVALID_POINT. */
+/**
+ * Strict inverse of `packCiphertext`.
+ *
+ * @throws SottoError INVALID_HEX, INVALID_POINT
+ */
 export function unpackCiphertext(hex: string): Ciphertext {
   hexToBytes(hex, 64, "encryptedAmount");
   return { R: unpackPoint(hex.slice(0, 66), "R"), C: unpackPoint(`0x${hex.slice(66)}`, "C") };

@@ -6,11 +6,11 @@ export { type ErrorDetails, SottoError } from "./sotto-error.ts";
 /** The codes this package throws. */
 export type ProtocolErrorCode = keyof typeof PROTOCOL_ERRORS;
 
-/** An error of this package: a value that is not what it should be. */
+/** An error of this package: a value is invalid, or a check failed. */
 export const ProtocolError = /* @__PURE__ */ createErrorClass<typeof PROTOCOL_ERRORS>("ProtocolError");
 export type ProtocolError = InstanceType<typeof ProtocolError>;
 
-/** Throws one of this package's own errors. */
+/** Throws a {@link ProtocolError}. */
 export function fail(code: ProtocolErrorCode, message: string, details: ErrorDetails = {}): never {
   throw new ProtocolError(code, message, details);
 }

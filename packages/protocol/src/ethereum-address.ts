@@ -6,14 +6,14 @@ import { bytesToHex } from "./hex.ts";
 /** An Ethereum address in lower case. */
 export type Address = `0x${string}`;
 
-/** EIP-55: a hex digit is upper-case where the hash of the lower-case address has a nibble of 8 or more. */
+/** EIP-55: a hex digit is upper-case if the same nibble of the lower-case address's hash is 8 or more. */
 function checksum(digits: string): string {
   const hash = bytesToHex(keccak_256(utf8ToBytes(digits))).slice(2);
   return [...digits].map((digit, i) => (Number.parseInt(hash[i]!, 16) >= 8 ? digit.toUpperCase() : digit)).join("");
 }
 
 /**
- * An Ethereum address in lower case. Accepts lower case, upper case, and mixed case with a right EIP-55 checksum.
+ * Parses an Ethereum address into lower case. Accepts lower case, upper case, and mixed case with a correct EIP-55 checksum.
  *
  * @throws SottoError INVALID_ADDRESS
  */
@@ -29,7 +29,7 @@ export function parseAddress(value: unknown, name = "address"): Address {
   return `0x${lower}`;
 }
 
-/** An address as a number below 2^160: how it enters signals and hashes. */
+/** An address as a number below 2^160, the form in which it enters signals and hashes. */
 export function addressToBigInt(address: string, name = "address"): bigint {
   return BigInt(parseAddress(address, name));
 }

@@ -1,4 +1,4 @@
-import { fail } from "./errors.ts";
+import { describe, fail } from "./errors.ts";
 
 /** Order of the BN254 scalar field: the field of circuits, hashes, commitments and Baby Jubjub coordinates. */
 export const FIELD_MODULUS = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;
@@ -8,7 +8,7 @@ export const BASE_FIELD_MODULUS = 2188824287183927522224640574525727508869631115
 
 /** The representative of `value` in [0, p). */
 export function toField(value: bigint): bigint {
-  if (typeof value !== "bigint") fail("INVALID_FIELD_ELEMENT", "a bigint was expected");
+  if (typeof value !== "bigint") fail("INVALID_FIELD_ELEMENT", `value must be a bigint, got ${describe(value)}`);
   const reduced = value % FIELD_MODULUS;
   return reduced < 0n ? reduced + FIELD_MODULUS : reduced;
 }
@@ -35,7 +35,11 @@ export function powField(base: bigint, exponent: bigint): bigint {
   return result;
 }
 
-/** Inverse by the extended Euclidean algorithm. Throws INVALID_FIELD_ELEMENT for 0. Not constant-time. */
+/**
+ * Inverse by the extended Euclidean algorithm. Not constant-time.
+ *
+ * @throws SottoError INVALID_FIELD_ELEMENT if `value` is 0 mod p
+ */
 export function invertField(value: bigint): bigint {
   return invertModulo(toField(value), FIELD_MODULUS);
 }
@@ -51,7 +55,7 @@ export function invertModulo(value: bigint, modulus: bigint): bigint {
   return x < 0n ? x + modulus : x;
 }
 
-/** Inverses of many elements for the price of one (Montgomery's trick); 0 where the element is 0. */
+/** Inverts many elements with a single inversion (Montgomery's trick); the result for 0 is 0. */
 export function invertFields(values: readonly bigint[]): bigint[] {
   const before: bigint[] = [];
   let product = 1n;
@@ -70,13 +74,13 @@ export function invertFields(values: readonly bigint[]): bigint[] {
   return inverses;
 }
 
-// p - 1 = 2^28 * ODD: the 2-adicity decides how long Tonelli-Shanks may take.
+// p - 1 = 2^28 * ODD: the 2-adicity bounds the steps of Tonelli-Shanks.
 const TWO_ADICITY = 28;
 const ODD = (FIELD_MODULUS - 1n) >> BigInt(TWO_ADICITY);
-/** 5 is the smallest non-residue of p (the generator every BN254 library uses). */
+/** 5 is the smallest quadratic non-residue mod p, and the generator that every BN254 library uses. */
 const ROOT_OF_UNITY = powField(5n, ODD);
 
-/** A square root of `value` in [0, p), or null where there is none (Tonelli-Shanks). Not constant-time. */
+/** A square root of `value` in [0, p), or null if there is none (Tonelli-Shanks). Not constant-time. */
 export function sqrtField(value: bigint): bigint | null {
   const square = toField(value);
   if (square === 0n) return 0n;

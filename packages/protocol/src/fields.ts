@@ -3,17 +3,25 @@ import { describe, fail, type ProtocolErrorCode } from "./errors.ts";
 /** Maximum length of a resourceUrl on the wire, characters. */
 export const MAX_URL_LENGTH = 2048;
 
-/** An object of JSON, by its own fields alone: what a prototype holds was never sent. */
+/** Reads a field of a JSON object. Only own fields count: a field of the prototype was never sent. */
 export type Fields = (name: string) => unknown;
 
-/** Throws `code` for what is no JSON object. */
+/**
+ * The fields of a JSON object.
+ *
+ * @throws SottoError `code` if `value` is not a JSON object
+ */
 export function fieldsOf(value: unknown, name: string, code: ProtocolErrorCode): Fields {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     fail(code, `${name} must be an object, got ${describe(value)}`);
   return (field) => (Object.hasOwn(value, field) ? (value as Record<string, unknown>)[field] : undefined);
 }
 
-/** An absolute http(s) URL as an opaque text, compared byte for byte and never normalised. Throws INVALID_STRING. */
+/**
+ * Checks an absolute http(s) URL. It stays an opaque string: compared byte for byte, never normalised.
+ *
+ * @throws SottoError INVALID_STRING
+ */
 export function readHttpUrl(value: unknown, name: string): string {
   if (typeof value !== "string" || value.length > MAX_URL_LENGTH || !/^https?:\/\/[!-~]+$/.test(value)) {
     const expected = `an http(s) URL of at most ${MAX_URL_LENGTH} printable ASCII characters`;
@@ -27,13 +35,22 @@ export function readBoolean(value: unknown, name: string): boolean {
   return value;
 }
 
-/** One constant of the protocol. Throws INVALID_STRING. */
+/**
+ * Checks a field whose value is a constant of the protocol.
+ *
+ * @throws SottoError INVALID_STRING
+ */
 export function readConstant<T extends string | number>(value: unknown, expected: T, name: string): T {
-  if (value !== expected) fail("INVALID_STRING", `${name} must be ${JSON.stringify(expected)}`, { name });
+  if (value !== expected)
+    fail("INVALID_STRING", `${name} must be ${JSON.stringify(expected)}, got ${describe(value)}`, { name });
   return expected;
 }
 
-/** A text that matches `form`. Throws INVALID_STRING. */
+/**
+ * Checks a string against the pattern `form`, which `expected` describes for the message.
+ *
+ * @throws SottoError INVALID_STRING
+ */
 export function readText(value: unknown, form: RegExp, name: string, expected: string): string {
   if (typeof value !== "string" || !form.test(value))
     fail("INVALID_STRING", `${name} must be ${expected}, got ${describe(value)}`, { name });

@@ -4,13 +4,17 @@ const DIGITS = "0123456789abcdef";
 
 /** Lower-case hex with 0x. */
 export function bytesToHex(bytes: Uint8Array): string {
-  if (!(bytes instanceof Uint8Array)) fail("INVALID_ARGUMENT", `bytes were expected, got ${describe(bytes)}`);
+  if (!(bytes instanceof Uint8Array)) fail("INVALID_ARGUMENT", `a Uint8Array was expected, got ${describe(bytes)}`);
   let hex = "0x";
   for (const byte of bytes) hex += DIGITS[byte >> 4]! + DIGITS[byte & 15]!;
   return hex;
 }
 
-/** Strict inverse of `bytesToHex`: exactly `size` bytes, lower-case digits, with 0x. Throws INVALID_HEX. */
+/**
+ * Strict inverse of `bytesToHex`: exactly `size` bytes, lower-case digits, with 0x.
+ *
+ * @throws SottoError INVALID_HEX
+ */
 export function hexToBytes(hex: unknown, size: number, name = "value"): Uint8Array {
   if (typeof hex !== "string" || hex.length !== 2 + 2 * size || !/^0x[0-9a-f]*$/.test(hex)) {
     fail("INVALID_HEX", `${name} must be ${size} bytes as lower-case hex with 0x, got ${describe(hex)}`, {
@@ -28,7 +32,7 @@ export function bytesToBigInt(bytes: Uint8Array): bigint {
   return bytes.length === 0 ? 0n : BigInt(bytesToHex(bytes));
 }
 
-/** `size` bytes, big-endian. The value must fit: this is an internal encoder, its callers have checked. */
+/** Encodes a value in `size` bytes, big-endian. Internal: callers have already checked that it fits. */
 export function bigIntToBytes(value: bigint, size: number): Uint8Array {
   const hex = value.toString(16).padStart(2 * size, "0");
   if (value < 0n || hex.length > 2 * size) fail("INVALID_INTEGER", `a value does not fit into ${size} bytes`, { size });

@@ -1,4 +1,4 @@
-export { APPEND_LEAVES, type AppendStatement, appendChallenge, evaluateLeaves, foldQueue } from "./append.ts";
+export { type AppendStatement, appendChallenge, evaluateLeaves, foldQueue } from "./append.ts";
 export {
   assertBinding,
   assertIssuedAt,
@@ -96,6 +96,7 @@ export {
   type CircuitInputs,
   type CircuitName,
   type CircuitSignals,
+  MAX_APPEND_LEAVES,
   type PaymentSignals,
   TREE_ARITY,
   TREE_CAPACITY,
@@ -237,5 +238,5 @@ export {
   type ProofHeaderContent,
   parseProofHeader,
 } from "./wire/proof-header.ts";
-export { readBody, type StopSignal, type UnreadAnswer } from "./wire/read-body.ts";
+export { readBody, type StopSignal, type UnreadResponse } from "./wire/read-body.ts";
 export { isSecureUrl } from "./wire/secure-url.ts";

@@ -11,7 +11,7 @@ import { ownerTagOf } from "./note.ts";
 import { encodeShieldedAddress } from "./shielded-address.ts";
 import { assertInteger } from "./validate.ts";
 
-/** Largest index of a spending key. */
+/** Highest index of a spending key. */
 export const MAX_KEY_INDEX = 2 ** 31 - 1;
 
 /** A fresh seed, 32 bytes from the platform's cryptographic generator. */
@@ -23,12 +23,12 @@ function expand(seed: Uint8Array, purpose: string, size: number): Uint8Array {
   return hkdf(sha256, seed, undefined, utf8ToBytes(`sotto/v1/${purpose}`), size);
 }
 
-/** 48 bytes reduced modulo a 254-bit number: uniform up to 2^-130. */
+/** HKDF's 48 bytes reduced modulo a number of at most 254 bits: uniform up to 2^-130. */
 function expandScalar(seed: Uint8Array, purpose: string, modulus: bigint): bigint {
   return bytesToBigInt(expand(seed, purpose, 48)) % modulus;
 }
 
-/** A viewing key is odd, in [1, l): then the x of vk R is the same for both points R with one x. */
+/** A viewing key is in [1, l), and odd so that vk R has the same x for both points R with one x. */
 export function assertViewingKey(viewingKey: unknown): bigint {
   if (typeof viewingKey !== "bigint" || viewingKey < 1n || viewingKey >= SUBGROUP_ORDER || (viewingKey & 1n) === 0n) {
     fail("INVALID_KEY", "a viewing key must be an odd bigint from 1 to l - 1");
@@ -37,10 +37,10 @@ export function assertViewingKey(viewingKey: unknown): bigint {
 }
 
 /**
- * All keys of a wallet in one pool, made from its seed by HKDF-SHA256 with a purpose of its own for each. Chain id and pool
- * are part of each purpose. If a spending key were the same in two pools, a payer could send the same note to the same leaf
- * index in both, and the spends of that note would show the same nullifier on both chains. Keys are not properties of the
- * object but computed by getters, so that a logged wallet shows none.
+ * All keys of a wallet in one pool, derived from its seed by HKDF-SHA256. Each key has its own purpose string, which
+ * includes chain id and pool: if a spending key were the same in two pools, a payer could send the same note to the same
+ * leaf index in both, and the spends of that note would show the same nullifier on both chains. Getters compute the keys,
+ * so that logging the object shows none.
  */
 export class WalletKeys {
   readonly #seed: Uint8Array;
@@ -49,7 +49,7 @@ export class WalletKeys {
   readonly #encryptionKey: Point;
   readonly #ownerTags = new Map<number, bigint>();
   /** Chain id and pool, part of every purpose. */
-  readonly #place: string;
+  readonly #deployment: string;
 
   /**
    * @param seed 32 to 64 bytes
@@ -64,7 +64,7 @@ export class WalletKeys {
     if (deployment === undefined)
       fail("INVALID_KEY", "a wallet's keys belong to a pool: derive them for its chain id and address");
     const [chainId] = deploymentWords(deployment);
-    this.#place = `${chainId}/${parseAddress(deployment.pool, "pool")}`;
+    this.#deployment = `${chainId}/${parseAddress(deployment.pool, "pool")}`;
     // l is odd, so the odd numbers below it are 2 x + 1 for x below (l - 1) / 2.
     this.#viewingKey = 2n * this.#scalar("viewing-key", (SUBGROUP_ORDER - 1n) / 2n) + 1n;
     this.#changeKey = this.#scalar("change-key", FIELD_MODULUS);
@@ -72,7 +72,7 @@ export class WalletKeys {
   }
 
   #scalar(purpose: string, modulus: bigint): bigint {
-    return expandScalar(this.#seed, `${purpose}/${this.#place}`, modulus);
+    return expandScalar(this.#seed, `${purpose}/${this.#deployment}`, modulus);
   }
 
   /**
@@ -81,9 +81,9 @@ export class WalletKeys {
    */
   spendingKey(index: number): bigint {
     assertInteger(index, 0, MAX_KEY_INDEX, "index");
-    const purpose = index === 0 ? `spending-key/${this.#place}` : `deposit-key/${this.#place}/${index}`;
+    const purpose = index === 0 ? `spending-key/${this.#deployment}` : `deposit-key/${this.#deployment}/${index}`;
     const key = expandScalar(this.#seed, purpose, FIELD_MODULUS);
-    // Nobody will ever see this; 0 would make a nullifier that anyone can compute.
+    // Has probability 2^-254; but with key 0 anyone could compute the nullifiers.
     if (key === 0n) fail("INVALID_KEY", `the seed has no spending key ${index}`);
     return key;
   }
@@ -98,19 +98,19 @@ export class WalletKeys {
     return tag;
   }
 
-  /** Reads what came in, nothing that went out. Odd, in [1, l). */
+  /** Decrypts received payments, but not sent ones. Odd, in [1, l). */
   get viewingKey(): bigint {
     return this.#viewingKey;
   }
 
-  /** Finds change, so it shows what went out. */
+  /** Finds change, and so reveals what was spent. */
   get changeKey(): bigint {
     return this.#changeKey;
   }
 
-  /** 32 bytes, the secret of sender nonces. */
+  /** The secret from which sender nonces are derived, 32 bytes. */
   get nonceKey(): Uint8Array {
-    return expand(this.#seed, `nonce-key/${this.#place}`, 32);
+    return expand(this.#seed, `nonce-key/${this.#deployment}`, 32);
   }
 
   /** PK = vk Base8. */
@@ -118,14 +118,16 @@ export class WalletKeys {
     return this.#encryptionKey;
   }
 
-  /** pack(PK) then tag_0: 64 bytes as hex with 0x, the `encryptionPublicKey` of the wire. */
+  /** pack(PK) then tag_0: 64 bytes as hex with 0x, the wire's `encryptionPublicKey`. */
   shieldedAddress(): string {
     return encodeShieldedAddress({ encryptionKey: this.#encryptionKey, ownerTag: this.ownerTag(0) });
   }
 }
 
 /**
- * The keys of a seed of 32 to 64 bytes in one pool.
+ * Derives the keys of a wallet in one pool.
+ *
+ * @param seed 32 to 64 bytes
  * @throws SottoError INVALID_KEY, INVALID_INTEGER, INVALID_ADDRESS
  */
 export function deriveKeys(seed: Uint8Array, deployment: Deployment): WalletKeys {

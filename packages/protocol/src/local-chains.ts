@@ -1,14 +1,14 @@
 /**
- * Hardhat's and Anvil's chain id, and Ganache's and Geth's dev chain: chains of one machine, whose money is play money.
- * Keys from public seeds, codes on a screen and other conveniences of development are for these alone.
+ * Chain ids of local development chains, whose tokens are worth nothing: 31337 of Hardhat and Anvil, 1337 of Ganache and
+ * Geth. Only these chains allow development shortcuts, such as keys from public seeds or confirmation codes on the screen.
  */
 export const LOCAL_CHAIN_IDS: readonly bigint[] = [31337n, 1337n];
 
-/** Most blocks on top of an event that a wallet can be told to wait for. */
+/** Largest number of blocks on top of an event that a wallet can be configured to wait for. */
 export const MAX_FINALITY = 1_000;
 
 /**
- * Blocks on top of an event before a wallet counts it, unless the deployment or the user says otherwise: none on a local
- * chain, which mines a block for each transaction and reorganises nothing.
+ * Number of blocks on top of an event before a wallet counts it, unless the deployment or the user sets another one: 0 on
+ * a local chain, which mines a block for each transaction and never reorganises, otherwise 2.
  */
 export const defaultFinality = (chainId: bigint): number => (LOCAL_CHAIN_IDS.includes(chainId) ? 0 : 2);

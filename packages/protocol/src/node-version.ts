@@ -1,13 +1,13 @@
-// Whether a Node is new enough for the programs and stores of this project. Imports nothing, so that a program can ask
+// Checks that Node is new enough for this project's programs and stores. Imports nothing, so that a program can call it
 // before it loads a module that an older Node does not have.
 
-/** The first Node with SQLite built in; `engines` of the packages says the same. */
+/** The first Node version with built-in SQLite; `engines` in the package.json files has the same. */
 const MIN_MAJOR = 22;
 const MIN_MINOR = 13;
 
 /**
  * @param version `process.versions.node`
- * @returns what is wrong and what to do, in one line; undefined if this Node is new enough
+ * @returns the problem and its solution in one line, or undefined if this Node is new enough
  */
 export function checkNodeVersion(version: string): string | undefined {
   const [major = 0, minor = 0] = version.split(".").map(Number);

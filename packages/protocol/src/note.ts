@@ -2,7 +2,7 @@ import { TREE_CAPACITY } from "./generated/circuits.ts";
 import { DOMAIN, poseidon } from "./poseidon/hash.ts";
 import { assertAmount, assertField, assertInteger, assertObject } from "./validate.ts";
 
-/** What the owner of a note knows. */
+/** A note as its owner knows it. */
 export interface Note {
   /** Token base units, 0 to 2^64 - 1. */
   readonly amount: bigint;
@@ -11,7 +11,11 @@ export interface Note {
   readonly blinding: bigint;
 }
 
-/** cm = Poseidon3(amount, tag, blinding). Throws INVALID_AMOUNT, INVALID_FIELD_ELEMENT. */
+/**
+ * cm = Poseidon3(amount, tag, blinding).
+ *
+ * @throws SottoError INVALID_AMOUNT, INVALID_FIELD_ELEMENT
+ */
 export function noteCommitment(note: Note): bigint {
   assertObject(note, "a note");
   const amount = assertAmount(note.amount, "note.amount");
@@ -19,18 +23,19 @@ export function noteCommitment(note: Note): bigint {
   return poseidon([amount, ownerTag, assertField(note.blinding, "note.blinding")], DOMAIN.note);
 }
 
-/** tag = Poseidon1(sk): what a note is locked to. */
+/** tag = Poseidon1(sk): only the owner of sk can spend a note with this tag. */
 export function ownerTagOf(spendingKey: bigint): bigint {
   return poseidon([assertField(spendingKey, "spendingKey")], DOMAIN.ownerTag);
 }
 
-/** A leaf index of the note tree, 0 to 2^30 - 1. */
+/** Checks a leaf index of the note tree, 0 to 2^30 - 1. */
 export function assertLeafIndex(leafIndex: unknown, name = "leafIndex"): number {
   return assertInteger(leafIndex, 0, TREE_CAPACITY - 1, name);
 }
 
 /**
- * nf = Poseidon3(sk, cm, leafIndex). The leaf index keeps two notes with the same commitment both spendable.
+ * nf = Poseidon3(sk, cm, leafIndex). With the leaf index, two notes with the same commitment have different nullifiers, so
+ * both can be spent.
  *
  * @param leafIndex 0 to 2^30 - 1
  */

@@ -8,7 +8,7 @@ export function randomBits(bits: number): bigint {
   return bytesToBigInt(randomBytes(bytes)) >> BigInt(8 * bytes - bits);
 }
 
-/** Uniform in [0, p) up to 2^-130: 48 bytes, reduced. */
+/** A random field element: 48 random bytes mod p, uniform up to 2^-130. */
 export function randomField(): bigint {
   return randomBits(384) % FIELD_MODULUS;
 }

@@ -2,7 +2,7 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha512 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
-import { fail } from "./errors.ts";
+import { describe, fail } from "./errors.ts";
 import { FIELD_MODULUS } from "./field.ts";
 import { bigIntToBytes, bytesToBigInt, concatBytes } from "./hex.ts";
 import { assertField } from "./validate.ts";
@@ -13,7 +13,8 @@ function assertKey(key: unknown, name: string): Uint8Array {
 }
 
 function assertMessage(message: unknown): Uint8Array {
-  if (!(message instanceof Uint8Array)) fail("INVALID_ARGUMENT", "a message must be bytes");
+  if (!(message instanceof Uint8Array))
+    fail("INVALID_ARGUMENT", `a message must be a Uint8Array, got ${describe(message)}`);
   return message;
 }
 
@@ -21,8 +22,8 @@ const DOMAIN = utf8ToBytes("sotto/v1/receipt-key");
 
 /**
  * The private receipt key of one attempt of a payment, an Ed25519 seed: HMAC-SHA512 of nf and R.x under a wallet secret.
- * r is fresh for each attempt, so the key is too, and tells nothing about the key of another payment; the wallet can make
- * it again whenever a receipt is asked for.
+ * r is fresh for each attempt, so the key is too, and it reveals nothing about the key of another payment. The wallet
+ * derives it again when it makes a receipt.
  *
  * @param nonceKey 32 bytes
  */
@@ -32,14 +33,15 @@ export function receiptSecret(nonceKey: Uint8Array, nf: bigint, ephemeralX: bigi
   return hmac(sha512, nonceKey, concatBytes(...words)).slice(0, 32);
 }
 
-/** The public receipt key of a private one: 32 bytes. Secret like the nonce until its owner shows a receipt. */
+/** The public key of a private receipt key, 32 bytes. Like the nonce, it stays secret until its owner shows a receipt. */
 export function receiptKeyOf(secret: Uint8Array): Uint8Array {
   return ed25519.getPublicKey(assertKey(secret, "the receipt secret"));
 }
 
 /**
- * The nonce of a sender commitment is the hash of a public key, so that opening it later is not the end: the payer can
- * sign what a verifier asks it to, and who only copied an opening cannot. 64 bytes reduced mod p: uniform up to 2^-256.
+ * The nonce of a sender commitment: the hash of a public key. To prove later that it paid, the payer opens the commitment
+ * and also signs the verifier's challenge, which somebody with a copy of the opening cannot do. SHA-512's 64 bytes are
+ * reduced mod p: uniform up to 2^-256.
  *
  * @param receiptKey 32 bytes
  */
@@ -52,7 +54,7 @@ export function signWithReceiptKey(message: Uint8Array, secret: Uint8Array): Uin
   return ed25519.sign(assertMessage(message), assertKey(secret, "the receipt secret"));
 }
 
-/** Strict verification (RFC 8032, no cofactor): false for a signature or a key that does not decode. */
+/** Strict verification (RFC 8032, no cofactor): returns false if the signature or the key does not decode. */
 export function verifyReceiptSignature(signature: Uint8Array, message: Uint8Array, receiptKey: Uint8Array): boolean {
   assertKey(receiptKey, "a receipt key");
   assertMessage(message);

@@ -4,13 +4,13 @@ import { DOMAIN, poseidon, poseidonEx } from "./poseidon/hash.ts";
 import { nonceOfReceiptKey, receiptKeyOf, receiptSecret } from "./receipt-key.ts";
 import { assertField, assertObject } from "./validate.ts";
 
-/** What makes a note out of an amount, and the pad under which its amount travels. */
+/** The secrets of a note: its blinding, and the one-time pad that encrypts its amount. */
 export interface NoteSecrets {
   readonly blinding: bigint;
   readonly pad: bigint;
 }
 
-/** (blinding, pad) = PoseidonEx(2->2)(S.x, R.x): known to the payer, and to the recipient from R.x alone. */
+/** (blinding, pad) = PoseidonEx(2->2)(S.x, R.x). The payer knows S; the recipient computes S.x from R.x. */
 export function noteSecrets(sharedX: bigint, ephemeralX: bigint): NoteSecrets {
   const [blinding, pad] = poseidonEx(
     [assertField(sharedX, "S.x"), assertField(ephemeralX, "R.x")],
@@ -21,10 +21,10 @@ export function noteSecrets(sharedX: bigint, ephemeralX: bigint): NoteSecrets {
 }
 
 /**
- * (blinding, pad) = PoseidonEx(3->2)(ck, nf, unique) of a note a wallet makes for itself.
+ * (blinding, pad) = PoseidonEx(3->2)(ck, nf, unique) of a note that a wallet creates for itself.
  *
- * @param nf nullifier of the (first) spent note: by it a restored wallet finds its change
- * @param unique what differs between two attempts with the same note, so that no pad is used twice: R.x of a payment,
+ * @param nf nullifier of the (first) spent note, by which a restored wallet finds its change
+ * @param unique differs between two attempts with the same note, so that no pad is used twice: R.x of a payment,
  *   `withdrawalPadContext` of a withdrawal
  */
 export function changeSecrets(changeKey: bigint, nf: bigint, unique: bigint): NoteSecrets {
@@ -38,15 +38,15 @@ export function hintOf(pad: bigint, amount: bigint): bigint {
   return (assertField(pad, "pad") + assertField(amount, "amount")) % FIELD_MODULUS;
 }
 
-/** hint - pad: an amount where it is below 2^64, otherwise the note is somebody else's. */
+/** hint - pad mod p: the amount if it is below 2^64; otherwise the note is somebody else's. */
 export function openHint(hint: bigint, pad: bigint): bigint {
   const difference = assertField(hint, "hint") - assertField(pad, "pad");
   return difference < 0n ? difference + FIELD_MODULUS : difference;
 }
 
 /**
- * C.x + senderCommitment mod p, the form of C on chain. From C itself, anyone who guesses the amount would get
- * S = C - amount Base8 and with it the pad. The sender commitment is secret on chain, and fresh for each attempt.
+ * C.x + senderCommitment mod p, the form of C on chain. From C itself, an observer who guesses the amount could compute
+ * S = C - amount Base8 and with it the pad. The sender commitment does not appear on chain, and is fresh for each attempt.
  */
 export function hiddenCipherX(cipherX: bigint, senderCommitment: bigint): bigint {
   return (assertField(cipherX, "C.x") + assertField(senderCommitment, "senderCommitment")) % FIELD_MODULUS;
@@ -54,7 +54,7 @@ export function hiddenCipherX(cipherX: bigint, senderCommitment: bigint): bigint
 
 /**
  * The nonce of a sender commitment: the hash of this attempt's public receipt key (see receipt-key.ts). The wallet can
- * make key and nonce again to prove later who paid.
+ * derive both again to prove later who paid.
  *
  * @param nonceKey 32 bytes
  */
@@ -67,11 +67,11 @@ export function senderCommitment(ownerTag: bigint, nonce: bigint): bigint {
   return poseidon([assertField(ownerTag, "ownerTag"), assertField(nonce, "nonce")], DOMAIN.senderCommitment);
 }
 
-/** Who a payment is for: the wallet of the wire and the two halves of its shielded address. */
+/** The recipient of a payment: its wallet on the wire, and the two parts of its shielded address. */
 export interface Recipient {
   /** Ethereum address. */
   readonly wallet: string;
-  /** PK.x; in the prime-order subgroup it determines the key. */
+  /** PK.x; it determines PK, because PK is in the prime-order subgroup. */
   readonly keyX: bigint;
   readonly ownerTag: bigint;
 }

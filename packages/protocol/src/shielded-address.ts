@@ -5,7 +5,7 @@ import { FIELD_MODULUS } from "./field.ts";
 import { bigIntToBytes, bytesToBigInt, bytesToHex, hexToBytes } from "./hex.ts";
 import { assertField, assertObject } from "./validate.ts";
 
-/** Where a private payment can be sent. */
+/** An address to which private payments are sent. */
 export interface ShieldedAddress {
   /** PK, in the prime-order subgroup and not the identity. */
   readonly encryptionKey: Point;
@@ -21,7 +21,11 @@ export function encodeShieldedAddress(address: ShieldedAddress): string {
   return packPoint(encryptionKey) + bytesToHex(tag).slice(2);
 }
 
-/** Strict inverse of `encodeShieldedAddress`. Throws INVALID_SHIELDED_ADDRESS. */
+/**
+ * Strict inverse of `encodeShieldedAddress`.
+ *
+ * @throws SottoError INVALID_SHIELDED_ADDRESS
+ */
 export function decodeShieldedAddress(hex: unknown): ShieldedAddress {
   try {
     hexToBytes(hex, 64, "a shielded address");

@@ -1,7 +1,7 @@
-/** What an error may carry beside its message: plain values for programs to read, never secrets. */
+/** Values that an error carries beside its message, for programs. Never secrets. */
 export type ErrorDetails = Readonly<Record<string, string | number | boolean | null>>;
 
-/** How a command ends with an error. The command line has the exit code of each. */
+/** How a command ends because of an error. The command line maps each name to an exit code. */
 export type ExitName =
   | "failed"
   | "usage"
@@ -15,13 +15,13 @@ export type ExitName =
   | "status"
   | "interrupted";
 
-/** Everything that is fixed about one error code. docs/errors.md lists all of them. */
+/** The definition of one error code. docs/errors.md lists all of them. */
 export interface ErrorDefinition {
   /** What the code means. */
   readonly means: string;
-  /** How a command ends with it; `failed` if absent. */
+  /** How a command ends because of it. Default: `failed`. */
   readonly exit?: ExitName | undefined;
-  /** The status of its HTTP response. Absent: the response is 500 `INTERNAL`, and the message is withheld. */
+  /** The status of its HTTP response. Default: 500 `INTERNAL`, without the message. */
   readonly http?: number | undefined;
   /** The next step for a user of the command line. */
   readonly remedy?: string | Remedy | undefined;
@@ -33,7 +33,7 @@ export interface Remedy {
   readonly local?: string | undefined;
   /** On all other chains. */
   readonly elsewhere?: string | undefined;
-  /** A detail that the error must have with this value; without a value, a detail that it must not have. */
+  /** The remedy applies only if the error has this detail with this value or, without a value, lacks the detail. */
   readonly detail?: { readonly name: string; readonly value?: string | undefined } | undefined;
 }
 

@@ -13,29 +13,49 @@ function assertBigInt(value: unknown, bound: bigint, code: ProtocolErrorCode, na
   return value;
 }
 
-/** Throws INVALID_ARGUMENT for what has no properties: a forgotten argument, above all. */
+/**
+ * Checks that a value is an object. It mainly catches forgotten arguments.
+ *
+ * @throws SottoError INVALID_ARGUMENT
+ */
 export function assertObject(value: unknown, name: string): void {
   if (typeof value !== "object" || value === null) {
     fail("INVALID_ARGUMENT", `${name} must be an object, got ${describe(value)}`, { name });
   }
 }
 
-/** `value` as a canonical field element: a bigint in [0, p). Throws INVALID_FIELD_ELEMENT. */
+/**
+ * Checks `value` as a canonical field element: a bigint in [0, p).
+ *
+ * @throws SottoError INVALID_FIELD_ELEMENT
+ */
 export function assertField(value: unknown, name = "value"): bigint {
   return assertBigInt(value, FIELD_MODULUS, "INVALID_FIELD_ELEMENT", name, "a bigint from 0 to p - 1");
 }
 
-/** `value` as a token amount: a bigint in [0, 2^64). Throws INVALID_AMOUNT. */
+/**
+ * Checks `value` as a token amount: a bigint in [0, 2^64).
+ *
+ * @throws SottoError INVALID_AMOUNT
+ */
 export function assertAmount(value: unknown, name = "amount"): bigint {
   return assertBigInt(value, MAX_AMOUNT + 1n, "INVALID_AMOUNT", name, "a bigint from 0 to 2^64 - 1 base units");
 }
 
-/** `value` as an unsigned integer of `bits` bits. Throws INVALID_INTEGER. */
+/**
+ * Checks `value` as an unsigned integer of `bits` bits.
+ *
+ * @throws SottoError INVALID_INTEGER
+ */
 export function assertUint(value: unknown, bits: number, name = "value"): bigint {
   return assertBigInt(value, 1n << BigInt(bits), "INVALID_INTEGER", name, `a bigint from 0 to 2^${bits} - 1`);
 }
 
-/** A safe integer in [min, max], given as a number. Throws INVALID_INTEGER. */
+/**
+ * Checks a safe integer in [min, max], given as a number.
+ *
+ * @throws SottoError INVALID_INTEGER
+ */
 export function assertInteger(value: unknown, min: number, max: number, name = "value"): number {
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < min || value > max) {
     const got = typeof value === "number" ? String(value) : describe(value);
@@ -44,7 +64,7 @@ export function assertInteger(value: unknown, min: number, max: number, name = "
   return value;
 }
 
-/** An array of exactly `length` elements. */
+/** Checks an array of exactly `length` elements. */
 export function assertArray(value: unknown, length: number, code: ProtocolErrorCode, name: string): readonly unknown[] {
   if (!Array.isArray(value) || value.length !== length) {
     fail(code, `${name} must be an array of ${length}, got ${describe(value)}`, { name, length });
@@ -52,25 +72,25 @@ export function assertArray(value: unknown, length: number, code: ProtocolErrorC
   return value;
 }
 
-/** Non-empty, well-formed text (a lone surrogate has no UTF-8 and would hash as something else). */
+/** Checks a non-empty, well-formed string. (A lone surrogate has no UTF-8 encoding and would be hashed as another character.) */
 export function assertText(value: unknown, name = "value"): string {
   if (typeof value !== "string" || value === "") {
-    fail("INVALID_STRING", `${name} must be a text that is not empty, got ${describe(value)}`, { name });
+    fail("INVALID_STRING", `${name} must be a non-empty string, got ${describe(value)}`, { name });
   }
-  // Lib ES2023 does not declare String.prototype.isWellFormed; a lone surrogate is what encodeURIComponent refuses.
+  // ES2023's types lack String.prototype.isWellFormed; encodeURIComponent throws for a lone surrogate.
   try {
     encodeURIComponent(value);
   } catch {
-    fail("INVALID_STRING", `${name} holds half of a surrogate pair: well-formed Unicode was expected`, { name });
+    fail("INVALID_STRING", `${name} must be well-formed Unicode, but contains a lone surrogate`, { name });
   }
   return value;
 }
 
-/** Decimal digits without sign or leading zeros: how integers travel on the wire. */
+/** An integer on the wire: decimal digits without sign or leading zeros. */
 export const CANONICAL_DECIMAL = /^(0|[1-9][0-9]*)$/;
 
 function parseDecimalBelow(value: unknown, modulus: bigint, symbol: string, name: string): bigint {
-  // 77 digits hold either modulus; the length is checked first so that a megabyte of digits costs nothing.
+  // Both moduli have 77 digits. The length is checked first, so that a megabyte of digits costs nothing.
   const decimal =
     typeof value === "string" && value.length <= 77 && CANONICAL_DECIMAL.test(value) ? BigInt(value) : null;
   if (decimal === null || decimal >= modulus) {
@@ -80,17 +100,29 @@ function parseDecimalBelow(value: unknown, modulus: bigint, symbol: string, name
   return decimal;
 }
 
-/** A field element from the wire: a canonical decimal string below p. Throws INVALID_FIELD_ELEMENT. */
+/**
+ * Parses a field element from the wire: a canonical decimal string below p.
+ *
+ * @throws SottoError INVALID_FIELD_ELEMENT
+ */
 export function parseField(value: unknown, name = "value"): bigint {
   return parseDecimalBelow(value, FIELD_MODULUS, "p, the order of BN254", name);
 }
 
-/** A coordinate of a proof point from the wire: below BN254's base field order q. Throws INVALID_FIELD_ELEMENT. */
+/**
+ * Parses a coordinate of a proof point from the wire: below BN254's base field order q.
+ *
+ * @throws SottoError INVALID_FIELD_ELEMENT
+ */
 export function parseBaseField(value: unknown, name = "value"): bigint {
   return parseDecimalBelow(value, BASE_FIELD_MODULUS, "q, the order of BN254's base field", name);
 }
 
-/** An amount in base units from the wire: a canonical decimal string below 2^64. Throws INVALID_AMOUNT. */
+/**
+ * Parses an amount in base units from the wire: a canonical decimal string below 2^64.
+ *
+ * @throws SottoError INVALID_AMOUNT
+ */
 export function parseAmount(value: unknown, name = "amount"): bigint {
   if (typeof value !== "string" || value.length > 20 || !CANONICAL_DECIMAL.test(value)) {
     const expected = "a whole number of base units as a decimal string, at most 2^64 - 1";

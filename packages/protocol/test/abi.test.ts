@@ -15,7 +15,7 @@ import {
 import { amount, field, runs } from "./support/arbitraries.ts";
 import * as oracle from "./support/oracle.ts";
 
-/* Every hash that a contract computes too, against ethers' ABI encoder. */
+/* Compares every hash that a contract also computes with ethers' ABI encoder. */
 const hex = (bytes: number) =>
   fc.uint8Array({ minLength: bytes, maxLength: bytes }).map((value) => `0x${Buffer.from(value).toString("hex")}`);
 const chainId = fc.bigInt({ min: 0n, max: (1n << 256n) - 1n });

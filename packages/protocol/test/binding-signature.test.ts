@@ -15,7 +15,7 @@ const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141
 const REFUSED = `0x${"00".repeat(32)}`;
 const hex32 = (value: bigint) => value.toString(16).padStart(64, "0");
 
-/** A chain on which nobody's contract accepts anything; it counts the questions. */
+/** A node of a chain whose contracts accept no signature; it counts the calls. */
 function refusing(): EthCall & { asked: number } {
   const call = Object.assign(
     async () => {

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { TypedDataEncoder, Wallet } from "ethers";
 import { bindingDigest, bindingTypedData, checkBindingSignature, type ShieldedAddressBinding } from "../src/index.ts";
 
-/** Account 1: the key is 1. Anyone who writes a signer or a checker of their own can compare. */
+/** A known-answer vector for other implementations. The account's private key is 1. */
 const binding: ShieldedAddressBinding = {
   phone: "+14155550100",
   wallet: "0x7e5f4552091a69125d5dfcb7b8c2659029395bdf",

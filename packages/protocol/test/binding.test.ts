@@ -40,7 +40,7 @@ const anyBinding: fc.Arbitrary<ShieldedAddressBinding> = fc.record({
   issuedAt: fc.nat({ max: 28_800_000_000 }).map((slot) => slot * 300),
 });
 
-/** Values no field may have, beside those of its own. */
+/** Values that are invalid in every field. */
 const JUNK: readonly unknown[] = [
   undefined,
   null,
@@ -67,7 +67,7 @@ describe("a shielded address binding", () => {
         expect(TypedDataEncoder.hash(request.domain, types, request.message)).to.equal(bindingDigest(value));
         expect(TypedDataEncoder.getPrimaryType(types)).to.equal(primaryType);
         expect(request.primaryType).to.equal(primaryType);
-        // What ethers itself would send to a wallet.
+        // The request that ethers itself would send to a wallet.
         const payload = TypedDataEncoder.getPayload(domain, types, message);
         expect(request).to.deep.equal({ ...payload, message });
       }),

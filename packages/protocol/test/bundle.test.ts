@@ -37,7 +37,7 @@ const bundle: PaymentBundle = {
 };
 const wire = encodeBundle(bundle);
 
-/** The wire form with one thing changed. */
+/** The wire form with one change. */
 function changed(change: (copy: Record<string, unknown>) => void): Record<string, unknown> {
   const copy = structuredClone(wire) as unknown as Record<string, unknown>;
   change(copy);

@@ -16,7 +16,7 @@ import { PLACE } from "./support/place.ts";
 
 /*
  * The compiled circuits accept what this package prepares, and compute the same public signals (pnpm build makes them).
- * The witness generator stops at the first constraint that does not hold; soundness is tested where the circuits are.
+ * The witness generator stops at the first unsatisfied constraint. The circuits' own tests check soundness.
  */
 const payer = deriveKeys(new Uint8Array(32).fill(1), PLACE);
 const merchant = deriveKeys(new Uint8Array(32).fill(2), PLACE);
@@ -32,7 +32,7 @@ async function expectAccepted<Name extends CircuitName>(name: Name, { input, pub
   expect(signals.slice(1, 1 + publicSignals.length)).to.deep.equal(publicSignals);
 }
 
-/** A tree with a note of the payer at `leafIndex` and one leaf more. */
+/** A tree with a note of the payer at `leafIndex`, followed by one more leaf. */
 function treeWith(leafIndex: number, amount: bigint) {
   const note = { amount, blinding: 5n, spendingKey: payer.spendingKey(0), leafIndex };
   const tree = new NoteTree(Array.from({ length: leafIndex }, (_, i) => BigInt(i + 1)));
@@ -60,7 +60,7 @@ describe("the circuits accept prepared statements", () => {
         amount: paid,
         resourceUrl: "https://data.example/",
         timestamp: 1_795_243_853_123,
-        ...(scalar === undefined ? {} : { scalar }),
+        scalar,
       });
       await expectAccepted("payment", prepared);
       const upperBound = paid === MAX_AMOUNT ? paid : paid + paid / 10n;

@@ -55,7 +55,7 @@ describe("decimal amounts", () => {
       expectCode("INVALID_AMOUNT", () => parseDecimalAmount(text, 6));
     }
     expectCode("INVALID_AMOUNT", () => parseDecimalAmount(1.5 as never, 6), /a number/);
-    expectCode("INVALID_AMOUNT", () => parseDecimalAmount("0.0000001", 6), /7 decimals, the token has 6/);
+    expectCode("INVALID_AMOUNT", () => parseDecimalAmount("0.0000001", 6), /7 decimals, but the token has 6/);
     expectCode("INVALID_AMOUNT", () => parseDecimalAmount("18446744073709.551616", 6), /larger/);
     for (const decimals of [-1, 78, 1.5, "6"]) {
       expectCode("INVALID_INTEGER", () => parseDecimalAmount("1", decimals as never));

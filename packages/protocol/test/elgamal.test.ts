@@ -85,7 +85,7 @@ describe("ElGamal", () => {
     expectCode(
       "INVALID_POINT",
       () => unpackCiphertext(`${packed.slice(0, 66)}01${"00".repeat(31)}`),
-      /^C is the identity/,
+      /^C must not be the identity/,
     );
   });
 });
@@ -133,7 +133,7 @@ describe("notes", () => {
     const another = receiptKeyOf(receiptSecret(key, 1n, 3n));
     expect(verifyReceiptSignature(signature, message, another)).to.equal(false);
     expect(verifyReceiptSignature(signature.slice(1), message, receiptKey)).to.equal(false);
-    // The neutral element as key and R, s = 0: without the strict rules it signs everything.
+    // Key and R are the neutral element, s = 0: without the strict rules, this signature is valid for every message.
     const small = new Uint8Array(32);
     small[0] = 1;
     const forged = new Uint8Array(64);

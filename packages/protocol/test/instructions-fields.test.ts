@@ -12,7 +12,7 @@ describe("payment instructions with a wrong field", () => {
     "payment.recipient.phone": [""],
     "payment.recipient.service": [""],
     "payment.recipient.signature": ["0x1e"],
-    // Only servers of this project state it.
+    // An optional field: servers of other projects do not state it.
     "payment.zkProof.maxHeaderLength": [undefined],
     message: [" ", "NaN", "-1", "1e3", "0x", "0x1e", "__proto__", "constructor", "١٢٣"],
   };

@@ -2,13 +2,13 @@ import { expect } from "chai";
 import * as sotto from "../src/index.ts";
 import { PROTOCOL_ERRORS, SottoError } from "../src/index.ts";
 
-/** What callers without types, parsed JSON and forgotten arguments look like. */
+/** Values that a caller without types, parsed JSON or a forgotten argument could pass. */
 const junk: readonly unknown[] = [
   ...[undefined, null, true, 5, -1, 0.5, Number.NaN, 5n, -5n, 1n << 300n, "", "x", "0x", () => 1],
   ...[{}, [], [undefined], [null], new Uint8Array(3), { amount: 1n }, new Date(0)],
 ];
 
-/** Their second parameter is a constant of the caller's source, never data. */
+/** Functions whose second parameter is always a constant in the caller's source. */
 const fixedSecond: Record<string, unknown> = { assertUint: 64, hexToBytes: 4 };
 const functions = Object.entries(sotto).filter(([name, value]) => typeof value === "function" && /^[a-z]/.test(name));
 

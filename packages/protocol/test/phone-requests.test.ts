@@ -1,4 +1,4 @@
-// What wallets sign for a phone registry beside a binding, against ethers' EIP-712.
+// Compares the requests that wallets sign for a phone registry with ethers' EIP-712.
 import { expect } from "chai";
 import { TypedDataEncoder, Wallet } from "ethers";
 import {

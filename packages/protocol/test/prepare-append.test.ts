@@ -28,7 +28,7 @@ describe("prepareAppend", () => {
     const full = new NoteTree([1n]);
     Object.defineProperty(full, "size", { value: TREE_CAPACITY });
     expectCode("TREE_FULL", () => prepareAppend({ ...deployment, tree: full, leaves: [1n] }), /no room/);
-    expectCode("TREE_FULL", () => full.append(1n), /room for 0 more leaves, got 1/);
+    expectCode("TREE_FULL", () => full.append(1n), /room for 0 more leaves, but 1 were given/);
     for (const tree of [undefined, {}, { root: 1n, size: 0 }]) {
       expectCode(
         "INVALID_ARGUMENT",

@@ -167,7 +167,7 @@ describe("prepareWithdrawal", () => {
   });
 
   it("never uses a pad for two outputs", () => {
-    // Two devices with one seed: the same first note, date and terms, but another amount or other notes.
+    // Two devices with the same seed: the same first note, time and terms, but another amount or other notes.
     const padOf = (change: Partial<WithdrawalArguments>) => {
       const { publicSignals, outputNote } = prepareWithdrawal({ ...withdrawal, ...change });
       return (publicSignals.at(-1)! - outputNote.amount + FIELD_MODULUS) % FIELD_MODULUS;

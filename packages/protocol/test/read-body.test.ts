@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { readBody, SottoError } from "../src/index.ts";
 
-/** What somebody answers who wants to cost whoever asks memory or time. */
+/** Responses by path, most of them attempts to make the client use too much memory or time. */
 const answers: Record<string, (response: ServerResponse) => void> = {
   "/short": (response) => void response.end("0123456789"),
   "/none": (response) => void response.writeHead(204).end(),
@@ -20,7 +20,7 @@ const answers: Record<string, (response: ServerResponse) => void> = {
     response.on("drain", more);
     more();
   },
-  // Claims a terabyte, and sends what may be read and one byte.
+  // Claims a terabyte, and sends one byte more than the limit.
   "/claims": (response) => void response.writeHead(200, { "content-length": 2 ** 40 }).write("0123456789!"),
   "/compressed": (response) =>
     void response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(Buffer.alloc(50_000_000))),
@@ -35,8 +35,8 @@ const answers: Record<string, (response: ServerResponse) => void> = {
   },
 };
 
-/** More than any of them sends in the time there is. */
-const MOST = 2 ** 33;
+/** More bytes than any response has before its timeout. */
+const UNLIMITED = 2 ** 33;
 
 describe("the body of a response", () => {
   let server: Server;
@@ -51,7 +51,8 @@ describe("the body of a response", () => {
   after(() => server.close());
 
   const ask = (path: string) => fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`);
-  const text = async (path: string, most: number) => new TextDecoder().decode(await readBody(await ask(path), most));
+  const text = async (path: string, maxBytes: number) =>
+    new TextDecoder().decode(await readBody(await ask(path), maxBytes));
   const failure = (reading: Promise<unknown>): Promise<unknown> =>
     reading.then(
       () => expect.fail("it was read"),
@@ -68,10 +69,10 @@ describe("the body of a response", () => {
 
   for (const path of ["/short", "/endless", "/claims", "/compressed"])
     it(`is not read beyond its limit, and the connection is closed: ${path}`, async () => {
-      const most = path === "/short" ? 9 : path === "/claims" ? 10 : 100_000;
-      const error = await failure(readBody(await ask(path), most));
+      const maxBytes = path === "/short" ? 9 : path === "/claims" ? 10 : 100_000;
+      const error = await failure(readBody(await ask(path), maxBytes));
       expect(error).to.be.instanceOf(SottoError);
-      expect(error).to.include({ code: "ANSWER_TOO_LARGE", message: `the answer has more than ${most} bytes` });
+      expect(error).to.include({ code: "ANSWER_TOO_LARGE", message: `the response has more than ${maxBytes} bytes` });
       await given;
     });
 
@@ -91,16 +92,16 @@ describe("the body of a response", () => {
   for (const path of ["/silent", "/dripping", "/endless"])
     it(`that never ends is read until the timeout: ${path}`, async () => {
       const stop = new AbortController();
-      // Not the fetch's own signal: this one alone has to do.
-      const reading = failure(readBody(await ask(path), MOST, stop.signal));
-      const reason = new Error("its time is over");
+      // The fetch itself has no signal.
+      const reading = failure(readBody(await ask(path), UNLIMITED, stop.signal));
+      const reason = new Error("timed out");
       setTimeout(() => stop.abort(reason), 50);
       expect(await reading).to.equal(reason);
       await given;
     });
 
   it("is not read after the timeout, and is rejected if truncated", async () => {
-    const reason = new Error("its time is over");
+    const reason = new Error("timed out");
     expect(await failure(readBody(await ask("/short"), 10, AbortSignal.abort(reason)))).to.equal(reason);
     expect(await failure(text("/broken", 1_000))).to.be.instanceOf(TypeError);
   });

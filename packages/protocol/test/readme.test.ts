@@ -8,7 +8,7 @@ describe("the README", () => {
   it("contains code blocks that each run on their own", async () => {
     const blocks = [...readFileSync(README, "utf8").matchAll(/```js\n([\s\S]*?)```/g)].map((match) => match[1]!);
     expect(blocks).to.have.length(2);
-    // Inside the package, where the imports of its tests are found.
+    // Inside the package, so that the imports resolve.
     const folder = mkdtempSync(join(import.meta.dirname, "readme-"));
     const printed: string[] = [];
     const log = console.log;

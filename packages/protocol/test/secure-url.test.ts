@@ -12,9 +12,9 @@ describe("secure URLs", () => {
       "http://127.9.9.9/",
       "http://localhost/",
       "http://LOCALHOST:80/zk",
-      "http://shop.localhost:8080/",
+      "http://merchant.localhost:8080/",
       "http://[::1]:80/",
-      // As the URL standard reads it: 127.0.0.1.
+      // The URL standard reads it as 127.0.0.1.
       "http://2130706433/",
     ]) {
       expect(isSecureUrl(url, CHAIN), url).to.equal(true);

@@ -9,7 +9,7 @@ import { vectors } from "./support/vectors.ts";
 
 const leavesUpTo = (size: number) => Array.from({ length: size }, (_, i) => BigInt(i + 1));
 
-/** The root that a path leads to: what the circuits check. */
+/** The root of a path, computed as in the circuits. */
 function rootOf(
   leaf: bigint,
   { leafIndex, pathChildren }: { leafIndex: number; pathChildren: readonly (readonly bigint[])[] },

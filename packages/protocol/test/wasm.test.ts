@@ -120,7 +120,7 @@ describe("field arithmetic in WebAssembly", () => {
 
 describe("without WebAssembly", () => {
   it("bigints give the same results", () => {
-    // In a process of its own: the modules are loaded (Node strips their types with WebAssembly), then it is taken away.
+    // In a separate process: Node needs WebAssembly to strip the modules' types, so remove it after loading them.
     const script = `
       const sotto = await import(${JSON.stringify(new URL("../src/index.ts", import.meta.url).href)});
       const { fieldEngine } = await import(${JSON.stringify(new URL("../src/wasm/engine.ts", import.meta.url).href)});

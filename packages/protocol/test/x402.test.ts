@@ -30,7 +30,7 @@ const right: X402Requirements = {
 };
 const withExtra = (changes: object) => ({ ...right, extra: { ...extra, ...changes } });
 
-/** A coded error of this part, or nothing. */
+/** The code of the X402Error that `act` throws, or "none". */
 function codeOf(act: () => unknown): string {
   try {
     act();

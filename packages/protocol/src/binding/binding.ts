@@ -7,35 +7,35 @@ import { assertInteger, assertObject, assertUint } from "../validate.ts";
 import { type StructFields, structDigest, type TypedData, typedDataOf, typedDataRequest } from "./eip712.ts";
 
 /**
- * What a wallet signs to say: this shielded address is mine, in this pool, at this number, as this service may tell. A
- * wallet address alone says nothing about who can read and spend what is sent to it privately.
+ * The statement that a wallet signs to claim a shielded address: for one chain and pool, and optionally for a phone number
+ * and the registry that publishes it. A wallet address alone does not show who can read and spend private payments to it.
  */
 export interface ShieldedAddressBinding {
-  /** E.164, or "" where the binding is about no number. */
+  /** E.164, or "" for a binding without a number. */
   readonly phone: string;
   readonly wallet: Address;
   /** The shielded address: 64 bytes as lower-case hex with 0x. */
   readonly key: string;
   readonly chainId: bigint;
   readonly pool: Address;
-  /** Public base address of the registry it is for, or "". */
+  /** Public base URL of the registry that the binding is for, or "". */
   readonly service: string;
   /** Seconds since the Unix epoch, a multiple of BINDING_SLOT_SECONDS. */
   readonly issuedAt: number;
 }
 
-/** issuedAt is a multiple of this, so that who was not told it finds it by trying a few. */
+/** issuedAt is a multiple of this, so that a registry that was not given it finds it by trying a few values. */
 export const BINDING_SLOT_SECONDS = 300;
 
-/** Characters a service's base address may have. */
+/** Maximum length of a registry's base URL, characters. */
 export const MAX_SERVICE_LENGTH = 256;
 
-/** No leading zero, no more than the fifteen digits of E.164. Whether a number exists is for the registry to say. */
+/** E.164: no leading zero, at most fifteen digits. The registry checks whether the number exists. */
 const PHONE = /^(\+[1-9][0-9]{4,14})?$/;
-/** Printable ASCII: what a person is shown when signing must not look like something else. */
+/** Printable ASCII only, so that the URL that a wallet shows its user cannot look like another one. */
 const SERVICE = /^(https?:\/\/[!-~]+)?$/;
-/** Seconds of the latest Date a platform can hold. */
-const LATEST = 8_640_000_000_000;
+/** The latest time that a Date can represent, seconds. */
+const MAX_TIMESTAMP_SECONDS = 8_640_000_000_000;
 
 const NAME = "ShieldedAddressBinding";
 const FIELDS: StructFields = [
@@ -49,7 +49,7 @@ const FIELDS: StructFields = [
 ];
 
 function readPhone(value: unknown): string {
-  // The number itself is personal: no message repeats it.
+  // The number is personal data: no message repeats it.
   if (typeof value !== "string" || !PHONE.test(value))
     fail("BINDING_INVALID", "phone must be a number in E.164 such as +14155550100, or empty");
   return value;
@@ -63,13 +63,15 @@ function readService(value: unknown): string {
 
 /** @throws SottoError BINDING_INVALID */
 export function assertIssuedAt(value: unknown): number {
-  const issuedAt = recode("BINDING_INVALID", "not a binding", () => assertInteger(value, 0, LATEST, "issuedAt"));
+  const issuedAt = recode("BINDING_INVALID", "not a binding", () =>
+    assertInteger(value, 0, MAX_TIMESTAMP_SECONDS, "issuedAt"),
+  );
   if (issuedAt % BINDING_SLOT_SECONDS !== 0)
     fail("BINDING_INVALID", `issuedAt must be a multiple of ${BINDING_SLOT_SECONDS} seconds, got ${issuedAt}`);
   return issuedAt;
 }
 
-/** All fields of the right form and in lower case; the key's point is not decoded: that costs a millisecond. */
+/** Checks the form of all fields and lower-cases them. Does not decode the key's point, which takes a millisecond. */
 function readForm(value: unknown): ShieldedAddressBinding {
   assertObject(value, "a binding");
   const { phone, wallet, key, chainId, pool, service, issuedAt } = value as ShieldedAddressBinding;
@@ -85,10 +87,10 @@ function readForm(value: unknown): ShieldedAddressBinding {
 }
 
 /**
- * A binding whose every field is well-formed, addresses in lower case, and whose key is a shielded address that can be
- * paid. Nothing is said of its signature or its age.
+ * Checks that every field of a binding is well-formed and that its key is a valid shielded address. Returns the binding
+ * with addresses in lower case. Does not check its signature or its age.
  *
- * @throws SottoError BINDING_INVALID; the message names the field and never holds the number
+ * @throws SottoError BINDING_INVALID; the message names the field and never contains the number
  */
 export function assertBinding(value: unknown): ShieldedAddressBinding {
   return recode("BINDING_INVALID", "not a binding", () => {
@@ -101,8 +103,8 @@ export function assertBinding(value: unknown): ShieldedAddressBinding {
 export type BindingTypedData = TypedData<typeof NAME>;
 
 /**
- * What the wallet is asked to sign. `eth_signTypedData_v4` called by hand takes `bindingRequest`: without EIP712Domain in
- * the types some wallets sign another digest.
+ * The typed data that the wallet signs. To call `eth_signTypedData_v4` directly, pass `bindingRequest` instead: without
+ * EIP712Domain in the types, some wallets sign another digest.
  *
  * @throws SottoError BINDING_INVALID
  */
@@ -110,14 +112,18 @@ export function bindingTypedData(binding: ShieldedAddressBinding): BindingTypedD
   return typedDataOf(NAME, FIELDS, assertBinding(binding));
 }
 
-/** The second parameter of `eth_signTypedData_v4`: JSON with the domain's type. Throws BINDING_INVALID. */
+/**
+ * The second parameter of `eth_signTypedData_v4`: JSON with the domain's type.
+ *
+ * @throws SottoError BINDING_INVALID
+ */
 export function bindingRequest(binding: ShieldedAddressBinding): string {
   return typedDataRequest(bindingTypedData(binding));
 }
 
 /**
- * The EIP-712 digest: what is signed, and what a binding is known by. A replay is judged by it, never by the bytes of a
- * signature, of which one digest has many.
+ * The EIP-712 digest, which the wallet signs and which identifies the binding. Detect replays by it, never by the bytes of
+ * the signature: one digest can have many.
  *
  * @throws SottoError BINDING_INVALID
  */

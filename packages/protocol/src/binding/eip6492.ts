@@ -1,13 +1,13 @@
 import type { Address } from "../ethereum-address.ts";
 import { bytesToBigInt, bytesToHex } from "../hex.ts";
 
-/** What an EIP-6492 signature ends in. */
+/** The suffix of an EIP-6492 signature. */
 const MAGIC = "6492".repeat(16);
 
-/** A signature of a contract wallet: its own bytes, and how the wallet is made where it is not there yet. */
+/** A signature of a contract wallet, and the call that deploys the wallet if it is not deployed yet. */
 export interface WalletSignature {
   readonly signature: Uint8Array;
-  /** The zero address where the signature names none. */
+  /** The zero address if the signature names no factory. */
   readonly factory: Address;
   readonly factoryCall: Uint8Array;
 }
@@ -18,7 +18,7 @@ function wordAt(bytes: Uint8Array, offset: number): bigint {
   return bytesToBigInt(bytes.subarray(offset, offset + 32));
 }
 
-/** The `bytes` value whose offset is in the word at `head`; undefined where it does not lie within. */
+/** The `bytes` value whose offset is in the word at `head`; undefined if it exceeds `bytes`. */
 function dynamicAt(bytes: Uint8Array, head: number): Uint8Array | undefined {
   const offset = wordAt(bytes, head);
   if (offset + 32n > BigInt(bytes.length)) return undefined;
@@ -29,9 +29,10 @@ function dynamicAt(bytes: Uint8Array, head: number): Uint8Array | undefined {
 }
 
 /**
- * Unwraps abi.encode(factory, factoryCall, signature) followed by the magic word; a signature without it is as it is.
+ * Unwraps abi.encode(factory, factoryCall, signature) followed by the magic word. Returns the bytes of any other signature
+ * unchanged.
  *
- * @returns undefined for one that ends in the magic word and does not hold the rest
+ * @returns undefined if the signature ends in the magic word but the rest does not decode
  */
 export function unwrapSignature(signature: Uint8Array): WalletSignature | undefined {
   if (signature.length < 32 || bytesToHex(signature.subarray(-32)) !== `0x${MAGIC}`)

@@ -6,12 +6,13 @@ import { bigIntToBytes, bytesToBigInt, bytesToHex, concatBytes, hexToBytes } fro
 import { keccakText, keccakWords } from "../keccak.ts";
 
 /**
- * The domain of all that wallets sign for sotto: one name that they show for everything. The chain is a field of each
- * struct and not of the domain: wallets refuse a domain of a chain they are not on, and an account is the same on all.
+ * The domain of all messages that wallets sign for sotto, so that wallets show one name for all of them. The chain id is a
+ * field of each struct, not of the domain: an account is the same on all chains, but a wallet refuses a domain of another
+ * chain than its current one.
  */
 const DOMAIN = { name: "sotto", version: "1" } as const;
 
-/** A field of a struct, of the types that sotto's structs have. */
+/** A field of a struct, with one of the types that sotto's structs use. */
 export interface StructField {
   readonly name: string;
   readonly type: "string" | "bytes" | "address" | "uint256" | "uint64";
@@ -19,7 +20,7 @@ export interface StructField {
 
 export type StructFields = readonly StructField[];
 
-/** EIP-712, as ethers and viem take it. */
+/** EIP-712 typed data in the form of ethers and viem. */
 export interface TypedData<Name extends string = string> {
   readonly domain: { readonly name: string; readonly version: string };
   readonly types: Readonly<Record<Name, { name: string; type: string }[]>>;
@@ -32,18 +33,18 @@ export type StructValues = Readonly<Record<string, string | number | bigint>>;
 
 const fieldOf = (values: object, name: string) => (values as StructValues)[name]!;
 
-/** A fresh copy each time: who changes it changes nothing for the next. */
+/** Typed data of a struct; each call returns a fresh copy, which the caller may change. */
 export function typedDataOf<Name extends string>(name: Name, fields: StructFields, values: object): TypedData<Name> {
   const message = fields.map((field) => {
     const value = fieldOf(values, field.name);
-    // JSON has no bigint; every wallet takes decimal.
+    // JSON has no bigint; every wallet accepts a decimal string.
     return [field.name, typeof value === "bigint" ? String(value) : value] as const;
   });
   const types = { [name]: fields.map((field) => ({ ...field })) } as TypedData<Name>["types"];
   return { domain: { ...DOMAIN }, types, primaryType: name, message: Object.fromEntries(message) };
 }
 
-/** The second parameter of `eth_signTypedData_v4`: JSON that names the domain's type too. */
+/** The second parameter of `eth_signTypedData_v4`: JSON that includes the domain's type. */
 export function typedDataRequest({ types, ...rest }: TypedData): string {
   const domainType = Object.keys(DOMAIN).map((name) => ({ name, type: "string" }));
   return JSON.stringify({ ...rest, types: { EIP712Domain: domainType, ...types } });
@@ -59,7 +60,7 @@ const DOMAIN_SEPARATOR = keccakWords([
 
 function wordOf({ name, type }: StructField, values: object): bigint {
   const value = fieldOf(values, name);
-  // An empty text is a value here.
+  // An empty string is valid here.
   if (type === "string") return keccak(utf8ToBytes(String(value)));
   if (type === "bytes") return keccak(hexToBytes(value, String(value).length / 2 - 1, name));
   return type === "address" ? addressToBigInt(String(value), name) : BigInt(value);

@@ -4,7 +4,7 @@ import type { Bytes32 } from "../contexts.ts";
 import type { Address } from "../ethereum-address.ts";
 import { bytesToHex, hexToBytes } from "../hex.ts";
 
-/** Length to where v is and what it may be: the wire has 0 and 1 as well as the older 27 and 28. */
+/** The parity of R.y by v: signatures have 0 and 1 as well as the older 27 and 28. */
 const PARITY_OF_V: ReadonlyMap<number, 0 | 1> = new Map([
   [0, 0],
   [1, 1],
@@ -12,7 +12,7 @@ const PARITY_OF_V: ReadonlyMap<number, 0 | 1> = new Map([
   [28, 1],
 ]);
 
-/** r and s of 64 bytes and the parity of R.y, from 65 bytes, or 64 whose highest bit of s is the parity (EIP-2098). */
+/** Splits a signature into r and s (64 bytes) and the parity of R.y: v of 65 bytes, the top bit of s of 64 (EIP-2098). */
 function split(signature: Uint8Array): { compact: Uint8Array; parity: 0 | 1 } | undefined {
   const compact = signature.slice(0, 64);
   if (signature.length === 65) {
@@ -26,8 +26,8 @@ function split(signature: Uint8Array): { compact: Uint8Array; parity: 0 | 1 } | 
 }
 
 /**
- * The account whose key made a signature of the digest, or undefined where it is none: not of 65 or 64 bytes, r or s out
- * of range, a high s (the second signature anybody can make of a first), no point.
+ * Recovers the account that signed the digest. Returns undefined if the signature is invalid: not 64 or 65 bytes, r or s
+ * out of range, a high s (which anybody can derive from the low one), or r not the x of a point.
  */
 export function recoverSigner(digest: Bytes32, signature: Uint8Array): Address | undefined {
   const parts = split(signature);
@@ -39,7 +39,7 @@ export function recoverSigner(digest: Bytes32, signature: Uint8Array): Address |
     const key = parsed.addRecoveryBit(parity).recoverPublicKey(hexToBytes(digest, 32)).toBytes(false);
     return `0x${bytesToHex(keccak_256(key.subarray(1))).slice(26)}`;
   } catch {
-    // noble's words for r or s of 0 or too large, and for an r that is no abscissa: nobody signed this.
+    // noble throws if r or s is 0 or too large, or if r is not the x of a point.
     return undefined;
   }
 }

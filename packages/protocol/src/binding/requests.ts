@@ -5,16 +5,16 @@ import { assertInteger, assertObject, assertUint } from "../validate.ts";
 import { assertIssuedAt, MAX_SERVICE_LENGTH } from "./binding.ts";
 import { type StructFields, structDigest, type TypedData, typedDataOf } from "./eip712.ts";
 
-/** What a wallet signs to take back its link at a registry. */
+/** The message that a wallet signs to remove its link at a registry. */
 export interface PhoneUnlink {
   /** E.164. */
   readonly phone: string;
   readonly wallet: Address;
   readonly chainId: bigint;
   readonly pool: Address;
-  /** Public base address of the registry. */
+  /** Public base URL of the registry. */
   readonly service: string;
-  /** Seconds, a multiple of BINDING_SLOT_SECONDS. */
+  /** Seconds since the Unix epoch, a multiple of BINDING_SLOT_SECONDS. */
   readonly issuedAt: number;
 }
 
@@ -24,15 +24,15 @@ export interface PhoneLookup {
   readonly phone: string;
   readonly wallet: Address;
   readonly chainId: bigint;
-  /** Public base address of the registry. */
+  /** Public base URL of the registry. */
   readonly service: string;
   /** 16 to 64 characters of A-Z, a-z, 0-9, - and _, never used before by this wallet. */
   readonly nonce: string;
-  /** Seconds since the Unix epoch: not answered later, and at most LOOKUP_LIFETIME_SECONDS ahead. */
+  /** Seconds since the Unix epoch, at most LOOKUP_LIFETIME_SECONDS ahead. The registry does not answer later. */
   readonly deadline: number;
 }
 
-/** How far ahead the deadline of a lookup may lie. */
+/** Maximum time from now to the deadline of a lookup, seconds. */
 export const LOOKUP_LIFETIME_SECONDS = 300;
 
 const UNLINK: StructFields = [
@@ -55,7 +55,7 @@ export type RequestTypedData = TypedData;
 
 const invalid = (what: string): never => fail("BINDING_INVALID", what);
 
-/** All that both have in common, in canonical form. The number itself is personal: no message repeats it. */
+/** Reads the fields of both messages in canonical form. The number is personal data: no message repeats it. */
 function readCommon({ phone, wallet, chainId, service }: PhoneUnlink | PhoneLookup) {
   if (typeof phone !== "string" || !/^\+[1-9][0-9]{4,14}$/.test(phone)) invalid("phone must be a number in E.164");
   if (typeof service !== "string" || service.length > MAX_SERVICE_LENGTH || !/^https?:\/\/[!-~]+$/.test(service))

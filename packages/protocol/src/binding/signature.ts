@@ -8,16 +8,16 @@ import { unwrapSignature, type WalletSignature } from "./eip6492.ts";
 import { recoverSigner } from "./recover.ts";
 
 /**
- * Asks a node of the binding's chain: `eth_call` at the newest block. Without `to` the data is creation code, whose
- * result is returned.
+ * Sends `eth_call` at the latest block to a node of the binding's chain. Without `to`, the data is creation code, and the
+ * node returns the result of executing it.
  */
 export type EthCall = (call: { to?: string; data: string }) => Promise<string>;
 
-/** Bytes a signature may have: room for a wallet's creation and the signatures of many owners. */
+/** Maximum length of a signature, bytes: room for a wallet's creation code and the signatures of many owners. */
 export const MAX_SIGNATURE_BYTES = 8192;
 
 /**
- * A signature's bytes as lower-case hex with 0x.
+ * Checks a signature's form and returns it as lower-case hex with 0x.
  *
  * @throws SottoError BINDING_SIGNATURE_INVALID
  */
@@ -32,7 +32,7 @@ export function normalizeSignature(value: unknown): string {
 
 const word = (value: bigint): Uint8Array => bigIntToBytes(value, 32);
 
-/** A `bytes` value of the ABI: its length, and its content up to a full word. */
+/** ABI encoding of `bytes`: the length, then the content padded to full words. */
 const dynamic = (bytes: Uint8Array): Uint8Array =>
   concatBytes(word(BigInt(bytes.length)), bytes, new Uint8Array((32 - (bytes.length % 32)) % 32));
 
@@ -49,11 +49,17 @@ const ACCEPTED = bytesToHex(word(1n));
 const REFUSED = bytesToHex(word(0n));
 
 async function ask(call: EthCall, data: string): Promise<string> {
-  if (typeof call !== "function") fail("INVALID_ARGUMENT", `a function that calls was expected, got ${describe(call)}`);
+  if (typeof call !== "function")
+    fail("INVALID_ARGUMENT", `call must be a function that sends eth_call, got ${describe(call)}`);
   try {
     return await call({ data });
   } catch (cause) {
-    throw new ProtocolError("BINDING_UNCHECKED", "the chain could not be asked about a signature", {}, { cause });
+    throw new ProtocolError(
+      "BINDING_UNCHECKED",
+      "the node did not answer whether the wallet accepts the signature",
+      {},
+      { cause },
+    );
   }
 }
 
@@ -61,9 +67,9 @@ async function ask(call: EthCall, data: string): Promise<string> {
  * Whether a wallet signed a digest: an externally owned account (65 or 64 bytes, low s), a contract wallet (EIP-1271),
  * or one that is not deployed yet (EIP-6492). An account's own signature needs no chain.
  *
- * That the call goes to a node of the right chain, and that the digest names the chain, is the caller's to see to.
+ * The caller must make sure that `call` asks a node of the right chain and that the digest includes the chain id.
  *
- * @throws SottoError BINDING_SIGNATURE_INVALID, and BINDING_UNCHECKED where the chain gave no answer
+ * @throws SottoError BINDING_SIGNATURE_INVALID; BINDING_UNCHECKED if the node gives no valid answer
  */
 export async function checkWalletSignature(
   wallet: Address,
@@ -78,14 +84,17 @@ export async function checkWalletSignature(
   if (unwrapped === undefined) return false;
   const answer = await ask(call, validatorCall(wallet, digest, unwrapped));
   if (answer !== ACCEPTED && answer !== REFUSED)
-    fail("BINDING_UNCHECKED", "the chain's answer about a signature is not one of the validator's");
+    fail(
+      "BINDING_UNCHECKED",
+      "the node's answer about the signature is not the validator's: expected a word of 0 or 1",
+    );
   return answer === ACCEPTED;
 }
 
 /**
- * Whether the binding's wallet signed it. The binding's age and its fields are the caller's to judge.
+ * Whether the binding's wallet signed it. The caller checks the binding's age, and its fields against what it expects.
  *
- * @throws SottoError BINDING_INVALID, BINDING_SIGNATURE_INVALID, and BINDING_UNCHECKED where the chain gave no answer
+ * @throws SottoError BINDING_INVALID, BINDING_SIGNATURE_INVALID; BINDING_UNCHECKED if the node gives no valid answer
  */
 export async function checkBindingSignature(
   binding: ShieldedAddressBinding,

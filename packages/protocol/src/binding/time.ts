@@ -2,17 +2,17 @@ import { assertTimestamp } from "../contexts.ts";
 import { fail } from "../errors.ts";
 import { assertIssuedAt, BINDING_SLOT_SECONDS } from "./binding.ts";
 
-/** Seconds a binding holds: 400 days. Then the wallet signs a new one. */
+/** Seconds that a binding is valid: 400 days. After that the wallet must sign a new one. */
 export const BINDING_LIFETIME_SECONDS = 400 * 86_400;
 
-/** Seconds an issuedAt named by who links may lie back: multisigs take their time to sign. */
+/** Maximum age of an issuedAt given in a request to link, seconds: the owners of a multisig need time to sign. */
 export const BINDING_MAX_AGE_SECONDS = 86_400;
 
-/** Seconds from the future that are no lie: the next slot, and clocks that differ by half a minute. */
+/** Seconds that an issuedAt may be in the future: the next slot, and 30 s between two clocks. */
 export const BINDING_LEAD_SECONDS = BINDING_SLOT_SECONDS + 30;
 
 /**
- * The issuedAt to try for a link that does not name its own: the current slot, the one before, the one after.
+ * The values of issuedAt to try if a request to link gives none: the current slot, the previous one, the next one.
  *
  * @param now ms
  */
@@ -22,12 +22,15 @@ export function bindingSlots(now: number): number[] {
 }
 
 function checkLead(issuedAt: number, now: number): void {
-  if (issuedAt * 1000 > assertTimestamp(now, "now") + BINDING_LEAD_SECONDS * 1000)
-    fail("BINDING_FROM_THE_FUTURE", "the binding is dated in the future: is a clock wrong?", { issuedAt });
+  if (issuedAt * 1000 > assertTimestamp(now, "now") + BINDING_LEAD_SECONDS * 1000) {
+    const ahead = Math.ceil(issuedAt - now / 1000);
+    const message = `issuedAt is ${ahead} s in the future, but at most ${BINDING_LEAD_SECONDS} s are allowed; check the clock`;
+    fail("BINDING_FROM_THE_FUTURE", message, { issuedAt });
+  }
 }
 
 /**
- * A binding that is neither from the future nor expired.
+ * Checks that a binding is neither from the future nor expired.
  *
  * @param now ms
  * @throws SottoError BINDING_FROM_THE_FUTURE, BINDING_EXPIRED, BINDING_INVALID
@@ -40,7 +43,7 @@ export function checkBindingTime(binding: { readonly issuedAt: number }, now: nu
 }
 
 /**
- * A binding young enough to be linked: of the last 24 hours.
+ * Checks that a binding is recent enough to be linked: at most 24 hours old.
  *
  * @param now ms
  * @throws SottoError BINDING_FROM_THE_FUTURE, BINDING_STALE, BINDING_INVALID
@@ -49,5 +52,5 @@ export function checkBindingFresh(binding: { readonly issuedAt: number }, now: n
   const issuedAt = assertIssuedAt(Object(binding).issuedAt);
   checkLead(issuedAt, now);
   if ((issuedAt + BINDING_MAX_AGE_SECONDS) * 1000 < now)
-    fail("BINDING_STALE", "issuedAt must be of the last 24 hours: sign again", { issuedAt });
+    fail("BINDING_STALE", "issuedAt is more than 24 hours old: the wallet must sign again", { issuedAt });
 }

@@ -43,7 +43,11 @@ function toCurve(point: Point, name: string): CurvePoint {
   return Curve.fromAffine({ x, y });
 }
 
-/** P + Q by the complete addition law. Throws INVALID_POINT off the curve. */
+/**
+ * P + Q by the complete addition law.
+ *
+ * @throws SottoError INVALID_POINT if a point is not on the curve
+ */
 export function addPoints(p: Point, q: Point): Point {
   return toCurve(p, "the first point").add(toCurve(q, "the second point")).toAffine();
 }
@@ -57,7 +61,7 @@ export function negatePoint(point: Point): Point {
  * scalar * P for a scalar in [0, l).
  *
  * Uses noble's constant-time algorithm, but bigint arithmetic is not constant-time in JavaScript engines, so precise timing
- * may reveal the scalar. Secrets are multiplied only on their owner's machine.
+ * may reveal the scalar. Multiply secrets only on their owner's machine.
  *
  * @throws SottoError INVALID_SCALAR, INVALID_POINT
  */
@@ -85,10 +89,13 @@ export function isInSubgroup(point: Point): boolean {
   return w === 0n;
 }
 
-/** Throws INVALID_POINT unless the point is on the curve, in the prime-order subgroup, and not the identity. */
+/**
+ * Checks that the point is on the curve, in the prime-order subgroup, and not the identity.
+ *
+ * @throws SottoError INVALID_POINT
+ */
 export function assertSubgroupPoint(point: Point, name = "point"): Point {
-  if (toCurve(point, name).is0())
-    fail("INVALID_POINT", `${name} is the identity: another point was expected`, { name });
+  if (toCurve(point, name).is0()) fail("INVALID_POINT", `${name} must not be the identity`, { name });
   if (!isInSubgroup(point)) {
     fail("INVALID_POINT", `${name} is not in the prime-order subgroup`, { name });
   }
@@ -96,10 +103,10 @@ export function assertSubgroupPoint(point: Point, name = "point"): Point {
 }
 
 /**
- * The point of the prime-order subgroup with this x. There is one at most: the other point with the same x differs from
+ * The point of the prime-order subgroup with this x. There is at most one: the other point with the same x differs from
  * -P by (0, -1), which has order 2.
  *
- * @throws SottoError INVALID_POINT where no point of the subgroup has this x, or only the identity
+ * @throws SottoError INVALID_POINT if no point of the subgroup has this x, or only the identity has it
  */
 export function pointFromX(x: bigint, name = "x"): Point {
   const square = multiplyField(assertField(x, name), x);

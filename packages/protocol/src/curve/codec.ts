@@ -6,7 +6,7 @@ import { assertSubgroupPoint, CURVE_A, CURVE_D, type Point } from "./babyjub.ts"
 const HALF = FIELD_MODULUS >> 1n;
 const SIGN = 0x80;
 
-/** circomlib's packPoint: y in 32 bytes little-endian, the top bit set where x > (p - 1) / 2. Hex with 0x. */
+/** circomlib's packPoint: y in 32 bytes little-endian, the top bit set if x > (p - 1) / 2. Hex with 0x. */
 export function packPoint(point: Point): string {
   const { x, y } = assertSubgroupPoint(point);
   const bytes = bigIntToBytes(y, 32).reverse();
@@ -16,7 +16,7 @@ export function packPoint(point: Point): string {
 
 /**
  * Strict inverse of `packPoint`: y canonical, a point on the curve, in the prime-order subgroup, not the identity.
- * Anything less lets a sender address a key that its owner cannot read with.
+ * Without these checks, a sender could pay to a key with which its owner cannot read the payment.
  *
  * @throws SottoError INVALID_HEX, INVALID_POINT
  */

@@ -15,7 +15,7 @@ export interface LadderBase {
   readonly a24: bigint;
 }
 
-/** Montgomery's ladder (1987) with bigints. Every bit costs the same operations; bigints take no constant time. */
+/** Montgomery's ladder (1987) with bigints. Every bit costs the same operations, but bigint operations vary in time. */
 export function climbWithBigInts({ u, a24 }: LadderBase, bits: string): Rungs {
   let [u0, w0, u1, w1] = [1n, 0n, u, 1n];
   for (const bit of bits) {
@@ -38,7 +38,7 @@ export function climbWithBigInts({ u, a24 }: LadderBase, bits: string): Rungs {
   return [u0, w0, u1, w1];
 }
 
-/** Room for two points and two constants. */
+/** Per engine, the address of room for two points and two constants. */
 const operands = new WeakMap<FieldEngine, number>();
 
 /** `climbWithBigInts` in WebAssembly. */

@@ -13,8 +13,7 @@ export function toMontgomery(point: Point): [u: bigint, v: bigint] {
 }
 
 /**
- * Q in Montgomery form with 8 Q = P: the witness by which the circuits prove that a key is in the prime-order subgroup
- * and not the identity.
+ * Q in Montgomery form with 8 Q = P: the circuits' witness that a key is in the prime-order subgroup and not the identity.
  *
  * @throws SottoError INVALID_POINT
  */

@@ -5,7 +5,7 @@ import { FIELD_MODULUS, invertField, multiplyField, subtractField, toField } fro
 /** Full rounds, half of them before and half after the partial rounds. */
 export const FULL_ROUNDS = 8;
 
-/** Partial rounds for t = 2 .. 17: circomlib's table (the Poseidon paper's, rounded up to what t divides). */
+/** Partial rounds for t = 2 .. 17: circomlib's table (the Poseidon paper's, rounded up to multiples of t). */
 const PARTIAL_ROUNDS = [56, 57, 56, 60, 60, 63, 64, 63, 60, 66, 60, 65, 70, 60, 64, 68] as const;
 
 /** One partial round after the sparse factorisation: an affine S-box on lane 0 and a matrix of 2t - 1 numbers. */
@@ -99,7 +99,7 @@ function generate(width: number): PoseidonConstants {
 
 const cache = new Map<number, PoseidonConstants>();
 
-/** Constants for `width` lanes (2 to 17), generated at first use: some tens of milliseconds, then kept. */
+/** Constants for `width` lanes (2 to 17), generated at first use, which takes some tens of milliseconds, and then cached. */
 export function poseidonConstants(width: number): PoseidonConstants {
   let constants = cache.get(width);
   if (constants === undefined) {

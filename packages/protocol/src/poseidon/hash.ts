@@ -1,12 +1,12 @@
-import { fail } from "../errors.ts";
+import { describe, fail } from "../errors.ts";
 import { FIELD_MODULUS } from "../field.ts";
 import { TREE_ARITY } from "../generated/circuits.ts";
 import { assertArray, assertField } from "../validate.ts";
 import { permute } from "./permutation.ts";
 
 /**
- * Capacity-lane constants: every use of Poseidon starts from its own, so that a hash of one kind can never be passed
- * off as one of another. Commitments and tree nodes start from 0 (Solidity's Poseidon libraries know no other).
+ * Initial values of the capacity lane: each use of Poseidon has its own, so that a hash of one kind never passes for one of
+ * another. Commitments and tree nodes use 0, the only value that Solidity's Poseidon libraries support.
  */
 export const DOMAIN = {
   note: 0,
@@ -22,13 +22,13 @@ export const DOMAIN = {
  * circomlib's PoseidonEx: several outputs of one permutation.
  *
  * @param inputs 1 to 16 field elements
- * @param outputs 1 to inputs.length: the whole state is never given out, it could be inverted
- * @param domain the capacity lane's start (circomlib's initialState), see DOMAIN
+ * @param outputs 1 to inputs.length; never the whole state, which could be inverted
+ * @param domain initial value of the capacity lane (circomlib's initialState), see DOMAIN
  * @throws SottoError INVALID_HASH_INPUT, INVALID_FIELD_ELEMENT
  */
 export function poseidonEx(inputs: readonly bigint[], outputs: number, domain: number | bigint = 0): bigint[] {
   if (!Array.isArray(inputs) || inputs.length < 1 || inputs.length > 16) {
-    fail("INVALID_HASH_INPUT", "Poseidon takes an array of 1 to 16 inputs");
+    fail("INVALID_HASH_INPUT", `Poseidon takes an array of 1 to 16 inputs, got ${describe(inputs)}`);
   }
   if (!Number.isInteger(outputs) || outputs < 1 || outputs > inputs.length) {
     fail("INVALID_HASH_INPUT", `outputs must be 1 to ${inputs.length}, as many as there are inputs`);
@@ -41,7 +41,7 @@ export function poseidonEx(inputs: readonly bigint[], outputs: number, domain: n
   return permute(state, outputs);
 }
 
-/** circomlib's Poseidon of 1 to 16 field elements, with the capacity lane starting from `domain`. */
+/** circomlib's Poseidon of 1 to 16 field elements; `domain` is the initial value of the capacity lane. */
 export function poseidon(inputs: readonly bigint[], domain: number | bigint = 0): bigint {
   return poseidonEx(inputs, 1, domain)[0]!;
 }
@@ -56,7 +56,7 @@ export function hashNode(children: readonly bigint[]): bigint {
   return compress(children);
 }
 
-/** `hashNode` for children known to be eight field elements. */
+/** `hashNode` without checks, for children known to be eight field elements. */
 export function compress(children: readonly bigint[]): bigint {
   return (permute(children, 1)[0]! + children[0]!) % FIELD_MODULUS;
 }

@@ -21,8 +21,8 @@ function mix(lanes: bigint[], matrix: readonly (readonly bigint[])[], outputs: n
 
 /**
  * The first `outputs` lanes of the Poseidon permutation of `state` (2 to 17 canonical lanes, capacity first).
- * Reduction is the expensive step for bigints, so sums of products are reduced once, and lanes 1.. of the partial
- * rounds not at all until the end: each round adds one product below p^2, which stays under 520 bits.
+ * Reduction is the expensive step for bigints, so a sum of products is reduced once, and lanes 1.. of the partial rounds
+ * only at the end: each round adds one product below p^2, so a lane stays below 520 bits.
  */
 export function permuteWithBigInts(state: readonly bigint[], outputs: number): bigint[] {
   const { width, full, matrix, entry, partial } = poseidonConstants(state.length);
@@ -43,7 +43,7 @@ export function permuteWithBigInts(state: readonly bigint[], outputs: number): b
     lanes[0] = sum % P;
   }
   for (let round = half; round < FULL_ROUNDS; round++) {
-    // After the partial rounds the lanes are unreduced: the S-box must not square 520 bits.
+    // After the partial rounds the lanes are unreduced. Reduce first, so that the S-box does not square 520 bits.
     for (let i = 0; i < width; i++) lanes[i] = sbox((lanes[i]! + full[round]![i]!) % P);
     lanes = mix(lanes, matrix, round === FULL_ROUNDS - 1 ? outputs : width);
   }

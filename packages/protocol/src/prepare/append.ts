@@ -1,13 +1,13 @@
-import { APPEND_LEAVES, appendChallenge, assertAppendLeaves, evaluateLeaves } from "../append.ts";
+import { appendChallenge, assertAppendLeaves, evaluateLeaves } from "../append.ts";
 import type { Deployment } from "../deployment.ts";
 import { fail } from "../errors.ts";
-import { TREE_ARITY, TREE_CAPACITY } from "../generated/circuits.ts";
+import { MAX_APPEND_LEAVES, TREE_ARITY, TREE_CAPACITY } from "../generated/circuits.ts";
 import type { NoteTree } from "../tree/note-tree.ts";
 import { assertObject } from "../validate.ts";
 import { assertTree, publicSignalsOf, type Statement } from "./types.ts";
 
 export interface AppendArguments extends Deployment {
-  /** The tree before the append. Unchanged by the call. */
+  /** The tree before the append. The call does not change it. */
   readonly tree: NoteTree;
   /** 1 to 64 queued commitments, in order. */
   readonly leaves: readonly bigint[];
@@ -33,7 +33,7 @@ export function prepareAppend(args: AppendArguments): PreparedAppend {
   const oldRoot = tree.root;
   const startIndex = tree.size;
   if (startIndex === TREE_CAPACITY) fail("TREE_FULL", "the tree has no room for another leaf");
-  // Read before the append: the nodes left of the path to the first new leaf. What is right of them is empty.
+  // Read before the append: the nodes left of the path to the first new leaf. The nodes right of it are empty.
   const leftSiblings = tree.slotChildren(startIndex).map((children, level) => {
     const position = Math.floor(startIndex / TREE_ARITY ** level) % TREE_ARITY;
     return children.slice(0, TREE_ARITY - 1).map((child, i) => (i < position ? child : 0n));
@@ -48,7 +48,7 @@ export function prepareAppend(args: AppendArguments): PreparedAppend {
     challenge,
     evaluation: evaluateLeaves(challenge, leaves),
   };
-  const padding = new Array<bigint>(APPEND_LEAVES - leaves.length).fill(0n);
+  const padding = new Array<bigint>(MAX_APPEND_LEAVES - leaves.length).fill(0n);
   return {
     input: { ...publicInput, leaves: [...leaves, ...padding], leftSiblings },
     publicSignals: publicSignalsOf("note_append", publicInput),

@@ -20,12 +20,14 @@ import { assertAmount, assertObject } from "../validate.ts";
 import { locate, publicSignalsOf, type SpendableNote, type Statement } from "./types.ts";
 
 export interface PaymentArguments extends Deployment {
-  /** The tree on a root that the pool knows; proofs on the newest confirmed root stand out least. */
+  /** The tree at a root that the pool knows. A proof against the newest confirmed root reveals least. */
   readonly tree: NoteTree;
   readonly note: SpendableNote;
-  /** The payer's change key, nonce key and the tag its change goes to. */
+  /** The payer's change key. */
   readonly changeKey: bigint;
+  /** The payer's nonce key, 32 bytes. */
   readonly nonceKey: Uint8Array;
+  /** Owner tag of the change. */
   readonly changeTag: bigint;
   readonly recipient: ShieldedAddress & { readonly wallet: string };
   /** Base units, at most the note's amount. */
@@ -33,16 +35,16 @@ export interface PaymentArguments extends Deployment {
   readonly resourceUrl: string;
   /** Milliseconds since the Unix epoch. */
   readonly timestamp: number;
-  /** Random b of 249 bits; only tests give one. A scalar used twice opens both amounts. */
-  readonly scalar?: bigint;
+  /** Random b of 249 bits, for tests; never use one twice. Default: a fresh one. */
+  readonly scalar?: bigint | undefined;
 }
 
 /** A payment ready to be proved. */
 export interface PreparedPayment extends Statement<"payment"> {
-  /** Wire form, 64 bytes as hex. */
+  /** The wire's form, 64 bytes as hex with 0x. */
   readonly encryptedAmount: string;
   readonly senderCommitment: bigint;
-  /** Opens the sender commitment: proves later who paid. */
+  /** Opens the sender commitment, to prove later who paid. */
   readonly senderNonce: bigint;
   readonly scalar: bigint;
   readonly nullifier: bigint;

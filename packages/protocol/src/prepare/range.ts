@@ -9,7 +9,7 @@ export interface RangeArguments {
   readonly recipient: ShieldedAddress;
   /** Base units. */
   readonly amount: bigint;
-  /** The scalar of the payment, so that both proofs speak of one ciphertext. */
+  /** The payment's scalar, so that both proofs are about the same ciphertext. */
   readonly scalar: bigint;
   /** Base units, both bounds included. */
   readonly lowerBound: bigint;

@@ -1,4 +1,4 @@
-import { fail } from "../errors.ts";
+import { describe, fail } from "../errors.ts";
 import { CIRCUITS, type CircuitInputs, type CircuitName } from "../generated/circuits.ts";
 import { noteCommitment, ownerTagOf } from "../note.ts";
 import { NoteTree, type TreePath } from "../tree/note-tree.ts";
@@ -21,7 +21,7 @@ export function publicSignalsOf(circuit: CircuitName, input: CircuitInput): bigi
   return CIRCUITS[circuit].publicSignals.flatMap(({ name }) => input[name] as bigint | bigint[]);
 }
 
-/** A note with what spending it takes. */
+/** A note with the values that spending it needs. */
 export interface SpendableNote {
   /** Base units. */
   readonly amount: bigint;
@@ -38,10 +38,14 @@ export interface LocatedNote extends SpendableNote {
 }
 
 export function assertTree(tree: unknown): void {
-  if (!(tree instanceof NoteTree)) fail("INVALID_ARGUMENT", "tree must be a NoteTree");
+  if (!(tree instanceof NoteTree)) fail("INVALID_ARGUMENT", `tree must be a NoteTree, got ${describe(tree)}`);
 }
 
-/** Finds the note in the tree. Throws NOTE_NOT_IN_TREE where another commitment is at its index. */
+/**
+ * Finds the note in the tree.
+ *
+ * @throws SottoError NOTE_NOT_IN_TREE if another commitment is at its index
+ */
 export function locate(tree: NoteTree, note: SpendableNote): LocatedNote {
   assertTree(tree);
   assertObject(note, "a note");

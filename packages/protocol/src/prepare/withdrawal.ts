@@ -6,7 +6,7 @@ import {
   withdrawalPadContext,
 } from "../contexts.ts";
 import type { Deployment } from "../deployment.ts";
-import { fail } from "../errors.ts";
+import { describe, fail } from "../errors.ts";
 import { TREE_ARITY, TREE_DEPTH, WITHDRAWAL_INPUTS } from "../generated/circuits.ts";
 import { type Note, noteCommitment, nullifier, ownerTagOf } from "../note.ts";
 import { compress } from "../poseidon/hash.ts";
@@ -19,12 +19,15 @@ export interface WithdrawalArguments extends Deployment, WithdrawalTerms {
   readonly tree: NoteTree;
   /** 1 to 8 different notes. */
   readonly notes: readonly SpendableNote[];
-  /** Base units that leave the pool: the recipient's part and the fee. What is left becomes one note. */
+  /** Base units that leave the pool: the recipient's part and the fee. The rest becomes one note. */
   readonly amount: bigint;
   readonly changeKey: bigint;
   readonly outputTag: bigint;
-  /** A withdrawal of all that the notes hold, which queues no note (changeHint 0): it needs no room in the tree. */
-  readonly leaveNothing?: boolean;
+  /**
+   * Withdraws the notes' whole amount and queues no note (changeHint 0), so that the withdrawal needs no room in the tree.
+   * Default: false.
+   */
+  readonly leaveNothing?: boolean | undefined;
 }
 
 /** A withdrawal ready to be proved. */
@@ -36,7 +39,7 @@ export interface PreparedWithdrawal extends Statement<"withdrawal"> {
   readonly outputNote: Note;
 }
 
-/** An unused input: amount 0, key 0, and a path that satisfies the circuit's mux though its root is compared to none. */
+/** An unused input: amount 0, key 0, and a path that satisfies the circuit's multiplexer. Its root is not compared. */
 function unusedInput(): LocatedNote {
   const ownerTag = ownerTagOf(0n);
   const commitment = noteCommitment({ amount: 0n, ownerTag, blinding: 0n });
@@ -52,7 +55,10 @@ function unusedInput(): LocatedNote {
 
 function assertNotes(notes: readonly SpendableNote[]): void {
   if (!Array.isArray(notes) || notes.length < 1 || notes.length > WITHDRAWAL_INPUTS) {
-    fail("INVALID_WITHDRAWAL_INPUTS", `a withdrawal spends an array of 1 to ${WITHDRAWAL_INPUTS} notes`);
+    fail(
+      "INVALID_WITHDRAWAL_INPUTS",
+      `a withdrawal spends an array of 1 to ${WITHDRAWAL_INPUTS} notes, got ${describe(notes)}`,
+    );
   }
   for (const note of notes) assertObject(note, "a note");
   if (new Set(notes.map((note) => note.leafIndex)).size !== notes.length) {
@@ -69,7 +75,7 @@ function outputAmountOf(args: WithdrawalArguments): bigint {
     fail("INSUFFICIENT_NOTES", message, { missing, needed: amount.toString() });
   }
   if (assertAmount(args.fee, "fee") > amount)
-    fail("INVALID_AMOUNT", "the fee is part of the amount: it cannot exceed it");
+    fail("INVALID_AMOUNT", `the fee of ${args.fee} base units exceeds the amount of ${amount}, which it is part of`);
   return assertAmount(total - amount, "the amount left over");
 }
 
@@ -90,7 +96,7 @@ export function prepareWithdrawal(args: WithdrawalArguments): PreparedWithdrawal
   const unique = withdrawalPadContext(context, args.amount, shown);
   const { blinding, pad } = changeSecrets(args.changeKey, nullifiers[0]!, unique);
   if (args.leaveNothing === true && outputAmount !== 0n) {
-    const message = `a withdrawal that leaves nothing takes all that the notes hold, ${outputAmount} base units more`;
+    const message = `a withdrawal that leaves nothing must withdraw the notes' whole amount, ${outputAmount} base units more`;
     fail("INVALID_AMOUNT", message, { left: outputAmount.toString() });
   }
   const outputNote: Note = { amount: outputAmount, ownerTag: args.outputTag, blinding };

@@ -2,7 +2,7 @@ import { type Note, noteCommitment } from "../note.ts";
 import { changeSecrets, openHint } from "../secrets.ts";
 import { assertField, assertObject, MAX_AMOUNT } from "../validate.ts";
 
-/** What finding change takes. */
+/** The keys that find a wallet's change. */
 export interface ChangeReader {
   readonly changeKey: bigint;
   /** tag_0 of the wallet. */
@@ -11,7 +11,7 @@ export interface ChangeReader {
 
 /** The part of a Settled or Withdrawn event that delivers a wallet's note to itself. */
 export interface DeliveredChange {
-  /** Nullifier of the spent note, the first one of a withdrawal: by it the wallet knows the event as its own. */
+  /** Nullifier of the (first) spent note, by which the wallet recognises its own event. */
   readonly nullifier: bigint;
   /** R.x of a payment, `withdrawalPadContext` of a withdrawal. */
   readonly unique: bigint;
@@ -21,8 +21,7 @@ export interface DeliveredChange {
 }
 
 /**
- * Reads the change of a payment, or the output of a withdrawal, that the wallet itself made; null where the commitment
- * is another one.
+ * Reads the change of the wallet's own payment, or the output of its own withdrawal; null if the commitment differs.
  *
  * @throws SottoError INVALID_FIELD_ELEMENT
  */

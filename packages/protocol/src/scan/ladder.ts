@@ -10,7 +10,7 @@ const HALF_ROOT_A = invertField(TWO_ROOT_A);
 const A24 = multiplyField((ROOT_A + 2n) ** 2n, invertField(8n * ROOT_A));
 
 /**
- * The x of k R, for an odd k, from the x of R alone: no square root, no y. For many R at once, which share two
+ * The x of k R, for an odd k, from the x of R alone: no square root, no y. Takes many R at once, which share two
  * inversions.
  *
  * On a x^2 + y^2 = 1 + d x^2 y^2 the addition law, with y^2 = (1 - a x^2) / (1 - d x^2) put in, becomes
@@ -23,11 +23,11 @@ const A24 = multiplyField((ROOT_A + 2n) ** 2n, invertField(8n * ROOT_A));
  * = 2 h + 1 the last addition, of (h + 1) R and h R with difference R, is taken before squaring and yields x itself. X
  * is the same for both points with one x, which is why k must be odd.
  *
- * Every bit costs the same operations, but neither bigints nor WebAssembly promise constant time.
+ * Every bit costs the same operations, but neither bigints nor WebAssembly guarantee constant time.
  *
  * @param xs of points of order l
  * @param k odd, in [1, l)
- * @returns x(k R) for each, or null where there is no such point and a denominator vanishes
+ * @returns x(k R) for each, or null if there is no such point and a denominator vanishes
  */
 export function multiplyXs(xs: readonly bigint[], k: bigint): (bigint | null)[] {
   const bits = (k >> 1n).toString(2);

@@ -5,7 +5,7 @@ import { noteSecrets, openHint } from "../secrets.ts";
 import { assertField, assertObject, MAX_AMOUNT } from "../validate.ts";
 import { multiplyXs } from "./ladder.ts";
 
-/** What reading received notes takes: enough for a merchant's server, which can then spend nothing. */
+/** The keys that read received notes. A recipient's server needs no others, and cannot spend with these. */
 export interface Viewer {
   /** Odd, in [1, l). */
   readonly viewingKey: bigint;
@@ -13,7 +13,7 @@ export interface Viewer {
   readonly ownerTag: bigint;
 }
 
-/** The part of a Settled event that delivers the recipient's note, under the event's own names. */
+/** The part of a Settled event that delivers the recipient's note, with the event's field names. */
 export interface DeliveredNote {
   /** x of R. */
   readonly ephemeralX: bigint;
@@ -29,7 +29,7 @@ function assertNote(note: DeliveredNote): void {
   assertField(note.recipientCommitment, "recipientCommitment");
 }
 
-/** The note under the shared point's x, or null. */
+/** Decrypts a note with the shared point's x; null if the note is not for the viewer. */
 function open(viewer: Viewer, note: DeliveredNote, sharedX: bigint | null): Note | null {
   if (sharedX === null) return null;
   const { blinding, pad } = noteSecrets(sharedX, note.ephemeralX);
@@ -40,11 +40,11 @@ function open(viewer: Viewer, note: DeliveredNote, sharedX: bigint | null): Note
 }
 
 /**
- * Reads delivered notes; the result at i is that of note i, null where it is not for this viewer.
+ * Reads delivered notes. The result at i belongs to note i, and is null if that note is not for this viewer.
  *
- * Somebody else's note costs one multiplication on x alone and one permutation: under a wrong key the amount read is a
- * random field element, which fits into 64 bits with probability 2^-190. What fits is checked against the commitment,
- * which commits to amount, owner and blinding. Notes of one call share inversions: give some dozens or more at a time.
+ * Somebody else's note costs one x-only multiplication and one permutation: the amount decrypted with a wrong key is a
+ * random field element, which fits into 64 bits with probability 2^-190. If the amount fits, it is checked against the
+ * commitment, which commits to amount, owner and blinding. Notes of one call share inversions: pass dozens at a time.
  *
  * @throws SottoError INVALID_KEY, INVALID_FIELD_ELEMENT
  */

@@ -1,4 +1,4 @@
-import { fail } from "../errors.ts";
+import { describe, fail } from "../errors.ts";
 import { TREE_ARITY, TREE_CAPACITY, TREE_DEPTH } from "../generated/circuits.ts";
 import { compress } from "../poseidon/hash.ts";
 import { assertField, assertInteger } from "../validate.ts";
@@ -14,8 +14,8 @@ export interface TreePath {
 
 /**
  * The pool's tree of note commitments: arity 8, depth 10, append only (`truncate` undoes appends that a reorganisation
- * of the chain took back). Holds every node that is not an empty subtree, so paths are read, never computed, and cost
- * no request to a server that could learn which note is about to be spent.
+ * of the chain reverted). It stores every node that is not an empty subtree, so a path is read, not computed. And it is
+ * never requested from a server, which could learn which note is about to be spent.
  */
 export class NoteTree {
   /** levels[0] are the leaves; a node beyond a level's length is an empty subtree. */
@@ -25,14 +25,18 @@ export class NoteTree {
     this.append(leaves);
   }
 
-  /** Reads what `serialize` wrote, without hashing. Throws INVALID_TREE_STATE. */
+  /**
+   * Restores a tree from the bytes of `serialize`, without hashing.
+   *
+   * @throws SottoError INVALID_TREE_STATE
+   */
   static deserialize(bytes: Uint8Array): NoteTree {
     const tree = new NoteTree();
     tree.#levels = decodeLevels(bytes);
     return tree;
   }
 
-  /** The whole tree in about 37 bytes a leaf, for a wallet's store. */
+  /** The whole tree in about 37 bytes per leaf, for a wallet's store. */
   serialize(): Uint8Array {
     return encodeLevels(this.#levels);
   }
@@ -46,11 +50,16 @@ export class NoteTree {
     return this.#levels[TREE_DEPTH]![0] ?? emptyRoots()[TREE_DEPTH]!;
   }
 
-  /** The leaf at `index`. Throws LEAF_NOT_FOUND. */
+  /**
+   * The leaf at `index`.
+   *
+   * @throws SottoError LEAF_NOT_FOUND
+   */
   leaf(index: number): bigint {
     assertInteger(index, 0, TREE_CAPACITY - 1, "index");
     const leaf = this.#levels[0]![index];
-    if (leaf === undefined) fail("LEAF_NOT_FOUND", `the tree has ${this.size} leaves, none at ${index}`, { index });
+    if (leaf === undefined)
+      fail("LEAF_NOT_FOUND", `the tree has ${this.size} leaves and none at index ${index}`, { index });
     return leaf;
   }
 
@@ -60,25 +69,26 @@ export class NoteTree {
   }
 
   /**
-   * Appends one leaf or many; each node above them is hashed once.
+   * Appends one leaf or many; hashes each node above them once. If it throws, the tree is unchanged.
    *
-   * @throws SottoError INVALID_LEAF for 0 or no field element, TREE_FULL; the tree is then unchanged
+   * @throws SottoError INVALID_LEAF if a leaf is 0, INVALID_FIELD_ELEMENT, TREE_FULL
    */
   append(leaves: bigint | readonly bigint[]): void {
     const batch = typeof leaves === "bigint" ? [leaves] : leaves;
-    if (!Array.isArray(batch)) fail("INVALID_LEAF", "append takes a bigint or an array of bigints");
+    if (!Array.isArray(batch))
+      fail("INVALID_LEAF", `append takes a bigint or an array of bigints, got ${describe(batch)}`);
     for (const leaf of batch) {
       if (assertField(leaf, "a leaf") === 0n) fail("INVALID_LEAF", "a leaf must not be 0: 0 is the empty leaf");
     }
     const start = this.size;
     if (start + batch.length > TREE_CAPACITY) {
-      fail("TREE_FULL", `the tree has room for ${TREE_CAPACITY - start} more leaves, got ${batch.length}`);
+      fail("TREE_FULL", `the tree has room for ${TREE_CAPACITY - start} more leaves, but ${batch.length} were given`);
     }
     for (const leaf of batch) this.#levels[0]!.push(leaf);
     if (batch.length > 0) this.#hashFrom(start);
   }
 
-  /** The root that appending `leaves` would give; the tree is unchanged. Throws like `append`. */
+  /** The root after appending `leaves`; the tree stays unchanged. Throws like `append`. */
   rootAfter(leaves: bigint | readonly bigint[]): bigint {
     const size = this.size;
     this.append(leaves);
@@ -87,10 +97,15 @@ export class NoteTree {
     return root;
   }
 
-  /** Keeps the first `size` leaves. Throws LEAF_NOT_FOUND when there are fewer. */
+  /**
+   * Keeps the first `size` leaves.
+   *
+   * @throws SottoError LEAF_NOT_FOUND if there are fewer
+   */
   truncate(size: number): void {
     assertInteger(size, 0, TREE_CAPACITY, "size");
-    if (size > this.size) fail("LEAF_NOT_FOUND", `cannot keep ${size} leaves, the tree has ${this.size}`, { size });
+    if (size > this.size)
+      fail("LEAF_NOT_FOUND", `cannot keep ${size} leaves, because the tree has ${this.size}`, { size });
     if (size === this.size) return;
     let length = size;
     for (const level of this.#levels) {
@@ -100,13 +115,17 @@ export class NoteTree {
     if (size > 0) this.#hashFrom(size - 1);
   }
 
-  /** The path of the leaf at `leafIndex`, as the circuits take it. Throws LEAF_NOT_FOUND. */
+  /**
+   * The path of the leaf at `leafIndex`, in the form of the circuits' inputs.
+   *
+   * @throws SottoError LEAF_NOT_FOUND
+   */
   path(leafIndex: number): TreePath {
     this.leaf(leafIndex);
     return { leafIndex, pathChildren: this.slotChildren(leafIndex) };
   }
 
-  /** Like `path`, for any slot, also one that is still empty: where the next append goes. */
+  /** The `pathChildren` of any slot, including the empty one that the next append fills. */
   slotChildren(index: number): bigint[][] {
     assertInteger(index, 0, TREE_CAPACITY - 1, "index");
     const children: bigint[][] = [];

@@ -6,8 +6,8 @@ import { TREE_ARITY, TREE_CAPACITY, TREE_DEPTH } from "../generated/circuits.ts"
 
 /*
  * Stored form of a tree: magic (16 bytes), number of leaves (4 bytes, big-endian), the nodes of every level from the
- * leaves up (32 bytes each, big-endian), SHA-256 of all that. Inner nodes add a seventh to the size and save hashing
- * 14,000 nodes when a tree of 100,000 leaves is read. The checksum finds damage; it does not authenticate.
+ * leaves up (32 bytes each, big-endian), SHA-256 of all that. The inner nodes add a seventh to the size, and save hashing
+ * 14,000 nodes when a tree of 100,000 leaves is read. The checksum detects damage; it does not authenticate.
  */
 const MAGIC = utf8ToBytes("sotto-tree-v0001");
 const HEADER = MAGIC.length + 4;
@@ -28,7 +28,7 @@ export function encodeLevels(levels: readonly (readonly bigint[])[]): Uint8Array
   let offset = HEADER;
   for (const level of levels) {
     for (const node of level) {
-      // setBigUint64 takes the low 64 bits.
+      // setBigUint64 stores the low 64 bits.
       for (let word = 3, rest = node; word >= 0; word--, rest >>= 64n) view.setBigUint64(offset + 8 * word, rest);
       offset += NODE;
     }
@@ -37,7 +37,11 @@ export function encodeLevels(levels: readonly (readonly bigint[])[]): Uint8Array
   return bytes;
 }
 
-/** Inverse of `encodeLevels`. Throws INVALID_TREE_STATE for anything that it did not write. */
+/**
+ * Strict inverse of `encodeLevels`.
+ *
+ * @throws SottoError INVALID_TREE_STATE
+ */
 export function decodeLevels(bytes: Uint8Array): bigint[][] {
   if (
     !(bytes instanceof Uint8Array) ||
@@ -51,7 +55,10 @@ export function decodeLevels(bytes: Uint8Array): bigint[][] {
   const lengths = levelLengths(size);
   const end = HEADER + NODE * lengths.reduce((sum, length) => sum + length, 0);
   if (size > TREE_CAPACITY || bytes.length !== end + CHECKSUM) {
-    fail("INVALID_TREE_STATE", `state of a tree of ${size} leaves has ${end + CHECKSUM} bytes, got ${bytes.length}`);
+    fail(
+      "INVALID_TREE_STATE",
+      `the state of a tree of ${size} leaves has ${end + CHECKSUM} bytes, got ${bytes.length}`,
+    );
   }
   if (!sha256(bytes.subarray(0, end)).every((byte, i) => bytes[end + i] === byte)) {
     fail("INVALID_TREE_STATE", "the checksum of the stored tree does not match: the state is damaged");

@@ -45,17 +45,17 @@ export const op = {
   shrUnsigned: [0x88] as Code,
 };
 
-/** Runs `body` and then again as long as the i32 that `condition` leaves is not 0. */
+/** Runs `body`, and repeats it while `condition` leaves an i32 other than 0. */
 export function repeat(body: Code, condition: Code): Code {
   return [0x03, 0x40, ...body, ...condition, 0x0d, 0, 0x0b];
 }
 
-/** Runs `then` if the i32 that `condition` leaves is not 0, otherwise `otherwise`. */
+/** Runs `then` if `condition` leaves an i32 other than 0, and `otherwise` if not. */
 export function branch(condition: Code, then: Code, otherwise: Code = []): Code {
   return [...condition, 0x04, 0x40, ...then, 0x05, ...otherwise, 0x0b];
 }
 
-/** A function without results. Parameters are i32 and are the first locals, then come the i32 and the i64 locals. */
+/** A function without results. Its locals are the parameters (i32), then the i32 locals, then the i64 locals. */
 export interface FunctionCode {
   readonly name: string;
   readonly parameters: number;

@@ -6,7 +6,7 @@ const PAGE = 65_536;
 /** Poseidon's constants for the five widths of the protocol take 200 kB; further widths grow the memory. */
 const PAGES = 8;
 
-/** The part of the WebAssembly API that is used; the package is typed without DOM or Node. */
+/** The part of the WebAssembly API that is used: the package compiles without the types of DOM or Node. */
 interface WebAssemblyApi {
   Module: new (bytes: Uint8Array) => object;
   Instance: new (
@@ -15,8 +15,8 @@ interface WebAssemblyApi {
 }
 
 /**
- * Field arithmetic in WebAssembly, some five times as fast as bigints. Elements live at addresses that `allocate` gives
- * out for good: constants and fixed scratch space, never per call.
+ * Field arithmetic in WebAssembly, about five times as fast as bigints. Elements live at addresses from `allocate`, which
+ * are never freed: allocate only constants and fixed scratch space, nothing per call.
  */
 export class FieldEngine {
   readonly program: Program;
@@ -39,7 +39,7 @@ export class FieldEngine {
     this.#split(this.#square, (RADIX * RADIX) % FIELD_MODULUS);
   }
 
-  /** Address of room for `count` elements. */
+  /** Allocates room for `count` elements. */
   allocate(count: number): number {
     const address = this.#end;
     this.#end += count * ELEMENT;
@@ -69,8 +69,8 @@ export class FieldEngine {
   /** The element at `address`, in [0, p). */
   read(address: number): bigint {
     const words = this.#words;
-    // Leaves the Montgomery form; the result is between 0 and p, both included. Joining in place works: word i needs no
-    // limb below 2 i.
+    // Converts from Montgomery form; the result is between 0 and p, both included. Joining in place is safe: word i needs
+    // no limb below 2 i.
     this.program.mul(words, address, this.#one);
     this.program.join(words, words);
     const view = this.#view;
@@ -88,7 +88,7 @@ export class FieldEngine {
 
 let engine: FieldEngine | null | undefined;
 
-/** The engine, or null where WebAssembly is missing or a content security policy forbids it: bigints then do the work. */
+/** The engine, or null if WebAssembly is missing or a content security policy forbids it; callers then use bigints. */
 export function fieldEngine(): FieldEngine | null {
   if (engine === undefined) {
     try {

@@ -6,7 +6,7 @@ import { type Code, type FunctionCode, op } from "./assembler.ts";
  * 29 bits leave room: a column of a product is at most nine products of limbs and nine of the reduction, 18 * 2^58 <
  * 2^63, so nothing is carried inside a multiplication (the layout of mitschabaude/montgomery). Limbs are signed. Every
  * function but `sub` leaves limbs 0..7 in [0, 2^29) and the sign in limb 8; the limbs of a difference are between
- * -2^29 and 2^29. Both are inputs that a multiplication may have.
+ * -2^29 and 2^29. A multiplication accepts both.
  *
  * Sizes: R is 169 p, and |mul(a, b)| < |a b| / R + p. The largest value anywhere is a lane of Poseidon's partial rounds,
  * to which up to 68 products are added: 70 p < 2^260, so limb 8 stays below 2^29 as well; its S-box squares to 30 p at most.
@@ -21,7 +21,7 @@ export const RADIX = 1n << (LIMB_BITS * BigInt(LIMBS));
 export const MASK = (1n << LIMB_BITS) - 1n;
 
 const { get, set, load, store, const64 } = op;
-/** Parameters: where the result goes, and the operands. */
+/** Parameters: addresses of the result and of the operands. */
 export const [DST, A, B] = [0, 1, 2];
 export const masked: Code = [...const64(MASK), ...op.and];
 export const carry: Code = [...const64(LIMB_BITS), ...op.shr];
@@ -59,7 +59,7 @@ function subtraction(): FunctionCode {
   return { name: "sub", parameters: 3, code };
 }
 
-/** addsub(dst, a, b): a + b, and after it a - b, with one read of the operands. */
+/** addsub(dst, a, b): stores a + b and, right after it, a - b; reads the operands once. */
 function both(): FunctionCode {
   const stored = indices.flatMap((i) => [...get(DST), ...get(4 + LIMBS + i), ...store(ELEMENT + 8 * i)]);
   return {

@@ -10,7 +10,7 @@ const NEGATIVE_INVERSE = -MODULUS[0]! & MASK;
 const { get, set, load, const64 } = op;
 
 /**
- * Montgomery multiplication, row by row: `terms(i)` gives for each column the code of what row i adds to it (or null).
+ * Montgomery multiplication, row by row: `terms(i)` returns, for each column, the code of the term that row i adds (or null).
  * After a row, column 0 is a multiple of 2^29 and every column moves down by one.
  */
 function montgomery(
@@ -21,7 +21,7 @@ function montgomery(
 ) {
   return indices.flatMap((row) => {
     const added = terms(row);
-    // Column 8 is empty when a row begins, all of them are before row 0.
+    // Column 8 is empty at the start of a row; before row 0 all columns are.
     const current = (j: number) => {
       const old = row > 0 && j < LIMBS - 1 ? get(column + j) : null;
       const parts = [old, added[j]].filter((part): part is Code => part != null);

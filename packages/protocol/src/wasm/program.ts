@@ -2,7 +2,7 @@ import { assemble, branch, type Code, type FunctionCode, op, repeat } from "./as
 import { ELEMENT, LIMB_FUNCTIONS } from "./limb-code.ts";
 import { PRODUCT_FUNCTIONS } from "./product-code.ts";
 
-/** By place: what `call` takes. */
+/** Functions in the order of the indices that `call` takes. */
 const FIELD_FUNCTIONS = [...PRODUCT_FUNCTIONS, ...LIMB_FUNCTIONS];
 
 const { get, set, call, const32 } = op;
@@ -10,7 +10,7 @@ const { get, set, call, const32 } = op;
 /** Elements at the start of the memory that the functions overwrite; the last one always stays 0. */
 const SCRATCH_ELEMENTS = 10;
 const ZERO = SCRATCH_ELEMENTS - 1;
-/** Where the memory for constants and operands begins. */
+/** Start of the memory for constants and operands. */
 export const FREE = SCRATCH_ELEMENTS * ELEMENT;
 
 const indexOf = (name: string) => FIELD_FUNCTIONS.findIndex((each) => each.name === name);

@@ -2,13 +2,13 @@ import { MAX_URL_LENGTH } from "../fields.ts";
 
 type Part = "protocol" | "hostname" | "origin" | "pathname" | "username" | "password" | "search" | "hash";
 
-/** The URL standard's class, which every platform has and no library of the language declares. */
+/** The part of the standard's URL class that is used. Every platform has it, but ECMAScript's types lack it. */
 interface UrlApi {
   new (text: string): Readonly<Record<Part, string>>;
   canParse(text: string): boolean;
 }
 
-/** @returns undefined for what is no URL, or too long */
+/** @returns undefined if `address` is not a URL or is too long */
 export function urlOf(address: unknown): Readonly<Record<Part, string>> | undefined {
   const { URL } = globalThis as unknown as { URL: UrlApi };
   if (typeof address !== "string" || address.length > MAX_URL_LENGTH || !URL.canParse(address)) return undefined;
@@ -16,9 +16,10 @@ export function urlOf(address: unknown): Readonly<Record<Part, string>> | undefi
 }
 
 /**
- * A server's base address in its one form, so that two spellings of it are equal: scheme, host and path as the URL
+ * A server's base URL in canonical form, so that two spellings of it compare equal: scheme, host and path as the URL
  * standard writes them, no slash at the end.
- * @returns undefined for what is no http(s) URL, is too long, or has a user, a query or a fragment
+ *
+ * @returns undefined if `address` is not an http(s) URL, is too long, or has a user, a query or a fragment
  */
 export function baseUrl(address: unknown): string | undefined {
   const url = urlOf(address);

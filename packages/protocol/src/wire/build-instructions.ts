@@ -13,24 +13,24 @@ const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const RANDOM_LENGTH = 16;
 
 /**
- * An id for a request: 16 random letters and digits behind its time.
+ * A request id: the time, then 16 random letters and digits.
  *
  * @param now ms
  * @throws SottoError INVALID_INTEGER
  */
 export function requestId(now: number): string {
-  // 256 is no multiple of 62: eight letters come up a little more often, which an id does not mind.
+  // 256 is not a multiple of 62, so eight characters are slightly more frequent, which is harmless in an id.
   const letters = Array.from(randomBytes(RANDOM_LENGTH), (byte) => ALPHABET[byte % ALPHABET.length]!).join("");
   return `zk_req_${assertTimestamp(now, "now")}_${letters}`;
 }
 
 /**
- * The body of a 402 answer.
+ * The body of a 402 response.
  *
- * @throws SottoError INSTRUCTIONS_INVALID, also for a price that no JSON number says exactly
+ * @throws SottoError INSTRUCTIONS_INVALID, also if no JSON number equals the price exactly
  */
 export function buildInstructions(options: InstructionsOptions): PaymentInstructions {
-  return recode("INSTRUCTIONS_INVALID", "payment instructions cannot be made", () => {
+  return recode("INSTRUCTIONS_INVALID", "cannot build payment instructions", () => {
     assertObject(options, "the options");
     const { signature, price, asset, decimals, resource, now } = options;
     const { phone, wallet, key, chainId, pool, service, issuedAt } = assertBinding(options.binding);

@@ -1,17 +1,17 @@
 import type { ShieldedAddressBinding } from "../binding/binding.ts";
 import type { Address } from "../ethereum-address.ts";
 
-/** Body of a resource server's 402 answer. Fields marked "ours" are beyond the shared interface. */
+/** Body of a resource server's 402 response. Fields marked "ours" are not part of docs/interface.md. */
 export interface PaymentInstructions {
   readonly status: 402;
-  /** A text for people. */
+  /** A message for people. */
   readonly message: string;
   readonly protocol: "x402";
   readonly privacy: "zero-knowledge";
   readonly payment: {
     readonly method: "service-zk";
     readonly recipient: InstructionsRecipient;
-    /** The price in whole tokens; `amountBaseUnits` says the same exactly. */
+    /** The price in whole tokens, exactly equal to `amountBaseUnits`. */
     readonly amount: number;
     /** Ours: the price in base units, decimal. */
     readonly amountBaseUnits: string;
@@ -34,8 +34,8 @@ export interface PaymentInstructions {
       readonly circuitUrl: string;
       readonly provingKeyUrl: string;
       readonly expectedPublicInputs: readonly ["recipientAddress", "resourceUrl", "encryptedAmount"];
-      /** Ours: characters the server takes in an X-Payment-Proof header; left out by servers that do not state it. */
-      readonly maxHeaderLength?: number;
+      /** Ours: maximum length of an X-Payment-Proof header, characters; absent if the server does not state it. */
+      readonly maxHeaderLength?: number | undefined;
     };
     readonly verifyEndpoint: string;
     readonly settleEndpoint: string;
@@ -45,40 +45,40 @@ export interface PaymentInstructions {
     readonly requestId: string;
     /** Milliseconds since the Unix epoch. */
     readonly timestamp: number;
-    /** URL of the resource: what a payment is bound to, byte for byte. */
+    /** URL of the resource. The payment is bound to it, byte for byte. */
     readonly resource: string;
   };
 }
 
-/** Who is paid. The last four are ours: the wallet's signature of its shielded address. */
+/** The recipient. The last four fields are ours: the wallet's signature of its shielded address. */
 export interface InstructionsRecipient {
-  /** E.164, or "" where the binding names none. */
+  /** E.164, or "" if the binding has no number. */
   readonly phone: string;
   readonly wallet: Address;
   readonly encryptedMapping: boolean;
   /** 64 bytes as hex with 0x. */
   readonly shieldedAddress: string;
-  /** Of the ShieldedAddressBinding made of these fields and chainId and pool of the payment. */
+  /** Of the ShieldedAddressBinding that these fields and the payment's chainId and pool form. */
   readonly signature: string;
-  /** Seconds. */
+  /** Seconds since the Unix epoch. */
   readonly issuedAt: number;
-  /** The binding's registry, or "". */
+  /** Base URL of the binding's registry, or "". */
   readonly service: string;
 }
 
 export interface InstructionsOptions {
-  /** Whose chainId and pool are the payment's. */
+  /** The recipient's binding. Its chainId and pool become the payment's. */
   readonly binding: ShieldedAddressBinding;
   readonly signature: string;
   /** Base units. */
   readonly price: bigint;
   readonly asset: string;
   readonly decimals: number;
-  /** Base address of the service that verifies and settles, without a slash at its end. */
+  /** Base URL of the service that verifies and settles. */
   readonly serviceUrl: string;
   readonly resource: string;
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
-  /** Of the payment's phone number; left out: true where there is a number. */
-  readonly encryptedMapping?: boolean;
+  /** Whether the registry stores the phone number encrypted. Default: true if there is a number. */
+  readonly encryptedMapping?: boolean | undefined;
 }

@@ -12,7 +12,7 @@ export interface DeployedContract {
   readonly codeHash: string;
 }
 
-/** What a pool is made of. */
+/** The contracts of a deployment. */
 export const DEPLOYMENT_CONTRACTS = [
   "pool",
   "paymentVerifier",
@@ -30,20 +30,20 @@ export interface DeploymentManifest {
   readonly version: 1;
   /** Name of the network, for people. */
   readonly network: string;
-  /** Set of the keys its verifiers have: `development`, `ceremony/NAME` or `rehearsal/NAME`. */
+  /** Set of keys that the verifiers belong to: `development`, `ceremony/NAME` or `rehearsal/NAME`. */
   readonly set: string;
   readonly chainId: number;
   readonly pool: Address;
   readonly token: Address;
-  /** Block after which the pool's events begin. */
+  /** A block before the pool's deployment: all its events are in later blocks. */
   readonly deploymentBlock: number;
-  /** Base units of one deposited note, at least; decimal. */
+  /** Minimum amount of a deposited note, base units, decimal. */
   readonly smallestDeposit: string;
   readonly contracts: Readonly<Record<DeploymentContract, DeployedContract>>;
   /** SHA-256 of each circuit's verification key, as in the set's lock. */
   readonly verificationKeys: Readonly<Record<string, string>>;
-  /** Blocks on top of an event before wallets count it; left out: `defaultFinality` of the chain. */
-  readonly finality?: number;
+  /** Number of blocks on top of an event before wallets count it. Default: `defaultFinality` of the chain. */
+  readonly finality?: number | undefined;
 }
 
 const NETWORK = /^[a-z][a-z0-9-]{0,39}$/;
@@ -63,25 +63,30 @@ function readKeys(value: unknown): Record<string, string> {
   const read = fieldsOf(value, "verificationKeys", "DEPLOYMENT_INVALID");
   const names = Object.keys(value as object);
   if (names.length === 0 || names.length > 64 || !names.every((name) => CIRCUIT.test(name)))
-    fail("DEPLOYMENT_INVALID", "verificationKeys must name circuits");
-  const hash = (name: string) => readText(read(name), SHA256, `verificationKeys.${name}`, "a SHA-256 in hex");
+    fail("DEPLOYMENT_INVALID", `verificationKeys must have 1 to 64 fields named after circuits, got ${names.length}`);
+  const hash = (name: string) =>
+    readText(read(name), SHA256, `verificationKeys.${name}`, "a SHA-256 as 64 lower-case hex digits");
   return Object.fromEntries(names.map((name) => [name, hash(name)]));
 }
 
-const readFinality = (value: unknown): { finality?: number } =>
-  value === undefined ? {} : { finality: assertInteger(value, 0, MAX_FINALITY, "finality") };
-
 /**
- * A deployment manifest from its JSON. Fields that are not named are left out.
+ * Parses a deployment manifest. Ignores unknown fields.
+ *
  * @throws SottoError DEPLOYMENT_INVALID
  */
 export function parseDeployment(json: unknown): DeploymentManifest {
   return recode("DEPLOYMENT_INVALID", "the deployment manifest", () => {
     const read = fieldsOf(json, "the deployment manifest", "DEPLOYMENT_INVALID");
     const contracts = fieldsOf(read("contracts"), "contracts", "DEPLOYMENT_INVALID");
+    const finality = read("finality");
     const manifest: DeploymentManifest = {
       version: readConstant(read("version"), 1, "version"),
-      network: readText(read("network"), NETWORK, "network", "a name of a to z, 0 to 9 and -"),
+      network: readText(
+        read("network"),
+        NETWORK,
+        "network",
+        "a name of at most 40 characters a to z, 0 to 9 and -, starting with a letter",
+      ),
       set: readText(read("set"), SET, "set", "development, ceremony/NAME or rehearsal/NAME"),
       chainId: assertInteger(read("chainId"), 1, Number.MAX_SAFE_INTEGER, "chainId"),
       pool: parseAddress(read("pool"), "pool"),
@@ -92,10 +97,10 @@ export function parseDeployment(json: unknown): DeploymentManifest {
         DEPLOYMENT_CONTRACTS.map((name) => [name, readContract(contracts, name)]),
       ) as DeploymentManifest["contracts"],
       verificationKeys: readKeys(read("verificationKeys")),
-      ...readFinality(read("finality")),
+      finality: finality === undefined ? undefined : assertInteger(finality, 0, MAX_FINALITY, "finality"),
     };
     if (manifest.contracts.pool.address !== manifest.pool)
-      fail("DEPLOYMENT_INVALID", "pool and contracts.pool are two addresses");
+      fail("DEPLOYMENT_INVALID", `contracts.pool is ${manifest.contracts.pool.address}, but pool is ${manifest.pool}`);
     return manifest;
   });
 }

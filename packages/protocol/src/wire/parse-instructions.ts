@@ -16,13 +16,13 @@ const MAX_DECIMALS = 18;
 
 const inside = (field: Fields, name: string): Fields => fieldsOf(field(name), name, CODE);
 
-/** The price, said twice and exactly the same. */
+/** The price: `amount` and `amountBaseUnits` must be exactly equal. */
 function readPrice(payment: Fields) {
   const decimals = assertInteger(payment("decimals"), 0, MAX_DECIMALS, "decimals");
   const baseUnits = parseAmount(payment("amountBaseUnits"), "amountBaseUnits");
   const amount = payment("amount");
   if (!isPrice(amount, baseUnits, decimals))
-    fail(CODE, "amount must be a number above 0 that says exactly amountBaseUnits, told with decimals", { decimals });
+    fail(CODE, "amount must be a number above 0, exactly equal to amountBaseUnits / 10^decimals", { decimals });
   return { amount, amountBaseUnits: String(baseUnits), decimals };
 }
 
@@ -84,11 +84,11 @@ function readPayment(payment: Fields): PaymentInstructions["payment"] {
 }
 
 /**
- * Reads the body of a 402 answer strictly: every field there, in form and in range, the price exact, the recipient's
- * shielded address one that can be paid. Unknown fields are left out. Whether the wallet signed the address, and whether
- * to pay this price to it, is for the caller.
+ * Parses the body of a 402 response strictly: all fields must be present, well-formed and in range, the price exact, and
+ * the recipient's shielded address valid. Ignores unknown fields. The caller checks that the wallet signed the address,
+ * and decides whether to pay this price to it.
  *
- * @param json the parsed JSON, of a text whose length was limited
+ * @param json the parsed JSON; limit the length of its text before parsing it
  * @throws SottoError INSTRUCTIONS_INVALID; the message names the field
  */
 export function parseInstructions(json: unknown): PaymentInstructions {
@@ -98,7 +98,7 @@ export function parseInstructions(json: unknown): PaymentInstructions {
     const idForm = "of the form zk_req_<milliseconds>_<letters and digits>";
     return {
       status: readConstant(body("status"), 402, "status"),
-      message: readText(body("message"), MESSAGE, "message", "1 to 256 characters, none of them a control"),
+      message: readText(body("message"), MESSAGE, "message", "1 to 256 characters without control characters"),
       protocol: readConstant(body("protocol"), "x402", "protocol"),
       privacy: readConstant(body("privacy"), "zero-knowledge", "privacy"),
       payment: readPayment(inside(body, "payment")),
@@ -111,7 +111,11 @@ export function parseInstructions(json: unknown): PaymentInstructions {
   });
 }
 
-/** What the recipient's signature is of. Throws INSTRUCTIONS_INVALID. */
+/**
+ * The binding that the recipient's wallet signed.
+ *
+ * @throws SottoError INSTRUCTIONS_INVALID
+ */
 export function bindingOfInstructions(instructions: PaymentInstructions): ShieldedAddressBinding {
   return recode(CODE, "not payment instructions", () => {
     assertObject(instructions, "the instructions");

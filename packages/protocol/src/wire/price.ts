@@ -1,5 +1,5 @@
 import { formatDecimalAmount } from "../decimal.ts";
-import { describe, fail } from "../errors.ts";
+import { fail } from "../errors.ts";
 
 /** The digits of a finite number as JavaScript and JSON write it, without an exponent: 1e-7 is 0.0000001. */
 function plainDigits(value: number): string {
@@ -16,20 +16,20 @@ function plainDigits(value: number): string {
   return `${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
-/** Whether a JSON number says exactly this many base units. */
+/** Whether a JSON number is exactly this many base units. */
 export function isPrice(value: unknown, baseUnits: bigint, decimals: number): value is number {
   if (typeof value !== "number" || value <= 0) return false;
   return plainDigits(value) === formatDecimalAmount(baseUnits, decimals);
 }
 
 /**
- * The JSON number of a price, told by its shortest decimal.
+ * The JSON number of a price.
  *
- * @throws SottoError INVALID_AMOUNT for a price no JSON number says exactly (beyond some 15 digits), and for 0
+ * @throws SottoError INVALID_AMOUNT if the price is 0 or no JSON number equals it exactly (beyond some 15 digits)
  */
 export function priceNumber(baseUnits: bigint, decimals: number): number {
   const value = Number(formatDecimalAmount(baseUnits, decimals));
   if (!isPrice(value, baseUnits, decimals))
-    fail("INVALID_AMOUNT", `a price must be above 0 and exact as a JSON number, got ${describe(baseUnits)}`);
+    fail("INVALID_AMOUNT", `a price must be above 0 and exact as a JSON number, got ${baseUnits} base units`);
   return value;
 }

@@ -9,13 +9,13 @@ import type { WireBundle } from "../payment/bundle.ts";
 import { MAX_PAYMENT_TOKEN_LENGTH } from "../payment/claims.ts";
 import { assertArray, assertObject, assertText, parseBaseField, parseField } from "../validate.ts";
 
-/** Characters of an X-Payment-Proof header, all ASCII. Servers commonly take 16 KB of headers in all. */
+/** Maximum length of an X-Payment-Proof header, characters. Servers commonly accept 16 KB of headers in total. */
 export const MAX_PROOF_HEADER_LENGTH = 8192;
 
-/** Digits of an element of either field. */
+/** Maximum number of digits of an element of either field. */
 const MAX_DECIMAL_LENGTH = 77;
 
-/** What a payer shows to the resource server, with its values read. */
+/** The parsed header by which a client proves its payment to a resource server. */
 export interface ProofHeader {
   /** Groth16 proof of the payment circuit, eight words. */
   readonly proof: readonly bigint[];
@@ -26,16 +26,16 @@ export interface ProofHeader {
   readonly amountProof: readonly bigint[];
   /** The recipient's wallet. */
   readonly recipientPublicKey: Address;
-  /** Of the bundle, milliseconds since the Unix epoch. */
+  /** The bundle's timestamp, milliseconds since the Unix epoch. */
   readonly timestamp: number;
-  /** The service's token, its three parts not yet read. */
+  /** The service's payment token, not decoded yet. */
   readonly paymentToken: string;
   /** Hash of the transaction that settled it. */
   readonly txSignature: Bytes32;
-  /** The rest of the bundle, where it was sent: what follows is also known to the server, or in the token. */
-  readonly senderCommitment?: bigint;
-  readonly amountPublicSignals?: readonly bigint[];
-  readonly resourceUrl?: string;
+  /** This field and the next two are optional: the resource server knows their values, or finds them in the token. */
+  readonly senderCommitment?: bigint | undefined;
+  readonly amountPublicSignals?: readonly bigint[] | undefined;
+  readonly resourceUrl?: string | undefined;
 }
 
 export interface ProofHeaderContent {
@@ -44,17 +44,17 @@ export interface ProofHeaderContent {
   readonly txSignature: Bytes32;
 }
 
-/** JSON in ASCII: a header carries no other characters. */
+/** JSON in ASCII, because a header cannot carry other characters. */
 const ascii = (value: object): string =>
   JSON.stringify(value).replace(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 const encode = (listed: object, rest: object, paid: object): string => ascii({ ...listed, ...rest, ...paid });
 
 /**
- * The header's value: the listed fields, and the rest of the bundle if there is room.
+ * The header's value: the required fields and, if there is room, the rest of the bundle.
  *
- * @param limit characters that the server takes, at most MAX_PROOF_HEADER_LENGTH
- * @throws SottoError PROOF_HEADER_INVALID, also for a header that is longer than the limit
+ * @param limit length that the server accepts, characters, at most MAX_PROOF_HEADER_LENGTH
+ * @throws SottoError PROOF_HEADER_INVALID, also if the header is longer than the limit
  */
 export function encodeProofHeader(content: ProofHeaderContent, limit = MAX_PROOF_HEADER_LENGTH): string {
   return recode("PROOF_HEADER_INVALID", "not a proof header", () => {
@@ -66,10 +66,10 @@ export function encodeProofHeader(content: ProofHeaderContent, limit = MAX_PROOF
     const paid = { paymentToken, txSignature };
     const full = encode(listed, { senderCommitment, amountPublicSignals, resourceUrl }, paid);
     const header = full.length <= limit ? full : encode(listed, {}, paid);
-    // Reading it finds everything else that is wrong with it.
+    // Parsing it finds every other error in it.
     parseProofHeader(header);
     if (header.length > limit)
-      fail("INVALID_STRING", `the header has ${header.length} characters, the server takes ${limit}`);
+      fail("INVALID_STRING", `the header has ${header.length} characters, but the server accepts ${limit}`);
     return header;
   });
 }
@@ -77,7 +77,7 @@ export function encodeProofHeader(content: ProofHeaderContent, limit = MAX_PROOF
 /**
  * Characters of the longest header that a payment for this resource can have.
  *
- * @param resourceUrl left out: a header without the rest of the bundle, which is all that a resource server needs
+ * @param resourceUrl Default: none, for a header without the rest of the bundle, which a resource server does not need
  * @throws SottoError INVALID_STRING if it is not a text
  */
 export function maxProofHeaderLength(resourceUrl?: string): number {
@@ -101,18 +101,20 @@ export function maxProofHeaderLength(resourceUrl?: string): number {
 const words = (field: Fields, name: string, length: number, parse: (value: unknown, name: string) => bigint) =>
   assertArray(field(name), length, "INVALID_ARGUMENT", name).map((word, i) => parse(word, `${name}[${i}]`));
 
-/** The fields that may be left out; one that is there must be right. */
+/** The optional fields; a field that is present must be valid. */
 function readRest(field: Fields): Pick<ProofHeader, "senderCommitment" | "amountPublicSignals" | "resourceUrl"> {
-  const [sender, url] = [field("senderCommitment"), field("resourceUrl")];
-  const signals = CIRCUITS.elgamal_range.publicSignalCount;
+  const optional = <T>(name: string, parse: (value: unknown) => T) =>
+    field(name) === undefined ? undefined : parse(field(name));
   const rest = {
-    ...(sender === undefined ? {} : { senderCommitment: parseField(sender, "senderCommitment") }),
-    ...(field("amountPublicSignals") === undefined
-      ? {}
-      : { amountPublicSignals: words(field, "amountPublicSignals", signals, parseField) }),
-    ...(url === undefined ? {} : { resourceUrl: assertText(url, "resourceUrl") }),
+    senderCommitment: optional("senderCommitment", (value) => parseField(value, "senderCommitment")),
+    amountPublicSignals: optional("amountPublicSignals", () =>
+      words(field, "amountPublicSignals", CIRCUITS.elgamal_range.publicSignalCount, parseField),
+    ),
+    resourceUrl: optional("resourceUrl", (value) => assertText(value, "resourceUrl")),
   };
-  if ((rest.resourceUrl?.length ?? 0) > MAX_URL_LENGTH) fail("INVALID_STRING", "resourceUrl is too long");
+  const length = rest.resourceUrl?.length ?? 0;
+  if (length > MAX_URL_LENGTH)
+    fail("INVALID_STRING", `resourceUrl must have at most ${MAX_URL_LENGTH} characters, got ${length}`);
   return rest;
 }
 
@@ -127,7 +129,7 @@ function read(field: Fields): ProofHeader {
       field("paymentToken"),
       /^[\w-]+\.[\w-]+\.[\w-]+$/,
       "paymentToken",
-      "three parts of base64url with dots between them",
+      "three base64url parts separated by dots",
     ),
     txSignature: bytesToHex(hexToBytes(field("txSignature"), 32, "txSignature")),
     ...readRest(field),
@@ -137,12 +139,14 @@ function read(field: Fields): ProofHeader {
 }
 
 function parseJson(value: unknown): unknown {
-  if (typeof value !== "string")
-    fail("PROOF_HEADER_NOT_JSON", `the header's one value was expected, got ${describe(value)}`);
+  if (typeof value !== "string") fail("PROOF_HEADER_NOT_JSON", `the header must be one string, got ${describe(value)}`);
   if (value.length > MAX_PROOF_HEADER_LENGTH)
-    fail("PROOF_HEADER_NOT_JSON", `the header has ${value.length} characters, ${MAX_PROOF_HEADER_LENGTH} are allowed`);
+    fail(
+      "PROOF_HEADER_NOT_JSON",
+      `the header has ${value.length} characters, but at most ${MAX_PROOF_HEADER_LENGTH} are allowed`,
+    );
   if (!/^[\t -~]*$/.test(value))
-    fail("PROOF_HEADER_NOT_JSON", "the header holds characters that are not printable ASCII");
+    fail("PROOF_HEADER_NOT_JSON", "the header contains characters that are not printable ASCII");
   try {
     return JSON.parse(value);
   } catch (cause) {
@@ -151,11 +155,11 @@ function parseJson(value: unknown): unknown {
 }
 
 /**
- * Reads a header's value strictly. Whether its proofs hold, for whom and for what, is for the caller to check; so is that
- * the ciphertext is the one of the signals, once the sender commitment is known. Unknown fields are left alone.
+ * Parses a header's value strictly. Ignores unknown fields. The caller verifies the proofs, checks the recipient and the
+ * resource and, once it knows the sender commitment, checks that the ciphertext is the one in the signals.
  *
- * @throws SottoError PROOF_HEADER_NOT_JSON, whose message is the JSON parser's: it may quote some characters of the
- * header, so it goes to the sender and into no log; PROOF_HEADER_INVALID, whose message names the field
+ * @throws SottoError PROOF_HEADER_NOT_JSON with the JSON parser's message, which may quote the header: return it to the
+ *   client, but do not log it. PROOF_HEADER_INVALID with a message that names the field
  */
 export function parseProofHeader(value: string): ProofHeader {
   const field = fieldsOf(parseJson(value), "a payment proof", "PROOF_HEADER_INVALID");

@@ -5,12 +5,12 @@ interface Reader {
   cancel(reason?: unknown): Promise<void>;
 }
 
-/** The part of fetch's Response that is read. No library of the language declares it. */
-export interface UnreadAnswer {
+/** The part of fetch's Response that is used. ECMAScript's types lack it. */
+export interface UnreadResponse {
   readonly body: { getReader(): Reader } | null;
 }
 
-/** The part of an AbortSignal that is looked at. */
+/** The part of an AbortSignal that is used. */
 export interface StopSignal {
   readonly aborted: boolean;
   readonly reason: unknown;
@@ -18,31 +18,33 @@ export interface StopSignal {
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
-const FIRST_ROOM = 4096;
+/** Size of the first buffer, bytes. */
+const INITIAL_BYTES = 4096;
 
 /**
  * Reads the body of a response from an untrusted sender, up to a size limit. At the limit it stops and closes the
  * connection. It ignores content-length, which may be false or the length of the compressed body.
  *
- * Chunks are copied, so that it holds at most twice the limit in memory: kept as they are, chunks of one byte would cost a
- * hundred bytes each.
+ * Copies the chunks into one buffer, so that it uses at most about twice the limit of memory. A list of chunks of one byte
+ * would take a hundred bytes for each.
  *
  * @param signal aborts the read, even if the response's own fetch ignores it
- * @throws SottoError ANSWER_TOO_LARGE; the signal's reason; the stream's own error
+ * @throws SottoError ANSWER_TOO_LARGE
+ * @throws the signal's reason, or the stream's own error
  */
 export async function readBody(
-  answer: UnreadAnswer,
-  most: number,
+  response: UnreadResponse,
+  maxBytes: number,
   signal?: StopSignal,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const { body } = Object(answer) as Partial<UnreadAnswer>;
+  const { body } = Object(response) as Partial<UnreadResponse>;
   const reader = body?.getReader();
   if (reader === undefined) return new Uint8Array(0);
-  // A reading that waits for its next piece ends with it.
+  // Cancelling also ends a read that waits for the next chunk.
   const stop = () => void reader.cancel(signal?.reason).catch(() => undefined);
   signal?.addEventListener("abort", stop);
   if (signal?.aborted) stop();
-  let bytes = new Uint8Array(Math.min(FIRST_ROOM, most));
+  let bytes = new Uint8Array(Math.min(INITIAL_BYTES, maxBytes));
   let length = 0;
   try {
     for (;;) {
@@ -50,9 +52,9 @@ export async function readBody(
       if (signal?.aborted) throw signal.reason;
       if (done || value === undefined) return bytes.slice(0, length);
       const next = length + value.length;
-      if (next > most) fail("ANSWER_TOO_LARGE", `the answer has more than ${most} bytes`, { most });
+      if (next > maxBytes) fail("ANSWER_TOO_LARGE", `the response has more than ${maxBytes} bytes`, { maxBytes });
       if (next > bytes.length) {
-        const larger = new Uint8Array(Math.min(most, Math.max(next, 2 * bytes.length)));
+        const larger = new Uint8Array(Math.min(maxBytes, Math.max(next, 2 * bytes.length)));
         larger.set(bytes.subarray(0, length));
         bytes = larger;
       }

@@ -1,14 +1,15 @@
 import { LOCAL_CHAIN_IDS } from "../local-chains.ts";
 import { urlOf } from "./base-url.ts";
 
-/** Names of this machine. A name that ends in .localhost leads to it too, as every browser sees to. */
+/** Names of this machine, to which browsers also resolve every name that ends in .localhost. */
 const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /**
- * Whether payments may go to an address: by https, or within this machine. Proofs, tokens and signed deposits are worth
- * money on their way, and who answers in the clear may be anybody, in a private network too. On a local chain there is
- * no money, and any address will do.
- * @param chainId left out: of a chain that may not be a local one
+ * Whether payments may be sent to a URL: to https, or to this machine. Proofs, tokens and signed deposits are worth money
+ * in transit, and anybody may answer unencrypted HTTP, in a private network too. Tokens on a local chain are worth nothing,
+ * so its payments may go to any http(s) URL.
+ *
+ * @param chainId Default: a chain that is not local
  */
 export function isSecureUrl(address: unknown, chainId?: bigint): boolean {
   const { protocol, hostname } = urlOf(address) ?? {};

@@ -1,4 +1,4 @@
-/** What the standard has a word for, by our code. */
+/** The standard's reasons by our codes. */
 const STANDARD: Readonly<Record<string, string>> = {
   X402_VERSION_UNSUPPORTED: "invalid_x402_version",
   X402_SCHEME_UNSUPPORTED: "unsupported_scheme",
@@ -7,11 +7,11 @@ const STANDARD: Readonly<Record<string, string>> = {
   X402_PAYLOAD_INVALID: "invalid_payload",
 };
 
-/** The standard's word for a payment that is on its way: who gets it with a transaction asks again. */
+/** The standard's reason for a payment that is not settled yet. A client that gets it with a transaction asks again. */
 export const X402_SETTLEMENT_PENDING = "settlement_pending";
 
-/** A code as x402 spells reasons: the standard's word, or ours in lower case with the scheme before it. */
+/** The x402 reason of a code: the standard's, or ours in lower case, prefixed with the scheme. */
 export function x402Reason(code: string): string {
-  const word = Object.hasOwn(STANDARD, code) ? STANDARD[code] : undefined;
-  return word ?? `sotto_${String(code).toLowerCase()}`;
+  const reason = Object.hasOwn(STANDARD, code) ? STANDARD[code] : undefined;
+  return reason ?? `sotto_${String(code).toLowerCase()}`;
 }

@@ -1,4 +1,4 @@
-// What a seller asks for in a sotto payment, as x402's PaymentRequirements carry it: docs/x402.md.
+// The terms of a sotto payment, as x402's PaymentRequirements carry them; docs/x402.md specifies them.
 
 import { describe } from "../errors.ts";
 import { type Address, parseAddress } from "../ethereum-address.ts";
@@ -7,28 +7,31 @@ import { decodeShieldedAddress, type ShieldedAddress } from "../shielded-address
 import { assertInteger, assertText, parseAmount } from "../validate.ts";
 import { reading, refuse } from "./errors.ts";
 
-/** Name of the scheme, and the version of x402 it is for. */
+/** Name of the scheme. */
 export const X402_SCHEME = "sotto";
+/** The version of x402 that the scheme is for. */
 export const X402_VERSION = 2;
 
-/** Fields of `extra` that differ from one challenge to the next, and bind nobody. */
+/** Fields of `extra` that may differ between the challenges of one offer. */
 export const X402_DYNAMIC_EXTRA = ["challenge"] as const;
 
-/** Longest signature a contract account may answer with, bytes. */
-const LONGEST_SIGNATURE = 2048;
-const LONGEST_NAME = 128;
-/** Seconds; beyond any date. */
-const LATEST_SECONDS = 100_000_000_000;
+/** Maximum length of the wallet's signature, bytes; contract wallets have the longest. */
+const MAX_SIGNATURE_BYTES = 2048;
+/** Maximum length of a phone number, a challenge or the name of a set, characters. */
+const MAX_NAME_LENGTH = 128;
+/** Upper limit of times and durations, seconds. */
+const MAX_SECONDS = 100_000_000_000;
 
-/** Who is paid beside `payTo`: its shielded address, and the wallet's own word for it. */
+/** The recipient's shielded address, and the binding by which the wallet `payTo` signed it. */
 export interface X402Recipient {
   readonly shieldedAddress: string;
   /** The wallet's signature of its binding to the shielded address. */
   readonly signature: string;
-  /** When it signed, Unix seconds. */
+  /** issuedAt of the binding, Unix seconds. */
   readonly issuedAt: number;
-  /** Base address of the registry the binding was signed for, and its number; "" for none. */
+  /** Base URL of the binding's registry, or "". */
   readonly service: string;
+  /** The binding's phone number in E.164, or "". */
   readonly phone: string;
 }
 
@@ -38,15 +41,15 @@ export interface X402Extra {
   readonly pool: string;
   /** Decimals of the asset, for display. */
   readonly decimals: number;
-  /** What is paid for: goes into the proof, compared byte for byte. */
+  /** The resource that is paid for. The proof binds it; compared byte for byte. */
   readonly resource: string;
-  /** Base address of the service that verifies and settles. */
+  /** Base URL of the service that verifies and settles. */
   readonly service: string;
   readonly recipient: X402Recipient;
-  /** Id of the set of keys the service verifies with. */
-  readonly artifactSet?: string;
-  /** Names this challenge: whoever gets it twice pays once. */
-  readonly challenge?: string;
+  /** Id of the set of keys that the service verifies with. */
+  readonly artifactSet?: string | undefined;
+  /** Id of this challenge. A client that gets the same challenge twice pays once. */
+  readonly challenge?: string | undefined;
 }
 
 /** PaymentRequirements of this scheme. */
@@ -64,13 +67,13 @@ export interface X402Requirements {
   readonly extra: Readonly<Record<string, unknown>>;
 }
 
-/** The requirements, read. */
+/** The requirements, parsed. */
 export interface X402Terms {
   readonly chainId: bigint;
   readonly pool: Address;
   readonly asset: Address;
   readonly decimals: number;
-  /** Base units, 1 up. */
+  /** Base units, at least 1. */
   readonly amount: bigint;
   readonly wallet: Address;
   readonly recipient: X402Recipient;
@@ -93,7 +96,8 @@ export function parseX402Network(network: unknown): bigint {
 }
 
 /**
- * Reads payment requirements strictly. Fields it does not name are ignored.
+ * Parses payment requirements strictly. Ignores unknown fields.
+ *
  * @throws SottoError X402_SCHEME_UNSUPPORTED, X402_NETWORK_UNSUPPORTED, X402_REQUIREMENTS_INVALID
  */
 export function parseX402Terms(requirements: unknown): X402Terms {
@@ -122,7 +126,7 @@ function read(chainId: bigint, fields: Fields): X402Terms {
     address: decodeShieldedAddress(recipient.shieldedAddress),
     resource: text(extra["resource"], "extra.resource", MAX_URL_LENGTH),
     service: text(extra["service"], "extra.service", MAX_URL_LENGTH),
-    maxTimeoutSeconds: assertInteger(fields["maxTimeoutSeconds"], 1, LATEST_SECONDS, "maxTimeoutSeconds"),
+    maxTimeoutSeconds: assertInteger(fields["maxTimeoutSeconds"], 1, MAX_SECONDS, "maxTimeoutSeconds"),
     artifactSet: optional(extra["artifactSet"], "extra.artifactSet"),
     challenge: optional(extra["challenge"], "extra.challenge"),
   };
@@ -130,15 +134,18 @@ function read(chainId: bigint, fields: Fields): X402Terms {
 
 function readRecipient(fields: Fields): X402Recipient {
   const { shieldedAddress, signature, issuedAt, service = "", phone = "" } = fields;
-  const hex = typeof signature === "string" && signature.length <= 2 + 2 * LONGEST_SIGNATURE;
-  if (!hex || !/^0x(?:[0-9a-f]{2})+$/.test(signature))
-    refuse("X402_REQUIREMENTS_INVALID", "extra.recipient.signature must be bytes as lower-case hex with 0x");
+  const hex = typeof signature === "string" && signature.length <= 2 + 2 * MAX_SIGNATURE_BYTES;
+  if (!hex || !/^0x(?:[0-9a-f]{2})+$/.test(signature)) {
+    const expected = `1 to ${MAX_SIGNATURE_BYTES} bytes as lower-case hex with 0x`;
+    const message = `extra.recipient.signature must be ${expected}, got ${describe(signature)}`;
+    refuse("X402_REQUIREMENTS_INVALID", message);
+  }
   return {
     shieldedAddress: shieldedAddress as string,
     signature,
-    issuedAt: assertInteger(issuedAt, 0, LATEST_SECONDS, "extra.recipient.issuedAt"),
+    issuedAt: assertInteger(issuedAt, 0, MAX_SECONDS, "extra.recipient.issuedAt"),
     service: service === "" ? "" : text(service, "extra.recipient.service", MAX_URL_LENGTH),
-    phone: phone === "" ? "" : text(phone, "extra.recipient.phone", LONGEST_NAME),
+    phone: phone === "" ? "" : text(phone, "extra.recipient.phone", MAX_NAME_LENGTH),
   };
 }
 
@@ -148,11 +155,14 @@ function record(value: unknown, name: string): Fields {
   return value as Fields;
 }
 
-function text(value: unknown, name: string, most: number): string {
+function text(value: unknown, name: string, maxLength: number): string {
   const found = assertText(value, name);
-  if (found.length > most) refuse("X402_REQUIREMENTS_INVALID", `${name} must have at most ${most} characters`);
+  if (found.length > maxLength) {
+    const message = `${name} must have at most ${maxLength} characters, got ${found.length}`;
+    refuse("X402_REQUIREMENTS_INVALID", message);
+  }
   return found;
 }
 
 const optional = (value: unknown, name: string): string | undefined =>
-  value === undefined || value === null ? undefined : text(value, name, LONGEST_NAME);
+  value === undefined || value === null ? undefined : text(value, name, MAX_NAME_LENGTH);

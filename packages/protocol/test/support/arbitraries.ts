@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { FIELD_MODULUS, MAX_AMOUNT, SUBGROUP_ORDER } from "../../src/index.ts";
 
-/** Values at the edges of a range come up often: that is where carries and reductions go wrong. */
+/** A bigint from 0 to `max`, often at the edges of the range, where carries and reductions go wrong. */
 function edged(max: bigint): fc.Arbitrary<bigint> {
   const edges = [0n, 1n, 2n, max - 1n, max].map((value) => fc.constant(value));
   return fc.oneof(
@@ -17,5 +17,5 @@ export const scalar = edged(SUBGROUP_ORDER - 1n);
 /** b of an encryption, in [0, 2^249). */
 export const encryptionScalar = edged((1n << 249n) - 1n);
 
-/** Runs of a property: more under SOTTO_LONG=1. */
+/** Number of runs of a property; 20 times as many with SOTTO_LONG=1. */
 export const runs = (count: number) => ({ numRuns: process.env["SOTTO_LONG"] === "1" ? count * 20 : count });

@@ -4,7 +4,7 @@ import { PLACE } from "./place.ts";
 
 export const owner = new Wallet(`0x${"42".repeat(32)}`);
 
-/** A binding of `owner`'s. */
+/** A binding of `owner`. */
 export const binding: ShieldedAddressBinding = {
   phone: "+14155550100",
   wallet: owner.address.toLowerCase() as Address,

@@ -1,4 +1,4 @@
-/** circomlibjs ships no types: the part of it that the tests use as an oracle. Field elements are Montgomery bytes. */
+/** Types of the part of circomlibjs that the tests use as an oracle. Field elements are bytes in Montgomery form. */
 declare module "circomlibjs" {
   export type Element = Uint8Array;
   export interface FieldOfBytes {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { type ProtocolErrorCode, SottoError } from "../../src/index.ts";
 
-/** Runs `act`, which must throw a SottoError of this code with a message a person can act on. */
+/** Runs `act`, which must throw a SottoError with this code and a message that says what was wrong. */
 export function expectCode(code: ProtocolErrorCode, act: () => unknown, message?: RegExp): SottoError {
   let thrown: unknown;
   try {

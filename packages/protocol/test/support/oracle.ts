@@ -1,6 +1,6 @@
 /**
- * The protocol once more, from parts that share no code with the package: circomlibjs for Poseidon (its reference form,
- * not the optimised one) and Baby Jubjub, node:crypto for HKDF, HMAC and Ed25519, ethers for keccak and the ABI.
+ * A second implementation of the protocol, which shares no code with the package: circomlibjs for Poseidon (its reference
+ * form, not the optimised one) and Baby Jubjub, node:crypto for HKDF, HMAC and Ed25519, ethers for keccak and the ABI.
  */
 import { createHash, createHmac, createPrivateKey, createPublicKey, hkdfSync } from "node:crypto";
 import { buildBabyjub, buildPoseidonReference, type Element } from "circomlibjs";
@@ -20,7 +20,7 @@ export interface OraclePoint {
 
 export function poseidonEx(inputs: readonly bigint[], outputs: number, domain: bigint): bigint[] {
   const result = hash(inputs, domain, outputs);
-  // One output comes bare, several as an array of elements.
+  // One output is an element, several are an array of elements.
   const elements = outputs === 1 ? [result as Element] : (result as Element[]);
   return elements.map((element) => hash.F.toObject(element));
 }
@@ -83,7 +83,7 @@ export function keys(seed: Uint8Array, { chainId, pool } = PLACE) {
   };
 }
 
-/** What PKCS #8 puts before the 32 bytes of an Ed25519 key. */
+/** The PKCS #8 prefix of an Ed25519 key's 32 bytes. */
 const PKCS8 = Buffer.from("302e020100300506032b657004220420", "hex");
 
 export function receiptKey(nonceKey: Uint8Array, nf: bigint, ephemeralX: bigint): Buffer {
@@ -103,7 +103,7 @@ export const keccak = (types: string[], values: unknown[]) =>
 export const keccakField = (types: string[], values: unknown[]) => BigInt(keccak(types, values)) % P;
 export const keccakText = (text: string) => keccak256(toUtf8Bytes(text));
 
-/** The tree by definition: every node hashed from its children, nothing cached. */
+/** The tree by definition: hashes every node from its children, without a cache. */
 export function treeRoot(leaves: readonly bigint[]): bigint {
   let [level, empty] = [[...leaves], 0n];
   for (let height = 0; height < 10; height++) {

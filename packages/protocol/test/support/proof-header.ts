@@ -11,7 +11,7 @@ import {
 import { PLACE } from "./place.ts";
 
 const { R, C } = encryptAmount(deriveKeys(new Uint8Array(32).fill(4), PLACE).encryptionKey, 5n, 6n);
-// The largest values there are: what a header must have room for.
+// The largest valid values, for which a header must have room.
 const words = Array.from({ length: 8 }, (_, i) => String(BASE_FIELD_MODULUS - 1n - BigInt(i)));
 export const signals = Array.from({ length: 10 }, (_, i) => String(FIELD_MODULUS - 1n - BigInt(i)));
 signals[2] = String(R.x);

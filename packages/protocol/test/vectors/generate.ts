@@ -1,5 +1,5 @@
 /**
- * Writes the known-answer vectors from the oracle. Run once; the committed files are what the tests compare with.
+ * Computes the known-answer vectors with the oracle. Run it once: the tests compare with the committed files.
  *
  *     node test/vectors/generate.ts
  */

@@ -6,7 +6,7 @@ const wallet = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
 const feeRecipient = "0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc";
 const bindings = ["uint256", "address"];
 
-/** One deposited note is spent by a payment; the change and another note by a withdrawal; both are appended. */
+/** A payment spends one deposited note; a withdrawal spends the change and another note; an append adds the new notes. */
 export function payment(sample: (label: string, modulus: bigint) => bigint) {
   const keysOf = (byte: (i: number) => number) =>
     oracle.keys(

@@ -1,6 +1,6 @@
 import { CallReverted, ChainError, poolViews, proveAppend } from "@sotto/chain";
 import { appendCall } from "@sotto/chain/ethers";
-import { APPEND_LEAVES, NoteTree, parseAddress } from "@sotto/protocol";
+import { MAX_APPEND_LEAVES, NoteTree, parseAddress } from "@sotto/protocol";
 import { latestTime, type RelayerContext, type Round } from "./context.ts";
 import { codeOf } from "./errors.ts";
 import type { Sender } from "./sender.ts";
@@ -90,7 +90,7 @@ export class Appender {
     const queued = (await store.ledger.leafCount()) - appended;
     metrics.gauge("relayer_queued_notes", queued);
     if (queued === 0) return false;
-    if (queued >= APPEND_LEAVES || config.appendAfter === 0) return true;
+    if (queued >= MAX_APPEND_LEAVES || config.appendAfter === 0) return true;
     const [oldest] = await store.ledger.leaves(appended, 1);
     const block = oldest && (await chain.block(oldest.block_number));
     return block !== undefined && (latestTime(this.#context, round) - block.timestamp) * 1000 >= config.appendAfter;
@@ -114,7 +114,7 @@ export class Appender {
     const start = await poolViews(chain, parseAddress(pool.pool)).queue(head.number);
     // The chain moved between the question and the events: the next round sees both.
     if (start.appended !== appended) return;
-    const rows = await store.ledger.leaves(appended, 3 * APPEND_LEAVES);
+    const rows = await store.ledger.leaves(appended, 3 * MAX_APPEND_LEAVES);
     const queue = rows.map((row) => ({ leaf: BigInt(row.commitment), blockNumber: row.block_number }));
     const append = await proveAppend({
       ...{ chain, chainId: pool.chainId, pool: pool.pool, start, queue, prover: this.#prover },
