@@ -1,4 +1,4 @@
-// Runs a command of the checkout as a user does and keeps what it said.
+// Runs a command of the checkout as a user does, and collects its output.
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -12,9 +12,9 @@ export interface Result {
 }
 
 /**
- * @param watch sees the output as it grows
- * @param variables beside those of this process
- * @param stop the signal it sends itself as soon as its output matches
+ * @param watch called with the standard output so far, each time it grows
+ * @param variables environment variables in addition to those of this process
+ * @param stop the signal that the command sends itself as soon as its output matches
  */
 export function command(
   script: string,
@@ -44,7 +44,7 @@ export function command(
   });
 }
 
-/** A command that could not do what it was asked: exit code 1 and one line with a code, no stack trace. */
+/** Expects that the command failed with exit code 1 and one line that names the error code, without a stack trace. */
 export function expectRefused({ status, stderr }: Result, code: string, ...texts: string[]): void {
   expect(stderr).to.match(new RegExp(`^sotto: ${code}: .*\n$`));
   for (const text of texts) expect(stderr).to.contain(text);

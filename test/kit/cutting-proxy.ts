@@ -1,15 +1,15 @@
-// A network between deployer and node that ends in the middle: after so many transactions it drops every connection, or
-// answers nothing more.
+// A proxy between the deployer and its node that fails midway: after a number of transactions it drops every connection
+// or stops answering.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 
 export class CuttingProxy {
-  /** Transactions it still lets through before it breaks; the node has the last one, its answer is lost. */
+  /** Transactions to pass on before the proxy breaks; the node receives the last one, but its answer is lost. */
   left = Number.POSITIVE_INFINITY;
   sent = 0;
-  /** Called in place of an answer to anything that is asked after the first transaction: its asker waits for ever. */
+  /** Called for each request after the first transaction, in place of an answer; the client then waits forever. */
   hold: (() => void) | undefined;
-  /** Told as the newest block in place of the node's. */
+  /** The newest block number to report in place of the node's. */
   blockNumber: string | undefined;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -47,7 +47,7 @@ export class CuttingProxy {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Works again, for this many transactions. */
+  /** Repairs the proxy for this many transactions. */
   mend(transactions = Number.POSITIVE_INFINITY): void {
     this.left = transactions;
   }

@@ -1,4 +1,4 @@
-// Code of the documentation, as it stands there: written into files beside each other, type-checked, and run.
+// Takes the code of a documentation page unchanged, writes it into files, type-checks and runs them.
 import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { freePort } from "./ports.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 
-/** TypeScript blocks that begin with the name of their file. */
+/** The page's TypeScript blocks that begin with the name of their file, by that name. */
 function namedBlocks(path: string): Map<string, string> {
   const text = readFileSync(join(root, path), "utf8");
   const blocks = [...text.matchAll(/^```ts\n(\/\/ ([\w-]+\.ts)\n[\s\S]*?)^```$/gm)];
@@ -22,14 +22,14 @@ const answers = (url: string): Promise<boolean> =>
       () => false,
     );
 
-/** Code of one page, in a folder of a package. */
+/** The code of one page, written into a folder of a package. */
 export class DocumentedCode {
   readonly names: readonly string[];
   readonly #folder: string;
 
   /**
    * @param home folder of the package whose dependencies the code imports
-   * @param source a page, whose blocks begin with the names of their files, or the files
+   * @param source path of a page whose blocks begin with the names of their files, or the files by name
    */
   constructor(home: string, source: string | ReadonlyMap<string, string>) {
     const blocks = typeof source === "string" ? namedBlocks(source) : source;
@@ -48,7 +48,7 @@ export class DocumentedCode {
     return join(this.#folder, name);
   }
 
-  /** @returns what the compiler finds wrong, nothing where all is right */
+  /** @returns the compiler's errors; an empty string if there are none */
   complaints(): string {
     const compilerOptions = { strict: true, noEmit: true, module: "nodenext", target: "es2023", skipLibCheck: true };
     const more = { allowImportingTsExtensions: true, types: ["node"], lib: ["es2023", "dom"] };
@@ -63,13 +63,13 @@ export class DocumentedCode {
     }
   }
 
-  /** Runs a file that ends. @returns what it printed */
+  /** Runs a file that ends by itself. @returns its output */
   run(name: string, env: Record<string, string>): string {
     const settings = { env: { PATH: process.env["PATH"] ?? "", ...env }, encoding: "utf8" } as const;
     return execFileSync(process.execPath, [this.path(name)], settings);
   }
 
-  /** Runs a file that serves at PORT, for as long as `use` takes. */
+  /** Runs a file that serves at PORT, until `use` has finished. */
   async serving<T>(name: string, use: (url: string) => Promise<T>): Promise<T> {
     const port = await freePort();
     const env = { PATH: process.env["PATH"] ?? "", PORT: String(port) };

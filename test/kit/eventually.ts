@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Longer than any machine takes for something that is certain to happen, ms. */
+/** How long to wait for something that is certain to happen, ms; even a slow machine needs less. */
 export const WAIT = 300_000;
 
-/** Waits until `check` gives something. */
+/** Waits until `check` returns a value. */
 export async function eventually<T>(check: () => Promise<T | undefined | false>): Promise<T> {
   for (const end = Date.now() + WAIT; ; await sleep(20)) {
     const found = await check();

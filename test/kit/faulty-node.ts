@@ -1,4 +1,4 @@
-// A node between the relayer and the real one that times out, breaks off, or says what is not so.
+// A proxy between the relayer and its node that times out, drops connections or answers falsely.
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 
@@ -8,7 +8,7 @@ interface Question {
   params: unknown[];
 }
 
-/** undefined: the real answer. */
+/** How the node answers a question; undefined: with the real node's answer. */
 type Mode = (question: Question, response: ServerResponse) => object | undefined | "handled";
 type Answer = Exclude<ReturnType<Mode>, undefined>;
 
@@ -42,11 +42,11 @@ export const MODES = {
 
 export class FaultyNode {
   mode: keyof typeof MODES | "isBehind" = "honest";
-  /** Methods asked for, by name. */
+  /** How often each method was called. */
   readonly asked = new Map<string, number>();
-  /** All questions in the order in which they came. */
+  /** All questions, in order of arrival. */
   readonly questions: Question[] = [];
-  /** Requests that came: each holds one question or a batch of them. */
+  /** Number of requests; each holds one question or a batch of them. */
   requests = 0;
   readonly #server: Server;
   readonly #target: string;
@@ -95,7 +95,7 @@ export class FaultyNode {
     this.asked.set(question.method, (this.asked.get(question.method) ?? 0) + 1);
     const { mode } = this;
     if (mode === "isBehind") {
-      // Five blocks ago, for all it knows.
+      // To this node, the block of five blocks ago is the newest one.
       if (question.params[0] === "latest") question.params[0] = await this.#older(5);
     } else {
       const answer = MODES[mode](question, response);

@@ -5,7 +5,7 @@ export interface Answer {
   readonly body: Record<string, unknown>;
 }
 
-/** Any values: what a test sends may be wrong on purpose. */
+/** Values of any type, because a test may send invalid ones on purpose. */
 export async function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
   return call(url, {
     method: "POST",
@@ -20,7 +20,7 @@ export async function call(url: string, init: RequestInit = {}): Promise<Answer>
   return { status: response.status, headers: response.headers, body: text === "" ? {} : JSON.parse(text) };
 }
 
-/** What the token says, unverified. */
+/** The token's claims, not verified. */
 export function claimsOf(token: unknown): Record<string, unknown> {
   const [, payload = ""] = String(token).split(".");
   return JSON.parse(Buffer.from(payload, "base64url").toString());

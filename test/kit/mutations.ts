@@ -1,9 +1,9 @@
-// Requests that are almost right, for the fuzz test. Each is wrong: nothing of them may be verified, queued or paid.
+// Almost valid requests for the fuzz tests. Each one is invalid, so the service must not verify, queue or pay any of them.
 import { type Random, SCALAR_FIELD_ORDER } from "./random.ts";
 
 export interface FuzzRequest {
   readonly path: string;
-  /** What was done to it. */
+  /** What was changed. */
   readonly what: string;
   readonly type: string | undefined;
   readonly body: Buffer;
@@ -11,18 +11,18 @@ export interface FuzzRequest {
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** A body that would be accepted, and another one of the same kind with no field in common. */
+/** A valid body, and another one of the same kind with no field in common. */
 export interface Sample {
   readonly path: string;
   readonly right: Fields;
   readonly other: Fields;
-  /** Fields without which the body is right too. */
+  /** Fields that the body may omit. */
   readonly optional: readonly string[];
-  /** Fields that are the same in both, so that swapping them changes nothing. */
+  /** Fields that are equal in both, so that swapping them changes nothing. */
   readonly same: readonly string[];
 }
 
-/** Order of BN254's base field: a coordinate plus this is another spelling of it. */
+/** Order of BN254's base field: a coordinate plus this order is another encoding of the same coordinate. */
 const BASE_FIELD_ORDER = 21888242871839275222246405745257275088696311157297823662689037894645226208583n;
 const JSON_TYPE = "application/json";
 const MEGABYTE = 1 << 20;
@@ -50,7 +50,7 @@ const WRONG: readonly unknown[] = [
   "\ud800",
 ];
 
-/** Changes one value, at any depth. Undefined: this change does not fit it. */
+/** Changes one value, at any depth. Returns undefined if the change does not apply to the value. */
 type Change = (value: unknown, random: Random) => unknown;
 
 const isDecimal = (value: unknown): value is string => typeof value === "string" && /^[0-9]+$/.test(value);
@@ -78,7 +78,7 @@ const flipped: Change = (value, random) => {
   if (isDecimal(value)) return String(BigInt(value) ^ (1n << BigInt(random.below(BigInt(value).toString(2).length))));
   if (typeof value === "number") return value ^ (1 << random.below(20));
   if (typeof value !== "string" || value.length < 2) return undefined;
-  // Not the last character: in base64url some of its bits are nobody's.
+  // Skip the last character, because decoders ignore some of its bits in base64url.
   const at = random.below(value.length - 1);
   return value.slice(0, at) + String.fromCharCode(value.charCodeAt(at) ^ (1 << random.below(5))) + value.slice(at + 1);
 };
@@ -98,7 +98,7 @@ const CHANGES: Readonly<Record<string, Change>> = {
   flipped,
 };
 
-/** Applies a change to a field, or to one place of it if it is an array. */
+/** Applies a change to a field, or to one element if the field is an array. */
 function changed(change: Change, value: unknown, random: Random): unknown {
   if (!Array.isArray(value) || random.below(4) === 0) return change(value, random);
   const at = random.below(value.length);
@@ -106,7 +106,7 @@ function changed(change: Change, value: unknown, random: Random): unknown {
   return inner === undefined ? undefined : value.with(at, inner);
 }
 
-/** The right fields with one of them wrong; undefined: the change that came up does not fit. */
+/** The valid fields with one of them changed; undefined if the randomly chosen change does not apply. */
 export function fieldMutation({ right, other, optional, same }: Sample, random: Random): [string, unknown] | undefined {
   const field = random.pick(Object.keys(right));
   const kind = random.pick(["missing", "swapped", ...Object.keys(CHANGES)]);
@@ -122,7 +122,7 @@ export function fieldMutation({ right, other, optional, same }: Sample, random: 
   return [`${field} ${kind}`, { ...right, [field]: value }];
 }
 
-/** Texts that no object can be made to say. */
+/** Request bodies that no object serializes to. */
 function textMutation({ right }: Sample, random: Random): [string, Buffer] {
   const text = JSON.stringify(right);
   const field = random.pick(Object.keys(right));
@@ -155,7 +155,7 @@ function megabyte({ right }: Sample, random: Random): Buffer {
   return Buffer.from(JSON.stringify({ ...right, [field]: "9".repeat(MEGABYTE) }));
 }
 
-/** One wrong request. The same random numbers give the same one. */
+/** One invalid request. The same random numbers give the same request. */
 export function mutate(samples: readonly Sample[], random: Random): FuzzRequest {
   const sample = random.pick(samples);
   const { path, right } = sample;

@@ -1,8 +1,8 @@
 import { createServer } from "node:net";
 
 /**
- * A port for a program that has to be told one. Not of those that systems give out by themselves: until the program
- * listens, whatever runs beside this run would get it.
+ * A free port for a program that needs to be given one. It lies outside the range that systems assign by themselves;
+ * otherwise another process could be assigned it before the program listens.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

@@ -1,9 +1,9 @@
 import { keccak256, toUtf8Bytes } from "ethers";
 
-/** Order of BN254's scalar field, in which all signals live. */
+/** Order of BN254's scalar field; all signals are elements of it. */
 export const SCALAR_FIELD_ORDER = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;
 
-/** Reproducible randomness for tests: the same seed gives the same run, so that a failure can be looked at. */
+/** Reproducible randomness for tests: the same seed gives the same run, so that a failure can be repeated. */
 export class Random {
   #state: string;
 

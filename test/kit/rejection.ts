@@ -1,14 +1,14 @@
 /** The part of our errors that tests look at; the kit imports no package, so it does not know their class. */
 interface CodedError extends Error {
   readonly code: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads what its error carries.
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads the details of its error.
   readonly details: any;
 }
 
 const isCoded = (error: unknown): error is CodedError =>
   error instanceof Error && "code" in error && typeof error.code === "string";
 
-/** The coded error `promise` rejects with. Anything else, or success, is a failure of the test. */
+/** The coded error that `promise` rejects with. The test fails if it resolves or rejects with anything else. */
 export async function rejection<E extends Error = CodedError>(promise: Promise<unknown>): Promise<E> {
   let value: unknown;
   try {
@@ -20,7 +20,7 @@ export async function rejection<E extends Error = CodedError>(promise: Promise<u
   throw new Error(`expected a rejection, got ${String(value)}`);
 }
 
-/** The coded error `action` throws. Anything else, or success, is a failure of the test. */
+/** The coded error that `action` throws. The test fails if it returns or throws anything else. */
 export function thrown(action: () => unknown): CodedError {
   let value: unknown;
   try {

@@ -1,4 +1,4 @@
-/** The end of a test that hangs, ms, on a machine several times slower than the one it was written on. */
+/** Limit for a slow test, ms: generous enough for a machine several times slower than the author's. */
 const SLOW_MS = 600_000;
 const LONG_RUN_MS = 3_600_000;
 

@@ -2,7 +2,7 @@ import { checkpointWords, type NoteTree, pendingCheckpoints, prepareAppend } fro
 import type { Contract, JsonRpcProvider, TransactionReceipt } from "ethers";
 import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
 
-/** Proves appends in milliseconds: proofs of the development keys, forged. */
+/** Proves appends in milliseconds: it forges the proofs with the trapdoor of the development keys. */
 export const forgingProver = {
   artifacts: { set: "development" },
   async prove(circuit: string, input: Readonly<Record<string, unknown>>) {
@@ -14,7 +14,7 @@ export const forgingProver = {
   },
 };
 
-/** Appends the one leaf of a deposit to an empty tree. @returns the new root */
+/** Appends the only leaf of a deposit to an empty tree. @returns the new root */
 export async function appendDeposit(
   pool: Contract,
   place: { chainId: bigint; pool: string },

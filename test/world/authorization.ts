@@ -33,7 +33,7 @@ export const domainOf = (chainId: bigint | number, verifyingContract: string) =>
   ...{ name: "USD Coin", version: "2", chainId, verifyingContract },
 });
 
-/** Arguments of `depositWithAuthorization` up to and with the salt. */
+/** Arguments of `depositWithAuthorization` up to and including the salt. */
 export interface SponsoredDeposit {
   readonly from: string;
   readonly ownerTags: readonly bigint[];
@@ -51,7 +51,7 @@ export function messageOf(pool: string, deposit: SponsoredDeposit): Authorizatio
   return { from, to: pool, value, validAfter, validBefore, nonce };
 }
 
-/** What a depositor signs for exactly these notes, with its signature. */
+/** The authorization that a depositor signs for exactly these notes, with its signature. */
 export async function signDeposit(
   { chainId, pool, token }: { readonly chainId: bigint | number; readonly pool: string; readonly token: string },
   depositor: TypedDataSigner,

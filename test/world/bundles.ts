@@ -1,4 +1,4 @@
-// Payments whose proofs verify, made in milliseconds from the development keys' trapdoor instead of a witness.
+// Payments whose proofs verify. They take milliseconds, because the trapdoor of the development keys replaces the witness.
 import {
   deriveKeys,
   encryptAmount,
@@ -32,16 +32,16 @@ export interface Payment {
   readonly senderCommitment?: bigint;
 }
 
-/** Fields that no honest payer would change, for bundles that must be refused. Only the proofs still hold. */
+/** Changes that no honest payer makes, for bundles that must be refused although their proofs verify. */
 export interface Lies {
   readonly publicSignals?: Readonly<Record<number, bigint>>;
   readonly amountPublicSignals?: Readonly<Record<number, bigint>>;
   readonly bundle?: Partial<WireBundle>;
-  /** A tag of the payer's own beside the merchant's wallet. */
+  /** An owner tag of the payer, sent with the merchant's wallet. */
   readonly ownerTag?: bigint;
 }
 
-/** The tests of the service pay one key in every pool. */
+/** The service's tests pay the same key in every pool. */
 const merchant = deriveKeys(randomSeed(), { chainId: 31337n, pool: `0x${"5a".repeat(20)}` });
 export const merchantKey: Point = merchant.encryptionKey;
 export const merchantTag: bigint = merchant.ownerTag(0);
@@ -86,7 +86,7 @@ export function forgeBundle(world: Pick<World, "chainId" | "pool">, payment: Pay
   };
 }
 
-/** The six fields of settle. */
+/** The six fields of a settle request. */
 export function settleRequest(bundle: WireBundle, paymentToken: unknown): Record<string, unknown> {
   const { proof, publicSignals, encryptedAmount, recipientPublicKey, resourceUrl } = bundle;
   return { proof, publicSignals, encryptedAmount, paymentToken, resource: resourceUrl, recipientPublicKey };

@@ -1,4 +1,4 @@
-// The phone registry in the service's tests: settings, codes of the file sender, and what a wallet signs.
+// The phone registry in the service's tests: its settings, the codes that it sends, and the messages that wallets sign.
 import { existsSync, readFileSync } from "node:fs";
 import {
   bindingSlots,
@@ -11,7 +11,7 @@ import {
 import type { HDNodeWallet } from "ethers";
 import type { World } from "./service.ts";
 
-/** Of a local chain; where codes go is up to the test (SOTTO_PHONE_CODE_FILE). */
+/** Settings for a local chain. The test sets SOTTO_PHONE_CODE_FILE, the file that receives the codes. */
 export const phoneSettings: Record<string, string> = {
   SOTTO_PHONE_REGISTRY: "on",
   SOTTO_PHONE_STORE: "sqlite::memory:",
@@ -25,7 +25,7 @@ export interface SentCode {
   readonly expiresAt: number;
 }
 
-/** What the file sender wrote, oldest first. */
+/** The codes that the file sender wrote, oldest first. */
 export function sentCodes(file: string): SentCode[] {
   if (!existsSync(file)) return [];
   const lines = readFileSync(file, "utf8").trim().split("\n");

@@ -1,4 +1,4 @@
-// A server as merchants run it: the resource server behind Express, its owner's wallet elsewhere.
+// A resource server as merchants run it: the paywall in Express, without the merchant's wallet on the same machine.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { MemoryStore, ViewingWallet } from "@sotto/client";
@@ -10,16 +10,16 @@ import { openWallet, type World } from "./wallets.ts";
 
 export interface ResourceServer {
   readonly url: string;
-  /** Request targets whose handler ran and sold. */
+  /** Targets of the requests that were paid and served. */
   readonly sold: string[];
-  /** How many requests the handler fails from now on, with 500. */
+  /** How many of the next requests the handler fails with 500. */
   failing: number;
-  /** Base units it was paid on chain, in all. */
+  /** Total of the payments that it received on chain, base units. */
   received(): Promise<bigint>;
   close(): Promise<void>;
 }
 
-/** Lets pages of any origin ask: the proof's header is one that browsers ask about first. */
+/** Lets pages of any origin send requests: browsers send a preflight because of the proof's header. */
 const cors: RequestHandler = (request, response, next) => {
   response.setHeader("access-control-allow-origin", "*");
   if (request.method !== "OPTIONS") return next();
@@ -27,7 +27,7 @@ const cors: RequestHandler = (request, response, next) => {
   response.status(204).end();
 };
 
-/** @param price in whole tokens */
+/** @param price in tokens, for example "0.01" */
 export async function openResourceServer(world: World, price: string): Promise<ResourceServer> {
   const { chainId, pool, node, serviceUrl, deploymentBlock } = world;
   const owner = await openWallet(world);

@@ -1,4 +1,4 @@
-// The service as it is run: a process of its own, started by its main file, ended by signals.
+// The service as operators run it: a process of its own, started from its main file and ended by signals.
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -11,13 +11,14 @@ const STOPS_AT = join(import.meta.dirname, "..", "kit", "stops-at.mjs");
 export interface ServiceProcess {
   readonly url: string;
   readonly child: ChildProcess;
-  /** Resolves with the signal or exit code that ended it. */
+  /** Resolves with the signal that ended the process, or with its exit code. */
   readonly ended: Promise<NodeJS.Signals | number | null>;
 }
 
 /**
- * @param environment all its settings; @param onLog called with each line it logs
- * @param killAt what it logs when it is to die, as by kill -9
+ * @param environment all its settings
+ * @param onLog called with each line that it logs
+ * @param killAt it dies of SIGKILL as soon as a log line matches this
  */
 export async function startProcess(
   environment: Record<string, string>,

@@ -1,5 +1,5 @@
-// A real local chain with a pool, and services on it, for the tests of this folder. One chain serves all files: starting
-// it takes longer than most tests.
+// A real local chain with a pool, and services on it. All test files of a run share one chain, because starting it takes
+// longer than most tests.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,13 +14,13 @@ import { appendDeposit } from "./append.ts";
 import { PATIENT } from "./patient.ts";
 
 export const artifacts = join(import.meta.dirname, "..", "..", "circuits", "build");
-/** Hardhat's public accounts: the first deploys, the second deposits, the others are relayers. */
+/** Mnemonic of Hardhat's public accounts: the first deploys, the second deposits, the others are relayers. */
 const MNEMONIC = "test test test test test test test test test test test junk";
 const FIRST_RELAYER = 2;
 const RELAYERS = 18;
 let relayers = 0;
 
-/** Two services with stores of their own must not share an account: each counts its nonces. */
+/** The key of the next relayer. Services with separate stores must not share an account, because each counts its nonces. */
 export function relayerKey(): string {
   const index = FIRST_RELAYER + (relayers++ % RELAYERS);
   return HDNodeWallet.fromPhrase(MNEMONIC, undefined, `m/44'/60'/0'/0/${index}`).privateKey;
@@ -29,11 +29,11 @@ export function relayerKey(): string {
 export interface World extends DeploymentManifest {
   readonly node: LocalNode;
   readonly provider: JsonRpcProvider;
-  /** Has tokens, and approved the pool. */
+  /** An account that has tokens and has approved the pool. */
   readonly depositor: JsonRpcSigner;
   readonly tokenContract: Contract;
   readonly poolContract: Contract;
-  /** One that the pool knows. */
+  /** A root that the pool knows. */
   readonly root: bigint;
 }
 
@@ -46,7 +46,7 @@ const TOKEN = [
 
 let shared: Promise<World> | undefined;
 
-/** The chain all tests of the folder share. */
+/** Opens the chain that all tests of the run share. */
 export function openWorld(): Promise<World> {
   shared ??= create();
   return shared;
@@ -69,15 +69,15 @@ async function create(): Promise<World> {
 }
 
 export interface TestService extends RunningService {
-  /** Every line it logged. */
+  /** Every line that it logged. */
   readonly logged: string[];
   readonly folder: string;
 }
 
 /**
- * Starts a service on the shared chain, with a store and token keys of its own.
- * @param settings environment variables beside those that name the chain
- * @param clock now, ms
+ * Starts a service on the shared chain, with its own store and token keys.
+ * @param settings environment variables in addition to those that describe the chain
+ * @param clock returns the current time, ms
  */
 export async function openService(
   settings: Record<string, string> = {},
@@ -110,13 +110,13 @@ export function environment(world: World, folder: string): Record<string, string
     SOTTO_RATE_LIMIT: "100000",
     SOTTO_SETTLE_WAIT_MS: "120000",
     SOTTO_VERIFY_WORKERS: "1",
-    // Proofs of appends take longer than all else, and nobody here spends what comes out of a payment.
+    // Proving an append takes longer than anything else, and these tests never spend the notes of a payment.
     SOTTO_APPEND_AFTER_MS: "600000",
     ...PATIENT,
   };
 }
 
-/** Ends the chain, after all tests of the run. */
+/** Stops the chain after all tests of the run. */
 export async function closeWorld(): Promise<void> {
   if (shared === undefined) return;
   const { provider, node } = await shared;

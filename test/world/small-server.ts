@@ -1,5 +1,5 @@
-// A small server that answers 402 and takes proofs as the interface says, and misbehaves where a test wants it to. What a
-// real one checks is tested with the resource server; this one looks at the chain for what it sells.
+// A small resource server for tests of the client: it answers 402 and accepts proofs as the interface describes, and it
+// misbehaves if a test asks for it. It checks only what these tests need, with the payments that it finds on chain.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { MemoryStore, ViewingWallet, type Wallet } from "@sotto/client";
@@ -24,19 +24,19 @@ export interface Sale {
   readonly nullifier: string;
 }
 
-/** What a server does with a request that it did not answer by its own rules. True: it has answered. */
+/** Called before the server's own rules. Returns true if it has answered the request. */
 type Misbehaviour = (request: IncomingMessage, response: ServerResponse, proof: string | undefined) => boolean;
 
 export interface SmallServerOptions {
   price?: bigint;
   account?: HDNodeWallet;
   serviceUrl?: string;
-  /** Changes the body of a 402 before it goes out. */
+  /** Changes the body of a 402 before the server sends it. */
   tamper?: (instructions: PaymentInstructions) => unknown;
   misbehave?: Misbehaviour;
 }
 
-/** What a merchant's wallet signs to be paid at its shielded address. */
+/** The binding that a merchant's wallet signs for its shielded address, with the signature. */
 export async function bindingOf({ chainId, pool }: World, owner: Wallet, account: HDNodeWallet) {
   const binding: ShieldedAddressBinding = {
     phone: "",
@@ -57,9 +57,9 @@ export class SmallServer {
   host = "";
   options: SmallServerOptions;
   readonly sales: Sale[] = [];
-  /** 402 answers without a proof. */
+  /** Number of 402 answers to requests without a proof. */
   challenges = 0;
-  /** Requests with a proof. */
+  /** Number of requests with a proof. */
   shown = 0;
   readonly account: HDNodeWallet;
   readonly #world: World;
@@ -99,7 +99,7 @@ export class SmallServer {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  /** Base units it was paid on chain, in all. */
+  /** Total of the payments that it received on chain, base units. */
   async received(): Promise<bigint> {
     await this.#viewing.scan();
     return this.#viewing.total();
@@ -122,7 +122,7 @@ export class SmallServer {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { url: target = "", method = "" } = request;
-    // A page of another origin may pay here.
+    // Pages of other origins may pay.
     response.setHeader("access-control-allow-origin", "*");
     response.setHeader("access-control-expose-headers", "www-authenticate");
     if (method === "OPTIONS") {

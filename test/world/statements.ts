@@ -2,10 +2,10 @@ import { type Deployment, paymentContext, withdrawalContext } from "@sotto/proto
 import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
 import type { Random } from "../kit/random.ts";
 
-/** Where a pool lives, as the protocol's contexts want it. */
+/** Chain id and pool, in the form that the protocol's functions take. */
 export type Place = Deployment;
 
-/** A payment as `settle` takes it. */
+/** A payment in the form that the contract's `settle` takes. */
 export interface Payment {
   proof: string[];
   signals: bigint[];
@@ -34,7 +34,7 @@ export interface PaymentFields {
   readonly resourceDigest?: string;
 }
 
-/** Signals of a payment with everything random that is not given, and its date and resource bound to the place. */
+/** Signals of a payment: random unless given; the validity date and the resource are bound to the chain and the pool. */
 export function paymentStatement(place: Place, random: Random, fields: PaymentFields): Omit<Payment, "proof"> {
   const resourceDigest = fields.resourceDigest ?? random.bytes32();
   const [paid, change] = fields.commitments ?? [random.field(), random.field()];
@@ -45,13 +45,13 @@ export function paymentStatement(place: Place, random: Random, fields: PaymentFi
   return { signals, validUntil: fields.validUntil, resourceDigest };
 }
 
-/** A payment with a proof that the real verifier accepts, made from the development key's trapdoor. */
+/** A payment with a proof that the real verifier accepts, forged with the trapdoor of the development key. */
 export function provePayment(place: Place, random: Random, fields: PaymentFields): Payment {
   const statement = paymentStatement(place, random, fields);
   return { ...statement, proof: proveWithTrapdoor("payment", statement.signals).proof };
 }
 
-/** A withdrawal as `withdraw` takes it. */
+/** A withdrawal in the form that the contract's `withdraw` takes. */
 export interface Withdrawal {
   proof: string[];
   signals: bigint[];
@@ -65,13 +65,13 @@ export interface WithdrawalFields {
   readonly root: bigint;
   readonly validUntil: bigint;
   readonly amount: bigint;
-  /** 1 to 8; the rest are 0. */
+  /** 1 to 8 nullifiers; the remaining signals are 0. */
   readonly nullifiers: readonly bigint[];
   readonly recipient: string;
   readonly fee?: bigint;
   readonly feeRecipient?: string;
   readonly commitment?: bigint;
-  /** 0: nothing is left. */
+  /** 0 if no change is left. */
   readonly changeHint?: bigint;
 }
 

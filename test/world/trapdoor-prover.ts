@@ -1,5 +1,5 @@
-// A prover whose proofs verify, made in milliseconds from the development keys' trapdoor: it proves what it is given,
-// without a witness. Wallets never give it anything false here.
+// A prover whose proofs verify and take milliseconds: it forges them with the trapdoor of the development keys, without a
+// witness. It would also prove false statements, but wallets never ask it to.
 import type { WalletOptions } from "@sotto/client";
 import { CIRCUITS, type CircuitName } from "@sotto/protocol";
 import type { CircuitInput } from "@sotto/prover";
@@ -9,9 +9,9 @@ type WalletProver = NonNullable<WalletOptions["prover"]>;
 
 export class TrapdoorProver implements WalletProver {
   readonly artifacts = { set: "development" };
-  /** Circuits asked for, in order. */
+  /** Names of the circuits that it proved, in order. */
   readonly asked: string[] = [];
-  /** Run before each proof: where tests abort or die. */
+  /** Runs before each proof; tests abort or kill the process here. */
   before: (circuit: string) => void | Promise<void> = () => undefined;
 
   async prove(circuit: string, input: CircuitInput) {

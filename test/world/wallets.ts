@@ -1,4 +1,4 @@
-// A real chain and a real service (a process of its own) for the tests of this folder; one of each serves all files.
+// A real chain and a real service in a process of its own, with wallets on them. All test files of a run share both.
 
 import { fork } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
@@ -105,7 +105,7 @@ async function startService(deployment: DeploymentManifest, chain: string): Prom
     child.once("message", resolve);
     void closed.then(() => resolve({ error: { code: "SERVICE_FAILED", message: "it ended while it started" } }));
   });
-  // A run that ends without closeWorld() is not kept alive; its service ends with it.
+  // A run that ends without closeWorld() must not be kept alive; its service ends with it.
   child.unref();
   child.channel?.unref();
   if ("error" in message) throw new Error(`${message.error.code}: ${message.error.message}`);
@@ -115,7 +115,7 @@ async function startService(deployment: DeploymentManifest, chain: string): Prom
 export interface PayerOptions {
   seed?: Uint8Array;
   store?: Store;
-  /** Left out: proofs from the trapdoor. */
+  /** The default forges proofs with the trapdoor of the development keys. */
   prover?: NonNullable<WalletOptions["prover"]>;
   clock?: () => number;
 }
@@ -136,7 +136,7 @@ export async function openWallet(world: World, { prover = new TrapdoorProver(), 
   });
 }
 
-/** Puts these notes into a wallet and waits until they can be spent: the service's relayer appends them. */
+/** Deposits these notes for a wallet, and waits until the relayer has appended them, so that they can be spent. */
 export async function fund(world: World, wallet: Wallet, amounts: bigint[]): Promise<void> {
   const { deposit } = await wallet.deposit({ amounts });
   await (await world.depositor.sendTransaction(deposit)).wait();
@@ -148,7 +148,7 @@ export async function fund(world: World, wallet: Wallet, amounts: bigint[]): Pro
   });
 }
 
-/** A wallet with these notes, all spendable. */
+/** Opens a wallet with these notes, all spendable. */
 export async function payerWith(world: World, amounts: bigint[], options: PayerOptions = {}): Promise<Wallet> {
   const wallet = await openWallet(world, options);
   await fund(world, wallet, amounts);

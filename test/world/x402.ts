@@ -1,4 +1,4 @@
-// What a seller asks for and what a payer sends, in the terms of x402.
+// The requirements of a resource server and the payments of a client, in the format of x402.
 import { encodeShieldedAddress, type WireBundle } from "@sotto/protocol";
 import { X402_SCHEME, type X402Requirements, x402Network } from "@sotto/protocol/x402";
 import { forgeBundle, merchantKey, merchantTag, type Payment, RECIPIENT, RESOURCE } from "./bundles.ts";
@@ -42,5 +42,5 @@ export function bodyOf(asked: X402Requirements, payload: WireBundle): X402Body {
   return { x402Version: 2, paymentPayload, paymentRequirements: asked };
 }
 
-/** A payment of the price, whose proofs hold. */
+/** A payment of the price whose proofs verify. */
 export const pay = (world: World, payment: Payment): WireBundle => forgeBundle(world, { amount: PRICE, ...payment });
