@@ -1,6 +1,6 @@
 import { type ErrorTable, SHARED_ERRORS } from "@sotto/protocol";
 
-/** The errors of this package: why a paywall does not open. A refused request is not an error. */
+/** The errors of this package: each prevents a paywall from opening. A refused request is not an error. */
 export const PAYWALL_ERRORS = {
   INVALID_OPTION: SHARED_ERRORS.INVALID_OPTION,
   RECIPIENT_NOT_SIGNED: SHARED_ERRORS.RECIPIENT_NOT_SIGNED,
@@ -8,6 +8,6 @@ export const PAYWALL_ERRORS = {
   WRONG_CHAIN: SHARED_ERRORS.WRONG_CHAIN,
   POOL_MISMATCH: SHARED_ERRORS.POOL_MISMATCH,
   SET_MISMATCH: SHARED_ERRORS.SET_MISMATCH,
-  SERVICE_UNAVAILABLE: { means: "The service does not answer, or not with what it was asked for." },
+  SERVICE_UNAVAILABLE: { means: "The service does not answer, or its response is not usable." },
   KEY_NOT_PINNED: { means: "The service's verification key is not the pinned one." },
 } satisfies ErrorTable;

@@ -3,7 +3,7 @@ import type { PAYWALL_ERRORS } from "./error-definitions.ts";
 
 export type PaywallErrorCode = keyof typeof PAYWALL_ERRORS;
 
-/** Why a paywall does not open. */
+/** A paywall cannot open. */
 export const PaywallError = /* @__PURE__ */ createErrorClass<typeof PAYWALL_ERRORS>("PaywallError");
 export type PaywallError = InstanceType<typeof PaywallError>;
 

@@ -1,7 +1,7 @@
-// How a check ends that is not passed. Both are 402 with the same body: "any exception during verification counts as a
-// failed check". What differs is whether the same header may pass later, which only its sender is told, by Retry-After.
+// The two ways in which a check does not pass. Both get 402 with the same body: "any exception during verification
+// counts as a failed check". They differ in whether the same header may pass later, which Retry-After tells the client.
 
-/** The checks, by what they found. For the operator's metrics; a client is never told. */
+/** The check that failed. For the operator's metrics; clients never see it. */
 export type Failure =
   | "HEADER"
   | "RECIPIENT"
@@ -22,11 +22,11 @@ export type Failure =
   | "IN_USE"
   | "TOO_MANY_TRIES";
 
-/** A check was made and failed. */
+/** A check was completed and failed. */
 export class CheckFailed extends Error {
   override readonly name = "CheckFailed";
   readonly failure: Failure;
-  /** Seconds after which the same header may pass; undefined: never. */
+  /** Seconds after which the same header may pass; undefined if it never will. */
   readonly retryAfter: number | undefined;
 
   constructor(failure: Failure, retryAfter?: number) {
@@ -36,7 +36,7 @@ export class CheckFailed extends Error {
   }
 }
 
-/** A check could not be made: nothing is known of the payment, and its payer must not take it for lost. */
+/** A check could not be completed: the payment may be valid, so the client should retry and not pay again. */
 export class CheckUnavailable extends Error {
   override readonly name = "CheckUnavailable";
   readonly code: string;

@@ -1,4 +1,4 @@
-// Nodes that lie, lag, hang or are gone. What a real chain says of real payments is tested in test/shop.
+// Nodes that lie, lag, hang or are unreachable. test/resource-server tests real payments on a real chain.
 
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { connectChain } from "@sotto/chain";
@@ -11,7 +11,7 @@ import { HANG, Raw, type ScriptedNode, startScriptedNode } from "./support/scrip
 
 const POOL = `0x${"11".repeat(20)}` as const;
 const DIGEST = `0x${"22".repeat(32)}`;
-/** For one question: no node here is slow, whatever the machine is. */
+/** Timeout of one request; generous, so that a slow machine does not exceed it. */
 const PATIENCE_MS = 120_000;
 const ZERO = `0x${"00".repeat(32)}`;
 const TX = `0x${"33".repeat(32)}`;
@@ -37,7 +37,7 @@ describe("nodes", () => {
   const nodes = (...urls: string[]) =>
     connectChain({ urls, chainId: 31337n, timeoutMs: PATIENCE_MS, maxResponseBytes: 4 << 20, clock: () => now });
 
-  /** What a payment is told; nothing: that it is settled. */
+  /** The failure of a payment; undefined if it is settled. */
   function found(urls: readonly string[], confirmations = 1, validUntil = now / 1000 + 60): Promise<unknown> {
     const limits = { confirmations, blockTimeMs: 1_000, waitMs: 0, clock: () => now };
     const settlements = new Settlements({ chain: nodes(...urls), pool: POOL, ...limits });
@@ -99,12 +99,12 @@ describe("nodes", () => {
     const faulty = await start({ eth_getCode: "0x60", eth_call: error("Unauthorized") });
     expect(await code(faulty.url, healthy.url)).to.equal(6);
     expect(await code(faulty.url)).to.equal("CHAIN_UNAVAILABLE");
-    // The chain's own answer: there is another contract, or none.
+    // The chain's own answer: another contract, or none.
     for (const answers of [{ eth_call: error("execution reverted") }, { eth_getCode: "0x" }]) {
       const other = await start({ eth_getCode: "0x60", eth_call: view, ...answers });
       expect(await code(other.url, healthy.url), JSON.stringify(answers)).to.equal("POOL_MISMATCH");
     }
-    // No ShieldedPool returns this: one of the nodes is wrong, unless all agree.
+    // No ShieldedPool returns this: the node is faulty, unless all nodes agree.
     for (const answer of ["0x", toHex(6n)]) {
       const other = await start({ eth_getCode: "0x60", eth_call: answer });
       expect(await code(other.url), answer).to.equal("POOL_MISMATCH");
@@ -166,14 +166,14 @@ describe("nodes", () => {
     const shown = Array.from({ length: 200 }, () => settlements.find(payment).catch(({ failure }) => failure));
     const other = settlements.find({ ...payment, digest: `0x${"44".repeat(32)}` }).catch(({ failure }) => failure);
     expect(new Set(await Promise.all([...shown, other]))).to.deep.equal(new Set(["NOT_SETTLED"]));
-    // Two payments, a few polls each.
+    // Two payments with a few polls each.
     expect(node.asked.filter((method) => method === "eth_call").length).to.be.within(2, 10);
     node.answers = { ...node.answers, eth_call: DIGEST };
     const found = await Promise.all([settlements.find(payment), settlements.find(payment)]);
     expect(found).to.deep.equal([{ settledThere: false }, { settledThere: false }]);
   });
 
-  /** A receipt in block 0x10, the newest, with what the pool logs for the payment, or something like it. */
+  /** A receipt in block 0x10, the newest, with the pool's event for the payment or a similar one. */
   const receipt = (changes: object = {}) => {
     const topics = [SETTLED, toHex(NULLIFIER)];
     const place = { blockNumber: "0x10", blockHash: toHex(16n), transactionHash: TX };
@@ -183,7 +183,7 @@ describe("nodes", () => {
 
   it("find a settled payment immediately, however many missing ones are awaited", async () => {
     const node = await start({ eth_getTransactionReceipt: receipt(), eth_call: ZERO });
-    // Time stands still: who waits would wait for ever.
+    // The clock does not advance, so a wait would never end.
     let now = Date.now();
     const limits = { confirmations: 1, blockTimeMs: 1_000, waitMs: 2_000, clock: () => now };
     const patient = connectChain({ urls: [node.url], chainId: 31337n, timeoutMs: PATIENCE_MS });

@@ -1,4 +1,4 @@
-// All checks of a header together: each is made, and a payment that passes is taken once.
+// All checks of a header together: each one runs, and a payment that passes is accepted once.
 import { generateKeyPairSync, sign } from "node:crypto";
 import { connectChain } from "@sotto/chain";
 import { type PaymentTokenClaims, type ProofHeader, paymentSignals, resourceHash, TOKEN_TYPE } from "@sotto/protocol";
@@ -10,7 +10,7 @@ import { Claims } from "../src/claims/claims.ts";
 import { ClaimStore } from "../src/claims/store.ts";
 import { Checks, claimId } from "../src/paywall/checks.ts";
 import { readKeySet, TokenKeys } from "../src/service/token-keys.ts";
-import { createRecipient, DEPLOYMENT, PRICE, paymentTo, RESOURCE, type Wishes } from "./support/payment.ts";
+import { createRecipient, DEPLOYMENT, type PaymentChanges, PRICE, paymentTo, RESOURCE } from "./support/payment.ts";
 import { type ScriptedNode, startScriptedNode } from "./support/scripted-node.ts";
 
 const ISSUER = "https://pay.example/zk";
@@ -45,22 +45,22 @@ describe("the checks of a header", () => {
     await claims.close();
   });
 
-  async function open({ forgetful = false, viewingKey }: { forgetful?: boolean; viewingKey?: bigint } = {}) {
+  async function open({ inMemory = false, viewingKey }: { inMemory?: boolean; viewingKey?: bigint } = {}) {
     const clock = () => now;
     const keys = await readKeySet({ keys: [{ ...publicKey.export({ format: "jwk" }), kid: "a" }] });
     const chain = connectChain({ urls: [node.url], chainId: DEPLOYMENT.chainId, timeoutMs: 120_000, clock });
     const limits = { confirmations: 1, blockTimeMs: 1_000, waitMs: 0, clock };
     return new Checks({
-      ...{ config: { recipient, deployment: DEPLOYMENT, forgetful }, viewingKey, claims, clock, startedAt: now },
+      ...{ config: { recipient, deployment: DEPLOYMENT, inMemory }, viewingKey, claims, clock, startedAt: now },
       tokens: new Tokens(TokenKeys.pinned(keys, clock), [ISSUER]),
       proofs: new Proofs({ verify: async (circuit) => proven[circuit] === true, warm: async () => undefined }),
       settlements: new Settlements({ chain, pool: DEPLOYMENT.pool, ...limits }),
     });
   }
 
-  /** A payment that the service vouches for and the pool settled. */
-  function paid(wishes: Wishes = {}, to = recipient) {
-    const payment = paymentTo(to, { timestamp: now, ...wishes });
+  /** A payment with a token of the service that the pool settled. */
+  function paid(changes: PaymentChanges = {}, to = recipient) {
+    const payment = paymentTo(to, { timestamp: now, ...changes });
     node.answers["eth_call"] = payment.claims.digest;
     return { ...payment, header: { ...payment.header, paymentToken: tokenOf(payment.claims) } };
   }
@@ -112,7 +112,7 @@ describe("the checks of a header", () => {
     proven["elgamal_range"] = true;
     expect(failures).to.deep.equal(Object.fromEntries(Object.keys(failures).map((name) => [name, name])));
     expect(Object.keys(failures).length).to.equal(11);
-    // None of them has used anything up.
+    // None of them consumed the payment.
     expect(await shown(checks, fresh.header)).to.equal("passes");
   });
 
@@ -134,7 +134,7 @@ describe("the checks of a header", () => {
   });
 
   it("without a store accept nothing from before the start", async () => {
-    const checks = await open({ forgetful: true });
+    const checks = await open({ inMemory: true });
     expect(await shown(checks, paid({ timestamp: now - 1 }).header)).to.equal("BEFORE_START");
     const early = paid({ timestamp: now + 900 });
     expect(await shown(checks, early.header)).to.equal("FROM_THE_FUTURE");
@@ -147,7 +147,7 @@ describe("the checks of a header", () => {
     const { header } = paid();
     const id = claimId(DEPLOYMENT, paymentSignals(header.publicSignals).nullifier);
     const other = { id, digest: "0x02", resource: "https://data.example/b", expiresAt: now + 60_000 };
-    await (await claims.take(other)).finish(503);
+    await (await claims.acquire(other)).finish(503);
     expect(await shown(checks, header)).to.equal("USED");
   });
 });

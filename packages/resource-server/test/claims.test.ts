@@ -1,6 +1,6 @@
-// One payment, one handler at a time, three at most: in both databases.
+// A payment runs one handler at a time, and at most three in total, in both databases.
 import { expect } from "chai";
-import { BACKENDS, MINUTE, payment, type Server, Servers, take, taken } from "./support/claim-servers.ts";
+import { acquire, acquired, BACKENDS, MINUTE, payment, type Server, Servers } from "./support/claim-servers.ts";
 
 for (const [name, address] of Object.entries(BACKENDS))
   describe(`claims in ${name}`, () => {
@@ -17,7 +17,7 @@ for (const [name, address] of Object.entries(BACKENDS))
     it("go to one of many concurrent requests, on any server", async () => {
       const other = await servers.open();
       const request = payment();
-      const racers = Array.from({ length: 12 }, (_, i) => take(request, i % 2 === 0 ? server : other));
+      const racers = Array.from({ length: 12 }, (_, i) => acquire(request, i % 2 === 0 ? server : other));
       const results = await Promise.all(racers);
       expect(results.filter((result) => typeof result === "object").length).to.equal(1);
       expect(results.filter((result) => result === "IN_USE").length).to.equal(11);
@@ -26,8 +26,8 @@ for (const [name, address] of Object.entries(BACKENDS))
     it("are consumed by any answer below 500", async () => {
       for (const status of [200, 204, 302, 404, 499]) {
         const request = payment();
-        await (await taken(request, server)).finish(status);
-        expect(await take(request, server), String(status)).to.equal("USED");
+        await (await acquired(request, server)).finish(status);
+        expect(await acquire(request, server), String(status)).to.equal("USED");
         expect(await server.store.isUsed(request.id)).to.equal(true);
       }
     });
@@ -36,71 +36,71 @@ for (const [name, address] of Object.entries(BACKENDS))
       const request = payment();
       for (const outcome of [500, "aborted", 503] as const) {
         expect(await server.store.isUsed(request.id)).to.equal(false);
-        await (await taken(request, server)).finish(outcome);
+        await (await acquired(request, server)).finish(outcome);
       }
-      expect(await take(request, server)).to.equal("USED");
+      expect(await acquire(request, server)).to.equal("USED");
     });
 
     it("accept only the first outcome", async () => {
       const request = payment();
-      const claim = await taken(request, server);
+      const claim = await acquired(request, server);
       await claim.finish(200);
       await claim.finish(500);
-      expect(await take(request, server)).to.equal("USED");
-      const failing = await taken(payment({ id: "other" }), server);
+      expect(await acquire(request, server)).to.equal("USED");
+      const failing = await acquired(payment({ id: "other" }), server);
       await failing.finish("aborted");
       await failing.finish(200);
-      await taken(payment({ id: "other" }), server);
+      await acquired(payment({ id: "other" }), server);
     });
 
     it("bind one resource and one payment", async () => {
       const request = payment();
-      await (await taken(request, server)).finish(500);
-      expect(await take({ ...request, resource: "https://data.example/b" }, server)).to.equal("USED");
-      expect(await take({ ...request, digest: "0x02" }, server)).to.equal("USED");
-      await taken(request, server);
+      await (await acquired(request, server)).finish(500);
+      expect(await acquire({ ...request, resource: "https://data.example/b" }, server)).to.equal("USED");
+      expect(await acquire({ ...request, digest: "0x02" }, server)).to.equal("USED");
+      await acquired(request, server);
     });
 
     it("of an invalid payment do not block a valid one of the same note", async () => {
       const [invented, real] = [payment({ digest: "0x02" }), payment()];
       const request = { ...real, id: invented.id };
-      for (const end of ["putBack", "forget"] as const) {
+      for (const end of ["releaseUncounted", "reject"] as const) {
         expect(await server.store.claim(invented, "liar")).to.equal("claimed");
-        // While it is looked at, nobody says that the real one is used.
-        expect(await take(request, server)).to.equal("IN_USE");
+        // While the invalid one is checked, the valid one is busy, not used.
+        expect(await acquire(request, server)).to.equal("IN_USE");
         await server.store[end](invented.id, "liar");
       }
-      await (await taken(request, server)).finish(500);
+      await (await acquired(request, server)).finish(500);
       expect(await server.store.claim(invented, "liar")).to.equal("used");
-      await server.store.putBack(request.id, "liar");
-      await server.store.forget(request.id, "liar");
-      await (await taken(request, server)).finish(200);
-      expect(await take(request, server)).to.equal("USED");
+      await server.store.releaseUncounted(request.id, "liar");
+      await server.store.reject(request.id, "liar");
+      await (await acquired(request, server)).finish(200);
+      expect(await acquire(request, server)).to.equal("USED");
     });
 
     it("are kept while the younger of two headers of one note is fresh", async () => {
       const early = payment({ expiresAt: Date.now() + MINUTE, digest: "0x02" });
       expect(await server.store.claim(early, "liar")).to.equal("claimed");
-      await server.store.putBack(early.id, "liar");
+      await server.store.releaseUncounted(early.id, "liar");
       const request = payment({ id: early.id });
-      await (await taken(request, server)).finish(200);
+      await (await acquired(request, server)).finish(200);
       await servers.elapse(MINUTE);
       await server.store.sweep();
-      expect(await take(request, server)).to.equal("USED");
+      expect(await acquire(request, server)).to.equal("USED");
       expect(await server.store.isUsed(request.id)).to.equal(true);
     });
 
     it("are kept until their header is too old", async () => {
       const request = payment();
-      await (await taken(request, server)).finish(200);
+      await (await acquired(request, server)).finish(200);
       await servers.elapse(5 * MINUTE);
       await server.store.sweep();
       expect(await server.store.isUsed(request.id)).to.equal(true);
       await servers.elapse(MINUTE);
       await server.store.sweep();
       expect(await server.store.isUsed(request.id)).to.equal(false);
-      // What was forgotten is not taken for new.
+      // A payment that was swept does not count as new.
       const old = { ...request, expiresAt: request.expiresAt - 6 * MINUTE };
-      expect(await take(old, server)).to.equal("USED");
+      expect(await acquire(old, server)).to.equal("USED");
     });
   });

@@ -1,4 +1,4 @@
-// Options that would make a shop judge payments wrongly: refused before anyone is asked anything.
+// Options that would make a paywall misjudge payments are rejected before any request.
 import { BINDING_SLOT_SECONDS } from "@sotto/protocol";
 import { expect } from "chai";
 import { createPaywall, type PaywallOptions } from "../src/index.ts";
@@ -33,20 +33,20 @@ const withRecipient = (changes: object) => refusal({ recipient: { ...options.rec
 
 describe("a paywall's options", () => {
   it("get defaults", () => {
-    const { origin, service, deployment, confirmations, blockTimeMs, forgetful, storeUrl } = readConfig(options);
-    expect({ origin, service, deployment, confirmations, blockTimeMs, forgetful, storeUrl }).to.deep.equal({
+    const { origin, service, deployment, confirmations, blockTimeMs, inMemory, storeUrl } = readConfig(options);
+    expect({ origin, service, deployment, confirmations, blockTimeMs, inMemory, storeUrl }).to.deep.equal({
       ...{ origin: "https://data.example", service: "https://pay.example/zk", deployment: DEPLOYMENT },
-      ...{ confirmations: 1, blockTimeMs: 1_000, forgetful: true, storeUrl: "sqlite::memory:" },
+      ...{ confirmations: 1, blockTimeMs: 1_000, inMemory: true, storeUrl: "sqlite::memory:" },
     });
     const real = readConfig({
       ...options,
       service: "https://Pay.example/zk//",
       chain: { ...options.chain, chainId: 1 },
-      store: "postgres://shop@database.example/shop",
+      store: "postgres://paywall@database.example/paywall",
     });
     expect([real.confirmations, real.blockTimeMs, real.service]).to.deep.equal([2, 12_000, "https://pay.example/zk"]);
-    expect(readConfig({ ...options, store: "sqlite:claims.db" }).forgetful).to.equal(false);
-    expect(readConfig({ ...options, store: "sqlite::memory:" }).forgetful).to.equal(true);
+    expect(readConfig({ ...options, store: "sqlite:claims.db" }).inMemory).to.equal(false);
+    expect(readConfig({ ...options, store: "sqlite::memory:" }).inMemory).to.equal(true);
   });
 
   it("require a store on chains that are not local", () => {
@@ -56,22 +56,22 @@ describe("a paywall's options", () => {
       for (const advice of ['store: "sqlite:PATH"', 'store: "postgres://', 'store: "memory"', "8453"])
         expect(message, String(store)).to.include(advice);
     }
-    for (const store of ["memory", "sqlite:claims.db", "postgres://shop@database.example/shop"])
+    for (const store of ["memory", "sqlite:claims.db", "postgres://paywall@database.example/paywall"])
       expect(refusal({ chain: far, store }), store).to.equal("accepted");
     for (const chainId of [31337, 1337])
       for (const store of [undefined, "sqlite::memory:", "memory"])
         expect(refusal({ chain: { ...far, chainId }, store }), `${chainId} ${store}`).to.equal("accepted");
-    expect(readConfig({ ...options, chain: far, store: "memory" }).forgetful).to.equal(true);
+    expect(readConfig({ ...options, chain: far, store: "memory" }).inMemory).to.equal(true);
   });
 
   it("require a bare origin", () => {
     const wrong = [
       ...[
         "https://data.example/",
-        "https://data.example/shop",
+        "https://data.example/store",
         "data.example",
         "HTTPS://data.example",
-        "https://SHOP.example",
+        "https://DATA.example",
       ],
       ...[
         "https://data.example:443",
@@ -94,7 +94,7 @@ describe("a paywall's options", () => {
     expect(elsewhere("http://pay.example/zk")).to.match(/^service must be an https/);
     for (const here of ["127.0.0.1:8402", "localhost", "zk.localhost:1", "[::1]"])
       expect(elsewhere(`http://${here}/zk`), here).to.equal("accepted");
-    // Names that only begin like addresses of this machine are anybody's.
+    // Host names that only start like a loopback address may belong to anyone.
     for (const there of ["127.0.0.1.pay.example", "127.pay.example", "localhost.pay.example"])
       expect(elsewhere(`http://${there}/zk`), there).to.match(/https/);
     expect(elsewhere("http://pay.example/zk", { jwks: { keys: [] } })).to.equal("accepted");
@@ -118,7 +118,7 @@ describe("a paywall's options", () => {
     expect(withRecipient({ viewingKey: recipient.viewingKey })).to.equal("accepted");
     for (const viewingKey of [stranger.viewingKey, recipient.viewingKey + 2n, 0n, "7", -1n]) {
       const message = withRecipient({ viewingKey });
-      expect(message).to.match(/^recipient\.viewingKey is not/);
+      expect(message).to.match(/^recipient\.viewingKey does not belong/);
       expect(message).not.to.include(String(viewingKey === 0n ? "secret" : viewingKey));
     }
     expect(refusal({ recipient: undefined })).to.match(/^recipient/);

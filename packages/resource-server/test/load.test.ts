@@ -1,4 +1,4 @@
-// What a flood costs: few checks at once, and few failures of one payment.
+// Limits under load: few concurrent checks, and few failures of one payment.
 
 import { completeBundle } from "@sotto/protocol";
 import { expect } from "chai";
@@ -91,17 +91,17 @@ describe("failures of one payment", () => {
   it("are limited per payment", () => {
     const failures = new Failures();
     for (let i = 0; i < 64; i++) {
-      failures.assertFew("0x01");
+      failures.assertBelowLimit("0x01");
       failures.add("0x01");
     }
-    expect(() => failures.assertFew("0x01")).to.throw("TOO_MANY_TRIES");
-    failures.assertFew("0x02");
+    expect(() => failures.assertBelowLimit("0x01")).to.throw("TOO_MANY_TRIES");
+    failures.assertBelowLimit("0x02");
   });
 
   it("are counted for a bounded number of payments", () => {
     const failures = new Failures();
     for (let i = 0; i < 64; i++) failures.add("0x01");
     for (let i = 0; i < 10_000; i++) failures.add(`0x${i.toString(16)}ff`);
-    failures.assertFew("0x01");
+    failures.assertBelowLimit("0x01");
   });
 });

@@ -1,18 +1,17 @@
-// How a paywall starts while its chain or its service cannot be reached. Nobody waits here: each pause is ended by hand.
+// The start of a paywall whose chain or service cannot be reached. No test waits: each ends the pauses itself.
 import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import { PaywallError } from "../src/errors.ts";
 import type { Checks } from "../src/paywall/checks.ts";
-import { Opening } from "../src/paywall/opening.ts";
+import { createReporter, Opening } from "../src/paywall/opening.ts";
 import type { PaywallEvent } from "../src/paywall/options.ts";
 import type { PoolToken } from "../src/paywall/pool-token.ts";
-import { reporter } from "../src/paywall/report.ts";
 
 const TOKEN: PoolToken = { token: `0x${"11".repeat(20)}`, decimals: 6 };
 const CHECKS = {} as Checks;
-const away = (code: "CHAIN_UNAVAILABLE" | "SERVICE_UNAVAILABLE") => new PaywallError(code, `${code}: no answer`);
+const unreachable = (code: "CHAIN_UNAVAILABLE" | "SERVICE_UNAVAILABLE") => new PaywallError(code, `${code}: no answer`);
 
-/** An opening whose chain and service fail as often as is said, and then answer. */
+/** An opening whose chain and service fail a given number of times before they answer. */
 function open(chain: readonly Error[], service: readonly Error[], report?: (event: PaywallEvent) => void) {
   const events: PaywallEvent[] = [];
   const pauses: number[] = [];
@@ -38,7 +37,7 @@ function open(chain: readonly Error[], service: readonly Error[], report?: (even
         signal.addEventListener("abort", () => resolve());
       }),
   });
-  /** Ends the pause, and lets the next attempt come to its end. */
+  /** Ends the pause, and lets the next attempt finish. */
   const next = async () => {
     resume();
     for (let turn = 0; turn < 10; turn++) await setImmediate();
@@ -56,7 +55,10 @@ describe("the start of a paywall", () => {
   });
 
   it("knows the price before the service's keys, and does not query the chain again", async () => {
-    const { opening, events, asked, next } = open([], [away("SERVICE_UNAVAILABLE"), away("SERVICE_UNAVAILABLE")]);
+    const { opening, events, asked, next } = open(
+      [],
+      [unreachable("SERVICE_UNAVAILABLE"), unreachable("SERVICE_UNAVAILABLE")],
+    );
     await opening.attempted;
     expect([await opening.token(), await opening.checks(), opening.failure]).to.deep.equal([
       TOKEN,
@@ -94,7 +96,7 @@ describe("the start of a paywall", () => {
 
   it("doubles its pauses up to 30 s", async () => {
     const { opening, pauses, next } = open(
-      Array.from({ length: 8 }, () => away("CHAIN_UNAVAILABLE")),
+      Array.from({ length: 8 }, () => unreachable("CHAIN_UNAVAILABLE")),
       [],
     );
     await opening.attempted;
@@ -117,10 +119,10 @@ describe("the start of a paywall", () => {
       "KEY_NOT_PINNED",
       "KEY_NOT_PINNED",
     ]);
-    // It is not asked to be paid for what it will never sell.
+    // It must not ask for payments that it will never accept.
     expect(await first.opening.token()).to.equal(undefined);
 
-    const later = open([], [away("SERVICE_UNAVAILABLE"), wrong]);
+    const later = open([], [unreachable("SERVICE_UNAVAILABLE"), wrong]);
     const ready = outcome(later.opening.ready);
     await later.opening.attempted;
     expect(await later.opening.token()).to.equal(TOKEN);
@@ -130,7 +132,7 @@ describe("the start of a paywall", () => {
   });
 
   it("stops if the paywall is closed", async () => {
-    const { opening, asked } = open([away("CHAIN_UNAVAILABLE")], []);
+    const { opening, asked } = open([unreachable("CHAIN_UNAVAILABLE")], []);
     await opening.attempted;
     opening.close();
     await opening.ready;
@@ -142,15 +144,15 @@ describe("the start of a paywall", () => {
     const listener = (warning: Error) => void warnings.push(warning);
     process.on("warning", listener);
     try {
-      const [here, there] = [away("CHAIN_UNAVAILABLE"), away("SERVICE_UNAVAILABLE")];
-      const { opening, next } = open([here, here], [there], reporter({} as never));
+      const [here, there] = [unreachable("CHAIN_UNAVAILABLE"), unreachable("SERVICE_UNAVAILABLE")];
+      const { opening, next } = open([here, here], [there], createReporter({} as never));
       await opening.attempted;
       for (let attempt = 0; attempt < 3; attempt++) await next();
       await opening.ready;
     } finally {
       process.off("warning", listener);
     }
-    expect(warnings.map(({ message }) => /keeps trying: (\w+)/.exec(message)?.[1])).to.deep.equal([
+    expect(warnings.map(({ message }) => /keeps retrying: (\w+)/.exec(message)?.[1])).to.deep.equal([
       "CHAIN_UNAVAILABLE",
       "SERVICE_UNAVAILABLE",
     ]);

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { PaywallOptions } from "../src/paywall/options.ts";
+import type { PaywallRequest } from "../src/routes/options.ts";
 import { Prices, readPrice } from "../src/routes/prices.ts";
-import type { PaywallRequest } from "../src/routes/request.ts";
 import { readTarget } from "../src/routes/target.ts";
 
 const DECIMALS = 6;
@@ -65,7 +65,7 @@ describe("a price", () => {
     expect(await cost("/reports/7", "POST")).to.equal(7_000_000n);
     expect(await cost("/reports/7")).to.equal(5_000_000n);
     expect(await cost("/reports/7/pages/8", "POST")).to.equal(5_000_000n);
-    // Hono takes a pattern of all below for the path itself too, as Express does with what is mounted.
+    // Hono matches the path itself with a `/*` pattern, and so does a mounted Express app.
     for (const target of ["/reports", "/Reports/"]) expect(await cost(target), target).to.equal(5_000_000n);
     expect(await cost("/reportsx")).to.equal(1_000_000n);
     for (const target of ["/premium", "/PREMIUM", "/Premium/", "/premium?cheap=1"])

@@ -1,4 +1,4 @@
-// Each check that costs no pairing, tried alone: everything else of the header is right.
+// Each cheap check alone: the rest of the header is valid.
 import {
   encryptAmount,
   MAX_CLOCK_SKEW_MS,
@@ -12,8 +12,13 @@ import {
   signalsDigest,
 } from "@sotto/protocol";
 import { expect } from "chai";
-import { readAmount } from "../src/checks/amount.ts";
-import { assertFresh, assertRecipient, type HeaderStatement, readHeaderStatement } from "../src/checks/statement.ts";
+import {
+  assertFresh,
+  assertRecipient,
+  type HeaderStatement,
+  readAmount,
+  readHeaderStatement,
+} from "../src/checks/statement.ts";
 import { CheckFailed } from "../src/outcome.ts";
 import {
   createRecipient,
@@ -29,7 +34,7 @@ const recipient = createRecipient();
 const terms = termsOf(recipient);
 const other = createRecipient(`0x${"44".repeat(20)}`);
 
-/** Which check a payment fails; nothing: it passes all that cost no pairing. */
+/** The cheap check that a payment fails; undefined if it passes all of them. */
 function failure({ header, claims }: TestPayment, now = header.timestamp): string | undefined {
   try {
     assertRecipient(header, terms);
@@ -44,7 +49,7 @@ function failure({ header, claims }: TestPayment, now = header.timestamp): strin
 
 const statement = ({ header, claims }: TestPayment): HeaderStatement => readHeaderStatement(header, claims, terms);
 
-/** The payment with another header, vouched for as it is. */
+/** The payment with a changed header and its original token. */
 function withHeader(payment: TestPayment, changes: Partial<ProofHeader>): TestPayment {
   return { ...payment, header: { ...payment.header, ...changes } };
 }
@@ -74,7 +79,7 @@ describe("a header's statement", () => {
     expect(failure(payment, timestamp + MAX_PAYMENT_AGE_MS + 1)).to.equal("TOO_OLD");
     expect(failure(payment, timestamp - MAX_CLOCK_SKEW_MS)).to.equal(undefined);
     expect(failure(payment, timestamp - MAX_CLOCK_SKEW_MS - 1)).to.equal("FROM_THE_FUTURE");
-    // Not yet is not never: its payer is told when.
+    // A header from the future passes later, and Retry-After says when.
     for (const early of [1, 1000, 1001, 90_000]) {
       const at = timestamp - MAX_CLOCK_SKEW_MS - early;
       expect(() => assertFresh(payment.header, at))
@@ -98,7 +103,7 @@ describe("a header's statement", () => {
     };
     for (const [name, value] of Object.entries(wrong))
       expect(failure({ ...payment, claims: { ...payment.claims, [name]: value } }), name).to.equal("TOKEN_CLAIMS");
-    // The one that is not known otherwise is proven by what it opens.
+    // The sender commitment is only in the token; the signals that it opens prove it.
     const sender = { ...payment, claims: { ...payment.claims, senderCommitment: "1" } };
     expect(failure(sender)).to.equal("RECIPIENT_SIGNAL");
     expect(Object.keys(wrong).length + 2).to.equal(Object.keys(payment.claims).length);
@@ -113,7 +118,7 @@ describe("a header's statement", () => {
     ];
     for (const stranger of strangers) {
       const payment = paymentTo(stranger);
-      // A service that was deceived, or lies, issues a token for this recipient.
+      // A deceived or dishonest service issues a token for this recipient.
       const { wallet } = recipient;
       const recipientKey = String(recipient.keyX);
       const claims = { ...payment.claims, recipient: wallet, recipientKey, recipientTag: String(recipient.ownerTag) };
@@ -129,7 +134,7 @@ describe("a header's statement", () => {
         "https://data.example/reports/7?page=2&",
         "http://data.example/reports/7?page=2",
       ],
-      ...["https://data.example/reports/7?page=%32", "https://SHOP.example/reports/7?page=2"],
+      ...["https://data.example/reports/7?page=%32", "https://DATA.example/reports/7?page=2"],
     ].map((resource) => ({ resource }));
     const deployments = [
       { ...DEPLOYMENT, chainId: 1n },
@@ -140,7 +145,7 @@ describe("a header's statement", () => {
       const said = { resourceHash: resourceHash(RESOURCE), pool: DEPLOYMENT.pool };
       const claims = { ...payment.claims, ...said, chainId: String(DEPLOYMENT.chainId) };
       expect(failure({ ...payment, claims }), JSON.stringify(Object.keys(wishes))).to.equal("RESOURCE_SIGNAL");
-      // If the service tells the truth, its token is for another resource.
+      // An honest service's token is for another resource.
       expect(failure(payment)).to.equal("TOKEN_CLAIMS");
     }
   });

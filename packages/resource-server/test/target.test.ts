@@ -1,4 +1,4 @@
-// What two servers could read differently is not sold at all.
+// Targets that two servers could parse differently are rejected.
 import { MAX_URL_LENGTH } from "@sotto/protocol";
 import { expect } from "chai";
 import { readTarget } from "../src/routes/target.ts";
@@ -15,7 +15,7 @@ describe("a request target", () => {
       ["/~me/a.b-c_d!$&'()*+,=:@", "/~me/a.b-c_d!$&'()*+,=:@", ""],
       ["/a?b=2&a=1&b=3", "/a", "b=2&a=1&b=3"],
       ["/a?", "/a", ""],
-      // A query has no paths in it.
+      // Dot segments have no meaning in a query.
       ["/a?next=//b/../c;d%2F", "/a", "next=//b/../c;d%2F"],
     ] as const) {
       const read = readTarget(ORIGIN, target)!;
@@ -58,7 +58,7 @@ describe("a request target", () => {
       const char = String.fromCharCode(code);
       const encoded = `/a%${code.toString(16).padStart(2, "0")}b`;
       const [raw, escaped] = [readTarget(ORIGIN, `/a${char}b`), readTarget(ORIGIN, encoded)];
-      // Whatever is accepted in both spellings means the same, and never a separator.
+      // If both spellings are accepted, they have the same meaning and are not separators.
       if (raw !== undefined && escaped !== undefined && char !== "?" && char !== "/")
         expect(escaped.path, encoded).to.equal(raw.path);
       if (/[\w.-]/.test(char)) expect([raw?.path, escaped], encoded).to.deep.equal([`/a${char}b`, undefined]);

@@ -1,4 +1,4 @@
-// The service's word: who may give it, in which form, and how its keys are taken.
+// The service's tokens: issuer, format, and how the paywall obtains the keys.
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -61,7 +61,7 @@ describe("a payment token", () => {
     const otherType = issue(signer, { header: { typ: "JWT" } });
     const [, body, signature] = issue(signer).split(".");
     const swapped = `${base64({ alg: "EdDSA", kid: "a", typ: TOKEN_TYPE, x: 1 })}.${body}.${signature}`;
-    // Its other name: the same signature, and not the algorithm that is pinned.
+    // Another name for the same signature algorithm, which is not the pinned one.
     const renamed = issue(signer, { header: { alg: "Ed25519" } });
     const critical = issue(signer, { header: { crit: ["b64"], b64: false } });
     for (const token of [
@@ -136,7 +136,7 @@ describe("token keys", () => {
     expect(await keys.find("x")).to.equal(undefined);
     for (let i = 0; i < 50; i++) {
       now += 100;
-      // It may have been added since: that is for later, and not the payer's fault.
+      // The service may have added the key since then, so the result is retryable.
       expect(await code(keys.find(`x${i}`))).to.equal("SERVICE_UNAVAILABLE");
     }
     expect(served.asked).to.equal(2);
@@ -148,7 +148,7 @@ describe("token keys", () => {
     expect(await keys.find("a")).to.not.equal(undefined);
     served.keys = [createSigner("b").jwk];
     now += 6 * 60_000;
-    // The first to come is served with what is there, and has the service asked behind its back.
+    // The first request uses the cached keys, and triggers a refresh in the background.
     expect(await keys.find("a")).to.not.equal(undefined);
     while ((await keys.find("b").catch(() => undefined)) === undefined)
       await new Promise((resolve) => setTimeout(resolve, 5));

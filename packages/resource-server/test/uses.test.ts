@@ -1,4 +1,4 @@
-// The claims as another dialect uses them: before it knows whether what it was shown is a payment at all.
+// The claims as another payment format uses them: before it knows whether the payment is valid.
 
 import type { PaymentUse } from "@sotto/protocol";
 import { expect } from "chai";
@@ -6,7 +6,7 @@ import { Claims } from "../src/claims/claims.ts";
 import { ClaimStore } from "../src/claims/store.ts";
 import { StoredUses } from "../src/claims/uses.ts";
 
-const REMEMBERED = 360_000;
+const REMEMBERED_MS = 360_000;
 
 describe("payment uses across formats", () => {
   let store: ClaimStore;
@@ -17,8 +17,8 @@ describe("payment uses across formats", () => {
   const errors: unknown[] = [];
   const onError = (error: unknown) => void errors.push(error);
   const idOf = (nullifier: string) => `31337:0xpool:${nullifier}`;
-  const open = (forgetfulSince?: number) =>
-    new StoredUses({ store, idOf, remembered: REMEMBERED, forgetfulSince, clock: () => now, onError });
+  const open = (memoryStartedAt?: number) =>
+    new StoredUses({ store, idOf, rememberedMs: REMEMBERED_MS, memoryStartedAt, clock: () => now, onError });
   const payment = (changes: Partial<PaymentUse> = {}): PaymentUse => {
     counter += 1;
     const resource = "https://data.example/a";
@@ -26,11 +26,11 @@ describe("payment uses across formats", () => {
   };
   const request = (use: PaymentUse) => {
     const { digest, nullifier, resource, timestamp } = use;
-    return { id: idOf(nullifier), digest, resource, expiresAt: timestamp + REMEMBERED };
+    return { id: idOf(nullifier), digest, resource, expiresAt: timestamp + REMEMBERED_MS };
   };
-  const taken = (use: PaymentUse): Promise<string> =>
-    claims.take(request(use)).then(
-      () => "taken",
+  const acquired = (use: PaymentUse): Promise<string> =>
+    claims.acquire(request(use)).then(
+      () => "acquired",
       (error: { failure: string }) => error.failure,
     );
 
@@ -51,31 +51,31 @@ describe("payment uses across formats", () => {
     const use = payment();
     const answers = await Promise.all(Array.from({ length: 5 }, () => uses.claim(use)));
     expect(answers.sort()).to.deep.equal(["busy", "busy", "busy", "busy", "claimed"]);
-    expect(await taken(use)).to.equal("IN_USE");
+    expect(await acquired(use)).to.equal("IN_USE");
     await uses.consume(use);
-    expect([await uses.claim(use), await taken(use)]).to.deep.equal(["used", "USED"]);
+    expect([await uses.claim(use), await acquired(use)]).to.deep.equal(["used", "USED"]);
     const other = payment();
-    expect([await taken(other), await uses.claim(other)]).to.deep.equal(["taken", "busy"]);
+    expect([await acquired(other), await uses.claim(other)]).to.deep.equal(["acquired", "busy"]);
   });
 
   it("stay consumed while a clock is hours ahead and after it is corrected, in either format", async () => {
     const [shown, use, under] = [payment(), payment(), payment()];
-    await (await claims.take(request(shown))).finish(200);
+    await (await claims.acquire(request(shown))).finish(200);
     expect(await uses.claim(use)).to.equal("claimed");
     await uses.consume(use);
     expect(await uses.claim(under)).to.equal("claimed");
     const HOURS = 23 * 3_600_000;
     now += HOURS;
     await store.sweep();
-    expect([await taken(shown), await uses.claim(use), await uses.claim(payment({ timestamp: now }))]).to.deep.equal([
-      ...["USED", "used", "claimed"],
-    ]);
-    // Its handler began before the clock jumped, and answers now.
+    expect([await acquired(shown), await uses.claim(use), await uses.claim(payment({ timestamp: now }))]).to.deep.equal(
+      [...["USED", "used", "claimed"]],
+    );
+    // Its handler started before the clock jumped, and finishes now.
     await uses.consume(under);
     now -= HOURS;
     await store.sweep();
     for (const old of [shown, use, under])
-      expect([await taken(old), await uses.claim(old)]).to.deep.equal(["USED", "used"]);
+      expect([await acquired(old), await uses.claim(old)]).to.deep.equal(["USED", "used"]);
     now += HOURS + 2 * 3_600_000;
     await store.sweep();
     expect(await store.isUsed(idOf(shown.nullifier))).to.equal(false);
@@ -85,7 +85,7 @@ describe("payment uses across formats", () => {
     const [used, under] = [payment(), payment()];
     for (const use of [used, under]) await uses.claim(use);
     await uses.consume(used);
-    now += REMEMBERED - 1;
+    now += REMEMBERED_MS - 1;
     await uses.claim(payment());
     expect(uses.size).to.equal(3);
     now += 1;
@@ -101,7 +101,7 @@ describe("payment uses across formats", () => {
       expect(await uses.claim(use)).to.equal("claimed");
       await uses.release(use);
     }
-    expect(await taken(use)).to.equal("taken");
+    expect(await acquired(use)).to.equal("acquired");
   });
 
   it("of an invalid payment do not block a valid one of the same note", async () => {
@@ -116,7 +116,7 @@ describe("payment uses across formats", () => {
     expect(await uses.claim(honest)).to.equal("claimed");
     await uses.consume(honest);
     await uses.restore(honest);
-    // Once the honest one was served, no other of the note is heard.
+    // Once the valid payment was served, the note's other payments are refused.
     expect([await uses.claim(forged), await uses.claim(honest)]).to.deep.equal(["used", "claimed"]);
   });
 
@@ -127,32 +127,32 @@ describe("payment uses across formats", () => {
       await uses.consume(use);
       await uses.restore(use);
     }
-    expect([await uses.claim(use), await taken(use)]).to.deep.equal(["used", "USED"]);
+    expect([await uses.claim(use), await acquired(use)]).to.deep.equal(["used", "USED"]);
   });
 
   it("stay consumed if the store was unavailable when the resource was served", async () => {
     const use = payment();
     await uses.claim(use);
     const { consume } = store;
-    let back = (): void => undefined;
-    const away = new Promise<void>((resolve) => {
-      back = resolve;
+    let endOutage = (): void => undefined;
+    const outage = new Promise<void>((resolve) => {
+      endOutage = resolve;
     });
     let tries = 0;
     const stored = new Promise<void>((resolve) => {
       store.consume = async (id) => {
         tries += 1;
-        if (tries === 1) throw new Error("the store is away");
-        await away;
+        if (tries === 1) throw new Error("the store is unavailable");
+        await outage;
         await consume.call(store, id);
         resolve();
       };
     });
     const failed = await uses.consume(use).catch((error: Error) => error.message);
-    expect(failed).to.equal("the store is away");
+    expect(failed).to.equal("the store is unavailable");
     expect(await open().claim(use)).to.equal("busy");
-    back();
-    // Whoever renews its lease stores it as used instead.
+    endOutage();
+    // The next renewal stores it as used instead.
     await stored;
     now += 2_400;
     expect(await open().claim(use)).to.equal("used");
@@ -179,10 +179,10 @@ describe("payment uses across formats", () => {
   });
 
   it("are rejected if a store without memory cannot know them", async () => {
-    const forgetful = open(now);
-    expect(await forgetful.claim(payment({ timestamp: now - 1 }))).to.equal("early");
-    expect(await forgetful.claim(payment({ timestamp: now + 1 }))).to.equal("early");
-    expect(await forgetful.claim(payment())).to.equal("claimed");
-    forgetful.close();
+    const inMemory = open(now);
+    expect(await inMemory.claim(payment({ timestamp: now - 1 }))).to.equal("early");
+    expect(await inMemory.claim(payment({ timestamp: now + 1 }))).to.equal("early");
+    expect(await inMemory.claim(payment())).to.equal("claimed");
+    inMemory.close();
   });
 });

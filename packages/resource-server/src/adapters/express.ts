@@ -1,19 +1,19 @@
-// Express 4 and 5, Connect, and whatever else takes (request, response, next).
+// Express 4 and 5, Connect, and other servers that take middleware of (request, response, next).
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { PaidProof } from "../paywall/types.ts";
-import { follow, isOver, nodeRequest, setHeaders } from "./node.ts";
+import { isEnded, nodeRequest, reportOutcome, setHeaders } from "./node.ts";
 import { OpeningPaywall, type PaywallSource } from "./open.ts";
 
 declare global {
   namespace Express {
     interface Request {
-      /** What this request was paid with; undefined where it was free. */
+      /** The payment of this request; undefined if the request is free. */
       payment?: PaidProof;
     }
   }
 }
 
-/** A request of Express; Connect's has no `originalUrl` of its own where nothing is mounted. */
+/** A request of Express. Connect sets `originalUrl` only below a mount point. */
 export interface PaidRequest extends IncomingMessage {
   originalUrl?: string;
   payment?: PaidProof;
@@ -21,26 +21,26 @@ export interface PaidRequest extends IncomingMessage {
 
 export interface PaywallMiddleware {
   (request: PaidRequest, response: ServerResponse, next: (error?: unknown) => void): void;
-  /** Resolves when payments can be judged; rejects if options are wrong. Free requests pass before. */
+  /** Resolves once payments can be checked; rejects if an option is wrong. Free requests pass at once. */
   readonly ready: Promise<void>;
-  /** Ends what the paywall holds open. A paywall that was passed in is left to who made it. */
+  /** Closes the store and stops the timers. A `Paywall` that you passed in stays open. */
   close(): Promise<void>;
 }
 
 /**
- * Charges for every request that passes it. Put it on the routes that are for sale: in front of everything it charges
- * for missing pages too.
+ * Charges for every request that reaches it. Put it on the paid routes only: in front of the whole application it also
+ * charges for missing pages.
  *
  *     app.get("/report", sotto(options), sendReport);
  */
 export function sotto(source: PaywallSource): PaywallMiddleware {
   const paywall = new OpeningPaywall(source);
-  /** @returns whether what comes after may run */
+  /** @returns whether the next handler may run */
   const admit = async (request: PaidRequest, response: ServerResponse): Promise<boolean> => {
     const decision = await paywall.decide(nodeRequest(request, request.originalUrl ?? request.url ?? "/"));
     if (decision.kind === "free") return true;
     if (decision.kind === "refused") {
-      if (isOver(response)) return false;
+      if (isEnded(response)) return false;
       const body = JSON.stringify(decision.body);
       setHeaders(response, decision.headers);
       response.setHeader("content-type", "application/json; charset=utf-8");
@@ -48,19 +48,19 @@ export function sotto(source: PaywallSource): PaywallMiddleware {
       response.writeHead(decision.status).end(body);
       return false;
     }
-    if (isOver(response)) {
-      // Nobody would get what was paid for: the handler does not run, and the payment can be shown again.
+    if (isEnded(response)) {
+      // The client is gone: do not run the handler, and release the payment so that the client can retry with it.
       await decision.finish("aborted");
       return false;
     }
     setHeaders(response, decision.headers);
-    follow(response, decision);
+    reportOutcome(response, decision);
     request.payment = decision.payment;
     return true;
   };
   return Object.assign(
     (request: PaidRequest, response: ServerResponse, next: (error?: unknown) => void) => {
-      // Errors of what comes after are not the paywall's: next is called outside of the promise.
+      // `next` must not throw into the promise: errors of later handlers are not the paywall's.
       admit(request, response).then(
         (admitted) => admitted && next(),
         () => response.destroy(),

@@ -1,9 +1,9 @@
-// Servers whose handlers take a Request and give a Response: node-server, Bun, Deno, workers.
+// Servers whose handlers take a Request and return a Response: node-server, Bun, Deno, workers.
 import type { PaidProof, PaywallRequest } from "../paywall/types.ts";
-import { combined, isList } from "./headers.ts";
+import { isList, mergedHeader } from "./headers.ts";
 import { OpeningPaywall, type PaywallSource } from "./open.ts";
 
-/** A handler that is told what the request was paid with: undefined where it was free. */
+/** A handler; `payment` is undefined if the request is free. */
 export type PaidHandler<Rest extends readonly unknown[]> = (
   request: Request,
   payment: PaidProof | undefined,
@@ -12,15 +12,15 @@ export type PaidHandler<Rest extends readonly unknown[]> = (
 
 export interface PaywalledHandler<Rest extends readonly unknown[]> {
   (request: Request, ...rest: Rest): Promise<Response>;
-  /** Resolves when payments can be judged; rejects if options are wrong. Free requests pass before. */
+  /** Resolves once payments can be checked; rejects if an option is wrong. Free requests pass at once. */
   readonly ready: Promise<void>;
-  /** Ends what the paywall holds open. A paywall that was passed in is left to who made it. */
+  /** Closes the store and stops the timers. A `Paywall` that you passed in stays open. */
   close(): Promise<void>;
 }
 
 /**
- * A request without its server. A URL is normalised by whoever made the Request of it, and the handler sees no other;
- * of a header that comes twice, the values are joined by then: two proofs are no JSON, and so are refused.
+ * Reads a Request. Its creator has normalized the URL already, and the handler sees that same URL. `Headers` has joined
+ * the values of a repeated header: two joined proofs are not JSON and get 400.
  */
 export function fetchRequest(request: Request): PaywallRequest {
   const { url, method, headers } = request;
@@ -29,25 +29,25 @@ export function fetchRequest(request: Request): PaywallRequest {
   return { method, target: target.startsWith("/") ? target : `/${target}`, header: values };
 }
 
-/** The paywall's headers that a response of the application still needs; what it says itself stays. */
+/** The paywall's headers that the application's response does not set itself; list headers are merged. */
 export function additions(response: Response, headers: Readonly<Record<string, string>>): [string, string][] {
   return Object.entries(headers)
     .map(([name, value]) => [name, response.headers.get(name) ?? undefined, value] as const)
     .filter(([name, before]) => before === undefined || isList(name))
-    .map(([name, before, value]) => [name, combined(name, before, value)]);
+    .map(([name, before, value]) => [name, mergedHeader(name, before, value)]);
 }
 
 function withHeaders(response: Response, headers: Readonly<Record<string, string>>): Response {
-  // One of status 0 or 101 cannot be made again.
+  // A Response of status 0 or 101 cannot be constructed.
   if (response.status < 200) return response;
-  // Those of a Response that fetch() gave cannot be changed.
+  // The headers of a Response from fetch() are immutable.
   const changed = new Response(response.body, response);
   for (const [name, value] of additions(response, headers)) changed.headers.set(name, value);
   return changed;
 }
 
 /**
- * Charges for every request before `handler` gets it.
+ * Charges for every request before it reaches `handler`.
  *
  *     export default { fetch: withPayment((request, payment) => new Response("paid"), options) };
  */
@@ -61,13 +61,13 @@ export function withPayment<Rest extends readonly unknown[]>(
     if (decision.kind === "free") return handler(request, undefined, ...rest);
     if (decision.kind === "refused") return Response.json(decision.body, decision);
     if (request.signal.aborted) {
-      // Nobody would get what was paid for: the handler does not run, and the payment can be shown again.
+      // The client is gone: do not run the handler, and release the payment so that the client can retry with it.
       await decision.finish("aborted");
       return new Response(null, { status: 503 });
     }
     try {
       const response = await handler(request, decision.payment, ...rest);
-      // Response.error() has status 0, and a server makes a failure of it.
+      // Response.error() has status 0; servers treat it as a failure.
       const outcome = response.status === 0 ? 500 : response.status;
       await decision.finish(request.signal.aborted ? "aborted" : outcome);
       return withHeaders(response, decision.headers);

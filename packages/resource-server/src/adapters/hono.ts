@@ -3,25 +3,25 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Context, MiddlewareHandler, Next } from "hono";
 import type { PaidProof, PaywallRequest } from "../paywall/types.ts";
 import { additions, fetchRequest } from "./fetch.ts";
-import { combined } from "./headers.ts";
-import { isOver, nodeRequest } from "./node.ts";
+import { mergedHeader } from "./headers.ts";
+import { isEnded, nodeRequest } from "./node.ts";
 import { OpeningPaywall, type PaywallSource } from "./open.ts";
 
 declare module "hono" {
   interface ContextVariableMap {
-    /** What this request was paid with; undefined where it was free. */
+    /** The payment of this request; undefined if the request is free. */
     payment: PaidProof | undefined;
   }
 }
 
 export interface PaywallMiddleware extends MiddlewareHandler {
-  /** Resolves when payments can be judged; rejects if options are wrong. Free requests pass before. */
+  /** Resolves once payments can be checked; rejects if an option is wrong. Free requests pass at once. */
   readonly ready: Promise<void>;
-  /** Ends what the paywall holds open. A paywall that was passed in is left to who made it. */
+  /** Closes the store and stops the timers. A `Paywall` that you passed in stays open. */
   close(): Promise<void>;
 }
 
-/** What node-server puts into `c.env`. */
+/** `c.env` on node-server. */
 interface NodeBindings {
   readonly incoming?: IncomingMessage;
   readonly outgoing?: ServerResponse;
@@ -29,7 +29,7 @@ interface NodeBindings {
 
 const bindings = (c: Context): NodeBindings => (typeof c.env === "object" && c.env !== null ? c.env : {});
 
-/** The target is the one Hono routes by; on node-server, each value of a header can be seen. */
+/** The target is the one that Hono routes by. On node-server, a repeated header keeps its separate values. */
 function honoRequest(c: Context): PaywallRequest {
   const request = fetchRequest(c.req.raw);
   const { incoming } = bindings(c);
@@ -38,24 +38,24 @@ function honoRequest(c: Context): PaywallRequest {
 
 function isLost(c: Context): boolean {
   const { outgoing } = bindings(c);
-  return outgoing === undefined ? c.req.raw.signal.aborted : isOver(outgoing);
+  return outgoing === undefined ? c.req.raw.signal.aborted : isEnded(outgoing);
 }
 
 function outcomeOf(c: Context): number | "aborted" {
   const { outgoing } = bindings(c);
-  // A handler may have answered by itself, past Hono.
+  // A handler may have written the response itself, bypassing Hono.
   if (outgoing?.headersSent === true) return outgoing.statusCode;
   return isLost(c) ? "aborted" : c.res.status;
 }
 
 function setHeaders(c: Context, headers: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(headers))
-    c.header(name, combined(name, c.res.headers.get(name) ?? undefined, value));
+    c.header(name, mergedHeader(name, c.res.headers.get(name) ?? undefined, value));
 }
 
 /**
- * Charges for every request that passes it. Put it on the routes that are for sale: in front of everything it charges
- * for missing pages too.
+ * Charges for every request that reaches it. Put it on the paid routes only: in front of the whole application it also
+ * charges for missing pages.
  *
  *     app.get("/report", sotto(options), sendReport);
  */
@@ -72,7 +72,7 @@ export function sotto(source: PaywallSource): PaywallMiddleware {
       return;
     }
     if (isLost(c)) {
-      // Nobody would get what was paid for: the handler does not run, and the payment can be shown again.
+      // The client is gone: do not run the handler, and release the payment so that the client can retry with it.
       await decision.finish("aborted");
       return c.body(null, 503);
     }

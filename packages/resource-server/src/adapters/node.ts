@@ -1,13 +1,13 @@
-// What the adapters for servers of node:http have in common.
+// Shared by the adapters for node:http servers.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Decision, PaywallRequest } from "../paywall/types.ts";
-import { combined } from "./headers.ts";
+import { mergedHeader } from "./headers.ts";
 
 export type Paid = Extract<Decision, { kind: "paid" }>;
 
-/** @param target as the client sent it; a framework that mounts or rewrites keeps it beside `request.url` */
+/** @param target as the client sent it; frameworks that mount or rewrite change `request.url` */
 export function nodeRequest(request: IncomingMessage, target: string): PaywallRequest {
-  // Not `headers`: Node joins what comes twice with ", ", and two halves of a proof would be one.
+  // Not `headers`: Node joins repeated headers with ", ", which would make one proof of two halves.
   const values = (name: string): string[] => {
     const { rawHeaders } = request;
     return rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name);
@@ -18,37 +18,37 @@ export function nodeRequest(request: IncomingMessage, target: string): PaywallRe
 export function setHeaders(response: ServerResponse, headers: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(headers)) {
     const before = response.getHeader(name);
-    response.setHeader(name, combined(name, before === undefined ? undefined : String(before), value));
+    response.setHeader(name, mergedHeader(name, before === undefined ? undefined : String(before), value));
   }
 }
 
-/** Whether there is nobody left to answer, or somebody else did: a time-out of the application, say. */
-export function isOver(response: ServerResponse): boolean {
-  // An answer of HTTP/2 says of its stream what one of HTTP/1 says of itself.
+/** Whether the client has disconnected, or a response was already sent, for example by the application's timeout. */
+export function isEnded(response: ServerResponse): boolean {
+  // In HTTP/2 the stream, not the response, has `destroyed`.
   const { stream } = response as { stream?: { destroyed: boolean } };
   const gone = response.destroyed || response.closed || stream?.destroyed === true;
   return gone || response.headersSent || response.writableEnded;
 }
 
 /**
- * Tells the paywall, once, how a paid request ended: with its status as soon as that is certain, which is when the
- * headers are written (so that a client cannot ask again before a failure is known, and a slow reader cannot outlast the
- * claim), or that the connection went away before.
+ * Reports to the paywall, once, how a paid request ended: with its status when the headers are written, or "aborted" if
+ * the connection closed before that. Reporting at the headers means that a client cannot retry before a failure is
+ * known, and that a slow reader cannot outlast the claim.
  */
-export function follow(response: ServerResponse, { finish }: Paid): void {
-  let told = false;
-  const tell = (outcome: number | "aborted"): void => {
-    if (told) return;
-    told = true;
+export function reportOutcome(response: ServerResponse, { finish }: Paid): void {
+  let reported = false;
+  const report = (outcome: number | "aborted"): void => {
+    if (reported) return;
+    reported = true;
     void finish(outcome);
   };
   const writeHead: (...parts: unknown[]) => ServerResponse = response.writeHead.bind(response) as never;
   response.writeHead = ((status: number, ...rest: unknown[]) => {
     const written = writeHead(status, ...rest);
-    if (status >= 200) tell(status);
+    if (status >= 200) report(status);
     return written;
   }) as typeof response.writeHead;
-  // Those of HTTP/2 can begin without writeHead, and are finished when they are cut off.
+  // HTTP/2 responses can start without writeHead, and emit "finish" if they are cut off.
   for (const event of ["finish", "close"])
-    response.once(event, () => tell(response.headersSent ? response.statusCode : "aborted"));
+    response.once(event, () => report(response.headersSent ? response.statusCode : "aborted"));
 }

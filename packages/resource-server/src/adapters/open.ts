@@ -2,25 +2,25 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startPaywall } from "../paywall/create.ts";
 import type { Decision, Paywall, PaywallOptions, PaywallRequest } from "../paywall/types.ts";
 
-/** What an adapter needs of a paywall. */
-export type Judge = Pick<Paywall, "decide" | "close"> & Partial<Pick<Paywall, "ready">>;
+/** The part of a paywall that adapters use. */
+export type AdaptedPaywall = Pick<Paywall, "decide" | "close"> & Partial<Pick<Paywall, "ready">>;
 
-/** What an adapter is given: options of a paywall of its own, or a paywall that it shares with others and does not close. */
-export type PaywallSource = PaywallOptions | Judge;
+/** Options, from which the adapter creates its own paywall, or a shared paywall, which it does not close. */
+export type PaywallSource = PaywallOptions | AdaptedPaywall;
 
-/** How long a start waits for the first attempt to reach chain and service, ms. */
-const START_MS = 5_000;
+/** Maximum wait for the first attempt to reach chain and service, ms. */
+const MAX_START_MS = 5_000;
 
-/** The paywall behind an adapter that has to be there before the paywall is open. */
+/** A paywall for adapters, which are created synchronously, before their paywall is open. */
 export class OpeningPaywall {
-  readonly #paywall: Promise<Judge>;
+  readonly #paywall: Promise<AdaptedPaywall>;
   readonly #attempted: Promise<void>;
   readonly #own: boolean;
 
   constructor(source: PaywallSource) {
     this.#own = !("decide" in source);
     const started = "decide" in source ? undefined : startPaywall(source);
-    this.#paywall = started ?? Promise.resolve(source as Judge);
+    this.#paywall = started ?? Promise.resolve(source as AdaptedPaywall);
     this.#attempted = started === undefined ? Promise.resolve() : started.then(({ attempted }) => attempted);
     // Requests and `ready` handle the failure themselves.
     this.#paywall.catch(() => undefined);
@@ -28,21 +28,21 @@ export class OpeningPaywall {
   }
 
   /**
-   * Resolves when the paywall can judge payments. If nothing listens to it, a shop that never can ends with the error
-   * instead of running without being able to sell.
+   * Resolves once the paywall can check payments. If nothing handles its rejection, the process ends with that error
+   * instead of running on with a paywall that can never accept a payment.
    */
   ready(): Promise<void> {
     return this.#paywall.then(({ ready }) => ready);
   }
 
-  /** Ends with the first attempt to reach chain and service, after 5 s at the latest. Rejects if it failed for good. */
+  /** Settles with the first attempt to reach chain and service, or after 5 s. Rejects on a permanent error. */
   async started(): Promise<void> {
     const timer = new AbortController();
-    const time = sleep(START_MS, undefined, { signal: timer.signal }).catch(() => undefined);
+    const time = sleep(MAX_START_MS, undefined, { signal: timer.signal }).catch(() => undefined);
     try {
       await Promise.race([this.#attempted, time]);
     } catch (error) {
-      // It is thrown here.
+      // The caller gets this error from here.
       this.ready().catch(() => undefined);
       throw error;
     } finally {
@@ -50,7 +50,7 @@ export class OpeningPaywall {
     }
   }
 
-  /** Never throws: whatever fails here is the shop's trouble, and no caller learns more than that. */
+  /** Never throws: any failure becomes a 503, and the client learns nothing about its cause. */
   async decide(request: PaywallRequest): Promise<Decision> {
     try {
       return await (await this.#paywall).decide(request);

@@ -1,26 +1,26 @@
 import { CheckUnavailable } from "../outcome.ts";
 
-/** Lets a few through at a time, has some wait in order, and sends the rest away. */
+/** Limits concurrency: further calls wait in order, and calls beyond the queue's size are rejected. */
 export class Gate {
-  readonly #places: number;
-  readonly #room: number;
+  readonly #limit: number;
+  readonly #queueSize: number;
   readonly #waiting: (() => void)[] = [];
   #busy = 0;
 
   /**
-   * @param places what may run at once
-   * @param room what may wait
+   * @param limit maximum of concurrent actions
+   * @param queueSize maximum of waiting actions
    */
-  constructor(places: number, room: number) {
-    this.#places = places;
-    this.#room = room;
+  constructor(limit: number, queueSize: number) {
+    this.#limit = limit;
+    this.#queueSize = queueSize;
   }
 
   /** @throws CheckUnavailable OVERLOADED */
   async run<T>(action: () => Promise<T>): Promise<T> {
-    if (this.#busy >= this.#places) {
-      if (this.#waiting.length >= this.#room) throw new CheckUnavailable("OVERLOADED", 2);
-      // Whoever leaves hands its place on.
+    if (this.#busy >= this.#limit) {
+      if (this.#waiting.length >= this.#queueSize) throw new CheckUnavailable("OVERLOADED", 2);
+      // An action that ends passes its slot to the first waiting one, so #busy stays.
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     } else this.#busy += 1;
     try {

@@ -1,4 +1,4 @@
-// The expensive checks: 1 and 2 of interface 4.6.1, ten milliseconds each.
+// The expensive checks, 1 and 2 of interface 4.6.1: about ten milliseconds each.
 import { setImmediate } from "node:timers/promises";
 import type { Bytes32, PaymentBundle } from "@sotto/protocol";
 import type { Verifier } from "@sotto/prover";
@@ -6,8 +6,8 @@ import { CheckFailed } from "../outcome.ts";
 import { CIRCUITS } from "../service/keys.ts";
 import { Gate } from "./gate.ts";
 
-/** Verifying keeps the thread: one at a time, and other requests in between. */
-const WAITING = 64;
+/** Verification blocks the thread, so proofs are verified one at a time, with other requests handled in between. */
+const MAX_WAITING = 64;
 
 const [PAYMENT, RANGE] = CIRCUITS;
 
@@ -15,13 +15,13 @@ const words = (values: readonly bigint[]): string[] => values.map(String);
 
 export class Proofs {
   readonly #verifier: Verifier;
-  readonly #gate = new Gate(1, WAITING);
+  readonly #gate = new Gate(1, MAX_WAITING);
 
   constructor(verifier: Verifier) {
     this.#verifier = verifier;
   }
 
-  /** Before the first payer waits for it. What fails here is tried again with its payment. */
+  /** Prepares the verifier before the first payment. A failure here is not an error: `check` retries it. */
   async warm(): Promise<void> {
     await Promise.allSettled(CIRCUITS.map((circuit) => this.#verifier.warm(circuit)));
   }
@@ -30,41 +30,42 @@ export class Proofs {
   async check({ proof, publicSignals, amountProof, amountPublicSignals }: PaymentBundle): Promise<void> {
     await this.#gate.run(async () => {
       await setImmediate();
-      if (!(await this.#holds(PAYMENT, proof, publicSignals))) throw new CheckFailed("PROOF");
+      if (!(await this.#isValid(PAYMENT, proof, publicSignals))) throw new CheckFailed("PROOF");
       await setImmediate();
-      if (!(await this.#holds(RANGE, amountProof, amountPublicSignals))) throw new CheckFailed("AMOUNT_PROOF");
+      if (!(await this.#isValid(RANGE, amountProof, amountPublicSignals))) throw new CheckFailed("AMOUNT_PROOF");
     });
   }
 
-  async #holds(circuit: string, proof: readonly bigint[], signals: readonly bigint[]): Promise<boolean> {
+  async #isValid(circuit: string, proof: readonly bigint[], signals: readonly bigint[]): Promise<boolean> {
     try {
       return await this.#verifier.verify(circuit, words(proof), words(signals));
     } catch {
-      // Eight numbers that are no points.
+      // The eight numbers are not points of the curve.
       return false;
     }
   }
 }
 
-/** Failures that one payment is forgiven. Its payer has paid for it once, and not for the checks of any number of headers. */
-const MOST_FAILURES = 64;
-const MOST_PAYMENTS = 10_000;
+/** Failed checks per payment: one payment must not buy an unlimited number of expensive checks. */
+const MAX_FAILURES = 64;
+/** Payments whose failures are counted. */
+const MAX_PAYMENTS = 10_000;
 
-/** Counts how often a payment that the service vouched for failed the checks that cost something. */
+/** Counts how often a payment with a valid token failed the expensive checks. */
 export class Failures {
   readonly #counts = new Map<Bytes32, number>();
 
   /** @throws CheckFailed TOO_MANY_TRIES */
-  assertFew(digest: Bytes32): void {
-    if ((this.#counts.get(digest) ?? 0) >= MOST_FAILURES) throw new CheckFailed("TOO_MANY_TRIES");
+  assertBelowLimit(digest: Bytes32): void {
+    if ((this.#counts.get(digest) ?? 0) >= MAX_FAILURES) throw new CheckFailed("TOO_MANY_TRIES");
   }
 
   add(digest: Bytes32): void {
     const count = this.#counts.get(digest) ?? 0;
-    // Last in order again: what is forgotten is what failed longest ago.
+    // Reinserting moves the payment to the end: the one whose last failure is oldest is dropped first.
     this.#counts.delete(digest);
     this.#counts.set(digest, count + 1);
     const oldest = this.#counts.keys().next();
-    if (this.#counts.size > MOST_PAYMENTS && !oldest.done) this.#counts.delete(oldest.value);
+    if (this.#counts.size > MAX_PAYMENTS && !oldest.done) this.#counts.delete(oldest.value);
   }
 }

@@ -1,65 +1,66 @@
-// Settled is what the pool says it settled. The root of a proof may be invented and the service may lie: this check
-// rests on neither.
+// Asks the chain whether the pool settled a payment. This check does not rely on the root in the proof, which may be
+// invented, nor on the service, which may lie.
 import { setTimeout as pause } from "node:timers/promises";
 import { type Chain, type ChainNode, poolViews, showsSettled } from "@sotto/chain";
 import type { Address, Bytes32 } from "@sotto/protocol";
 import { CheckFailed, CheckUnavailable } from "../outcome.ts";
 import { Gate } from "./gate.ts";
 
-/** A payment as the chain knows it. */
+/** A payment as it is looked up on the chain. */
 export interface Payment {
   readonly nullifier: bigint;
   readonly digest: Bytes32;
-  /** Where its payer says that it was settled. */
+  /** The transaction that settled it, according to the payer. */
   readonly txSignature: Bytes32;
-  /** Last second in which the pool settles it. */
+  /** The pool settles it until this time, Unix seconds. */
   readonly validUntil: bigint;
 }
 
 export interface SettlementOptions {
   readonly chain: Chain;
   readonly pool: Address;
-  /** Blocks, the payment's own included. */
+  /** Required blocks, including the payment's own. */
   readonly confirmations: number;
-  /** The chain's time between blocks. */
+  /** Time between blocks, ms. */
   readonly blockTimeMs: number;
-  /** How long to wait for a payment that is not there yet. */
+  /** Maximum wait for a payment that the chain does not show yet, ms. */
   readonly waitMs: number;
   readonly clock: () => number;
 }
 
 const POLL_MS = 250;
-/** Looks at once: each is a few questions to a node. */
-const AT_ONCE = 64;
-const WAITING = 256;
-/** Payments that are waited for at once. Beyond them one that is not there is told so at its first look. */
-const WAITED_FOR = 64;
+/** Concurrent lookups; each makes a few requests to a node. */
+const MAX_LOOKUPS = 64;
+const MAX_QUEUED_LOOKUPS = 256;
+/** Payments awaited at the same time. Beyond that, a missing payment fails at its first lookup. */
+const MAX_AWAITED = 64;
 
 type Found = "named" | "elsewhere" | "missing";
 
-/** Found, and whether where its payer said. */
 export interface Settlement {
+  /** Whether the transaction that the payer named settled it. */
   readonly settledThere: boolean;
 }
 
 export class Settlements {
   readonly #options: SettlementOptions;
-  readonly #gate = new Gate(AT_ONCE, WAITING);
+  readonly #gate = new Gate(MAX_LOOKUPS, MAX_QUEUED_LOOKUPS);
   readonly #looking = new Map<Bytes32, Promise<Settlement>>();
-  #waitedFor = 0;
+  #awaited = 0;
 
   constructor(options: SettlementOptions) {
     this.#options = options;
   }
 
   /**
-   * @returns whether it was settled in the transaction that was named; otherwise somebody else settled it first
-   * @throws CheckFailed NOT_SETTLED, to be tried again as long as it may still be settled; CheckUnavailable
+   * Looks a payment up, and waits up to `waitMs` for it to appear.
+   *
+   * @throws CheckFailed NOT_SETTLED, with `retryAfter` as long as the payment may still be settled; CheckUnavailable
    */
   async find(payment: Payment): Promise<Settlement> {
     const { digest } = payment;
     const before = this.#looking.get(digest);
-    // One payment takes one place, however often it is shown: others must not wait behind one that is not there.
+    // Only one request waits for a payment, however often its header is sent: a missing one must not block others.
     if (before !== undefined) {
       await before;
       return this.#look(payment, 0);
@@ -73,15 +74,15 @@ export class Settlements {
     const { clock } = this.#options;
     const end = clock() + waitMs;
     let found = await this.#ask(payment);
-    if (found === "missing" && this.#waitedFor < WAITED_FOR) {
-      this.#waitedFor += 1;
+    if (found === "missing" && this.#awaited < MAX_AWAITED) {
+      this.#awaited += 1;
       try {
         while (found === "missing" && clock() < end) {
           await pause(Math.min(POLL_MS, Math.max(0, end - clock())));
           found = await this.#ask(payment);
         }
       } finally {
-        this.#waitedFor -= 1;
+        this.#awaited -= 1;
       }
     }
     if (found === "missing") throw new CheckFailed("NOT_SETTLED", this.#retryAfter(payment));
@@ -89,8 +90,8 @@ export class Settlements {
   }
 
   /**
-   * Every node is asked before a payment is taken for missing: one may be some blocks behind the service's. Only this
-   * takes a place, no wait does: payments that were never settled must not keep out those that were.
+   * Asks every node before it reports a payment as missing, because a node may lag behind the service's. Only these
+   * requests occupy the gate, not the waits between them: payments that never settled must not block those that did.
    */
   #ask(payment: Payment): Promise<Found> {
     return this.#gate.run(async () => {
@@ -109,19 +110,19 @@ export class Settlements {
     const { pool, confirmations } = this.#options;
     const [head, receipt] = await Promise.all([node.height(), node.receipt(txSignature)]);
     const confirmed = head - confirmations + 1;
-    // A transaction that failed has no logs.
+    // A reverted transaction has no logs.
     if (
       receipt !== undefined &&
       receipt.blockNumber <= confirmed &&
       showsSettled(receipt.logs, pool, nullifier, digest)
     )
       return "named";
-    // Anyone may settle a payment: what counts is that it is this one, not in which transaction.
+    // Anyone may settle a payment, in any transaction; the digest identifies it.
     if (confirmed < 0) return "missing";
     return (await poolViews(node, pool).spentBy(nullifier, confirmed)) === digest ? "elsewhere" : "missing";
   }
 
-  /** Seconds; undefined once no block to come can have settled it. */
+  /** Seconds; undefined once no future block can settle it. */
   #retryAfter({ validUntil }: Payment): number | undefined {
     const { confirmations, blockTimeMs, clock } = this.#options;
     const last = Number(validUntil) * 1000 + (confirmations + 1) * blockTimeMs;

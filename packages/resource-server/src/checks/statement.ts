@@ -1,5 +1,5 @@
-// Compares what a header says with what this server asks for: everything but the two proofs and the chain. The interface
-// (4.6.1) lists the proofs first; the answer is the same whichever check fails, so the cheap ones are made first.
+// Compares a header with the terms of the request: every check except the two proofs and the chain. Interface 4.6.1
+// lists the proofs first, but the response is the same for every failed check, so the cheap ones come first.
 import {
   type AmountBounds,
   checkCiphertext,
@@ -9,19 +9,22 @@ import {
   differingClaim,
   openingOf,
   type PaymentBundle,
+  type PaymentSignals,
   type PaymentStatement,
   type PaymentTerms,
   type PaymentTokenClaims,
   type ProofHeader,
   readStatement,
   tokenClaims,
+  tryDecrypt,
+  type Viewer,
 } from "@sotto/protocol";
 import { CheckFailed } from "../outcome.ts";
 
-/** What one request asks of its payment. */
+/** The terms that a request's payment must meet. */
 export type RequestTerms = PaymentTerms & { readonly bounds: AmountBounds };
 
-/** A header that says the right things, none of them proven yet. */
+/** A header that matches its token and the terms; its proofs and its settlement are not verified yet. */
 export interface HeaderStatement extends PaymentStatement {
   readonly header: ProofHeader;
 }
@@ -35,12 +38,12 @@ export function assertRecipient({ recipientPublicKey }: ProofHeader, { recipient
 export function assertFresh({ timestamp }: ProofHeader, now: number): void {
   const stale = checkFreshness(timestamp, now);
   if (stale === undefined) return;
-  // A payment from a clock that is ahead of this one is accepted later: its payer is told when.
+  // The payer's clock is ahead: the same header passes later, and Retry-After says when.
   const early = stale.kind === "FROM_THE_FUTURE" ? Math.ceil((stale.distanceMs - stale.limitMs) / 1000) : undefined;
   throw new CheckFailed(stale.kind, early);
 }
 
-/** The rest of a bundle may be left out of a header; what is sent must be the same. */
+/** A header may omit the rest of its bundle; fields that it has must be equal. */
 function isSameBundle(header: ProofHeader, bundle: PaymentBundle): boolean {
   const { senderCommitment = bundle.senderCommitment, resourceUrl = bundle.resourceUrl } = header;
   const { amountPublicSignals = bundle.amountPublicSignals } = header;
@@ -52,11 +55,11 @@ function isSameBundle(header: ProofHeader, bundle: PaymentBundle): boolean {
 }
 
 /**
- * What a header says, completed by the terms and by the sender commitment of its token: every claim of the token is true
- * of it, its signals open to this recipient and resource, and both proofs are about the ciphertext that was sent. The
- * sender commitment, which nothing else tells, is proven by the signals that it opens.
+ * Completes a header with the terms and with the sender commitment from its token, and checks that every claim of the
+ * token matches it, that its signals open to this recipient and resource, and that both proofs use the ciphertext that
+ * was sent. Only the token contains the sender commitment; the signals that it opens prove it.
  *
- * @param claims of the token, whose signature was checked
+ * @param claims of a token whose signature was verified
  * @throws CheckFailed TOKEN_CLAIMS, BUNDLE, RECIPIENT_SIGNAL, RESOURCE_SIGNAL, CIPHERTEXT
  */
 export function readHeaderStatement(
@@ -72,4 +75,16 @@ export function readHeaderStatement(
   const mismatch = checkOpening(signals, openingOf(statement, terms.deployment)) ?? checkCiphertext(bundle);
   if (mismatch !== undefined) throw new CheckFailed(mismatch.kind);
   return { ...statement, header };
+}
+
+/**
+ * Decrypts the amount, base units, with the recipient's viewing key from the note that the payment creates.
+ *
+ * @throws CheckFailed AMOUNT if the note cannot be decrypted, or if its amount is outside the proven bounds: then the
+ * proofs are worthless, as with development keys
+ */
+export function readAmount(viewer: Viewer, signals: PaymentSignals, { lowerBound, upperBound }: AmountBounds): bigint {
+  const amount = tryDecrypt(viewer, signals)?.amount;
+  if (amount === undefined || amount < lowerBound || amount > upperBound) throw new CheckFailed("AMOUNT");
+  return amount;
 }

@@ -1,5 +1,5 @@
-// The service's word for a payment: that it verified this very one. It vouches for the root, and gives the sender
-// commitment, which opens the signals.
+// The service's token states that it verified this payment, including its root. It also contains the sender commitment,
+// which opens the signals.
 import { type PaymentTokenClaims, parseTokenClaims, TOKEN_TYPE } from "@sotto/protocol";
 import { decodeProtectedHeader, jwtVerify } from "jose";
 import { CheckFailed } from "../outcome.ts";
@@ -9,14 +9,15 @@ export class Tokens {
   readonly #keys: TokenKeys;
   readonly #issuers: string[];
 
-  /** @param issuers any of them may have signed */
+  /** @param issuers accepted values of `iss` */
   constructor(keys: TokenKeys, issuers: readonly string[]) {
     this.#keys = keys;
     this.#issuers = [...issuers];
   }
 
   /**
-   * The claims of a token that the service signed. Its expiry is for settle; a header goes by the payment's timestamp.
+   * Verifies a token and returns its claims. Expired tokens pass: the expiry limits `settle`, and a header's age is
+   * checked by the payment's timestamp.
    *
    * @throws CheckFailed TOKEN; CheckUnavailable
    */
@@ -25,7 +26,7 @@ export class Tokens {
     const key = kid === undefined ? undefined : await this.#keys.find(kid);
     if (key === undefined) throw new CheckFailed("TOKEN");
     try {
-      // At the epoch no token has expired.
+      // At the epoch, no token has expired.
       const currentDate = new Date(0);
       const pinned = { algorithms: [ALGORITHM], issuer: this.#issuers, typ: TOKEN_TYPE, currentDate };
       const { payload } = await jwtVerify(token, key, pinned);

@@ -2,17 +2,20 @@ import { randomUUID } from "node:crypto";
 import { CheckFailed, CheckUnavailable } from "../outcome.ts";
 import type { Claimed, ClaimRequest, ClaimStore } from "./store.ts";
 
-/** Times that a used payment is tried to be stored as used. */
-const STORE_TRIES = 10;
-const STORE_PAUSE_MS = 1_000;
+/** Maximum attempts to store a payment as used. */
+const MAX_CONSUME_ATTEMPTS = 10;
+const CONSUME_PAUSE_MS = 1_000;
 
-/** A payment taken for one handler. */
+/** The exclusive right to process a payment. */
 export interface Claim {
-  /** Once: 500 up and "aborted" give it back. Never rejects. */
+  /**
+   * A status of 500 or above, or "aborted", releases the payment; any other consumes it. Only the first call counts.
+   * Never rejects.
+   */
   finish(outcome: number | "aborted"): Promise<void>;
 }
 
-/** Claims and their leases. */
+/** Acquires claims and renews their leases. */
 export class Claims {
   readonly #store: ClaimStore;
   readonly #onError: (error: unknown) => void;
@@ -27,20 +30,20 @@ export class Claims {
   }
 
   /**
-   * Tells early that a payment is used, before it costs anything. Only `take` decides.
+   * Rejects a used payment before the expensive checks. Only `acquire` is authoritative.
    *
    * @throws CheckFailed USED; CheckUnavailable
    */
   async assertUnused(id: string): Promise<void> {
-    if (await this.#asked(this.#store.isUsed(id))) throw new CheckFailed("USED");
+    if (await this.#query(this.#store.isUsed(id))) throw new CheckFailed("USED");
   }
 
   /** @throws CheckFailed USED, IN_USE; CheckUnavailable */
-  async take(request: ClaimRequest): Promise<Claim> {
+  async acquire(request: ClaimRequest): Promise<Claim> {
     const holder = randomUUID();
-    const claimed = await this.#asked(this.#store.claim(request, holder));
+    const claimed = await this.#query(this.#store.claim(request, holder));
     if (claimed === "used") throw new CheckFailed("USED");
-    // The handler may fail long before its lease ends.
+    // Retry soon: the other handler may fail long before its lease expires.
     if (claimed === "held") throw new CheckFailed("IN_USE", 2);
     const renewal = this.#renew(request, holder);
     let finished = false;
@@ -50,14 +53,14 @@ export class Claims {
         finished = true;
         const release = outcome === "aborted" || outcome >= 500;
         const stored = await (release ? this.#release(request.id, holder) : this.#consume(request.id));
-        // Nobody waits for an answer because a store is away; the payment is held meanwhile.
-        if (!stored) void this.#insist(request.id).finally(() => this.#stop(renewal));
+        // The response does not wait for an unavailable store; the claim stays held until the retries end.
+        if (!stored) void this.#retryConsume(request.id).finally(() => this.#stop(renewal));
         else this.#stop(renewal);
       },
     };
   }
 
-  /** A handler may take its time; once the header is too old, nobody else could use the payment anyway. */
+  /** Renews the lease while the handler runs, until the header is too old to be accepted elsewhere. */
   #renew({ id, expiresAt }: ClaimRequest, holder: string): NodeJS.Timeout {
     const renewal = setInterval(() => {
       if (this.#clock() >= expiresAt) this.#stop(renewal);
@@ -67,7 +70,7 @@ export class Claims {
             if (!held) this.#stop(renewal);
           },
           (error: unknown) => {
-            // One that was under way when the store was closed is no trouble.
+            // A renewal that was in flight when the store was closed may fail.
             if (!this.#closed) this.#onError(error);
           },
         );
@@ -81,7 +84,7 @@ export class Claims {
     this.#renewals.delete(renewal);
   }
 
-  /** True, because what fails here ends with the lease. */
+  /** Always true: if this fails, the lease expires. */
   async #release(id: string, holder: string): Promise<true> {
     await this.#store.release(id, holder).catch(this.#onError);
     return true;
@@ -97,16 +100,16 @@ export class Claims {
     }
   }
 
-  async #insist(id: string): Promise<void> {
-    for (let tries = 1; tries < STORE_TRIES; tries++) {
-      await new Promise((resolve) => setTimeout(resolve, STORE_PAUSE_MS).unref());
+  async #retryConsume(id: string): Promise<void> {
+    for (let attempts = 1; attempts < MAX_CONSUME_ATTEMPTS; attempts++) {
+      await new Promise((resolve) => setTimeout(resolve, CONSUME_PAUSE_MS).unref());
       if (await this.#consume(id)) return;
     }
   }
 
-  async #asked<T extends boolean | Claimed>(question: Promise<T>): Promise<T> {
+  async #query<T extends boolean | Claimed>(answer: Promise<T>): Promise<T> {
     try {
-      return await question;
+      return await answer;
     } catch (cause) {
       throw new CheckUnavailable("STORE_UNAVAILABLE", 5, cause);
     }

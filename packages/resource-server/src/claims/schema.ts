@@ -1,20 +1,20 @@
 import type { Migrations } from "@sotto/database";
 
-/** One payment that was shown, until its header is no longer fresh. */
+/** A payment whose header was presented; swept after the header has expired. */
 export interface ClaimRow {
-  /** chain, pool and nullifier: a payment spends one note, so this is what it is known by. */
+  /** Chain, pool and nullifier: a payment spends exactly one note. */
   id: string;
   digest: string;
   resource: string;
-  /** held: a handler runs. free: it failed, and may run again. used: its answer was given. */
+  /** held: a handler runs. free: the handler failed, and another may run. used: a response was sent. */
   state: "held" | "free" | "used";
-  /** Handlers that were started. */
+  /** Number of handlers started. */
   tries: number;
-  /** Who holds it; of no meaning otherwise. */
+  /** Random id of the claim; only meaningful while `state` is "held". */
   holder: string;
-  /** ms: until then nobody else may take what is held. */
+  /** End of the claim's lease, ms: another handler may acquire the payment afterwards. */
   lease_until: number;
-  /** ms: from then on the header is too old. */
+  /** When the header becomes too old, ms. */
   expires_at: number;
 }
 

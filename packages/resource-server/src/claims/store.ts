@@ -1,27 +1,30 @@
-// Who may use a payment: one handler at a time, three at most, and one that answers. In one store for all servers of a
-// wallet, so that five identical headers at once, wherever they arrive, run one handler.
+// Grants claims: a payment runs one handler at a time, at most three in total, and gets one successful response. All
+// servers of a wallet share one store, so five identical concurrent headers run one handler, across all of them.
 import { type Database, openDatabase } from "@sotto/database";
 import type { Bytes32 } from "@sotto/protocol";
 import { CLAIM_MIGRATIONS, type ClaimSchema } from "./schema.ts";
 
-/** ms a crash holds a payment back: who holds it renews it three times in this time. */
+/**
+ * Lease of a claim, ms: after a crash the payment is unavailable for this long. The holder renews it three times per
+ * lease.
+ */
 export const LEASE_MS = 30_000;
-/** Handlers one payment starts at most. */
-export const MOST_TRIES = 3;
-/** ms a payment is kept beyond what its header is fresh: a clock that is ahead for hours and put right opens none again. */
-const KEPT_MS = 86_400_000;
+/** Handlers that one payment may start. */
+const MAX_HANDLERS = 3;
+/** How long a row outlives its header, ms: correcting a clock that was hours ahead must not reopen a used payment. */
+const RETENTION_MS = 86_400_000;
 const SWEEP_MS = 60_000;
 
-/** A payment to be used. */
+/** A payment to acquire. */
 export interface ClaimRequest {
   readonly id: string;
   readonly digest: Bytes32;
   readonly resource: string;
-  /** ms: from then on its header is refused anyway. */
+  /** When its header becomes too old to be accepted, ms. */
   readonly expiresAt: number;
 }
 
-/** held: by another handler, which may yet fail. used: for good. */
+/** held: another handler runs, and may still fail. used: permanent. */
 export type Claimed = "claimed" | "held" | "used";
 
 export interface ClaimStoreOptions {
@@ -29,24 +32,24 @@ export interface ClaimStoreOptions {
   readonly url: string;
   readonly clock: () => number;
   readonly leaseMs?: number;
-  readonly keptMs?: number;
-  /** Told of what goes wrong behind requests. */
+  readonly retentionMs?: number;
+  /** Receives errors of background work. */
   readonly onError: (error: unknown) => void;
 }
 
 export class ClaimStore {
   readonly leaseMs: number;
-  readonly keptMs: number;
+  readonly retentionMs: number;
   readonly #database: Database<ClaimSchema>;
   readonly #sweeper: NodeJS.Timeout;
 
   private constructor(
     database: Database<ClaimSchema>,
-    { leaseMs = LEASE_MS, keptMs = KEPT_MS, onError }: ClaimStoreOptions,
+    { leaseMs = LEASE_MS, retentionMs = RETENTION_MS, onError }: ClaimStoreOptions,
   ) {
     this.#database = database;
     this.leaseMs = leaseMs;
-    this.keptMs = keptMs;
+    this.retentionMs = retentionMs;
     this.#sweeper = setInterval(() => void this.sweep().catch(onError), SWEEP_MS).unref();
   }
 
@@ -67,11 +70,11 @@ export class ClaimStore {
     return row?.state === "used";
   }
 
-  /** Takes a payment for one handler. Stored before that runs. */
+  /** Acquires a payment for one handler, and stores the claim before the handler runs. */
   async claim({ id, digest, resource, expiresAt }: ClaimRequest, holder: string): Promise<Claimed> {
     return this.#database.transaction([id], async (db) => {
       const now = await this.#database.now(db);
-      // By the clock that sweeps: what it has swept is not taken for new.
+      // Compared by the clock that sweeps: a payment that was swept must not count as new.
       if (now >= expiresAt) return "used";
       const row = await db.selectFrom("payment_claim").selectAll().where("id", "=", id).executeTakeFirst();
       const lease_until = now + this.leaseMs;
@@ -83,9 +86,10 @@ export class ClaimStore {
       }
       if (row.state === "used") return "used";
       if (row.state === "held" && row.lease_until > now) return "held";
-      // What no handler ran for may have been no payment at all: it does not stand in the way of one of the same note.
+      // A row without a started handler may come from an invalid payment: it must not block a valid one of the same
+      // note.
       const other = row.tries > 0 && (row.digest !== digest || row.resource !== resource);
-      if (row.tries >= MOST_TRIES || other) return "used";
+      if (row.tries >= MAX_HANDLERS || other) return "used";
       const expires_at = Math.max(row.expires_at, expiresAt);
       const changes = { ...held, digest, resource, tries: row.tries + 1, expires_at };
       await db.updateTable("payment_claim").set(changes).where("id", "=", id).execute();
@@ -93,39 +97,39 @@ export class ClaimStore {
     });
   }
 
-  /** @returns whether it was still held */
+  /** @returns whether the claim was still held */
   async renew(id: string, holder: string): Promise<boolean> {
     const lease_until = (await this.#database.now()) + this.leaseMs;
     return this.#change(id, holder, { lease_until });
   }
 
-  /** Gives a payment back. */
+  /** Releases a payment after its handler failed. @returns whether the claim was still held */
   async release(id: string, holder: string): Promise<boolean> {
     return this.#change(id, holder, { state: "free" });
   }
 
-  /** An answer was given for it: nobody gets another, whoever holds it by now. */
+  /** Marks a payment as used after a successful response, even if another handler has acquired it meanwhile. */
   async consume(id: string): Promise<void> {
     await this.#database.db.updateTable("payment_claim").set({ state: "used" }).where("id", "=", id).execute();
   }
 
-  /** Gives a payment back of which nobody knows yet whether it is settled: no handler ran. */
-  async putBack(id: string, holder: string): Promise<void> {
+  /** Releases a payment without counting the attempt: no handler ran, because its settlement is not known. */
+  async releaseUncounted(id: string, holder: string): Promise<void> {
     await this.#held(id, holder)
       .set((row) => ({ state: "free" as const, tries: row("tries", "-", 1) }))
       .execute();
   }
 
-  /** Forgets what turned out to be no payment, so that it cannot stand in the way of one of the same note. */
-  async forget(id: string, holder: string): Promise<void> {
+  /** Deletes the claim of an invalid payment, so that it does not block a valid one of the same note. */
+  async reject(id: string, holder: string): Promise<void> {
     const { db } = this.#database;
-    const first = db.deleteFrom("payment_claim").where("id", "=", id).where("holder", "=", holder);
-    await first.where("state", "=", "held").where("tries", "=", 1).execute();
-    await this.putBack(id, holder);
+    const firstAttempt = db.deleteFrom("payment_claim").where("id", "=", id).where("holder", "=", holder);
+    await firstAttempt.where("state", "=", "held").where("tries", "=", 1).execute();
+    await this.releaseUncounted(id, holder);
   }
 
-  /** Gives a payment back that was stored as used before its handler failed. */
-  async reopen(id: string, holder: string): Promise<void> {
+  /** Restores a payment that was stored as used before its handler failed. */
+  async restore(id: string, holder: string): Promise<void> {
     const used = this.#database.db.updateTable("payment_claim").set({ state: "free" }).where("id", "=", id);
     await used.where("holder", "=", holder).where("state", "=", "used").execute();
   }
@@ -146,9 +150,9 @@ export class ClaimStore {
     return numUpdatedRows > 0n;
   }
 
-  /** Forgets payments whose headers have long been too old to be shown. */
+  /** Deletes payments whose headers expired more than `retentionMs` ago. */
   async sweep(): Promise<void> {
-    const latest = (await this.#database.now()) - this.keptMs;
+    const latest = (await this.#database.now()) - this.retentionMs;
     await this.#database.db.deleteFrom("payment_claim").where("expires_at", "<=", latest).execute();
   }
 

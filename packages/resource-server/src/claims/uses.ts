@@ -1,16 +1,17 @@
-// The claims of a paywall for another dialect on the same route: a payment that one has taken the other does not take.
+// Lets another payment format on the same route share the paywall's claims: a payment is accepted once, in either
+// format.
 import { randomUUID } from "node:crypto";
 import type { PaymentClaim, PaymentUse, PaymentUses } from "@sotto/protocol";
 import type { ClaimStore } from "./store.ts";
 
 export interface UsesOptions {
   readonly store: ClaimStore;
-  /** Of a nullifier. */
+  /** Claim id of a nullifier. */
   readonly idOf: (nullifier: string) => string;
-  /** ms a payment is remembered behind its timestamp. */
-  readonly remembered: number;
-  /** The store began with this process: ms. */
-  readonly forgetfulSince: number | undefined;
+  /** How long after its timestamp a payment is rememberedMs, ms. */
+  readonly rememberedMs: number;
+  /** Start of a store that keeps nothing on disk, ms; undefined if the store is persistent. */
+  readonly memoryStartedAt: number | undefined;
   readonly clock: () => number;
   readonly onError: (error: unknown) => void;
 }
@@ -20,7 +21,7 @@ interface Held {
   readonly holder: string;
   readonly expiresAt: number;
   readonly renewal: NodeJS.Timeout;
-  /** served: that has to be stored, however often it takes. stored: it is. */
+  /** served: consuming it has to be retried until it is stored. stored: the store has it as used. */
   state: "claimed" | "served" | "stored";
 }
 
@@ -33,11 +34,11 @@ export class StoredUses implements PaymentUses {
   }
 
   async claim({ digest, nullifier, resource, timestamp }: PaymentUse): Promise<PaymentClaim> {
-    const { store, idOf, remembered, forgetfulSince, clock } = this.#options;
-    this.#drop();
-    // What is from the future could be used again after a restart that comes before its time.
-    if (forgetfulSince !== undefined && (timestamp < forgetfulSince || timestamp > clock())) return "early";
-    const [id, holder, expiresAt] = [idOf(nullifier), randomUUID(), timestamp + remembered];
+    const { store, idOf, rememberedMs, memoryStartedAt, clock } = this.#options;
+    this.#dropExpired();
+    // A payment from the future, used now, could be used again after a restart before its timestamp.
+    if (memoryStartedAt !== undefined && (timestamp < memoryStartedAt || timestamp > clock())) return "early";
+    const [id, holder, expiresAt] = [idOf(nullifier), randomUUID(), timestamp + rememberedMs];
     const claimed = await store.claim({ id, digest, resource, expiresAt }, holder);
     if (claimed !== "claimed") return claimed === "held" ? "busy" : "used";
     this.#held.set(digest, { id, holder, expiresAt, renewal: this.#renew(digest), state: "claimed" });
@@ -45,17 +46,17 @@ export class StoredUses implements PaymentUses {
   }
 
   release = (use: PaymentUse): Promise<void> =>
-    this.#end(use, ({ id, holder }) => this.#options.store.putBack(id, holder));
+    this.#finish(use, ({ id, holder }) => this.#options.store.releaseUncounted(id, holder));
 
   reject = (use: PaymentUse): Promise<void> =>
-    this.#end(use, ({ id, holder }) => this.#options.store.forget(id, holder));
+    this.#finish(use, ({ id, holder }) => this.#options.store.reject(id, holder));
 
-  /** How many are remembered here, beside the store. */
+  /** Number of claims in memory, in addition to the store's rows. */
   get size(): number {
     return this.#held.size;
   }
 
-  /** Who holds it is kept: its handler may yet fail. */
+  /** Keeps the holder in memory, because the handler may still fail. */
   async consume({ digest }: PaymentUse): Promise<void> {
     const held = this.#held.get(digest);
     if (held === undefined) return;
@@ -64,45 +65,47 @@ export class StoredUses implements PaymentUses {
   }
 
   restore = (use: PaymentUse): Promise<void> =>
-    this.#end(use, ({ id, holder }) => this.#options.store.reopen(id, holder));
+    this.#finish(use, ({ id, holder }) => this.#options.store.restore(id, holder));
 
   close(): void {
     for (const { renewal } of this.#held.values()) clearInterval(renewal);
     this.#held.clear();
   }
 
-  async #end({ digest }: PaymentUse, end: (held: Held) => Promise<void>): Promise<void> {
+  async #finish({ digest }: PaymentUse, finish: (held: Held) => Promise<void>): Promise<void> {
     const held = this.#held.get(digest);
     if (held === undefined) return;
     clearInterval(held.renewal);
-    await end(held);
+    await finish(held);
     this.#held.delete(digest);
   }
 
-  /** Where the store is away, the payment stays held, and is stored as used later: nobody else gets it in between. */
+  /**
+   * If the store is unavailable, the payment stays held and the next renewal retries, so that nobody else acquires it.
+   */
   async #consume(held: Held): Promise<void> {
     await this.#options.store.consume(held.id);
     clearInterval(held.renewal);
     held.state = "stored";
   }
 
-  /** A settlement takes its time. */
+  /** Renews the lease while the payment settles and the handler runs. */
   #renew(digest: string): NodeJS.Timeout {
     const { store, onError } = this.#options;
-    const keep = async () => {
+    const renew = async () => {
       const held = this.#held.get(digest);
       if (held?.state === "served") await this.#consume(held);
       else if (held !== undefined) await store.renew(held.id, held.holder);
     };
-    return setInterval(() => void keep().catch(onError), store.leaseMs / 3).unref();
+    return setInterval(() => void renew().catch(onError), store.leaseMs / 3).unref();
   }
 
-  /** What the store knows is kept while its handler may fail; what it does not, as long as the store keeps its row. */
-  #drop(): void {
+  /** Stored claims expire with their header; others are kept as long as the store keeps their row. */
+  #dropExpired(): void {
     const { clock, store } = this.#options;
     const now = clock();
     for (const [digest, { expiresAt, renewal, state }] of this.#held)
-      if (expiresAt + (state === "stored" ? 0 : store.keptMs) <= now) {
+      if (expiresAt + (state === "stored" ? 0 : store.retentionMs) <= now) {
         clearInterval(renewal);
         this.#held.delete(digest);
       }

@@ -1,10 +1,10 @@
-// Everything a paywall answers by itself.
+// The responses that a paywall sends itself.
 import { MAX_PROOF_HEADER_LENGTH } from "@sotto/protocol";
 import type { Decision } from "./types.ts";
 
 type Refused = Extract<Decision, { kind: "refused" }>;
 
-/** On every answer that is about a payment, the paid one too. */
+/** Set on every response that concerns a payment, including paid ones. */
 export const HEADERS: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
   vary: "X-Payment-Proof",
@@ -21,33 +21,34 @@ const refused = (status: Refused["status"], body: object, headers: Record<string
 const retry = (seconds: number | undefined): Record<string, string> =>
   seconds === undefined ? {} : { "retry-after": String(seconds) };
 
-/** Row 1 of interface 4.6: what is to be paid. */
+/** Row 1 of interface 4.6: the terms of payment. */
 export const challenge = (instructions: object): Refused =>
   refused(402, instructions, { "www-authenticate": "x402-zk" });
 
-/** Row 2: the header is no JSON. */
+/** Row 2: the header is not JSON. */
 export const malformed = (message: string): Refused => refused(400, { error: "Invalid payment proof format", message });
 
 /**
- * Row 3: a check failed, or could not be made, which counts as failed. Which one is not said: that helps attackers alone.
+ * Row 3: a check failed, or could not be completed. The response does not say which one, because that would only help
+ * attackers.
  *
  * @param retryAfter seconds after which the same header may pass
  */
 export const invalid = (retryAfter?: number): Refused =>
   refused(402, { error: "Invalid payment proof", message: "ZK proof verification failed" }, retry(retryAfter));
 
-/** A target that is not sold, because it could be taken for another. */
+/** Two servers could route this target to different paths. */
 export const badTarget = (): Refused =>
   refused(400, { error: "Bad Request", message: "the request target is not in its plain form" });
 
-/** A target whose proof would be refused once it is paid: refused before. */
+/** The proof for this target could exceed the header limit, so the paywall refuses it before the client pays. */
 export const targetTooLong = (needed: number): Refused =>
   refused(400, {
     error: "Bad Request",
     message: `a payment proof for this request target takes up to ${needed} characters, but the header X-Payment-Proof has at most ${MAX_PROOF_HEADER_LENGTH}; shorten the target`,
   });
 
-/** The paywall has not reached its chain yet, so it cannot say what is to be paid. */
+/** The paywall has not reached its chain yet, so it does not know the terms. */
 export const opening = (): Refused =>
   refused(
     503,
@@ -58,21 +59,21 @@ export const opening = (): Refused =>
     retry(5),
   );
 
-/** The shop's own trouble, before any payment is looked at. */
+/** The paywall failed before it checked any payment. */
 export const unavailable = (): Refused =>
   refused(503, { error: "Service Unavailable", message: "payments cannot be taken at the moment" }, retry(5));
 
 const LISTS = ["vary", "access-control-expose-headers"];
-/** What no other dialect may change. */
+/** Headers that `onChallenge` must not set. */
 const OWN = ["www-authenticate", "cache-control", "content-type", "content-length"];
 
-/** A refusal with headers of another dialect beside its own. Throws for what is no header. */
+/** Adds the headers of another payment format to a refusal. @throws TypeError if one is invalid or reserved */
 export function withHeaders(answer: Refused, more: Record<string, string>): Refused {
   const headers = { ...answer.headers };
   for (const [name, value] of Object.entries(more)) {
     const key = name.toLowerCase();
     if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(key) || !/^[\t -~]*$/.test(value) || OWN.includes(key))
-      throw new TypeError(`a challenge cannot have the header ${key}`);
+      throw new TypeError(`onChallenge returned the header ${key}, which is invalid or reserved for the paywall`);
     headers[key] = LISTS.includes(key) ? `${headers[key]}, ${value}` : value;
   }
   return { ...answer, headers };

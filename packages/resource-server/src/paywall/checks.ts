@@ -1,5 +1,5 @@
-// The checks of a header, cheapest first, so that invalid headers cost no pairing. Interface 4.6.1 lists the proofs first,
-// but the response is the same for every failed check.
+// The checks of a header, cheapest first, so that invalid headers cost no pairing. Interface 4.6.1 lists the proofs
+// first, but the response is the same for every failed check.
 import {
   amountBounds,
   type Deployment,
@@ -7,7 +7,6 @@ import {
   MAX_PAYMENT_AGE_MS,
   type ProofHeader,
 } from "@sotto/protocol";
-import { readAmount } from "../checks/amount.ts";
 import { Failures, type Proofs } from "../checks/proofs.ts";
 import type { Settlements } from "../checks/settlement.ts";
 import {
@@ -15,6 +14,7 @@ import {
   assertRecipient,
   type HeaderStatement,
   type RequestTerms,
+  readAmount,
   readHeaderStatement,
 } from "../checks/statement.ts";
 import type { Tokens } from "../checks/token.ts";
@@ -23,24 +23,24 @@ import { CheckFailed } from "../outcome.ts";
 import type { Config } from "./config.ts";
 import type { PaidProof } from "./types.ts";
 
-/** Beyond what a header is fresh, ms: clocks of servers, and of their database, differ. */
+/** Allowance for clock differences between the servers and their database, ms. */
 const MARGIN_MS = 60_000;
-/** How long a payment is remembered behind its timestamp, ms. */
+/** How long after its timestamp a payment is remembered, ms. */
 export const REMEMBERED_MS = MAX_PAYMENT_AGE_MS + MAX_CLOCK_SKEW_MS + MARGIN_MS;
 
-/** A payment spends one note, so this is what it is known by. */
+/** A payment spends exactly one note, so the nullifier identifies it. */
 export const claimId = ({ chainId, pool }: Deployment, nullifier: bigint | string): string =>
   `${chainId}:${pool}:${nullifier}`;
 
 export interface CheckParts {
-  readonly config: Pick<Config, "recipient" | "deployment" | "forgetful">;
+  readonly config: Pick<Config, "recipient" | "deployment" | "inMemory">;
   readonly viewingKey: bigint | undefined;
   readonly tokens: Tokens;
   readonly proofs: Proofs;
   readonly settlements: Settlements;
   readonly claims: Claims;
   readonly clock: () => number;
-  /** When the store was opened, ms: one in memory knows of every use since then. */
+  /** When the store was opened, ms. A store in memory knows every use since then. */
   readonly startedAt: number;
 }
 
@@ -63,17 +63,17 @@ export class Checks {
     const terms = { recipient, deployment, resourceUrl: resource, bounds };
     assertRecipient(header, terms);
     assertFresh(header, clock());
-    if (config.forgetful) this.#assertRemembered(header);
-    const claimed = await tokens.read(header.paymentToken);
-    const statement = readHeaderStatement(header, claimed, terms);
+    if (config.inMemory) this.#assertRemembered(header);
+    const tokenClaims = await tokens.read(header.paymentToken);
+    const statement = readHeaderStatement(header, tokenClaims, terms);
     const { digest, signals } = statement;
     const { nullifier } = signals;
     const id = claimId(deployment, nullifier);
-    this.#failures.assertFew(digest);
+    this.#failures.assertBelowLimit(digest);
     await claims.assertUnused(id);
     const proven = await this.#prove(statement, terms);
     const { timestamp, txSignature, recipientPublicKey: wallet } = header;
-    const claim = await claims.take({ id, digest, resource, expiresAt: timestamp + REMEMBERED_MS });
+    const claim = await claims.acquire({ id, digest, resource, expiresAt: timestamp + REMEMBERED_MS });
     return {
       payment: { ...proven, bounds, nullifier, digest, txSignature, resource, wallet, timestamp, header },
       claim,
@@ -81,16 +81,16 @@ export class Checks {
   }
 
   /**
-   * A memory that began at the start knows of every use since then. A header from the future might be used now, and
-   * again after a restart that comes before its time: it waits until its time has come.
+   * Refuses headers that a store in memory cannot know: those from before its start, and those from the future, which
+   * could be used now and again after a restart before their timestamp.
    */
   #assertRemembered({ timestamp }: ProofHeader): void {
-    const early = timestamp - this.#parts.clock();
-    if (early > 0) throw new CheckFailed("FROM_THE_FUTURE", Math.ceil(early / 1000));
+    const aheadMs = timestamp - this.#parts.clock();
+    if (aheadMs > 0) throw new CheckFailed("FROM_THE_FUTURE", Math.ceil(aheadMs / 1000));
     if (timestamp < this.#parts.startedAt) throw new CheckFailed("BEFORE_START");
   }
 
-  /** What costs a question to the chain, and then what costs a pairing. */
+  /** The expensive checks: first the chain, then the proofs. */
   async #prove(
     { header, bundle, signals, digest, validUntil }: HeaderStatement,
     { bounds, recipient }: RequestTerms,

@@ -1,4 +1,4 @@
-// Options, checked as far as they can be without asking anyone.
+// Checks the options as far as possible without any request.
 import {
   assertBinding,
   BASE8,
@@ -16,12 +16,12 @@ import {
 import { invalidOption } from "../errors.ts";
 import type { PaywallChain, PaywallOptions } from "./options.ts";
 
-/** What a payment's confirmations may take, ms: what settles in time must still be fresh when it is shown. */
-const LONGEST_CONFIRMATIONS_MS = 60_000;
+/** Maximum time for a payment's confirmations, ms: a payment that settled in time must still be fresh afterwards. */
+const MAX_CONFIRMATIONS_MS = 60_000;
 
 export interface Config {
   readonly origin: string;
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly service: string;
   readonly recipient: Recipient;
   readonly binding: ShieldedAddressBinding;
@@ -30,19 +30,19 @@ export interface Config {
   readonly confirmations: number;
   readonly blockTimeMs: number;
   readonly settleWaitMs: number;
-  /** The store is in memory: a payment made before the start may have been used. */
-  readonly forgetful: boolean;
+  /** The store is in memory: payments made before the start may have been used. */
+  readonly inMemory: boolean;
   /** For @sotto/database. */
   readonly storeUrl: string;
 }
 
-function readInteger(value: unknown, name: string, least: number, most: number): number {
-  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < least || value > most)
-    throw invalidOption(`${name} must be an integer from ${least} to ${most}`);
+function readInteger(value: unknown, name: string, min: number, max: number): number {
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < min || value > max)
+    throw invalidOption(`${name} must be an integer from ${min} to ${max}, got ${String(value)}`);
   return value;
 }
 
-/** Runs `read`; whatever it refuses is an option that is wrong. */
+/** Runs `read` and turns its SottoError into INVALID_OPTION. */
 function asOption<T>(name: string, read: () => T): T {
   try {
     return read();
@@ -59,16 +59,17 @@ function readOrigin(origin: unknown): string {
     !URL.canParse(origin) ||
     new URL(origin).origin !== origin
   )
-    throw invalidOption("origin must be scheme and host as in https://data.example, with nothing behind them");
+    throw invalidOption("origin must be only a scheme and a host, such as https://data.example");
   return origin;
 }
 
-/** The service's word is worth as much as the connection to it. */
+/** Without pinned token keys, the service's tokens are only as trustworthy as the connection to it. */
 function readService({ service, jwks }: PaywallOptions, chainId: bigint): string {
   const address = baseUrl(service);
-  if (address === undefined) throw invalidOption("service must be the http(s) base address of the service");
+  if (address === undefined)
+    throw invalidOption("service must be the http(s) base address of the service, such as https://pay.example/zk");
   if (jwks === undefined && !isSecureUrl(address, chainId))
-    throw invalidOption("service must be an https address, or its token keys be given as jwks");
+    throw invalidOption("service must be an https address; to use plain http, pin its token keys with jwks");
   return address;
 }
 
@@ -79,14 +80,15 @@ function readChain(chain: PaywallChain) {
     rpcUrls.length === 0 ||
     !rpcUrls.every((url) => /^https?:/.test(url) && URL.canParse(url))
   )
-    throw invalidOption("chain.rpcUrls must name at least one http(s) address");
+    throw invalidOption("chain.rpcUrls must be a list of one or more http(s) addresses");
   const id = typeof chainId === "bigint" ? chainId : BigInt(readInteger(chainId, "chain.chainId", 1, 2 ** 52));
   const local = LOCAL_CHAIN_IDS.includes(id);
   const confirmations = readInteger(chain.confirmations ?? (local ? 1 : 2), "chain.confirmations", 1, 64);
   const blockTimeMs = readInteger(chain.blockTimeMs ?? (local ? 1_000 : 12_000), "chain.blockTimeMs", 100, 60_000);
-  if (confirmations * blockTimeMs > LONGEST_CONFIRMATIONS_MS)
+  if (confirmations * blockTimeMs > MAX_CONFIRMATIONS_MS)
     throw invalidOption(
-      `${confirmations} confirmations of ${blockTimeMs} ms take more than ${LONGEST_CONFIRMATIONS_MS} ms: a payment that settled in time would be too old`,
+      `${confirmations} confirmations of ${blockTimeMs} ms take more than ${MAX_CONFIRMATIONS_MS} ms, so a payment that ` +
+        "settled in time would be too old; lower chain.confirmations",
     );
   const deployment = { chainId: id, pool: asOption("chain.pool", () => parseAddress(pool)) };
   const wait = readInteger(settleWaitMs, "chain.settleWaitMs", 0, 30_000);
@@ -107,14 +109,14 @@ function readRecipient({ recipient }: PaywallOptions, deployment: Deployment) {
   const fields = { phone, wallet, key: shieldedAddress, chainId, pool, service, issuedAt } as ShieldedAddressBinding;
   const binding = asOption("recipient", () => assertBinding(fields));
   const shielded = decodeShieldedAddress(binding.key);
-  if (viewingKey !== undefined && !reads(viewingKey, shielded.encryptionKey.x))
-    throw invalidOption("recipient.viewingKey is not the key of recipient.shieldedAddress");
+  if (viewingKey !== undefined && !isViewingKeyOf(viewingKey, shielded.encryptionKey.x))
+    throw invalidOption("recipient.viewingKey does not belong to recipient.shieldedAddress");
   const { encryptionKey, ownerTag } = shielded;
   return { binding, signature, recipient: { wallet: binding.wallet, keyX: encryptionKey.x, ownerTag } };
 }
 
-/** Never throws what it was given: that is a secret. */
-function reads(viewingKey: unknown, keyX: bigint): boolean {
+/** Swallows errors, because their messages could contain the key. */
+function isViewingKeyOf(viewingKey: unknown, keyX: bigint): boolean {
   try {
     return multiplyPoint(BASE8, viewingKey as bigint).x === keyX;
   } catch {
@@ -125,22 +127,22 @@ function reads(viewingKey: unknown, keyX: bigint): boolean {
 const MEMORY = "sqlite::memory:";
 
 /**
- * Servers that do not share a store sell one payment once each. So outside of local chains the operator names the store;
- * a store in memory is named "memory", and nothing else.
+ * Servers without a shared store would each accept the same payment. So outside of local chains the operator must name
+ * the store, and must write "memory" to choose a store in memory.
  */
-function readStore(store: unknown, chainId: bigint): Pick<Config, "forgetful" | "storeUrl"> {
+function readStore(store: unknown, chainId: bigint): Pick<Config, "inMemory" | "storeUrl"> {
   const local = LOCAL_CHAIN_IDS.includes(chainId);
   if (store === "memory" || (local && (store === undefined || store === MEMORY)))
-    return { forgetful: true, storeUrl: MEMORY };
+    return { inMemory: true, storeUrl: MEMORY };
   if (store === undefined || store === MEMORY)
     throw invalidOption(
       `${store === undefined ? "store is missing" : `store is ${MEMORY}`}, but chain ${chainId} is not a local chain: ` +
-        "all servers of this wallet must remember used payments in one store, or each of them sells for the same payment. " +
+        "all servers of this wallet must remember used payments in one store, or each of them accepts the same payment. " +
         'Write store: "sqlite:PATH" for servers on one machine, store: "postgres://USER@HOST/DATABASE" for several ' +
         'machines, or store: "memory" for a single process that refuses payments made before it started',
     );
   if (typeof store !== "string") throw invalidOption('store must be "memory", "sqlite:PATH" or "postgres://.."');
-  return { forgetful: false, storeUrl: store };
+  return { inMemory: false, storeUrl: store };
 }
 
 /** @throws PaywallError INVALID_OPTION */

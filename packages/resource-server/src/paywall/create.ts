@@ -14,16 +14,15 @@ import { openVerifier, readLock } from "../service/keys.ts";
 import { readKeySet, TokenKeys } from "../service/token-keys.ts";
 import { Checks, claimId, REMEMBERED_MS } from "./checks.ts";
 import { type Config, readConfig } from "./config.ts";
-import { Opening } from "./opening.ts";
+import { createReporter, Opening } from "./opening.ts";
 import type { PaywallOptions } from "./options.ts";
 import { CorePaywall } from "./paywall.ts";
 import { type PoolToken, readPoolToken } from "./pool-token.ts";
-import { reporter } from "./report.ts";
 import type { Paywall } from "./types.ts";
 
-/** For one request to a node, ms. */
+/** Timeout of one request to a node, ms. */
 const NODE_TIMEOUT_MS = 5_000;
-/** A receipt is far smaller. */
+/** Receipts are far smaller. */
 const MAX_NODE_RESPONSE_BYTES = 4 * 1024 * 1024;
 
 /** @throws PaywallError RECIPIENT_NOT_SIGNED, CHAIN_UNAVAILABLE */
@@ -35,19 +34,19 @@ async function checkRecipient({ binding, signature }: Config, chain: Chain, now:
   } catch (cause) {
     if (!(cause instanceof SottoError)) throw cause;
     if (cause.code === "BINDING_UNCHECKED") throw new PaywallError("CHAIN_UNAVAILABLE", cause.message, {}, { cause });
-    throw refuse(`the recipient's signature cannot be used: ${cause.message}`, cause);
+    throw refuse(`recipient.signature is not usable: ${cause.message}`, cause);
   }
-  throw refuse("recipient.signature is not recipient.wallet's over this shielded address, chain and pool");
+  throw refuse("recipient.signature is not a signature of recipient.wallet over this shielded address, chain and pool");
 }
 
-/** @throws PaywallError POOL_MISMATCH and what `readPoolToken` throws */
+/** @throws PaywallError POOL_MISMATCH, and the errors of `readPoolToken` */
 async function checkToken(options: PaywallOptions, chain: Chain, pool: `0x${string}`): Promise<PoolToken> {
   const found = await readPoolToken(chain, pool);
   const { token = found.token, decimals = found.decimals } = options.chain;
   if (parseAddress(token, "chain.token") !== found.token || decimals !== found.decimals)
     throw new PaywallError(
       "POOL_MISMATCH",
-      `the pool's token is ${found.token} with ${found.decimals} decimals, not what chain.token and chain.decimals say`,
+      `the pool's token is ${found.token} with ${found.decimals} decimals, but the options say ${token} with ${decimals}`,
       { token: found.token, decimals: found.decimals },
     );
   return found;
@@ -74,12 +73,15 @@ interface Parts {
   readonly startedAt: number;
 }
 
-/** What is asked of others. Every step may be taken again. */
+/** The requests to chain and service. Each step can be retried. */
 function openingSteps({ options, config, prices, lock, jwks, claims, clock, startedAt }: Parts) {
   const { deployment, service, confirmations, blockTimeMs, settleWaitMs: waitMs } = config;
   const chain = connectChain({
-    ...{ urls: options.chain.rpcUrls, chainId: deployment.chainId, clock },
-    ...{ timeoutMs: NODE_TIMEOUT_MS, maxResponseBytes: MAX_NODE_RESPONSE_BYTES },
+    urls: options.chain.rpcUrls,
+    chainId: deployment.chainId,
+    clock,
+    timeoutMs: NODE_TIMEOUT_MS,
+    maxResponseBytes: MAX_NODE_RESPONSE_BYTES,
   });
   const pool = parseAddress(deployment.pool);
   return {
@@ -94,11 +96,16 @@ function openingSteps({ options, config, prices, lock, jwks, claims, clock, star
       const proofs = new Proofs(verifier);
       await proofs.warm();
       const keys = jwks === undefined ? await TokenKeys.fetched(service, clock) : TokenKeys.pinned(jwks, clock);
-      // What a service signs with that was not told its public address.
+      // A service without a configured public address signs with the URN.
       const issuers =
         options.issuer === undefined ? [service, `urn:sotto:${deployment.chainId}:${pool}`] : [options.issuer];
       return new Checks({
-        ...{ config, claims, clock, startedAt, proofs, viewingKey: options.recipient.viewingKey },
+        config,
+        claims,
+        clock,
+        startedAt,
+        proofs,
+        viewingKey: options.recipient.viewingKey,
         tokens: new Tokens(keys, issuers),
         settlements: new Settlements({ chain, pool, confirmations, blockTimeMs, waitMs, clock }),
       });
@@ -107,9 +114,9 @@ function openingSteps({ options, config, prices, lock, jwks, claims, clock, star
 }
 
 /**
- * A paywall whose options are right and whose store is open. It asks chain and service by itself, and answers meanwhile.
+ * Checks the options, opens the store, and returns a paywall that connects to chain and service in the background.
  *
- * @throws PaywallError, SottoError, DatabaseError, as `createPaywall`, for what is wrong without asking chain or service
+ * @throws the errors of `createPaywall` that need no request to chain or service
  */
 export async function startPaywall(options: PaywallOptions): Promise<CorePaywall> {
   const config = readConfig(options);
@@ -118,15 +125,18 @@ export async function startPaywall(options: PaywallOptions): Promise<CorePaywall
   const prices = new Prices(options);
   const lock = await readLock(service, { ...deployment, set: options.chain.set }, options.keys);
   const jwks = await readJwks(options);
-  const report = reporter(options);
+  const report = createReporter(options);
   const onError = (error: unknown) => report({ event: "trouble", reason: "STORE", error });
   const store = await ClaimStore.open({ url: config.storeUrl, clock, onError });
   const claims = new Claims(store, clock, onError);
   const startedAt = clock();
   const uses = new StoredUses({
-    ...{ store, remembered: REMEMBERED_MS, clock, onError },
+    store,
+    rememberedMs: REMEMBERED_MS,
+    clock,
+    onError,
     idOf: (nullifier) => claimId(deployment, nullifier),
-    forgetfulSince: config.forgetful ? startedAt : undefined,
+    memoryStartedAt: config.inMemory ? startedAt : undefined,
   });
   const opening = new Opening({
     ...openingSteps({ options, config, prices, lock, jwks, claims, clock, startedAt }),
@@ -137,14 +147,13 @@ export async function startPaywall(options: PaywallOptions): Promise<CorePaywall
     uses.close();
     return claims.close();
   };
-  const hooks = onChallenge === undefined ? {} : { onChallenge };
-  return new CorePaywall({ config, opening, prices, hooks, report, clock, uses, end });
+  return new CorePaywall({ config, opening, prices, onChallenge, report, clock, uses, end });
 }
 
 /**
- * Opens a paywall: asks the chain for the pool, the service for its keys, and checks who is paid. It does not start if it
- * could not judge payments rightly. If chain or service cannot be reached, it starts all the same, and asks them again
- * until it can: see `Paywall.ready`.
+ * Opens a paywall: reads the pool from the chain and the keys from the service, and checks the recipient's signature.
+ * It rejects if an option is wrong. If chain or service cannot be reached, it resolves anyway and retries in the
+ * background: see `Paywall.ready`.
  *
  * @throws PaywallError; SottoError DEVELOPMENT_KEYS_REFUSED, ARTIFACT_SET_UNKNOWN,
  *   ARTIFACTS_LOCK_INVALID; DatabaseError
@@ -154,7 +163,7 @@ export async function createPaywall(options: PaywallOptions): Promise<Paywall> {
   try {
     await paywall.attempted;
   } catch (error) {
-    // It is thrown here.
+    // The caller gets this error from here.
     paywall.ready.catch(() => undefined);
     await paywall.close();
     throw error;

@@ -1,23 +1,23 @@
-// What a paywall has to ask others for before it can sell: its chain, and its service. If one of them cannot be reached,
-// it asks again, less and less often, until it has everything.
+// Connects a paywall to its chain and its service before it can check payments. If one of them cannot be reached, it
+// retries with increasing pauses until both have answered.
 
 import type { Checks } from "./checks.ts";
-import type { PaywallEvent } from "./options.ts";
+import type { PaywallEvent, PaywallOptions } from "./options.ts";
 import type { PoolToken } from "./pool-token.ts";
 
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 30_000;
 
-/** Errors of what may work a moment later. Everything else is wrong in the options, and stays wrong. */
-const PASSING: readonly unknown[] = ["CHAIN_UNAVAILABLE", "SERVICE_UNAVAILABLE"];
+/** Errors that may pass. Every other error means that an option is wrong, and is permanent. */
+const TRANSIENT: readonly unknown[] = ["CHAIN_UNAVAILABLE", "SERVICE_UNAVAILABLE"];
 
 export interface OpeningParts {
-  /** Asks the chain: what a 402 needs. */
+  /** Reads from the chain what a 402 needs. */
   readonly readToken: () => Promise<PoolToken>;
-  /** Asks the service: what the checks of a proof need. */
+  /** Reads from the service what the checks need. */
   readonly openChecks: () => Promise<Checks>;
   readonly report: (event: PaywallEvent) => void;
-  /** Waits; resolves early if the signal is aborted. */
+  /** Resolves after `ms`, or early if the signal is aborted. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
@@ -27,59 +27,62 @@ export const codeOf = (error: unknown): string => {
 };
 
 export class Opening {
-  /** Ends with the first attempt. Rejects if it failed for good. */
+  /** Settles with the first attempt. Rejects on a permanent error. */
   readonly attempted: Promise<void>;
-  /** Resolves once the paywall can sell, or was closed before. Rejects if it never will. */
+  /** Resolves once the paywall can check payments, or is closed. Rejects on a permanent error. */
   readonly ready: Promise<void>;
   readonly #parts: OpeningParts;
   readonly #closed = new AbortController();
-  /** Ends with the first question to the chain. */
+  /** Resolves after the first request to the chain. */
   readonly #chainAsked: Promise<void>;
-  #tellChainAsked = () => {};
+  #resolveChainAsked = () => {};
   #token: PoolToken | undefined;
   #checks: Checks | undefined;
-  /** The last failure's code, until there is none any more. */
+  /** Code of the last failure; undefined once an attempt succeeded. */
   #failure: string | undefined;
 
   constructor(parts: OpeningParts) {
     this.#parts = parts;
     this.#chainAsked = new Promise((resolve) => {
-      this.#tellChainAsked = resolve;
+      this.#resolveChainAsked = resolve;
     });
     const first = this.#attempt();
     this.attempted = first.then(() => undefined);
-    // Each has its own listeners: whoever waits for one of them is told of a failure by that one.
+    // Callers handle the rejection of the promise that they await; this one may have no listener.
     this.attempted.catch(() => undefined);
-    this.ready = first.then((opened) => (opened ? undefined : this.#keepTrying()));
+    this.ready = first.then((opened) => (opened ? undefined : this.#retryUntilOpen()));
   }
 
-  /** The pool's token, once the chain was asked. Undefined: it was not reached yet, or the paywall will never sell. */
+  /**
+   * The pool's token, after the first request to the chain. Undefined if the chain is not reached, or on a permanent
+   * error.
+   */
   async token(): Promise<PoolToken | undefined> {
     await this.#chainAsked;
-    return this.#failedForGood ? undefined : this.#token;
+    return this.#failedPermanently ? undefined : this.#token;
   }
 
-  /** The checks of a proof, once the first attempt has ended. Undefined: the service was not reached yet. */
+  /** The checks, after the first attempt. Undefined if the service is not reached yet. */
   async checks(): Promise<Checks | undefined> {
     await this.attempted.catch(() => undefined);
     return this.#checks;
   }
 
-  /** Code of the error that keeps the paywall from selling. */
+  /** Code of the error that prevents the paywall from checking payments. */
   get failure(): string {
     return this.#failure ?? "UNKNOWN";
   }
 
-  /** Ends the attempts. */
+  /** Stops retrying. */
   close(): void {
     this.#closed.abort();
   }
 
-  get #failedForGood(): boolean {
-    return this.#failure !== undefined && !PASSING.includes(this.#failure);
+  get #failedPermanently(): boolean {
+    return this.#failure !== undefined && !TRANSIENT.includes(this.#failure);
   }
 
-  async #keepTrying(): Promise<void> {
+  async #retryUntilOpen(): Promise<void> {
     const { pause, report } = this.#parts;
     for (let ms = FIRST_PAUSE_MS; ; ms = Math.min(2 * ms, MAX_PAUSE_MS)) {
       await pause(ms, this.#closed.signal);
@@ -94,17 +97,40 @@ export class Opening {
     const { readToken, openChecks, report } = this.#parts;
     try {
       this.#token ??= await readToken();
-      this.#tellChainAsked();
+      this.#resolveChainAsked();
       this.#checks = await openChecks();
       this.#failure = undefined;
       return true;
     } catch (error) {
       this.#failure = codeOf(error);
-      this.#tellChainAsked();
+      this.#resolveChainAsked();
       if (this.#closed.signal.aborted) return false;
-      if (this.#failedForGood) throw error;
+      if (this.#failedPermanently) throw error;
       report({ event: "opening", reason: this.#failure, error });
       return false;
     }
   }
+}
+
+/**
+ * Returns the function that reports events to the operator. It ignores exceptions of the hook. Without a hook, a
+ * paywall that cannot open emits one process warning per reason instead of waiting silently.
+ */
+export function createReporter({ onEvent }: PaywallOptions): (event: PaywallEvent) => void {
+  let warned = "";
+  const warn = ({ event, error }: PaywallEvent) => {
+    if (event !== "opening" || !(error instanceof Error) || error.message === warned) return;
+    warned = error.message;
+    process.emitWarning(`the paywall cannot accept payments yet and keeps retrying: ${error.message}`, {
+      type: "SottoWarning",
+      code: codeOf(error),
+    });
+  };
+  return (event) => {
+    try {
+      (onEvent ?? warn)(event);
+    } catch {
+      // A request must not fail because of the operator's hook.
+    }
+  };
 }

@@ -1,44 +1,51 @@
-// What a shop configures.
+// The options of a paywall.
 import type { ArtifactsLock } from "@sotto/prover";
 import type { PricedRequest, PriceOptions } from "../routes/options.ts";
 
-/** Who is paid: the wallet, its shielded address, and the wallet's signature over both (`bindingTypedData`). */
+/** The recipient: its wallet, its shielded address, and the wallet's signature over both (`bindingTypedData`). */
 export interface PaywallRecipient {
   readonly wallet: string;
   /** 64 bytes, hex with 0x. */
   readonly shieldedAddress: string;
   readonly signature: string;
-  /** Seconds, a multiple of 300: when the binding was signed. It holds 400 days. */
+  /** When the binding was signed: Unix seconds, a multiple of 300. The signature is valid for 400 days. */
   readonly issuedAt: number;
-  /** Public base address of the phone registry the binding names; left out: none. */
+  /** Public base address of the phone registry that the binding names. Default: none. */
   readonly service?: string;
-  /** E.164; left out: none. */
+  /** E.164. Default: none. */
   readonly phone?: string;
-  /** Lets the paywall read what it was paid (`PaidProof.amount`). It can read everything the wallet receives. */
+  /**
+   * Lets the paywall read the amount of each payment (`PaidProof.amount`). It decrypts everything the wallet receives.
+   */
   readonly viewingKey?: bigint;
 }
 
-/** Beside `rpcUrls` the fields of a deployment's manifest. */
+/** The chain and the pool. Fields other than `rpcUrls` are those of a deployment's manifest. */
 export interface PaywallChain {
   /** JSON-RPC nodes of the chain, the preferred one first. */
   readonly rpcUrls: readonly string[];
   readonly chainId: bigint | number;
   /** The ShieldedPool. */
   readonly pool: string;
-  /** Set of the keys its verifiers have, `ceremony/NAME`; default: development, for local chains. */
+  /** Key set of the pool's verifiers, `ceremony/NAME`. Default: the development set, for local chains only. */
   readonly set?: string;
-  /** Blocks a payment's block must be at least deep, itself counted; no more than the service waits for. Default 1. */
+  /**
+   * Required blocks, including the payment's own; at most what the service waits for. Default: 2, on local chains 1.
+   */
   readonly confirmations?: number;
-  /** The chain's time between blocks, ms; confirmations of it may take 60 s. Default 12000, on a local chain 1000. */
+  /** Time between blocks, ms; all confirmations together may take 60 s. Default: 12000, on local chains 1000. */
   readonly blockTimeMs?: number;
-  /** How long a payment that a node does not show yet is waited for, ms. Default 2000. */
+  /** Maximum wait for a payment that no node shows yet, ms. Default: 2000. */
   readonly settleWaitMs?: number;
-  /** The pool's token and its decimals; read from the chain, and refused where they differ. */
+  /**
+   * Expected token of the pool, and its decimals. The paywall reads both from the chain and does not open if they
+   * differ.
+   */
   readonly token?: string;
   readonly decimals?: number;
 }
 
-/** What a paywall tells whoever operates it. Nothing here carries a header, a token, a proof or a client's address. */
+/** An event for the operator. It never contains a header, a token, a proof or a client's address. */
 export interface PaywallEvent {
   readonly event:
     | "opening"
@@ -51,49 +58,51 @@ export interface PaywallEvent {
     | "finished"
     | "unavailable"
     | "trouble";
-  /** refused: the check that failed first; opening, unavailable and trouble: an error's code. */
+  /** refused: the check that failed first; opening, unavailable and trouble: the error's code. */
   readonly reason?: string;
-  /** finished: the status, 0 for an aborted request. */
+  /** finished: the status, or 0 if the request was aborted. */
   readonly status?: number;
-  /** paid: how long the checks took, ms. */
+  /** paid: duration of the checks, ms. */
   readonly ms?: number;
   /** opening, unavailable and trouble: for the operator's log. */
   readonly error?: unknown;
 }
 
 export interface PaywallOptions extends PriceOptions {
-  /** Public origin of the shop, scheme and host: what payments are bound to. Never taken from a request. */
+  /**
+   * Public origin of the resource server, scheme and host. Payments are bound to it; it is never taken from a request.
+   */
   readonly origin: string;
   readonly recipient: PaywallRecipient;
-  /** Base address of the service that verifies and settles, ends with `/zk`. */
+  /** Base address of the service that verifies and settles; ends with `/zk`. */
   readonly service: string;
   readonly chain: PaywallChain;
   /**
-   * Where used payments are remembered: `sqlite:PATH` for one machine, `postgres://..` for several; all servers of one
-   * wallet share one store. "memory" is for a single process: it refuses payments that were made before it started.
-   * Required, except on local chains, where the default is "memory".
+   * Stores the used payments: `sqlite:PATH` for one machine, `postgres://..` for several; all servers of one wallet
+   * share one store. "memory" is for a single process: it refuses payments that were made before it started. Required,
+   * except on local chains, where the default is "memory".
    */
   readonly store?: string;
-  /** Hashes of the verification keys; default: those compiled in for `chain.set`. */
+  /** Pinned hashes of the verification keys. Default: those compiled in for `chain.set`. */
   readonly keys?: ArtifactsLock;
-  /** Public keys of the service's tokens (a JWK set), in place of those it publishes. */
+  /** Pins the public keys of the service's tokens (a JWK set). Default: the keys that the service publishes. */
   readonly jwks?: { readonly keys: readonly object[] };
-  /** `iss` of the service's tokens; default: its base address, or what it signs with where it has none configured. */
+  /** `iss` of the service's tokens. Default: its base address, or the URN of a service without a configured address. */
   readonly issuer?: string;
-  /** Told of each decision. What it throws is ignored. */
+  /** Called for each event. Its exceptions are ignored. */
   readonly onEvent?: (event: PaywallEvent) => void;
-  /** Headers to add to a challenge (402 without a header): another dialect's, for one route. */
+  /** Returns headers to add to a challenge (the 402 for a request without a header), such as those of x402. */
   readonly onChallenge?: (challenge: Challenge) => Record<string, string> | Promise<Record<string, string>>;
   /** Now, ms. */
   readonly clock?: () => number;
 }
 
-/** What a 402 asks for. */
+/** The terms of a 402. */
 export interface Challenge {
   readonly request: PricedRequest;
   /** Base units. */
   readonly price: bigint;
   readonly resource: string;
-  /** The body of the answer. */
+  /** The response's body. */
   readonly body: object;
 }

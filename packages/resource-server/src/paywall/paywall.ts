@@ -1,4 +1,4 @@
-// The table of interface 4.6, row by row.
+// Implements the table of interface 4.6, row by row.
 
 import type { PaymentUses } from "@sotto/protocol";
 import {
@@ -11,8 +11,8 @@ import {
   SottoError,
 } from "@sotto/protocol";
 import { CheckFailed, CheckUnavailable } from "../outcome.ts";
+import type { PaywallRequest } from "../routes/options.ts";
 import { type Prices, pricedRequest, readPrice } from "../routes/prices.ts";
-import type { PaywallRequest } from "../routes/request.ts";
 import { readTarget, type Target } from "../routes/target.ts";
 import * as answers from "./answers.ts";
 import type { Config } from "./config.ts";
@@ -27,7 +27,7 @@ export interface PaywallParts {
   readonly config: Config;
   readonly opening: Opening;
   readonly prices: Prices;
-  readonly hooks: Pick<PaywallOptions, "onChallenge">;
+  readonly onChallenge: PaywallOptions["onChallenge"];
   readonly report: (event: PaywallEvent) => void;
   readonly clock: () => number;
   readonly uses: PaymentUses;
@@ -50,7 +50,7 @@ export class CorePaywall implements Paywall {
     return this.#parts.opening.ready;
   }
 
-  /** Ends with the first attempt to reach chain and service. Rejects if it failed for good. */
+  /** Settles with the first attempt to reach chain and service. Rejects on a permanent error. */
   get attempted(): Promise<void> {
     return this.#parts.opening.attempted;
   }
@@ -72,8 +72,8 @@ export class CorePaywall implements Paywall {
       report({ event: "malformed" });
       return answers.badTarget();
     }
-    const asked = prices.isFree(request.method, target) ? "free" : await prices.of(request, target);
-    if (asked === "free") {
+    const quoted = prices.isFree(request.method, target) ? "free" : await prices.of(request, target);
+    if (quoted === "free") {
       report({ event: "free" });
       return { kind: "free" };
     }
@@ -82,7 +82,7 @@ export class CorePaywall implements Paywall {
       report({ event: "unavailable", reason: opening.failure });
       return answers.opening();
     }
-    const price = readPrice(asked, token.decimals);
+    const price = readPrice(quoted, token.decimals);
     const resource = config.origin + target.target;
     const values = request.header(PROOF_HEADER);
     if (values.length === 0) return this.#challenge(request, { target, price, resource, token });
@@ -92,11 +92,11 @@ export class CorePaywall implements Paywall {
     return answers.malformed(header);
   }
 
-  async #challenge(request: PaywallRequest, { target, price, resource, token }: Asked): Promise<Decision> {
-    const { config, hooks, report, clock } = this.#parts;
+  async #challenge(request: PaywallRequest, { target, price, resource, token }: ChallengedRequest): Promise<Decision> {
+    const { config, onChallenge, report, clock } = this.#parts;
     const { binding, signature, service: serviceUrl } = config;
     const now = clock();
-    // Clients would refuse it, and rightly.
+    // Clients would refuse an expired signature.
     checkBindingTime(binding, now);
     const needed = maxProofHeaderLength(resource);
     if (needed > MAX_PROOF_HEADER_LENGTH) {
@@ -107,12 +107,12 @@ export class CorePaywall implements Paywall {
     const body = buildInstructions({ binding, signature, price, asset, decimals, serviceUrl, resource, now });
     const answer = answers.challenge(body);
     report({ event: "challenged" });
-    if (hooks.onChallenge === undefined) return answer;
+    if (onChallenge === undefined) return answer;
     try {
       const challenge: Challenge = { request: pricedRequest(request, target), price, resource, body };
-      return answers.withHeaders(answer, await hooks.onChallenge(challenge));
+      return answers.withHeaders(answer, await onChallenge(challenge));
     } catch (error) {
-      // Whoever speaks sotto can still pay.
+      // Clients of sotto's own format can still pay.
       report({ event: "trouble", reason: "CHALLENGE_HOOK", error });
       return answer;
     }
@@ -137,7 +137,7 @@ export class CorePaywall implements Paywall {
         report({ event: "refused", reason: error.failure });
         return answers.invalid(error.retryAfter);
       }
-      // "Any exception during verification counts as a failed check"; its payer is told to try again.
+      // "Any exception during verification counts as a failed check"; Retry-After asks the client to retry.
       report({ event: "unavailable", reason: codeOf(error), error });
       return answers.invalid(error instanceof CheckUnavailable ? error.retryAfter : 5);
     }
@@ -150,8 +150,8 @@ export class CorePaywall implements Paywall {
   }
 }
 
-/** What a 402 is about. */
-interface Asked {
+/** The subject of a challenge. */
+interface ChallengedRequest {
   readonly target: Target;
   /** Base units. */
   readonly price: bigint;
@@ -159,19 +159,19 @@ interface Asked {
   readonly token: PoolToken;
 }
 
-/** JSON; `value` is left out where it is not a proof header's. */
+/** A header that is JSON; `value` is undefined if it is not a proof header. */
 interface ReadHeader {
   readonly value?: ProofHeader;
 }
 
-/** The header, or why it is no JSON. */
+/** @returns the header, or why it is not JSON */
 function readHeader(values: readonly string[]): ReadHeader | string {
   const [value = ""] = values;
   if (values.length > 1) return `the header was sent ${values.length} times`;
   try {
     return { value: parseProofHeader(value) };
   } catch (error) {
-    // Whatever cannot be read out of JSON is a failed check: a missing field, null, 42, [].
+    // JSON of another shape (a missing field, null, 42, []) is a failed check, not a 400.
     return error instanceof SottoError && error.code === "PROOF_HEADER_NOT_JSON" ? error.message : {};
   }
 }

@@ -2,7 +2,7 @@ import { ChainError, type ChainSource, isNodeFault, readDecimals, readPool } fro
 import type { Address } from "@sotto/protocol";
 import { PaywallError } from "../errors.ts";
 
-/** The token that a pool holds. */
+/** The token of a pool. */
 export interface PoolToken {
   readonly token: Address;
   readonly decimals: number;
@@ -18,7 +18,7 @@ export async function readPoolToken(chain: ChainSource, pool: Address): Promise<
     if (decimals > MAX_DECIMALS)
       throw new ChainError(
         "POOL_MISMATCH",
-        `the pool's token has ${decimals} decimals, expected ${MAX_DECIMALS} at most`,
+        `the pool's token has ${decimals} decimals, expected at most ${MAX_DECIMALS}`,
       );
     return { token, decimals };
   } catch (cause) {
@@ -26,6 +26,11 @@ export async function readPoolToken(chain: ChainSource, pool: Address): Promise<
     const { code, message, details } = cause;
     if (code === "WRONG_CHAIN") throw new PaywallError(code, message, details, { cause });
     if (!isNodeFault(cause)) throw new PaywallError("POOL_MISMATCH", message, { pool }, { cause });
-    throw new PaywallError("CHAIN_UNAVAILABLE", `no node of chain.rpcUrls answers: ${message}`, {}, { cause });
+    throw new PaywallError(
+      "CHAIN_UNAVAILABLE",
+      `none of the nodes in chain.rpcUrls answers: ${message}`,
+      {},
+      { cause },
+    );
   }
 }

@@ -1,37 +1,38 @@
-// What adapters see of a paywall: a request in, a decision out. No framework.
+// The interface between a paywall and its adapters: a request in, a decision out, independent of any framework.
 import type { Address, AmountBounds, Bytes32, PaymentUses, ProofHeader } from "@sotto/protocol";
-import type { PaywallRequest } from "../routes/request.ts";
+import type { PaywallRequest } from "../routes/options.ts";
 
-export type { PaywallRequest } from "../routes/request.ts";
+export type { PaywallRequest } from "../routes/options.ts";
 export type { PaywallOptions } from "./options.ts";
 
 /** A payment that passed every check. Attached to the request. */
 export interface PaidProof {
-  /** Base units, where the paywall has the recipient's viewing key. */
+  /** Base units; undefined without the recipient's viewing key. */
   readonly amount: bigint | undefined;
-  /** What the amount was proven to lie within, base units. */
+  /** Proven bounds of the amount, base units. */
   readonly bounds: AmountBounds;
-  /** Of the spent note: what a payment is known by. */
+  /** Nullifier of the spent note; identifies the payment. */
   readonly nullifier: bigint;
   /** keccak256 of the payment's ten signals. */
   readonly digest: Bytes32;
-  /** The transaction the payer named. */
+  /** The transaction that the payer named. */
   readonly txSignature: Bytes32;
-  /** Whether the payment was settled in that one; false where somebody else settled it first, in another. */
+  /** Whether `txSignature` settled the payment; false if another transaction settled it first. */
   readonly settledThere: boolean;
   /** The URL that was paid for, on the configured origin. */
   readonly resource: string;
-  /** Of the merchant. */
+  /** The recipient's wallet. */
   readonly wallet: Address;
-  /** Milliseconds since the Unix epoch. */
+  /** When the payment was created, Unix milliseconds. */
   readonly timestamp: number;
-  /** The header, read. */
+  /** The parsed header. */
   readonly header: ProofHeader;
 }
 
 /**
- * What becomes of a request. A refusal with `Retry-After` (402 and 503) is not final: the same header may pass then,
- * because a check could not be made, the payment is not deep enough in the chain, or it is being used at this moment.
+ * The paywall's decision on a request. A refusal with `Retry-After` (402 and 503) is not final: the same header may
+ * pass later, because a check could not be completed, the payment needs more confirmations, or another request is using
+ * it.
  */
 export type Decision =
   /** No payment is needed. */
@@ -45,12 +46,13 @@ export type Decision =
   | {
       readonly kind: "paid";
       readonly payment: PaidProof;
-      /** For the answer, whatever it is. */
+      /** To be set on the response, regardless of its status. */
       readonly headers: Record<string, string>;
       /**
-       * To be called once, as soon as it is known how the request ended, and before its answer is complete. 500 up and
-       * "aborted" (nobody was answered) give the payment back, three times in all; anything else consumes it. Never
-       * rejects. A paywall that is never told (a crash) gives the payment back once its lease ends.
+       * Call it once, as soon as the outcome is known, and before the response is complete. A status of 500 or above,
+       * or "aborted" (the client got no response), releases the payment, three times in total; any other status
+       * consumes it. Never rejects. If it is never called, after a crash for example, the payment is released when its
+       * lease expires.
        */
       finish(outcome: number | "aborted"): Promise<void>;
     };
@@ -59,13 +61,16 @@ export interface Paywall {
   /** Never rejects. */
   decide(request: PaywallRequest): Promise<Decision>;
   /**
-   * Resolves once payments can be judged, or the paywall was closed. Pending while the chain or the service cannot be
-   * reached: until then free requests pass, and paid ones get 402 or 503. Rejects if what is reached turns out to be wrong:
-   * another key, for one. Left alone, that rejection ends the process.
+   * Resolves once payments can be checked, or the paywall is closed. Pending while the chain or the service cannot be
+   * reached: until then free requests pass, and paid ones get 402 or 503. Rejects on a permanent error, such as a
+   * verification key that is not pinned. If nothing handles that rejection, it ends the process.
    */
   readonly ready: Promise<void>;
-  /** For another dialect on the same routes: what one takes the other does not take again. */
+  /** For another payment format on the same routes: a payment is accepted once, in either format. */
   readonly uses: PaymentUses;
-  /** Ends the store and its timers. For after the server: payments whose handlers still run are given back later. */
+  /**
+   * Closes the store and stops the timers. Close the server first: a payment whose handler still runs is released
+   * later.
+   */
   close(): Promise<void>;
 }

@@ -1,39 +1,47 @@
-import type { PaywallRequest } from "./request.ts";
+/** A request as it was received, before any decoding or normalization. */
+export interface PaywallRequest {
+  /** Upper case, as on the wire. */
+  readonly method: string;
+  /** The request target, path and query exactly as received. */
+  readonly target: string;
+  /** All values of a header in the order received; `name` in lower case. */
+  header(name: string): readonly string[];
+}
 
 /** Whole tokens as decimal text ("0.05"), or base units as a bigint. Numbers are refused: 0.1 is not exact. */
 export type Price = string | bigint;
 
-/** Asked for every request, paid or not, and may be asynchronous. "free" needs no payment. */
+/** Called for every request, paid or not; may be asynchronous. "free" requires no payment. */
 export type PriceOf = (request: PricedRequest) => Price | "free" | Promise<Price | "free">;
 
-/** A request as prices and free routes are judged: by what every framework takes it for. */
+/** A request with its decoded path and query. */
 export interface PricedRequest extends PaywallRequest {
-  /** Path of the target, decoded. Targets that can be read in two ways never get here. */
+  /** Decoded path of the target. Ambiguous targets are refused before. */
   readonly path: string;
   readonly query: URLSearchParams;
 }
 
-/** Which requests: a path, `/reports/:id` with one segment left open, or `/reports/*` for all below; of one method or all. */
+/** Selects requests by path and method. `/reports/:id` matches any one segment, `/reports/*` everything below. */
 export interface RoutePattern {
   readonly path: string;
-  /** Upper case; left out or "*": all. GET stands for HEAD too. */
+  /** Upper case, or "*" for all methods. Default: "*". GET includes HEAD. */
   readonly method?: string;
 }
 
-/** Matches whatever the letter case, and with or without a slash at the end; `/reports/*` is for /reports too. */
+/** Ignores letter case and a trailing slash; `/reports/*` also matches /reports. */
 export interface PricedRoute extends RoutePattern {
   readonly price: Price | PriceOf;
 }
 
-/** What a paywall charges for each request. */
+/** Prices of requests. */
 export interface PriceOptions {
-  /** Price of every request that no route names. */
+  /** Price of every request that no route matches. */
   readonly price: Price | PriceOf;
-  /** The first that matches a request says its price. */
+  /** The first matching route sets the price. */
   readonly routes?: readonly PricedRoute[];
   /**
-   * Requests that need no payment, spelled exactly like this. A path alone frees GET and HEAD. Default: /health,
-   * /healthz, /livez and /readyz.
+   * Requests that need no payment; their spelling must match exactly. A path alone applies to GET and HEAD. Default:
+   * /health, /healthz, /livez and /readyz.
    */
   readonly free?: readonly (string | RoutePattern)[];
 }

@@ -9,7 +9,7 @@ export interface Pattern {
   /** "*" for all. */
   readonly method: string;
   readonly segments: readonly string[];
-  /** Whether what lies below is meant. */
+  /** Whether it matches the paths below, as `/*` does. */
   readonly below: boolean;
 }
 
@@ -29,11 +29,11 @@ export function readPattern({ path, method = "*" }: RoutePattern, where: string)
       `${where}.path must be a path such as /reports, /reports/:id or /reports/*, got ${String(path)}`,
     );
   if (typeof method !== "string" || !METHOD.test(method))
-    throw invalidOption(`${where}.method must be a method in upper case, or *`);
+    throw invalidOption(`${where}.method must be a method in upper case, or *, got ${String(method)}`);
   return { method, segments, below: path.endsWith("/*") };
 }
 
-/** GET stands for HEAD, as it does in every framework. */
+/** GET includes HEAD, as in every framework. */
 const allows = (pattern: string, method: string): boolean =>
   pattern === "*" || pattern === method || (pattern === "GET" && method === "HEAD");
 
@@ -45,23 +45,27 @@ function fits({ segments, below }: Pattern, found: readonly string[], same: Same
 }
 
 /**
- * Whether a request needs no payment: only where path and pattern agree letter by letter, with nothing encoded. Another
- * spelling is not free, whatever the framework makes of it.
+ * Whether a request is free: only if the path equals the pattern exactly and contains no encoding. Another spelling is
+ * not free, even if the framework routes it to the same handler.
  */
 export function matchesExactly(pattern: Pattern, method: string, target: Target): boolean {
   return allows(pattern.method, method) && target.plain && fits(pattern, target.segments, (a, b) => a === b);
 }
 
-const withoutEnd = (segments: readonly string[]): readonly string[] =>
+const withoutTrailingSlash = (segments: readonly string[]): readonly string[] =>
   segments.length > 1 && segments.at(-1) === "" ? segments.slice(0, -1) : segments;
 
 /**
- * Whether a request may be for a route. Some frameworks ignore letter case and a slash at the end, others do not: another
- * spelling must not be had at another price. So with `/reports/*`: Hono, and whatever Express mounts, take it for /reports too.
+ * Whether some framework may route a request to this pattern. Some ignore letter case and a trailing slash, and Hono
+ * and mounted Express apps match `/reports` with `/reports/*`. Another spelling must not get another price.
  */
 export function matchesLoosely(pattern: Pattern, method: string, { segments }: Target): boolean {
   if (!allows(pattern.method, method)) return false;
   const same: Same = (a, b) => a.toLowerCase() === b.toLowerCase();
   if (pattern.below && fits(pattern, segments, same)) return true;
-  return fits({ ...pattern, segments: withoutEnd(pattern.segments), below: false }, withoutEnd(segments), same);
+  return fits(
+    { ...pattern, segments: withoutTrailingSlash(pattern.segments), below: false },
+    withoutTrailingSlash(segments),
+    same,
+  );
 }

@@ -1,14 +1,13 @@
 import { assertAmount, parseDecimalAmount, priceNumber } from "@sotto/protocol";
 import { invalidOption } from "../errors.ts";
-import type { Price, PricedRequest, PriceOf, PriceOptions, RoutePattern } from "./options.ts";
+import type { PaywallRequest, Price, PricedRequest, PriceOf, PriceOptions, RoutePattern } from "./options.ts";
 import { matchesExactly, matchesLoosely, type Pattern, readPattern } from "./pattern.ts";
-import type { PaywallRequest } from "./request.ts";
 import type { Target } from "./target.ts";
 
 const HEALTH_ROUTES = ["/health", "/healthz", "/livez", "/readyz"] as const;
 
-/** @throws PaywallError INVALID_OPTION for what can be no price, whatever the token's decimals */
-function asPrice<T extends Price | PriceOf>(price: T, name: string): T {
+/** @throws PaywallError INVALID_OPTION if the type cannot be a price */
+function assertPriceType<T extends Price | PriceOf>(price: T, name: string): T {
   if (["string", "bigint", "function"].includes(typeof price)) return price;
   throw invalidOption(
     `${name} must be decimal text such as "0.05", base units as a bigint, or a function, got a ${typeof price}`,
@@ -16,47 +15,47 @@ function asPrice<T extends Price | PriceOf>(price: T, name: string): T {
 }
 
 /**
- * Base units of a price. A JSON number has to say it exactly, because the 402 body has one.
+ * Converts a price to base units. The 402 body has it as a JSON number, so one must represent it exactly.
  *
  * @throws SottoError INVALID_AMOUNT
  */
 export function readPrice(price: Price, decimals: number): bigint {
-  asPrice(price, "a price");
+  assertPriceType(price, "a price");
   const amount = typeof price === "bigint" ? assertAmount(price, "price") : parseDecimalAmount(price, decimals);
   priceNumber(amount, decimals);
   return amount;
 }
 
 interface PricedPattern {
-  /** Of the option, for errors. */
+  /** Name of the option, for errors. */
   readonly name: string;
   readonly pattern: Pattern;
   readonly price: Price | PriceOf;
 }
 
-/** What a request costs. */
+/** Finds the price of a request. */
 export class Prices {
   readonly #free: readonly Pattern[];
   readonly #routes: readonly PricedPattern[];
-  readonly #otherwise: Price | PriceOf;
+  readonly #defaultPrice: Price | PriceOf;
 
   /** @throws PaywallError INVALID_OPTION */
   constructor({ price, routes = [], free = HEALTH_ROUTES }: PriceOptions) {
-    this.#otherwise = asPrice(price, "price");
+    this.#defaultPrice = assertPriceType(price, "price");
     this.#routes = routes.map((route, i) => {
       const name = `routes[${i}].price`;
-      return { name, pattern: readPattern(route, `routes[${i}]`), price: asPrice(route.price, name) };
+      return { name, pattern: readPattern(route, `routes[${i}]`), price: assertPriceType(route.price, name) };
     });
     this.#free = free.map((one, i) => readPattern(freePattern(one), `free[${i}]`));
   }
 
   /**
-   * Checks the prices that are known before a request, as soon as the token's decimals are.
+   * Checks the fixed prices, once the token's decimals are known.
    *
    * @throws PaywallError INVALID_OPTION
    */
   check(decimals: number): void {
-    for (const { name, price } of [{ name: "price", price: this.#otherwise }, ...this.#routes])
+    for (const { name, price } of [{ name: "price", price: this.#defaultPrice }, ...this.#routes])
       if (typeof price !== "function")
         try {
           readPrice(price, decimals);
@@ -69,15 +68,15 @@ export class Prices {
     return this.#free.some((pattern) => matchesExactly(pattern, method, target));
   }
 
-  /** The price as it is written in the options, or as the function there returns it; throws what that throws. */
+  /** The price from the options, or from the function there. @throws the function's errors */
   async of(request: PaywallRequest, target: Target): Promise<Price | "free"> {
     const route = this.#routes.find(({ pattern }) => matchesLoosely(pattern, request.method, target));
-    const price = route?.price ?? this.#otherwise;
+    const price = route?.price ?? this.#defaultPrice;
     return typeof price === "function" ? price(pricedRequest(request, target)) : price;
   }
 }
 
-/** A path alone frees reading it: GET and HEAD. */
+/** A path alone is free for GET and HEAD only. */
 const freePattern = (one: string | RoutePattern): RoutePattern =>
   typeof one === "string" ? { path: one, method: "GET" } : one;
 

@@ -1,4 +1,4 @@
-// The verification keys: whoever serves them can withhold them, and change nothing.
+// The verification keys, downloaded from the service. Their hashes are pinned: the service cannot change them.
 import { createHash } from "node:crypto";
 import { readBody } from "@sotto/protocol";
 import {
@@ -14,25 +14,25 @@ import {
 import { PaywallError } from "../errors.ts";
 
 export interface Limits {
-  /** ms for everything. */
-  readonly timeout: number;
-  /** Bytes of the body. */
-  readonly size: number;
+  /** Total time, ms. */
+  readonly timeoutMs: number;
+  /** Of the body. */
+  readonly maxBytes: number;
 }
 
 /**
- * A request of the paywall's own: its size and time are limited, and it follows no redirect.
+ * Sends a request with limits on time and response size, and follows no redirects.
  *
- * @throws Error if no complete answer arrives in time
+ * @throws Error if no complete response arrives in time
  */
-export async function request(url: string, { timeout, size }: Limits, init: RequestInit = {}) {
-  const signal = AbortSignal.timeout(timeout);
+export async function request(url: string, { timeoutMs, maxBytes }: Limits, init: RequestInit = {}) {
+  const signal = AbortSignal.timeout(timeoutMs);
   const response = await fetch(url, { ...init, redirect: "error", signal });
-  return { status: response.status, body: await readBody(response, size, signal) };
+  return { status: response.status, body: await readBody(response, maxBytes, signal) };
 }
 
-const LIMITS = { timeout: 10_000, size: 1 << 20 };
-/** Of the two proofs of a payment. */
+const LIMITS = { timeoutMs: 10_000, maxBytes: 1 << 20 };
+/** The circuits of a payment's two proofs. */
 export const CIRCUITS = ["payment", "elgamal_range"] as const;
 
 async function fetchKey(service: string, circuit: string, sha256: string | undefined): Promise<unknown> {
@@ -40,18 +40,26 @@ async function fetchKey(service: string, circuit: string, sha256: string | undef
   const { status, body } = await request(url, LIMITS).catch((cause: unknown) => {
     throw new PaywallError("SERVICE_UNAVAILABLE", `${url} does not answer`, { url }, { cause });
   });
-  if (status !== 200) throw new PaywallError("SERVICE_UNAVAILABLE", `${url} answers with ${status}`, { url, status });
+  if (status !== 200)
+    throw new PaywallError("SERVICE_UNAVAILABLE", `${url} responded with status ${status}, expected 200`, {
+      url,
+      status,
+    });
   const found = createHash("sha256").update(body).digest("hex");
   if (found !== sha256)
-    throw new PaywallError("KEY_NOT_PINNED", `the service's key of ${circuit} is not the pinned one`, { url, found });
+    throw new PaywallError(
+      "KEY_NOT_PINNED",
+      `the service's verification key of ${circuit} has the hash ${found}, but ${sha256} is pinned`,
+      { url, found },
+    );
   return parseVerificationKey(new TextDecoder().decode(body), circuit);
 }
 
 /**
- * The hashes of the verification keys; asks nobody.
+ * Returns the pinned hashes of the verification keys, without any request.
  *
- * @param place with the set of keys that the pool has
- * @param keys hashes of them; left out: those compiled into the prover
+ * @param set the keys of the pool's verifiers; default: the development set
+ * @param keys pinned hashes; default: those compiled into the prover
  * @throws PaywallError SET_MISMATCH; SottoError DEVELOPMENT_KEYS_REFUSED, ARTIFACT_SET_UNKNOWN, ARTIFACTS_LOCK_INVALID
  */
 export async function readLock(
@@ -60,16 +68,16 @@ export async function readLock(
   keys?: ArtifactsLock,
 ): Promise<ArtifactsLock> {
   const lock = keys ?? lockOf(set ?? DEVELOPMENT_SET);
-  // Nothing is loaded here: the lock is checked.
+  // This loads no files; it validates the lock.
   const artifacts = await loadArtifacts({ baseUrl: service, lock });
   assertAllowedOnChain(artifacts, chainId);
   if (set !== undefined && artifacts.set !== set)
-    throw new PaywallError("SET_MISMATCH", `keys are of the set ${artifacts.set}, chain.set is ${set}`);
+    throw new PaywallError("SET_MISMATCH", `keys is for the set ${artifacts.set}, but chain.set is ${set}`);
   return artifacts.lock;
 }
 
 /**
- * A verifier of both circuits with the service's keys.
+ * Creates a verifier for both circuits with the service's keys.
  *
  * @throws PaywallError SERVICE_UNAVAILABLE, KEY_NOT_PINNED
  */

@@ -1,26 +1,26 @@
-// The public keys of the service's tokens, taken anew now and then: keys are rotated, and revoked.
+// The public keys of the service's tokens, refreshed periodically: the service rotates and revokes keys.
 import { type CryptoKey, importJWK } from "jose";
 import { PaywallError } from "../errors.ts";
 import { CheckUnavailable } from "../outcome.ts";
 import { request } from "./keys.ts";
 
-const LIMITS = { timeout: 5_000, size: 64 * 1024 };
-const MOST_KEYS = 64;
+const LIMITS = { timeoutMs: 5_000, maxBytes: 64 * 1024 };
+const MAX_KEYS = 64;
 export const ALGORITHM = "EdDSA";
 
-/** Taken anew after this time, while the old ones are used. */
+/** After this time the keys are refreshed in the background. */
 const REFRESH_MS = 5 * 60_000;
-/** Not used any longer where none could be had since: a key may have been revoked. */
-const STALE_MS = 60 * 60_000;
-/** A token can name any key: it does not make us ask more often than this. */
-const LEAST_REFRESH_MS = 10_000;
+/** Keys older than this are not used, because a key may have been revoked. */
+const MAX_AGE_MS = 60 * 60_000;
+/** Minimum time between refreshes, because any token can name an unknown key. */
+const MIN_REFRESH_MS = 10_000;
 
 type Keys = ReadonlyMap<string, CryptoKey>;
 
-/** Reads a JWK set. Keys of other kinds are left out; none of ours is an error. */
+/** Reads the Ed25519 keys of a JWK set. @throws Error if there are none */
 export async function readKeySet(value: unknown): Promise<Keys> {
   const set = Object(value)["keys"] as unknown;
-  if (!Array.isArray(set) || set.length > MOST_KEYS) throw new Error("expected a JWK set");
+  if (!Array.isArray(set) || set.length > MAX_KEYS) throw new Error(`expected a JWK set with at most ${MAX_KEYS} keys`);
   const keys = new Map<string, CryptoKey>();
   for (const key of set as unknown[]) {
     const { kty, crv, kid, x, use = "sig", alg = ALGORITHM } = Object(key) as Record<string, unknown>;
@@ -28,7 +28,7 @@ export async function readKeySet(value: unknown): Promise<Keys> {
     if (typeof kid !== "string" || typeof x !== "string" || keys.has(kid)) continue;
     keys.set(kid, (await importJWK({ kty, crv, x }, ALGORITHM)) as CryptoKey);
   }
-  if (keys.size === 0) throw new Error("the JWK set holds no Ed25519 key with a kid");
+  if (keys.size === 0) throw new Error("the JWK set has no Ed25519 key with a kid");
   return keys;
 }
 
@@ -36,8 +36,9 @@ export class TokenKeys {
   readonly #url: string | undefined;
   readonly #clock: () => number;
   #keys: Keys;
-  /** Of the last answer, ms. */
+  /** Time of the last response, ms. */
   #answeredAt: number;
+  /** Time of the last request, ms. */
   #askedAt: number;
   #asking: Promise<boolean> | undefined;
 
@@ -53,7 +54,12 @@ export class TokenKeys {
   static async fetched(service: string, clock: () => number): Promise<TokenKeys> {
     const url = `${service}/.well-known/jwks.json`;
     const keys = await fetchKeys(url).catch((cause: unknown) => {
-      throw new PaywallError("SERVICE_UNAVAILABLE", `${url} does not give the keys of its tokens`, { url }, { cause });
+      throw new PaywallError(
+        "SERVICE_UNAVAILABLE",
+        `${url} does not return the service's token keys: ${(cause as Error).message}`,
+        { url },
+        { cause },
+      );
     });
     return new TokenKeys(url, keys, clock);
   }
@@ -63,20 +69,20 @@ export class TokenKeys {
   }
 
   /**
-   * @returns undefined where the service has no such key
-   * @throws CheckUnavailable where it cannot be asked
+   * @returns undefined if the service has no such key
+   * @throws CheckUnavailable if the service cannot be asked
    */
   async find(kid: string): Promise<CryptoKey | undefined> {
     if (this.#url === undefined) return this.#keys.get(kid);
     const age = this.#clock() - this.#answeredAt;
-    if (age > STALE_MS || !this.#keys.has(kid)) await this.#refreshRarely();
-    else if (age > REFRESH_MS) this.#refreshRarely().catch(() => undefined);
+    if (age > MAX_AGE_MS || !this.#keys.has(kid)) await this.#refreshWithinLimit();
+    else if (age > REFRESH_MS) this.#refreshWithinLimit().catch(() => undefined);
     return this.#keys.get(kid);
   }
 
-  async #refreshRarely(): Promise<void> {
-    const recent = this.#clock() - this.#askedAt < LEAST_REFRESH_MS;
-    // Not asked now, so nothing is known of the key; whoever comes while a question is on its way waits for its answer.
+  async #refreshWithinLimit(): Promise<void> {
+    const recent = this.#clock() - this.#askedAt < MIN_REFRESH_MS;
+    // Too soon for another request, so the key stays unknown. A request in flight is awaited instead.
     if (recent && this.#asking === undefined) throw unavailable();
     await this.#refresh();
   }
@@ -104,6 +110,6 @@ const unavailable = (): CheckUnavailable => new CheckUnavailable("SERVICE_UNAVAI
 
 async function fetchKeys(url: string): Promise<Keys> {
   const { status, body } = await request(url, LIMITS);
-  if (status !== 200) throw new Error(`status ${status}`);
+  if (status !== 200) throw new Error(`status ${status}, expected 200`);
   return readKeySet(JSON.parse(new TextDecoder().decode(body)));
 }

@@ -9,7 +9,7 @@ import { type Claim, Claims } from "../../src/claims/claims.ts";
 import { CLAIM_MIGRATIONS, type ClaimSchema } from "../../src/claims/schema.ts";
 import { type ClaimRequest, ClaimStore } from "../../src/claims/store.ts";
 
-/** Long: none ends by itself, however slow a machine is. */
+/** Long enough that no lease expires by itself, even on a slow machine. */
 export const LEASE_MS = 60_000;
 export const MINUTE = 60_000;
 
@@ -25,7 +25,7 @@ export const payment = (changes: Partial<ClaimRequest> = {}): ClaimRequest => ({
 const folder = mkdtempSync(join(tmpdir(), "sotto-claims-"));
 let postgres: Promise<TestPostgres> | undefined;
 
-/** Each gives the address of an empty database. */
+/** Each returns the URL of an empty database. */
 export const BACKENDS: Readonly<Record<string, () => Promise<string>>> = {
   SQLite: async () => `sqlite:${join(folder, `${++counter}.sqlite`)}`,
   PostgreSQL: async () => {
@@ -34,7 +34,7 @@ export const BACKENDS: Readonly<Record<string, () => Promise<string>>> = {
   },
 };
 
-// Root hook of mocha: once, after all files.
+// Root hook: runs once, after all files.
 after(async () => {
   await (await postgres)?.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -56,14 +56,14 @@ export class Servers {
 
   async open(): Promise<Server> {
     const onError = (error: unknown) => this.errors.push(error);
-    const options = { leaseMs: LEASE_MS, keptMs: 0, onError };
+    const options = { leaseMs: LEASE_MS, retentionMs: 0, onError };
     const store = await ClaimStore.open({ url: this.url, clock: Date.now, ...options });
     const claims = new Claims(store, Date.now, onError);
     this.#opened.add(claims);
     return { store, claims };
   }
 
-  /** As if what is stored had been stored so many ms earlier: whatever clock a database goes by. */
+  /** Moves the stored times back by `ms`, which works with any database's clock. */
   async elapse(ms: number): Promise<void> {
     const tables = { url: this.url, name: "paywall", migrations: CLAIM_MIGRATIONS };
     const database = await openDatabase<ClaimSchema>(tables);
@@ -79,22 +79,22 @@ export class Servers {
     await claims.close();
   }
 
-  /** Ends all; nothing has gone wrong behind their backs. */
+  /** Closes all servers, and expects that no background work failed. */
   async close(): Promise<void> {
     for (const claims of this.#opened) await claims.close();
     expect(this.errors).to.deep.equal([]);
   }
 }
 
-/** What a header would be told. */
-export const take = (request: ClaimRequest, { claims }: Server): Promise<Claim | string> =>
-  claims.take(request).then(
+/** Acquires a payment; resolves to the failure if it is refused. */
+export const acquire = (request: ClaimRequest, { claims }: Server): Promise<Claim | string> =>
+  claims.acquire(request).then(
     (claim) => claim,
     ({ failure }: { failure: string }) => failure,
   );
 
-export async function taken(request: ClaimRequest, server: Server): Promise<Claim> {
-  const claim = await take(request, server);
-  if (typeof claim === "string") throw new Error(`not taken: ${claim}`);
+export async function acquired(request: ClaimRequest, server: Server): Promise<Claim> {
+  const claim = await acquire(request, server);
+  if (typeof claim === "string") throw new Error(`not acquired: ${claim}`);
   return claim;
 }

@@ -1,4 +1,4 @@
-// A header that says the right things. Its proofs are eight numbers: these tests are about what comes before a pairing.
+// A valid header, except for its proofs, which are arbitrary numbers: these tests cover the checks before the proofs.
 import {
   type Address,
   amountBounds,
@@ -46,7 +46,7 @@ export function createRecipient(wallet: Address = `0x${"22".repeat(20)}`): TestR
   return { wallet, keyX: encryptionKey.x, ownerTag, encryptionKey, viewingKey, address };
 }
 
-/** What a request for RESOURCE asks of its payment to this recipient. */
+/** The terms of a request for RESOURCE from this recipient. */
 export const termsOf = ({ wallet, keyX, ownerTag }: Recipient): RequestTerms => ({
   deployment: DEPLOYMENT,
   recipient: { wallet, keyX, ownerTag },
@@ -54,7 +54,7 @@ export const termsOf = ({ wallet, keyX, ownerTag }: Recipient): RequestTerms => 
   bounds: amountBounds(PRICE),
 });
 
-export interface Wishes {
+export interface PaymentChanges {
   readonly resource?: string;
   readonly deployment?: Deployment;
   readonly amount?: bigint;
@@ -67,9 +67,9 @@ export interface TestPayment {
   readonly senderCommitment: bigint;
 }
 
-/** A payment to the recipient, and what an honest service says of it. */
-export function paymentTo(recipient: TestRecipient, wishes: Wishes = {}): TestPayment {
-  const { resource = RESOURCE, deployment = DEPLOYMENT, amount = PRICE, timestamp = Date.now() } = wishes;
+/** A payment to the recipient, with the claims of an honest service's token. */
+export function paymentTo(recipient: TestRecipient, changes: PaymentChanges = {}): TestPayment {
+  const { resource = RESOURCE, deployment = DEPLOYMENT, amount = PRICE, timestamp = Date.now() } = changes;
   const { wallet, keyX, ownerTag, encryptionKey } = recipient;
   const senderCommitment = randomField();
   const { R, C, S } = encryptAmount(encryptionKey, amount, randomScalar());

@@ -1,14 +1,14 @@
-// A JSON-RPC node that answers as it is told: wrongly, slowly, or not at all.
+// A JSON-RPC node with scripted responses: wrong, slow, or missing.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 export interface ScriptedNode {
   readonly url: string;
-  /** Result by method; a function gets the parameters, HANG never answers, Raw is sent as it is. */
+  /** Results by method. A function receives the parameters, HANG never answers, Raw is sent unchanged. */
   answers: Record<string, unknown>;
-  /** Methods it was asked, in order. */
+  /** Methods of the requests, in order. */
   asked: string[];
-  /** Their parameters. */
+  /** Parameters of the requests, in order. */
   params: unknown[][];
   close(): void;
 }
