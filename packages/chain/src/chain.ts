@@ -6,10 +6,10 @@ import { type ChainOptions, Failover } from "./rpc/failover.ts";
 import type { Block, Call, FeeHistory, Head, Log, Receipt } from "./rpc/values.ts";
 import type { ChainSource, LogQuery } from "./source.ts";
 
-/** The chain behind several nodes: each question goes to one node, and to the next one if that is at fault. */
+/** A chain, read through several nodes. Each request goes to one node and fails over to the next one if that node is at fault. */
 export class Chain implements ChainSource {
   readonly #nodes: Failover;
-  /** The newest block that a node has shown. */
+  /** The newest block that any node returned. */
   #newest: Head | undefined;
   #comparison: Promise<void> | undefined;
 
@@ -18,28 +18,28 @@ export class Chain implements ChainSource {
     this.#nodes = new Failover(options);
   }
 
-  /** The chain id that was configured. */
+  /** The configured chain id. */
   get expectedChainId(): bigint {
     return this.#nodes.chainId;
   }
 
-  /** The chain id that was configured, after a node confirmed it. @throws ChainError WRONG_CHAIN */
+  /** The configured chain id, once a node has confirmed it. @throws ChainError WRONG_CHAIN */
   chainId(): Promise<bigint> {
     return this.useNode(async () => this.#nodes.chainId);
   }
 
   /**
-   * Asks one node several questions, and the next node if the first one is at fault or `accept` is false for its answer.
-   * If no answer is accepted, the last one is returned only if no node was at fault.
+   * Runs `action` with one node, so that all its requests go to the same node. Fails over to the next node if that node is
+   * at fault or `accept` rejects the result. If no result is accepted, the last one is returned unless a node was at fault.
    */
   useNode<T>(action: (node: ChainNode) => Promise<T>, accept?: (answer: T) => boolean): Promise<T> {
     return this.#nodes.use((endpoint) => action(new ChainNode(endpoint)), accept);
   }
 
   /**
-   * The newest block. If a node is behind a block that was seen before, all nodes are compared, and until that is done
-   * the block seen before is returned: a node that hangs delays nobody. If no node has that block any more, the chain
-   * was reorganised.
+   * The newest block. If a node is behind a block that another node returned before, all healthy nodes are compared in the
+   * background. The earlier block is returned meanwhile, so that a node that hangs delays nobody. If no node has that block
+   * any more, the chain was reorganised.
    */
   async head(): Promise<Head> {
     const head = await this.useNode((node) => node.head());
@@ -74,7 +74,7 @@ export class Chain implements ChainSource {
     return this.useNode((node) => node.block(number));
   }
 
-  /** The blocks with these numbers, in one request for many of them. */
+  /** The blocks with these numbers, in batched requests. */
   blocks(numbers: readonly number[]): Promise<(Block | undefined)[]> {
     return this.useNode((node) => node.blocks(numbers));
   }
@@ -89,7 +89,7 @@ export class Chain implements ChainSource {
     return this.useNode((node) => node.receipt(hash));
   }
 
-  /** The receipts of these transactions, in one request for many of them. */
+  /** The receipts of these transactions, in batched requests. */
   receipts(hashes: readonly string[]): Promise<(Receipt | undefined)[]> {
     return this.useNode((node) => node.receipts(hashes));
   }
@@ -99,12 +99,12 @@ export class Chain implements ChainSource {
     return this.useNode((node) => node.call(call, block));
   }
 
-  /** What each call returns, in one request for many of them; a call that reverts gives its error. */
+  /** The result of each call, in batched requests; for a call that reverts, its error. */
   calls(calls: readonly Call[], block?: BlockTag): Promise<(string | CallReverted)[]> {
     return this.useNode((node) => node.calls(calls, block));
   }
 
-  /** The first value that each function returns, in one request for many of them. @throws CallReverted */
+  /** The first value that each function returns, in batched requests. @throws CallReverted */
   reads<Value>(questions: readonly ContractQuestion<Value>[], block?: BlockTag): Promise<Value[]> {
     return this.useNode((node) => node.reads(questions, block));
   }
@@ -130,7 +130,7 @@ export class Chain implements ChainSource {
     return this.useNode((node) => node.priorityFee()).catch(() => undefined);
   }
 
-  /** What the last `blocks` blocks cost. */
+  /** Gas prices of the last `blocks` blocks. */
   feeHistory(blocks: number): Promise<FeeHistory> {
     return this.useNode((node) => node.feeHistory(blocks));
   }
@@ -149,19 +149,19 @@ export class Chain implements ChainSource {
     return this.useNode((node) => node.code(address));
   }
 
-  /** Any other question. Its answer is not checked. */
+  /** Sends any other request. The result is not checked. */
   request(method: string, params: readonly unknown[]): Promise<unknown> {
     return this.useNode((node) => node.request(method, params));
   }
 
-  /** Hands a signed transaction to every node, and waits for the first that takes it. */
+  /** Sends a signed transaction to every node and waits for the first one that accepts it. */
   broadcast(raw: string): Promise<Broadcast> {
     return broadcast(this.#nodes, raw);
   }
 }
 
 /**
- * Connects to a chain through one or several nodes. Nothing is asked before the first question.
+ * Creates a `Chain` from the URLs of one or several nodes. It connects with the first request.
  * @throws ChainError INVALID_OPTION
  */
 export const connectChain = (options: ChainOptions): Chain => new Chain(options);

@@ -6,7 +6,7 @@ export interface AbiCodec<Value> {
   decodeFunctionResult(name: string, data: string): ArrayLike<Value>;
 }
 
-/** A question to a function of a contract. */
+/** A call of a view function of a contract. */
 export interface ContractQuestion<Value> {
   readonly abi: AbiCodec<Value>;
   readonly to: string;
@@ -27,13 +27,13 @@ export function readContract<Value>(
   return useNode(source, async (node) => decodeResult(node, abi, name, await node.call({ to, data }, block)));
 }
 
-/** A contract's answer always has the form its ABI says: a node that gives another one is at fault. */
+/** A contract's result always matches its ABI, so a node that returns anything else is at fault. */
 export function decodeResult<Value>(node: ChainSource, abi: AbiCodec<Value>, name: string, result: string): Value {
   let decoded: ArrayLike<Value>;
   try {
     decoded = abi.decodeFunctionResult(name, result);
   } catch (cause) {
-    throw inconsistent(node, `gives ${result.length / 2 - 1} bytes that are not a result of ${name}`, cause);
+    throw inconsistent(node, `returned ${result.length / 2 - 1} bytes that are not a result of ${name}`, cause);
   }
   return decoded[0] as Value;
 }

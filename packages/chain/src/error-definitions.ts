@@ -4,16 +4,16 @@ import { type ErrorTable, SHARED_ERRORS } from "@sotto/protocol";
 export const CHAIN_ERRORS = {
   INVALID_OPTION: SHARED_ERRORS.INVALID_OPTION,
   NODE_UNREACHABLE: {
-    means: "No node answers.",
+    means: "No node responds.",
     exit: "network",
     remedy: { local: "start a local chain with `npm run chain`" },
   },
   NODE_ERROR: {
-    means: "A node answers with an error, or with a response that does not fit the request.",
+    means: "A node responded with an error, or with a response that does not match the request.",
     exit: "network",
   },
   NODE_INCONSISTENT: {
-    means: "A node's answers contradict each other, or what was read before.",
+    means: "A node's responses contradict each other or what was read before.",
     exit: "network",
   },
   WRONG_CHAIN: SHARED_ERRORS.WRONG_CHAIN,

@@ -7,9 +7,9 @@ export type ChainErrorCode = keyof typeof CHAIN_ERRORS;
 export const ChainError = /* @__PURE__ */ createErrorClass<typeof CHAIN_ERRORS>("ChainError");
 export type ChainError = InstanceType<typeof ChainError>;
 
-/** The call would revert. This is an answer: every other node would give the same. */
+/** The call would revert. This is not a node's fault: every other node would return the same. */
 export class CallReverted extends ChainError {
-  /** The revert data, hex; "0x" if the node does not say. */
+  /** The revert data, hex; "0x" if the node does not return it. */
   readonly data: string;
 
   constructor(data: string) {
@@ -22,7 +22,7 @@ export class CallReverted extends ChainError {
 export class RpcErrorResponse extends ChainError {
   /** The node's own code. */
   readonly rpcCode: number | undefined;
-  /** The node's own words. They may hold a key: never part of `message`. */
+  /** The node's message. It may contain a key, so it is never part of `message`. */
   readonly text: string;
 
   constructor(
@@ -32,7 +32,7 @@ export class RpcErrorResponse extends ChainError {
     text: string,
     options?: { readonly cause?: unknown },
   ) {
-    super("NODE_ERROR", `${node} answers ${method} with error ${rpcCode ?? "without a code"}`, { node }, options);
+    super("NODE_ERROR", `${node} responded to ${method} with error ${rpcCode ?? "without a code"}`, { node }, options);
     this.rpcCode = rpcCode;
     this.text = text;
   }
@@ -40,7 +40,7 @@ export class RpcErrorResponse extends ChainError {
 
 const FAULTS: readonly ChainErrorCode[] = ["NODE_UNREACHABLE", "NODE_ERROR", "NODE_INCONSISTENT", "WRONG_CHAIN"];
 
-/** Whether one node is at fault, so that another may answer. All other errors are final. */
+/** Whether the error is one node's fault, so that another node may succeed. All other errors are final. */
 export function isNodeFault(error: unknown): error is ChainError {
   return error instanceof ChainError && FAULTS.includes(error.code);
 }

@@ -24,7 +24,7 @@ export type BlockTag = number | "latest";
 
 const tagOf = (block: BlockTag): string => (block === "latest" ? block : hexNumber(block));
 
-/** Questions to one node, with checked answers. */
+/** Requests to one node. The responses are checked. */
 export class ChainNode implements ChainSource {
   readonly #node: RpcEndpoint;
 
@@ -32,7 +32,7 @@ export class ChainNode implements ChainSource {
     this.#node = node;
   }
 
-  /** Its host: the rest of the address may hold a key. */
+  /** The node's host only, because the rest of the URL may contain a key. */
   get name(): string {
     return this.#node.name;
   }
@@ -41,7 +41,7 @@ export class ChainNode implements ChainSource {
     return readQuantity(await this.#node.ask("eth_chainId", []));
   }
 
-  /** Any other question. Its answer is not checked. */
+  /** Sends any other request. The result is not checked. */
   request(method: string, params: readonly unknown[]): Promise<unknown> {
     return this.#node.ask(method, params);
   }
@@ -70,7 +70,7 @@ export class ChainNode implements ChainSource {
   #block(number: number, answer: unknown): Block | undefined {
     const block = readBlock(answer);
     if (block !== undefined && block.number !== number)
-      throw this.inconsistent(`gives block ${block.number} for ${number}`);
+      throw this.inconsistent(`returned block ${block.number} instead of ${number}`);
     return block;
   }
 
@@ -91,11 +91,11 @@ export class ChainNode implements ChainSource {
   #receipt(hash: string, answer: unknown): Receipt | undefined {
     const receipt = readReceipt(answer);
     if (receipt !== undefined && receipt.transactionHash !== hash)
-      throw this.inconsistent("gives the receipt of another transaction");
+      throw this.inconsistent("returned the receipt of another transaction");
     return receipt;
   }
 
-  /** @throws ChainError RANGE_TOO_LARGE if the node refuses several blocks, in whatever words */
+  /** @throws ChainError RANGE_TOO_LARGE if the node refuses a range of several blocks, whatever its message */
   async logs({ address, from, to, topics }: LogQuery): Promise<Log[]> {
     const filter = { address, fromBlock: hexNumber(from), toBlock: hexNumber(to), topics };
     const answer = await this.#node.ask("eth_getLogs", [filter]).catch((cause: unknown) => {
@@ -105,7 +105,7 @@ export class ChainNode implements ChainSource {
     });
     const logs = readLogs(answer);
     if (logs.some((log) => log.blockNumber < from || log.blockNumber > to || log.address !== address))
-      throw this.inconsistent("gives logs that were not asked for");
+      throw this.inconsistent("returned logs that do not match the query");
     return logs;
   }
 
@@ -114,7 +114,7 @@ export class ChainNode implements ChainSource {
     return readHex(await this.#node.ask("eth_call", [call, tagOf(block)]));
   }
 
-  /** As `call`, for each call, in as few requests as the node permits. A call that reverts gives its error. */
+  /** As `call`, for each call, in as few requests as the node permits. For a call that reverts, its error is returned. */
   async calls(calls: readonly Call[], block: BlockTag = "latest"): Promise<(string | CallReverted)[]> {
     const questions = calls.map((call) => [call, tagOf(block)]);
     const answers = await this.#node.askMany("eth_call", questions);
@@ -122,8 +122,8 @@ export class ChainNode implements ChainSource {
   }
 
   /**
-   * The first value that a function of a contract returns. A contract's answer always has the form its ABI says: a node
-   * that gives another one is at fault.
+   * The first value that a function of a contract returns. A contract's result always matches its ABI, so a node that
+   * returns anything else is at fault.
    * @throws CallReverted
    */
   async read<Value>(
@@ -137,7 +137,7 @@ export class ChainNode implements ChainSource {
     return decodeResult(this, abi, name, result);
   }
 
-  /** As `read`, for each question, in as few requests as the node permits. */
+  /** As `read`, for each call, in as few requests as the node permits. */
   async reads<Value>(questions: readonly ContractQuestion<Value>[], block: BlockTag = "latest"): Promise<Value[]> {
     const calls = questions.map(({ abi, to, name, values }) => ({ to, data: abi.encodeFunctionData(name, values) }));
     const results = await this.calls(calls, block);
@@ -158,7 +158,7 @@ export class ChainNode implements ChainSource {
     return readQuantity(await this.#node.ask("eth_maxPriorityFeePerGas", []));
   }
 
-  /** What the last `blocks` blocks cost. */
+  /** Gas prices of the last `blocks` blocks. */
   async feeHistory(blocks: number): Promise<FeeHistory> {
     return readFeeHistory(await this.#node.ask("eth_feeHistory", [hexNumber(blocks), "latest", [10]]));
   }

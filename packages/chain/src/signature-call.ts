@@ -2,14 +2,14 @@ import type { EthCall } from "@sotto/protocol";
 import type { Chain } from "./chain.ts";
 import { ChainError, isNodeFault } from "./errors.ts";
 
-/** More than deploying and asking any wallet costs, and little enough for a node to answer at once. */
+/** Gas limit: enough to deploy and call any wallet, and small enough for a node to run at once. */
 const GAS = "0x989680";
-/** The validator's answer for a signature that is not accepted. */
+/** The validator's result for a signature that the wallet does not accept. */
 const NOT_ACCEPTED = `0x${"00".repeat(32)}`;
 
 /**
- * Asks the chain about a contract wallet's signature. A call that reverts or runs out of gas has not accepted anything:
- * how a wallet treats a signature is its own affair.
+ * Creates the function that calls contract wallets to check signatures. A call that reverts or runs out of gas counts as a
+ * signature that is not accepted, because the wallet's code decides how it reacts.
  */
 export function signatureCall(chain: Chain): EthCall {
   return async ({ to, data }) => {

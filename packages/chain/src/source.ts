@@ -7,13 +7,14 @@ export interface LogQuery {
   /** First and last block, both included. */
   readonly from: number;
   readonly to: number;
-  /** Left out: all. */
+  /** Default: all. */
   readonly topics?: readonly (string | null)[] | undefined;
 }
 
 /**
- * All that a wallet asks of a chain. No question tells the node which notes are the wallet's: logs are fetched whole, and
- * paths in the note tree are computed locally. `connectChain` makes one of URLs, `ethersChain` of a provider of ethers.
+ * Everything that a wallet reads from a chain. No request reveals to the node which notes are the wallet's: it fetches all logs
+ * and computes paths in the note tree locally. Create one with `connectChain` (from URLs) or `ethersChain` (from an ethers
+ * provider).
  * Implementations throw ChainError NODE_UNREACHABLE, NODE_ERROR, or RANGE_TOO_LARGE if the node refuses that many logs.
  */
 export interface ChainSource {
@@ -29,13 +30,13 @@ export interface ChainSource {
   /** The result of a call, hex. `block` is the state; the newest by default. */
   call(call: Call, block?: number): Promise<string>;
   /**
-   * Answers all questions of `action` from one node, and runs it with the next node if the first one is at fault or
-   * `accept` is false for its answer. Sources with one node leave it out.
+   * Runs `action` with one node, so that all its requests go to the same node. Fails over to the next node if that node is
+   * at fault or `accept` rejects the result. Sources with a single node do not need it.
    */
   useNode?<T>(action: (node: ChainSource) => Promise<T>, accept?: (answer: T) => boolean): Promise<T>;
 }
 
-/** As `source.useNode`, for sources with one node too. */
+/** As `source.useNode`, but also for sources with a single node. */
 export function useNode<T>(
   source: ChainSource,
   action: (node: ChainSource) => Promise<T>,
@@ -51,7 +52,7 @@ export async function requireBlock(node: ChainSource, number: number): Promise<B
   return block;
 }
 
-/** The error for answers of a node that contradict each other. A node of `connectChain` is named by its host. */
+/** The error for contradictory responses of a node. The message names nodes of `connectChain` by their host. */
 export function inconsistent(node: ChainSource, what: string, cause?: unknown): ChainError {
   const { name = "the node" } = node as { readonly name?: string };
   return new ChainError("NODE_INCONSISTENT", `${name} ${what}`, { node: name }, { cause });

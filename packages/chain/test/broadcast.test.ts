@@ -82,7 +82,7 @@ describe("broadcasting a transaction", () => {
 
   it("fails if every node is at fault, without repeating their messages", async () => {
     answer(rpcError("no such key: secret-key"), GONE);
-    expect(await reader().broadcast("0x02")).to.deep.equal({ accepted: false, refusal: "no node answers" });
+    expect(await reader().broadcast("0x02")).to.deep.equal({ accepted: false, refusal: "no node responded" });
   });
 
   it("does not count a refusal as a fault of the node", async () => {

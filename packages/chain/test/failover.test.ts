@@ -214,7 +214,7 @@ describe("several nodes", () => {
         node: first.name,
         code: "NODE_ERROR",
         pause: 500,
-        message: `${first.name} answers eth_getBalance with error -32000`,
+        message: `${first.name} responded to eth_getBalance with error -32000`,
       },
     ]);
   });

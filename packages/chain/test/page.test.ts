@@ -74,7 +74,7 @@ describe("pages of events", () => {
       const events = await eventsOf(logs);
       const error = thrown(() => readQueue(nodeWith([]), events, start));
       expect(error).to.include({ code: "NODE_INCONSISTENT" });
-      expect(error.message).to.include("left out");
+      expect(error.message).to.include("omitted");
     }
   });
 });

@@ -10,14 +10,14 @@ export const REGISTRY_ERRORS = {
   KEY_MISMATCH: { means: "The database was written with a key of this id but another value." },
   KEY_MISSING: SHARED_ERRORS.KEY_MISSING,
   RECORD_TAMPERED: {
-    means: "A record is not the one that the registry wrote at this place and version. It is never returned.",
+    means: "A record is not the one that the registry wrote in this row and version. It is never returned.",
   },
   SIGNATURE_INVALID: {
     means: "The signature is not the wallet's over these fields, at this time, for this registry.",
     http: 401,
   },
   SIGNATURE_REPLAYED: { means: "This signed request was accepted before.", http: 409 },
-  LINK_OUTDATED: { means: "A newer link of the number is in place. Sign again.", http: 409 },
+  LINK_OUTDATED: { means: "A newer link of the number exists. Sign again.", http: 409 },
   NOT_LINKED: { means: "The number is not linked to this wallet.", http: 404 },
   CODE_WRONG: { means: "The code is wrong. Details: `triesLeft`.", http: 422 },
   CODE_EXPIRED: { means: "There is no code for this number and wallet, or it has expired. Link again.", http: 410 },
@@ -60,7 +60,7 @@ export const PHONE_ERRORS = {
   CODE_NOT_SENT: { means: "The sender did not deliver the code." },
 } satisfies ErrorTable;
 
-/** Every error that the registry's routes respond with, beside those of every server. */
+/** Every error that the registry's routes respond with, in addition to those of every server. */
 export const PHONE_ROUTE_ERRORS = {
   ...REGISTRY_ERRORS,
   ...PHONE_ERRORS,

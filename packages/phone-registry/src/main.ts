@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The registry as a program. Loads nothing that an old Node lacks before it has checked Node's version.
+// The registry's program. It checks Node's version before it loads modules that an older Node does not have.
 import { checkNodeVersion } from "@sotto/protocol/node-version";
 
 const problem = checkNodeVersion(process.versions.node);

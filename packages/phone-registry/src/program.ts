@@ -1,5 +1,4 @@
-// The registry as a program, loaded by main.ts after it checked the version of Node. It serves until SIGINT or SIGTERM, or runs the
-// command in its first argument.
+// Runs the registry until SIGINT or SIGTERM, or the command in its first argument. main.ts loads it after checking Node's version.
 import { createInterface } from "node:readline";
 import type { DeploymentManifest } from "@sotto/protocol";
 import { createLog, endWith, runProgram, ServerError, withDeployment } from "@sotto/server";

@@ -1,4 +1,4 @@
-// The registry as a server of its own.
+// Runs the registry as its own server.
 import {
   type App,
   CheckAnswer,
@@ -27,15 +27,15 @@ import { LOOKUP_HEADERS } from "./signatures/lookups.ts";
 export interface RunningRegistry {
   /** Base address, with the base path. */
   readonly url: string;
-  /** What wallets sign as `service`. */
+  /** The public base address, which wallets sign as `service`. */
   readonly service: string;
   readonly registry: PhoneRegistry;
-  /** Ends requests under way, then everything else. May be called more than once. */
+  /** Completes running requests, then closes everything else. May be called more than once. */
   close(): Promise<void>;
 }
 
 export interface RegistryParts {
-  /** Brings codes to their numbers; left out: the one that is configured. */
+  /** Sends codes; by default the configured sender. */
   readonly sender?: CodeSender | undefined;
   /** Now, ms. */
   readonly clock?: (() => number) | undefined;
@@ -44,7 +44,7 @@ export interface RegistryParts {
 /**
  * Starts the registry.
  * @throws SottoError INVALID_CONFIG, DEVELOPMENT_SENDER_REFUSED, WRONG_CHAIN, CHAIN_UNAVAILABLE, INVALID_KEYS,
- *   KEY_MISMATCH, KEY_MISSING, STORE_UNAVAILABLE, STORE_TOO_NEW, PORT_UNAVAILABLE; nothing is left open then
+ *   KEY_MISMATCH, KEY_MISSING, STORE_UNAVAILABLE, STORE_TOO_NEW, PORT_UNAVAILABLE; everything that was opened is closed then
  */
 export async function startRegistry(
   config: RegistryConfig,
@@ -83,7 +83,7 @@ async function open(
   };
   const health: HealthOptions = {
     readiness: createReadiness(needs, () => closing.begun, clock),
-    summary: "Whether store and chain allow links and lookups",
+    summary: "Whether the database and the chain work",
     checks: { store: CheckAnswer, chain: CheckAnswer },
   };
   const app = await createApp({
@@ -114,8 +114,8 @@ async function open(
 }
 
 /**
- * Wallets sign the address, so it is known before the registry is opened: the configured one, or on a local chain the
- * one it will listen on.
+ * Returns the address that wallets sign, before the registry opens: the configured one, or on a local chain the one that it will
+ * listen on.
  */
 export async function addressOf(
   { host, port, basePath }: { readonly host: string; readonly port: number; readonly basePath: string },

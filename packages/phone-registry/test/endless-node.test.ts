@@ -43,7 +43,7 @@ describe("a node with an endless response", () => {
       response.on("drain", more);
       more();
     };
-    expect(await asked(60_000)).to.match(/^CHAIN_UNAVAILABLE: 127.0.0.1:\d+ answers eth_chainId with error/);
+    expect(await asked(60_000)).to.match(/^CHAIN_UNAVAILABLE: 127.0.0.1:\d+ responded to eth_chainId with error/);
     expect(given).to.have.length(2);
     await Promise.all(given);
   });

@@ -10,8 +10,11 @@ export const SERVER_ERRORS = {
   DUPLICATE_KEY: { means: "An object of the body has the same key twice.", http: 400 },
   FORBIDDEN_KEY: { means: "The body has a key `__proto__`, `constructor` or `prototype`.", http: 400 },
   NESTED_TOO_DEEPLY: { means: "The body has more than 24 levels.", http: 400 },
-  NOT_FOUND: { means: "There is nothing at this path.", http: 404 },
-  METHOD_NOT_ALLOWED: { means: "The path takes other methods. The header `allow` lists them.", http: 405 },
+  NOT_FOUND: { means: "There is no route at this path.", http: 404 },
+  METHOD_NOT_ALLOWED: {
+    means: "The path has routes for other methods only. The header `allow` lists them.",
+    http: 405,
+  },
   REQUEST_TIMEOUT: { means: "The request did not arrive within 20 s.", http: 408 },
   BODY_TOO_LARGE: SHARED_ERRORS.BODY_TOO_LARGE,
   UNSUPPORTED_MEDIA_TYPE: { means: "The body is not `application/json` in UTF-8, or it is compressed.", http: 415 },

@@ -12,7 +12,7 @@ export const SERVICE_ERRORS = {
   NOT_FOUND: SERVER_ERRORS.NOT_FOUND,
   OVERLOADED: SERVER_ERRORS.OVERLOADED,
   INVALID_CONFIG: SERVER_ERRORS.INVALID_CONFIG,
-  RANGE_NOT_SATISFIABLE: { means: "The range begins behind the end of the file.", http: 416 },
+  RANGE_NOT_SATISFIABLE: { means: "The range begins after the end of the file.", http: 416 },
   QUOTA_EXCEEDED: {
     means: "A quota is exhausted. The message names it; `retry-after` says when to retry.",
     http: 429,
@@ -26,13 +26,13 @@ export const SERVICE_ERRORS = {
   NULLIFIER_QUEUED: { means: "Another operation is spending the note.", http: 409 },
   NULLIFIER_SPENT: { means: "The note is spent.", http: 409 },
   WRONG_DEPLOYMENT: { means: "The deposit is for another chain or pool.", http: 422 },
-  INVALID_PROOF: { means: "The proof does not verify.", http: 422 },
-  CONTEXT_MISMATCH: { means: "The proof and the fields of the request say different things.", http: 422 },
+  INVALID_PROOF: { means: "The proof is not valid.", http: 422 },
+  CONTEXT_MISMATCH: { means: "The fields of the request do not match the proof.", http: 422 },
   UNKNOWN_ROOT: { means: "The root in the proof was never a root of the pool's tree.", http: 422 },
   EXPIRED: { means: "The validity of the deposit or withdrawal ends too soon to settle it.", http: 422 },
   VALIDITY_TOO_LONG: { means: "The validity of the deposit or withdrawal ends too late.", http: 422 },
   AMOUNT_TOO_SMALL: { means: "The amount is below the minimum of the pool or the service.", http: 422 },
-  FEE_TOO_SMALL: { means: "The fee is below the service's.", http: 422 },
+  FEE_TOO_SMALL: { means: "The fee is below the service's minimum.", http: 422 },
   AUTHORIZATION_MISMATCH: {
     means: "The authorization is not signed by the depositor for these notes, or is not valid yet.",
     http: 422,
@@ -44,7 +44,7 @@ export const SERVICE_ERRORS = {
   FEES_TOO_HIGH: { means: "The chain's gas price is above the service's limit.", http: 503 },
   RELAYER_BALANCE_LOW: { means: "The relayer's balance is too low to pay for gas.", http: 503 },
   GAS_BUDGET_EXHAUSTED: { means: "The relayer's daily gas budget is exhausted.", http: 503 },
-  RELAYER_STUCK: { means: "The relayer has not looked at the chain for more than 60 s.", http: 503 },
+  RELAYER_STUCK: { means: "The relayer has not read the chain for more than 60 s.", http: 503 },
   TOKEN_KEY_INVALID: { means: "A key for payment tokens cannot be used." },
   WRONG_CHAIN: SHARED_ERRORS.WRONG_CHAIN,
   POOL_MISSING: { means: "There is no pool at the configured address." },
@@ -56,7 +56,7 @@ export const SERVICE_ERRORS = {
   PROVER_TIMED_OUT: { means: "The process that proves for the relayer did not finish a proof in time." },
 } satisfies ErrorTable;
 
-/** The errors of the verify engine, beside the prover's errors for a malformed proof. */
+/** The errors of the verify engine, in addition to the prover's errors for a malformed proof. */
 export const ENGINE_ERRORS = {
   ENGINE_OVERLOADED: { means: "The queue of proofs to verify is full. Try again.", http: 503 },
   ENGINE_FAILED: PROVER_ERRORS.ENGINE_FAILED,
@@ -70,13 +70,13 @@ export const RELAYER_ERRORS = {
   UNKNOWN_OPERATION: { means: "There is no payment, deposit or withdrawal with this id." },
 } satisfies ErrorTable;
 
-/** The errors of the store, beside those of the database under it. */
+/** The errors of the store, in addition to those of its database. */
 export const STORE_ERRORS = {
   INVALID_RECORD: { means: "The store cannot keep a record. The message names the field." },
   LEASE_LOST: { means: "Another replica has become the relayer." },
 } satisfies ErrorTable;
 
-/** Every error that a route of the service can meet. One without a status is a fault of the service: 500. */
+/** Every error that a route of the service can respond with. Errors without a status are faults of the service: 500. */
 export const ROUTE_ERRORS = {
   ...SERVER_ERRORS,
   ...PROTOCOL_ERRORS,

@@ -1,5 +1,5 @@
-// `npm run service`, and what the container runs. Loads nothing that an old Node lacks before it has checked Node's
-// version.
+// The program of `npm run service` and of the container. It checks Node's version before it loads modules that an older Node
+// does not have.
 import { checkNodeVersion } from "@sotto/protocol/node-version";
 
 const problem = checkNodeVersion(process.versions.node);

@@ -1,4 +1,4 @@
-// The service as a program, once Node is known to be new enough for it (main.ts): serves until SIGINT or SIGTERM.
+// Runs the service until SIGINT or SIGTERM. main.ts loads it after checking Node's version.
 import { createLog, runProgram, withDeployment } from "@sotto/server";
 import { readConfig } from "./config/config.ts";
 import { deploymentSettings } from "./config/deployment.ts";
@@ -9,6 +9,6 @@ await runProgram(async () => {
   const config = readConfig(withDevelopmentDefaults(withDeployment(process.env, deploymentSettings)));
   const log = createLog(config.logLevel);
   const service = await startService(config, log);
-  const says = `sotto service at ${service.url}: chain ${config.chainId}, pool ${config.pool}, ${service.set} keys, relayer ${service.relayer}; Ctrl-C ends it`;
+  const says = `sotto service at ${service.url}: chain ${config.chainId}, pool ${config.pool}, ${service.set} keys, relayer ${service.relayer}; press Ctrl-C to stop`;
   return { says, log, shutdownMs: config.shutdownMs, close: service.close };
 });

@@ -1,12 +1,12 @@
-// Started by relayer-prover.ts; ends with its parent, however that ends.
+// The child process of relayer-prover.ts. It ends when its parent ends, even if the parent was killed.
 import { SottoError } from "@sotto/protocol";
 import { createProver, loadArtifacts } from "@sotto/prover";
 import type { ProverAnswer, ProverQuestion } from "./relayer-prover.ts";
 
 process.once("disconnect", () => process.exit(0));
-// A parent that died while the imports above were read is announced no more.
+// If the parent ended while the modules above were loading, no `disconnect` event follows.
 if (!process.connected) process.exit(0);
-// Ctrl-C reaches the whole process group: the parent decides when this ends.
+// Ctrl-C sends SIGINT to the whole process group, but the parent decides when this process ends.
 process.on("SIGINT", () => {});
 
 const prover = createProver(await loadArtifacts({ directory: process.argv[2]!, set: process.argv[3]! }));

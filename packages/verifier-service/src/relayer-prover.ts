@@ -43,7 +43,7 @@ const schedule: Schedule = (action, ms) => {
 
 /**
  * Starts the child with the first proof, and again with the first proof after it ended. A child that misses a deadline is
- * killed: the proofs it owes fail with PROVER_TIMED_OUT or PROVER_ENDED.
+ * killed: its unfinished proofs fail with PROVER_TIMED_OUT or PROVER_ENDED.
  * @param directory of the artifacts; @param set their name; @param startTimer for tests
  */
 export function openProverProcess(directory: string, set: string, startTimer = schedule): ProverProcess {

@@ -3,13 +3,13 @@ import { assertUint, type DepositCall, type PaymentCall, parseAddress, type With
 import type { AppendCall } from "../pool/append.ts";
 import { poolInterface, tokenInterface } from "./abi.ts";
 
-/** A call to be sent by anyone who pays its gas. */
+/** A transaction's target and calldata. Any account that pays the gas can send it. */
 export interface ContractCall {
   to: string;
   data: string;
 }
 
-/** A deposit that anyone may submit: the tokens are the depositor's, the gas is the submitter's. It is plain JSON. */
+/** A deposit that any account may submit: it moves the depositor's tokens, and the submitter pays the gas. Plain JSON. */
 export interface DepositRequest extends DepositCall {
   chainId: string;
   pool: string;
@@ -38,7 +38,7 @@ export function depositCall(pool: string, ownerTags: readonly bigint[], amounts:
   return { to: parseAddress(pool, "pool"), data };
 }
 
-/** Lets `pool` take `amount` base units of the sender's tokens. */
+/** Approves `pool` to transfer `amount` base units of the sender's tokens. */
 export function approveCall(token: string, pool: string, amount: bigint): ContractCall {
   const parameters = [parseAddress(pool, "pool"), assertUint(amount, 256, "amount")];
   return { to: parseAddress(token, "token"), data: tokenInterface.encodeFunctionData("approve", parameters) };

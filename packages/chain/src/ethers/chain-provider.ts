@@ -10,9 +10,9 @@ import type { Chain } from "../chain.ts";
 import { CallReverted, RpcErrorResponse } from "../errors.ts";
 
 /**
- * A provider of ethers whose requests go through a `Chain`, with its failover, deadlines and size limits: what a Signer
- * needs to send transactions. Unlike ethers' own provider it asks nothing by itself: that one looks for the network once
- * a second if a node is down, writes that to the console and keeps the process from ending.
+ * An ethers provider, for a Signer that sends transactions, whose requests go through a `Chain` with its failover, timeouts and
+ * size limits. It sends no requests by itself. If a node is down, ethers' own provider polls it every second, logs that to
+ * the console and keeps the process from exiting.
  */
 export function ethersProvider(chain: Chain): JsonRpcApiProvider {
   return new ChainProvider(chain);

@@ -10,15 +10,15 @@ const UNREACHABLE =
   /NODE_UNREACHABLE|ECONNREFUSED|ENOTFOUND|ECONNRESET|EAI_AGAIN|ETIMEDOUT|fetch failed|socket hang up|network/i;
 
 export interface EthersChainOptions {
-  /** How often a question is asked before its error is thrown; 4 by default. */
+  /** Maximum attempts per request; default 4. */
   attempts?: number | undefined;
-  /** Time before the second attempt, ms, doubled before each further one; 250 by default. */
+  /** Pause before the second attempt, ms, doubled for each further one; default 250. */
   delay?: number | undefined;
 }
 
 /**
- * The chain behind a provider of ethers v6: a browser wallet's, for example. For the URLs of nodes, `connectChain` is the
- * better choice: it fails over, and its requests have deadlines and size limits.
+ * Reads the chain through an ethers v6 provider, for example a browser wallet's. If you have the URLs of nodes, use
+ * `connectChain` instead: it fails over, and its requests have timeouts and size limits.
  */
 export function ethersChain(provider: Provider, { attempts = 4, delay = 250 }: EthersChainOptions = {}): ChainSource {
   async function ask<T>(what: string, question: () => Promise<T>, divisible = false): Promise<T> {
@@ -29,7 +29,7 @@ export function ethersChain(provider: Provider, { attempts = 4, delay = 250 }: E
         const text = errorText(cause);
         if (divisible && TOO_LARGE.test(text) && !UNREACHABLE.test(text))
           throw new ChainError("RANGE_TOO_LARGE", `the provider refuses ${what}`, {}, { cause });
-        // A revert is an answer: asking again would give the same.
+        // A revert is final: a retry would return the same.
         if (isError(cause, "CALL_EXCEPTION") || attempt >= attempts) throw failure(what, text, cause);
         await pause(delay * 2 ** (attempt - 1));
       }
@@ -65,7 +65,7 @@ async function readBlock(provider: Provider, tag: number | "latest"): Promise<Bl
 }
 
 async function readProviderLogs(provider: Provider, { address, from, to, topics }: LogQuery): Promise<Log[]> {
-  // ethers drops the times of blocks that many nodes give with logs.
+  // ethers drops the block times that many nodes return with logs.
   if (provider instanceof JsonRpcApiProvider) {
     const filter = { address, fromBlock: toQuantity(from), toBlock: toQuantity(to), topics: topics ?? [] };
     return readLogs(await provider.send("eth_getLogs", [filter]));
@@ -85,7 +85,7 @@ async function readProviderLogs(provider: Provider, { address, from, to, topics 
 function failure(what: string, text: string, cause: unknown): ChainError {
   if (UNREACHABLE.test(text))
     return new ChainError("NODE_UNREACHABLE", `the provider does not answer (${what})`, {}, { cause });
-  return new ChainError("NODE_ERROR", `the provider answers ${what} with an error`, {}, { cause });
+  return new ChainError("NODE_ERROR", `the provider responded to ${what} with an error`, {}, { cause });
 }
 
 /** The texts of an error and of the errors that ethers wraps in it. */

@@ -4,9 +4,9 @@ import { poolInterface } from "./abi.ts";
 import type { ContractCall } from "./calls.ts";
 
 /**
- * Sends a call from an account with gas and waits until it is mined: a helper for scripts and tests. A service that must
- * never send twice manages its own nonces.
- * @param confirmations blocks to wait for, the transaction's own included
+ * Sends a call from an account that pays the gas and waits until it is mined. For scripts and tests: it does not manage nonces,
+ * so a retry may send the call twice.
+ * @param confirmations blocks to wait for, including the transaction's own
  * @throws ChainError TRANSACTION_FAILED
  */
 export async function sendCall(

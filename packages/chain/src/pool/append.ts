@@ -20,7 +20,7 @@ export interface AppendCall {
   next: CheckpointWords;
 }
 
-/** What proves appends: a prover of @sotto/prover, for example. */
+/** Proves appends; for example a prover of @sotto/prover. */
 export interface AppendProver {
   prove(
     circuit: string,
@@ -33,9 +33,9 @@ export interface AppendOptions {
   chain: ChainSource;
   chainId: bigint;
   pool: string;
-  /** The queue as the contract has it in the block up to which `queue` was read. */
+  /** The contract's queue in the block up to which `queue` was read. */
   start: QueueStart;
-  /** The leaves that are not in the tree yet, in order: at least as many as one append takes, if there are so many. */
+  /** The leaves that are not in the tree yet, in order. At least as many as one append can take, if there are that many. */
   queue: readonly QueuedLeaf[];
   /** The tree with the first `start.appended` leaves. */
   tree: () => NoteTree | Promise<NoteTree>;
@@ -44,7 +44,7 @@ export interface AppendOptions {
 }
 
 /**
- * Proves the next append: as many leaves as one can take.
+ * Proves the next append, with as many leaves as possible.
  * @returns undefined if the queue is empty
  * @throws ChainError PROOF_MISMATCH, NODE_INCONSISTENT
  */
@@ -56,7 +56,10 @@ export async function proveAppend(options: AppendOptions): Promise<AppendCall | 
   const prepared = prepareAppend({ chainId, pool, tree: await options.tree(), leaves });
   const proved = await prover.prove("note_append", prepared.input, signal === undefined ? {} : { signal });
   if (proved.publicSignals.join() !== prepared.publicSignals.join())
-    throw new ChainError("PROOF_MISMATCH", "the prover proved another statement than the note_append it was given");
+    throw new ChainError(
+      "PROOF_MISMATCH",
+      "the prover returned a proof of another statement than the given note_append",
+    );
   return {
     newRoot: String(prepared.newRoot),
     leaves: leaves.map(String),

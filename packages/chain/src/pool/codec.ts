@@ -13,7 +13,7 @@ export interface LogFields {
   hex(field: string, bytes: number): string;
 }
 
-/** A log, wherever it was read. */
+/** The parts of a log that a decoder needs. */
 export type EventLog = Omit<Log, "address">;
 
 interface Layout {
@@ -30,7 +30,7 @@ interface AbiItem {
   readonly inputs: readonly { readonly name: string; readonly type: string; readonly indexed?: boolean }[];
 }
 
-/** Of a word, hex. */
+/** Hex digits of a word. */
 const DIGITS = 64;
 
 const ABI = shieldedPoolAbi as readonly unknown[] as readonly AbiItem[];
@@ -39,10 +39,10 @@ const hashOf = (signature: string): string => bytesToHex(keccak_256(new TextEnco
 
 const signatureOf = ({ name, inputs }: AbiItem): string => `${name}(${inputs.map(({ type }) => type).join(",")})`;
 
-/** What a call of a function begins with. */
+/** The selector of a function: the first four bytes of its calldata. */
 export const selectorOf = (signature: string): string => hashOf(signature).slice(0, 10);
 
-/** A call of a function of the pool whose parameters are all words. */
+/** Calldata for a function of the pool whose parameters are all words. */
 export function poolCalldata(name: string, values: readonly bigint[]): string {
   const item = ABI.find((one) => one.type === "function" && one.name === name);
   if (item === undefined) throw new Error(`the pool has no function ${name}`);
@@ -53,7 +53,7 @@ let layouts: ReadonlyMap<string, Layout> | undefined;
 
 /**
  * The layout of each event, by topic. All fields of the pool's events are words or fixed arrays of words, so they are read
- * at the offsets that the ABI gives: ethers' general decoder takes longer than the rest of a scan, cryptography included.
+ * at the offsets of the ABI. ethers' general decoder would take longer than the rest of a scan, including its cryptography.
  */
 function readLayouts(): ReadonlyMap<string, Layout> {
   const found = new Map<string, Layout>();
@@ -88,7 +88,7 @@ export function decodeLog({ topics, data, blockNumber }: EventLog): LogFields | 
     const at = 2 + DIGITS * (start + offset);
     return indexed ? topics[1 + start]!.slice(2) : data.slice(at, at + DIGITS);
   };
-  // The pool accepts no number of p or above: a page with one would fail every later scan.
+  // The pool accepts only numbers below p. If a page with a larger one were stored, every later scan would fail.
   const number = (field: string, offset = 0): bigint => {
     const value = BigInt(`0x${word(field, offset)}`);
     if (value >= FIELD_MODULUS) throw mismatch();

@@ -1,6 +1,6 @@
 import { decodeLog, type EventLog } from "./codec.ts";
 
-/** Where on the chain an event is. */
+/** Position of an event on the chain. */
 export interface EventPlace {
   blockNumber: number;
   blockHash: string;
@@ -10,7 +10,7 @@ export interface EventPlace {
   timestamp: number;
 }
 
-/** A note was deposited: owner tag and amount are public, the blinding follows from the leaf index. */
+/** A note was deposited. Its owner tag and amount are public, and its blinding derives from the leaf index. */
 export interface DepositedEvent extends EventPlace {
   type: "deposited";
   ownerTag: bigint;
@@ -19,7 +19,7 @@ export interface DepositedEvent extends EventPlace {
   leafIndex: number;
 }
 
-/** A payment was settled: the recipient's note is at `leafIndex`, the change note behind it. */
+/** A payment was settled. The recipient's note is at `leafIndex`, and the change note is the next leaf. */
 export interface SettledEvent extends EventPlace {
   type: "settled";
   nullifier: bigint;
@@ -48,7 +48,7 @@ export interface WithdrawnEvent extends EventPlace {
   /** Seconds. */
   validUntil: bigint;
   changeHint: bigint;
-  /** Of the output note; 0 if there is none. */
+  /** Commitment of the output note; 0 if there is none. */
   commitment: bigint;
   leafIndex: number;
 }
@@ -118,7 +118,7 @@ export function decodeEvent(log: EventLog): PoolEvent | undefined {
   }
 }
 
-/** The commitments an event adds to the queue, in the order of their leaf indices from `event.leafIndex` on. */
+/** The commitments that an event adds to the queue. The first one has the index `event.leafIndex`. */
 export function queuedLeaves(event: PoolEvent): readonly bigint[] {
   switch (event.type) {
     case "deposited":

@@ -16,19 +16,19 @@ export interface Append {
   root: bigint;
 }
 
-/** What the events of a page add to the queue and to the tree. */
+/** Leaves and appends that the events of a page add. */
 export interface QueuePage {
   leaves: QueuedLeaf[];
   appends: Append[];
 }
 
 /**
- * Follows the contract's counters: leaves and appends must continue without a gap, so that a node that leaves events out
- * is noticed.
+ * Reads leaves and appends from events. They must continue the contract's counters without a gap, so that events that a node
+ * omitted are detected.
  * @throws ChainError NODE_INCONSISTENT
  */
 export function readQueue(source: ChainSource, events: readonly PoolEvent[], start: PageStart): QueuePage {
-  const missing = (what: string) => inconsistent(source, `left out events of the pool: the next one is ${what}`);
+  const missing = (what: string) => inconsistent(source, `omitted events of the pool: the next one is ${what}`);
   const page: QueuePage = { leaves: [], appends: [] };
   let { appended } = start;
   for (const event of events) {
@@ -44,7 +44,7 @@ export function readQueue(source: ChainSource, events: readonly PoolEvent[], sta
     const leaves = queuedLeaves(event);
     if (leaves.length === 0) continue;
     if (event.leafIndex !== size) throw missing(`leaf ${event.leafIndex} in block ${blockNumber}, not ${size}`);
-    // No tree accepts it, and with a right hash of its block the page would stay.
+    // The tree does not accept 0. If the page were stored, every later scan would fail, because its block hash is canonical.
     if (leaves.includes(0n)) throw missing(`a leaf of 0 in block ${blockNumber}`);
     for (const leaf of leaves) page.leaves.push({ leaf, blockNumber });
   }
@@ -78,7 +78,7 @@ export async function fetchRange(
   // Pages end where their events do.
   const ordered = given.every(({ blockNumber }, i) => blockNumber >= (given[i - 1]?.blockNumber ?? from));
   if (!ordered || given.some(({ blockNumber }) => blockNumber > to))
-    throw inconsistent(chain, `gives logs out of order, or not of blocks ${from} to ${to}`);
+    throw inconsistent(chain, `returned logs out of order, or not of blocks ${from} to ${to}`);
   const logs = timed ? await withTimes(chain, given, before) : given;
   const after = await chain.block(to);
   if (logs === undefined || after?.hash !== before.hash) return undefined;
@@ -88,14 +88,14 @@ export async function fetchRange(
     const events = logs.map(decodeEvent).filter((event) => event !== undefined);
     return { from, to, hash: before.hash, events };
   } catch (cause) {
-    throw inconsistent(chain, `gives a malformed log: ${(cause as Error).message}`, cause);
+    throw inconsistent(chain, `returned a malformed log: ${(cause as Error).message}`, cause);
   }
 }
 
-/** Events of a page at least, where a range has many more: so much is lost at most when the process dies. */
+/** Minimum events of a page, if the range has more. A process that is killed loses at most about one page of work. */
 const PAGE_EVENTS = 2048;
 
-/** The range in parts of some thousand events, each ending with a block. */
+/** Splits a range into pages of some thousand events. Each page ends with a whole block. */
 export function splitRange({ from, to, hash, events }: EventRange): EventRange[] {
   const parts: EventRange[] = [];
   let start = 0;

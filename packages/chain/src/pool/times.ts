@@ -1,14 +1,14 @@
 import type { Block, Log } from "../rpc/values.ts";
 import { type ChainSource, inconsistent } from "../source.ts";
 
-/** Blocks asked for at the same time. */
+/** Maximum concurrent requests for blocks. */
 const AT_ONCE = 16;
-/** The last second a Date can hold. */
+/** The last second that a Date can represent. */
 const LAST_SECOND = 8_640_000_000_000;
 
 /**
- * The logs of a range with the times of their blocks. If the node does not give them with the logs, or gives impossible
- * ones, all blocks with logs are asked for: it must not learn which of them concern the wallet.
+ * The logs of a range with the times of their blocks. If the node does not return the times with the logs, or returns impossible
+ * times, all blocks with logs are requested, so that the node does not learn which of them concern the wallet.
  * @param last the last block of the range
  * @returns undefined if the chain changed in between
  * @throws ChainError NODE_INCONSISTENT if the blocks' own times are impossible
@@ -30,7 +30,8 @@ export async function withTimes(
     }
   }
   const timed = logs.map((log) => ({ ...log, timestamp: times.get(log.blockNumber) }));
-  if (!arePlausible(timed, last)) throw inconsistent(chain, `gives blocks up to ${last.number} impossible times`);
+  if (!arePlausible(timed, last))
+    throw inconsistent(chain, `returned impossible times for blocks up to ${last.number}`);
   return timed;
 }
 

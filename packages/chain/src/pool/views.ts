@@ -5,20 +5,20 @@ import { type ChainSource, inconsistent, useNode } from "../source.ts";
 import { poolCalldata, selectorOf } from "./codec.ts";
 import { decodeEvent } from "./events.ts";
 
-/** What never changes about a pool. */
+/** Constants of a pool. */
 export interface PoolFacts {
   readonly token: Address;
   /** Smallest amount of a deposited note, base units. */
   readonly smallestDeposit: bigint;
 }
 
-/** The queue of a pool, as its contract counts it. */
+/** The state of a pool's queue. */
 export interface QueueState extends QueueStart {
-  /** Leaves that were ever queued; `appended` of them are in the tree. */
+  /** Number of all leaves that were ever queued; `appended` of them are in the tree. */
   readonly size: number;
 }
 
-/** Questions to a pool. `block` is the state that is asked for; the newest by default. */
+/** View functions of a pool. `block` selects the state; default: the newest block. */
 export interface PoolViews {
   isSpent(nullifier: bigint, block?: number): Promise<boolean>;
   /** Digest of the payment or withdrawal that spent a note; zeros if none did. */
@@ -51,9 +51,9 @@ export function poolViews(source: ChainSource, pool: Address): PoolViews {
 }
 
 /**
- * Reads a pool's facts, and makes sure that it is a pool with this version's tree: with another hash, arity or depth no
- * proof would be accepted.
- * @throws ChainError POOL_NOT_DEPLOYED, POOL_MISMATCH, and the faults of nodes
+ * Reads a pool's constants and checks that its tree is the one of this version. With another hash, arity or depth it would
+ * accept no proof.
+ * @throws ChainError POOL_NOT_DEPLOYED, POOL_MISMATCH, and faults of nodes
  */
 export async function readPool(source: ChainSource, pool: Address): Promise<PoolFacts> {
   if ((await source.code(pool)) === "0x")
@@ -74,7 +74,7 @@ export async function readPool(source: ChainSource, pool: Address): Promise<Pool
   return { token: parseAddress(`0x${words[0]!.slice(26)}`), smallestDeposit: smallestDeposit! };
 }
 
-/** The decimals of a token. @throws ChainError POOL_MISMATCH if it has none that fit, and the faults of nodes */
+/** The decimals of a token. @throws ChainError POOL_MISMATCH if it has no valid `decimals`, and faults of nodes */
 export async function readDecimals(source: ChainSource, token: Address): Promise<number> {
   const mismatch = (cause?: unknown) =>
     new ChainError("POOL_MISMATCH", `the contract at ${token} is not a token with decimals`, { token }, { cause });
@@ -88,7 +88,7 @@ export async function readDecimals(source: ChainSource, token: Address): Promise
   throw mismatch();
 }
 
-/** Whether one of these logs is the pool's event that this payment was settled. A malformed log shows nothing. */
+/** Whether one of these logs is the pool's event for the settlement of this payment. Malformed logs are ignored. */
 export function showsSettled(logs: readonly Log[], pool: Address, nullifier: bigint, digest: string): boolean {
   return logs.some((log) => {
     if (log.address !== pool) return false;
@@ -101,7 +101,7 @@ export function showsSettled(logs: readonly Log[], pool: Address, nullifier: big
   });
 }
 
-/** Whether a contract does not answer as the expected one would; otherwise the nodes do not answer. */
+/** Whether an error means that the contract is not the expected one, and not that the nodes failed. */
 export const isAnotherContract = (error: unknown): boolean =>
   error instanceof CallReverted || (error instanceof ChainError && error.code === "NODE_INCONSISTENT");
 
@@ -117,7 +117,7 @@ function readWords(source: ChainSource, { to, data, name }: Question, count: num
     const answer = await node.call({ to, data }, block);
     const words = answer.slice(2).match(/.{64}/g) ?? [];
     if (answer.length !== 2 + 64 * count)
-      throw inconsistent(node, `gives ${answer.length / 2 - 1} bytes that are not a result of ${name}`);
+      throw inconsistent(node, `returned ${answer.length / 2 - 1} bytes that are not a result of ${name}`);
     return words.map((word): Bytes32 => `0x${word}`);
   });
 }

@@ -2,19 +2,19 @@ import { CallReverted, RpcErrorResponse } from "../errors.ts";
 import type { Failover } from "./failover.ts";
 import { isKnownTransaction, isRefusedTransaction } from "./responses.ts";
 
-/** After a refusal the other nodes have this part of a request's time to accept. */
+/** After a refusal the other nodes have a tenth of the request timeout to accept. */
 const GRACE_PART = 10;
 
 export interface Broadcast {
-  /** Whether a node took the transaction or had it already. */
+  /** Whether a node accepted the transaction or had it already. */
   readonly accepted: boolean;
-  /** Why no node took it, in the words of the last node that refused. */
+  /** The message of the last node that refused it, if no node accepted it. */
   readonly refusal?: string | undefined;
 }
 
 /**
- * Hands a signed transaction to every node. The first acceptance ends the wait, and a node that hangs does not prolong
- * it; the transaction goes to all of them in any case.
+ * Sends a signed transaction to every node and resolves as soon as one accepts it. After the first refusal it does not wait for
+ * nodes that hang.
  */
 export function broadcast(nodes: Failover, raw: string): Promise<Broadcast> {
   return new Promise((resolve) => {
@@ -30,13 +30,13 @@ export function broadcast(nodes: Failover, raw: string): Promise<Broadcast> {
       refusal = refused;
       timer ??= setTimeout(() => end({ accepted: false, refusal }), nodes.timeoutMs / GRACE_PART);
     });
-    void Promise.allSettled(answers).then(() => end({ accepted: false, refusal: refusal ?? "no node answers" }));
+    void Promise.allSettled(answers).then(() => end({ accepted: false, refusal: refusal ?? "no node responded" }));
   });
 }
 
 /** @returns why a node refuses a transaction; undefined if the node has it. @throws the node's fault */
 function refusalOf(error: unknown): string | undefined {
-  // Nodes that mine at once report what the transaction did, not that they took it.
+  // A node that mines immediately reports the revert of the transaction, so it has accepted it.
   if (error instanceof CallReverted) return undefined;
   if (!(error instanceof RpcErrorResponse)) throw error;
   if (isKnownTransaction(error.text)) return undefined;

@@ -2,11 +2,11 @@ import { CallReverted, ChainError } from "../errors.ts";
 import { postJsonRpc, type RequestLimits } from "./post.ts";
 import { errorOf } from "./responses.ts";
 
-/** Questions in one request. */
+/** Maximum calls in one batch request. */
 export const MAX_BATCH = 100;
-/** How long a node that refused a batch is asked in smaller ones, ms. */
+/** How long a node that refused a batch gets smaller ones, ms. */
 const SMALL_BATCHES_MS = 60_000;
-/** Single questions under way at once, if a node refuses batches. */
+/** Maximum concurrent requests if a node refuses batches. */
 const SINGLES_AT_ONCE = 4;
 
 type Params = readonly unknown[];
@@ -21,9 +21,9 @@ export interface EndpointOptions extends RequestLimits {
   readonly clock: () => number;
 }
 
-/** One JSON-RPC node. It may be wrong about anything: only the envelope of its answers is checked here. */
+/** One JSON-RPC node. Only the envelope of its responses is checked here; values.ts checks the results. */
 export class RpcEndpoint {
-  /** Its host: the rest of the address may hold a key. */
+  /** The node's host only, because the rest of the URL may contain a key. */
   readonly name: string;
   readonly #url: string;
   readonly #options: EndpointOptions;
@@ -37,7 +37,7 @@ export class RpcEndpoint {
     if (!/^https?:$/.test(protocol) || username !== "" || password !== "")
       throw new ChainError(
         "INVALID_OPTION",
-        "a node's address is expected to be http or https, like http://127.0.0.1:8545, without user and password",
+        "a node's URL must be http or https, like http://127.0.0.1:8545, without user and password",
       );
     this.name = host;
     this.#url = url;
@@ -45,7 +45,7 @@ export class RpcEndpoint {
   }
 
   /**
-   * Asks one question.
+   * Sends one request.
    * @throws ChainError NODE_UNREACHABLE, NODE_ERROR, SENDER_UNFUNDED; CallReverted; RpcErrorResponse
    */
   async ask(method: string, params: Params): Promise<unknown> {
@@ -55,10 +55,10 @@ export class RpcEndpoint {
   }
 
   /**
-   * Asks the same method with many parameters, in requests of at most MAX_BATCH questions. A node that refuses a batch is
-   * asked in smaller ones, and in the end one question at a time: only then is it at fault.
-   * @returns the answers in the order of the questions; CallReverted in place of a call's result that reverts
-   * @throws as `ask`, with the first question that fails otherwise
+   * Calls one method with many parameters, in batches of at most MAX_BATCH. If the node refuses a batch, smaller ones follow, and
+   * finally single requests. Only if those fail too is the node at fault.
+   * @returns the results in the order of the parameters; CallReverted for a call that reverts
+   * @throws as `ask`, for the first call that fails otherwise
    */
   async askMany(method: string, questions: readonly Params[]): Promise<unknown[]> {
     const answers: unknown[] = [];
@@ -79,7 +79,7 @@ export class RpcEndpoint {
       }
       answers.push(...found);
       if (!refused) continue;
-      // It answers a smaller batch, so the size was the reason.
+      // The node accepted a smaller batch, so the size was the reason.
       refused = false;
       this.#batchSize = size;
       this.#smallBatchesUntil = this.#options.clock() + SMALL_BATCHES_MS;
@@ -88,8 +88,8 @@ export class RpcEndpoint {
   }
 
   /**
-   * One request. Undefined if the node answers, but not each question with a result: batches are refused in many ways,
-   * as a whole or question by question.
+   * Sends one batch. Returns undefined if the node responds, but not with a result for each call: nodes refuse batches in many
+   * ways, as a whole or call by call.
    */
   async #askBatch(method: string, list: readonly Params[]): Promise<unknown[] | undefined> {
     const questions = list.map((params) => this.#question(method, params));
@@ -122,8 +122,8 @@ export class RpcEndpoint {
   #read(method: string, id: number, value: unknown): unknown {
     const answer = Object(value) as { id?: unknown; result?: unknown; error?: unknown };
     if (answer.error) throw errorOf(this.name, method, answer.error);
-    if (answer.id !== id) throw this.#fault(`answers another question than ${method}`);
-    if (!("result" in answer)) throw this.#fault(`answers ${method} without a result`);
+    if (answer.id !== id) throw this.#fault(`responded to ${method} with the id of another request`);
+    if (!("result" in answer)) throw this.#fault(`responded to ${method} without a result`);
     return answer.result;
   }
 

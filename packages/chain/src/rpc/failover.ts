@@ -3,20 +3,20 @@ import { ChainError, isNodeFault } from "../errors.ts";
 import { RpcEndpoint } from "./endpoint.ts";
 import { isUnsupportedMethod } from "./responses.ts";
 
-/** Where faults of nodes are reported. */
+/** Receives warnings about faults of nodes. */
 export interface ChainLog {
   warn(fields: object, message: string): void;
 }
 
 export interface ChainOptions {
-  /** JSON-RPC addresses, the preferred one first. */
+  /** URLs of JSON-RPC nodes, in order of preference. */
   urls: readonly string[];
   chainId: bigint;
-  /** For one request, ms; 10 s by default. */
+  /** Timeout of one request, ms; default 10,000. */
   timeoutMs?: number | undefined;
-  /** Larger responses are not read to their end; 64 MiB by default. */
+  /** Maximum size of a response; default 64 MiB. */
   maxResponseBytes?: number | undefined;
-  /** How often a question that every node failed to answer is asked again, after 250 ms, 500 ms, 1 s ..; 0 by default. */
+  /** Retries if every node failed, after 250 ms, 500 ms, 1 s ..; default 0. */
   retries?: number | undefined;
   log?: ChainLog | undefined;
   /** Now, ms. */
@@ -25,25 +25,25 @@ export interface ChainOptions {
 
 interface Member {
   readonly node: RpcEndpoint;
-  /** Until when its answer to eth_chainId is believed, ms. */
+  /** Until when its chain id is not checked again, ms. */
   trustedUntil: number;
-  /** Faults since its last answer. */
+  /** Faults since its last success. */
   failures: number;
-  /** Asked after all others until then, ms. */
+  /** Until then it is used only after all others, ms. */
   pausedUntil: number;
 }
 
-/** An address may lead to another node tomorrow. */
+/** Interval between checks of a node's chain id, because a URL may lead to another node later. */
 const TRUST_MS = 60_000;
-/** Before the first retry; doubled for each further one. */
+/** Pause before the first retry; doubled for each further one. */
 const MIN_RETRY_MS = 250;
 const MIN_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 30_000;
 
-/** Several nodes of one chain. If one is at fault, the next is asked. */
+/** Several nodes of one chain. If one is at fault, it fails over to the next. */
 export class Failover {
   readonly chainId: bigint;
-  /** For one request, ms. */
+  /** Timeout of one request, ms. */
   readonly timeoutMs: number;
   readonly #members: readonly Member[];
   readonly #clock: () => number;
@@ -61,7 +61,8 @@ export class Failover {
       log,
       clock = Date.now,
     } = options;
-    if (urls.length === 0) throw new ChainError("INVALID_OPTION", "the address of at least one node is needed");
+    if (urls.length === 0)
+      throw new ChainError("INVALID_OPTION", "urls is empty, expected the URL of at least one node");
     this.chainId = chainId;
     this.timeoutMs = timeoutMs;
     this.#members = urls.map((url) => ({
@@ -74,12 +75,12 @@ export class Failover {
   }
 
   /**
-   * Runs `action` with one node, and again with the next one if the node is at fault or its answer is not accepted. All
-   * questions of one action are thus answered by one node. A node that was at fault is asked last for a while.
-   * @returns the last answer if no node was at fault and no answer was accepted
-   * @throws ChainError the fault of a node, if no answer was accepted: that node's answer might have been. WRONG_CHAIN
-   * only if no node had another fault. RANGE_TOO_LARGE if a node refuses so many blocks and no other node that is
-   * believed to work gives them. Errors that are not a node's fault are thrown at once.
+   * Runs `action` with one node, so that all its requests go to the same node. Fails over to the next node if that node is at
+   * fault or its result is not accepted. A node that was at fault is used last for a while.
+   * @returns the first accepted result; the last result if none was accepted and no node was at fault
+   * @throws ChainError the fault of a node, if no result was accepted; WRONG_CHAIN only if no node had another fault;
+   * RANGE_TOO_LARGE if a node refuses so many blocks and no other healthy node returns them. Errors that are not a node's fault
+   * are thrown at once.
    */
   async use<T>(action: (node: RpcEndpoint) => Promise<T>, accept: (answer: T) => boolean = () => true): Promise<T> {
     for (let attempt = 0; ; attempt += 1) {
@@ -98,7 +99,7 @@ export class Failover {
     let tooLarge: ChainError | undefined;
     const faults: ChainError[] = [];
     for (const member of this.#order()) {
-      // A smaller range has an answer: no need to wait for a node that may hang.
+      // The caller can retry with a smaller range, so this does not wait for a paused node, which may hang.
       if (tooLarge !== undefined && this.#isPaused(member)) break;
       try {
         const answer = await this.#run(member, action);
@@ -115,21 +116,21 @@ export class Failover {
     throw faults.findLast(({ code }) => code !== "WRONG_CHAIN") ?? faults.at(-1);
   }
 
-  /** How many nodes had no fault lately. */
+  /** Number of nodes that are not paused after a fault. */
   get healthy(): number {
     return this.#members.filter((member) => !this.#isPaused(member)).length;
   }
 
   /**
    * Runs `action` with every node at once.
-   * @param which all nodes, or those that had no fault lately
+   * @param which all nodes, or those that are not paused
    */
   start<T>(which: "all" | "healthy", action: (node: RpcEndpoint) => Promise<T>): Promise<T>[] {
     const members = this.#members.filter((member) => which === "all" || !this.#isPaused(member));
     return members.map((member) => this.#run(member, action));
   }
 
-  /** Asks a node last for a while: others answer better. */
+  /** Pauses a node, so that it is used last for a while. */
   demote(node: RpcEndpoint, error: ChainError): void {
     for (const member of this.#members) if (member.node === node) this.#blame(member, error);
   }
@@ -146,7 +147,7 @@ export class Failover {
     }
   }
 
-  /** Those that are believed to work first, in the order they were given. */
+  /** All nodes in the configured order, the paused ones last. */
   #order(): Member[] {
     const paused = this.#members.filter((member) => this.#isPaused(member));
     return [...this.#members.filter((member) => !paused.includes(member)), ...paused];
@@ -156,7 +157,7 @@ export class Failover {
     return pausedUntil > this.#clock();
   }
 
-  /** A node that did not answer may come back as another one, of another chain. */
+  /** Checks the chain id after each fault too, because the URL may now lead to a node of another chain. */
   async #checkChain(member: Member): Promise<void> {
     if (member.trustedUntil > this.#clock()) return;
     const { node } = member;
@@ -171,7 +172,7 @@ export class Failover {
 
   #blame(member: Member, { code, message }: ChainError): void {
     member.trustedUntil = 0;
-    // Questions that were under way together fail together: that is one fault.
+    // Concurrent requests fail together, which counts as one fault.
     if (this.#isPaused(member)) return;
     const pause = Math.min(MAX_PAUSE_MS, MIN_PAUSE_MS * 2 ** member.failures);
     member.failures += 1;

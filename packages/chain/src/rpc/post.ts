@@ -2,14 +2,14 @@ import { readBody, SottoError } from "@sotto/protocol";
 import { ChainError, RpcErrorResponse } from "../errors.ts";
 
 export interface RequestLimits {
-  /** For the whole request, ms. */
+  /** Timeout of the whole request, ms. */
   readonly timeoutMs: number;
-  /** Larger responses are not read to their end. */
+  /** Maximum size of a response. */
   readonly maxResponseBytes: number;
 }
 
 /**
- * Sends one request of one or several questions to a node. Only JSON is promised of what it returns. Redirects are refused.
+ * Posts one JSON-RPC request or batch to a node. Only checks that the response is JSON. Redirects are refused.
  * @param method for errors
  * @throws ChainError NODE_UNREACHABLE if there is no HTTP response in time, NODE_ERROR if it is too large or not JSON
  */
@@ -30,12 +30,12 @@ export async function postJsonRpc(
     status = response.status;
     text = new TextDecoder().decode(await readBody(response, maxResponseBytes, signal));
   } catch (cause) {
-    // Like the answer of a node that refuses to send so much: a smaller range has fewer logs.
+    // Treated like a node's refusal of a large range, because a smaller range has fewer logs.
     if (cause instanceof SottoError) throw new RpcErrorResponse(node, method, undefined, cause.message, { cause });
     throw new ChainError("NODE_UNREACHABLE", `${node} does not answer ${method}`, { node }, { cause });
   }
   try {
-    // Some nodes send JSON-RPC errors with a status of 4xx or 5xx.
+    // Some nodes return JSON-RPC errors with a status of 4xx or 5xx.
     return JSON.parse(text);
   } catch (cause) {
     const what = status === 200 ? "something that is not JSON" : `HTTP status ${status}`;

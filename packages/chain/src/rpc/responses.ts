@@ -1,5 +1,5 @@
-// What the `error` of a JSON-RPC response means. There is no standard: each pattern is anchored to the words of known
-// nodes, because a node's own trouble ("state reverted to a snapshot") must not pass for an answer of the contract.
+// Interprets the `error` of a JSON-RPC response. There is no standard, so the patterns match the exact messages of known nodes. A
+// node's internal error ("state reverted to a snapshot") must not be mistaken for a revert of the contract.
 import { CallReverted, ChainError, RpcErrorResponse } from "../errors.ts";
 
 interface RpcError {
@@ -14,7 +14,7 @@ const EXECUTION_FAILED =
 /** Hardhat and Ganache. */
 const DEVELOPMENT_NODE =
   /^(?:error: )?(?:vm exception while processing transaction|transaction (?:reverted|ran out of gas))/i;
-/** The code that geth gives an error with revert data. */
+/** geth's code for an error with revert data. */
 const REVERTED = 3;
 /** The code of Nethermind and OpenEthereum for "VM execution error". */
 const VM_EXECUTION_ERROR = -32015;
@@ -22,11 +22,11 @@ const VM_EXECUTION_ERROR = -32015;
 const UNFUNDED =
   /^(?:err(?:or)?: )*(?:insufficient funds for|gas required exceeds allowance|insufficient sender balance|upfront cost exceeds account balance|sender doesn'?t have enough funds)/i;
 
-/** The methods whose answer may be that the EVM ended the call. Nodes that mine at once tell it when they are sent to. */
+/** The methods that can report a revert: eth_sendRawTransaction only on nodes that mine immediately. */
 const EXECUTING = ["eth_call", "eth_estimateGas", "eth_sendRawTransaction"];
 const CALLING = ["eth_call", "eth_estimateGas"];
 
-/** @returns the error that stands for the `error` of a response to `method` */
+/** Converts the `error` of a response to `method`. */
 export function errorOf(node: string, method: string, value: unknown): ChainError {
   const error = read(value);
   if (EXECUTING.includes(method)) {
@@ -47,7 +47,7 @@ function read(value: unknown): RpcError {
   };
 }
 
-/** The data a call reverted with, "0x" if the node keeps it to itself; undefined if the error is not a revert. */
+/** The revert data, "0x" if the node does not return it; undefined if the error is not a revert. */
 function revertData({ code, message, data }: RpcError): string | undefined {
   // OpenEthereum and Nethermind: "Reverted 0x..".
   const hex = typeof data === "string" ? data.replace(/^reverted /i, "").toLowerCase() : "";
@@ -58,17 +58,17 @@ function revertData({ code, message, data }: RpcError): string | undefined {
   return isHex && hex.length >= 10 && (hex.length - 10) % 64 === 0 ? hex : undefined;
 }
 
-/** Of a transaction, by its sender's doing: every other node would say the same. */
+/** Refusals because of the transaction itself: every other node would refuse it too. */
 const REFUSED_TRANSACTION =
   /nonce too (?:low|high)|underpriced|insufficient (?:funds|sender balance)|intrinsic gas|gas limit|max (?:fee|priority fee) per gas|fee cap|exceeds (?:the )?(?:block|configured) |oversized data|invalid (?:sender|signature|transaction|chain ?id)|replay-protected|rlp: |not supported: type|transaction type not supported|enough funds/i;
 const KNOWN_TRANSACTION =
   /already known|already imported|known transaction|already in (?:the )?mempool|already exists|transaction already/i;
 
-/** Whether a node's refusal to take a transaction is about the transaction, and not the node's own trouble. */
+/** Whether a node refused a transaction because of the transaction itself, and not because of an internal error. */
 export const isRefusedTransaction = (text: string): boolean => REFUSED_TRANSACTION.test(text);
-/** Whether a node refuses a transaction because it has it. */
+/** Whether a node refused a transaction because it already has it. */
 export const isKnownTransaction = (text: string): boolean => KNOWN_TRANSACTION.test(text);
 
-/** JSON-RPC and EIP-1474: the node does not have the method, which says nothing about its other answers. */
+/** JSON-RPC and EIP-1474: the node does not support the method. This is not a fault of the node. */
 export const isUnsupportedMethod = (error: unknown): boolean =>
   error instanceof RpcErrorResponse && (error.rpcCode === -32601 || error.rpcCode === -32004);

@@ -1,4 +1,4 @@
-// Answers of nodes, checked: nodes may be wrong about anything, so nothing of the wrong form gets past here.
+// Parses results of nodes. Nodes are not trusted, so every malformed result is rejected here.
 import { ChainError } from "../errors.ts";
 
 export interface Block {
@@ -9,14 +9,14 @@ export interface Block {
 }
 
 export interface Head extends Block {
-  /** Wei for a unit of gas. */
+  /** Wei per unit of gas. */
   baseFee: bigint;
 }
 
-/** What the newest blocks cost, oldest first. Wei for a unit of gas. */
+/** Gas prices of the newest blocks, oldest first, in wei per unit of gas. */
 export interface FeeHistory {
   baseFees: bigint[];
-  /** Of each block with transactions: the part for its builder that the cheapest tenth of its gas paid at most. */
+  /** The 10th percentile of the priority fees of each block that has transactions. */
   tips: bigint[];
 }
 
@@ -28,38 +28,38 @@ export interface Log {
   blockHash: string;
   transactionHash: string;
   logIndex: number;
-  /** Time of its block, seconds; undefined if the node does not give it. Some nodes give 0 instead. */
+  /** Time of its block, seconds; undefined if the node does not return it. Some nodes return 0 instead. */
   timestamp?: number | undefined;
 }
 
 export interface Receipt {
   transactionHash: string;
-  /** The sender, who paid its gas. */
+  /** The sender, which paid the gas. */
   from: string;
   blockNumber: number;
   blockHash: string;
   succeeded: boolean;
   gasUsed: bigint;
-  /** Wei for a unit of gas. */
+  /** Wei per unit of gas. */
   gasPrice: bigint;
-  /** Wei for the transaction's data on the chain below, on chains of the OP stack; undefined if the node does not say. */
+  /** OP stack chains: fee in wei for the transaction's data on the parent chain; undefined if the node does not return it. */
   dataFee: bigint | undefined;
   logs: Log[];
 }
 
-/** A call as nodes take it. Without `to`, `data` is creation code: a contract that is not deployed is asked like that. */
+/** Parameters of eth_call. Without `to`, `data` is creation code, which runs a contract that is not deployed. */
 export interface Call {
   from?: string;
   to?: string | undefined;
   data: string;
-  /** Limit, a hex quantity. */
+  /** Gas limit, a hex quantity. */
   gas?: string;
 }
 
 export const hexNumber = (value: number): string => `0x${value.toString(16)}`;
 
 function wrong(what: string): ChainError {
-  return new ChainError("NODE_ERROR", `a node's answer has no ${what}`);
+  return new ChainError("NODE_ERROR", `a node's response has no valid ${what}`);
 }
 
 export function readHex(value: unknown, bytes?: number): string {
@@ -106,7 +106,7 @@ export function readFeeHistory(value: unknown): FeeHistory {
   const history = record(value, "fee history");
   const { baseFeePerGas: fees, gasUsedRatio: used, reward: rewards } = history;
   if (!Array.isArray(fees) || !Array.isArray(used)) throw wrong("fee history");
-  // A block without transactions paid its builder nothing, which says nothing of what builders ask.
+  // Empty blocks have a priority fee of 0, which says nothing about the current price.
   const paid = Array.isArray(rewards) ? rewards.filter((_, index) => used[index] !== 0) : [];
   return {
     baseFees: fees.map(readQuantity),
@@ -135,7 +135,7 @@ export function readLogs(value: unknown): Log[] {
   return logs.sort((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex);
 }
 
-/** The time of a log's block is no part of the standard: some nodes give a plain number, others nothing of use. */
+/** The time of a log's block is not standardized: some nodes return a plain number, others nothing usable. */
 function readTimestamp(value: unknown): number | undefined {
   const number = typeof value === "string" && /^0x[0-9a-f]{1,13}$/i.test(value) ? Number(value) : value;
   return typeof number === "number" && Number.isSafeInteger(number) && number >= 0 ? number : undefined;
@@ -145,7 +145,7 @@ export function readReceipt(value: unknown): Receipt | undefined {
   if (value === null) return undefined;
   const receipt = record(value, "receipt");
   const transactionHash = readHex(receipt["transactionHash"], 32);
-  // Some nodes give a receipt without a block for a transaction that is only in their pool.
+  // Some nodes return a receipt without a block for a transaction that is only in their mempool.
   if (receipt["blockHash"] === null || receipt["blockHash"] === undefined) return undefined;
   return {
     transactionHash,

@@ -12,7 +12,7 @@ const COUNTED = {
   "code-client": "codes for one network address",
   "code-total": "codes in total",
   "code-open-total": "codes in total, except those reserved for wallets whose number is linked",
-  "try-client": "codes tried, links renewed and links taken back by one network address",
+  "try-client": "codes tried, links renewed and links deleted by one network address",
   "lookup-client": "unknown numbers for one network address",
   "lookup-clientRange": "unknown numbers of one range for one payer",
   "lookup-caller": "unknown numbers for one wallet",

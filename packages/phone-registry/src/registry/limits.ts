@@ -80,10 +80,10 @@ function assertCount(name: string, value: number, from: number, to = 1_000_000_0
 }
 
 /**
- * What one code sent counts for. The wallet in force counts apart from everybody else who asks for the same number, and
- * `linkedPercent` of all codes are kept for such wallets. Strangers count alike whether the number is linked or not: what
- * they are refused says nothing about it.
- * @param isLinked whether the number's link in force is this wallet's
+ * The counters of one code. The wallet that the number is linked to has its own counter, and `linkedPercent` of all codes are
+ * reserved for such wallets. For other wallets the counters are the same whether the number is linked or not, so that a refusal
+ * does not reveal it.
+ * @param isLinked whether the number is linked to this wallet
  */
 export function codeUses(limits: RegistryLimits, { phone, wallet, client }: LinkRequest, isLinked: boolean): Use[] {
   const { codes, linkedPercent } = limits;

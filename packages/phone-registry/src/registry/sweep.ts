@@ -36,7 +36,7 @@ async function sweepMappings({ database, records }: Context, before: number): Pr
     const over = database.db.selectFrom("phone_mappings").select(["id", "number"]).where("sweep_at", "<=", before);
     const page = await over.limit(PAGE).execute();
     if (page.length === 0) return;
-    // Looked at again under the locks of the numbers: one that was linked anew meanwhile stays.
+    // Checked again under the locks of the numbers, because a number may have been linked again meanwhile.
     await database.transaction(
       page.map(({ number }) => number),
       async (transaction) => {

@@ -9,17 +9,17 @@ import { assertFields } from "./requests.ts";
 import type { Erased, EraseRequest, UnlinkRequest } from "./types.ts";
 
 const MESSAGES = {
-  SIGNATURE_REPLAYED: "this signature was used before: sign again",
+  SIGNATURE_REPLAYED: "this signature was used before; sign again",
   NOT_LINKED: "the number is not linked to this wallet",
-  LINK_OUTDATED: "the link was signed later than its withdrawal: sign again with the present time",
+  LINK_OUTDATED: "the link was signed later than this unlink request; sign again with the current time",
 } as const;
 
-/** A wallet takes back its own link, proven or waiting. A signature is used up by the first call, whatever it did. */
+/** Deletes a wallet's own links of a number, verified or not. The first call consumes the signature, even if it fails. */
 export async function unlink(context: Context, request: UnlinkRequest): Promise<void> {
   assertFields(request, "phone", "wallet", "signature", "issuedAt", "client");
   const { database, ring, records, limits, options, clock } = context;
   const { phone, wallet, issuedAt, client } = request;
-  // Wallets cost nothing: without a limit signatures of new ones would fill the tables of what was used.
+  // Creating wallets is free, so without a limit their signatures would fill the table of used digests.
   await takeInTransaction(database, ring, tryUses(limits, client), clock(), "CODES_LIMITED");
   const { digest } = await options.signatures.unlink(request, clock());
   const outcome = await database.transaction(records.locks(phone), async (db) => {
@@ -44,8 +44,8 @@ export async function unlink(context: Context, request: UnlinkRequest): Promise<
 }
 
 /**
- * Forgets a number: its links, codes and counters, whatever state they are in; nothing is opened, so that damaged ones
- * go as well. Keyed hashes remain, each for its time: of structs it used in the last day, and in the audit log.
+ * Deletes a number's links, codes and counters. It decrypts nothing, so it deletes damaged records too. Keyed hashes remain until
+ * they expire: of structs that were used in the last day, and in the audit log.
  */
 export async function erase(context: Context, request: EraseRequest): Promise<Erased> {
   assertFields(request, "phone", "client");

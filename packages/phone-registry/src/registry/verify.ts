@@ -13,12 +13,12 @@ import type { VerifyRequest, VerifyResult } from "./types.ts";
 
 const MESSAGES = {
   CODE_WRONG: "the code is wrong",
-  CODE_EXPIRED: "no code waits for this number and wallet: link again for another",
-  CODE_EXHAUSTED: "the code was tried too often: link again for another",
-  LINK_OUTDATED: "a link that was signed later is in place: sign again with the present time",
+  CODE_EXPIRED: "there is no code for this number and wallet, or it has expired; link again to get another",
+  CODE_EXHAUSTED: "the code was tried too often; link again to get another",
+  LINK_OUTDATED: "a link that was signed later exists; sign again with the current time",
 } as const;
 
-/** A refusal is a value until the transaction is committed: a thrown one would take back the try that was counted. */
+/** Refusals are values until the transaction is committed. An exception would roll back the counted try. */
 type Outcome = { readonly result: VerifyResult } | { readonly refused: keyof typeof MESSAGES; triesLeft?: number };
 
 export async function verify(context: Context, request: VerifyRequest): Promise<VerifyResult> {
@@ -29,7 +29,7 @@ export async function verify(context: Context, request: VerifyRequest): Promise<
   const outcome = await database.transaction(records.locks(phone), async (db) => {
     const done = await attempt(context, db, request);
     const outcome = "result" in done ? "ok" : done.refused;
-    // Tries where no code waits are no events of anybody's link, and would let strangers fill the log.
+    // Tries without a code belong to no link, and would let strangers fill the log.
     if (outcome !== "CODE_EXPIRED")
       await audit(db, ring, { action: "verify", outcome, phone, wallet, client }, clock());
     return done;
@@ -42,7 +42,7 @@ export async function verify(context: Context, request: VerifyRequest): Promise<
 async function attempt(context: Context, db: Db, { phone, wallet, code }: VerifyRequest): Promise<Outcome> {
   const { ring, records, clock } = context;
   const now = clock();
-  // Opened before the code is tried: a damaged record does not tell whether a guess was right.
+  // Decrypted before the code is compared, so that a damaged record does not reveal whether a guess was right.
   const waiting = await records.waiting(db, phone, wallet);
   const verified = await records.verified(db, phone);
   if (waiting === undefined) return { refused: "CODE_EXPIRED" };
@@ -51,7 +51,7 @@ async function attempt(context: Context, db: Db, { phone, wallet, code }: Verify
   if (tried.kind !== "right") return { refused: tried.kind === "expired" ? "CODE_EXPIRED" : "CODE_EXHAUSTED" };
   await records.remove(db, [waiting.row.id]);
   const current = verified !== undefined && !isEnded(verified.record, now) ? verified : undefined;
-  // A higher date replaces; with an equal one it is the later proof that counts, which is this one.
+  // The later date wins. If the dates are equal, the later proof wins, which is this one.
   if (current !== undefined && current.record.issuedAt > waiting.record.issuedAt) return { refused: "LINK_OUTDATED" };
   return { result: await putInForce(context, db, waiting, verified, current) };
 }

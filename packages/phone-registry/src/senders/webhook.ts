@@ -74,7 +74,7 @@ export class WebhookSender implements CodeSender {
       return { why: `status ${status}`, again: status === 408 || status === 429 || status >= 500 };
     } catch (error) {
       return {
-        why: error instanceof Error && error.name === "TimeoutError" ? "no answer in time" : "unreachable",
+        why: error instanceof Error && error.name === "TimeoutError" ? "no response in time" : "unreachable",
         again: true,
       };
     }

@@ -2,18 +2,18 @@ import { type Chain, ChainError, type ChainOptions, connectChain, signatureCall 
 import type { EthCall } from "@sotto/protocol";
 import { PhoneError } from "../errors.ts";
 
-/** A contract wallet chooses what its call returns: more than this is not read. */
+/** Maximum size of a response, because a contract wallet decides how much its call returns. */
 const MAX_RESPONSE_BYTES = 1 << 20;
 
 /**
- * The nodes that are asked about signatures of contract wallets. Anybody can make them ask: no other part of a program
- * shares this reader, so that a wallet whose calls trouble a node does not change which node the others prefer.
+ * Connects to the nodes that check signatures of contract wallets. Anybody can cause these calls, so no other part of a program
+ * shares this `Chain`: a wallet whose calls overload a node must not affect which node the other parts prefer.
  */
 export function openSignatureChain(options: Omit<ChainOptions, "maxResponseBytes">): Chain {
   return connectChain({ ...options, maxResponseBytes: MAX_RESPONSE_BYTES });
 }
 
-/** Asks the chain about a contract wallet's signature. */
+/** Creates the function that calls contract wallets to check signatures. */
 export function chainCall(chain: Chain): EthCall {
   const call = signatureCall(chain);
   return (request) => call(request).catch((cause: unknown) => Promise.reject(unavailable(cause)));
@@ -32,5 +32,5 @@ export async function assertSomeNode(chain: Chain): Promise<void> {
 
 function unavailable(cause: unknown): unknown {
   if (!(cause instanceof ChainError)) return cause;
-  return new PhoneError("CHAIN_UNAVAILABLE", "no node of the chain answers; try again", {}, { cause });
+  return new PhoneError("CHAIN_UNAVAILABLE", "no node of the chain responds; try again", {}, { cause });
 }

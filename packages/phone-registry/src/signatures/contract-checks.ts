@@ -62,7 +62,7 @@ export class ContractChecks {
     } catch (cause) {
       count?.("failed");
       if (cause instanceof PhoneError) throw cause;
-      throw new PhoneError("CHAIN_UNAVAILABLE", "no node of the chain answers; try again", {}, { cause });
+      throw new PhoneError("CHAIN_UNAVAILABLE", "no node of the chain responds; try again", {}, { cause });
     } finally {
       this.#running -= 1;
     }

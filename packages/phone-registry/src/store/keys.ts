@@ -4,21 +4,25 @@ import { beginLedger } from "./ledger.ts";
 import type { Db } from "./schema.ts";
 
 /**
- * Compares the ring with the keys the database was written with. With a wrong index key every number would be unknown
- * and nothing would say why.
+ * Checks that the database was written with the keys of the ring. With a wrong index key every number would be unknown, without any
+ * error.
  * @throws RegistryError KEY_MISMATCH, KEY_MISSING
  */
 export async function assertKeys(db: Db, ring: KeyRing): Promise<void> {
-  // Once only: an account that is gone later does not begin anew.
+  // Only in an empty database: if the ledger is deleted later, no new one is created.
   if ((await db.selectFrom("phone_keys").select("name").limit(1).execute()).length === 0) await beginLedger(db, ring);
   for (const [name, fingerprint] of ring.fingerprints) {
     const insert = db.insertInto("phone_keys").values({ name, fingerprint });
     await insert.onConflict((conflict) => conflict.doNothing()).execute();
     const row = await db.selectFrom("phone_keys").selectAll().where("name", "=", name).executeTakeFirst();
     if (row?.fingerprint !== fingerprint)
-      throw new RegistryError("KEY_MISMATCH", "a key of the ring is not the one the database was written with", {
-        keys: name,
-      });
+      throw new RegistryError(
+        "KEY_MISMATCH",
+        "a key of the ring differs from the key of the same id that wrote the database",
+        {
+          keys: name,
+        },
+      );
   }
   const { masters, indexes } = await keysInUse(db);
   const missing = [
@@ -26,12 +30,12 @@ export async function assertKeys(db: Db, ring: KeyRing): Promise<void> {
     ...indexes.filter((id) => ring.indexOf(id) === undefined).map((id) => `index:${id}`),
   ];
   if (missing.length > 0)
-    throw new RegistryError("KEY_MISSING", "the database holds records under keys that are not in the ring", {
+    throw new RegistryError("KEY_MISSING", "the database contains records under keys that are not in the ring", {
       keys: missing.join(", "),
     });
 }
 
-/** Ids of the keys that links rest on. */
+/** Ids of the keys that links were written with. */
 export async function keysInUse(db: Db): Promise<{ masters: string[]; indexes: string[] }> {
   const distinct = async (column: "master_key" | "index_key") =>
     (await db.selectFrom("phone_mappings").select(column).distinct().execute()).map((row) => row[column]);

@@ -70,5 +70,5 @@ const initial: Migration = {
   },
 };
 
-/** In order of their names. A migration that was released is never changed: another one follows it. */
+/** In the order of their names. A released migration never changes; later ones correct it. */
 export const MIGRATIONS: Migrations = { "0001-initial": initial };

@@ -1,7 +1,7 @@
 import { address, httpUrl, integer, list, text } from "./parse.ts";
 import { setting } from "./setting.ts";
 
-/** The pool that is served, and the nodes of its chain. */
+/** Settings of the pool that the server serves, and of its chain's nodes. */
 export const CHAIN_SETTINGS = {
   deployment: setting(
     "SOTTO_DEPLOYMENT",

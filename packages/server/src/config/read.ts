@@ -80,5 +80,5 @@ export function settingsTable(table: SettingTable): string {
     const shown = fallback === undefined || fallback === "" ? "" : `\`${fallback}\``;
     return `| \`${variable}\` | ${shown} | ${about}${secret ? "; secret" : ""} |`;
   });
-  return ["| variable | default | what it is |", "|---|---|---|", ...rows].join("\n");
+  return ["| variable | default | description |", "|---|---|---|", ...rows].join("\n");
 }

@@ -5,7 +5,7 @@ import { type ErrorTable, SottoError } from "@sotto/protocol";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import type { ServerErrorCode } from "../errors.ts";
 
-/** Seconds for `retry-after`, by the statuses that ask the client to come back. */
+/** Seconds for `retry-after`, by the statuses that ask the client to retry. */
 export const RETRY_AFTER_SECONDS: Readonly<Record<number, number>> = { 503: 5 };
 
 /** The status of a code. A code that is not defined, or has no status, is a fault of the server: 500. */
@@ -65,7 +65,7 @@ const FRAMEWORK: Readonly<Record<string, readonly [ServerErrorCode, string]>> = 
   FST_ERR_CTP_EMPTY_JSON_BODY: ["INVALID_JSON", "the body is empty"],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ["INVALID_REQUEST", "the length of the body differs from Content-Length"],
   FST_ERR_BAD_URL: ["INVALID_REQUEST", "the path is not a valid URL path"],
-  FST_ERR_MAX_PARAM_LENGTH: ["NOT_FOUND", "there is nothing at this path"],
+  FST_ERR_MAX_PARAM_LENGTH: ["NOT_FOUND", "there is no route at this path"],
 };
 
 export interface AnswersOptions {
@@ -143,7 +143,7 @@ function retryAfterOf(error: unknown): number | undefined {
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 
-/** Rounds up, so that a client that waits this long does not come too early. */
+/** Rounds up, so that a client that waits this long does not retry too early. */
 function inWords(seconds: number): string {
   if (seconds < 2 * MINUTE) return `${seconds} s`;
   return seconds < 2 * HOUR ? `${Math.ceil(seconds / MINUTE)} min` : `${Math.ceil(seconds / HOUR)} h`;

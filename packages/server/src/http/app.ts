@@ -80,7 +80,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   await app.register(swagger, options.openapi);
   const refuseOtherMethods = watchMethods(app);
   app.setNotFoundHandler({ preHandler: app.rateLimit() }, () => {
-    throw new ServerError("NOT_FOUND", "there is nothing at this path; see openapi.json");
+    throw new ServerError("NOT_FOUND", "there is no route at this path; see openapi.json");
   });
   await app.register(async (scope) => routes(scope.withTypeProvider<TypeBoxTypeProvider>()));
   refuseOtherMethods();

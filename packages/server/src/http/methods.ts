@@ -29,7 +29,7 @@ export function watchMethods(app: App): () => void {
         // A hook, because it runs before the body is read.
         onRequest: async (_request, reply) => {
           reply.header("allow", allow);
-          throw new ServerError("METHOD_NOT_ALLOWED", `this path takes ${allow}`);
+          throw new ServerError("METHOD_NOT_ALLOWED", `this path allows ${allow}`);
         },
         handler: async () => undefined,
       });

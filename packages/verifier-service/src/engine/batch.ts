@@ -1,8 +1,9 @@
 /**
- * Groth16's equation, e(A, B) = e(alpha, beta)·e(L, gamma)·e(C, delta) with L = IC[0] + sum of signals·IC, for many
- * proofs of several circuits at once: each raised to a random weight, and all multiplied. If one of them is false, the
- * product is 1 for only one of its 2^128 possible weights (Bellare, Garay and Rabin's small exponents; every point is in the
- * subgroup, so that an equation is false in a group of prime order).
+ * Verifies many Groth16 proofs of several circuits at once. Groth16's equation is
+ * e(A, B) = e(alpha, beta)·e(L, gamma)·e(C, delta) with L = IC[0] + sum of signals·IC. The batch raises each equation to a
+ * random weight and multiplies all of them. If one equation is false, the product is 1 for only one of its 2^128 possible
+ * weights (the small exponents test of Bellare, Garay and Rabin). This requires a group of prime order, so every point is
+ * checked to be in the subgroup.
  */
 import { randomBytes } from "node:crypto";
 import { type Curve, type Pointer, SIZE } from "./curve.ts";
@@ -21,7 +22,7 @@ export class Batch {
   readonly #curve: Curve;
   readonly #keys: readonly PreparedKey[];
   readonly #subgroup: Subgroup;
-  /** A, weighed, B and C of the proofs; their weights as mcl's scalars; their Miller loops. */
+  /** The proofs' A (times its weight), B and C, their weights as mcl's scalars, and their Miller loops. */
   readonly #a: Pointer;
   readonly #b: Pointer;
   readonly #c: Pointer;
@@ -76,7 +77,7 @@ export class Batch {
     return places;
   }
 
-  /** One proof alone needs no weight. */
+  /** Draws the weights and multiplies each A by its weight. A single proof needs no weight. */
   #weigh(count: number): void {
     this.#weights = count === 1 ? [1n] : Array.from({ length: count }, randomWeight);
     if (count === 1) return;
@@ -106,7 +107,7 @@ export class Batch {
     return mcl._mclBnGT_isEqual(fixed, this.#keys[this.#statements[0]!.key]!.alphaBeta) === 1;
   }
 
-  /** For each circuit the weighed sums of 1 and of each signal: the scalars of its IC. */
+  /** The weighted sums of 1 and of each signal, by circuit: the scalars for the circuit's IC. */
   #signalSums(first: number, end: number): Map<number, bigint[]> {
     const sums = new Map<number, bigint[]>();
     for (let index = first; index < end; index++) {

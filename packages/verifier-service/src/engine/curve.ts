@@ -1,6 +1,6 @@
 /**
- * mcl's BN254 (which it calls BN_SNARK1) through its raw functions on WebAssembly memory, because its class interface copies
- * every operand. Raw functions check nothing, so callers must check every point before.
+ * BN254 (mcl calls it BN_SNARK1) through mcl's raw functions on WebAssembly memory, because mcl's classes copy every operand.
+ * The raw functions check nothing, so callers must check every point first.
  */
 import createModule from "mcl-wasm/dist/mcl_c.js";
 
@@ -10,7 +10,7 @@ export type Pointer = number;
 type Unary = (out: Pointer, x: Pointer) => void;
 type Binary = (out: Pointer, x: Pointer, y: Pointer) => void;
 
-/** The functions used here. Results are never written over an operand, except where said. */
+/** The functions that the engine uses. `out` must not overlap an operand unless the comment says so. */
 export interface Mcl {
   readonly wasmMemory: { readonly buffer: ArrayBuffer };
   _malloc(bytes: number): Pointer;
@@ -23,11 +23,11 @@ export interface Mcl {
   _mclBnG1_neg: Unary;
   _mclBnG1_clear(out: Pointer): void;
   _mclBnG1_add: Binary;
-  /** May be given the same place twice. */
+  /** `out` and `x` may be the same. */
   _mclBnG1_normalizeVec(out: Pointer, x: Pointer, count: number): void;
   /** In place: x[i] = y[i]·x[i]. */
   _mclBnG1_mulEach(x: Pointer, y: Pointer, count: number): void;
-  /** May normalise the points it is given. */
+  /** May normalize the points `x` in place. */
   _mclBnG1_mulVec(out: Pointer, x: Pointer, y: Pointer, count: number): void;
   _mclBnG2_neg: Unary;
   _mclBnG2_dbl: Unary;
@@ -46,7 +46,7 @@ export interface Mcl {
 }
 
 const BN_SNARK1 = 4;
-/** What the binary was compiled for: scalars of 4 words and coordinates of 6; _mclBn_init compares. */
+/** Build parameter that _mclBn_init compares: scalars of 4 words, coordinates of 6. */
 const COMPILED_FOR = 46;
 
 /** Bytes. Coordinates of this build have room for 384 bits. */
@@ -63,7 +63,7 @@ export class Curve {
     this.#bytes = mcl._malloc(BYTES);
   }
 
-  /** @throws Error when the binary is another build than this code knows */
+  /** @throws Error if the binary was built with other parameters */
   static async load(): Promise<Curve> {
     // The engine draws its weights itself: mcl needs no randomness.
     const cryptoGetRandomValues = (): never => {
@@ -71,7 +71,7 @@ export class Curve {
     };
     const mcl: Mcl = await createModule({ cryptoGetRandomValues });
     const code = mcl._mclBn_init(BN_SNARK1, COMPILED_FOR);
-    if (code !== 0) throw new Error(`mcl does not start: ${code}`);
+    if (code !== 0) throw new Error(`mcl cannot be initialized: error ${code}`);
     return new Curve(mcl);
   }
 

@@ -1,6 +1,6 @@
 /**
- * Sums of multiples of points that never change, a key's IC: every multiple of a digit is in a table, so that a sum is
- * additions alone, a third of the time of mcl's general one. 390 kB a point.
+ * Sums of multiples of points that never change, for a key's IC. A table contains each point's multiples by every digit, so
+ * that a sum consists of additions only. This takes a third of the time of mcl's general function, and 390 kB per point.
  */
 import { type Curve, type Pointer, SIZE } from "./curve.ts";
 
@@ -14,7 +14,7 @@ export class FixedPoints {
   readonly #tables: readonly Pointer[];
   readonly #sums: readonly [Pointer, Pointer];
 
-  /** @param points one after the other, affine, not at infinity */
+  /** @param points stored consecutively, affine, not at infinity */
   constructor(curve: Curve, points: Pointer, count: number) {
     this.#curve = curve;
     this.#sums = [curve.alloc(SIZE.g1), curve.alloc(SIZE.g1)];
@@ -23,7 +23,7 @@ export class FixedPoints {
 
   /**
    * @param scalars one for each point, from 0 to r - 1
-   * @returns where the sum is until the next call
+   * @returns the sum, valid until the next call
    */
   sum(scalars: readonly bigint[]): Pointer {
     const { mcl } = this.#curve;
@@ -51,7 +51,7 @@ export class FixedPoints {
         const at = first + SIZE.g1 * (digit - 1);
         mcl._mclBnG1_add(at, at - SIZE.g1, first);
       }
-      // 63 times plus once is 64 times: the first of the next window.
+      // The 63rd multiple plus the first is the 64th: the first multiple of the next window.
       const last = first + SIZE.g1 * (MULTIPLES - 1);
       if (window + 1 < WINDOWS) mcl._mclBnG1_add(last + SIZE.g1, last, first);
     }

@@ -22,9 +22,9 @@ export interface VerifyEngine {
   /**
    * @param proof eight decimal strings in the wire's order
    * @param signals the public signals in order, decimal strings
-   * @returns whether the proof is valid for these signals. Rejects, like the prover's verifier, if a value does not decode
-   * (`PROOF_*`, `SIGNALS_MALFORMED`, `SIGNAL_RANGE`) or the circuit unknown (`CIRCUIT_UNKNOWN`); and
-   * with `ENGINE_OVERLOADED`, `ENGINE_FAILED`, `ENGINE_CLOSED`.
+   * @returns whether the proof is valid for these signals. Rejects, like the prover's verifier, if a value cannot be decoded
+   * (`PROOF_*`, `SIGNALS_MALFORMED`, `SIGNAL_RANGE`) or the circuit is unknown (`CIRCUIT_UNKNOWN`); also with
+   * `ENGINE_OVERLOADED`, `ENGINE_FAILED` or `ENGINE_CLOSED`.
    */
   verify(circuit: string, proof: readonly string[], signals: readonly string[]): Promise<boolean>;
   /** Completes accepted proofs, then ends the workers. */

@@ -1,4 +1,4 @@
-/** Verification keys as the engine uses them, with everything computed that depends on the key alone. */
+/** Prepares verification keys: precomputes everything that depends on the key alone. */
 import type { VerificationKey } from "@sotto/prover";
 import { type Curve, type Pointer, SIZE } from "./curve.ts";
 import { FixedPoints } from "./fixed-points.ts";
@@ -15,7 +15,7 @@ export interface PreparedKey {
   readonly delta: Pointer;
 }
 
-/** Circuits of one ceremony have alpha, beta and gamma in common: what is equal is prepared once, and paired once. */
+/** Circuits of one ceremony share alpha, beta and gamma, so equal points are prepared once and paired once. */
 export function prepareKeys(curve: Curve, keys: readonly VerificationKey[]): PreparedKey[] {
   const lines = new Map<string, Pointer>();
   const linesOf = (point: VerificationKey["vk_beta_2"]): Pointer => {

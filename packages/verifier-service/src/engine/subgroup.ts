@@ -1,10 +1,10 @@
 /**
- * Whether a point of the twist is in G2, the subgroup of order r. mcl's own check multiplies by r. This one is
- * (x + 1)·P + psi(x·P) + psi²(x·P) = psi³(2x·P), with psi the twisted Frobenius and x the curve's parameter: Dai, Lin,
- * Zhao and Zhou, eprint 2022/348; gnark has the same. A test computes that nothing outside the subgroup satisfies it.
+ * Checks whether a point of the twist is in G2, the subgroup of order r. mcl's own check multiplies by r. This faster check is
+ * (x + 1)·P + psi(x·P) + psi²(x·P) = psi³(2x·P), where psi is the twisted Frobenius and x the curve's parameter (Dai, Lin,
+ * Zhao and Zhou, eprint 2022/348; gnark uses it too). A test shows that no point outside the subgroup satisfies it.
  *
- * x·P is doubled and added step by step: mcl's own multiplication in G2 uses psi to be faster, which is right inside
- * the subgroup only, and would make the check agree with itself.
+ * x·P is computed by doubling and adding. mcl's own multiplication in G2 uses psi, which is correct only inside the subgroup,
+ * so with it the check could accept points outside.
  */
 import { type Curve, type Pointer, SIZE } from "./curve.ts";
 
@@ -21,7 +21,7 @@ export class Subgroup {
   readonly #psiY: Pointer;
   readonly #points: readonly Pointer[];
   readonly #conjugate: Pointer;
-  /** Non-adjacent form of x, its first digit left out. */
+  /** Non-adjacent form of x without its first digit. */
   readonly #digits: readonly number[];
 
   constructor(curve: Curve) {
@@ -86,7 +86,7 @@ function power(curve: Curve, base: readonly [bigint, bigint], exponent: bigint):
   return product;
 }
 
-/** Digits -1, 0, 1, the highest first, no two neighbours both set: a third of them are, instead of half. */
+/** The non-adjacent form: digits -1, 0 and 1, highest first. Only a third of them are not 0, instead of half. */
 function nonAdjacent(value: bigint): number[] {
   const digits: number[] = [];
   for (let rest = value; rest > 0n; rest >>= 1n) {

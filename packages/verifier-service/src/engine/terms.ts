@@ -1,4 +1,4 @@
-/** Sums in G1 that are paired with the fixed points of keys, one sum for each such point. */
+/** Sums in G1 that are paired with the fixed points of the keys: one sum for each fixed point. */
 import { type Curve, type Pointer, SIZE } from "./curve.ts";
 
 interface Sum {
@@ -8,7 +8,7 @@ interface Sum {
 
 export class Terms {
   readonly #curve: Curve;
-  /** By the lines of the fixed point. */
+  /** By the line functions of the fixed point. */
   readonly #sums = new Map<Pointer, Sum>();
 
   constructor(curve: Curve) {
@@ -37,7 +37,7 @@ export class Terms {
       this.#negatedSum(point, sum);
       pairs.push([point, lines]);
     }
-    // Two at a time share their squarings. A sum at infinity has the loop 1: mcl sees to it, and a test that it does.
+    // Two loops at a time share their squarings. For a sum at infinity mcl returns 1, which a test verifies.
     for (let index = 0; index < pairs.length; index += 2) {
       const [first, second] = [pairs[index]!, pairs[index + 1]];
       const target = index === 0 ? out : loop;

@@ -4,7 +4,7 @@ import { OUTCOME, type Outcome, type Statement } from "./statement.ts";
 /** A queued proof and its promise. */
 export interface Job {
   readonly statement: Statement;
-  /** Number of workers that died with it. */
+  /** Number of workers that ended while they verified it. */
   readonly deaths: number;
   resolve(outcome: Outcome): void;
   reject(error: Error): void;

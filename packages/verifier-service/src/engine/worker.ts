@@ -1,4 +1,4 @@
-/** The worker's side: prepares the keys once, then verifies one batch after the other. */
+/** Code of the worker thread: prepares the keys once, then verifies each batch that it receives. */
 import { parentPort, workerData } from "node:worker_threads";
 import type { VerificationKey } from "@sotto/prover";
 import { Batch } from "./batch.ts";

@@ -8,13 +8,13 @@ import { openApiOptions } from "./openapi.ts";
 
 export type ServiceAppOptions = Pick<AppOptions, "log" | "metrics" | "routes"> & { readonly config: Config };
 
-/** Of a database's driver, wherever it comes up. */
+/** Converts errors of database drivers. */
 export const translateError = (error: unknown): ServiceError | undefined =>
   isUnavailable(error)
     ? new ServiceError("STORE_UNAVAILABLE", "the service's database is unavailable; try again", {}, { cause: error })
     : undefined;
 
-/** The HTTP server with everything that is the same for all routes. */
+/** Creates the HTTP server with everything that all routes share. */
 export function createApp(options: ServiceAppOptions): Promise<App> {
   return createServerApp({
     ...options,

@@ -13,7 +13,7 @@ const ANY = {
   SOTTO_RELAYER_KEY: `0x${"01".repeat(32)}`,
 };
 
-/** The OpenAPI document for the default base path, generated from the routes' schemas. It opens and calls nothing. */
+/** The OpenAPI document for the default base path, generated from the routes' schemas. It opens no database and connects to no node. */
 export async function openApiDocument(): Promise<object> {
   const config = readConfig(ANY);
   const nothing = {} as never;

@@ -35,7 +35,7 @@ export interface OperationRoutes {
   readonly readiness: HealthOptions["readiness"];
 }
 
-/** Both at the root and below the base path. */
+/** The token keys, health and readiness, both at the root and below the base path. */
 export function operationRoutes(app: App, { keys, readiness }: OperationRoutes): void {
   app.get(
     "/.well-known/jwks.json",

@@ -29,7 +29,7 @@ export interface PaymentRoutes extends VerifyServices, RelayServices, X402Routes
 
 const Id = Type.Object({ id: Type.String({ maxLength: 64, description: "id of the payment, deposit or withdrawal" }) });
 
-/** Codes of the chain, the store, quotas and whatever stops the relayer. */
+/** Codes of the chain, the store, the quotas and the relayer. */
 const SETTLING_CODES = [
   "CHAIN_UNAVAILABLE",
   "STORE_UNAVAILABLE",

@@ -142,7 +142,7 @@ export class Admission {
 
   /**
    * Admits one more operation if it can be settled. An admitted payment counts as promised from now on.
-   * @returns releases the promise, if the payment comes to nothing
+   * @returns a function that releases the promise if the payment is not queued
    * @throws ServiceError HEAD_TOO_OLD, FEES_TOO_HIGH, RELAYER_BALANCE_LOW, GAS_BUDGET_EXHAUSTED, RELAYER_STUCK,
    * CHAIN_UNAVAILABLE
    */
@@ -150,7 +150,7 @@ export class Admission {
     const view = this.#look();
     const outlook = await view.outlook.catch((cause: unknown) => {
       if (isNodeFault(cause))
-        throw new ServiceError("CHAIN_UNAVAILABLE", "the chain does not answer; try again", {}, { cause });
+        throw new ServiceError("CHAIN_UNAVAILABLE", "no node of the chain responds; try again", {}, { cause });
       throw cause;
     });
     const payments = outlook.commitments.payments + view.promised;

@@ -38,7 +38,7 @@ export interface HoldOptions {
  * after the same time.
  */
 export const MAX_HOLD_MS = 280_000;
-/** The outcome is decided when a block after the payment's deadline is mined, confirmed and read. */
+/** The outcome is known once a block after the payment's deadline is mined, confirmed and read. */
 const SPARE_BLOCKS = 2;
 /** Waiting requests for one payment: a client sends one, and another if its connection breaks. */
 const MAX_PER_PAYMENT = 8;
@@ -63,8 +63,8 @@ export class Holds {
   }
 
   /**
-   * Acquires a place. Call it before the payment is queued, so that a client that is refused here has not paid. If no place
-   * is left, a client that accepts `pending` gets it at once.
+   * Acquires a slot. Call it before the payment is queued, so that a client that is refused here has not paid. If no slot
+   * is free, a client that accepts `pending` gets it at once.
    *
    * @param payment identifies the payment, for example its nullifier
    * @throws ServiceError OVERLOADED

@@ -3,7 +3,7 @@ import { tellApplied } from "../operations/prefer.ts";
 import type { Operation } from "../store/index.ts";
 import type { VerifyResult } from "./verify.ts";
 
-/** What the interface states about every payment. */
+/** The `privacy` field of every verification's response. */
 const VERIFIED_PRIVACY = { amountEncrypted: true, senderHidden: true, proofSystem: "groth16" } as const;
 const SETTLED_PRIVACY = {
   amountVisibleOnChain: false,

@@ -1,4 +1,5 @@
-// The checks of a decoded bundle, in the order in which verify makes them. Each says why it fails, or nothing.
+// The checks of a decoded bundle, in the order in which `reservePayment` runs them. Each returns the refusal, or undefined if it
+// passes.
 import {
   canonicalJson,
   checkCiphertext,
@@ -16,7 +17,7 @@ import type { PoolState, ProofVerifier } from "../ports.ts";
 import type { Store } from "../store/index.ts";
 import type { RetiredKeys } from "./retired-keys.ts";
 
-/** Reasons of a verification that fails. Stable. */
+/** Reasons of a failed verification. They are stable. */
 export const REASONS = [
   "ARTIFACT_SET_MISMATCH",
   "INVALID_PROOF",
@@ -43,8 +44,8 @@ export interface Refusal {
 const refuse = (reason: Reason, message: string): Refusal => ({ reason, message });
 
 /**
- * Undecodable proofs are a bad request, not a failed check, so they are found before any check. Only the subgroup of their
- * points takes a processor's time and is left to `checkProofs`.
+ * Undecodable proofs are a bad request, not a failed check, so this runs before all checks. `checkProofs` checks the subgroup
+ * of the points, because that takes much longer.
  * @throws ProverError PROOF_*
  */
 export function assertProofsDecode({ wire }: ReceivedPayment): void {
@@ -52,7 +53,7 @@ export function assertProofsDecode({ wire }: ReceivedPayment): void {
   decodeProofOnCurves(wire.amountProof);
 }
 
-/** Both proofs, at the same time. Rejects with PROOF_NOT_IN_SUBGROUP: that is a bad request, too. */
+/** Verifies both proofs at the same time. Rejects with PROOF_NOT_IN_SUBGROUP, which is a bad request too. */
 export async function checkProofs(
   { wire }: ReceivedPayment,
   proofs: ProofVerifier,
@@ -72,8 +73,8 @@ export async function checkProofs(
       "ARTIFACT_SET_MISMATCH",
       "the proofs are made with the keys of another set; load the artifacts again",
     );
-  if (wrong === 0) return refuse("INVALID_PROOF", "proof does not hold for publicSignals");
-  return refuse("INVALID_AMOUNT_PROOF", "amountProof does not hold for amountPublicSignals");
+  if (wrong === 0) return refuse("INVALID_PROOF", "proof is not valid for publicSignals");
+  return refuse("INVALID_AMOUNT_PROOF", "amountProof is not valid for amountPublicSignals");
 }
 
 export function checkSet(artifactSet: string | undefined, id: string): Refusal | undefined {
@@ -81,7 +82,7 @@ export function checkSet(artifactSet: string | undefined, id: string): Refusal |
   return refuse("ARTIFACT_SET_MISMATCH", `the service verifies with the set ${id}; load the artifacts again`);
 }
 
-/** Whether the signals open as the payment itself says, on this service's chain and pool. */
+/** Checks that the signals match the payment's fields and this service's chain and pool. */
 export function checkMeaning(payment: PaymentStatement, config: Config): Refusal | undefined {
   const { chainId, pool } = config;
   const opening = openingOf(payment, deploymentOf(config));
@@ -94,12 +95,12 @@ export function checkMeaning(payment: PaymentStatement, config: Config): Refusal
     case "RECIPIENT_SIGNAL":
       return refuse(
         "RECIPIENT_MISMATCH",
-        "publicSignals[0] does not open with recipientPublicKey, amountPublicSignals[2..3] and senderCommitment",
+        "publicSignals[0] does not match recipientPublicKey, amountPublicSignals[2..3] and senderCommitment",
       );
     case "RESOURCE_SIGNAL":
       return refuse(
         "RESOURCE_MISMATCH",
-        `publicSignals[1] does not open with resourceUrl, timestamp and senderCommitment for chain ${chainId} and pool ${pool}`,
+        `publicSignals[1] does not match resourceUrl, timestamp and senderCommitment for chain ${chainId} and pool ${pool}`,
       );
   }
 }
@@ -113,18 +114,18 @@ export function checkTime({ bundle, validUntil }: PaymentStatement, config: Conf
   if (left >= minSettleTimeMs(config)) return undefined;
   return refuse(
     "TOO_LATE_TO_SETTLE",
-    `${left} ms are left to settle, ${minSettleTimeMs(config)} are needed; pay again`,
+    `${left} ms are left to settle, but ${minSettleTimeMs(config)} ms are needed; pay again`,
   );
 }
 
-/** What the service itself knows of the note, before it asks a node. */
+/** Checks the note against the service's own records, without a request to a node. */
 export async function checkNote(
   payment: ReceivedPayment,
   { reservations, ledger }: Pick<Store, "reservations" | "ledger">,
 ): Promise<Refusal | undefined> {
   const nullifier = String(payment.signals.nullifier);
   const taken = await reservations.takenBy(nullifier, canonicalJson(payment));
-  if (taken !== undefined) return refuse(taken, "another payment of the same note is under way or settled");
+  if (taken !== undefined) return refuse(taken, "another payment of the same note is in progress or settled");
   return (await ledger.spend(nullifier)) === undefined ? undefined : refuse("NULLIFIER_SPENT", "the note is spent");
 }
 
@@ -140,7 +141,7 @@ export function checkPolicy({ range }: PaymentStatement, config: Config): Refusa
   if (range.lowerBound < BigInt(smallestAmount))
     return refuse("AMOUNT_TOO_SMALL", `the lower bound is below the smallest amount, ${smallestAmount} base units`);
   if (recipients.length === 0) return undefined;
-  // The key that is paid, not the wallet: a payer can put any wallet beside a key of its own, and signal 0 opens.
+  // Checks the key that is paid, not the wallet: a payer can combine any wallet with a key of its own, and signal 0 still matches.
   const { recipientKey, recipientTag } = range;
   const served = recipients.some(
     ({ encryptionKey, ownerTag }) => encryptionKey.x === recipientKey && ownerTag === recipientTag,

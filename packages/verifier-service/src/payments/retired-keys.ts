@@ -53,5 +53,5 @@ function readKeys(folder: string): Record<string, unknown> {
     throw new ServiceError("INVALID_CONFIG", `SOTTO_OTHER_KEYS: ${folder} cannot be read`, { folder }, { cause });
   }
   if (Object.keys(keys).length > 0) return keys;
-  throw new ServiceError("INVALID_CONFIG", `SOTTO_OTHER_KEYS: ${folder} holds no NAME/NAME.vkey.json`, { folder });
+  throw new ServiceError("INVALID_CONFIG", `SOTTO_OTHER_KEYS: ${folder} contains no NAME/NAME.vkey.json`, { folder });
 }

@@ -76,6 +76,6 @@ export const SettleAnswer = Type.Object({
     observerCannotLinkTransactions: Type.Boolean(),
   }),
   id: Type.String({ description: "the payment's id, for GET /settle/<id>" }),
-  statusUrl: Type.Optional(Type.String({ description: "where to ask again; present while pending" })),
+  statusUrl: Type.Optional(Type.String({ description: "URL to poll for the outcome; present while pending" })),
   reason: Type.Optional(Type.String({ description: "why status is failed; a stable code" })),
 });

@@ -121,6 +121,6 @@ async function reserve(payment: ReceivedPayment, client: string, services: Verif
     client,
   });
   if (result.kind !== "taken") return { valid: true as const, id: result.id, expiresIn };
-  const message = "another payment of the same note is under way or settled";
+  const message = "another payment of the same note is in progress or settled";
   return { valid: false as const, reason: result.reason, message };
 }

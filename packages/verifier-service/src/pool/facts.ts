@@ -57,7 +57,7 @@ export async function assertPool(
     if (code === "POOL_MISMATCH" || isAnotherContract(cause))
       throw new ServiceError("POOL_MISSING", `the contract at ${pool} is not a ShieldedPool`, { pool }, { cause });
     if (code === "WRONG_CHAIN") throw new ServiceError(code, message, {}, { cause });
-    const why = "no node of SOTTO_RPC_URLS answers; locally: npm run chain";
+    const why = "no node of SOTTO_RPC_URLS responds; locally: npm run chain";
     throw new ServiceError("CHAIN_UNAVAILABLE", why, {}, { cause });
   }
 }
@@ -84,7 +84,7 @@ interface KeyJson {
   IC: string[][];
 }
 
-/** The key as the verifier contracts give it out: alpha, beta, gamma, delta, IC; G2 with the imaginary part first. */
+/** The key in the order of the verifier contracts: alpha, beta, gamma, delta, IC; G2 with the imaginary part first. */
 function keyWords(json: unknown): bigint[] {
   const key = json as KeyJson;
   const g1 = ([x, y]: string[]) => [x!, y!];

@@ -19,7 +19,7 @@ export function poolState(chain: Chain, pool: string, token: string, clock: () =
       try {
         return await chain.read(abi, to, name, values);
       } catch (cause) {
-        throw new ServiceError("CHAIN_UNAVAILABLE", "no node of the chain answers; try again", {}, { cause });
+        throw new ServiceError("CHAIN_UNAVAILABLE", "no node of the chain responds; try again", {}, { cause });
       }
     };
   const [askPool, askToken] = [asking(poolInterface, pool), asking(tokenInterface, token)];

@@ -6,21 +6,21 @@ import { codeOf } from "./errors.ts";
 import type { Sender } from "./sender.ts";
 import type { AppendProver } from "./types.ts";
 
-/** An append that is proved: valid as long as the tree is as it was. */
+/** A proved append. It is valid only while the tree does not change. */
 interface Proved {
   data: string;
-  /** Leaves in the tree before it. */
+  /** Leaves in the tree before the append. */
   start: number;
 }
 
-/** After a proof that failed, before the next: what is wrong rarely rights itself at once. */
+/** Pause after a failed proof or a failed transaction, ms. */
 const PAUSE_MS = 5_000;
 /** Leaves read from the store at once. */
 const PAGE = 10_000;
 
 /**
- * Moves queued notes into the tree. The proof takes seconds, so it is made beside the rounds; what it is worth is
- * looked at again when it is there. Anyone may append: losing that race costs nothing but the proof.
+ * Moves queued notes into the tree. A proof takes seconds, so it is made while the rounds continue, and is checked again before
+ * it is sent. Anyone may append: if another sender appends first, only the proof is lost.
  */
 export class Appender {
   readonly #context: RelayerContext;
@@ -37,7 +37,7 @@ export class Appender {
     this.#prover = prover;
   }
 
-  /** @returns whether an append was sent, or a proof begun */
+  /** @returns whether an append was sent or a proof was started */
   async append(round: Round, onProved: () => void): Promise<boolean> {
     const { store, log } = this.#context;
     if (this.#proving !== undefined) return false;
@@ -51,12 +51,12 @@ export class Appender {
         return false;
       }
       const result = await this.#send(proved, round).catch((error: unknown) => {
-        // The proof took seconds: it is kept, and tried again after a while.
+        // Keeps the proof, because it took seconds, and retries after a pause.
         this.#proved = proved;
         this.#pausedUntil = this.#context.clock() + PAUSE_MS;
         throw error;
       });
-      // Too dear now: the proof is kept for later.
+      // The gas price or the budget refuses it now, so the proof is kept.
       if (result === "later") this.#proved = proved;
       if (result !== "stale") return result === "sent";
     }
@@ -73,12 +73,12 @@ export class Appender {
     return true;
   }
 
-  /** Waits for a proof in the making. */
+  /** Waits for the proof in progress. */
   async settle(): Promise<void> {
     await this.#proving;
   }
 
-  /** Blocks are gone: leaves that were read may have others in their places. */
+  /** Discards the proof and the leaves that a reorganisation removed. */
   async reorganised(): Promise<void> {
     const left = await this.#context.store.ledger.leafCount();
     this.#tree.truncate(Math.min(this.#tree.size, left));
@@ -104,7 +104,7 @@ export class Appender {
       return (await this.#sender.send(plan, round)) === "sent" ? "sent" : "later";
     } catch (error) {
       if (!(error instanceof CallReverted)) throw error;
-      log.debug({ data: error.data.slice(0, 10) }, "the append came too late");
+      log.debug({ data: error.data.slice(0, 10) }, "another sender appended these notes first");
       return "stale";
     }
   }
@@ -112,7 +112,7 @@ export class Appender {
   async #prove(appended: number, { head }: Round): Promise<void> {
     const { store, chain, pool } = this.#context;
     const start = await poolViews(chain, parseAddress(pool.pool)).queue(head.number);
-    // The chain moved between the question and the events: the next round sees both.
+    // The contract's state is newer than the events that were read. The next round reads both again.
     if (start.appended !== appended) return;
     const rows = await store.ledger.leaves(appended, 3 * MAX_APPEND_LEAVES);
     const queue = rows.map((row) => ({ leaf: BigInt(row.commitment), blockNumber: row.block_number }));
@@ -124,7 +124,7 @@ export class Appender {
     this.#proved = { data: appendCall(pool.pool, append).data, start: appended };
   }
 
-  /** The tree with its first `size` leaves, checked against the root the contract gave out. */
+  /** The tree with its first `size` leaves, checked against the contract's root. */
   async #treeAt(size: number): Promise<NoteTree> {
     const { store } = this.#context;
     const tree = this.#tree;
@@ -137,7 +137,7 @@ export class Appender {
     const last = await store.ledger.lastAppend();
     if (last !== undefined && last.size === size && String(tree.root) !== last.root) {
       tree.truncate(0);
-      throw new ChainError("NODE_INCONSISTENT", "the leaves that were read do not make the contract's root");
+      throw new ChainError("NODE_INCONSISTENT", "the root of the leaves that were read differs from the contract's");
     }
     return tree;
   }

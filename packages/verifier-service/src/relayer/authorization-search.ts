@@ -7,7 +7,7 @@ import { receiptsOf } from "./questions.ts";
 
 /** Block ranges searched per call. */
 const RANGES_AT_ONCE = 4;
-/** Searches whose progress is remembered. */
+/** Maximum number of searches whose progress is kept. */
 const MAX_SEARCHES = 1_000;
 
 /** The progress of a search. */

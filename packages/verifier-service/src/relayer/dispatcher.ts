@@ -134,7 +134,7 @@ export class Dispatcher {
     return !isEarly(operation, round) && !nullifiers.some((nullifier) => spent.has(nullifier));
   }
 
-  /** Defers deposits whose validAfter the chain has not reached, so that they do not take the place of others. */
+  /** Defers deposits whose validAfter the chain has not reached, so that they do not delay others. */
   async #postponeEarly(operations: readonly Operation[], round: Round): Promise<void> {
     const { store, clock } = this.#context;
     const early = operations.filter((operation) => isEarly(operation, round)).map(({ id }) => id);

@@ -59,7 +59,7 @@ export class OutcomeWaiters {
     }
   }
 
-  /** @param patient whether an unavailable store may be asked again */
+  /** @param patient whether to retry if the store is unavailable */
   async #outcome(id: string, patient: boolean): Promise<Outcome | undefined> {
     try {
       const operation = await this.#look(id);

@@ -1,10 +1,10 @@
 import { type ChainNode, type EventRange, type PageStart, readQueue, requireBlock } from "@sotto/chain";
 import type { LedgerPage, Row } from "../store/index.ts";
 
-/** Most reorganisations are shorter, blocks; deeper ones roll back more than they must. */
+/** Blocks. Most reorganisations are shorter; longer ones roll back more blocks than necessary. */
 const MAX_ANCHOR_DISTANCE = 64;
 
-/** Makes a page of the events of a range. @throws ChainError NODE_INCONSISTENT if events are missing */
+/** Converts the events of a range to rows. @throws ChainError NODE_INCONSISTENT if events are missing */
 export async function readPage(
   node: ChainNode,
   { from, to, hash, events }: EventRange,
@@ -37,8 +37,8 @@ export async function readPage(
 }
 
 /**
- * The blocks with events, the last one, and some before it (1, 2, 4 .. blocks back). If one of them is canonical, so is
- * everything read up to it: a reorganisation of a few blocks rolls back a few blocks.
+ * The blocks with events, the last block, and some before it (1, 2, 4 .. blocks back). If one of them is canonical, everything
+ * up to it is canonical too. So a reorganisation of a few blocks rolls back only a few blocks.
  */
 async function blocksOf(
   node: ChainNode,
@@ -51,7 +51,8 @@ async function blocksOf(
   const blocks: Row<"blocks">[] = [];
   for (const number of [...numbers].sort((a, b) => a - b)) {
     const { hash, timestamp } = await requireBlock(node, number);
-    if ((hashes.get(number) ?? hash) !== hash) throw node.inconsistent("gives logs of another chain than its blocks");
+    if ((hashes.get(number) ?? hash) !== hash)
+      throw node.inconsistent("returned logs whose block hash is not that of the block");
     blocks.push({ number, hash, timestamp });
   }
   return blocks;

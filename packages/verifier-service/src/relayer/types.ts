@@ -13,7 +13,7 @@ export interface Outcome {
   reason?: string | undefined;
 }
 
-/** The deployment that is served. */
+/** The deployment that the relayer serves. */
 export interface PoolDeployment {
   chainId: bigint;
   /** Lower-case addresses. */

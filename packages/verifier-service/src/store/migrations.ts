@@ -108,7 +108,7 @@ const initial: Migration = {
   },
 };
 
-/** What the pool's events said. */
+/** The tables of the pool's events. */
 async function createLedger(db: Kysely<unknown>): Promise<void> {
   const table = (name: string) => db.schema.createTable(name);
   await table("blocks")
@@ -136,7 +136,7 @@ async function createLedger(db: Kysely<unknown>): Promise<void> {
     await db.schema.createIndex(`${name}_block`).on(name).column("block_number").execute();
 }
 
-/** Turns of accounts, what deposits take, and what a repeated sending counts for. */
+/** Adds turns per account, amounts of deposits, and quotas of repeated sendings. */
 const turns: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     // SQLite adds one column at a time.
@@ -160,7 +160,7 @@ const turns: Migration = {
   },
 };
 
-/** When the relayer in charge last ended a round: what replicas tell their watchers and clients by. */
+/** Adds the time of the leading relayer's last completed round, which every replica's readiness check reads. */
 const rounds: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     const table = db.schema.createTable("rounds").addColumn("name", "text", (c) => c.primaryKey());
@@ -170,5 +170,5 @@ const rounds: Migration = {
   },
 };
 
-/** In order of their names. A migration that was released is never changed: another one follows it. */
+/** In the order of their names. A released migration never changes; later ones correct it. */
 export const MIGRATIONS: Migrations = { "0001-initial": initial, "0002-turns": turns, "0003-rounds": rounds };

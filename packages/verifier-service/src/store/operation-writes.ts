@@ -12,13 +12,13 @@ export interface Settlement {
 export function operationWrites(db: Db, clock: () => number) {
   const change = (id: string) => db.updateTable("operations").set({ updated_at: clock() }).where("id", "=", id);
   return {
-    /** Nothing can be sent at the moment. */
+    /** Defers operations, because nothing can be sent now. */
     async postponed(ids: readonly string[], reason: string, retryAt: number): Promise<void> {
       const set = { reason, retry_at: retryAt, updated_at: clock() };
       await db.updateTable("operations").set(set).where("id", "in", ids).execute();
     },
 
-    /** It is confirmed in this transaction, which may be another sender's. */
+    /** Marks it as confirmed in this transaction, which may be another sender's. */
     async settled(id: string, { txHash, blockNumber, gasPaidBy = null }: Settlement): Promise<void> {
       const place = { tx_hash: txHash, block_number: blockNumber, gas_paid_by: gasPaidBy };
       await change(id)
@@ -26,26 +26,26 @@ export function operationWrites(db: Db, clock: () => number) {
         .execute();
     },
 
-    /** It can no longer succeed, so its notes are released. */
+    /** Marks it as failed or expired and releases its notes. */
     async ended(id: string, state: "failed" | "expired", reason: string): Promise<void> {
       await change(id).set({ state, reason, tx_hash: null, block_number: null }).execute();
       await db.deleteFrom("claims").where("holder", "=", id).execute();
     },
 
     /**
-     * It is queued again, because its transaction did not execute it.
+     * Queues it again, because its transaction did not execute it.
      * @param reverts as for `deferred`; unchanged if undefined
      */
     async requeue(id: string, reason: string | null, retryAt: number, reverts?: number): Promise<void> {
       await change(id).set({ state: "queued", transaction_id: null, reason, retry_at: retryAt, reverts }).execute();
     },
 
-    /** It is not sent before `retryAt`. @param reverts consecutive simulations that reverted */
+    /** Defers it until `retryAt`. @param reverts consecutive simulations that reverted */
     async deferred(id: string, reason: string, reverts: number, retryAt: number): Promise<void> {
       await change(id).set({ reason, reverts, retry_at: retryAt }).execute();
     },
 
-    /** A reorganisation removed the blocks after `after`: operations that were settled in them are open again. */
+    /** Reopens operations that were settled after block `after`, because a reorganisation removed those blocks. */
     async unsettle(after: number): Promise<string[]> {
       const rows = await db
         .updateTable("operations")
@@ -64,7 +64,7 @@ export function operationWrites(db: Db, clock: () => number) {
       return rows.map(({ id }) => id);
     },
 
-    /** The chain is a new one (a local node was restarted): no transaction of the old chain exists. */
+    /** Drops all transactions and queues their operations again, because a restarted local node has a new chain. */
     async resetForNewChain(): Promise<void> {
       const updated_at = clock();
       await db
@@ -76,7 +76,7 @@ export function operationWrites(db: Db, clock: () => number) {
       await db.updateTable("operations").set(none).where("state", "=", "broadcast").execute();
     },
 
-    /** A reorganisation removed the blocks after `after`, and the transactions in them. */
+    /** Reverts transactions mined after block `after` to sent, because a reorganisation removed those blocks. */
     async unmine(after: number): Promise<void> {
       await db
         .updateTable("transactions")

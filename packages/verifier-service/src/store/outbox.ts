@@ -174,7 +174,7 @@ export function outboxWrites(db: Db, clock: () => number) {
       await db.updateTable("attempts").set({ sent_at: clock() }).where("hash", "=", hash).execute();
     },
 
-    /** It is in a block. @param cost wei */
+    /** Records that it is in a block. @param cost wei */
     async mined(id: string, hash: string, block: { number: number; hash: string }, succeeded: boolean, cost: bigint) {
       await setCost(id, cost);
       const place = { block_number: block.number, block_hash: block.hash, status: succeeded ? 1 : 0 };
@@ -182,7 +182,7 @@ export function outboxWrites(db: Db, clock: () => number) {
       await operationsOf(id).set({ tx_hash: hash, updated_at: clock() }).execute();
     },
 
-    /** A reorganisation removed its block. */
+    /** Records that a reorganisation removed its block. */
     async unmined(id: string): Promise<void> {
       await change(id, { state: "sent", block_number: null, block_hash: null, status: null });
     },
@@ -191,7 +191,7 @@ export function outboxWrites(db: Db, clock: () => number) {
       await change(id, { state: "final" });
     },
 
-    /** Another transaction used its nonce, so it can never be mined. Its operations are queued again. */
+    /** Drops it, because another transaction used its nonce, and queues its operations again. */
     async dropped(id: string): Promise<void> {
       await setCost(id, 0n);
       await change(id, { state: "dropped", block_number: null, block_hash: null, status: null });

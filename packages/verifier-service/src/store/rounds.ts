@@ -3,7 +3,7 @@ import { type Db, PARTS } from "./schema.ts";
 
 const NAME = "relayer";
 
-/** What the service has committed to and not yet paid. */
+/** Costs that the service has committed to and not paid yet. */
 export interface Commitments {
   /** Payments with a token or in the queue: each may need a transaction of its own. */
   payments: number;
@@ -18,7 +18,7 @@ export async function lastRound({ db, now }: Database): Promise<number | undefin
 
 export function roundWrites({ now }: Database, db: Db) {
   return {
-    /** The leading relayer has completed a round. */
+    /** Records that the leading relayer completed a round. */
     async ended(): Promise<void> {
       const ended_at = await now(db);
       const row = db.insertInto("rounds").values({ name: NAME, ended_at });

@@ -28,11 +28,11 @@ export function x402Settled(
     return { success: true, transaction, network, extra: { id, blockNumber } };
   }
   if (answer.status === "pending") {
-    const errorMessage = "the payment is not settled yet: ask again with the same payment";
+    const errorMessage = "the payment is not settled yet; send the same request again";
     const extra = { id, statusUrl: answer.statusUrl };
     return { success: false, errorReason: X402_SETTLEMENT_PENDING, errorMessage, transaction, network, extra };
   }
-  const errorMessage = "the payment was not settled and cannot settle any more";
+  const errorMessage = "the payment was not settled and can no longer settle";
   return { success: false, errorReason: x402Reason(answer.reason), errorMessage, transaction, network, extra: { id } };
 }
 

@@ -3,7 +3,7 @@ import { type TSchema, Type } from "@fastify/type-provider-typebox";
 import { X402Body } from "./schemas.ts";
 
 /**
- * Route options that document both formats of a path. The route's schema checks only the service's own format, because a schema
+ * Creates route options that document both request formats of a path. The route's schema checks only the service's own format, because a schema
  * cannot decide which format a body has.
  * @param answer the x402 response; @param statuses the statuses that have it
  */
