@@ -1,15 +1,15 @@
-// node stops-at.mjs SIGNAL PATTERN PROGRAM ARGS..: runs a program that sends itself a signal as soon as it has written
-// what matches. Whoever reads the output from outside and sends it then may be late by more than the program has left.
+// node stops-at.mjs SIGNAL PATTERN PROGRAM ARGS..: runs a program that sends itself a signal as soon as its output matches
+// the pattern. A signal from outside, sent after reading the output, may arrive too late.
 import fs from "node:fs";
 import { pathToFileURL } from "node:url";
 
 const [, , signal, pattern, program] = process.argv;
-// As if it had been started itself.
+// The program sees its arguments as if it had been started directly.
 process.argv.splice(1, 3);
 
 const wanted = new RegExp(pattern, "m");
 let stopped = false;
-/** @param owner of a function that writes; @param at which of its arguments is the text */
+/** @param owner the object with the writing function @param at index of the argument with the text */
 function watch(owner, name, at, concerns = () => true) {
   const write = owner[name];
   let text = "";
@@ -27,6 +27,6 @@ function watch(owner, name, at, concerns = () => true) {
 }
 watch(process.stdout, "write", 0);
 watch(process.stderr, "write", 0);
-// Logs go past the streams.
+// Logs bypass the streams.
 watch(fs, "writeSync", 1, ([file]) => file === 1 || file === 2);
 await import(pathToFileURL(program).href);

@@ -1,10 +1,10 @@
-// A Chromium to test in: the machine's own, or the one of npm, which needs nothing installed.
+// Chromium for the tests: the one installed on the machine, or the one from npm, which needs no installation.
 import { existsSync } from "node:fs";
 import { unpackChromium } from "./npm-chromium.ts";
 import { assertPainted } from "./painted.ts";
 import { TestBrowser } from "./test-browser.ts";
 
-/** Where machines have one. SOTTO_CHROMIUM names another, or "npm" for the one of npm. */
+/** Usual paths of an installed Chromium. SOTTO_CHROMIUM names another path, or "npm" for the one from npm. */
 const INSTALLED = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
 /** Launches a Chromium that paints text. */

@@ -1,4 +1,4 @@
-// The Chromium of npm (@sparticuz/chromium), unpacked into the checkout's own tools. Linux on x64 with glibc.
+// Unpacks the Chromium from npm (@sparticuz/chromium) into the checkout. It runs on Linux on x64 with glibc.
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -8,9 +8,9 @@ import { writeIfChanged } from "../../../scripts/circuits/files.ts";
 const ROOT = join(import.meta.dirname, "..", "..", "..");
 
 /**
- * The fonts of the package, and nothing of the machine. The package's own fonts.conf names only folders that exist on
- * the machines it is made for. A Chromium that finds no font gives text no height, and aborts now and then: Skia's font
- * manager does not implement what Chromium then calls on a thread of its pool.
+ * Uses the fonts of the package and none of the machine's. The package's own fonts.conf names only folders that exist on
+ * the machines it is made for. Without a font, Chromium gives text no height and sometimes aborts, because it then calls
+ * a function that Skia's font manager does not implement.
  */
 const FONTS_CONF = `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">
@@ -27,8 +27,9 @@ export interface NpmChromium {
 }
 
 /**
- * Unpacks it unless that is done. Its package would unpack into the machine's temporary folder and start whatever lies
- * there under that name. The libraries beside it (NSS, NSPR, Expat) are missing from bare images.
+ * Unpacks Chromium unless it is unpacked already. The package itself would unpack into the machine's temporary folder,
+ * and start any file that is already there under that name. It also unpacks NSS, NSPR and Expat, which minimal images
+ * lack.
  */
 export async function unpackChromium(): Promise<NpmChromium> {
   const entry = createRequire(import.meta.url).resolve("@sparticuz/chromium");
@@ -36,7 +37,7 @@ export async function unpackChromium(): Promise<NpmChromium> {
   const { version } = createRequire(import.meta.url)(join(packed, "..", "package.json")) as { version: string };
   const folder = join(ROOT, `.toolchain-chromium-${version}`);
   if (!existsSync(folder)) {
-    // Unpacked beside it and renamed, so that the folder is always complete.
+    // Unpacked into another folder and then renamed, so that the final folder is always complete.
     const staging = `${folder}-${process.pid}`;
     mkdirSync(staging);
     const before = process.env["TMPDIR"];

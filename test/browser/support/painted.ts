@@ -1,4 +1,4 @@
-// Whether Chromium paints text: without a font, elements that hold nothing but text have no height and are never visible.
+// Checks that Chromium paints text: without a font, elements that contain only text have no height and are never visible.
 import type { Page } from "playwright-core";
 
 const CAUSE = "Chromium paints no text; most likely it finds no font";

@@ -1,16 +1,16 @@
-// A Chromium under test. If it crashes, the tests say so, with the end of what it wrote to standard error.
+// Chromium, controlled by the tests. If it crashes, the tests fail with the end of its standard error.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 
-/** Limit for one step in the browser, ms: a click, a navigation, the next thing a page shows. */
+/** Limit for one step in the browser, ms: a click, a navigation, waiting for an element. */
 export const STEP_MS = 30_000;
 const FLAGS = [
   "--headless",
   "--no-sandbox",
   "--disable-gpu",
-  // Playwright allows one, whose library the Chromium of npm does not bring.
+  // Playwright enables the software rasterizer, but the Chromium from npm lacks its library.
   "--disable-software-rasterizer",
   "--disable-quic",
   "--no-first-run",
@@ -18,11 +18,11 @@ const FLAGS = [
   "--disable-component-update",
   "--disable-sync",
 ];
-/** As many as the test run prints of an error. */
+/** As many lines as the test run prints of an error. */
 const TAIL_LINES = 6;
 
 export class TestBrowser {
-  /** For what pages can't do. */
+  /** For steps that need more than a page. */
   readonly browser: Browser;
   /** Its home, its temporary folder and its standard error. */
   readonly #folder: string;
@@ -46,7 +46,7 @@ export class TestBrowser {
       SOTTO_CHROMIUM_LOG: log,
     };
     const executablePath = join(import.meta.dirname, "chromium.sh");
-    // Playwright would close Chromium and let the tests run on without it.
+    // Without these, Playwright closes Chromium on a signal, and the tests continue without it.
     const signals = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false };
     try {
       const options = { executablePath, args: FLAGS, env, timeout: STEP_MS, ...signals };
@@ -64,7 +64,7 @@ export class TestBrowser {
     this.#crash = new Promise((_, reject) => {
       this.#rejectCrash = reject;
     });
-    // Nobody may be waiting when it crashes.
+    // Without a handler, a crash while no test waits would be an unhandled rejection.
     this.#crash.catch(() => {});
     browser.on("disconnected", () => this.#reportCrash("its process ended"));
   }
@@ -77,12 +77,12 @@ export class TestBrowser {
     return page;
   }
 
-  /** Takes steps in the browser. @throws as they do; if Chromium crashes, at once and with that as the reason */
+  /** Runs steps in the browser. @throws the error of the steps; if Chromium crashes, immediately an error that says so */
   async during<T>(steps: () => Promise<T>): Promise<T> {
     try {
       return await Promise.race([this.#crash, steps()]);
     } catch (error) {
-      // Playwright also rejects what is under way.
+      // After a crash, Playwright also rejects the current step.
       throw this.#crashed ?? error;
     }
   }

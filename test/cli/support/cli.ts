@@ -1,6 +1,6 @@
-// The built program with a home of its own and nothing in its environment but what is given. `start` and what has
-// `process` set run it as a user does, as a process; the rest runs the same code in this one, which saves half a second
-// each. Every output is searched for secrets.
+// Runs sotto with its own home folder and only the given environment variables. `start`, and `run` with `process` set, run
+// the built program as a process. Otherwise the same code runs in this process, which saves half a second per command.
+// Every output is searched for secrets.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,23 +23,23 @@ export interface Ended {
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
-  /** Sees output as it grows, standard error too. */
+  /** Called with each piece of output, including standard error. */
   readonly watch?: (text: string) => void;
-  /** Sends itself this signal as soon as its output matches. */
+  /** The signal that the program sends itself as soon as its output matches. */
   readonly stop?: { readonly at: RegExp; readonly signal: "SIGKILL" | "SIGSTOP" };
   readonly cwd?: string;
   /** Runs it as a process. */
   readonly process?: boolean;
-  /** What a person types when asked, on a terminal. */
+  /** The answer that a user types at the prompt; implies a terminal. */
   readonly answer?: string;
 }
 
-/** One home, and how to run commands in it. */
+/** Runs commands with one home folder. */
 export class Cli {
   readonly folder = mkdtempSync(join(tmpdir(), "sotto-cli-"));
   readonly home = join(this.folder, "home");
   readonly env: Record<string, string>;
-  /** Texts that no output may hold. */
+  /** Texts that must not appear in any output. */
   readonly #secrets: string[] = [];
   #cwd = this.folder;
 
@@ -49,7 +49,7 @@ export class Cli {
       if (/KEY|PASS|SEED/.test(name)) this.#secrets.push(value.replace(/^0x/, ""));
   }
 
-  /** Runs its commands in the folder of another one: files that one writes, the other reads. */
+  /** Runs the commands in the folder of another instance, so that each can read the other's files. */
   sameFolder(other: Cli): void {
     this.#cwd = other.folder;
   }
@@ -58,7 +58,7 @@ export class Cli {
     return join(this.folder, name);
   }
 
-  /** Starts a command and lets it run. */
+  /** Starts a command without waiting for its end. */
   start(args: readonly string[], { env = {}, input, watch, stop, cwd }: RunOptions = {}) {
     const { PATH = "" } = process.env;
     const before = stop === undefined ? [] : [STOPS_AT, stop.signal, stop.at.source];
@@ -110,7 +110,7 @@ export class Cli {
     return { code, stdout: texts[0]!(), stderr: texts[1]!() };
   }
 
-  /** A command that succeeds, as JSON. */
+  /** Runs a command that must succeed. @returns its output, parsed as JSON */
   async json<T = Record<string, never>>(args: readonly string[], options: RunOptions = {}): Promise<T> {
     const { code, stdout, stderr } = await this.run([...args, "--json"], options);
     expect(code, `sotto ${args.join(" ")}: ${stderr}`).to.equal(0);
@@ -118,7 +118,7 @@ export class Cli {
     return JSON.parse(stdout) as T;
   }
 
-  /** A command that fails: its code, which goes with the exit code. */
+  /** Runs a command that must fail with this exit code. @returns the error code */
   async refused(args: readonly string[], exit: number, options: RunOptions = {}): Promise<string> {
     const { code, stdout, stderr } = await this.run([...args, "--json"], options);
     expect(code, `sotto ${args.join(" ")}: ${stdout}${stderr}`).to.equal(exit);
@@ -129,7 +129,7 @@ export class Cli {
     return error.code;
   }
 
-  /** The key as it stands in the file, and every form of what follows from it, is a secret from now on. */
+  /** Adds the seed from the file to the secrets, and the derived keys in every form that an output could contain. */
   learnSecrets(): void {
     const words = readFileSync(join(this.home, "seed"), "utf8").trim();
     const seed = seedFromWords(words);

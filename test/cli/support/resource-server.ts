@@ -1,18 +1,18 @@
-// A server whose wallet and signature come from the command line, behind the real paywall.
+// A resource server with the real paywall; the CLI created its wallet and signed its binding.
 import { createPaywall } from "@sotto/resource-server";
 import type { Cli } from "./cli.ts";
 import { type CliWorld, listen, type Server } from "./world.ts";
 
 export interface ResourceServer extends Server {
-  /** How often goods were handed out. */
+  /** Number of paid requests that the handler served. */
   sold(): number;
-  /** Called before each request is answered; what it resolves to false is never answered. */
+  /** Called before each answer. If it resolves to false, the server never answers the request. */
   onRequest: (paying: boolean) => Promise<boolean>;
 }
 
 export const PRICE = "0.05";
 
-/** @param merchant a wallet of the command line, with an account of its own */
+/** @param merchant a wallet of the CLI, with its own account */
 export async function openResourceServer(world: CliWorld, merchant: Cli): Promise<ResourceServer> {
   const recipient = await merchant.json<{
     wallet: string;

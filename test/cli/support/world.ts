@@ -1,5 +1,5 @@
-// A real local chain, the real service as a process, and a server, for all files of this folder: starting them takes longer
-// than most tests.
+// A real local chain and the real service as a process. All test files of this folder share them, because starting them
+// takes longer than most tests.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -21,13 +21,13 @@ export interface CliWorld extends DeploymentManifest {
   readonly provider: JsonRpcProvider;
   readonly service: ServiceProcess;
   readonly folder: string;
-  /** The JSON that deploy:local writes. */
+  /** Path of the JSON file that deploy:local writes. */
   readonly deploymentFile: string;
-  /** Where the registry writes codes. */
+  /** Path of the file that the registry writes its codes to. */
   readonly codes: string;
 }
 
-/** The pool that the wallets of this world have their keys for. */
+/** The chain and the pool that the wallets derive their keys for. */
 export const placeOf = ({ chainId, pool }: CliWorld) => ({ chainId: BigInt(chainId), pool });
 
 let shared: Promise<CliWorld> | undefined;
@@ -72,7 +72,7 @@ async function create(): Promise<CliWorld> {
   return { ...deployment, node, provider, service, folder, deploymentFile, codes };
 }
 
-/** Ends everything; the last thing the folder's tests do. */
+/** Stops chain and service after all tests of the folder. */
 export async function closeCliWorld(): Promise<void> {
   if (shared === undefined) return;
   const { provider, node, service, folder } = await shared;
@@ -87,12 +87,12 @@ atEnd(closeCliWorld);
 
 const TOKEN = ["function mint(address, uint256)", "function balanceOf(address) view returns (uint256)"];
 
-/** Base units of the test dollar that an account holds. */
+/** Balance of an account in base units of the test dollar. */
 export async function tokensOf({ provider, token }: CliWorld, account: string): Promise<bigint> {
   return new Contract(token, TOKEN, provider).getFunction("balanceOf")(account) as Promise<bigint>;
 }
 
-/** A wallet with an account of its own, which has tokens and no ETH. */
+/** Opens a wallet with its own account, which has tokens but no ETH. */
 export async function openCli(world: CliWorld, tokens = 1_000_000_000n): Promise<Cli & { account: string }> {
   const account = Account.createRandom();
   if (tokens > 0n) {
@@ -125,7 +125,7 @@ export interface Server {
   close(): Promise<void>;
 }
 
-/** A server on a free port. */
+/** Starts a server on a free port. */
 export async function listen(handler: (request: IncomingMessage, response: ServerResponse) => void): Promise<Server> {
   const server = createServer(handler);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -1,5 +1,5 @@
-// An agent as a process of its own: pays for the addresses it is given, one after the other, and kills itself where it
-// is told to, so that nothing of it runs on.
+// A client in a process of its own: it pays for the given URLs, one after the other, and kills itself at the given stage,
+// so that no part of it keeps running.
 import { wrapFetch } from "@sotto/client";
 import { SqliteStore } from "@sotto/client/sqlite";
 import { SottoError } from "@sotto/protocol";
@@ -13,7 +13,7 @@ export interface ClientTask {
   readonly store: string;
   readonly urls: readonly string[];
   readonly maxPerRequest: string;
-  /** Stage of the last address at which it dies; "answered": when the server has answered the proof. */
+  /** Stage of the last URL at which the client dies; "answered": after the server has answered the proof. */
   readonly dieAt?: string;
 }
 

@@ -1,4 +1,4 @@
-// A real phone registry on the tests' chain, and people who link their numbers there.
+// A real phone registry on the tests' chain, and people who link their numbers to it.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,20 +9,20 @@ import { Wallet as Account, type HDNodeWallet } from "ethers";
 import { PATIENT } from "../../world/patient.ts";
 import type { World } from "../../world/wallets.ts";
 
-/** Somebody with an account, a wallet and, once linked, a number. */
+/** A person with an account and a wallet, who can link a number. */
 export interface Person<A extends LookupSigner = HDNodeWallet> {
   readonly account: A;
   readonly wallet: Wallet;
 }
 
-/** All come from one address here. */
+/** No rate limits, because all requests of the tests come from one address. */
 const NO_LIMITS = Object.fromEntries(
   ["CODES_NUMBER", "CODES_WALLET", "CODES_CLIENT", "CODES_TOTAL", "TRIES_CLIENT", "LOOKUPS_CLIENT", "LOOKUPS_RANGE"]
     .concat("LOOKUPS_CLIENT_RANGE")
     .map((name) => [`SOTTO_PHONE_${name}`, "1000000/86400"]),
 );
 
-/** Used so far, at whichever registry. */
+/** How many numbers the tests have used, at all registries together. */
 let numbers = 0;
 
 export class Phones {
@@ -77,12 +77,12 @@ export class Phones {
     return { account: Account.createRandom(), wallet };
   }
 
-  /** The newest code that was sent to anybody. */
+  /** The newest code that the registry sent, to any number. */
   lastCode(): string {
     return this.#codes.at(-1)!.code;
   }
 
-  /** Links a number; proven too, unless it is to stay unproven. */
+  /** Links a number, and verifies it unless `proven` is false. */
   async link(
     phone: string,
     { account, wallet }: Person<LookupSigner>,

@@ -1,21 +1,21 @@
-// A service that lies, or is away: the real one behind a server that answers as a test wants it to.
+// A proxy in front of the real service. A test can replace its answers or drop its connections.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 export interface Forwarded {
   readonly path: string;
   readonly body: string;
-  /** Asks the real service. */
+  /** Forwards the request to the real service. */
   forward(): Promise<{ status: number; body: Record<string, unknown> }>;
 }
 
-/** What to answer in place of the service; undefined: what it says itself. "hang up": nothing. */
+/** Returns the answer to give instead of the service's. undefined: the service's answer; "hang up": no answer. */
 type Lie = (request: Forwarded) => Promise<{ status: number; body: unknown } | "hang up" | undefined>;
 
 export class ServiceProxy {
   url = "";
   lie: Lie = async () => undefined;
-  /** Paths asked for, without the base path. */
+  /** Paths of all requests, without the base path. */
   readonly asked: string[] = [];
   readonly #target: string;
   readonly #server = createServer((request, response) => void this.#answer(request, response));

@@ -1,4 +1,4 @@
-// What the tests of the demo look at beside its output.
+// Side effects of the demo that its tests check: temporary files, journals and ports.
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import { join } from "node:path";
 const root = join(import.meta.dirname, "..", "..", "..");
 export const built = join(root, "circuits", "build");
 
-/** A place for the temporary files of one run alone: none may stay. */
+/** A temporary folder for one run of the demo, which must leave no file in it. */
 export function ownPlace() {
   const path = mkdtempSync(join(tmpdir(), "sotto-own-"));
   return {
@@ -17,13 +17,13 @@ export function ownPlace() {
   };
 }
 
-/** Ignition's journals of local chains: those of other runs go by themselves. */
+/** Ignition's journals of local chains; each run removes its own. */
 export const journals = () => {
   const folder = join(root, "ignition", "deployments");
   return existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith("local-")) : [];
 };
 
-/** A server on a port of its own. */
+/** Starts a server on a free port. */
 export const listen = (): Promise<{ server: Server; port: number }> =>
   new Promise((resolve) => {
     const server = createServer();

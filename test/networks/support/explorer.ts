@@ -1,4 +1,4 @@
-// What an explorer does with what it is given: it compiles the standard input, and compares with what is on the chain.
+// Verifies a contract as an explorer does: it compiles the standard input and compares the code with the chain's.
 import { spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -18,8 +18,8 @@ const require = createRequire(import.meta.url);
 const { version } = require("solc/package.json") as { version: string };
 
 /**
- * Its command reads standard input at once, and fails where a pipe is still empty: it is given a file.
- * @returns what the compiler prints, without its greeting
+ * Runs solc on a file, because its command reads standard input immediately and fails if a pipe is still empty.
+ * @returns the compiler's output, without the banner
  */
 async function solc(file: string): Promise<string> {
   const args = [require.resolve("solc/solc.js"), "--standard-json"];
@@ -31,12 +31,12 @@ async function solc(file: string): Promise<string> {
   return output.replace(/^>>>.*\n/, "");
 }
 
-/** The code that creates the contract of an entry, hex without 0x. */
+/** The creation code of an entry's contract, hex without 0x. */
 export async function compile({ contract, standardInput, compiler }: Entry, folder: string): Promise<string> {
   if (!compiler.startsWith(`v${version}+commit.`)) throw new Error(`${compiler} is not ${version}`);
   const [source = "", name = ""] = contract.split(":");
   const input = JSON.parse(readFileSync(join(folder, standardInput), "utf8"));
-  // Explorers choose what they want to see; the code does not depend on it.
+  // Explorers choose the outputs that they need; the code does not depend on the choice.
   input.settings.outputSelection = { [source]: { [name]: ["evm.bytecode.object"] } };
   const asked = join(folder, `${name}.input.json`);
   writeFileSync(asked, JSON.stringify(input));
@@ -44,7 +44,7 @@ export async function compile({ contract, standardInput, compiler }: Entry, fold
   return contracts[source][name].evm.bytecode.object as string;
 }
 
-/** The code that a constructor leaves. A library's begins with its own address, which only a transaction gives it. */
+/** The code that a constructor returns. A library's code contains its own address, so that address is masked. */
 export const construct = (provider: JsonRpcProvider, creation: string): Promise<string> =>
   provider.send("eth_call", [{ data: `0x${creation}` }, "latest"]).then(withoutAddress);
 

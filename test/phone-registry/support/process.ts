@@ -1,4 +1,4 @@
-// The registry as it is run: a process of its own.
+// The registry as operators run it: a process of its own.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { PATIENT } from "../../world/patient.ts";
@@ -8,13 +8,13 @@ export const PROGRAM = join(import.meta.dirname, "..", "..", "..", "packages", "
 export interface RegistryProcess {
   readonly url: string;
   readonly child: ChildProcess;
-  /** Everything it wrote so far, on both streams. */
+  /** Its output so far, on both streams. */
   readonly said: string[];
   /** Exit code, or the signal that ended it. */
   readonly ended: Promise<NodeJS.Signals | number | null>;
 }
 
-/** @param folder it runs in; @param settings all of its environment but PATH */
+/** @param folder its working directory @param settings its environment without PATH */
 export async function startRegistryProcess(folder: string, settings: Record<string, string>): Promise<RegistryProcess> {
   const { PATH = "" } = process.env;
   const child = spawn(process.execPath, [PROGRAM], { cwd: folder, env: { PATH, ...PATIENT, ...settings } });
@@ -34,7 +34,7 @@ export async function startRegistryProcess(folder: string, settings: Record<stri
   return { url, child, said, ended };
 }
 
-/** One of its other commands. */
+/** Runs one of the program's other commands. */
 export function runRegistry(folder: string, settings: Record<string, string>, args: string[], input = "") {
   const { PATH = "" } = process.env;
   const options = { cwd: folder, env: { PATH, ...settings }, input, encoding: "utf8" } as const;

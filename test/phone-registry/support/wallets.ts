@@ -1,4 +1,4 @@
-// Contract wallets on the test's chain, from the artifacts of the contracts.
+// Contract wallets on the tests' chain, deployed from the artifacts of the contracts.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { AbiCoder, type BaseContract, type Contract, ContractFactory, concat, hexlify, randomBytes } from "ethers";
@@ -14,14 +14,14 @@ async function deploy(world: World, name: string, ...args: unknown[]): Promise<B
   return contract.waitForDeployment();
 }
 
-/** What a contract answers to whoever asks it about a signature; see contracts/test/TroublesomeWallet.sol. */
+/** The contract's answers to a signature check; see contracts/test/TroublesomeWallet.sol. */
 export const ANSWER = { Revert: 0, RevertWithMagic: 1, Bytes: 2, BurnGas: 3, HugeReturn: 4, Write: 5 } as const;
 
 export async function troublesome(world: World, answer: number, returned = "0x"): Promise<string> {
   return (await (await deploy(world, "TroublesomeWallet", answer, returned)).getAddress()).toLowerCase();
 }
 
-/** A contract that is somebody's wallet, deployed. */
+/** Deploys a contract wallet with a new owner. */
 export async function contractWallet(world: World): Promise<Signer> {
   const owner = account();
   const address = (await (await deploy(world, "ContractWallet", owner.address)).getAddress()).toLowerCase();
@@ -30,7 +30,7 @@ export async function contractWallet(world: World): Promise<Signer> {
 
 const WRAPPED = `0x${"6492".repeat(16)}`;
 
-/** One that is not deployed yet: its signatures say how it would be. */
+/** A contract wallet that is not deployed yet; its signatures contain the call that would deploy it. */
 export async function futureWallet(world: World): Promise<Signer> {
   const owner = account();
   const factory = (await deploy(world, "ContractWalletFactory")) as Contract;

@@ -1,4 +1,4 @@
-// Registries on a real chain, asked over HTTP, and wallets that sign for them.
+// Registries on a real chain, tested over HTTP, and wallets that sign for them.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ import { openWorld, type World } from "../../world/service.ts";
 export { call, post } from "../../kit/http.ts";
 export { closeWorld, openWorld, type World } from "../../world/service.ts";
 
-/** Far beyond what a test asks for, where it is not about limits. */
+/** Settings without effective rate limits, for tests of other behaviour. */
 export const NO_LIMITS: Record<string, string> = Object.fromEntries(
   ["CODES_NUMBER", "CODES_WALLET", "CODES_CLIENT", "CODES_TOTAL", "TRIES_CLIENT", "LOOKUPS_CLIENT", "LOOKUPS_CALLER"]
     .concat(["LOOKUPS_RANGE", "LOOKUPS_CLIENT_RANGE"])
@@ -38,13 +38,13 @@ export const NO_LIMITS: Record<string, string> = Object.fromEntries(
 
 export interface TestRegistry extends RunningRegistry {
   readonly logged: string[];
-  /** Every code that was sent, oldest first. */
+  /** Every code that the registry sent, oldest first. */
   readonly codes: CodeMessage[];
-  /** Set to make sending fail. */
+  /** Set an error to make sending fail. */
   failure: Error | undefined;
-  /** ms by which its clock is ahead of this machine's; to be set. */
+  /** How far the registry's clock is ahead of this machine's, ms; tests set it. */
   ahead: number;
-  /** Its pool and chain. */
+  /** The registry's pool and chain. */
   readonly world: World;
   link(body: unknown): Promise<Answer>;
   verify(body: unknown): Promise<Answer>;
@@ -53,13 +53,13 @@ export interface TestRegistry extends RunningRegistry {
 }
 
 export interface Parts {
-  /** In place of the one that remembers codes. */
+  /** Replaces the sender that records codes. */
   readonly sender?: CodeSender;
-  /** In place of this machine's and what it is set ahead by. */
+  /** Replaces the default clock, which follows this machine's clock and `ahead`. */
   readonly clock?: () => number;
 }
 
-/** Starts a registry of its own on the shared chain, with a database in memory. */
+/** Starts a new registry on the shared chain, with a database in memory. */
 export async function openTestRegistry(
   settings: Record<string, string> = {},
   parts: Parts = {},
@@ -86,7 +86,7 @@ export async function openTestRegistry(
   });
 }
 
-/** Where codes go is up to the test. */
+/** Settings of a registry; the caller chooses the sender of the codes. */
 export const registryEnvironment = (world: World): Record<string, string> => ({
   SOTTO_PORT: "0",
   SOTTO_CHAIN_ID: String(world.chainId),
@@ -98,7 +98,7 @@ export const registryEnvironment = (world: World): Record<string, string> => ({
   SOTTO_PHONE_SENDER: "file",
 });
 
-/** Something that signs typed data: an account, or the owner of a contract wallet. */
+/** A signer of typed data: an account, or the owner of a contract wallet. */
 export interface Signer {
   readonly address: string;
   sign(data: BindingTypedData | RequestTypedData): Promise<string>;
@@ -127,7 +127,7 @@ export interface LinkFields {
   readonly encryptionPublicKey: string;
 }
 
-/** The binding that a wallet signs for a registry; `lies` are fields it signs otherwise. */
+/** The binding that a wallet signs for a registry; `lies` replaces fields of it. */
 export function bindingFor(
   { service, world }: Pick<TestRegistry, "service" | "world">,
   wallet: string,
@@ -141,7 +141,7 @@ export function bindingFor(
   };
 }
 
-/** Exactly the four fields of the interface. */
+/** The body of a link request: exactly the four fields of the interface. */
 export async function linkBody(
   registry: Pick<TestRegistry, "service" | "world">,
   signer: Signer,
@@ -161,7 +161,7 @@ export async function unlinkBody({ service, world }: TestRegistry, signer: Signe
   return { phoneNumber: phone, walletAddress: signer.address, signature, issuedAt: unlink.issuedAt };
 }
 
-/** Links and proves a number. @returns what was sent to link it */
+/** Links and verifies a number. @returns the body of the link request */
 export async function linkVerified(registry: TestRegistry, signer: Signer, phone: string): Promise<LinkFields> {
   const body = await linkBody(registry, signer, phone);
   const linked = await registry.link(body);
@@ -171,7 +171,7 @@ export async function linkVerified(registry: TestRegistry, signer: Signer, phone
   return body;
 }
 
-/** The body of verify with the code that was sent last. */
+/** The body of a verify request with the newest code for this number and wallet. */
 export const proofOf = ({ codes }: TestRegistry, signer: Signer, phone: string) => ({
   phoneNumber: phone,
   walletAddress: signer.address,
@@ -181,7 +181,7 @@ export const proofOf = ({ codes }: TestRegistry, signer: Signer, phone: string) 
 export const resolveUrl = ({ url }: Pick<RunningRegistry, "url">, phone: string): string =>
   `${url}/phone/resolve/${encodeURIComponent(phone)}`;
 
-/** A folder that goes when the test's file is done. */
+/** Creates a temporary folder; call `remove` after the tests. */
 export function temporaryFolder(): { readonly path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), "sotto-phone-"));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };

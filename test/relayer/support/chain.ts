@@ -1,4 +1,4 @@
-// A real local chain in a process of its own, and everything a test does to it behind the relayer's back.
+// A real local chain in a process of its own. Tests use it to act on the chain without the relayer's knowledge.
 import { type DeploymentManifest, NoteTree, shieldedPoolAbi } from "@sotto/protocol";
 import { Contract, JsonRpcProvider, type TransactionReceipt, Wallet } from "ethers";
 import { deployLocal } from "../../../scripts/chain/deployment.ts";
@@ -12,7 +12,7 @@ const TOKEN_ABI = [
   "function balanceOf(address) view returns (uint256)",
 ];
 
-/** Hardhat's public test account 1: the relayer. */
+/** The relayer's key: Hardhat's public test account 1. */
 export const RELAYER_KEY = "0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d";
 
 export class TestChain {
@@ -20,10 +20,10 @@ export class TestChain {
   readonly deployment: DeploymentManifest;
   readonly provider: JsonRpcProvider;
   readonly random: Random;
-  /** As the test's own account, 0. */
+  /** Calls of the pool from the test's own account, 0. */
   readonly pool: Contract;
   readonly token: Contract;
-  /** A root the pool knows: of an append that was made for the tests. */
+  /** A root that the pool knows, from an append made for the tests. */
   root = 0n;
 
   private constructor(node: LocalNode, deployment: DeploymentManifest, provider: JsonRpcProvider, payer: Wallet) {
@@ -62,7 +62,7 @@ export class TestChain {
     return this.provider.send(method, params);
   }
 
-  /** Of the next block, seconds: the last one may be of long ago. */
+  /** Timestamp of the next block, seconds; the previous block may be much older. */
   async now(): Promise<number> {
     const { timestamp } = (await this.rpc("eth_getBlockByNumber", "pending", false)) as { timestamp: string };
     return Number(timestamp);
@@ -73,7 +73,7 @@ export class TestChain {
     return (await (await this.pool.getFunction("deposit")(tags, [...amounts])).wait()) as TransactionReceipt;
   }
 
-  /** A payment that the pool accepts, with a forged proof. @param seconds until its date */
+  /** A payment that the pool accepts, with a forged proof. @param seconds how long it stays valid */
   async payment(seconds = 180, nullifier?: bigint): Promise<Payment> {
     const validUntil = BigInt((await this.now()) + seconds);
     return provePayment(this.place, this.random, {
@@ -93,12 +93,12 @@ export class TestChain {
     });
   }
 
-  /** Settles it from another account than the relayer's. */
+  /** Settles payments from the test's own account instead of the relayer's. */
   async settle(...payments: Payment[]): Promise<TransactionReceipt> {
     return (await (await this.pool.getFunction("settle")(payments)).wait()) as TransactionReceipt;
   }
 
-  /** Transactions in which the pool settled this nullifier. */
+  /** Hashes of the transactions in which the pool settled this nullifier. */
   async settlements(nullifier: bigint): Promise<string[]> {
     const topic = `0x${nullifier.toString(16).padStart(64, "0")}`;
     const event = this.pool.interface.getEvent("Settled")!.topicHash;
@@ -118,7 +118,7 @@ export class TestChain {
     return this.rpc("evm_setAutomine", on);
   }
 
-  /** Any field element the pool takes for a root: the proof of a payment is forged anyway. */
+  /** Makes one append, because the pool accepts only known roots, even for a forged proof. */
   async #makeRoot(): Promise<void> {
     const receipt = await this.deposit();
     const { appendDeposit } = await import("../../world/append.ts");

@@ -1,4 +1,4 @@
-// A relayer in a process of its own: `node child.ts JSON`. Ends as its fault says, or when its parent is gone.
+// A relayer in a process of its own: `node child.ts JSON`. It ends at the given fault, or with its parent.
 import { connectChain } from "@sotto/chain";
 import { createRelayer, LOCAL_RELAYER_CONFIG, openStore, type RelayerOptions } from "@sotto/verifier-service";
 import { Wallet } from "ethers";

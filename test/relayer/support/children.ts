@@ -1,4 +1,4 @@
-// Relayers in processes of their own, for tests that end, stop and resume them from outside.
+// Relayers in processes of their own, for tests that kill, stop and resume them.
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
 import { RELAYER_KEY, type TestChain } from "./chain.ts";
@@ -24,7 +24,7 @@ export class Children {
     return child;
   }
 
-  /** Forks one and waits until it is the one that relays. */
+  /** Forks a relayer and waits until it is the leader. */
   async start(options: Pick<ChildOptions, "storeUrl" | "config" | "fault">): Promise<ChildProcess> {
     const child = this.fork(options);
     await new Promise((resolve) => child.once("message", resolve));

@@ -1,28 +1,28 @@
-// Ends this process as kill -9 does, or stops it, exactly where a test wants it. It stands between the relayer and its store or
-// chain; the relayer knows nothing of it.
+// Kills or stops this process at an exact point of the relayer's work. It wraps the relayer's store and chain, so that the
+// relayer itself is unchanged.
 import type { Chain } from "@sotto/chain";
 import type { Store } from "@sotto/verifier-service";
 
 /**
- * Where to end: `outbox.record`, `operations.settled` .. are writes of the store, `send` is the hand-over to the nodes.
- * before: nothing of it is written. inside: it is written, not committed. after: it is committed (or answered).
+ * The point is a write of the store, such as `outbox.record` or `operations.settled`, or `send`, the broadcast to the
+ * nodes. before: nothing is written yet; inside: written but not committed; after: committed, or answered by the nodes.
  */
 export interface Fault {
   readonly point: string;
   readonly when: "before" | "inside" | "after";
-  /** Left out: SIGKILL. It goes on where it was when it is told to. */
+  /** The default is SIGKILL. After SIGSTOP, the process resumes at the same point on SIGCONT. */
   readonly signal?: "SIGSTOP";
 }
 
 function send(signal: "SIGKILL" | "SIGSTOP"): void {
   process.kill(process.pid, signal);
-  // SIGKILL takes no answer, but it may take a moment.
+  // SIGKILL may take effect with a delay.
   while (signal === "SIGKILL");
 }
 
 type Method = (...args: unknown[]) => unknown;
 
-/** Calls through, and tells before and after each call of a method. */
+/** Forwards all calls, and calls `seen` before and after each call of a method. */
 function observed<T extends object>(target: T, seen: (name: string, when: Fault["when"]) => void): T {
   return new Proxy(target, {
     get(object, name) {

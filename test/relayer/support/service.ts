@@ -1,4 +1,4 @@
-// A relayer as the service runs it, and its store.
+// A relayer and its store, set up as the service does it.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -33,11 +33,11 @@ export interface Service {
   readonly relayer: Relayer;
   readonly log: Entry[];
   readonly counts: Map<string, number>;
-  /** Rounds the relayer has gone through to their ends. */
+  /** Number of rounds that the relayer has completed. */
   rounds(): number;
 }
 
-/** Nobody loses its lease because the machine was busy: where one is to be lost, a test takes it. */
+/** The lease is so long that no relayer loses it on a busy machine; tests call `leaseRunsOut` instead. */
 export const TEST_CONFIG: Config = { ...LOCAL_RELAYER_CONFIG, pollInterval: 50, append: false, leaseTtl: 600_000 };
 
 export interface ServiceOptions {
@@ -46,12 +46,12 @@ export interface ServiceOptions {
   storeUrl?: string;
   timeout?: number;
   clock?: () => number;
-  /** Another account than the tests' relayer. */
+  /** Key of the relayer's account, if not RELAYER_KEY. */
   key?: string;
   prover?: typeof forgingProver;
 }
 
-/** Services and files of one test, ended together. */
+/** The services and files of one test, closed and removed together. */
 export class Services {
   readonly chain: TestChain;
   readonly #folder = mkdtempSync(join(tmpdir(), "sotto-relayer-"));
@@ -89,7 +89,7 @@ export class Services {
       prover: options.prover ?? forgingProver,
       metrics: {
         count: (name, by = 1) => void counts.set(name, (counts.get(name) ?? 0) + by),
-        // Measured at the end of a round.
+        // The relayer sets this gauge at the end of a round.
         gauge: (name) => void (name === "relayer_head_block" && ++rounds),
       },
       log: logger,
@@ -118,13 +118,13 @@ export class Services {
   }
 }
 
-/** What JSON keeps of a payment. */
+/** A value as JSON stores it, with bigints as decimal strings. */
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value, (_, v) => (typeof v === "bigint" ? String(v) : v)));
 
 let ids = 0;
 const newId = (kind: string) => `${kind}-${process.pid}-${++ids}`;
 
-/** Reserves and queues a payment as the HTTP part does after its checks. @returns its id */
+/** Reserves and queues a payment as the HTTP routes do after their checks. @returns its id */
 export async function enqueue(store: Store, payment: Payment, id = newId("payment")): Promise<string> {
   const nullifier = String(payment.signals[6]);
   const reserved = await store.reservations.reserve({
@@ -161,7 +161,7 @@ export async function enqueueWithdrawal(
   return queued.operation.id;
 }
 
-/** A deposit's arguments with the depositor's signature. */
+/** The arguments of a deposit, with the depositor's signature. */
 export async function authorizedDeposit(chain: TestChain, depositor: Wallet, amounts: readonly bigint[]) {
   const ownerTags = amounts.map(() => chain.random.field());
   const salt = chain.random.bytes32();
@@ -181,7 +181,7 @@ export async function enqueueDeposit(
   deposit: Awaited<ReturnType<typeof authorizedDeposit>>,
   quotas: readonly Quota[] = [],
 ): Promise<string> {
-  // As if the account had enough: an account that was let in may have lost its tokens since.
+  // Claim a sufficient balance, because an accepted account may lose its tokens before its deposit is sent.
   const balance = 2n ** 64n;
   const next = { id: newId("deposit"), client: "test", ...deposit, balance };
   const queued = await store.operations.enqueueDeposit(next, quotas);
@@ -189,13 +189,13 @@ export async function enqueueDeposit(
   return queued.operation.id;
 }
 
-/** Three rounds that begin after this: what the relayer does not do in them it does not do. */
+/** Waits for three complete rounds that begin after this call: enough for the relayer to act if it is going to. */
 export async function rounds(service: Service): Promise<void> {
   const last = service.rounds() + 4;
   await eventually(async () => service.rounds() >= last);
 }
 
-/** What it is for the relayer in charge to be silent for so long that its lease runs out. */
+/** Takes the lease from the leader, as if the leader had been silent until the lease expired. */
 export async function leaseRunsOut({ leases }: Store): Promise<void> {
   await leases.acquire("relayer", "nobody", 0, () => true);
 }

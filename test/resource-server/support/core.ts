@@ -1,4 +1,4 @@
-// Paywalls without a framework, asked directly.
+// Paywalls without a framework; tests call `decide` directly.
 import type { Decision, Paywall, PaywallEvent, PaywallOptions } from "@sotto/resource-server";
 import { openPaywall, paywallOptions } from "./options.ts";
 import { headerOf } from "./payments.ts";
@@ -8,13 +8,13 @@ export function ask(paywall: Paywall, values: readonly string[] = [], target = "
   return paywall.decide({ method: "GET", target, header: (name) => (name === "x-payment-proof" ? values : []) });
 }
 
-/** Status and whether it may pass later; "paid". */
+/** "paid", or the status of a refusal, with " later" if it has a Retry-After. */
 export function told(decision: Decision): string {
   if (decision.kind !== "refused") return decision.kind;
   return `${decision.status}${"retry-after" in decision.headers ? " later" : ""}`;
 }
 
-/** The paywalls of one test, and what they report. */
+/** The paywalls of one test, and the events that they report. */
 export class CorePaywalls {
   readonly events: PaywallEvent[] = [];
   readonly #world: MerchantWorld;
@@ -31,7 +31,7 @@ export class CorePaywalls {
     return paywall;
   }
 
-  /** The chain's options, changed. */
+  /** The default options of the chain with these changes. */
   chain(changes: Partial<PaywallOptions["chain"]>): PaywallOptions["chain"] {
     return { ...paywallOptions(this.#world).chain, ...changes };
   }

@@ -5,10 +5,10 @@ import { bareHeaderOf, headerOf, showing } from "./payments.ts";
 import type { ResourceServer, StartServer } from "./servers.ts";
 import type { MerchantWorld, Settled } from "./world.ts";
 
-/** Words of the interface for a payment that fails a check. */
+/** The body that the interface prescribes for a payment that fails a check. */
 export const INVALID = { error: "Invalid payment proof", message: "ZK proof verification failed" };
 
-/** A server whose sales are counted, and what it answers to payments. */
+/** A server that counts its sales, with expectations about its answers. */
 export class Counter {
   readonly server: ResourceServer;
   readonly #paywall: Paywall;
@@ -33,7 +33,7 @@ export class Counter {
     return new Counter(server, paywall, () => sold, events);
   }
 
-  /** How often its handler ran. */
+  /** How often the handler ran. */
   get sold(): number {
     return this.#sold();
   }
@@ -43,15 +43,15 @@ export class Counter {
   }
 
   /**
-   * The handler does not run, and the answer does not say what was wrong.
+   * Expects that the handler does not run, and that the answer does not reveal which check failed.
    *
-   * @param reason the check that must find it, as its operator is told
+   * @param reason the check that must fail, as the paywall reports it to the operator
    */
   async refuses(reason: string, payment: Settled, target?: string): Promise<void> {
     await this.#refuses(reason, headerOf(payment), target);
   }
 
-  /** The same with the listed fields alone: those that may be left out do not give the lie away. */
+  /** The same without the optional fields, because they would expose the lie before the check under test. */
   async refusesBare(reason: string, payment: Settled, target?: string): Promise<void> {
     await this.#refuses(reason, bareHeaderOf(payment), target);
   }

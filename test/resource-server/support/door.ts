@@ -1,4 +1,4 @@
-// A server behind a door: while it is shut nobody answers, and then everything comes through byte by byte.
+// A proxy that can be shut: it drops every request while shut, and otherwise forwards requests and answers unchanged.
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -12,7 +12,7 @@ export class Door {
     this.#to = new URL(to);
   }
 
-  /** @param to base address of what is behind it */
+  /** @param to base address of the server behind the proxy */
   static async to(to: string): Promise<Door> {
     const door = new Door(to);
     await new Promise<void>((resolve) => door.#server.listen(0, "127.0.0.1", resolve));

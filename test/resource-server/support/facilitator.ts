@@ -1,4 +1,4 @@
-// A service that lies: it verifies everything, settles nothing, and signs whatever it is asked to.
+// A dishonest service: it accepts every payment, settles none, and signs any claims that a test asks for.
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -15,9 +15,9 @@ import type { MerchantWorld } from "./world.ts";
 export interface LyingFacilitator {
   readonly url: string;
   /**
-   * A token that says what an honest one would say of this payment; `claims` say otherwise.
+   * A token with the claims of an honest token for this payment, except for those in `claims`.
    *
-   * @param kid the key it says it is signed with; left out: the one it is
+   * @param kid the id of the key that the token names; the default is the key that signs it
    */
   token(bundle: WireBundle, claims?: Readonly<Record<string, unknown>>, kid?: string): string;
   close(): Promise<void>;
@@ -62,7 +62,7 @@ export function startLyingFacilitator(world: MerchantWorld): Promise<LyingFacili
       response.setHeader("content-type", "application/json").end(JSON.stringify(value));
     if (path === "/.well-known/jwks.json") answer({ keys });
     else if (request.method === "POST") answer({ valid: true, status: "success", success: true });
-    // The keys of the circuits are the true ones: a server would not open with others.
+    // The keys of the circuits are genuine, because a paywall would not open with others.
     else void fetch(`${world.service}${path}`).then(async (key) => response.end(await key.text()));
   });
   return new Promise((resolve) => {

@@ -1,14 +1,14 @@
-// Requests byte by byte: nothing in between normalises a path, joins a header or follows anything.
+// Sends requests byte by byte, without a library that normalizes paths, joins headers or follows redirects.
 import { connect } from "node:net";
 
 export interface RawAnswer {
   readonly status: number;
-  /** Names in lower case; of a header that came twice, both. */
+  /** Headers with lower-case names; repeated headers are all included. */
   readonly headers: ReadonlyMap<string, readonly string[]>;
   readonly body: string;
 }
 
-/** A request as it goes over the wire; the answer is read until the server closes the connection. */
+/** Sends the bytes of a request, and reads the answer until the server closes the connection. */
 export function rawRequest(url: string, lines: readonly string[], body = ""): Promise<RawAnswer> {
   const { hostname, port } = new URL(url);
   const named = lines.some((line) => /^host:/i.test(line));

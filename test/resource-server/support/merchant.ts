@@ -10,18 +10,18 @@ import {
 import { Wallet } from "ethers";
 import type { Place } from "./payments.ts";
 
-/** Who sells: a wallet, its shielded address, and the wallet's signature over both. */
+/** The recipient: a wallet, its shielded address, and the wallet's signature of the binding. */
 export interface Merchant {
   readonly wallet: string;
   readonly shielded: ShieldedAddress;
   readonly shieldedAddress: string;
   readonly viewingKey: bigint;
   readonly signature: string;
-  /** Seconds. */
+  /** Unix time, seconds. */
   readonly issuedAt: number;
 }
 
-/** @param listed a phone number and its registry, which the signature names then */
+/** @param listed a phone number and its registry, for a binding that includes them */
 export async function createMerchant({ chainId, pool }: Place, listed = { phone: "", service: "" }): Promise<Merchant> {
   const account = Wallet.createRandom();
   const keys = deriveKeys(randomSeed(), { chainId: BigInt(chainId), pool });

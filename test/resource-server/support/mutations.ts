@@ -1,4 +1,4 @@
-// X-Payment-Proof headers that are almost right, for the fuzz test. Each is wrong: nothing of them may be served.
+// Almost valid X-Payment-Proof headers for the fuzz test. Each one is invalid, so no request with one may be served.
 import { BASE_FIELD_MODULUS, FIELD_MODULUS } from "@sotto/protocol";
 import { fieldMutation } from "../../kit/mutations.ts";
 import type { Random } from "../../kit/random.ts";
@@ -6,21 +6,21 @@ import type { Random } from "../../kit/random.ts";
 export type HeaderFields = Readonly<Record<string, unknown>>;
 
 export interface WrongHeader {
-  /** What was done to it. */
+  /** What was changed. */
   readonly what: string;
-  /** One value, or several where the header comes more than once; Latin-1. */
+  /** One value, or several if the header is repeated; Latin-1. */
   readonly values: readonly string[];
 }
 
-/** Without these a header is right too. */
+/** Fields that a header may omit. */
 const OPTIONAL = ["senderCommitment", "amountPublicSignals", "resourceUrl"];
-/** The same in every payment of one merchant's for one resource. */
+/** Fields that are equal in all payments to one merchant for one resource. */
 const SAME = ["recipientPublicKey", "resourceUrl"];
 const HASH = /^0x[0-9a-f]{64}$/;
 const UNSIGNED = ["none", "None", "HS256", "ES256", "RS256"];
 
 const base64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
-/** JSON that a client can send: it refuses to send a DEL. */
+/** JSON that an HTTP client can send; it refuses to send an unescaped DEL. */
 const text = (fields: unknown): string => JSON.stringify(fields).replaceAll("\u007f", "\\u007f");
 
 type Make = (right: HeaderFields, other: HeaderFields, random: Random) => readonly string[];
@@ -134,7 +134,7 @@ const TEXTS: Readonly<Record<string, Make>> = {
 const pickFields = (fields: HeaderFields, names: readonly string[]): HeaderFields =>
   Object.fromEntries(names.map((name) => [name, fields[name]]));
 
-/** One wrong header. The same random numbers give the same one. */
+/** One invalid header. The same random numbers give the same header. */
 export function wrongHeader(right: HeaderFields, other: HeaderFields, random: Random): WrongHeader {
   const kind = random.below(10);
   const table = kind < 3 ? TOKENS : kind < 6 ? TEXTS : undefined;
@@ -146,7 +146,7 @@ export function wrongHeader(right: HeaderFields, other: HeaderFields, random: Ra
     const mutation = fieldMutation({ path: "", right, other, optional: OPTIONAL, same: SAME }, random);
     if (mutation === undefined) continue;
     const [what, fields] = mutation;
-    // Anyone may settle a payment: in which transaction that was is not what counts.
+    // Another transaction hash is not invalid, because anybody may settle a payment.
     const { txSignature } = fields as HeaderFields;
     if (what.startsWith("txSignature") && typeof txSignature === "string" && HASH.test(txSignature)) continue;
     return { what, values: [text(fields)] };

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createPaywall, type Paywall, type PaywallOptions } from "@sotto/resource-server";
 import { type MerchantWorld, ORIGIN } from "./world.ts";
 
-/** What the shops of these tests are told; everything can be told otherwise. Each has a store of its own. */
+/** Options of a paywall in these tests, each with its own store; `changes` replaces any of them. */
 export function paywallOptions(world: MerchantWorld, changes: Partial<PaywallOptions> = {}): PaywallOptions {
   const { wallet, shieldedAddress, signature, issuedAt } = world.merchant;
   return {
@@ -11,9 +11,9 @@ export function paywallOptions(world: MerchantWorld, changes: Partial<PaywallOpt
     price: "0.01",
     recipient: { wallet, shieldedAddress, signature, issuedAt },
     service: world.service,
-    // The service says that a payment is settled when this node knows it: there is nothing to wait for.
+    // When the service reports a settlement, this node already knows the transaction, so there is no need to wait.
     chain: { rpcUrls: [world.node.url], chainId: world.chainId, pool: world.pool, settleWaitMs: 0 },
-    // On disk: one in memory refuses what was paid before it was opened.
+    // On disk, because a paywall with a store in memory rejects payments that are older than the store.
     store: `sqlite:${join(world.folder, `${randomUUID()}.sqlite`)}`,
     ...changes,
   };

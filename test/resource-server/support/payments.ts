@@ -1,5 +1,5 @@
-// Payments with proofs that verify, made in milliseconds from the development keys' trapdoor; every one of them is right
-// unless it is told to lie. The notes are real ones: a viewing key reads their amounts.
+// Payments whose proofs verify, forged in milliseconds with the trapdoor of the development keys. They are valid unless a
+// test asks for a lie. The notes are real: the viewing key can read their amounts.
 import {
   encodeProofHeader,
   encryptAmount,
@@ -25,7 +25,7 @@ export interface Place {
   readonly pool: string;
 }
 
-/** Who is paid. */
+/** The recipient of a payment. */
 export interface Payee {
   readonly wallet: string;
   readonly shielded: ShieldedAddress;
@@ -37,7 +37,7 @@ export interface Terms {
   /** Base units; the bounds are those of this price. */
   readonly price: bigint;
   readonly resource: string;
-  /** Left out: the price. */
+  /** The default is the price. */
   readonly amount?: bigint;
   readonly lowerBound?: bigint;
   readonly upperBound?: bigint;
@@ -45,11 +45,11 @@ export interface Terms {
   readonly commitments?: readonly [bigint, bigint];
   readonly timestamp?: number;
   readonly senderCommitment?: bigint;
-  /** Of whom the signals speak, where that is somebody else than `to`. */
+  /** The wallet in the signals, if it is not the wallet of `to`. */
   readonly signalWallet?: string;
 }
 
-/** A bundle whose two proofs hold for what its signals say. */
+/** A bundle whose two proofs verify for its signals. */
 export function forge(place: Place, terms: Terms): WireBundle {
   const { to, root, price, resource: resourceUrl, amount = price, timestamp = Date.now() } = terms;
   const { lowerBound = price, upperBound = (price * 11n) / 10n, signalWallet = to.wallet } = terms;
@@ -84,10 +84,10 @@ export function forge(place: Place, terms: Terms): WireBundle {
   };
 }
 
-/** The header of a payment that was settled, or is said to have been. */
+/** The header of a settled payment, or of one that claims to be settled. */
 export const headerOf = (content: ProofHeaderContent): string => encodeProofHeader(content);
 
-/** Its optional fields left out: those would give a lie away before the check that is meant to. */
+/** The header without its optional fields, because they would expose a lie before the check under test. */
 export function bareHeaderOf(content: ProofHeaderContent): string {
   const { senderCommitment, amountPublicSignals, resourceUrl, ...listed } = JSON.parse(encodeProofHeader(content));
   return JSON.stringify(listed);

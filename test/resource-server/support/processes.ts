@@ -4,7 +4,7 @@ import type { ServerMessage, ServerOrder } from "./server-process.ts";
 
 export interface ServerProcess {
   readonly url: string;
-  /** Sales that began. */
+  /** Number of sales that began. */
   sold(): number;
   /** Resolves when the next sale begins. */
   nextSale(): Promise<void>;

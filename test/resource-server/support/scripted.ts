@@ -1,11 +1,11 @@
-// A paywall that decides as it is told, for what an adapter does with a decision.
+// A paywall with scripted decisions, for tests of how an adapter handles a decision.
 import type { Decision, PaidProof, Paywall, PaywallRequest } from "@sotto/resource-server";
 
 export type Outcome = number | "aborted";
 
 const nothing = {} as PaidProof;
 
-/** Headers that others set as well. */
+/** A refusal with headers that applications set as well. */
 export const REFUSAL = {
   kind: "refused",
   status: 402,
@@ -13,12 +13,12 @@ export const REFUSAL = {
   body: {},
 } as const;
 
-/** Options that cannot be right. */
+/** Invalid options. */
 export const NONSENSE = { origin: "nowhere" } as never;
 
 export class ScriptedPaywall implements Pick<Paywall, "decide" | "close"> {
   readonly requests: PaywallRequest[] = [];
-  /** In the order the adapter told them. */
+  /** Outcomes in the order in which the adapter reported them. */
   readonly outcomes: Outcome[] = [];
   readonly payment: PaidProof = { ...nothing, resource: "https://data.example/paid/a" };
   closed = false;
@@ -42,7 +42,7 @@ export class ScriptedPaywall implements Pick<Paywall, "decide" | "close"> {
     return this.#judge(request);
   }
 
-  /** Once this many outcomes were told. */
+  /** Resolves once the adapter has reported this many outcomes. */
   async finished(count: number): Promise<void> {
     while (this.outcomes.length < count) await new Promise<void>((resolve) => this.#told.push(resolve));
   }

@@ -1,11 +1,11 @@
-// A server as a process of its own, ended however the test likes. It says when a sale begins; `/paid/slow` never ends.
+// A server in a process of its own, which tests can kill. It sends a message when a sale begins; `/paid/slow` never ends.
 import { createPaywall, type PaywallOptions } from "@sotto/resource-server";
 import { ADAPTERS } from "./servers.ts";
 
 export interface ServerOrder {
   readonly adapter: string;
   readonly options: PaywallOptions;
-  /** Its clock against the true one, ms. */
+  /** How far its clock is ahead of the true time, ms. */
   readonly ahead: number;
 }
 

@@ -1,4 +1,4 @@
-// The same server on each adapter: `/paid/:what` costs, `/health` is free, everything else is nothing.
+// The same server on each adapter: `/paid/:what` needs a payment, `/health` is free, any other path is a 404.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { serve } from "@hono/node-server";
@@ -8,7 +8,7 @@ import { sotto as fastifyPaywall } from "@sotto/resource-server/fastify";
 import { withPayment } from "@sotto/resource-server/fetch";
 import { sotto as honoPaywall } from "@sotto/resource-server/hono";
 import express from "express";
-// @ts-expect-error Its types would be in place of those of Express 5.
+// @ts-expect-error The types of Express 4 would conflict with those of Express 5.
 import express4 from "express4";
 import fastify, { type FastifyServerOptions } from "fastify";
 import { Hono } from "hono";
@@ -18,7 +18,7 @@ export interface Sale {
   readonly method: string;
 }
 
-/** What the server gives for a payment; thrown errors are the framework's to answer. */
+/** The handler of paid requests; the framework answers the errors that it throws. */
 export type SaleHandler = (sale: Sale) => { status: number; text: string } | Promise<{ status: number; text: string }>;
 
 export interface ResourceServer {
@@ -50,7 +50,7 @@ const onExpress =
   (create: typeof express): StartServer =>
   async (paywall, sell) => {
     const app = create();
-    // Express prints every error to the console unless it is told not to.
+    // In other environments, Express prints every error to the console.
     app.set("env", "test");
     app.use(expressPaywall(paywall));
     app.get("/health", (_request, response) => void response.send(FREE_BODY));
@@ -130,7 +130,7 @@ export const ADAPTERS: ReadonlyMap<string, StartServer> = new Map<string, StartS
   ["fetch", onFetch],
 ]);
 
-/** Frameworks that take as many targets as they can for one route; Express does so by itself. */
+/** Frameworks configured to match as many targets as possible to one route; Express does so by default. */
 export const LENIENT: ReadonlyMap<string, StartServer> = new Map([
   [
     "a lenient Fastify",
@@ -138,7 +138,7 @@ export const LENIENT: ReadonlyMap<string, StartServer> = new Map([
       caseSensitive: false,
       ignoreTrailingSlash: true,
       ignoreDuplicateSlashes: true,
-      // Its types do not know it.
+      // Fastify's types lack this option.
       ...{ useSemicolonDelimiter: true },
     }),
   ],

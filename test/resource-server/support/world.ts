@@ -1,4 +1,4 @@
-// A local chain, the service as a process of its own, and a merchant: what the tests of this folder share.
+// A local chain, the service in a process of its own, and a merchant, shared by the tests of this folder.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ import { type ServiceProcess, startProcess, stopProcess } from "../../world/serv
 import { createMerchant, type Merchant } from "./merchant.ts";
 import { forge, type Terms } from "./payments.ts";
 
-/** What the shops of these tests call themselves: wherever they listen, payments are for this. */
+/** The public origin of the servers in these tests, whatever port they listen on. */
 export const ORIGIN = "https://data.example";
 /** 0.01 USDC. */
 export const PRICE = 10_000n;
@@ -21,7 +21,7 @@ export interface MerchantWorld extends World {
   /** Base address of the service. */
   readonly service: string;
   readonly merchant: Merchant;
-  /** For files that end with the world. */
+  /** A folder that is removed with the world. */
   readonly folder: string;
 }
 
@@ -41,7 +41,7 @@ export async function openMerchantWorld(): Promise<MerchantWorld> {
 async function create(): Promise<{ world: MerchantWorld; end(): Promise<void> }> {
   const world = await openWorld();
   const folder = mkdtempSync(join(tmpdir(), "sotto-merchant-"));
-  // A process of its own: forging proofs here would keep one in this process from answering.
+  // In a process of its own, because forging proofs in this process would block it.
   const service: ServiceProcess = await startProcess({ ...environment(world, folder), SOTTO_LOG_LEVEL: "silent" });
   const end = async () => {
     await stopProcess(service);
@@ -52,7 +52,7 @@ async function create(): Promise<{ world: MerchantWorld; end(): Promise<void> }>
   return { world: { ...world, service: service.url, merchant, folder }, end };
 }
 
-/** The last thing the folder's tests do. */
+/** Stops chain and service after all tests of the folder. */
 export async function closeMerchantWorld(): Promise<void> {
   const opened = await shared;
   shared = undefined;
@@ -63,7 +63,7 @@ atEnd(closeMerchantWorld);
 
 type Wishes = Partial<Terms> & { readonly target?: string };
 
-/** A payment of the price to the merchant for `ORIGIN` and the target, unless told otherwise; not yet verified. */
+/** A payment of the price to the merchant for the target at `ORIGIN`, with changes; not yet verified. */
 export function forgeFor(world: MerchantWorld, { target = "/paid/a", ...terms }: Wishes = {}): WireBundle {
   return forge(world, { to: world.merchant, root: world.root, price: PRICE, resource: `${ORIGIN}${target}`, ...terms });
 }
@@ -81,6 +81,6 @@ export async function settle(world: MerchantWorld, bundle: WireBundle): Promise<
   return { bundle, paymentToken, txSignature: String(body["txSignature"]) };
 }
 
-/** A payment as an honest payer makes it: verified and settled. */
+/** Makes a payment as an honest client does: verified and settled. */
 export const pay = (world: MerchantWorld, wishes: Wishes = {}): Promise<Settled> =>
   settle(world, forgeFor(world, wishes));

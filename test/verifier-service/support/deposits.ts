@@ -9,7 +9,7 @@ export interface DepositFields {
   readonly validBefore?: bigint;
 }
 
-/** The body of a deposit that `account` authorizes for exactly these notes. */
+/** The body of a deposit request; `account` authorizes exactly these notes. */
 export async function depositBody(world: World, account: HDNodeWallet, fields: DepositFields) {
   const { amounts = [20_000n], validAfter = 0n } = fields;
   const { ownerTags = amounts.map((_, index) => BigInt(index + 1)) } = fields;

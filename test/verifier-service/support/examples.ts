@@ -1,4 +1,4 @@
-// Reads and runs the examples of docs/api.md: pairs of blocks, a request and its answer.
+// Reads and runs the examples of docs/api.md: pairs of code blocks, a request and its answer.
 import { expect } from "chai";
 
 export interface Example {
@@ -6,7 +6,7 @@ export interface Example {
     readonly method: string;
     readonly path: string;
     readonly headers: Record<string, string>;
-    /** Body; `<name>` stands for a value. */
+    /** The body, with `<name>` as a placeholder for a value. */
     readonly text: string | undefined;
   };
   readonly status: number;
@@ -33,7 +33,7 @@ function split(block: string): [string, string | undefined] {
   return [head, rest.length === 0 ? undefined : rest.join("\n\n")];
 }
 
-/** The text with every `"<name>"` replaced by that value as JSON. */
+/** Replaces every `"<name>"` in a text by that value as JSON. */
 export function fill(text: string, values: ReadonlyMap<string, unknown>): string {
   return text.replace(/"<(\w+)>"/g, (whole, name: string) => {
     if (!values.has(name)) throw new Error(`nothing is known of ${whole}`);
@@ -41,7 +41,7 @@ export function fill(text: string, values: ReadonlyMap<string, unknown>): string
   });
 }
 
-/** Compares; `<name>` takes any value the first time, and the same one after that. */
+/** Compares an answer; `<name>` matches any value the first time, and the same value afterwards. */
 export function expectLike(actual: unknown, expected: unknown, values: Map<string, unknown>): void {
   const name = typeof expected === "string" ? /^<(\w+)>$/.exec(expected)?.[1] : undefined;
   if (name === "message") return void expect(actual).to.be.a("string").and.not.equal("");

@@ -1,7 +1,7 @@
-// Stands between a server and its facilitator, and does to the answers what networks and liars do.
+// A proxy in front of a server or a facilitator that can lose, delay or change the answers.
 import { createServer, type Server } from "node:http";
 
-/** What becomes of a request. `answer` is asked for only where it is used. */
+/** Handles a request; the target receives it only if `answer` is called. */
 export type Trouble = (path: string, answer: () => Promise<Answer>) => Promise<Answer | "lost">;
 
 export interface Answer {
@@ -11,14 +11,14 @@ export interface Answer {
 
 export interface Middleman {
   readonly url: string;
-  /** Left alone: passes everything on. */
+  /** By default, the proxy forwards every request. */
   trouble: Trouble;
   close(): Promise<void>;
 }
 
 const pass: Trouble = (_path, answer) => answer();
 
-/** @param target where requests go */
+/** @param target base address of the server behind the proxy */
 export async function openMiddleman(target: string): Promise<Middleman> {
   const server: Server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];

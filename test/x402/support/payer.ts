@@ -1,4 +1,4 @@
-// A payer who writes its own headers.
+// A client that writes its own headers, without the published client.
 import type { WireBundle } from "@sotto/protocol";
 import { expect } from "chai";
 import type { Payment } from "../../world/bundles.ts";
@@ -6,24 +6,24 @@ import type { World } from "../../world/service.ts";
 import { pay } from "../../world/x402.ts";
 import { decode, encode } from "./resource-server.ts";
 
-/** Requirements as they are in a challenge. */
+/** The requirements in a challenge. */
 export type Accepted = { extra: Record<string, unknown>; amount: string; payTo: string } & Record<string, unknown>;
 
-/** What the server asks for. */
+/** Requests a URL without a payment. @returns the server's requirements */
 export async function challenge(url: string): Promise<Accepted> {
   const response = await fetch(url);
   expect(response.status).to.equal(402);
   return (decode(response.headers.get("payment-required"))["accepts"] as Accepted[])[0]!;
 }
 
-/** A payment of what is asked, whose proofs hold. */
+/** A payment for the accepted requirements whose proofs verify. */
 export const bundleFor = (world: World, root: bigint, accepted: Accepted, payment: Partial<Payment> = {}): WireBundle =>
   pay(world, { root, recipient: accepted.payTo, resourceUrl: String(accepted.extra["resource"]), ...payment });
 
 export const headerOf = (accepted: object, payload: object, version = 2): string =>
   encode({ x402Version: version, resource: { url: "http://anything/" }, accepted, payload });
 
-/** As headerOf, without what the published client adds: values may be too long for a header as they are. */
+/** Like headerOf, without the published client's additions, because some values are already too long for a header. */
 export const encodeHeader = (accepted: object, payload: object): string =>
   encode({ x402Version: 2, accepted, payload });
 
@@ -32,7 +32,7 @@ export interface Shown {
   readonly body: string;
   /** The new challenge. */
   readonly required: Record<string, unknown>;
-  /** PAYMENT-RESPONSE. */
+  /** The decoded PAYMENT-RESPONSE header. */
   readonly answer: Record<string, unknown>;
 }
 

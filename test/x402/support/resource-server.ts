@@ -1,4 +1,4 @@
-// A server as its author writes it: the published Express middleware, and the scheme registered in it.
+// A resource server as a developer writes it: the published Express middleware, with sotto's scheme registered in it.
 import type { Server } from "node:http";
 import { bindingTypedData, parseAddress } from "@sotto/protocol";
 import { type SottoRecipient, SottoScheme, type SottoServerOptions } from "@sotto/x402/server";
@@ -8,10 +8,10 @@ import type { Wallet as Account, HDNodeWallet } from "ethers";
 import express, { type Express, type Request, type Response } from "express";
 import type { World } from "../../world/service.ts";
 
-/** What a server needs of either folder's world. */
+/** The part of a world that a server needs. */
 export type Place = Pick<World, "chainId" | "pool" | "token" | "provider">;
 
-/** Who is paid, signed as every payer checks it. */
+/** The recipient, with the signature that every client checks. */
 export async function signRecipient(
   { chainId, pool }: Pick<Place, "chainId" | "pool">,
   account: Account | HDNodeWallet,
@@ -31,18 +31,18 @@ export interface ResourceServer {
   readonly scheme: SottoScheme;
   /** How often the handler ran. */
   readonly served: () => number;
-  /** What the handler does; the answer of the paid route if left alone. */
+  /** The handler of the paid route; tests may replace it. */
   handler: (request: Request, response: Response) => void | Promise<void>;
-  /** ms */
+  /** When the server started, Unix time in ms. */
   readonly started: number;
-  /** Whatever the scheme said went wrong. */
+  /** The errors that the scheme reported. */
   readonly errors: unknown[];
   close(): Promise<void>;
 }
 
 const PRICE_TEXT = "$1.00";
 
-/** @param facilitator base address of what settles */
+/** @param facilitator base address of the facilitator that settles payments */
 export async function openResourceServer(
   world: Place,
   recipient: SottoRecipient,

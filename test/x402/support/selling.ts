@@ -1,4 +1,4 @@
-// A server that sells one report through the published packages, and payers with the published client.
+// A server that sells one report with the published packages, and payers with the published client.
 import type { Wallet } from "@sotto/client";
 import { SottoScheme } from "@sotto/x402/client";
 import type { SottoRecipient } from "@sotto/x402/server";
@@ -10,7 +10,7 @@ import { openWallet, openWorld, type World } from "../../world/wallets.ts";
 import { type Middleman, openMiddleman } from "./middleman.ts";
 import { decode, openResourceServer, type ResourceServer, signRecipient } from "./resource-server.ts";
 
-/** Of the report, base units. */
+/** Price of the report, base units. */
 export const PRICE = 1_000_000n;
 
 export const clientOf = (scheme: SottoScheme): x402Client => new x402Client().register(scheme.network, scheme);
@@ -25,15 +25,15 @@ export interface Selling {
   readonly world: World;
   readonly merchant: Wallet;
   readonly recipient: SottoRecipient;
-  /** Between server and facilitator. */
+  /** The proxy between server and facilitator. */
   readonly between: Middleman;
   readonly server: ResourceServer;
-  /** Of the report. */
+  /** URL of the report. */
   readonly url: string;
   schemeOf(wallet: Wallet): Promise<SottoScheme>;
-  /** A new challenge. */
+  /** Requests a new challenge. */
   required(): Promise<PaymentRequired>;
-  /** Ends all trouble. */
+  /** Restores normal behaviour of the proxy and of the handler. */
   recover(): void;
   close(): Promise<void>;
 }
