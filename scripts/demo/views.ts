@@ -1,7 +1,7 @@
 // What others learn from the demo's payments: an observer of the chain from the transactions' receipts, and the service
 // from its requests. Nothing else is read.
 import { type DepositRequest, decodeEvent, type PoolEvent } from "@sotto/client";
-import type { WireBundle, WithdrawalCall } from "@sotto/protocol";
+import { rangeSignals, type WireBundle, type WithdrawalCall, withdrawalSignals } from "@sotto/protocol";
 import { hexlify, id, sha256, type TransactionReceipt, toUtf8Bytes } from "ethers";
 import { TIP, usdc } from "./amounts.ts";
 import { PHONE, type SeenRequest, type World } from "./world.ts";
@@ -111,18 +111,18 @@ function seenInDeposit({ from, amounts }: DepositRequest): string {
 }
 
 function seenInPayment({ recipientPublicKey, resourceUrl, amountPublicSignals }: WireBundle): string {
-  const [min, max] = amountPublicSignals.slice(4).map(BigInt) as [bigint, bigint];
-  return `${short(recipientPublicKey)} gets ${usdc(min)} to ${usdc(max)} for ${resourceUrl}; the payer is not shown`;
+  const { lowerBound, upperBound } = rangeSignals(amountPublicSignals.map(BigInt));
+  return `${short(recipientPublicKey)} gets ${usdc(lowerBound)} to ${usdc(upperBound)} for ${resourceUrl}; the payer is not shown`;
 }
 
 function seenInWithdrawal({ signals, recipient, fee }: WithdrawalCall): string {
-  const nullifiers = signals.slice(3, 11).filter((nullifier) => nullifier !== "0").length;
-  const amount = BigInt(signals[1] ?? 0);
+  const { nullifiers, amount } = withdrawalSignals(signals.map(BigInt));
+  const spent = nullifiers.filter((nullifier) => nullifier !== 0n).length;
   const leaves =
     amount === 0n
       ? "nothing leaves the pool"
       : `${usdc(amount - BigInt(fee))} to ${short(recipient)}, ${usdc(BigInt(fee))} to the relayer`;
-  return `a valid proof that spends ${countNotes(nullifiers)}; ${leaves}`;
+  return `a valid proof that spends ${countNotes(spent)}; ${leaves}`;
 }
 
 /** A value that no public part of a payment may contain. */

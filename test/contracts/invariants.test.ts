@@ -1,7 +1,7 @@
-import { FIELD_MODULUS, NoteTree } from "@sotto/protocol";
+import { FIELD_MODULUS, NoteTree, paymentSignals, withdrawalSignals } from "@sotto/protocol";
 import { expect } from "chai";
 import { slow } from "../kit/slow.ts";
-import { PAYMENT, type Payment } from "../world/statements.ts";
+import type { Payment } from "../world/statements.ts";
 import { SMALLEST_DEPOSIT } from "./support/deploy.ts";
 import { PoolWorld, settleArguments, withdrawArgument } from "./support/pool-world.ts";
 
@@ -77,8 +77,9 @@ class Economy {
       const { note, root } = taken;
       const payment = await this.world.payment({ nullifier: note.nullifier, root });
       const paid = this.#random.word() % (note.amount + 1n);
-      this.#receive(paid, payment.signals[PAYMENT.paid]!);
-      this.#receive(note.amount - paid, payment.signals[PAYMENT.change]!);
+      const { recipientCommitment, changeCommitment } = paymentSignals(payment.signals);
+      this.#receive(paid, recipientCommitment);
+      this.#receive(note.amount - paid, changeCommitment);
       this.past.push(payment);
       batch.push(payment);
       expected.push(0n);
@@ -106,7 +107,7 @@ class Economy {
       feeRecipient: this.#random.address(),
     });
     await this.world.mined(this.world.pool.withdraw(withdrawArgument(withdrawal)));
-    this.#receive(total - amount, withdrawal.signals[11]!);
+    this.#receive(total - amount, withdrawalSignals(withdrawal.signals).commitment);
     this.withdrawn += amount;
   }
 
@@ -168,7 +169,7 @@ describe("invariants", function () {
     }
     expect(economy.cheats).to.be.greaterThan(ACTIONS / 20);
     for (const { signals } of economy.past)
-      expect(await world.pool.isSpent(signals[PAYMENT.nullifier]!)).to.equal(true);
+      expect(await world.pool.isSpent(paymentSignals(signals).nullifier)).to.equal(true);
     for (const { nullifier } of economy.unspent) expect(await world.pool.isSpent(nullifier)).to.equal(false);
     while (world.queue.groups().length > 0) await world.append();
     // The same leaves, in a tree that is built at once.

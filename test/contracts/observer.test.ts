@@ -6,6 +6,7 @@ import {
   nullifier,
   packPoint,
   paymentContext,
+  paymentSignals,
   recipientSignal,
   resourceDigest,
   validUntilOf,
@@ -68,7 +69,7 @@ describe("an observer of the chain", function () {
         add(`note of ${amount} for ${m}`, noteCommitment({ amount, ownerTag, blinding: 0n }));
         add(
           `note of ${amount} for ${m}, hint`,
-          noteCommitment({ amount, ownerTag, blinding: payment.prepared.publicSignals[4]! }),
+          noteCommitment({ amount, ownerTag, blinding: paymentSignals(payment.prepared.publicSignals).amountHint }),
         );
       }
     }

@@ -1,3 +1,4 @@
+import { WITHDRAWAL_SIGNAL } from "@sotto/protocol";
 import { expect } from "chai";
 import type { HostileToken } from "../../types/ethers-contracts/index.js";
 import { Random } from "../kit/random.ts";
@@ -45,7 +46,7 @@ describe("a hostile token", function () {
       await expect(withdrawn).to.emit(token, "CalledBack").withArgs(false, guard);
       await agrees();
     }
-    expect(await world.pool.isSpent(inner.signals[3]!)).to.equal(false);
+    expect(await world.pool.isSpent(inner.signals[WITHDRAWAL_SIGNAL.nullifiers]!)).to.equal(false);
   });
 
   it("may settle and append during a deposit, because no state is half written then", async () => {

@@ -1,9 +1,9 @@
 import { bn254 } from "@noble/curves/bn254.js";
-import { FIELD_MODULUS } from "@sotto/protocol";
+import { FIELD_MODULUS, PAYMENT_SIGNAL, paymentSignals } from "@sotto/protocol";
 import { expect } from "chai";
 import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
 import { slow } from "../kit/slow.ts";
-import { PAYMENT, type Payment, provePayment } from "../world/statements.ts";
+import { type Payment, provePayment } from "../world/statements.ts";
 import { deployPool } from "./support/deploy.ts";
 import { PoolWorld, settleArguments } from "./support/pool-world.ts";
 
@@ -31,7 +31,7 @@ describe("settle: valid proofs of other pools, chains and circuits", function ()
     expect(twin.deployed.poolAddress).to.equal(world.deployed.poolAddress);
     const payment = await world.payment({ validUntil: BigInt((await world.now()) + 3600) });
     // Both trees know the same root after the same leaf, so only the chain id differs.
-    const signals = payment.signals.with(PAYMENT.root, twin.tree.root);
+    const signals = payment.signals.with(PAYMENT_SIGNAL.root, twin.tree.root);
     const moved = { ...payment, signals, proof: proveWithTrapdoor("payment", signals).proof };
     const call = twin.pool.settle.staticCall(settleArguments([moved]));
     await expect(call).to.be.revertedWithCustomError(twin.pool, "ContextMismatch");
@@ -90,7 +90,10 @@ describe("settle: valid proofs of other pools, chains and circuits", function ()
     it("rejects two wrong statements whose errors cancel without weights", async () => {
       const [a, b] = await several(2);
       const signals = (payment: Payment, by: bigint) =>
-        payment.signals.with(PAYMENT.amountHint, (payment.signals[PAYMENT.amountHint]! + by) % FIELD_MODULUS);
+        payment.signals.with(
+          PAYMENT_SIGNAL.amountHint,
+          (paymentSignals(payment.signals).amountHint + by) % FIELD_MODULUS,
+        );
       const wrong = [
         { ...a!, signals: signals(a!, 1n) },
         { ...b!, signals: signals(b!, FIELD_MODULUS - 1n) },
@@ -100,7 +103,11 @@ describe("settle: valid proofs of other pools, chains and circuits", function ()
 
     it("does not verify the proof of a skipped payment", async () => {
       const [good, other] = await several(2);
-      const lost = { ...other!, signals: other!.signals.with(PAYMENT.root, 1n), proof: other!.proof.map(() => "1") };
+      const lost = {
+        ...other!,
+        signals: other!.signals.with(PAYMENT_SIGNAL.root, 1n),
+        proof: other!.proof.map(() => "1"),
+      };
       const outcomes = await world.pool.settle.staticCall(settleArguments([lost, good!, lost]));
       expect([...outcomes]).to.deep.equal([3n, 0n, 3n]);
     });
@@ -121,6 +128,6 @@ describe("settle: valid proofs of other pools, chains and circuits", function ()
     expect(again.proof).to.not.deep.equal(payment.proof);
     await world.settle(payment);
     const receipt = await world.settle(again);
-    await expect(receipt).to.emit(world.pool, "Skipped").withArgs(payment.signals[PAYMENT.nullifier]!, 1n);
+    await expect(receipt).to.emit(world.pool, "Skipped").withArgs(paymentSignals(payment.signals).nullifier, 1n);
   });
 });

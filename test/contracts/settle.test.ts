@@ -1,7 +1,7 @@
-import { BASE_FIELD_MODULUS, FIELD_MODULUS, signalsDigest } from "@sotto/protocol";
+import { BASE_FIELD_MODULUS, FIELD_MODULUS, PAYMENT_SIGNAL, paymentSignals, signalsDigest } from "@sotto/protocol";
 import { expect } from "chai";
 import { slow } from "../kit/slow.ts";
-import { PAYMENT, type Payment, paymentStatement } from "../world/statements.ts";
+import { type Payment, paymentStatement } from "../world/statements.ts";
 import { PoolWorld, settleArguments } from "./support/pool-world.ts";
 
 const OUTCOME = { settled: 0n, spent: 1n, expired: 2n, unknownRoot: 3n };
@@ -23,25 +23,26 @@ describe("settle", function () {
   it("emits everything that a scanner needs and marks the nullifier with the digest of the signals", async () => {
     const payment = await world.payment();
     const { signals } = payment;
+    const named = paymentSignals(signals);
     const leafIndex = world.queue.size;
-    expect(await world.pool.isSpent(signals[PAYMENT.nullifier]!)).to.equal(false);
+    expect(await world.pool.isSpent(named.nullifier)).to.equal(false);
     const call = world.pool.settle(settleArguments([payment]));
     await expect(call)
       .to.emit(world.pool, "Settled")
       .withArgs(
-        signals[PAYMENT.nullifier]!,
+        paymentSignals(signals).nullifier,
         signalsDigest(signals),
-        signals[PAYMENT.r]!,
-        signals[PAYMENT.c]!,
-        signals[PAYMENT.amountHint]!,
-        signals[9]!,
-        signals[PAYMENT.paid]!,
-        signals[PAYMENT.change]!,
+        paymentSignals(signals).ephemeralX,
+        paymentSignals(signals).hiddenCipherX,
+        paymentSignals(signals).amountHint,
+        paymentSignals(signals).changeHint,
+        paymentSignals(signals).recipientCommitment,
+        paymentSignals(signals).changeCommitment,
         leafIndex,
       );
     await world.mined(call);
-    expect(await world.pool.isSpent(signals[PAYMENT.nullifier]!)).to.equal(true);
-    expect(await world.pool.spentBy(signals[PAYMENT.nullifier]!)).to.equal(signalsDigest(signals));
+    expect(await world.pool.isSpent(paymentSignals(signals).nullifier)).to.equal(true);
+    expect(await world.pool.spentBy(paymentSignals(signals).nullifier)).to.equal(signalsDigest(signals));
     expect((await world.pool.queue()).chain).to.equal(world.queue.groups().at(-1)!.end.chain);
   });
 
@@ -55,9 +56,13 @@ describe("settle", function () {
     const before = await balances();
     await world.mined(world.pool.connect(stranger).settle(settleArguments([payment])));
     expect(await balances()).to.deep.equal(before);
-    expect(await world.pool.spentBy(payment.signals[PAYMENT.nullifier]!)).to.equal(signalsDigest(payment.signals));
+    expect(await world.pool.spentBy(paymentSignals(payment.signals).nullifier)).to.equal(
+      signalsDigest(payment.signals),
+    );
     const late = await world.settle(payment);
-    await expect(late).to.emit(world.pool, "Skipped").withArgs(payment.signals[PAYMENT.nullifier]!, OUTCOME.spent);
+    await expect(late)
+      .to.emit(world.pool, "Skipped")
+      .withArgs(paymentSignals(payment.signals).nullifier, OUTCOME.spent);
     expect(late.logs).to.have.length(1);
   });
 
@@ -94,7 +99,7 @@ describe("settle", function () {
     const receipt = await world.settle(...batch);
     expect(receipt.logs).to.have.length(8);
     expect(world.queue.size - before).to.equal(14);
-    for (const { signals } of batch) expect(await world.pool.isSpent(signals[PAYMENT.nullifier]!)).to.equal(true);
+    for (const { signals } of batch) expect(await world.pool.isSpent(paymentSignals(signals).nullifier)).to.equal(true);
     expect((await world.pool.queue()).size).to.equal(world.queue.size);
   });
 
@@ -111,7 +116,7 @@ describe("settle", function () {
     await world.settle(spent, expired, unknown, good);
     expect(await outcomes(good)).to.deep.equal([OUTCOME.spent]);
     for (const { signals } of [expired, unknown]) {
-      expect(await world.pool.isSpent(signals[PAYMENT.nullifier]!)).to.equal(false);
+      expect(await world.pool.isSpent(paymentSignals(signals).nullifier)).to.equal(false);
     }
   });
 
@@ -124,7 +129,7 @@ describe("settle", function () {
     await networkHelpers.time.setNextBlockTimestamp(validUntil + 1n);
     await expect(await world.settle(late))
       .to.emit(world.pool, "Skipped")
-      .withArgs(late.signals[6]!, OUTCOME.expired);
+      .withArgs(paymentSignals(late.signals).nullifier, OUTCOME.expired);
   });
 
   it("accepts every root the tree ever had and no other", async () => {
@@ -159,8 +164,9 @@ describe("settle", function () {
         for (let i = 0; i < 10; i++) {
           const signals = good.signals.with(i, (good.signals[i]! + 1n) % FIELD_MODULUS);
           const changed = { ...good, signals };
-          if (i === PAYMENT.root) expect((await outcomes(changed))[0], "an unknown root").to.equal(OUTCOME.unknownRoot);
-          else if (i === PAYMENT.resource)
+          if (i === PAYMENT_SIGNAL.root)
+            expect((await outcomes(changed))[0], "an unknown root").to.equal(OUTCOME.unknownRoot);
+          else if (i === PAYMENT_SIGNAL.resourceUrl)
             await refused(changed, ...rest).revertedWithCustomError(world.pool, "ContextMismatch");
           else await refused(changed, ...rest).revertedWithCustomError(world.pool, "InvalidProof");
         }
@@ -173,7 +179,7 @@ describe("settle", function () {
         const payment = await world.payment();
         await world.deposit();
         await world.append();
-        const signals = payment.signals.with(PAYMENT.root, world.tree.root);
+        const signals = payment.signals.with(PAYMENT_SIGNAL.root, world.tree.root);
         expect(world.tree.root).to.not.equal(old);
         await refused({ ...payment, signals }, ...rest).revertedWithCustomError(world.pool, "InvalidProof");
       });

@@ -1,9 +1,9 @@
-import { FIELD_MODULUS, signalsDigest } from "@sotto/protocol";
+import { FIELD_MODULUS, paymentSignals, signalsDigest, WITHDRAWAL_SIGNAL, withdrawalSignals } from "@sotto/protocol";
 import { expect } from "chai";
 import { ZeroAddress } from "ethers";
 import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
 import { slow } from "../kit/slow.ts";
-import { proveWithdrawal, WITHDRAWAL } from "../world/statements.ts";
+import { proveWithdrawal } from "../world/statements.ts";
 import { deployPool } from "./support/deploy.ts";
 import { PoolWorld, withdrawArgument } from "./support/pool-world.ts";
 
@@ -38,8 +38,8 @@ describe("withdraw", function () {
         40n,
         (value: string) => value.toLowerCase() === feeRecipient,
         withdrawal.validUntil,
-        signals[WITHDRAWAL.changeHint]!,
-        signals[WITHDRAWAL.commitment]!,
+        withdrawalSignals(signals).changeHint,
+        withdrawalSignals(signals).commitment,
         leafIndex,
       );
     expect([await balance(recipient), await balance(feeRecipient)]).to.deep.equal([860n, 40n]);
@@ -72,7 +72,7 @@ describe("withdraw", function () {
     await refused(exit).revertedWithCustomError(world.pool, "NullifierAlreadySpent");
     // Nobody else can drop the note, because the proof binds the hint.
     const other = await world.withdrawal({ amount: 50n, recipient });
-    const stripped = { ...other, signals: other.signals.with(WITHDRAWAL.changeHint, 0n) };
+    const stripped = { ...other, signals: other.signals.with(WITHDRAWAL_SIGNAL.changeHint, 0n) };
     await refused(stripped).revertedWithCustomError(world.pool, "InvalidProof");
   });
 
@@ -82,7 +82,7 @@ describe("withdraw", function () {
     await world.mined(world.pool.connect(stranger).withdraw(withdrawArgument(withdrawal)));
     expect(await balance(stranger.address)).to.equal(0n);
     expect(await balance(withdrawal.recipient)).to.equal(300n);
-    const [nullifier] = withdrawal.signals.slice(WITHDRAWAL.nullifiers);
+    const [nullifier] = withdrawal.signals.slice(WITHDRAWAL_SIGNAL.nullifiers);
     await refused(withdrawal).revertedWithCustomError(world.pool, "NullifierAlreadySpent").withArgs(nullifier!);
   });
 
@@ -110,15 +110,15 @@ describe("withdraw", function () {
   it("rejects every public signal changed by one", async () => {
     const good = await world.withdrawal({ amount: 300n, nullifiers: fresh(8) });
     const errors: Record<number, string> = {
-      [WITHDRAWAL.context]: "ContextMismatch",
-      [WITHDRAWAL.root]: "RootUnknown",
+      [WITHDRAWAL_SIGNAL.context]: "ContextMismatch",
+      [WITHDRAWAL_SIGNAL.root]: "RootUnknown",
     };
     for (let i = 0; i < 13; i++) {
       const changed = { ...good, signals: good.signals.with(i, (good.signals[i]! + 1n) % FIELD_MODULUS) };
       await refused(changed).revertedWithCustomError(world.pool, errors[i] ?? "InvalidProof");
     }
     for (let i = 1; i < 8; i++) {
-      const hidden = { ...good, signals: good.signals.with(WITHDRAWAL.nullifiers + i, 0n) };
+      const hidden = { ...good, signals: good.signals.with(WITHDRAWAL_SIGNAL.nullifiers + i, 0n) };
       await refused(hidden).revertedWithCustomError(world.pool, "InvalidProof");
     }
   });
@@ -154,7 +154,7 @@ describe("withdraw", function () {
   });
 
   it("rejects a spent note, the same note twice, and no note", async () => {
-    const spent = (await world.payment()).signals[6]!;
+    const spent = paymentSignals((await world.payment()).signals).nullifier;
     await world.settle(await world.payment({ nullifier: spent }));
     const twice = world.random.field();
     for (const nullifiers of [[spent], [...fresh(7), spent], [twice, twice], [twice, ...fresh(6), twice]]) {
@@ -231,7 +231,7 @@ describe("withdraw", function () {
     await expect(world.pool.withdraw(withdrawArgument(withdrawal))).to.be.revertedWith(
       "Blacklistable: account is blacklisted",
     );
-    expect(await world.pool.isSpent(withdrawal.signals[WITHDRAWAL.nullifiers]!)).to.equal(false);
+    expect(await world.pool.isSpent(withdrawal.signals[WITHDRAWAL_SIGNAL.nullifiers]!)).to.equal(false);
     await token.unBlacklist(withdrawal.recipient);
     await withdraw(withdrawal);
   });

@@ -1,5 +1,6 @@
 // kill -9 of a relayer's process at every state of the outbox, and what the next one makes of it.
 
+import { paymentSignals } from "@sotto/protocol";
 import { openStore } from "@sotto/verifier-service";
 import { expect } from "chai";
 import { Wallet } from "ethers";
@@ -72,7 +73,7 @@ describe("kill -9 of the relayer", function () {
       const { relayer, store } = await services.start({ storeUrl, config: CONFIG });
       const outcome = await relayer.waitFor(id, WAIT);
       expect(outcome.state).to.equal("settled");
-      expect(await chain.settlements(payment.signals[6]!)).to.deep.equal([outcome.txHash]);
+      expect(await chain.settlements(paymentSignals(payment.signals).nullifier)).to.deep.equal([outcome.txHash]);
       await eventually(async () => (await store.outbox.open()).length === 0);
       expect(await nonceOf()).to.equal(nonce + 1);
       expect(await enqueue(store, payment)).to.equal(id);
@@ -113,7 +114,8 @@ describe("kill -9 of the relayer", function () {
       expect(await dies(storeUrl, fault)).to.equal("SIGKILL");
     const { relayer } = await services.start({ storeUrl, config: CONFIG });
     for (const id of ids) expect((await relayer.waitFor(id, WAIT)).state).to.equal("settled");
-    for (const { signals } of payments) expect(await chain.settlements(signals[6]!)).to.have.length(1);
+    for (const { signals } of payments)
+      expect(await chain.settlements(paymentSignals(signals).nullifier)).to.have.length(1);
     expect(await chain.token.getFunction("balanceOf")(account.address)).to.equal(0n);
     expect(await nonceOf()).to.equal(nonce + 3);
   });

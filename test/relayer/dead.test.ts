@@ -1,5 +1,6 @@
 // Work that comes to nothing must not slow down, or cost more than, work that does.
 
+import { WITHDRAWAL_SIGNAL } from "@sotto/protocol";
 import { expect } from "chai";
 import { Contract, Wallet } from "ethers";
 import { eventually, WAIT } from "../kit/eventually.ts";
@@ -110,7 +111,7 @@ describe("a relayer with dead operations", function () {
     expect(await relayer.waitFor(id, WAIT)).to.include({ state: "failed", reason: "REVERTED" });
     expect(counts.get("relayer_transactions_total")).to.equal(1);
     await chain.automine(true);
-    const again = await enqueue(store, await chain.payment(180, withdrawal.signals[3]!));
+    const again = await enqueue(store, await chain.payment(180, withdrawal.signals[WITHDRAWAL_SIGNAL.nullifiers]!));
     await eventually(async () => (await store.operations.get(again))?.state === "broadcast");
     await chain.mine(2);
     expect((await relayer.waitFor(again, WAIT)).state).to.equal("settled");

@@ -1,5 +1,6 @@
 // Several replicas of the service on one PostgreSQL: one relays, the others queue and wait.
 
+import { paymentSignals } from "@sotto/protocol";
 import { expect } from "chai";
 import { Wallet } from "ethers";
 import { startPostgres, type TestPostgres } from "../../packages/database/test/support/postgres.ts";
@@ -56,7 +57,7 @@ describe("replicas on one PostgreSQL", function () {
     );
     for (const [i, { state, txHash }] of outcomes.entries()) {
       expect(state).to.equal("settled");
-      expect(await chain.settlements(payments[i]!.signals[6]!)).to.deep.equal([txHash]);
+      expect(await chain.settlements(paymentSignals(payments[i]!.signals).nullifier)).to.deep.equal([txHash]);
     }
     const leaders = await Promise.all(replicas.map(async ({ relayer }) => (await relayer.status()).leader));
     expect(leaders.filter(Boolean)).to.have.length(1);
@@ -75,7 +76,7 @@ describe("replicas on one PostgreSQL", function () {
     const outcomes = await Promise.all(ids.map((id) => second.relayer.waitFor(id, WAIT)));
     for (const [i, { state, txHash }] of outcomes.entries()) {
       expect(state).to.equal("settled");
-      expect(await chain.settlements(payments[i]!.signals[6]!)).to.deep.equal([txHash]);
+      expect(await chain.settlements(paymentSignals(payments[i]!.signals).nullifier)).to.deep.equal([txHash]);
     }
     expect((await nonceOf()) - nonce).to.equal(new Set(outcomes.map(({ txHash }) => txHash)).size);
   });
@@ -96,7 +97,7 @@ describe("replicas on one PostgreSQL", function () {
     const outcomes = await Promise.all(ids.map((id) => other.relayer.waitFor(id, WAIT)));
     for (const [i, { state, txHash }] of outcomes.entries()) {
       expect(state).to.equal("settled");
-      expect(await chain.settlements(payments[i]!.signals[6]!)).to.deep.equal([txHash]);
+      expect(await chain.settlements(paymentSignals(payments[i]!.signals).nullifier)).to.deep.equal([txHash]);
     }
   });
 

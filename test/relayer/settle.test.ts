@@ -1,5 +1,6 @@
 // Payments, withdrawals and deposits through the relayer on a real node.
 
+import { paymentSignals, WITHDRAWAL_SIGNAL } from "@sotto/protocol";
 import { expect } from "chai";
 import { Wallet } from "ethers";
 import { clearOfMidnight } from "../kit/clock.ts";
@@ -44,7 +45,7 @@ describe("relayer", function () {
     expect(receipt.from.toLowerCase()).to.equal(relayerAddress);
     expect(await enqueue(store, payment)).to.equal(id);
     expect(await relayer.waitFor(id, 0)).to.deep.equal(outcome);
-    expect(await chain.settlements(payment.signals[6]!)).to.deep.equal([outcome.txHash]);
+    expect(await chain.settlements(paymentSignals(payment.signals).nullifier)).to.deep.equal([outcome.txHash]);
     expect(await store.gasToday()).to.equal(receipt.gasUsed * receipt.gasPrice);
   });
 
@@ -118,7 +119,7 @@ describe("relayer", function () {
     await chain.mine();
     const outcome = await relayer.waitFor(id, WAIT);
     expect(outcome).to.include({ state: "settled", txHash: rival.hash });
-    expect(await chain.settlements(payment.signals[6]!)).to.deep.equal([rival.hash]);
+    expect(await chain.settlements(paymentSignals(payment.signals).nullifier)).to.deep.equal([rival.hash]);
   });
 
   it("fails a payment whose note was spent by another", async () => {
@@ -142,7 +143,7 @@ describe("relayer", function () {
     await chain.rpc("evm_setNextBlockTimestamp", Number(payment.validUntil) + 1);
     await chain.mine();
     expect(await relayer.waitFor(id, WAIT)).to.include({ state: "failed", reason: "EXPIRED", txHash: "0x" });
-    const again = await enqueue(store, await chain.payment(180, payment.signals[6]!));
+    const again = await enqueue(store, await chain.payment(180, paymentSignals(payment.signals).nullifier));
     expect((await relayer.waitFor(again, WAIT)).state).to.equal("settled");
   });
 
@@ -151,7 +152,7 @@ describe("relayer", function () {
     const withdrawal = await chain.withdrawal();
     const id = await enqueueWithdrawal(store, withdrawal);
     expect((await relayer.waitFor(id, WAIT)).state).to.equal("settled");
-    const nullifier = withdrawal.signals[4]!;
+    const nullifier = withdrawal.signals[WITHDRAWAL_SIGNAL.nullifiers + 1]!;
     const refused = await enqueue(store, await chain.payment(180, nullifier)).catch((error: Error) => error.message);
     expect(refused).to.equal("NULLIFIER_SPENT");
   });

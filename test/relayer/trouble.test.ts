@@ -1,5 +1,6 @@
 // Nodes that fail or lie, transactions that get stuck, nonces that others take, blocks that vanish.
 
+import { paymentSignals } from "@sotto/protocol";
 import { expect } from "chai";
 import { Wallet } from "ethers";
 import { clearOfMidnight } from "../kit/clock.ts";
@@ -59,7 +60,7 @@ describe("relayer in trouble", function () {
       const id = await enqueue(store, payment);
       const outcome = await relayer.waitFor(id, WAIT);
       expect(outcome.state).to.equal("settled");
-      expect(await chain.settlements(payment.signals[6]!)).to.deep.equal([outcome.txHash]);
+      expect(await chain.settlements(paymentSignals(payment.signals).nullifier)).to.deep.equal([outcome.txHash]);
       if (mode === "isOnAnotherChain") expect([...first.asked.keys()]).to.deep.equal(["eth_chainId"]);
     });
 
@@ -84,7 +85,7 @@ describe("relayer in trouble", function () {
       only.mode = "honest";
       const outcome = await relayer.waitFor(id, WAIT);
       expect(outcome.state).to.equal("settled");
-      expect(await chain.settlements(payment.signals[6]!)).to.deep.equal([outcome.txHash]);
+      expect(await chain.settlements(paymentSignals(payment.signals).nullifier)).to.deep.equal([outcome.txHash]);
     });
 
   it("backs off while no node estimates gas, and sends when one does", async () => {
@@ -158,7 +159,7 @@ describe("relayer in trouble", function () {
     await chain.automine(true);
     const outcome = await relayer.waitFor(id, WAIT);
     expect(outcome.state).to.equal("settled");
-    expect(await chain.settlements(payment.signals[6]!)).to.deep.equal([outcome.txHash]);
+    expect(await chain.settlements(paymentSignals(payment.signals).nullifier)).to.deep.equal([outcome.txHash]);
     const receipt = (await chain.provider.getTransactionReceipt(outcome.txHash))!;
     await eventually(async () => (await store.gasToday()) === receipt.gasUsed * receipt.gasPrice);
   });
@@ -202,7 +203,7 @@ describe("relayer in trouble", function () {
     await chain.automine(true);
     await eventually(async () => (await store.outbox.open()).length === 0);
     expect(await chain.provider.getTransactionCount(relayerAddress)).to.equal(cancelled.nonce + 1);
-    expect(await chain.settlements(payment.signals[6]!)).to.deep.equal([]);
+    expect(await chain.settlements(paymentSignals(payment.signals).nullifier)).to.deep.equal([]);
   });
 
   it("settles a reverted payment again, once", async () => {
@@ -219,7 +220,7 @@ describe("relayer in trouble", function () {
       const outcome = await relayer.waitFor(id, 0);
       return outcome.state === "settled" && outcome.blockNumber !== first.blockNumber && outcome;
     });
-    expect(await chain.settlements(payment.signals[6]!)).to.deep.equal([second.txHash]);
+    expect(await chain.settlements(paymentSignals(payment.signals).nullifier)).to.deep.equal([second.txHash]);
     expect(counts.get("relayer_reorganisations_total")).to.be.greaterThan(0);
   });
 
@@ -263,7 +264,7 @@ describe("relayer in trouble", function () {
     });
     expect(outcome.reason).to.equal("REORGANISED");
     await eventually(async () => (await store.outbox.open()).length === 0);
-    expect(await chain.settlements(payment.signals[6]!)).to.deep.equal([]);
+    expect(await chain.settlements(paymentSignals(payment.signals).nullifier)).to.deep.equal([]);
   });
 
   it("fills a gap in its nonces", async () => {
@@ -281,7 +282,7 @@ describe("relayer in trouble", function () {
     await chain.mine(3);
     await eventually(async () => (await chain.provider.getTransactionCount(relayerAddress)) === nonce + 1);
     expect((await relayer.waitFor(id, WAIT)).state).to.equal("settled");
-    expect(await chain.settlements(payment.signals[6]!)).to.have.length(1);
+    expect(await chain.settlements(paymentSignals(payment.signals).nullifier)).to.have.length(1);
   });
 
   it("resends under the next nonce after another transaction took its nonce", async () => {
@@ -301,7 +302,7 @@ describe("relayer in trouble", function () {
     const outcome = await relayer.waitFor(id, WAIT);
     expect(outcome.state).to.equal("settled");
     expect(outcome.txHash).not.to.equal(ours!.hash);
-    expect(await chain.settlements(payment.signals[6]!)).to.deep.equal([outcome.txHash]);
+    expect(await chain.settlements(paymentSignals(payment.signals).nullifier)).to.deep.equal([outcome.txHash]);
   });
 
   it("resets on a restarted chain with the same store", async () => {
@@ -317,7 +318,7 @@ describe("relayer in trouble", function () {
       const payment = await chain.payment();
       const id = await enqueue(store, payment);
       expect((await relayer.waitFor(id, WAIT)).state).to.equal("settled");
-      expect(await chain.settlements(payment.signals[6]!)).to.have.length(1);
+      expect(await chain.settlements(paymentSignals(payment.signals).nullifier)).to.have.length(1);
       expect((await relayer.waitFor(lost, 0)).state).not.to.equal("settled");
     } finally {
       await elsewhere.stopAll();

@@ -3,6 +3,7 @@
 
 import { settleCall } from "@sotto/client";
 import {
+  paymentSignals,
   randomField,
   resourceDigest,
   resourceHash,
@@ -98,7 +99,7 @@ describe("a resource server cannot be deceived", function () {
 
   it("by an invented payment with the nullifier of a settled one", async () => {
     const settled = await pay(world);
-    const nullifier = BigInt(settled.bundle.publicSignals[6]!);
+    const nullifier = BigInt(paymentSignals(settled.bundle.publicSignals).nullifier);
     await fooled.refuses("NOT_SETTLED", said(forgeFor(world, { nullifier }), settled.txSignature));
     await fooled.takes(said(settled.bundle, settled.txSignature));
   });
@@ -170,7 +171,11 @@ describe("a resource server cannot be deceived", function () {
     const bundle = forgeFor(world);
     const digest = signalsDigest(bundle.publicSignals.map(BigInt));
     const rest = Array.from({ length: 7 }, (_, index) => index);
-    const { topics, data } = pool.encodeEventLog("Settled", [bundle.publicSignals[6], digest, ...rest]);
+    const { topics, data } = pool.encodeEventLog("Settled", [
+      paymentSignals(bundle.publicSignals).nullifier,
+      digest,
+      ...rest,
+    ]);
     const signer = await world.provider.getSigner(1);
     const sent = await signer.sendTransaction({ data: emitting(topics, data) });
     const receipt = await sent.wait();
@@ -180,7 +185,7 @@ describe("a resource server cannot be deceived", function () {
 
   it("by a failed settlement", async () => {
     const settled = await pay(world);
-    const nullifier = BigInt(settled.bundle.publicSignals[6]!);
+    const nullifier = BigInt(paymentSignals(settled.bundle.publicSignals).nullifier);
     const late = forgeFor(world, { nullifier });
     const signer = await world.provider.getSigner(1);
     const sent = await signer.sendTransaction({ ...settleCall(world.pool, [callOf(late)]), gasLimit: 1_000_000n });

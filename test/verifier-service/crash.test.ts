@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { shieldedPoolAbi } from "@sotto/protocol";
+import { paymentSignals, shieldedPoolAbi } from "@sotto/protocol";
 import { expect } from "chai";
 import { Interface } from "ethers";
 import { call, claimsOf, post } from "../kit/http.ts";
@@ -60,7 +60,7 @@ describe("kill -9 of the service", function () {
       const answer = await post(`${running.url}/settle`, request);
       expect(answer.body["status"], JSON.stringify(answer.body)).to.equal("success");
       const { txSignature } = answer.body;
-      expect(await settlements(world, bundle.publicSignals[6]!)).to.deep.equal([txSignature]);
+      expect(await settlements(world, paymentSignals(bundle.publicSignals).nullifier)).to.deep.equal([txSignature]);
       expect((await post(`${running.url}/settle`, request)).body).to.deep.equal(answer.body);
       const id = claimsOf(body["paymentToken"])["jti"];
       expect((await call(`${running.url}/settle/${String(id)}`)).body).to.deep.equal(answer.body);

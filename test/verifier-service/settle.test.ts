@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { settleCall } from "@sotto/client";
-import { encodeShieldedAddress, randomField, resourceDigest, validUntilOf } from "@sotto/protocol";
+import { encodeShieldedAddress, paymentSignals, randomField, resourceDigest, validUntilOf } from "@sotto/protocol";
 import { expect } from "chai";
 import { getAddress } from "ethers";
 import { clockWithin, DAY_MS } from "../kit/clock.ts";
@@ -48,7 +48,7 @@ describe("POST /settle", function () {
     const receipt = await world.provider.getTransactionReceipt(String(txSignature));
     expect(receipt).to.include({ status: 1, blockNumber });
     expect(receipt!.from.toLowerCase()).to.equal(service.relayer);
-    expect(await isSpent(bundle.publicSignals[6]!)).to.equal(true);
+    expect(await isSpent(paymentSignals(bundle.publicSignals).nullifier)).to.equal(true);
   });
 
   it("gives the same answer for the same token, and sends one transaction", async () => {
@@ -81,7 +81,7 @@ describe("POST /settle", function () {
   it("answers 409 to any other payment than the token's, and sends nothing", async () => {
     const { bundle, request } = await verified();
     const other = forgeBundle(world, { root });
-    const same = { root, nullifier: BigInt(bundle.publicSignals[6]!) };
+    const same = { root, nullifier: BigInt(paymentSignals(bundle.publicSignals).nullifier) };
     const changes = [
       { proof: other.proof },
       { publicSignals: forgeBundle(world, same).publicSignals },
@@ -96,7 +96,7 @@ describe("POST /settle", function () {
       const { status, body } = await settle({ ...request, ...change });
       expect([status, body["code"]], Object.keys(change)[0]).to.deep.equal([409, "PAYMENT_MISMATCH"]);
     }
-    expect(await isSpent(bundle.publicSignals[6]!)).to.equal(false);
+    expect(await isSpent(paymentSignals(bundle.publicSignals).nullifier)).to.equal(false);
   });
 
   it("rejects tokens that it did not issue", async () => {
@@ -173,7 +173,7 @@ describe("POST /settle", function () {
       expect((await settle(settleRequest(settled, first), later)).body).to.deep.equal(before.body);
       const { status, body } = await settle(settleRequest(late, second), later);
       expect([status, body["code"]]).to.deep.equal([410, "TOKEN_EXPIRED"]);
-      expect(await isSpent(late.publicSignals[6]!)).to.equal(false);
+      expect(await isSpent(paymentSignals(late.publicSignals).nullifier)).to.equal(false);
     } finally {
       await later.close();
     }

@@ -1,5 +1,12 @@
 import { createPublicKey, verify } from "node:crypto";
-import { randomField, resourceHash, signalsDigest } from "@sotto/protocol";
+import {
+  PAYMENT_SIGNAL,
+  paymentSignals,
+  randomField,
+  rangeSignals,
+  resourceHash,
+  signalsDigest,
+} from "@sotto/protocol";
 import { expect } from "chai";
 import { type Answer, call, claimsOf, post } from "../kit/http.ts";
 import { slow } from "../kit/slow.ts";
@@ -57,7 +64,7 @@ describe("POST /verify", function () {
       recipientTag: String(merchantTag),
       resourceHash: resourceHash(RESOURCE),
       senderCommitment: bundle.senderCommitment,
-      nullifier: bundle.publicSignals[6],
+      nullifier: paymentSignals(bundle.publicSignals).nullifier,
       timestamp: bundle.timestamp,
     });
     expect(Number(claims["exp"]) - Number(claims["iat"])).to.equal(body["expiresIn"]);
@@ -150,7 +157,8 @@ describe("POST /verify", function () {
     const withPlainC = () => {
       const senderCommitment = randomField();
       const { amountPublicSignals } = forgeBundle(world, { root, senderCommitment });
-      return forgeBundle(world, { root, senderCommitment }, { publicSignals: { 3: BigInt(amountPublicSignals[1]!) } });
+      const bare = { [PAYMENT_SIGNAL.hiddenCipherX]: BigInt(rangeSignals(amountPublicSignals).cipherX) };
+      return forgeBundle(world, { root, senderCommitment }, { publicSignals: bare });
     };
     for (const [what, reason, bundle] of cases)
       it(`${what}: ${reason}`, async () => {

@@ -10,6 +10,7 @@ import {
   type PaymentInstructions,
   type ProofHeader,
   parseProofHeader,
+  paymentSignals,
   type ShieldedAddressBinding,
   signalsDigest,
 } from "@sotto/protocol";
@@ -152,7 +153,13 @@ export class SmallServer {
     }
     const header = parseProofHeader(proof);
     const digest = signalsDigest(header.publicSignals);
-    this.sales.push({ target, method, body, digest, nullifier: String(header.publicSignals[6]) });
+    this.sales.push({
+      target,
+      method,
+      body,
+      digest,
+      nullifier: String(paymentSignals(header.publicSignals).nullifier),
+    });
     response.end(`sold ${target} ${body}`);
   }
 
@@ -163,7 +170,7 @@ export class SmallServer {
     await this.#viewing.scan();
     if (!this.#viewing.received().some(({ transactionHash }) => transactionHash === header.txSignature))
       return "not settled";
-    const nullifier = String(header.publicSignals[6]);
+    const nullifier = String(paymentSignals(header.publicSignals).nullifier);
     if (this.#used.has(nullifier)) return "used";
     this.#used.add(nullifier);
     return undefined;

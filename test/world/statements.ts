@@ -13,19 +13,6 @@ export interface Payment {
   resourceDigest: string;
 }
 
-export const PAYMENT = {
-  recipient: 0,
-  resource: 1,
-  r: 2,
-  c: 3,
-  amountHint: 4,
-  root: 5,
-  nullifier: 6,
-  paid: 7,
-  change: 8,
-};
-export const WITHDRAWAL = { context: 0, amount: 1, root: 2, nullifiers: 3, commitment: 11, changeHint: 12 };
-
 export interface PaymentFields {
   readonly root: bigint;
   readonly validUntil: bigint;

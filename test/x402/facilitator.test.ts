@@ -1,6 +1,6 @@
 // The service in the terms of x402, by requests that no package of ours made.
 
-import { BASE8, encodeShieldedAddress, randomField } from "@sotto/protocol";
+import { BASE8, encodeShieldedAddress, paymentSignals, randomField } from "@sotto/protocol";
 import { X402_SCHEME, x402Network } from "@sotto/protocol/x402";
 import { expect } from "chai";
 import { proveWithTrapdoor } from "../../scripts/setup/trapdoor.ts";
@@ -25,7 +25,7 @@ describe("the service as an x402 facilitator", function () {
   const verify = (body: unknown, by = service): Promise<Answer> => post(`${by.url}/verify`, body);
   const settle = (body: unknown, by = service): Promise<Answer> => post(`${by.url}/settle`, body);
   const isSpent = ({ paymentPayload }: X402Body): Promise<boolean> =>
-    world.poolContract.getFunction("isSpent")(BigInt(paymentPayload.payload.publicSignals[6]!));
+    world.poolContract.getFunction("isSpent")(BigInt(paymentSignals(paymentPayload.payload.publicSignals).nullifier));
 
   before(async () => {
     world = await openWorld();

@@ -1,6 +1,6 @@
 // What a purchase does when things take their time: dates that pass, notes that are spent elsewhere, proofs that grow
 // old. On a chain in memory, whose clock can be turned; test/client pays on a real one.
-import { MAX_PAYMENT_TOKEN_LENGTH, parseProofHeader, type WireBundle } from "@sotto/protocol";
+import { MAX_PAYMENT_TOKEN_LENGTH, parseProofHeader, paymentSignals, type WireBundle } from "@sotto/protocol";
 import { expect } from "chai";
 import { rejection } from "../../../test/kit/rejection.ts";
 import { dismissPurchase, openPurchases } from "../src/purchase/open.ts";
@@ -51,7 +51,7 @@ describe("a purchase", () => {
     const paid = await buy();
     const header = parseProofHeader(paid.header);
     expect([header.txSignature, header.resourceUrl]).to.deep.equal([paid.txSignature, request.resourceUrl]);
-    expect(String(header.publicSignals[6])).to.equal(paid.nullifier);
+    expect(String(paymentSignals(header.publicSignals).nullifier)).to.equal(paid.nullifier);
     expect(payer.history()[0]).to.include({ state: "settled", transactionHash: paid.txSignature, digest: paid.digest });
     expect(await openPurchases(payer)).to.have.length(1);
     await paid.delivered();
@@ -125,7 +125,7 @@ describe("a purchase", () => {
     expect(service.asked).to.deep.equal(["verify", "settle", "settle", "settle", "verify", "settle"]);
     expect(payer.history()).to.have.length(1);
     expect([paid.nullifier, await received()]).to.deep.equal([
-      parseProofHeader(paid.header).publicSignals[6]!.toString(),
+      String(paymentSignals(parseProofHeader(paid.header).publicSignals).nullifier),
       1_000n,
     ]);
     expect((await store().list("spend/")).length).to.equal(1);
@@ -139,7 +139,7 @@ describe("a purchase", () => {
     };
     expect((await rejection(buy())).code).to.equal("SETTLEMENT_UNKNOWN");
     expect(bundles.length).to.be.greaterThan(2);
-    expect(new Set(bundles.map(({ publicSignals }) => publicSignals[6])).size).to.equal(1);
+    expect(new Set(bundles.map(({ publicSignals }) => paymentSignals(publicSignals).nullifier)).size).to.equal(1);
     const txSignature = service.settle(bundles[1]!);
     await world.append();
     service.before = AWAY;

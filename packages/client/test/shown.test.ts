@@ -1,3 +1,4 @@
+import { withdrawalSignals } from "@sotto/protocol";
 import { expect } from "chai";
 import { rejection } from "../../../test/kit/rejection.ts";
 import { MemoryStore } from "../src/store/memory.ts";
@@ -70,7 +71,7 @@ describe("a note whose nullifier was shown by an unsettled payment", () => {
       await world.append();
     };
     const payment = await payer.pay(other, { merge: { submit, interval: 1 } });
-    expect(merges.map(({ withdraw }) => withdraw.signals.slice(3, 11))).to.deep.equal([
+    expect(merges.map(({ withdraw }) => withdrawalSignals(withdraw.signals).nullifiers)).to.deep.equal([
       [first.nullifier, ...new Array<string>(7).fill("0")],
     ]);
     expect(payment.nullifier).to.not.equal(first.nullifier);
@@ -103,7 +104,8 @@ describe("a note whose nullifier was shown by an unsettled payment", () => {
 
   it("is not withdrawn while other notes suffice", async () => {
     const { payer, first } = await abandoned();
-    const nullifiers = ({ withdraw }: Withdrawal) => withdraw.signals.slice(3, 11).filter((word) => word !== "0");
+    const nullifiers = ({ withdraw }: Withdrawal) =>
+      withdrawalSignals(withdraw.signals).nullifiers.filter((word) => word !== "0");
     const part = await payer.withdraw({ recipient: ACCOUNT, amount: 6_000n });
     expect(nullifiers(part)).to.have.length(1).and.to.not.include(first.nullifier);
   });

@@ -8,6 +8,7 @@ import {
   NoteTree,
   noteCommitment,
   type Point,
+  paymentSignals,
   prepareAppend,
   preparePayment,
   prepareRange,
@@ -16,6 +17,7 @@ import {
   signalsDigest,
   tryDecrypt,
   withdrawalPadContext,
+  withdrawalSignals,
 } from "../src/index.ts";
 import { vectors } from "./support/vectors.ts";
 
@@ -95,7 +97,7 @@ describe("a payment from deposit to withdrawal, against the oracle's known answe
     expect(paid.validUntil).to.equal(known.payment.validUntil);
     expect(paid.senderNonce).to.equal(known.payment.senderNonce);
     expect(paid.senderCommitment).to.equal(known.payment.senderCommitment);
-    expect(paid.nullifier).to.equal(known.publicSignals[6]);
+    expect(paid.nullifier).to.equal(paymentSignals(known.publicSignals).nullifier);
   });
 
   it("prepares the range proof's signals for the same ciphertext", () => {
@@ -106,28 +108,19 @@ describe("a payment from deposit to withdrawal, against the oracle's known answe
   });
 
   it("lets the recipient read its note, and the payer its change, from the event", () => {
-    const signals = known.publicSignals;
-    const event = {
-      ephemeralX: signals[2]!,
-      amountHint: signals[4]!,
-      recipientCommitment: signals[7]!,
-    };
+    const signals = paymentSignals(known.publicSignals);
     const viewer = { viewingKey: merchant.viewingKey, ownerTag: merchant.ownerTag(0) };
-    expect(tryDecrypt(viewer, event)).to.deep.equal(paid.recipientNote);
+    expect(tryDecrypt(viewer, signals)).to.deep.equal(paid.recipientNote);
     expect(paid.recipientNote.amount).to.equal(known.payment.amount);
     const reader = { changeKey: payer.changeKey, ownerTag: payer.ownerTag(0) };
-    const delivered = {
-      nullifier: signals[6]!,
-      unique: signals[2]!,
-      changeHint: signals[9]!,
-      changeCommitment: signals[8]!,
-    };
+    const delivered = { ...signals, unique: signals.ephemeralX };
     expect(readChange(reader, delivered)).to.deep.equal(paid.changeNote);
     expect(paid.changeNote.amount).to.equal(amount - known.payment.amount);
   });
 
   it("queues both notes and appends them", () => {
-    const leaves = [known.publicSignals[7]!, known.publicSignals[8]!];
+    const { recipientCommitment, changeCommitment } = paymentSignals(known.publicSignals);
+    const leaves = [recipientCommitment, changeCommitment];
     expect(foldQueue(`0x${"00".repeat(32)}`, leaves[0]!)).to.equal(known.queueChain);
     const appended = prepareAppend({ ...deployment, tree, leaves });
     expect(appended.publicSignals).to.deep.equal(known.append);
@@ -135,7 +128,8 @@ describe("a payment from deposit to withdrawal, against the oracle's known answe
   });
 
   it("withdraws from the change note", () => {
-    const grown = new NoteTree([...known.leaves, known.publicSignals[7]!, known.publicSignals[8]!]);
+    const { recipientCommitment, changeCommitment } = paymentSignals(known.publicSignals);
+    const grown = new NoteTree([...known.leaves, recipientCommitment, changeCommitment]);
     const { terms } = known.withdrawal;
     const change = { ...paid.changeNote, spendingKey: payer.spendingKey(0), leafIndex: known.leaves.length + 1 };
     const withdrawn = prepareWithdrawal({
@@ -151,13 +145,12 @@ describe("a payment from deposit to withdrawal, against the oracle's known answe
     expect(withdrawn.digest).to.equal(known.withdrawal.digest);
     expect(signalsDigest(withdrawn.publicSignals)).to.equal(known.withdrawal.digest);
     const reader = { changeKey: payer.changeKey, ownerTag: payer.ownerTag(0) };
-    const [context, spent, , nullifier] = withdrawn.publicSignals;
-    const [changeCommitment, changeHint] = withdrawn.publicSignals.slice(-2);
+    const { context, amount: taken, nullifiers, commitment, changeHint } = withdrawalSignals(withdrawn.publicSignals);
     const delivered = {
-      nullifier: nullifier!,
-      unique: withdrawalPadContext(context!, spent!, withdrawn.publicSignals.slice(3, 11)),
-      changeHint: changeHint!,
-      changeCommitment: changeCommitment!,
+      nullifier: nullifiers[0]!,
+      unique: withdrawalPadContext(context, taken, nullifiers),
+      changeHint,
+      changeCommitment: commitment,
     };
     expect(readChange(reader, delivered)).to.deep.equal(withdrawn.outputNote);
   });

@@ -11,6 +11,7 @@ import {
   prepareRange,
   prepareWithdrawal,
   type WithdrawalArguments,
+  withdrawalSignals,
 } from "../src/index.ts";
 import { expectCode } from "./support/expect-code.ts";
 
@@ -142,7 +143,7 @@ describe("prepareWithdrawal", () => {
       expect(new Set(prepared.nullifiers).size).to.equal(count);
       const expectedFlags = Array.from({ length: 8 }, (_, i) => (i < count ? 1n : 0n));
       expect(prepared.input.enabled).to.deep.equal(expectedFlags);
-      const nullifiers = prepared.publicSignals.slice(3, 11);
+      const nullifiers = withdrawalSignals(prepared.publicSignals).nullifiers;
       expect(nullifiers).to.deep.equal([...prepared.nullifiers, ...new Array<bigint>(8 - count).fill(0n)]);
       const paths = prepared.input["pathChildren"] as readonly (readonly (readonly bigint[])[])[];
       for (const path of paths.slice(count)) {
@@ -163,7 +164,8 @@ describe("prepareWithdrawal", () => {
   it("withdraws everything, and leaves a note of amount 0", () => {
     const prepared = prepareWithdrawal({ ...withdrawal, notes: notes.slice(0, 2), amount: 201n });
     expect(prepared.outputNote.amount).to.equal(0n);
-    expect(prepareWithdrawal({ ...withdrawal, amount: 5n }).publicSignals[1]).to.equal(withdrawal.fee);
+    const { publicSignals } = prepareWithdrawal({ ...withdrawal, amount: 5n });
+    expect(withdrawalSignals(publicSignals).amount).to.equal(withdrawal.fee);
   });
 
   it("never uses a pad for two outputs", () => {

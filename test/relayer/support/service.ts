@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connectChain } from "@sotto/chain";
-import { signalsDigest } from "@sotto/protocol";
+import { paymentSignals, signalsDigest, withdrawalSignals } from "@sotto/protocol";
 import {
   createRelayer,
   LOCAL_RELAYER_CONFIG,
@@ -126,7 +126,7 @@ const newId = (kind: string) => `${kind}-${process.pid}-${++ids}`;
 
 /** Reserves and queues a payment as the HTTP routes do after their checks. @returns its id */
 export async function enqueue(store: Store, payment: Payment, id = newId("payment")): Promise<string> {
-  const nullifier = String(payment.signals[6]);
+  const nullifier = String(paymentSignals(payment.signals).nullifier);
   const reserved = await store.reservations.reserve({
     id,
     nullifier,
@@ -148,7 +148,7 @@ export async function enqueueWithdrawal(
   withdrawal: Withdrawal,
   id = newId("withdrawal"),
 ): Promise<string> {
-  const nullifiers = withdrawal.signals.slice(3, 11).filter((word) => word !== 0n);
+  const nullifiers = withdrawalSignals(withdrawal.signals).nullifiers.filter((word) => word !== 0n);
   const queued = await store.operations.enqueueWithdrawal({
     id,
     digest: signalsDigest(withdrawal.signals),

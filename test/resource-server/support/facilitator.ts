@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import {
   decodeShieldedAddress,
+  paymentSignals,
   resourceHash,
   signalsDigest,
   TOKEN_TYPE,
@@ -45,7 +46,7 @@ function claimsOf({ chainId, pool, merchant }: MerchantWorld, bundle: WireBundle
     recipientTag: String(ownerTag),
     resourceHash: resourceHash(bundle.resourceUrl),
     senderCommitment: bundle.senderCommitment,
-    nullifier: bundle.publicSignals[6],
+    nullifier: paymentSignals(bundle.publicSignals).nullifier,
     timestamp: bundle.timestamp,
     validUntil: Number(validUntilOf(bundle.timestamp)),
   };

@@ -1,4 +1,5 @@
 import { ethersProvider, sendCall, type Withdrawal, withdrawCall } from "@sotto/client";
+import { withdrawalSignals } from "@sotto/protocol";
 import { confirm, YES } from "../ask.ts";
 import type { Command } from "../command.ts";
 import { amountFields, money } from "../format.ts";
@@ -46,7 +47,7 @@ export const withdraw: Command = {
       const made = await whenReady(session, wait, () => prove(session, again, terms));
       const sent = await send(session, made);
       const { withdraw: call, id } = made;
-      const amount = BigInt(call.signals[1] ?? 0) - BigInt(call.fee);
+      const amount = BigInt(withdrawalSignals(call.signals).amount) - BigInt(call.fee);
       const json = { id, ...amountFields(amount, config), recipient: call.recipient, ...sent };
       return { json, text: [`withdrew ${money(amount, config)} to ${call.recipient}: ${sent.transaction}`] };
     });

@@ -8,9 +8,11 @@ import {
   NoteTree,
   noteCommitment,
   paymentContext,
+  paymentSignals,
   signalsDigest,
   type WithdrawalTerms,
   withdrawalContext,
+  withdrawalSignals,
 } from "@sotto/protocol";
 import { type Result, Signature } from "ethers";
 import type { CallContext, LocalContract } from "./local-chain.ts";
@@ -96,36 +98,36 @@ export class LocalPool implements LocalContract {
       signals.every((signal) => signal < FIELD_MODULUS),
       "SignalOutOfField",
     );
-    check(paymentContext({ ...this.deployment, validUntil, resourceDigest }) === signals[1], "ContextMismatch");
-    const nullifier = signals[6]!;
-    const skip =
-      this.#state.spent.has(nullifier) || context.timestamp > validUntil || !this.#state.roots.has(signals[5]!);
+    const { resourceUrl, root, nullifier, recipientCommitment, changeCommitment, ...shown } = paymentSignals(signals);
+    check(paymentContext({ ...this.deployment, validUntil, resourceDigest }) === resourceUrl, "ContextMismatch");
+    const skip = this.#state.spent.has(nullifier) || context.timestamp > validUntil || !this.#state.roots.has(root);
     if (skip) return [];
     const digest = signalsDigest(signals);
     this.#state.spent.set(nullifier, digest);
-    const leafIndex = this.#push(signals[7]!);
-    this.#push(signals[8]!);
-    const [, , R, C, amountHint, , , recipient, change, changeHint] = signals;
-    const values = [nullifier, digest, R, C, amountHint, changeHint, recipient, change, leafIndex];
+    const leafIndex = this.#push(recipientCommitment);
+    this.#push(changeCommitment);
+    const { ephemeralX, hiddenCipherX, amountHint, changeHint } = shown;
+    const delivered = [ephemeralX, hiddenCipherX, amountHint, changeHint, recipientCommitment, changeCommitment];
+    const values = [nullifier, digest, ...delivered, leafIndex];
     return [poolInterface.encodeEventLog("Settled", values)];
   }
 
   #withdraw(withdrawal: Result, context: CallContext): Log {
     const signals: bigint[] = [...withdrawal["signals"]];
+    const named = withdrawalSignals(signals);
+    const { amount, nullifiers, changeHint } = named;
     const { recipient, fee, feeRecipient, validUntil } = withdrawal as unknown as WithdrawalTerms;
     const terms = { recipient, fee, feeRecipient, validUntil };
     check(context.timestamp <= validUntil, "WithdrawalExpired");
-    check(withdrawalContext({ ...this.deployment, ...terms }) === signals[0], "ContextMismatch");
-    check(this.#state.roots.has(signals[2]!), "RootUnknown");
+    check(withdrawalContext({ ...this.deployment, ...terms }) === named.context, "ContextMismatch");
+    check(this.#state.roots.has(named.root), "RootUnknown");
     const digest = signalsDigest(signals);
-    const nullifiers = signals.slice(3, 11);
     check(nullifiers[0] !== 0n, "NullifierAlreadySpent");
     for (const nullifier of nullifiers.filter((word) => word !== 0n)) {
       check(!this.#state.spent.has(nullifier), "NullifierAlreadySpent");
       this.#state.spent.set(nullifier, digest);
     }
-    const [amount, changeHint] = [signals[1]!, signals[12]!];
-    const commitment = changeHint === 0n ? 0n : signals[11]!;
+    const commitment = changeHint === 0n ? 0n : named.commitment;
     const leafIndex = changeHint === 0n ? 0 : this.#push(commitment);
     this.#token.transfer(POOL, recipient, amount - fee);
     this.#token.transfer(POOL, feeRecipient, fee);

@@ -1,6 +1,8 @@
 import { settleCall } from "@sotto/chain/ethers";
 import {
   type PaymentCall,
+  paymentSignals,
+  rangeSignals,
   resourceDigest,
   resourceHash,
   signalsDigest,
@@ -66,17 +68,18 @@ export class LocalService {
 
   #verify(bundle: WireBundle): Body {
     const { publicSignals, amountPublicSignals, recipientPublicKey, resourceUrl, senderCommitment, timestamp } = bundle;
+    const { recipientKey, recipientTag } = rangeSignals(amountPublicSignals);
     const claims = {
       jti: "local",
       digest: signalsDigest(publicSignals.map(BigInt)),
       chainId: "31337",
       pool: POOL,
       recipient: recipientPublicKey,
-      recipientKey: amountPublicSignals[2],
-      recipientTag: amountPublicSignals[3],
+      recipientKey,
+      recipientTag,
       resourceHash: resourceHash(resourceUrl),
       senderCommitment,
-      nullifier: publicSignals[6],
+      nullifier: paymentSignals(publicSignals).nullifier,
       timestamp,
       validUntil: Number(validUntilOf(timestamp)),
     };

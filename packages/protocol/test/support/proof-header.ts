@@ -5,6 +5,7 @@ import {
   encryptAmount,
   FIELD_MODULUS,
   hiddenCipherX,
+  PAYMENT_SIGNAL,
   packCiphertext,
   type WireBundle,
 } from "../../src/index.ts";
@@ -14,8 +15,8 @@ const { R, C } = encryptAmount(deriveKeys(new Uint8Array(32).fill(4), PLACE).enc
 // The largest valid values, for which a header must have room.
 const words = Array.from({ length: 8 }, (_, i) => String(BASE_FIELD_MODULUS - 1n - BigInt(i)));
 export const signals = Array.from({ length: 10 }, (_, i) => String(FIELD_MODULUS - 1n - BigInt(i)));
-signals[2] = String(R.x);
-signals[3] = String(hiddenCipherX(C.x, FIELD_MODULUS - 1n));
+signals[PAYMENT_SIGNAL.ephemeralX] = String(R.x);
+signals[PAYMENT_SIGNAL.hiddenCipherX] = String(hiddenCipherX(C.x, FIELD_MODULUS - 1n));
 export const bundle: WireBundle = {
   proof: words,
   publicSignals: signals,
