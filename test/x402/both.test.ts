@@ -1,11 +1,11 @@
-// One route that answers both dialects, on Express: the published middleware beside sotto's own paywall.
+// One route that answers both formats, on Express: the published middleware beside sotto's own paywall.
 
 import { createServer, type Server } from "node:http";
 import { type Wallet, wrapFetch } from "@sotto/client";
 import { createPaywall, type Paywall } from "@sotto/resource-server";
 import { sotto } from "@sotto/resource-server/express";
 import { SottoScheme as Payer } from "@sotto/x402/client";
-import { bothDialects, SottoScheme, x402Challenge } from "@sotto/x402/server";
+import { bothFormats, SottoScheme, x402Challenge } from "@sotto/x402/server";
 import { HTTPFacilitatorClient } from "@x402/core/server";
 import { paymentMiddlewareFromHTTPServer, x402HTTPResourceServer, x402ResourceServer } from "@x402/express";
 import { wrapFetchWithPayment, x402Client } from "@x402/fetch";
@@ -55,7 +55,7 @@ describe("a route with both formats", function () {
     const accepts = { scheme: scheme.scheme, network: scheme.network, payTo: recipient.wallet, price: "$1.00" };
     const http = new x402HTTPResourceServer(resources, { "GET /report": { accepts } });
     const theirs = paymentMiddlewareFromHTTPServer(http);
-    app.use(bothDialects(http, theirs, sotto(paywall) as unknown as RequestHandler));
+    app.use(bothFormats(http, theirs, sotto(paywall) as unknown as RequestHandler));
     app.get(["/report", "/secret"], (_request, response) => {
       served += 1;
       response.json({ report: "paid" });

@@ -171,7 +171,7 @@ describe("a payer with the published @x402/fetch", function () {
       lose = undefined;
       await until(async () => (await spent(late)) === PRICE);
       ahead = 301_000;
-      expect((await failure(paying(url))).message).to.match(/too old to be shown/);
+      expect((await failure(paying(url))).message).to.match(/too old to be presented/);
       ahead = 0;
       expect((await paying(url)).status).to.equal(200);
     });

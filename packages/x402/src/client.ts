@@ -1,4 +1,4 @@
-// The payer's side of the scheme, for x402Client.register.
+// The scheme for clients, to be passed to x402Client.register.
 import type { Wallet } from "@sotto/client";
 import {
   parseX402Network,
@@ -8,9 +8,8 @@ import {
   X402_VERSION,
   x402Network,
 } from "@sotto/protocol/x402";
-import { checkTerms, type Policy } from "./client/check.ts";
+import { checkTerms, type Policy, readToken } from "./client/check.ts";
 import { nullifierOf, Payments } from "./client/payments.ts";
-import { readToken } from "./client/token.ts";
 import { trackFetch } from "./client/track.ts";
 import { X402SchemeError } from "./errors.ts";
 import { serviceAddress } from "./service-address.ts";
@@ -21,9 +20,9 @@ export { X402SchemeError, type X402SchemeErrorCode } from "./errors.ts";
 
 export interface SottoClientOptions {
   readonly wallet: Wallet;
-  /** Base addresses of the services that may see payments. Requirements that name another one are refused. */
+  /** Base addresses of the services that may see payments. Requirements that name another service are refused. */
   readonly services: readonly string[];
-  /** Milliseconds to wait for a note that is being appended or held by another payment; 60,000 if left out. */
+  /** Maximum wait for a note that is being appended or that another payment has reserved, ms. Default: 60,000. */
   readonly fundsTimeoutMs?: number;
 }
 
@@ -33,7 +32,7 @@ interface PaymentResponse {
 }
 
 const FUNDS_TIMEOUT_MS = 60_000;
-/** Between a settlement that is pending and asking again. */
+/** Pause before a retry if the settlement is pending, ms. */
 const PENDING_PAUSE_MS = 1_000;
 
 export class SottoScheme {
@@ -42,33 +41,36 @@ export class SottoScheme {
   readonly #policy: Policy;
   readonly #symbol: string;
   readonly #payments: Payments;
-  readonly #unnamed = new WeakMap<object, string>();
+  readonly #challengeIds = new WeakMap<object, string>();
 
   private constructor(policy: Policy, symbol: string, fundsTimeoutMs: number) {
     this.#policy = policy;
     this.#symbol = symbol;
     this.#payments = new Payments(policy.wallet, fundsTimeoutMs);
-    this.schemeHooks = { onPaymentResponse: (response) => this.#answered(response) };
+    this.schemeHooks = { onPaymentResponse: (response) => this.#onResponse(response) };
   }
 
   /**
-   * Reads the pool's token from the chain: spend controls count in its decimals, not in those a seller names.
+   * Reads the pool's token from the chain: spend controls use its decimals, not those that a resource server claims.
    * @throws X402SchemeError X402_OPTION_INVALID; WalletError of the chain
    */
   static async open({ wallet, services, fundsTimeoutMs = FUNDS_TIMEOUT_MS }: SottoClientOptions): Promise<SottoScheme> {
     if (!Array.isArray(services) || services.length === 0)
-      throw new X402SchemeError("X402_OPTION_INVALID", "services must name the base address of at least one service");
+      throw new X402SchemeError(
+        "X402_OPTION_INVALID",
+        "services must be a list of one or more base addresses of services",
+      );
     const addresses = services.map((service) => serviceAddress(service, wallet.pool.chainId));
     const { decimals, symbol } = await readToken(wallet);
     return new SottoScheme({ wallet, decimals, services: addresses }, symbol, fundsTimeoutMs);
   }
 
-  /** CAIP-2 name of the wallet's chain: what to register this for. */
+  /** CAIP-2 id of the wallet's chain; register the scheme for it. */
   get network(): Network {
     return x402Network(this.#policy.wallet.pool.chainId);
   }
 
-  /** The pool's token counts as dollars for the caller's spend controls. No other asset is known. */
+  /** The pool's token, which the caller's spend controls count as dollars; undefined for any other asset. */
   findDefaultAsset = (
     asset: string,
     network: Network,
@@ -79,7 +81,7 @@ export class SottoScheme {
   };
 
   /**
-   * Pays exactly the price. Nothing is sent: the payload is the payment, for the seller's service to settle.
+   * Creates a payment of exactly the price, and sends nothing: the resource server's service settles the payload.
    * @throws X402SchemeError; SottoError X402_*, BINDING_UNCHECKED; WalletError
    */
   async createPaymentPayload(
@@ -88,41 +90,45 @@ export class SottoScheme {
     context: { readonly maxAmountPerPayment?: string } = {},
   ): Promise<{ x402Version: number; payload: Json }> {
     if (x402Version !== X402_VERSION)
-      throw new X402SchemeError("X402_OPTION_INVALID", `the scheme is for version ${X402_VERSION} of x402`);
+      throw new X402SchemeError(
+        "X402_OPTION_INVALID",
+        `x402Version is ${x402Version}, but the scheme supports only version ${X402_VERSION}`,
+      );
     parseX402Network(requirements.network);
     const terms = parseX402Terms(requirements);
     const { maxAmountPerPayment: limit } = context;
     await checkTerms(terms, limit === undefined ? undefined : BigInt(limit), this.#policy);
-    const challenge = terms.challenge ?? this.#nameOf(requirements);
-    const bundle = await this.#payments.for(terms, challenge);
+    const challenge = terms.challenge ?? this.#challengeIdOf(requirements);
+    const bundle = await this.#payments.obtain(terms, challenge);
     return { x402Version, payload: { ...bundle } };
   }
 
   /**
-   * A fetch for the published `wrapFetchWithPayment` to send with. It knows what became of each payment: one that was lost
-   * on its way is shown again instead of paid again. It also refuses redirects of payments and challenges of other origins.
+   * Wraps the fetch that the published `wrapFetchWithPayment` sends with, and tracks the outcome of each payment: if a
+   * response was lost, the client presents the payment again instead of paying again. It refuses to follow a redirect
+   * with a payment, and refuses challenges for other origins.
    */
   track(send: typeof fetch): typeof fetch {
     return trackFetch(send, this.#payments);
   }
 
-  /** Without a name of the seller's, a challenge is one object: what is asked with it again is not paid again. */
-  #nameOf(requirements: PaymentRequirements): string {
-    const known = this.#unnamed.get(requirements) ?? crypto.randomUUID();
-    this.#unnamed.set(requirements, known);
+  /** A challenge without an id is identified by its object, so that the same object is not paid twice. */
+  #challengeIdOf(requirements: PaymentRequirements): string {
+    const known = this.#challengeIds.get(requirements) ?? crypto.randomUUID();
+    this.#challengeIds.set(requirements, known);
     return known;
   }
 
-  async #answered({ paymentPayload, settleResponse }: PaymentResponse): Promise<{ recovered: true } | undefined> {
+  async #onResponse({ paymentPayload, settleResponse }: PaymentResponse): Promise<{ recovered: true } | undefined> {
     const id = this.#payments.idOf(nullifierOf(paymentPayload.payload));
     if (id === undefined || settleResponse === undefined) return undefined;
     if (settleResponse.success) {
-      await this.#payments.settled(id);
+      await this.#payments.onSettled(id);
       return undefined;
     }
-    this.#payments.lost(id);
+    this.#payments.release(id);
     if (settleResponse.errorReason !== X402_SETTLEMENT_PENDING) return undefined;
-    // On its way: the same payment is shown once more, and nothing is paid again.
+    // The settlement is in progress: present the same payment once more instead of paying again.
     await new Promise((resolve) => setTimeout(resolve, PENDING_PAUSE_MS));
     return { recovered: true };
   }

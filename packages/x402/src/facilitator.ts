@@ -1,4 +1,4 @@
-// The scheme for a facilitator of one's own, for x402Facilitator.register: a service of sotto does the work.
+// The scheme for your own facilitator, to be passed to x402Facilitator.register. It forwards to sotto's service.
 import {
   checkX402Payment,
   parseX402Payload,
@@ -9,7 +9,7 @@ import {
   x402Reason,
 } from "@sotto/protocol/x402";
 import { X402SchemeError } from "./errors.ts";
-import { Service } from "./facilitator/service.ts";
+import { ServiceClient } from "./facilitator/service.ts";
 import type {
   Json,
   Network,
@@ -26,7 +26,7 @@ export interface SottoFacilitatorOptions {
   /** Base address of the service. */
   readonly service: string;
   readonly fetch?: typeof fetch;
-  /** Milliseconds an answer may take; a settlement waits for its confirmations. 90,000 if left out. */
+  /** Timeout of one request, ms; a settlement waits for its confirmations. Default: 90,000. */
   readonly timeoutMs?: number;
 }
 
@@ -35,18 +35,18 @@ const TIMEOUT_MS = 90_000;
 export class SottoScheme {
   readonly scheme = X402_SCHEME;
   readonly caipFamily = "eip155:*";
-  readonly #service: Service;
+  readonly #service: ServiceClient;
   readonly #kind: SupportedKind;
   readonly #signers: readonly string[];
 
-  private constructor(service: Service, kind: SupportedKind, signers: readonly string[]) {
+  private constructor(service: ServiceClient, kind: SupportedKind, signers: readonly string[]) {
     this.#service = service;
     this.#kind = kind;
     this.#signers = signers;
   }
 
   /**
-   * Asks the service what it settles.
+   * Reads the chain and pool from the service.
    * @throws X402SchemeError X402_FACILITATOR_FAILED
    */
   static async open({
@@ -54,15 +54,15 @@ export class SottoScheme {
     fetch: send = fetch,
     timeoutMs = TIMEOUT_MS,
   }: SottoFacilitatorOptions): Promise<SottoScheme> {
-    const asked = new Service(service, send, timeoutMs);
-    const { kinds, signers } = await asked.supported();
+    const client = new ServiceClient(service, send, timeoutMs);
+    const { kinds, signers } = await client.supported();
     const kind = kinds.find(({ x402Version, scheme }) => x402Version === X402_VERSION && scheme === X402_SCHEME);
     if (kind === undefined)
       throw new X402SchemeError("X402_FACILITATOR_FAILED", `${service} does not settle the scheme ${X402_SCHEME}`);
-    return new SottoScheme(asked, kind, Object.values(signers).flat());
+    return new SottoScheme(client, kind, Object.values(signers).flat());
   }
 
-  /** CAIP-2 name of the service's chain: what to register this for. */
+  /** CAIP-2 id of the service's chain; register the scheme for it. */
   get network(): Network {
     return this.#kind.network;
   }
@@ -75,7 +75,7 @@ export class SottoScheme {
     return [...this.#signers];
   }
 
-  /** @throws SottoError X402_REQUIREMENTS_INVALID, X402_PAYLOAD_INVALID..; X402SchemeError X402_FACILITATOR_FAILED */
+  /** @throws SottoError X402_REQUIREMENTS_INVALID, X402_PAYLOAD_INVALID; X402SchemeError X402_FACILITATOR_FAILED */
   async verify(payload: PaymentPayload, requirements: PaymentRequirements): Promise<VerifyResponse> {
     const refusal = refusalOf(payload, requirements);
     if (refusal !== undefined)
@@ -83,7 +83,7 @@ export class SottoScheme {
     return this.#service.verify(payload, requirements);
   }
 
-  /** The same payment gets the same answer however often it is asked for. @throws as verify */
+  /** Idempotent: the same payment gets the same response. @throws the errors of `verify` */
   async settle(payload: PaymentPayload, requirements: PaymentRequirements): Promise<SettleResponse> {
     const refusal = refusalOf(payload, requirements);
     if (refusal === undefined) return this.#service.settle(payload, requirements);
@@ -93,6 +93,6 @@ export class SottoScheme {
   }
 }
 
-/** What can be told without the service: price, recipient, resource. */
+/** Checks price, recipient and resource without the service. */
 const refusalOf = ({ payload }: PaymentPayload, requirements: PaymentRequirements): X402Refusal | undefined =>
   checkX402Payment(parseX402Payload(payload), parseX402Terms(requirements));

@@ -1,9 +1,10 @@
-/** Reasons of a seller's server, beside those of the service. */
-/** This payment was taken before. Final. */
+// Reasons of refusals by the resource server; the service has its own.
+
+/** The payment was already used. Final. */
 export const PAYMENT_USED = "sotto_payment_used";
-/** A request with this payment is under way. */
+/** Another request with this payment is in progress. */
 export const PAYMENT_IN_USE = "sotto_payment_in_use";
-/** It was made before a server that keeps nothing on disk was started: it may have been used. */
+/** The payment was made before a server without a persistent store started, so it may have been used. */
 export const PAYMENT_TOO_EARLY = "sotto_payment_before_start";
-/** The server could not look. */
+/** The check could not be completed. */
 export const CHECK_FAILED = "sotto_check_failed";

@@ -1,4 +1,4 @@
-// The seller's side of the scheme, for x402ResourceServer.register.
+// The scheme for resource servers, to be passed to x402ResourceServer.register.
 import {
   baseUrl,
   type EthCall,
@@ -27,17 +27,12 @@ import type {
 
 export type { PaymentClaim, PaymentUse, PaymentUses } from "@sotto/protocol";
 export { X402SchemeError, type X402SchemeErrorCode } from "./errors.ts";
-export {
-  bothDialects,
-  type HttpResourceServer,
-  type PaywallChallenge,
-  x402Challenge,
-} from "./server/dialects.ts";
+export { bothFormats, type HttpResourceServer, type PaywallChallenge, x402Challenge } from "./server/formats.ts";
 export { MemoryUses } from "./server/payment-uses.ts";
 export type { SottoRecipient } from "./server/recipient.ts";
 
 export interface SottoServerOptions {
-  /** Public origin of the shop, e.g. https://data.example: what payments are bound to. Never taken from a request. */
+  /** Public origin, e.g. https://data.example. Payments are bound to it; it is never taken from a request. */
   readonly origin: string;
   readonly recipient: SottoRecipient;
   readonly chainId: bigint | number;
@@ -45,17 +40,17 @@ export interface SottoServerOptions {
   readonly pool: string;
   readonly asset: string;
   readonly decimals: number;
-  /** Ticker prices may be named in; USDC if left out. */
+  /** Ticker that prices may use, as in "0.10 USDC". Default: USDC. */
   readonly symbol?: string;
-  /** Base address of the service that settles, as payers know it. */
+  /** Base address of the service that settles, as clients know it. */
   readonly service: string;
   /**
-   * Where used payments are remembered: the paywall's `uses`, or a store of your own that all servers of the recipient
-   * share. `new MemoryUses()` is for a single process: it refuses payments that were made before it started. Required,
-   * except on local chains, where that is the default.
+   * Stores the used payments: the paywall's `uses`, or a store of your own that all servers of the recipient share.
+   * `new MemoryUses()` is for a single process: it refuses payments that were made before it started. Required, except
+   * on local chains, where `new MemoryUses()` is the default.
    */
   readonly uses?: PaymentUses;
-  /** Told what went wrong in a check or a store; the payment was refused then. */
+  /** Receives the errors of checks and of the store. Payments that could not be checked are refused. */
   readonly onError?: (error: unknown) => void;
   /** Now, ms. */
   readonly clock?: () => number;
@@ -69,7 +64,7 @@ interface RequiredContext {
 export class SottoScheme {
   readonly scheme = X402_SCHEME;
   readonly defaultAssetTransferMethod = "default";
-  /** Settled before the resource is served, always: who has served cannot take back. */
+  /** Always settles before the resource is served, because a served response cannot be revoked. */
   readonly paymentFlows = { default: { supported: ["upfront" as const], default: "upfront" as const } };
   readonly dynamicExtraFields: string[] = [...X402_DYNAMIC_EXTRA];
   readonly schemeHooks: Hooks;
@@ -95,7 +90,10 @@ export class SottoScheme {
       throw new X402SchemeError("X402_OPTION_INVALID", (cause as Error).message, {}, { cause });
     }
     if (!Number.isInteger(decimals) || decimals < 0 || decimals > 77)
-      throw new X402SchemeError("X402_OPTION_INVALID", "decimals must be those of the pool's token");
+      throw new X402SchemeError(
+        "X402_OPTION_INVALID",
+        "decimals must be those of the pool's token, an integer from 0 to 77",
+      );
     const { wallet, extra } = readRecipient(options.recipient);
     this.#wallet = wallet;
     this.#extra = { pool: this.#pool, decimals, service: this.#service, recipient: extra };
@@ -105,8 +103,8 @@ export class SottoScheme {
   }
 
   /**
-   * As the constructor, after checking what every payer checks: that the wallet signed its shielded address.
-   * @param call asks a node of the chain, for wallets that are contracts
+   * Creates the scheme after checking, as every client does, that the wallet signed the shielded address.
+   * @param call eth_call on the chain, for wallets that are contracts
    * @throws X402SchemeError X402_OPTION_INVALID; SottoError BINDING_UNCHECKED
    */
   static async open(options: SottoServerOptions, call: EthCall): Promise<SottoScheme> {
@@ -116,7 +114,7 @@ export class SottoScheme {
     return scheme;
   }
 
-  /** CAIP-2 name of the chain: what to register this for, and what routes name. */
+  /** CAIP-2 id of the chain; register the scheme and configure the routes with it. */
   get network(): Network {
     return x402Network(BigInt(this.#options.chainId));
   }
@@ -130,28 +128,34 @@ export class SottoScheme {
     return asset.toLowerCase() === this.#token.asset && network === this.network ? this.#token.decimals : undefined;
   }
 
-  /** @throws X402SchemeError X402_OPTION_INVALID for a route that pays somebody else */
+  /** @throws X402SchemeError X402_OPTION_INVALID if a route pays another recipient */
   async enhancePaymentRequirements(
     requirements: PaymentRequirements,
     { extra: { artifactSet } = {} }: SupportedKind,
   ): Promise<PaymentRequirements> {
     const { payTo, network, maxTimeoutSeconds, extra } = requirements;
     if (network !== this.network)
-      throw new X402SchemeError("X402_OPTION_INVALID", `the scheme is for ${this.network}, not for ${network}`);
+      throw new X402SchemeError(
+        "X402_OPTION_INVALID",
+        `the route's network is ${network}, but the scheme is for ${this.network}`,
+      );
     if (payTo.toLowerCase() !== this.#wallet)
-      throw new X402SchemeError("X402_OPTION_INVALID", `payTo must be the recipient's wallet, ${this.#wallet}`);
+      throw new X402SchemeError(
+        "X402_OPTION_INVALID",
+        `payTo is ${payTo}, but the recipient's wallet is ${this.#wallet}`,
+      );
     return {
       ...requirements,
       payTo: this.#wallet,
-      // A payment can be settled for two to three minutes; older than five it is refused whatever is asked here.
+      // A payment can settle for two to three minutes. One older than five is refused, even if a route allows more.
       maxTimeoutSeconds: Math.min(maxTimeoutSeconds, MAX_PAYMENT_AGE_MS / 1000),
       extra: { ...extra, ...this.#extra, ...(artifactSet === undefined ? {} : { artifactSet }) },
     };
   }
 
   /**
-   * Says what is paid for, on the configured origin: the host a request names is the payer's to choose. And names the
-   * challenge, so that whoever gets it twice pays once.
+   * Adds the resource, always on the configured origin, because the client chooses the host that a request names. Adds
+   * an id of the challenge, so that a client that gets it twice pays once.
    */
   enrichPaymentRequiredResponse = async ({ resourceInfo, paymentRequiredResponse }: RequiredContext) => {
     const resource = this.#resourceOf(resourceInfo.url);
@@ -163,25 +167,31 @@ export class SottoScheme {
     );
   };
 
-  /** @returns what is wrong with the facilitator for this shop */
+  /** @returns why this server cannot use the facilitator; undefined if it can */
   validateFacilitatorSupport(_network: Network, { extra = {} }: SupportedKind): string | undefined {
     const { pool, asset, decimals, service } = extra;
     if (pool !== this.#pool || asset !== this.#token.asset || decimals !== this.#token.decimals)
-      return `it settles in the pool ${String(pool)} of ${String(asset)} with ${String(decimals)} decimals`;
+      return (
+        `it settles in the pool ${String(pool)} of ${String(asset)} with ${String(decimals)} decimals, but this server ` +
+        `is configured for the pool ${this.#pool} of ${this.#token.asset} with ${this.#token.decimals} decimals`
+      );
     if (service !== undefined && baseUrl(service) !== this.#service)
-      return `its address is ${String(service)}: payers would be told another one`;
+      return `its address is ${String(service)}, but this server would tell clients ${this.#service}`;
     return undefined;
   }
 
   #resourceOf(url: string): string {
-    if (!URL.canParse(url)) throw new X402SchemeError("X402_OPTION_INVALID", "the resource has no URL");
+    if (!URL.canParse(url))
+      throw new X402SchemeError("X402_OPTION_INVALID", `the resource must have a URL, got ${url}`);
     const { protocol, pathname, search } = new URL(url);
-    // What is no HTTP (a tool of MCP, say) has no origin of a shop: its name is all there is.
+    // A resource that is not HTTP, such as an MCP tool, has no origin and keeps its URL.
     return /^https?:$/.test(protocol) ? `${this.#origin}${pathname}${search}` : url;
   }
 }
 
-/** Servers that do not share a store sell one payment once each, so outside of local chains the store must be named. */
+/**
+ * Servers without a shared store would each accept the same payment, so a store is required outside of local chains.
+ */
 function usesOf({ uses, chainId }: SottoServerOptions, clock: () => number): PaymentUses {
   if (uses !== undefined) return uses;
   if (LOCAL_CHAIN_IDS.includes(BigInt(chainId))) return new MemoryUses(clock);
@@ -198,7 +208,7 @@ function originOf(origin: string): string {
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol) || parsed.origin !== origin.replace(/\/+$/, ""))
     throw new X402SchemeError(
       "X402_OPTION_INVALID",
-      "origin must be a scheme and a host, such as https://data.example",
+      "origin must be only a scheme and a host, such as https://data.example",
     );
   return parsed.origin;
 }

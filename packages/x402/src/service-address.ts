@@ -2,8 +2,8 @@ import { baseUrl, isSecureUrl } from "@sotto/protocol";
 import { X402SchemeError } from "./errors.ts";
 
 /**
- * A service's base address in its one form.
- * @param chainId of what is paid there; left out: plain http leads to this machine alone
+ * Normalizes the base address of a service.
+ * @param chainId allows plain http on local chains; without it, plain http is for this machine only
  * @throws X402SchemeError X402_OPTION_INVALID
  */
 export function serviceAddress(address: unknown, chainId?: bigint): string {
@@ -11,6 +11,7 @@ export function serviceAddress(address: unknown, chainId?: bigint): string {
   if (url !== undefined && isSecureUrl(url, chainId)) return url;
   throw new X402SchemeError(
     "X402_OPTION_INVALID",
-    "a service's address is an https URL such as https://pay.example/zk; http is for this machine and for local chains",
+    "a service's address must be an https URL such as https://pay.example/zk; " +
+      "plain http is only for this machine and for local chains",
   );
 }

@@ -1,5 +1,5 @@
-// The published packages' types, as far as they are used here. They are spelled out so that this package works with any
-// release of the standard's second version, and brings none of its own; test/x402 compiles both against each other.
+// The used part of the published packages' types. Declaring them here lets this package work with every release of the
+// standard's version 2, without a dependency on one. test/x402 type-checks these against the published types.
 
 export type Network = `${string}:${string}`;
 export type Json = Record<string, unknown>;
@@ -57,7 +57,7 @@ export interface SupportedKind {
 
 export type Price = string | number | { asset: string; amount: string; extra?: Json };
 
-/** A value nobody may change. */
+/** Deeply readonly. */
 export type Frozen<T> = T extends (infer U)[]
   ? readonly Frozen<U>[]
   : T extends object

@@ -6,7 +6,7 @@ import { SottoScheme as Payer } from "../src/client.ts";
 import { SottoScheme } from "../src/facilitator.ts";
 
 const [pool, token] = [`0x${"11".repeat(20)}`, `0x${"22".repeat(20)}`] as const;
-/** As far as it is looked at before the chain is asked. */
+/** The part of a wallet that is read before any request to the chain. */
 const wallet = (chainId: bigint) => ({ pool: { chainId, pool, token } }) as unknown as Wallet;
 const code = (promise: Promise<unknown>) =>
   promise.then(
@@ -23,7 +23,7 @@ describe("a payer", () => {
   it("does not pay over plain http", async () => {
     for (const resource of ["http://data.example/report", "http://10.0.0.7/report", "http://127.0.0.1.data.example/"])
       expect(await check(8453n, resource), resource).to.equal("X402_ORIGIN_NOT_SECURE");
-    // What is looked at next.
+    // These pass, and fail the next check.
     for (const resource of ["https://data.example/report", "http://127.0.0.1:3000/report"])
       expect(await check(8453n, resource), resource).to.equal("X402_SERVICE_NOT_ALLOWED");
     expect(await check(31337n, "http://data.example/report")).to.equal("X402_SERVICE_NOT_ALLOWED");
@@ -46,7 +46,7 @@ describe("a facilitator's service", () => {
     for (const service of ["http://zk.example/zk", "http://10.0.0.7:8402/zk", "http://127.0.0.1.zk.example"])
       expect(await open(service), service).to.equal("X402_OPTION_INVALID");
     expect(asked).to.deep.equal([]);
-    // These are asked, and settle nothing.
+    // These get the request, but settle nothing.
     for (const service of ["https://zk.example/zk", "http://127.0.0.1:8402/zk"])
       expect(await open(service), service).to.equal("X402_FACILITATOR_FAILED");
     expect(asked).to.have.length(2);

@@ -2,23 +2,23 @@ import { expect } from "chai";
 import { SottoScheme } from "../src/facilitator.ts";
 
 describe("a service with an endless response", () => {
-  /** What a facilitator makes of it. */
+  /** Opens a facilitator on such a service; resolves to its error. */
   async function opened(
     pull: (controller: ReadableStreamDefaultController<Uint8Array>) => void | Promise<void>,
     timeoutMs: number,
   ) {
-    let given = false;
+    let canceled = false;
     const cancel = () => {
-      given = true;
+      canceled = true;
     };
-    // Not ended by the signal of its request, so that nothing but the reader ends it.
+    // The request's signal does not end this body, so only the reader can.
     const send = async () => new Response(new ReadableStream({ pull, cancel }));
     const opening = SottoScheme.open({ service: "https://pay.example/zk", fetch: send, timeoutMs });
     const found = await opening.then(
       () => "opened",
       ({ code, message }) => `${code}: ${message}`,
     );
-    expect(given).to.equal(true);
+    expect(canceled).to.equal(true);
     return found;
   }
 
@@ -28,7 +28,7 @@ describe("a service with an endless response", () => {
       sent += 1;
       controller.enqueue(new Uint8Array(4096).fill(32));
     };
-    expect(await opened(more, 60_000)).to.match(/^X402_FACILITATOR_FAILED: .*answers too much/);
+    expect(await opened(more, 60_000)).to.match(/^X402_FACILITATOR_FAILED: .*more than 65536 bytes/);
     expect(sent).to.be.at.most(20);
   });
 

@@ -6,14 +6,14 @@ import type { PaymentRequirements, Price } from "../src/types.ts";
 const TOKEN = `0x${"aa".repeat(20)}`;
 const POOL = `0x${"bb".repeat(20)}`;
 const WALLET = `0x${"cc".repeat(20)}`;
-const place = { chainId: 31337n, pool: POOL as `0x${string}` };
+const deployment = { chainId: 31337n, pool: POOL as `0x${string}` };
 
 const right: SottoServerOptions = {
   ...{ origin: "https://data.example", service: "https://zk.example/zk/", chainId: 31337, pool: POOL, asset: TOKEN },
   decimals: 6,
   recipient: {
     wallet: WALLET,
-    shieldedAddress: deriveKeys(randomSeed(), place).shieldedAddress(),
+    shieldedAddress: deriveKeys(randomSeed(), deployment).shieldedAddress(),
     signature: `0x${"11".repeat(65)}`,
     issuedAt: 1_795_243_800,
   },
@@ -73,7 +73,7 @@ describe("the server's scheme", () => {
         origin,
       })),
       ...["", "zk.example", "https://a@zk.example/zk", "https://zk.example/zk?x"].map((service) => ({ service })),
-      // In the clear: who is in between would take the payments, or answer that they settled.
+      // Over plain http, an attacker on the network path could steal payments or fake settlements.
       { service: "http://zk.example/zk", chainId: 8453 },
       { service: "http://10.0.0.7/zk", chainId: 8453 },
       ...["base", 1.5, undefined].map((chainId) => ({ chainId })),

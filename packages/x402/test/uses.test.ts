@@ -53,7 +53,7 @@ describe("payment uses in memory", () => {
   it("reject payments from before their start, or far in the future", async () => {
     expect(await uses.claim(payment("0x01", START - 1))).to.equal("early");
     expect(await uses.claim(payment("0x02", START + 2_001))).to.equal("early");
-    // A payer's clock that is a little ahead: its time comes.
+    // The payer's clock is slightly ahead: the claim waits.
     expect(await uses.claim(payment("0x03", START + 20))).to.equal("claimed");
   });
 

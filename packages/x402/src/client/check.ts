@@ -8,21 +8,23 @@ import {
   SottoError,
 } from "@sotto/protocol";
 import type { X402Terms } from "@sotto/protocol/x402";
+import { Interface } from "ethers";
 import { X402SchemeError } from "../errors.ts";
 
-/** What a payer accepts of a seller. */
+/** What the client requires of a payment's terms. */
 export interface Policy {
   readonly wallet: Wallet;
-  /** Decimals of the pool's token, from the chain. */
+  /** Decimals of the pool's token, read from the chain. */
   readonly decimals: number;
-  /** Base addresses, in their one form. */
+  /** Normalized base addresses. */
   readonly services: readonly string[];
 }
 
 /**
- * Refuses what is not to be paid from this wallet, before anything is begun.
- * @param limit base units of one payment, at most; undefined: the caller has no limit
- * @throws X402SchemeError X402_POOL_FOREIGN, X402_ORIGIN_NOT_SECURE, X402_SERVICE_NOT_ALLOWED, X402_LIMIT_EXCEEDED, X402_RECIPIENT_NOT_SIGNED;
+ * Refuses terms that this wallet must not pay, before the payment starts.
+ * @param limit maximum for one payment, base units; undefined if the caller has none
+ * @throws X402SchemeError X402_POOL_FOREIGN, X402_ORIGIN_NOT_SECURE, X402_SERVICE_NOT_ALLOWED, X402_LIMIT_EXCEEDED,
+ * X402_RECIPIENT_NOT_SIGNED;
  *   SottoError BINDING_UNCHECKED
  */
 export async function checkTerms(terms: X402Terms, limit: bigint | undefined, policy: Policy): Promise<void> {
@@ -31,24 +33,29 @@ export async function checkTerms(terms: X402Terms, limit: bigint | undefined, po
   if (chainId !== own.chainId || pool !== own.pool || asset !== own.token)
     throw new X402SchemeError(
       "X402_POOL_FOREIGN",
-      `the seller takes payments in the pool ${pool} of ${asset} on chain ${chainId}, the wallet's is ${own.pool}`,
+      `the resource server asks for a payment of ${asset} in the pool ${pool} on chain ${chainId}, but the wallet is ` +
+        `for ${own.token} in the pool ${own.pool} on chain ${own.chainId}`,
     );
   if (decimals !== policy.decimals)
     throw new X402SchemeError(
       "X402_POOL_FOREIGN",
-      `the seller gives the token ${decimals} decimals: ${asset} has others`,
+      `the resource server states ${decimals} decimals for ${asset}, but the token has ${policy.decimals}`,
     );
   if (!isSecureUrl(resource, chainId))
     throw new X402SchemeError(
       "X402_ORIGIN_NOT_SECURE",
-      "who asks to be paid is at no https address: it may be anybody",
+      `${resource} is not an https address, so anyone on the network path could have asked for this payment`,
     );
   if (!policy.services.includes(baseUrl(service) ?? ""))
-    throw new X402SchemeError("X402_SERVICE_NOT_ALLOWED", "the seller's service is none of those that are allowed", {
-      service,
-    });
+    throw new X402SchemeError(
+      "X402_SERVICE_NOT_ALLOWED",
+      `the resource server's service ${service} is not among the allowed services; add it to services to allow it`,
+      {
+        service,
+      },
+    );
   if (limit !== undefined && amount > limit)
-    throw new X402SchemeError("X402_LIMIT_EXCEEDED", `${amount} base units are asked, ${limit} are allowed`, {
+    throw new X402SchemeError("X402_LIMIT_EXCEEDED", `the price is ${amount} base units, but the limit is ${limit}`, {
       amount: String(amount),
       limit: String(limit),
     });
@@ -56,8 +63,8 @@ export async function checkTerms(terms: X402Terms, limit: bigint | undefined, po
 }
 
 /**
- * A wallet address alone proves nothing: whoever runs the server can put a key of its own beside the seller's wallet. The
- * wallet must have signed the address that is paid, for this chain and pool.
+ * A wallet address alone proves nothing: the operator of a server could combine the recipient's wallet with a key of
+ * its own. The wallet must have signed the shielded address for this chain and pool.
  */
 async function checkRecipient({ wallet: payTo, recipient, chainId, pool }: X402Terms, wallet: Wallet): Promise<void> {
   const { shieldedAddress, signature, issuedAt, service, phone } = recipient;
@@ -68,9 +75,27 @@ async function checkRecipient({ wallet: payTo, recipient, chainId, pool }: X402T
     checkBindingTime(binding, wallet.now());
     if (await checkBindingSignature(binding, signature, (call) => wallet.chain.call(call))) return;
   } catch (cause) {
-    // A node that does not answer is not the seller's fault.
+    // An unavailable node is not the recipient's fault.
     if (!(cause instanceof SottoError) || cause.code === "BINDING_UNCHECKED") throw cause;
-    throw refused(`the seller's signature cannot be taken: ${cause.message}`, cause);
+    throw refused(`the recipient's signature is not usable: ${cause.message}`, cause);
   }
-  throw refused("the seller's wallet did not sign the address that is to be paid");
+  throw refused("the recipient's wallet did not sign the shielded address that the resource server asks to pay");
+}
+
+const token = new Interface(["function decimals() view returns (uint8)", "function symbol() view returns (string)"]);
+const MAX_SYMBOL_CHARS = 32;
+
+/** @throws X402SchemeError X402_OPTION_INVALID if the pool's token does not return them; WalletError of the chain */
+export async function readToken({ chain, pool }: Wallet): Promise<{ decimals: number; symbol: string }> {
+  const read = async (name: string) => {
+    const answer = await chain.call({ to: pool.token, data: token.encodeFunctionData(name) });
+    try {
+      return token.decodeFunctionResult(name, answer)[0] as unknown;
+    } catch (cause) {
+      const message = `the pool's token ${pool.token} does not return its ${name}`;
+      throw new X402SchemeError("X402_OPTION_INVALID", message, {}, { cause });
+    }
+  };
+  const [decimals, symbol] = [Number(await read("decimals")), String(await read("symbol"))];
+  return { decimals, symbol: symbol.slice(0, MAX_SYMBOL_CHARS) };
 }

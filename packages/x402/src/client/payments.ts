@@ -1,26 +1,26 @@
-// What was paid for which challenge, so that nothing is paid twice.
+// Remembers which payment belongs to which challenge, so that the client never pays twice.
 import { type Payment, type StoreValue, type Wallet, WalletError } from "@sotto/client";
 import { MAX_PAYMENT_AGE_MS, PAYMENT_SIGNAL, type WireBundle } from "@sotto/protocol";
 import { termsText, type X402Terms } from "@sotto/protocol/x402";
 import { keccak256, toUtf8Bytes } from "ethers";
 import { X402SchemeError } from "../errors.ts";
 
-/** A payment that was given out and of which nobody knows yet whether it was taken. */
-interface Open {
-  /** The wallet's id of it. */
+/** A payment that was returned to the caller and whose outcome is not known yet. */
+interface OpenPayment {
+  /** The wallet's id of the payment. */
   readonly id: string;
-  /** Names the terms, whatever the challenge. */
+  /** Hash of the terms without the challenge. */
   readonly terms: string;
 }
 
 const hash = (text: string): string => keccak256(toUtf8Bytes(text)).slice(2, 34);
 const openKey = (id: string): string => `x402/${id}`;
 
-/** A proof this close to its end is not worth showing: the seller has to settle it first. */
-const LEAST_LEFT_MS = 60_000;
-const LOOK_MS = 400;
+/** Minimum remaining validity of a proof to be presented, ms: the resource server still has to settle it. */
+const MIN_VALIDITY_MS = 60_000;
+const POLL_MS = 400;
 
-/** The nullifier that a payload names, whatever else it is. */
+/** The nullifier of a payload; undefined if it has none. */
 export function nullifierOf(payload: unknown): string | undefined {
   const { publicSignals } = Object(payload) as Partial<WireBundle>;
   const nullifier = Array.isArray(publicSignals) ? publicSignals[PAYMENT_SIGNAL.nullifier] : undefined;
@@ -30,12 +30,12 @@ export function nullifierOf(payload: unknown): string | undefined {
 export class Payments {
   readonly #wallet: Wallet;
   readonly #fundsTimeoutMs: number;
-  readonly #making = new Map<string, Promise<WireBundle>>();
-  /** Given out by this process, and not known to be lost: another request must not show them too. */
+  readonly #pending = new Map<string, Promise<WireBundle>>();
+  /** Ids of payments in use by a request of this process: another request must not present them. */
   readonly #busy = new Set<string>();
-  /** Whose answers are seen whole, status and all. */
+  /** Ids of payments whose responses `trackFetch` sees. */
   readonly #tracked = new Set<string>();
-  /** Ids by nullifier, and the other way round, of what was given out by this process and is not over. */
+  /** Ids by nullifier, and nullifiers by id, of the open payments that this process returned. */
   readonly #ids = new Map<string, string>();
   readonly #nullifiers = new Map<string, string>();
 
@@ -45,36 +45,36 @@ export class Payments {
   }
 
   /**
-   * The payment for these terms: the one of the same challenge, or one for the same terms that was lost on its way, or a
-   * new one.
+   * Returns the payment for these terms: that of the same challenge, or one for the same terms whose response was lost,
+   * or a new one.
    * @throws X402SchemeError X402_PAID_TOO_LONG_AGO, X402_FUNDS_TIMED_OUT; WalletError
    */
-  async for(terms: X402Terms, challenge: string): Promise<WireBundle> {
+  async obtain(terms: X402Terms, challenge: string): Promise<WireBundle> {
     const text = termsText(terms);
     const id = hash(`${challenge} ${text}`);
-    const making = this.#making.get(id);
-    if (making !== undefined) return making;
-    const made = this.#give(id, hash(text), terms).finally(() => this.#making.delete(id));
-    this.#making.set(id, made);
-    return made;
+    const pending = this.#pending.get(id);
+    if (pending !== undefined) return pending;
+    const created = this.#reuseOrCreate(id, hash(text), terms).finally(() => this.#pending.delete(id));
+    this.#pending.set(id, created);
+    return created;
   }
 
-  /** Whether a payment was given out here. @param nullifier decimal */
+  /** The id of an open payment that this process returned. @param nullifier decimal */
   idOf(nullifier: string | undefined): string | undefined {
     return nullifier === undefined ? undefined : this.#ids.get(nullifier);
   }
 
-  /** Is sent by who sees its answer. */
+  /** Marks a payment whose response `trackFetch` sees. */
   track(id: string): void {
     this.#tracked.add(id);
   }
 
-  /** It was settled, says the seller. Whether it also answered is known only to who saw the answer. */
-  async settled(id: string): Promise<void> {
+  /** The resource server reports the payment as settled. A tracked payment stays open until its response is seen. */
+  async onSettled(id: string): Promise<void> {
     if (!this.#tracked.has(id)) await this.close(id);
   }
 
-  /** The seller took it, or it is no use to show it again. */
+  /** Forgets a payment that the resource server accepted, or that can no longer be presented. */
   async close(id: string): Promise<void> {
     this.#busy.delete(id);
     this.#tracked.delete(id);
@@ -83,21 +83,25 @@ export class Payments {
     await this.#wallet.store.delete(openKey(id));
   }
 
-  /** Nobody answered, or not with what was paid for: the next request with the same terms shows it again. */
-  lost(id: string): void {
+  /** Releases a payment that got no successful response: the next request with the same terms presents it again. */
+  release(id: string): void {
     this.#busy.delete(id);
   }
 
-  async #give(id: string, terms: string, asked: X402Terms): Promise<WireBundle> {
-    const known = this.#isKnown(id) ? id : await this.#takeLost(terms);
-    const again = known === undefined ? undefined : await this.#giving(known, () => this.#again(known, asked));
-    if (again === undefined && known === id)
-      throw new WalletError("PAYMENT_CLOSED", "the payment of this challenge can never settle: ask the seller anew");
-    return again ?? this.#giving(id, () => this.#first(id, terms, asked));
+  async #reuseOrCreate(id: string, terms: string, asked: X402Terms): Promise<WireBundle> {
+    const known = this.#isKnown(id) ? id : await this.#acquireReleased(terms);
+    const reused =
+      known === undefined ? undefined : await this.#reserving(known, () => this.#presentAgain(known, asked));
+    if (reused === undefined && known === id)
+      throw new WalletError(
+        "PAYMENT_CLOSED",
+        "the payment for this challenge can never settle; request the resource again for a new challenge",
+      );
+    return reused ?? this.#reserving(id, () => this.#create(id, terms, asked));
   }
 
-  /** Nobody else is given the same while it is made, and until it is known to be lost. */
-  async #giving<B extends WireBundle | undefined>(id: string, make: () => Promise<B>): Promise<B> {
+  /** Reserves the payment while it is created and until it is released, so that no other request presents it. */
+  async #reserving<B extends WireBundle | undefined>(id: string, make: () => Promise<B>): Promise<B> {
     this.#busy.add(id);
     try {
       const bundle = await make();
@@ -121,16 +125,16 @@ export class Payments {
     }
   }
 
-  /** Of an earlier process, or lost in this one; marked as taken at once. */
-  async #takeLost(terms: string): Promise<string | undefined> {
+  /** Reserves a payment for these terms that an earlier process left open, or that this one released. */
+  async #acquireReleased(terms: string): Promise<string | undefined> {
     for (const { value } of await this.#wallet.store.list("x402/")) {
-      const open = value as unknown as Open;
+      const open = value as unknown as OpenPayment;
       if (open.terms !== terms || this.#busy.has(open.id)) continue;
       if (this.#isKnown(open.id)) {
         this.#busy.add(open.id);
         return open.id;
       }
-      // Noted, and never begun.
+      // It was recorded, but the wallet never started it.
       await this.#wallet.store.delete(openKey(open.id));
     }
     return undefined;
@@ -138,13 +142,13 @@ export class Payments {
 
   #paidBefore(id: string): X402SchemeError {
     const { transactionHash: transaction = "" } = this.#wallet.status(id);
-    const message = "it was paid, and the proof is too old to be shown: the next request pays again";
+    const message = "the payment has settled, but its proof is too old to be presented; the next request pays again";
     return new X402SchemeError("X402_PAID_TOO_LONG_AGO", message, { id, transaction });
   }
 
-  /** Noted before it is begun: what was given out and then forgotten would be paid again. */
-  async #first(id: string, terms: string, asked: X402Terms): Promise<WireBundle> {
-    const open: Open = { id, terms };
+  /** Records the payment before it starts: after a crash, an unrecorded one would be paid again. */
+  async #create(id: string, terms: string, asked: X402Terms): Promise<WireBundle> {
+    const open: OpenPayment = { id, terms };
     await this.#wallet.store.put(openKey(id), open as unknown as StoreValue);
     const { recipient, wallet, amount, resource, service } = asked;
     const { shieldedAddress } = recipient;
@@ -153,21 +157,21 @@ export class Payments {
   }
 
   /**
-   * The same proof while it can be shown, then another attempt from the same note: one of them settles at most, however
-   * long ago the first was lost.
-   * @returns undefined where its note is gone and nothing of it can settle any more
+   * Returns the same proof while it is fresh enough, then another attempt from the same note. At most one of the
+   * attempts can settle.
+   * @returns undefined if the note is spent and none of the attempts can settle
    */
-  async #again(id: string, { maxTimeoutSeconds }: X402Terms): Promise<WireBundle | undefined> {
+  async #presentAgain(id: string, { maxTimeoutSeconds }: X402Terms): Promise<WireBundle | undefined> {
     const proof = this.#wallet.proofOf(id);
-    const shown = proof !== undefined && "bundle" in proof ? proof.bundle : undefined;
-    const age = this.#wallet.now() - (shown?.timestamp ?? 0);
+    const previous = proof !== undefined && "bundle" in proof ? proof.bundle : undefined;
+    const age = this.#wallet.now() - (previous?.timestamp ?? 0);
     const left = this.#wallet.status(id).validUntil * 1000 - this.#wallet.now();
-    const fresh = Math.min(MAX_PAYMENT_AGE_MS, maxTimeoutSeconds * 1000);
-    if (shown !== undefined && age < fresh - LEAST_LEFT_MS && left > LEAST_LEFT_MS) return shown;
+    const maxAge = Math.min(MAX_PAYMENT_AGE_MS, maxTimeoutSeconds * 1000);
+    if (previous !== undefined && age < maxAge - MIN_VALIDITY_MS && left > MIN_VALIDITY_MS) return previous;
     await this.#wallet.scan();
     const { state, final } = this.#wallet.status(id);
     if (state === "settled") {
-      if (shown !== undefined && age < fresh) return shown;
+      if (previous !== undefined && age < maxAge) return previous;
       await this.close(id);
       throw this.#paidBefore(id);
     }
@@ -180,7 +184,7 @@ export class Payments {
     }
   }
 
-  /** Change comes back as a note that needs a moment before it can be spent. */
+  /** Retries until a note is spendable: change first has to be appended to the tree. */
   async #whenReady(make: () => Promise<Payment>): Promise<Payment> {
     const end = Date.now() + this.#fundsTimeoutMs;
     for (;;) {
@@ -189,9 +193,14 @@ export class Payments {
       } catch (cause) {
         if (!(cause instanceof WalletError) || cause.code !== "FUNDS_NOT_READY") throw cause;
         if (Date.now() >= end)
-          throw new X402SchemeError("X402_FUNDS_TIMED_OUT", "no note became spendable in time", {}, { cause });
+          throw new X402SchemeError(
+            "X402_FUNDS_TIMED_OUT",
+            `no note became spendable within ${this.#fundsTimeoutMs} ms`,
+            {},
+            { cause },
+          );
       }
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
   }
 }

@@ -1,4 +1,4 @@
-// A fetch beneath the paying one: it sees what became of each payment, and where it goes.
+// The fetch below the paying one: it sees the outcome of each payment, and its target.
 import { X402_SCHEME } from "@sotto/protocol/x402";
 import { X402SchemeError } from "../errors.ts";
 import { PAYMENT_USED } from "../reasons.ts";
@@ -7,17 +7,17 @@ import { nullifierOf, type Payments } from "./payments.ts";
 const PAYMENT = "payment-signature";
 const REQUIRED = "payment-required";
 const RESPONSE = "payment-response";
-/** Base64 of what a payment or a challenge takes, many times over. */
-const LONGEST_HEADER = 128 * 1024;
+/** Limit of a header in characters, far above the size of any payment or challenge. */
+const MAX_HEADER_CHARS = 128 * 1024;
 
-/** Timed out, misdirected, too early, too busy, header too large: what a proxy says before a seller has seen the payment. */
+/** Statuses that a proxy sends before the resource server has seen the payment, such as 429. */
 const UNSEEN = [408, 421, 425, 429, 431];
 
 type Fetch = typeof fetch;
 
-/** A header's JSON; undefined for what is none. */
+/** A header's JSON; undefined if it has none. */
 function decode(header: string | null): unknown {
-  if (header === null || header.length > LONGEST_HEADER) return undefined;
+  if (header === null || header.length > MAX_HEADER_CHARS) return undefined;
   try {
     return JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(header), (c) => c.charCodeAt(0))));
   } catch {
@@ -28,10 +28,10 @@ function decode(header: string | null): unknown {
 const field = (value: unknown, name: string): unknown => Object(value)[name];
 
 /**
- * - A payment is never sent along a redirect.
- * - A challenge whose resource is at another origin than was asked is refused: the payment would be good there.
- * - A payment that was answered with what was paid for is over; one that got no answer, or a failed one, is shown again
- *   by the next request with the same terms.
+ * - Never sends a payment along a redirect.
+ * - Refuses a challenge for a resource at another origin than the requested one: the payment would be valid there.
+ * - Closes a payment after a response that consumes it. After a failure or no response, the next request with the same
+ *   terms presents it again.
  */
 export function trackFetch(send: Fetch, payments: Payments): Fetch {
   return async (input, init) => {
@@ -39,27 +39,27 @@ export function trackFetch(send: Fetch, payments: Payments): Fetch {
     const id = paymentOf(request, payments);
     if (id === undefined) {
       const response = await send(request);
-      if (response.status === 402) expectHere(response, request.url);
+      if (response.status === 402) assertSameOrigin(response, request.url);
       return response;
     }
     payments.track(id);
     try {
       const response = await send(new Request(request, { redirect: "error" }));
-      if (mayYetBeTaken(response)) payments.lost(id);
+      if (isStillUsable(response)) payments.release(id);
       else await payments.close(id);
       return response;
     } catch (error) {
-      payments.lost(id);
+      payments.release(id);
       throw error;
     }
   };
 }
 
 /**
- * A failed server gave the payment back, a busy one may take it in a moment, and one that refuses it may have it settled
- * all the same: it is shown again until it is too old, unless the seller says that it was used.
+ * Whether the payment can be presented again: a server that failed has released it, a busy one may accept it later, and
+ * one that refused it may still have it settled. Only the reason "used" is final.
  */
-function mayYetBeTaken({ status, headers }: Response): boolean {
+function isStillUsable({ status, headers }: Response): boolean {
   if (status >= 500 || UNSEEN.includes(status)) return true;
   if (status !== 402) return false;
   const reasons = [field(decode(headers.get(REQUIRED)), "error"), field(decode(headers.get(RESPONSE)), "errorReason")];
@@ -71,16 +71,21 @@ function paymentOf(request: Request, payments: Payments): string | undefined {
 }
 
 /** @throws X402SchemeError X402_RESOURCE_ELSEWHERE */
-function expectHere(response: Response, url: string): void {
+function assertSameOrigin(response: Response, url: string): void {
   const accepts = field(decode(response.headers.get(REQUIRED)), "accepts");
-  // What was asked, and not where a redirect led: whoever the caller meant to pay, it was not that one.
+  // The requested origin, not the target of a redirect: the caller did not intend to pay that one.
   const asked = new URL(url).origin;
   for (const accepted of Array.isArray(accepts) ? accepts : []) {
     const resource = field(field(accepted, "extra"), "resource");
     if (field(accepted, "scheme") !== X402_SCHEME || typeof resource !== "string") continue;
     if (URL.canParse(resource) && new URL(resource).origin === asked) continue;
-    throw new X402SchemeError("X402_RESOURCE_ELSEWHERE", `${asked} asks to be paid for something at another origin`, {
-      asked,
-    });
+    throw new X402SchemeError(
+      "X402_RESOURCE_ELSEWHERE",
+      `${asked} asks for a payment for ${resource}, which is at another origin`,
+      {
+        asked,
+        resource,
+      },
+    );
   }
 }

@@ -16,42 +16,43 @@ interface Supported {
   readonly signers: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Largest answer read, bytes. */
-const LONGEST_ANSWER = 64 * 1024;
+const MAX_RESPONSE_BYTES = 64 * 1024;
 
-/** A service of sotto in the standard's terms. What it answers is read as strictly as if it were anybody's. */
-export class Service {
+/** Client of sotto's service as an x402 facilitator. It validates responses strictly and does not trust the service. */
+export class ServiceClient {
   readonly #base: string;
   readonly #send: typeof fetch;
   readonly #timeoutMs: number;
 
   constructor(base: string, send: typeof fetch, timeoutMs: number) {
     this.#base = serviceAddress(base);
-    // Called as a function: a browser's fetch refuses any other `this` than the window.
+    // Called as a function, because a browser's fetch requires `this` to be the window.
     this.#send = (input, init) => send(input, init);
     this.#timeoutMs = timeoutMs;
   }
 
   async supported(): Promise<Supported> {
-    const { kinds, signers } = await this.#ask("supported");
-    if (!Array.isArray(kinds) || typeof signers !== "object" || signers === null) throw this.#strange("supported");
+    const { kinds, signers } = await this.#request("supported");
+    if (!Array.isArray(kinds) || typeof signers !== "object" || signers === null)
+      throw this.#invalidResponse("supported");
     return { kinds, signers: signers as Supported["signers"] };
   }
 
   async verify(paymentPayload: PaymentPayload, paymentRequirements: PaymentRequirements): Promise<VerifyResponse> {
-    const answer = await this.#ask("verify", { x402Version: X402_VERSION, paymentPayload, paymentRequirements });
+    const answer = await this.#request("verify", { x402Version: X402_VERSION, paymentPayload, paymentRequirements });
     const { isValid, invalidReason, invalidMessage } = answer;
     if (isValid === true) return { isValid };
-    if (isValid !== false) throw this.#strange("verify");
+    if (isValid !== false) throw this.#invalidResponse("verify");
     return { isValid, ...texts({ invalidReason, invalidMessage }) };
   }
 
   async settle(paymentPayload: PaymentPayload, paymentRequirements: PaymentRequirements): Promise<SettleResponse> {
-    const answer = await this.#ask("settle", { x402Version: X402_VERSION, paymentPayload, paymentRequirements });
+    const answer = await this.#request("settle", { x402Version: X402_VERSION, paymentPayload, paymentRequirements });
     const { success, transaction, network, errorReason, errorMessage, extra } = answer;
-    if (typeof success !== "boolean" || network !== paymentRequirements.network) throw this.#strange("settle");
-    if (typeof transaction !== "string" || !/^(0x[0-9a-f]{64})?$/.test(transaction)) throw this.#strange("settle");
-    if (success && transaction === "") throw this.#strange("settle");
+    if (typeof success !== "boolean" || network !== paymentRequirements.network) throw this.#invalidResponse("settle");
+    if (typeof transaction !== "string" || !/^(0x[0-9a-f]{64})?$/.test(transaction))
+      throw this.#invalidResponse("settle");
+    if (success && transaction === "") throw this.#invalidResponse("settle");
     const more = typeof extra === "object" && extra !== null ? { extra: extra as Json } : {};
     return {
       success,
@@ -62,7 +63,7 @@ export class Service {
     };
   }
 
-  async #ask(path: string, body?: object): Promise<Json> {
+  async #request(path: string, body?: object): Promise<Json> {
     const failed = (message: string, cause?: unknown) =>
       new X402SchemeError("X402_FACILITATOR_FAILED", `${this.#base}/${path} ${message}`, {}, { cause });
     let answer: unknown;
@@ -76,29 +77,32 @@ export class Service {
         signal,
       });
       status = response.status;
-      answer = JSON.parse(new TextDecoder().decode(await readBody(response, LONGEST_ANSWER, signal)));
+      answer = JSON.parse(new TextDecoder().decode(await readBody(response, MAX_RESPONSE_BYTES, signal)));
     } catch (cause) {
-      const tooMuch = cause instanceof SottoError && cause.code === "ANSWER_TOO_LARGE";
-      throw failed(tooMuch ? "answers too much" : "does not answer", cause);
+      const tooLarge = cause instanceof SottoError && cause.code === "ANSWER_TOO_LARGE";
+      throw failed(tooLarge ? `sent a response of more than ${MAX_RESPONSE_BYTES} bytes` : "does not answer", cause);
     }
-    if (typeof answer !== "object" || answer === null || Array.isArray(answer)) throw this.#strange(path);
-    // Its refusals have the standard's fields whatever their status; what has none of them is no answer.
-    const said = "isValid" in answer || "success" in answer || "kinds" in answer;
-    if (!said) throw failed(`answers ${status}`);
+    if (typeof answer !== "object" || answer === null || Array.isArray(answer)) throw this.#invalidResponse(path);
+    // Refusals have the standard's fields too, with any status. A response without them is an error.
+    const isStandard = "isValid" in answer || "success" in answer || "kinds" in answer;
+    if (!isStandard) throw failed(`responded with status ${status} and no field of x402`);
     return answer as Json;
   }
 
-  #strange(path: string): X402SchemeError {
-    return new X402SchemeError("X402_FACILITATOR_FAILED", `${this.#base}/${path} answers what is no answer of x402`);
+  #invalidResponse(path: string): X402SchemeError {
+    return new X402SchemeError(
+      "X402_FACILITATOR_FAILED",
+      `${this.#base}/${path} sent a response that is not valid in x402`,
+    );
   }
 }
 
-const LONGEST_TEXT = 500;
+const MAX_TEXT_CHARS = 500;
 
-/** Texts of the other side, cut short; what is none is left out. */
+/** The values that are strings, truncated. */
 function texts<K extends string>(values: Readonly<Record<K, unknown>>): Partial<Record<K, string>> {
   const found = Object.entries(values).filter((entry): entry is [string, string] => typeof entry[1] === "string");
-  return Object.fromEntries(found.map(([key, text]) => [key, text.slice(0, LONGEST_TEXT)])) as Partial<
+  return Object.fromEntries(found.map(([key, text]) => [key, text.slice(0, MAX_TEXT_CHARS)])) as Partial<
     Record<K, string>
   >;
 }

@@ -1,5 +1,5 @@
-// The scheme's part in the life of a request. The published server goes on where a hook throws: none of these does, and
-// whatever cannot be looked at is refused.
+// The scheme's hooks on each request. The published server continues if a hook throws, so these never throw, and refuse
+// payments that cannot be checked.
 
 import type { PaymentClaim, PaymentUse, PaymentUses } from "@sotto/protocol";
 import { checkX402Payment, checkX402Time, parseX402Payload, parseX402Terms, x402Reason } from "@sotto/protocol/x402";
@@ -12,7 +12,7 @@ interface Context {
 }
 
 interface FailureContext extends Context {
-  /** The published SettleError where the facilitator said so, anything else where it said nothing. */
+  /** The published SettleError if the facilitator responded, any other error if it did not. */
   readonly error: Error & { readonly errorReason?: string };
 }
 
@@ -32,21 +32,24 @@ export interface Hooks {
 }
 
 const REFUSALS: Readonly<Record<Exclude<PaymentClaim, "claimed">, readonly [reason: string, message: string]>> = {
-  used: [PAYMENT_USED, "this payment was used before"],
-  busy: [PAYMENT_IN_USE, "a request with this payment is under way"],
-  early: [PAYMENT_TOO_EARLY, "this payment was made before the server was started"],
+  used: [PAYMENT_USED, "this payment was already used"],
+  busy: [PAYMENT_IN_USE, "another request with this payment is in progress"],
+  early: [PAYMENT_TOO_EARLY, "this payment was made before the server started"],
 };
 
-/** What a use is remembered by. @throws SottoError X402_PAYLOAD_INVALID */
+/** @throws SottoError X402_PAYLOAD_INVALID */
 function useOf(payload: unknown): PaymentUse {
   const { bundle, signals, digest } = parseX402Payload(payload);
   return { digest, nullifier: String(signals.nullifier), resource: bundle.resourceUrl, timestamp: bundle.timestamp };
 }
 
-/** @param clock now, ms; @param onError told what went wrong where nobody else is */
+/**
+ * @param clock now, ms
+ * @param onError receives the errors that are not thrown
+ */
 export function serverHooks(uses: PaymentUses, clock: () => number, onError: (error: unknown) => void): Hooks {
-  /** For payments that passed the first hook. */
-  const settled = (change: (use: PaymentUse) => Promise<void>) => async (context: Context) => {
+  /** Changes a use, and reports errors instead of throwing them. */
+  const changing = (change: (use: PaymentUse) => Promise<void>) => async (context: Context) => {
     try {
       await change(useOf(context.paymentPayload.payload));
     } catch (error) {
@@ -62,7 +65,8 @@ export function serverHooks(uses: PaymentUses, clock: () => number, onError: (er
     }
   };
   return {
-    // Nothing here trusts the facilitator: price, recipient and resource are the ones this server asks for.
+    // These checks do not rely on the facilitator: price, recipient and resource must be those that this server asked
+    // for.
     onBeforeVerify: refusing(async ({ paymentPayload, requirements }) => {
       const terms = parseX402Terms(requirements);
       const payment = parseX402Payload(paymentPayload.payload);
@@ -75,16 +79,16 @@ export function serverHooks(uses: PaymentUses, clock: () => number, onError: (er
       const [reason, message] = REFUSALS[claim];
       return { abort: true, reason, message };
     }),
-    onAfterSettle: settled((use) => uses.consume(use)),
+    onAfterSettle: changing((use) => uses.consume(use)),
     onSettleFailure: async (context) => {
       const { errorReason } = context.error;
-      // Only a facilitator that says why it never will be settled ends it. On its way, or no answer: nobody knows.
+      // Only these reasons mean that the payment will never settle. A pending settlement or no response leaves it open.
       const refused = errorReason?.startsWith("sotto_") === true || errorReason?.startsWith("invalid_") === true;
-      await settled((use) => (refused ? uses.reject(use) : uses.release(use)))(context);
+      await changing((use) => (refused ? uses.reject(use) : uses.release(use)))(context);
     },
     onVerifiedPaymentCanceled: async (context) => {
       const failed = context.reason !== "handler_failed" || (context.responseStatus ?? 500) >= 500;
-      if (failed) await settled((use) => uses.restore(use))(context);
+      if (failed) await changing((use) => uses.restore(use))(context);
     },
   };
 }

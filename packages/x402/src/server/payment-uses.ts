@@ -1,13 +1,16 @@
 import type { PaymentClaim, PaymentUse, PaymentUses } from "@sotto/protocol";
 
-/** How often one payment may be shown to handlers that fail. */
-const MOST_USES = 3;
+/** Handlers that one payment may start. */
+const MAX_HANDLERS = 3;
 
-/** One of minutes ago is refused wherever it is shown. A day, ms: a clock that is ahead and put right opens none again. */
-const REMEMBERED_MS = 86_400_000;
+/**
+ * How long a payment is remembered, ms. A day, so that correcting a clock that was ahead does not reopen a used
+ * payment.
+ */
+const RETENTION_MS = 86_400_000;
 
-/** A payer's clock may be ahead by this much without notice, ms. */
-const LONGEST_WAIT_MS = 2_000;
+/** Maximum wait for a timestamp that is ahead of this clock, ms. */
+const MAX_WAIT_MS = 2_000;
 
 interface Entry {
   state: "busy" | "used" | "free";
@@ -15,7 +18,7 @@ interface Entry {
   readonly timestamp: number;
 }
 
-/** For one process. It refuses what was made before it was started: who knows whether it was used. */
+/** Used payments of a single process. It refuses payments from before its start, because they may have been used. */
 export class MemoryUses implements PaymentUses {
   readonly #entries = new Map<string, Entry>();
   readonly #clock: () => number;
@@ -35,10 +38,10 @@ export class MemoryUses implements PaymentUses {
 
   async claim({ digest, timestamp }: PaymentUse): Promise<PaymentClaim> {
     this.#sweep();
-    // Used now, a payment from the future could be used again after a restart that comes before its time.
-    const early = timestamp - this.#clock();
-    if (early > LONGEST_WAIT_MS || timestamp < this.#start) return "early";
-    if (early > 0) await new Promise((resolve) => setTimeout(resolve, early));
+    // A payment from the future, used now, could be used again after a restart before its timestamp.
+    const aheadMs = timestamp - this.#clock();
+    if (aheadMs > MAX_WAIT_MS || timestamp < this.#start) return "early";
+    if (aheadMs > 0) await new Promise((resolve) => setTimeout(resolve, aheadMs));
     const entry = this.#entries.get(digest);
     if (entry?.state === "busy" || entry?.state === "used") return entry.state;
     this.#entries.set(digest, { state: "busy", uses: (entry?.uses ?? 0) + 1, timestamp });
@@ -50,7 +53,7 @@ export class MemoryUses implements PaymentUses {
     if (entry?.state !== "busy") return;
     entry.state = "free";
     entry.uses -= 1;
-    // As if it had never come: any number of them come from whoever pays nothing.
+    // Deletes it without a trace: unsettled payments cost nothing, so their number is unlimited.
     if (entry.uses === 0) this.#entries.delete(digest);
   }
 
@@ -65,14 +68,14 @@ export class MemoryUses implements PaymentUses {
 
   async restore({ digest }: PaymentUse): Promise<void> {
     const entry = this.#entries.get(digest);
-    if (entry !== undefined) entry.state = entry.uses < MOST_USES ? "free" : "used";
+    if (entry !== undefined) entry.state = entry.uses < MAX_HANDLERS ? "free" : "used";
   }
 
   #sweep(): void {
     const now = this.#clock();
-    if (now - this.#swept < REMEMBERED_MS / 10) return;
+    if (now - this.#swept < RETENTION_MS / 10) return;
     this.#swept = now;
     for (const [digest, { timestamp }] of this.#entries)
-      if (now - timestamp > REMEMBERED_MS) this.#entries.delete(digest);
+      if (now - timestamp > RETENTION_MS) this.#entries.delete(digest);
   }
 }

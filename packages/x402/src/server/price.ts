@@ -9,11 +9,11 @@ export interface Token {
   readonly symbol: string;
 }
 
-/** $0.10, 0.10, 0.10 USDC. */
+/** Such as "$0.10", "0.10" and "0.10 USDC". */
 const MONEY = /^\$?\s*([0-9]{1,40}(?:\.[0-9]{1,40})?)(?:\s+([A-Za-z][A-Za-z0-9.]{0,31}))?$/;
 
 /**
- * A price in base units, exactly. What the token cannot pay exactly is refused: nothing is rounded.
+ * Converts a price to base units. Never rounds: a price that the token cannot represent exactly is refused.
  * @throws X402SchemeError X402_PRICE_INVALID
  */
 export function amountOf(price: Price, token: Token): bigint {
@@ -22,22 +22,30 @@ export function amountOf(price: Price, token: Token): bigint {
     if (amount > 0n) return amount;
   } catch (cause) {
     if (cause instanceof X402SchemeError) throw cause;
-    throw new X402SchemeError("X402_PRICE_INVALID", `not a price: ${(cause as Error).message}`, {}, { cause });
+    throw new X402SchemeError(
+      "X402_PRICE_INVALID",
+      `the price is not valid: ${(cause as Error).message}`,
+      {},
+      { cause },
+    );
   }
-  throw new X402SchemeError("X402_PRICE_INVALID", "a price must be more than 0");
+  throw new X402SchemeError("X402_PRICE_INVALID", "the price is 0, but must be above 0");
 }
 
 function ofAsset({ asset, amount }: { readonly asset: string; readonly amount: string }, token: Token): bigint {
   if (parseAddress(asset, "asset") === token.asset) return parseAmount(amount);
-  throw new X402SchemeError("X402_PRICE_INVALID", `the pool's token is ${token.asset}, the price is in ${asset}`);
+  throw new X402SchemeError("X402_PRICE_INVALID", `the price is in ${asset}, but the pool's token is ${token.asset}`);
 }
 
 function ofMoney(price: string | number, { decimals, symbol }: Token): bigint {
-  // A number's shortest decimal is what its author typed; those that need an exponent are refused like other texts.
+  // String(number) is what the author typed. Numbers that need an exponent are refused.
   const [, digits, named = "USD"] = MONEY.exec(String(price).trim()) ?? [];
   if (digits === undefined)
-    throw new X402SchemeError("X402_PRICE_INVALID", 'a price must look like "$0.10", "0.10" or "0.10 USDC"');
+    throw new X402SchemeError(
+      "X402_PRICE_INVALID",
+      `the price must look like "$0.10", "0.10" or "0.10 USDC", got ${String(price)}`,
+    );
   if (!["USD", symbol.toUpperCase()].includes(named.toUpperCase()))
-    throw new X402SchemeError("X402_PRICE_INVALID", `the pool's token is ${symbol}, the price is in ${named}`);
+    throw new X402SchemeError("X402_PRICE_INVALID", `the price is in ${named}, but the pool's token is ${symbol}`);
   return parseDecimalAmount(digits, decimals);
 }

@@ -10,24 +10,26 @@ import {
 import type { X402Recipient } from "@sotto/protocol/x402";
 import { X402SchemeError } from "../errors.ts";
 
-/** Who is paid: the wallet, its shielded address, and the wallet's signature over both (`bindingTypedData`). */
+/** The recipient: its wallet, its shielded address, and the wallet's signature over both (`bindingTypedData`). */
 export interface SottoRecipient {
   readonly wallet: string;
   readonly shieldedAddress: string;
   readonly signature: string;
-  /** When it was signed, Unix seconds. */
+  /** When the wallet signed, Unix seconds. */
   readonly issuedAt: number;
-  /** Base address of the registry the binding names; left out: none. */
+  /** Base address of the phone registry that the binding names. Default: none. */
   readonly service?: string;
-  /** E.164; left out: none. */
+  /** E.164. Default: none. */
   readonly phone?: string;
 }
 
-/** What payers read: longer ones fit into no header. */
+/** Clients accept no longer signatures, because they would not fit into a header. */
 const SIGNATURE = /^0x(?:[0-9a-fA-F]{2}){1,2048}$/;
 
 const recipientExtra = ({ shieldedAddress, signature, issuedAt, service = "", phone = "" }: SottoRecipient) => ({
-  ...{ shieldedAddress, signature: signature.toLowerCase(), issuedAt },
+  shieldedAddress,
+  signature: signature.toLowerCase(),
+  issuedAt,
   ...(service === "" ? {} : { service }),
   ...(phone === "" ? {} : { phone }),
 });
@@ -38,7 +40,7 @@ export function readRecipient(recipient: SottoRecipient): {
   readonly extra: Partial<X402Recipient>;
 } {
   if (typeof recipient !== "object" || recipient === null || !SIGNATURE.test(recipient.signature))
-    throw new X402SchemeError("X402_OPTION_INVALID", "recipient must have the signature of its wallet, as hex with 0x");
+    throw new X402SchemeError("X402_OPTION_INVALID", "recipient.signature must be the wallet's signature, hex with 0x");
   try {
     decodeShieldedAddress(recipient.shieldedAddress);
     return { wallet: parseAddress(recipient.wallet, "recipient.wallet"), extra: recipientExtra(recipient) };
@@ -48,8 +50,8 @@ export function readRecipient(recipient: SottoRecipient): {
 }
 
 /**
- * What every payer checks before it pays, before anyone is asked to.
- * @param call for wallets that are contracts
+ * Makes the check of the recipient that every client makes, so that a wrong signature fails at the start.
+ * @param call eth_call on the chain, for wallets that are contracts
  * @param now ms
  * @throws X402SchemeError X402_OPTION_INVALID; SottoError BINDING_UNCHECKED
  */
@@ -59,16 +61,16 @@ export async function checkOwnBinding(
   call: EthCall,
   now: number,
 ): Promise<void> {
-  const refused = (why: string, cause?: unknown) =>
+  const refusal = (why: string, cause?: unknown) =>
     new X402SchemeError("X402_OPTION_INVALID", `recipient: ${why}`, {}, { cause });
   try {
-    const place = { chainId, pool: parseAddress(pool) };
-    const binding = assertBinding({ phone, wallet, key: shieldedAddress, ...place, service, issuedAt });
+    const deployment = { chainId, pool: parseAddress(pool) };
+    const binding = assertBinding({ phone, wallet, key: shieldedAddress, ...deployment, service, issuedAt });
     checkBindingTime(binding, now);
     if (await checkBindingSignature(binding, signature, call)) return;
   } catch (cause) {
     if (!(cause instanceof SottoError) || cause.code === "BINDING_UNCHECKED") throw cause;
-    throw refused(cause.message, cause);
+    throw refusal(cause.message, cause);
   }
-  throw refused("the wallet did not sign the shielded address for this chain and pool");
+  throw refusal("the wallet did not sign the shielded address for this chain and pool");
 }

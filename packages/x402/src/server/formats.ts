@@ -1,6 +1,6 @@
-// x402 and sotto's own dialect on one route: the challenge says both, and a payment is taken once, whichever it comes in.
+// Serves x402 and sotto's own format on one route: a challenge offers both, and a payment is accepted once in either.
 
-/** What is used of a request by both. */
+/** The published packages' view of a request. */
 interface Adapter {
   getHeader(name: string): string | undefined;
   getMethod(): string;
@@ -17,7 +17,7 @@ interface RequestContext {
   readonly decodedPath: string;
 }
 
-/** The published x402HTTPResourceServer, as far as it is used. */
+/** The used part of the published x402HTTPResourceServer. */
 export interface HttpResourceServer {
   requiresPayment(context: RequestContext): boolean;
   processHTTPRequest(
@@ -28,7 +28,7 @@ export interface HttpResourceServer {
 /** A challenge of @sotto/resource-server. */
 export interface PaywallChallenge {
   readonly request: { readonly method: string; readonly path: string; header(name: string): readonly string[] };
-  /** The URL that is sold. */
+  /** The URL that the payment is for. */
   readonly resource: string;
 }
 
@@ -37,7 +37,7 @@ const PAYMENT = "payment-signature";
 
 function contextOf(method: string, path: string, url: string): RequestContext {
   const adapter: Adapter = {
-    // Only what is asked for is wanted: no header changes that, and no page is made for browsers.
+    // Without headers the published server always returns the challenge, and never a page for browsers.
     getHeader: () => undefined,
     getMethod: () => method,
     getPath: () => path,
@@ -57,8 +57,8 @@ function decoded(path: string): string {
 }
 
 /**
- * For a paywall's `onChallenge`: what the published server would ask for the same request, beside
- * `WWW-Authenticate: x402-zk` and the body.
+ * Returns a function for a paywall's `onChallenge` that adds the published server's challenge for the same request to
+ * sotto's own.
  */
 export function x402Challenge(http: HttpResourceServer) {
   return async ({ request, resource }: PaywallChallenge): Promise<Record<string, string>> => {
@@ -74,7 +74,7 @@ export function x402Challenge(http: HttpResourceServer) {
 }
 
 /** A request of Express. */
-interface DialectRequest {
+interface ExpressRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, unknown>>;
@@ -83,18 +83,18 @@ interface DialectRequest {
 type Middleware<Q, S> = (request: Q, response: S, next: (error?: unknown) => void) => unknown;
 
 /**
- * Express: payments of x402 go to the published middleware, all else to the paywall.
- * @param http what the middleware was made of: only what it protects is left to it, because what it does not know it
- *   serves for nothing
+ * Express middleware: passes x402 payments to the published middleware, and every other request to the paywall.
+ * @param http the server behind the published middleware, which gets only the requests that it protects, because it
+ *   serves all others without payment
  */
-export function bothDialects<Q extends DialectRequest, S>(
+export function bothFormats<Q extends ExpressRequest, S>(
   http: Pick<HttpResourceServer, "requiresPayment">,
   x402: Middleware<Q, S>,
   paywall: Middleware<Q, S>,
 ): Middleware<Q, S> {
   return (request, response, next) => {
     const { method, path, headers } = request;
-    const theirs = headers[PAYMENT] !== undefined && http.requiresPayment(contextOf(method, path, path));
-    return theirs ? x402(request, response, next) : paywall(request, response, next);
+    const isX402 = headers[PAYMENT] !== undefined && http.requiresPayment(contextOf(method, path, path));
+    return isX402 ? x402(request, response, next) : paywall(request, response, next);
   };
 }
