@@ -23,7 +23,7 @@ export interface Group {
   add(left: Point, right: Point): Point;
   double(point: Point): Point;
   negate(point: Point): Point;
-  /** @param scalar from 0 up to below 2^256 */
+  /** @param scalar from 0 to 2^256 - 1 */
   multiply(point: Point, scalar: bigint): Point;
 }
 

@@ -17,7 +17,7 @@ export function proverError(
   return new ProverError(code, message, details, cause === undefined ? undefined : { cause });
 }
 
-/** Code `ABORTED`, with the signal's reason as its cause. */
+/** @throws SottoError ABORTED if the signal is aborted, with the signal's reason as its cause */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw proverError("ABORTED", "The caller aborted the operation.", {}, signal.reason);
 }

@@ -10,13 +10,13 @@ import type { CircuitInput } from "./witness/input.ts";
 export type ProveStage = "artifacts" | "witness" | "proof" | "check" | "done";
 
 export interface ProveOptions {
-  /** Checked between stages; a running stage is finished first. Code `ABORTED`. */
-  signal?: AbortSignal;
-  /** Called as each stage begins, and with `done`. */
-  onProgress?: (stage: ProveStage, circuit: string) => void;
+  /** Aborts with the code ABORTED. Checked between stages: a running stage is finished first. */
+  signal?: AbortSignal | undefined;
+  /** Called at the start of each stage, and with `done` at the end. */
+  onProgress?: ((stage: ProveStage, circuit: string) => void) | undefined;
 }
 
-/** A proof as on the wire: eight decimal strings a.x a.y b.x0 b.x1 b.y0 b.y1 c.x c.y, and the public signals in order. */
+/** A proof in the wire's form: decimal strings a.x a.y b.x0 b.x1 b.y0 b.y1 c.x c.y, and the public signals in order. */
 export interface Proof {
   proof: string[];
   publicSignals: string[];
@@ -25,19 +25,19 @@ export interface Proof {
 export interface ProverOptions {
   artifacts: Artifacts;
   /** Default: the fast engine if the machine supports it, else snarkjs. */
-  engine?: ProvingEngine;
+  engine?: ProvingEngine | undefined;
   /** Verifies each proof before returning it, in some 10 ms. Default: true. */
-  selfCheck?: boolean;
+  selfCheck?: boolean | undefined;
 }
 
 export interface Prover {
   readonly artifacts: Artifacts;
   readonly engine: ProvingEngine;
   /**
-   * @param circuit a name of the artifacts' lock
-   * @param input every input signal of the circuit, public and private; @sotto/protocol's prepare functions make them
-   * Codes: those of reading artifacts, then `INPUT_INVALID`, `WITNESS_REFUSED`, `ENGINE_FAILED`,
-   * `PROOF_SELF_CHECK_FAILED`, `ABORTED`.
+   * @param circuit a circuit's name in the artifacts' lock
+   * @param input every input signal of the circuit, public and private; @sotto/protocol's prepare functions return them
+   * @throws SottoError the codes of reading artifacts, INPUT_INVALID, WITNESS_REFUSED, ENGINE_FAILED,
+   *   PROOF_SELF_CHECK_FAILED, ABORTED
    */
   prove(circuit: string, input: CircuitInput, options?: ProveOptions): Promise<Proof>;
   /** Reads and prepares everything for this circuit, so that the first proof is as fast as the next. */
@@ -46,7 +46,7 @@ export interface Prover {
   close(): Promise<void>;
 }
 
-/** @param from artifacts, or options with them */
+/** @param from artifacts, or options that include them */
 export function createProver(from: Artifacts | ProverOptions): Prover {
   const { artifacts, engine = defaultEngine(), selfCheck = true } = "artifacts" in from ? from : { artifacts: from };
   let calculators = new WeakMap<Uint8Array, Promise<WitnessCalculator>>();
@@ -58,7 +58,7 @@ export function createProver(from: Artifacts | ProverOptions): Prover {
     }
     return calculator;
   };
-  /** Checks every file before any is used. */
+  /** Reads and checks all files before any of them is used. */
   const read = async (circuit: string) => {
     const [wasm, zkey] = await Promise.all(ARTIFACT_KINDS.map((kind) => artifacts.bytes(circuit, kind)));
     return { wasm: wasm as Uint8Array, zkey: zkey as Uint8Array, key: await artifacts.verificationKey(circuit) };

@@ -9,24 +9,31 @@ import { parseVerificationKey, type VerificationKey } from "./proof/verification
 export type VerificationKeys = { readonly [circuit: string]: unknown };
 
 export interface VerifierOptions {
-  /** Exactly one of `artifacts` (the keys are read from there, checked against the lock) and `vkeys`. */
-  artifacts?: Artifacts;
-  vkeys?: VerificationKeys;
-  engine?: ProvingEngine;
+  /** Artifacts with the keys, which are checked against the lock. Give exactly one of `artifacts` and `vkeys`. */
+  artifacts?: Artifacts | undefined;
+  /** The keys themselves. */
+  vkeys?: VerificationKeys | undefined;
+  /** Default: a check with the key's constant part computed in advance. */
+  engine?: ProvingEngine | undefined;
 }
 
 export interface Verifier {
   /**
    * @param proof eight decimal strings in the wire's order
    * @param signals the public signals in order, decimal strings
-   * @returns whether the proof is valid for these signals. A malformed proof or signal is not `false` but an error: `PROOF_*`, `SIGNALS_MALFORMED`, `SIGNAL_RANGE`; and `CIRCUIT_UNKNOWN`.
+   * @returns whether the proof is valid for these signals
+   * @throws SottoError PROOF_* if the proof is malformed, SIGNALS_MALFORMED, SIGNAL_RANGE, CIRCUIT_UNKNOWN
    */
   verify(circuit: string, proof: readonly string[], signals: readonly string[]): Promise<boolean>;
   /** Prepares the key of this circuit, so that the first verification is as fast as the next. */
   warm(circuit: string): Promise<void>;
 }
 
-/** Code `VERIFICATION_KEY_INVALID` for `vkeys`; keys from artifacts are checked when they are read. */
+/**
+ * Checks `vkeys`; keys from artifacts are checked when they are read.
+ *
+ * @throws SottoError VERIFICATION_KEY_INVALID
+ */
 export function createVerifier(from: VerifierOptions): Verifier {
   const engine: Pick<ProvingEngine, "verify"> = from.engine ?? { verify: pairingHolds };
   const keyOf = keySource(from);
@@ -39,7 +46,7 @@ export function createVerifier(from: VerifierOptions): Verifier {
     },
     async warm(circuit) {
       const key = await keyOf(circuit);
-      // An invalid proof of points in the right groups takes the same work.
+      // Verifying an invalid proof whose points are in the right groups does the same work.
       const [a, b] = [pair(key.vk_alpha_1), [pair(key.vk_beta_2[0]), pair(key.vk_beta_2[1])] as const];
       await engine.verify(key, { a, b, c: a }, new Array<bigint>(key.nPublic).fill(1n));
     },
@@ -60,7 +67,7 @@ function keySource({ artifacts, vkeys }: VerifierOptions): (circuit: string) => 
     const key = keys.get(circuit);
     if (key !== undefined) return key;
     const known = [...keys.keys()].join(", ");
-    const message = `No verification key for circuit ${JSON.stringify(circuit)}; there are ${known}.`;
+    const message = `No verification key for circuit ${JSON.stringify(circuit)}; the known circuits are ${known}.`;
     throw proverError("CIRCUIT_UNKNOWN", message, { circuit, known });
   };
 }

@@ -1,4 +1,4 @@
-// The part of wasmcurves, which ships no types, that src/curve.ts uses.
+// Types of the part of wasmcurves that src/curve.ts uses; the package has none.
 declare module "wasmcurves/build/bn128_wasm.js" {
   const bn128: {
     /** The WebAssembly module, base64. */

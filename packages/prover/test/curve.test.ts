@@ -1,4 +1,4 @@
-// The curve's WebAssembly against @noble/curves, which shares no code with it.
+// Compares the curve's WebAssembly with @noble/curves, which shares no code with it.
 
 import { bn254 } from "@noble/curves/bn254.js";
 import { assert } from "chai";

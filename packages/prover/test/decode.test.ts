@@ -80,7 +80,7 @@ describe("strict decoding", function () {
     const outside = twistPoint();
     const words = [...WORDS.slice(0, 2), ...[...outside.x, ...outside.y].map(String), ...WORDS.slice(6)];
     await expectCode("PROOF_NOT_IN_SUBGROUP", () => decodeProof(words));
-    // Whoever asks for the curves only gets the point, but not an infinite one nor one off the twist.
+    // decodeProofOnCurves accepts the point, but rejects one off the twist.
     assert.deepEqual(encodeProof(decodeProofOnCurves(words)), words);
     await expectCode("PROOF_NOT_ON_CURVE", () => decodeProofOnCurves(words.with(2, "7")));
   });

@@ -18,10 +18,10 @@ import { hasFusedMultiplyAdd } from "../src/fast/support.ts";
 import { BASE_FIELD_ORDER as q, SCALAR_FIELD_ORDER as r } from "../src/proof/decode.ts";
 import { randomBelow } from "./support/random.ts";
 
-/** More of the same with SOTTO_LONG=1. */
+/** Number of random cases. */
 const ROUNDS = process.env["SOTTO_LONG"] === "1" ? 20_000 : 500;
 
-/** Values around every place where a carry or a reduction could go wrong. */
+/** Values around every boundary at which a carry or a reduction could go wrong. */
 function edges(modulus: bigint): bigint[] {
   const small = [0n, 1n, 2n, 5n];
   const powers = [50n, 51n, 52n, 102n, 153n, 204n, 253n].flatMap((bit) => [1n << bit, (1n << bit) - 1n]);
@@ -71,7 +71,7 @@ describe("fast engine: field arithmetic in doubles", function () {
         for (const [lane, value] of readPair(kernel, out).entries()) {
           const difference = (value << MONTGOMERY_BITS) - (left[lane] ?? 0n) * (right[lane] ?? 0n);
           assert.equal(difference % modulus, 0n, `${left[lane]} times ${right[lane]}`);
-          // The bound the kernels' ranges are argued with: within half a modulus of the product over R.
+          // The kernels' ranges rely on this bound: within half a modulus of the product over R.
           assert.isTrue(value < modulus && value > -modulus);
         }
       };

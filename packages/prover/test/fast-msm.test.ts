@@ -53,10 +53,10 @@ describe("fast engine: multi-scalar multiplication", function () {
       const { c0, c1 } = part as { c0: bigint; c1: bigint };
       return [c0, c1];
     });
-    for (const [place, part] of parts.entries()) kernel.write(address + place * COORDINATE_BYTES, part);
+    for (const [index, part] of parts.entries()) kernel.write(address + index * COORDINATE_BYTES, part);
   }
 
-  /** Logarithm of the terms' sum: the kernel's points are looked up among known multiples of the generator. */
+  /** The terms' sum by @noble/curves, in hex. */
   function total(kernel: Kernel, degree: Degree, terms: readonly { position: number; address: number }[]): string {
     const { Fp2 } = bn254.fields;
     let sum1 = G1.Point.ZERO;
@@ -81,7 +81,7 @@ describe("fast engine: multi-scalar multiplication", function () {
 
     it(`agrees with @noble/curves in G${degree}, several at a time, with repeated and opposite bases`, async () => {
       const kernel = await Kernel.instantiate(await compileCurveKernel(q));
-      // Few different bases, so that buckets meet the same point, its opposite and infinity all the time.
+      // Few different bases, so that buckets often have the same point, its opposite and infinity.
       const logarithms = [
         1n,
         1n,

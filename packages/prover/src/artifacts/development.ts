@@ -1,5 +1,7 @@
-/** Development keys come from a public seed: anyone can forge proofs with them, so they are allowed on local chains only. The
- * same holds for every set that is not from a ceremony, such as a rehearsal's. */
+/**
+ * Development keys come from a public seed: anyone can forge proofs with them, so they are allowed on local chains only. The
+ * same applies to every other set that is not from a ceremony, such as a rehearsal's.
+ */
 import { LOCAL_CHAIN_IDS } from "@sotto/protocol";
 import { proverError } from "../errors.ts";
 
@@ -7,10 +9,11 @@ export const DEVELOPMENT_SET = "development";
 const CEREMONY = "ceremony/";
 
 /**
- * Throws if a set of keys must not be used on a chain. Call it before deploying, serving, paying or accepting.
- * @param set name of the set, or anything that has one (artifacts, a lock)
+ * Checks that a set of keys may be used on a chain. Call it before deploying, serving, paying or accepting.
+ *
+ * @param set name of the set, or an object with that name (artifacts, a lock)
  * @param chainId EIP-155 chain id
- * Codes: `DEVELOPMENT_KEYS_REFUSED`, `CHAIN_ID_INVALID`.
+ * @throws SottoError DEVELOPMENT_KEYS_REFUSED if it may not, CHAIN_ID_INVALID
  */
 export function assertAllowedOnChain(set: string | { readonly set: string }, chainId: bigint | number): void {
   const valid = typeof chainId === "bigint" ? chainId > 0n : Number.isSafeInteger(chainId) && chainId > 0;

@@ -1,4 +1,4 @@
-/** Artifacts on demand: each file is read once, checked against the lock, and kept in memory. */
+/** Loads artifacts on demand: each file is read once, checked against the lock, and kept in memory. */
 import { proverError } from "../errors.ts";
 import { parseVerificationKey, type VerificationKey } from "../proof/verification-key.ts";
 import { DEVELOPMENT_SET } from "./development.ts";
@@ -9,7 +9,7 @@ import { type ArtifactSource, directorySource, urlSource } from "./source.ts";
 const MEBIBYTE = 1 << 20;
 
 /**
- * Largest accepted file, in bytes: more than twice what the circuits need, and little enough for a browser whose artifact
+ * Maximum file size by kind, bytes: more than twice what the circuits need, and small enough for a browser if the artifact
  * server is malicious.
  */
 export const DEFAULT_MAX_BYTES: Readonly<Record<ArtifactKind, number>> = {
@@ -20,30 +20,29 @@ export const DEFAULT_MAX_BYTES: Readonly<Record<ArtifactKind, number>> = {
 
 export interface LoadOptions {
   /**
-   * Directory with `NAME/NAME.zkey` and so on below it, those of another set than the development one below the set's
-   * name (Node only). Exactly one of `directory` and `baseUrl`.
+   * Directory that contains `NAME/NAME.zkey` and so on; a set other than development is in a folder with the set's name.
+   * Node only. Give exactly one of `directory` and `baseUrl`.
    */
-  directory?: string;
+  directory?: string | undefined;
   /** http(s) URL with the same layout below it. */
-  baseUrl?: string;
-  /** Which of the sets of keys whose locks are compiled into this package, `development` or `ceremony/NAME`. Default:
-   * development. */
-  set?: string;
-  /** Another lock, in place of `set`. */
-  lock?: ArtifactsLock;
+  baseUrl?: string | undefined;
+  /** Set of keys, one of `ARTIFACT_SETS`: `development` or `ceremony/NAME`. Default: `development`. */
+  set?: string | undefined;
+  /** A lock of your own. Default: the lock of `set`. */
+  lock?: ArtifactsLock | undefined;
   /** Default: the global fetch. */
-  fetch?: typeof fetch;
-  /** Overrides of the size limits, in bytes. */
-  maxBytes?: Partial<Record<ArtifactKind, number>>;
+  fetch?: typeof fetch | undefined;
+  /** Maximum file sizes, bytes. Default: `DEFAULT_MAX_BYTES`. */
+  maxBytes?: Partial<Record<ArtifactKind, number>> | undefined;
 }
 
 export interface Artifacts {
-  /** Name of the set of keys, `development` for keys anyone can forge proofs with. */
+  /** Name of the set of keys; with the keys of `development`, anyone can forge proofs. */
   readonly set: string;
   readonly lock: ArtifactsLock;
   /** Names of the circuits in the lock. */
   readonly circuits: readonly string[];
-  /** The file's bytes, as the lock wants them. Concurrent and later calls share one read; do not write to them. */
+  /** The file's bytes, which match the lock. Concurrent and later calls share one array: do not write to it. */
   bytes(circuit: string, kind: ArtifactKind): Promise<Uint8Array>;
   verificationKey(circuit: string): Promise<VerificationKey>;
   /** Empties the cache. */
@@ -51,10 +50,11 @@ export interface Artifacts {
 }
 
 /**
- * Nothing is read yet, apart from checking the arguments.
- * Codes: `ARTIFACTS_SOURCE_INVALID`, `ARTIFACTS_LOCK_INVALID`, `ARTIFACT_SET_UNKNOWN`. Reading adds `CIRCUIT_UNKNOWN`, `ARTIFACT_MISSING`,
- * `ARTIFACT_UNREACHABLE`, `ARTIFACT_TOO_LARGE`, `ARTIFACT_CHANGED` (details: file, expected, found) and
- * `VERIFICATION_KEY_INVALID`.
+ * Checks the arguments; the files are read later, on demand.
+ *
+ * @throws SottoError ARTIFACTS_SOURCE_INVALID, ARTIFACTS_LOCK_INVALID, ARTIFACT_SET_UNKNOWN. Reading a file throws
+ *   CIRCUIT_UNKNOWN, ARTIFACT_MISSING, ARTIFACT_UNREACHABLE, ARTIFACT_TOO_LARGE, ARTIFACT_CHANGED (details: file, expected,
+ *   found) or VERIFICATION_KEY_INVALID
  */
 export async function loadArtifacts(options: LoadOptions): Promise<Artifacts> {
   const lock: unknown = options.lock === undefined ? lockOf(options.set ?? DEVELOPMENT_SET) : options.lock;

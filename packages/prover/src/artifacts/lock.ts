@@ -22,7 +22,11 @@ const HASH = /^[0-9a-f]{64}$/;
 const SET = /^[a-z0-9][a-z0-9-]{0,63}(\/[a-z0-9][a-z0-9-]{0,63})?$/;
 const CIRCUIT = /^[a-z][a-z0-9_]{0,63}$/;
 
-/** Checks the shape of a lock. Code `ARTIFACTS_LOCK_INVALID`; the message names the entry and the reason. */
+/**
+ * Checks the structure of a lock.
+ *
+ * @throws SottoError ARTIFACTS_LOCK_INVALID; the message names the entry and the reason
+ */
 export function assertLock(lock: unknown): asserts lock is ArtifactsLock {
   const fail = (reason: string): never => {
     throw proverError("ARTIFACTS_LOCK_INVALID", `The artifacts lock is not valid: ${reason}.`, { reason });

@@ -1,5 +1,7 @@
-/** The known sets of keys: one for development, and one for each ceremony. Files of different sets never mix, because each
- * file must have the hash of the requested set. */
+/**
+ * The known sets of keys: one for development, and one for each ceremony. Files of different sets never mix, because each
+ * file must have the hash in the requested set's lock.
+ */
 import { proverError } from "../errors.ts";
 import { ARTIFACTS_LOCK, CEREMONY_LOCKS } from "../generated/artifacts-lock.ts";
 import type { ArtifactsLock } from "./lock.ts";
@@ -9,7 +11,11 @@ const LOCKS: readonly ArtifactsLock[] = [ARTIFACTS_LOCK, ...CEREMONY_LOCKS];
 /** Names of the sets whose locks are compiled in. */
 export const ARTIFACT_SETS: readonly string[] = LOCKS.map(({ set }) => set);
 
-/** The lock of a set. Code `ARTIFACT_SET_UNKNOWN`. */
+/**
+ * The lock of a set.
+ *
+ * @throws SottoError ARTIFACT_SET_UNKNOWN
+ */
 export function lockOf(set: string): ArtifactsLock {
   const lock = LOCKS.find((known) => known.set === set);
   if (lock !== undefined) return lock;

@@ -2,17 +2,21 @@
 import { readBody, SottoError } from "@sotto/protocol";
 import { proverError } from "../errors.ts";
 
-/** Timeout for one file; the largest has 50 MB. */
+/** Timeout for one file, ms; the largest has 50 MB. */
 const TIMEOUT_MS = 15 * 60_000;
 
 export interface ArtifactSource {
-  /** For error messages: the full path or URL of a file. */
+  /** The full path or URL of a file, for error messages. */
   locate(path: string): string;
-  /** Codes: `ARTIFACT_MISSING`, `ARTIFACT_TOO_LARGE`, `ARTIFACT_UNREACHABLE`. Never returns more than maxBytes. */
+  /**
+   * Returns at most `maxBytes` bytes.
+   *
+   * @throws SottoError ARTIFACT_MISSING, ARTIFACT_TOO_LARGE, ARTIFACT_UNREACHABLE
+   */
   read(path: string, maxBytes: number): Promise<Uint8Array>;
 }
 
-/** The little of Node used here, said structurally: this package's types must not need Node's. */
+/** The part of Node that is used here, declared so that this package compiles without Node's types. */
 interface WithNode {
   readonly process?: { getBuiltinModule?(name: "node:fs/promises"): FileSystem | undefined };
 }
@@ -28,7 +32,7 @@ export function directorySource(directory: string): ArtifactSource {
   return {
     locate,
     async read(path, maxBytes) {
-      // Not an import: a bundler for browsers must not find one, and there is nothing to read from there.
+      // Not an import, because bundlers for browsers would try to resolve it.
       const fs = (globalThis as WithNode).process?.getBuiltinModule?.("node:fs/promises");
       if (fs === undefined) {
         throw proverError("ARTIFACTS_SOURCE_INVALID", "Artifacts can be read from a directory under Node only.");
@@ -49,7 +53,7 @@ export function directorySource(directory: string): ArtifactSource {
   };
 }
 
-/** @param fetcher for tests, proxies and runtimes without a global fetch. */
+/** @param fetcher for tests, proxies and runtimes without a global fetch */
 export function urlSource(baseUrl: string, fetcher: typeof fetch = globalThis.fetch): ArtifactSource {
   let base: URL;
   try {

@@ -3,8 +3,8 @@ import type { VerificationKey } from "../proof/verification-key.ts";
 import type { Witness } from "../witness/calculator.ts";
 
 /**
- * Groth16 over BN254. Files, inputs and encodings are checked before an engine sees them. Engines may cache what they
- * prepare for a key, by the object that holds the key's bytes. Between calls, an engine does not keep the process alive.
+ * Groth16 over BN254. The caller has checked files, inputs and encodings. An engine may cache what it prepares for a key,
+ * by the identity of the key's byte array. Between calls, an engine does not keep the process alive.
  */
 export interface ProvingEngine {
   /** Shown in progress and benchmarks. */
@@ -12,11 +12,14 @@ export interface ProvingEngine {
   /**
    * @param zkey a proving key in snarkjs's format
    * @param witness from the calculator; the engine does not check that it satisfies the circuit
-   * Codes: `PROVING_KEY_INVALID`, `ENGINE_FAILED`.
+   * @throws SottoError PROVING_KEY_INVALID, ENGINE_FAILED
    */
   prove(zkey: Uint8Array, witness: Witness): Promise<ProofPoints>;
   /** Prepares a key before there is a witness. */
   warm?(zkey: Uint8Array): Promise<void>;
-  /** @param proof decoded strictly: in the groups; @param signals below r, as many as the key has */
+  /**
+   * @param proof decoded strictly: its points are in the groups
+   * @param signals below r, as many as the key has
+   */
   verify(key: VerificationKey, proof: ProofPoints, signals: readonly bigint[]): Promise<boolean>;
 }

@@ -15,15 +15,15 @@ import { pairingHolds } from "./pairing-check.ts";
 import { hasSecondThread, prepareRemotely, type RemoteKey } from "./second-thread.ts";
 import { type SnarkjsOptions, snarkjsEngine } from "./snarkjs-engine.ts";
 
-/** Two shares of about equal time: additions in G2 cost more, and H's scalars must be computed first. */
+/** The parts of this thread and of the second one, about equal in time: G2 additions cost more, and H needs its scalars. */
 const [HERE, THERE]: [Part[], Part[]] = [
   ["a", "b1", "c"],
   ["b2", "h"],
 ];
 
 export interface FastOptions {
-  /** No second thread. Default: use one in Node if the machine has a second core. */
-  singleThread?: boolean;
+  /** Uses no second thread. Default: false, which uses one under Node if the machine has a second core. */
+  singleThread?: boolean | undefined;
 }
 
 interface PreparedKey {
@@ -52,7 +52,7 @@ export function fastEngine({ singleThread = false }: FastOptions = {}): ProvingE
       const [{ zkey, here, there }, curve] = await Promise.all([keyOf(file), sharedCurve()]);
       const expected = zkey.variables * 32;
       if (witness.byteLength !== expected) {
-        const message = `The witness has ${witness.byteLength} bytes, the proving key needs ${expected}.`;
+        const message = `The witness has ${witness.byteLength} bytes, but the proving key needs ${expected}.`;
         throw proverError("ENGINE_FAILED", message, { found: witness.byteLength, expected });
       }
       // Started first, so that both threads work at the same time.

@@ -1,4 +1,4 @@
-/** The second thread. It keeps its share of the keys and answers requests one after the other. */
+/** The second thread. It stores its share of each key and answers requests one at a time. */
 
 import { sumParts, type Terms } from "../fast/prove.ts";
 import { type ProvingKey, prepareKey } from "../fast/proving-key.ts";
@@ -41,7 +41,7 @@ const { parentPort } = (globalThis as unknown as { process: NodeProcess }).proce
 );
 parentPort?.on("message", (request) => {
   answer(request).then(
-    (terms) => parentPort.postMessage(terms === undefined ? { id: request.id } : { id: request.id, terms }),
+    (terms) => parentPort.postMessage({ id: request.id, terms }),
     (error: unknown) => {
       const text = error instanceof Error ? error.message : String(error);
       parentPort.postMessage({ id: request.id, error: text });

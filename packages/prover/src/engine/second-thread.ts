@@ -17,11 +17,11 @@ export type Request =
 
 export interface Reply {
   readonly id: number;
-  readonly terms?: Terms;
-  readonly error?: string;
+  readonly terms?: Terms | undefined;
+  readonly error?: string | undefined;
 }
 
-/** The little of node:worker_threads used here, said structurally: this package's types must not need Node's. */
+/** The part of node:worker_threads that is used here, declared so that this package compiles without Node's types. */
 interface NodeWorker {
   postMessage(message: Request): void;
   on(event: "message", listener: (reply: Reply) => void): void;
@@ -42,7 +42,7 @@ function nodeProcess(): NodeProcess | undefined {
   return (globalThis as { process?: NodeProcess }).process;
 }
 
-/** Whether there is a second core, and a way to it. */
+/** Whether the machine has a second core and the runtime has worker threads. */
 export function hasSecondThread(): boolean {
   return (nodeProcess()?.getBuiltinModule?.("node:os")?.availableParallelism() ?? 1) > 1;
 }
@@ -62,10 +62,10 @@ class Thread {
   #nextId = 1;
 
   constructor(Worker: WorkerClass) {
-    // The sources run as they are (type stripping) and compiled.
+    // This module runs from its source (with type stripping) or compiled.
     const isSource = import.meta.url.endsWith(".ts");
     const url = new URL(isSource ? "./fast-worker.ts" : "./fast-worker.js", import.meta.url);
-    // Flags of the main thread (--eval, --import) are not for this one.
+    // Do not pass on flags of the main thread (--eval, --import).
     this.#worker = new Worker(url, { execArgv: [] });
     this.#worker.unref();
     this.#worker.on("message", (reply) => {
@@ -101,7 +101,7 @@ class Thread {
 }
 
 let nextKey = 1;
-/** What the other side keeps of a key goes when nobody here has the key any more. */
+/** When a RemoteKey is garbage-collected, the second thread drops its share of the key. */
 const dropped = new FinalizationRegistry<{ home: Thread; key: number }>(({ home, key }) => {
   if (thread === home) home.ask({ drop: key }).catch(() => undefined);
 });
@@ -111,7 +111,7 @@ export interface RemoteKey {
   sum(witness: Witness): Promise<Terms>;
 }
 
-/** @throws Error where there is no worker, or it failed */
+/** @throws Error if the runtime has no worker threads, or the worker failed */
 export async function prepareRemotely(zkey: Uint8Array, parts: readonly Part[]): Promise<RemoteKey> {
   const threads = nodeProcess()?.getBuiltinModule?.("node:worker_threads");
   if (threads === undefined) throw new Error("this runtime has no worker threads");
@@ -121,7 +121,7 @@ export async function prepareRemotely(zkey: Uint8Array, parts: readonly Part[]):
   const remote: RemoteKey = {
     async sum(witness) {
       const { terms } = await home.ask({ sum: { key, witness } });
-      if (terms === undefined) throw new Error("the worker gave no answer");
+      if (terms === undefined) throw new Error("the worker returned no terms");
       return terms;
     },
   };

@@ -1,6 +1,6 @@
 /**
- * The reference engine: snarkjs's prover as it is. Slow and dependable, it is what other engines are compared with.
- * snarkjs is imported when the first proof is made: programs that prove with the fast engine never load it.
+ * The reference engine: snarkjs's prover, unchanged. It is slow but dependable; tests compare other engines with it.
+ * The first proof imports snarkjs, so that programs that prove with the fast engine never load it.
  */
 import { proverError } from "../errors.ts";
 import { decodeProof, type ProofPoints } from "../proof/decode.ts";
@@ -9,8 +9,8 @@ import type { ProvingEngine } from "./engine.ts";
 import { pairingHolds } from "./pairing-check.ts";
 
 export interface SnarkjsOptions {
-  /** One thread and no workers, which takes about twice as long. Default: one worker per core while proving. */
-  singleThread?: boolean;
+  /** Uses no workers, which takes about twice as long. Default: false, which uses one worker per core while proving. */
+  singleThread?: boolean | undefined;
 }
 
 interface SnarkjsProof {
@@ -43,7 +43,7 @@ function toPoints({ pi_a, pi_b, pi_c }: SnarkjsProof): ProofPoints {
   return decodeProof([...pi_a.slice(0, 2), ...pi_b.slice(0, 2).flat(), ...pi_c.slice(0, 2)]);
 }
 
-/** The part of snarkjs that is missing in its types. */
+/** The part of snarkjs that its types do not declare. */
 interface WithCurves {
   readonly curves: {
     getCurveFromName(name: string, options: { singleThread: boolean }): Promise<{ terminate(): Promise<void> }>;
@@ -55,8 +55,8 @@ let users = 0;
 
 /**
  * Runs an action that uses snarkjs's multi-threaded curve, and ends the curve's workers after the last action, because
- * idle workers keep the process alive. snarkjs has the curve in a global, and two concurrent calls would each build one,
- * of which one would leak its workers; so it is built here, once.
+ * idle workers keep the process alive. snarkjs caches the curve in a global: two concurrent calls would each build one, and
+ * the workers of one would leak. So this function builds the curve first, once.
  */
 export async function withWorkers<T>(run: () => Promise<T>): Promise<T> {
   users++;

@@ -1,9 +1,9 @@
 /**
- * A WebAssembly assembler of just what the fast engine needs. The kernels are generated for a modulus when the engine
- * starts: generator code can be read and tested, a binary in the tree could only be trusted.
+ * A WebAssembly assembler with only the features that the fast engine needs. The kernels are generated for a modulus when
+ * the engine starts: generator code can be read and tested, but a binary in the repository would have to be trusted.
  */
 
-/** Instructions of one expression, nested so that composing them costs nothing. */
+/** Instructions of one expression, nested so that composing them copies nothing. */
 export type Code = readonly (number | Code)[];
 export type ValueType = "i32" | "i64" | "v128";
 
@@ -37,7 +37,7 @@ export interface Local {
   set(value: Code): Code;
 }
 
-/** Hands out a function's parameters and locals. */
+/** Allocates a function's parameters and locals. */
 export class FunctionBuilder {
   readonly #types: ValueType[] = [];
   readonly params: readonly Local[];
@@ -75,11 +75,11 @@ interface Entry {
   readonly body: number[];
 }
 
-/** Functions over one memory, which is imported as env.memory. All functions are exported; none is imported. */
+/** A module whose memory is imported as env.memory. All its functions are exported; it imports none. */
 export class ModuleBuilder {
   readonly #functions: Entry[] = [];
 
-  /** @returns how to call it: pushes the arguments, then calls */
+  /** @returns a function that makes the code of a call: the arguments, then the call instruction */
   define(
     name: string,
     params: readonly ValueType[],
@@ -99,7 +99,7 @@ export class ModuleBuilder {
       ...vector(params.map((type) => [VALUE_TYPES[type]])),
       ...vector(results.map((type) => [VALUE_TYPES[type]])),
     ]);
-    // Limits: no maximum, and at least no pages: the memory handed in decides.
+    // Limits: minimum 0 pages, no maximum. The imported memory has its own.
     const memory = [...text("env"), ...text("memory"), 0x02, 0x00, 0x00];
     const exports = functions.map(({ name }, index) => [...text(name), 0x00, ...unsigned(index)]);
     return Uint8Array.from([

@@ -1,9 +1,9 @@
-/** Sums of many lists of points at a time: in rounds, each adding neighbours of all lists in one batch. */
+/** Sums many lists of points at the same time: each round adds neighbours of all lists in one batch. */
 import { type Degree, pointBytes, scratchBytes } from "./curve-kernel.ts";
 import type { Kernel } from "./kernel.ts";
 import { correctSum } from "./points.ts";
 
-/** Steps (two additions each) of one call: what they need stays in a core's cache, an inversion costs 1% of them. */
+/** Steps (two additions each) of one call: their data fits into a core's cache, and the inversion takes 1% of the time. */
 const MAX_STEPS = 2048;
 const PAIR_ADDRESS_BYTES = 8;
 
@@ -31,10 +31,15 @@ export class BatchAdder {
     this.#exceptions = kernel.allocate(MAX_STEPS * 4);
   }
 
-  /** Adds pairs of points. @param pairs addresses, two a pair. @returns the first sum's address; the others follow. */
+  /**
+   * Adds pairs of points.
+   *
+   * @param pairs addresses, two for each pair
+   * @returns the first sum's address; the others follow
+   */
   add(pairs: Int32Array, count: number): number {
     const bytes = this.pointBytes;
-    // An odd count is made even by adding the last pair twice.
+    // If the count is odd, the last pair is added twice.
     const out = this.#kernel.allocate((count + 1) * bytes);
     for (let done = 0; done < count; done += 2 * MAX_STEPS) {
       const batch = Math.min(2 * MAX_STEPS, count - done);
@@ -60,9 +65,9 @@ export class BatchAdder {
     }
   }
 
-  /** Sums each list; the sum's address is its first element afterwards, and its length 1 (an empty list stays so). */
+  /** Sums each list. Afterwards its first element is the sum's address and its length is 1; an empty list stays empty. */
   sum({ addresses, starts, lengths }: Lists): void {
-    // Lists that still have something to add, and the pairs of a round: shrinking, so allocated once.
+    // Lists with more than one element, and the pairs of a round. Both shrink, so they are allocated once.
     const active = new Int32Array(lengths.length);
     const pairs = new Int32Array(addresses.length);
     let count = 0;
@@ -73,21 +78,25 @@ export class BatchAdder {
         const list = active[index] as number;
         const start = starts[list] as number;
         const end = start + ((lengths[list] as number) & -2);
-        for (let place = start; place < end; place++) pairs[next++] = addresses[place] as number;
+        for (let position = start; position < end; position++) pairs[next++] = addresses[position] as number;
       }
       const first = this.add(pairs.subarray(0, next), next >> 1);
       count = this.#replace({ addresses, starts, lengths }, active, count, first);
     }
   }
 
-  /** Puts the sums, from `sum` on, in place of what was added; keeps the active lists in front. @returns their number */
+  /**
+   * Replaces the added points by their sums, which start at `first`, and moves the lists that are still active to the front.
+   *
+   * @returns the number of active lists
+   */
   #replace({ addresses, starts, lengths }: Lists, active: Int32Array, count: number, first: number): number {
     let [sum, kept] = [first, 0];
     for (let index = 0; index < count; index++) {
       const list = active[index] as number;
       const [start, length] = [starts[list] as number, lengths[list] as number];
       const half = length >> 1;
-      for (let place = start; place < start + half; place++, sum += this.pointBytes) addresses[place] = sum;
+      for (let position = start; position < start + half; position++, sum += this.pointBytes) addresses[position] = sum;
       if (length % 2 === 1) addresses[start + half] = addresses[start + length - 1] as number;
       lengths[list] = length - half;
       if (length - half > 1) active[kept++] = list;

@@ -1,11 +1,11 @@
 /**
- * Adds many pairs of affine points at once: with the inversion shared among them (Montgomery's trick) an addition
- * costs 6 multiplications, half of a mixed Jacobian one.
+ * Adds many pairs of affine points at once. They share one inversion (Montgomery's trick), so that an addition costs 6
+ * multiplications, half of a mixed Jacobian one.
  *
  * add1 and add2(pairs, steps, out, scratch, exceptions) -> number of exceptions, for G1 and G2. `pairs` holds four
  * addresses a step, of two additions: first left, first right, second left, second right; bit 0 of an address negates
  * the point. The sums go to `out`, one after the other. Steps where a lane has equal x-coordinates or a point at
- * infinity (0, 0) are listed in `exceptions` (by number of the step): their sums are wrong, the caller adds them itself.
+ * infinity (0, 0) are listed in `exceptions` (by step number): their sums are wrong, and the caller corrects them.
  */
 import type { Code, FunctionBuilder, Local, ModuleBuilder } from "./assembler.ts";
 import { PAIR_BYTES } from "./constants.ts";
@@ -31,7 +31,7 @@ export function compileCurveKernel(modulus: bigint): Promise<Program> {
   });
 }
 
-/** Bytes of scratch a step takes: the difference of the x, its norm for G2, the product of those before. */
+/** Bytes of scratch memory per step: the difference of the x, its norm (G2), and the product of the previous ones. */
 export function scratchBytes(degree: Degree): number {
   return PAIR_BYTES * (degree === 1 ? 2 : 4);
 }
@@ -76,7 +76,7 @@ function defineAdd(
       increase(scratch, scratchBytes(degree) * direction),
       increase(out, 2 * pointBytes(degree) * direction),
     ];
-    // Within a step's scratch: the parts of dx, then (G2) the norm, then the product of what is inverted before.
+    // A step's scratch memory: the parts of dx, then (G2) the norm, then the product of the previous values to invert.
     const inverted = i32.add(scratch.get, i32.const(degree === 1 ? 0 : 2 * PAIR_BYTES));
     const before = i32.add(scratch.get, i32.const(degree === 1 ? PAIR_BYTES : 3 * PAIR_BYTES));
     const dxAt = (part: number): Code => i32.add(scratch.get, i32.const(part * PAIR_BYTES));
@@ -137,8 +137,8 @@ function defineAdd(
 }
 
 /**
- * Lanes that may need care: the first limbs of x are equal, or one is 0 as at infinity. Coordinates are canonical, so
- * equal x is always seen; that limbs agree by chance (2^-51) only costs the caller an addition.
+ * Lanes that may be exceptions: the first limbs of x are equal, or one is 0 as at infinity. Coordinates are canonical, so
+ * equal x are always found; limbs that are equal by chance (2^-51) only cost the caller an addition.
  */
 function suspects(
   field: FieldEmitter,

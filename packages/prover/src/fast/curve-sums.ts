@@ -19,7 +19,7 @@ import type { Reduction } from "./operands.ts";
 /** Addresses of the parts of a coordinate: one in G1, two in G2. */
 export type Parts = readonly Code[];
 
-/** What an addition of points does with the coordinates' differences; all addresses of pairs. */
+/** The steps of a point addition; all arguments are addresses of pairs. */
 export interface Sums {
   /** dy/dx. @param inverse of dx itself (G1), or of its norm (G2); @param dx address of its parts */
   slope(out: Parts, inverse: Code, dx: Code, dy: Parts): Code;

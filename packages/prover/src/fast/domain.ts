@@ -1,10 +1,10 @@
-/** The evaluation domain of a circuit: tables of roots, and the move from the domain to its coset. */
+/** The evaluation domain of a circuit: tables of roots, and the transform from the domain to its coset. */
 import { PAIR_BYTES } from "./constants.ts";
 import { type Kernel, power } from "./kernel.ts";
 import { MONTGOMERY_BITS } from "./limbs.ts";
 import { TABLE_BYTES } from "./ntt-kernel.ts";
 
-/** r - 1 = 2^28·odd; 5 is the smallest number that is no square mod r, and snarkjs's choice. */
+/** r - 1 = 2^28·odd; 5 is the smallest non-square mod r, which snarkjs uses too. */
 const TWO_ADICITY = 28n;
 const NON_SQUARE = 5n;
 
@@ -25,12 +25,12 @@ export class Domain {
     const inverse = (value: bigint): bigint => power(value, modulus - 2n, modulus);
     this.#forward = this.#powers(1n, root(BigInt(size)), size / 2);
     this.#backward = this.#powers(1n, inverse(root(BigInt(size))), size / 2);
-    // The coset is the odd powers of a root of twice the order, as H's points in the key want it.
+    // The coset consists of the odd powers of a root of twice the order, as the key's points for H require.
     this.#shift = this.#powers(inverse(BigInt(size)), root(2n * BigInt(size)), size);
     this.#reverseBits(this.#shift);
   }
 
-  /** Evaluations on the domain become evaluations on the coset, in place; pairs in order. */
+  /** Transforms evaluations on the domain into evaluations on the coset, in place; pairs stay in order. */
   toCoset(data: number): void {
     const end = data + this.size * PAIR_BYTES;
     for (let half = this.size / 2, stride = 1; half >= 1; half /= 2, stride *= 2) {
@@ -54,7 +54,7 @@ export class Domain {
     return table;
   }
 
-  /** Decimation in frequency leaves coefficient i at the place with i's bits reversed. */
+  /** Decimation in frequency leaves coefficient i at the index with i's bits reversed. */
   #reverseBits(table: number): void {
     const words = TABLE_BYTES / 8;
     const doubles = this.#kernel.doubles(table, this.size * words);

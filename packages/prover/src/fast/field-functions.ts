@@ -1,4 +1,4 @@
-/** Functions on pairs in memory that every kernel has. */
+/** The functions of every kernel, on pairs in memory. */
 import type { Code, Local, ModuleBuilder } from "./assembler.ts";
 import { i32, i64, increase, loop, v128 } from "./instructions.ts";
 import { LIMBS, MONTGOMERY_BITS } from "./limbs.ts";
@@ -10,12 +10,12 @@ export function pairAt(address: Code, offset = 0): Operand {
   return (limb) => v128.load(address, offset + 16 * limb);
 }
 
-/** Two elements stored each on its own (40 bytes), as the two lanes. */
+/** Two elements that are stored separately (40 bytes each), as the two lanes. */
 export function lanesAt(first: Code, second: Code, offset = 0): Operand {
   return (limb) => v128.loadHigh(second, offset + 8 * limb, v128.loadLow(first, offset + 8 * limb));
 }
 
-/** Stores a pair's lanes as two elements. */
+/** Stores a pair's lanes as two separate elements. */
 export function scatter(pair: Operand, first: Code, second: Code, offset = 0): Code {
   return Array.from({ length: LIMBS }, (_, limb) => [
     v128.storeLane(0, first, offset + 8 * limb, pair(limb)),
@@ -101,7 +101,7 @@ function address(offset: number): number[] {
   }
 }
 
-/** The factor with which `import` makes value·R out of value·2^scale. */
+/** The factor with which `import` converts value·2^scale to value·R. */
 export function importFactor(modulus: bigint, scale: bigint): bigint {
   let factor = 1n;
   for (let bit = 0n; bit < 2n * MONTGOMERY_BITS - scale; bit++) factor = (factor * 2n) % modulus;

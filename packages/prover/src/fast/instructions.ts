@@ -73,7 +73,7 @@ export const f64x2 = {
   mul: binary(simd(0xf2)),
   eq: binary(simd(0x47)),
   neg: unary(simd(0xed)),
-  /** a·b + c; rounded once where the machine has fused multiply-add, which the engine makes sure of. */
+  /** a·b + c, rounded once if the machine has fused multiply-add, which the engine requires. */
   madd: (a: Code, b: Code, c: Code): Code => [a, b, c, ...simd(0x107)],
 };
 

@@ -1,4 +1,4 @@
-/** Instantiating a kernel, and its memory. */
+/** A kernel's instance and its memory. */
 import { ModuleBuilder } from "./assembler.ts";
 import { ConstantPool, PAIR_BYTES } from "./constants.ts";
 import { fromLimbs, LIMBS, MONTGOMERY_BITS, toLimbs } from "./limbs.ts";
@@ -8,7 +8,7 @@ const PAGE = 65536;
 
 export type KernelFunction = (...args: number[]) => number | undefined;
 
-/** A compiled kernel and the constants its memory starts with. */
+/** A compiled kernel and the constants at the start of its memory. */
 export interface Program {
   readonly modulus: bigint;
   readonly module: WebAssembly.Module;
@@ -55,7 +55,7 @@ export class Kernel {
     return target(...args) ?? 0;
   }
 
-  /** Addresses are multiples of 16. What was viewed of the memory before may be stale afterwards. */
+  /** Returns an address that is a multiple of 16. Views of the memory from before the call may be stale afterwards. */
   allocate(bytes: number): number {
     const address = this.#free;
     this.#free += Math.ceil(bytes / 16) * 16;
@@ -68,12 +68,12 @@ export class Kernel {
     return this.#free;
   }
 
-  /** Everything allocated after the mark was taken is free again. */
+  /** Frees everything that was allocated after the mark was taken. */
   release(mark: number): void {
     this.#free = mark;
   }
 
-  /** The same, and nothing of it stays in memory: witnesses are secret. */
+  /** Like `release`, and zeroes the memory: witnesses are secret. */
   wipe(mark: number): void {
     this.#free = mark;
     new Uint8Array(this.memory.buffer).fill(0, mark);
@@ -96,7 +96,7 @@ export class Kernel {
     return (fromLimbs(this.doubles(address, LIMBS)) * this.#inverse) % this.modulus;
   }
 
-  /** A number in both lanes of a pair, as it is. */
+  /** Allocates a pair with the number in both lanes, without conversion to Montgomery form. */
   allocatePair(value: bigint): number {
     const address = this.allocate(PAIR_BYTES);
     const doubles = this.doubles(address, 2 * LIMBS);
@@ -104,7 +104,7 @@ export class Kernel {
     return address;
   }
 
-  /** @param value from 0 up to below the modulus */
+  /** @param value from 0 to the modulus - 1 */
   write(address: number, value: bigint): void {
     this.doubles(address, LIMBS).set(toLimbs((value << MONTGOMERY_BITS) % this.modulus));
   }

@@ -7,7 +7,7 @@ const MASK = RADIX - 1n;
 /** Montgomery's R, 2^255. */
 export const MONTGOMERY_BITS = RADIX_BITS * BigInt(LIMBS);
 
-/** @param value from 0 up to below 2^257: the last limb takes what is left */
+/** @param value from 0 to 2^257 - 1; the last limb has the remaining bits */
 export function toLimbs(value: bigint): number[] {
   return Array.from({ length: LIMBS }, (_, limb) => {
     const rest = value >> (RADIX_BITS * BigInt(limb));
@@ -15,7 +15,7 @@ export function toLimbs(value: bigint): number[] {
   });
 }
 
-/** Any five doubles that hold integers, also negative ones. */
+/** The number of five doubles that are integers, possibly negative. */
 export function fromLimbs(limbs: ArrayLike<number>, offset = 0): bigint {
   let value = 0n;
   for (let limb = LIMBS - 1; limb >= 0; limb--) value = value * RADIX + BigInt(limbs[offset + limb] ?? 0);

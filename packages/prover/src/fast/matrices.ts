@@ -1,4 +1,4 @@
-/** The matrices A and B of a circuit, as a program for the kernel's `rows`. */
+/** The matrices A and B of a circuit, as a program for the kernel's function `rows`. */
 import { importFactor } from "./field-functions.ts";
 import type { Kernel } from "./kernel.ts";
 import { MONTGOMERY_BITS } from "./limbs.ts";
@@ -8,14 +8,14 @@ import { COEFFICIENT_WORDS, FILE_MONTGOMERY_BITS, type Zkey } from "./zkey.ts";
 
 /** Addresses in the scalar kernel. */
 export interface Matrices {
-  /** Where the witness goes, 40 bytes an element. */
+  /** Address of the witness, 40 bytes per element. */
   readonly witness: number;
   readonly program: number;
   /** Steps of each row. */
   readonly counts: number;
 }
 
-/** A step takes one coefficient of A's row and one of B's; where one row is longer the other takes zeros. */
+/** A step has one coefficient of A's row and one of B's; the shorter row is padded with zeros. */
 export function loadMatrices(kernel: Kernel, { coefficients, domainSize, variables }: Zkey): Matrices {
   const count = coefficients.length / COEFFICIENT_WORDS;
   const witness = kernel.allocate(variables * TABLE_BYTES);

@@ -1,6 +1,6 @@
 /**
- * Multi-scalar multiplication by buckets (Pippenger), affine throughout. Bases are fixed and few (10^4), so what counts
- * is the price of an addition: everything is arranged in large batches for the kernel.
+ * Multi-scalar multiplication by buckets (Pippenger), with affine points only. Bases are fixed and few (10^4), so the cost
+ * of an addition dominates: all additions are grouped into large batches for the kernel.
  */
 import { BatchAdder, type Lists } from "./batch-sums.ts";
 import { type Degree, pointBytes } from "./curve-kernel.ts";
@@ -11,8 +11,8 @@ export interface Task {
   /** Address of the first point; the others follow. */
   readonly points: number;
   readonly digits: Digits;
-  /** Which scalar each point goes with; left out: all, in order. */
-  readonly indices?: Uint32Array;
+  /** The index of each point's scalar. Default: all, in order. */
+  readonly indices?: Uint32Array | undefined;
 }
 
 /** 2^position times the point at the address (bit 0: negated). */
@@ -21,14 +21,14 @@ export interface Term {
   readonly address: number;
 }
 
-/** In place of an address that is not known yet. */
+/** Placeholder for the address of a sum that is not computed yet. */
 const SUMMED = -1;
-/** Digits handled at a time; their sums should not fall out of the processor's cache. */
+/** Number of digits per batch, so that their sums fit into the processor's cache. */
 const GROUP_DIGITS = 1 << 15;
 
 /**
- * @returns for each task the terms whose sum is its result: some 250, for the caller to add up by doubling. They stay
- * valid until the kernel's memory is released.
+ * @returns for each task about 250 terms whose sum is its result; the caller adds them up with doublings. They stay valid
+ *   until the kernel's memory is released
  */
 export function multiplyMany(kernel: Kernel, degree: Degree, tasks: readonly Task[]): Term[][] {
   const adder = new BatchAdder(kernel, degree);
@@ -42,7 +42,7 @@ export function multiplyMany(kernel: Kernel, degree: Degree, tasks: readonly Tas
   return weightedSums(adder, windows, tasks.length);
 }
 
-/** For each window the addresses of its buckets' sums: index = weight, 0 where a bucket is empty. */
+/** For each window the addresses of its buckets' sums by weight; 0 for an empty bucket. */
 function bucketSums(kernel: Kernel, degree: Degree, adder: BatchAdder, task: Task): Int32Array[] {
   const { bits, windows } = task.digits;
   const count = task.indices?.length ?? task.digits.count;
@@ -77,7 +77,7 @@ function bucketSums(kernel: Kernel, degree: Degree, adder: BatchAdder, task: Tas
   return sums;
 }
 
-/** Counting sort of the points of some windows by the size of their digit; the sign goes into the address. */
+/** Sorts the points of a group of windows by the size of their digit (counting sort); the address takes the sign. */
 function sortIntoBuckets({ points, digits, indices }: Task, bytes: number, first: number, group: number): Lists {
   const { bits, values } = digits;
   const half = 1 << (bits - 1);

@@ -1,8 +1,8 @@
 /**
  * Montgomery multiplication of two pairs at once, in doubles. With x and y integers below 2^51 in size, one fused
  * multiply-add onto 3·2^102 rounds their product to a multiple of 2^51 (the high part h), and a second one gives the
- * rest exactly (the low part l, between -2^50 and 2^50). Added to such constants, h and l sit in the low bits of the
- * doubles, so columns are summed as 64-bit integers and the constants taken off all at once. Source: Emmart, Zheng,
+ * rest exactly (the low part l, between -2^50 and 2^50). Added to such constants, h and l are in the low bits of the
+ * doubles, so columns are summed as 64-bit integers, and the constants are subtracted all at once. Source: Emmart, Zheng,
  * Weems, "Faster modular exponentiation using double precision floating point arithmetic on the GPU" (ARITH 2018), in
  * the form for rounding to nearest that the ZPrize 2023 entries use.
  */
@@ -35,7 +35,7 @@ export class FieldEmitter {
 
   /**
    * (sum of products)/R, within half a modulus of it, stored as doubles: limbs 0 to 3 from 0 to 2^51, the last signed.
-   * With a reduction: that plus the addends, canonical.
+   * With a reduction: the same plus the addends, canonical.
    */
   multiply(f: FunctionBuilder, out: Code, products: readonly Product[], reduction?: Reduction): Code {
     const columns = f.locals("v128", 2 * LIMBS);
@@ -76,7 +76,7 @@ export class FieldEmitter {
     return code;
   }
 
-  /** Brings limbs that are integers below 2^53 in size into -2^50 to 2^50, apart from the last; in doubles only. */
+  /** Carries limbs that are integers below 2^53 in size, so that all but the last are from -2^50 to 2^50; in doubles only. */
   carry(f: FunctionBuilder, out: Code, value: Operand): Code {
     const [limb, next, high] = f.locals("v128", 3) as [Local, Local, Local];
     const code: Code[] = [next.set(value(0))];
@@ -84,7 +84,7 @@ export class FieldEmitter {
       code.push(limb.set(next.get));
       if (index < LIMBS - 1) {
         code.push(
-          // Adding and taking away 3·2^102 rounds to a multiple of 2^51.
+          // Adding and subtracting 3·2^102 rounds to a multiple of 2^51.
           high.set(f64x2.sub(f64x2.add(limb.get, this.#double(HIGH)), this.#double(HIGH))),
           limb.set(f64x2.sub(limb.get, high.get)),
           next.set(f64x2.madd(high.get, this.#double(2 ** -SHIFT), value(index + 1))),
@@ -107,8 +107,8 @@ export class FieldEmitter {
   }
 
   /**
-   * Columns start with minus the constants that the additions bring along, the bias, minus the bias's carry from the
-   * column below, and for a reduction the multiple of the modulus.
+   * Initial values of the columns: minus the constants that the additions include, plus the bias, minus the bias's carry
+   * from the column below and, for a reduction, plus the multiple of the modulus.
    */
   #initial(products: number, reduction: Reduction | undefined): bigint[] {
     const offsets = reduction === undefined ? [] : toLimbs(BigInt(reduction.bias) * this.modulus).map(BigInt);
@@ -174,7 +174,7 @@ export class FieldEmitter {
     return to.set(i64x2.add(to.get, i64x2.shrU(from.get, SHIFT)));
   }
 
-  /** A non-negative integer below 2^52 becomes the double of the same value. */
+  /** Converts a non-negative integer below 2^52 to the double of the same value. */
   #toDouble(value: Code): Code {
     return f64x2.sub(v128.or(value, this.#double(TWO_52)), this.#double(TWO_52));
   }

@@ -1,4 +1,4 @@
-/** Number-theoretic transforms of pairs: decimation in frequency one way and in time back, so that nothing is permuted. */
+/** Number-theoretic transforms of pairs: decimation in frequency, then in time for the inverse, so that nothing is permuted. */
 import type { Code, Local, ModuleBuilder } from "./assembler.ts";
 import { PAIR_BYTES } from "./constants.ts";
 import { pairAt } from "./field-functions.ts";

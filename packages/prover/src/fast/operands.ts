@@ -1,25 +1,25 @@
-/** What the field emitter works on. */
+/** Operands of the field emitter. */
 import type { Code } from "./assembler.ts";
 
-/** How one limb of an operand is loaded, both lanes. Limbs are integers between -2^51 and 2^51. */
+/** Returns the code that loads one limb of an operand in both lanes. Limbs are integers between -2^51 and 2^51. */
 export type Operand = (limb: number) => Code;
 
 export interface Product {
   readonly left: Operand;
   readonly right: Operand;
-  readonly negative?: boolean;
+  readonly negative?: boolean | undefined;
 }
 
 export interface Addend {
   readonly value: Operand;
-  readonly negative?: boolean;
+  readonly negative?: boolean | undefined;
 }
 
-/** What is done with the sum of products: kept as doubles, or brought into [0, p). */
+/** How to bring the sum of products into [0, p). */
 export interface Reduction {
-  readonly addends?: readonly Addend[];
+  readonly addends?: readonly Addend[] | undefined;
   /** Multiples of the modulus to add, so that the value is not negative. */
   readonly bias: number;
-  /** Then subtracted where they fit, largest first; afterwards the value is below the modulus. */
+  /** Multiples of the modulus to subtract if the value is not below them, largest first; then it is below the modulus. */
   readonly steps: readonly number[];
 }

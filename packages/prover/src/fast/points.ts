@@ -1,4 +1,4 @@
-/** Points in a curve kernel's memory: coordinates one after the other, infinity as zeros. */
+/** Points in a curve kernel's memory: coordinates one after the other; infinity is all zeros. */
 import { bn254 } from "@noble/curves/bn254.js";
 import { COORDINATE_BYTES, type Degree, pointBytes } from "./curve-kernel.ts";
 import type { Kernel } from "./kernel.ts";
@@ -19,15 +19,15 @@ export function isInfinity(point: Coordinates): boolean {
 }
 
 /**
- * Corrects the sum of a pair that batch addition may have got wrong: where a point meets itself, its opposite or
- * infinity. Coordinates are canonical, so looking at the limbs is enough to tell.
+ * Corrects the sum of a pair that batch addition may have computed wrongly: equal points, opposite points, or a point at
+ * infinity. Coordinates are canonical, so comparing limbs is enough.
  */
 export function correctSum(kernel: Kernel, degree: Degree, left: number, right: number, out: number): void {
   const sum = exceptionalSum(kernel, degree, left, right) ?? [];
   for (const [index, part] of sum.entries()) kernel.write(out + index * COORDINATE_BYTES, part);
 }
 
-/** The sum where it is such a case. */
+/** The sum of such a pair; undefined for any other pair. */
 function exceptionalSum(kernel: Kernel, degree: Degree, left: number, right: number): Coordinates | undefined {
   const doubles = pointBytes(degree) / 8;
   const [a, b] = [kernel.doubles(left & -2, doubles), kernel.doubles(right & -2, doubles)];
@@ -36,12 +36,12 @@ function exceptionalSum(kernel: Kernel, degree: Degree, left: number, right: num
   const same = (from: number, to: number): boolean =>
     a.subarray(from, to).every((limb, index) => limb === b[from + index]);
   if (!same(0, doubles / 2)) return undefined;
-  // With one x the points are equal or opposite, and no point of odd order is its own opposite.
+  // Points with the same x are equal or opposite, and no point of odd order is its own opposite.
   const equal = same(doubles / 2, doubles) === ((left & 1) === (right & 1));
   return equal ? double(readPoint(kernel, degree, left)) : Array.from({ length: 2 * degree }, () => 0n);
 }
 
-/** Some 100 microseconds by @noble/curves; keys have few bases that are the same point. */
+/** Takes some 100 microseconds with @noble/curves, but few bases of a key are equal. */
 function double(point: Coordinates): Coordinates {
   const [x0 = 0n, x1 = 0n, y0 = 0n, y1 = 0n] = point;
   if (point.length === 2) {

@@ -10,12 +10,12 @@ import type { Part, ProvingKey } from "./proving-key.ts";
 import { quotientScalars } from "./quotient.ts";
 import type { Zkey } from "./zkey.ts";
 
-/** What a sum of bases times scalars still is before it is added up: 2^position times point, some 250 times. */
+/** A sum of bases times scalars before it is added up: about 250 terms, each 2^position times a point. */
 export type Terms = { readonly [part in Part]?: readonly { readonly position: number; readonly point: Coordinates }[] };
 /** The sums, in the curve's internal form. */
 export type Sums = { readonly [part in Part]?: Point };
 
-/** The sums of the parts that the key was prepared for. Synchronous: two proofs with one key cannot get mixed up. */
+/** The sums of the parts that the key was prepared for. Synchronous, so that two proofs with one key cannot interfere. */
 export function sumParts(key: ProvingKey, witness: Witness): Terms {
   const kernel = key.curve;
   const mark = kernel.mark();
@@ -72,7 +72,7 @@ export function assembleProof(zkey: Zkey, { G1, G2 }: Curve, { a, b1, b2, c, h }
   };
 }
 
-/** From the highest position down, doubling in between. */
+/** Adds up the terms from the highest position down, with doublings in between. */
 function addUpOne({ G1, G2 }: Curve, degree: Degree, terms: NonNullable<Terms[Part]>): Point {
   const group = degree === 1 ? G1 : G2;
   const sorted = terms.toSorted((left, right) => right.position - left.position);

@@ -12,7 +12,7 @@ const ELEMENT_BYTES = 32;
 /** The sections of a key with bases: of A and B (in both groups) and C, times the witness, and H, times the quotient. */
 export type Part = "a" | "b1" | "b2" | "c" | "h";
 
-/** Bases without those at infinity, and which scalars they go with. */
+/** Bases without those at infinity, and the indices of their scalars. */
 export interface Bases {
   readonly points: number;
   /** Index of each base's scalar. */
@@ -23,7 +23,7 @@ export interface ProvingKey {
   readonly curve: Kernel;
   /** Only the parts the key was prepared for. */
   readonly bases: { readonly [part in Part]?: Bases };
-  /** There for the part h. */
+  /** Defined if the key was prepared for the part h. */
   readonly quotient: Quotient | undefined;
 }
 
@@ -40,7 +40,7 @@ export async function prepareKey(zkey: Zkey, parts: readonly Part[]): Promise<Pr
   return { curve, bases, quotient: parts.includes("h") ? await prepareQuotient(scalarProgram, zkey) : undefined };
 }
 
-/** @param first the scalar that the first base goes with */
+/** @param first index of the first base's scalar */
 function loadBases(kernel: Kernel, file: Uint8Array, degree: Degree, first: number): Bases {
   const size = 2 * degree * ELEMENT_BYTES;
   const kept: number[] = [];

@@ -11,7 +11,7 @@ import type { Zkey } from "./zkey.ts";
 
 const ELEMENT_BYTES = 32;
 
-/** What the quotient of one circuit takes, in a scalar kernel of its own. */
+/** The data for a circuit's quotient, in its own scalar kernel. */
 export interface Quotient {
   readonly kernel: Kernel;
   readonly variables: number;
@@ -31,7 +31,7 @@ export function quotientScalars({ kernel, variables, domain, matrices }: Quotien
   const mark = kernel.mark();
   const raw = kernel.allocate(witness.byteLength);
   kernel.bytes(raw, witness.byteLength).set(witness);
-  // The witness stays as it is: this factor only undoes the division by R.
+  // The witness is not converted: this factor only undoes the division by R.
   const factor = kernel.allocatePair(importFactor(kernel.modulus, MONTGOMERY_BITS));
   kernel.call("import", raw, matrices.witness, variables, factor);
   const [ab, c] = [kernel.allocate(size), kernel.allocate(size)] as const;

@@ -1,12 +1,12 @@
-/** Whether this machine can run the kernels. */
+/** Checks whether this machine can run the kernels. */
 import { ModuleBuilder } from "./assembler.ts";
 import { f64x2, i32, v128 } from "./instructions.ts";
 
 let supported: boolean | undefined;
 
 /**
- * Relaxed SIMD leaves it to the machine whether a·b + c is rounded once or twice; the kernels need once. Within one
- * program the answer does not change (relaxed SIMD proposal, "consistency"), so asking once is enough.
+ * With relaxed SIMD, the machine decides whether a·b + c is rounded once or twice; the kernels need once. The choice does
+ * not change within a program (relaxed SIMD proposal, "consistency"), so one check is enough.
  */
 export function hasFusedMultiplyAdd(): boolean {
   supported ??= probe();

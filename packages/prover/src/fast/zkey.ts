@@ -3,7 +3,7 @@ import { proverError } from "../errors.ts";
 import { BASE_FIELD_ORDER, SCALAR_FIELD_ORDER } from "../proof/decode.ts";
 
 const ELEMENT_BYTES = 32;
-/** Montgomery's R of these files, in bits. */
+/** Montgomery's R in these files, bits. */
 export const FILE_MONTGOMERY_BITS = 256n;
 /** 32-bit words of an entry of the matrices. */
 export const COEFFICIENT_WORDS = 3 + ELEMENT_BYTES / 4;
@@ -28,7 +28,11 @@ export interface Zkey {
   readonly h: Uint8Array;
 }
 
-/** Code: `PROVING_KEY_INVALID`. Points are not checked: the file's hash is. */
+/**
+ * Parses a proving key. Does not check its points, because the caller has checked the file's hash.
+ *
+ * @throws SottoError PROVING_KEY_INVALID
+ */
 export function parseZkey(file: Uint8Array): Zkey {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
   const sections = readSections(file, view);
@@ -48,8 +52,8 @@ export function parseZkey(file: Uint8Array): Zkey {
     throw invalid("it is not over BN254");
   const [variables, publicSignals, domainSize] = [number(2, 72), number(2, 76), number(2, 80)] as const;
   const isPower = domainSize >= 2 && (domainSize & (domainSize - 1)) === 0;
-  if (!isPower || publicSignals >= variables) throw invalid("its header makes no sense");
-  // Sections begin anywhere: a copy can be read by words.
+  if (!isPower || publicSignals >= variables) throw invalid("its header is inconsistent");
+  // Sections are not aligned: only a copy can be read as words.
   const coefficients = new Uint32Array(take(4, 4, number(4, 0) * 4 * COEFFICIENT_WORDS).slice().buffer);
   for (let entry = 0; entry < coefficients.length; entry += COEFFICIENT_WORDS) {
     const [matrix, row, variable] = coefficients.subarray(entry, entry + 3) as unknown as [number, number, number];
@@ -62,7 +66,7 @@ export function parseZkey(file: Uint8Array): Zkey {
     alpha1: take(2, 84, 64),
     beta1: take(2, 148, 64),
     beta2: take(2, 212, 128),
-    // 128 bytes of gamma2 lie between: only verifying needs it.
+    // Skips the 128 bytes of gamma2, which only verification needs.
     delta1: take(2, 468, 64),
     delta2: take(2, 532, 128),
     coefficients,

@@ -1,14 +1,14 @@
 /**
- * Strict decoding of what comes off the wire, before any pairing. The usual verifiers reduce coordinates mod q and
- * signals mod r, and never ask whether B is in the subgroup: one proof then has many spellings, and with a point of
- * another order soundness is no longer what Groth16 proves. So each thing has exactly one accepted encoding here.
+ * Strict decoding of proofs and signals from the wire, before any pairing. Most verifiers reduce coordinates mod q and
+ * signals mod r, and do not check that B is in the subgroup. One proof then has many encodings, and for a point of another
+ * order Groth16's proof of soundness does not apply. Here each value has exactly one accepted encoding.
  */
 import { bn254 } from "@noble/curves/bn254.js";
 import { proverError } from "../errors.ts";
 
-/** Order q of BN254's base field, where coordinates live. */
+/** Order q of BN254's base field, the field of coordinates. */
 export const BASE_FIELD_ORDER: bigint = bn254.fields.Fp.ORDER;
-/** Order r of BN254's groups, and so of the circuits' field, where signals live. */
+/** Order r of BN254's groups, and so of the circuits' field, the field of signals. */
 export const SCALAR_FIELD_ORDER: bigint = bn254.fields.Fr.ORDER;
 
 /** Points as in the wire's eight words: a.x a.y b.x0 b.x1 b.y0 b.y1 c.x c.y, with x = x0 + x1·i (snarkjs's order). */
@@ -24,8 +24,10 @@ const WORD_NAMES = ["a.x", "a.y", "b.x0", "b.x1", "b.y0", "b.y1", "c.x", "c.y"] 
 const CANONICAL_DECIMAL = /^(?:0|[1-9][0-9]{0,76})$/;
 
 /**
- * Codes: `PROOF_MALFORMED`, `PROOF_COORDINATE_RANGE`, `PROOF_AT_INFINITY`, `PROOF_NOT_ON_CURVE`,
- * `PROOF_NOT_IN_SUBGROUP`. Each names the word or the point.
+ * Decodes the eight words of a proof.
+ *
+ * @throws SottoError PROOF_MALFORMED, PROOF_COORDINATE_RANGE, PROOF_AT_INFINITY, PROOF_NOT_ON_CURVE, PROOF_NOT_IN_SUBGROUP;
+ *   the message names the word or the point
  */
 export function decodeProof(proof: readonly string[]): ProofPoints {
   const points = decodeProofOnCurves(proof);
@@ -34,8 +36,8 @@ export function decodeProof(proof: readonly string[]): ProofPoints {
 }
 
 /**
- * All of `decodeProof` but the last of its checks, that B is in the subgroup: for verifiers that have a faster one, and
- * that throw `notInSubgroup("b")` themselves. Unsound without it.
+ * `decodeProof` without its last check, that B is in the subgroup. Unsound alone: the caller must do that check, for which
+ * it may have a faster way, and throw `notInSubgroup("b")` if it fails.
  */
 export function decodeProofOnCurves(proof: readonly string[]): ProofPoints {
   if (!Array.isArray(proof) || proof.length !== PROOF_WORDS) {
@@ -59,7 +61,7 @@ export function decodeProofOnCurves(proof: readonly string[]): ProofPoints {
   };
 }
 
-/** Codes: `SIGNALS_MALFORMED`, `SIGNAL_RANGE`. */
+/** @throws SottoError SIGNALS_MALFORMED, SIGNAL_RANGE */
 export function decodeSignals(signals: readonly string[], count: number): bigint[] {
   if (!Array.isArray(signals) || signals.length !== count) {
     const found = Array.isArray(signals) ? signals.length : typeof signals;
@@ -84,10 +86,10 @@ export function encodeProof({ a, b, c }: ProofPoints): string[] {
   return [...a, ...b[0], ...b[1], ...c].map(String);
 }
 
-/** Also used on verification keys. Infinity, written (0, 0) as in EIP-197, is refused: an honest key or proof has none. */
+/** Checks a point of a proof or a verification key. Refuses infinity, (0, 0) as in EIP-197: honest ones never contain it. */
 export function assertG1(point: string, x: bigint, y: bigint): void {
   if (x === 0n && y === 0n) throw proverError("PROOF_AT_INFINITY", `Point ${point} is at infinity.`, { point });
-  // Group order and curve order are the same number: on the curve is in the group.
+  // The curve's order is the group's order, so every point of the curve is in the group.
   if ((y * y - x * x * x - 3n) % BASE_FIELD_ORDER !== 0n) throw notOnCurve(point);
 }
 
@@ -113,7 +115,7 @@ function assertInSubgroup(point: string, x: readonly [bigint, bigint], y: readon
   if (!bn254.G2.Point.fromAffine(affine).isTorsionFree()) throw notInSubgroup(point);
 }
 
-/** Code `PROOF_NOT_IN_SUBGROUP`. */
+/** A ProverError with the code PROOF_NOT_IN_SUBGROUP. */
 export function notInSubgroup(point: string): Error {
   return proverError("PROOF_NOT_IN_SUBGROUP", `Point ${point} is not in the subgroup of order r.`, { point });
 }

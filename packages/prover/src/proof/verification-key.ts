@@ -1,11 +1,11 @@
-/** A verification key in snarkjs's JSON, checked as strictly as a proof: an off-curve key would accept anything. */
+/** Parses a verification key in snarkjs's JSON as strictly as a proof: a key with points off the curve may accept anything. */
 import { proverError } from "../errors.ts";
 import { assertG1, assertG2, BASE_FIELD_ORDER } from "./decode.ts";
 
 type G1Json = readonly [string, string, string];
 type G2Json = readonly [readonly [string, string], readonly [string, string], readonly [string, string]];
 
-/** What is used of snarkjs's verification_key.json: points as decimal strings, affine with a third coordinate of one. */
+/** The used fields of snarkjs's verification_key.json: points as decimal strings, affine with a third coordinate of one. */
 export interface VerificationKey {
   readonly protocol: "groth16";
   readonly curve: "bn128";
@@ -19,8 +19,8 @@ export interface VerificationKey {
 
 /**
  * @param source the JSON text, or the object parsed from it
- * @param circuit for the message
- * Code: `VERIFICATION_KEY_INVALID`, saying which part and why.
+ * @param circuit its name, for the message
+ * @throws SottoError VERIFICATION_KEY_INVALID; the message names the part and the reason
  */
 export function parseVerificationKey(source: unknown, circuit = "?"): VerificationKey {
   const fail = (reason: string, cause?: unknown): never => {
@@ -40,7 +40,7 @@ export function parseVerificationKey(source: unknown, circuit = "?"): Verificati
   if (key.curve !== "bn128") return fail("`curve` must be bn128");
   const { nPublic, IC } = key;
   if (typeof nPublic !== "number" || !Number.isSafeInteger(nPublic) || nPublic < 0)
-    return fail("`nPublic` is no count");
+    return fail("`nPublic` is not a count");
   if (!Array.isArray(IC) || IC.length !== nPublic + 1) return fail("`IC` must hold nPublic + 1 points");
   try {
     return {
@@ -77,7 +77,7 @@ function g2(name: string, value: unknown): G2Json {
   ];
 }
 
-/** snarkjs writes affine points with a third coordinate of one; anything else would be read as another point. */
+/** snarkjs writes affine points with a third coordinate of one; with another one, it would be a different point. */
 function affine(name: string, value: unknown): unknown[] {
   if (!Array.isArray(value) || value.length !== 3) throw new Error(`${name} must have three coordinates`);
   if (String(value[2]) !== "1" && String(value[2]) !== "1,0") throw new Error(`${name} must be affine`);

@@ -1,13 +1,13 @@
 /**
  * Runs the witness generator that circom 2 compiles. snarkjs's own runner keeps one instance whose error text is never
- * cleared, allocates 2 GiB up front, logs to the console and puts input values into errors; this one does none of it.
+ * cleared, allocates 2 GiB up front, logs to the console and puts input values into errors; this one does none of these.
  */
 import { proverError } from "../errors.ts";
 import { SCALAR_FIELD_ORDER } from "../proof/decode.ts";
 import { signalHash } from "./hash.ts";
 import { type CircuitInput, flattenInput, invalid } from "./input.ts";
 
-/** What circom 2 exports. Field elements cross through a shared buffer, 32 bits at a time, least significant first. */
+/** The exports of circom 2. Field elements pass through a shared buffer, 32 bits at a time, least significant first. */
 interface Generator {
   readonly getVersion: () => number;
   readonly getFieldNumLen32: () => number;
@@ -30,13 +30,15 @@ const WORDS = 8;
 export type Witness = Uint8Array;
 
 export interface WitnessCalculator {
-  /** Codes: `INPUT_INVALID`, `WITNESS_REFUSED`. */
+  /** @throws SottoError INPUT_INVALID, WITNESS_REFUSED */
   calculate(input: CircuitInput): Promise<Witness>;
 }
 
 /**
- * Compiles the generator once; every calculation gets an instance of its own, so that neither an error nor a secret of
- * one is left over for the next. Code: `WITNESS_GENERATOR_INVALID`.
+ * Compiles the generator once. Each calculation has its own instance, so that no error and no secret of one is left over
+ * for the next.
+ *
+ * @throws SottoError WITNESS_GENERATOR_INVALID
  */
 export async function createWitnessCalculator(circuit: string, wasm: Uint8Array): Promise<WitnessCalculator> {
   const broken = (reason: string, cause?: unknown): Error => {
@@ -57,7 +59,7 @@ export async function createWitnessCalculator(circuit: string, wasm: Uint8Array)
       printErrorMessage: () => {
         if (generator !== undefined) refusal.trace.push(readMessage(generator));
       },
-      // What a circuit logs may be secret: the buffer is drained, so that it does not turn up in an error's text.
+      // A circuit's log may contain secrets: drain the buffer, so that they do not appear in the text of an error.
       writeBufferMessage: () => {
         if (generator !== undefined) readMessage(generator);
       },
@@ -71,7 +73,8 @@ export async function createWitnessCalculator(circuit: string, wasm: Uint8Array)
   };
 
   const { generator: probe } = await instantiate();
-  if (typeof probe.getVersion !== "function" || probe.getVersion() !== 2) throw broken("it is not of circom 2");
+  if (typeof probe.getVersion !== "function" || probe.getVersion() !== 2)
+    throw broken("it was not compiled by circom 2");
   if (typeof probe.getInputSignalSize !== "function") throw broken("its compiler is too old");
   probe.getRawPrime();
   if (probe.getFieldNumLen32() !== WORDS || readElement(probe) !== SCALAR_FIELD_ORDER) {
@@ -100,13 +103,13 @@ export async function createWitnessCalculator(circuit: string, wasm: Uint8Array)
   };
 }
 
-/** What the generator said through its imports; one for each instance. */
+/** The error that an instance of the generator reported through its imports. */
 interface Refusal {
   code: number | undefined;
   readonly trace: string[];
 }
 
-/** All names and sizes are checked before the first value goes in: the last one starts the computation. */
+/** Checks all names and sizes before the first value is set, because the last value starts the computation. */
 function checkSizes(circuit: string, values: Map<string, bigint[]>, generator: Generator): void {
   let count = 0;
   for (const [name, elements] of values) {
@@ -124,7 +127,7 @@ function checkSizes(circuit: string, values: Map<string, bigint[]>, generator: G
   throw invalid(circuit, "?", reason);
 }
 
-/** The generator's trace names templates and lines, no values. */
+/** The generator's trace names templates and lines, but no values. */
 function refused(circuit: string, { code, trace }: Refusal): Error {
   const where = trace.map((line) => line.trim()).join("; ");
   const what = code === undefined ? "the generator crashed" : code === 4 ? "an assertion failed" : `exception ${code}`;

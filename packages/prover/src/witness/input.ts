@@ -1,13 +1,16 @@
-/** Checks circuit inputs without ever putting a value into a message: some of them are spending keys. */
+/** Checks circuit inputs. No message ever contains a value, because some values are spending keys. */
 import { proverError } from "../errors.ts";
 import { SCALAR_FIELD_ORDER } from "../proof/decode.ts";
 
-/** A field element: a bigint, or its decimal string without leading zeros. Canonical: from 0 up to below r. */
+/** A field element: a bigint, or its decimal string without leading zeros. Canonical: from 0 to r - 1. */
 export type InputValue = bigint | string | readonly InputValue[];
 /** Inputs by signal name; arrays nested as in the circuit, or flat in the same order. */
 export type CircuitInput = { readonly [signal: string]: InputValue };
 
-/** @returns flat values by name. Code: `INPUT_INVALID`. */
+/**
+ * @returns flat values by name
+ * @throws SottoError INPUT_INVALID
+ */
 export function flattenInput(circuit: string, input: CircuitInput): Map<string, bigint[]> {
   if (typeof input !== "object" || input === null || Array.isArray(input)) {
     throw invalid(circuit, "?", "the inputs must be an object with a value for each signal");
@@ -21,7 +24,7 @@ export function flattenInput(circuit: string, input: CircuitInput): Map<string, 
   return flat;
 }
 
-/** Deeper than any signal of the circuits, shallow enough for the stack. */
+/** Maximum nesting of arrays: deeper than any signal of the circuits, and shallow enough for the stack. */
 const MAX_DEPTH = 8;
 
 function collect(circuit: string, name: string, value: unknown, values: bigint[], depth: number): void {
@@ -39,16 +42,16 @@ function collect(circuit: string, name: string, value: unknown, values: bigint[]
     throw invalid(
       circuit,
       name,
-      `${position} must be a bigint or a decimal string without leading zeros (is ${found})`,
+      `${position} must be a bigint or a decimal string without leading zeros (it is ${found})`,
     );
   }
   if (element < 0n || element >= SCALAR_FIELD_ORDER) {
-    throw invalid(circuit, name, `${position} is not a field element: expected 0 up to the field's order, exclusive`);
+    throw invalid(circuit, name, `${position} is not a field element: expected 0 to the field's order - 1`);
   }
   values.push(element);
 }
 
-/** Code `INPUT_INVALID`: names the circuit and the signal, not the value. */
+/** A ProverError with the code INPUT_INVALID. It names the circuit and the signal, not the value. */
 export function invalid(circuit: string, signal: string, reason: string): Error {
   return proverError("INPUT_INVALID", `Input ${signal} of circuit ${circuit}: ${reason}.`, { circuit, signal, reason });
 }

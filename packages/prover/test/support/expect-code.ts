@@ -2,7 +2,7 @@ import { SottoError } from "@sotto/protocol";
 import { assert } from "chai";
 import type { ProverErrorCode } from "../../src/index.ts";
 
-/** Runs what must fail with this code, and returns the error for a closer look. */
+/** Runs an action that must fail with this code, and returns the error. */
 export async function expectCode(code: ProverErrorCode, run: () => unknown): Promise<SottoError> {
   let result: unknown;
   try {

@@ -1,9 +1,9 @@
-/** Points that a careless verifier would take. */
+/** Points that a careless verifier would accept. */
 import { bn254 } from "@noble/curves/bn254.js";
 
 const { Fp2 } = bn254.fields;
 
-/** A point of the twist with x = (n, 1) for the smallest n at or above `from`: in the subgroup with odds 2^-254. */
+/** A point of the twist with x = (n, 1) for the smallest n at or above `from`: in the subgroup with probability 2^-254. */
 export function twistPoint(from = 1n): { x: [bigint, bigint]; y: [bigint, bigint] } {
   for (let n = from; ; n++) {
     const x = Fp2.fromBigTuple([n, 1n]);
@@ -17,7 +17,7 @@ export function twistPoint(from = 1n): { x: [bigint, bigint]; y: [bigint, bigint
   }
 }
 
-/** The same for G2 of the subgroup: k times the generator. */
+/** A point of the subgroup: k times the generator of G2. */
 export function subgroupPoint(k: bigint): { x: [bigint, bigint]; y: [bigint, bigint] } {
   const { x, y } = bn254.G2.Point.BASE.multiply(k).toAffine();
   return { x: [x.c0, x.c1], y: [y.c0, y.c1] };

@@ -1,4 +1,4 @@
-/** True statements for the four circuits, by the protocol package. */
+/** True statements for the four circuits, prepared by the protocol package. */
 import {
   type CircuitInput,
   deriveKeys,
@@ -17,11 +17,11 @@ export interface Statement {
 
 const POOL = "0x5fbdb2315678afecb367f032d93f642f64180aa3";
 const WALLET = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
-/** Base units; no note holds less. */
+/** Base units; every note holds at least this much. */
 const PRICE = 1_000_000n;
 const DEPLOYMENT = { chainId: 31337n, pool: POOL };
 
-/** @param variant other keys, notes and amounts */
+/** @param variant selects other keys, notes and amounts */
 export function statements(variant = 0): Record<"payment" | "elgamal_range" | "withdrawal" | "note_append", Statement> {
   const payer = deriveKeys(new Uint8Array(32).fill(2 * variant + 1), DEPLOYMENT);
   const merchant = deriveKeys(new Uint8Array(32).fill(2 * variant + 2), DEPLOYMENT);

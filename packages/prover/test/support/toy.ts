@@ -1,4 +1,4 @@
-/** A small circuit with keys of its own, made with snarkjs's real setup: tests of this package need no other build. */
+/** A small circuit with its own keys from snarkjs's real setup, so that this package's tests need no other build. */
 import { execFileSync } from "node:child_process";
 import { createHash, getRandomValues } from "node:crypto";
 import {
@@ -23,10 +23,10 @@ interface WithCurves {
   curves: { getCurveFromName(name: string): Promise<{ terminate(): Promise<void> }> };
 }
 
-/** 2^4 holds the toy's constraints. */
+/** 2^4 is enough for the toy's constraints. */
 const POWER = 4;
 
-/** The build directory: toy/toy.wasm, toy/toy.zkey, toy/toy.vkey.json. Made once, kept for later runs. */
+/** The build directory: toy/toy.wasm, toy/toy.zkey, toy/toy.vkey.json. Built once and reused by later runs. */
 export async function buildToy(): Promise<string> {
   const toy = join(directory, "toy");
   const files = { zkey: join(toy, "toy.zkey"), vkey: join(toy, "toy.vkey.json"), source: join(toy, "source") };
@@ -34,7 +34,7 @@ export async function buildToy(): Promise<string> {
   if (existsSync(files.source) && readFileSync(files.source, "utf8") === source) return directory;
   rmSync(toy, { recursive: true, force: true });
   mkdirSync(toy, { recursive: true });
-  // The compiler is WASM in a sandbox: it sees only what is below the directory it is started in.
+  // The compiler runs in a WASM sandbox: it sees only the files below its working directory.
   const cli = fileURLToPath(import.meta.resolve("circom2/cli.js"));
   const args = ["--no-warnings", cli, "toy.circom", "-o", "build/toy", "--O2", "--r1cs", "--wasm"];
   execFileSync(process.execPath, args, { cwd: import.meta.dirname, stdio: ["ignore", "ignore", "inherit"] });
@@ -59,7 +59,7 @@ export async function buildToy(): Promise<string> {
   return directory;
 }
 
-/** The lock of the toy's files as they are on disk now. */
+/** A lock of the toy's files that are on disk now. */
 export function toyLock(build: string): ArtifactsLock {
   const hash = (file: string) =>
     createHash("sha256")
@@ -71,7 +71,7 @@ export function toyLock(build: string): ArtifactsLock {
   };
 }
 
-/** A copy of the files to damage. The caller removes it. */
+/** A copy of the files, for tests that damage them. The caller removes it. */
 export function copyToy(build: string): string {
   const copy = mkdtempSync(join(tmpdir(), "sotto-toy-copy-"));
   mkdirSync(join(copy, "toy"));
