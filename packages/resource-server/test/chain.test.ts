@@ -66,8 +66,8 @@ describe("nodes", () => {
     };
     try {
       const looking = found([hanging.url, node.url]);
-      while (hanging.asked.length === 0) await new Promise(setImmediate);
-      expect(node.asked).to.deep.equal([]);
+      while (hanging.methods.length === 0) await new Promise(setImmediate);
+      expect(node.methods).to.deep.equal([]);
       up.abort(new DOMException("its time is up", "TimeoutError"));
       expect(await looking).to.equal("elsewhere");
     } finally {
@@ -137,7 +137,7 @@ describe("nodes", () => {
   it("of another chain are rejected", async () => {
     const foreign = await start({ eth_chainId: "0x1" });
     expect(await found([foreign.url])).to.equal("CHAIN_UNAVAILABLE 5");
-    expect(foreign.asked).to.deep.equal(["eth_chainId"]);
+    expect(foreign.methods).to.deep.equal(["eth_chainId"]);
     expect(await found([foreign.url, (await start()).url])).to.equal("elsewhere");
   });
 
@@ -167,7 +167,7 @@ describe("nodes", () => {
     const other = settlements.find({ ...payment, digest: `0x${"44".repeat(32)}` }).catch(({ failure }) => failure);
     expect(new Set(await Promise.all([...shown, other]))).to.deep.equal(new Set(["NOT_SETTLED"]));
     // Two payments with a few polls each.
-    expect(node.asked.filter((method) => method === "eth_call").length).to.be.within(2, 10);
+    expect(node.methods.filter((method) => method === "eth_call").length).to.be.within(2, 10);
     node.answers = { ...node.answers, eth_call: DIGEST };
     const found = await Promise.all([settlements.find(payment), settlements.find(payment)]);
     expect(found).to.deep.equal([{ settledThere: false }, { settledThere: false }]);

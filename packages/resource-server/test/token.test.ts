@@ -88,15 +88,15 @@ describe("a payment token", () => {
 });
 
 describe("token keys", () => {
-  const served: { keys: unknown; status: number; asked: number; redirect?: string } = {
+  const served: { keys: unknown; status: number; requests: number; redirect?: string } = {
     keys: [],
     status: 200,
-    asked: 0,
+    requests: 0,
   };
   let now = 1_000_000;
   let service: string;
   const server = createServer((request, response) => {
-    served.asked += 1;
+    served.requests += 1;
     expect(request.url).to.equal("/zk/.well-known/jwks.json");
     if (served.redirect !== undefined) response.setHeader("location", served.redirect).writeHead(302).end();
     else response.writeHead(served.status).end(JSON.stringify({ keys: served.keys }));
@@ -112,7 +112,7 @@ describe("token keys", () => {
     server.closeAllConnections();
   });
   beforeEach(() => {
-    Object.assign(served, { keys: [createSigner("a").jwk], status: 200, asked: 0, redirect: undefined });
+    Object.assign(served, { keys: [createSigner("a").jwk], status: 200, requests: 0, redirect: undefined });
   });
   const open = () => TokenKeys.fetched(service, () => now);
   const code = (question: Promise<unknown>) =>
@@ -127,7 +127,7 @@ describe("token keys", () => {
     now += 11_000;
     const found = await Promise.all(Array.from({ length: 20 }, () => keys.find("b")));
     expect(found.every((key) => key !== undefined)).to.equal(true);
-    expect(served.asked).to.equal(2);
+    expect(served.requests).to.equal(2);
   });
 
   it("that do not exist cause at most one request every ten seconds", async () => {
@@ -139,7 +139,7 @@ describe("token keys", () => {
       // The service may have added the key since then, so the result is retryable.
       expect(await code(keys.find(`x${i}`))).to.equal("SERVICE_UNAVAILABLE");
     }
-    expect(served.asked).to.equal(2);
+    expect(served.requests).to.equal(2);
     expect(await keys.find("a")).to.not.equal(undefined);
   });
 

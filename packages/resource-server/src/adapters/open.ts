@@ -42,7 +42,7 @@ export class OpeningPaywall {
     try {
       await Promise.race([this.#attempted, time]);
     } catch (error) {
-      // The caller gets this error from here.
+      // The error is thrown below; without a handler, `ready` would reject with it a second time.
       this.ready().catch(() => undefined);
       throw error;
     } finally {

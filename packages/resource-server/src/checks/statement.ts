@@ -29,12 +29,12 @@ export interface HeaderStatement extends PaymentStatement {
   readonly header: ProofHeader;
 }
 
-/** Check 3 of interface 4.6.1. Throws CheckFailed RECIPIENT. */
+/** Check 3 of interface 4.6.1. @throws CheckFailed RECIPIENT */
 export function assertRecipient({ recipientPublicKey }: ProofHeader, { recipient }: PaymentTerms): void {
   if (recipientPublicKey !== recipient.wallet) throw new CheckFailed("RECIPIENT");
 }
 
-/** Check 4 of interface 4.6.1, in both directions. Throws CheckFailed TOO_OLD, FROM_THE_FUTURE. */
+/** Check 4 of interface 4.6.1, in both directions. @throws CheckFailed TOO_OLD, FROM_THE_FUTURE */
 export function assertFresh({ timestamp }: ProofHeader, now: number): void {
   const stale = checkFreshness(timestamp, now);
   if (stale === undefined) return;

@@ -1,5 +1,5 @@
 // Grants claims: a payment runs one handler at a time, at most three in total, and gets one successful response. All
-// servers of a wallet share one store, so five identical concurrent headers run one handler, across all of them.
+// servers of a wallet share one store, so five identical concurrent headers run one handler.
 import { type Database, openDatabase } from "@sotto/database";
 import type { Bytes32 } from "@sotto/protocol";
 import { CLAIM_MIGRATIONS, type ClaimSchema } from "./schema.ts";
@@ -8,7 +8,7 @@ import { CLAIM_MIGRATIONS, type ClaimSchema } from "./schema.ts";
  * Lease of a claim, ms: after a crash the payment is unavailable for this long. The holder renews it three times per
  * lease.
  */
-export const LEASE_MS = 30_000;
+const LEASE_MS = 30_000;
 /** Handlers that one payment may start. */
 const MAX_HANDLERS = 3;
 /** How long a row outlives its header, ms: correcting a clock that was hours ahead must not reopen a used payment. */

@@ -1,4 +1,4 @@
-// Lets another payment format on the same route share the paywall's claims: a payment is accepted once, in either
+// Lets another payment format on the same route share the claims of the paywall: a payment is accepted once, in either
 // format.
 import { randomUUID } from "node:crypto";
 import type { PaymentClaim, PaymentUse, PaymentUses } from "@sotto/protocol";
@@ -8,7 +8,7 @@ export interface UsesOptions {
   readonly store: ClaimStore;
   /** Claim id of a nullifier. */
   readonly idOf: (nullifier: string) => string;
-  /** How long after its timestamp a payment is rememberedMs, ms. */
+  /** How long after its timestamp a payment is remembered, ms. */
   readonly rememberedMs: number;
   /** Start of a store that keeps nothing on disk, ms; undefined if the store is persistent. */
   readonly memoryStartedAt: number | undefined;

@@ -1,4 +1,4 @@
-// The checks of a header, cheapest first, so that invalid headers cost no pairing. Interface 4.6.1 lists the proofs
+// The checks of a header, cheapest first, so that invalid headers need no pairing. Interface 4.6.1 lists the proofs
 // first, but the response is the same for every failed check.
 import {
   amountBounds,

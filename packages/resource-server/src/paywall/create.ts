@@ -96,7 +96,7 @@ function openingSteps({ options, config, prices, lock, jwks, claims, clock, star
       const proofs = new Proofs(verifier);
       await proofs.warm();
       const keys = jwks === undefined ? await TokenKeys.fetched(service, clock) : TokenKeys.pinned(jwks, clock);
-      // A service without a configured public address signs with the URN.
+      // A service without a configured public address uses the URN as its issuer.
       const issuers =
         options.issuer === undefined ? [service, `urn:sotto:${deployment.chainId}:${pool}`] : [options.issuer];
       return new Checks({
@@ -163,7 +163,7 @@ export async function createPaywall(options: PaywallOptions): Promise<Paywall> {
   try {
     await paywall.attempted;
   } catch (error) {
-    // The caller gets this error from here.
+    // The error is thrown below; without a handler, `ready` would reject with it a second time.
     paywall.ready.catch(() => undefined);
     await paywall.close();
     throw error;

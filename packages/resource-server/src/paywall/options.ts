@@ -15,7 +15,7 @@ export interface PaywallRecipient {
   /** E.164. Default: none. */
   readonly phone?: string;
   /**
-   * Lets the paywall read the amount of each payment (`PaidProof.amount`). It decrypts everything the wallet receives.
+   * Lets the paywall read the amount of each payment (`PaidProof.amount`). It could decrypt every payment to the wallet.
    */
   readonly viewingKey?: bigint;
 }
@@ -87,7 +87,7 @@ export interface PaywallOptions extends PriceOptions {
   readonly keys?: ArtifactsLock;
   /** Pins the public keys of the service's tokens (a JWK set). Default: the keys that the service publishes. */
   readonly jwks?: { readonly keys: readonly object[] };
-  /** `iss` of the service's tokens. Default: its base address, or the URN of a service without a configured address. */
+  /** `iss` of the service's tokens. Default: its base address or `urn:sotto:CHAIN_ID:POOL`. */
   readonly issuer?: string;
   /** Called for each event. Its exceptions are ignored. */
   readonly onEvent?: (event: PaywallEvent) => void;

@@ -7,7 +7,7 @@ export interface ScriptedNode {
   /** Results by method. A function receives the parameters, HANG never answers, Raw is sent unchanged. */
   answers: Record<string, unknown>;
   /** Methods of the requests, in order. */
-  asked: string[];
+  methods: string[];
   /** Parameters of the requests, in order. */
   params: unknown[][];
   close(): void;
@@ -26,7 +26,10 @@ export const HANG = Symbol("hang");
 
 export function startScriptedNode(answers: Record<string, unknown>): Promise<ScriptedNode> {
   const node: { -readonly [name in keyof ScriptedNode]: ScriptedNode[name] } = {
-    ...{ url: "", answers, asked: [], params: [] },
+    url: "",
+    answers,
+    methods: [],
+    params: [],
     close: () => {
       server.close();
       server.closeAllConnections();
@@ -36,7 +39,7 @@ export function startScriptedNode(answers: Record<string, unknown>): Promise<Scr
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
     const { method, id, params } = JSON.parse(Buffer.concat(parts).toString());
-    node.asked.push(method);
+    node.methods.push(method);
     node.params.push(params);
     const result = node.answers[method];
     if (result === HANG) return;

@@ -11,7 +11,7 @@ import type { X402Terms } from "@sotto/protocol/x402";
 import { Interface } from "ethers";
 import { X402SchemeError } from "../errors.ts";
 
-/** What the client requires of a payment's terms. */
+/** The client's rules for payments. */
 export interface Policy {
   readonly wallet: Wallet;
   /** Decimals of the pool's token, read from the chain. */
@@ -24,8 +24,7 @@ export interface Policy {
  * Refuses terms that this wallet must not pay, before the payment starts.
  * @param limit maximum for one payment, base units; undefined if the caller has none
  * @throws X402SchemeError X402_POOL_FOREIGN, X402_ORIGIN_NOT_SECURE, X402_SERVICE_NOT_ALLOWED, X402_LIMIT_EXCEEDED,
- * X402_RECIPIENT_NOT_SIGNED;
- *   SottoError BINDING_UNCHECKED
+ *   X402_RECIPIENT_NOT_SIGNED; SottoError BINDING_UNCHECKED
  */
 export async function checkTerms(terms: X402Terms, limit: bigint | undefined, policy: Policy): Promise<void> {
   const { pool: own } = policy.wallet;

@@ -88,16 +88,16 @@ export class Payments {
     this.#busy.delete(id);
   }
 
-  async #reuseOrCreate(id: string, terms: string, asked: X402Terms): Promise<WireBundle> {
-    const known = this.#isKnown(id) ? id : await this.#acquireReleased(terms);
+  async #reuseOrCreate(id: string, termsHash: string, terms: X402Terms): Promise<WireBundle> {
+    const known = this.#isKnown(id) ? id : await this.#acquireReleased(termsHash);
     const reused =
-      known === undefined ? undefined : await this.#reserving(known, () => this.#presentAgain(known, asked));
+      known === undefined ? undefined : await this.#reserving(known, () => this.#presentAgain(known, terms));
     if (reused === undefined && known === id)
       throw new WalletError(
         "PAYMENT_CLOSED",
         "the payment for this challenge can never settle; request the resource again for a new challenge",
       );
-    return reused ?? this.#reserving(id, () => this.#create(id, terms, asked));
+    return reused ?? this.#reserving(id, () => this.#create(id, termsHash, terms));
   }
 
   /** Reserves the payment while it is created and until it is released, so that no other request presents it. */
@@ -126,10 +126,10 @@ export class Payments {
   }
 
   /** Reserves a payment for these terms that an earlier process left open, or that this one released. */
-  async #acquireReleased(terms: string): Promise<string | undefined> {
+  async #acquireReleased(termsHash: string): Promise<string | undefined> {
     for (const { value } of await this.#wallet.store.list("x402/")) {
       const open = value as unknown as OpenPayment;
-      if (open.terms !== terms || this.#busy.has(open.id)) continue;
+      if (open.terms !== termsHash || this.#busy.has(open.id)) continue;
       if (this.#isKnown(open.id)) {
         this.#busy.add(open.id);
         return open.id;
@@ -147,10 +147,10 @@ export class Payments {
   }
 
   /** Records the payment before it starts: after a crash, an unrecorded one would be paid again. */
-  async #create(id: string, terms: string, asked: X402Terms): Promise<WireBundle> {
-    const open: OpenPayment = { id, terms };
+  async #create(id: string, termsHash: string, terms: X402Terms): Promise<WireBundle> {
+    const open: OpenPayment = { id, terms: termsHash };
     await this.#wallet.store.put(openKey(id), open as unknown as StoreValue);
-    const { recipient, wallet, amount, resource, service } = asked;
+    const { recipient, wallet, amount, resource, service } = terms;
     const { shieldedAddress } = recipient;
     const request = { id, recipient: { wallet, shieldedAddress }, amount, resourceUrl: resource, service };
     return (await this.#whenReady(() => this.#wallet.pay(request))).bundle;

@@ -71,8 +71,9 @@ export class ServiceClient {
     try {
       const signal = AbortSignal.timeout(this.#timeoutMs);
       const post = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+      const init = body === undefined ? {} : post;
       const response = await this.#send(`${this.#base}/${path}`, {
-        ...(body === undefined ? {} : post),
+        ...init,
         redirect: "error",
         signal,
       });
