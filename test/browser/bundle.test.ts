@@ -1,4 +1,4 @@
-// What a browser downloads: the page without the worker that proves, and the worker without snarkjs.
+// Size of the browser's downloads: the page excludes the proving worker, and the worker excludes snarkjs.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import { expect } from "chai";
 import { buildPage, ENTRIES } from "../../examples/browser/build.ts";
 import { slow } from "../kit/slow.ts";
 
-/** Bytes, minified, not compressed. */
+/** Maximum sizes in bytes, minified, not compressed. */
 const MAX_PAGE_BYTES = 500_000;
 
 describe("the bundle of a page that pays", function () {
@@ -19,7 +19,7 @@ describe("the bundle of a page that pays", function () {
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** The files that the browser loads at once for an entry: the entry, and what it imports statically. */
+  /** The files that the browser loads immediately for an entry: the entry and its static imports. */
   const filesOf = (entry: (typeof ENTRIES)[number]) => {
     const { outputs } = built[entry];
     const found = new Set(Object.keys(outputs).filter((file) => basename(file) === `${entry}.js`));

@@ -1,4 +1,4 @@
-// The Chromium the page is tested in: it paints text on any machine, and a crash is reported as a crash.
+// The Chromium of these tests paints text on any machine, and a crash of it is reported as a crash.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";

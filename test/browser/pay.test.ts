@@ -1,5 +1,5 @@
-// The wallet, the prover and the paying fetch in a real browser: a page with IndexedDB, a worker that proves, a policy
-// that lets nothing be evaluated; a real chain, a real service, a server of another origin.
+// The wallet, the prover and the paying fetch in a real browser: a page with IndexedDB and a proving worker, under a content
+// security policy that forbids eval, with a real chain, a real service and a resource server of another origin.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -30,7 +30,7 @@ describe("a page", function () {
   const said: string[] = [];
 
   before(async () => {
-    // First: nothing else matters if it can't run or paints no text.
+    // Checked first, because no other test can pass if Chromium does not run or paints no text.
     browser = await launchChromium();
     world = await openWorld();
     resourceServer = await openResourceServer(world, "0.012345");
@@ -72,7 +72,7 @@ describe("a page", function () {
     });
   const text = (id: string) => page.locator(`#${id}`).textContent();
   const shows = (selector: string) => page.locator(selector).first().waitFor();
-  /** Waits until `end` is visible; each further stage of the payment gets the time of one step. */
+  /** Waits until `end` is visible; each new stage of the payment extends the limit by one step. */
   const progressTo = async (end: Locator) => {
     const stages = page.locator("#stages li");
     for (let seen = 0; (await end.count()) === 0; seen = await stages.count())

@@ -19,7 +19,7 @@ describe("sotto: receipts, totals, payments, refunds and backups", function () {
   let merchant: Cli & { account: string };
   let payer: Cli & { account: string };
   let addresses: { merchant: string; payer: string };
-  /** From change, and from a deposited note. */
+  /** One payment from change, and one from a deposited note. */
   let paid: { fromDeposit: Entry; fromChange: Entry };
   const others: Cli[] = [];
 
@@ -33,7 +33,7 @@ describe("sotto: receipts, totals, payments, refunds and backups", function () {
     const pay = (amount: string) =>
       payer.json(["send", amount, "--to", addresses.merchant, "--wallet", merchant.account, "--yes"]);
     await pay("1.5");
-    // The change has to be in the tree before it can be spent: the wallet waits for that by itself.
+    // The wallet waits by itself until the change is in the tree and can be spent.
     await pay("0.25");
     const [fromDeposit, fromChange] = await payer.json<Entry[]>(["payments", "--out"]);
     paid = { fromDeposit: fromDeposit!, fromChange: fromChange! };
@@ -108,7 +108,7 @@ describe("sotto: receipts, totals, payments, refunds and backups", function () {
     const file = payer.path("refund.json");
     await payer.json(["receipt", paid.fromChange.id, "--challenge", `refund to ${addresses.payer}`, "-o", file]);
     const args = ["refund", "--receipt", file, "--yes", "--to"];
-    // Whoever got hold of the receipt cannot have it paid to another address.
+    // A thief of the receipt cannot redirect the withdrawal to another address.
     expect(await merchant.refused([...args, addresses.merchant], 7)).to.equal("RECEIPT_OTHER_CHALLENGE");
     const { total: before } = await payer.json<{ total: { amount: string } }>(["balance"]);
     const { ended } = merchant.start([...args, addresses.payer, "--verbose"], {

@@ -11,10 +11,10 @@ import { type CliWorld, openCli, openCliWorld } from "./support/world.ts";
 const page = readFileSync(join(import.meta.dirname, "..", "..", "docs", "cli.md"), "utf8");
 
 interface Example {
-  /** As it stands on the page. */
+  /** The command line as on the page. */
   readonly line: string;
   readonly exit: number;
-  /** The JSON that the page shows, undefined where it shows none. */
+  /** The JSON output on the page; undefined if the page shows none. */
   readonly shown: unknown;
 }
 
@@ -31,14 +31,14 @@ function examples(): Example[] {
   );
 }
 
-/** Names and kinds: what a program relies on. Of a list, those of its first element. */
+/** Names and types of the fields, on which programs rely. For a list, those of its first element. */
 function shape(value: unknown): unknown {
   if (Array.isArray(value)) return value.length === 0 ? [] : [shape(value[0])];
   if (typeof value !== "object" || value === null) return value === null ? null : typeof value;
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, shape(item)]));
 }
 
-/** Words of a command line: quotes, and variables as a shell has them. */
+/** Splits a command line into words, with quotes and variables as in a shell. */
 function words(line: string, variables: ReadonlyMap<string, string>): string[] {
   const command = line.replace(/ *#.*$/, "").replace(/ < \S+$/, "");
   return [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) =>
@@ -87,12 +87,12 @@ describe("docs/cli.md", function () {
     for (const cli of [payer, merchant, restored]) cli?.remove();
   });
 
-  /** Values that later lines use. */
+  /** Values that later command lines use. */
   const learn = async (line: string, answer: unknown) => {
     const fields = Object(answer) as Record<string, unknown>;
     if (line.startsWith("sotto init")) {
       variables.set("PAYER", String(fields["shieldedAddress"]));
-      // Artifacts are fetched from the service once, in the first command that proves; here they are at hand.
+      // The first command that proves would download the artifacts from the service; this test provides them.
       await payer.json(["init", "--update", "--artifacts", artifacts]);
     }
     if (line.startsWith("sotto payments --json")) {
@@ -114,7 +114,7 @@ describe("docs/cli.md", function () {
       const cli = folder === "merchant" ? merchant : folder === "restored" ? restored : payer;
       const file = / < (\S+)$/.exec(line)?.[1];
       const input = file === undefined ? {} : { input: readFileSync(payer.path(file), "utf8") };
-      // The local chain's public account, as the page says; the server has one of its own.
+      // The local chain's public account, as on the page; the merchant has its own account.
       const ended = await cli.run(args, { ...input, process: true, cwd: payer.folder });
       expect(ended.code, ended.stderr).to.equal(exit);
       if (exit !== 0) return learn(line, undefined);

@@ -188,7 +188,7 @@ describe("sotto: paying", function () {
   });
 
   describe("after kill -9", () => {
-    /** Runs a payment, which is killed as soon as it says so. */
+    /** Runs a payment and kills it as soon as its output matches. */
     const killed = async (url: string, at: RegExp) => {
       const { ended } = payer.start(["pay", url, "--max", "1", "--verbose"], { stop: { at, signal: "SIGKILL" } });
       expect((await ended).code).to.equal(null);
@@ -205,7 +205,7 @@ describe("sotto: paying", function () {
         const sold = server.sold();
         const url = `${server.url}/crash/${encodeURIComponent(stage)}`;
         if (stage === "while it asks with the proof") {
-          // The proof arrives, and the answer never does.
+          // The server receives the proof, but the client never receives the answer.
           server.onRequest = async (paying) => !paying;
         }
         await killed(url, when);

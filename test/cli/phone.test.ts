@@ -62,7 +62,7 @@ describe("sotto: phone numbers", function () {
     });
     try {
       const resolve = ["resolve", PHONE, "--registry", registry.url];
-      // Signed for another registry than the one that shows it.
+      // Signed for a registry other than the one that shows it.
       expect(await cli.refused(resolve, 3)).to.equal("PHONE_BINDING_FOREIGN");
       for (const change of [
         { encryptionPublicKey: shieldedAddress },

@@ -142,7 +142,7 @@ describe("sotto: a wallet", function () {
       for (const input of ["", "abandon", words.replace(/^\w+/, "zebraword"), "x".repeat(5000)]) {
         const { code, stdout, stderr } = await fresh().run([...initArguments(world), "--words"], { input });
         expect(code).to.be.oneOf([2, 9]);
-        // "Standard input" is what the message says itself.
+        // The message itself contains "standard input".
         for (const word of words.split(" ").filter((one) => one !== "input"))
           expect(`${stdout}${stderr}`.split(/\W+/)).to.not.include(word);
         expect(stderr).to.not.include("zebraword");
@@ -257,7 +257,7 @@ describe("sotto: a wallet", function () {
       const to = `0x${"77".repeat(20)}`;
       expect(await cli.refused(["withdraw", "1", "--to", to], 3)).to.equal("NOT_CONFIRMED");
       expect(await cli.refused(["withdraw", "1", "--all", "--to", to, "--yes"], 2)).to.equal("USAGE");
-      // The wallet's account has no ETH: the local chain's public one has.
+      // The wallet's account has no ETH, but the local chain's public account has.
       const own = ["--yes", "--own-gas"];
       const env = { SOTTO_ACCOUNT_KEY: "" };
       const { ended } = cli.start(["withdraw", "0.5", "--to", to, ...own, "--verbose"], {
@@ -278,7 +278,7 @@ describe("sotto: a wallet", function () {
     it("allows one process at a time", async () => {
       const busy = cli.start(["receive", "--watch"]);
       const held = cli.start(["deposit", "1", "--verbose"], { stop: { at: /depositing/, signal: "SIGSTOP" } });
-      // Once the deposit is stopped in the middle, the wallet is taken; a viewing key's store is another one.
+      // A stopped deposit keeps the wallet locked; the store of a viewing key is not affected.
       await stopped(held.child);
       expect(await cli.refused(["balance"], 8)).to.equal("WALLET_BUSY");
       held.child.kill("SIGKILL");

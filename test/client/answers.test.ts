@@ -1,5 +1,5 @@
-// What servers do with a request that carries a proof: fail, refuse, redirect, hang up. The proof goes to nobody else,
-// and nothing is paid twice.
+// Servers that fail, refuse, redirect or hang up on a request with a proof. The client sends the proof to nobody else, and
+// pays nothing twice.
 
 import { dismissPurchase, openPurchases, type PayingFetch, PurchaseError, type Wallet, wrapFetch } from "@sotto/client";
 import { expect } from "chai";
@@ -111,7 +111,7 @@ describe("responses to a paid request", function () {
       for (const name of ["txSignature", "digest"]) expect(error.details[name]).to.match(/^0x[0-9a-f]{64}$/);
       expect(error.details["nullifier"]).to.match(/^\d+$/);
       delete server.options.misbehave;
-      // The next equal request is told the same, and nothing is asked or paid.
+      // The next equal request gets the same error, without a request or a payment.
       const challenges = server.challenges;
       const again = await rejection(pay(url));
       expect([again.code, again.details]).to.deep.equal([error.code, error.details]);
@@ -189,7 +189,7 @@ describe("responses to a paid request", function () {
     expect(await payments()).to.equal(before + 4);
   });
 
-  it("to requests with a body resend it, whatever its type", async () => {
+  it("to requests with a body resend it, for every type of body", async () => {
     const stream = () =>
       new ReadableStream({
         start(controller) {

@@ -1,5 +1,5 @@
-// 402 answers that are to make a wallet pay the wrong one, the wrong amount, for the wrong thing, or through the wrong
-// service. Each is refused before anything is proved.
+// 402 answers that try to make a wallet pay the wrong recipient, the wrong amount, for the wrong resource, or through the
+// wrong service. The client rejects each one before it proves anything.
 
 import { openPurchases, type PayingFetch, type Wallet, type WrapOptions, wrapFetch } from "@sotto/client";
 import {
@@ -33,7 +33,7 @@ describe("a forged 402", function () {
   before(async () => {
     world = await openWorld();
     server = await SmallServer.open(world, await openWallet(world), { price: PRICE });
-    // With money: what is not refused would be paid.
+    // The wallet has money, so it would pay if the client did not reject a 402.
     wallet = await payerWith(world, [1_000_000n], { prover });
     pay = wrapFetch(fetch, wallet, options());
   });
@@ -135,7 +135,7 @@ describe("a forged 402", function () {
     await refuses(
       "RECIPIENT_NOT_SIGNED",
       "recipient",
-      // The server's wallet, and a key of the attacker's.
+      // The server's wallet with a key of the attacker.
       recipient({ shieldedAddress: stranger.shieldedAddress }),
       recipient({ wallet: other.address.toLowerCase() }),
       (honest: PaymentInstructions) => recipient({ issuedAt: honest.payment.recipient.issuedAt - 300 })(honest),
@@ -237,7 +237,7 @@ describe("a forged 402", function () {
       });
     expect((await rejection(confirming(false)(`${server.url}/report`))).code).to.equal("RECIPIENT_CHANGED");
     expect(asked).to.deep.equal([{ host: server.host, known, offered }]);
-    // Confirmed, it is paid; the server of this test knows nothing of it and refuses, which is another test's matter.
+    // After confirmation the client pays. This server does not know the change and refuses; another test covers that.
     expect((await rejection(confirming(true)(`${server.url}/report`))).code).to.equal("PAID_BUT_REFUSED");
     expect(asked).to.have.length(2);
   });
@@ -245,7 +245,7 @@ describe("a forged 402", function () {
   it("is not assumed for URLs that the URL standard parses alike", async () => {
     server.options.tamper = resource(`${server.url}/a/../paid/./x`);
     const other = await payerWith(world, [100_000n]);
-    // Paid, byte for byte as the server names it; which the server of this test does not take.
+    // The client pays for the URL exactly as the server writes it, although this server does not accept it.
     const error = await rejection(wrapFetch(fetch, other, options())(`${server.url}/paid/x`));
     expect(error).to.include({ code: "PAID_BUT_REFUSED" });
     expect(error.details["resource"]).to.equal(`${server.url}/a/../paid/./x`);

@@ -1,4 +1,4 @@
-// A purchase that died with its proof made and shown to nobody, and a server that asks for something else afterwards.
+// A purchase that was interrupted after proving, before it sent the proof, at a server that then asks for other terms.
 
 import { MemoryStore, openPurchases, type Store, wrapFetch } from "@sotto/client";
 import { randomSeed } from "@sotto/protocol";
@@ -18,7 +18,7 @@ describe("a purchase whose terms change after a crash", function () {
   });
   after(() => server?.close());
 
-  /** Dies when it is about to record that a proof is sent: from then on, nothing more is written. */
+  /** Fails from the moment when the client is about to record that it sends a proof; later writes fail too. */
   const diesBeforeSending = (store: Store): Store => {
     let dead = false;
     const write = async (action: () => Promise<void>) => {

@@ -1,4 +1,4 @@
-// Whatever ends an agent, and wherever: it goes on where it was, and pays once.
+// A client that is killed at any point resumes there and pays once.
 
 import { fork } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -14,7 +14,7 @@ import { fund, openWallet, openWorld, type World } from "../world/wallets.ts";
 import type { ClientReport, ClientTask } from "./support/client-process.ts";
 
 const PRICE = 10_000n;
-/** Between writes to the store something is done; at these something is said to others, too. */
+/** Stages at which the client communicates with the server, the service or the chain, between writes to its store. */
 const STAGES: PurchaseStage[] = ["verifying", "settling", "presenting"];
 
 describe("a client that is killed", function () {
@@ -31,7 +31,7 @@ describe("a client that is killed", function () {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** What a process says, or undefined where it was killed. */
+  /** The report of a client process; undefined if it was killed. */
   function run(task: ClientTask): Promise<ClientReport | undefined> {
     const child = fork(join(import.meta.dirname, "support", "client-process.ts"), [], { stdio: "inherit" });
     let report: ClientReport | undefined;
@@ -58,7 +58,7 @@ describe("a client that is killed", function () {
     const target = (stage: string) => `/killed/${stage}`;
     let left: string[] = [];
     for (const stage of STAGES) {
-      // First what the one before left, then a purchase that dies.
+      // First the purchase that the previous process left, then one during which the client dies.
       const urls = [...left, target(stage)].map((path) => server.url + path);
       expect(await run({ ...task, urls, dieAt: stage }), stage).to.equal(undefined);
       for (const path of left) expect(salesOf(path), path).to.equal(1);
@@ -73,7 +73,7 @@ describe("a client that is killed", function () {
     expect(await openPurchases(after)).to.deep.equal([]);
   });
 
-  it("after the server answered is told so, and does not pay again", async () => {
+  it("after the server answered learns that, and does not pay again", async () => {
     const seed = Buffer.from(new Uint8Array(32).map((_, i) => 7 * i + 1));
     const store = join(folder, "answered.sqlite");
     const owner = await openWallet(world, { seed, store: new SqliteStore(store) });
@@ -83,7 +83,7 @@ describe("a client that is killed", function () {
     const task = { world: place, seed: seed.toString("hex"), store, maxPerRequest: String(PRICE) };
     const urls = [`${server.url}/answered`];
     expect(await run({ ...task, urls, dieAt: "answered" })).to.equal(undefined);
-    // Whether it got the goods nobody knows; the server has sold them, and the proof is good for one use.
+    // The client cannot know whether it got the goods. The server has sold them, and accepts the proof only once.
     expect(salesOf("/answered")).to.equal(1);
     expect(await run({ ...task, urls })).to.deep.equal({ answers: ["PAID_BUT_REFUSED"] });
     const after = await openWallet(world, { seed, store: new SqliteStore(store) });
@@ -117,7 +117,7 @@ describe("a client that is killed", function () {
       expect(answered).to.equal("the process died");
       died += 1;
       const sold = salesOf(target);
-      // A process that starts anew has nothing but the disk.
+      // A restarted process knows only the data on disk.
       const again = await buy(mortal(disk).store, target);
       if (sold === 0) expect(await again(), target).to.equal(`sold ${target} `);
       else expect((await rejection(again())).code, target).to.equal("PAID_BUT_REFUSED");
@@ -130,7 +130,7 @@ describe("a client that is killed", function () {
   });
 });
 
-/** A store that dies after so many writes more: then nothing works. */
+/** A store that fails after this number of writes, and from then on. */
 function mortal(disk: Store): { store: Store; live: (writes: number) => void } {
   let left = Number.POSITIVE_INFINITY;
   const alive = () => {

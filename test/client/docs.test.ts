@@ -1,4 +1,4 @@
-// Every program of docs/client.md: type-checked, and run against a real chain, service and server.
+// Type-checks every program of docs/client.md, and runs it against a real chain, service and resource server.
 
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -21,10 +21,10 @@ import { ARTIFACTS, fund, openWallet, openWorld, type World } from "../world/wal
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const GUIDE = readFileSync(join(ROOT, "docs", "client.md"), "utf8");
-/** Inside the checkout, so that the packages are found; git does not see it. */
+/** Inside the checkout, so that Node finds the packages; git ignores it. */
 const FOLDER = join(import.meta.dirname, "build");
 
-/** The blocks of the guide by the name in their first line. */
+/** The guide's code blocks, by the name in their first line. */
 function programs(): Map<string, string> {
   const blocks = [...GUIDE.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map((match) => match[1]!);
   return new Map(blocks.map((block) => [/^\/\/ (\w+\.ts)$/m.exec(block.split("\n")[0]!)![1]!, block]));
@@ -57,14 +57,14 @@ describe("docs/client.md", function () {
     rmSync(FOLDER, { recursive: true, force: true });
   });
 
-  /** The guide's addresses are nobody's. */
+  /** Replaces the guide's addresses, which do not exist. */
   const fitted = (text: string) =>
     text
       .replaceAll("https://pay.example/zk", world.serviceUrl)
       .replaceAll("https://data.example", server.url)
       .replaceAll("https://node.example", world.node.url)
       .replaceAll("circuits/build", ARTIFACTS);
-  /** Ends by itself; this process serves the server that it asks. */
+  /** Runs a program that ends by itself. Asynchronous, because its server runs in this process. */
   const start = async (name: string) => {
     const env = { PATH: process.env["PATH"], SOTTO_WORDS: words };
     const child = spawn(process.execPath, [name], { cwd: FOLDER, env, stdio: ["ignore", "pipe", "pipe"] });

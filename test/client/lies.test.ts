@@ -1,4 +1,4 @@
-// A service that lies, or goes away at the worst moment. The chain has the last word, and nothing is paid twice.
+// A service that lies or fails at the worst moment. The client relies on the chain, and pays nothing twice.
 
 import { openPurchases, type PayingFetch, spentOn, type Wallet, wrapFetch } from "@sotto/client";
 import { expect } from "chai";
@@ -20,7 +20,7 @@ describe("a lying service", function () {
   let wallet: Wallet;
   const clock = clockWithin(DAY_MS);
   let pay: PayingFetch;
-  /** Does not look for long for what is not on the chain. */
+  /** Stops soon if it does not find a payment on the chain. */
   let hasty: PayingFetch;
   before(async () => {
     world = await openWorld();
@@ -48,7 +48,7 @@ describe("a lying service", function () {
     return wallet.history().filter(({ state }) => state === "settled").length;
   };
   const success = { status: "success", txSignature: HASH, blockNumber: 7, gasFeePaidBy: `0x${"fe".repeat(20)}` };
-  /** The payment at `url` is delivered now, by one transaction in all since `before`. */
+  /** Expects that `url` is served now, with one transaction in total since `before`. */
   const isPaidOnce = async (url: string, before: number) => {
     proxy.lie = async () => undefined;
     expect((await pay(url)).status).to.equal(200);
@@ -140,7 +140,7 @@ describe("a lying service", function () {
     };
     expect((await rejection(hasty(url))).code).to.equal("SETTLEMENT_UNKNOWN");
     expect(kept.length).to.be.greaterThan(1);
-    // It settles them all, in whatever order: one can land. The service replaced the tokens of the older ones.
+    // It submits all of them, but only one can settle. The service replaced the tokens of the older ones.
     for (const forward of kept) await forward();
     await until(async () => (await settled()) === before + 1);
     expect((await pay(url)).status).to.equal(200);

@@ -1,4 +1,4 @@
-// What may be spent: limits hold however many requests race, and money that was not spent comes back to them.
+// Limits hold for any number of concurrent requests, and payments that fail release their part of a limit.
 
 import { openPurchases, type PayingFetch, spentOn, type Wallet, type WrapOptions, wrapFetch } from "@sotto/client";
 import { SottoError } from "@sotto/protocol";
@@ -30,7 +30,7 @@ describe("limits", function () {
   const paying = (wallet: Wallet, limits: Partial<WrapOptions>) =>
     wrapFetch(fetch, wallet, { services: [world.serviceUrl], maxPerRequest: PRICE, ...limits });
 
-  /** How many of these requests at once were paid, and the codes of the others. */
+  /** Sends these requests concurrently. @returns how many were paid, and the error codes of the others */
   async function race(pay: PayingFetch, urls: string[]) {
     const results = await Promise.allSettled(urls.map((url) => pay(url)));
     const codes = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
@@ -52,7 +52,7 @@ describe("limits", function () {
     expect(first.paid + second.paid).to.equal(3);
     expect(new Set([...first.codes, ...second.codes])).to.deep.equal(new Set(["DAY_LIMIT_EXCEEDED"]));
     expect(server.sales.length - before).to.equal(3);
-    // Different notes for all of them.
+    // Enough notes for every request.
     expect(new Set(server.sales.slice(before).map(({ nullifier }) => nullifier)).size).to.equal(3);
     await wallet.scan();
     expect(wallet.balance().total).to.equal(300_000n - 3n * PRICE);

@@ -1,4 +1,4 @@
-// What the client's README shows of phone numbers, run as it stands there.
+// Runs the code about phone numbers in the client's README unchanged.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

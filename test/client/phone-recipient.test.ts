@@ -1,4 +1,4 @@
-// A server whose 402 answers name a phone number: paid where the registry says the same, refused where it does not.
+// A server whose 402 answers name a phone number: the client pays only if the registry confirms the number.
 
 import { openPurchases, phonePin, signBinding, type Wallet, type WrapOptions, wrapFetch } from "@sotto/client";
 import type { PaymentInstructions } from "@sotto/protocol";
@@ -31,7 +31,7 @@ describe("a 402 with a phone number", function () {
     await phones?.close();
   });
 
-  /** What the server shows from now on: `person`'s wallet and key, truly signed, beside this number. */
+  /** Makes the server show `person`'s wallet and key, with a valid signature, and this number. */
   const show = async (phone: string, { account, wallet }: Person) => {
     const { binding, signature } = await signBinding(wallet, account, { phone, service: phones.url });
     const { wallet: address, key, issuedAt, service } = binding;
@@ -62,7 +62,7 @@ describe("a 402 with a phone number", function () {
     };
     expect((await buy(wallet, { serviceFetch })).status).to.equal(200);
     expect((await phonePin(wallet.store, number))?.wallet).to.equal(merchant.account.address.toLowerCase());
-    // The registry need not know of each payment.
+    // The client does not ask the registry for every payment.
     expect((await buy(wallet, { serviceFetch })).status).to.equal(200);
     expect(lookups).to.equal(1);
   });
@@ -85,7 +85,7 @@ describe("a 402 with a phone number", function () {
 
   it("is rejected if the number's wallet changed since the last payment, until confirmed", async () => {
     const [wallet, moving] = [await payerWith(world, [110_000n]), phones.newNumber()];
-    // A slot earlier: the successor signs a newer link.
+    // One slot earlier, so that the successor's link is newer.
     await phones.link(moving, merchant, true, Math.floor(Date.now() / 1000) - 300);
     await show(moving, merchant);
     expect((await buy(wallet)).status).to.equal(200);
@@ -94,7 +94,7 @@ describe("a 402 with a phone number", function () {
     await show(moving, successor);
     expect((await rejection(buy(wallet))).code).to.equal("PHONE_CHANGED");
     await untouched(wallet);
-    // The server itself takes its new account for its own.
+    // The server itself accepts payments to its new account.
     Object.assign(server, { account: successor.account });
     const sure = { phone: { confirmChange: () => true }, confirmRecipient: () => true };
     expect((await buy(wallet, sure)).status).to.equal(200);

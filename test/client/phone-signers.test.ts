@@ -1,4 +1,4 @@
-// Numbers of contract wallets, deployed or not, and registries that answer signed lookups only.
+// Numbers of deployed and undeployed contract wallets, and registries that answer only signed lookups.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -75,7 +75,7 @@ describe("paying a phone number", function () {
       const registry = new SottoService(closed.url, { fetch: losing });
       const found = await lookUpPhone(payer, registry, phone, { signer: Account.createRandom() });
       expect(found.wallet).to.equal(friend.account.address.toLowerCase());
-      // Once: a registry that refuses everything is not asked without end.
+      // Only one retry, so that a registry that refuses everything is not asked forever.
       let asked = 0;
       const refusing: typeof fetch = async () => {
         asked += 1;

@@ -1,4 +1,4 @@
-// Paying a phone number: linked and proven at a real registry, resolved, checked, paid on a real chain.
+// Pays phone numbers that are linked and verified at a real registry, on a real chain.
 
 import {
   MemoryStore,
@@ -42,7 +42,7 @@ describe("paying a phone number", function () {
   const someone = async (): Promise<Person> => phones.person(await openWallet(world));
   const linked = async () => {
     const [person, phone] = [await someone(), phones.newNumber()];
-    // A slot earlier: whoever takes the number over later signs a newer link.
+    // One slot earlier, so that a later holder of the number signs a newer link.
     await phones.link(phone, person, true, Math.floor(Date.now() / 1000) - SLOT);
     return { person, phone };
   };
@@ -86,7 +86,7 @@ describe("paying a phone number", function () {
     const { id } = await payPhone(payer, service, { phone, amount: AMOUNT, key: "1", registry: phones.client });
     const sent = bodies.join();
     expect(sent).to.match(/"urn:sotto:phone:[0-9a-f]{32}"/);
-    // The payment's id is a hash of number and key: all numbers are tried in no time.
+    // The payment's id is a hash of number and key, so trying all numbers would reveal the number.
     for (const known of [id, phone.slice(1)]) expect(sent).to.not.include(known);
   });
 
@@ -187,7 +187,7 @@ describe("paying a phone number, killed at every write", function () {
     const seed = randomSeed();
     const store = new MemoryStore();
     await payerWith(world, [40_000n, 40_000n, 300_000n], { seed, store });
-    // A process of its own: it knows what is written, and nothing else.
+    // A process of its own, which knows only the data on disk.
     const process = (writes = Number.POSITIVE_INFINITY, after = false) =>
       openWallet(world, { seed, store: dyingStore(store, writes, after) });
     const [first, second] = [phones.person(await openWallet(world)), phones.person(await openWallet(world))];
@@ -215,7 +215,7 @@ describe("paying a phone number, killed at every write", function () {
       expect(person.wallet.balance().total, name).to.equal(expected[name as "first"]);
     }
     expect(died).to.be.greaterThan(8);
-    expect(kept, "went on to whom they were begun").to.be.greaterThan(3);
+    expect(kept, "resumed with the original holder").to.be.greaterThan(3);
     expect(expected.second > 0n, "not begun: paid to the new holder, as was confirmed").to.equal(true);
   });
 });

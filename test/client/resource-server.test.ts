@@ -1,4 +1,4 @@
-// The paying fetch at a real server: the resource server behind Express, which checks proofs, token, chain and single use.
+// The paying fetch at a real resource server in Express, which checks the proofs, the token, the chain and single use.
 
 import { openPurchases, type PayingInit, wrapFetch } from "@sotto/client";
 import { createProver, loadArtifacts, type Prover } from "@sotto/prover";
@@ -36,7 +36,7 @@ describe("paying fetch at a real resource server", function () {
     const response = await pay(`${url}/report/7?lang=en`);
     expect([response.status, await response.text()]).to.deep.equal([200, "sold /report/7?lang=en"]);
     expect(await received()).to.equal(PRICE);
-    // The change of the first payment pays for the next, as soon as it is appended.
+    // The change of the first payment pays for the next one after the relayer has appended it.
     expect((await pay(`${url}/report/8`)).status).to.equal(200);
     await wallet.scan();
     expect(wallet.balance().total).to.equal(40_000n);
@@ -64,7 +64,7 @@ describe("paying fetch at a real resource server", function () {
     const responses = await Promise.all([1, 2, 3, 4].map((n) => pay(`${url}/parallel/${n}`)));
     expect(responses.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200]);
     expect(await received()).to.equal(before + 4n * PRICE);
-    // Three payments to oneself, four to the server, each from a note of its own.
+    // Three payments to the wallet itself and four to the server, each from a different note.
     const settled = wallet.history().filter(({ state }) => state === "settled");
     expect(settled.map(({ amount }) => amount).filter((amount) => amount === PRICE)).to.have.length(4);
     expect(settled).to.have.length(7);

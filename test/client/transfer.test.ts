@@ -1,4 +1,4 @@
-// Payments that no server asked for, as the command line makes them: there is nobody to show a proof to in time.
+// Payments without a 402, as the CLI makes them: no server waits for a proof.
 
 import { newTransfer, payTransfer, type TransferRecord } from "@sotto/cli";
 import { openPurchases, type Wallet } from "@sotto/client";
@@ -21,7 +21,7 @@ describe("a transfer", function () {
     recipient = await openWallet(world);
   });
 
-  /** @param dieAt progress at which the process ends */
+  /** @param dieAt stage at which the process ends */
   const pay = (record: TransferRecord, dieAt?: RegExp) => {
     const progress = (line: string) => {
       if (dieAt?.test(line)) throw new Error("killed");

@@ -1,4 +1,4 @@
-// `pnpm chain`, `pnpm deploy:local` and a wallet on them, each with what can go wrong.
+// `pnpm chain`, `pnpm deploy:local` and a wallet on them, with the possible errors.
 
 import { spawnSync } from "node:child_process";
 import { createServer } from "node:http";

@@ -1,5 +1,5 @@
-// What the other commands of the checkout say to names and options they do not know: a code, what was wrong, what is
-// expected; nothing is begun.
+// The other commands of the checkout reject unknown names and options before they start, with a code, the received value
+// and the expected ones.
 
 import { command, expectRefused } from "../kit/command.ts";
 import { slow } from "../kit/slow.ts";

@@ -1,4 +1,4 @@
-// The ways in which the demo can be stopped, or does not begin.
+// How the demo can be stopped, and errors that prevent its start.
 
 import {
   copyFileSync,
@@ -25,7 +25,7 @@ describe("npm run demo, stopped or rejected", function () {
   it("leaves nothing behind if stopped", async () => {
     const port = await freePort();
     const [before, place] = [journals(), ownPlace()];
-    // In the middle of the ten requests.
+    // During the ten requests.
     const stop = { at: /GET \/articles\/2 /, signal: "SIGINT" } as const;
     const args = ["--port", String(port)];
     const { status, stdout, stderr } = await command("demo/main.ts", args, undefined, place.variables, stop);

@@ -37,7 +37,7 @@ describe("npm run demo", function () {
     for (const [index, { title }] of story.entries()) expect(stdout).to.contain(`\n${index + 1}. ${title}\n`);
     expect(stdout.match(/ {2}exact$/gm)).to.have.lengthOf(11);
     expect(stdout).to.match(/\nAll \d+ transactions, [\d,]+ gas: every balance is exact\. [\d.]+ s\n/);
-    // Without a terminal: plain text in lines of at most 80 characters.
+    // Without a terminal, the output is plain text in lines of at most 80 characters.
     expect(stripVTControlCharacters(stdout)).to.equal(stdout);
     const longest = Math.max(...stdout.split("\n").map((line) => line.length));
     expect(longest).to.be.at.most(80);

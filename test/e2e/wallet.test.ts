@@ -1,4 +1,4 @@
-// The wallet against the contracts on a real node, with real proofs.
+// The wallet with the contracts on a real node, with real proofs.
 
 import { join } from "node:path";
 import {
@@ -97,7 +97,7 @@ describe("wallet on a real chain", function () {
       await appender.scan();
     }
   };
-  /** A deposit by an account that has tokens and no ETH, submitted by the relayer. */
+  /** Makes a deposit from an account with tokens but no ETH; the relayer submits it. */
   const fund = async (wallet: Wallet, amounts: bigint[]) => {
     const account = Account.createRandom();
     const total = amounts.reduce((sum, amount) => sum + amount, 0n);
@@ -198,7 +198,7 @@ describe("wallet on a real chain", function () {
     expect(payer.status(payment.id).state).to.equal("open");
     expect(payer.balance()).to.include({ held: 2_000_000n, total: 2_000_000n });
 
-    // The very same proof still settles: the root it was made on is one the pool knows on this chain, too.
+    // The same proof still settles, because the pool knows its root on this chain too.
     await settle(payment);
     await append();
     await payer.scan();

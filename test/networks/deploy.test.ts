@@ -1,4 +1,4 @@
-// Deploying to a network that is not the local chain: another chain id, blocks at intervals, a connection that is cut.
+// Deploys to a network that is not the local chain: another chain id, blocks at intervals, dropped connections.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

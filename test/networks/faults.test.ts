@@ -1,4 +1,4 @@
-// Deploying by somebody who has something wrong, is ended in the middle, or whose node's address holds a provider's key.
+// Deployments with wrong settings, deployments that are interrupted, and node addresses that contain a provider's key.
 
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -76,7 +76,7 @@ describe("deploying with faults", function () {
 
   it("resumes after it was killed, and never prints a secret", async () => {
     const proxy = new CuttingProxy(node.url);
-    // Once the first transaction is on its way, it gets no answer any more, so that it is killed there and not later.
+    // After the first transaction it receives no answer, so that the kill happens at this point and not later.
     const held = new Promise<void>((resolve) => {
       proxy.hold = resolve;
     });

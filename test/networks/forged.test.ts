@@ -1,4 +1,4 @@
-// A deployer who wants to take what others put in: a pool that looks like this tree's, and was not made by its constructor.
+// A deployer who wants to steal deposits: the pool has the right code, but another constructor wrote its storage.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -54,7 +54,7 @@ describe("a pool that was not made by its constructor", function () {
     rmSync(dirname(journalOf(network)), { recursive: true, force: true });
   });
 
-  /** Creation code that writes storage and then says that the pool's code is this; the manifest of what it made. */
+  /** Deploys with creation code that writes storage and then returns the pool's code. @returns the manifest */
   async function forge(runtime: Uint8Array, storage: readonly [slot: string, value: bigint][] = []) {
     const word = (value: string | bigint) => zeroPadValue(typeof value === "string" ? value : toBeHex(value), 32);
     const writes = storage.map(([slot, value]) => concat(["0x7f", word(value), "0x7f", word(slot), "0x55"]));
@@ -153,7 +153,7 @@ describe("a pool that was not made by its constructor", function () {
       if ((await views.getFunction("paymentVerifier")()).toLowerCase().slice(2) === verifier) seen += 1;
       expect(await found(manifest)).to.include(`pool at block ${manifest.deploymentBlock}`);
     }
-    // In all but one place its view shows the good one still.
+    // Except for one place, the view still returns the genuine verifier.
     expect(seen).to.equal(places.length - 1);
   });
 

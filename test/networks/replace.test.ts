@@ -1,4 +1,4 @@
-// A pool is replaced: notes leave the old one, by anybody's hand, and go into the new one under the same seed.
+// Replaces a pool: the notes leave the old pool, through any account, and enter the new one under the same seed.
 
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -67,7 +67,7 @@ describe("replacing a pool", function () {
     await wallet.scan();
   }
 
-  /** Owner tags that a pool's deposits showed. */
+  /** Owner tags that a pool's deposits revealed. */
   async function shownTags({ pool }: Place): Promise<bigint[]> {
     const events = (await chain.logs({ address: pool, from: 0, to: (await chain.head()).number })).map((log) =>
       decodeEvent(log),

@@ -1,4 +1,4 @@
-// What a payer may try with payments. Every proof here holds for its own signals: what is refused is what they say.
+// Attacks of payers with payments. Every proof here verifies for its own signals; the server rejects the signals.
 
 import { randomField } from "@sotto/protocol";
 import { expect } from "chai";
@@ -26,7 +26,7 @@ describe("a payer does not get the resource", function () {
   slow(this, "a chain, a service and proofs");
   let world: MerchantWorld;
   let server: Counter;
-  /** Of the server; left out: this machine's, ms. */
+  /** The server's clock, ms; undefined for this machine's. */
   let now: number | undefined;
   before(async () => {
     world = await openMerchantWorld();
@@ -54,7 +54,7 @@ describe("a payer does not get the resource", function () {
       const payment = await pay(world);
       await careful.refuses("NOT_SETTLED", payment);
       expect((await careful.show(headerOf(payment))).headers.get("retry-after")).to.match(/^[1-9]/);
-      // Blocks of the same second: the chain's clock stays where it is.
+      // Blocks of the same second, so that the chain's clock does not advance.
       await world.provider.send("hardhat_mine", ["0x32", "0x0"]);
       await careful.takes(payment);
     } finally {
@@ -141,7 +141,7 @@ describe("a payer does not get the resource", function () {
       const payment = await pay(world, terms);
       await server.refuses("BUNDLE", payment);
       await server.refusesBare("AMOUNT_PROOF", payment);
-      // The bounds of the price said, those of less proven.
+      // The bundle states the bounds of the price, but proves those of a lower price.
       const range = [4, 5].map((at) => String(at === 4 ? PRICE : (PRICE * 11n) / 10n));
       const amountPublicSignals = [...payment.bundle.amountPublicSignals.slice(0, 4), ...range];
       await server.refuses("AMOUNT_PROOF", { ...payment, bundle: { ...payment.bundle, amountPublicSignals } });

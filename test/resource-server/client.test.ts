@@ -1,4 +1,4 @@
-// Nothing forged: a wallet with notes of its own, real proofs, and the paying fetch, at a server on each adapter.
+// Nothing is forged here: a wallet with real notes and proofs pays a server on each adapter, with the paying fetch.
 
 import { createSeedWords, MemoryStore, type PayingFetch, seedFromWords, Wallet, wrapFetch } from "@sotto/client";
 import { createProver, loadArtifacts } from "@sotto/prover";
@@ -10,7 +10,7 @@ import { paywallOptions } from "./support/options.ts";
 import { ADAPTERS, type ResourceServer, type Sale } from "./support/servers.ts";
 import { type MerchantWorld, openMerchantWorld, PRICE } from "./support/world.ts";
 
-/** One of the two that share an adapter is enough here. */
+/** Express 4 and 5 share an adapter; one of them is enough here. */
 const NAMES = [...ADAPTERS.keys()].filter((name) => name !== "Express 4");
 const NOTE = 3n * PRICE;
 
@@ -19,7 +19,7 @@ describe("a client with a wallet", function () {
   let world: MerchantWorld;
   let wallet: Wallet;
   let pay: PayingFetch;
-  /** Brings notes into the tree: what is deposited here is spent. */
+  /** Appends the deposited notes to the tree, so that they can be spent. */
   let appending: TestService;
   before(async () => {
     world = await openMerchantWorld();
@@ -31,7 +31,7 @@ describe("a client with a wallet", function () {
       store: new MemoryStore(),
       prover: createProver(await loadArtifacts({ directory: artifacts })),
     });
-    // One note for each server, two for the one that is paid for in parallel.
+    // One note for each server, and two for the server with parallel payments.
     const amounts = Array.from({ length: NAMES.length + 2 }, () => NOTE);
     const { deposit } = await wallet.deposit({ amounts });
     await (await world.depositor.sendTransaction(deposit)).wait();
@@ -45,7 +45,7 @@ describe("a client with a wallet", function () {
     await appending?.close();
   });
 
-  /** Its origin is where it listens: an agent takes no other for its resource's. */
+  /** Opens a server whose origin is the address it listens on, because the client accepts no other. */
   async function open(name: string, sell: (sale: Sale) => { status: number; text: string }) {
     let paywall: Paywall | undefined;
     const later = {

@@ -1,4 +1,4 @@
-// The paywall itself on a real chain, without a framework: what it asks, reads and tells.
+// The paywall itself on a real chain, without a framework: its challenges, its checks and its events.
 
 import { MAX_URL_LENGTH, randomField } from "@sotto/protocol";
 import type { PaywallEvent, PaywallOptions } from "@sotto/resource-server";
@@ -52,7 +52,7 @@ describe("a paywall", function () {
     const target = `/paid/${"a".repeat(MAX_URL_LENGTH - ORIGIN.length - "/paid/".length)}`;
     const paywall = await core.open();
     const { bundle, paymentToken, txSignature } = await pay(world, { target });
-    // As a client sends it that was written from the interface alone.
+    // A header from a client that follows only the interface document.
     const header = JSON.stringify({ ...bundle, paymentToken, txSignature });
     expect(told(await ask(paywall, [header], target))).to.equal("paid");
   });
@@ -88,7 +88,7 @@ describe("a paywall", function () {
       ...{ amount: PRICE + 7n, bounds: { lowerBound: PRICE, upperBound: 11_000n }, settledThere: true },
       ...{ resource: `${ORIGIN}/paid/a`, wallet: world.merchant.wallet },
     });
-    // Proofs of development keys can say anything: this one says the price, and its note holds nothing that can be read.
+    // Proofs of the development keys can be forged: this one states the price, but its note is unreadable.
     const lie = await core.show(paywall, await pay(world, { commitments: [randomField(), randomField()] }));
     expect([told(lie), core.events.at(-1)?.reason]).to.deep.equal(["402", "AMOUNT"]);
   });

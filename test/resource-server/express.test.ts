@@ -1,4 +1,4 @@
-// Express: where a paywall is put, what else stands beside it, and who closes it.
+// Express: where an application mounts a paywall, other middleware with it, and closing it.
 
 import { spawnSync } from "node:child_process";
 import { createServer } from "node:http";
@@ -95,7 +95,7 @@ describe("a paywall in Express", function () {
     });
   });
 
-  it("is told of a failure that the application's error handler handles", async () => {
+  it("reports a failure that the application's error handler handles", async () => {
     const app = express();
     app.use(expressPaywall(paywall));
     app.get("/", () => Promise.reject(new Error("from the handler")));

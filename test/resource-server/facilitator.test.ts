@@ -1,5 +1,5 @@
-// Whom a server believes: neither a service nor a payer's word that something was paid, only the chain; and of services,
-// only its own.
+// A resource server trusts only the chain about settlement, neither a service nor a payer, and accepts tokens only of its
+// own service.
 
 import { settleCall } from "@sotto/client";
 import {
@@ -25,7 +25,7 @@ import { forgeFor, type MerchantWorld, openMerchantWorld, pay, type Settled, set
 
 const pool = new Interface(shieldedPoolAbi);
 
-/** What is sent to the contract for a bundle, by whoever sends it. */
+/** The arguments of the contract call for a bundle. */
 function callOf({ proof, publicSignals, resourceUrl, timestamp, senderCommitment }: WireBundle) {
   const commitment = BigInt(senderCommitment);
   return {
@@ -36,7 +36,7 @@ function callOf({ proof, publicSignals, resourceUrl, timestamp, senderCommitment
   };
 }
 
-/** Creation code that emits one log and makes no contract. */
+/** Creation code that emits one log and creates no contract code. */
 function emitting(topics: readonly string[], data: string): string {
   const push = (value: string) => concat([toBeHex(0x5f + (value.length - 2) / 2), value]);
   const size = toBeHex((data.length - 2) / 2, 2);
@@ -74,7 +74,7 @@ describe("a resource server cannot be deceived", function () {
     await liar?.close();
   });
 
-  /** A payment with a token of the liar, which the server believes. */
+  /** A payment with a token of the dishonest service, which this server trusts. */
   const said = (bundle: WireBundle, txSignature: string): Settled => ({
     bundle,
     paymentToken: liar.token(bundle),

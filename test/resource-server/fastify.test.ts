@@ -1,4 +1,4 @@
-// Fastify: where a paywall is put, what else stands beside it, and who closes it.
+// Fastify: where an application registers a paywall, other plugins with it, and closing it.
 
 import { once } from "node:events";
 import { connect, constants } from "node:http2";
@@ -34,7 +34,7 @@ describe("a paywall in Fastify", function () {
     try {
       for (const url of ["/catalog/before", "/catalog/after?a=1", "/catalog/below", "/old/after"])
         expect((await app.inject(url)).json(), url).to.deep.equal({ paid: paywall.payment.resource });
-      // What the client asked for, not what the server makes of it.
+      // The target that the client requested, not the rewritten one.
       const targets = ["/catalog/before", "/catalog/after?a=1", "/catalog/below", "/old/after"];
       expect(paywall.requests.map(({ target }) => target)).to.deep.equal(targets);
       expect((await app.inject("/lobby")).body).to.equal("free");

@@ -1,5 +1,5 @@
-// Five thousand headers that are almost right, always the same changes: none of them reaches a handler, and none makes a
-// server fail. They are spread over the adapters.
+// Five thousand almost valid headers, with the same changes in each run, spread over the adapters. None of them reaches a
+// handler, and none makes a server fail.
 
 import { Agent, request as httpRequest } from "node:http";
 import type { Paywall, PaywallEvent } from "@sotto/resource-server";
@@ -16,10 +16,10 @@ import { type MerchantWorld, openMerchantWorld, PRICE, pay, type Settled } from 
 const HEADERS = fuzzSize(500, 50_000);
 const AT_A_TIME = 8;
 const PAYMENTS = 24;
-/** Bytes of headers that Node reads, and its own answer to more. */
+/** Bytes of headers that Node accepts, and its own answer to more. */
 const NODE_LIMIT = 15_000;
 const TOO_LARGE = 431;
-/** Of files, of stacks, of other programs. */
+/** Texts from files, stack traces and other programs, which no answer may contain. */
 const INTERNALS = /node_modules|file:\/\/|\.[jt]s:\d|\bat [\w.<>]+ \(|SQLITE|undefined is not|Cannot read/i;
 
 interface Reply {
@@ -41,7 +41,7 @@ function send(url: string, values: readonly string[]): Promise<Reply> {
       response.on("error", reject);
     });
     sent.on("error", (error) => {
-      // A server hangs up on more headers than it reads, and on what came behind them.
+      // A server closes the connection after too many header bytes, also for the requests behind them.
       if (sent.reusedSocket) resolve(send(url, values));
       else if (values.join().length > NODE_LIMIT) resolve({ status: TOO_LARGE, text: "" });
       else reject(error);
@@ -53,13 +53,13 @@ function send(url: string, values: readonly string[]): Promise<Reply> {
 describe("mutated proof headers", function () {
   slow(this, "a chain, a service and proofs");
   let world: MerchantWorld;
-  /** All settled and none used: whatever of them is served is served for a wrong header. */
+  /** Payments that are settled and not used, so that serving one means that a wrong header was accepted. */
   let unused: Settled[];
   const servers: { name: string; server: ResourceServer; paywall: Paywall }[] = [];
   let sold = 0;
-  /** Of the shops; left out: this machine's. It stands still while the headers come: the right ones stay right. */
+  /** The servers' clock; undefined for this machine's. It stops during the test, so that no payment expires. */
   let now: number | undefined;
-  /** What the operators were told, and how often. */
+  /** The reasons that the paywalls reported, and how often. */
   const reasons = new Map<string, number>();
   before(async () => {
     world = await openMerchantWorld();
@@ -73,7 +73,7 @@ describe("mutated proof headers", function () {
       });
       servers.push({ name, server, paywall });
     }
-    // No two have a field in common. Many, because a server looks at one only so often.
+    // No two payments have a field in common. There are many, because a paywall limits how often it checks one payment.
     const start = Date.now();
     const terms = (index: number) => ({ price: PRICE, amount: PRICE + BigInt(index), timestamp: start - index });
     unused = await Promise.all(Array.from({ length: PAYMENTS }, (_, index) => pay(world, terms(index))));
@@ -93,7 +93,7 @@ describe("mutated proof headers", function () {
     if (Object.keys(body).sort().join() !== "error,message") return "has other fields";
     const told = status === 400 ? "Invalid payment proof format" : "Invalid payment proof";
     if (body["error"] !== told) return "says something else";
-    // The parser quotes some characters of what was sent, to who sent it.
+    // The JSON parser quotes some characters of the input to its sender.
     if (INTERNALS.test(text) && !values.some((value) => INTERNALS.test(value))) return "shows internals";
     return text.length > 500 ? "says too much" : undefined;
   }
@@ -109,7 +109,7 @@ describe("mutated proof headers", function () {
       while (left-- > 0) {
         const { name, server } = servers[left % servers.length]!;
         const wrong = wrongHeader(all[left % PAYMENTS]!, all[(left + 1) % PAYMENTS]!, random);
-        // They are one header where the platform joins them before anyone looks.
+        // Some platforms join repeated headers into one.
         if (wrong.what === "one that comes in two halves" && name === "fetch") continue;
         const reply = await send(server.url, wrong.values);
         counts.set(reply.status, (counts.get(reply.status) ?? 0) + 1);
@@ -120,7 +120,7 @@ describe("mutated proof headers", function () {
     await Promise.all(Array.from({ length: AT_A_TIME }, one));
     expect(faults.slice(0, 20)).to.deep.equal([]);
     expect(sold).to.equal(0);
-    // They get as far as each of the checks.
+    // Some headers reach each of the checks.
     for (const status of [400, 402]) expect(counts.get(status) ?? 0, String(status)).to.be.above(HEADERS / 10);
     for (const reason of ["HEADER", "TOKEN", "TOKEN_CLAIMS", "BUNDLE", "PROOF", "AMOUNT_PROOF"])
       expect(reasons.get(reason) ?? 0, reason).to.be.above(HEADERS / 100);

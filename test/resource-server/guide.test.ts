@@ -1,4 +1,4 @@
-// The guide for shops, as it stands there: its server sells, its signature is taken, its prices are asked, its codes exist.
+// Tests the guide for resource servers: its server sells, clients accept its signature and its prices, its codes exist.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ const root = join(import.meta.dirname, "..", "..");
 interface Body {
   readonly payment: { readonly recipient: { readonly phone: string; readonly service: string } };
 }
-/** Constants, and what only holds fields. */
+/** Constants, and objects that only group fields. */
 const OBVIOUS = ["status", "message", "protocol", "privacy", "method", "payment", "recipient", "metadata"];
 OBVIOUS.push("amountEncryption", "senderPrivacy", "proofSystem", "required", "expectedPublicInputs");
 /** Names of all fields, at every depth. */
@@ -52,7 +52,7 @@ describe("docs/resource-server.md", function () {
     const printed = code.run("sign.ts", { ...secrets, CHAIN_ID: String(world.chainId), POOL: world.pool });
     const recipient = JSON.parse(printed) as PaywallRecipient;
     code.write("deployment.json", JSON.stringify(parseDeployment(world)));
-    // The guide's addresses are nobody's.
+    // The guide's addresses do not exist.
     const options = readFileSync(code.path("options.ts"), "utf8")
       .replace(/recipient: \{[^}]*\}/, `recipient: ${JSON.stringify(recipient)}`)
       .replace("https://pay.example/zk", world.service)
@@ -63,7 +63,7 @@ describe("docs/resource-server.md", function () {
     await code.serving("server.ts", async (origin) => {
       const url = `${origin}/report`;
       expect((await fetch(url)).status).to.equal(402);
-      // A page that is missing is not for sale.
+      // A missing page costs nothing.
       expect((await fetch(`${origin}/missing`)).status).to.equal(404);
       const shielded = decodeShieldedAddress(recipient.shieldedAddress);
       const payment = await pay(world, { to: { wallet: account.address.toLowerCase(), shielded }, target: "/report" });
@@ -86,7 +86,7 @@ describe("docs/resource-server.md", function () {
     const { body } = decision as unknown as { body: Body };
     parseInstructions(body);
     expect(body.payment.recipient).to.deep.equal({ ...recipient, encryptedMapping: true });
-    // The same fields in the same order; and the same values, but for those that are a server's own.
+    // The same fields in the same order, with the same values except for those that differ per server.
     const own = /^(?:0x|https?:|zk_req_)/;
     const shape = (value: object) =>
       JSON.stringify(value, (name, item) =>

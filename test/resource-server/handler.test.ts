@@ -1,4 +1,4 @@
-// A plain handler behind a paywall.
+// A fetch handler behind a paywall.
 
 import type { PaidProof } from "@sotto/resource-server";
 import { withPayment } from "@sotto/resource-server/fetch";
@@ -26,7 +26,7 @@ describe("a paywall around a handler", function () {
     expect(paywall.requests.at(-1)?.target).to.equal("/a?b");
   });
 
-  it("is told of a handler that throws, and rethrows the error", async () => {
+  it("reports a handler that throws, and rethrows the error", async () => {
     const handler = withPayment(() => {
       throw new RangeError("from the handler");
     }, paywall);

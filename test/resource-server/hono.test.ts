@@ -1,4 +1,4 @@
-// Hono: where a paywall is put, and what else stands beside it.
+// Hono: where an application mounts a paywall, and other middleware with it.
 
 import { sotto as honoPaywall } from "@sotto/resource-server/hono";
 import { expect } from "chai";
@@ -69,7 +69,7 @@ describe("a paywall in Hono", function () {
     expect(paywall.outcomes).to.deep.equal([200]);
   });
 
-  it("is told of the application's answer to an error", async () => {
+  it("reports the application's answer to an error", async () => {
     const app = new Hono();
     app.use("*", honoPaywall(paywall));
     app.get("/", () => {

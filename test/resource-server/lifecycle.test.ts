@@ -1,4 +1,4 @@
-// What an adapter does with a decision: how a paid request ends is told once, whatever happens to it.
+// How adapters handle a decision: they report the outcome of a paid request exactly once, also after failures.
 
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
@@ -28,7 +28,7 @@ for (const [name, start] of ADAPTERS)
       sell = () => ({ status: 200, text: "the goods" });
     });
     const get = () => fetch(`${server.url}/paid/a`);
-    /** Leaves as soon as `when` resolves. */
+    /** Sends a request and disconnects as soon as `when` resolves. */
     async function leave(when: Promise<unknown>): Promise<void> {
       const request = httpRequest(`${server.url}/paid/a`);
       request.on("error", () => undefined);
@@ -83,7 +83,7 @@ for (const [name, start] of ADAPTERS)
         return { status: 200, text: "too late" };
       };
       await leave(working);
-      // The server hears of it on a socket of its own.
+      // The server detects the disconnect on its own socket.
       for (let turn = 0; turn < 50; turn++) await setImmediate();
       done();
       await paywall.finished(1);

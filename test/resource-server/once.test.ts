@@ -1,4 +1,4 @@
-// One payment, one use: raced, repeated, after failures, after crashes, between processes.
+// One payment is used once: with concurrent and repeated requests, after failures and crashes, and across processes.
 
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -15,13 +15,13 @@ import { ADAPTERS, type ResourceServer, type SaleHandler } from "./support/serve
 import { type MerchantWorld, openMerchantWorld, pay, type Settled } from "./support/world.ts";
 
 const RACERS = 5;
-/** Longer than any lease, shorter than a payment is shown for. */
+/** Longer than any lease, but shorter than the time for which a payment is accepted. */
 const LATER_MS = 150_000;
 
 const show = (url: string, payment: Settled, target = "/paid/a") =>
   fetch(`${url}${target}`, { headers: showing(headerOf(payment)) });
 
-/** One of the two that share an adapter is enough here. */
+/** Express 4 and 5 share an adapter; one of them is enough here. */
 const SERVERS = [...ADAPTERS].filter(([name]) => name !== "Express 4");
 
 for (const [name, start] of SERVERS)
@@ -85,7 +85,7 @@ for (const [name, start] of SERVERS)
       sell = () => ({ status: 200, text: "x".repeat(8 << 20) });
       const reading = httpRequest(`${server.url}/paid/a`, { headers: showing(headerOf(payment)) }).end();
       const [answer] = (await once(reading, "response")) as [IncomingMessage];
-      // Nobody reads: the server cannot send the rest.
+      // The client does not read, so the server cannot send the rest.
       answer.pause();
       const again = await show(server.url, payment);
       expect([again.status, again.headers.get("retry-after"), sold]).to.deep.equal([402, null, 1]);
@@ -110,7 +110,7 @@ describe("one payment across processes", function () {
   slow(this, "a chain, a service and proofs");
   let world: MerchantWorld;
   let store: string;
-  /** What is to be ended after a test, in this order. */
+  /** Functions that close the servers of the current test, in order. */
   const opened: (() => Promise<unknown>)[] = [];
   before(async () => {
     world = await openMerchantWorld();
@@ -128,7 +128,7 @@ describe("one payment across processes", function () {
     return server;
   }
 
-  /** A server of this process; `ahead` of its clock against the true one, ms. */
+  /** Starts a server in this process, whose clock is `ahead` ms ahead of the true time. */
   async function own(adapter: string, ahead = 0, changes: Partial<PaywallOptions> = { store }) {
     const paywall = await openPaywall(world, { ...changes, clock: () => Date.now() + ahead });
     let sold = 0;

@@ -1,4 +1,5 @@
-// A paywall that could not judge payments rightly does not open. One whose chain or service cannot be reached opens later.
+// A paywall does not open with settings under which it could not check payments. If its chain or service is unreachable,
+// it opens later.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseDeployment, parseInstructions } from "@sotto/protocol";
@@ -148,7 +149,7 @@ describe("a paywall that cannot reach everything yet", function () {
       const failure = paywall.ready.catch(({ code }: { code: string }) => code);
       service.shut = false;
       expect(await failure).to.equal("KEY_NOT_PINNED");
-      // Nobody is asked to pay for what will never be sold.
+      // The server must not ask for a payment that it could never serve.
       expect(told(await ask(paywall))).to.equal("503 later");
       expect(told(await ask(paywall, [], "/health"))).to.equal("free");
     } finally {

@@ -1,4 +1,4 @@
-// The shops of the package's README sell what they say they sell, and only for a payment.
+// The servers in the package's README serve their resources, and only for a payment.
 
 import { expect } from "chai";
 import { DocumentedCode } from "../kit/documented-code.ts";

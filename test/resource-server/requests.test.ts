@@ -1,4 +1,4 @@
-// Requests that lie about themselves: about the server's name, about their path, about how many proofs they carry.
+// Requests that lie about the server's name, about their path, or about the number of their proofs.
 
 import type { Paywall } from "@sotto/resource-server";
 import { expect } from "chai";
@@ -10,7 +10,7 @@ import { headerOf } from "./support/payments.ts";
 import { ADAPTERS, LENIENT, type ResourceServer } from "./support/servers.ts";
 import { type MerchantWorld, ORIGIN, openMerchantWorld, pay, type Settled } from "./support/world.ts";
 
-/** Targets that some server takes for `/paid/a` and another for something free or cheap. */
+/** Targets that one server routes to `/paid/a` and another to something free or cheap. */
 const TRICKS = [
   "/health/../paid/a",
   "/health/./../paid/a",
@@ -71,7 +71,7 @@ for (const [name, start] of [...ADAPTERS, ...LENIENT])
     before(async () => {
       world = await openMerchantWorld();
       paywall = await openPaywall(world, {
-        // The dear route, among cheap ones and beside free ones that reach far.
+        // The expensive route, among cheap ones and broad free ones.
         routes: [{ path: "/paid/*", price: "1" }],
         price: "0.01",
         free: ["/health", "/health/*"],
@@ -99,7 +99,7 @@ for (const [name, start] of [...ADAPTERS, ...LENIENT])
         expect(status, target).to.be.within(200, 499);
         if (status !== 402) continue;
         const { payment: asked } = JSON.parse(body) as { payment?: { amountBaseUnits: string } };
-        // Cheap is only what no framework takes for the dear route.
+        // A target may be cheap only if no framework routes it to the expensive route.
         if (asked !== undefined && /paid|%70|%69/i.test(target))
           expect([target, asked.amountBaseUnits]).to.deep.equal([target, "1000000"]);
       }
@@ -159,7 +159,7 @@ for (const [name, start] of [...ADAPTERS, ...LENIENT])
       const at = right.indexOf(",", right.length / 2);
       const halves = [right.slice(0, at), right.slice(at + 1)].map((half) => `X-Payment-Proof: ${half}`);
       const { status } = await get("/paid/a", ...halves);
-      // A plain Request has its headers joined, as HTTP says they may be: it is one header then.
+      // A fetch Request joins repeated headers into one, as HTTP permits.
       expect([status, sold]).to.deep.equal(name === "fetch" ? [200, 1] : [400, 0]);
     });
 

@@ -1,4 +1,4 @@
-// What a paywall takes for settled, on a real chain: how long it waits, whom it asks, and when it gives up.
+// When a paywall accepts a payment as settled, on a real chain: how long it waits, which nodes it asks, when it stops.
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -20,7 +20,7 @@ describe("a paywall that checks a settlement", function () {
   afterEach(() => core.closeAll());
 
   it("waits for its confirmations, and answers with Retry-After", async () => {
-    // Many, because the relayer makes blocks of its own.
+    // Many confirmations, because the relayer's transactions create blocks too.
     const confirmations = 30;
     const deep = await core.open({ chain: core.chain({ confirmations, settleWaitMs: 0 }) });
     const payment = await pay(world);
@@ -54,7 +54,7 @@ describe("a paywall that checks a settlement", function () {
   it("accepts a payment if some nodes are unreachable, and loses none if all are", async () => {
     const payment = await pay(world);
     const some = await core.open({ chain: core.chain({ rpcUrls: [NOWHERE, world.node.url] }) });
-    // One node that works at first.
+    // One node, which works at first.
     let up = true;
     const proxy = createServer(async (request, response) => {
       if (!up) return void response.destroy();
@@ -70,7 +70,7 @@ describe("a paywall that checks a settlement", function () {
     up = true;
     const paid = await core.show(all, payment);
     if (paid.kind === "paid") await paid.finish(200);
-    // Used is used: nobody has to be asked about that.
+    // The paywall rejects a used payment without a request to the chain.
     up = false;
     expect(told(await core.show(all, payment))).to.equal("402");
     expect(core.events.at(-1)?.reason).to.equal("USED");

@@ -1,4 +1,4 @@
-// The table every server that charges follows, row by row, on each adapter, by real HTTP.
+// The table of answers that every resource server follows, row by row, on each adapter, over real HTTP.
 
 import { parseInstructions, paymentSignals } from "@sotto/protocol";
 import type { Paywall } from "@sotto/resource-server";

@@ -1,4 +1,4 @@
-// One route that answers both formats, on Express: the published middleware beside sotto's own paywall.
+// One Express route that answers in both formats, with the published middleware and sotto's own paywall.
 
 import { createServer, type Server } from "node:http";
 import { type Wallet, wrapFetch } from "@sotto/client";
@@ -27,7 +27,7 @@ describe("a route with both formats", function () {
   let server: Server;
   let origin: string;
   let served = 0;
-  /** What the paywall refused, and why. */
+  /** The payments that the paywall refused, with the reasons. */
   const refused: string[] = [];
 
   before(async () => {
@@ -72,7 +72,7 @@ describe("a route with both formats", function () {
     await merchant.scan();
     return merchant.balance().total;
   };
-  /** Runs a purchase, and sees that it costs the price and is served once. */
+  /** Runs a purchase, and expects that it costs the price and is served once. */
   const sold = async (act: () => Promise<Response>): Promise<Response> => {
     const [before, runs] = [await received(), served];
     const response = await act();
@@ -85,7 +85,7 @@ describe("a route with both formats", function () {
     const payer = await Payer.open({ wallet, services: [world.serviceUrl] });
     return wrapFetchWithPayment(payer.track(send), new x402Client().register(payer.network, payer));
   };
-  /** What was sent, so that it can be sent again. */
+  /** A fetch that records the values of a header, so that a test can send them again. */
   const recording = (name: string, seen: string[]): typeof fetch => {
     return async (input, init) => {
       const request = new Request(input, init);
@@ -112,7 +112,7 @@ describe("a route with both formats", function () {
   it("is paid by the published client, and the payment is not accepted in the other format", async () => {
     const wallet = await payerWith(world, [PRICE]);
     const shown: { header: string; payload: object; paymentToken: string }[] = [];
-    // A payer who has the service's token for the same payment before it is settled.
+    // The payer has the service's token for the same payment before it is settled.
     const cheating: typeof fetch = async (input, init) => {
       const request = new Request(input, init);
       const header = request.headers.get("payment-signature");

@@ -1,5 +1,5 @@
-// The code of the documents, as it stands there: it holds under the strictest types, with the names it leaves to its
-// reader declared, and does what it says.
+// Type-checks the code of the documents under the strictest options, with declarations for the names that it leaves to the
+// reader, and runs it.
 
 import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -18,7 +18,7 @@ import { decode, signRecipient } from "./support/resource-server.ts";
 const root = join(import.meta.dirname, "..", "..");
 const PRICES = [50_000n, 1_000_000n];
 
-/** What a reader has at hand. */
+/** Declarations of the names that the reader provides. */
 const READERS = `import type { Wallet } from "@sotto/client";
 import type { SottoRecipient } from "@sotto/x402/server";
 import type { Express } from "express";
@@ -73,7 +73,7 @@ describe("the code of docs/x402.md and of the package's README", function () {
     code?.remove();
   });
 
-  /** What the code finds under the names it leaves to its reader. */
+  /** Values of the names that the reader provides. */
   const give = (values: Record<string, unknown>) => {
     for (const [name, value] of Object.entries(values)) {
       if (!(name in globals)) globals[name] = Reflect.get(globalThis, name);

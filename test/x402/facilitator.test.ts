@@ -1,4 +1,4 @@
-// The service in the terms of x402, by requests that no package of ours made.
+// The service as an x402 facilitator, tested with requests that none of this project's packages created.
 
 import { BASE8, encodeShieldedAddress, paymentSignals, randomField } from "@sotto/protocol";
 import { X402_SCHEME, x402Network } from "@sotto/protocol/x402";
@@ -89,7 +89,7 @@ describe("the service as an x402 facilitator", function () {
       await world.provider.send("evm_setAutomine", [true]);
       await world.provider.send("hardhat_mine", []);
     };
-    // It cannot be settled before this is over.
+    // Without automining, the payment cannot settle yet.
     await world.provider.send("evm_setAutomine", [false]);
     try {
       const body = bodyOf(requirements(world, hasty.url), pay(world, { root }));
@@ -136,7 +136,7 @@ describe("the service as an x402 facilitator", function () {
         ...[status, false, reason, "", network],
       ]);
     };
-    /** Both sides agree on other terms than those of the payment. */
+    /** Payload and requirements agree on terms that differ from those of the payment. */
     const changed = (body: X402Body, { extra, ...fields }: Changes): X402Body => {
       const next = { ...body.paymentRequirements, ...fields };
       return bodyOf({ ...next, extra: { ...next.extra, ...extra } }, body.paymentPayload.payload);
@@ -215,7 +215,7 @@ describe("the service as an x402 facilitator", function () {
         paymentRequirements: { scheme: "exact", network: "base-sepolia", maxAmountRequired: "10000" },
       };
       await refused(version1, "invalid_x402_version", 400);
-      // A client of the service's own interface learns why its body was read so.
+      // A client of the service's own interface learns why the service read its body as x402.
       const own = await post(`${service.url}/verify`, { x402Version: 2, ...paymentPayload.payload });
       expect([own.status, own.body["code"]]).to.deep.equal([400, "X402_PAYLOAD_INVALID"]);
       expect(own.body["message"]).to.include("read as x402 because it has x402Version; leave that field out");
@@ -253,7 +253,7 @@ describe("the service as an x402 facilitator", function () {
       expect(Number(headers.get("retry-after"))).to.be.within(1, 86_400);
       const late = await settle(make(), strict);
       expect([late.status, late.body["success"], late.body["transaction"]]).to.deep.equal([429, false, ""]);
-      // What was verified in time is settled however often it is asked for.
+      // A payment verified in time settles, even if the client repeats the request.
       for (let i = 0; i < 3; i += 1) expect((await settle(body, strict)).body["success"]).to.equal(true);
     } finally {
       await strict.close();

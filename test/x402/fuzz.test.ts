@@ -1,4 +1,4 @@
-// Payments in the terms of x402 that are almost right: none is verified, settled or served, and none breaks anything.
+// Almost valid x402 payments: none is verified, settled or served, and none causes a failure.
 
 import { encodeShieldedAddress, type WireBundle } from "@sotto/protocol";
 import type { X402Requirements } from "@sotto/protocol/x402";
@@ -19,7 +19,7 @@ const BODIES = fuzzSize(200, 20_000);
 const HEADERS = fuzzSize(200, 20_000);
 const AT_ONCE = 12;
 
-/** Fields any change of which makes another payment of it. What only the payer looks at (a signature) is not among them. */
+/** Fields that the payment depends on. Fields that only the payer checks, such as a signature, are not included. */
 const ASKED = ["scheme", "network", "asset", "amount", "payTo"] as const;
 const EXTRA = ["pool", "resource", "decimals"] as const;
 
@@ -32,7 +32,7 @@ interface Wrong {
   readonly payload: object;
 }
 
-/** One field wrong, in what is asked or in what is paid. */
+/** Changes one field of the requirements or of the payment. */
 function* almostRight(
   asked: X402Requirements,
   payload: WireBundle,
@@ -64,7 +64,7 @@ function* almostRight(
 const rest = (from: object, without: readonly string[]) =>
   Object.fromEntries(Object.entries(from).filter(([name]) => !without.includes(name)));
 
-/** Runs as many as there are, a few at a time. */
+/** Runs `count` mutations, a few at a time. */
 async function each(wrongs: Generator<Wrong>, count: number, act: (wrong: Wrong) => Promise<void>): Promise<void> {
   let left = count;
   const run = async () => {
@@ -94,7 +94,7 @@ describe("mutated payments of x402", function () {
       count += 1;
       const path = count % 2 === 0 ? "verify" : "settle";
       const answer: Answer = await post(`${service.url}/${path}`, bodyOf(terms as never, sent as never));
-      // A body that is too long is refused before anyone knows whose terms it is in.
+      // The service rejects a body that is too long before it knows its format.
       const said = path === "verify" ? answer.body["isValid"] : answer.body["success"];
       const refused = said === false || answer.status === 413;
       expect([refused, answer.status < 500], `${what}: ${JSON.stringify(answer.body)}`).to.deep.equal([true, true]);
@@ -116,7 +116,7 @@ describe("mutated payments of x402", function () {
       const wrongs = almostRight(accepted as unknown as X402Requirements, payload, other, random);
       await each(wrongs, HEADERS, async ({ what, asked, payload: sent }) => {
         const { status } = await show(url, encodeHeader(asked, sent));
-        // 431: longer than Node takes headers.
+        // 431 is Node's answer to headers that are too long.
         expect(status, what).to.be.oneOf([402, 431]);
       });
       expect(server.served()).to.equal(0);

@@ -1,4 +1,4 @@
-// The published facilitator with the scheme in it, for shops that have one of their own in front of the service.
+// The published facilitator with sotto's scheme, for merchants who run their own facilitator in front of the service.
 
 import { SottoScheme } from "@sotto/x402/facilitator";
 import { x402Facilitator } from "@x402/core/facilitator";

@@ -1,4 +1,4 @@
-// Whom a payer with the published client does not pay: sellers who lie about who is paid, where, how much and for what.
+// A payer with the published client does not pay servers that lie about the recipient, the pool, the amount or the resource.
 
 import type { Wallet } from "@sotto/client";
 import { BASE8, encodeShieldedAddress } from "@sotto/protocol";
@@ -108,7 +108,7 @@ describe("a payer with the published @x402/fetch does not pay", function () {
     const challenge = encode(await required());
     const liar = await openMiddleman(server.origin);
     const pay = wrapFetchWithPayment(scheme.track(fetch), clientOf(scheme));
-    // A server in between that hands on the challenge of the server: the payment would be good there.
+    // A server in between that forwards the challenge of the real server, where the payment would be valid.
     const handsOn: Fetch = async (input, init) => {
       const { url: asked } = new Request(input, init);
       const response = new Response("{}", { status: 402, headers: { "payment-required": challenge } });
@@ -117,7 +117,7 @@ describe("a payer with the published @x402/fetch does not pay", function () {
     const fooled = wrapFetchWithPayment(scheme.track(handsOn), clientOf(scheme));
     expect(await failure(fooled(`${liar.url}/report`))).to.include({ code: "X402_RESOURCE_ELSEWHERE" });
     await liar.close();
-    // A redirect to the server, from whoever was asked in its place.
+    // Another server redirects to the real one.
     const led = wrapFetchWithPayment(
       scheme.track(async () => fetch(url)),
       clientOf(scheme),

@@ -1,4 +1,4 @@
-// What a payer is protected from, with the published client: lost answers, crashes, what is between it and the server.
+// With the published client, a payer is safe from lost answers, crashes and faulty proxies.
 
 import { createSeedWords, MemoryStore, seedFromWords, type Wallet } from "@sotto/client";
 import type { SottoScheme } from "@sotto/x402/client";
@@ -109,7 +109,7 @@ describe("a payer with the published @x402/fetch", function () {
       server.handler = (_request, response) => void response.json({ report: "paid" });
       expect((await pay(url)).status).to.equal(200);
       expect(wallet.history().length).to.equal(1);
-      // What was answered is over: the next request is another one.
+      // After an answer, the next request is a new purchase.
       expect((await pay(url)).status).to.equal(200);
       expect(await spent(wallet)).to.equal(2n * PRICE);
     });
@@ -135,7 +135,7 @@ describe("a payer with the published @x402/fetch", function () {
       lose = "before";
       await failure(wrapFetchWithPayment(before.track(lossy), clientOf(before))(url));
       lose = undefined;
-      // Another process on the same store, before and after the payment was given out.
+      // Another process on the same store, before and after the scheme returned the payment.
       const second = await openWallet(world, { seed, store });
       const after = await schemeOf(second);
       expect((await wrapFetchWithPayment(after.track(lossy), clientOf(after))(url)).status).to.equal(200);
@@ -152,7 +152,7 @@ describe("a payer with the published @x402/fetch", function () {
       const first = await given(client);
       for (const seconds of [200, 400, 4_000]) {
         ahead = seconds * 1000;
-        // A process that was started anew: what the one before gave out was lost with it.
+        // After a restart, because the previous process lost the payment that it had returned.
         const next = await given(clientOf(await schemeOf(patient)));
         expect(nullifierOf(next)).to.equal(nullifierOf(first));
         expect(next["timestamp"]).to.be.greaterThan(Number(first["timestamp"]));
@@ -160,7 +160,7 @@ describe("a payer with the published @x402/fetch", function () {
       expect(patient.history().length).to.equal(1);
     });
 
-    it("a paid payment that expired: the payer is told once", async () => {
+    it("a paid payment that expired: the payer gets one error", async () => {
       let ahead = 0;
       const late = await openWallet(world, { clock: () => Date.now() + ahead });
       await fund(world, late, [PRICE, PRICE]);

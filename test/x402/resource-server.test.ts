@@ -1,4 +1,4 @@
-// The published Express middleware with the scheme in it, attacked by a payer who writes its own headers.
+// The published Express middleware with sotto's scheme, attacked by a payer who writes its own headers.
 
 import { encodeShieldedAddress } from "@sotto/protocol";
 import { expect } from "chai";
@@ -75,7 +75,7 @@ describe("a resource server on the published @x402/express", function () {
     expect(server.served() - before).to.equal(1);
   });
 
-  it("accepts one payment once, whatever its proof bytes and challenge", async () => {
+  it("accepts one payment once, also with other proof bytes or another challenge", async () => {
     const accepted = await challenge();
     const bundle = bundleFor(accepted);
     expect((await show(headerOf(accepted, bundle))).status).to.equal(200);
@@ -85,15 +85,15 @@ describe("a resource server on the published @x402/express", function () {
     expect(server.served()).to.equal(before);
   });
 
-  it("rejects a payment for another resource, whichever of the two is claimed", async () => {
+  it("rejects a payment for another resource, for either claimed resource", async () => {
     const [report, other] = [await challenge(), await challenge("/other")];
     const bundle = bundleFor(report);
     const before = server.served();
-    // As accepted for the other one: not what this route asks.
+    // The accepted requirements are the other route's, not this one's.
     expect((await show(headerOf(report, bundle), "/other")).required["error"]).to.equal(
       "No matching payment requirements",
     );
-    // As if it had been accepted here.
+    // With this route's accepted requirements.
     expect((await show(headerOf(other, bundle), "/other")).required["error"]).to.equal("sotto_resource_mismatch");
     expect((await show(headerOf(report, bundle), "/report?page=2")).status).to.equal(402);
     expect(server.served()).to.equal(before);

@@ -1,4 +1,4 @@
-// The published client pays the published server, through a real service on a real chain; neither knows sotto.
+// The published client pays the published server through a real service on a real chain; neither contains code of sotto.
 
 import { createSeedWords, MemoryStore, seedFromWords, Wallet } from "@sotto/client";
 import { createProver, loadArtifacts } from "@sotto/prover";
@@ -19,7 +19,7 @@ describe("the published @x402/fetch pays the published @x402/express", function 
   let merchant: Wallet;
   let server: ResourceServer;
   let url: string;
-  /** Between payer and server. */
+  /** The proxy between payer and server. */
   let between: Middleman;
 
   before(async () => {
@@ -44,7 +44,7 @@ describe("the published @x402/fetch pays the published @x402/express", function 
     await merchant.scan();
     return merchant.balance().total;
   };
-  /** What the merchant gets meanwhile, once it is there. */
+  /** The amount that the merchant receives during an action, once it has arrived. */
   const earned = async (act: () => Promise<unknown>, expected: bigint): Promise<void> => {
     const before = await received();
     await act();

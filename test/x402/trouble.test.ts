@@ -1,4 +1,4 @@
-// What becomes of a payment when handlers, facilitators and networks fail: nothing is served unpaid, nothing is paid twice.
+// Handlers, facilitators and networks that fail during a payment: nothing is served unpaid, and nothing is paid twice.
 
 import { encodeShieldedAddress } from "@sotto/protocol";
 import { MemoryUses, SottoScheme, type SottoServerOptions } from "@sotto/x402/server";
@@ -46,7 +46,7 @@ describe("a paid request with faults", function () {
     const accepted: Accepted = await challenge(url);
     return headerOf(accepted, bundleFor(world, root, accepted));
   };
-  /** How often the handler runs meanwhile. */
+  /** How often the handler runs during an action. */
   const served = async (act: () => Promise<unknown>): Promise<number> => {
     const before = server.served();
     await act();
@@ -156,7 +156,7 @@ describe("a paid request with faults", function () {
   it("rejects if it is unknown whether a payment was used", async () => {
     const errors: unknown[] = [];
     class Broken extends MemoryUses {
-      override claim = () => Promise.reject(new Error("the store is away"));
+      override claim = () => Promise.reject(new Error("the store is unavailable"));
     }
     const recipient = await signRecipient(world, Account.createRandom(), address);
     const blind = await openResourceServer(world, recipient, service.url, {

@@ -1,4 +1,4 @@
-// docs/x402-vectors.json: computed by other code than what is tested here.
+// docs/x402-vectors.json was computed by code other than the code under test.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ interface Vectors {
 }
 const vectors = JSON.parse(read("x402-vectors.json")) as Vectors;
 
-/** The reason a payment is refused with. */
+/** The reason with which a payment is refused. */
 function reasonOf(requirements: unknown, payload: unknown): string {
   try {
     const refusal = checkX402Payment(parseX402Payload(payload), parseX402Terms(requirements));

@@ -12,7 +12,7 @@ import { type ServiceProcess, startProcess, stopProcess } from "../../world/serv
 import { createMerchant, type Merchant } from "./merchant.ts";
 import { forge, type Terms } from "./payments.ts";
 
-/** The public origin of the servers in these tests, whatever port they listen on. */
+/** The public origin of the servers in these tests, which differs from the address they listen on. */
 export const ORIGIN = "https://data.example";
 /** 0.01 USDC. */
 export const PRICE = 10_000n;
