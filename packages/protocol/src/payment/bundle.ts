@@ -9,7 +9,7 @@ import { assertAmount, assertArray, assertObject, assertText, parseBaseField, pa
 import type { Mismatch } from "./mismatch.ts";
 import { PAYMENT_SIGNAL, RANGE_SIGNAL } from "./signals.ts";
 
-/** The payment proof bundle as it travels (JSON). */
+/** The payment proof bundle in its wire form (JSON). */
 export interface WireBundle {
   readonly proof: readonly string[];
   readonly publicSignals: readonly string[];
@@ -22,7 +22,7 @@ export interface WireBundle {
   readonly timestamp: number;
 }
 
-/** The bundle with its values read. */
+/** The parsed bundle. */
 export interface PaymentBundle {
   /** Groth16 proof of the payment circuit: a.x a.y b.x0 b.x1 b.y0 b.y1 c.x c.y, each below the base field's order. */
   readonly proof: readonly bigint[];
@@ -49,7 +49,7 @@ function decimals(fields: Fields, name: string, length: number, parse: (value: u
   return assertArray(fields[name], length, "INVALID_BUNDLE", name).map((word, i) => parse(word, `${name}[${i}]`));
 }
 
-/** A URL as the wire carries it: an opaque text, compared byte for byte, never normalised. */
+/** Checks a URL of the wire: an opaque string, compared byte for byte, never normalised. */
 function readUrl(value: unknown): string {
   const url = assertText(value, "resourceUrl");
   if (url.length > MAX_URL_LENGTH) {
@@ -78,10 +78,14 @@ function assertBounds(signals: readonly bigint[]): void {
   const { lowerBound, upperBound } = RANGE_SIGNAL;
   const lower = assertAmount(signals[lowerBound], `amountPublicSignals[${lowerBound}] (the lower bound)`);
   const upper = assertAmount(signals[upperBound], `amountPublicSignals[${upperBound}] (the upper bound)`);
-  if (lower > upper) fail("INVALID_BUNDLE", "the lower bound of amountPublicSignals is above the upper bound");
+  if (lower > upper)
+    fail("INVALID_BUNDLE", `amountPublicSignals has the lower bound ${lower}, which is above the upper bound ${upper}`);
 }
 
-/** Whether both proofs are about the ciphertext that the bundle carries; the payment's signals show C under the sender commitment. */
+/**
+ * Checks that both proofs are about the bundle's ciphertext. The payment's signals contain C.x plus the sender commitment,
+ * the amount proof's signals contain C.x itself.
+ */
 export function checkCiphertext(bundle: PaymentBundle): Mismatch<"CIPHERTEXT"> | undefined {
   assertObject(bundle, "the bundle");
   const { encryptedAmount, publicSignals, amountPublicSignals } = bundle;
@@ -102,9 +106,9 @@ export function checkCiphertext(bundle: PaymentBundle): Mismatch<"CIPHERTEXT"> |
 }
 
 /**
- * Asserts that both proofs are about the ciphertext that the bundle carries.
+ * Asserts that both proofs are about the bundle's ciphertext.
  *
- * @throws SottoError CIPHERTEXT_MISMATCH
+ * @throws SottoError CIPHERTEXT_MISMATCH if they are not
  */
 export function assertSameCiphertext(bundle: PaymentBundle): void {
   const mismatch = checkCiphertext(bundle);
@@ -112,9 +116,9 @@ export function assertSameCiphertext(bundle: PaymentBundle): void {
 }
 
 /**
- * Reads a bundle strictly: every decimal canonical and below its modulus, every array of its size, points in the
- * prime-order subgroup. Fields it does not know are left alone (the proof header carries more). Whether the proofs hold,
- * for whom, and for one ciphertext (`assertSameCiphertext`), is for the caller to check.
+ * Parses a bundle strictly: decimals must be canonical and below their modulus, arrays of the right size, points in the
+ * prime-order subgroup. Ignores unknown fields, because the proof header has more. The caller verifies the proofs, and
+ * checks the recipient, the resource and the ciphertext (`checkPayment`).
  *
  * @param value the parsed JSON
  * @throws SottoError INVALID_BUNDLE; the message names the field
@@ -131,12 +135,16 @@ export function decodeBundle(value: unknown): PaymentBundle {
   }
 }
 
-/** Decimal strings; what is no array is left for `decodeBundle` to refuse. */
+/** The words as decimal strings. Returns anything but an array unchanged, for `decodeBundle` to refuse. */
 function decimalsOf(words: readonly bigint[]): readonly string[] {
   return Array.isArray(words) ? words.map(String) : (words as never);
 }
 
-/** The wire form of a bundle. Throws like `decodeBundle` and `assertSameCiphertext` for one they refuse. */
+/**
+ * The wire form of a bundle.
+ *
+ * @throws SottoError INVALID_BUNDLE, CIPHERTEXT_MISMATCH
+ */
 export function encodeBundle(bundle: PaymentBundle): WireBundle {
   if (typeof bundle !== "object" || bundle === null) {
     fail("INVALID_BUNDLE", `a bundle must be an object, got ${describe(bundle)}`);

@@ -1,16 +1,16 @@
 import type { Bytes32 } from "../contexts.ts";
 
-/** What the contract needs to settle a payment: `IShieldedPool.Payment`. Numbers are decimal. */
+/** The argument of a call that settles a payment, `IShieldedPool.Payment`. Numbers are decimal strings. */
 export interface PaymentCall {
   proof: readonly string[];
   /** The ten public signals. */
   signals: readonly string[];
-  /** Seconds. */
+  /** Unix time, seconds. */
   validUntil: string;
   resourceDigest: Bytes32;
 }
 
-/** What the contract needs for a withdrawal or a merge: `IShieldedPool.Withdrawal`. Numbers are decimal. */
+/** The argument of a call that withdraws or merges, `IShieldedPool.Withdrawal`. Numbers are decimal strings. */
 export interface WithdrawalCall {
   proof: readonly string[];
   /** The thirteen public signals. */
@@ -19,20 +19,20 @@ export interface WithdrawalCall {
   /** Base units, part of the amount. */
   fee: string;
   feeRecipient: string;
-  /** Seconds. */
+  /** Unix time, seconds. */
   validUntil: string;
 }
 
-/** Arguments of `depositWithAuthorization`: the depositor's EIP-3009 signature and the notes. Numbers are decimal. */
+/** Arguments of `depositWithAuthorization`: the depositor's EIP-3009 signature and the notes. Numbers are decimal strings. */
 export interface DepositCall {
   from: string;
   ownerTags: readonly string[];
   /** Base units, one for each tag. */
   amounts: readonly string[];
   salt: Bytes32;
-  /** Seconds. */
+  /** Unix time, seconds. */
   validAfter: string;
-  /** Seconds. */
+  /** Unix time, seconds. */
   validBefore: string;
   v: number;
   r: string;

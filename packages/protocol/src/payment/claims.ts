@@ -1,6 +1,6 @@
 import { assertTimestamp, type Bytes32, resourceHash } from "../contexts.ts";
 import type { Deployment } from "../deployment.ts";
-import { fail, recode } from "../errors.ts";
+import { describe, fail, recode } from "../errors.ts";
 import { type Address, parseAddress } from "../ethereum-address.ts";
 import { fieldsOf, readText } from "../fields.ts";
 import { bytesToHex, hexToBytes } from "../hex.ts";
@@ -8,17 +8,17 @@ import { assertInteger, assertObject, CANONICAL_DECIMAL, parseField } from "../v
 import { assertStatement, type PaymentStatement } from "./statement.ts";
 
 /**
- * The `typ` of a payment token's header. A claim that is removed or changes its meaning comes with another one: tokens of
- * "sotto-payment+jwt" repeated the resource's URL.
+ * The `typ` of a payment token's header. It changes if a claim is removed or gets another meaning: tokens with the type
+ * "sotto-payment+jwt" contained the resource's URL.
  */
 export const TOKEN_TYPE = "sotto-payment-2+jwt";
 
-/** Characters of a payment token: every claim is of limited length. */
+/** Maximum length of a payment token, characters; the length of every claim is limited. */
 export const MAX_PAYMENT_TOKEN_LENGTH = 2048;
 
-/** What a payment token says, beside iss, iat and exp. Numbers that may pass 2^53 are decimal strings. */
+/** The claims of a payment token beside iss, iat and exp. Numbers that may exceed 2^53 are decimal strings. */
 export interface PaymentTokenClaims {
-  /** The reservation's id, and the payment's from then on. */
+  /** Id of the reservation, and from then on of the payment. */
   readonly jti: string;
   /** keccak256 of the ten public signals. */
   readonly digest: Bytes32;
@@ -29,32 +29,36 @@ export interface PaymentTokenClaims {
   /** PK.x and owner tag of the recipient's shielded address. */
   readonly recipientKey: string;
   readonly recipientTag: string;
-  /** keccak256 of the resource's URL: see `resourceHash`. The URL itself would take too much of a header. */
+  /** keccak256 of the resource's URL, see `resourceHash`. The URL itself could take too much of a header. */
   readonly resourceHash: Bytes32;
-  /** It opens signals 0 and 1 for the resource server. */
+  /** With it the resource server opens signals 0 and 1. */
   readonly senderCommitment: string;
   readonly nullifier: string;
-  /** Of the bundle, ms. */
+  /** The bundle's timestamp, ms. */
   readonly timestamp: number;
-  /** Seconds. */
+  /** Last second in which the pool settles the payment. */
   readonly validUntil: number;
 }
 
-/** EIP-155 chain id on the wire: canonical decimal below 2^256. Throws INVALID_INTEGER. */
+/**
+ * Parses an EIP-155 chain id of the wire: a canonical decimal string below 2^256.
+ *
+ * @throws SottoError INVALID_INTEGER
+ */
 export function readChainId(value: unknown): bigint {
   const decimal =
     typeof value === "string" && value.length <= 78 && CANONICAL_DECIMAL.test(value) ? BigInt(value) : -1n;
-  if (decimal < 0n || decimal >= 1n << 256n) fail("INVALID_INTEGER", "chainId must be a decimal string below 2^256");
+  if (decimal < 0n || decimal >= 1n << 256n)
+    fail("INVALID_INTEGER", `chainId must be a decimal string below 2^256, got ${describe(value)}`);
   return decimal;
 }
 
 const decimalField = (value: unknown, name: string): string => String(parseField(value, name));
 
 /**
- * Reads a token's claims strictly; others beside them are left out. That the token is signed, and by whom, is for the
- * caller to have checked.
+ * Parses a token's claims strictly. Ignores unknown claims. The caller has verified the token's signature.
  *
- * @param value the payload, parsed
+ * @param value the payload's parsed JSON
  * @throws SottoError TOKEN_CLAIMS_INVALID
  */
 export function parseTokenClaims(value: unknown): PaymentTokenClaims {
@@ -75,7 +79,7 @@ export function parseTokenClaims(value: unknown): PaymentTokenClaims {
   }));
 }
 
-/** What a token for this payment says, but for the id of its reservation. */
+/** The claims of a token for this payment, without the reservation's id. */
 export function tokenClaims(statement: PaymentStatement, deployment: Deployment): Omit<PaymentTokenClaims, "jti"> {
   assertStatement(statement);
   assertObject(deployment, "the deployment");
@@ -96,7 +100,7 @@ export function tokenClaims(statement: PaymentStatement, deployment: Deployment)
   };
 }
 
-/** The first claim that is not the expected one. */
+/** The name of the first claim that differs from the expected one. */
 export function differingClaim(
   claims: PaymentTokenClaims,
   expected: Omit<PaymentTokenClaims, "jti">,

@@ -1,26 +1,26 @@
 import { assertTimestamp } from "../contexts.ts";
-import { fail } from "../errors.ts";
+import { describe, fail } from "../errors.ts";
 import type { Mismatch } from "./mismatch.ts";
 
-/** How old a payment may be, ms. */
+/** Maximum age of a payment, ms. */
 export const MAX_PAYMENT_AGE_MS = 300_000;
-/** How far a payer's clock may be ahead, ms. */
+/** Maximum time by which a payer's clock may be ahead, ms. */
 export const MAX_CLOCK_SKEW_MS = 30_000;
 
-/** A timestamp outside of the time in which a payment is accepted. */
+/** A timestamp that is too old or too far in the future. */
 export interface StaleTimestamp extends Mismatch<"TOO_OLD" | "FROM_THE_FUTURE"> {
-  /** How old the payment is, or how far ahead, ms. */
+  /** The payment's age, or the time by which it is ahead, ms. */
   readonly distanceMs: number;
-  /** How old or far ahead it may be, ms. */
+  /** The limit that it exceeds, ms. */
   readonly limitMs: number;
 }
 
 /**
- * Whether a payment is accepted at this time.
+ * Checks that a payment is neither too old nor too far in the future.
  *
  * @param timestamp of the payment, ms
  * @param now ms
- * @param maxAgeMs how old it may be, if that is less than MAX_PAYMENT_AGE_MS
+ * @param maxAgeMs maximum age, ms; a value above MAX_PAYMENT_AGE_MS has no effect
  */
 export function checkFreshness(
   timestamp: number,
@@ -29,7 +29,8 @@ export function checkFreshness(
 ): StaleTimestamp | undefined {
   assertTimestamp(timestamp);
   for (const value of [now, maxAgeMs])
-    if (typeof value !== "number") fail("INVALID_INTEGER", "a time in ms was expected");
+    if (typeof value !== "number")
+      fail("INVALID_INTEGER", `now and maxAgeMs must be numbers of ms, got ${describe(value)}`);
   const age = now - timestamp;
   const limitMs = Math.min(maxAgeMs, MAX_PAYMENT_AGE_MS);
   if (age > limitMs) {

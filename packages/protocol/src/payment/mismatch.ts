@@ -1,27 +1,26 @@
-/** What a payment can say that is not what was asked for, or not what it says elsewhere. Stable. */
+/** How a payment can differ from the terms, or contradict itself. Stable. */
 export type MismatchKind =
-  /** The amount proof is about other bounds than the price has. */
+  /** The amount proof is not about the price's bounds. */
   | "AMOUNT_BOUNDS"
-  /** It names another wallet. */
+  /** The payment names another wallet. */
   | "RECIPIENT_WALLET"
   /** The amount proof is about another shielded address. */
   | "RECIPIENT_ADDRESS"
-  /** The proof's signal of the recipient does not open. */
+  /** The payment proof's recipient signal does not open. */
   | "RECIPIENT_SIGNAL"
-  /** It is for another URL. */
+  /** The payment is for another URL. */
   | "RESOURCE_URL"
-  /** The proof's signal of the resource does not open for this URL, time, chain and pool. */
+  /** The payment proof's resource signal does not open for this URL, time, chain and pool. */
   | "RESOURCE_SIGNAL"
-  /** The two proofs and the ciphertext are not about one amount. */
+  /** The two proofs are not about the bundle's ciphertext. */
   | "CIPHERTEXT"
-  /** It was made too long ago. */
+  /** The payment is too old. */
   | "TOO_OLD"
-  /** It was made by a clock that is too far ahead. */
+  /** The payment's timestamp is too far in the future. */
   | "FROM_THE_FUTURE";
 
 /**
- * A check's result when it fails. Checks return it, and do not throw it: each caller has its own code and its own words
- * for what it tells the other side.
+ * The result of a failed check. Checks return it instead of throwing: each caller reports it with its own code and message.
  */
 export interface Mismatch<Kind extends MismatchKind = MismatchKind> {
   readonly kind: Kind;

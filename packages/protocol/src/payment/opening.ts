@@ -5,7 +5,7 @@ import { type Recipient, recipientSignal } from "../secrets.ts";
 import { assertObject } from "../validate.ts";
 import type { Mismatch } from "./mismatch.ts";
 
-/** The values behind the two signals that hide them: a payment's recipient and its resource. */
+/** The values that open a payment's two hiding signals, the recipient signal and the resource signal. */
 export interface PaymentOpening {
   readonly deployment: Deployment;
   readonly recipient: Recipient;
@@ -16,7 +16,7 @@ export interface PaymentOpening {
   readonly senderCommitment: bigint;
 }
 
-/** The two signals that a payment with this opening has. */
+/** The two signals of a payment that an opening opens. */
 export type OpenedSignals = Pick<PaymentSignals, "recipientAddress" | "resourceUrl">;
 
 function recipientOf(opening: PaymentOpening): bigint {
@@ -31,13 +31,13 @@ function resourceOf(opening: PaymentOpening): bigint {
   return paymentContext({ ...deployment, validUntil: validUntilOf(timestamp), resourceDigest: digest });
 }
 
-/** Computes the signals of the recipient and of the resource. */
+/** Computes the recipient signal and the resource signal. */
 export const signalsOfOpening = (opening: PaymentOpening): OpenedSignals => ({
   recipientAddress: recipientOf(opening),
   resourceUrl: resourceOf(opening),
 });
 
-/** Whether the recipient's signal opens with this wallet, shielded address and sender commitment. */
+/** Checks that the recipient signal opens with this wallet, shielded address and sender commitment. */
 export function checkRecipientSignal(
   signals: Pick<OpenedSignals, "recipientAddress">,
   opening: PaymentOpening,
@@ -47,7 +47,7 @@ export function checkRecipientSignal(
   return { kind: "RECIPIENT_SIGNAL", message: "publicSignals[0] does not open with the recipient" };
 }
 
-/** Whether the resource's signal opens with this URL, time, sender commitment, chain and pool. */
+/** Checks that the resource signal opens with this URL, time, sender commitment, chain and pool. */
 export function checkResourceSignal(
   signals: Pick<OpenedSignals, "resourceUrl">,
   opening: PaymentOpening,
@@ -57,7 +57,7 @@ export function checkResourceSignal(
   return { kind: "RESOURCE_SIGNAL", message: "publicSignals[1] does not open with the resource, chain and pool" };
 }
 
-/** Whether both signals open. The recipient's is checked first. */
+/** Checks that both signals open, the recipient signal first. */
 export function checkOpening(
   signals: OpenedSignals,
   opening: PaymentOpening,

@@ -31,19 +31,27 @@ function byName<Name extends CircuitName, Word>(circuit: Name, words: readonly W
 }
 
 /**
- * A payment's public signals by name, from wire order. The words are not read: decimal texts stay texts.
+ * A payment's public signals by name, from wire order. Does not parse the words: decimal strings stay strings.
  *
  * @throws SottoError INVALID_ARGUMENT if there are not exactly ten
  */
 export const paymentSignals = <Word>(words: readonly Word[]): PaymentSignals<Word> => byName("payment", words);
 
-/** An amount proof's six public signals by name. Throws INVALID_ARGUMENT for another number of them. */
+/**
+ * An amount proof's public signals by name.
+ *
+ * @throws SottoError INVALID_ARGUMENT if there are not exactly six
+ */
 export const rangeSignals = <Word>(words: readonly Word[]): RangeSignals<Word> => byName("elgamal_range", words);
 
-/** A withdrawal's thirteen public signals by name. Throws INVALID_ARGUMENT for another number of them. */
+/**
+ * A withdrawal's public signals by name.
+ *
+ * @throws SottoError INVALID_ARGUMENT if there are not exactly thirteen
+ */
 export const withdrawalSignals = <Word>(words: readonly Word[]): WithdrawalSignals<Word> => byName("withdrawal", words);
 
-/** Public signals in wire order, from their names. */
+/** Public signals in wire order, from an object of signals by name. */
 export function signalWords<Name extends CircuitName>(circuit: Name, signals: CircuitSignals[Name]): bigint[] {
   if (!Object.hasOwn(SIGNAL_POSITIONS, circuit)) fail("INVALID_ARGUMENT", `there is no circuit ${describe(circuit)}`);
   assertObject(signals, "the signals");

@@ -1,4 +1,4 @@
-// What a payment says: its bundle, read, with everything that follows from it. Nothing here is proven.
+// A payment's statement: its parsed bundle and the values derived from it. Nothing here verifies a proof.
 import { type Bytes32, resourceDigest, signalsDigest, validUntilOf } from "../contexts.ts";
 import type { Deployment } from "../deployment.ts";
 import type { PaymentSignals } from "../generated/circuits.ts";
@@ -23,13 +23,13 @@ export interface PaymentStatement {
   readonly validUntil: bigint;
 }
 
-/** What is asked of a payment. */
+/** The terms that a payment must meet. */
 export interface PaymentTerms {
   readonly deployment: Deployment;
   readonly recipient: Recipient;
   /** Compared byte for byte. */
   readonly resourceUrl: string;
-  /** What the amount proof must show; left out: any amount. */
+  /** The bounds that the amount proof must show. Default: any bounds. */
   readonly bounds?: AmountBounds | undefined;
 }
 
@@ -50,15 +50,16 @@ export function readStatement(bundle: PaymentBundle): PaymentStatement {
   };
 }
 
-/** A payment as it arrived. */
+/** A payment parsed from the wire. */
 export interface ReceivedPayment extends PaymentStatement {
-  /** Its nine fields in the order of the interface. Every value has one spelling. */
+  /** Its nine fields in the order of docs/interface.md. Every value has one spelling. */
   readonly wire: WireBundle;
 }
 
 /**
- * Reads a payment from parsed JSON.
+ * Parses a payment.
  *
+ * @param value the parsed JSON of a bundle
  * @throws SottoError INVALID_BUNDLE
  */
 export function parsePayment(value: unknown): ReceivedPayment {
@@ -73,7 +74,7 @@ export function parsePayment(value: unknown): ReceivedPayment {
       amountProof: wire.amountProof,
       amountPublicSignals: wire.amountPublicSignals,
       senderCommitment: wire.senderCommitment,
-      // Addresses alone come in several spellings.
+      // Only an address has several valid spellings.
       recipientPublicKey: bundle.recipientPublicKey,
       resourceUrl: wire.resourceUrl,
       timestamp: wire.timestamp,
@@ -81,16 +82,16 @@ export function parsePayment(value: unknown): ReceivedPayment {
   };
 }
 
-/** The one JSON text of a payment: what the service stores, and by what it knows a payment again. */
+/** The canonical JSON of a payment, which the service stores and by which it recognises the same payment. */
 export function canonicalJson(payment: ReceivedPayment): string {
   assertObject(payment, "the payment");
   return JSON.stringify(payment.wire);
 }
 
-/** A bundle without the fields that a resource server knows itself or finds in the payment's token. */
+/** A bundle without the fields that a resource server knows or finds in the payment's token. */
 export type PartialBundle = Omit<PaymentBundle, "senderCommitment" | "amountPublicSignals" | "resourceUrl">;
 
-/** The bundle that a payment for these terms has: what was left out of it is what was asked for. */
+/** Completes a bundle with the values that a payment for these terms must have. */
 export function completeBundle(
   shown: PartialBundle,
   senderCommitment: bigint,
@@ -113,21 +114,21 @@ export function completeBundle(
   return { ...listed, amountPublicSignals, senderCommitment, resourceUrl };
 }
 
-/** The recipient that the payment itself names. */
+/** The recipient that the payment names. */
 export function recipientOf(statement: PaymentStatement): Recipient {
   assertStatement(statement);
   const { bundle, range } = statement;
   return { wallet: bundle.recipientPublicKey, keyX: range.recipientKey, ownerTag: range.recipientTag };
 }
 
-/** The opening that the payment itself claims, on this deployment. */
+/** The opening that the payment claims, for this deployment. */
 export function openingOf(statement: PaymentStatement, deployment: Deployment): PaymentOpening {
   const recipient = recipientOf(statement);
   const { resourceUrl, timestamp, senderCommitment } = statement.bundle;
   return { deployment, recipient, resourceUrl, timestamp, senderCommitment };
 }
 
-/** Whether the payment names this wallet and this shielded address. */
+/** Checks that the payment names this wallet and this shielded address. */
 export function checkRecipient(
   statement: PaymentStatement,
   recipient: Recipient,
@@ -143,8 +144,8 @@ export function checkRecipient(
 }
 
 /**
- * Whether a payment is exactly what the terms ask for: this amount, to this recipient, for this resource, on this chain
- * and pool, and both proofs about one ciphertext. Its proofs, its time and the chain are left to the caller.
+ * Checks that a payment is exactly what the terms ask for: this amount, to this recipient, for this resource, on this chain
+ * and pool, with both proofs about one ciphertext. The caller verifies the proofs, and checks the timestamp and the chain.
  */
 export function checkPayment(statement: PaymentStatement, terms: PaymentTerms): Mismatch | undefined {
   assertStatement(statement);

@@ -1,30 +1,30 @@
-/** A payment, as a store of used payments knows it. */
+/** A payment in a store of used payments. */
 export interface PaymentUse {
-  /** keccak256 of its ten signals: whatever proof bytes come with them, only these can settle. */
+  /** keccak256 of its ten signals, which stays the same if the proof's bytes are re-randomised. */
   readonly digest: string;
   /** Decimal. */
   readonly nullifier: string;
   readonly resource: string;
-  /** When it was made, ms. */
+  /** The payment's timestamp, ms. */
   readonly timestamp: number;
 }
 
 /**
- * claimed: by this call alone. busy: another request claimed it and is not finished. used: for good. early: it was made
- * before this store began to remember, or its timestamp is still ahead.
+ * claimed: this call has the claim. busy: another request has it and is not finished. used: the payment was used. early: the
+ * payment's timestamp is before the start of this store's records, or in the future.
  */
 export type PaymentClaim = "claimed" | "busy" | "used" | "early";
 
-/** Remembers used payments. All servers of one recipient share one store. A method that fails must throw, never accept. */
+/** A store of used payments, shared by all servers of one recipient. A method that fails must throw, never accept. */
 export interface PaymentUses {
-  /** Claims a payment for one request, atomically. */
+  /** Atomically claims a payment for one request. */
   claim(use: PaymentUse): Promise<PaymentClaim>;
-  /** Releases a claim whose payment is not known to be settled: it may be shown again. */
+  /** Releases a claim whose payment is not known to be settled: the payer may present it again. */
   release(use: PaymentUse): Promise<void>;
-  /** Forgets a claim whose payment can never be settled. */
+  /** Deletes the claim of a payment that can never be settled. */
   reject(use: PaymentUse): Promise<void>;
-  /** Consumes a settled payment: it is used, unless the handler fails. */
+  /** Marks a settled payment as used, unless `restore` follows. */
   consume(use: PaymentUse): Promise<void>;
-  /** Restores a consumed payment after its handler failed: it may be shown again, three times in all. */
+  /** Restores a consumed payment after its handler failed: the payer may present it again, up to three times in total. */
   restore(use: PaymentUse): Promise<void>;
 }

@@ -26,7 +26,7 @@ export function parseX402Payload(payload: unknown): ReceivedPayment {
   return reading("X402_PAYLOAD_INVALID", () => parsePayment(payload));
 }
 
-/** Each mismatch in the terms of x402; without a message of its own it keeps the check's. */
+/** The x402 refusal of each mismatch. Default message: the check's own. */
 const REFUSALS: Readonly<Record<MismatchKind, readonly [reason: X402Mismatch, message?: string]>> = {
   AMOUNT_BOUNDS: ["AMOUNT_MISMATCH"],
   RECIPIENT_WALLET: ["RECIPIENT_MISMATCH", "recipientPublicKey is not payTo"],
@@ -40,8 +40,8 @@ const REFUSALS: Readonly<Record<MismatchKind, readonly [reason: X402Mismatch, me
 };
 
 /**
- * Whether a payment pays exactly what the requirements ask: this price, to this wallet and shielded address, for this
- * resource, on this chain and pool. Its proofs, its time and the chain are left to the caller.
+ * Checks that a payment pays exactly what the requirements ask: this price, to this wallet and shielded address, for this
+ * resource, on this chain and pool. The caller verifies the proofs, and checks the timestamp and the chain.
  */
 export function checkX402Payment(statement: PaymentStatement, terms: X402Terms): X402Refusal | undefined {
   const { chainId, pool, wallet, address, resource, amount } = terms;
@@ -57,7 +57,8 @@ export function checkX402Payment(statement: PaymentStatement, terms: X402Terms):
 }
 
 /**
- * Whether a payment is as new as the requirements ask, and never older than five minutes.
+ * Checks that a payment is as recent as the requirements ask, and never older than five minutes.
+ *
  * @param now ms
  */
 export function checkX402Time({ bundle }: PaymentStatement, terms: X402Terms, now: number): X402Refusal | undefined {
@@ -68,12 +69,12 @@ export function checkX402Time({ bundle }: PaymentStatement, terms: X402Terms, no
   return { reason: REFUSALS[kind][0], message: kind === "TOO_OLD" ? message : ahead };
 }
 
-/** Whether two readings of requirements ask for the same payment, whatever their challenges. */
+/** Whether two requirements ask for the same payment; their challenges may differ. */
 export function sameX402Terms(a: X402Terms, b: X402Terms): boolean {
   return termsText(a) === termsText(b);
 }
 
-/** All that a payment depends on, as one text. */
+/** The terms that a payment depends on, as one string. */
 export function termsText(terms: X402Terms): string {
   const { chainId, pool, asset, amount, wallet, recipient, resource, service } = terms;
   const { shieldedAddress } = recipient;
