@@ -70,7 +70,7 @@ export async function generateCircuits(): Promise<GeneratedFile> {
   const content = [
     header("circuits/circuits.json"),
     ...constants,
-    "/** Each circuit's public signals in wire order; `offset` is the place of a signal's first element. */\n" +
+    "/** Each circuit's public signals in wire order; `offset` is the position of a signal's first element. */\n" +
       `export const CIRCUITS = {\n${circuits.map(([name, circuit]) => tableEntry(name, circuit)).join("")}} as const;\n`,
     "export type CircuitName = keyof typeof CIRCUITS;\n",
     "/** Position of each public signal in wire order; of an array, the position of its first element. */\n" +

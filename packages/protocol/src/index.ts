@@ -28,12 +28,12 @@ export {
   normalizeSignature,
 } from "./binding/signature.ts";
 export {
+  assertBindingFresh,
+  assertBindingTime,
   BINDING_LEAD_SECONDS,
   BINDING_LIFETIME_SECONDS,
   BINDING_MAX_AGE_SECONDS,
   bindingSlots,
-  checkBindingFresh,
-  checkBindingTime,
 } from "./binding/time.ts";
 export {
   appendEnd,

@@ -3,6 +3,8 @@ import { TypedDataEncoder, Wallet } from "ethers";
 import fc from "fast-check";
 import {
   assertBinding,
+  assertBindingFresh,
+  assertBindingTime,
   assertIssuedAt,
   BINDING_LEAD_SECONDS,
   BINDING_LIFETIME_SECONDS,
@@ -11,18 +13,16 @@ import {
   bindingRequest,
   bindingSlots,
   bindingTypedData,
-  checkBindingFresh,
-  checkBindingTime,
   deriveKeys,
   MAX_SERVICE_LENGTH,
   type ShieldedAddressBinding,
 } from "../src/index.ts";
 import { runs } from "./support/arbitraries.ts";
 import { binding } from "./support/binding.ts";
+import { DEPLOYMENT } from "./support/deployment.ts";
 import { expectCode } from "./support/expect-code.ts";
-import { PLACE } from "./support/place.ts";
 
-const keys = [1, 2, 3].map((fill) => deriveKeys(new Uint8Array(32).fill(fill), PLACE).shieldedAddress());
+const keys = [1, 2, 3].map((fill) => deriveKeys(new Uint8Array(32).fill(fill), DEPLOYMENT).shieldedAddress());
 const address = fc
   .uint8Array({ minLength: 20, maxLength: 20 })
   .map((bytes) => `0x${Buffer.from(bytes).toString("hex")}` as const);
@@ -162,22 +162,22 @@ describe("the age of a binding", () => {
   });
 
   it("is at most 400 days", () => {
-    checkBindingTime(at(1_800_000_000), now);
+    assertBindingTime(at(1_800_000_000), now);
     const end = (1_800_000_000 + BINDING_LIFETIME_SECONDS) * 1000;
-    checkBindingTime(at(1_800_000_000), end - 1);
-    expectCode("BINDING_EXPIRED", () => checkBindingTime(at(1_800_000_000), end));
+    assertBindingTime(at(1_800_000_000), end - 1);
+    expectCode("BINDING_EXPIRED", () => assertBindingTime(at(1_800_000_000), end));
     expect(BINDING_LIFETIME_SECONDS).to.equal(34_560_000);
   });
 
   it("is at most one day for a link", () => {
     const end = (1_800_000_000 + BINDING_MAX_AGE_SECONDS) * 1000;
-    checkBindingFresh(at(1_800_000_000), end);
-    expectCode("BINDING_STALE", () => checkBindingFresh(at(1_800_000_000), end + 1));
+    assertBindingFresh(at(1_800_000_000), end);
+    expectCode("BINDING_STALE", () => assertBindingFresh(at(1_800_000_000), end + 1));
   });
 
   it("may exceed the clock by the next slot and 30 s", () => {
     const earliest = (1_800_000_000 - BINDING_LEAD_SECONDS) * 1000;
-    for (const check of [checkBindingTime, checkBindingFresh]) {
+    for (const check of [assertBindingTime, assertBindingFresh]) {
       check(at(1_800_000_000), earliest);
       expectCode("BINDING_FROM_THE_FUTURE", () => check(at(1_800_000_000), earliest - 1));
       for (const slot of bindingSlots(now)) check(at(slot), now);

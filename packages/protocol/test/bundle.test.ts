@@ -18,10 +18,10 @@ import {
   type WireBundle,
 } from "../src/index.ts";
 import { runs } from "./support/arbitraries.ts";
+import { DEPLOYMENT } from "./support/deployment.ts";
 import { expectCode } from "./support/expect-code.ts";
-import { PLACE } from "./support/place.ts";
 
-const { encryptionKey } = deriveKeys(new Uint8Array(32).fill(4), PLACE);
+const { encryptionKey } = deriveKeys(new Uint8Array(32).fill(4), DEPLOYMENT);
 const { R, C } = encryptAmount(encryptionKey, 5n, 6n);
 const proof = [1n, 2n, 3n, 4n, 5n, 6n, 7n, BASE_FIELD_MODULUS - 1n];
 const bundle: PaymentBundle = {

@@ -12,14 +12,14 @@ import {
   prepareWithdrawal,
   type Statement,
 } from "../src/index.ts";
-import { PLACE } from "./support/place.ts";
+import { DEPLOYMENT } from "./support/deployment.ts";
 
 /*
  * The compiled circuits accept what this package prepares, and compute the same public signals (pnpm build makes them).
  * The witness generator stops at the first unsatisfied constraint. The circuits' own tests check soundness.
  */
-const payer = deriveKeys(new Uint8Array(32).fill(1), PLACE);
-const merchant = deriveKeys(new Uint8Array(32).fill(2), PLACE);
+const payer = deriveKeys(new Uint8Array(32).fill(1), DEPLOYMENT);
+const merchant = deriveKeys(new Uint8Array(32).fill(2), DEPLOYMENT);
 const wallet = "0xffffffffffffffffffffffffffffffffffffffff";
 const deployment = { chainId: 31337n, pool: "0x5fbdb2315678afecb367f032d93f642f64180aa3" };
 const recipient = { encryptionKey: merchant.encryptionKey, ownerTag: merchant.ownerTag(0) };

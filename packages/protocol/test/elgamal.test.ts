@@ -30,10 +30,10 @@ import {
   verifyReceiptSignature,
 } from "../src/index.ts";
 import { amount, encryptionScalar, field, runs } from "./support/arbitraries.ts";
+import { DEPLOYMENT } from "./support/deployment.ts";
 import { expectCode } from "./support/expect-code.ts";
-import { PLACE } from "./support/place.ts";
 
-const { encryptionKey, viewingKey } = deriveKeys(new Uint8Array(32).fill(3), PLACE);
+const { encryptionKey, viewingKey } = deriveKeys(new Uint8Array(32).fill(3), DEPLOYMENT);
 
 describe("ElGamal", () => {
   it("decrypts with the viewing key, for every amount and scalar", () => {

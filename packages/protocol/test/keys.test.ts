@@ -19,8 +19,8 @@ import {
   type WalletKeys,
 } from "../src/index.ts";
 import { runs } from "./support/arbitraries.ts";
+import { DEPLOYMENT } from "./support/deployment.ts";
 import { expectCode } from "./support/expect-code.ts";
-import { PLACE } from "./support/place.ts";
 import { vectors } from "./support/vectors.ts";
 
 interface Vector {
@@ -42,7 +42,7 @@ describe("keys", () => {
     const known = vectors<Vector[]>("keys");
     expect(known).to.have.length(3);
     for (const vector of known) {
-      const keys = deriveKeys(seedBytes(vector.seed), PLACE);
+      const keys = deriveKeys(seedBytes(vector.seed), DEPLOYMENT);
       expect(keys.viewingKey).to.equal(vector.viewingKey);
       expect(keys.changeKey).to.equal(vector.changeKey);
       expect(bytesToHex(keys.nonceKey)).to.equal(vector.nonceKey);
@@ -56,7 +56,7 @@ describe("keys", () => {
   it("are in range, and the viewing key is odd", () => {
     fc.assert(
       fc.property(anySeed, fc.nat(MAX_KEY_INDEX), (seed, index) => {
-        const keys = deriveKeys(seed, PLACE);
+        const keys = deriveKeys(seed, DEPLOYMENT);
         expect(keys.viewingKey & 1n).to.equal(1n);
         expect(keys.viewingKey > 0n && keys.viewingKey < SUBGROUP_ORDER).to.equal(true);
         expect(keys.spendingKey(index) < FIELD_MODULUS).to.equal(true);
@@ -70,7 +70,7 @@ describe("keys", () => {
   });
 
   it("differ by purpose and index", () => {
-    const keys = deriveKeys(randomSeed(), PLACE);
+    const keys = deriveKeys(randomSeed(), DEPLOYMENT);
     const spending = Array.from({ length: 20 }, (_, i) => keys.spendingKey(i));
     const all = [...spending, keys.viewingKey, keys.changeKey, BigInt(bytesToHex(keys.nonceKey))];
     expect(new Set(all).size).to.equal(23);
@@ -80,20 +80,20 @@ describe("keys", () => {
 
   it("differ by pool and chain for one seed", () => {
     const seed = randomSeed();
-    const here = deriveKeys(seed, PLACE);
+    const here = deriveKeys(seed, DEPLOYMENT);
     const all = (keys: WalletKeys) => {
       const { viewingKey, changeKey, nonceKey } = keys;
       const { encryptionKey, ownerTag } = decodeShieldedAddress(keys.shieldedAddress());
       const secrets = [viewingKey, changeKey, bytesToHex(nonceKey), keys.spendingKey(0), keys.spendingKey(1)];
       return [...secrets, encryptionKey.x, ownerTag, keys.ownerTag(1)].map(String);
     };
-    for (const place of [
-      { ...PLACE, chainId: 1n },
-      { ...PLACE, pool: `0x${"5b".repeat(20)}` },
+    for (const deployment of [
+      { ...DEPLOYMENT, chainId: 1n },
+      { ...DEPLOYMENT, pool: `0x${"5b".repeat(20)}` },
     ])
-      for (const key of all(deriveKeys(seed, place))) expect(all(here)).to.not.include(key);
+      for (const key of all(deriveKeys(seed, deployment))) expect(all(here)).to.not.include(key);
     // How the pool's address is spelled makes no difference.
-    const spelled = { ...PLACE, pool: PLACE.pool.toUpperCase().replace("0X", "0x") };
+    const spelled = { ...DEPLOYMENT, pool: DEPLOYMENT.pool.toUpperCase().replace("0X", "0x") };
     expect(all(deriveKeys(seed, spelled))).to.deep.equal(all(here));
   });
 
@@ -101,27 +101,27 @@ describe("keys", () => {
     const seed = randomSeed();
     // The payer repeats what it can choose: amount, blinding, leaf index, and the tag of either address.
     const [amount, blinding, leafIndex] = [1_000_000n, 5n, 3];
-    const shown = (place: typeof PLACE, ownerTag: bigint) => {
+    const shown = (deployment: typeof DEPLOYMENT, ownerTag: bigint) => {
       const commitment = noteCommitment({ amount, ownerTag, blinding });
-      return nullifier(deriveKeys(seed, place).spendingKey(0), commitment, leafIndex);
+      return nullifier(deriveKeys(seed, deployment).spendingKey(0), commitment, leafIndex);
     };
-    const elsewhere = { ...PLACE, chainId: 1n };
-    const tags = [PLACE, elsewhere].map((place) => deriveKeys(seed, place).ownerTag(0));
-    for (const ownerTag of tags) expect(shown(PLACE, ownerTag)).to.not.equal(shown(elsewhere, ownerTag));
-    expect(shown(PLACE, tags[0]!)).to.not.equal(shown(elsewhere, tags[1]!));
-    expect(shown(PLACE, tags[0]!)).to.equal(shown({ ...PLACE }, tags[0]!));
+    const elsewhere = { ...DEPLOYMENT, chainId: 1n };
+    const tags = [DEPLOYMENT, elsewhere].map((deployment) => deriveKeys(seed, deployment).ownerTag(0));
+    for (const ownerTag of tags) expect(shown(DEPLOYMENT, ownerTag)).to.not.equal(shown(elsewhere, ownerTag));
+    expect(shown(DEPLOYMENT, tags[0]!)).to.not.equal(shown(elsewhere, tags[1]!));
+    expect(shown(DEPLOYMENT, tags[0]!)).to.equal(shown({ ...DEPLOYMENT }, tags[0]!));
   });
 
   it("are not derived without a pool, or for a malformed one", () => {
     const seed = randomSeed();
     expectCode("INVALID_KEY", () => deriveKeys(seed, undefined as never), /belong to a pool/);
-    expectCode("INVALID_ADDRESS", () => deriveKeys(seed, { ...PLACE, pool: "0x12" }), /pool/);
-    expectCode("INVALID_INTEGER", () => deriveKeys(seed, { ...PLACE, chainId: -1n }), /chainId/);
+    expectCode("INVALID_ADDRESS", () => deriveKeys(seed, { ...DEPLOYMENT, pool: "0x12" }), /pool/);
+    expectCode("INVALID_INTEGER", () => deriveKeys(seed, { ...DEPLOYMENT, chainId: -1n }), /chainId/);
   });
 
   it("do not change if the seed's bytes are mutated, and are not printed", () => {
     const seed = randomSeed();
-    const keys = deriveKeys(seed, PLACE);
+    const keys = deriveKeys(seed, DEPLOYMENT);
     const before = keys.spendingKey(3);
     seed.fill(0);
     expect(keys.spendingKey(3)).to.equal(before);
@@ -134,10 +134,10 @@ describe("keys", () => {
 
   it("reject seeds and indices of the wrong size, without repeating them", () => {
     for (const seed of [new Uint8Array(31), new Uint8Array(65), "00".repeat(32), undefined]) {
-      const error = expectCode("INVALID_KEY", () => deriveKeys(seed as never, PLACE), /32 to 64 bytes/);
+      const error = expectCode("INVALID_KEY", () => deriveKeys(seed as never, DEPLOYMENT), /32 to 64 bytes/);
       expect(error.message).to.not.include("0000");
     }
-    const keys = deriveKeys(randomSeed(), PLACE);
+    const keys = deriveKeys(randomSeed(), DEPLOYMENT);
     for (const index of [-1, 1.5, MAX_KEY_INDEX + 1, "0", 1n]) {
       expectCode("INVALID_INTEGER", () => keys.spendingKey(index as never), /index/);
       expectCode("INVALID_INTEGER", () => keys.ownerTag(index as never), /index/);
@@ -146,7 +146,7 @@ describe("keys", () => {
 });
 
 describe("shielded addresses", () => {
-  const keys = deriveKeys(new Uint8Array(32), PLACE);
+  const keys = deriveKeys(new Uint8Array(32), DEPLOYMENT);
   const address = keys.shieldedAddress();
 
   it("are rejected if malformed, with the reason", () => {

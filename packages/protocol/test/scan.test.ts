@@ -24,11 +24,11 @@ import {
 } from "../src/index.ts";
 import { multiplyXs } from "../src/scan/ladder.ts";
 import { amount, encryptionScalar, runs, scalar } from "./support/arbitraries.ts";
+import { DEPLOYMENT } from "./support/deployment.ts";
 import { expectCode } from "./support/expect-code.ts";
-import { PLACE } from "./support/place.ts";
 
-const merchant = deriveKeys(new Uint8Array(32).fill(7), PLACE);
-const stranger = deriveKeys(new Uint8Array(32).fill(8), PLACE);
+const merchant = deriveKeys(new Uint8Array(32).fill(7), DEPLOYMENT);
+const stranger = deriveKeys(new Uint8Array(32).fill(8), DEPLOYMENT);
 const viewer = { viewingKey: merchant.viewingKey, ownerTag: merchant.ownerTag(0) };
 
 function deliver(key: Point, ownerTag: bigint, value: bigint, b: bigint): DeliveredNote {

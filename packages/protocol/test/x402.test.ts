@@ -12,11 +12,11 @@ import {
   x402Network,
   x402Reason,
 } from "../src/x402.ts";
-import { PLACE } from "./support/place.ts";
+import { DEPLOYMENT } from "./support/deployment.ts";
 
 const address = (byte: string) => `0x${byte.repeat(20)}`;
 const recipient = {
-  shieldedAddress: deriveKeys(new Uint8Array(32).fill(7), PLACE).shieldedAddress(),
+  shieldedAddress: deriveKeys(new Uint8Array(32).fill(7), DEPLOYMENT).shieldedAddress(),
   signature: `0x${"11".repeat(65)}`,
   issuedAt: 1_795_243_800,
 };
@@ -64,7 +64,7 @@ describe("x402 requirements", () => {
       { ...right, maxTimeoutSeconds: 60 },
     ];
     for (const next of same) expect(sameX402Terms(parseX402Terms(next), terms)).to.equal(true);
-    const otherKey = deriveKeys(new Uint8Array(32).fill(8), PLACE).shieldedAddress();
+    const otherKey = deriveKeys(new Uint8Array(32).fill(8), DEPLOYMENT).shieldedAddress();
     const others = [
       { ...right, network: "eip155:1" },
       { ...right, asset: address("dd") },

@@ -1,4 +1,4 @@
-import { bindingOfInstructions, checkBindingSignature, checkBindingTime, SottoError } from "@sotto/protocol";
+import { assertBindingTime, bindingOfInstructions, checkBindingSignature, SottoError } from "@sotto/protocol";
 import { WalletError } from "../errors.ts";
 import { hashText } from "../purchase/hash.ts";
 import type { Store, StoredRecord } from "../store/store.ts";
@@ -27,7 +27,7 @@ export async function checkRecipient({ instructions }: Challenge, wallet: Wallet
   const refused = (message: string, cause?: unknown) => new FetchError("RECIPIENT_NOT_SIGNED", message, {}, { cause });
   try {
     const binding = bindingOfInstructions(instructions);
-    checkBindingTime(binding, wallet.now());
+    assertBindingTime(binding, wallet.now());
     if (await checkBindingSignature(binding, signature, (call) => wallet.chain.call(call))) return;
   } catch (cause) {
     // An unreachable node is not the recipient's fault.

@@ -1,8 +1,8 @@
 import {
   type Address,
   assertBinding,
+  assertBindingTime,
   checkBindingSignature,
-  checkBindingTime,
   normalizeSignature,
   type ShieldedAddressBinding,
   SottoError,
@@ -74,7 +74,7 @@ function expectSame(binding: ShieldedAddressBinding, { wallet, phone, registry }
 
 function expectInTime(binding: ShieldedAddressBinding, now: number): void {
   try {
-    checkBindingTime(binding, now);
+    assertBindingTime(binding, now);
   } catch (cause) {
     if (!(cause instanceof SottoError)) throw cause;
     throw new PhonePaymentError("PHONE_BINDING_EXPIRED", cause.message, { issuedAt: binding.issuedAt }, { cause });

@@ -1,8 +1,8 @@
 import {
+  assertBindingFresh,
   type Bytes32,
   bindingDigest,
   bindingSlots,
-  checkBindingFresh,
   checkWalletSignature,
   type EthCall,
   type ShieldedAddressBinding,
@@ -57,7 +57,7 @@ export function signatureChecks(place: Place, contracts: ContractChecks): Signat
   return {
     async link(request, now) {
       const { phone, wallet, key, issuedAt } = request;
-      if (issuedAt !== undefined) checkBindingFresh({ issuedAt }, now);
+      if (issuedAt !== undefined) assertBindingFresh({ issuedAt }, now);
       const slots = issuedAt === undefined ? bindingSlots(now) : [issuedAt];
       const fields: Omit<ShieldedAddressBinding, "issuedAt"> = { phone, wallet, key, chainId, pool, service };
       const digests = slots.map((slot) => bindingDigest({ ...fields, issuedAt: slot }));
@@ -66,7 +66,7 @@ export function signatureChecks(place: Place, contracts: ContractChecks): Signat
     },
     async unlink(request, now) {
       const { phone, wallet, issuedAt } = request;
-      checkBindingFresh({ issuedAt }, now);
+      assertBindingFresh({ issuedAt }, now);
       const digest = unlinkDigest({ phone, wallet, chainId, pool, service, issuedAt });
       await firstSigned(request, [digest], "PhoneUnlink");
       return { digest };

@@ -21,7 +21,7 @@ export function bindingSlots(now: number): number[] {
   return [slot, slot - BINDING_SLOT_SECONDS, slot + BINDING_SLOT_SECONDS].filter((issuedAt) => issuedAt >= 0);
 }
 
-function checkLead(issuedAt: number, now: number): void {
+function assertNotAhead(issuedAt: number, now: number): void {
   if (issuedAt * 1000 > assertTimestamp(now, "now") + BINDING_LEAD_SECONDS * 1000) {
     const ahead = Math.ceil(issuedAt - now / 1000);
     const message = `issuedAt is ${ahead} s in the future, but at most ${BINDING_LEAD_SECONDS} s are allowed; check the clock`;
@@ -35,9 +35,9 @@ function checkLead(issuedAt: number, now: number): void {
  * @param now ms
  * @throws SottoError BINDING_FROM_THE_FUTURE, BINDING_EXPIRED, BINDING_INVALID
  */
-export function checkBindingTime(binding: { readonly issuedAt: number }, now: number): void {
+export function assertBindingTime(binding: { readonly issuedAt: number }, now: number): void {
   const issuedAt = assertIssuedAt(Object(binding).issuedAt);
-  checkLead(issuedAt, now);
+  assertNotAhead(issuedAt, now);
   if ((issuedAt + BINDING_LIFETIME_SECONDS) * 1000 <= now)
     fail("BINDING_EXPIRED", "the binding is more than 400 days old: its wallet must sign a new one", { issuedAt });
 }
@@ -48,9 +48,9 @@ export function checkBindingTime(binding: { readonly issuedAt: number }, now: nu
  * @param now ms
  * @throws SottoError BINDING_FROM_THE_FUTURE, BINDING_STALE, BINDING_INVALID
  */
-export function checkBindingFresh(binding: { readonly issuedAt: number }, now: number): void {
+export function assertBindingFresh(binding: { readonly issuedAt: number }, now: number): void {
   const issuedAt = assertIssuedAt(Object(binding).issuedAt);
-  checkLead(issuedAt, now);
+  assertNotAhead(issuedAt, now);
   if ((issuedAt + BINDING_MAX_AGE_SECONDS) * 1000 < now)
     fail("BINDING_STALE", "issuedAt is more than 24 hours old: the wallet must sign again", { issuedAt });
 }

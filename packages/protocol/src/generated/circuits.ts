@@ -15,7 +15,7 @@ export const MAX_APPEND_LEAVES = 64;
 /** Maximum number of notes that one withdrawal spends. */
 export const WITHDRAWAL_INPUTS = 8;
 
-/** Each circuit's public signals in wire order; `offset` is the place of a signal's first element. */
+/** Each circuit's public signals in wire order; `offset` is the position of a signal's first element. */
 export const CIRCUITS = {
   payment: {
     template: "Payment",

@@ -1,6 +1,6 @@
 import { Wallet } from "ethers";
 import { type Address, bindingTypedData, deriveKeys, type ShieldedAddressBinding } from "../../src/index.ts";
-import { PLACE } from "./place.ts";
+import { DEPLOYMENT } from "./deployment.ts";
 
 export const owner = new Wallet(`0x${"42".repeat(32)}`);
 
@@ -8,7 +8,7 @@ export const owner = new Wallet(`0x${"42".repeat(32)}`);
 export const binding: ShieldedAddressBinding = {
   phone: "+14155550100",
   wallet: owner.address.toLowerCase() as Address,
-  key: deriveKeys(new Uint8Array(32).fill(7), PLACE).shieldedAddress(),
+  key: deriveKeys(new Uint8Array(32).fill(7), DEPLOYMENT).shieldedAddress(),
   chainId: 31337n,
   pool: "0x5fbdb2315678afecb367f032d93f642f64180aa3",
   service: "https://phones.example/zk",

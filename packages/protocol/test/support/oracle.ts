@@ -5,7 +5,7 @@
 import { createHash, createHmac, createPrivateKey, createPublicKey, hkdfSync } from "node:crypto";
 import { buildBabyjub, buildPoseidonReference, type Element } from "circomlibjs";
 import { AbiCoder, keccak256, toUtf8Bytes } from "ethers";
-import { PLACE } from "./place.ts";
+import { DEPLOYMENT } from "./deployment.ts";
 
 const hash = await buildPoseidonReference();
 const curve = await buildBabyjub();
@@ -59,22 +59,22 @@ export function expand(seed: Uint8Array, purpose: string, size: number): Uint8Ar
 
 const toBigInt = (bytes: Uint8Array) => BigInt(`0x${Buffer.from(bytes).toString("hex")}`);
 
-export function keys(seed: Uint8Array, { chainId, pool } = PLACE) {
-  const place = `${chainId}/${pool}`;
+export function keys(seed: Uint8Array, { chainId, pool } = DEPLOYMENT) {
+  const deployment = `${chainId}/${pool}`;
   const field = (purpose: string) => toBigInt(expand(seed, purpose, 48)) % P;
-  const viewingKey = 2n * (toBigInt(expand(seed, `viewing-key/${place}`, 48)) % ((L - 1n) / 2n)) + 1n;
+  const viewingKey = 2n * (toBigInt(expand(seed, `viewing-key/${deployment}`, 48)) % ((L - 1n) / 2n)) + 1n;
   const encryptionKey = multiply(base8, viewingKey);
   const spendingKeys = [0, 1, 100].map((index) => {
-    const purpose = index === 0 ? `spending-key/${place}` : `deposit-key/${place}/${index}`;
+    const purpose = index === 0 ? `spending-key/${deployment}` : `deposit-key/${deployment}/${index}`;
     return { index, value: field(purpose) };
   });
   const ownerTags = spendingKeys.map(({ index, value }) => ({ index, value: poseidon([value], 1n) }));
-  const nonceKey = expand(seed, `nonce-key/${place}`, 32);
+  const nonceKey = expand(seed, `nonce-key/${deployment}`, 32);
   const tagHex = ownerTags[0]!.value.toString(16).padStart(64, "0");
   const shieldedAddress = pack(encryptionKey) + tagHex;
   return {
     viewingKey,
-    changeKey: field(`change-key/${place}`),
+    changeKey: field(`change-key/${deployment}`),
     nonceKey,
     encryptionKey,
     spendingKeys,

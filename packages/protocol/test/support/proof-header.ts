@@ -9,9 +9,9 @@ import {
   packCiphertext,
   type WireBundle,
 } from "../../src/index.ts";
-import { PLACE } from "./place.ts";
+import { DEPLOYMENT } from "./deployment.ts";
 
-const { R, C } = encryptAmount(deriveKeys(new Uint8Array(32).fill(4), PLACE).encryptionKey, 5n, 6n);
+const { R, C } = encryptAmount(deriveKeys(new Uint8Array(32).fill(4), DEPLOYMENT).encryptionKey, 5n, 6n);
 // The largest valid values, for which a header must have room.
 const words = Array.from({ length: 8 }, (_, i) => String(BASE_FIELD_MODULUS - 1n - BigInt(i)));
 export const signals = Array.from({ length: 10 }, (_, i) => String(FIELD_MODULUS - 1n - BigInt(i)));

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Chain, connectChain, signatureCall } from "@sotto/chain";
-import { checkBindingSignature, checkBindingTime, parseAddress, SottoError } from "@sotto/protocol";
+import { assertBindingTime, checkBindingSignature, parseAddress, SottoError } from "@sotto/protocol";
 import type { ArtifactsLock } from "@sotto/prover";
 import { Proofs } from "../checks/proofs.ts";
 import { Settlements } from "../checks/settlement.ts";
@@ -29,7 +29,7 @@ const MAX_NODE_RESPONSE_BYTES = 4 * 1024 * 1024;
 async function checkRecipient({ binding, signature }: Config, chain: Chain, now: number): Promise<void> {
   const refuse = (why: string, cause?: unknown) => new PaywallError("RECIPIENT_NOT_SIGNED", why, {}, { cause });
   try {
-    checkBindingTime(binding, now);
+    assertBindingTime(binding, now);
     if (await checkBindingSignature(binding, signature, signatureCall(chain))) return;
   } catch (cause) {
     if (!(cause instanceof SottoError)) throw cause;

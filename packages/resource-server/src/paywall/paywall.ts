@@ -2,8 +2,8 @@
 
 import type { PaymentUses } from "@sotto/protocol";
 import {
+  assertBindingTime,
   buildInstructions,
-  checkBindingTime,
   MAX_PROOF_HEADER_LENGTH,
   maxProofHeaderLength,
   type ProofHeader,
@@ -97,7 +97,7 @@ export class CorePaywall implements Paywall {
     const { binding, signature, service: serviceUrl } = config;
     const now = clock();
     // Clients would refuse an expired signature.
-    checkBindingTime(binding, now);
+    assertBindingTime(binding, now);
     const needed = maxProofHeaderLength(resource);
     if (needed > MAX_PROOF_HEADER_LENGTH) {
       report({ event: "malformed" });

@@ -1,8 +1,8 @@
 import type { Wallet } from "@sotto/client";
 import {
+  assertBindingTime,
   baseUrl,
   checkBindingSignature,
-  checkBindingTime,
   isSecureUrl,
   parseAddress,
   SottoError,
@@ -71,7 +71,7 @@ async function checkRecipient({ wallet: payTo, recipient, chainId, pool }: X402T
     new X402SchemeError("X402_RECIPIENT_NOT_SIGNED", message, {}, { cause });
   const binding = { phone, wallet: parseAddress(payTo), key: shieldedAddress, chainId, pool, service, issuedAt };
   try {
-    checkBindingTime(binding, wallet.now());
+    assertBindingTime(binding, wallet.now());
     if (await checkBindingSignature(binding, signature, (call) => wallet.chain.call(call))) return;
   } catch (cause) {
     // An unavailable node is not the recipient's fault.

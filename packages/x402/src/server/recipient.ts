@@ -1,7 +1,7 @@
 import {
   assertBinding,
+  assertBindingTime,
   checkBindingSignature,
-  checkBindingTime,
   decodeShieldedAddress,
   type EthCall,
   parseAddress,
@@ -66,7 +66,7 @@ export async function checkOwnBinding(
   try {
     const deployment = { chainId, pool: parseAddress(pool) };
     const binding = assertBinding({ phone, wallet, key: shieldedAddress, ...deployment, service, issuedAt });
-    checkBindingTime(binding, now);
+    assertBindingTime(binding, now);
     if (await checkBindingSignature(binding, signature, call)) return;
   } catch (cause) {
     if (!(cause instanceof SottoError) || cause.code === "BINDING_UNCHECKED") throw cause;

@@ -1,2 +1,0 @@
-/** The pool that the keys of the tests and vectors are for. */
-export const PLACE = { chainId: 31337n, pool: `0x${"5a".repeat(20)}` };
