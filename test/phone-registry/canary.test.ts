@@ -1,5 +1,5 @@
-// Whole runs of the registry, alone and in the service, with everything that can go wrong: no number, code, key or
-// signature is in what they log, measure or answer to others.
+// Full runs of the registry, alone and in the service, with every error. No number, code, key or signature appears in
+// their logs and metrics, or in answers to others.
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -31,7 +31,7 @@ const NODE_KEY = "node-key-4f1c0ffee";
 
 interface Run {
   readonly url: string;
-  /** Ends it. @returns everything it wrote */
+  /** Ends the program. @returns its whole output */
   end(): Promise<string>;
 }
 
@@ -97,7 +97,7 @@ describe("a whole run of the phone registry", function () {
         const [phone, unknown] = [newNumber(), newNumber()];
         const tell = async (path: string, body: unknown, headers = {}) => {
           const answer = await post(`${run.url}${path}`, body, headers);
-          // What is said to who did not send it: headers, and refusals.
+          // Parts of the answer that must not repeat the input: headers, and refusals.
           others.push(JSON.stringify([...answer.headers]));
           if (answer.status !== 200) others.push(JSON.stringify(answer.body));
           return answer;

@@ -1,4 +1,4 @@
-// Settings of the registry: everything wrong is named before anything is opened, and no secret is repeated.
+// The registry names every wrong setting before it opens anything, and repeats no secret.
 
 import { statSync } from "node:fs";
 import { join } from "node:path";

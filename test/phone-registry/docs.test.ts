@@ -1,4 +1,4 @@
-// docs/phone-registry.md: its programs are run, its settings, commands and metrics exist.
+// Runs the programs of docs/phone-registry.md, and checks that its settings, commands and metrics exist.
 
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -28,7 +28,7 @@ describe("docs/phone-registry.md", function () {
   let folder: string;
   before(async () => {
     registry = await openTestRegistry();
-    // Inside of the checkout, where the packages are found.
+    // Inside the checkout, so that Node finds the packages.
     mkdirSync(join(import.meta.dirname, "build"), { recursive: true });
     folder = mkdtempSync(join(import.meta.dirname, "build", "docs-"));
   });
@@ -37,14 +37,14 @@ describe("docs/phone-registry.md", function () {
     await registry.close();
   });
 
-  /** Runs a block as a program. @param begin what the reader has already; @param end what the test does with it */
+  /** Runs a block as a program. @param begin code that the reader already has @param end code of the test */
   function run(title: string, begin: string, end = "", environment: Record<string, string> = {}): Promise<string> {
     const block = blocks.find((one) => one.startsWith(`// ${title}`));
     if (block === undefined) throw new Error(`no block begins with ${title}`);
     const path = join(folder, `${title.replaceAll(/\W+/g, "-")}.mjs`);
     writeFileSync(path, `${begin}\n${block}\n${end}\n`);
     return new Promise((resolve, reject) => {
-      // Not spawnSync: the registry they talk to is in this process.
+      // Not spawnSync, because the program calls the registry in this process.
       const child = spawn(process.execPath, [path], { cwd: folder, env: { ...process.env, ...environment } });
       let said = "";
       for (const stream of [child.stdout, child.stderr])

@@ -1,5 +1,5 @@
-// Thousands of requests that are almost right, always the same ones: whatever comes in, the registry says what is wrong
-// with it; nothing is linked, proven or taken back by any of them, and no number is repeated.
+// Thousands of almost valid requests, the same ones in each run. The registry answers each with its error, links, verifies
+// and unlinks nothing, and repeats no number.
 
 import { Agent, request as httpRequest } from "node:http";
 import { PHONE_ROUTE_ERRORS } from "@sotto/phone-registry";
@@ -39,7 +39,7 @@ const agent = new Agent({ keepAlive: true, maxSockets: AT_A_TIME });
 function send(url: string, method: string, { type, body }: Pick<FuzzRequest, "type" | "body">): Promise<Reply> {
   const headers = { "content-length": body.length, ...(type === undefined ? {} : { "content-type": type }) };
   return new Promise((resolve, reject) => {
-    // The path as it is: URL would repair it.
+    // The unchanged path, because URL would normalize it.
     const { hostname, port, origin } = new URL(registryUrl);
     const path = url.slice(origin.length);
     const sent = httpRequest({ hostname, port, path, method, agent, headers }, (response) => {
@@ -68,7 +68,7 @@ describe("mutated requests to the phone registry", function () {
     registryUrl = registry.url;
     for (let index = 0; index < 4; index += 1) people.push([account(), newNumber()]);
     const [one, two, three, four] = people as [[Signer, string], [Signer, string], [Signer, string], [Signer, string]];
-    // Two wait for their codes, two are proven.
+    // Two numbers are unverified, two are verified.
     const links = [await linkBody(registry, ...one), await linkBody(registry, ...two)];
     for (const body of links) await registry.link(body);
     await linkVerified(registry, ...three);
@@ -95,7 +95,7 @@ describe("mutated requests to the phone registry", function () {
     await registry.close();
   });
 
-  /** What is wrong with the answer, if anything. */
+  /** @returns a description of the answer's fault; undefined if there is none */
   function judge({ status, text }: Reply): string | undefined {
     if (status >= 500) return "a 5xx";
     const answer = JSON.parse(text) as Record<string, unknown>;
@@ -130,7 +130,7 @@ describe("mutated requests to the phone registry", function () {
       REQUESTS,
       async (random) => {
         let request = mutate(samples, random);
-        // Another spelling of the same number or signature is the same request: no mutation.
+        // Another spelling of the same number or signature is the same request, and so not a mutation.
         while (isRight(request)) request = mutate(samples, random);
         const reply = await send(`${registry.url}${request.path}`, "POST", request);
         const code = reply.status === 200 ? "200" : String((JSON.parse(reply.text) as { code?: unknown }).code);
@@ -141,7 +141,7 @@ describe("mutated requests to the phone registry", function () {
       "phone fuzz",
     );
     expect(faults.slice(0, 20)).to.deep.equal([]);
-    // They reach all depths.
+    // The requests reach every layer.
     for (const code of ["INVALID_REQUEST", "INVALID_JSON", "INVALID_PHONE_NUMBER", "INVALID_SHIELDED_ADDRESS"])
       expect(codes.get(code) ?? 0, code).to.be.above(5);
     for (const code of ["SIGNATURE_INVALID", "CODE_EXPIRED", "BINDING_SIGNATURE_INVALID", "INVALID_ADDRESS"])
@@ -161,7 +161,7 @@ describe("mutated requests to the phone registry", function () {
         if (status === 200) {
           const { wallet, phoneNumber } = JSON.parse(text) as Record<string, unknown>;
           const [written = ""] = path.split("?");
-          // +49 (0)151.. is how many write it.
+          // Many people write +49 (0)151...
           const asked = `+${decodeURIComponent(written).replace(/\D/g, "").replace(/^490/, "49")}`;
           const [owner] = people.find(([, number]) => number === asked) ?? [];
           return phoneNumber === asked && wallet === owner?.address ? undefined : `${path}: ${text}`;
@@ -192,7 +192,7 @@ describe("mutated requests to the phone registry", function () {
     expect((await registry.resolve(phone)).body["wallet"]).to.equal(signer.address);
   });
 
-  /** Whether a mutation says the same as a request that is right, in another spelling. */
+  /** Whether a mutation is equivalent to a valid request, in another spelling. */
   function isRight({ path, type, body }: FuzzRequest): boolean {
     if (type !== "application/json") return false;
     let fields: Record<string, unknown>;
@@ -237,7 +237,7 @@ const EXTRA = [
   "#",
 ];
 
-/** A number with a character changed, taken away or put in. */
+/** A number with one character changed, removed or inserted. */
 function spoil(phone: string, random: Random): string {
   const text = random.pick([phone, encodeURIComponent(phone), phone.slice(1)]);
   const at = random.below(text.length + 1);

@@ -1,4 +1,4 @@
-// Linking a number over HTTP: the four fields of the interface, the proof of the number, and what a stranger learns.
+// Linking a number over HTTP: the four fields of the interface, the verification, and what a stranger can learn.
 
 import { createHash } from "node:crypto";
 import { bindingSlots, checkBindingSignature, parseAddress } from "@sotto/protocol";
@@ -93,7 +93,7 @@ describe("linking a phone number", function () {
       for (const issuedAt of [Math.min(...slots) - 300, Math.max(...slots) + 300]) {
         const answer = await stopped.link(await linkBody(stopped, account(), newNumber(), { issuedAt }));
         expect([answer.status, answer.body["code"]]).to.deep.equal([401, "SIGNATURE_INVALID"]);
-        // Says what had to be signed, for whom, and where to read about it.
+        // The message names the struct to sign, the registry, and the documentation.
         const words = [
           "EIP-712 struct ShieldedAddressBinding",
           stopped.service,
@@ -191,7 +191,7 @@ describe("linking a phone number", function () {
       expect(await codeOf("+4915112345678")).to.equal(undefined);
       expect(await codeOf("+33612345678")).to.equal("NUMBER_NOT_SERVED");
       expect(await codeOf("+499001234567")).to.equal("NUMBER_NOT_SERVED");
-      // Who is there already is found all the same.
+      // Lookups still accept these numbers, because they may have been linked earlier.
       expect((await closed.resolve("+33612345678")).body["code"]).to.equal("UNKNOWN_NUMBER");
     } finally {
       await closed.close();
@@ -205,7 +205,7 @@ describe("linking a phone number", function () {
       const body = await linkBody(german, signer, "+4915123456789", { key });
       const answer = await german.link({ ...body, phoneNumber: "01512 3456789" });
       expect([answer.status, answer.body["phoneNumber"]]).to.deep.equal([200, "+4915123456789"]);
-      // What is signed is the number itself, however it is written.
+      // The signature covers the normalized number, independent of its spelling.
       const signedLocal = bindingFor(german, signer.address, "+4915123456789", { key });
       expect(signedLocal.phone).to.equal("+4915123456789");
       for (const written of ["01512 3456789", "(01512) 3456789", "4915123456789", "+49 1512 3456789"])

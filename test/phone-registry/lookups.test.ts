@@ -1,4 +1,4 @@
-// The signed-in mode: each lookup by a wallet, for one number, once, in time.
+// Signed lookups: each signature is valid for one wallet and one number, once, until its deadline.
 
 import { randomBytes } from "node:crypto";
 import { lookupTypedData, type PhoneLookup } from "@sotto/protocol";
@@ -78,7 +78,7 @@ describe("signed lookups", function () {
   it("are valid for one number only", async () => {
     const headers = await headersFor(account());
     expect(await ask(headers, newNumber())).to.equal("SIGNATURE_INVALID");
-    // It was not used up by that.
+    // The refused lookup did not consume the signature.
     expect(await ask(headers)).to.equal(payee.address);
   });
 
@@ -114,7 +114,7 @@ describe("signed lookups", function () {
 
   it("count against the signing wallet, from any address", async () => {
     const signer = account();
-    // A number that it pays is looked up without end.
+    // Repeated lookups of the same number do not count.
     for (let index = 0; index < 6; index += 1) expect(await ask(await headersFor(signer))).to.equal(payee.address);
     const answers = [];
     for (let index = 0; index < 6; index += 1) {

@@ -1,8 +1,8 @@
-// One number, however it is written: its own country's ways, and everybody's.
+// A number has one normalized form for all spellings, national and international.
 import { type CountryCode, parseNumber } from "@sotto/phone-registry";
 import { expect } from "chai";
 
-/** Country, the number as people there write it, and E.164. Numbers of tables for examples and films where there are. */
+/** Country, the national spelling, and E.164. Numbers reserved for examples and films, if the country has any. */
 const LOCAL: readonly [CountryCode, string, string][] = [
   ["AR", "011 15-2345-6789", "+5491123456789"],
   ["AT", "0664 123456", "+43664123456"],
@@ -60,7 +60,7 @@ describe("phone numbers", () => {
       const spaced = digits.replace(/(..)/g, "$1 ").trim();
       for (const written of [number, digits, `+${spaced}`, spaced, ` ${digits}`, `+${digits.replace(/(...)/g, "$1-")}`])
         expect(codeOf(written.replace(/-$/, "")), written).to.equal(number);
-      // At home, too, the international form stays what it is.
+      // The international form means the same number in its own country.
       for (const written of [number, digits]) expect(codeOf(written, country), written).to.equal(number);
     });
 
@@ -98,16 +98,16 @@ describe("phone numbers", () => {
     });
 
   it("are never guessed: ambiguous digits are rejected without a plus sign", () => {
-    // A mobile number in China, and one in Chicago.
+    // Could be a mobile number in China or a number in Chicago.
     expect(codeOf("131 2345 6789", "CN")).to.equal("AMBIGUOUS_PHONE_NUMBER");
     expect(codeOf("+13123456789", "CN")).to.equal("+13123456789");
     expect(codeOf("+8613123456789", "CN")).to.equal("+8613123456789");
-    // One in the United States, and one in Egypt; in brackets it can only be the first.
+    // Could be a number in the United States or in Egypt; with parentheses, only the former.
     expect(codeOf("2015550123", "US")).to.equal("AMBIGUOUS_PHONE_NUMBER");
     expect(codeOf("(201) 555-0123", "US")).to.equal("+12015550123");
     expect(codeOf("+2015550123", "US")).to.equal("+2015550123");
     expect(codeOf("2015550123")).to.equal("+2015550123");
-    // Nobody in Germany writes a local number without its zero: these digits are international.
+    // National numbers in Germany begin with a zero, so these digits must be international.
     expect(codeOf("4915123456789", "DE")).to.equal("+4915123456789");
   });
 

@@ -1,4 +1,4 @@
-// The registry as a program: started, rotated and asked to forget while it serves, killed at any moment.
+// The registry as a program: start, key rotation and erasure while it serves, and kills at any moment.
 
 import type { ChildProcess } from "node:child_process";
 import { join } from "node:path";
@@ -41,7 +41,7 @@ describe("the phone registry as a program", function () {
       SOTTO_PHONE_CODE_FILE: join(folder.path, "codes"),
       SOTTO_PHONE_MASTER_KEYS: newKey("m1"),
       SOTTO_PHONE_INDEX_KEYS: newKey("i1"),
-      // The address that wallets sign outlives the process.
+      // The service address in signatures does not change with a restart.
       SOTTO_PUBLIC_URL: "http://127.0.0.1:8403/zk",
     };
   });
@@ -174,7 +174,7 @@ describe("the phone registry as a program", function () {
         call(resolveUrl(registry, phone)),
       ];
       const underWay = Promise.allSettled(requests);
-      // Before any of them is answered, or as soon as one, two or all are.
+      // Kill before any answer, or after one, two or all answers.
       let answered = 0;
       const wanted = round % 4;
       await new Promise<void>((resolve) => {
@@ -187,11 +187,11 @@ describe("the phone registry as a program", function () {
       const [verified] = await underWay;
       registry = await start();
       const { wallet, verified: proven } = (await call(resolveUrl(registry, phone))).body;
-      // What was answered holds; what was not is one or the other, never nothing and never half.
+      // An answered request took effect. An unanswered one took effect completely or not at all.
       if (verified?.status === "fulfilled" && verified.value.status === 200) expect(wallet).to.equal(moved.address);
       else expect([kept.address, moved.address]).to.include(wallet);
       expect(proven).to.equal(true);
-      // A number whose link was cut off can be linked again.
+      // A number whose link was interrupted can be linked again.
       await linkAndVerify(registry, account(), other);
     }
   });

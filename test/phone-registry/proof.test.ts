@@ -1,5 +1,5 @@
-// What holds a number: the code that was sent to it. What strangers learn meanwhile, and what moves, renews and ends a
-// link.
+// Verification of a number by the code sent to it, what strangers can learn meanwhile, and how a link moves, renews and
+// ends.
 
 import { bindingSlots } from "@sotto/protocol";
 import { expect } from "chai";
@@ -33,7 +33,7 @@ describe("verifying a phone number", function () {
     const body = await linkBody(registry, signer, phone);
     const first = await registry.link(body);
     const old = proofOf(registry, signer, phone);
-    // Ten minutes later the slot has to be named: this answer says which it was.
+    // Ten minutes later the client must send the slot, which the first answer contained.
     registry.ahead = 600_000;
     expect((await registry.link(body)).body["code"]).to.equal("SIGNATURE_INVALID");
     expect((await registry.link({ ...body, issuedAt: first.body["issuedAt"] })).status).to.equal(200);
@@ -87,7 +87,7 @@ describe("verifying a phone number", function () {
       };
     });
     expect(await ofTaken).to.deep.equal(await ofFree);
-    // Until it is proven it shadows nothing.
+    // An unverified link does not hide a verified one.
     expect((await registry.resolve(taken)).body).to.include({ wallet: owner.address, verified: true });
     for (const phone of [taken, free]) {
       const guess = { phoneNumber: phone, walletAddress: stranger.address, code: "000000" };
@@ -137,7 +137,7 @@ describe("verifying a phone number", function () {
     await registry.link(await linkBody(registry, thief, phone));
     const [forOwner, forThief] = [proofOf(registry, owner, phone), proofOf(registry, thief, phone)];
     expect(registry.codes.at(-1)).to.include({ phone, wallet: thief.address });
-    // The owner types in what it was sent for its own wallet; the thief cannot use it.
+    // The owner enters the code for its own wallet; the thief cannot use it.
     if (forOwner.code !== forThief.code)
       expect((await registry.verify({ ...forThief, code: forOwner.code })).body["code"]).to.equal("CODE_WRONG");
     expect((await registry.verify(forOwner)).body["wallet"]).to.equal(owner.address);
@@ -162,7 +162,7 @@ describe("verifying a phone number", function () {
       const forged = { ...(await unlinkBody(registry, stranger, number)), walletAddress: owner.address };
       expect((await registry.unlink(forged)).body).to.include({ code: "SIGNATURE_INVALID" });
     }
-    // A signature to link is none to take back, nor the other way round.
+    // A signature to link does not unlink, and vice versa.
     const linked = await linkBody(registry, owner, phone);
     const [issuedAt = 0] = bindingSlots(Date.now());
     const misused = { ...linked, issuedAt };

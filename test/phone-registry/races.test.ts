@@ -1,4 +1,4 @@
-// Several at once for one number: one of them has it in the end, and nobody gets what another proved.
+// Concurrent requests for one number: one of them holds it in the end, and nobody gets a number that another verified.
 
 import { expect } from "chai";
 import { slow } from "../kit/slow.ts";
@@ -33,7 +33,7 @@ describe("races for a phone number", function () {
       const proofs = [proofOf(registry, one, phone), proofOf(registry, two, phone)];
       const proven = await Promise.all(proofs.map(registry.verify));
       expect(proven.map(({ status }) => status)).to.deep.equal([200, 200]);
-      // Whoever came second is told of the first, and has it.
+      // The second one learns of the first, and holds the number.
       const second = proven.filter(({ body }) => body["changed"] !== undefined);
       expect(second).to.have.length(1);
       expect((await ownerOf(phone))["wallet"]).to.equal(second[0]!.body["wallet"]);
@@ -86,7 +86,7 @@ describe("races for a phone number", function () {
         registry.verify(proofOf(registry, after, phone)),
       ]);
       expect(proven.status).to.equal(200);
-      // Before the other took over there was a link to take back; afterwards there was none.
+      // Unlinking succeeds only before the other wallet takes over.
       const overtaken = proven.body["changed"] !== undefined;
       expect(taken.body["code"] ?? "unlinked").to.equal(overtaken ? "NOT_LINKED" : "unlinked");
       expect(await ownerOf(phone)).to.include({ wallet: after.address, verified: true });

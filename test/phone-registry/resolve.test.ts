@@ -1,4 +1,4 @@
-// Resolving over HTTP: one number in every spelling, and what somebody sees who tries numbers, or only sees sizes.
+// Resolving over HTTP: a number in every spelling, and what an attacker learns who tries numbers or observes sizes.
 
 import { once } from "node:events";
 import { connect } from "node:net";
@@ -54,7 +54,7 @@ describe("resolving a phone number", function () {
       expect(JSON.stringify(answer.body)).to.not.include("12345678");
     });
 
-  /** The whole answer as it is on the wire. */
+  /** The complete answer as bytes on the wire. */
   async function raw(phone: string): Promise<string> {
     const { hostname, port, pathname } = new URL(resolveUrl(registry, phone));
     const socket = connect(Number(port), hostname);
@@ -132,7 +132,7 @@ describe("resolving a phone number", function () {
         const codes = [];
         for (const phone of phones) codes.push(await ask(limited, phone));
         expect(codes, setting).to.deep.equal([...Array(3).fill("UNKNOWN_NUMBER"), "LOOKUPS_LIMITED"]);
-        // Another range is free as long as the address is.
+        // Another range is not limited, unless the limit is per address.
         const elsewhere = setting === "SOTTO_PHONE_LOOKUPS_CLIENT" ? "LOOKUPS_LIMITED" : "UNKNOWN_NUMBER";
         expect(await ask(limited, "+4915155555555"), setting).to.equal(elsewhere);
       } finally {

@@ -1,4 +1,4 @@
-// How codes leave the registry: over a real connection, to a program that checks who calls; and where they must not go.
+// Delivery of codes over a real connection to a program that authenticates the registry, and forbidden destinations.
 
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
@@ -24,7 +24,7 @@ interface Received {
   readonly body: string;
 }
 
-/** A program that receives codes; each answer is one of `answers`, the last of them from then on. */
+/** Starts a program that receives codes. It gives `answers` in order, and repeats the last one. */
 async function receiver(...answers: ((response: ServerResponse) => void)[]) {
   const received: Received[] = [];
   const server = createServer((request, response) => {
@@ -41,7 +41,7 @@ async function receiver(...answers: ((response: ServerResponse) => void)[]) {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  // A test that fails leaves it behind: the run ends all the same.
+  // A failed test does not close it, but the run must still end.
   server.unref();
   const close = async () => {
     server.closeAllConnections();

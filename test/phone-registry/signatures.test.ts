@@ -1,5 +1,5 @@
-// Who signs what for whom: every signature that is not this wallet's, for this number, key, chain, pool and registry, at
-// this time, is refused; wallets that are contracts are asked on chain, and cannot make the registry ask without end.
+// The registry rejects every signature that is not by this wallet, for this number, key, chain, pool, registry and time.
+// It checks contract wallets on chain, and they cannot make it call without limit.
 
 import { bindingSlots, type ShieldedAddressBinding } from "@sotto/protocol";
 import { expect } from "chai";
@@ -75,7 +75,7 @@ describe("signatures for a phone registry", function () {
     expect(await codeOf({ ...right, signature: "0x0" })).to.equal("INVALID_REQUEST");
     expect(await codeOf({ ...right, signature: "0xzz" })).to.equal("BINDING_SIGNATURE_INVALID");
     expect(await codeOf({ ...right, signature: `0x${"ab".repeat(9000)}` })).to.equal("INVALID_REQUEST");
-    // EIP-2098's 64 bytes are the same signature.
+    // The 64 bytes of EIP-2098 encode the same signature.
     const yParity = v === "1c" ? 1n << 255n : 0n;
     expect(await codeOf({ ...right, signature: `0x${r}${(s | yParity).toString(16).padStart(64, "0")}` })).to.equal(
       200,
@@ -88,7 +88,7 @@ describe("signatures for a phone registry", function () {
     const [issuedAt = 0] = bindingSlots(Date.now());
     expect(await codeOf({ ...old, issuedAt })).to.equal("SIGNATURE_REPLAYED");
     await linkVerified(registry, second, phone);
-    // The thief has seen the first owner's request, and any other spelling of its signature is the same struct.
+    // The attacker has seen the first owner's request; another encoding of its signature signs the same struct.
     for (const signature of [old.signature, compact(old.signature)])
       expect(await codeOf({ ...old, signature, issuedAt })).to.equal("SIGNATURE_REPLAYED");
     expect((await registry.resolve(phone)).body["wallet"]).to.equal(second.address);

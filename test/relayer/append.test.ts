@@ -1,4 +1,4 @@
-// Queued notes get into the tree: at once, when the oldest waited long enough, or when an append would be full.
+// The relayer appends queued notes to the tree: immediately, when the oldest note is old enough, or when an append is full.
 
 import { expect } from "chai";
 import { eventually, WAIT } from "../kit/eventually.ts";
@@ -50,7 +50,7 @@ describe("the relayer's appends", function () {
   });
 
   it("wait for the oldest note to be old enough", async () => {
-    // Only the chain's clock goes on: this machine's may take 20 s for anything.
+    // The relayer's clock stands still, and only the chain's advances; a slow machine may need 20 s for any step.
     const now = Date.now();
     const service = await services.start({ config: { append: true, appendAfter: 20_000 }, clock: () => now });
     await chain.deposit();

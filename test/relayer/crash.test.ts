@@ -1,4 +1,4 @@
-// kill -9 of a relayer's process at every state of the outbox, and what the next one makes of it.
+// Kills a relayer's process with SIGKILL at every state of the outbox; the next relayer resumes its work.
 
 import { paymentSignals } from "@sotto/protocol";
 import { openStore } from "@sotto/verifier-service";
@@ -49,7 +49,7 @@ describe("kill -9 of the relayer", function () {
     await chain.automine(true);
   });
 
-  /** Starts a relayer's process and waits until it is dead. @returns the signal that ended it */
+  /** Starts a relayer's process and waits until it ends. @returns the signal that ended it */
   async function dies(storeUrl: string, fault: Fault): Promise<NodeJS.Signals | null> {
     return ended(children.fork({ storeUrl, fault, config: CONFIG }));
   }

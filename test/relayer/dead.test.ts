@@ -1,4 +1,4 @@
-// Work that comes to nothing must not slow down, or cost more than, work that does.
+// Operations that can no longer succeed must not delay others, and must not cost more than them.
 
 import { WITHDRAWAL_SIGNAL } from "@sotto/protocol";
 import { expect } from "chai";
@@ -18,7 +18,7 @@ import {
 } from "./support/service.ts";
 
 const DAY_MS = 86_400_000;
-/** For transactions that go first into a block. */
+/** Fees of transactions that must be first in a block. */
 const DEARER = { maxPriorityFeePerGas: 10n ** 11n, maxFeePerGas: 10n ** 12n, gasLimit: 200_000n };
 
 describe("a relayer with dead operations", function () {
@@ -49,14 +49,14 @@ describe("a relayer with dead operations", function () {
   const isMined = ({ store }: Service) =>
     eventually(async () => (await store.outbox.open()).every(({ state }) => state === "mined"));
 
-  /** The account's tokens are gone in the next block, before all else in it. */
+  /** Transfers the account's tokens away with the first transaction of the next block. */
   async function takeTokens(account: Wallet, amount: bigint): Promise<void> {
     await chain.rpc("hardhat_setBalance", account.address, "0xde0b6b3a7640000");
     const token = new Contract(chain.deployment.token, ["function transfer(address, uint256)"], account);
     await token.getFunction("transfer")(chain.deployment.token, amount, DEARER);
   }
 
-  /** Deposits of an account without tokens that were in a transaction whose nonce another took. */
+  /** Adds deposits of an account without tokens, whose transaction lost its nonce to another transaction. */
   async function deadDeposits({ store }: Service, count: number): Promise<void> {
     const account = newAccount();
     const lease = (await store.leases.acquire("relayer", "before", 600_000))!;
@@ -85,7 +85,7 @@ describe("a relayer with dead operations", function () {
     await isMined(service);
     await rounds(service);
     expect(await relayer.waitFor(id, 0)).to.include({ state: "pending" });
-    // Not even if it would succeed now.
+    // The relayer does not resend it, even if it would succeed now.
     await chain.token.getFunction("mint")(account.address, 1_000_000n);
     await chain.mine();
     expect(await relayer.waitFor(id, WAIT)).to.include({ state: "failed", reason: "REVERTED" });
@@ -222,7 +222,7 @@ describe("a relayer with dead operations", function () {
     expect((await relayer.waitFor(id, WAIT)).state).to.equal("settled");
     const sending = node.questions.findIndex(({ method }) => method === "eth_sendRawTransaction");
     const before = node.questions.slice(0, sending).map(({ method }) => method);
-    // Of the payment's own transaction; the queue of the pool as the follower read it, and the simulation.
+    // No receipts of the dead deposits; calls only for the pool's queue and for the simulation of the payment.
     expect(before.filter((method) => method === "eth_getTransactionReceipt")).to.deep.equal([]);
     expect(before.filter((method) => method === "eth_call")).to.have.lengthOf.at.most(2);
   });

@@ -1,4 +1,4 @@
-// Several replicas of the service on one PostgreSQL: one relays, the others queue and wait.
+// Several replicas of the service on one PostgreSQL: the leader relays, the others queue operations and wait.
 
 import { paymentSignals } from "@sotto/protocol";
 import { expect } from "chai";
@@ -41,12 +41,12 @@ describe("replicas on one PostgreSQL", function () {
 
   const nonceOf = () => chain.provider.getTransactionCount(new Wallet(RELAYER_KEY).address);
 
-  it("settle each payment once under load, whichever replica received it", async () => {
+  it("settle each payment once under load, through any replica", async () => {
     const replicas = await Promise.all([1, 2].map(() => services.start({ storeUrl, config: CONFIG })));
     const payments = await Promise.all(Array.from({ length: LOAD }, () => chain.payment()));
     const outcomes = await Promise.all(
       payments.map(async (payment) => {
-        // Both are given the same bundle at once: a client that got no answer tries elsewhere.
+        // Both replicas receive the same bundle concurrently, as from a client that retries after a timeout.
         const ids = await Promise.all(replicas.map(({ store }) => enqueue(store, payment)));
         expect(new Set(ids).size).to.equal(1);
         for (const { relayer } of replicas) relayer.settle(ids[0]!);

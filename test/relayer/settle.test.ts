@@ -11,9 +11,9 @@ import { authorizedDeposit, enqueue, enqueueDeposit, enqueueWithdrawal, rounds, 
 
 const relayerAddress = new Wallet(RELAYER_KEY).address.toLowerCase();
 
-/** Where chains of the OP stack say what a transaction's data costs on the chain below. */
+/** The contract of OP-stack chains that returns the L1 fee of a transaction's data. */
 const GAS_PRICE_ORACLE = "0x420000000000000000000000000000000000000F";
-/** A contract that returns the number, whatever it is asked. */
+/** Code of a contract that answers every call with this number. */
 const constantly = (wei: bigint) => `0x7f${wei.toString(16).padStart(64, "0")}60005260206000f3`;
 
 describe("relayer", function () {
@@ -110,7 +110,7 @@ describe("relayer", function () {
     const payment = await chain.payment();
     const id = await enqueue(store, payment);
     await eventually(async () => ((await chain.rpc("eth_pendingTransactions")) as unknown[]).length > 0);
-    // A dearer transaction of another account goes first into the block.
+    // A transaction of another account with higher fees is first in the block.
     const rival = await chain.pool.getFunction("settle")([payment], {
       maxPriorityFeePerGas: 10n ** 10n,
       maxFeePerGas: 10n ** 11n,
@@ -198,10 +198,10 @@ describe("relayer", function () {
       const { store, relayer } = await services.start({ config: { gasBudgetPerDay: 10n ** 18n } });
       const { txHash } = await relayer.waitFor(await enqueue(store, await chain.payment()), WAIT);
       const receipt = await chain.provider.getTransactionReceipt(txHash);
-      // A quarter more than the price of now: it changes until the transaction is mined.
+      // A quarter more than the current L1 fee, because the fee may rise until the transaction is mined.
       const cost = receipt!.gasUsed * receipt!.gasPrice + (10n ** 15n * 5n) / 4n;
       await eventually(async () => (await store.gasToday()) === cost);
-      // The gas alone would fit into the budget.
+      // The gas without the L1 fee would fit into the budget.
       await chain.rpc("hardhat_setCode", GAS_PRICE_ORACLE, constantly(10n ** 18n));
       const id = await enqueue(store, await chain.payment());
       await eventually(async () => (await store.operations.get(id))?.reason === "GAS_BUDGET_EXHAUSTED");

@@ -1,4 +1,4 @@
-// Nodes that fail or lie, transactions that get stuck, nonces that others take, blocks that vanish.
+// Nodes that fail or lie, stuck transactions, nonces that other transactions use, and reorganized blocks.
 
 import { paymentSignals } from "@sotto/protocol";
 import { expect } from "chai";
@@ -51,7 +51,7 @@ describe("relayer in trouble", function () {
   for (const mode of [...(Object.keys(MODES) as (keyof typeof MODES)[]), "isBehind" as const])
     it(`settles through the second node while the first one ${mode}`, async () => {
       const first = await proxy();
-      // Which chain a node is on is asked when it is met.
+      // The relayer asks a node for its chain only when it first uses the node.
       if (mode === "isOnAnotherChain") first.mode = mode;
       const { store, relayer } = await services.start({ urls: [first.url, chain.node.url], timeout: 400 });
       await eventually(async () => (await relayer.status()).lastRound !== undefined);
@@ -75,7 +75,7 @@ describe("relayer in trouble", function () {
       const payment = await chain.payment();
       only.mode = mode;
       const id = await enqueue(store, payment);
-      // It has met the trouble, whatever that is.
+      // The relayer has encountered the failure.
       await eventually(async () =>
         mode === "hangs" || mode === "breaksOff"
           ? (await relayer.status()).error !== undefined
@@ -172,7 +172,7 @@ describe("relayer in trouble", function () {
     const { store, counts, log } = service;
     await chain.automine(false);
     await enqueue(store, await chain.payment());
-    // Often enough for an offer that grows by an eighth each time to pass it.
+    // Enough rounds for fees that rise by an eighth each time to exceed the cap.
     for (let looks = 0; looks < 14; looks += 1) {
       now += 2_000;
       await rounds(service);
@@ -189,7 +189,7 @@ describe("relayer in trouble", function () {
     const payment = await chain.payment();
     const id = await enqueue(store, payment);
     await eventually(async () => (await pending()).length === 1);
-    // Too dear a block for the transaction, and later than the payment's date.
+    // The block's base fee is too high for the transaction, and its timestamp is past the payment's validUntil.
     await chain.rpc("hardhat_setNextBlockBaseFeePerGas", "0x2540be40000");
     await chain.rpc("evm_setNextBlockTimestamp", Number(payment.validUntil) + 1);
     await chain.mine();
@@ -236,7 +236,7 @@ describe("relayer in trouble", function () {
     await eventually(async () => (await relayer.status()).lastRound !== undefined);
     const before = await store.ledger.blocks();
     await chain.rpc("evm_revert", snapshot);
-    // Empty blocks of the same second would be the same blocks.
+    // Empty blocks of the same second would have the same hashes.
     await chain.rpc("evm_increaseTime", 5);
     await chain.mine(5);
     await eventually(async () => (counts.get("relayer_reorganisations_total") ?? 0) > 0);
@@ -271,7 +271,7 @@ describe("relayer in trouble", function () {
     const { store, relayer } = await services.start({ config: { rebroadcastAfter: 100 } });
     await chain.mine(2);
     const snapshot = await chain.rpc("evm_snapshot");
-    // Somebody with the same key was here before; a reorganisation forgets it.
+    // Another program used the same key; a reorganization then removes its transaction.
     const signer = new Wallet(RELAYER_KEY, chain.provider);
     await (await signer.sendTransaction({ to: relayerAddress })).wait();
     const nonce = await chain.provider.getTransactionCount(relayerAddress);

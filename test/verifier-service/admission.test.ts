@@ -1,4 +1,4 @@
-// What could not be settled is refused before a token is given for it, and readiness says so too.
+// The service issues no token for a payment that it could not settle, and reports that it is not ready.
 
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -79,7 +79,7 @@ describe("requests that could not be settled", function () {
         0, 0, 0, 0,
       ]);
       expect(await checkOf(service, check)).to.deep.equal([503, false, { ok: false, code }]);
-      // What is wrong with a payment is said first: its payer need not come back.
+      // The payment's own error comes first, because retrying would not help its payer.
       const late = forgeBundle(world, { root: world.root, timestamp: Date.now() - 10 * MINUTE_MS });
       expect((await post(`${service.url}/verify`, late)).body).to.include({
         valid: false,
@@ -108,7 +108,7 @@ describe("requests that could not be settled", function () {
     for (const service of [leader, standby])
       expect(await checkOf(service, "leader")).to.deep.equal([200, true, { ok: true }]);
     try {
-      // From here on every round fails: the contract has an event that the node does not show.
+      // From now on every round fails, because the node hides an event that the contract emitted.
       node.mode = "hidesEvents";
       await (await world.poolContract.getFunction("deposit")([7n], [20_000n])).wait();
       await eventually(async () => leader.logged.some((line) => line.includes("a round of the relayer failed")));

@@ -30,7 +30,7 @@ describe("circuits and keys", function () {
   it("describes every circuit with its signals and files, each under its content hash", async () => {
     const response = await get("/circuits");
     const text = await response.text();
-    // A tag of the keys alone would keep a client on witness generators that are gone.
+    // An ETag of the keys alone would let clients keep URLs of witness generators that no longer exist.
     expect(response.headers.get("etag")).to.equal(`"${sha256(Buffer.from(text))}"`);
     const body = JSON.parse(text) as {
       artifactSet: { name: string; id: string };
@@ -102,7 +102,7 @@ describe("circuits and keys", function () {
 
   describe("compressed with brotli", () => {
     const br = { "accept-encoding": "gzip, br" };
-    /** By node:http, which decompresses nothing. */
+    /** Sends a request with node:http, which does not decompress the answer. */
     const raw = async (path: string, headers: Record<string, string> = {}) => {
       const message = await new Promise<IncomingMessage>((resolve, reject) =>
         request(`${service.url}${path}`, { headers }, resolve).on("error", reject).end(),

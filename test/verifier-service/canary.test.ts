@@ -1,5 +1,5 @@
-// A whole run of the service as a program, with deposits, payments, withdrawals and everything that can go wrong with
-// them: no key, token, signature or proof of it is in what it logs, measures or answers.
+// A full run of the service as a program, with deposits, payments, withdrawals and their errors. No key, token, signature
+// or proof appears in its logs, metrics or answers.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
@@ -18,10 +18,10 @@ import { proveWithdrawal } from "../world/statements.ts";
 import { depositBody } from "./support/deposits.ts";
 
 const PROGRAM = join(import.meta.dirname, "..", "..", "packages", "verifier-service", "dist", "main.js");
-/** In an address of a node, where providers put their customers' keys. */
+/** A key in a node's URL, where providers put the keys of their customers. */
 const NODE_KEY = "node-key-4f1c0ffee";
 
-/** Every way in which a number may be written. */
+/** Every encoding in which a number could appear. */
 const spellings = (value: bigint): string[] => [String(value), value.toString(16).padStart(64, "0")];
 const spellingsOf = (hex: string): string[] => spellings(BigInt(hex));
 

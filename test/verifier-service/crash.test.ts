@@ -1,4 +1,4 @@
-// kill -9 of the service as it is run, at every step of a payment that it logs, and the same request to the next one.
+// Kills the service's process with SIGKILL at every logged step of a payment, and repeats the request after a restart.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ import { forgeBundle, settleRequest } from "../world/bundles.ts";
 import { environment, openWorld, type World } from "../world/service.ts";
 import { type ServiceProcess, startProcess, stopProcess } from "../world/service-process.ts";
 
-/** What it logs then, of this payment and not of an append. */
+/** The log line of each step, for the payment and not for an append. */
 const STEPS = {
   "transaction stored": /"kind":"settle".*"transaction stored"/,
   "transaction mined": /"kind":"settle",.*"hash":"(0x\w+)"(?:.|\n)*"hash":"\1".*"transaction mined"/,
@@ -45,7 +45,7 @@ describe("kill -9 of the service", function () {
 
   for (const [step, log] of Object.entries(STEPS))
     it(`at "${step}": the next process settles it once, and always gives the same answer`, async () => {
-      // The same files again: for its clients it is the same service.
+      // With the same files, it is the same service to its clients.
       const settings = { ...environment(world, folder), SOTTO_LOG_LEVEL: "info" };
       const first = await startProcess(settings, () => undefined, log);
       running = first;

@@ -1,5 +1,5 @@
-// Thousands of requests that are almost right, always the same ones: whatever comes in, the service says what is wrong
-// with it, and nothing is reserved, queued or paid.
+// Thousands of almost valid requests, the same ones in each run. The service answers each with its error, and reserves,
+// queues and pays nothing.
 
 import { Agent, request as httpRequest } from "node:http";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ import { depositBody } from "./support/deposits.ts";
 
 const REQUESTS = fuzzSize(1_000, 100_000);
 const AT_A_TIME = 12;
-/** Of files, of SQL, of stacks. */
+/** Texts from files, SQL and stack traces, which no answer may contain. */
 const INTERNALS =
   /node_modules|file:\/\/|\.[jt]s:\d|\bat [\w.<>]+ \(|SQLITE|select .* from|SyntaxError|undefined is not/i;
 
@@ -54,12 +54,12 @@ describe("mutated requests to the service", function () {
   let service: TestService;
   let samples: Sample[];
   let now: number | undefined;
-  /** Nobody but who sent them should see these. */
+  /** Values that only their sender may see. */
   const secrets: string[] = [];
 
   before(async () => {
     world = await openWorld();
-    // Its clock stands still while the requests come: what is right among them stays right, however long that takes.
+    // The service's clock stands still during the test, so that no sample expires.
     const clock = () => now ?? Date.now();
     service = await openService({}, clock);
     const root = world.root;
@@ -121,7 +121,7 @@ describe("mutated requests to the service", function () {
     });
   }
 
-  /** What is wrong with the answer, if anything. */
+  /** @returns a description of the answer's fault; undefined if there is none */
   function judge({ path }: FuzzRequest, { status, text }: Reply): string | undefined {
     if (status >= 500) return "a 5xx";
     const answer = JSON.parse(text) as Record<string, unknown>;
@@ -150,7 +150,7 @@ describe("mutated requests to the service", function () {
     };
     await Promise.all(Array.from({ length: AT_A_TIME }, one));
     expect(faults.slice(0, 20)).to.deep.equal([]);
-    // They reach all depths: bodies, decoding, tokens, proofs.
+    // The requests reach every layer: bodies, decoding, tokens, proofs.
     for (const status of [200, 400, 401, 409, 413, 415, 422])
       expect(counts.get(status) ?? 0, String(status)).to.be.above(REQUESTS / 1000);
   });
@@ -176,7 +176,7 @@ describe("mutated requests to the service", function () {
     const log = service.logged.join("");
     expect(secrets.filter((secret) => log.includes(secret))).to.deep.equal([]);
     const entries = service.logged.map((line) => JSON.parse(line) as { level: number; msg: string });
-    // On a machine that was busy for longer than a lease the relayer begins a round anew.
+    // If the machine is busy for longer than a lease, the relayer restarts its round.
     const errors = entries.filter(({ level, msg }) => level >= 50 && !msg.startsWith("a round of the relayer"));
     expect(errors).to.deep.equal([]);
   });
@@ -191,7 +191,7 @@ describe("mutated requests to the service", function () {
   });
 });
 
-/** Without regard to the order of keys. */
+/** Serializes a value with sorted keys. */
 function sorted(text: string): string {
   const entries = Object.entries(JSON.parse(text) as object);
   return JSON.stringify(entries.sort(([left], [right]) => (left < right ? -1 : 1)));

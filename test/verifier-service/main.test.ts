@@ -31,7 +31,7 @@ describe("the service as a program", function () {
     rmSync(folder, { recursive: true });
   });
 
-  /** @returns the first line on standard error, and how it ended */
+  /** @returns the first line on standard error, and the exit code or signal */
   const start = (
     settings: Record<string, string>,
   ): { line: Promise<string>; ended: Promise<Ended>; child: ChildProcess } => {
@@ -103,7 +103,7 @@ describe("the service as a program", function () {
   it("builds its container from a base image by digest, with the checkout's version of pnpm", () => {
     const dockerfile = readFileSync(join(root, "packages/verifier-service/Dockerfile"), "utf8");
     const images = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map((match) => match[1]);
-    // The digest has no default: nobody but the registry can say what it is.
+    // The digest has no default, because only the container registry knows it.
     expect(images).to.have.length(2);
     for (const image of images) expect(image).to.match(/^node:24-bookworm-slim@\$\{NODE_DIGEST\}$/);
     expect(dockerfile).to.match(/^ARG NODE_DIGEST$/m);

@@ -1,4 +1,4 @@
-// A client that knows the interface and no more takes every status but success for a failure, and pays again.
+// A client that follows only the interface treats every status except success as a failure, and pays again.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
@@ -11,7 +11,7 @@ import { openService, openWorld, type TestService, type World } from "../world/s
 const CONFIRMATIONS = 4;
 const BLOCK_MS = 2_000;
 const SETTINGS = {
-  // As an operator has it who does not set it.
+  // The default, as for an operator who does not set it.
   SOTTO_SETTLE_WAIT_MS: "",
   SOTTO_CONFIRMATIONS: String(CONFIRMATIONS),
   SOTTO_BLOCK_TIME_MS: String(BLOCK_MS),
@@ -31,7 +31,7 @@ describe("POST /settle holds the request of a client that follows only the inter
     await world.provider.send("hardhat_mine", []);
   });
 
-  /** A service whose time passes when the test says so: 90 s are over at once, and a slow machine changes nothing. */
+  /** Runs a service whose clock advances only with `pass`, so that 90 s pass immediately even on a slow machine. */
   const withService = async (
     act: (service: TestService, pass: (ms: number) => Promise<void>) => Promise<void>,
     settings: Record<string, string> = {},
@@ -45,7 +45,7 @@ describe("POST /settle holds the request of a client that follows only the inter
     const service = await openService({ ...SETTINGS, ...settings }, clock);
     const pass = async (ms: number) => {
       now += ms;
-      // Relayer and waiting requests look at the clock in each of their rounds, again and again.
+      // The relayer and the waiting requests read the clock in each of their rounds.
       for (const seen = looks; looks < seen + 50; ) await sleep(5);
     };
     try {
@@ -62,8 +62,8 @@ describe("POST /settle holds the request of a client that follows only the inter
   const settle = (service: TestService, request: object, prefer?: string): Promise<Answer> =>
     post(`${service.url}/settle`, request, prefer === undefined ? {} : { prefer });
   /**
-   * The relayer waits a moment for other payments before it sends one. On a busy machine its round takes long, but no more
-   * than two seconds pass on the service's clock: the tests count the time that they let pass from here.
+   * Waits until the relayer has sent the payment. It first waits briefly for other payments, which takes long on a busy
+   * machine, but at most two seconds on the service's clock. The tests measure from here.
    */
   const sent = async ({ logged }: TestService, pass: (ms: number) => Promise<void>) => {
     for (let passed = 0; !logged.some((line) => line.includes('"kind":"settle"')); passed += 20)

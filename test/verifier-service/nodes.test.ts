@@ -1,4 +1,4 @@
-// The first node answers everything with an error of its own: every endpoint works through the second one.
+// The first node answers every call with an error; every endpoint works through the second node.
 
 import { randomField } from "@sotto/protocol";
 import { expect } from "chai";

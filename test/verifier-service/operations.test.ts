@@ -152,7 +152,7 @@ describe("the service's HTTP", function () {
       (await (await fetch(`${ending.origin}/metrics`)).text()).includes("sotto_settle_held 2");
     while (!(await waiting())) await sleep(20);
     await ending.close();
-    // Nothing mines on this chain unless something is sent: sixty confirmations cannot have come.
+    // This chain mines blocks only for transactions, so sixty confirmations cannot exist yet.
     shows(await held, 503, "SETTLEMENT_UNKNOWN");
     expect([(await held).headers.get("retry-after"), (await held).headers.get("connection")]).to.deep.equal([
       "5",
@@ -162,7 +162,7 @@ describe("the service's HTTP", function () {
   });
 });
 
-/** Sends raw bytes and reads until the other side ends. */
+/** Sends raw bytes and reads until the other side closes the connection. */
 function exchange(origin: string, text: string): Promise<string> {
   const { hostname, port } = new URL(origin);
   return new Promise((resolve, reject) => {

@@ -71,7 +71,7 @@ describe("an outage", function () {
       await notReady(service, "store");
     } finally {
       await service.close();
-      // Again, where it did not get that far.
+      // Stops the database if the test failed before it did.
       await postgres.stop();
     }
   });
@@ -86,7 +86,7 @@ describe("an outage", function () {
   });
 });
 
-/** Passes requests on to a node until it is closed. */
+/** Forwards requests to a node until it is closed. */
 async function openProxy(target: string): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer((incoming, outgoing) => {
     const options = { method: "POST", headers: { "content-type": "application/json" } };

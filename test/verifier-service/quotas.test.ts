@@ -1,4 +1,4 @@
-// What counts for a client, and what a client is.
+// Which requests count against a client's quota, and which addresses are one client.
 
 import { randomField } from "@sotto/protocol";
 import { expect } from "chai";
@@ -19,7 +19,7 @@ describe("quotas", function () {
   });
   afterEach(() => service.close());
 
-  /** Its proof is another bundle's. */
+  /** A bundle with the proof of another bundle. */
   const unproven = (change: { timestamp?: number; root?: bigint; nullifier?: bigint } = {}) => ({
     ...forgeBundle(world, { root: world.root, ...change }),
     proof: forgeBundle(world, { root: world.root }).proof,
@@ -62,11 +62,11 @@ describe("quotas", function () {
       ["2001:db8:1:100::1", "valid"],
       ["2001:db8:1:100::2", "QUOTA_EXCEEDED"],
       ["2001:db8:1:101::1", "valid"],
-      // The /56 had two.
+      // The /56 has had its two.
       ["2001:db8:1:102::1", "QUOTA_EXCEEDED"],
       ["2001:db8:1:200::1", "valid"],
       ["2001:db8:1:201::1", "valid"],
-      // The /48 had four.
+      // The /48 has had its four.
       ["2001:db8:1:300::1", "QUOTA_EXCEEDED"],
       ["2001:db8:2:100::1", "valid"],
       ["192.0.2.7", "valid"],

@@ -1,4 +1,4 @@
-// Answers of a service that is busy, ending, or waiting for the chain, over HTTP.
+// HTTP answers of a service that is busy, shutting down, or waiting for the chain.
 
 import { once } from "node:events";
 import { connect } from "node:net";
@@ -10,7 +10,7 @@ import { forgeBundle, settleRequest } from "../world/bundles.ts";
 import { openService, openWorld, type TestService, type World } from "../world/service.ts";
 import { bodyOf, requirements } from "../world/x402.ts";
 
-/** What it sends is mined, but never gets its sixty confirmations: no block follows. */
+/** Its transactions are mined but never get sixty confirmations, because no block follows. */
 const UNCONFIRMED = { SOTTO_CONFIRMATIONS: "60", SOTTO_BLOCK_TIME_MS: "1000", SOTTO_SETTLE_WAIT_MS: "0" };
 
 describe("a service", function () {
@@ -58,7 +58,7 @@ describe("a service", function () {
       socket.on("error", () => undefined).on("close", () => resolve(said));
     });
     const { pathname } = new URL(service.url);
-    // With a whole request before it: once that is answered, the beginning of the next has arrived.
+    // A complete request precedes it; after the answer, the beginning of the next request has arrived too.
     const begun = `GET ${pathname}/circuits HTTP/1.1\r\nhost: ${hostname}\r\n`;
     socket.write(`GET /healthz HTTP/1.1\r\nhost: ${hostname}\r\n\r\n${begun}`);
     await once(socket, "data");
@@ -89,7 +89,7 @@ describe("a service", function () {
           await new Promise((resolve) => setImmediate(resolve));
         }
       };
-      // It looks once a second how late it was: twice before it is asked, and it stays late until it has answered.
+      // The service measures its delay once a second: twice before the requests, and it stays late until it has answered.
       await busyFor(2_500);
       await Promise.all([ask(), busyFor(Number.POSITIVE_INFINITY, () => answers.length > 0)]);
       const [busy, alive] = answers as [Answer, Answer];

@@ -79,7 +79,7 @@ describe("POST /deposit", function () {
   it("accepts only as many deposits of an account as its balance covers, and settles those", async () => {
     const accounts = Array.from({ length: 5 }, () => Wallet.createRandom());
     for (const { address } of accounts) await (await world.tokenContract.getFunction("mint")(address, 50_000n)).wait();
-    // Its node estimates no gas, so what it accepts stays open.
+    // Its node estimates no gas, so accepted deposits stay open.
     const node = await FaultyNode.start(world.node.url);
     node.mode = "estimatesNoGas";
     const storeUrl = { SOTTO_STORE: `sqlite:${join(service.folder, "covered.sqlite")}` };
@@ -117,7 +117,7 @@ describe("POST /deposit", function () {
   it("answers 400 to undecodable input", async () => {
     const body = await sign();
     expect(await refused({ ...body, ownerTags: ["1", "2"] })).to.deep.equal([400, "INVALID_REQUEST"]);
-    // 91 is another way to say 27 in a transaction's signature (EIP-155), not in an authorization's.
+    // 91 is equivalent to 27 in a transaction's signature (EIP-155), but not in an authorization's.
     for (const v of [0, 5, body.v + 64]) expect((await refused({ ...body, v }))[1]).to.equal("INVALID_REQUEST");
     expect(await refused({ ...body, r: `0X${body.r.slice(2)}` })).to.deep.equal([400, "INVALID_HEX"]);
     expect(await refused({ ...body, ownerTags: ["0"] })).to.deep.equal([400, "INVALID_REQUEST"]);
@@ -144,7 +144,7 @@ describe("POST /deposit", function () {
     try {
       const body = await sign();
       const { body: answer } = await send(body, mean);
-      // Who asks again for the same is told the same, and has not asked for another.
+      // A repeated request gets the same answer and does not count against the quota.
       expect((await send(body, mean)).body).to.deep.equal(answer);
       expect(answer["status"]).to.equal("success");
       expect(await refused(await sign(), mean)).to.deep.equal([429, "QUOTA_EXCEEDED"]);

@@ -24,7 +24,7 @@ describe("POST /settle", function () {
     const token = await verify(bundle);
     return { bundle, token, request: settleRequest(bundle, token) };
   };
-  /** Blocks come with transactions again, and for those that wait. */
+  /** Resumes automining, and mines the waiting transactions. */
   const mineAgain = async () => {
     await world.provider.send("evm_setAutomine", [true]);
     await world.provider.send("hardhat_mine", []);
@@ -132,7 +132,7 @@ describe("POST /settle", function () {
 
   it("answers 202 pending with a location if the wait is too short", async () => {
     const slow = await openService({ SOTTO_SETTLE_WAIT_MS: "0" });
-    // It cannot be settled before this is over.
+    // Without automining, the payment cannot settle yet.
     await world.provider.send("evm_setAutomine", [false]);
     try {
       const bundle = forgeBundle(world, { root });
@@ -214,12 +214,12 @@ describe("POST /settle", function () {
     const settings = { SOTTO_RECIPIENTS: encodeShieldedAddress(served), SOTTO_RECIPIENT_QUOTA: "1" };
     const closed = await openService(settings, clockWithin(DAY_MS));
     try {
-      // The same wallet with another key or tag beside it is another recipient.
+      // The same wallet with another key or tag is another recipient.
       const other = forgeBundle(world, { root }, { ownerTag: merchantTag + 1n });
       expect((await post(`${closed.url}/verify`, other)).body["reason"]).to.equal("RECIPIENT_NOT_SERVED");
-      // Verifications cost the recipient nothing: whoever makes worthless ones must not stop who pays.
+      // Verifications do not count against the recipient's quota, so that worthless ones cannot block real payers.
       const bundle = forgeBundle(world, { root });
-      // Whatever wallet is named, the quota counts who is paid.
+      // The quota counts the key that is paid, for any named wallet.
       const renamed = forgeBundle(world, { root, recipient: `0x${"11".repeat(20)}` });
       const [token, second] = [await verify(bundle, closed), await verify(renamed, closed)];
       const paid = await settle(settleRequest(bundle, token), closed);

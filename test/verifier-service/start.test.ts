@@ -49,7 +49,7 @@ describe("starting the service", function () {
   it("fails without a pool at the configured address", async () => {
     expect(await refusal({ SOTTO_POOL: `0x${"12".repeat(20)}` })).to.equal("POOL_MISSING");
     expect(await refusal({ SOTTO_POOL: world.token })).to.equal("POOL_MISSING");
-    // One that takes every call and answers nothing, as contract wallets do.
+    // A contract that accepts every call and returns nothing, as contract wallets do.
     const silent = `0x${"13".repeat(20)}`;
     await world.provider.send("hardhat_setCode", [silent, "0x00"]);
     expect(await refusal({ SOTTO_POOL: silent })).to.equal("POOL_MISSING");
@@ -112,7 +112,7 @@ describe("starting the service", function () {
   });
 });
 
-/** Keys of another set-up, made like the development ones: with secrets that are known. */
+/** Keys of another setup, made like the development keys with known secrets. */
 function trapdoor(signals: number): Trapdoor {
   const ic = Array.from({ length: signals + 1 }, () => randomField());
   return { alpha: randomField(), beta: randomField(), delta: randomField(), ic };

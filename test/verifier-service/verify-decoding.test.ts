@@ -9,7 +9,7 @@ describe("POST /verify", function () {
   slow(this, "a chain, a service and proofs");
   let world: World;
   let service: TestService;
-  /** Nothing here gets as far as the chain. */
+  /** None of these requests reaches the chain. */
   const root = 1n;
   const send = (body: unknown) => post(`${service.url}/verify`, body);
 
@@ -52,7 +52,7 @@ describe("POST /verify", function () {
         }),
       ],
       ["a leading zero", "INVALID_BUNDLE", (b) => ({ ...b, senderCommitment: `0${b.senderCommitment}` })],
-      ["a ciphertext that is no point", "INVALID_BUNDLE", (b) => ({ ...b, encryptedAmount: `0x${"ff".repeat(64)}` })],
+      ["a ciphertext off the curve", "INVALID_BUNDLE", (b) => ({ ...b, encryptedAmount: `0x${"ff".repeat(64)}` })],
       [
         "upper-case hex",
         "INVALID_BUNDLE",
