@@ -16,14 +16,14 @@ export {
   type WithdrawnEvent,
 } from "./pool/events.ts";
 export {
-  type Append,
-  type EventRange,
-  fetchRange,
-  type PageStart,
-  type QueuePage,
-  readQueue,
-  splitRange,
-} from "./pool/page.ts";
+  type BlockRef,
+  type CaughtUp,
+  type FollowerOptions,
+  type PageSink,
+  PoolFollower,
+  type PoolPage,
+} from "./pool/follower.ts";
+export type { Append, QueueCounts } from "./pool/page.ts";
 export {
   isAnotherContract,
   type PoolFacts,

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { poolInterface } from "../src/ethers/index.ts";
-import { type ChainSource, fetchRange, type Log, type PoolEvent, readQueue } from "../src/index.ts";
+import type { ChainSource, Log, PoolEvent } from "../src/index.ts";
+import { fetchRange, readQueue, splitRange } from "../src/pool/page.ts";
 import { rejected, thrown } from "./support/rejected.ts";
 
 const POOL = `0x${"90".repeat(20)}`;
@@ -34,7 +35,10 @@ describe("pages of events", () => {
     (await fetchRange(nodeWith(logs), POOL, range, undefined))!.events;
 
   it("hold the events with the times of their blocks", async () => {
-    const found = await fetchRange(nodeWith([deposit(0, 3), deposit(1, 5)]), POOL, range, { to: 0, hash: hashOf(0) });
+    const found = await fetchRange(nodeWith([deposit(0, 3), deposit(1, 5)]), POOL, range, {
+      number: 0,
+      hash: hashOf(0),
+    });
     expect(found).to.include({ from: 1, to: 9, hash: hashOf(9) });
     expect(found!.events.map(({ timestamp }) => timestamp)).to.deep.equal([1_003, 1_005]);
   });
@@ -46,7 +50,7 @@ describe("pages of events", () => {
     expect(await fetchRange(nodeWith([], { block: async () => undefined }), POOL, range, undefined)).to.equal(
       undefined,
     );
-    expect(await fetchRange(nodeWith([]), POOL, range, { to: 0, hash: hashOf(77) })).to.equal(undefined);
+    expect(await fetchRange(nodeWith([]), POOL, range, { number: 0, hash: hashOf(77) })).to.equal(undefined);
     const other = { ...deposit(0, 9), blockHash: hashOf(77) };
     expect(await fetchRange(nodeWith([other]), POOL, { ...range, timed: false }, undefined)).to.equal(undefined);
   });
@@ -75,6 +79,36 @@ describe("pages of events", () => {
       const error = thrown(() => readQueue(nodeWith([]), events, start));
       expect(error).to.include({ code: "NODE_INCONSISTENT" });
       expect(error.message).to.include("omitted");
+    }
+  });
+});
+
+describe("a range with many events", () => {
+  const range = (blocks: number[]) => ({
+    from: 5,
+    to: 90,
+    hash: "0xend",
+    events: blocks.map((blockNumber) => ({ blockNumber, blockHash: `0x${blockNumber}` }) as PoolEvent),
+  });
+  const times = (count: number, block: number) => Array<number>(count).fill(block);
+
+  it("is split into pages at block ends, without gap or overlap", () => {
+    const blocks = [...times(2000, 10), ...times(100, 11), ...times(5000, 12), ...times(3, 13), ...times(2100, 20), 21];
+    const parts = splitRange(range(blocks));
+    expect(parts.map(({ from, to, hash, events }) => [from, to, hash, events.length])).to.deep.equal([
+      [5, 11, "0x11", 2100],
+      [12, 12, "0x12", 5000],
+      [13, 20, "0x20", 2103],
+      [21, 90, "0xend", 1],
+    ]);
+    expect(parts.flatMap(({ events }) => events)).to.deep.equal(range(blocks).events);
+  });
+
+  it("is one page if it has few events, or all in one block", () => {
+    for (const blocks of [[], [90], times(2048, 7), times(9000, 7)]) {
+      const [part, ...others] = splitRange(range(blocks));
+      expect(others).to.deep.equal([]);
+      expect(part).to.deep.equal(range(blocks));
     }
   });
 });

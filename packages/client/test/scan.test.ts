@@ -1,4 +1,4 @@
-import { decodeEvent, type PoolEvent, splitRange } from "@sotto/chain";
+import { decodeEvent } from "@sotto/chain";
 import { depositCall } from "@sotto/chain/ethers";
 import { deriveKeys, paymentSignals } from "@sotto/protocol";
 import { expect } from "chai";
@@ -165,35 +165,5 @@ describe("scan", () => {
     expect(new NoteScanner(scanKeys, { chainId: 31337n, pool: POOL }).scan(lie).notes[0]?.origin).to.equal("payment");
     const inParts = new NoteScanner(scanKeys, { chainId: 31337n, pool: POOL });
     expect(events.flatMap((event) => inParts.scan([event]).notes)).to.deep.equal(notes);
-  });
-});
-
-describe("a range with many events", () => {
-  const range = (blocks: number[]) => ({
-    from: 5,
-    to: 90,
-    hash: "0xend",
-    events: blocks.map((blockNumber) => ({ blockNumber, blockHash: `0x${blockNumber}` }) as PoolEvent),
-  });
-  const times = (count: number, block: number) => Array<number>(count).fill(block);
-
-  it("is split into pages at block ends, without gap or overlap", () => {
-    const blocks = [...times(2000, 10), ...times(100, 11), ...times(5000, 12), ...times(3, 13), ...times(2100, 20), 21];
-    const parts = splitRange(range(blocks));
-    expect(parts.map(({ from, to, hash, events }) => [from, to, hash, events.length])).to.deep.equal([
-      [5, 11, "0x11", 2100],
-      [12, 12, "0x12", 5000],
-      [13, 20, "0x20", 2103],
-      [21, 90, "0xend", 1],
-    ]);
-    expect(parts.flatMap(({ events }) => events)).to.deep.equal(range(blocks).events);
-  });
-
-  it("is one page if it has few events, or all in one block", () => {
-    for (const blocks of [[], [90], times(2048, 7), times(9000, 7)]) {
-      const [part, ...others] = splitRange(range(blocks));
-      expect(others).to.deep.equal([]);
-      expect(part).to.deep.equal(range(blocks));
-    }
   });
 });

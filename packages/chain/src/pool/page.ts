@@ -3,8 +3,8 @@ import { type ChainSource, inconsistent } from "../source.ts";
 import { decodeEvent, type PoolEvent, queuedLeaves } from "./events.ts";
 import { withTimes } from "./times.ts";
 
-/** The number of leaves that were queued and appended before a page. */
-export interface PageStart {
+/** How many leaves were ever queued, and how many of them are in the tree. */
+export interface QueueCounts {
   leaves: number;
   appended: number;
 }
@@ -27,7 +27,7 @@ export interface QueuePage {
  * omitted are detected.
  * @throws ChainError NODE_INCONSISTENT
  */
-export function readQueue(source: ChainSource, events: readonly PoolEvent[], start: PageStart): QueuePage {
+export function readQueue(source: ChainSource, events: readonly PoolEvent[], start: QueueCounts): QueuePage {
   const missing = (what: string) => inconsistent(source, `omitted events of the pool: the next one is ${what}`);
   const page: QueuePage = { leaves: [], appends: [] };
   let { appended } = start;
@@ -62,7 +62,7 @@ export interface EventRange {
 /**
  * The events of a range of blocks of one chain.
  * @param timed whether the events get the times of their blocks
- * @param previous the last block of the page before
+ * @param previous the last block of the previous page
  * @returns undefined if the node's chain changed in between, or lacks the last block
  * @throws ChainError NODE_INCONSISTENT, and what the source throws
  */
@@ -70,7 +70,7 @@ export async function fetchRange(
   chain: ChainSource,
   pool: string,
   { from, to, timed }: { from: number; to: number; timed: boolean },
-  previous: { to: number; hash: string } | undefined,
+  previous: { number: number; hash: string } | undefined,
 ): Promise<EventRange | undefined> {
   const before = await chain.block(to);
   if (before === undefined) return undefined;
@@ -82,7 +82,7 @@ export async function fetchRange(
   const logs = timed ? await withTimes(chain, given, before) : given;
   const after = await chain.block(to);
   if (logs === undefined || after?.hash !== before.hash) return undefined;
-  if (previous !== undefined && (await chain.block(previous.to))?.hash !== previous.hash) return undefined;
+  if (previous !== undefined && (await chain.block(previous.number))?.hash !== previous.hash) return undefined;
   if (logs.some((log) => log.blockNumber === to && log.blockHash !== before.hash)) return undefined;
   try {
     const events = logs.map(decodeEvent).filter((event) => event !== undefined);

@@ -1,21 +1,12 @@
-import {
-  type Block,
-  ChainError,
-  type ChainSource,
-  type EventRange,
-  fetchRange,
-  splitRange,
-  useNode,
-} from "@sotto/chain";
+import { type Block, type PageSink, PoolFollower, type PoolPage, requireBlock } from "@sotto/chain";
 import { WalletError } from "../errors.ts";
 import { Ledger } from "./ledger.ts";
 import { decodePage, encodePage, joinChanges, joinFinalPages, type Page, pageKey } from "./page.ts";
 import { StoredPages } from "./pages.ts";
-import { readPage } from "./reader.ts";
+import { scanPage } from "./scan-page.ts";
 import { NoteScanner } from "./scanner.ts";
 import type { ScanProgress, ScanResult, SyncOptions } from "./types.ts";
 
-const MAX_RESTARTS = 5;
 const DEFAULT_RANGE = 10_000;
 
 /** Keeps a ledger in step with the canonical chain, page by page, each written to the store before the next is read. */
@@ -28,16 +19,19 @@ export class PoolSync {
   checked = -1;
   readonly #options: SyncOptions;
   readonly #stored: StoredPages;
+  readonly #follower: PoolFollower;
   #scanner: NoteScanner | undefined;
-  #range: number;
-  /** What the node gives at once, as far as known. */
-  #most: number;
 
   private constructor(options: SyncOptions) {
     this.#options = options;
     this.#stored = new StoredPages(options.store);
-    this.#range = options.rangeSize ?? DEFAULT_RANGE;
-    this.#most = this.#range;
+    const { chain, deployment, deploymentBlock, finality, keys, rangeSize = DEFAULT_RANGE } = options;
+    this.#follower = new PoolFollower({
+      ...{ chain, pool: deployment.pool, deploymentBlock, finality, rangeSize },
+      timed: keys !== undefined,
+      // A wallet loses nothing: it can read every page again.
+      canReset: true,
+    });
     this.#rebuildScanner();
   }
 
@@ -46,7 +40,7 @@ export class PoolSync {
     const sync = new PoolSync(options);
     for (const { key, value } of await sync.#stored.list()) {
       const page = decodePage(key, value);
-      const expected = sync.#next();
+      const expected = (sync.ledger.last?.to ?? options.deploymentBlock - 1) + 1;
       if (page.from !== expected)
         throw new WalletError("STORE_DAMAGED", `record ${key} follows block ${expected - 1}: delete the store`);
       sync.ledger.add(page);
@@ -58,84 +52,45 @@ export class PoolSync {
   /** Reads what the chain has that the ledger has not. Call it from one place at a time. */
   async scan(onProgress?: (progress: ScanProgress) => void, signal?: AbortSignal): Promise<ScanResult> {
     const result: ScanResult = { blocks: 0, notes: 0, spends: 0, rolledBack: 0 };
-    const { chain, finality, deploymentBlock } = this.#options;
-    const height = (await chain.head()).number;
-    if (height < deploymentBlock)
-      throw new ChainError(
-        "NODE_INCONSISTENT",
-        `the node is at block ${height}, the pool was deployed in ${deploymentBlock}`,
-      );
-    const final = height - finality;
-    for (let restarts = 0; ; restarts += 1) {
-      result.rolledBack += await this.#rollBack();
-      if (await this.#readTo(height, final, result, onProgress, signal)) break;
-      if (restarts >= MAX_RESTARTS)
-        throw new ChainError("NODE_INCONSISTENT", "the node's chain kept changing during the scan: try again");
-    }
+    const { head } = await this.#follower.catchUp(this.#sink(result, onProgress), signal);
+    const final = head.number - this.#options.finality;
     await this.#join(final);
-    this.height = height;
+    this.height = head.number;
     this.confirmed = await this.#confirmedBlock(final);
     return result;
   }
 
-  /** Reads pages up to `height`; false when the chain changed in between. */
-  async #readTo(
-    height: number,
-    final: number,
-    result: ScanResult,
-    onProgress?: (progress: ScanProgress) => void,
-    signal?: AbortSignal,
-  ): Promise<boolean> {
-    while (this.#next() <= height) {
-      signal?.throwIfAborted();
-      const from = this.#next();
-      // No page reaches over the border of what is final: a common reorganisation then costs a small page only.
-      const border = from <= final ? Math.min(final, height) : height;
-      const range = await this.#fetch(from, Math.min(from + this.#range - 1, border));
-      if (range === "too large") continue;
-      if (range === undefined) return false;
-      for (const part of splitRange(range)) {
-        signal?.throwIfAborted();
-        const page = await this.#read(part);
+  /** The ledger and its store, as the follower writes them. */
+  #sink(result: ScanResult, onProgress?: (progress: ScanProgress) => void): PageSink {
+    const { ledger } = this;
+    return {
+      known: async () => ledger.pages.map(({ to, hash }) => ({ number: to, hash })).reverse(),
+      counts: async () => ({ leaves: ledger.leaves.length, appended: ledger.appended }),
+      add: async (events, head) => {
+        const page = await this.#add(events);
         result.blocks += page.to - page.from + 1;
         result.notes += page.notes.length;
         result.spends += page.spends.length;
-        onProgress?.({ block: page.to, height, leaves: this.ledger.leaves.length });
-      }
-    }
-    return true;
+        onProgress?.({ block: page.to, height: head.number, leaves: ledger.leaves.length });
+      },
+      rollBack: async (block) => {
+        const kept = ledger.pages.findLastIndex(({ to }) => to <= block) + 1;
+        result.rolledBack += await this.#keep(kept);
+      },
+      discardUnchecked: () => this.forgetUnchecked(),
+    };
   }
 
-  async #fetch(from: number, to: number): Promise<EventRange | "too large" | undefined> {
-    const { chain, deployment, keys, rangeSize = DEFAULT_RANGE } = this.#options;
+  /** Scans a page and writes it. */
+  async #add(events: PoolPage): Promise<Page> {
     try {
-      const range = { from, to, timed: keys !== undefined };
-      const fetch = (node: ChainSource) => fetchRange(node, deployment.pool, range, this.ledger.last);
-      const fetched = await useNode(chain, fetch, (found) => found !== undefined);
-      // Up to what was refused last, and a little beyond from time to time: some nodes count logs, not blocks.
-      this.#range = Math.min(this.#range * 2, this.#most, rangeSize);
-      this.#most += Math.floor(this.#most / 16);
-      return fetched;
-    } catch (error) {
-      if (!(error instanceof ChainError) || error.code !== "RANGE_TOO_LARGE" || to === from) throw error;
-      this.#most = to - from;
-      this.#range = Math.max(1, Math.floor((to - from + 1) / 2));
-      return "too large";
-    }
-  }
-
-  /** Reads a page and writes it. */
-  async #read(range: EventRange): Promise<Page> {
-    const start = { leaves: this.ledger.leaves.length, appended: this.ledger.appended };
-    try {
-      const page = await readPage(this.#options.chain, range, start, this.#scanner);
+      const page = await scanPage(events, this.#scanner);
       await this.#stored.change([{ put: pageKey(page.from), value: encodePage(page) }]);
       this.ledger.add(page);
       return page;
     } catch (error) {
-      // The scanner may know notes of a page that is not there.
+      // The scanner may know notes of a page that was not written.
       this.#rebuildScanner();
-      if (error instanceof ChainError && error.code === "NODE_INCONSISTENT") await this.forgetUnchecked();
       throw error;
     }
   }
@@ -147,15 +102,6 @@ export class PoolSync {
     if (joined.length === pages.length) return;
     await this.#stored.change(joinChanges(pages, joined));
     pages.splice(0, pages.length, ...joined);
-  }
-
-  /** Takes off the pages that are no longer of the canonical chain. Gives the number of blocks taken back. */
-  async #rollBack(): Promise<number> {
-    const { chain } = this.#options;
-    const { pages } = this.ledger;
-    let keep = pages.length;
-    while (keep > 0 && (await chain.block(pages[keep - 1]!.to))?.hash !== pages[keep - 1]!.hash) keep -= 1;
-    return this.#keep(keep);
   }
 
   /**
@@ -180,14 +126,7 @@ export class PoolSync {
 
   async #confirmedBlock(final: number): Promise<Block | undefined> {
     if (final < this.#options.deploymentBlock) return undefined;
-    const block = await this.#options.chain.block(final);
-    if (block === undefined) throw new ChainError("NODE_INCONSISTENT", `the node has no block ${final}`);
-    return block;
-  }
-
-  #next(): number {
-    const { last } = this.ledger;
-    return last === undefined ? this.#options.deploymentBlock : last.to + 1;
+    return requireBlock(this.#options.chain, final);
   }
 
   #rebuildScanner(): void {

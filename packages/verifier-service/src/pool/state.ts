@@ -1,6 +1,5 @@
-import type { Chain } from "@sotto/chain";
-import { poolInterface } from "@sotto/chain/ethers";
-import type { Interface } from "ethers";
+import { type Chain, poolViews } from "@sotto/chain";
+import { parseAddress } from "@sotto/protocol";
 import { ServiceError } from "../errors.ts";
 import type { PoolState } from "../ports.ts";
 import { tokenInterface } from "../relayer/calldata.ts";
@@ -13,26 +12,28 @@ const MAX_ROOTS = 1_024;
 export function poolState(chain: Chain, pool: string, token: string, clock: () => number): PoolState {
   /** Known roots, and until when they are cached. */
   const roots = new Map<bigint, number>();
-  const asking =
-    (abi: Interface, to: string) =>
-    async (name: string, ...values: readonly unknown[]) => {
-      try {
-        return await chain.read(abi, to, name, values);
-      } catch (cause) {
-        throw new ServiceError("CHAIN_UNAVAILABLE", "no node of the chain responds; try again", {}, { cause });
-      }
-    };
-  const [askPool, askToken] = [asking(poolInterface, pool), asking(tokenInterface, token)];
+  const views = poolViews(chain, parseAddress(pool));
+  const askToken = (name: string, ...values: readonly unknown[]) => chain.read(tokenInterface, token, name, values);
   return {
     async isKnownRoot(root) {
       if ((roots.get(root) ?? 0) > clock()) return true;
-      if ((await askPool("isKnownRoot", root)) !== true) return false;
+      if (!(await answered(views.isKnownRoot(root)))) return false;
       if (roots.size >= MAX_ROOTS) roots.clear();
       roots.set(root, clock() + ROOT_MS);
       return true;
     },
-    isSpent: async (nullifier) => (await askPool("isSpent", nullifier)) === true,
-    tokensOf: async (account) => BigInt(await askToken("balanceOf", account)),
-    isAuthorizationUsed: async (account, nonce) => (await askToken("authorizationState", account, nonce)) === true,
+    isSpent: (nullifier) => answered(views.isSpent(nullifier)),
+    tokensOf: async (account) => BigInt(await answered(askToken("balanceOf", account))),
+    isAuthorizationUsed: async (account, nonce) =>
+      (await answered(askToken("authorizationState", account, nonce))) === true,
   };
+}
+
+/** @throws ServiceError CHAIN_UNAVAILABLE */
+async function answered<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (cause) {
+    throw new ServiceError("CHAIN_UNAVAILABLE", "no node of the chain responds; try again", {}, { cause });
+  }
 }

@@ -149,10 +149,10 @@ export class RelayerLoop implements Relayer {
     metrics.gauge("relayer_leader", this.#lease ? 1 : 0);
     if (this.#lease === undefined) return false;
     const { follower, resolver, tracker, dispatcher, appender } = this.#parts;
-    const { head, reorganisedTo } = await follower.catchUp(this.#lease);
-    if (reorganisedTo !== undefined) {
+    const { head, rolledBackTo } = await follower.catchUp(this.#lease);
+    if (rolledBackTo !== undefined) {
       metrics.count("relayer_reorganisations_total");
-      this.#context.log.warn({ to: reorganisedTo, head: head.number }, "the chain was reorganised");
+      this.#context.log.warn({ to: rolledBackTo, head: head.number }, "the chain was reorganised");
       await appender?.reorganised();
     }
     this.#head = head;

@@ -1,19 +1,16 @@
-import { type ChainSource, type EventRange, type PageStart, readQueue } from "@sotto/chain";
+import type { PoolPage } from "@sotto/chain";
 import { emptyPage, type Page } from "./page.ts";
 import type { NoteScanner } from "./scanner.ts";
 
 /** Maximum events scanned without a pause, which takes tens of milliseconds. */
-const BREATH = 256;
+const EVENTS_PER_TURN = 256;
 
-/** Makes a page of a range. @throws ChainError NODE_INCONSISTENT if events are missing */
-export async function readPage(
-  chain: ChainSource,
-  { from, to, hash, events }: EventRange,
-  start: PageStart,
+/** The wallet's page of a page of events: with the notes and spends that the scanner finds in it. */
+export async function scanPage(
+  { from, to, hash, events, leaves, appends }: PoolPage,
   scanner?: NoteScanner,
 ): Promise<Page> {
   const page = emptyPage(from, to, hash);
-  const { leaves, appends } = readQueue(chain, events, start);
   page.appends.push(...appends);
   for (const { leaf, blockNumber } of leaves) {
     page.leaves.push(leaf);
@@ -21,10 +18,10 @@ export async function readPage(
     if (run?.[0] === blockNumber) run[1] += 1;
     else page.runs.push([blockNumber, 1]);
   }
-  for (let i = 0; scanner !== undefined && i < events.length; i += BREATH) {
+  for (let i = 0; scanner !== undefined && i < events.length; i += EVENTS_PER_TURN) {
     // Yields between batches, so that a browser page does not freeze.
     if (i > 0) await new Promise((resolve) => setTimeout(resolve));
-    const { notes, spends } = scanner.scan(events.slice(i, i + BREATH));
+    const { notes, spends } = scanner.scan(events.slice(i, i + EVENTS_PER_TURN));
     page.notes.push(...notes);
     page.spends.push(...spends);
   }

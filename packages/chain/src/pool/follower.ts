@@ -1,0 +1,215 @@
+import { parseAddress } from "@sotto/protocol";
+import { ChainError } from "../errors.ts";
+import type { Block } from "../rpc/values.ts";
+import { type ChainSource, inconsistent, useNode } from "../source.ts";
+import { readAnchors } from "./anchors.ts";
+import { type EventRange, fetchRange, type QueueCounts, type QueuePage, readQueue, splitRange } from "./page.ts";
+import { poolViews } from "./views.ts";
+
+/** A block that was read. While the chain has it, the chain also has everything that was read up to it. */
+export type BlockRef = Pick<Block, "number" | "hash">;
+
+/** A range of blocks with the pool's events. Page ends depend on the chain and on the options, never on a wallet. */
+export interface PoolPage extends EventRange, QueuePage {
+  /** The counts before this page. */
+  start: QueueCounts;
+  /** Blocks that reveal a reorganization within the page, oldest first; empty unless the follower's `anchors` is set. */
+  anchors: Block[];
+}
+
+/** Stores what a follower reads. Each call must be atomic: the process may die at any time. */
+export interface PageSink {
+  /** Blocks that reveal a reorganization, newest first. The first one is the last block that was read. */
+  known(): Promise<readonly BlockRef[]>;
+  /** The counts after the last page. */
+  counts(): Promise<QueueCounts>;
+  /** Appends a page. `head` is the newest block when the catch-up began. */
+  add(page: PoolPage, head: Block): Promise<void>;
+  /** Deletes everything after block `to`; everything if `to` is before the pool's deployment. */
+  rollBack(to: number): Promise<void>;
+  /**
+   * Called if no node has events that continue the counts: one of the pages may lack events. The sink deletes the pages
+   * that it has not checked against the contract; the catch-up fails.
+   */
+  discardUnchecked?(): Promise<void>;
+}
+
+export interface FollowerOptions<Newest extends Block = Block> {
+  chain: Omit<ChainSource, "head"> & { head(): Promise<Newest> };
+  /** Lower case. */
+  pool: string;
+  /** The block of the pool's deployment. Earlier blocks are not read. */
+  deploymentBlock: number;
+  /** Maximum blocks per request for events. If the nodes refuse a range, the follower asks for smaller ones. */
+  rangeSize: number;
+  /**
+   * Blocks on top of a final block, 0 by default. No page has both final and other blocks, so a common reorganization
+   * rolls back small pages only.
+   */
+  finality?: number | undefined;
+  /** Whether events need the times of their blocks. */
+  timed?: boolean | undefined;
+  /** Whether pages need anchors. */
+  anchors?: boolean | undefined;
+  /** Whether the contract's own counts are compared at the newest block: nodes often have a block before its logs. */
+  checkQueue?: boolean | undefined;
+  /**
+   * Whether everything is rolled back if the chain has none of the known blocks; otherwise that is an error. A node that
+   * is still syncing, or lies, looks the same as such a reorganization.
+   */
+  canReset: boolean;
+}
+
+export interface CaughtUp<Newest extends Block = Block> {
+  /** The newest block when the catch-up began. Everything up to it is in the sink. */
+  head: Newest;
+  /** The last block that was kept, if blocks were rolled back since the last catch-up that succeeded. */
+  rolledBackTo: number | undefined;
+}
+
+interface RangeToRead {
+  from: number;
+  to: number;
+  /** The last block of the page before, and the counts after it. */
+  last: BlockRef | undefined;
+  counts: QueueCounts;
+  head: Block;
+  sink: PageSink;
+}
+
+const MAX_RESTARTS = 5;
+
+/** Keeps a sink in step with the canonical chain: reads the pool's events page by page, and rolls reorganizations back. */
+export class PoolFollower<Newest extends Block = Block> {
+  readonly #options: FollowerOptions<Newest>;
+  /** Blocks per request at present. */
+  #range: number;
+  /** The most blocks per request that the nodes are expected to permit. */
+  #maxRange: number;
+  #rolledBackTo: number | undefined;
+
+  constructor(options: FollowerOptions<Newest>) {
+    this.#options = options;
+    this.#range = options.rangeSize;
+    this.#maxRange = options.rangeSize;
+  }
+
+  /**
+   * Reads up to the newest block. If it fails or is aborted, the sink keeps the pages it has, and the next call resumes.
+   * Only one call at a time.
+   * @param sink the same pages in every call
+   * @throws ChainError NODE_INCONSISTENT, and the faults of nodes; what the sink throws
+   */
+  async catchUp(sink: PageSink, signal?: AbortSignal): Promise<CaughtUp<Newest>> {
+    const { chain, deploymentBlock } = this.#options;
+    const head = await chain.head();
+    if (head.number < deploymentBlock)
+      throw inconsistent(chain, `is at block ${head.number}, before the pool's deployment in ${deploymentBlock}`);
+    for (let restarts = 0; !(await this.#follow(sink, head, signal)); restarts += 1)
+      if (restarts >= MAX_RESTARTS) throw inconsistent(chain, "kept changing its chain while it was read; try again");
+    const rolledBackTo = this.#rolledBackTo;
+    this.#rolledBackTo = undefined;
+    return { head, rolledBackTo };
+  }
+
+  /** @returns false if the chain changed in between */
+  async #follow(sink: PageSink, head: Newest, signal: AbortSignal | undefined): Promise<boolean> {
+    const { deploymentBlock, finality = 0 } = this.#options;
+    const known = await sink.known();
+    if (known[0]?.number === head.number && known[0].hash === head.hash) return true;
+    let last = await this.#ancestor(known);
+    if (last !== known[0]) {
+      const to = last?.number ?? deploymentBlock - 1;
+      this.#rolledBackTo = Math.min(to, this.#rolledBackTo ?? to);
+      await sink.rollBack(to);
+    }
+    let counts = await sink.counts();
+    const final = head.number - finality;
+    for (;;) {
+      const from = last === undefined ? deploymentBlock : last.number + 1;
+      if (from > head.number) return true;
+      signal?.throwIfAborted();
+      const to = Math.min(from + this.#range - 1, from <= final ? final : head.number);
+      const pages = await this.#read({ from, to, last, counts, head, sink });
+      if (pages === "too large") continue;
+      if (pages === undefined) return false;
+      for (const page of pages) {
+        signal?.throwIfAborted();
+        await sink.add(page, head);
+        last = { number: page.to, hash: page.hash };
+        counts = countsAfter(page);
+      }
+    }
+  }
+
+  /** The newest known block that is still canonical; undefined if there is none. */
+  #ancestor(known: readonly BlockRef[]): Promise<BlockRef | undefined> {
+    const { chain, canReset } = this.#options;
+    return useNode(chain, async (node) => {
+      for (const block of known) if ((await node.block(block.number))?.hash === block.hash) return block;
+      if (known.length > 0 && !canReset) throw inconsistent(node, "has none of the blocks that were read before");
+      return undefined;
+    });
+  }
+
+  /** Reads a range from one node, and checks all of it before any of it is stored; undefined if the chain changed. */
+  async #read(range: RangeToRead): Promise<PoolPage[] | "too large" | undefined> {
+    const { from, to, last, counts, head, sink } = range;
+    const { chain, pool, rangeSize, timed = false, anchors, checkQueue } = this.#options;
+    let hasGap = false;
+    const read = async (node: ChainSource): Promise<PoolPage[] | undefined> => {
+      const fetched = await fetchRange(node, pool, { from, to, timed }, last);
+      if (fetched === undefined) return undefined;
+      let pages: PoolPage[];
+      try {
+        pages = splitPages(node, fetched, counts);
+      } catch (error) {
+        hasGap = true;
+        throw error;
+      }
+      if (checkQueue && to === head.number) await this.#compareQueue(node, to, countsAfter(pages.at(-1)!));
+      if (anchors) for (const page of pages) page.anchors = await readAnchors(node, page);
+      return pages;
+    };
+    try {
+      const pages = await useNode(chain, read, (found) => found !== undefined);
+      // Larger than the nodes permitted last time, a little, from time to time: some of them count logs, not blocks.
+      this.#range = Math.min(this.#range * 2, this.#maxRange, rangeSize);
+      this.#maxRange += Math.floor(this.#maxRange / 16);
+      return pages;
+    } catch (error) {
+      if (error instanceof ChainError && error.code === "RANGE_TOO_LARGE" && from < to) {
+        this.#maxRange = to - from;
+        this.#range = Math.max(1, Math.floor((to - from + 1) / 2));
+        return "too large";
+      }
+      if (hasGap) await sink.discardUnchecked?.();
+      throw error;
+    }
+  }
+
+  /** Nodes often have a block before they have its logs: the contract's own counts show what is missing. */
+  async #compareQueue(node: ChainSource, block: number, { leaves, appended }: QueueCounts): Promise<void> {
+    const queue = await poolViews(node, parseAddress(this.#options.pool)).queue(block);
+    if (leaves !== queue.size || appended !== queue.appended) {
+      const counts = `${leaves} queued and ${appended} appended notes`;
+      throw inconsistent(node, `has events for ${counts}, but the contract counts ${queue.size} and ${queue.appended}`);
+    }
+  }
+}
+
+/** The pages of a range. @throws ChainError NODE_INCONSISTENT if the events do not continue the counts */
+function splitPages(node: ChainSource, range: EventRange, start: QueueCounts): PoolPage[] {
+  const pages: PoolPage[] = [];
+  let counts = start;
+  for (const part of splitRange(range)) {
+    const page = { ...part, ...readQueue(node, part.events, counts), start: counts, anchors: [] };
+    pages.push(page);
+    counts = countsAfter(page);
+  }
+  return pages;
+}
+
+function countsAfter({ start, leaves, appends }: PoolPage): QueueCounts {
+  return { leaves: start.leaves + leaves.length, appended: appends.at(-1)?.size ?? start.appended };
+}

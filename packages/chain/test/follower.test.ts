@@ -1,0 +1,273 @@
+import { expect } from "chai";
+import { type ChainSource, connectChain, type FollowerOptions, PoolFollower } from "../src/index.ts";
+import { MemoryChain, nodeOf, POOL } from "./support/memory-chain.ts";
+import { MemorySink } from "./support/memory-sink.ts";
+import { TestNode } from "./support/node.ts";
+import { rejected } from "./support/rejected.ts";
+
+const follow = (chain: ChainSource, options: Partial<FollowerOptions> = {}) =>
+  new PoolFollower({ chain, pool: POOL, deploymentBlock: 0, rangeSize: 10, canReset: true, ...options });
+
+/** A source of several nodes, of which each action asks the first one that is not at fault. */
+function nodesOf(...nodes: ChainSource[]): ChainSource {
+  const useNode: NonNullable<ChainSource["useNode"]> = async (action, accept = () => true) => {
+    let last: { answer: Awaited<ReturnType<typeof action>> } | undefined;
+    let fault: unknown;
+    for (const node of nodes)
+      try {
+        const answer = await action(node);
+        if (accept(answer)) return answer;
+        last = { answer };
+      } catch (error) {
+        fault = error;
+      }
+    if (fault !== undefined || last === undefined) throw fault;
+    return last.answer;
+  };
+  return { ...nodes.at(-1)!, useNode };
+}
+
+describe("PoolFollower", () => {
+  let chain: MemoryChain;
+  let sink: MemorySink;
+  beforeEach(() => {
+    chain = new MemoryChain(5);
+    chain.mine(2, 0, 1, ...Array<number>(16).fill(0), 3);
+    sink = new MemorySink();
+  });
+
+  /** The sink has the events of the whole chain, in pages without a gap. */
+  function expectComplete(): void {
+    expect(sink.leaves).to.deep.equal(Array.from({ length: chain.size }, (_, i) => BigInt(100 + i)));
+    for (const [i, { from }] of sink.pages.entries()) expect(from).to.equal((sink.pages[i - 1]?.to ?? -1) + 1);
+    expect(sink.pages.at(-1)).to.include({ to: chain.blocks.length - 1, hash: chain.blocks.at(-1)!.hash });
+  }
+
+  it("reads the chain in ranges, then only new blocks", async () => {
+    const follower = follow(chain);
+    expect(await follower.catchUp(sink)).to.deep.equal({ head: await chain.head(), rolledBackTo: undefined });
+    expect(sink.ranges).to.deep.equal([
+      [0, 9],
+      [10, 19],
+      [20, 24],
+    ]);
+    expect(sink.pages.map(({ start }) => start.leaves)).to.deep.equal([0, 3, 3]);
+    await follower.catchUp(sink);
+    chain.mine(1);
+    await follower.catchUp(sink);
+    expect(chain.asked.slice(3)).to.deep.equal([[25, 25]]);
+    expectComplete();
+  });
+
+  it("reads from the pool's deployment on, and refuses a node that has not reached it", async () => {
+    await follow(chain, { deploymentBlock: 3 }).catchUp(sink);
+    expect(sink.ranges[0]).to.deep.equal([3, 12]);
+    const behind = follow(chain, { deploymentBlock: 25 });
+    expect(await rejected(behind.catchUp(sink))).to.include({ code: "NODE_INCONSISTENT" });
+    expect(sink.rollbacks).to.deep.equal([]);
+  });
+
+  it("never puts final and other blocks into one page", async () => {
+    await follow(chain, { rangeSize: 100, finality: 6 }).catchUp(sink);
+    expect(sink.ranges).to.deep.equal([
+      [0, 18],
+      [19, 24],
+    ]);
+  });
+
+  it("resumes after an abort", async () => {
+    const stop = new AbortController();
+    sink.beforeAdd = () => stop.abort();
+    const follower = follow(chain);
+    expect(await rejected(follower.catchUp(sink, stop.signal))).to.include({ name: "AbortError" });
+    expect(sink.ranges).to.deep.equal([[0, 9]]);
+    await follower.catchUp(sink);
+    expect(chain.asked).to.deep.equal([
+      [0, 9],
+      [10, 19],
+      [20, 24],
+    ]);
+    expectComplete();
+  });
+
+  it("resumes after the process died at any page", async () => {
+    for (let deaths = 0; deaths < 3; deaths += 1) {
+      sink.beforeAdd = () => {
+        if (sink.pages.length >= deaths) throw new Error("the process died");
+      };
+      expect((await rejected(follow(chain).catchUp(sink))).message).to.equal("the process died");
+      expect(sink.pages).to.have.length(deaths);
+    }
+    sink.beforeAdd = () => undefined;
+    await follow(chain).catchUp(sink);
+    expectComplete();
+  });
+
+  describe("on a reorganization", () => {
+    it("rolls back to the newest known block that is left", async () => {
+      const follower = follow(chain);
+      await follower.catchUp(sink);
+      chain.takeBack(3);
+      chain.mine(1, 4);
+      expect(await follower.catchUp(sink)).to.include({ rolledBackTo: 19 });
+      expect(await follower.catchUp(sink)).to.include({ rolledBackTo: undefined });
+      expectComplete();
+    });
+
+    it("follows a node that falls back to a shorter chain", async () => {
+      const follower = follow(chain);
+      await follower.catchUp(sink);
+      chain.takeBack(8);
+      expect(await follower.catchUp(sink)).to.include({ rolledBackTo: 9 });
+      expectComplete();
+    });
+
+    it("restarts if the chain changes while a range is read", async () => {
+      let left = 2;
+      chain.beforeLogs = () => {
+        if (left-- <= 0) return;
+        chain.takeBack(3);
+        chain.mine(1, 0, 2);
+      };
+      await follow(chain, { rangeSize: 100 }).catchUp(sink);
+      expect(chain.asked).to.have.length(3);
+      expectComplete();
+    });
+
+    it("restarts if the chain changes between two ranges, and reports the rollback", async () => {
+      let left = 1;
+      sink.beforeAdd = ({ from }) => {
+        if (from !== 10 || left-- <= 0) return;
+        chain.takeBack(20);
+        chain.mine(...Array<number>(20).fill(1));
+      };
+      expect(await follow(chain).catchUp(sink)).to.include({ rolledBackTo: -1 });
+      expect(sink.rollbacks).to.deep.equal([-1]);
+      expectComplete();
+    });
+
+    it("fails after five restarts if the chain keeps changing", async () => {
+      chain.beforeLogs = () => {
+        chain.takeBack(1);
+        chain.mine(0);
+      };
+      const error = await rejected(follow(chain, { rangeSize: 100 }).catchUp(sink));
+      expect(error).to.include({ code: "NODE_INCONSISTENT" });
+      expect(error.message).to.include("kept changing");
+      expect(chain.asked).to.have.length(6);
+      expect(sink.pages).to.deep.equal([]);
+    });
+
+    it("deeper than all known blocks resets the sink, or fails if that is not allowed", async () => {
+      await follow(chain, { deploymentBlock: 3 }).catchUp(sink);
+      const before = sink.leaves;
+      chain.takeBack(23);
+      chain.mine(...Array<number>(30).fill(0), 1);
+      const refusing = follow(chain, { deploymentBlock: 3, canReset: false });
+      expect(await rejected(refusing.catchUp(sink))).to.include({ code: "NODE_INCONSISTENT" });
+      expect(sink.leaves).to.deep.equal(before);
+      const resetting = follow(chain, { deploymentBlock: 3 });
+      expect(await resetting.catchUp(sink)).to.include({ rolledBackTo: 2 });
+      expect(sink.leaves).to.deep.equal([100n]);
+    });
+
+    it("reports a rollback even if the catch-up after it fails and a later one succeeds", async () => {
+      const follower = follow(chain);
+      await follower.catchUp(sink);
+      chain.takeBack(1);
+      chain.mine(0, 1);
+      sink.beforeAdd = () => {
+        throw new Error("the disk is full");
+      };
+      expect((await rejected(follower.catchUp(sink))).message).to.equal("the disk is full");
+      sink.beforeAdd = () => undefined;
+      expect(await follower.catchUp(sink)).to.include({ rolledBackTo: 19 });
+    });
+
+    it("rolls back a few blocks only if the sink keeps the anchors", async () => {
+      const blocks: { number: number; hash: string }[] = [];
+      sink.beforeAdd = ({ anchors }) => blocks.unshift(...anchors.toReversed());
+      sink.known = async () => blocks;
+      sink.rollBack = async (to) => void sink.rollbacks.push(to);
+      const follower = follow(chain, { rangeSize: 100, anchors: true });
+      await follower.catchUp(sink);
+      expect(blocks.map(({ number }) => number).reverse()).to.deep.equal([5, 7, 8, 16, 20, 22, 23, 24]);
+      chain.takeBack(2);
+      chain.mine(0, 0, 0);
+      expect(await follower.catchUp(sink)).to.include({ rolledBackTo: 22 });
+    });
+  });
+
+  describe("with a faulty node", () => {
+    it("asks another node if one lags behind", async () => {
+      const lagging = nodeOf(chain, { block: async (number) => (number > 20 ? undefined : chain.block(number)) });
+      await follow(nodesOf(lagging, nodeOf(chain)), { rangeSize: 100 }).catchUp(sink);
+      expectComplete();
+      expect(sink.rollbacks).to.deep.equal([]);
+    });
+
+    it("asks another node if one omits events", async () => {
+      const forgetful = nodeOf(chain, { logs: async (query) => (await chain.logs(query)).slice(1) });
+      await follow(nodesOf(forgetful, nodeOf(chain))).catchUp(sink);
+      expectComplete();
+      expect(sink.discarded).to.equal(0);
+    });
+
+    it("discards unchecked pages if no node continues their counts", async () => {
+      let lying = true;
+      const node = nodeOf(chain, { logs: async (query) => (lying ? [] : chain.logs(query)) });
+      const follower = follow(node);
+      await follower.catchUp(sink);
+      expect(sink.leaves).to.deep.equal([]);
+      lying = false;
+      chain.mine(1);
+      expect(await rejected(follower.catchUp(sink))).to.include({ code: "NODE_INCONSISTENT" });
+      expect(sink.discarded).to.equal(1);
+      await follower.catchUp(sink);
+      expectComplete();
+    });
+
+    it("stores nothing of a range that ends below the contract's own counts", async () => {
+      const early = nodeOf(chain, { logs: async (query) => (await chain.logs(query)).slice(0, -1) });
+      const error = await rejected(follow(early, { rangeSize: 100, checkQueue: true }).catchUp(sink));
+      expect(error).to.include({ code: "NODE_INCONSISTENT" });
+      expect(error.message).to.include("has events for 5 queued");
+      expect(sink.pages).to.deep.equal([]);
+      await follow(nodesOf(early, nodeOf(chain)), { rangeSize: 100, checkQueue: true }).catchUp(sink);
+      expectComplete();
+    });
+
+    it("halves ranges that the node refuses, and fails only if a single block is refused", async () => {
+      chain.maxRange = 4;
+      const follower = follow(chain, { rangeSize: 25 });
+      await follower.catchUp(sink);
+      expect(chain.asked.slice(0, 5)).to.deep.equal([
+        [0, 24],
+        [0, 11],
+        [0, 5],
+        [0, 2],
+        [3, 7],
+      ]);
+      expectComplete();
+      chain.maxRange = 0;
+      chain.mine(0);
+      expect(await rejected(follower.catchUp(sink))).to.include({ code: "RANGE_TOO_LARGE" });
+    });
+  });
+
+  it("gives the newest block as its chain does, with the base fee", async () => {
+    const hash = `0x${"77".repeat(32)}`;
+    const node = await TestNode.start({
+      eth_chainId: "0x1",
+      eth_getBlockByNumber: { number: "0x2", hash, timestamp: "0x3", baseFeePerGas: "0x9" },
+      eth_getLogs: [],
+    });
+    const follower = new PoolFollower({
+      ...{ chain: connectChain({ urls: [node.url], chainId: 1n }), pool: POOL },
+      ...{ deploymentBlock: 2, rangeSize: 10, canReset: false },
+    });
+    const { head } = await follower.catchUp(sink);
+    expect(head.baseFee).to.equal(9n);
+    await node.stop();
+  });
+});
