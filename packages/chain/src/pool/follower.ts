@@ -49,7 +49,7 @@ export interface FollowerOptions<Newest extends Block = Block> {
   finality?: number | undefined;
   /** Whether events need the times of their blocks. */
   timed?: boolean | undefined;
-  /** Whether pages need anchors. */
+  /** Whether pages list anchors for the sink to keep, so that a reorganization rolls back fewer blocks than a page. */
   anchors?: boolean | undefined;
   /** Whether the contract's own counts are compared at the newest block: nodes often have a block before its logs. */
   checkQueue?: boolean | undefined;
@@ -70,7 +70,7 @@ export interface CaughtUp<Newest extends Block = Block> {
 interface RangeToRead {
   from: number;
   to: number;
-  /** The last block of the page before, and the counts after it. */
+  /** The last block of the previous page, and the counts after it. */
   last: BlockRef | undefined;
   counts: QueueCounts;
   head: Block;
@@ -97,7 +97,7 @@ export class PoolFollower<Newest extends Block = Block> {
   /**
    * Reads up to the newest block. If it fails or is aborted, the sink keeps the pages it has, and the next call resumes.
    * Only one call at a time.
-   * @param sink the same pages in every call
+   * @param sink holds the same pages in every call
    * @throws ChainError NODE_INCONSISTENT, and the faults of nodes; what the sink throws
    */
   async catchUp(sink: PageSink, signal?: AbortSignal): Promise<CaughtUp<Newest>> {

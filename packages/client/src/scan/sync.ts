@@ -9,7 +9,7 @@ import type { ScanProgress, ScanResult, SyncOptions } from "./types.ts";
 
 const DEFAULT_RANGE = 10_000;
 
-/** Keeps a ledger in step with the canonical chain, page by page, each written to the store before the next is read. */
+/** Keeps a ledger in step with the canonical chain. Each page is written to the store as a whole. */
 export class PoolSync {
   readonly ledger = new Ledger();
   /** The newest block with the configured confirmations, at the last scan; undefined before the first one. */
@@ -60,7 +60,7 @@ export class PoolSync {
     return result;
   }
 
-  /** The ledger and its store, as the follower writes them. */
+  /** Writes pages into the ledger and its store, and counts in `result` what they hold. */
   #sink(result: ScanResult, onProgress?: (progress: ScanProgress) => void): PageSink {
     const { ledger } = this;
     return {
