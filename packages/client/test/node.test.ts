@@ -48,7 +48,7 @@ describe("a faulty node", () => {
       logsWhere(world, (logs) => logs.slice(1)),
     );
     expect(error.code).to.equal("NODE_INCONSISTENT");
-    expect(error.message).to.match(/left out.*leaf 1 /);
+    expect(error.message).to.match(/omitted.*leaf 1 /);
   });
 
   it("is detected if it omits an append", async () => {
