@@ -6,6 +6,7 @@ import { request as httpRequest, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import type { Paywall, PaywallOptions } from "@sotto/resource-server";
 import { expect } from "chai";
+import { describeMatrix } from "../kit/matrix.ts";
 import { slow } from "../kit/slow.ts";
 import { INVALID } from "./support/counter.ts";
 import { openPaywall, paywallOptions } from "./support/options.ts";
@@ -22,18 +23,21 @@ const show = (url: string, payment: Settled, target = "/paid/a") =>
   fetch(`${url}${target}`, { headers: showing(headerOf(payment)) });
 
 /** Express 4 and 5 share an adapter; one of them is enough here. */
-const SERVERS = [...ADAPTERS].filter(([name]) => name !== "Express 4");
+const SERVERS = new Map([...ADAPTERS].filter(([name]) => name !== "Express 4"));
 
-for (const [name, start] of SERVERS)
-  describe(`one payment on ${name}`, function () {
-    slow(this, "a chain, a service and proofs");
-    let world: MerchantWorld;
+describe("one payment", function () {
+  slow(this, "a chain, a service and proofs");
+  let world: MerchantWorld;
+  before(async () => {
+    world = await openMerchantWorld();
+  });
+
+  describeMatrix("on", SERVERS, (start, attack) => {
     let paywall: Paywall;
     let server: ResourceServer;
     let sell: SaleHandler;
     let sold = 0;
     before(async () => {
-      world = await openMerchantWorld();
       paywall = await openPaywall(world);
       server = await start(paywall, (sale) => {
         sold += 1;
@@ -49,14 +53,14 @@ for (const [name, start] of SERVERS)
       sell = () => ({ status: 200, text: "the goods" });
     });
 
-    it("runs the handler once for five concurrent identical headers", async () => {
+    attack("runs the handler once for five concurrent identical headers", async () => {
       const payment = await pay(world);
       const answers = await Promise.all(Array.from({ length: RACERS }, () => show(server.url, payment)));
       expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 402, 402, 402, 402]);
       expect(sold).to.equal(1);
     });
 
-    it("is restored after a failure and can be used again, three times in all", async () => {
+    attack("is restored after a failure and can be used again, three times in all", async () => {
       const [lucky, unlucky] = [await pay(world), await pay(world)];
       sell = () => (sold < 3 ? { status: 500, text: "failed" } : { status: 200, text: "the goods" });
       const statuses: number[] = [];
@@ -80,7 +84,7 @@ for (const [name, start] of SERVERS)
       expect(sold).to.equal(3);
     });
 
-    it("stays consumed while its answer is read slowly", async () => {
+    attack("stays consumed while its answer is read slowly", async () => {
       const payment = await pay(world);
       sell = () => ({ status: 200, text: "x".repeat(8 << 20) });
       const reading = httpRequest(`${server.url}/paid/a`, { headers: showing(headerOf(payment)) }).end();
@@ -92,7 +96,7 @@ for (const [name, start] of SERVERS)
       reading.destroy();
     });
 
-    it("is consumed by any other answer, also by an error of 4xx", async () => {
+    attack("is consumed by any other answer, also by an error of 4xx", async () => {
       const statuses = [204, 301, 404];
       const payments = await Promise.all(statuses.map(() => pay(world)));
       for (const [index, status] of statuses.entries()) {
@@ -105,6 +109,7 @@ for (const [name, start] of SERVERS)
       }
     });
   });
+});
 
 describe("one payment across processes", function () {
   slow(this, "a chain, a service and proofs");
